@@ -1,0 +1,1 @@
+//! Memory organisations: one folder each, behind the doors of the memory room.

@@ -1,0 +1,1 @@
+//! Time, links, islands, statistics and configuration of a cycle-level model.

@@ -1,0 +1,1 @@
+//! From a machine file to an assembled GPU, its runs and their results.

@@ -1,0 +1,1 @@
+//! The doors of the memory hierarchy and the parts that designs share.

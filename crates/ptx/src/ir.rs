@@ -1,0 +1,175 @@
+//! The middle form: one instruction an entry, virtual registers, labels resolved to instruction indices.
+//!
+//! The front end lowers checked text to this (calls of `.func` bodies expanded in place); the back end
+//! finds control flow, allocates physical registers and decodes to [`crate::isa::Instruction`].
+
+use crate::isa::{Op, Special, Ty};
+
+/// A virtual register of a [`Function`]; its type is `function.registers[n]`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct VReg(pub u32);
+
+/// A source operand before allocation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum VSrc {
+    /// Absent.
+    None,
+    /// A virtual register; for predicates possibly negated.
+    Reg(VReg, bool),
+    /// A value known at load time.
+    Const(Constant),
+    /// A predicate constant.
+    PredConst(bool),
+}
+
+/// A value that is the same in every lane and fixed when the kernel is launched.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Constant {
+    /// Bits of an immediate, zero-extended to 64.
+    Bits(u64),
+    /// Generic (= device) address of a module variable plus an offset.
+    Symbol { symbol: u32, addend: i64 },
+    /// The kernel parameter bytes at an offset, as wide as the operand.
+    Param { offset: u32 },
+}
+
+/// A destination before allocation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VDst {
+    /// Absent, or the bit bucket `_`.
+    None,
+    /// A virtual register.
+    Reg(VReg),
+}
+
+/// One instruction before allocation.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VInst {
+    /// What it does.
+    pub op: Op,
+    /// Predicate and whether it is negated (`@!p`).
+    pub guard: Option<(VReg, bool)>,
+    /// Destinations in the order of [`Op`].
+    pub dst: Vec<VDst>,
+    /// Sources in the order of [`Op`].
+    pub src: Vec<VSrc>,
+    /// Byte offset of a memory operand.
+    pub offset: i64,
+    /// Branch target: index into [`Function::code`]; `code.len()` means the end.
+    pub target: u32,
+    /// Line in the PTX text, from 1.
+    pub line: u32,
+}
+
+/// A kernel with every call expanded.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Function {
+    /// Name of the entry.
+    pub name: String,
+    /// Instructions.
+    pub code: Vec<VInst>,
+    /// Types of the virtual registers.
+    pub registers: Vec<Ty>,
+    /// Targets of `brx.idx`, each a list of instruction indices.
+    pub branch_tables: Vec<Vec<u32>>,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// Bytes of statically allocated shared memory; dynamic shared memory begins here, 16-byte aligned.
+    pub shared_bytes: u32,
+    /// Bytes of local memory a thread that the text declares (spills come on top).
+    pub local_bytes: u32,
+    /// `.maxntid`, `.reqntid`.
+    pub launch_bounds: LaunchBounds,
+    /// Formats of its prints.
+    pub formats: Vec<PrintFormat>,
+}
+
+/// A kernel parameter.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Its name in the text.
+    pub name: String,
+    /// Element type.
+    pub ty: Ty,
+    /// Offset in the parameter block.
+    pub offset: u32,
+    /// Size in bytes.
+    pub bytes: u32,
+    /// Alignment in bytes.
+    pub align: u32,
+}
+
+/// What the text says about launches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct LaunchBounds {
+    /// `.maxntid` as a product, when given.
+    pub max_threads: Option<u32>,
+    /// `.reqntid`, when given.
+    pub required: Option<[u32; 3]>,
+    /// `.minnctapersm`, when given.
+    pub min_ctas: Option<u32>,
+    /// `.maxnreg`, when given.
+    pub max_registers: Option<u32>,
+}
+
+/// A format of a `vprintf`: the text and, per argument, its type and its bytes in the argument buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PrintFormat {
+    /// The format string.
+    pub text: String,
+    /// Argument types: b32, b64 or f64, in order; their values follow in the instruction's sources.
+    pub arguments: Vec<Ty>,
+}
+
+/// A `.global` or `.const` variable of a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variable {
+    /// Its name in the text.
+    pub name: String,
+    /// Whether it is `.const`.
+    pub constant: bool,
+    /// Alignment in bytes.
+    pub align: u32,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// Initial bytes; shorter than `bytes` means zeros follow.
+    pub init: Vec<u8>,
+    /// Places in `init` (8 bytes each) where the address of a variable plus an addend goes.
+    pub relocations: Vec<Relocation>,
+}
+
+/// An address inside an initialiser.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Relocation {
+    /// Byte offset in the initialiser.
+    pub at: u64,
+    /// Index of the variable pointed to.
+    pub symbol: u32,
+    /// Added to its address.
+    pub addend: i64,
+}
+
+/// Where generic addresses of the windows begin: shared, local and parameters.
+pub mod window {
+    /// Generic addresses of a CTA's shared memory.
+    pub const SHARED: u64 = 1 << 40;
+    /// Generic addresses of a thread's local memory.
+    pub const LOCAL: u64 = 2 << 40;
+    /// Generic addresses of the kernel's parameters.
+    pub const PARAM: u64 = 3 << 40;
+    /// Bytes of each window.
+    pub const BYTES: u64 = 1 << 32;
+}
+
+/// Whether reading a special register gives the same value for a thread at any time.
+pub const fn is_stable(special: Special) -> bool {
+    !matches!(
+        special,
+        Special::Clock
+            | Special::ClockHi
+            | Special::Clock64
+            | Special::GlobalTimer
+            | Special::GlobalTimerLo
+            | Special::GlobalTimerHi
+    )
+}

@@ -1,0 +1,9 @@
+//! The instruction set as the machine sees it.
+
+mod instruction;
+mod op;
+mod types;
+
+pub use instruction::*;
+pub use op::*;
+pub use types::*;

@@ -1,0 +1,287 @@
+//! What an instruction does: one value of [`Op`], its types and modifiers included.
+//!
+//! Operand order is PTX's: destinations in `dst`, sources in `src`, as each variant says. Widths follow
+//! from the variant; a value of 8 or 16 bits lives in the low bits of a 32-bit row, upper bits
+//! unspecified on read and zero- or sign-extended (by the instruction's type) on write.
+
+use super::types::*;
+
+/// Which part of a product is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Part {
+    Lo,
+    Hi,
+    /// Twice as wide as the operands.
+    Wide,
+}
+
+/// Two-operand integer arithmetic with one result of the operands' type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum IntOp {
+    Add,
+    /// `add.sat.s32`.
+    AddSat,
+    Sub,
+    /// `sub.sat.s32`.
+    SubSat,
+    Div,
+    Rem,
+    Min,
+    Max,
+}
+
+/// One-operand integer arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum IntUnary {
+    Abs,
+    Neg,
+}
+
+/// Bitwise logic on b16, b32, b64 (predicates: [`Op::PredLogic`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Logic {
+    And,
+    Or,
+    Xor,
+}
+
+/// One-operand bit manipulation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum BitUnary {
+    Not,
+    /// C's `!`: 1 when zero.
+    Cnot,
+    Brev,
+    /// Result is u32 whatever the operand's width.
+    Popc,
+    /// Result is u32.
+    Clz,
+    /// Result is u32; `.shiftamt` gives the shift that normalises.
+    Bfind {
+        shiftamt: bool,
+    },
+}
+
+/// Two-operand floating-point arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum FloatOp {
+    Add,
+    Sub,
+    Mul,
+    /// `div.rn`, `div.rz` ...: correctly rounded.
+    Div,
+    /// `div.approx` (2 ulp) and `div.full`.
+    DivApprox,
+    Min {
+        nan: bool,
+        xorsign_abs: bool,
+    },
+    Max {
+        nan: bool,
+        xorsign_abs: bool,
+    },
+    Copysign,
+}
+
+/// One-operand floating-point arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum FloatUnary {
+    Abs,
+    Neg,
+    /// Correctly rounded by the mode.
+    Rcp,
+    Sqrt,
+    RcpApprox,
+    SqrtApprox,
+    RsqrtApprox,
+    SinApprox,
+    CosApprox,
+    Lg2Approx,
+    Ex2Approx,
+    TanhApprox,
+}
+
+/// What a test (`testp`) asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum TestP {
+    Finite,
+    Infinite,
+    Number,
+    NotANumber,
+    Normal,
+    Subnormal,
+}
+
+/// What a memory instruction moves and how.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct MemoryMode {
+    /// Where the address points.
+    pub space: Space,
+    /// Type of one element; decides width and extension.
+    pub ty: Ty,
+    /// Elements per lane: 1, 2, 4 (8 for b32 on the newest targets).
+    pub vector: u8,
+    /// Cache operator.
+    pub cache: CacheOp,
+    /// Ordering.
+    pub ordering: Ordering,
+    /// Scope of the ordering.
+    pub scope: Scope,
+}
+
+/// Form of a CTA barrier instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Barrier {
+    /// `bar.sync a{, b}`: src = barrier, thread count (constant 0: all threads of the CTA).
+    Sync,
+    /// `bar.arrive a, b`.
+    Arrive,
+    /// `bar.red.popc.u32 d, a{, b}, p`.
+    RedPopc,
+    /// `bar.red.and.pred p, a{, b}, q`.
+    RedAnd,
+    /// `bar.red.or.pred`.
+    RedOr,
+}
+
+/// An operation with everything but its operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    /// dst0 = src0; 16, 32 or 64 bit.
+    Mov(Ty),
+    /// dst0 = special register.
+    ReadSpecial(Special),
+    /// dst0 (b32 or b64 or b16 pieces) = concatenation: `mov.b64 d, {a, b}`; `whole` is the packed type and
+    /// the pieces follow in src from the low end.
+    Pack { whole: Ty, pieces: u8 },
+    /// dst0.. = pieces of src0 from the low end: `mov.b64 {a, b}, d`.
+    Unpack { whole: Ty, pieces: u8 },
+    /// dst0 = pred src2 ? src0 : src1 (`selp`).
+    Select(Ty),
+    /// dst0 = src2 >= 0 ? src0 : src1 (`slct`); `test` is s32 or f32.
+    SelectSign { ty: Ty, test: Ty, ftz: bool },
+    /// dst0 = src0 op src1.
+    Int(IntOp, Ty),
+    /// dst0 = op src0.
+    IntUnary(IntUnary, Ty),
+    /// dst0 = part of src0 * src1; operands of type `Ty`.
+    Mul(Part, Ty),
+    /// dst0 = part of (src0 * src1) + src2; `sat` only for hi.s32. src2 is wide when the part is wide.
+    Mad { part: Part, ty: Ty, sat: bool },
+    /// 24-bit multiply; `Ty` is u32 or s32, part lo or hi.
+    Mul24(Part, Ty),
+    /// 24-bit multiply-add.
+    Mad24 { part: Part, ty: Ty, sat: bool },
+    /// dst0 = src2 + |src0 - src1|.
+    Sad(Ty),
+    /// Extended precision: dst0 = src0 + src1 (+ carry when `carry_in`); the carry flag is
+    /// an ordinary predicate operand: src2 when `carry_in`, dst1 when `carry_out`.
+    AddCarry { ty: Ty, carry_in: bool, carry_out: bool },
+    /// As [`Op::AddCarry`], with borrow.
+    SubBorrow { ty: Ty, carry_in: bool, carry_out: bool },
+    /// dst0 = part of src0 * src1 + src2 (+ carry src3 when `carry_in`); dst1 = carry when `carry_out`.
+    MadCarry { part: Part, ty: Ty, carry_in: bool, carry_out: bool },
+    /// dst0 = src0 op src1, bitwise.
+    Logic(Logic, Ty),
+    /// dst0 = op src0.
+    Bit(BitUnary, Ty),
+    /// Three-input logic: dst0 = table(src0, src1, src2).
+    Lop3(u8),
+    /// dst0 = src0 << min(src1, width).
+    Shl(Ty),
+    /// dst0 = src0 >> min(src1, width); arithmetic for signed types.
+    Shr(Ty),
+    /// Funnel shift: dst0 from src1:src0 by src2; `wrap` takes the amount modulo 32, else clamps.
+    Shf { left: bool, wrap: bool },
+    /// dst0 = field of src0 at src1, length src2.
+    Bfe(Ty),
+    /// dst0 = src1 with src0 inserted at src2, length src3.
+    Bfi(Ty),
+    /// dst0 = mask at src0 of length src1.
+    Bmsk { wrap: bool },
+    /// dst0 = position of the src2-th set bit of src0 from src1 (`fns.b32`).
+    Fns,
+    /// dst0 = bytes of src0, src1 picked by src2.
+    Prmt(Permute),
+    /// dst0 = src2 + dot(src0, src1), four bytes (`dp4a`) each signed or not.
+    Dp4a { a_signed: bool, b_signed: bool },
+    /// dst0 = src2 + dot of two 16-bit with two 8-bit values.
+    Dp2a { a_signed: bool, b_signed: bool, hi: bool },
+    /// dst0 = src0 op src1 in f32, f64 (f16 family later).
+    Float(FloatOp, Ty, FloatMode),
+    /// dst0 = op src0.
+    FloatUnary(FloatUnary, Ty, FloatMode),
+    /// dst0 = src0 * src1 + src2, one rounding.
+    Fma(Ty, FloatMode),
+    /// dst0 predicate = test of src0.
+    TestP(TestP, Ty),
+    /// dst0 = src0 converted.
+    Cvt { to: Ty, from: Ty, mode: FloatMode },
+    /// dst0 predicate (and dst1 = the complement's combination when present) =
+    /// (src0 cmp src1) combined with predicate src2 when `combine` is given.
+    Setp { cmp: Compare, ty: Ty, combine: Option<BoolOp>, ftz: bool },
+    /// As [`Op::Setp`] but dst0 is `to`: all ones or zero (u32, s32), 1.0 or 0.0 (f32).
+    Set { cmp: Compare, to: Ty, ty: Ty, combine: Option<BoolOp>, ftz: bool },
+    /// dst0 = src0 op src1, predicates.
+    PredLogic(Logic),
+    /// dst0 = src0, predicates.
+    PredMov,
+    /// dst0 = !src0, predicates.
+    PredNot,
+    /// dst.. = memory at src0 + offset.
+    Load(MemoryMode),
+    /// memory at src0 + offset = src1...
+    Store(MemoryMode),
+    /// dst0 = old value of memory at src0 + offset; operand src1 (and src2 for cas).
+    Atomic { op: AtomicOp, mode: MemoryMode },
+    /// As [`Op::Atomic`] without a result (`red`).
+    Reduce { op: AtomicOp, mode: MemoryMode },
+    /// Hint; no effect on values.
+    Prefetch(Space),
+    /// dst0 = generic address of src0 in a space; `to_generic` false is the other direction.
+    Cvta { space: Space, to_generic: bool },
+    /// dst0 predicate = generic address src0 lies in space.
+    IsSpace(Space),
+    /// Jump to the instruction's target; `uniform` promises no divergence (`bra.uni`).
+    Branch { uniform: bool },
+    /// Jump to `targets[src0]` of the program's branch tables (`brx.idx`).
+    BranchIndexed { table: u32 },
+    /// The lanes end.
+    Exit,
+    /// The lanes stop the kernel with an error.
+    Trap,
+    /// CTA barrier.
+    Barrier(Barrier),
+    /// `bar.warp.sync src0`.
+    WarpSync,
+    /// `membar`, `fence`.
+    Fence { ordering: Ordering, scope: Scope },
+    /// dst0 = value (b32, src0) of a lane chosen by src1 (lane or delta) and src2 (clamp and segment mask);
+    /// dst1 predicate when present = in range. src3 = member mask.
+    Shfl(Shuffle),
+    /// dst0 = vote over predicate src0 among the members src1; ballot gives b32, others a predicate.
+    Vote(Vote),
+    /// dst0 = lanes whose src0 equals mine among members src1; `all`: dst1 predicate, dst0 mask or 0.
+    Match { ty: Ty, all: bool },
+    /// dst0 = mask of active lanes.
+    Activemask,
+    /// dst0 = reduction of src0 over the members src1 (`redux.sync`; add min max and or xor).
+    Redux { op: AtomicOp, ty: Ty },
+    /// dst1 predicate = I am the elected lane; dst0 = its id (`elect.sync`).
+    Elect,
+    /// Prints `format` (index into the program's formats) with the rows in src.
+    Print { format: u32 },
+    /// `nanosleep src0`.
+    Nanosleep,
+    /// No effect.
+    Nop,
+}

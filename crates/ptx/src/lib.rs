@@ -1,0 +1,8 @@
+//! PTX: from text to a checked, register-allocated program, and what each instruction does.
+#![allow(missing_docs)]
+
+pub mod exec;
+pub mod ir;
+pub mod isa;
+pub mod lanes;
+pub mod program;

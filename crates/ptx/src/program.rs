@@ -1,0 +1,94 @@
+//! A loaded module: kernels ready to issue, and the variables they share.
+
+use crate::ir::{Constant, LaunchBounds, Param, PrintFormat, Variable};
+use crate::isa::{Instruction, Pc};
+use crate::lanes::Row;
+
+/// A kernel, register-allocated and decoded.
+#[derive(Clone, Debug)]
+pub struct Kernel {
+    /// Entry name.
+    pub name: String,
+    /// Instructions; pc 0 is the entry.
+    pub code: Vec<Instruction>,
+    /// What each constant row holds; [`Kernel::constant_rows`] makes the rows of one launch.
+    pub constants: Vec<ConstantRow>,
+    /// Targets of `brx.idx`.
+    pub branch_tables: Vec<Vec<Pc>>,
+    /// Parameters in order.
+    pub params: Vec<Param>,
+    /// Size of the parameter block.
+    pub param_bytes: u32,
+    /// 32-bit registers a thread.
+    pub registers: u32,
+    /// Predicate registers a thread.
+    pub predicates: u32,
+    /// Bytes of static shared memory a CTA.
+    pub shared_bytes: u32,
+    /// Bytes of local memory a thread, spills included; a multiple of 4.
+    pub local_bytes: u32,
+    /// Of `local_bytes`, what register spills take.
+    pub spill_bytes: u32,
+    /// Number of named barriers used (highest constant index + 1; 16 when an index is not constant).
+    pub barriers: u32,
+    /// What the text says about launches.
+    pub launch_bounds: LaunchBounds,
+    /// Print formats.
+    pub formats: Vec<PrintFormat>,
+}
+
+/// 32 bits of a launch-time constant: the value and which word of it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ConstantRow {
+    /// The whole value.
+    pub value: Constant,
+    /// 0: bits 0 to 31, 1: bits 32 to 63.
+    pub half: u8,
+}
+
+/// A module: every kernel that was asked for, and the variables.
+#[derive(Clone, Debug)]
+pub struct Module {
+    /// Kernels in the order of the text.
+    pub kernels: Vec<Kernel>,
+    /// `.global` and `.const` variables; [`Constant::Symbol`] indexes them.
+    pub variables: Vec<Variable>,
+    /// `.target`, for messages.
+    pub target: String,
+}
+
+impl Kernel {
+    /// The constant rows of a launch: `params` is the parameter block, `addresses[n]` the device address of
+    /// variable n.
+    ///
+    /// # Panics
+    /// When `params` is shorter than [`Kernel::param_bytes`] or a variable has no address.
+    pub fn constant_rows(&self, params: &[u8], addresses: &[u64]) -> Vec<Row> {
+        self.constants
+            .iter()
+            .map(|row| {
+                let shift = 32 * u32::from(row.half);
+                Row::splat(match row.value {
+                    Constant::Bits(bits) => (bits >> shift) as u32,
+                    Constant::Symbol { symbol, addend } => {
+                        (addresses[symbol as usize].wrapping_add_signed(addend) >> shift) as u32
+                    }
+                    Constant::Param { offset } => {
+                        let at = offset as usize + 4 * row.half as usize;
+                        let mut word = [0; 4];
+                        let available = params.len().saturating_sub(at).min(4);
+                        word[..available].copy_from_slice(&params[at..at + available]);
+                        u32::from_le_bytes(word)
+                    }
+                })
+            })
+            .collect()
+    }
+}
+
+impl Module {
+    /// The kernel of a name.
+    pub fn kernel(&self, name: &str) -> Option<&Kernel> {
+        self.kernels.iter().find(|kernel| kernel.name == name)
+    }
+}

@@ -1,0 +1,1 @@
+//! A streaming multiprocessor, cycle by cycle.

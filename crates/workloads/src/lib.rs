@@ -1,0 +1,1 @@
+//! Programs to run: CUDA C, its PTX, inputs and independently computed results.
