@@ -1,1 +1,26 @@
 //! Time, links, islands, statistics and configuration of a cycle-level model.
+//!
+//! This room does not know what a GPU is.
+
+mod barrier;
+pub mod config;
+pub mod hash;
+mod id;
+pub mod island;
+pub mod link;
+pub mod queue;
+pub mod seed;
+pub mod simulation;
+pub mod slab;
+pub mod statistics;
+pub mod time;
+pub mod wheel;
+
+pub use config::Cited;
+pub use island::Island;
+pub use link::{Inlet, Outlet, Window, link};
+pub use queue::{DelayLine, Ring};
+pub use simulation::{RunOptions, Simulation, Stop};
+pub use slab::Slab;
+pub use time::{ClockRatio, Cycle};
+pub use wheel::Wheel;

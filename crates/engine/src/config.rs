@@ -1,0 +1,107 @@
+//! Cited configuration: every number has a source, and nothing given is left unread.
+
+use std::fmt;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// A value with where it comes from: `{ value = 32, source = "Table I" }`, or `source = "ASSUMED: why"`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cited<T> {
+    /// The value.
+    pub value: T,
+    /// Paper and section, manual, measurement, or `ASSUMED: why`.
+    pub source: String,
+}
+
+impl<T> Cited<T> {
+    /// A value with its source.
+    pub fn new(value: T, source: impl Into<String>) -> Self {
+        Cited { value, source: source.into() }
+    }
+}
+
+impl<T> Deref for Cited<T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        &self.value
+    }
+}
+
+/// Why a configuration was refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The file, or how the text was given.
+    pub file: PathBuf,
+    /// Line and column from 1, when the place is known.
+    pub place: Option<(usize, usize)>,
+    /// What was found and what was expected.
+    pub message: String,
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file.display())?;
+        if let Some((line, column)) = self.place {
+            write!(f, ":{line}:{column}")?;
+        }
+        write!(f, ": {}", self.message)
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// Reads a configuration from TOML text; `file` is named in errors.
+pub fn parse<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T, ConfigError> {
+    toml::from_str(text).map_err(|error| ConfigError {
+        file: file.to_owned(),
+        place: error.span().map(|span| line_and_column(text, span.start)),
+        message: error.message().trim().to_owned(),
+    })
+}
+
+/// Line and column, from 1, of a byte offset; the column counts characters.
+pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
+    let mut offset = offset.min(text.len());
+    while !text.is_char_boundary(offset) {
+        offset -= 1;
+    }
+    let before = &text[..offset];
+    let line = before.matches('\n').count() + 1;
+    let column = before.rsplit('\n').next().map_or(0, |last| last.chars().count()) + 1;
+    (line, column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Toy {
+        ways: Cited<u32>,
+    }
+
+    #[test]
+    fn a_cited_value_reads_as_its_value() {
+        let toy: Toy = parse(Path::new("toy.toml"), "ways = { value = 4, source = \"Table I\" }").unwrap();
+        assert_eq!(*toy.ways, 4);
+        assert_eq!(toy.ways.source, "Table I");
+    }
+
+    #[test]
+    fn unknown_keys_are_refused_with_their_place() {
+        let text = "ways = { value = 4, source = \"Table I\" }\nsets = 3\n";
+        let error = parse::<Toy>(Path::new("toy.toml"), text).unwrap_err();
+        assert_eq!(error.to_string(), "toy.toml:2:1: unknown field `sets`, expected `ways`");
+    }
+
+    #[test]
+    fn a_number_without_a_source_is_refused() {
+        let error = parse::<Toy>(Path::new("toy.toml"), "ways = { value = 4 }").unwrap_err();
+        assert_eq!(error.to_string(), "toy.toml:1:8: missing field `source`");
+    }
+}

@@ -1,0 +1,28 @@
+//! Typed identifiers.
+
+/// Defines a newtype over an unsigned integer that names one thing of a kind: `typed_id!(SmId, u16, "...")`.
+#[macro_export]
+macro_rules! typed_id {
+    ($(#[$meta:meta])* $name:ident, $repr:ty) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $name(pub $repr);
+
+        impl $name {
+            /// As an index.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+        }
+
+        impl From<usize> for $name {
+            /// # Panics
+            /// When the index does not fit: a machine of that size cannot be built.
+            #[inline]
+            fn from(index: usize) -> Self {
+                $name(<$repr>::try_from(index).expect("identifier fits its representation"))
+            }
+        }
+    };
+}

@@ -1,0 +1,232 @@
+//! Links between islands: a latency of at least one cycle, and credits.
+//!
+//! An item sent at cycle t is there at t + latency; a credit given back at t can be used again at
+//! t + latency. Nothing crosses within a window, because a window is never longer than the smallest
+//! latency: each end works on its own queue, and the two are exchanged between windows.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+
+use crate::time::Cycle;
+
+/// Which of the two mailboxes a window writes; its neighbour window reads that one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Window(pub u64);
+
+impl Window {
+    #[inline]
+    const fn writes(self) -> usize {
+        (self.0 & 1) as usize
+    }
+
+    #[inline]
+    const fn reads(self) -> usize {
+        (self.0 & 1) as usize ^ 1
+    }
+}
+
+/// One direction of a link: written in one window, read in the next.
+#[derive(Debug)]
+struct Mailbox<T> {
+    full: [AtomicBool; 2],
+    items: [Mutex<Vec<(Cycle, T)>>; 2],
+}
+
+impl<T> Mailbox<T> {
+    fn new(capacity: usize) -> Self {
+        Mailbox {
+            full: [AtomicBool::new(false), AtomicBool::new(false)],
+            items: [Mutex::new(Vec::with_capacity(capacity)), Mutex::new(Vec::with_capacity(capacity))],
+        }
+    }
+
+    fn put(&self, window: Window, staged: &mut Vec<(Cycle, T)>) {
+        if staged.is_empty() {
+            return;
+        }
+        let side = window.writes();
+        let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
+        debug_assert!(items.is_empty(), "a mailbox is read before it is written again");
+        std::mem::swap(&mut *items, staged);
+        self.full[side].store(true, Ordering::Release);
+    }
+
+    fn take(&self, window: Window, into: &mut VecDeque<(Cycle, T)>) {
+        let side = window.reads();
+        if self.full[side].load(Ordering::Acquire) {
+            let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
+            into.extend(items.drain(..));
+            self.full[side].store(false, Ordering::Release);
+        }
+    }
+}
+
+#[derive(Debug)]
+struct Channel<T> {
+    forward: Mailbox<T>,
+    credits: Mailbox<u32>,
+}
+
+/// The sending end of a link.
+#[derive(Debug)]
+pub struct Outlet<T> {
+    latency: u64,
+    credits: u32,
+    staged: Vec<(Cycle, T)>,
+    returning: VecDeque<(Cycle, u32)>,
+    channel: Arc<Channel<T>>,
+}
+
+/// The receiving end of a link.
+#[derive(Debug)]
+pub struct Inlet<T> {
+    latency: u64,
+    arriving: VecDeque<(Cycle, T)>,
+    staged: Vec<(Cycle, u32)>,
+    channel: Arc<Channel<T>>,
+}
+
+/// A link of `latency` cycles whose receiver has room for `credits` units.
+///
+/// # Panics
+/// When the latency or the credits are zero: no path between islands has latency 0.
+pub fn link<T>(latency: u64, credits: u32) -> (Outlet<T>, Inlet<T>) {
+    assert!(latency >= 1 && credits >= 1, "a link has a latency and room for something");
+    let room = credits as usize;
+    let channel = Arc::new(Channel { forward: Mailbox::new(room), credits: Mailbox::new(room) });
+    let outlet = Outlet {
+        latency,
+        credits,
+        staged: Vec::with_capacity(room),
+        returning: VecDeque::with_capacity(room),
+        channel: channel.clone(),
+    };
+    let inlet =
+        Inlet { latency, arriving: VecDeque::with_capacity(room), staged: Vec::with_capacity(room), channel };
+    (outlet, inlet)
+}
+
+impl<T> Outlet<T> {
+    /// Cycles that an item is under way.
+    pub fn latency(&self) -> u64 {
+        self.latency
+    }
+
+    /// Units that may be sent at `now`.
+    #[inline]
+    pub fn credits(&mut self, now: Cycle) -> u32 {
+        while let Some(&(at, units)) = self.returning.front() {
+            if at > now {
+                break;
+            }
+            self.credits += units;
+            self.returning.pop_front();
+        }
+        self.credits
+    }
+
+    /// Sends an item that takes `units` of the receiver's room; handed back when there is no credit for it.
+    #[inline]
+    pub fn send(&mut self, item: T, units: u32, now: Cycle) -> Result<(), T> {
+        if self.credits(now) < units {
+            return Err(item);
+        }
+        self.credits -= units;
+        self.staged.push((now + self.latency, item));
+        Ok(())
+    }
+
+    /// The cycle at which the next credit comes back, as far as known.
+    pub fn next_credit(&self) -> Cycle {
+        self.returning.front().map_or(Cycle::NEVER, |(at, _)| *at)
+    }
+
+    /// Takes the credits that the window before brought.
+    pub fn collect(&mut self, window: Window) {
+        self.channel.credits.take(window, &mut self.returning);
+    }
+
+    /// Hands over what was sent in this window; says when the first of it arrives.
+    pub fn flush(&mut self, window: Window) -> Cycle {
+        let first = self.staged.first().map_or(Cycle::NEVER, |(at, _)| *at);
+        self.channel.forward.put(window, &mut self.staged);
+        first
+    }
+}
+
+impl<T> Inlet<T> {
+    /// Takes the next item that has arrived. Its room is given back by [`Inlet::release`].
+    #[inline]
+    pub fn receive(&mut self, now: Cycle) -> Option<T> {
+        if self.arriving.front()?.0 > now {
+            return None;
+        }
+        self.arriving.pop_front().map(|(_, item)| item)
+    }
+
+    /// Looks at the next item that has arrived.
+    #[inline]
+    pub fn front(&self, now: Cycle) -> Option<&T> {
+        self.arriving.front().filter(|(at, _)| *at <= now).map(|(_, item)| item)
+    }
+
+    /// Gives `units` of room back to the sender.
+    #[inline]
+    pub fn release(&mut self, units: u32, now: Cycle) {
+        self.staged.push((now + self.latency, units));
+    }
+
+    /// When the next item arrives, as far as known.
+    #[inline]
+    pub fn next_arrival(&self) -> Cycle {
+        self.arriving.front().map_or(Cycle::NEVER, |(at, _)| *at)
+    }
+
+    /// Items that have been handed over and not taken yet.
+    pub fn waiting(&self) -> usize {
+        self.arriving.len()
+    }
+
+    /// Takes what was sent in the window before.
+    pub fn collect(&mut self, window: Window) {
+        self.channel.forward.take(window, &mut self.arriving);
+    }
+
+    /// Hands the released credits over; says when the first of them can be used.
+    pub fn flush(&mut self, window: Window) -> Cycle {
+        let first = self.staged.first().map_or(Cycle::NEVER, |(at, _)| *at);
+        self.channel.credits.put(window, &mut self.staged);
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_item_arrives_exactly_after_the_latency() {
+        let (mut outlet, mut inlet) = link::<u8>(4, 2);
+        outlet.send(9, 1, Cycle(1)).unwrap();
+        assert_eq!(outlet.flush(Window(0)), Cycle(5));
+        inlet.collect(Window(1));
+        assert_eq!(inlet.receive(Cycle(4)), None);
+        assert_eq!(inlet.receive(Cycle(5)), Some(9));
+    }
+
+    #[test]
+    fn a_credit_is_back_exactly_after_the_latency() {
+        let (mut outlet, mut inlet) = link::<u8>(4, 1);
+        outlet.send(1, 1, Cycle(0)).unwrap();
+        assert_eq!(outlet.send(2, 1, Cycle(0)), Err(2), "no credit is left");
+        outlet.flush(Window(0));
+        inlet.collect(Window(1));
+        assert_eq!(inlet.receive(Cycle(4)), Some(1));
+        inlet.release(1, Cycle(5));
+        assert_eq!(inlet.flush(Window(1)), Cycle(9));
+        outlet.collect(Window(2));
+        assert_eq!(outlet.send(2, 1, Cycle(8)), Err(2));
+        assert_eq!(outlet.send(2, 1, Cycle(9)), Ok(()));
+    }
+}

@@ -1,0 +1,345 @@
+//! Runs islands window by window on any number of threads.
+//!
+//! The window is the smallest latency of a link between islands. Within it every island runs alone;
+//! between windows the mailboxes change sides. Which thread runs which island never matters: islands
+//! share nothing.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use crate::barrier::Barrier;
+use crate::island::Island;
+use crate::link::Window;
+use crate::time::Cycle;
+
+/// How to run.
+#[derive(Clone, Copy, Debug)]
+pub struct RunOptions {
+    /// Worker threads, at least 1.
+    pub threads: usize,
+    /// Cycles of a window: at least 1 and no more than the smallest link latency.
+    pub window: u64,
+    /// The watchdog reports when nothing moved for this many cycles.
+    pub patience_cycles: u64,
+    /// The run stops with [`Stop::CycleLimit`] at this cycle.
+    pub limit: Cycle,
+}
+
+/// Why a run ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Nothing is left to do anywhere.
+    Quiet {
+        /// The last cycle in which an island did anything.
+        last: Cycle,
+    },
+    /// Something is left to do, but nothing has moved for the watchdog's patience.
+    Stuck {
+        /// When it was noticed.
+        at: Cycle,
+    },
+    /// The cycle limit was reached.
+    CycleLimit,
+    /// An island asked to stop.
+    Failed {
+        /// End of the window in which it did.
+        at: Cycle,
+    },
+}
+
+/// The islands and where in time they stand.
+pub struct Simulation<I> {
+    islands: Vec<Mutex<I>>,
+    now: Cycle,
+    window: Window,
+}
+
+/// What the threads of a run share.
+struct Shared {
+    barrier: Barrier,
+    /// Earliest next event of the window that is ending, three windows deep so that one can be cleared
+    /// while its neighbours are used.
+    next: [AtomicU64; 3],
+    /// Last cycle in which an island was ticked.
+    last: AtomicU64,
+    failed: AtomicBool,
+    /// Sum of progress counts when each island was last run.
+    progress: Vec<AtomicU64>,
+    /// Which window has claimed each island.
+    claimed: Vec<AtomicU64>,
+}
+
+impl<I: Island> Simulation<I> {
+    /// A simulation at cycle 0. The order of the islands has no effect on results.
+    pub fn new(islands: Vec<I>) -> Self {
+        Simulation { islands: islands.into_iter().map(Mutex::new).collect(), now: Cycle::ZERO, window: Window(0) }
+    }
+
+    /// Where time stands: the first cycle that has not been simulated.
+    pub fn now(&self) -> Cycle {
+        self.now
+    }
+
+    /// The islands, to be set up or read between runs.
+    pub fn islands_mut(&mut self) -> impl Iterator<Item = &mut I> {
+        self.islands.iter_mut().map(|island| island.get_mut().expect("no island panicked"))
+    }
+
+    /// One island, to be set up or read between runs.
+    pub fn island_mut(&mut self, index: usize) -> &mut I {
+        self.islands[index].get_mut().expect("no island panicked")
+    }
+
+    /// Runs until nothing is left to do. `observe` is told the cycle now and then, on this thread.
+    pub fn run(&mut self, options: RunOptions, observe: &mut dyn FnMut(Cycle)) -> Stop {
+        assert!(options.threads >= 1 && options.window >= 1, "a run has threads and a window");
+        let count = self.islands.len();
+        let threads = options.threads.min(count.max(1));
+        let start = self.islands_mut_next_event();
+        let shared = Shared {
+            barrier: Barrier::new(threads),
+            next: [const { AtomicU64::new(u64::MAX) }; 3],
+            last: AtomicU64::new(self.now.0),
+            failed: AtomicBool::new(false),
+            progress: (0..count).map(|_| AtomicU64::new(0)).collect(),
+            claimed: (0..count).map(|_| AtomicU64::new(u64::MAX)).collect(),
+        };
+        let begin = Position { cycle: start, window: self.window.0 };
+        let islands = &self.islands;
+        let (stop, end) = std::thread::scope(|scope| {
+            for thread in 1..threads {
+                let shared = &shared;
+                scope.spawn(move || {
+                    let _poison = shared.barrier.poison_on_panic();
+                    work(islands, shared, options, thread, threads, begin, &mut |_| {})
+                });
+            }
+            let _poison = shared.barrier.poison_on_panic();
+            work(islands, &shared, options, 0, threads, begin, observe)
+        });
+        self.now = end.cycle;
+        self.window = Window(end.window);
+        stop
+    }
+
+    /// Who waits for what, over all islands.
+    pub fn waits(&mut self) -> Vec<String> {
+        let mut report = Vec::new();
+        for island in self.islands_mut() {
+            island.waits(&mut report);
+        }
+        report
+    }
+
+    fn islands_mut_next_event(&mut self) -> Cycle {
+        let now = self.now;
+        self.islands_mut().map(|island| island.next_event(now)).min().unwrap_or(Cycle::NEVER).max(now)
+    }
+}
+
+/// Where in the sequence of windows a thread stands.
+#[derive(Clone, Copy)]
+struct Position {
+    cycle: Cycle,
+    window: u64,
+}
+
+/// The loop of one thread. All threads take the same decisions from the same shared values.
+fn work<I: Island>(
+    islands: &[Mutex<I>],
+    shared: &Shared,
+    options: RunOptions,
+    thread: usize,
+    threads: usize,
+    begin: Position,
+    observe: &mut dyn FnMut(Cycle),
+) -> (Stop, Position) {
+    let mut at = begin;
+    let mut moved = Moved { progress: 0, cycle: begin.cycle };
+    loop {
+        if at.cycle == Cycle::NEVER {
+            let last = Cycle(shared.last.load(Ordering::Relaxed));
+            return (Stop::Quiet { last }, Position { cycle: last.next(), window: at.window });
+        }
+        if at.cycle >= options.limit {
+            return (Stop::CycleLimit, at);
+        }
+        let until = at.cycle + options.window;
+        shared.next[((at.window + 1) % 3) as usize].store(u64::MAX, Ordering::Relaxed);
+        let next = &shared.next[(at.window % 3) as usize];
+        // Each thread takes its own share first and helps the others afterwards.
+        for step in 0..threads {
+            let owner = (thread + step) % threads;
+            for index in (owner..islands.len()).step_by(threads) {
+                if shared.claimed[index].swap(at.window, Ordering::Relaxed) != at.window {
+                    let mut island = islands[index].lock().expect("no island panicked");
+                    run_window(&mut *island, at, until, shared, index, next);
+                }
+            }
+        }
+        if !shared.barrier.wait() {
+            return (Stop::Failed { at: until }, at);
+        }
+        if thread == 0 {
+            observe(until);
+        }
+        let window = at.window + 1;
+        if shared.failed.load(Ordering::Relaxed) {
+            return (Stop::Failed { at: until }, Position { cycle: until, window });
+        }
+        if window.is_multiple_of(64) {
+            let progress = shared.progress.iter().map(|count| count.load(Ordering::Relaxed)).fold(0, u64::wrapping_add);
+            if progress != moved.progress {
+                moved = Moved { progress, cycle: until };
+            } else if until.since(moved.cycle) > options.patience_cycles {
+                return (Stop::Stuck { at: until }, Position { cycle: until, window });
+            }
+            // Nobody may run ahead and change the counts that another thread is adding up.
+            if !shared.barrier.wait() {
+                return (Stop::Failed { at: until }, at);
+            }
+        }
+        let next = Cycle(next.load(Ordering::Relaxed));
+        at = Position { cycle: if next == Cycle::NEVER { next } else { next.max(until) }, window };
+    }
+}
+
+/// When something last moved.
+struct Moved {
+    progress: u64,
+    cycle: Cycle,
+}
+
+fn run_window<I: Island>(
+    island: &mut I,
+    at: Position,
+    until: Cycle,
+    shared: &Shared,
+    index: usize,
+    next: &AtomicU64,
+) {
+    let window = Window(at.window);
+    island.collect(window);
+    let mut cycle = island.next_event(at.cycle).max(at.cycle);
+    let mut last = None;
+    while cycle < until {
+        island.tick(cycle);
+        last = Some(cycle);
+        cycle = island.next_event(cycle.next()).max(cycle.next());
+    }
+    let sent = island.flush(window);
+    next.fetch_min(cycle.min(sent).0, Ordering::Relaxed);
+    if let Some(last) = last {
+        shared.last.fetch_max(last.0, Ordering::Relaxed);
+        shared.progress[index].store(island.progress(), Ordering::Relaxed);
+        if island.failed() {
+            shared.failed.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::link::{Inlet, Outlet, link};
+
+    /// Passes a growing number round a circle of islands, working `busy` cycles on each visit.
+    struct Runner {
+        inlet: Inlet<u64>,
+        outlet: Outlet<u64>,
+        held: Option<(Cycle, u64)>,
+        end: u64,
+        ticks: u64,
+        log: Vec<(Cycle, u64)>,
+    }
+
+    impl Island for Runner {
+        fn collect(&mut self, window: Window) {
+            self.inlet.collect(window);
+            self.outlet.collect(window);
+        }
+        fn tick(&mut self, now: Cycle) {
+            self.ticks += 1;
+            if let Some((ready, value)) = self.held
+                && ready <= now
+                && value < self.end
+                && self.outlet.send(value + 1, 1, now).is_ok()
+            {
+                self.held = None;
+            }
+            if self.held.is_none()
+                && let Some(value) = self.inlet.receive(now)
+            {
+                self.inlet.release(1, now);
+                self.log.push((now, value));
+                self.held = Some((now + value % 7, value));
+            }
+        }
+        fn next_event(&self, now: Cycle) -> Cycle {
+            match self.held {
+                Some((_, value)) if value >= self.end => Cycle::NEVER,
+                Some((ready, _)) => ready.max(now),
+                None => self.inlet.next_arrival(),
+            }
+        }
+        fn flush(&mut self, window: Window) -> Cycle {
+            self.outlet.flush(window).min(self.inlet.flush(window))
+        }
+        fn progress(&self) -> u64 {
+            self.log.len() as u64
+        }
+        fn waits(&self, report: &mut Vec<String>) {
+            report.push(format!("holds {:?}", self.held));
+        }
+    }
+
+    fn circle(count: usize, latency: u64) -> Simulation<Runner> {
+        let mut ends: Vec<_> = (0..count).map(|_| link(latency, 1)).collect();
+        let (first_out, first_in) = ends.remove(0);
+        let (mut outs, mut ins): (Vec<_>, Vec<_>) = ends.into_iter().unzip();
+        outs.push(first_out);
+        ins.insert(0, first_in);
+        let mut runners: Vec<_> = ins
+            .into_iter()
+            .zip(outs)
+            .map(|(inlet, outlet)| Runner { inlet, outlet, held: None, end: 500, ticks: 0, log: vec![] })
+            .collect();
+        runners[0].held = Some((Cycle(3), 0));
+        Simulation::new(runners)
+    }
+
+    #[test]
+    fn threads_and_windows_never_change_a_number() {
+        let logs = |threads, window| {
+            let mut simulation = circle(5, 6);
+            let options = RunOptions { threads, window, patience_cycles: 10_000, limit: Cycle::NEVER };
+            let stop = simulation.run(options, &mut |_| {});
+            let logs: Vec<_> = simulation.islands_mut().map(|runner| runner.log.clone()).collect();
+            (stop, logs)
+        };
+        let expected = logs(1, 1);
+        assert!(matches!(expected.0, Stop::Quiet { .. }), "{:?}", expected.0);
+        for threads in [1, 2, 3, 5] {
+            for window in [1, 2, 5, 6] {
+                assert_eq!(logs(threads, window), expected, "{threads} threads, window {window}");
+            }
+        }
+    }
+
+    #[test]
+    fn idle_cycles_are_not_ticked() {
+        let mut simulation = circle(2, 1000);
+        let options = RunOptions { threads: 1, window: 1000, patience_cycles: 10_000, limit: Cycle::NEVER };
+        simulation.run(options, &mut |_| {});
+        let ticks: u64 = simulation.islands_mut().map(|runner| runner.ticks).sum();
+        assert!(ticks < 5000, "{ticks} ticks for 500 messages");
+    }
+
+    #[test]
+    fn a_limit_stops_the_run() {
+        let mut simulation = circle(2, 10);
+        let options = RunOptions { threads: 2, window: 10, patience_cycles: 10_000, limit: Cycle(100) };
+        assert_eq!(simulation.run(options, &mut |_| {}), Stop::CycleLimit);
+        assert!(simulation.now() >= Cycle(100));
+    }
+}

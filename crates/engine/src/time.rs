@@ -1,0 +1,121 @@
+//! Time: cycles of the reference clock, and other clocks as integer ratios of it.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Sub};
+
+/// A cycle of the reference (core) clock, counted from the start of the simulation.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Cycle(pub u64);
+
+impl Cycle {
+    /// The first cycle.
+    pub const ZERO: Cycle = Cycle(0);
+    /// Later than any cycle: what an idle component answers when asked for its next event.
+    pub const NEVER: Cycle = Cycle(u64::MAX);
+
+    /// Cycles from `earlier` to this one; 0 when `earlier` is later.
+    #[inline]
+    pub const fn since(self, earlier: Cycle) -> u64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// The following cycle.
+    #[inline]
+    pub const fn next(self) -> Cycle {
+        Cycle(self.0.saturating_add(1))
+    }
+}
+
+impl Add<u64> for Cycle {
+    type Output = Cycle;
+    #[inline]
+    fn add(self, cycles: u64) -> Cycle {
+        Cycle(self.0.saturating_add(cycles))
+    }
+}
+
+impl AddAssign<u64> for Cycle {
+    #[inline]
+    fn add_assign(&mut self, cycles: u64) {
+        *self = *self + cycles;
+    }
+}
+
+impl Sub for Cycle {
+    type Output = u64;
+    #[inline]
+    fn sub(self, earlier: Cycle) -> u64 {
+        self.0 - earlier.0
+    }
+}
+
+impl fmt::Display for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Cycle::NEVER { f.write_str("never") } else { self.0.fmt(f) }
+    }
+}
+
+/// A clock domain: `numerator` local cycles pass in `denominator` reference cycles.
+///
+/// Exact integer arithmetic: local cycle k begins in the first reference cycle c with
+/// `c * numerator / denominator >= k`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClockRatio {
+    numerator: u64,
+    denominator: u64,
+}
+
+impl ClockRatio {
+    /// The reference clock itself.
+    pub const ONE: ClockRatio = ClockRatio { numerator: 1, denominator: 1 };
+
+    /// The ratio of two frequencies in the same unit, reduced; `None` when one of them is zero.
+    pub fn of(local: u64, reference: u64) -> Option<ClockRatio> {
+        let divisor = gcd(local, reference);
+        (local != 0 && reference != 0)
+            .then(|| ClockRatio { numerator: local / divisor, denominator: reference / divisor })
+    }
+
+    /// How many local cycles have begun when reference cycle `now` begins.
+    #[inline]
+    pub fn local(self, now: Cycle) -> u64 {
+        (u128::from(now.0) * u128::from(self.numerator) / u128::from(self.denominator)) as u64
+    }
+
+    /// The first reference cycle in which local cycle `local` has begun.
+    #[inline]
+    pub fn reference(self, local: u64) -> Cycle {
+        if local == u64::MAX {
+            return Cycle::NEVER;
+        }
+        let cycles = (u128::from(local) * u128::from(self.denominator)).div_ceil(u128::from(self.numerator));
+        Cycle(u64::try_from(cycles).unwrap_or(u64::MAX))
+    }
+}
+
+fn gcd(a: u64, b: u64) -> u64 {
+    if b == 0 { a.max(1) } else { gcd(b, a % b) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_local_cycle_begins_at_its_reference_cycle_and_not_before() {
+        for (local_mhz, reference_mhz) in [(924, 700), (700, 700), (350, 700), (3, 7)] {
+            let ratio = ClockRatio::of(local_mhz, reference_mhz).unwrap();
+            for local in 1..2000 {
+                let begins = ratio.reference(local);
+                assert!(ratio.local(begins) >= local, "{local} has begun at {begins}");
+                assert!(ratio.local(Cycle(begins.0 - 1)) < local, "{local} has not begun before {begins}");
+            }
+        }
+    }
+
+    #[test]
+    fn no_frequency_is_no_clock() {
+        assert_eq!(ClockRatio::of(0, 700), None);
+        assert_eq!(ClockRatio::of(700, 0), None);
+    }
+}
