@@ -1,0 +1,148 @@
+//! What a host program asks of a device.
+
+use std::fmt;
+
+/// An address in a device's global memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct DevicePtr(pub u64);
+
+impl DevicePtr {
+    /// The address `bytes` further on.
+    #[must_use]
+    pub fn offset(self, bytes: u64) -> Self {
+        Self(self.0 + bytes)
+    }
+}
+
+impl fmt::Display for DevicePtr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+/// One argument of a kernel, in the kernel's parameter order.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(missing_docs)]
+pub enum Arg {
+    /// A 64-bit address.
+    Ptr(DevicePtr),
+    U8(u8),
+    I8(i8),
+    U16(u16),
+    I16(i16),
+    U32(u32),
+    I32(i32),
+    U64(u64),
+    I64(i64),
+    F32(f32),
+    F64(f64),
+}
+
+impl Arg {
+    /// The argument's bytes, little-endian, and how many of them count: its size is also its alignment.
+    #[must_use]
+    pub fn to_bytes(self) -> ([u8; 8], usize) {
+        fn padded<const N: usize>(bytes: [u8; N]) -> ([u8; 8], usize) {
+            let mut all = [0; 8];
+            all[..N].copy_from_slice(&bytes);
+            (all, N)
+        }
+        match self {
+            Self::Ptr(value) => padded(value.0.to_le_bytes()),
+            Self::U8(value) => padded(value.to_le_bytes()),
+            Self::I8(value) => padded(value.to_le_bytes()),
+            Self::U16(value) => padded(value.to_le_bytes()),
+            Self::I16(value) => padded(value.to_le_bytes()),
+            Self::U32(value) => padded(value.to_le_bytes()),
+            Self::I32(value) => padded(value.to_le_bytes()),
+            Self::U64(value) => padded(value.to_le_bytes()),
+            Self::I64(value) => padded(value.to_le_bytes()),
+            Self::F32(value) => padded(value.to_le_bytes()),
+            Self::F64(value) => padded(value.to_le_bytes()),
+        }
+    }
+}
+
+/// Why a device did not do what a host program asked.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DeviceError {
+    /// No room for a buffer.
+    #[error("no room for buffer `{name}` of {bytes} bytes")]
+    OutOfMemory {
+        /// The buffer's name.
+        name: String,
+        /// Its size.
+        bytes: u64,
+    },
+    /// A copy or fill that does not lie in one buffer.
+    #[error("{bytes} bytes at {ptr} do not lie in one buffer")]
+    OutOfBounds {
+        /// Where it begins.
+        ptr: DevicePtr,
+        /// Its length.
+        bytes: u64,
+    },
+    /// The module has no such entry.
+    #[error("the module has no kernel `{kernel}`")]
+    UnknownKernel {
+        /// The name asked for.
+        kernel: String,
+    },
+    /// The launch breaks a limit of the device or does not fit the kernel's parameters.
+    #[error("cannot launch `{kernel}`: {reason}")]
+    BadLaunch {
+        /// The kernel.
+        kernel: String,
+        /// What does not fit.
+        reason: String,
+    },
+    /// The kernel was launched and did not end well: a fault, a trap, a deadlock.
+    #[error("`{kernel}` failed: {reason}")]
+    Failed {
+        /// The kernel.
+        kernel: String,
+        /// What happened, with its place where known.
+        reason: String,
+    },
+}
+
+/// A GPU as its host sees it, with one module loaded. Every call is complete when it returns.
+pub trait Device {
+    /// A new buffer of `bytes` bytes, aligned to 256 bytes; its contents are unspecified. `name` is for reports.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`].
+    fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError>;
+
+    /// Copies `data` to the device.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] unless the range lies in one buffer.
+    fn upload(&mut self, to: DevicePtr, data: &[u8]) -> Result<(), DeviceError>;
+
+    /// Fills `data` from the device, seeing every earlier launch's writes.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] unless the range lies in one buffer.
+    fn download(&mut self, from: DevicePtr, data: &mut [u8]) -> Result<(), DeviceError>;
+
+    /// Sets `bytes` bytes to `value`.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] unless the range lies in one buffer.
+    fn fill(&mut self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError>;
+
+    /// Runs a kernel to its end: `grid` CTAs of `block` threads (x, y, z), each CTA with `dynamic_shared`
+    /// bytes of shared memory beside what the kernel declares.
+    ///
+    /// # Errors
+    /// [`DeviceError::UnknownKernel`], [`DeviceError::BadLaunch`], [`DeviceError::Failed`].
+    fn launch(
+        &mut self,
+        kernel: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic_shared: u32,
+        args: &[Arg],
+    ) -> Result<(), DeviceError>;
+}

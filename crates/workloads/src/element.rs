@@ -1,0 +1,84 @@
+//! Numbers as a device's memory holds them, and copies of arrays of them.
+
+use crate::{Device, DeviceError, DevicePtr};
+
+/// A number with a fixed little-endian layout in device memory.
+pub trait Element: Copy + PartialEq + std::fmt::Debug {
+    /// Its size in bytes.
+    const BYTES: usize;
+    /// Writes it to the first [`Self::BYTES`] bytes of `to`.
+    fn put(self, to: &mut [u8]);
+    /// Reads it from the first [`Self::BYTES`] bytes of `from`.
+    fn get(from: &[u8]) -> Self;
+}
+
+macro_rules! elements {
+    ($($ty:ty),*) => {$(
+        impl Element for $ty {
+            const BYTES: usize = size_of::<$ty>();
+            fn put(self, to: &mut [u8]) {
+                to[..Self::BYTES].copy_from_slice(&self.to_le_bytes());
+            }
+            fn get(from: &[u8]) -> Self {
+                Self::from_le_bytes(from[..Self::BYTES].try_into().expect("the slice has the type's length"))
+            }
+        }
+    )*};
+}
+elements!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+/// Host memory that a copy needs at a time.
+const CHUNK_BYTES: usize = 1 << 20;
+
+/// The values' bytes.
+pub(crate) fn to_bytes<T: Element>(values: &[T]) -> Vec<u8> {
+    let mut bytes = vec![0; values.len() * T::BYTES];
+    for (value, place) in values.iter().zip(bytes.chunks_exact_mut(T::BYTES)) {
+        value.put(place);
+    }
+    bytes
+}
+
+/// The bytes' values; a rest shorter than one value is left out.
+pub(crate) fn from_bytes<T: Element>(bytes: &[u8]) -> Vec<T> {
+    bytes.chunks_exact(T::BYTES).map(T::get).collect()
+}
+
+/// A new buffer that holds `values`.
+pub(crate) fn alloc_with<T: Element>(
+    device: &mut dyn Device,
+    name: &str,
+    values: &[T],
+) -> Result<DevicePtr, DeviceError> {
+    let ptr = device.alloc(name, (values.len() * T::BYTES) as u64)?;
+    let mut at = ptr;
+    for chunk in values.chunks(CHUNK_BYTES / T::BYTES) {
+        let bytes = to_bytes(chunk);
+        device.upload(at, &bytes)?;
+        at = at.offset(bytes.len() as u64);
+    }
+    Ok(ptr)
+}
+
+/// A new buffer of `bytes` bytes, all zero.
+pub(crate) fn alloc_zeroed(
+    device: &mut dyn Device,
+    name: &str,
+    bytes: u64,
+) -> Result<DevicePtr, DeviceError> {
+    let ptr = device.alloc(name, bytes)?;
+    device.fill(ptr, 0, bytes)?;
+    Ok(ptr)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_little_endian() {
+        assert_eq!(to_bytes(&[0x0102_0304_u32, 5]), [4, 3, 2, 1, 5, 0, 0, 0]);
+        assert_eq!(from_bytes::<i16>(&[0xfe, 0xff, 1]), [-2]);
+        assert_eq!(from_bytes::<f32>(&to_bytes(&[-1.5_f32])), [-1.5]);
+    }
+}

@@ -1,0 +1,88 @@
+//! The host side of a program, and what a run of it gives.
+
+use std::fmt;
+
+use crate::{Comparison, Device, DeviceError, DevicePtr, Element, element};
+
+/// PTX and the name that messages about it use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Module<'a> {
+    /// A path or something like it.
+    pub name: &'a str,
+    /// PTX.
+    pub text: &'a str,
+}
+
+/// A program with its inputs chosen: allocates, uploads, launches, downloads, compares.
+pub trait HostProgram: fmt::Debug + Send + Sync {
+    /// Its name, for reports.
+    fn name(&self) -> &str;
+
+    /// The module whose kernels it launches; the device it runs on has loaded it.
+    fn module(&self) -> Module<'_>;
+
+    /// Runs it. Running twice on fresh devices makes the same calls with the same bytes, as long as the
+    /// devices compute the same.
+    ///
+    /// # Errors
+    /// The device's first error. Wrong results are no error: see [`Outcome::passed`].
+    fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError>;
+}
+
+/// A buffer that holds results, as it was after the last launch.
+///
+/// Every program here leaves the same bytes whatever the order in which its threads ran, so two devices can be
+/// compared bit for bit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// The buffer's name.
+    pub name: String,
+    /// Where it lies.
+    pub ptr: DevicePtr,
+    /// Its contents.
+    pub bytes: Vec<u8>,
+}
+
+/// What a run gave.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Outcome {
+    /// The buffers with results.
+    pub outputs: Vec<Output>,
+    /// How they compare with what was expected.
+    pub comparisons: Vec<Comparison>,
+}
+
+impl Outcome {
+    /// Whether every comparison passed (and so true when there was none).
+    #[must_use]
+    pub fn passed(&self) -> bool {
+        self.comparisons.iter().all(Comparison::passed)
+    }
+
+    /// Downloads an output of `elements` elements and keeps its bytes.
+    pub(crate) fn download<T: Element>(
+        &mut self,
+        device: &mut dyn Device,
+        name: &str,
+        ptr: DevicePtr,
+        elements: usize,
+    ) -> Result<Vec<T>, DeviceError> {
+        let mut bytes = vec![0; elements * T::BYTES];
+        device.download(ptr, &mut bytes)?;
+        let values = element::from_bytes(&bytes);
+        self.outputs.push(Output { name: name.into(), ptr, bytes });
+        Ok(values)
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, comparison) in self.comparisons.iter().enumerate() {
+            if index > 0 {
+                writeln!(f)?;
+            }
+            write!(f, "{comparison}")?;
+        }
+        Ok(())
+    }
+}

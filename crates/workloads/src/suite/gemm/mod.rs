@@ -1,0 +1,102 @@
+//! PolyBench GEMM: C = alpha A B + beta C, one thread per element of C, without tiling.
+
+use super::{Size, Workload, ctas, int};
+use crate::check::{Near, gamma};
+use crate::element::alloc_with;
+use crate::random::Random;
+use crate::{Arg, Comparison, Device, DeviceError, HostProgram, Module, Outcome};
+
+pub(super) const WORKLOAD: Workload = Workload {
+    name: "gemm",
+    suite: "PolyBench",
+    papers: &["fuse"],
+    description: "C = alpha A B + beta C, a thread per element of C: rows of A are broadcast, rows of B are \
+                  coalesced, and C is written in every step of the inner loop.",
+    kernels: &["gemm"],
+    differences: &[
+        "sizes are parameters of the kernel, not constants",
+        "A, B and C are uniform random in [-1, 1), alpha = 1.5, beta = 0.75",
+    ],
+    inputs: ["C 60 x 72, depth 64", "C 256 x 256, depth 256", "C 1024 x 1024, depth 1024"],
+    ptx: include_str!("kernel.ptx"),
+    build: |size| {
+        Box::new(match size {
+            Size::Test => Gemm { ni: 60, nj: 72, nk: 64 },
+            Size::Small => Gemm { ni: 256, nj: 256, nk: 256 },
+            Size::Paper => Gemm { ni: 1024, nj: 1024, nk: 1024 },
+        })
+    },
+};
+
+const ALPHA: f32 = 1.5;
+const BETA: f32 = 0.75;
+/// PolyBench's block.
+const BLOCK: [u32; 3] = [32, 8, 1];
+
+#[derive(Debug)]
+struct Gemm {
+    ni: usize,
+    nj: usize,
+    nk: usize,
+}
+
+impl Gemm {
+    /// The sum of a row's products is rounded at most twice per product (alpha a, then the sum), and once for
+    /// beta c.
+    fn expected(&self, a: &[f32], b: &[f32], c: &[f32]) -> Vec<Near> {
+        let bound = gamma(2 * self.nk + 2);
+        let (alpha, beta) = (f64::from(ALPHA), f64::from(BETA));
+        let mut expected = Vec::with_capacity(self.ni * self.nj);
+        for (row_a, row_c) in a.chunks_exact(self.nk).zip(c.chunks_exact(self.nj)) {
+            // Sum and sum of magnitudes of one row of C, filled row of B by row of B.
+            let mut sums: Vec<(f64, f64)> =
+                row_c.iter().map(|&c| (beta * f64::from(c), (beta * f64::from(c)).abs())).collect();
+            for (&a, row_b) in row_a.iter().zip(b.chunks_exact(self.nj)) {
+                for ((sum, magnitude), &b) in sums.iter_mut().zip(row_b) {
+                    let product = alpha * f64::from(a) * f64::from(b);
+                    *sum += product;
+                    *magnitude += product.abs();
+                }
+            }
+            expected.extend(sums.iter().map(|&(value, magnitude)| Near { value, bound: bound * magnitude }));
+        }
+        expected
+    }
+}
+
+impl HostProgram for Gemm {
+    fn name(&self) -> &str {
+        WORKLOAD.name
+    }
+
+    fn module(&self) -> Module<'_> {
+        Module { name: "gemm/kernel.ptx", text: WORKLOAD.ptx }
+    }
+
+    fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {
+        let &Self { ni, nj, nk } = self;
+        let mut random = Random::new(0x6e);
+        let (a, b, c) = (random.signed_vec(ni * nk), random.signed_vec(nk * nj), random.signed_vec(ni * nj));
+        let d_a = alloc_with(device, "a", &a)?;
+        let d_b = alloc_with(device, "b", &b)?;
+        let d_c = alloc_with(device, "c", &c)?;
+
+        let grid = [ctas(nj, BLOCK[0]), ctas(ni, BLOCK[1]), 1];
+        let args = [
+            Arg::I32(int(ni)),
+            Arg::I32(int(nj)),
+            Arg::I32(int(nk)),
+            Arg::F32(ALPHA),
+            Arg::F32(BETA),
+            Arg::Ptr(d_a),
+            Arg::Ptr(d_b),
+            Arg::Ptr(d_c),
+        ];
+        device.launch("gemm", grid, BLOCK, 0, &args)?;
+
+        let mut outcome = Outcome::default();
+        let found = outcome.download::<f32>(device, "c", d_c, ni * nj)?;
+        outcome.comparisons.push(Comparison::near("c", &found, &self.expected(&a, &b, &c)));
+        Ok(outcome)
+    }
+}
