@@ -1,1 +1,13 @@
 //! The doors of the memory hierarchy and the parts that designs share.
+//!
+//! This room knows no paper and no SM.
+
+pub mod address;
+pub mod atomic;
+pub mod doors;
+pub mod line;
+pub mod packet;
+
+pub use address::{Address, LINE_BYTES, LineAddress};
+pub use line::{ByteMask, Line, Tray};
+pub use packet::{Body, Client, HEADER_BYTES, NodeId, Packet};

@@ -1,0 +1,182 @@
+//! Read-modify-write operations, performed where the line lives.
+
+use crate::line::Line;
+
+/// The operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum AtomicOp {
+    Add,
+    Min,
+    Max,
+    /// `old >= a ? 0 : old + 1`.
+    Inc,
+    /// `old == 0 || old > a ? a : old - 1`.
+    Dec,
+    And,
+    Or,
+    Xor,
+    Exch,
+    /// `old == a ? b : old`.
+    Cas,
+}
+
+/// The operands' type. Bitwise operations ignore the sign.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum AtomicType {
+    /// CAS only.
+    U16,
+    U32,
+    S32,
+    U64,
+    S64,
+    F32,
+    F64,
+}
+
+impl AtomicType {
+    /// Size in bytes.
+    pub const fn bytes(self) -> usize {
+        match self {
+            AtomicType::U16 => 2,
+            AtomicType::U32 | AtomicType::S32 | AtomicType::F32 => 4,
+            AtomicType::U64 | AtomicType::S64 | AtomicType::F64 => 8,
+        }
+    }
+}
+
+/// The atomics of one warp instruction that fall into one line, in lane order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AtomicBatch {
+    /// The operation.
+    pub op: AtomicOp,
+    /// The operands' type.
+    pub ty: AtomicType,
+    /// How many entries below are used.
+    pub count: u8,
+    /// The lane of each entry.
+    pub lane: [u8; 32],
+    /// Byte offset of each entry in the line, aligned to the type.
+    pub offset: [u8; 32],
+    /// First operand of each entry; on the way back, the old value.
+    pub a: [u64; 32],
+    /// Second operand of each entry (CAS).
+    pub b: [u64; 32],
+    /// Whether somebody waits for the old values (`atom`, not `red`).
+    pub returns: bool,
+}
+
+impl AtomicBatch {
+    /// A batch without entries.
+    pub const fn empty(op: AtomicOp, ty: AtomicType) -> AtomicBatch {
+        AtomicBatch { op, ty, count: 0, lane: [0; 32], offset: [0; 32], a: [0; 32], b: [0; 32], returns: false }
+    }
+
+    /// Performs the entries in order on the line's bytes and leaves the old values in `a`.
+    pub fn perform(&mut self, line: &mut Line) {
+        let bytes = self.ty.bytes();
+        for entry in 0..self.count as usize {
+            let at = self.offset[entry] as usize;
+            let mut word = [0; 8];
+            word[..bytes].copy_from_slice(&line.0[at..at + bytes]);
+            let old = u64::from_le_bytes(word);
+            let new = apply(self.op, self.ty, old, self.a[entry], self.b[entry]);
+            line.0[at..at + bytes].copy_from_slice(&new.to_le_bytes()[..bytes]);
+            self.a[entry] = old;
+        }
+    }
+}
+
+/// The new value of one operation; values are in the low bits.
+pub fn apply(op: AtomicOp, ty: AtomicType, old: u64, a: u64, b: u64) -> u64 {
+    use AtomicOp::*;
+    use AtomicType::*;
+    match op {
+        And => old & a,
+        Or => old | a,
+        Xor => old ^ a,
+        Exch => a,
+        Cas => {
+            let mask = u64::MAX >> (64 - 8 * ty.bytes());
+            if old & mask == a & mask { b } else { old }
+        }
+        Inc => {
+            let (old, a) = (old as u32, a as u32);
+            u64::from(if old >= a { 0 } else { old + 1 })
+        }
+        Dec => {
+            let (old, a) = (old as u32, a as u32);
+            u64::from(if old == 0 || old > a { a } else { old - 1 })
+        }
+        Add | Min | Max => match ty {
+            U16 | U32 => u64::from(int(op, old as u32, a as u32, u32::wrapping_add)),
+            S32 => u64::from(int(op, old as i32, a as i32, i32::wrapping_add) as u32),
+            U64 => int(op, old, a, u64::wrapping_add),
+            S64 => int(op, old as i64, a as i64, i64::wrapping_add) as u64,
+            F32 => {
+                let (old, a) = (f32::from_bits(old as u32), f32::from_bits(a as u32));
+                u64::from(float(op, old, a, old + a, f32::min, f32::max).to_bits())
+            }
+            F64 => {
+                let (old, a) = (f64::from_bits(old), f64::from_bits(a));
+                float(op, old, a, old + a, f64::min, f64::max).to_bits()
+            }
+        },
+    }
+}
+
+fn int<T: Ord>(op: AtomicOp, old: T, a: T, add: impl Fn(T, T) -> T) -> T {
+    match op {
+        AtomicOp::Min => old.min(a),
+        AtomicOp::Max => old.max(a),
+        _ => add(old, a),
+    }
+}
+
+fn float<T>(op: AtomicOp, old: T, a: T, sum: T, min: impl Fn(T, T) -> T, max: impl Fn(T, T) -> T) -> T {
+    match op {
+        AtomicOp::Min => min(old, a),
+        AtomicOp::Max => max(old, a),
+        _ => sum,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn entries_are_performed_in_order() {
+        let mut line = Line::ZERO;
+        let mut batch = AtomicBatch::empty(AtomicOp::Add, AtomicType::U32);
+        batch.count = 3;
+        batch.offset = [4; 32];
+        (batch.a[0], batch.a[1], batch.a[2]) = (5, 6, 7);
+        batch.perform(&mut line);
+        assert_eq!(batch.a[..3], [0, 5, 11]);
+        assert_eq!(line.0[4], 18);
+    }
+
+    #[test]
+    fn edges() {
+        use AtomicOp::*;
+        use AtomicType::*;
+        let table = [
+            (Inc, U32, 7, 7, 0, 0),
+            (Inc, U32, 6, 7, 0, 7),
+            (Dec, U32, 0, 7, 0, 7),
+            (Dec, U32, 9, 7, 0, 7),
+            (Dec, U32, 5, 7, 0, 4),
+            (Min, S32, 0xffff_ffff, 1, 0, 0xffff_ffff),
+            (Min, U32, 0xffff_ffff, 1, 0, 1),
+            (Max, S64, u64::MAX, 1, 0, 1),
+            (Cas, U16, 0x1234, 0x1234, 9, 9),
+            (Cas, U32, 4, 5, 9, 4),
+            (Add, U32, 0xffff_ffff, 2, 0, 1),
+        ];
+        for (op, ty, old, a, b, expected) in table {
+            assert_eq!(apply(op, ty, old, a, b), expected, "{op:?} {ty:?} {old:#x} {a:#x}");
+        }
+    }
+}

@@ -1,0 +1,161 @@
+//! The bytes of a line, and sets of them.
+
+use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not};
+
+use crate::address::LINE_BYTES;
+
+/// The bytes of one line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(align(64))]
+pub struct Line(pub [u8; LINE_BYTES]);
+
+impl Line {
+    /// All bytes zero.
+    pub const ZERO: Line = Line([0; LINE_BYTES]);
+
+    /// Takes the bytes in `bytes` from `other`.
+    #[inline]
+    pub fn merge(&mut self, bytes: ByteMask, other: &Line) {
+        if bytes == ByteMask::ALL {
+            self.0 = other.0;
+            return;
+        }
+        // Four words of 32 bytes; whole ones are copied, mixed ones merged byte by byte.
+        for word in 0..LINE_BYTES / 32 {
+            let mask = (bytes.0 >> (32 * word)) as u32;
+            let range = 32 * word..32 * word + 32;
+            if mask == u32::MAX {
+                self.0[range.clone()].copy_from_slice(&other.0[range]);
+            } else if mask != 0 {
+                for byte in range {
+                    if bytes.0 >> byte & 1 == 1 {
+                        self.0[byte] = other.0[byte];
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A tray: the buffer in which a line's bytes travel.
+///
+/// A read request carries an empty tray and its reply brings the same tray back full; a write carries a
+/// full one and its acknowledgement brings it back. So whoever sends a request owns its tray before and
+/// after, nothing is allocated after start-up, and a packet is small however many bytes it carries.
+pub type Tray = Box<Line>;
+
+/// A set of bytes of a line: bit n is byte n.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ByteMask(pub u128);
+
+impl ByteMask {
+    /// No byte.
+    pub const NONE: ByteMask = ByteMask(0);
+    /// Every byte.
+    pub const ALL: ByteMask = ByteMask(u128::MAX);
+
+    /// `length` bytes from `start`.
+    #[inline]
+    pub const fn range(start: usize, length: usize) -> ByteMask {
+        if length >= LINE_BYTES {
+            return ByteMask(u128::MAX << start);
+        }
+        ByteMask(((1 << length) - 1) << start)
+    }
+
+    /// Whether no byte is in the set.
+    #[inline]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Number of bytes in the set.
+    #[inline]
+    pub const fn count(self) -> u32 {
+        self.0.count_ones()
+    }
+
+    /// Whether all of `other` is in the set.
+    #[inline]
+    pub const fn covers(self, other: ByteMask) -> bool {
+        other.0 & !self.0 == 0
+    }
+
+    /// The set grown to whole sectors of `sector_bytes` (a power of two from 1 to 128).
+    #[inline]
+    pub fn to_sectors(self, sector_bytes: usize) -> ByteMask {
+        let mut grown = 0;
+        let sector = ByteMask::range(0, sector_bytes).0;
+        let mut start = 0;
+        while start < LINE_BYTES {
+            if self.0 >> start & sector != 0 {
+                grown |= sector << start;
+            }
+            start += sector_bytes;
+        }
+        ByteMask(grown)
+    }
+}
+
+impl BitOr for ByteMask {
+    type Output = ByteMask;
+    #[inline]
+    fn bitor(self, other: ByteMask) -> ByteMask {
+        ByteMask(self.0 | other.0)
+    }
+}
+
+impl BitOrAssign for ByteMask {
+    #[inline]
+    fn bitor_assign(&mut self, other: ByteMask) {
+        self.0 |= other.0;
+    }
+}
+
+impl BitAnd for ByteMask {
+    type Output = ByteMask;
+    #[inline]
+    fn bitand(self, other: ByteMask) -> ByteMask {
+        ByteMask(self.0 & other.0)
+    }
+}
+
+impl BitAndAssign for ByteMask {
+    #[inline]
+    fn bitand_assign(&mut self, other: ByteMask) {
+        self.0 &= other.0;
+    }
+}
+
+impl Not for ByteMask {
+    type Output = ByteMask;
+    #[inline]
+    fn not(self) -> ByteMask {
+        ByteMask(!self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_and_sectors() {
+        assert_eq!(ByteMask::range(0, 128), ByteMask::ALL);
+        assert_eq!(ByteMask::range(4, 4).0, 0xf0);
+        assert_eq!(ByteMask::range(30, 4).to_sectors(32), ByteMask::range(0, 64));
+        assert_eq!(ByteMask::range(30, 4).to_sectors(128), ByteMask::ALL);
+        assert_eq!(ByteMask::NONE.to_sectors(32), ByteMask::NONE);
+    }
+
+    #[test]
+    fn a_merge_takes_exactly_the_named_bytes() {
+        let mut line = Line([1; 128]);
+        let other = Line([2; 128]);
+        let bytes = ByteMask::range(3, 40) | ByteMask::range(96, 32);
+        line.merge(bytes, &other);
+        for byte in 0..128 {
+            assert_eq!(line.0[byte], if bytes.0 >> byte & 1 == 1 { 2 } else { 1 }, "byte {byte}");
+        }
+    }
+}
