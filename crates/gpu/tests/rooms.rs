@@ -1,0 +1,42 @@
+//! The rooms of ARCHITECTURE.md: arrows between crates point only downward.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Each room and those it may know, as ARCHITECTURE.md draws them.
+const MAY_KNOW: &[(&str, &[&str])] = &[
+    ("strata-engine", &[]),
+    ("strata-ptx", &["strata-engine"]),
+    ("strata-memory", &["strata-engine"]),
+    ("strata-sm", &["strata-engine", "strata-memory", "strata-ptx"]),
+    ("strata-designs", &["strata-engine", "strata-memory"]),
+    ("strata-workloads", &["strata-engine"]),
+    (
+        "strata-gpu",
+        &["strata-engine", "strata-ptx", "strata-memory", "strata-sm", "strata-designs", "strata-workloads"],
+    ),
+    ("strata", &["strata-engine", "strata-gpu", "strata-ptx", "strata-workloads"]),
+];
+
+#[test]
+fn arrows_point_only_downward() {
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let may_know: BTreeMap<_, _> = MAY_KNOW.iter().copied().collect();
+    let mut seen = Vec::new();
+    for entry in std::fs::read_dir(crates).unwrap() {
+        let manifest = entry.unwrap().path().join("Cargo.toml");
+        let Ok(text) = std::fs::read_to_string(&manifest) else { continue };
+        let table: toml::Table = text.parse().unwrap();
+        let name = table["package"]["name"].as_str().unwrap().to_owned();
+        let allowed =
+            may_know.get(name.as_str()).unwrap_or_else(|| panic!("{name} has no place among the rooms"));
+        for kind in ["dependencies", "build-dependencies"] {
+            let Some(dependencies) = table.get(kind).and_then(|value| value.as_table()) else { continue };
+            for dependency in dependencies.keys().filter(|key| key.starts_with("strata")) {
+                assert!(allowed.contains(&dependency.as_str()), "{name} must not know {dependency}");
+            }
+        }
+        seen.push(name);
+    }
+    assert_eq!(seen.len(), MAY_KNOW.len(), "every room is there: {seen:?}");
+}
