@@ -1,14 +1,23 @@
 //! The built-in workloads: one folder each, with its CUDA C, the PTX built from it, and its host side.
 
+mod atax;
+mod bfs;
+mod conv2d;
+mod gather;
 mod gemm;
+mod histogram;
+mod hotspot;
+mod reduction;
 mod saxpy;
+mod spmv;
+mod transpose;
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::HostProgram;
+use crate::{Device, DeviceError, HostProgram, Module, Outcome};
 
 /// How big a workload's input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -63,7 +72,7 @@ pub struct Workload {
     pub name: &'static str,
     /// The benchmark suite whose program it stands for, or "none".
     pub suite: &'static str,
-    /// Published designs in this project whose evaluation runs this program.
+    /// Papers whose evaluation runs this program or another form of its algorithm; see `differences`.
     pub papers: &'static [&'static str],
     /// One sentence: what it computes and what its memory accesses look like.
     pub description: &'static str,
@@ -75,14 +84,15 @@ pub struct Workload {
     pub inputs: [&'static str; 3],
     /// Its PTX.
     pub ptx: &'static str,
-    build: fn(Size) -> Box<dyn HostProgram>,
+    build: fn(Size) -> Box<dyn Body>,
 }
 
 impl Workload {
     /// The host side at one size. Inputs are made when it runs, not here.
     #[must_use]
-    pub fn program(&self, size: Size) -> Box<dyn HostProgram> {
-        (self.build)(size)
+    pub fn program(&'static self, size: Size) -> Box<dyn HostProgram> {
+        let module = format!("{}/kernel.ptx", self.name);
+        Box::new(Builtin { workload: self, module, body: (self.build)(size) })
     }
 
     /// The input at one size, in words.
@@ -92,7 +102,45 @@ impl Workload {
     }
 }
 
-static ALL: [Workload; 2] = [saxpy::WORKLOAD, gemm::WORKLOAD];
+/// What a workload's own file has to say: its host side, with the sizes as fields.
+trait Body: fmt::Debug + Send + Sync {
+    fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError>;
+}
+
+#[derive(Debug)]
+struct Builtin {
+    workload: &'static Workload,
+    module: String,
+    body: Box<dyn Body>,
+}
+
+impl HostProgram for Builtin {
+    fn name(&self) -> &str {
+        self.workload.name
+    }
+
+    fn module(&self) -> Module<'_> {
+        Module { name: &self.module, text: self.workload.ptx }
+    }
+
+    fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {
+        self.body.run(device)
+    }
+}
+
+static ALL: [Workload; 11] = [
+    saxpy::WORKLOAD,
+    gemm::WORKLOAD,
+    atax::WORKLOAD,
+    conv2d::WORKLOAD,
+    bfs::WORKLOAD,
+    hotspot::WORKLOAD,
+    histogram::WORKLOAD,
+    spmv::WORKLOAD,
+    transpose::WORKLOAD,
+    reduction::WORKLOAD,
+    gather::WORKLOAD,
+];
 
 /// Every built-in workload.
 #[must_use]

@@ -1,29 +1,30 @@
 //! PolyBench GEMM: C = alpha A B + beta C, one thread per element of C, without tiling.
 
-use super::{Size, Workload, ctas, int};
+use super::{Body, Size, Workload, ctas, int};
 use crate::check::{Near, gamma};
 use crate::element::alloc_with;
 use crate::random::Random;
-use crate::{Arg, Comparison, Device, DeviceError, HostProgram, Module, Outcome};
+use crate::{Arg, Comparison, Device, DeviceError, Outcome};
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "gemm",
     suite: "PolyBench",
-    papers: &["fuse"],
+    papers: &["fuse", "morpheus"],
     description: "C = alpha A B + beta C, a thread per element of C: rows of A are broadcast, rows of B are \
                   coalesced, and C is written in every step of the inner loop.",
     kernels: &["gemm"],
     differences: &[
         "sizes are parameters of the kernel, not constants",
+        "Morpheus runs Parboil's SGEMM, which tiles",
         "A, B and C are uniform random in [-1, 1), alpha = 1.5, beta = 0.75",
     ],
-    inputs: ["C 60 x 72, depth 64", "C 256 x 256, depth 256", "C 1024 x 1024, depth 1024"],
+    inputs: ["C 60 x 72, depth 64", "C 256 x 256, depth 256", "C 640 x 640, depth 640"],
     ptx: include_str!("kernel.ptx"),
     build: |size| {
         Box::new(match size {
             Size::Test => Gemm { ni: 60, nj: 72, nk: 64 },
             Size::Small => Gemm { ni: 256, nj: 256, nk: 256 },
-            Size::Paper => Gemm { ni: 1024, nj: 1024, nk: 1024 },
+            Size::Paper => Gemm { ni: 640, nj: 640, nk: 640 },
         })
     },
 };
@@ -64,15 +65,7 @@ impl Gemm {
     }
 }
 
-impl HostProgram for Gemm {
-    fn name(&self) -> &str {
-        WORKLOAD.name
-    }
-
-    fn module(&self) -> Module<'_> {
-        Module { name: "gemm/kernel.ptx", text: WORKLOAD.ptx }
-    }
-
+impl Body for Gemm {
     fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {
         let &Self { ni, nj, nk } = self;
         let mut random = Random::new(0x6e);

@@ -1,18 +1,18 @@
 //! SAXPY: y = a x + y, launched several times over one pair of vectors.
 
-use super::{Size, Workload, ctas};
+use super::{Body, Size, Workload, ctas};
 use crate::check::{Near, gamma};
 use crate::element::alloc_with;
 use crate::random::Random;
-use crate::{Arg, Comparison, Device, DeviceError, HostProgram, Module, Outcome};
+use crate::{Arg, Comparison, Device, DeviceError, Outcome};
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "saxpy",
-    suite: "none",
-    papers: &[],
+    suite: "CUDA SDK",
+    papers: &["tinycache"],
     description: "y = a x + y: streaming reads and writes, coalesced, without reuse inside a launch.",
     kernels: &["saxpy"],
-    differences: &[],
+    differences: &["the result replaces y instead of going to a third vector"],
     inputs: [
         "2 launches over 10,000 elements",
         "1 launch over 2^22 elements",
@@ -55,15 +55,7 @@ impl Saxpy {
     }
 }
 
-impl HostProgram for Saxpy {
-    fn name(&self) -> &str {
-        WORKLOAD.name
-    }
-
-    fn module(&self) -> Module<'_> {
-        Module { name: "saxpy/kernel.ptx", text: WORKLOAD.ptx }
-    }
-
+impl Body for Saxpy {
     fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {
         let (x, y) = self.inputs();
         let d_x = alloc_with(device, "x", &x)?;

@@ -1,0 +1,123 @@
+//! A device that keeps memory and a list of launches and runs nothing.
+#![allow(dead_code, reason = "each test file uses a part")]
+
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr};
+
+/// A launch as it was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Launch {
+    pub kernel: String,
+    pub grid: [u32; 3],
+    pub block: [u32; 3],
+    pub dynamic_shared: u32,
+    pub args: Vec<Arg>,
+}
+
+#[derive(Debug)]
+struct Buffer {
+    name: String,
+    ptr: DevicePtr,
+    bytes: Vec<u8>,
+    uploaded: usize,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Recorder {
+    buffers: Vec<Buffer>,
+    pub launches: Vec<Launch>,
+}
+
+impl Recorder {
+    pub fn buffer(&self, name: &str) -> &[u8] {
+        &self.buffers.iter().find(|buffer| buffer.name == name).expect("the buffer exists").bytes
+    }
+
+    pub fn uploaded_bytes(&self) -> usize {
+        self.buffers.iter().map(|buffer| buffer.uploaded).sum()
+    }
+
+    /// FNV-1a, word by word, over every buffer's name and contents and every launch.
+    pub fn hash(&self) -> u64 {
+        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
+        let mut add = |bytes: &[u8]| {
+            for chunk in bytes.chunks(8) {
+                let mut word = [0; 8];
+                word[..chunk.len()].copy_from_slice(chunk);
+                hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
+            }
+        };
+        for buffer in &self.buffers {
+            add(buffer.name.as_bytes());
+            add(&buffer.bytes);
+        }
+        for launch in &self.launches {
+            add(launch.kernel.as_bytes());
+            for n in launch.grid.iter().chain(&launch.block).chain([&launch.dynamic_shared]) {
+                add(&n.to_le_bytes());
+            }
+            for arg in &launch.args {
+                add(&arg.to_bytes().0);
+            }
+        }
+        hash
+    }
+
+    fn range(&mut self, ptr: DevicePtr, bytes: usize) -> Result<(&mut Buffer, usize), DeviceError> {
+        let inside = |buffer: &&mut Buffer| {
+            ptr >= buffer.ptr && ptr.0 + bytes as u64 <= buffer.ptr.0 + buffer.bytes.len() as u64
+        };
+        let buffer = self
+            .buffers
+            .iter_mut()
+            .find(inside)
+            .ok_or(DeviceError::OutOfBounds { ptr, bytes: bytes as u64 })?;
+        let start = (ptr.0 - buffer.ptr.0) as usize;
+        Ok((buffer, start))
+    }
+}
+
+impl Device for Recorder {
+    fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        let ptr = match self.buffers.last() {
+            Some(last) => DevicePtr((last.ptr.0 + last.bytes.len() as u64 + 1).next_multiple_of(256)),
+            None => DevicePtr(0x1_0000),
+        };
+        let bytes = vec![0; usize::try_from(bytes).expect("the buffer fits the host")];
+        self.buffers.push(Buffer { name: name.into(), ptr, bytes, uploaded: 0 });
+        Ok(ptr)
+    }
+
+    fn upload(&mut self, to: DevicePtr, data: &[u8]) -> Result<(), DeviceError> {
+        let (buffer, start) = self.range(to, data.len())?;
+        buffer.bytes[start..start + data.len()].copy_from_slice(data);
+        buffer.uploaded += data.len();
+        Ok(())
+    }
+
+    fn download(&mut self, from: DevicePtr, data: &mut [u8]) -> Result<(), DeviceError> {
+        let (buffer, start) = self.range(from, data.len())?;
+        data.copy_from_slice(&buffer.bytes[start..start + data.len()]);
+        Ok(())
+    }
+
+    fn fill(&mut self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
+        let bytes = usize::try_from(bytes).expect("the range fits the host");
+        let (buffer, start) = self.range(to, bytes)?;
+        buffer.bytes[start..start + bytes].fill(value);
+        Ok(())
+    }
+
+    fn launch(
+        &mut self,
+        kernel: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic_shared: u32,
+        args: &[Arg],
+    ) -> Result<(), DeviceError> {
+        let args = args.to_vec();
+        self.launches.push(Launch { kernel: kernel.into(), grid, block, dynamic_shared, args });
+        Ok(())
+    }
+}
