@@ -1,1 +1,5 @@
 //! From a machine file to an assembled GPU, its runs and their results.
+
+pub mod device;
+pub mod machine;
+pub mod results;

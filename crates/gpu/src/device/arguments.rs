@@ -1,0 +1,48 @@
+//! From a host's arguments to a kernel's parameter block.
+
+use strata_ptx::program::Kernel;
+use strata_workloads::Arg;
+
+/// Lays the arguments out as the kernel declares its parameters. The error says what does not fit.
+pub fn parameter_block(kernel: &Kernel, args: &[Arg]) -> Result<Vec<u8>, String> {
+    if args.len() != kernel.params.len() {
+        return Err(format!("{} arguments given, the kernel has {} parameters", args.len(), kernel.params.len()));
+    }
+    let mut block = vec![0; kernel.param_bytes as usize];
+    for (place, (arg, param)) in args.iter().zip(&kernel.params).enumerate() {
+        let (bytes, size) = arg.to_bytes();
+        if size != param.bytes as usize {
+            return Err(format!(
+                "argument {place} has {size} bytes, parameter `{}` has {}",
+                param.name, param.bytes
+            ));
+        }
+        block[param.offset as usize..][..size].copy_from_slice(&bytes[..size]);
+    }
+    Ok(block)
+}
+
+/// Checks a grid and block against what CUDA and the kernel allow. The error says which limit is broken.
+pub fn check_shape(kernel: &Kernel, grid: [u32; 3], block: [u32; 3]) -> Result<(), String> {
+    if grid.contains(&0) || block.contains(&0) {
+        return Err(format!("grid {grid:?} and block {block:?} must not be empty"));
+    }
+    let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
+    if threads > 1024 || block[2] > 64 {
+        return Err(format!("a block of {block:?} has {threads} threads, at most 1024 (64 in z) are allowed"));
+    }
+    if grid[0] > i32::MAX as u32 || grid[1] > 65535 || grid[2] > 65535 {
+        return Err(format!("a grid of {grid:?} is larger than 2147483647 x 65535 x 65535"));
+    }
+    if let Some(required) = kernel.launch_bounds.required
+        && required != block
+    {
+        return Err(format!("a block of {block:?}, the kernel requires {required:?}"));
+    }
+    if let Some(most) = kernel.launch_bounds.max_threads
+        && threads > u64::from(most)
+    {
+        return Err(format!("a block of {threads} threads, the kernel allows at most {most}"));
+    }
+    Ok(())
+}

@@ -1,0 +1,3 @@
+//! Machine files.
+
+pub mod overrides;

@@ -1,0 +1,77 @@
+//! A run as JSON. Keys are stable; new ones may be added.
+
+use serde_json::{Map, Value, json};
+
+use super::{LaunchResult, RunResult, Verdict};
+
+/// Name of the schema, described in docs/results.md.
+pub const SCHEMA: &str = "strata-run-1";
+
+impl RunResult {
+    /// Everything, with the schema's name.
+    pub fn to_json(&self) -> Value {
+        let statistics: Map<String, Value> = self
+            .statistics
+            .iter()
+            .map(|group| {
+                let counters: Map<String, Value> = group
+                    .definitions
+                    .iter()
+                    .zip(&group.values)
+                    .map(|(definition, value)| (definition.name.to_owned(), json!(value)))
+                    .collect();
+                (group.name.to_owned(), Value::Object(counters))
+            })
+            .collect();
+        let (verified, problems) = match &self.verdict {
+            Verdict::Verified => (Value::Bool(true), vec![]),
+            Verdict::Wrong(problems) => (Value::Bool(false), problems.clone()),
+            Verdict::Unchecked => (Value::Null, vec![]),
+        };
+        json!({
+            "schema": SCHEMA,
+            "workload": self.workload,
+            "size": self.size,
+            "machine": self.machine,
+            "overrides": self.overrides,
+            "verified": verified,
+            "problems": problems,
+            "cycles": self.cycles(),
+            "warp_instructions": self.warp_instructions(),
+            "thread_instructions": self.thread_instructions(),
+            "ipc": self.ipc(),
+            "statistics_hash": format!("{:016x}", self.statistics_hash()),
+            "simulation": {
+                "seconds": self.cost.seconds,
+                "warp_instructions_per_second": self.speed(),
+                "threads": self.cost.threads,
+                "window_cycles": self.cost.window,
+                "peak_memory_bytes": self.cost.peak_memory_bytes,
+            },
+            "launches": self.launches.iter().map(launch).collect::<Vec<_>>(),
+            "comparisons": self.comparisons.iter().map(|comparison| json!({
+                "buffer": comparison.buffer,
+                "elements": comparison.elements,
+                "mismatches": comparison.mismatches,
+                // JSON knows no infinity.
+                "largest_error": comparison.largest_error.is_finite().then_some(comparison.largest_error),
+            })).collect::<Vec<_>>(),
+            "statistics": statistics,
+        })
+    }
+}
+
+fn launch(launch: &LaunchResult) -> Value {
+    json!({
+        "kernel": launch.kernel,
+        "grid": launch.grid,
+        "block": launch.block,
+        "cycles": launch.cycles,
+        "warp_instructions": launch.warp_instructions,
+        "thread_instructions": launch.thread_instructions,
+        "registers_per_thread": launch.registers,
+        "shared_bytes_per_cta": launch.shared_bytes,
+        "occupancy": launch.occupancy,
+        "printed": launch.printed,
+    })
+}
