@@ -7,7 +7,9 @@ pub mod atomic;
 pub mod doors;
 pub mod line;
 pub mod packet;
+pub mod slice_map;
 
 pub use address::{Address, LINE_BYTES, LineAddress};
 pub use line::{ByteMask, Line, Tray};
 pub use packet::{Body, Client, HEADER_BYTES, NodeId, Packet};
+pub use slice_map::SliceMap;

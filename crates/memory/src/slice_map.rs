@@ -1,0 +1,79 @@
+//! Which slice of the last-level cache owns a line.
+
+use crate::address::{LINE_BYTES, LineAddress};
+use crate::packet::NodeId;
+
+/// The map from lines to LLC slices: chunks of `interleave` bytes go round over the slices.
+///
+/// The slices are consecutive nodes of the network, and `slices / channels` consecutive slices share a DRAM
+/// channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SliceMap {
+    slices: u64,
+    /// Mask of slice numbers when their count is a power of two.
+    mask: Option<u64>,
+    /// Binary logarithm of the lines of a chunk.
+    shift: u32,
+    first_node: NodeId,
+}
+
+impl SliceMap {
+    /// Interleaves chunks of `interleave_bytes` over `slices` nodes, of which the first is `first_node`.
+    /// `None` when there is no slice, or a chunk is not a power of two of at least one line.
+    pub fn new(slices: u16, interleave_bytes: u32, first_node: NodeId) -> Option<SliceMap> {
+        let lines = interleave_bytes / LINE_BYTES as u32;
+        let whole = interleave_bytes.is_power_of_two() && lines >= 1;
+        (slices >= 1 && whole).then(|| SliceMap {
+            slices: u64::from(slices),
+            mask: slices.is_power_of_two().then(|| u64::from(slices) - 1),
+            shift: lines.trailing_zeros(),
+            first_node,
+        })
+    }
+
+    /// The slice that owns the line, from 0.
+    #[inline]
+    pub fn slice_of(self, line: LineAddress) -> u16 {
+        let chunk = line.0 >> self.shift;
+        (match self.mask {
+            Some(mask) => chunk & mask,
+            None => chunk % self.slices,
+        }) as u16
+    }
+
+    /// The network node of that slice.
+    #[inline]
+    pub fn node_of(self, line: LineAddress) -> NodeId {
+        NodeId(self.first_node.0 + self.slice_of(line))
+    }
+
+    /// How many slices there are.
+    pub fn slices(self) -> u16 {
+        self.slices as u16
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::address::Address;
+
+    #[test]
+    fn chunks_go_round_over_the_slices() {
+        for slices in [1, 6, 8, 12] {
+            let map = SliceMap::new(slices, 256, NodeId(15)).unwrap();
+            for address in (0..64 * 256).step_by(64) {
+                let slice = ((address >> 8) % u64::from(slices)) as u16;
+                let line = Address(address).line();
+                assert_eq!((map.slice_of(line), map.node_of(line)), (slice, NodeId(15 + slice)));
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_interleaved_is_refused() {
+        assert_eq!(SliceMap::new(0, 256, NodeId(0)), None);
+        assert_eq!(SliceMap::new(4, 64, NodeId(0)), None);
+        assert_eq!(SliceMap::new(4, 384, NodeId(0)), None);
+    }
+}
