@@ -6,3 +6,4 @@ pub mod ir;
 pub mod isa;
 pub mod lanes;
 pub mod program;
+pub mod simt;

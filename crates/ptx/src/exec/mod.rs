@@ -3,8 +3,116 @@
 //! The caller supplies the operands through [`Operands`]: the reference executor its register rows, the
 //! timed machine what its operand collectors fetched. Memory, control flow and barriers are the caller's.
 
-use crate::isa::PredReg;
-use crate::lanes::{LaneMask, Row};
+mod approx;
+pub mod atomic;
+mod bits;
+mod compare;
+mod convert;
+mod float;
+mod half_float;
+mod integer;
+mod lanewise;
+pub mod memory;
+mod moves;
+pub mod print;
+mod soft;
+mod warp;
+
+#[cfg(test)]
+mod tests;
+
+use crate::isa::{Guard, Instruction, Op, PredReg};
+use crate::lanes::{ALL_LANES, LaneMask, Row};
+
+pub use lanewise::{predicate_source, write_predicate};
+
+/// Executes an instruction that only computes: everything but memory, control flow, barriers and printing.
+///
+/// `lanes` are the active lanes that pass the guard ([`guarded`]); nothing else is written, though values
+/// are computed for all. Sources that are constants come through [`Operands::source`] like registers.
+///
+/// # Panics
+/// On operations that are the caller's, and on types that an operation does not have: the front end
+/// refuses those.
+#[inline]
+pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMask, context: &WarpContext) {
+    match instruction.op {
+        Op::Mov(ty) => moves::copy(ty, o, lanes),
+        Op::ReadSpecial(special) => moves::read_special(special, instruction, o, lanes, context),
+        Op::Pack { whole, pieces } => moves::pack(whole, pieces, o, lanes),
+        Op::Unpack { whole, pieces } => moves::unpack(whole, pieces, o, lanes),
+        Op::Select(ty) => moves::select(instruction, ty, o, lanes),
+        Op::SelectSign { ty, test, ftz } => moves::select_by_sign(ty, test, ftz, o, lanes),
+        Op::Cvta { space, to_generic } => moves::convert_address(space, to_generic, o, lanes),
+        Op::IsSpace(space) => moves::is_space(instruction, space, o, lanes),
+        Op::Int(op, ty) => integer::arithmetic(op, ty, o, lanes),
+        Op::IntUnary(op, ty) => integer::single(op, ty, o, lanes),
+        Op::Mul(part, ty) => integer::multiply(part, ty, o, lanes),
+        Op::Mad { part, ty, sat } => integer::multiply_add(part, ty, sat, o, lanes),
+        Op::Mul24(part, ty) => integer::multiply_24(part, ty, o, lanes),
+        Op::Mad24 { part, ty, sat } => integer::multiply_add_24(part, ty, sat, o, lanes),
+        Op::Sad(ty) => integer::sum_of_difference(ty, o, lanes),
+        Op::AddCarry { ty, carry_in, .. } => integer::carry_sum(instruction, ty, false, carry_in, o, lanes),
+        Op::SubBorrow { ty, carry_in, .. } => integer::carry_sum(instruction, ty, true, carry_in, o, lanes),
+        Op::MadCarry { part, ty, carry_in, .. } => {
+            integer::carry_multiply_add(instruction, part, ty, carry_in, o, lanes);
+        }
+        Op::Dp4a { a_signed, b_signed } => integer::dot_4(a_signed, b_signed, o, lanes),
+        Op::Dp2a { a_signed, b_signed, hi } => integer::dot_2(a_signed, b_signed, hi, o, lanes),
+        Op::Logic(op, ty) => bits::logic(op, ty, o, lanes),
+        Op::Bit(op, ty) => bits::single(op, ty, o, lanes),
+        Op::Lop3(table) => bits::lop3(table, o, lanes),
+        Op::Shl(ty) => bits::shift_left(ty, o, lanes),
+        Op::Shr(ty) => bits::shift_right(ty, o, lanes),
+        Op::Shf { left, wrap } => bits::funnel(left, wrap, o, lanes),
+        Op::Bfe(ty) => bits::extract(ty, o, lanes),
+        Op::Bfi(ty) => bits::insert(ty, o, lanes),
+        Op::Bmsk { wrap } => bits::mask(wrap, o, lanes),
+        Op::Fns => bits::find_nth_set(o, lanes),
+        Op::Prmt(mode) => bits::permute(mode, o, lanes),
+        Op::Float(op, ty, mode) => float::arithmetic(op, ty, mode, o, lanes),
+        Op::FloatUnary(op, ty, mode) => float::single(op, ty, mode, o, lanes),
+        Op::Fma(ty, mode) => float::multiply_add(ty, mode, o, lanes),
+        Op::Cvt { to, from, mode } => convert::convert(to, from, mode, o, lanes),
+        Op::TestP(property, ty) => compare::test_property(property, ty, instruction, o, lanes),
+        Op::Setp { cmp, ty, combine, ftz } => {
+            compare::set_predicate((cmp, ty, combine, ftz), instruction, o, lanes);
+        }
+        Op::Set { cmp, to, ty, combine, ftz } => {
+            compare::set_value((cmp, ty, combine, ftz), to, instruction, o, lanes);
+        }
+        Op::PredLogic(op) => compare::predicate_logic(op, instruction, o, lanes),
+        Op::PredMov => compare::predicate_copy(false, instruction, o, lanes),
+        Op::PredNot => compare::predicate_copy(true, instruction, o, lanes),
+        Op::Shfl(mode) => warp::shuffle(mode, instruction, o, lanes),
+        Op::Vote(mode) => warp::vote(mode, instruction, o, lanes),
+        Op::Match { ty, all } => warp::match_values(ty, all, instruction, o, lanes),
+        Op::Activemask => warp::active_mask(o, lanes),
+        Op::Redux { op, ty } => warp::reduce(op, ty, instruction, o, lanes),
+        Op::Elect => warp::elect(instruction, o, lanes),
+        Op::Nop | Op::Nanosleep | Op::WarpSync | Op::Prefetch(_) | Op::Fence { .. } => {}
+        Op::Load(_)
+        | Op::Store(_)
+        | Op::Atomic { .. }
+        | Op::Reduce { .. }
+        | Op::Branch { .. }
+        | Op::BranchIndexed { .. }
+        | Op::Exit
+        | Op::Trap
+        | Op::Barrier(_)
+        | Op::Print { .. } => panic!("line {}: {:?} is not a computation", instruction.line, instruction.op),
+    }
+}
+
+/// The active lanes that pass an instruction's guard.
+#[inline]
+pub fn guarded(guard: Guard, active: LaneMask, operands: &impl Operands) -> LaneMask {
+    match guard {
+        Guard::Always => active,
+        Guard::If(register) => active & operands.predicate(register),
+        Guard::IfNot(register) => active & (operands.predicate(register) ^ ALL_LANES),
+    }
+}
 
 /// Access to the operands of one instruction.
 pub trait Operands {

@@ -1,0 +1,266 @@
+//! Floating-point arithmetic of f32 and f64 (the 16-bit formats: [`super::half_float`]).
+//!
+//! NaN results are canonical in f32 (0x7fffffff), as on the hardware; in f64 the first NaN operand is
+//! passed on, quieted. `.ftz` flushes operands and results that are subnormal after rounding.
+
+use super::lanewise::{binary, ternary, unary};
+use super::soft::{self, Format};
+use super::{Operands, approx, half_float};
+use crate::isa::{FloatMode, FloatOp, FloatUnary, Rounding, Ty};
+use crate::lanes::LaneMask;
+
+/// The canonical NaN of f32.
+const NAN_F32: f32 = f32::from_bits(0x7fff_ffff);
+const QUIET_F64: u64 = 1 << 51;
+
+/// A subnormal f32 as the zero of its sign.
+#[inline(always)]
+pub(super) fn flush_f32(bits: u32) -> u32 {
+    if bits & 0x7f80_0000 == 0 { bits & 0x8000_0000 } else { bits }
+}
+
+/// A subnormal f64 as the zero of its sign.
+#[inline(always)]
+fn flush_f64(value: f64) -> f64 {
+    if value.abs() < f64::MIN_POSITIVE { value * 0.0 } else { value }
+}
+
+/// The f32 result of an operation under its mode: canonical NaN, `.ftz`, `.sat`.
+#[inline(always)]
+pub(super) fn finish_f32(mode: FloatMode, value: f32) -> f32 {
+    let bits = if value.is_nan() { NAN_F32.to_bits() } else { value.to_bits() };
+    let bits = if mode.ftz { flush_f32(bits) } else { bits };
+    let value = f32::from_bits(bits);
+    match mode.sat {
+        false => value,
+        // NaN fails the comparison and becomes zero.
+        true if value > 0.0 => value.min(1.0),
+        true => 0.0,
+    }
+}
+
+#[inline(always)]
+pub(super) fn operand_f32(mode: FloatMode, value: f32) -> f32 {
+    if mode.ftz { f32::from_bits(flush_f32(value.to_bits())) } else { value }
+}
+
+/// What a mode with neither `.ftz` nor `.sat` leaves to do.
+const PLAIN: FloatMode = FloatMode::DEFAULT;
+
+const fn is_plain(mode: FloatMode) -> bool {
+    !mode.ftz && !mode.sat
+}
+
+#[inline(always)]
+fn unary_f32(o: &mut impl Operands, lanes: LaneMask, mode: FloatMode, f: impl Fn(f32) -> f32) {
+    if is_plain(mode) {
+        unary(o, lanes, |a| finish_f32(PLAIN, f(a)));
+    } else {
+        unary(o, lanes, |a| finish_f32(mode, f(operand_f32(mode, a))));
+    }
+}
+
+#[inline(always)]
+fn binary_f32(o: &mut impl Operands, lanes: LaneMask, mode: FloatMode, f: impl Fn(f32, f32) -> f32) {
+    if is_plain(mode) {
+        binary(o, lanes, |a, b| finish_f32(PLAIN, f(a, b)));
+    } else {
+        binary(o, lanes, |a, b| finish_f32(mode, f(operand_f32(mode, a), operand_f32(mode, b))));
+    }
+}
+
+/// The f64 result: the host's bits unless it is NaN.
+#[inline(always)]
+fn finish_f64<const N: usize>(result: f64, operands: [f64; N]) -> f64 {
+    if !result.is_nan() {
+        return result;
+    }
+    let first = operands.into_iter().find(|operand| operand.is_nan());
+    f64::from_bits(first.map_or(0xfff8_0000_0000_0000, |nan| nan.to_bits() | QUIET_F64))
+}
+
+#[inline(always)]
+fn binary_f64(o: &mut impl Operands, lanes: LaneMask, f: impl Fn(f64, f64) -> f64) {
+    binary(o, lanes, |a, b| finish_f64(f(a, b), [a, b]));
+}
+
+type SoftBinary = fn(Format, u64, u64, Rounding) -> u64;
+
+fn soft_binary(ty: Ty, mode: FloatMode, f: SoftBinary, o: &mut impl Operands, lanes: LaneMask) {
+    let rounding = mode.rounding;
+    if ty == Ty::F64 {
+        return binary_f64(o, lanes, |a, b| {
+            f64::from_bits(f(Format::F64, a.to_bits(), b.to_bits(), rounding))
+        });
+    }
+    binary_f32(o, lanes, mode, |a, b| {
+        f32::from_bits(f(Format::F32, a.to_bits().into(), b.to_bits().into(), rounding) as u32)
+    });
+}
+
+/// `add` to `copysign`.
+pub(super) fn arithmetic(op: FloatOp, ty: Ty, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
+    if matches!(ty, Ty::F16 | Ty::F16x2 | Ty::Bf16 | Ty::Bf16x2) {
+        return half_float::arithmetic(op, ty, mode, o, lanes);
+    }
+    let nearest = mode.rounding == Rounding::Rn;
+    let double = ty == Ty::F64;
+    match op {
+        FloatOp::Add if !nearest => soft_binary(ty, mode, soft::add, o, lanes),
+        FloatOp::Sub if !nearest => soft_binary(ty, mode, soft::subtract, o, lanes),
+        FloatOp::Mul if !nearest => soft_binary(ty, mode, soft::multiply, o, lanes),
+        FloatOp::Div if !nearest => soft_binary(ty, mode, soft::divide, o, lanes),
+        FloatOp::Add if double => binary_f64(o, lanes, |a, b| a + b),
+        FloatOp::Sub if double => binary_f64(o, lanes, |a, b| a - b),
+        FloatOp::Mul if double => binary_f64(o, lanes, |a, b| a * b),
+        FloatOp::Div | FloatOp::DivApprox if double => binary_f64(o, lanes, |a, b| a / b),
+        FloatOp::Add => binary_f32(o, lanes, mode, |a, b| a + b),
+        FloatOp::Sub => binary_f32(o, lanes, mode, |a, b| a - b),
+        FloatOp::Mul => binary_f32(o, lanes, mode, |a, b| a * b),
+        // The approximate quotients are correctly rounded here, over the full range of `.full`.
+        FloatOp::Div | FloatOp::DivApprox => binary_f32(o, lanes, mode, |a, b| a / b),
+        FloatOp::Min { nan, xorsign_abs } | FloatOp::Max { nan, xorsign_abs } => {
+            let largest = matches!(op, FloatOp::Max { .. });
+            if double {
+                binary_f64(o, lanes, |a, b| extremum_f64(largest, nan, xorsign_abs, a, b));
+            } else {
+                binary_f32(o, lanes, mode, |a, b| extremum_f32(largest, nan, xorsign_abs, a, b));
+            }
+        }
+        FloatOp::Copysign if double => binary(o, lanes, |a: f64, b: f64| b.copysign(a)),
+        FloatOp::Copysign => binary(o, lanes, |a: f32, b: f32| b.copysign(a)),
+    }
+}
+
+macro_rules! extremum {
+    ($name:ident, $float:ty) => {
+        /// `min` or `max`: a number wins over NaN unless `nan`; negative zero is below positive zero.
+        #[inline(always)]
+        pub(super) fn $name(largest: bool, nan: bool, xorsign_abs: bool, a: $float, b: $float) -> $float {
+            let negative = a.is_sign_negative() != b.is_sign_negative();
+            let (a, b) = if xorsign_abs { (a.abs(), b.abs()) } else { (a, b) };
+            let first = if largest {
+                a > b || (a == b && a.is_sign_positive())
+            } else {
+                a < b || (a == b && a.is_sign_negative())
+            };
+            let chosen = match (a.is_nan(), b.is_nan()) {
+                (false, false) => {
+                    if first {
+                        a
+                    } else {
+                        b
+                    }
+                }
+                _ if nan => <$float>::NAN,
+                (true, _) => b,
+                (_, true) => a,
+            };
+            if xorsign_abs && negative { -chosen } else { chosen }
+        }
+    };
+}
+extremum!(extremum_f32, f32);
+extremum!(extremum_f64, f64);
+
+/// `fma`, and `mad` of floating-point types.
+pub(super) fn multiply_add(ty: Ty, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
+    let rounding = mode.rounding;
+    match (ty, rounding) {
+        (Ty::F32, Rounding::Rn) if is_plain(mode) => {
+            ternary(o, lanes, |a: f32, b: f32, c: f32| finish_f32(PLAIN, a.mul_add(b, c)));
+        }
+        (Ty::F32, Rounding::Rn) => ternary(o, lanes, |a: f32, b: f32, c: f32| {
+            let [a, b, c] = [a, b, c].map(|x| operand_f32(mode, x));
+            finish_f32(mode, a.mul_add(b, c))
+        }),
+        (Ty::F32, _) => ternary(o, lanes, |a: f32, b: f32, c: f32| {
+            let [a, b, c] = [a, b, c].map(|x| u64::from(operand_f32(mode, x).to_bits()));
+            finish_f32(mode, f32::from_bits(soft::multiply_add(Format::F32, a, b, c, rounding) as u32))
+        }),
+        (Ty::F64, Rounding::Rn) => {
+            ternary(o, lanes, |a: f64, b: f64, c: f64| finish_f64(a.mul_add(b, c), [a, b, c]));
+        }
+        (Ty::F64, _) => ternary(o, lanes, |a: f64, b: f64, c: f64| {
+            let [x, y, z] = [a, b, c].map(f64::to_bits);
+            finish_f64(f64::from_bits(soft::multiply_add(Format::F64, x, y, z, rounding)), [a, b, c])
+        }),
+        _ => half_float::multiply_add(ty, mode, o, lanes),
+    }
+}
+
+/// `abs` to `tanh`.
+pub(super) fn single(op: FloatUnary, ty: Ty, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
+    match ty {
+        Ty::F32 => single_f32(op, mode, o, lanes),
+        Ty::F64 => single_f64(op, mode, o, lanes),
+        _ => half_float::single(op, ty, mode, o, lanes),
+    }
+}
+
+fn single_f32(op: FloatUnary, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
+    let rounding = mode.rounding;
+    let nearest = rounding == Rounding::Rn;
+    match op {
+        FloatUnary::Abs => unary_f32(o, lanes, mode, f32::abs),
+        FloatUnary::Neg => unary_f32(o, lanes, mode, |a| -a),
+        FloatUnary::Rcp if !nearest => unary_f32(o, lanes, mode, |a| {
+            let one = u64::from(1f32.to_bits());
+            f32::from_bits(soft::divide(Format::F32, one, a.to_bits().into(), rounding) as u32)
+        }),
+        FloatUnary::Sqrt if !nearest => unary_f32(o, lanes, mode, |a| {
+            f32::from_bits(soft::square_root(Format::F32, a.to_bits().into(), rounding) as u32)
+        }),
+        FloatUnary::Rcp | FloatUnary::RcpApprox => unary_f32(o, lanes, mode, |a| 1.0 / a),
+        FloatUnary::Sqrt | FloatUnary::SqrtApprox => unary_f32(o, lanes, mode, f32::sqrt),
+        FloatUnary::RsqrtApprox
+        | FloatUnary::SinApprox
+        | FloatUnary::CosApprox
+        | FloatUnary::Lg2Approx
+        | FloatUnary::Ex2Approx
+        | FloatUnary::TanhApprox => approximate_f32(op, mode, o, lanes),
+    }
+}
+
+fn approximate_f32(op: FloatUnary, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
+    match op {
+        FloatUnary::RsqrtApprox => unary_f32(o, lanes, mode, approx::rsqrt),
+        FloatUnary::SinApprox => unary_f32(o, lanes, mode, approx::sin),
+        FloatUnary::CosApprox => unary_f32(o, lanes, mode, approx::cos),
+        FloatUnary::Lg2Approx => unary_f32(o, lanes, mode, approx::lg2),
+        FloatUnary::Ex2Approx => unary_f32(o, lanes, mode, approx::ex2),
+        FloatUnary::TanhApprox => unary_f32(o, lanes, mode, approx::tanh),
+        _ => unreachable!("{op:?} is not an approximate function"),
+    }
+}
+
+/// # Panics
+/// On the approximate functions that f64 does not have: the front end refuses them.
+fn single_f64(op: FloatUnary, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
+    let rounding = mode.rounding;
+    let nearest = rounding == Rounding::Rn;
+    let with_nan = |a: f64, result: f64| finish_f64(result, [a]);
+    let approximate = |a: f64, f: fn(f64) -> f64| {
+        if !mode.ftz {
+            return finish_f64(f(a), [a]);
+        }
+        let a = flush_f64(approx::upper_half(a));
+        flush_f64(approx::upper_half(finish_f64(f(a), [a])))
+    };
+    match op {
+        FloatUnary::Abs => unary(o, lanes, f64::abs),
+        FloatUnary::Neg => unary(o, lanes, |a: f64| -a),
+        FloatUnary::Rcp if nearest => unary(o, lanes, |a: f64| with_nan(a, 1.0 / a)),
+        FloatUnary::Sqrt if nearest => unary(o, lanes, |a: f64| with_nan(a, a.sqrt())),
+        FloatUnary::Rcp => unary(o, lanes, |a: f64| {
+            let one = 1f64.to_bits();
+            with_nan(a, f64::from_bits(soft::divide(Format::F64, one, a.to_bits(), rounding)))
+        }),
+        FloatUnary::Sqrt => unary(o, lanes, |a: f64| {
+            with_nan(a, f64::from_bits(soft::square_root(Format::F64, a.to_bits(), rounding)))
+        }),
+        FloatUnary::RcpApprox => unary(o, lanes, |a: f64| approximate(a, |a| 1.0 / a)),
+        FloatUnary::RsqrtApprox => unary(o, lanes, |a: f64| approximate(a, |a| 1.0 / a.sqrt())),
+        other => panic!("{other:?} does not exist for f64: the front end refuses it"),
+    }
+}

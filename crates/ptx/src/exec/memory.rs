@@ -1,0 +1,153 @@
+//! Addresses and data of memory instructions, as lanes present them.
+
+use super::Operands;
+use crate::ir::window;
+use crate::isa::{Instruction, Space, Ty};
+use crate::lanes::{LaneMask, Row, WARP_LANES};
+
+/// The address of every lane (of inactive ones too), offset included.
+///
+/// Shared, local and parameter addresses are offsets in their space and are taken from the low word of the
+/// operand only: so a 32-bit register, a 64-bit register, and a generic address inside the space's window
+/// (whose low word is the offset) all mean the same. The other spaces take 64 bits.
+#[inline]
+pub fn addresses(instruction: &Instruction, operands: &impl Operands, space: Space) -> [u64; WARP_LANES] {
+    let lo = operands.source(0, 0);
+    match space {
+        Space::Shared | Space::Local | Space::Param => {
+            let offset = instruction.offset as u32;
+            std::array::from_fn(|lane| u64::from(lo.0[lane].wrapping_add(offset)))
+        }
+        Space::Generic | Space::Global | Space::Const => {
+            let hi = operands.source(0, 1);
+            let offset = instruction.offset as u64;
+            std::array::from_fn(|lane| {
+                (u64::from(hi.0[lane]) << 32 | u64::from(lo.0[lane])).wrapping_add(offset)
+            })
+        }
+    }
+}
+
+/// The space a generic address points into, and the address there.
+#[inline]
+pub fn resolve(generic: u64) -> (Space, u64) {
+    let offset = generic & (window::BYTES - 1);
+    match generic & !(window::BYTES - 1) {
+        window::SHARED => (Space::Shared, offset),
+        window::LOCAL => (Space::Local, offset),
+        window::PARAM => (Space::Param, offset),
+        _ => (Space::Global, generic),
+    }
+}
+
+/// Splits the lanes of an access by the space they reach. `addresses` become addresses of their space; the
+/// masks are those of global, shared, local and parameter memory.
+#[inline]
+pub fn split_by_space(
+    space: Space,
+    addresses: &mut [u64; WARP_LANES],
+    lanes: LaneMask,
+) -> [(Space, LaneMask); 4] {
+    let mut parts =
+        [(Space::Global, 0), (Space::Shared, 0), (Space::Local, 0), (Space::Param, 0)];
+    match space {
+        Space::Global | Space::Const => parts[0].1 = lanes,
+        Space::Shared => parts[1].1 = lanes,
+        Space::Local => parts[2].1 = lanes,
+        Space::Param => parts[3].1 = lanes,
+        Space::Generic => {
+            let windows =
+                addresses.iter().fold(0, |any, address| any | u64::from(in_window(*address)));
+            if windows == 0 {
+                parts[0].1 = lanes;
+                return parts;
+            }
+            for (lane, address) in addresses.iter_mut().enumerate() {
+                let (space, inside) = resolve(*address);
+                *address = inside;
+                let part = match space {
+                    Space::Shared => 1,
+                    Space::Local => 2,
+                    Space::Param => 3,
+                    Space::Generic | Space::Global | Space::Const => 0,
+                };
+                parts[part].1 |= lanes & (1 << lane);
+            }
+        }
+    }
+    parts
+}
+
+/// Whether a generic address lies in one of the windows.
+#[inline]
+fn in_window(address: u64) -> bool {
+    (window::SHARED..window::PARAM + window::BYTES).contains(&address) && resolve(address).0 != Space::Global
+}
+
+/// A loaded element of at most 32 bits as its register holds it.
+#[inline(always)]
+pub fn extend(ty: Ty, raw: u32) -> u32 {
+    match ty {
+        Ty::S8 => raw as i8 as u32,
+        Ty::S16 => raw as i16 as u32,
+        Ty::U8 | Ty::B8 | Ty::Pred => raw & 0xff,
+        Ty::U16 | Ty::B16 | Ty::F16 | Ty::Bf16 => raw & 0xffff,
+        _ => raw,
+    }
+}
+
+/// What one access moves: up to 32 bytes a lane, as little-endian words in memory order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// Word w of every lane: bytes `4 w` to `4 w + 3` of the lane's access.
+    pub words: [Row; 8],
+}
+
+impl Image {
+    /// All bytes zero.
+    pub const ZERO: Image = Image { words: [Row::ZERO; 8] };
+}
+
+/// Words that an access of `elements` elements fills, the last perhaps in part.
+#[inline]
+pub const fn image_words(ty: Ty, elements: usize) -> usize {
+    (ty.bytes() * elements).div_ceil(4)
+}
+
+/// Collects the bytes that a store or an atomic sends: `elements` sources from slot `first` on.
+pub fn gather(operands: &impl Operands, ty: Ty, first: usize, elements: usize, image: &mut Image) {
+    let bytes = ty.bytes();
+    if bytes >= 4 {
+        for word in 0..image_words(ty, elements) {
+            image.words[word] = *operands.source(first + 4 * word / bytes, word % (bytes / 4));
+        }
+        return;
+    }
+    for word in 0..image_words(ty, elements) {
+        image.words[word] = Row::ZERO;
+    }
+    let keep = (1 << (8 * bytes)) - 1;
+    for element in 0..elements {
+        let (word, shift) = (element * bytes / 4, 8 * (element * bytes % 4));
+        let source = operands.source(first + element, 0);
+        for (mine, value) in image.words[word].0.iter_mut().zip(source.0) {
+            *mine |= (value & keep) << shift;
+        }
+    }
+}
+
+/// Writes the loaded bytes to the destinations, each element extended as its type says.
+pub fn scatter(operands: &mut impl Operands, ty: Ty, elements: usize, lanes: LaneMask, image: &Image) {
+    let bytes = ty.bytes();
+    if bytes >= 4 {
+        for word in 0..image_words(ty, elements) {
+            operands.write(4 * word / bytes, word % (bytes / 4), lanes, &image.words[word]);
+        }
+        return;
+    }
+    for element in 0..elements {
+        let (word, shift) = (element * bytes / 4, 8 * (element * bytes % 4));
+        let row = Row(image.words[word].0.map(|value| extend(ty, value >> shift)));
+        operands.write(element, 0, lanes, &row);
+    }
+}

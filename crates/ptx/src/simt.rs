@@ -1,0 +1,289 @@
+//! The reconvergence stack of a warp: which lanes run where, and where they meet again.
+//!
+//! Post-dominator reconvergence: at a divergent branch the lanes of one side wait while the others run to
+//! the branch's reconvergence point. The path that runs is kept in fields, those that wait in a stack.
+//!
+//! The stack is bounded. Two kinds of entries wait: paths not yet run, whose lanes are disjoint (at most 31
+//! beside the running one), and reconvergence points, each made by a split that left the running path
+//! with strictly fewer lanes (at most 31). A loop whose lanes leave one by one adds nothing: its reconvergence
+//! point waits already when the second lane leaves.
+
+use crate::isa::{PC_NONE, Pc};
+use crate::lanes::{LaneMask, WARP_LANES, lanes_of};
+
+/// Most entries that can wait.
+pub const MAX_DEPTH: usize = 2 * (WARP_LANES - 1);
+
+/// A path: lanes, where they go on, and where they stop to meet others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Path {
+    pc: Pc,
+    reconverge: Pc,
+    lanes: LaneMask,
+}
+
+/// The control-flow state of one warp.
+#[derive(Clone, Debug)]
+pub struct SimtStack {
+    running: Path,
+    waiting: Vec<Path>,
+}
+
+impl SimtStack {
+    /// A warp whose lanes stand at instruction 0.
+    pub fn new(lanes: LaneMask) -> Self {
+        SimtStack {
+            running: Path { pc: 0, reconverge: PC_NONE, lanes },
+            waiting: Vec::with_capacity(MAX_DEPTH + 1),
+        }
+    }
+
+    /// Starts anew with other lanes; keeps the memory.
+    pub fn reset(&mut self, lanes: LaneMask) {
+        self.waiting.clear();
+        self.running = Path { pc: 0, reconverge: PC_NONE, lanes };
+    }
+
+    /// The next instruction; meaningless once [`SimtStack::is_done`].
+    #[inline]
+    pub fn pc(&self) -> Pc {
+        self.running.pc
+    }
+
+    /// The lanes that run the next instruction.
+    #[inline]
+    pub fn active(&self) -> LaneMask {
+        self.running.lanes
+    }
+
+    /// Whether every lane has ended.
+    #[inline]
+    pub fn is_done(&self) -> bool {
+        self.running.lanes == 0
+    }
+
+    /// All lanes that have not ended.
+    pub fn live(&self) -> LaneMask {
+        self.waiting.iter().fold(self.running.lanes, |live, path| live | path.lanes)
+    }
+
+    /// Whether some live lanes wait for the active ones.
+    pub fn is_diverged(&self) -> bool {
+        self.live() != self.running.lanes
+    }
+
+    /// Number of waiting entries.
+    pub fn depth(&self) -> usize {
+        self.waiting.len()
+    }
+
+    /// Goes to the next instruction.
+    #[inline]
+    pub fn advance(&mut self) {
+        self.jump(self.running.pc + 1);
+    }
+
+    /// All active lanes go to `target`.
+    #[inline]
+    pub fn jump(&mut self, target: Pc) {
+        self.running.pc = target;
+        if target == self.running.reconverge {
+            self.resume();
+        }
+    }
+
+    /// The active lanes in `taken` go to `target`, the others to `fallthrough`; they meet at `reconverge`.
+    #[inline]
+    pub fn branch(&mut self, taken: LaneMask, target: Pc, fallthrough: Pc, reconverge: Pc) {
+        let active = self.running.lanes;
+        if taken == active || target == fallthrough {
+            return self.jump(target);
+        }
+        if taken == 0 {
+            return self.jump(fallthrough);
+        }
+        // The earlier instruction runs first: a loop goes on before those who left it.
+        let (first, second) = if target < fallthrough {
+            ((target, taken), (fallthrough, active & !taken))
+        } else {
+            ((fallthrough, active & !taken), (target, taken))
+        };
+        self.split(&[second, first], reconverge);
+    }
+
+    /// Every active lane goes to its own target (`brx.idx`); they meet at `reconverge`.
+    pub fn branch_indexed(&mut self, targets: &[Pc; WARP_LANES], reconverge: Pc) {
+        let mut sides = [(0, 0); WARP_LANES];
+        let mut count = 0;
+        let mut left = self.running.lanes;
+        while left != 0 {
+            // Latest first, so that the earliest ends on top.
+            let target = lanes_of(left).map(|lane| targets[lane]).max().unwrap_or(PC_NONE);
+            let lanes = lanes_of(left)
+                .filter(|lane| targets[*lane] == target)
+                .fold(0, |mask, lane| mask | 1 << lane);
+            sides[count] = (target, lanes);
+            count += 1;
+            left &= !lanes;
+        }
+        match count {
+            0 => {}
+            1 => self.jump(sides[0].0),
+            _ => self.split(&sides[..count], reconverge),
+        }
+    }
+
+    /// Ends active lanes; those of them that remain go to the next instruction.
+    pub fn exit(&mut self, lanes: LaneMask) {
+        for path in &mut self.waiting {
+            path.lanes &= !lanes;
+        }
+        self.running.lanes &= !lanes;
+        if self.running.lanes == 0 {
+            self.resume();
+        } else {
+            self.advance();
+        }
+    }
+
+    /// Replaces the running path by several, the last of which runs first.
+    fn split(&mut self, sides: &[(Pc, LaneMask)], reconverge: Pc) {
+        let whole = self.running;
+        // Without a meeting point of its own, the split meets where its path does.
+        let reconverge = if reconverge == PC_NONE { whole.reconverge } else { reconverge };
+        if reconverge != whole.reconverge {
+            self.waiting.push(Path { pc: reconverge, ..whole });
+        }
+        for &(pc, lanes) in sides {
+            // A side that is at the meeting point already waits in the entry below.
+            if pc != reconverge {
+                self.waiting.push(Path { pc, reconverge, lanes });
+            }
+        }
+        assert!(self.waiting.len() <= MAX_DEPTH + 1, "the reconvergence stack outgrew its bound");
+        self.running.lanes = 0;
+        self.resume();
+    }
+
+    /// The running path has ended or reached its meeting point: the next one runs.
+    fn resume(&mut self) {
+        while let Some(path) = self.waiting.pop() {
+            if path.lanes != 0 && path.pc != path.reconverge {
+                self.running = path;
+                return;
+            }
+        }
+        self.running.lanes = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// (pc, active) of the warp.
+    fn at(stack: &SimtStack) -> (Pc, LaneMask) {
+        (stack.pc(), stack.active())
+    }
+
+    #[test]
+    fn both_sides_of_a_branch_meet() {
+        let mut stack = SimtStack::new(0xff);
+        stack.branch(0xf0, 10, 1, 20);
+        assert_eq!(at(&stack), (1, 0x0f));
+        stack.jump(20);
+        assert_eq!(at(&stack), (10, 0xf0));
+        stack.jump(20);
+        assert_eq!(at(&stack), (20, 0xff));
+        assert_eq!(stack.depth(), 0);
+    }
+
+    #[test]
+    fn a_side_that_starts_at_the_meeting_point_waits_there() {
+        let mut stack = SimtStack::new(0xff);
+        stack.branch(0xf0, 20, 1, 20);
+        assert_eq!((at(&stack), stack.depth()), ((1, 0x0f), 1));
+        stack.jump(20);
+        assert_eq!(at(&stack), (20, 0xff));
+    }
+
+    #[test]
+    fn uniform_branches_push_nothing() {
+        let mut stack = SimtStack::new(0xff);
+        stack.branch(0xff, 10, 1, 20);
+        assert_eq!((at(&stack), stack.depth()), ((10, 0xff), 0));
+        stack.branch(0, 3, 11, 20);
+        assert_eq!((at(&stack), stack.depth()), ((11, 0xff), 0));
+    }
+
+    #[test]
+    fn a_loop_that_lanes_leave_one_by_one_does_not_grow_the_stack() {
+        let mut stack = SimtStack::new(u32::MAX);
+        for lane in 0..31 {
+            // Instruction 4 jumps back to 1; the loop's exit is 5.
+            stack.jump(4);
+            stack.branch(stack.active() & !(1 << lane), 1, 5, 5);
+            assert_eq!(at(&stack), (1, u32::MAX << lane << 1));
+            assert_eq!(stack.depth(), 1);
+        }
+        stack.jump(4);
+        stack.branch(0, 1, 5, 5);
+        assert_eq!((at(&stack), stack.depth()), ((5, u32::MAX), 0));
+    }
+
+    #[test]
+    fn lanes_that_exit_inside_a_branch_do_not_come_back() {
+        let mut stack = SimtStack::new(0xff);
+        stack.branch(0xf0, 10, 1, 20);
+        stack.exit(0x03);
+        assert_eq!(at(&stack), (2, 0x0c));
+        stack.exit(0x0c);
+        assert_eq!(at(&stack), (10, 0xf0));
+        stack.jump(20);
+        assert_eq!(at(&stack), (20, 0xf0));
+        stack.exit(0xf0);
+        assert!(stack.is_done());
+    }
+
+    #[test]
+    fn sides_without_a_meeting_point_run_to_their_ends() {
+        let mut stack = SimtStack::new(0xff);
+        stack.branch(0xf0, 10, 1, PC_NONE);
+        assert_eq!((at(&stack), stack.depth()), ((1, 0x0f), 1));
+        stack.branch(0x01, 5, 2, PC_NONE);
+        assert_eq!((at(&stack), stack.depth()), ((2, 0x0e), 2));
+        stack.exit(0x0e);
+        assert_eq!(at(&stack), (5, 0x01));
+        stack.exit(0x01);
+        assert_eq!(at(&stack), (10, 0xf0));
+        stack.exit(0xf0);
+        assert!(stack.is_done());
+    }
+
+    #[test]
+    fn an_indexed_branch_runs_its_targets_in_order() {
+        let mut stack = SimtStack::new(0b1111);
+        let mut targets = [0; WARP_LANES];
+        targets[..4].copy_from_slice(&[30, 10, 20, 10]);
+        stack.branch_indexed(&targets, 40);
+        let mut seen = Vec::new();
+        while stack.pc() != 40 {
+            seen.push(at(&stack));
+            stack.jump(40);
+        }
+        assert_eq!(seen, [(10, 0b1010), (20, 0b0100), (30, 0b0001)]);
+        assert_eq!((at(&stack), stack.depth()), ((40, 0b1111), 0));
+    }
+
+    #[test]
+    fn nested_splits_stay_within_the_bound() {
+        let mut stack = SimtStack::new(u32::MAX);
+        for level in 0..31 {
+            // One lane stays behind at each level, each with a meeting point of its own.
+            stack.branch(stack.active() & !(1 << level), level * 2 + 1, level * 2 + 2, 1000 - level);
+        }
+        assert!(stack.depth() <= MAX_DEPTH);
+        assert_eq!(stack.active().count_ones(), 1);
+        assert_eq!(stack.live(), u32::MAX);
+    }
+}
