@@ -1,6 +1,7 @@
 //! PTX: from text to a checked, register-allocated program, and what each instruction does.
 #![allow(missing_docs)]
 
+pub mod back;
 pub mod exec;
 pub mod ir;
 pub mod isa;

@@ -1,0 +1,211 @@
+//! The code that the back end works on: a kernel's instructions and registers, and how to edit them.
+
+use super::BackError;
+use super::shape::{self, Width};
+use crate::ir::{Function, PrintFormat, VDst, VInst, VReg, VSrc};
+use crate::isa::{MAX_DST, MAX_SRC, Op, Ty};
+
+/// A kernel under work. Branch targets always lie inside `code`, and control never runs off its end.
+#[derive(Clone, Debug)]
+pub struct Body {
+    /// Instructions.
+    pub code: Vec<VInst>,
+    /// Types of the virtual registers.
+    pub registers: Vec<Ty>,
+    /// For each register, the one whose value it carries: itself, except for the temporaries of spills.
+    pub root: Vec<VReg>,
+    /// Targets of `brx.idx`.
+    pub tables: Vec<Vec<u32>>,
+    /// Formats of prints; they give the widths of a print's operands.
+    pub formats: Vec<PrintFormat>,
+}
+
+impl Body {
+    /// Takes a function over, checks every operand against what its operation expects, and ends the code
+    /// with an exit.
+    pub fn new(function: &Function) -> Result<Body, BackError> {
+        let mut body = Body {
+            code: function.code.clone(),
+            registers: function.registers.clone(),
+            root: (0..function.registers.len() as u32).map(VReg).collect(),
+            tables: function.branch_tables.clone(),
+            formats: function.formats.clone(),
+        };
+        let end = body.code.len() as u32;
+        let mut reaches_end = body.code.last().is_none_or(|last| !ends_flow(last));
+        for inst in &body.code {
+            body.check(inst).map_err(|what| BackError::Malformed {
+                kernel: function.name.clone(),
+                line: inst.line,
+                what,
+            })?;
+            reaches_end |= targets(inst, &body.tables).any(|target| target == end);
+        }
+        if reaches_end {
+            let line = body.code.last().map_or(1, |last| last.line);
+            body.code.push(instruction(Op::Exit, vec![], vec![], line));
+        }
+        Ok(body)
+    }
+
+    fn check(&self, inst: &VInst) -> Result<(), String> {
+        if inst.dst.len() > MAX_DST || inst.src.len() > MAX_SRC {
+            return Err(format!(
+                "{} destinations and {} sources; at most {MAX_DST} and {MAX_SRC} are supported",
+                inst.dst.len(),
+                inst.src.len()
+            ));
+        }
+        if targets(inst, &self.tables).any(|target| target as usize > self.code.len()) {
+            return Err("a branch leaves the kernel".into());
+        }
+        if let Op::BranchIndexed { table } = inst.op
+            && self.tables.get(table as usize).is_none_or(Vec::is_empty)
+        {
+            return Err("an indexed branch without targets".into());
+        }
+        if let Some((guard, _)) = inst.guard
+            && self.ty(guard) != Ty::Pred
+        {
+            return Err(format!("guard is a {:?}, not a predicate", self.ty(guard)));
+        }
+        for (slot, dst) in inst.dst.iter().enumerate() {
+            let VDst::Reg(reg) = *dst else { continue };
+            let width = shape::destination(&inst.op, slot);
+            if width != Width::of(self.ty(reg)) {
+                return Err(format!(
+                    "destination {slot} of {:?} is a {:?}; it writes {width:?}",
+                    inst.op,
+                    self.ty(reg)
+                ));
+            }
+        }
+        for (slot, src) in inst.src.iter().enumerate() {
+            let wants = shape::source(self, inst, slot);
+            let fits = match (*src, wants) {
+                (VSrc::None, _) => true,
+                (VSrc::PredConst(_), wants) => wants == Width::Predicate,
+                (VSrc::Const(_), Width::Rows(rows)) => rows <= 2,
+                (VSrc::Const(_), _) => false,
+                (VSrc::Reg(reg, negated), wants) => match (Width::of(self.ty(reg)), wants) {
+                    (Width::Rows(has), Width::Rows(reads)) => has >= reads && !negated,
+                    (has, wants) => has == wants,
+                },
+            };
+            if !fits {
+                return Err(format!("source {slot} of {:?} is {src:?}; it reads {wants:?}", inst.op));
+            }
+        }
+        Ok(())
+    }
+
+    /// Type of a register.
+    pub fn ty(&self, reg: VReg) -> Ty {
+        self.registers[reg.0 as usize]
+    }
+
+    /// Whether a register only carries another's value to or from where it was spilled.
+    pub fn is_temporary(&self, reg: VReg) -> bool {
+        self.root[reg.0 as usize] != reg
+    }
+
+    /// A fresh register that carries the value of `of`.
+    pub fn temporary(&mut self, ty: Ty, of: Option<VReg>) -> VReg {
+        let reg = VReg(self.registers.len() as u32);
+        self.registers.push(ty);
+        self.root.push(of.map_or(reg, |of| self.root[of.0 as usize]));
+        reg
+    }
+
+    /// Drops the instructions that `keep` refuses; branches to a dropped one go to the next kept one.
+    pub fn retain(&mut self, keep: impl Fn(usize, &VInst) -> bool) {
+        let mut moved = Vec::with_capacity(self.code.len() + 1);
+        let mut kept = 0;
+        for (at, inst) in self.code.iter().enumerate() {
+            moved.push(kept);
+            kept += u32::from(keep(at, inst));
+        }
+        moved.push(kept);
+        let mut at = 0;
+        self.code.retain(|_| {
+            at += 1;
+            moved[at] != moved[at - 1]
+        });
+        self.retarget(&moved);
+    }
+
+    /// Puts `before[n]` ahead of instruction n, where branches to n arrive, and `after[n]` behind it.
+    pub fn weave(&mut self, mut before: Vec<Vec<VInst>>, mut after: Vec<Vec<VInst>>) {
+        let mut moved = Vec::with_capacity(self.code.len() + 1);
+        let mut code = Vec::with_capacity(self.code.len());
+        // What is woven in never branches, so only the old instructions are retargeted.
+        for (at, inst) in std::mem::take(&mut self.code).into_iter().enumerate() {
+            moved.push(code.len() as u32);
+            code.append(&mut before[at]);
+            code.push(inst);
+            code.append(&mut after[at]);
+        }
+        moved.push(code.len() as u32);
+        self.code = code;
+        self.retarget(&moved);
+    }
+
+    fn retarget(&mut self, moved: &[u32]) {
+        for inst in &mut self.code {
+            if matches!(inst.op, Op::Branch { .. }) {
+                inst.target = moved[inst.target as usize];
+            }
+        }
+        for target in self.tables.iter_mut().flatten() {
+            *target = moved[*target as usize];
+        }
+    }
+}
+
+/// An unguarded instruction without offset or target.
+pub fn instruction(op: Op, dst: Vec<VDst>, src: Vec<VSrc>, line: u32) -> VInst {
+    VInst { op, guard: None, dst, src, offset: 0, target: 0, line }
+}
+
+/// Where an instruction may jump to, in order; falling through is not a jump.
+pub fn targets<'a>(inst: &'a VInst, tables: &'a [Vec<u32>]) -> impl Iterator<Item = u32> + 'a {
+    let (one, many): (Option<u32>, &[u32]) = match inst.op {
+        Op::Branch { .. } => (Some(inst.target), &[]),
+        Op::BranchIndexed { table } => (None, tables.get(table as usize).map_or(&[], Vec::as_slice)),
+        _ => (None, &[]),
+    };
+    one.into_iter().chain(many.iter().copied())
+}
+
+/// Whether control never reaches the next instruction.
+pub fn ends_flow(inst: &VInst) -> bool {
+    inst.guard.is_none()
+        && matches!(inst.op, Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Exit | Op::Trap)
+}
+
+/// The registers an instruction reads, its guard included, in order and with repetition.
+pub fn uses(inst: &VInst) -> impl Iterator<Item = VReg> + '_ {
+    inst.guard.iter().map(|(guard, _)| *guard).chain(inst.src.iter().filter_map(|src| match src {
+        VSrc::Reg(reg, _) => Some(*reg),
+        _ => None,
+    }))
+}
+
+/// The registers an instruction writes.
+pub fn definitions(inst: &VInst) -> impl Iterator<Item = VReg> + '_ {
+    inst.dst.iter().filter_map(|dst| match dst {
+        VDst::Reg(reg) => Some(*reg),
+        VDst::None => None,
+    })
+}
+
+/// The registers of an instruction that only copies one register to another: destination, then source.
+pub fn copy(body: &Body, inst: &VInst) -> Option<(VReg, VReg)> {
+    match (inst.op, inst.dst.as_slice(), inst.src.as_slice()) {
+        (Op::Mov(_) | Op::PredMov, [VDst::Reg(dst)], [VSrc::Reg(src, false)]) => {
+            let same_width = Width::of(body.ty(*dst)) == Width::of(body.ty(*src));
+            same_width.then_some((*dst, *src))
+        }
+        _ => None,
+    }
+}

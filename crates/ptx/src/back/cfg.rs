@@ -1,0 +1,129 @@
+//! Basic blocks and the edges between them.
+
+use super::body::{Body, ends_flow, targets};
+use crate::isa::Op;
+use std::ops::Range;
+
+/// Index of a block in its [`Cfg`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct BlockId(pub u32);
+
+impl BlockId {
+    /// As an index.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// Instructions that run one after another.
+#[derive(Clone, Debug)]
+pub struct Block {
+    /// First instruction.
+    pub start: u32,
+    /// One past the last.
+    pub end: u32,
+    /// Where control may go next, each once.
+    pub successors: Vec<BlockId>,
+    /// Where control may come from, each once.
+    pub predecessors: Vec<BlockId>,
+}
+
+impl Block {
+    /// Its instructions.
+    pub fn range(&self) -> Range<usize> {
+        self.start as usize..self.end as usize
+    }
+}
+
+/// The control flow graph of a body. A guarded exit or trap stays inside its block: the lanes that
+/// it ends need nothing afterwards, and the others go on.
+#[derive(Clone, Debug)]
+pub struct Cfg {
+    /// Blocks in the order of the code; block 0 is the entry.
+    pub blocks: Vec<Block>,
+    /// The block of each instruction.
+    pub block_of: Vec<BlockId>,
+    /// Blocks that the entry reaches, in reverse postorder.
+    pub order: Vec<BlockId>,
+}
+
+impl Cfg {
+    /// Finds blocks and edges.
+    pub fn new(body: &Body) -> Cfg {
+        let code = &body.code;
+        let mut leads = vec![false; code.len() + 1];
+        leads[0] = true;
+        for (at, inst) in code.iter().enumerate() {
+            for target in targets(inst, &body.tables) {
+                leads[target as usize] = true;
+            }
+            let splits = matches!(inst.op, Op::Branch { .. } | Op::BranchIndexed { .. });
+            leads[at + 1] |= splits || ends_flow(inst);
+        }
+        let mut blocks: Vec<Block> = Vec::new();
+        let mut block_of = Vec::with_capacity(code.len());
+        for (at, leads) in leads.iter().take(code.len()).enumerate() {
+            if *leads {
+                blocks.push(Block {
+                    start: at as u32,
+                    end: at as u32,
+                    successors: Vec::new(),
+                    predecessors: Vec::new(),
+                });
+            }
+            block_of.push(BlockId(blocks.len() as u32 - 1));
+            blocks.last_mut().expect("the first instruction leads a block").end += 1;
+        }
+        for block in 0..blocks.len() {
+            let last = blocks[block].end as usize - 1;
+            let mut successors: Vec<BlockId> = Vec::new();
+            if !ends_flow(&code[last]) {
+                successors.push(block_of[last + 1]);
+            }
+            for target in targets(&code[last], &body.tables) {
+                if !successors.contains(&block_of[target as usize]) {
+                    successors.push(block_of[target as usize]);
+                }
+            }
+            for successor in &successors {
+                blocks[successor.index()].predecessors.push(BlockId(block as u32));
+            }
+            blocks[block].successors = successors;
+        }
+        let order = reverse_postorder(blocks.len(), BlockId(0), |block| &blocks[block.index()].successors);
+        Cfg { blocks, block_of, order }
+    }
+
+    /// A block.
+    pub fn block(&self, id: BlockId) -> &Block {
+        &self.blocks[id.index()]
+    }
+}
+
+/// The nodes that `root` reaches, each before its successors except along back edges.
+pub fn reverse_postorder<'a>(
+    nodes: usize,
+    root: BlockId,
+    successors: impl Fn(BlockId) -> &'a [BlockId],
+) -> Vec<BlockId> {
+    let mut seen = vec![false; nodes];
+    let mut order = Vec::new();
+    let mut stack = vec![(root, 0)];
+    seen[root.index()] = true;
+    while let Some((node, next)) = stack.last_mut() {
+        match successors(*node).get(*next) {
+            Some(successor) => {
+                *next += 1;
+                if !std::mem::replace(&mut seen[successor.index()], true) {
+                    stack.push((*successor, 0));
+                }
+            }
+            None => {
+                order.push(*node);
+                stack.pop();
+            }
+        }
+    }
+    order.reverse();
+    order
+}

@@ -1,0 +1,132 @@
+//! Colours an interference graph: optimistic colouring (Briggs, Cooper, Torczon, "Improvements to graph
+//! coloring register allocation", 1994), with aligned pairs and quadruples.
+
+use super::interference::Graph;
+
+/// Row or predicate number of a node that has none.
+pub const NO_PLACE: u16 = u16::MAX;
+
+/// One colouring problem: the nodes of one register file.
+pub struct Problem<'a> {
+    /// The graph; nodes of the other file are ignored.
+    pub graph: &'a Graph,
+    /// The nodes to colour.
+    pub nodes: &'a [u32],
+    /// Rows that each node takes: 1, 2 or 4 (predicates 1).
+    pub widths: &'a [u8],
+    /// What it costs to keep a node in memory instead; infinite for what must stay.
+    pub costs: &'a [f32],
+}
+
+/// A colouring, or the nodes that found no place.
+pub type Outcome = Result<Vec<u16>, Vec<u32>>;
+
+impl Problem<'_> {
+    /// Colours with `rows` places. Wide nodes begin at multiples of their width.
+    pub fn color(&self, rows: usize) -> Outcome {
+        let order = self.simplify(rows);
+        let mut places = vec![NO_PLACE; self.widths.len()];
+        let mut failed = Vec::new();
+        for node in order.into_iter().rev() {
+            match self.choose(node, rows, &places) {
+                Some(place) => places[node as usize] = place as u16,
+                None => failed.push(node),
+            }
+        }
+        if failed.is_empty() { Ok(places) } else { Err(failed) }
+    }
+
+    /// The aligned places of `node` that a neighbour may block.
+    fn blocks(&self, node: u32, neighbour: u32) -> usize {
+        usize::from(self.widths[neighbour as usize].div_ceil(self.widths[node as usize]))
+    }
+
+    /// The order in which nodes leave the graph: those that surely find a place first; when there is none,
+    /// the cheapest for its trouble, in the hope that it finds one.
+    fn simplify(&self, rows: usize) -> Vec<u32> {
+        let slots = |node: u32| rows / usize::from(self.widths[node as usize]);
+        let mut blocked = vec![0usize; self.widths.len()];
+        for &node in self.nodes {
+            blocked[node as usize] =
+                self.graph.neighbours[node as usize].iter().map(|other| self.blocks(node, *other)).sum();
+        }
+        let mut waiting: Vec<bool> = vec![false; self.widths.len()];
+        self.nodes.iter().for_each(|node| waiting[*node as usize] = true);
+        let mut easy: Vec<u32> = Vec::new();
+        // Wide nodes leave last among the easy ones, so that they choose first.
+        for width in [1, 2, 4] {
+            let wide = |node: &&u32| self.widths[**node as usize] == width;
+            easy.extend(
+                self.nodes.iter().filter(wide).filter(|node| blocked[**node as usize] < slots(**node)),
+            );
+        }
+        easy.reverse();
+        let mut hard: Vec<u32> =
+            self.nodes.iter().copied().filter(|node| blocked[*node as usize] >= slots(*node)).collect();
+        let mut order = Vec::with_capacity(self.nodes.len());
+        loop {
+            let node = match easy.pop() {
+                Some(node) if waiting[node as usize] => node,
+                Some(_) => continue,
+                None => {
+                    hard.retain(|node| waiting[*node as usize]);
+                    let trouble =
+                        |node: u32| self.costs[node as usize] / (blocked[node as usize] as f32 + 1.0);
+                    match hard
+                        .iter()
+                        .copied()
+                        .min_by(|a, b| trouble(*a).total_cmp(&trouble(*b)).then(a.cmp(b)))
+                    {
+                        Some(node) => node,
+                        None => return order,
+                    }
+                }
+            };
+            waiting[node as usize] = false;
+            order.push(node);
+            for &other in &self.graph.neighbours[node as usize] {
+                if waiting[other as usize] {
+                    let before = blocked[other as usize];
+                    blocked[other as usize] -= self.blocks(other, node);
+                    if before >= slots(other) && blocked[other as usize] < slots(other) {
+                        easy.push(other);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A free place for a node, given its neighbours' places: a wished one, else the lowest, single rows
+    /// preferably in pairs that are already broken.
+    fn choose(&self, node: u32, rows: usize, places: &[u16]) -> Option<usize> {
+        let width = usize::from(self.widths[node as usize]);
+        let mut taken = [0u64; 4];
+        for &other in &self.graph.neighbours[node as usize] {
+            let place = places[other as usize];
+            if place != NO_PLACE {
+                for row in usize::from(place)..usize::from(place) + usize::from(self.widths[other as usize]) {
+                    taken[row >> 6] |= 1 << (row & 63);
+                }
+            }
+        }
+        let is_taken = |row: usize| taken[row >> 6] >> (row & 63) & 1 == 1;
+        let is_free =
+            |place: usize| place + width <= rows && (place..place + width).all(|row| !is_taken(row));
+        for wish in &self.graph.wishes[node as usize] {
+            let place = places[wish.other as usize];
+            if place == NO_PLACE {
+                continue;
+            }
+            let wanted = i32::from(place) + wish.distance;
+            if wanted >= 0 && (wanted as usize).is_multiple_of(width) && is_free(wanted as usize) {
+                return Some(wanted as usize);
+            }
+        }
+        let mut free = (0..rows).step_by(width).filter(|place| is_free(*place));
+        if width > 1 {
+            return free.next();
+        }
+        let lowest = free.clone().next();
+        free.find(|place| is_taken(place ^ 1)).or(lowest)
+    }
+}

@@ -1,0 +1,190 @@
+//! From allocated code to the instructions that a machine issues.
+
+use super::BackError;
+use super::allocate::Allocation;
+use super::body::{Body, copy};
+use super::cfg::Cfg;
+use super::dominance::reconvergence;
+use super::shape::{self, Width};
+use super::{class, constant::Key};
+use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
+use crate::isa::{
+    Dst, Guard, Instruction, MAX_DST, MAX_ROWS, MAX_SRC, Op, PC_NONE, Pc, PredReg, Reg, RegList, RegSet, Src,
+};
+use crate::program::ConstantRow;
+use std::collections::BTreeMap;
+
+/// Decoded code.
+pub struct Decoded {
+    /// Instructions.
+    pub code: Vec<Instruction>,
+    /// Their constants.
+    pub constants: Vec<ConstantRow>,
+    /// Targets of indexed branches.
+    pub branch_tables: Vec<Vec<Pc>>,
+}
+
+/// Drops copies whose two sides share a place, and packs and unpacks that leave everything where it is.
+pub fn drop_idle_moves(allocation: &mut Allocation) {
+    let Allocation { body, places, .. } = allocation;
+    let place = |reg: &VReg| places[reg.0 as usize];
+    let idle: Vec<bool> = body.code.iter().map(|inst| is_idle(body, inst, &place)).collect();
+    body.retain(|at, _| !idle[at]);
+}
+
+fn is_idle(body: &Body, inst: &VInst, place: &impl Fn(&VReg) -> u16) -> bool {
+    if let Some((dst, src)) = copy(body, inst) {
+        return place(&dst) == place(&src);
+    }
+    let pieces_at = |whole: &VReg, pieces: &mut dyn Iterator<Item = Option<VReg>>| {
+        pieces.enumerate().all(|(half, piece)| piece.is_some_and(|p| place(&p) == place(whole) + half as u16))
+    };
+    match inst.op {
+        Op::Pack { whole, pieces: 2 } if whole.bytes() == 8 => match &inst.dst[0] {
+            VDst::Reg(reg) => pieces_at(
+                reg,
+                &mut inst.src.iter().map(|src| match src {
+                    VSrc::Reg(reg, _) => Some(*reg),
+                    _ => None,
+                }),
+            ),
+            VDst::None => true,
+        },
+        Op::Unpack { whole, pieces: 2 } if whole.bytes() == 8 => match &inst.src[0] {
+            VSrc::Reg(reg, _) => pieces_at(
+                reg,
+                &mut inst.dst.iter().map(|dst| match dst {
+                    VDst::Reg(reg) => Some(*reg),
+                    VDst::None => None,
+                }),
+            ),
+            _ => false,
+        },
+        _ => false,
+    }
+}
+
+/// Decodes an allocation.
+pub fn decode(allocation: &Allocation) -> Result<Decoded, BackError> {
+    let body = &allocation.body;
+    let cfg = Cfg::new(body);
+    let meets = reconvergence(body, &cfg);
+    let mut constants = Constants::default();
+    let code = body.code.iter().enumerate().map(|(at, inst)| {
+        let branches = matches!(inst.op, Op::Branch { .. } | Op::BranchIndexed { .. });
+        let reconverge = if branches { meets[cfg.block_of[at].index()] } else { PC_NONE };
+        instruction(allocation, inst, reconverge, &mut constants)
+    });
+    let code: Vec<Instruction> = code.collect::<Result<_, _>>()?;
+    Ok(Decoded { code, constants: constants.rows, branch_tables: body.tables.clone() })
+}
+
+fn instruction(
+    allocation: &Allocation,
+    inst: &VInst,
+    reconverge: Pc,
+    constants: &mut Constants,
+) -> Result<Instruction, BackError> {
+    let body = &allocation.body;
+    let mut out = Instruction {
+        op: inst.op,
+        guard: Guard::Always,
+        dst: [Dst::None; MAX_DST],
+        src: [Src::None; MAX_SRC],
+        offset: inst.offset,
+        target: if matches!(inst.op, Op::Branch { .. }) { inst.target } else { PC_NONE },
+        reconverge,
+        class: class::of(&inst.op),
+        line: inst.line,
+        reads: RegList::EMPTY,
+        row_of: [0; MAX_SRC],
+        writes: RegList::EMPTY,
+        read_set: RegSet::EMPTY,
+        write_set: RegSet::EMPTY,
+        pred_reads: 0,
+        pred_writes: 0,
+    };
+    if let Some((guard, negated)) = inst.guard {
+        let register = PredReg(allocation.place(guard));
+        out.guard = if negated { Guard::IfNot(register) } else { Guard::If(register) };
+        out.pred_reads |= 1 << register.0;
+    }
+    let mut wide: Vec<(usize, usize, u8)> = Vec::new();
+    for (slot, src) in inst.src.iter().enumerate() {
+        let width = shape::source(body, inst, slot);
+        out.src[slot] = match *src {
+            VSrc::None => Src::None,
+            VSrc::PredConst(set) => Src::PredConst(set),
+            VSrc::Const(constant) => Src::Const(constants.place(constant, width)?),
+            VSrc::Reg(reg, negated) if width == Width::Predicate => {
+                let register = PredReg(allocation.place(reg));
+                out.pred_reads |= 1 << register.0;
+                Src::Pred(register, negated)
+            }
+            VSrc::Reg(reg, _) => {
+                wide.push((width.rows(), slot, allocation.place(reg)));
+                Src::Reg(Reg(allocation.place(reg)))
+            }
+        };
+    }
+    // Rows of one source must lie together in the list, and narrow sources may be part of wide ones: wide ones
+    // go first.
+    wide.sort_by_key(|(rows, slot, _)| (usize::MAX - rows, *slot));
+    let mut read_rows: Vec<u8> = wide.iter().flat_map(|(rows, _, at)| *at..*at + *rows as u8).collect();
+    read_rows.sort_unstable();
+    read_rows.dedup();
+    if read_rows.len() > MAX_ROWS {
+        return Err(BackError::TooManyRows { line: inst.line, rows: read_rows.len() });
+    }
+    for (rows, slot, at) in wide {
+        for row in at..at + rows as u8 {
+            let place = out.reads.push(Reg(row));
+            if row == at {
+                out.row_of[slot] = place as u8;
+            }
+            out.read_set.insert(Reg(row));
+        }
+    }
+    for (slot, dst) in inst.dst.iter().enumerate() {
+        let VDst::Reg(reg) = *dst else { continue };
+        let at = allocation.place(reg);
+        out.dst[slot] = match shape::destination(&inst.op, slot) {
+            Width::Predicate => {
+                out.pred_writes |= 1 << at;
+                Dst::Pred(PredReg(at))
+            }
+            width => {
+                for row in at..at + width.rows() as u8 {
+                    out.writes.push(Reg(row));
+                    out.write_set.insert(Reg(row));
+                }
+                Dst::Reg(Reg(at))
+            }
+        };
+    }
+    Ok(out)
+}
+
+/// The constant rows of a kernel, each value once.
+#[derive(Default)]
+struct Constants {
+    rows: Vec<ConstantRow>,
+    places: BTreeMap<(Key, usize), u16>,
+}
+
+impl Constants {
+    fn place(&mut self, value: Constant, width: Width) -> Result<u16, BackError> {
+        let key = (Key::from(value), width.rows());
+        if let Some(place) = self.places.get(&key) {
+            return Ok(*place);
+        }
+        let place = self.rows.len();
+        let last = place + width.rows();
+        if last > usize::from(u16::MAX) {
+            return Err(BackError::TooManyConstants);
+        }
+        self.rows.extend((0..width.rows() as u8).map(|half| ConstantRow { value, half }));
+        self.places.insert(key, place as u16);
+        Ok(place as u16)
+    }
+}

@@ -1,0 +1,150 @@
+//! From virtual registers to a kernel that a machine can issue.
+//!
+//! [`compile`] is the whole back end: it checks operands ([`body`]), splits reused registers ([`webs`]), simplifies
+//! ([`simplify`]), allocates physical registers ([`allocate`]) and decodes ([`decode`]). [`verify`] checks the
+//! result of an allocation independently.
+
+pub mod allocate;
+pub mod bits;
+pub mod body;
+pub mod cfg;
+pub mod class;
+pub mod color;
+pub mod constant;
+pub mod decode;
+pub mod dominance;
+pub mod interference;
+pub mod liveness;
+pub mod shape;
+pub mod simplify;
+pub mod spill;
+pub mod verify;
+pub mod webs;
+
+use crate::ir::{Constant, Function, LaunchBounds, VSrc};
+use crate::isa::Op;
+use crate::program::Kernel;
+use allocate::Allocation;
+use body::Body;
+
+/// Why a kernel could not be compiled.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BackError {
+    /// An instruction's operands do not fit its operation.
+    #[error("line {line}: kernel {kernel}: {what}")]
+    #[allow(missing_docs)]
+    Malformed { kernel: String, line: u32, what: String },
+    /// More values must be in registers at once than a thread can have.
+    #[error("more than {most} {what} are needed at once")]
+    #[allow(missing_docs)]
+    TooManyLive { what: &'static str, most: usize },
+    /// An instruction reads more registers than an operand collector holds.
+    #[error("line {line}: an instruction reads {rows} registers; at most 12 are supported")]
+    #[allow(missing_docs)]
+    TooManyRows { line: u32, rows: usize },
+    /// The constants of a kernel do not fit their table.
+    #[error("a kernel uses more than 65,535 constant words")]
+    TooManyConstants,
+}
+
+/// What the back end may use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Most 32-bit registers a thread, like `ptxas --maxrregcount`; what the text says (`.maxnreg`,
+    /// `.maxntid` with `.minnctapersm`) can only lower it.
+    pub max_registers: u32,
+    /// Most predicate registers a thread.
+    pub max_predicates: u32,
+    /// 32-bit registers of an SM, which `.maxntid` and `.minnctapersm` share out.
+    pub sm_registers: u32,
+}
+
+impl Default for Options {
+    /// What every NVIDIA GPU since compute capability 5.0 has (CUDA C++ Programming Guide, technical
+    /// specifications per compute capability): 255 registers a thread, 65,536 an SM; seven predicates.
+    fn default() -> Self {
+        Options { max_registers: 255, max_predicates: 7, sm_registers: 65_536 }
+    }
+}
+
+/// Most registers and predicates of one kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// 32-bit registers.
+    pub registers: u32,
+    /// Predicates.
+    pub predicates: u32,
+}
+
+impl Options {
+    fn limits(&self, bounds: LaunchBounds) -> Limits {
+        let threads = bounds.required.map(|ntid| ntid.iter().product()).or(bounds.max_threads).unwrap_or(0);
+        // Whole warps are resident, and registers are handed out in units of eight a thread.
+        let resident = threads.next_multiple_of(32).saturating_mul(bounds.min_ctas.unwrap_or(1).max(1));
+        let share = self.sm_registers.checked_div(resident).map_or(u32::MAX, |share| (share / 8 * 8).max(8));
+        let registers = self.max_registers.min(share).min(bounds.max_registers.unwrap_or(u32::MAX));
+        Limits { registers, predicates: self.max_predicates }
+    }
+}
+
+/// Compiles one kernel.
+///
+/// # Errors
+/// When an instruction's operands do not fit its operation, or the kernel exceeds what an instruction
+/// can name.
+pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackError> {
+    let allocation = lower(function, options)?;
+    let decoded = decode::decode(&allocation)?;
+    let param_bytes = function.params.iter().map(|param| param.offset + param.bytes).max().unwrap_or(0);
+    Ok(Kernel {
+        name: function.name.clone(),
+        barriers: barriers(&allocation.body),
+        code: decoded.code,
+        constants: decoded.constants,
+        branch_tables: decoded.branch_tables,
+        params: function.params.clone(),
+        param_bytes,
+        registers: allocation.registers,
+        predicates: allocation.predicates,
+        shared_bytes: function.shared_bytes,
+        local_bytes: local_bytes(function, &allocation),
+        spill_bytes: allocation.slots.bytes(),
+        launch_bounds: function.launch_bounds,
+        formats: function.formats.clone(),
+    })
+}
+
+/// Everything up to decoding.
+pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackError> {
+    let mut body = Body::new(function)?;
+    simplify::tidy_flow(&mut body);
+    let cfg = cfg::Cfg::new(&body);
+    webs::split(&mut body, &cfg);
+    simplify::simplify(&mut body);
+    let limits = options.limits(function.launch_bounds);
+    let mut allocation = allocate::allocate(body, limits, function.local_bytes)?;
+    if cfg!(debug_assertions) {
+        verify::verify(&allocation).expect("each use reads the value that it should");
+    }
+    decode::drop_idle_moves(&mut allocation);
+    simplify::tidy_flow(&mut allocation.body);
+    Ok(allocation)
+}
+
+fn local_bytes(function: &Function, allocation: &Allocation) -> u32 {
+    if allocation.slots.bytes() == 0 {
+        function.local_bytes.next_multiple_of(4)
+    } else {
+        allocation.slots.end()
+    }
+}
+
+/// The highest barrier named, plus one; all 16 when one is computed.
+fn barriers(body: &Body) -> u32 {
+    let named = body.code.iter().filter(|inst| matches!(inst.op, Op::Barrier(_)));
+    let highest = named.map(|inst| match inst.src.first() {
+        Some(VSrc::Const(Constant::Bits(barrier))) => (*barrier as u32).saturating_add(1).min(16),
+        _ => 16,
+    });
+    highest.max().unwrap_or(0)
+}
