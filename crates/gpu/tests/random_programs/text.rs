@@ -1,0 +1,290 @@
+//! A random program as PTX.
+
+use std::fmt::Write;
+
+use crate::program::{Phase, Program, REGS, Stmt};
+
+/// Words of the input buffer: a power of two.
+pub const INPUT_WORDS: u32 = 4096;
+/// Counters in global memory: for each operation 4.
+pub const COUNTERS: u32 = 24;
+/// Width in bytes of a thread's place in each output region.
+pub const REGION_WIDTHS: [u32; 8] = [1, 2, 4, 8, 4, 1, 2, 4];
+
+const ALU: &[&str] = &[
+    "add.u32", "sub.u32", "mul.lo.u32", "mul.hi.u32", "mul.hi.s32", "and.b32", "or.b32", "xor.b32", "min.u32",
+    "max.s32", "shl.b32", "shr.u32", "shr.s32", "add.sat.s32", "div.u32", "rem.u32", "min.s32",
+];
+const CMP: &[&str] = &["lt.u32", "ge.s32", "eq.u32", "ne.u32", "gt.u32", "le.s32"];
+const COUNT: &[&str] = &["add.u32", "xor.b32", "or.b32", "max.u32", "and.b32", "min.s32"];
+
+/// Bytes of the output buffer for a number of threads.
+pub fn output_bytes(threads: u32) -> u64 {
+    u64::from(region_start(REGION_WIDTHS.len(), threads)) + u64::from(threads * u32::from(REGS) * 4)
+}
+
+fn region_start(region: usize, threads: u32) -> u32 {
+    // Regions follow each other without a gap, so that lines hold several of them.
+    let widths: u32 = REGION_WIDTHS[..region].iter().sum();
+    // Widest alignment first would need no rounding; 8 covers every width.
+    widths * threads.next_multiple_of(8)
+}
+
+/// The text of a program.
+pub fn text(program: &Program) -> String {
+    let mut writer = Writer { text: String::new(), labels: 0, depth: 0, threads: program.block * program.grid };
+    writer.prologue();
+    for phase in &program.phases {
+        writer.phase(phase, program.block);
+    }
+    writer.epilogue();
+    writer.text
+}
+
+struct Writer {
+    text: String,
+    labels: u32,
+    depth: u32,
+    threads: u32,
+}
+
+impl Writer {
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line);
+        self.text.push('\n');
+    }
+
+    fn label(&mut self) -> u32 {
+        self.labels += 1;
+        self.labels
+    }
+
+    fn prologue(&mut self) {
+        self.line(
+            ".version 7.0\n.target sm_70\n.address_size 64\n\
+             .func (.param .b32 out) mix(.param .b32 a, .param .b32 b)\n{\n.reg .b32 %x<4>;\n.reg .pred %q;\n\
+             ld.param.u32 %x0, [a];\nld.param.u32 %x1, [b];\nsetp.lt.u32 %q, %x0, %x1;\n@%q bra SMALL;\n\
+             shl.b32 %x2, %x0, 3;\nadd.u32 %x2, %x2, %x1;\nst.param.b32 [out], %x2;\nret;\nSMALL:\n\
+             xor.b32 %x3, %x0, %x1;\nst.param.b32 [out], %x3;\nret;\n}\n\
+             .visible .entry random(.param .u64 out, .param .u64 in, .param .u64 counters)\n{\n\
+             .reg .b32 %a<8>;\n.reg .b32 %n<9>;\n.reg .b32 %t<8>;\n.reg .b16 %h<2>;\n.reg .b64 %d<12>;\n\
+             .reg .f32 %f<4>;\n.reg .pred %p<4>;\n\
+             .shared .align 4 .b8 exchange[512];\n.shared .align 4 .b8 counts[24];\n.local .align 8 .b8 own[64];\n\
+             ld.param.u64 %d0, [out];\nld.param.u64 %d1, [in];\nld.param.u64 %d2, [counters];\n\
+             mov.u32 %n0, %tid.x;\nmov.u32 %n1, %ctaid.x;\nmov.u32 %n2, %ntid.x;\nmad.lo.u32 %n3, %n1, %n2, %n0;\n\
+             mul.wide.u32 %d3, %n3, 32;\nadd.u64 %d3, %d3, %d1;\n\
+             ld.global.v4.u32 {%a0, %a1, %a2, %a3}, [%d3];\nld.global.v4.u32 {%a4, %a5, %a6, %a7}, [%d3+16];",
+        );
+        for word in 0..16 {
+            self.line(&format!("st.local.u32 [own+{}], %a{};", 4 * word, word % 8));
+        }
+        self.line(
+            "setp.lt.u32 %p0, %n0, 6;\nmov.u32 %t0, counts;\nmul.lo.u32 %t1, %n0, 4;\nadd.u32 %t0, %t0, %t1;\n\
+             @%p0 st.shared.u32 [%t0], 0;\nbar.sync 0;",
+        );
+    }
+
+    /// `%d4` = the place of thread `%n{thread}` in a region.
+    fn place(&mut self, region: u8, thread: u8) {
+        let region = usize::from(region) % REGION_WIDTHS.len();
+        self.line(&format!(
+            "mul.wide.u32 %d4, %n{thread}, {};\nadd.u64 %d4, %d4, %d0;\nadd.u64 %d4, %d4, {};",
+            REGION_WIDTHS[region],
+            region_start(region, self.threads)
+        ));
+    }
+
+    fn store(&mut self, region: u8, value: u8) {
+        self.place(region, 3);
+        match REGION_WIDTHS[usize::from(region) % REGION_WIDTHS.len()] {
+            1 => self.line(&format!("st.global.u8 [%d4], %a{value};")),
+            2 => self.line(&format!("cvt.u16.u32 %h0, %a{value};\nst.global.u16 [%d4], %h0;")),
+            4 => self.line(&format!("st.global.u32 [%d4], %a{value};")),
+            _ => self.line(&format!(
+                "st.global.v2.u32 [%d4], {{%a{value}, %a{}}};",
+                (value + 1) % REGS
+            )),
+        }
+    }
+
+    fn load(&mut self, region: u8, thread: u8, d: u8) {
+        self.place(region, thread);
+        match REGION_WIDTHS[usize::from(region) % REGION_WIDTHS.len()] {
+            1 => self.line(&format!("ld.global.s8 %a{d}, [%d4];")),
+            2 => self.line(&format!("ld.global.u16 %h0, [%d4];\ncvt.u32.u16 %a{d}, %h0;")),
+            4 => self.line(&format!("ld.u32 %a{d}, [%d4];")),
+            _ => self.line(&format!(
+                "ld.global.u64 %d5, [%d4];\nshr.u64 %d6, %d5, 20;\ncvt.u32.u64 %a{d}, %d6;"
+            )),
+        }
+    }
+
+    fn statement(&mut self, statement: &Stmt) {
+        match statement {
+            Stmt::Alu { op, d, a, b } => self.alu(*op, *d, *a, *b),
+            Stmt::Float { op, d, a, b } => {
+                let op = ["add.f32", "mul.rn.f32", "sub.ftz.f32", "min.f32", "div.rn.f32", "add.rz.f32"][op % 6];
+                self.line(&format!(
+                    "cvt.rn.f32.s32 %f0, %a{a};\ncvt.rz.f32.u32 %f1, %a{b};\n{op} %f2, %f0, %f1;\n\
+                     fma.rn.f32 %f3, %f2, %f0, %f1;\ncvt.rzi.s32.f32 %t0, %f2;\nmov.b32 %t1, %f3;\n\
+                     xor.b32 %a{d}, %t0, %t1;"
+                ));
+            }
+            Stmt::Wide { op, d, a, b } => {
+                self.line(&format!("mul.wide.u32 %d5, %a{a}, %a{b};\ncvt.s64.s32 %d6, %a{b};"));
+                let op = ["add.s64", "sub.s64", "mul.lo.s64", "xor.b64", "max.u64", "min.s64"][op % 6];
+                self.line(&format!("{op} %d5, %d5, %d6;\nmov.b64 {{%t0, %t1}}, %d5;\nadd.u32 %a{d}, %t0, %t1;"));
+            }
+            Stmt::If { cmp, a, b, then, other } => {
+                let (other_side, end) = (self.label(), self.label());
+                self.compare(*cmp, *a, *b);
+                self.line(&format!("@!%p1 bra L{other_side};"));
+                self.block(then);
+                self.line(&format!("bra L{end};\nL{other_side}:"));
+                self.block(other);
+                self.line(&format!("L{end}:"));
+            }
+            Stmt::Loop { count, body } => {
+                let (head, end) = (self.label(), self.label());
+                // The recursion is at most 4 deep: a counter for each depth.
+                let counter = 4 + self.depth.min(4);
+                self.line(&format!("and.b32 %n{counter}, %a{count}, 3;\nL{head}:"));
+                self.line(&format!("setp.eq.u32 %p2, %n{counter}, 0;\n@%p2 bra L{end};"));
+                self.line(&format!("sub.u32 %n{counter}, %n{counter}, 1;"));
+                self.depth += 1;
+                self.block(body);
+                self.depth -= 1;
+                self.line(&format!("bra L{head};\nL{end}:"));
+            }
+            Stmt::Guarded { cmp, a, b, d, value } => {
+                self.compare(*cmp, *a, *b);
+                self.line(&format!("@%p1 add.u32 %a{d}, %a{value}, 13;"));
+            }
+            Stmt::Store { region, value } => self.store(*region, *value),
+            Stmt::Load { region, d } => self.load(*region, 3, *d),
+            Stmt::Gather { index, d } => self.line(&format!(
+                "and.b32 %t0, %a{index}, {};\nmul.wide.u32 %d5, %t0, 4;\nadd.u64 %d5, %d5, %d1;\n\
+                 ld.global.u32 %a{d}, [%d5];",
+                INPUT_WORDS - 1
+            )),
+            Stmt::Count { counter, index, value } => {
+                let op = counter % COUNT.len();
+                self.line(&format!(
+                    "and.b32 %t0, %a{index}, 3;\nmul.wide.u32 %d5, %t0, 4;\nadd.u64 %d5, %d5, %d2;\n\
+                     red.global.{} [%d5+{}], %a{value};",
+                    COUNT[op],
+                    16 * op
+                ));
+            }
+            Stmt::CountShared { counter, value } => {
+                let op = counter % COUNT.len();
+                self.line(&format!("red.shared.{} [counts+{}], %a{value};", COUNT[op], 4 * op));
+            }
+            Stmt::Local { store, index, value } => {
+                self.line(&format!(
+                    "and.b32 %t0, %a{index}, 15;\nmul.wide.u32 %d5, %t0, 4;\nmov.u64 %d6, own;\nadd.u64 %d6, %d6, %d5;"
+                ));
+                if *store {
+                    self.line(&format!("st.local.u32 [%d6], %a{value};"));
+                } else {
+                    self.line(&format!("cvta.local.u64 %d7, %d6;\nld.u32 %a{value}, [%d7];"));
+                }
+            }
+            Stmt::Call { d, a, b } => self.line(&format!(
+                "{{\n.param .b32 pa;\n.param .b32 pb;\n.param .b32 po;\nst.param.b32 [pa], %a{a};\n\
+                 st.param.b32 [pb], %a{b};\ncall.uni (po), mix, (pa, pb);\nld.param.b32 %a{d}, [po];\n}}"
+            )),
+            Stmt::Select { cmp, d, a, b } => {
+                self.compare(*cmp, *a, *b);
+                self.line(&format!("selp.b32 %a{d}, %a{a}, %a{b}, %p1;"));
+            }
+        }
+    }
+
+    fn alu(&mut self, op: usize, d: u8, a: u8, b: u8) {
+        let extra = ALU.len();
+        match op % (extra + 6) {
+            0..=16 => self.line(&format!("{} %a{d}, %a{a}, %a{b};", ALU[op % (extra + 6)])),
+            17 => self.line(&format!("mad.lo.u32 %a{d}, %a{a}, %a{b}, %a{d};")),
+            18 => self.line(&format!("popc.b32 %t0, %a{a};\nclz.b32 %t1, %a{b};\nadd.u32 %a{d}, %t0, %t1;")),
+            19 => self.line(&format!("prmt.b32 %a{d}, %a{a}, %a{b}, 0x5140;")),
+            20 => self.line(&format!("bfe.s32 %a{d}, %a{a}, 5, 11;\nbrev.b32 %a{d}, %a{d};")),
+            21 => self.line(&format!("bfi.b32 %a{d}, %a{a}, %a{b}, 7, 9;")),
+            _ => self.line(&format!("shf.l.wrap.b32 %a{d}, %a{a}, %a{b}, 9;")),
+        }
+    }
+
+    fn compare(&mut self, cmp: usize, a: u8, b: u8) {
+        self.line(&format!("setp.{} %p1, %a{a}, %a{b};", CMP[cmp % CMP.len()]));
+    }
+
+    fn block(&mut self, statements: &[Stmt]) {
+        for statement in statements {
+            self.statement(statement);
+        }
+    }
+
+    fn phase(&mut self, phase: &Phase, block: u32) {
+        match phase {
+            Phase::Code(statements) => self.block(statements),
+            Phase::ExchangeShared { value, d, distance } => {
+                self.other_thread(*distance, block);
+                self.line(&format!(
+                    "mov.u32 %t2, exchange;\nmad.lo.u32 %t3, %n0, 4, %t2;\nmad.lo.u32 %t4, %t0, 4, %t2;\n\
+                     st.shared.u32 [%t3], %a{value};\nbar.sync 0;\nld.shared.u32 %a{d}, [%t4];\nbar.sync 0;"
+                ));
+            }
+            Phase::ExchangeGlobal { region, value, d, distance } => {
+                self.store(*region, *value);
+                self.line("bar.sync 0;");
+                self.other_thread(*distance, block);
+                self.line("mad.lo.u32 %n8, %n1, %n2, %t0;");
+                self.load(*region, 8, *d);
+                self.line("bar.sync 0;");
+            }
+            Phase::Shuffle { kind, d, a, lane } => {
+                let kind = ["idx", "up", "down", "bfly"][kind % 4];
+                let clamp = if kind == "up" { 0 } else { 31 };
+                self.line(&format!(
+                    "activemask.b32 %t0;\nshfl.sync.{kind}.b32 %t1|%p1, %a{a}, {lane}, {clamp}, %t0;\n\
+                     selp.b32 %a{d}, %t1, 7, %p1;"
+                ));
+            }
+            Phase::Vote { kind, d, a } => {
+                self.line(&format!("activemask.b32 %t0;\nsetp.lt.s32 %p1, %a{a}, 0;"));
+                match kind % 3 {
+                    0 => self.line(&format!("vote.sync.ballot.b32 %a{d}, %p1, %t0;")),
+                    1 => self.line(&format!("vote.sync.any.pred %p2, %p1, %t0;\nselp.b32 %a{d}, 1, 2, %p2;")),
+                    _ => self.line(&format!("match.any.sync.b32 %a{d}, %a{a}, %t0;")),
+                }
+            }
+            Phase::BarrierReduce { d, a } => self.line(&format!(
+                "setp.lt.s32 %p1, %a{a}, 0;\nbar.red.popc.u32 %a{d}, 1, %p1;"
+            )),
+            Phase::Fence { scope } => self.line(["membar.cta;", "membar.gl;", "fence.sc.gpu;"][scope % 3]),
+        }
+    }
+
+    /// `%t0` = the thread `distance` further on in the CTA.
+    fn other_thread(&mut self, distance: u8, block: u32) {
+        self.line(&format!("add.u32 %t0, %n0, {distance};\nrem.u32 %t0, %t0, {block};"));
+    }
+
+    fn epilogue(&mut self) {
+        let start = region_start(REGION_WIDTHS.len(), self.threads);
+        self.line(&format!("mul.wide.u32 %d4, %n3, 32;\nadd.u64 %d4, %d4, %d0;\nadd.u64 %d4, %d4, {start};"));
+        for register in 0..REGS {
+            writeln!(self.text, "st.global.u32 [%d4+{}], %a{register};", 4 * register).expect("a string grows");
+        }
+        // What the CTAs counted in shared memory goes through the same operations into global counters.
+        self.line("bar.sync 0;\nsetp.ne.u32 %p0, %n0, 0;\n@%p0 bra END;");
+        for (op, name) in COUNT.iter().enumerate() {
+            self.line(&format!(
+                "ld.shared.u32 %t0, [counts+{}];\nred.global.{name} [%d2+{}], %t0;",
+                4 * op,
+                16 * op
+            ));
+        }
+        self.line("END:\nret;\n}");
+    }
+}
