@@ -159,6 +159,9 @@ pub trait Llc: Send {
 }
 
 /// The DRAM channel as an LLC slice sees it.
+///
+/// Order: requests to one line take effect in the order in which they were offered, so that a line can be
+/// written back and fetched again.
 pub trait DramPort {
     /// Offers a read or write of bytes of a line; handed back when the queue is full. `tag` comes back.
     fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest>;

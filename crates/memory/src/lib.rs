@@ -6,10 +6,16 @@ pub mod address;
 pub mod atomic;
 pub mod doors;
 pub mod line;
+pub mod mshr;
+pub mod network;
 pub mod packet;
+pub mod parameters;
+pub mod replacement;
 pub mod slice_map;
+pub mod tags;
 
 pub use address::{Address, LINE_BYTES, LineAddress};
 pub use line::{ByteMask, Line, Tray};
 pub use packet::{Body, Client, HEADER_BYTES, NodeId, Packet};
+pub use parameters::ParameterError;
 pub use slice_map::SliceMap;

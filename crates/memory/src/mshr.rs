@@ -1,0 +1,235 @@
+//! Miss status holding registers: fetches under way, and the accesses that wait for them in order.
+
+use strata_engine::typed_id;
+
+use crate::address::LineAddress;
+
+typed_id! {
+    /// The name of an MSHR.
+    MshrId, u16
+}
+
+/// No line has this number.
+const FREE: u64 = u64::MAX;
+/// End of a list of nodes.
+const END: u32 = u32::MAX;
+
+/// A file of MSHRs. Each keeps the accesses `T` to its line in the order in which they came, and a state `S`
+/// of its owner's. All memory is taken at construction.
+#[derive(Clone, Debug)]
+pub struct MshrFile<T, S> {
+    /// Line of each MSHR, side by side, for a vectorised scan.
+    lines: Vec<u64>,
+    lists: Vec<List>,
+    states: Vec<S>,
+    nodes: Vec<Node<T>>,
+    free_node: u32,
+    /// Free MSHRs, used as a stack.
+    free: Vec<MshrId>,
+    merges: u16,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct List {
+    head: u32,
+    tail: u32,
+    len: u16,
+}
+
+#[derive(Clone, Debug)]
+struct Node<T> {
+    next: u32,
+    item: Option<T>,
+}
+
+impl<T, S: Default> MshrFile<T, S> {
+    /// `entries` MSHRs (1 to 65535), each for `merges` accesses (the first included).
+    pub fn new(entries: usize, merges: u16) -> Self {
+        assert!((1..=0xffff).contains(&entries) && merges >= 1, "MSHRs are checked before they are built");
+        let count = entries * usize::from(merges);
+        MshrFile {
+            lines: vec![FREE; entries],
+            lists: vec![List { head: END, tail: END, len: 0 }; entries],
+            states: (0..entries).map(|_| S::default()).collect(),
+            nodes: (0..count)
+                .map(|n| Node { next: if n + 1 < count { n as u32 + 1 } else { END }, item: None })
+                .collect(),
+            free_node: 0,
+            free: (0..entries).rev().map(MshrId::from).collect(),
+            merges,
+        }
+    }
+
+    /// The MSHR of a line. A cache that pins frames has it there already, without a scan.
+    #[inline]
+    pub fn find(&self, line: LineAddress) -> Option<MshrId> {
+        for (chunk, lines) in self.lines.chunks(32).enumerate() {
+            let mut hit = 0_u32;
+            for (n, entry) in lines.iter().enumerate() {
+                hit |= u32::from(*entry == line.0) << n;
+            }
+            if hit != 0 {
+                return Some(MshrId((32 * chunk) as u16 + hit.trailing_zeros() as u16));
+            }
+        }
+        None
+    }
+
+    /// Takes a free MSHR for a line, its state fresh.
+    #[inline]
+    pub fn allocate(&mut self, line: LineAddress) -> Option<MshrId> {
+        let id = self.free.pop()?;
+        self.lines[id.index()] = line.0;
+        self.states[id.index()] = S::default();
+        Some(id)
+    }
+
+    /// Gives an MSHR back.
+    ///
+    /// # Panics
+    /// When an access still waits in it.
+    #[inline]
+    pub fn release(&mut self, id: MshrId) {
+        assert!(self.lists[id.index()].len == 0, "an MSHR is released when nobody waits in it");
+        debug_assert_ne!(self.lines[id.index()], FREE, "an MSHR is released once");
+        self.lines[id.index()] = FREE;
+        self.free.push(id);
+    }
+
+    /// Appends an access; handed back when the MSHR can merge no more.
+    #[inline]
+    pub fn push(&mut self, id: MshrId, item: T) -> Result<(), T> {
+        let list = &mut self.lists[id.index()];
+        if list.len == self.merges {
+            return Err(item);
+        }
+        let node = self.free_node;
+        let slot = &mut self.nodes[node as usize];
+        self.free_node = slot.next;
+        *slot = Node { next: END, item: Some(item) };
+        if list.len == 0 {
+            list.head = node;
+        } else {
+            self.nodes[list.tail as usize].next = node;
+        }
+        list.tail = node;
+        list.len += 1;
+        Ok(())
+    }
+
+    /// Whether [`MshrFile::push`] would take an access.
+    #[inline]
+    pub fn can_merge(&self, id: MshrId) -> bool {
+        self.lists[id.index()].len < self.merges
+    }
+
+    /// The access that waits longest.
+    #[inline]
+    pub fn front(&self, id: MshrId) -> Option<&T> {
+        let list = &self.lists[id.index()];
+        if list.len == 0 {
+            return None;
+        }
+        self.nodes[list.head as usize].item.as_ref()
+    }
+
+    /// Takes the access that waits longest.
+    #[inline]
+    pub fn pop(&mut self, id: MshrId) -> Option<T> {
+        let list = &mut self.lists[id.index()];
+        if list.len == 0 {
+            return None;
+        }
+        let head = list.head;
+        let node = &mut self.nodes[head as usize];
+        list.head = node.next;
+        list.len -= 1;
+        node.next = self.free_node;
+        self.free_node = head;
+        node.item.take()
+    }
+
+    /// The line of an MSHR.
+    #[inline]
+    pub fn line(&self, id: MshrId) -> LineAddress {
+        LineAddress(self.lines[id.index()])
+    }
+
+    /// How many accesses wait in an MSHR.
+    #[inline]
+    pub fn waiting(&self, id: MshrId) -> usize {
+        usize::from(self.lists[id.index()].len)
+    }
+
+    /// The owner's state of an MSHR.
+    #[inline]
+    pub fn state(&self, id: MshrId) -> &S {
+        &self.states[id.index()]
+    }
+
+    /// The owner's state of an MSHR, to change it.
+    #[inline]
+    pub fn state_mut(&mut self, id: MshrId) -> &mut S {
+        &mut self.states[id.index()]
+    }
+
+    /// MSHRs in use.
+    #[inline]
+    pub fn len(&self) -> usize {
+        self.lines.len() - self.free.len()
+    }
+
+    /// Whether none is in use.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.free.len() == self.lines.len()
+    }
+
+    /// Whether none is free.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.free.is_empty()
+    }
+
+    /// The MSHRs in use and their lines, for reports.
+    pub fn iter(&self) -> impl Iterator<Item = (MshrId, LineAddress)> {
+        let used = |(n, line): (usize, &u64)| (*line != FREE).then(|| (MshrId(n as u16), LineAddress(*line)));
+        self.lines.iter().enumerate().filter_map(used)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn accesses_come_back_in_order_and_nodes_are_used_again() {
+        let mut file = MshrFile::<u32, u8>::new(40, 3);
+        for round in 0..10 {
+            let ids: Vec<_> = (0..40).map(|n| file.allocate(LineAddress(n)).unwrap()).collect();
+            assert_eq!(file.allocate(LineAddress(99)), None);
+            for access in 0..3 {
+                ids.iter().for_each(|id| file.push(*id, 100 * round + access).unwrap());
+            }
+            assert_eq!(file.push(ids[7], 9), Err(9), "the MSHR merges no more");
+            for (n, id) in ids.iter().enumerate() {
+                assert_eq!(file.find(LineAddress(n as u64)), Some(*id));
+                assert_eq!(file.front(*id), Some(&(100 * round)));
+                let order: Vec<_> = std::iter::from_fn(|| file.pop(*id)).collect();
+                assert_eq!(order, [100 * round, 100 * round + 1, 100 * round + 2]);
+                file.release(*id);
+            }
+            assert!(file.is_empty());
+            assert_eq!(file.find(LineAddress(5)), None);
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "nobody waits")]
+    fn an_mshr_with_a_waiter_is_not_released() {
+        let mut file = MshrFile::<u32, u8>::new(1, 1);
+        let id = file.allocate(LineAddress(1)).unwrap();
+        file.push(id, 1).unwrap();
+        file.release(id);
+    }
+}

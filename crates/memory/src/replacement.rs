@@ -1,0 +1,198 @@
+//! Replacement: which way of a full set makes room.
+
+use serde::{Deserialize, Serialize};
+use strata_engine::seed::Stream;
+
+/// The policies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplacementPolicy {
+    /// The way used longest ago.
+    Lru,
+    /// The way filled longest ago.
+    Fifo,
+    /// Any way, from the component's own stream.
+    Random,
+    /// A binary tree of bits that point away from the last uses; the ways are a power of two.
+    TreePlru,
+}
+
+/// The replacement state of all sets of one tag array.
+#[derive(Clone, Debug)]
+pub struct Replacement {
+    ways: usize,
+    state: State,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    /// LRU and FIFO: when each way was used or filled last.
+    Stamped {
+        stamps: Vec<u64>,
+        clock: u64,
+        on_use: bool,
+    },
+    Random(Stream),
+    /// Per set a tree in heap order: bit n is node n, the root is node 1; a bit set points to the upper half.
+    Tree(Vec<u64>),
+}
+
+impl Replacement {
+    /// The state of `sets` sets of `ways` ways (1 to 64); `stream` is used by [`ReplacementPolicy::Random`].
+    ///
+    /// # Panics
+    /// When the ways do not suit the policy: configurations are checked before.
+    pub fn new(policy: ReplacementPolicy, sets: usize, ways: usize, stream: Stream) -> Replacement {
+        assert!((1..=64).contains(&ways), "a set has 1 to 64 ways");
+        let stamped = |on_use| State::Stamped { stamps: vec![0; sets * ways], clock: 0, on_use };
+        let state = match policy {
+            ReplacementPolicy::Lru => stamped(true),
+            ReplacementPolicy::Fifo => stamped(false),
+            ReplacementPolicy::Random => State::Random(stream),
+            ReplacementPolicy::TreePlru => {
+                assert!(ways.is_power_of_two(), "a tree of bits needs a power of two of ways");
+                State::Tree(vec![0; sets])
+            }
+        };
+        Replacement { ways, state }
+    }
+
+    /// A way was used.
+    #[inline]
+    pub fn used(&mut self, set: usize, way: usize) {
+        match &mut self.state {
+            State::Stamped { stamps, clock, on_use: true } => {
+                *clock += 1;
+                stamps[set * self.ways + way] = *clock;
+            }
+            State::Tree(trees) => trees[set] = point_away(trees[set], self.ways, way),
+            State::Stamped { .. } | State::Random(_) => {}
+        }
+    }
+
+    /// A way was filled with another line.
+    #[inline]
+    pub fn filled(&mut self, set: usize, way: usize) {
+        match &mut self.state {
+            State::Stamped { stamps, clock, .. } => {
+                *clock += 1;
+                stamps[set * self.ways + way] = *clock;
+            }
+            State::Tree(trees) => trees[set] = point_away(trees[set], self.ways, way),
+            State::Random(_) => {}
+        }
+    }
+
+    /// The way that makes room, among those whose bit is set in `eligible`.
+    ///
+    /// # Panics
+    /// When no way is eligible.
+    #[inline]
+    pub fn victim(&mut self, set: usize, eligible: u64) -> usize {
+        assert!(eligible != 0, "a victim is chosen among some ways");
+        match &mut self.state {
+            State::Stamped { stamps, .. } => {
+                let stamps = &stamps[set * self.ways..][..self.ways];
+                let mut best = (u64::MAX, 0);
+                for (way, &stamp) in stamps.iter().enumerate() {
+                    if eligible >> way & 1 == 1 && stamp < best.0 {
+                        best = (stamp, way);
+                    }
+                }
+                best.1
+            }
+            State::Random(stream) => {
+                let mut left = eligible;
+                for _ in 0..stream.below(u64::from(eligible.count_ones())) {
+                    left &= left - 1;
+                }
+                left.trailing_zeros() as usize
+            }
+            State::Tree(trees) => descend(trees[set], self.ways, eligible),
+        }
+    }
+}
+
+/// The tree with the nodes above `way` pointing to their other half.
+fn point_away(mut tree: u64, ways: usize, way: usize) -> u64 {
+    let mut node = ways + way;
+    while node > 1 {
+        let upper = node & 1;
+        node >>= 1;
+        tree = tree & !(1 << node) | ((upper as u64 ^ 1) << node);
+    }
+    tree
+}
+
+/// Where the bits lead; a half without an eligible way is not entered.
+fn descend(tree: u64, ways: usize, eligible: u64) -> usize {
+    let (mut node, mut first, mut width) = (1, 0, ways);
+    while width > 1 {
+        width /= 2;
+        let half = ((1_u64 << width) - 1) << (first + width);
+        let upper = match (eligible & half != 0, eligible & half >> width != 0) {
+            (true, true) => tree >> node & 1 == 1,
+            (upper, _) => upper,
+        };
+        node = 2 * node + usize::from(upper);
+        first += width * usize::from(upper);
+    }
+    first
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn replacement(policy: ReplacementPolicy, ways: usize) -> Replacement {
+        Replacement::new(policy, 2, ways, Stream::new(1, "replacement"))
+    }
+
+    /// Fills ways 0..4 of set 1 in order, uses way 0 and then way 2.
+    fn victims(policy: ReplacementPolicy, eligible: u64) -> usize {
+        let mut state = replacement(policy, 4);
+        (0..4).for_each(|way| state.filled(1, way));
+        state.used(1, 0);
+        state.used(1, 2);
+        state.victim(1, eligible)
+    }
+
+    #[test]
+    fn victims_of_each_policy() {
+        use ReplacementPolicy::*;
+        for (policy, eligible, expected) in [
+            (Lru, 0b1111, 1),
+            (Lru, 0b1101, 3),
+            (Lru, 0b0101, 0),
+            (Fifo, 0b1111, 0),
+            (Fifo, 0b1100, 2),
+            // After uses 0, 1, 2, 3, 0, 2 the root points down, and the lower half to way 1.
+            (TreePlru, 0b1111, 1),
+            (TreePlru, 0b1101, 0),
+            (TreePlru, 0b1100, 3),
+            (TreePlru, 0b0100, 2),
+            (Random, 0b0100, 2),
+        ] {
+            assert_eq!(victims(policy, eligible), expected, "{policy:?} {eligible:#b}");
+        }
+    }
+
+    #[test]
+    fn random_victims_reach_every_eligible_way_and_no_other() {
+        let mut state = replacement(ReplacementPolicy::Random, 8);
+        let seen = (0..200).fold(0_u64, |seen, _| seen | 1 << state.victim(0, 0b1011_0010));
+        assert_eq!(seen, 0b1011_0010);
+    }
+
+    #[test]
+    fn the_tree_of_64_ways_never_evicts_the_last_use() {
+        let mut state = replacement(ReplacementPolicy::TreePlru, 64);
+        let mut way = 0;
+        for _ in 0..500 {
+            state.used(0, way);
+            let victim = state.victim(0, u64::MAX);
+            assert_ne!(victim, way);
+            way = victim;
+        }
+    }
+}

@@ -1,0 +1,347 @@
+//! Tag arrays: which lines a set-associative cache holds, and which bytes of them.
+
+use serde::{Deserialize, Serialize};
+use strata_engine::seed::Stream;
+use strata_engine::typed_id;
+
+use crate::address::LineAddress;
+use crate::line::ByteMask;
+use crate::mshr::MshrId;
+use crate::replacement::{Replacement, ReplacementPolicy};
+
+/// How a line finds its set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum SetIndex {
+    /// Line number modulo the number of sets, which may be any.
+    Modulo,
+    /// The low bits of the line number; the sets are a power of two.
+    Bits,
+    /// The line number folded by XOR into the index bits; the sets are a power of two.
+    Xor,
+}
+
+typed_id! {
+    /// A place for a line: set number times ways, plus the way.
+    FrameId, u32
+}
+
+/// What a tag array is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Number of sets.
+    pub sets: usize,
+    /// Ways of a set, 1 to 64.
+    pub ways: usize,
+    /// How a line finds its set.
+    pub index: SetIndex,
+    /// Which way makes room.
+    pub replacement: ReplacementPolicy,
+}
+
+impl Geometry {
+    /// What is wrong with it, if anything.
+    pub fn check(&self) -> Result<(), String> {
+        let Geometry { sets, ways, index, replacement } = *self;
+        if sets == 0 || sets > 1 << 24 {
+            return Err(format!("sets must be 1 to 2^24, found {sets}"));
+        }
+        if !(1..=64).contains(&ways) {
+            return Err(format!("ways must be 1 to 64, found {ways}"));
+        }
+        if index != SetIndex::Modulo && !sets.is_power_of_two() {
+            return Err(format!("an index of bits needs a power of two of sets, found {sets}"));
+        }
+        if replacement == ReplacementPolicy::TreePlru && !ways.is_power_of_two() {
+            return Err(format!("tree-plru needs a power of two of ways, found {ways}"));
+        }
+        Ok(())
+    }
+}
+
+/// No line has this number: addresses have 64 bits, line numbers 57.
+const NO_LINE: u64 = u64::MAX;
+
+/// The tags of a set-associative cache, with valid and dirty bytes for each line.
+///
+/// A frame that waits for a fill is *pinned*: it carries the name of its MSHR and is never a victim.
+#[derive(Clone, Debug)]
+pub struct TagArray {
+    sets: usize,
+    ways: usize,
+    index: SetIndex,
+    /// Binary logarithm of the sets when they are a power of two.
+    bits: u32,
+    /// Line numbers, the ways of a set side by side, so that a probe is one short vectorised scan.
+    lines: Vec<u64>,
+    valid: Vec<ByteMask>,
+    dirty: Vec<ByteMask>,
+    pinned: Vec<Option<MshrId>>,
+    /// Bit n of word w: frame 64 w + n has dirty bytes. A flush walks these.
+    dirty_frames: Vec<u64>,
+    replacement: Replacement,
+}
+
+impl TagArray {
+    /// An empty array. `stream` serves random replacement.
+    ///
+    /// # Panics
+    /// When [`Geometry::check`] finds a fault.
+    pub fn new(geometry: Geometry, stream: Stream) -> TagArray {
+        geometry.check().expect("a geometry is checked before it is built");
+        let Geometry { sets, ways, index, replacement } = geometry;
+        let frames = sets * ways;
+        TagArray {
+            sets,
+            ways,
+            index,
+            bits: if sets.is_power_of_two() { sets.trailing_zeros() } else { 0 },
+            lines: vec![NO_LINE; frames],
+            valid: vec![ByteMask::NONE; frames],
+            dirty: vec![ByteMask::NONE; frames],
+            pinned: vec![None; frames],
+            dirty_frames: vec![0; frames.div_ceil(64)],
+            replacement: Replacement::new(replacement, sets, ways, stream),
+        }
+    }
+
+    /// Number of frames.
+    pub fn frames(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// The set of a line.
+    #[inline]
+    pub fn set_of(&self, line: LineAddress) -> usize {
+        let mask = self.sets as u64 - 1;
+        (match self.index {
+            SetIndex::Modulo => line.0 % self.sets as u64,
+            SetIndex::Bits => line.0 & mask,
+            SetIndex::Xor if self.bits == 0 => 0,
+            SetIndex::Xor => {
+                let (mut left, mut folded) = (line.0, 0);
+                while left != 0 {
+                    folded ^= left;
+                    left >>= self.bits;
+                }
+                folded & mask
+            }
+        }) as usize
+    }
+
+    /// The frame that holds the line, or waits for it.
+    #[inline]
+    pub fn find(&self, line: LineAddress) -> Option<FrameId> {
+        let first = self.set_of(line) * self.ways;
+        let mut hit = 0_u64;
+        for (way, tag) in self.lines[first..first + self.ways].iter().enumerate() {
+            hit |= u64::from(*tag == line.0) << way;
+        }
+        (hit != 0).then(|| FrameId((first + hit.trailing_zeros() as usize) as u32))
+    }
+
+    /// A frame of the line's set that can take it: an empty one, else the victim of replacement. `None` when
+    /// every way is pinned.
+    #[inline]
+    pub fn victim(&mut self, line: LineAddress) -> Option<FrameId> {
+        let set = self.set_of(line);
+        let first = set * self.ways;
+        let mut eligible = 0_u64;
+        for way in 0..self.ways {
+            if self.lines[first + way] == NO_LINE {
+                return Some(FrameId((first + way) as u32));
+            }
+            eligible |= u64::from(self.pinned[first + way].is_none()) << way;
+        }
+        (eligible != 0).then(|| FrameId((first + self.replacement.victim(set, eligible)) as u32))
+    }
+
+    /// Gives the frame to a line, of which no byte is valid yet. What it held is gone.
+    #[inline]
+    pub fn install(&mut self, frame: FrameId, line: LineAddress) {
+        debug_assert_eq!(self.set_of(line), frame.index() / self.ways, "a line goes into its own set");
+        debug_assert!(self.pinned[frame.index()].is_none(), "a pinned frame is not given away");
+        self.lines[frame.index()] = line.0;
+        self.valid[frame.index()] = ByteMask::NONE;
+        self.clean(frame);
+        self.replacement.filled(frame.index() / self.ways, frame.index() % self.ways);
+    }
+
+    /// Notes a use, for replacement.
+    #[inline]
+    pub fn used(&mut self, frame: FrameId) {
+        self.replacement.used(frame.index() / self.ways, frame.index() % self.ways);
+    }
+
+    /// The line in a frame.
+    #[inline]
+    pub fn line(&self, frame: FrameId) -> Option<LineAddress> {
+        let line = self.lines[frame.index()];
+        (line != NO_LINE).then_some(LineAddress(line))
+    }
+
+    /// The bytes of the frame's line that are here.
+    #[inline]
+    pub fn valid(&self, frame: FrameId) -> ByteMask {
+        self.valid[frame.index()]
+    }
+
+    /// The bytes of the frame's line that are newer than below.
+    #[inline]
+    pub fn dirty(&self, frame: FrameId) -> ByteMask {
+        self.dirty[frame.index()]
+    }
+
+    /// Bytes arrived from below.
+    #[inline]
+    pub fn add_valid(&mut self, frame: FrameId, bytes: ByteMask) {
+        self.valid[frame.index()] |= bytes;
+    }
+
+    /// Bytes were written here and not yet below.
+    #[inline]
+    pub fn add_dirty(&mut self, frame: FrameId, bytes: ByteMask) {
+        self.valid[frame.index()] |= bytes;
+        self.dirty[frame.index()] |= bytes;
+        if !bytes.is_empty() {
+            self.dirty_frames[frame.index() / 64] |= 1 << (frame.index() % 64);
+        }
+    }
+
+    /// The dirty bytes have gone below.
+    #[inline]
+    pub fn clean(&mut self, frame: FrameId) {
+        self.dirty[frame.index()] = ByteMask::NONE;
+        self.dirty_frames[frame.index() / 64] &= !(1 << (frame.index() % 64));
+    }
+
+    /// Drops all bytes of the frame's line; the frame stays the line's when it is pinned.
+    #[inline]
+    pub fn invalidate(&mut self, frame: FrameId) {
+        self.valid[frame.index()] = ByteMask::NONE;
+        self.clean(frame);
+        if self.pinned[frame.index()].is_none() {
+            self.lines[frame.index()] = NO_LINE;
+        }
+    }
+
+    /// Drops everything.
+    ///
+    /// # Panics
+    /// When a frame is pinned or dirty: what is on its way would be lost.
+    pub fn invalidate_all(&mut self) {
+        assert!(
+            self.dirty_frames.iter().all(|word| *word == 0),
+            "dirty bytes are written back before a drop"
+        );
+        assert!(self.pinned.iter().all(Option::is_none), "no fill is under way when a cache is dropped");
+        self.lines.fill(NO_LINE);
+        self.valid.fill(ByteMask::NONE);
+    }
+
+    /// The MSHR that the frame waits for.
+    #[inline]
+    pub fn pinned(&self, frame: FrameId) -> Option<MshrId> {
+        self.pinned[frame.index()]
+    }
+
+    /// Pins the frame for a fill.
+    #[inline]
+    pub fn pin(&mut self, frame: FrameId, mshr: MshrId) {
+        debug_assert!(self.pinned[frame.index()].is_none(), "a frame waits for one MSHR");
+        self.pinned[frame.index()] = Some(mshr);
+    }
+
+    /// Its MSHR is done.
+    #[inline]
+    pub fn unpin(&mut self, frame: FrameId) {
+        debug_assert!(self.pinned[frame.index()].is_some(), "a frame is unpinned once");
+        self.pinned[frame.index()] = None;
+    }
+
+    /// The first frame at or after `from` that has dirty bytes.
+    pub fn next_dirty(&self, from: FrameId) -> Option<FrameId> {
+        let (start, bit) = (from.index() / 64, from.index() % 64);
+        let mut mask = u64::MAX << bit;
+        for (word, bits) in self.dirty_frames.iter().enumerate().skip(start) {
+            let bits = bits & mask;
+            mask = u64::MAX;
+            if bits != 0 {
+                return Some(FrameId((64 * word + bits.trailing_zeros() as usize) as u32));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn array(sets: usize, ways: usize, index: SetIndex) -> TagArray {
+        let geometry = Geometry { sets, ways, index, replacement: ReplacementPolicy::Lru };
+        TagArray::new(geometry, Stream::new(1, "tags"))
+    }
+
+    #[test]
+    fn sets_of_lines() {
+        for (index, sets, line, expected) in [
+            (SetIndex::Modulo, 48, 100, 4),
+            (SetIndex::Bits, 32, 100, 4),
+            (SetIndex::Xor, 32, 100, 7),
+            (SetIndex::Xor, 1, 100, 0),
+            (SetIndex::Bits, 1, 100, 0),
+        ] {
+            assert_eq!(array(sets, 2, index).set_of(LineAddress(line)), expected, "{index:?} {sets} {line}");
+        }
+    }
+
+    #[test]
+    fn a_pinned_frame_is_never_a_victim() {
+        let mut tags = array(4, 2, SetIndex::Bits);
+        for line in [0, 4] {
+            let frame = tags.victim(LineAddress(line)).unwrap();
+            tags.install(frame, LineAddress(line));
+        }
+        let first = tags.find(LineAddress(0)).unwrap();
+        assert_eq!(tags.victim(LineAddress(8)), Some(first), "the least recently used");
+        tags.pin(first, MshrId(3));
+        let second = tags.find(LineAddress(4)).unwrap();
+        assert_eq!(tags.victim(LineAddress(8)), Some(second));
+        tags.pin(second, MshrId(4));
+        assert_eq!(tags.victim(LineAddress(8)), None);
+        tags.unpin(first);
+        assert_eq!(tags.victim(LineAddress(8)), Some(first));
+    }
+
+    #[test]
+    fn dirty_frames_are_found_without_a_walk_over_sets() {
+        let mut tags = array(64, 4, SetIndex::Bits);
+        for line in [3, 70, 63] {
+            let frame = tags.victim(LineAddress(line)).unwrap();
+            tags.install(frame, LineAddress(line));
+            tags.add_dirty(frame, ByteMask::range(4, 4));
+        }
+        let mut found = Vec::new();
+        let mut from = FrameId(0);
+        while let Some(frame) = tags.next_dirty(from) {
+            found.push(tags.line(frame).unwrap().0);
+            tags.clean(frame);
+            from = frame;
+        }
+        assert_eq!(found, [3, 70, 63], "sets 3, 6 and 63");
+        tags.invalidate_all();
+        assert_eq!(tags.find(LineAddress(3)), None);
+    }
+
+    #[test]
+    fn faults_of_a_geometry_are_named() {
+        let good =
+            Geometry { sets: 4, ways: 4, index: SetIndex::Bits, replacement: ReplacementPolicy::TreePlru };
+        assert_eq!(good.check(), Ok(()));
+        assert!(Geometry { sets: 6, ..good }.check().is_err());
+        assert!(Geometry { sets: 0, ..good }.check().is_err());
+        assert!(Geometry { ways: 3, ..good }.check().is_err());
+        assert!(Geometry { ways: 65, ..good }.check().is_err());
+    }
+}
