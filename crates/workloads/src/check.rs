@@ -56,7 +56,7 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Every element must be equal, bit for bit where the type is an integer.
+    /// Every element must be equal, bit for bit.
     ///
     /// # Panics
     /// When the lengths differ: a program compares buffers of its own sizes.
@@ -65,7 +65,7 @@ impl Comparison {
         assert_eq!(found.len(), expected.len(), "`{buffer}` is compared with an array of another length");
         let mut this = Self::empty(buffer, found.len());
         for (index, (f, e)) in found.iter().zip(expected).enumerate() {
-            if f != e {
+            if !f.same(*e) {
                 this.reject(index, f64::INFINITY, || (format!("{f:?}"), format!("{e:?}")));
             }
         }
@@ -77,11 +77,11 @@ impl Comparison {
     /// # Panics
     /// When the lengths differ.
     #[must_use]
-    pub fn near<T: Element + Into<f64>>(buffer: &str, found: &[T], expected: &[Near]) -> Self {
+    pub fn near<T: Element>(buffer: &str, found: &[T], expected: &[Near]) -> Self {
         assert_eq!(found.len(), expected.len(), "`{buffer}` is compared with an array of another length");
         let mut this = Self::empty(buffer, found.len());
         for (index, (f, near)) in found.iter().zip(expected).enumerate() {
-            let value: f64 = (*f).into();
+            let value = f.to_f64();
             let error = if value == near.value { 0.0 } else { (value - near.value).abs() };
             if error <= near.bound {
                 this.largest_error = this.largest_error.max(error);

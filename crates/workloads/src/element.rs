@@ -3,13 +3,17 @@
 use crate::{Device, DeviceError, DevicePtr};
 
 /// A number with a fixed little-endian layout in device memory.
-pub trait Element: Copy + PartialEq + std::fmt::Debug {
+pub trait Element: Copy + std::fmt::Debug {
     /// Its size in bytes.
     const BYTES: usize;
     /// Writes it to the first [`Self::BYTES`] bytes of `to`.
     fn put(self, to: &mut [u8]);
     /// Reads it from the first [`Self::BYTES`] bytes of `from`.
     fn get(from: &[u8]) -> Self;
+    /// Whether the bits are the same: a NaN is the same as itself, and zero is not the same as minus zero.
+    fn same(self, other: Self) -> bool;
+    /// The nearest f64.
+    fn to_f64(self) -> f64;
 }
 
 macro_rules! elements {
@@ -21,6 +25,12 @@ macro_rules! elements {
             }
             fn get(from: &[u8]) -> Self {
                 Self::from_le_bytes(from[..Self::BYTES].try_into().expect("the slice has the type's length"))
+            }
+            fn same(self, other: Self) -> bool {
+                self.to_le_bytes() == other.to_le_bytes()
+            }
+            fn to_f64(self) -> f64 {
+                self as f64
             }
         }
     )*};

@@ -3,19 +3,26 @@
 //! A [`Workload`] describes a program; [`Workload::program`] gives its host side at one [`Size`], and the host
 //! side runs on anything that implements [`Device`]: a functional executor, a timed machine, a real GPU.
 //!
-//! ```ignore
-//! let workload = strata_workloads::find("gemm").unwrap();
-//! let program = workload.program(Size::Test);
-//! let mut device = MyGpu::with_module(program.module())?;
-//! let outcome = program.run(&mut device)?;
-//! assert!(outcome.passed(), "{outcome}");
 //! ```
+//! use strata_workloads::{Device, DeviceError, Size, find};
+//!
+//! /// `device` has loaded the program's module.
+//! fn check_gemm(device: &mut dyn Device) -> Result<(), DeviceError> {
+//!     let program = find("gemm").expect("a built-in workload").program(Size::Test);
+//!     let outcome = program.run(device)?;
+//!     assert!(outcome.passed(), "{outcome}");
+//!     Ok(())
+//! }
+//! ```
+//!
+//! A [`launch_file`] describes a program around any PTX in a TOML file and gives the same host side.
 //!
 //! What this crate does not know: what a device is made of. It depends on no simulator crate, and nothing it
 //! computes comes from a kernel's PTX.
 
 pub mod check;
 pub mod device;
+pub mod launch_file;
 pub mod random;
 pub mod suite;
 

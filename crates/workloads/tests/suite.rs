@@ -132,5 +132,6 @@ fn inputs_are_the_same_on_every_machine() {
         reduction  small    8388608 bytes up  c60f2de92ec2f39d
         gather     test     1048576 bytes up  656012ceec404126
         gather     small   67108864 bytes up  0b6480d54b6fab56
-    "#]].assert_eq(&table);
+    "#]]
+    .assert_eq(&table);
 }

@@ -1,0 +1,145 @@
+//! Programs described by a user: a TOML file that names PTX, buffers, launches and what to compare.
+//!
+//! [`read`] gives a [`LaunchFile`], which is a [`HostProgram`](crate::HostProgram) like the built-in ones. The
+//! format is described with an example in `docs/launch-files.md`. A file with a key that means nothing, a value
+//! out of its range or a size beyond [`limits`] is refused with the place in the file.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `error.rs` | what a refusal says |
+//! | `node.rs` | one value of the file, its place, and reading it as this or that |
+//! | `parse.rs` | the file's tables |
+//! | `number.rs` | types of elements and arguments |
+//! | `contents.rs` | what a buffer holds: generated or from a file |
+//! | `run.rs` | the host side |
+
+mod contents;
+mod error;
+mod node;
+mod number;
+mod parse;
+mod run;
+
+use std::path::Path;
+
+pub use error::LaunchFileError;
+
+use self::contents::Contents;
+use self::number::Type;
+use crate::Arg;
+
+/// What a launch file may ask for at most. They bound what a hostile file costs before anything runs; a device
+/// has limits of its own.
+pub mod limits {
+    /// Bytes of the launch file.
+    pub const FILE_BYTES: u64 = 1 << 20;
+    /// Bytes of the PTX file.
+    pub const MODULE_BYTES: u64 = 64 << 20;
+    /// Buffers.
+    pub const BUFFERS: usize = 256;
+    /// Bytes of one buffer.
+    pub const BUFFER_BYTES: u64 = 4 << 30;
+    /// Bytes of all buffers together.
+    pub const TOTAL_BYTES: u64 = 16 << 30;
+    /// `[[launch]]` tables.
+    pub const LAUNCHES: usize = 1024;
+    /// Repetitions of one launch.
+    pub const REPEAT: u64 = 1_000_000;
+    /// Arguments of one launch.
+    pub const ARGUMENTS: usize = 512;
+    /// `[[check]]` tables.
+    pub const CHECKS: usize = 256;
+    /// CTAs in x, y and z: CUDA C++ Programming Guide, table of technical specifications.
+    pub const GRID: [u64; 3] = [0x7fff_ffff, 65_535, 65_535];
+    /// Threads of a CTA in x, y and z, same table.
+    pub const BLOCK: [u64; 3] = [1024, 1024, 64];
+    /// Threads of a CTA, same table.
+    pub const BLOCK_THREADS: u64 = 1024;
+    /// Dynamic shared memory of a CTA in bytes: the most that any GPU of that table gives, 227 KiB.
+    pub const DYNAMIC_SHARED_BYTES: u64 = 227 << 10;
+}
+
+/// A launch file that has been read and checked, with the files it names.
+#[derive(Debug)]
+pub struct LaunchFile {
+    name: String,
+    module_name: String,
+    ptx: String,
+    buffers: Vec<Buffer>,
+    launches: Vec<Launch>,
+    checks: Vec<Check>,
+}
+
+#[derive(Debug)]
+struct Buffer {
+    name: String,
+    ty: Type,
+    count: usize,
+    contents: Contents,
+}
+
+impl Buffer {
+    fn bytes(&self) -> usize {
+        self.count * self.ty.bytes()
+    }
+}
+
+#[derive(Debug)]
+struct Launch {
+    kernel: String,
+    grid: [u32; 3],
+    block: [u32; 3],
+    dynamic_shared: u32,
+    repeat: u64,
+    arguments: Vec<Argument>,
+}
+
+#[derive(Debug)]
+enum Argument {
+    /// A buffer's address and how far into it.
+    Buffer {
+        index: usize,
+        byte_offset: u64,
+    },
+    Scalar(Arg),
+}
+
+#[derive(Debug)]
+struct Check {
+    buffer: usize,
+    /// `None`: the buffer is an output, but nothing says what it should hold.
+    expected: Option<Contents>,
+    /// `None`: equal bit for bit.
+    tolerance: Option<Tolerance>,
+}
+
+/// A result may be off by `absolute + relative * |expected|`.
+#[derive(Clone, Copy, Debug)]
+struct Tolerance {
+    absolute: f64,
+    relative: f64,
+}
+
+/// Reads a launch file and every file it names; those are looked for beside it.
+///
+/// # Errors
+/// [`LaunchFileError`], with the place in the file where there is one.
+pub fn read(path: &Path) -> Result<LaunchFile, LaunchFileError> {
+    let unreadable =
+        |reason: String| LaunchFileError::Unreadable { file: path.display().to_string(), reason };
+    let meta = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
+    if !meta.is_file() {
+        return Err(unreadable("not a regular file".into()));
+    }
+    if meta.len() > limits::FILE_BYTES {
+        return Err(unreadable(format!(
+            "{} bytes long, at most {} expected",
+            meta.len(),
+            limits::FILE_BYTES
+        )));
+    }
+    let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let default_name = path.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy());
+    let base = path.parent().unwrap_or(Path::new(""));
+    parse::parse(&path.display().to_string(), &text, &default_name, base)
+}

@@ -1,0 +1,122 @@
+//! Launch files that are right: what they ask of a device, and what they accept.
+
+mod recorder;
+
+use std::path::{Path, PathBuf};
+
+use recorder::Recorder;
+use strata_workloads::launch_file::{self, LaunchFile};
+use strata_workloads::{Arg, DevicePtr, HostProgram};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A launch file in a folder of its own, with a module and a file of four floats beside it.
+fn read(test: &str, text: &str) -> LaunchFile {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
+    std::fs::create_dir_all(&folder).unwrap();
+    std::fs::write(folder.join("k.ptx"), ".version 8.0\n.visible .entry k(\n)\n{ ret; }\n").unwrap();
+    let floats: Vec<u8> = [1.0_f32, -0.0, f32::NAN, 4.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    std::fs::write(folder.join("four.bin"), floats).unwrap();
+    let path = folder.join("launch.toml");
+    std::fs::write(&path, text).unwrap();
+    launch_file::read(&path).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn the_example_asks_for_what_it_says() {
+    let file = launch_file::read(&root().join("examples/vector-add/launch.toml")).unwrap();
+    assert_eq!(file.name(), "vector-add");
+    assert!(file.module().text.contains(".visible .entry vector_add("));
+
+    let mut device = Recorder::default();
+    let outcome = file.run(&mut device).unwrap();
+    assert_eq!(device.buffer("b")[4..8], 2.5_f32.to_le_bytes());
+    assert_eq!(device.buffer("c").len(), 40_000);
+    let [launch] = &device.launches[..] else { panic!("one launch") };
+    assert_eq!((launch.kernel.as_str(), launch.grid, launch.block), ("vector_add", [40, 1, 1], [256, 1, 1]));
+    assert_eq!(launch.args[0], Arg::I32(10_000));
+    assert!(matches!(launch.args[3], Arg::Ptr(_)));
+
+    // The recorder computes nothing, so c is all zero.
+    assert!(!outcome.passed());
+    assert_eq!(outcome.to_string(), "c: 10000 of 10000 elements wrong; [0] is 0.0, expected 0.5");
+}
+
+#[test]
+fn the_page_shows_the_example() {
+    let page = std::fs::read_to_string(root().join("docs/launch-files.md")).unwrap();
+    let example = std::fs::read_to_string(root().join("examples/vector-add/launch.toml")).unwrap();
+    let block = page.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next());
+    assert_eq!(block, Some(example.as_str()));
+}
+
+#[test]
+fn files_are_inputs_and_expectations_bit_for_bit() {
+    let file = read(
+        "files",
+        r#"
+            module = "k.ptx"
+            buffer = [{ name = "x", type = "f32", count = 4, contents = { file = "four.bin" } }]
+            launch = [{ kernel = "k", grid = [1], block = [1] }]
+            check = [{ buffer = "x", expected = { file = "four.bin" } }]
+        "#,
+    );
+    assert_eq!(file.name(), "launch");
+    assert!(file.run(&mut Recorder::default()).unwrap().passed(), "NaN and minus zero equal themselves");
+}
+
+#[test]
+fn tolerances_add_up() {
+    let check = |expected: &str, bounds: &str| {
+        let file = read(
+            "tolerances",
+            &format!(
+                r#"
+                    module = "k.ptx"
+                    buffer = [{{ name = "x", type = "f64", count = 2, contents = {{ constant = 4 }} }}]
+                    launch = [{{ kernel = "k", grid = [1], block = [1] }}]
+                    check = [{{ buffer = "x", expected = {{ constant = {expected} }}, {bounds} }}]
+                "#
+            ),
+        );
+        file.run(&mut Recorder::default()).unwrap().passed()
+    };
+    assert!(check("4.5", "absolute = 0.5"));
+    assert!(!check("4.5", "absolute = 0.25"));
+    assert!(!check("4.5", "relative = 0.0625"));
+    assert!(check("4.5", "absolute = 0.25, relative = 0.0625"));
+    assert!(!check("nan", "absolute = 1e300"));
+}
+
+#[test]
+fn arguments_offsets_and_repetitions_reach_the_device() {
+    let file = read(
+        "arguments",
+        r#"
+            module = "k.ptx"
+            buffer = [{ name = "x", type = "u16", count = 3 }, { name = "y", type = "u8", count = 1 }]
+            check = [{ buffer = "y" }]
+
+            [[launch]]
+            kernel = "k"
+            grid = [2, 3]
+            block = [4, 5, 6]
+            dynamic_shared_bytes = 1024
+            repeat = 3
+            arguments = [
+                { buffer = "x", byte_offset = 2 }, { u64 = 0xffff_ffff_ffff_ffff }, { i8 = -128 }, { f32 = 0.1 },
+            ]
+        "#,
+    );
+    let mut device = Recorder::default();
+    let outcome = file.run(&mut device).unwrap();
+    assert_eq!(device.launches.len(), 3);
+    let launch = &device.launches[2];
+    assert_eq!((launch.grid, launch.block, launch.dynamic_shared), ([2, 3, 1], [4, 5, 6], 1024));
+    let [Arg::Ptr(DevicePtr(inside)), rest @ ..] = &launch.args[..] else { panic!("{launch:?}") };
+    assert_eq!(inside % 256, 2);
+    assert_eq!(rest, [Arg::U64(u64::MAX), Arg::I8(-128), Arg::F32(0.1)]);
+    assert_eq!((outcome.outputs.len(), outcome.comparisons.len()), (1, 0));
+}
