@@ -12,8 +12,11 @@ pub struct Body {
     pub code: Vec<VInst>,
     /// Types of the virtual registers.
     pub registers: Vec<Ty>,
-    /// For each register, the one whose value it carries: itself, except for the temporaries of spills.
+    /// For each register, the one whose value it carries: itself, except that temporaries of spills carry what
+    /// was spilled, and registers that share a slot count as one.
     pub root: Vec<VReg>,
+    /// For each register, whether it only carries a value to or from where it was spilled.
+    pub temporary: Vec<bool>,
     /// Targets of `brx.idx`.
     pub tables: Vec<Vec<u32>>,
     /// Formats of prints; they give the widths of a print's operands.
@@ -28,6 +31,7 @@ impl Body {
             code: function.code.clone(),
             registers: function.registers.clone(),
             root: (0..function.registers.len() as u32).map(VReg).collect(),
+            temporary: vec![false; function.registers.len()],
             tables: function.branch_tables.clone(),
             formats: function.formats.clone(),
         };
@@ -106,15 +110,34 @@ impl Body {
 
     /// Whether a register only carries another's value to or from where it was spilled.
     pub fn is_temporary(&self, reg: VReg) -> bool {
-        self.root[reg.0 as usize] != reg
+        self.temporary[reg.0 as usize]
     }
 
-    /// A fresh register that carries the value of `of`.
-    pub fn temporary(&mut self, ty: Ty, of: Option<VReg>) -> VReg {
+    /// A fresh register.
+    pub fn fresh(&mut self, ty: Ty) -> VReg {
         let reg = VReg(self.registers.len() as u32);
         self.registers.push(ty);
-        self.root.push(of.map_or(reg, |of| self.root[of.0 as usize]));
+        self.root.push(reg);
+        self.temporary.push(false);
         reg
+    }
+
+    /// A fresh register that carries the value of `of`, in its own way when `ty` is another type.
+    pub fn carrier(&mut self, of: VReg, ty: Ty) -> VReg {
+        let reg = self.fresh(ty);
+        self.root[reg.0 as usize] = self.root[of.0 as usize];
+        reg
+    }
+
+    /// Makes registers carry one value from now on.
+    pub fn unite(&mut self, group: &[VReg]) {
+        let one = self.root[group[0].0 as usize];
+        for reg in group {
+            let other = self.root[reg.0 as usize];
+            if other != one {
+                self.root.iter_mut().filter(|root| **root == other).for_each(|root| *root = one);
+            }
+        }
     }
 
     /// Drops the instructions that `keep` refuses; branches to a dropped one go to the next kept one.

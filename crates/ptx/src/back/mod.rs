@@ -21,6 +21,11 @@ pub mod spill;
 pub mod verify;
 pub mod webs;
 
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
+
 use crate::ir::{Constant, Function, LaunchBounds, VSrc};
 use crate::isa::Op;
 use crate::program::Kernel;

@@ -119,29 +119,11 @@ fn meaning(body: &Body, facts: &Facts<'_>, at: usize, slot: usize) -> Option<VSr
     facts.holds_at(source, at).then_some(VSrc::Reg(source, negated))
 }
 
-/// `add d, a, 16; ld [d]` becomes `ld [a+16]` when every use of d is such an address, so that the addition
-/// dies.
+/// `add d, a, 16; ld [d]` becomes `ld [a+16]` when every use of d is such an address or again such a sum, so
+/// that the addition dies.
 fn fold_offsets(body: &mut Body, facts: &Facts<'_>) {
-    let registers = body.registers.len();
-    // Registers with a use other than as a foldable address.
-    let mut needed = vec![false; registers];
-    let mut spaces: Vec<Vec<Space>> = vec![Vec::new(); registers];
-    for (at, inst) in body.code.iter().enumerate() {
-        let address = address_of(inst).filter(|(reg, _)| facts.holds_at(*reg, at));
-        if let Some((reg, space)) = address {
-            spaces[reg.0 as usize].push(space);
-        }
-        let others = usize::from(address.is_some());
-        let mut skipped = 0;
-        for reg in uses(inst) {
-            if address.is_some_and(|(address, _)| address == reg) && skipped < others {
-                skipped += 1;
-            } else {
-                needed[reg.0 as usize] = true;
-            }
-        }
-    }
-    let mut moved: Vec<Option<(VReg, i64)>> = vec![None; registers];
+    let foldable = foldable_sums(body, facts);
+    let mut moved: Vec<Option<(VReg, i64)>> = vec![None; body.registers.len()];
     for block in &facts.cfg.order {
         for at in facts.cfg.block(*block).range() {
             let inst = &mut body.code[at];
@@ -152,25 +134,55 @@ fn fold_offsets(body: &mut Body, facts: &Facts<'_>) {
                 inst.src[0] = VSrc::Reg(base, false);
                 inst.offset = sum;
             }
-            let Some((dst, base, offset)) = addition(inst) else { continue };
-            let (dst_index, wide) = (dst.0 as usize, body.registers[dst.0 as usize].bytes() == 8);
-            // A 32-bit sum wraps at 32 bits; so do addresses in the windows, and no others.
-            let wraps_alike =
-                wide || spaces[dst_index].iter().all(|space| matches!(space, Space::Shared | Space::Local));
-            if !needed[dst_index]
-                && wraps_alike
-                && Width::of(body.registers[base.0 as usize]) == Width::of(body.registers[dst_index])
-                && facts.definition[dst_index] == Some(at)
-                && facts.holds_at(base, at)
+            if let Some((dst, base, offset)) = addition(inst)
+                && foldable[dst.0 as usize]
             {
-                let (base, offset) = match moved[base.0 as usize] {
+                moved[dst.0 as usize] = Some(match moved[base.0 as usize] {
                     Some((further, more)) => (further, offset.wrapping_add(more)),
                     None => (base, offset),
-                };
-                moved[dst_index] = Some((base, offset));
+                });
             }
         }
     }
+}
+
+/// The registers that only serve as addresses and are another register plus a constant.
+fn foldable_sums(body: &Body, facts: &Facts<'_>) -> Vec<bool> {
+    let mut foldable = vec![false; body.registers.len()];
+    let mut needed = vec![false; body.registers.len()];
+    // A 32-bit sum wraps at 32 bits; so do addresses in the windows, and no others.
+    let mut wraps = vec![true; body.registers.len()];
+    for block in facts.cfg.order.iter().rev() {
+        for at in facts.cfg.block(*block).range().rev() {
+            // A definition that dominates its uses comes after all of them in this order.
+            let inst = &body.code[at];
+            if let Some((dst, base, _)) = addition(inst) {
+                let (dst, same) = (dst.0 as usize, Width::of(body.ty(dst)) == Width::of(body.ty(base)));
+                foldable[dst] = !needed[dst]
+                    && (wraps[dst] || body.registers[dst].bytes() == 8)
+                    && same
+                    && facts.definition[dst] == Some(at)
+                    && facts.holds_at(base, at);
+                if foldable[dst] {
+                    wraps[base.0 as usize] &= wraps[dst];
+                } else {
+                    needed[base.0 as usize] = true;
+                }
+                continue;
+            }
+            let address = address_of(inst).filter(|(reg, _)| facts.holds_at(*reg, at));
+            if let Some((reg, space)) = address {
+                wraps[reg.0 as usize] &= matches!(space, Space::Shared | Space::Local);
+            }
+            let guard = inst.guard.map(|(guard, _)| guard);
+            let others = inst.src.iter().skip(usize::from(address.is_some())).filter_map(|src| match src {
+                VSrc::Reg(reg, _) => Some(*reg),
+                _ => None,
+            });
+            guard.into_iter().chain(others).for_each(|reg| needed[reg.0 as usize] = true);
+        }
+    }
+    foldable
 }
 
 /// The register and space of a memory instruction's address.

@@ -52,9 +52,10 @@ pub fn spill(body: &mut Body, groups: &[Vec<VReg>], slots: &mut Slots) {
     let mut homes: Vec<Option<Home>> = vec![None; body.registers.len()];
     for group in groups {
         let home = match body.ty(group[0]) {
-            Ty::Pred => Home::Row(body.temporary(Ty::B32, None)),
+            Ty::Pred => Home::Row(body.carrier(group[0], Ty::B32)),
             ty => Home::Memory(slots.take(4 * ty.rows() as u32)),
         };
+        body.unite(group);
         group.iter().for_each(|reg| homes[reg.0 as usize] = Some(home));
     }
     let home_of = |reg: VReg| homes.get(reg.0 as usize).copied().flatten();
@@ -91,7 +92,8 @@ pub fn spill(body: &mut Body, groups: &[Vec<VReg>], slots: &mut Slots) {
                 continue;
             }
             let ty = body.ty(reg);
-            let temporary = body.temporary(ty, Some(reg));
+            let temporary = body.carrier(reg, ty);
+            body.temporary[temporary.0 as usize] = true;
             renamed.push((reg, temporary));
             if read {
                 loads.push(fetch(home, temporary, ty, inst.line));

@@ -139,6 +139,11 @@ impl Checker<'_> {
             }
             return;
         }
+        if let Some((dst, src)) = self.predicate_access(inst) {
+            let (from, to) = (self.places(src, None)[0], self.places(dst, None)[0]);
+            state.holds[to.0] = vec![from.1];
+            return;
+        }
         let moved = copy(&self.allocation.body, inst);
         let mut written: Vec<(usize, Vec<Value>)> = Vec::new();
         for reg in definitions(inst) {
@@ -192,6 +197,19 @@ impl Checker<'_> {
                 check(*reg, Some(shape::source(&self.allocation.body, inst, slot).rows()));
             }
         }
+    }
+
+    /// A move that spilling added between a predicate and the row that keeps it: destination, then source.
+    fn predicate_access(&self, inst: &VInst) -> Option<(VReg, VReg)> {
+        let body = &self.allocation.body;
+        let [VDst::Reg(dst)] = inst.dst[..] else { return None };
+        let mut sources = inst.src.iter().filter_map(|src| match src {
+            VSrc::Reg(reg, _) => Some(*reg),
+            _ => None,
+        });
+        let (src, None) = (sources.next()?, sources.next()) else { return None };
+        let converts = Width::of(body.ty(dst)) != Width::of(body.ty(src));
+        (converts && self.root(dst) == self.root(src)).then_some((dst, src))
     }
 
     /// The slot, the register and the direction of an access that spilling added.

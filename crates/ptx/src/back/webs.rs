@@ -146,7 +146,7 @@ fn rename(
                     own
                 } else {
                     let ty = body.ty(own);
-                    body.temporary(ty, None)
+                    body.fresh(ty)
                 });
             }
         }

@@ -1,0 +1,351 @@
+//! The back end as a whole: what it computes, how many registers it takes, where lanes meet.
+
+use super::testing::*;
+use super::verify::verify;
+use super::{BackError, Options, compile};
+use crate::ir::{Constant, Function, VInst, VReg, VSrc};
+use crate::isa::{Compare, Dst, IntOp, Logic, Op, PC_NONE, Part, Space, Src, Ty};
+use proptest::prelude::*;
+
+const ADD: Op = Op::Int(IntOp::Add, Ty::U32);
+const ADD64: Op = Op::Int(IntOp::Add, Ty::U64);
+const LESS: Op = Op::Setp { cmp: Compare::Lt, ty: Ty::U32, combine: None, ftz: false };
+
+fn options(registers: u32, predicates: u32) -> Options {
+    Options { max_registers: registers, max_predicates: predicates, ..Options::default() }
+}
+
+fn lid() -> Op {
+    Op::ReadSpecial(crate::isa::Special::LaneId)
+}
+
+#[test]
+fn parameters_become_operands() {
+    let load = inst(Op::Load(mode(Space::Param, Ty::U64)), &[0], &[bits(8)]);
+    let copy = inst(Op::Cvta { space: Space::Global, to_generic: false }, &[1], &[reg(0)]);
+    let code = vec![load, copy, inst(ADD64, &[2], &[reg(1), bits(16)]), store(reg(2), Ty::U32, bits(7))];
+    let kernel = compile(&function(code, vec![Ty::B64; 3]), &Options::default()).expect("compiles");
+    // The parameter is an operand of the addition, whose sum is no constant before launch.
+    assert_eq!(kernel.code.len(), 3);
+    assert_eq!(kernel.code[0].op, ADD64);
+    let Src::Const(at) = kernel.code[0].src[0] else { panic!("the parameter is a constant row") };
+    assert_eq!(kernel.constants[at as usize].value, Constant::Param { offset: 8 });
+    assert_eq!(kernel.constants[at as usize + 1].half, 1);
+    assert_eq!(kernel.registers, 2);
+}
+
+#[test]
+fn additions_become_offsets() {
+    let wide = Op::Mul(Part::Wide, Ty::U32);
+    let code = vec![
+        inst(lid(), &[0], &[]),
+        inst(wide, &[1], &[reg(0), bits(4)]),
+        inst(ADD64, &[2], &[reg(1), bits(16)]),
+        inst(ADD64, &[3], &[reg(2), bits(-4i64 as u64)]),
+        store(reg(2), Ty::U32, reg(0)),
+        store(reg(3), Ty::U32, reg(0)),
+    ];
+    let registers = vec![Ty::B32, Ty::B64, Ty::B64, Ty::B64];
+    let kernel = compile(&function(code, registers), &Options::default()).expect("compiles");
+    let offsets: Vec<i64> =
+        kernel.code.iter().filter(|inst| matches!(inst.op, Op::Store(_))).map(|inst| inst.offset).collect();
+    assert_eq!(offsets, [16, 12]);
+    assert_eq!(kernel.code.len(), 5);
+}
+
+#[test]
+fn a_copy_of_a_changing_register_stays() {
+    // r1 = r0; r0 = r0 + 1; store r1: the old value.
+    let code = vec![
+        inst(lid(), &[0], &[]),
+        inst(Op::Mov(Ty::B32), &[1], &[reg(0)]),
+        inst(ADD, &[0], &[reg(0), bits(1)]),
+        store(bits(0), Ty::U32, reg(1)),
+        store(bits(4), Ty::U32, reg(0)),
+    ];
+    let kernel = compile(&function(code, vec![Ty::B32; 2]), &Options::default()).expect("compiles");
+    assert_eq!(kernel.registers, 2);
+}
+
+#[test]
+fn pairs_are_aligned_and_packs_vanish() {
+    let pack = Op::Pack { whole: Ty::B64, pieces: 2 };
+    let code = vec![
+        inst(lid(), &[0], &[]),
+        inst(lid(), &[1], &[]),
+        inst(lid(), &[2], &[]),
+        inst(pack, &[3], &[reg(1), reg(2)]),
+        store(reg(3), Ty::U64, reg(3)),
+        store(bits(0), Ty::U32, reg(0)),
+    ];
+    let registers = vec![Ty::B32, Ty::B32, Ty::B32, Ty::B64];
+    let kernel = compile(&function(code, registers), &Options::default()).expect("compiles");
+    assert!(kernel.code.iter().all(|inst| !matches!(inst.op, Op::Pack { .. })));
+    assert_eq!(kernel.registers, 3);
+    let Src::Reg(pair) = kernel.code[3].src[0] else { panic!("an address in a pair") };
+    assert_eq!(pair.0 % 2, 0);
+}
+
+/// Where the lanes of each branch meet, in terms of PTX lines.
+fn meets(mut code: Vec<VInst>) -> Vec<Option<u32>> {
+    for (at, inst) in code.iter_mut().enumerate() {
+        inst.line = at as u32;
+    }
+    let kernel = compile(&function(code, vec![Ty::Pred, Ty::B32]), &Options::default()).expect("compiles");
+    let branches = kernel.code.iter().filter(|inst| matches!(inst.op, Op::Branch { .. }));
+    branches
+        .map(|inst| (inst.reconverge != PC_NONE).then(|| kernel.code[inst.reconverge as usize].line))
+        .collect()
+}
+
+fn work() -> VInst {
+    store(bits(0), Ty::U32, bits(1))
+}
+
+fn exit() -> VInst {
+    inst(Op::Exit, &[], &[])
+}
+
+#[test]
+fn lanes_meet_at_the_post_dominator() {
+    let when = Some((0, false));
+    let set = || inst(LESS, &[0], &[bits(1), bits(2)]);
+    // if (p) work; else work; meet at 5.
+    let both = vec![set(), branch(4, when), work(), branch(5, None), work(), work(), exit()];
+    assert_eq!(meets(both), [Some(5), Some(5)]);
+    // A loop: its lanes meet behind it.
+    assert_eq!(meets(vec![set(), work(), branch(1, when), work(), exit()]), [Some(3)]);
+    // An early exit inside one side does not keep the others from meeting at 6.
+    let early = vec![set(), branch(6, when), branch(4, when), exit(), work(), work(), work(), exit()];
+    assert_eq!(meets(early), [Some(6), Some(4)]);
+    // Nobody meets only to exit.
+    assert_eq!(meets(vec![set(), branch(3, when), work(), exit()]), [None]);
+    // An endless loop on one side.
+    let endless = vec![set(), branch(4, when), work(), branch(2, None), work(), work(), exit()];
+    assert_eq!(meets(endless), [Some(4), None]);
+    // Two headers: irreducible.
+    let twisted = vec![
+        set(),
+        branch(3, when),
+        work(),
+        work(),
+        branch(2, when),
+        work(),
+        branch(3, when),
+        work(),
+        exit(),
+    ];
+    assert_eq!(meets(twisted), [Some(3), Some(5), Some(7)]);
+}
+
+#[test]
+fn limits_hold_by_spilling() {
+    // Forty values live at once.
+    let mut code: Vec<VInst> = (0..40).map(|n| inst(ADD, &[n], &[reg(40), bits(u64::from(n))])).collect();
+    code.insert(0, inst(Op::Load(mode(Space::Global, Ty::U32)), &[40], &[bits(64)]));
+    code.extend((0..40).map(|n| store(bits(u64::from(n) * 4), Ty::U32, reg(n))));
+    let mut function = function(code, vec![Ty::B32; 41]);
+    let free = compile(&function, &Options::default()).expect("compiles");
+    assert_eq!((free.registers, free.spill_bytes), (40, 0));
+    function.launch_bounds.max_registers = Some(16);
+    let tight = compile(&function, &Options::default()).expect("compiles");
+    assert!(tight.registers <= 16, "{} registers", tight.registers);
+    assert!(tight.spill_bytes >= 24 * 4);
+    assert_eq!(tight.local_bytes, 8 + tight.spill_bytes);
+}
+
+#[test]
+fn the_checker_finds_wrong_places() {
+    let mut code: Vec<VInst> = (0..6).map(|n| inst(lid(), &[n], &[])).collect();
+    code.extend((0..6).map(|n| store(bits(0), Ty::U32, reg(n))));
+    let mut allocation =
+        super::lower(&function(code, vec![Ty::B32; 6]), &Options::default()).expect("lowers");
+    assert_eq!(verify(&allocation), Ok(()));
+    for wrong in 1..6 {
+        let right = std::mem::replace(&mut allocation.places[wrong], allocation.places[wrong - 1]);
+        assert!(verify(&allocation).is_err());
+        allocation.places[wrong] = right;
+    }
+}
+
+#[test]
+fn launch_bounds_share_out_the_registers() {
+    let limit = |threads, ctas| {
+        let bounds = crate::ir::LaunchBounds {
+            max_threads: Some(threads),
+            min_ctas: Some(ctas),
+            ..Default::default()
+        };
+        Options::default().limits(bounds).registers
+    };
+    assert_eq!(limit(1024, 1), 64);
+    assert_eq!(limit(1024, 2), 32);
+    assert_eq!(limit(256, 1), 255);
+    assert_eq!(limit(256, 3), 80);
+}
+
+#[test]
+fn misfits_are_refused() {
+    let cases = [
+        inst(ADD, &[0], &[reg(1), reg(1)]),
+        inst(ADD64, &[0], &[reg(1), reg(0)]),
+        inst(ADD, &[1], &[reg(2), reg(1)]),
+        inst(LESS, &[1], &[reg(1), reg(1)]),
+        branch(9, None),
+        inst(Op::BranchIndexed { table: 0 }, &[], &[reg(1)]),
+    ];
+    for case in cases {
+        let code = function(vec![case.clone()], vec![Ty::B64, Ty::B32, Ty::Pred]);
+        let outcome = compile(&code, &Options::default());
+        assert!(matches!(outcome, Err(BackError::Malformed { .. })), "{case:?} gave {outcome:?}");
+    }
+}
+
+/// Registers of a random program: some of each kind.
+const ROWS: u32 = 8;
+const PAIRS: u32 = 4;
+const PREDICATES: u32 = 6;
+
+fn row() -> impl Strategy<Value = u32> {
+    0..ROWS
+}
+
+fn pair() -> impl Strategy<Value = u32> {
+    ROWS..ROWS + PAIRS
+}
+
+fn predicate() -> impl Strategy<Value = u32> {
+    ROWS + PAIRS..ROWS + PAIRS + PREDICATES
+}
+
+fn row_source() -> impl Strategy<Value = VSrc> {
+    prop_oneof![4 => row().prop_map(reg), 1 => (0u64..100).prop_map(bits)]
+}
+
+fn pair_source() -> impl Strategy<Value = VSrc> {
+    let symbol = (0i64..64).prop_map(|addend| VSrc::Const(Constant::Symbol { symbol: 1, addend }));
+    prop_oneof![4 => pair().prop_map(reg), 1 => any::<u64>().prop_map(bits), 1 => symbol]
+}
+
+fn predicate_source() -> impl Strategy<Value = VSrc> {
+    let register = (predicate(), any::<bool>()).prop_map(|(p, negated)| VSrc::Reg(VReg(p), negated));
+    prop_oneof![6 => register, 1 => any::<bool>().prop_map(VSrc::PredConst)]
+}
+
+fn arbitrary_instruction(length: u32) -> impl Strategy<Value = VInst> {
+    let mov = |ty| move |(dst, src): (u32, VSrc)| inst(Op::Mov(ty), &[dst], &[src]);
+    let plain = prop_oneof![
+        2 => (row(), row_source()).prop_map(mov(Ty::B32)),
+        2 => (pair(), pair_source()).prop_map(mov(Ty::B64)),
+        2 => (row(), row_source(), row_source()).prop_map(|(d, a, b)| inst(ADD, &[d], &[a, b])),
+        3 => (pair(), pair_source(), pair_source()).prop_map(|(d, a, b)| inst(ADD64, &[d], &[a, b])),
+        2 => (pair(), pair(), 0u64..64).prop_map(|(d, a, b)| inst(ADD64, &[d], &[reg(a), bits(b)])),
+        1 => (pair(), pair_source())
+            .prop_map(|(d, a)| inst(Op::Cvta { space: Space::Global, to_generic: true }, &[d], &[a])),
+        1 => (pair(), row_source(), row_source(), pair_source()).prop_map(|(d, a, b, c)| {
+            inst(Op::Mad { part: Part::Wide, ty: Ty::U32, sat: false }, &[d], &[a, b, c])
+        }),
+        1 => (pair(), row_source(), row_source())
+            .prop_map(|(d, a, b)| inst(Op::Pack { whole: Ty::B64, pieces: 2 }, &[d], &[a, b])),
+        1 => (row(), row(), pair_source()).prop_filter_map("two results", |(lo, hi, a)| {
+            (lo != hi).then(|| inst(Op::Unpack { whole: Ty::B64, pieces: 2 }, &[lo, hi], &[a]))
+        }),
+        1 => (predicate(), predicate(), row_source(), row_source()).prop_filter_map("two", |(p, q, a, b)| {
+            (p != q).then(|| inst(LESS, &[p, q], &[a, b]))
+        }),
+        2 => (predicate(), row_source(), row_source()).prop_map(|(p, a, b)| inst(LESS, &[p], &[a, b])),
+        1 => (predicate(), predicate_source()).prop_map(|(p, a)| inst(Op::PredMov, &[p], &[a])),
+        1 => (predicate(), predicate_source()).prop_map(|(p, a)| inst(Op::PredNot, &[p], &[a])),
+        1 => (predicate(), predicate_source(), predicate_source())
+            .prop_map(|(p, a, b)| inst(Op::PredLogic(Logic::Xor), &[p], &[a, b])),
+        1 => (row(), row_source(), row_source(), predicate_source())
+            .prop_map(|(d, a, b, p)| inst(Op::Select(Ty::B32), &[d], &[a, b, p])),
+        1 => (row(), 0u64..4).prop_map(|(d, at)| {
+            inst(Op::Load(mode(Space::Param, Ty::U32)), &[d], &[bits(at * 4)])
+        }),
+        1 => (pair(), 0u64..4).prop_map(|(d, at)| {
+            inst(Op::Load(mode(Space::Param, Ty::U64)), &[d], &[bits(at * 8)])
+        }),
+        2 => (pair(), row_source()).prop_map(|(a, v)| store(reg(a), Ty::U32, v)),
+        2 => (pair(), pair_source()).prop_map(|(a, v)| store(reg(a), Ty::U64, v)),
+    ];
+    let flow = prop_oneof![
+        10 => (0..=length).prop_map(|target| branch(target, None)),
+        1 => Just(exit()),
+    ];
+    let guard = proptest::option::weighted(0.25, (predicate(), any::<bool>()));
+    let always = proptest::option::weighted(0.9, (predicate(), any::<bool>()));
+    prop_oneof![6 => (plain, guard), 1 => (flow, always)].prop_map(|(mut inst, guard)| {
+        inst.guard = guard.map(|(p, negated)| (VReg(p), negated));
+        inst
+    })
+}
+
+/// A program that gives every register a value first, if `initialise`.
+fn program(initialise: bool) -> impl Strategy<Value = Function> {
+    (1u32..60)
+        .prop_flat_map(|length| proptest::collection::vec(arbitrary_instruction(length), length as usize))
+        .prop_map(move |body| {
+            let mut code: Vec<VInst> = Vec::new();
+            if initialise {
+                code.extend((0..ROWS).map(|r| inst(Op::Mov(Ty::B32), &[r], &[bits(u64::from(r) * 7)])));
+                code.extend(
+                    (ROWS..ROWS + PAIRS).map(|r| inst(Op::Mov(Ty::B64), &[r], &[bits(u64::from(r) << 33)])),
+                );
+                code.extend(
+                    (0..PREDICATES)
+                        .map(|p| inst(LESS, &[ROWS + PAIRS + p], &[bits(u64::from(p % 2)), bits(1)])),
+                );
+            }
+            let first = code.len() as u32;
+            code.extend(body.into_iter().map(|mut inst| {
+                inst.target += first;
+                inst
+            }));
+            let kinds = [(ROWS, Ty::B32), (PAIRS, Ty::B64), (PREDICATES, Ty::Pred)];
+            function(code, kinds.iter().flat_map(|(count, ty)| vec![*ty; *count as usize]).collect())
+        })
+}
+
+/// The outputs agree as far as both go: an endless loop is cut at different places.
+fn same(left: &[(u64, u64)], right: &[(u64, u64)]) {
+    let common = left.len().min(right.len());
+    assert_eq!(left[..common], right[..common]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn programs_keep_their_meaning(function in program(true), rows in 4u32..24, predicates in 2u32..8) {
+        let expected = run_virtual(&function);
+        let free = compile(&function, &Options::default()).expect("compiles");
+        same(&run_decoded(&free), &expected);
+        let tight = compile(&function, &options(rows, predicates)).expect("compiles");
+        same(&run_decoded(&tight), &expected);
+        prop_assert!(tight.registers <= rows.max(10));
+    }
+
+    #[test]
+    fn undefined_values_never_panic(function in program(false), rows in 4u32..24) {
+        compile(&function, &options(rows, 2)).expect("compiles");
+    }
+
+    #[test]
+    fn decoded_sets_agree_with_operands(function in program(true)) {
+        let kernel = compile(&function, &Options::default()).expect("compiles");
+        for inst in &kernel.code {
+            for src in inst.src {
+                if let Src::Reg(reg) = src {
+                    prop_assert!(inst.read_set.contains(reg) && inst.reads.as_slice().contains(&reg));
+                }
+            }
+            for dst in inst.dst {
+                if let Dst::Reg(reg) = dst {
+                    prop_assert!(inst.write_set.contains(reg) && u32::from(reg.0) < kernel.registers);
+                }
+            }
+            prop_assert!(inst.reconverge == PC_NONE || (inst.reconverge as usize) < kernel.code.len());
+        }
+    }
+}
