@@ -3,8 +3,10 @@
 
 pub mod back;
 pub mod exec;
+pub mod front;
 pub mod ir;
 pub mod isa;
 pub mod lanes;
 pub mod program;
 pub mod simt;
+pub mod reference;

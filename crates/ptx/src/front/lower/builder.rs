@@ -1,0 +1,343 @@
+//! A kernel under construction: registers, labels, code, and the walk over statements.
+
+use super::dispatch;
+use super::scope::{Label, Scopes, Symbol};
+use super::variables::{self, Globals};
+use crate::front::ast::{self, DeclSpace, DeclType, Instruction, Linkage, Module, Name, Place, Statement};
+use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::ir::{Constant, Function, VDst, VInst, VReg, VSrc};
+use crate::isa::{Op, Ty};
+
+/// Most instructions of a kernel after calls are expanded.
+const MAX_CODE: usize = 1 << 22;
+
+/// Most failures reported of one kernel.
+const MAX_FAILURES: usize = 32;
+
+/// Most bytes of local memory a thread and of shared memory a CTA.
+const MAX_WINDOW: u64 = 1 << 30;
+
+/// Stands for the first byte of dynamic shared memory until the static part is laid out.
+pub(super) const DYNAMIC_SHARED: u32 = u32::MAX;
+
+/// A function whose body is being expanded; the kernel itself is the first.
+pub(super) struct Frame {
+    /// Its name, to notice recursion.
+    pub name: Name,
+    /// Where `ret` goes; nothing in a kernel, whose threads end.
+    pub end: Option<Label>,
+}
+
+/// A kernel under construction.
+pub(super) struct Builder<'a> {
+    pub module: &'a Module,
+    pub globals: &'a Globals,
+    pub out: Function,
+    pub scopes: Scopes,
+    pub frames: Vec<Frame>,
+    /// Instruction index of each label.
+    pub labels: Vec<Option<u32>>,
+    /// The carry flag of `add.cc` and its kin, once used.
+    pub carry: Option<VReg>,
+    /// Registers that a print relies on being written once.
+    pub single: Vec<(VReg, Place)>,
+    /// Condition of the instruction being lowered.
+    pub guard: Option<(VReg, bool)>,
+    /// Its line.
+    pub line: u32,
+    /// Module-level `.shared` variables given a place so far, in order of first use.
+    shared: Vec<(usize, u32)>,
+}
+
+impl<'a> Builder<'a> {
+    pub(super) fn new(module: &'a Module, globals: &'a Globals) -> Self {
+        let out = Function {
+            name: String::new(),
+            code: Vec::new(),
+            registers: Vec::new(),
+            branch_tables: Vec::new(),
+            params: Vec::new(),
+            shared_bytes: 0,
+            local_bytes: 0,
+            launch_bounds: Default::default(),
+            formats: Vec::new(),
+        };
+        Builder {
+            module,
+            globals,
+            out,
+            scopes: Scopes::default(),
+            frames: Vec::new(),
+            labels: Vec::new(),
+            carry: None,
+            single: Vec::new(),
+            guard: None,
+            line: 0,
+            shared: Vec::new(),
+        }
+    }
+
+    /// Lowers a kernel; nothing when it failed.
+    pub(super) fn kernel(
+        mut self,
+        function: &'a ast::Function,
+        failures: &mut Vec<Fail>,
+    ) -> Option<Function> {
+        let before = failures.len();
+        self.out.name = self.text(function.name).to_string();
+        self.frames.push(Frame { name: function.name, end: None });
+        self.scopes.open();
+        let head = self.kernel_params(function).and_then(|()| self.launch_bounds(function));
+        failures.extend(head.err());
+        self.scopes.open();
+        self.statements(function.body.as_deref().unwrap_or_default(), failures);
+        self.scopes.close();
+        self.scopes.close();
+        if failures.len() == before {
+            self.line = self.out.code.last().map_or(function.place.line, |last| last.line);
+            failures.extend(self.finish().err());
+        }
+        (failures.len() == before).then_some(self.out)
+    }
+
+    /// The text of a name.
+    pub(super) fn text(&self, name: Name) -> &'a str {
+        self.module.names.text(name)
+    }
+
+    /// A fresh register.
+    pub(super) fn fresh(&mut self, ty: Ty) -> VReg {
+        self.out.registers.push(ty);
+        VReg(self.out.registers.len() as u32 - 1)
+    }
+
+    /// The type of a register.
+    pub(super) fn ty(&self, register: VReg) -> Ty {
+        self.out.registers[register.0 as usize]
+    }
+
+    /// A fresh label, not yet placed.
+    pub(super) fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() as u32 - 1)
+    }
+
+    /// Places a label here.
+    pub(super) fn place_label(&mut self, label: Label) {
+        self.labels[label.0 as usize] = Some(self.out.code.len() as u32);
+    }
+
+    /// Adds an instruction under the current guard.
+    pub(super) fn emit(&mut self, op: Op, dst: &[VDst], src: &[VSrc]) -> &mut VInst {
+        let guard = self.guard;
+        self.emit_guarded(guard, op, dst, src)
+    }
+
+    /// Adds an instruction that every lane may do: it has no effect but on a fresh register.
+    pub(super) fn emit_always(&mut self, op: Op, dst: &[VDst], src: &[VSrc]) -> &mut VInst {
+        self.emit_guarded(None, op, dst, src)
+    }
+
+    pub(super) fn emit_guarded(
+        &mut self,
+        guard: Option<(VReg, bool)>,
+        op: Op,
+        dst: &[VDst],
+        src: &[VSrc],
+    ) -> &mut VInst {
+        self.out.code.push(VInst {
+            op,
+            guard,
+            dst: dst.to_vec(),
+            src: src.to_vec(),
+            offset: 0,
+            target: 0,
+            line: self.line,
+        });
+        self.out.code.last_mut().expect("an instruction was pushed")
+    }
+
+    /// Bytes of local memory at an alignment.
+    pub(super) fn local(&mut self, bytes: u64, align: u32, place: Place) -> Result<u32, Fail> {
+        allocate(&mut self.out.local_bytes, bytes, align, place, "local")
+    }
+
+    /// Lowers statements; labels of this scope are known before, so that branches may go forward.
+    pub(super) fn statements(&mut self, statements: &'a [Statement], failures: &mut Vec<Fail>) {
+        for statement in statements {
+            let (name, place) = match statement {
+                Statement::Label(name, place) => (name, place),
+                Statement::BranchTargets { name, place, .. } => (name, place),
+                _ => continue,
+            };
+            let symbol = match statement {
+                Statement::Label(..) => Symbol::Label(self.label()),
+                _ => {
+                    self.out.branch_tables.push(Vec::new());
+                    Symbol::Targets(self.out.branch_tables.len() as u32 - 1)
+                }
+            };
+            failures.extend(self.declare(*name, *place, symbol).err());
+        }
+        let many = failures.len() + MAX_FAILURES;
+        for statement in statements {
+            if failures.len() >= many {
+                return;
+            }
+            match statement {
+                Statement::Label(name, _) => {
+                    if let Some((_, Symbol::Label(label))) = self.scopes.find(*name) {
+                        let label = *label;
+                        self.place_label(label);
+                    }
+                }
+                Statement::Variable(variable) => failures.extend(self.variable(variable).err()),
+                Statement::Block(inner) => {
+                    self.scopes.open();
+                    self.statements(inner, failures);
+                    self.scopes.close();
+                }
+                Statement::BranchTargets { name, labels, .. } => {
+                    failures.extend(self.branch_targets(*name, labels).err());
+                }
+                Statement::CallHint { name, place } => {
+                    failures.extend(self.declare(*name, *place, Symbol::Inert("a call prototype")).err());
+                }
+                Statement::Instruction(instruction) => {
+                    let step = self.instruction(instruction, failures);
+                    failures.extend(step.err());
+                    if self.out.code.len() > MAX_CODE {
+                        failures.push(
+                            Diagnostic::unsupported(
+                                instruction.place,
+                                "kernel too long after expanding calls",
+                            )
+                            .expected(format!("at most {MAX_CODE} instructions")),
+                        );
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    fn instruction(&mut self, instruction: &'a Instruction, failures: &mut Vec<Fail>) -> Result<(), Fail> {
+        self.line = instruction.place.line;
+        self.guard = match instruction.guard {
+            Some(guard) => Some((self.predicate_register(guard.name, guard.place)?, guard.negated)),
+            None => None,
+        };
+        dispatch::instruction(self, instruction, failures)
+    }
+
+    /// Declares a name in the innermost scope.
+    pub(super) fn declare(&mut self, name: Name, place: Place, symbol: Symbol) -> Result<(), Fail> {
+        if self.scopes.declare(name, symbol) {
+            return Ok(());
+        }
+        Err(Diagnostic::invalid(place, "duplicate definition")
+            .found(format!("`{}`", self.text(name)))
+            .expected("a name that its scope does not have yet"))
+    }
+
+    fn variable(&mut self, variable: &'a ast::Variable) -> Result<(), Fail> {
+        let symbol = match variable.space {
+            DeclSpace::Reg => self.declared_register(variable)?,
+            DeclSpace::Local => {
+                let layout = variables::layout(variable)?;
+                Symbol::Local {
+                    offset: self.local(layout.bytes, layout.align, variable.place)?,
+                    bytes: layout.bytes,
+                }
+            }
+            DeclSpace::Shared if variable.linkage == Linkage::Extern => {
+                Symbol::Inert("external shared memory in a body")
+            }
+            DeclSpace::Shared => {
+                let layout = variables::layout(variable)?;
+                let bytes = &mut self.out.shared_bytes;
+                Symbol::Shared {
+                    offset: allocate(bytes, layout.bytes, layout.align, variable.place, "shared")?,
+                }
+            }
+            DeclSpace::Param => self.argument(variable)?,
+            // Variables of the module may be declared in a body; they were gathered before.
+            DeclSpace::Global | DeclSpace::Const => return Ok(()),
+            DeclSpace::Opaque => Symbol::Inert("a texture, sampler or surface"),
+        };
+        self.declare(variable.name, variable.place, symbol)
+    }
+
+    fn declared_register(&mut self, variable: &ast::Variable) -> Result<Symbol, Fail> {
+        let DeclType::Scalar(ty) = variable.ty else {
+            return Err(Diagnostic::invalid(variable.place, "register of an opaque type"));
+        };
+        if !variable.dims.is_empty() {
+            return Err(Diagnostic::invalid(variable.place, "array of registers").expected("`;`"));
+        }
+        Ok(match (variable.range, variable.vector) {
+            (Some(count), _) => Symbol::Range { ty, count },
+            (None, 1) => Symbol::Register(self.fresh(ty)),
+            (None, elements) => Symbol::Vector((0..elements).map(|_| self.fresh(ty)).collect()),
+        })
+    }
+
+    /// Window offset of the n-th module-level shared variable: only those that a kernel names take space.
+    pub(super) fn module_shared(&mut self, n: usize) -> Result<u32, Fail> {
+        if let Some((_, offset)) = self.shared.iter().find(|(known, _)| *known == n) {
+            return Ok(*offset);
+        }
+        let shared = &self.globals.shared[n];
+        let offset =
+            allocate(&mut self.out.shared_bytes, shared.bytes, shared.align, shared.place, "shared")?;
+        self.shared.push((n, offset));
+        Ok(offset)
+    }
+
+    /// Resolves labels and ends the code.
+    fn finish(&mut self) -> Result<(), Fail> {
+        let ends = matches!(
+            self.out.code.last(),
+            Some(VInst { op: Op::Exit | Op::Trap | Op::Branch { .. }, guard: None, .. })
+        );
+        let end = Some(self.out.code.len() as u32);
+        if !ends || self.labels.contains(&end) {
+            self.emit_always(Op::Exit, &[], &[]);
+        }
+        for inst in &mut self.out.code {
+            if matches!(inst.op, Op::Branch { .. }) {
+                inst.target = self.labels[inst.target as usize].expect("a label's scope was lowered whole");
+            }
+        }
+        for target in self.out.branch_tables.iter_mut().flatten() {
+            *target = self.labels[*target as usize].expect("a label's scope was lowered whole");
+        }
+        self.place_dynamic_shared();
+        self.check_single()
+    }
+
+    /// Dynamic shared memory begins where static shared memory ends, which is known only now.
+    fn place_dynamic_shared(&mut self) {
+        let start = u64::from(self.out.shared_bytes.next_multiple_of(16));
+        for src in self.out.code.iter_mut().flat_map(|inst| &mut inst.src) {
+            if let VSrc::Const(constant @ Constant::Symbol { symbol: DYNAMIC_SHARED, .. }) = src
+                && let Constant::Symbol { addend, .. } = *constant
+            {
+                *constant = Constant::Bits(start.wrapping_add_signed(addend));
+            }
+        }
+    }
+}
+
+/// Takes bytes from a segment that grows.
+fn allocate(used: &mut u32, bytes: u64, align: u32, place: Place, what: &str) -> Result<u32, Fail> {
+    let offset = used.next_multiple_of(align.max(1));
+    let end = u64::from(offset).saturating_add(bytes);
+    if end > MAX_WINDOW {
+        return Err(Diagnostic::invalid(place, format!("too much {what} memory"))
+            .found(format!("{end} bytes"))
+            .expected(format!("at most {MAX_WINDOW} bytes")));
+    }
+    *used = end as u32;
+    Ok(offset)
+}

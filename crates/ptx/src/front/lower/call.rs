@@ -1,0 +1,241 @@
+//! Calls: the body of the function stands in place of the call.
+
+use super::builder::{Builder, Frame};
+use super::operand::{Resolved, wrong_kind};
+use super::scope::Symbol;
+use super::variables::layout;
+use crate::front::ast::{self, DeclSpace, DeclType, Instruction, Item, Operand, OperandKind};
+use crate::front::check::Modifiers;
+use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::ir::{VDst, VInst, VReg, VSrc};
+use crate::isa::{Op, Ty};
+
+/// Deepest nesting of calls.
+const MAX_CALLS: usize = 64;
+
+/// Who passes what to whom.
+struct Binding<'a> {
+    formal: &'a ast::Variable,
+    actual: &'a Operand,
+}
+
+/// A result to copy out of the callee: its register, the caller's operand, the type.
+type CopyOut<'a> = (VReg, &'a Operand, Ty);
+
+impl<'a> Builder<'a> {
+    /// `call`.
+    pub(super) fn call(
+        &mut self,
+        i: &'a Instruction,
+        m: &mut Modifiers<'_>,
+        failures: &mut Vec<Fail>,
+    ) -> Result<(), Fail> {
+        m.flag("uni");
+        m.finish()?;
+        let list = |operand: Option<&'a Operand>| match operand.map(|operand| &operand.kind) {
+            Some(OperandKind::List(list)) => Some(list.as_slice()),
+            _ => None,
+        };
+        let results = list(i.operands.first());
+        let rest = &i.operands[usize::from(results.is_some())..];
+        let Some(target) = rest.first() else {
+            return Err(Diagnostic::invalid(i.place, "call of nothing").expected("the name of a function"));
+        };
+        let arguments = list(rest.get(1)).unwrap_or_default();
+        let results = results.unwrap_or_default();
+        let OperandKind::Name(name) = target.kind else {
+            return Err(wrong_kind(target, "the name of a function"));
+        };
+        let n = match self.resolve(name, target.place)? {
+            Resolved::Function(n) => n,
+            Resolved::Register(_) => {
+                return Err(Diagnostic::unsupported(target.place, "indirect call")
+                    .found(format!("`{}`", self.text(name)))
+                    .expected("the name of a function"));
+            }
+            _ => return Err(wrong_kind(target, "the name of a function")),
+        };
+        let Item::Function(callee) = &self.module.items[n] else {
+            unreachable!("functions are registered by the index of a function");
+        };
+        let guard = self.guard.take();
+        let skip = guard.map(|(predicate, negated)| {
+            let skip = self.label();
+            let inst =
+                self.emit_guarded(Some((predicate, !negated)), Op::Branch { uniform: false }, &[], &[]);
+            inst.target = skip.0;
+            skip
+        });
+        self.expand(callee, target, results, arguments, failures)?;
+        if let Some(skip) = skip {
+            self.place_label(skip);
+        }
+        Ok(())
+    }
+
+    fn expand(
+        &mut self,
+        callee: &'a ast::Function,
+        target: &Operand,
+        results: &'a [Operand],
+        arguments: &'a [Operand],
+        failures: &mut Vec<Fail>,
+    ) -> Result<(), Fail> {
+        let found = || format!("`{}`", self.module.names.text(callee.name));
+        if results.len() != callee.returns.len() || arguments.len() != callee.params.len() {
+            return Err(Diagnostic::invalid(target.place, "call does not match its function")
+                .found(format!("{} results and {} arguments", results.len(), arguments.len()))
+                .expected(format!("{} and {}", callee.returns.len(), callee.params.len())));
+        }
+        if callee.entry {
+            return Err(Diagnostic::unsupported(target.place, "call of a kernel").found(found()));
+        }
+        let Some(body) = &callee.body else {
+            return self.external(callee, target, results, arguments);
+        };
+        if self.frames.iter().any(|frame| frame.name == callee.name) {
+            return Err(Diagnostic::unsupported(target.place, "recursive call").found(found()));
+        }
+        if self.frames.len() >= MAX_CALLS {
+            return Err(Diagnostic::unsupported(target.place, "calls nested too deeply").found(found()));
+        }
+        let bind = |formals: &'a [ast::Variable], actuals: &'a [Operand]| {
+            formals.iter().zip(actuals).map(|(formal, actual)| Binding { formal, actual })
+        };
+        let mut symbols = Vec::new();
+        let mut copies = Vec::new();
+        for binding in bind(&callee.params, arguments) {
+            symbols.push((binding.formal, self.bind_argument(&binding)?));
+        }
+        for binding in bind(&callee.returns, results) {
+            symbols.push((binding.formal, self.bind_result(&binding, &mut copies)?));
+        }
+        let caller = std::mem::take(&mut self.scopes);
+        let first_label = self.labels.len();
+        let end = self.label();
+        self.frames.push(Frame { name: callee.name, end: Some(end) });
+        self.scopes.open();
+        for (formal, symbol) in symbols {
+            failures.extend(self.declare(formal.name, formal.place, symbol).err());
+        }
+        self.scopes.open();
+        self.statements(body, failures);
+        self.frames.pop();
+        self.scopes = caller;
+        self.drop_last_jump(end.0, first_label);
+        self.place_label(end);
+        self.guard = None;
+        self.line = target.place.line;
+        for (register, actual, ty) in copies {
+            let dst = self.dst(actual, ty)?;
+            self.emit(Op::Mov(ty), &[dst], &[VSrc::Reg(register, false)]);
+        }
+        Ok(())
+    }
+
+    /// A `ret` at the very end jumps to the next instruction: it goes, unless a label stands behind it.
+    fn drop_last_jump(&mut self, end: u32, first_label: usize) {
+        let here = Some(self.out.code.len() as u32);
+        let jumps = matches!(
+            self.out.code.last(),
+            Some(VInst { op: Op::Branch { .. }, guard: None, target, .. }) if *target == end
+        );
+        if jumps && !self.labels[first_label..].contains(&here) {
+            self.out.code.pop();
+        }
+    }
+
+    /// What a formal parameter stands for in the callee.
+    fn bind_argument(&mut self, binding: &Binding<'a>) -> Result<Symbol, Fail> {
+        let Binding { formal, actual } = *binding;
+        if let Some(shared) = self.bind_storage(binding)? {
+            return Ok(shared);
+        }
+        // A value for a scalar: a register of the callee's own.
+        let ty = scalar(formal)?;
+        let value = self.src(actual, ty)?;
+        let register = self.fresh(ty);
+        self.emit(Op::Mov(ty), &[VDst::Reg(register)], &[value]);
+        Ok(own(formal, register))
+    }
+
+    /// What a formal result stands for in the callee; registers are copied out afterwards.
+    fn bind_result(&mut self, binding: &Binding<'a>, copies: &mut Vec<CopyOut<'a>>) -> Result<Symbol, Fail> {
+        let Binding { formal, actual } = *binding;
+        if let Some(shared) = self.bind_storage(binding)? {
+            return Ok(shared);
+        }
+        let ty = scalar(formal)?;
+        let register = self.fresh(ty);
+        if !matches!(actual.kind, OperandKind::Sink) {
+            self.dst(actual, ty)?;
+            copies.push((register, actual, ty));
+        }
+        Ok(own(formal, register))
+    }
+
+    /// Caller and callee share a `.param`: it is written before the call and dead after.
+    fn bind_storage(&mut self, binding: &Binding<'a>) -> Result<Option<Symbol>, Fail> {
+        let Binding { formal, actual } = *binding;
+        let OperandKind::Name(name) = actual.kind else { return Ok(None) };
+        let wanted = layout(formal)?.bytes;
+        let Some((_, symbol)) = self.scopes.find(name) else { return Ok(None) };
+        let (symbol, bytes) = match symbol {
+            Symbol::Argument(register) => (Symbol::Argument(*register), self.ty(*register).bytes() as u64),
+            Symbol::Local { offset, bytes } => (Symbol::Local { offset: *offset, bytes: *bytes }, *bytes),
+            _ => return Ok(None),
+        };
+        let scalar_formal = formal.dims.is_empty() && formal.vector == 1;
+        if formal.space != DeclSpace::Param
+            || bytes != wanted
+            || scalar_formal != matches!(symbol, Symbol::Argument(_))
+        {
+            return Err(Diagnostic::invalid(actual.place, "argument does not match its parameter")
+                .found(format!("`{}` of {bytes} bytes", self.text(name)))
+                .expected(format!("`{}` of {wanted} bytes", self.text(formal.name))));
+        }
+        Ok(Some(symbol))
+    }
+
+    /// A function without a body: the few that the runtime gives.
+    fn external(
+        &mut self,
+        callee: &'a ast::Function,
+        target: &Operand,
+        results: &'a [Operand],
+        arguments: &'a [Operand],
+    ) -> Result<(), Fail> {
+        match self.text(callee.name) {
+            "vprintf" => self.vprintf(target.place, results, arguments),
+            "__assertfail" => {
+                self.emit(Op::Trap, &[], &[]);
+                Ok(())
+            }
+            name => Err(Diagnostic::unsupported(target.place, "call of a function without a body")
+                .found(format!("`{name}`"))
+                .expected("a function of this text, `vprintf` or `__assertfail`")),
+        }
+    }
+
+    /// The register behind a scalar argument.
+    pub(super) fn argument_register(&mut self, operand: &Operand, ty: Ty) -> Result<VSrc, Fail> {
+        if let OperandKind::Name(name) = operand.kind
+            && let Some((_, Symbol::Argument(register))) = self.scopes.find(name)
+        {
+            return Ok(VSrc::Reg(*register, false));
+        }
+        self.src(operand, ty)
+    }
+}
+
+/// A formal parameter with a register of its own.
+fn own(formal: &ast::Variable, register: VReg) -> Symbol {
+    if formal.space == DeclSpace::Param { Symbol::Argument(register) } else { Symbol::Register(register) }
+}
+
+fn scalar(formal: &ast::Variable) -> Result<Ty, Fail> {
+    match formal.ty {
+        DeclType::Scalar(ty) if formal.dims.is_empty() && formal.vector == 1 => Ok(ty),
+        _ => Err(Diagnostic::unsupported(formal.place, "value passed to an aggregate parameter")),
+    }
+}

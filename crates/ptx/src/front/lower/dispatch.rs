@@ -1,0 +1,159 @@
+//! From an opcode to its family.
+
+use super::builder::Builder;
+use crate::front::ast::Instruction;
+use crate::front::check::Modifiers;
+use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::isa::{FloatUnary, IntOp, Logic, Op};
+
+/// Opcodes of PTX 9 that are parsed and not executed.
+const REFUSED: &[&str] = &[
+    "alloca",
+    "brkpt",
+    "clusterlaunchcontrol",
+    "cp",
+    "discard",
+    "getctarank",
+    "griddepcontrol",
+    "istypep",
+    "ldmatrix",
+    "mapa",
+    "mbarrier",
+    "mma",
+    "movmatrix",
+    "multimem",
+    "setmaxnreg",
+    "stackrestore",
+    "stacksave",
+    "stmatrix",
+    "suld",
+    "suq",
+    "sured",
+    "sust",
+    "szext",
+    "tcgen05",
+    "tensormap",
+    "tex",
+    "tld4",
+    "txq",
+    "vabsdiff",
+    "vabsdiff2",
+    "vabsdiff4",
+    "vadd",
+    "vadd2",
+    "vadd4",
+    "vavrg2",
+    "vavrg4",
+    "video",
+    "vmad",
+    "vmax",
+    "vmax2",
+    "vmax4",
+    "vmin",
+    "vmin2",
+    "vmin4",
+    "vset",
+    "vset2",
+    "vset4",
+    "vshl",
+    "vshr",
+    "vsub",
+    "vsub2",
+    "vsub4",
+    "wgmma",
+    "wmma",
+];
+
+/// Lowers one instruction.
+pub(super) fn instruction<'a>(
+    b: &mut Builder<'a>,
+    i: &'a Instruction,
+    failures: &mut Vec<Fail>,
+) -> Result<(), Fail> {
+    let opcode = b.text(i.opcode);
+    let m = &mut Modifiers::new(&b.module.names, i);
+    match opcode {
+        "ld" | "ldu" => b.load(i, m),
+        "st" => b.store(i, m),
+        "mov" => b.mov(i, m),
+        "add" | "sub" if m.peek() == Some("cc") => b.add_carry(i, m),
+        "add" | "sub" => b.add_sub(i, m),
+        "mul" => b.mul(i, m),
+        "mad" if m.contains("cc") => b.mad_carry(i, m),
+        "mad" => b.mad(i, m),
+        "fma" => b.fma(i, m),
+        "bra" => b.bra(i, m),
+        "setp" => b.setp(i, m),
+        "selp" => b.selp(i, m),
+        "cvt" => b.cvt(i, m),
+        "cvta" => b.cvta(i, m),
+        "and" => b.logic(i, m, Logic::And),
+        "or" => b.logic(i, m, Logic::Or),
+        "xor" => b.logic(i, m, Logic::Xor),
+        "not" | "cnot" => b.not(i, m),
+        "shl" | "shr" => b.shift(i, m),
+        "addc" | "subc" => b.add_carry(i, m),
+        "madc" => b.mad_carry(i, m),
+        "div" => b.div(i, m),
+        "rem" => b.int_divide(i, m, IntOp::Rem),
+        "min" | "max" => b.min_max(i, m),
+        "abs" | "neg" => b.abs_neg(i, m),
+        "sad" => b.sad(i, m),
+        "mul24" | "mad24" => b.mul24(i, m),
+        "dp4a" | "dp2a" => b.dot(i, m),
+        "rcp" | "sqrt" => b.rcp_sqrt(i, m),
+        "rsqrt" => b.approximate(i, m, FloatUnary::RsqrtApprox),
+        "sin" => b.approximate(i, m, FloatUnary::SinApprox),
+        "cos" => b.approximate(i, m, FloatUnary::CosApprox),
+        "lg2" => b.approximate(i, m, FloatUnary::Lg2Approx),
+        "ex2" => b.approximate(i, m, FloatUnary::Ex2Approx),
+        "tanh" => b.approximate(i, m, FloatUnary::TanhApprox),
+        "copysign" => b.copysign(i, m),
+        "testp" => b.testp(i, m),
+        "shf" => b.funnel(i, m),
+        "bfe" => b.bfe(i, m),
+        "bfi" => b.bfi(i, m),
+        "bmsk" => b.bmsk(i, m),
+        "brev" | "popc" | "clz" | "bfind" => b.bit_unary(i, m),
+        "fns" => b.fns(i, m),
+        "prmt" => b.prmt(i, m),
+        "lop3" => b.lop3(i, m),
+        "set" => b.set(i, m),
+        "slct" => b.slct(i, m),
+        "isspacep" => b.isspacep(i, m),
+        "prefetch" | "prefetchu" | "applypriority" => b.prefetch(i, m),
+        "createpolicy" => b.create_policy(i),
+        "atom" | "red" => b.atomic(i, m),
+        "bar" | "barrier" => b.bar(i, m),
+        "membar" | "fence" => b.fence(i, m),
+        "shfl" => b.shfl(i, m),
+        "vote" => b.vote(i, m),
+        "match" => b.matching(i, m),
+        "activemask" => b.activemask(i, m),
+        "redux" => b.redux(i, m),
+        "elect" => b.elect(i, m),
+        "brx" => b.brx(i, m),
+        "call" => b.call(i, m, failures),
+        "ret" => b.ret(i, m),
+        "exit" => b.bare(i, m, Op::Exit),
+        "trap" => b.bare(i, m, Op::Trap),
+        "nanosleep" => b.nanosleep(i, m),
+        "pmevent" => b.pmevent(i, m),
+        _ if REFUSED.contains(&opcode) => Err(b.unsupported(i, "instruction")),
+        _ => Err(Diagnostic::invalid(i.place, "unknown instruction")
+            .found(format!("`{opcode}`"))
+            .expected("an opcode of PTX")),
+    }
+}
+
+impl Builder<'_> {
+    /// The refusal of an instruction by its full name.
+    pub(super) fn unsupported(&self, i: &Instruction, what: &str) -> Fail {
+        let mut name = self.text(i.opcode).to_string();
+        for modifier in &i.modifiers {
+            name.push('.');
+            name.push_str(self.text(modifier.name));
+        }
+        Diagnostic::unsupported(i.place, what).found(format!("`{name}`"))
+    }
+}

@@ -1,0 +1,154 @@
+//! Floating-point arithmetic on f32 and f64.
+
+use super::builder::Builder;
+use super::operand::operands;
+use crate::front::ast::{Instruction, Place};
+use crate::front::check::{Modifiers, word};
+use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::isa::{FloatMode, FloatOp, FloatUnary, Op, Rounding, TestP, Ty};
+
+/// Roundings to a floating-point value.
+pub(super) const ROUNDINGS: [(&str, Rounding); 4] =
+    [("rn", Rounding::Rn), ("rz", Rounding::Rz), ("rm", Rounding::Rm), ("rp", Rounding::Rp)];
+
+/// The words that may stand before the type of an arithmetic instruction.
+#[derive(Clone, Copy, Default)]
+pub(super) struct FloatWords {
+    pub rounding: Option<Rounding>,
+    pub ftz: bool,
+    pub sat: bool,
+}
+
+impl FloatWords {
+    /// Takes rounding, `.ftz` and `.sat` in this order.
+    pub(super) fn take(m: &mut Modifiers<'_>) -> Self {
+        FloatWords { rounding: m.pick(&ROUNDINGS), ftz: m.flag("ftz"), sat: m.flag("sat") }
+    }
+
+    /// The mode on a floating-point type; `.ftz` and `.sat` are for f32 only.
+    pub(super) fn mode(self, ty: Ty, place: Place) -> Result<FloatMode, Fail> {
+        if ty == Ty::F64 && (self.ftz || self.sat) {
+            return Err(Diagnostic::invalid(place, "`.ftz` and `.sat` are for single precision")
+                .found("`.f64`")
+                .expected("`.f32`"));
+        }
+        Ok(FloatMode { rounding: self.rounding.unwrap_or(Rounding::Rn), ftz: self.ftz, sat: self.sat })
+    }
+
+    /// Whether an integer operation saturates: only `.s32` may, and nothing else goes with integers.
+    pub(super) fn integer(self, ty: Ty, place: Place) -> Result<bool, Fail> {
+        if self.rounding.is_some() || self.ftz || self.sat && ty != Ty::S32 {
+            let expected = if self.sat { "`.s32` or `.f32`" } else { "`.f32` or `.f64`" };
+            return Err(Diagnostic::invalid(place, "modifier does not go with this type")
+                .found(format!("`.{}`", word(ty)))
+                .expected(expected));
+        }
+        Ok(self.sat)
+    }
+}
+
+impl<'a> Builder<'a> {
+    /// `fma`, and `mad` on floating-point types.
+    pub(super) fn fma(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
+        let words = FloatWords::take(m);
+        let place = m.place();
+        let relu = m.flag("relu");
+        let ty = m.ty(&[Ty::F32, Ty::F64, Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2])?;
+        m.finish()?;
+        self.no_half(i, ty)?;
+        if words.rounding.is_none() && (self.text(i.opcode) == "fma" || ty == Ty::F64) || relu {
+            return Err(Diagnostic::invalid(
+                place,
+                format!("rounding missing from `{}`", self.text(i.opcode)),
+            )
+            .found(format!("`.{}`", word(ty)))
+            .expected("`.rn`, `.rz`, `.rm`, `.rp`"));
+        }
+        let mode = words.mode(ty, place)?;
+        self.ternary(i, ty, Op::Fma(ty, mode))
+    }
+
+    /// `div`: integers have no rounding.
+    pub(super) fn div(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
+        if m.peek().is_some_and(|word| word.starts_with(['u', 's'])) {
+            return self.int_divide(i, m, crate::isa::IntOp::Div);
+        }
+        let approximate = m.pick(&[("approx", true), ("full", true)]).is_some();
+        let words = FloatWords { rounding: m.pick(&ROUNDINGS), ftz: m.flag("ftz"), sat: false };
+        let place = m.place();
+        if !approximate && words.rounding.is_none() {
+            return Err(m.wrong());
+        }
+        let ty = m.ty(if approximate { &[Ty::F32] } else { &[Ty::F32, Ty::F64] })?;
+        m.finish()?;
+        let op = if approximate { FloatOp::DivApprox } else { FloatOp::Div };
+        let mode = words.mode(ty, place)?;
+        self.binary(i, ty, Op::Float(op, ty, mode))
+    }
+
+    /// `rcp`, `sqrt`: approximate or correctly rounded.
+    pub(super) fn rcp_sqrt(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
+        let rcp = self.text(i.opcode) == "rcp";
+        let approximate = m.flag("approx");
+        let rounding = if approximate { Rounding::Rn } else { m.require(&ROUNDINGS)? };
+        let ftz = m.flag("ftz");
+        let ty = match (approximate, rcp, ftz) {
+            // The one approximate double: `rcp.approx.ftz.f64`.
+            (true, true, true) | (false, _, false) => m.ty(&[Ty::F32, Ty::F64])?,
+            _ => m.ty(&[Ty::F32])?,
+        };
+        m.finish()?;
+        let op = match (rcp, approximate) {
+            (true, true) => FloatUnary::RcpApprox,
+            (true, false) => FloatUnary::Rcp,
+            (false, true) => FloatUnary::SqrtApprox,
+            (false, false) => FloatUnary::Sqrt,
+        };
+        self.unary(i, ty, Op::FloatUnary(op, ty, FloatMode { rounding, ftz, sat: false }))
+    }
+
+    /// `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`.
+    pub(super) fn approximate(
+        &mut self,
+        i: &'a Instruction,
+        m: &mut Modifiers<'_>,
+        op: FloatUnary,
+    ) -> Result<(), Fail> {
+        m.require(&[("approx", ())])?;
+        let ftz = op != FloatUnary::TanhApprox && m.flag("ftz");
+        let halves = [Ty::F32, Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2];
+        let ty = match op {
+            FloatUnary::RsqrtApprox => m.ty(&[Ty::F32, Ty::F64])?,
+            FloatUnary::Ex2Approx | FloatUnary::TanhApprox => m.ty(&halves)?,
+            _ => m.ty(&[Ty::F32])?,
+        };
+        m.finish()?;
+        self.no_half(i, ty)?;
+        self.unary(i, ty, Op::FloatUnary(op, ty, FloatMode { ftz, ..FloatMode::DEFAULT }))
+    }
+
+    /// `copysign`.
+    pub(super) fn copysign(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
+        let ty = m.ty(&[Ty::F32, Ty::F64])?;
+        m.finish()?;
+        self.binary(i, ty, Op::Float(FloatOp::Copysign, ty, FloatMode::DEFAULT))
+    }
+
+    /// `testp`.
+    pub(super) fn testp(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
+        let test = m.require(&[
+            ("finite", TestP::Finite),
+            ("infinite", TestP::Infinite),
+            ("number", TestP::Number),
+            ("notanumber", TestP::NotANumber),
+            ("normal", TestP::Normal),
+            ("subnormal", TestP::Subnormal),
+        ])?;
+        let ty = m.ty(&[Ty::F32, Ty::F64])?;
+        m.finish()?;
+        let [d, a] = operands(i)?;
+        let (d, a) = (self.dst(d, Ty::Pred)?, self.src(a, ty)?);
+        self.emit(Op::TestP(test, ty), &[d], &[a]);
+        Ok(())
+    }
+}

@@ -1,0 +1,464 @@
+//! Operands by the type that an instruction wants: the fetch is the check.
+
+use super::builder::{Builder, DYNAMIC_SHARED};
+use super::scope::{Label, Symbol};
+use super::special;
+use super::variables::Global;
+use crate::front::ast::{Base, Instruction, Name, Operand, OperandKind, Place, Value};
+use crate::front::check::{agrees, agrees_relaxed, expected_register, word};
+use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::ir::{Constant, VDst, VReg, VSrc};
+use crate::isa::{FloatMode, Op, Space, Special, Ty};
+
+/// What a name in an operand stands for.
+#[derive(Clone, Debug)]
+pub(super) enum Resolved {
+    Register(VReg),
+    Vector(Vec<VReg>),
+    Label(Label),
+    Targets(u32),
+    Special(Special),
+    /// Address of a variable in its own space.
+    Address {
+        space: Space,
+        constant: Constant,
+    },
+    /// A parameter of the kernel.
+    Param {
+        offset: u32,
+        bytes: u32,
+    },
+    /// A scalar parameter of an expanded call.
+    Argument(VReg),
+    /// A function, by its index in the module.
+    Function(usize),
+    Inert(&'static str),
+}
+
+/// A destination that may be wider than what is written.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct WideDst {
+    /// What the instruction writes.
+    pub dst: VDst,
+    /// Where the extended value goes afterwards.
+    extend: Option<(VReg, VReg)>,
+}
+
+impl<'a> Builder<'a> {
+    /// What a name stands for.
+    pub(super) fn resolve(&mut self, name: Name, place: Place) -> Result<Resolved, Fail> {
+        let found = match self.scopes.find(name) {
+            Some((_, symbol)) => Some(symbol.clone()),
+            None => self.member(name).map(Symbol::Register),
+        };
+        if let Some(symbol) = found {
+            return Ok(match symbol {
+                Symbol::Register(register) => Resolved::Register(register),
+                Symbol::Vector(registers) => Resolved::Vector(registers),
+                Symbol::Range { .. } => return Err(self.undeclared(name, place)),
+                Symbol::Label(label) => Resolved::Label(label),
+                Symbol::Targets(table) => Resolved::Targets(table),
+                Symbol::Shared { offset } => in_space(Space::Shared, offset),
+                Symbol::Local { offset, .. } => in_space(Space::Local, offset),
+                Symbol::Param { offset, bytes } => Resolved::Param { offset, bytes },
+                Symbol::Argument(register) => Resolved::Argument(register),
+                Symbol::Inert(what) => Resolved::Inert(what),
+            });
+        }
+        if let Some(special) = special::special(self.text(name), None) {
+            return Ok(Resolved::Special(special));
+        }
+        let globals = self.globals;
+        Ok(match globals.names.get(&name) {
+            Some(Global::Variable(symbol)) => {
+                let constant = Constant::Symbol { symbol: *symbol, addend: 0 };
+                let space =
+                    if globals.variables[*symbol as usize].constant { Space::Const } else { Space::Global };
+                Resolved::Address { space, constant }
+            }
+            Some(Global::Shared(n)) => in_space(Space::Shared, self.module_shared(*n)?),
+            Some(Global::DynamicShared) => Resolved::Address {
+                space: Space::Shared,
+                constant: Constant::Symbol { symbol: DYNAMIC_SHARED, addend: 0 },
+            },
+            Some(Global::Function(n)) => Resolved::Function(*n),
+            Some(Global::Opaque) => Resolved::Inert("a texture, sampler or surface"),
+            None => return Err(self.undeclared(name, place)),
+        })
+    }
+
+    fn undeclared(&self, name: Name, place: Place) -> Fail {
+        let text = self.text(name);
+        let expected = if text.starts_with('%') { "a declared register" } else { "a declared name" };
+        Diagnostic::invalid(place, "undeclared name").found(format!("`{text}`")).expected(expected)
+    }
+
+    /// The register of `%r12` under `.reg .b32 %r<20>`, made when first named: a range costs nothing.
+    fn member(&mut self, name: Name) -> Option<VReg> {
+        let text = self.text(name);
+        let prefix = text.trim_end_matches(|character: char| character.is_ascii_digit());
+        // `%r1<10>` declares `%r10`: every split of the digits may be the prefix, the longest first.
+        for split in (prefix.len()..text.len()).rev() {
+            let (prefix, digits) = text.split_at(split);
+            if digits.len() > 1 && digits.starts_with('0') {
+                continue;
+            }
+            let Some(stem) = self.module.names.get(prefix) else { continue };
+            let Some((depth, Symbol::Range { ty, count })) = self.scopes.find(stem) else { continue };
+            let (ty, count) = (*ty, *count);
+            if digits.parse::<u32>().is_ok_and(|number| number < count) {
+                let register = self.fresh(ty);
+                self.scopes.declare_at(depth, name, Symbol::Register(register));
+                return Some(register);
+            }
+        }
+        None
+    }
+
+    /// A predicate register of a guard.
+    pub(super) fn predicate_register(&mut self, name: Name, place: Place) -> Result<VReg, Fail> {
+        match self.resolve(name, place)? {
+            Resolved::Register(register) => self.checked(register, Ty::Pred, false, name, place),
+            _ => Err(self.not_a_register(name, place, Ty::Pred)),
+        }
+    }
+
+    fn not_a_register(&self, name: Name, place: Place, wanted: Ty) -> Fail {
+        Diagnostic::invalid(place, "operand of the wrong kind")
+            .found(format!("`{}`", self.text(name)))
+            .expected(expected_register(wanted, false))
+    }
+
+    fn checked(
+        &self,
+        register: VReg,
+        wanted: Ty,
+        relaxed: bool,
+        name: Name,
+        place: Place,
+    ) -> Result<VReg, Fail> {
+        let ty = self.ty(register);
+        if if relaxed { agrees_relaxed(wanted, ty) } else { agrees(wanted, ty) } {
+            return Ok(register);
+        }
+        Err(Diagnostic::invalid(place, "operand of the wrong type")
+            .found(format!("`.{}` register `{}`", word(ty), self.text(name)))
+            .expected(expected_register(wanted, relaxed)))
+    }
+
+    /// The register of an operand; nothing for constants and addresses.
+    pub(super) fn register(
+        &mut self,
+        operand: &Operand,
+        wanted: Ty,
+        relaxed: bool,
+    ) -> Result<Option<VReg>, Fail> {
+        let place = operand.place;
+        match operand.kind {
+            OperandKind::Name(name) => match self.resolve(name, place)? {
+                Resolved::Register(register) => {
+                    self.checked(register, wanted, relaxed, name, place).map(Some)
+                }
+                _ => Ok(None),
+            },
+            OperandKind::Component(name, component) => {
+                if special::special(self.text(name), Some(self.text(component))).is_some() {
+                    return Ok(None);
+                }
+                let Resolved::Vector(registers) = self.resolve(name, place)? else {
+                    return Err(Diagnostic::invalid(place, "component of what is no vector").found(format!(
+                        "`{}.{}`",
+                        self.text(name),
+                        self.text(component)
+                    )));
+                };
+                let lane = ["x", "y", "z", "w"].iter().position(|lane| *lane == self.text(component));
+                let lane = lane
+                    .or_else(|| ["r", "g", "b", "a"].iter().position(|lane| *lane == self.text(component)));
+                match lane.and_then(|lane| registers.get(lane)) {
+                    Some(register) => self.checked(*register, wanted, relaxed, name, place).map(Some),
+                    None => Err(Diagnostic::invalid(place, "no such component")
+                        .found(format!("`.{}`", self.text(component)))
+                        .expected("`.x`, `.y`, `.z` or `.w` within the vector")),
+                }
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// A source of exactly the type wanted.
+    pub(super) fn src(&mut self, operand: &Operand, wanted: Ty) -> Result<VSrc, Fail> {
+        self.source(operand, wanted, false)
+    }
+
+    /// A source that may be wider than the type wanted.
+    pub(super) fn src_relaxed(&mut self, operand: &Operand, wanted: Ty) -> Result<VSrc, Fail> {
+        self.source(operand, wanted, true)
+    }
+
+    fn source(&mut self, operand: &Operand, wanted: Ty, relaxed: bool) -> Result<VSrc, Fail> {
+        if let Some(register) = self.register(operand, wanted, relaxed)? {
+            return Ok(VSrc::Reg(register, false));
+        }
+        let place = operand.place;
+        match &operand.kind {
+            OperandKind::Value(value) => immediate(*value, wanted, place),
+            OperandKind::Not(name) if wanted == Ty::Pred => {
+                Ok(VSrc::Reg(self.predicate_register(*name, place)?, true))
+            }
+            OperandKind::Name(name) => match self.resolve(*name, place)? {
+                Resolved::Special(special) => self.read_special(special, wanted, place),
+                _ => self.address_value(*name, 0, wanted, place),
+            },
+            OperandKind::Component(name, component) => {
+                match special::special(self.text(*name), Some(self.text(*component))) {
+                    Some(special) => self.read_special(special, wanted, place),
+                    None => Err(wrong_kind(operand, "a register or a constant")),
+                }
+            }
+            OperandKind::Offset(name, addend) => self.address_value(*name, *addend, wanted, place),
+            _ => Err(wrong_kind(operand, "a register or a constant")),
+        }
+    }
+
+    fn read_special(&mut self, special: Special, wanted: Ty, place: Place) -> Result<VSrc, Fail> {
+        let ty = special::type_of(special);
+        // A 64-bit register may be read in its low half, and a 32-bit one by old texts as 16 bits.
+        if wanted == Ty::Pred || wanted.is_float() || wanted.bytes() > ty.bytes() {
+            return Err(Diagnostic::invalid(place, "special register of another type")
+                .found(format!("`.{}`", word(ty)))
+                .expected(expected_register(wanted, false)));
+        }
+        let value = self.fresh(ty);
+        self.emit_always(Op::ReadSpecial(special), &[VDst::Reg(value)], &[]);
+        Ok(VSrc::Reg(value, false))
+    }
+
+    /// The address of a variable as a value.
+    fn address_value(&mut self, name: Name, addend: i64, wanted: Ty, place: Place) -> Result<VSrc, Fail> {
+        let text = self.text(name);
+        let (space, constant) = match self.resolve(name, place)? {
+            Resolved::Address { space, constant } => (space, constant),
+            Resolved::Param { offset, .. } => (Space::Param, Constant::Bits(u64::from(offset))),
+            Resolved::Function(_) => {
+                return Err(
+                    Diagnostic::unsupported(place, "address of a function").found(format!("`{text}`"))
+                );
+            }
+            Resolved::Argument(_) => {
+                return Err(Diagnostic::unsupported(place, "address of a scalar call parameter")
+                    .found(format!("`{text}`")));
+            }
+            Resolved::Inert(what) => {
+                return Err(
+                    Diagnostic::unsupported(place, format!("use of {what}")).found(format!("`{text}`"))
+                );
+            }
+            _ => {
+                return Err(Diagnostic::invalid(place, "operand of the wrong kind")
+                    .found(format!("`{text}`"))
+                    .expected("a register, a constant or the name of a variable"));
+            }
+        };
+        let narrow = matches!(space, Space::Shared | Space::Local | Space::Param);
+        let fits = wanted.bytes() == 8 || narrow && wanted.bytes() == 4;
+        if wanted == Ty::Pred || wanted.is_float() || !fits {
+            return Err(Diagnostic::invalid(place, "address in a value of the wrong type")
+                .found(format!("the address of `{text}`"))
+                .expected(if narrow { "a 32-bit or 64-bit integer" } else { "a 64-bit integer" }));
+        }
+        Ok(VSrc::Const(plus(constant, addend)))
+    }
+
+    /// A memory operand: base and byte offset. Addresses of shared, local and parameter space are 32 bits:
+    /// the low word of a wider register counts.
+    pub(super) fn address(&mut self, operand: &Operand, space: Space) -> Result<(VSrc, i64), Fail> {
+        let OperandKind::Memory { base, offset } = operand.kind else {
+            return Err(wrong_kind(operand, "an address in brackets"));
+        };
+        let Base::Name(name) = base else {
+            return Ok((VSrc::Const(Constant::Bits(offset as u64)), 0));
+        };
+        let place = operand.place;
+        let narrow = matches!(space, Space::Shared | Space::Local | Space::Param);
+        match self.resolve(name, place)? {
+            Resolved::Register(register) => {
+                let ty = self.ty(register);
+                let width = ty.bytes() == 8 || narrow && ty.bytes() == 4;
+                if ty.is_float() || !width {
+                    let bits = if narrow {
+                        "a 32-bit or 64-bit integer register"
+                    } else {
+                        "a 64-bit integer register"
+                    };
+                    return Err(Diagnostic::invalid(place, "address of the wrong type")
+                        .found(format!("`.{}` register `{}`", word(ty), self.text(name)))
+                        .expected(bits));
+                }
+                Ok((VSrc::Reg(register, false), offset))
+            }
+            Resolved::Address { space: home, constant } => {
+                let reachable =
+                    home == space || space == Space::Generic && matches!(home, Space::Global | Space::Const);
+                if !reachable {
+                    return Err(Diagnostic::invalid(place, "variable of another state space")
+                        .found(format!("`{}` in `.{}`", self.text(name), space_word(home)))
+                        .expected(format!("a variable or address in `.{}`", space_word(space))));
+                }
+                Ok((VSrc::Const(constant), offset))
+            }
+            Resolved::Param { offset: start, .. } if space == Space::Param => {
+                Ok((VSrc::Const(Constant::Bits(u64::from(start))), offset))
+            }
+            Resolved::Inert(what) => Err(Diagnostic::unsupported(place, format!("use of {what}"))
+                .found(format!("`{}`", self.text(name)))),
+            _ => Err(Diagnostic::invalid(place, "address of the wrong kind")
+                .found(format!("`{}`", self.text(name)))
+                .expected(format!("a register or a variable in `.{}`", space_word(space)))),
+        }
+    }
+
+    /// A destination of exactly the type wanted.
+    pub(super) fn dst(&mut self, operand: &Operand, wanted: Ty) -> Result<VDst, Fail> {
+        self.dst_register(operand, wanted).map(VDst::Reg)
+    }
+
+    /// As [`Builder::dst`], as a register.
+    pub(super) fn dst_register(&mut self, operand: &Operand, wanted: Ty) -> Result<VReg, Fail> {
+        self.register(operand, wanted, false)?
+            .ok_or_else(|| wrong_kind(operand, &expected_register(wanted, false)))
+    }
+
+    /// A destination or the bit bucket `_`.
+    pub(super) fn dst_or_sink(&mut self, operand: &Operand, wanted: Ty) -> Result<VDst, Fail> {
+        if matches!(operand.kind, OperandKind::Sink) { Ok(VDst::None) } else { self.dst(operand, wanted) }
+    }
+
+    /// A destination that may be wider than `wanted`: [`Builder::extend`] fills the rest.
+    pub(super) fn dst_relaxed(&mut self, operand: &Operand, wanted: Ty) -> Result<WideDst, Fail> {
+        if matches!(operand.kind, OperandKind::Sink) {
+            return Ok(WideDst { dst: VDst::None, extend: None });
+        }
+        let Some(register) = self.register(operand, wanted, true)? else {
+            return Err(wrong_kind(operand, &expected_register(wanted, true)));
+        };
+        // One row is extended as it is written; a second row needs an instruction of its own.
+        if self.ty(register).rows() <= wanted.rows() {
+            return Ok(WideDst { dst: VDst::Reg(register), extend: None });
+        }
+        let narrow = self.fresh(wanted);
+        Ok(WideDst { dst: VDst::Reg(narrow), extend: Some((narrow, register)) })
+    }
+
+    /// Extends what was written as `ty` to the width of the destination.
+    pub(super) fn extend(&mut self, wide: WideDst, ty: Ty) {
+        let Some((narrow, register)) = wide.extend else { return };
+        let to = if ty.is_signed() { Ty::S64 } else { Ty::U64 };
+        let op = Op::Cvt { to, from: integer_of(ty), mode: FloatMode::DEFAULT };
+        self.emit(op, &[VDst::Reg(register)], &[VSrc::Reg(narrow, false)]);
+    }
+
+    /// `d, a, b` of one type.
+    pub(super) fn binary(&mut self, i: &Instruction, ty: Ty, op: Op) -> Result<(), Fail> {
+        let [d, a, b] = operands(i)?;
+        let (d, a, b) = (self.dst(d, ty)?, self.src(a, ty)?, self.src(b, ty)?);
+        self.emit(op, &[d], &[a, b]);
+        Ok(())
+    }
+
+    /// `d, a` of one type.
+    pub(super) fn unary(&mut self, i: &Instruction, ty: Ty, op: Op) -> Result<(), Fail> {
+        let [d, a] = operands(i)?;
+        let (d, a) = (self.dst(d, ty)?, self.src(a, ty)?);
+        self.emit(op, &[d], &[a]);
+        Ok(())
+    }
+}
+
+/// The operands, which must be `N`.
+pub(super) fn operands<const N: usize>(i: &Instruction) -> Result<&[Operand; N], Fail> {
+    i.operands.as_slice().try_into().map_err(|_| count(i, &N.to_string()))
+}
+
+/// The error for a wrong number of operands.
+pub(super) fn count(i: &Instruction, expected: &str) -> Fail {
+    let place = i.operands.last().map_or(i.place, |operand| operand.place);
+    Diagnostic::invalid(place, "wrong number of operands")
+        .found(i.operands.len().to_string())
+        .expected(expected)
+}
+
+/// The error for an operand of the wrong shape.
+pub(super) fn wrong_kind(operand: &Operand, expected: &str) -> Fail {
+    let found = match operand.kind {
+        OperandKind::Name(_) | OperandKind::Component(..) => "a name of another kind",
+        OperandKind::Not(_) => "a negated predicate",
+        OperandKind::Offset(..) => "an address",
+        OperandKind::Value(_) => "a constant",
+        OperandKind::Sink => "`_`",
+        OperandKind::Pair(_) => "a pair `a|b`",
+        OperandKind::Vector(_) => "a vector",
+        OperandKind::Memory { .. } => "an address in brackets",
+        OperandKind::Bracket(_) => "a list in brackets",
+        OperandKind::List(_) => "a list in parentheses",
+    };
+    Diagnostic::invalid(operand.place, "operand of the wrong kind").found(found).expected(expected)
+}
+
+fn in_space(space: Space, offset: u32) -> Resolved {
+    Resolved::Address { space, constant: Constant::Bits(u64::from(offset)) }
+}
+
+/// A constant address some bytes further.
+pub(super) fn plus(constant: Constant, bytes: i64) -> Constant {
+    match constant {
+        Constant::Bits(bits) => Constant::Bits(bits.wrapping_add_signed(bytes)),
+        Constant::Symbol { symbol, addend } => {
+            Constant::Symbol { symbol, addend: addend.wrapping_add(bytes) }
+        }
+        Constant::Param { offset } => Constant::Param { offset: offset.wrapping_add_signed(bytes as i32) },
+    }
+}
+
+/// The unsigned or signed integer type as wide as a type.
+pub(super) fn integer_of(ty: Ty) -> Ty {
+    match ty.bytes() {
+        _ if ty.is_signed() => ty,
+        1 => Ty::U8,
+        2 => Ty::U16,
+        4 => Ty::U32,
+        _ => Ty::U64,
+    }
+}
+
+/// PTX's word for a state space.
+pub(super) fn space_word(space: Space) -> &'static str {
+    match space {
+        Space::Generic => "generic",
+        Space::Global => "global",
+        Space::Shared => "shared",
+        Space::Local => "local",
+        Space::Const => "const",
+        Space::Param => "param",
+    }
+}
+
+/// A constant operand: its bits in the type wanted.
+fn immediate(value: Value, wanted: Ty, place: Place) -> Result<VSrc, Fail> {
+    let bits = match (wanted, value) {
+        (Ty::Pred, Value::Int(value)) => return Ok(VSrc::PredConst(value != 0)),
+        (Ty::F32, Value::F64(bits)) => u64::from((f64::from_bits(bits) as f32).to_bits()),
+        (Ty::F32 | Ty::B32, Value::F32(bits)) => u64::from(bits),
+        (Ty::F64, Value::F32(bits)) => f64::from(f32::from_bits(bits)).to_bits(),
+        (Ty::F64 | Ty::B64, Value::F64(bits)) => bits,
+        (ty, Value::Int(value)) if !ty.is_float() => value,
+        (_, value) => {
+            let found = if matches!(value, Value::Int(_)) { "an integer" } else { "a floating-point number" };
+            return Err(Diagnostic::invalid(place, "constant of the wrong type")
+                .found(found)
+                .expected(format!("a constant of `.{}`", word(wanted))));
+        }
+    };
+    let kept = 8 * wanted.bytes().min(8) as u32;
+    Ok(VSrc::Const(Constant::Bits(bits & (u64::MAX >> (64 - kept)))))
+}

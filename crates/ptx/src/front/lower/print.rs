@@ -1,0 +1,150 @@
+//! `vprintf`: the words of the argument buffer become operands of one print.
+
+use super::builder::Builder;
+use crate::front::ast::{Operand, Place};
+use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::ir::{Constant, PrintFormat, VDst, VReg, VSrc};
+use crate::isa::{CacheOp, MAX_SRC, MemoryMode, Op, Ordering, Scope, Space, Ty};
+
+impl<'a> Builder<'a> {
+    /// A call of `vprintf(format, arguments)`.
+    pub(super) fn vprintf(
+        &mut self,
+        place: Place,
+        results: &'a [Operand],
+        arguments: &'a [Operand],
+    ) -> Result<(), Fail> {
+        let [format, buffer] = arguments else {
+            return Err(Diagnostic::invalid(place, "wrong number of arguments")
+                .found(arguments.len().to_string())
+                .expected("2: a format and an argument buffer"));
+        };
+        let format_value = self.argument_register(format, Ty::U64)?;
+        let buffer = self.argument_register(buffer, Ty::U64)?;
+        let text = self.format_text(format_value, place)?;
+        let types = conversions(&text).map_err(|what| {
+            Diagnostic::unsupported(place, "print format")
+                .found(format!("`{what}`"))
+                .expected("integers, characters, floats or pointers")
+        })?;
+        if types.len() > MAX_SRC {
+            return Err(Diagnostic::unsupported(place, "print of many values")
+                .found(types.len().to_string())
+                .expected(format!("at most {MAX_SRC}")));
+        }
+        let mut src = Vec::new();
+        let mut offset = 0_i64;
+        for ty in &types {
+            let bytes = ty.bytes() as i64;
+            offset = (offset + bytes - 1) & -bytes;
+            let value = self.fresh(*ty);
+            let mode = MemoryMode {
+                space: Space::Generic,
+                ty: *ty,
+                vector: 1,
+                cache: CacheOp::All,
+                ordering: Ordering::Weak,
+                scope: Scope::Cta,
+            };
+            self.emit(Op::Load(mode), &[VDst::Reg(value)], &[buffer]).offset = offset;
+            src.push(VSrc::Reg(value, false));
+            offset += bytes;
+        }
+        let count = types.len() as u64;
+        let index = self.out.formats.len() as u32;
+        self.out.formats.push(PrintFormat { text, arguments: types });
+        self.emit(Op::Print { format: index }, &[], &src);
+        if let [result] = results
+            && let VSrc::Reg(register, _) = self.argument_register(result, Ty::B32)?
+        {
+            self.emit(Op::Mov(Ty::B32), &[VDst::Reg(register)], &[VSrc::Const(Constant::Bits(count))]);
+        }
+        Ok(())
+    }
+
+    /// The text that a register points to: followed back through moves to a variable of the module.
+    fn format_text(&mut self, mut value: VSrc, place: Place) -> Result<String, Fail> {
+        let unknown = || {
+            Diagnostic::unsupported(place, "print with a format that is not a constant of the text")
+                .expected("a format string")
+        };
+        loop {
+            match value {
+                VSrc::Const(Constant::Symbol { symbol, addend }) => {
+                    let bytes =
+                        self.globals.variables.get(symbol as usize).map(|variable| variable.init.as_slice());
+                    let bytes = bytes
+                        .and_then(|bytes| bytes.get(usize::try_from(addend).ok()?..))
+                        .ok_or_else(unknown)?;
+                    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+                    return Ok(String::from_utf8_lossy(&bytes[..end]).into_owned());
+                }
+                VSrc::Reg(register, false) => {
+                    let written = |dst: &[VDst]| dst.contains(&VDst::Reg(register));
+                    let definition =
+                        self.out.code.iter().rev().find(|inst| written(&inst.dst)).ok_or_else(unknown)?;
+                    let (op, src) = (definition.op, definition.src.first().copied());
+                    self.single.push((register, place));
+                    value = match (op, src) {
+                        (Op::Mov(_), Some(src)) => src,
+                        _ => return Err(unknown()),
+                    };
+                }
+                _ => return Err(unknown()),
+            }
+        }
+    }
+
+    /// Every register that a format was followed through must be written in one place only.
+    pub(super) fn check_single(&mut self) -> Result<(), Fail> {
+        let mut chains: Vec<(VReg, Place)> = std::mem::take(&mut self.single);
+        chains.sort_unstable();
+        chains.dedup();
+        for (register, place) in chains {
+            let writers = self.out.code.iter().filter(|inst| inst.dst.contains(&VDst::Reg(register))).count();
+            if writers > 1 {
+                return Err(Diagnostic::unsupported(place, "print with a format that is chosen at run time")
+                    .expected("a format string"));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The types of a format's arguments; the conversion when it cannot be printed.
+pub(super) fn conversions(format: &str) -> Result<Vec<Ty>, String> {
+    let mut types = Vec::new();
+    let mut rest = format.chars();
+    while let Some(character) = rest.next() {
+        if character != '%' {
+            continue;
+        }
+        let mut long = 0;
+        let mut seen = String::from("%");
+        loop {
+            let Some(next) = rest.next() else { return Err(seen) };
+            seen.push(next);
+            match next {
+                '%' => break,
+                '-' | '+' | ' ' | '#' | '.' | '0'..='9' | 'h' => {}
+                'l' | 'j' | 'z' | 't' => long += 1,
+                // A width from the arguments.
+                '*' => types.push(Ty::B32),
+                'd' | 'i' | 'u' | 'o' | 'x' | 'X' | 'c' => {
+                    types.push(if long > 0 { Ty::B64 } else { Ty::B32 });
+                    break;
+                }
+                'p' => {
+                    types.push(Ty::B64);
+                    break;
+                }
+                'e' | 'E' | 'f' | 'F' | 'g' | 'G' | 'a' | 'A' => {
+                    types.push(Ty::F64);
+                    break;
+                }
+                _ => return Err(seen),
+            }
+        }
+    }
+    Ok(types)
+}
