@@ -4,8 +4,8 @@
 //! the branch's reconvergence point. The path that runs is kept in fields, those that wait in a stack.
 //!
 //! The stack is bounded. Two kinds of entries wait: paths not yet run, whose lanes are disjoint (at most 31
-//! beside the running one), and reconvergence points, each made by a split that left the running path
-//! with strictly fewer lanes (at most 31). A loop whose lanes leave one by one adds nothing: its reconvergence
+//! beside the running one), and reconvergence points (at most 31: each joins two paths or more, or holds a
+//! lane of its own that arrived or ended while others of the split go on). A loop whose lanes leave one by one adds nothing: its reconvergence
 //! point waits already when the second lane leaves.
 
 use crate::isa::{PC_NONE, Pc};
@@ -146,6 +146,27 @@ impl SimtStack {
         }
     }
 
+    /// Lets other lanes run first: the running path changes place with the nearest waiting one that nothing
+    /// holds back and whose next instruction is not `blocked`. False when there is none.
+    ///
+    /// Used where the running lanes cannot go on alone (a barrier that the whole warp must reach, while other
+    /// lanes are still to exit or to arrive) and to be fair to lanes that others spin for. The order in which
+    /// paths run changes no result of a race-free program.
+    pub fn defer(&mut self, blocked: impl Fn(Pc) -> bool) -> bool {
+        let mut above = self.running.lanes;
+        for place in (0..self.waiting.len()).rev() {
+            let path = self.waiting[place];
+            // A reconvergence point shares lanes with the paths above it that are to meet there.
+            if path.lanes != 0 && path.lanes & above == 0 && !blocked(path.pc) {
+                self.waiting.remove(place);
+                self.waiting.push(std::mem::replace(&mut self.running, path));
+                return true;
+            }
+            above |= path.lanes;
+        }
+        false
+    }
+
     /// Replaces the running path by several, the last of which runs first.
     fn split(&mut self, sides: &[(Pc, LaneMask)], reconverge: Pc) {
         let whole = self.running;
@@ -273,6 +294,26 @@ mod tests {
         }
         assert_eq!(seen, [(10, 0b1010), (20, 0b0100), (30, 0b0001)]);
         assert_eq!((at(&stack), stack.depth()), ((40, 0b1111), 0));
+    }
+
+    #[test]
+    fn deferred_lanes_run_after_the_others() {
+        let mut stack = SimtStack::new(0xff);
+        stack.branch(0x0f, 10, 1, 40);
+        stack.branch(0xc0, 5, 2, 8);
+        // Lanes 4 and 5 stand at 2, 6 and 7 wait at 5 (to meet at 8), 0 to 3 at 10 (to meet at 40).
+        assert_eq!(at(&stack), (2, 0x30));
+        assert!(stack.defer(|pc| pc == 5));
+        assert_eq!(at(&stack), (10, 0x0f));
+        assert!(!stack.defer(|pc| pc == 2 || pc == 5), "the meeting point at 8 must not run early");
+        stack.jump(40);
+        assert_eq!(at(&stack), (2, 0x30));
+        stack.jump(8);
+        assert_eq!(at(&stack), (5, 0xc0));
+        stack.jump(8);
+        assert_eq!(at(&stack), (8, 0xf0));
+        stack.jump(40);
+        assert_eq!((at(&stack), stack.depth()), ((40, 0xff), 0));
     }
 
     #[test]

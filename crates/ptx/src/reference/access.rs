@@ -1,0 +1,301 @@
+//! Loads, stores and atomics of one warp against the reference executor's memories.
+
+use super::fault::FaultKind;
+use super::global::GlobalMemory;
+use crate::exec::memory::{addresses, extend, split_by_space};
+use crate::exec::{Operands, atomic};
+use crate::isa::{AtomicOp, Instruction, MemoryMode, Space, Ty};
+use crate::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
+
+/// The memories that a warp reaches.
+pub(super) struct Memories<'a> {
+    pub global: &'a mut GlobalMemory,
+    /// The CTA's shared memory.
+    pub shared: &'a mut [u8],
+    /// Local memory of the warp's threads, one lane after the other.
+    pub local: &'a mut [u8],
+    /// Bytes of local memory a thread.
+    pub local_bytes: usize,
+    /// The parameter block.
+    pub params: &'a [u8],
+}
+
+/// A fault and the lane that caused it.
+pub(super) type LaneFault = (usize, FaultKind);
+
+/// Lane addresses of one space, checked for alignment and turned into indices of its array where the space
+/// has one array (all but global).
+struct Part {
+    space: Space,
+    lanes: LaneMask,
+    /// As the program gave them, for messages.
+    addresses: [u64; WARP_LANES],
+    bytes: usize,
+    first: u64,
+    end: u64,
+}
+
+impl Part {
+    fn new(space: Space, lanes: LaneMask, addresses: &[u64; WARP_LANES], bytes: usize) -> Result<Self, LaneFault> {
+        let (mut first, mut last, mut low_bits) = (u64::MAX, 0, 0);
+        for (lane, address) in addresses.iter().enumerate() {
+            // An inactive lane counts as the neutral element of each reduction.
+            let keep = u64::from(lanes >> lane & 1).wrapping_neg();
+            first = first.min(address | !keep);
+            last = last.max(address & keep);
+            low_bits |= address & keep;
+        }
+        if low_bits & (bytes as u64 - 1) != 0 {
+            let lane = lanes_of(lanes)
+                .find(|lane| addresses[*lane] & (bytes as u64 - 1) != 0)
+                .expect("an active lane has the low bits that were found");
+            return Err((lane, FaultKind::Misaligned { space, address: addresses[lane], bytes }));
+        }
+        let end = last.checked_add(bytes as u64);
+        let Some(end) = end else {
+            let lane = lanes_of(lanes).find(|lane| addresses[*lane] == last).unwrap_or(0);
+            return Err((lane, FaultKind::OutOfBounds { space, address: last, bytes }));
+        };
+        Ok(Part { space, lanes, addresses: *addresses, bytes, first, end })
+    }
+
+    fn out_of_bounds(&self, lane: usize) -> LaneFault {
+        (
+            lane,
+            FaultKind::OutOfBounds { space: self.space, address: self.addresses[lane], bytes: self.bytes },
+        )
+    }
+
+    /// Runs `visit` on memory that holds every lane's bytes, with each lane's index into it: once for the
+    /// whole part when one piece of memory holds all, else once a lane.
+    #[inline(always)]
+    fn visit(
+        &self,
+        memories: &mut Memories<'_>,
+        mut visit: impl FnMut(&mut [u8], LaneMask, &[usize; WARP_LANES]),
+    ) -> Result<(), LaneFault> {
+        match self.space {
+            Space::Shared => self.visit_array(memories.shared, visit),
+            Space::Local => {
+                let stride = memories.local_bytes;
+                if self.end > stride as u64 {
+                    let lane = self.first_beyond(stride);
+                    return Err(self.out_of_bounds(lane));
+                }
+                let indices = std::array::from_fn(|lane| {
+                    (self.addresses[lane] as usize).wrapping_add(lane * stride)
+                });
+                visit(memories.local, self.lanes, &indices);
+                Ok(())
+            }
+            Space::Param => unreachable!("parameters are read-only and have their own way"),
+            Space::Global | Space::Const | Space::Generic => {
+                if let Some(allocation) = memories.global.containing(self.first)
+                    && self.end <= allocation.end()
+                {
+                    let base = allocation.base;
+                    let indices =
+                        std::array::from_fn(|lane| self.addresses[lane].wrapping_sub(base) as usize);
+                    visit(&mut allocation.bytes, self.lanes, &indices);
+                    return Ok(());
+                }
+                for lane in lanes_of(self.lanes) {
+                    let bytes = memories
+                        .global
+                        .bytes_mut(self.addresses[lane], self.bytes)
+                        .ok_or_else(|| self.out_of_bounds(lane))?;
+                    visit(bytes, 1 << lane, &[0; WARP_LANES]);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn visit_array(
+        &self,
+        array: &mut [u8],
+        mut visit: impl FnMut(&mut [u8], LaneMask, &[usize; WARP_LANES]),
+    ) -> Result<(), LaneFault> {
+        if self.end > array.len() as u64 {
+            return Err(self.out_of_bounds(self.first_beyond(array.len())));
+        }
+        visit(array, self.lanes, &self.addresses.map(|address| address as usize));
+        Ok(())
+    }
+
+    /// The first active lane whose bytes reach beyond `limit`.
+    fn first_beyond(&self, limit: usize) -> usize {
+        lanes_of(self.lanes)
+            .find(|lane| self.addresses[*lane] + self.bytes as u64 > limit as u64)
+            .expect("the lane with the highest address reaches beyond")
+    }
+}
+
+/// The parts of an access by the space that lanes reach.
+fn parts(
+    instruction: &Instruction,
+    operands: &impl Operands,
+    mode: &MemoryMode,
+    lanes: LaneMask,
+    mut each: impl FnMut(Part) -> Result<(), LaneFault>,
+) -> Result<(), LaneFault> {
+    let mut addresses = addresses(instruction, operands, mode.space);
+    let bytes = mode.ty.bytes() * usize::from(mode.vector.max(1));
+    for (space, lanes) in split_by_space(mode.space, &mut addresses, lanes) {
+        if lanes != 0 {
+            each(Part::new(space, lanes, &addresses, bytes)?)?;
+        }
+    }
+    Ok(())
+}
+
+#[inline(always)]
+fn word(bytes: &[u8], at: usize) -> u32 {
+    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+}
+
+/// `ld`.
+pub(super) fn load<O: Operands>(
+    instruction: &Instruction,
+    operands: &mut O,
+    mode: &MemoryMode,
+    lanes: LaneMask,
+    memories: &mut Memories<'_>,
+) -> Result<(), LaneFault> {
+    let mut loaded = [const { None }; 4];
+    let mut count = 0;
+    parts(instruction, operands, mode, lanes, |part| {
+        loaded[count] = Some(part);
+        count += 1;
+        Ok(())
+    })?;
+    for part in loaded.into_iter().flatten() {
+        if part.space == Space::Param {
+            let params = memories.params;
+            if part.end > params.len() as u64 {
+                return Err(part.out_of_bounds(part.first_beyond(params.len())));
+            }
+            fetch(operands, mode, params, part.lanes, &part.addresses.map(|address| address as usize));
+        } else {
+            part.visit(memories, |bytes, lanes, indices| fetch(operands, mode, bytes, lanes, indices))?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads every element of the lanes' accesses into its destination.
+#[inline(always)]
+fn fetch(
+    operands: &mut impl Operands,
+    mode: &MemoryMode,
+    bytes: &[u8],
+    lanes: LaneMask,
+    indices: &[usize; WARP_LANES],
+) {
+    let size = mode.ty.bytes();
+    for element in 0..usize::from(mode.vector.max(1)) {
+        for half in 0..mode.ty.rows().max(1) {
+            let at = element * size + 4 * half;
+            let mut row = Row::ZERO;
+            match size {
+                1 => lanes_of(lanes)
+                    .for_each(|lane| row.0[lane] = extend(mode.ty, bytes[indices[lane] + at].into())),
+                2 => lanes_of(lanes).for_each(|lane| {
+                    let raw = u16::from_le_bytes([bytes[indices[lane] + at], bytes[indices[lane] + at + 1]]);
+                    row.0[lane] = extend(mode.ty, raw.into());
+                }),
+                _ => lanes_of(lanes).for_each(|lane| row.0[lane] = word(bytes, indices[lane] + at)),
+            }
+            operands.write(element, half, lanes, &row);
+        }
+    }
+}
+
+/// `st`. Where lanes write the same bytes, the highest lane wins.
+pub(super) fn store<O: Operands>(
+    instruction: &Instruction,
+    operands: &O,
+    mode: &MemoryMode,
+    lanes: LaneMask,
+    memories: &mut Memories<'_>,
+) -> Result<(), LaneFault> {
+    parts(instruction, operands, mode, lanes, |part| {
+        refuse_parameters(&part)?;
+        let size = mode.ty.bytes();
+        part.visit(memories, |bytes, lanes, indices| {
+            for element in 0..usize::from(mode.vector.max(1)) {
+                for half in 0..mode.ty.rows().max(1) {
+                    let row = operands.source(1 + element, half);
+                    let at = element * size + 4 * half;
+                    let width = size.min(4);
+                    for lane in lanes_of(lanes) {
+                        let place = indices[lane] + at;
+                        match width {
+                            4 => bytes[place..place + 4].copy_from_slice(&row.0[lane].to_le_bytes()),
+                            2 => bytes[place..place + 2].copy_from_slice(&(row.0[lane] as u16).to_le_bytes()),
+                            _ => bytes[place] = row.0[lane] as u8,
+                        }
+                    }
+                }
+            }
+        })
+    })
+}
+
+/// `atom` and `red`: lanes take their turns from the lowest.
+pub(super) fn atomic<O: Operands>(
+    instruction: &Instruction,
+    operands: &mut O,
+    (op, mode): (AtomicOp, &MemoryMode),
+    returns: bool,
+    lanes: LaneMask,
+    memories: &mut Memories<'_>,
+) -> Result<(), LaneFault> {
+    let (mut lo, mut hi) = (Row::ZERO, Row::ZERO);
+    let wide = mode.ty.rows() == 2;
+    parts(instruction, operands, mode, lanes, |part| {
+        refuse_parameters(&part)?;
+        part.visit(memories, |bytes, lanes, indices| {
+            for lane in lanes_of(lanes) {
+                let cell = &mut bytes[indices[lane]..][..mode.ty.bytes()];
+                let old = read_cell(cell);
+                let operand = value(operands, 1, lane, wide);
+                let swap = if op == AtomicOp::Cas { value(operands, 2, lane, wide) } else { 0 };
+                let new = atomic::apply(op, mode.ty, old, operand, swap);
+                cell.copy_from_slice(&new.to_le_bytes()[..mode.ty.bytes()]);
+                let register = if wide { old as u32 } else { extend(mode.ty, old as u32) };
+                (lo.0[lane], hi.0[lane]) = (register, (old >> 32) as u32);
+            }
+        })
+    })?;
+    if returns {
+        operands.write(0, 0, lanes, &lo);
+        if wide {
+            operands.write(0, 1, lanes, &hi);
+        }
+    }
+    Ok(())
+}
+
+fn refuse_parameters(part: &Part) -> Result<(), LaneFault> {
+    if part.space != Space::Param {
+        return Ok(());
+    }
+    let lane = part.lanes.trailing_zeros() as usize;
+    Err((lane, FaultKind::ReadOnly { address: part.addresses[lane] }))
+}
+
+fn value(operands: &impl Operands, slot: usize, lane: usize, wide: bool) -> u64 {
+    let hi = if wide { operands.source(slot, 1).0[lane] } else { 0 };
+    u64::from(hi) << 32 | u64::from(operands.source(slot, 0).0[lane])
+}
+
+fn read_cell(cell: &[u8]) -> u64 {
+    let mut bytes = [0; 8];
+    bytes[..cell.len()].copy_from_slice(cell);
+    u64::from_le_bytes(bytes)
+}
+
+/// The natural size of an access must be a power of two for the alignment check.
+const _: () = assert!(Ty::B128.bytes().is_power_of_two());
