@@ -3,18 +3,22 @@
 //! This room knows no paper and no SM.
 
 pub mod address;
+pub mod address_map;
 pub mod atomic;
 pub mod doors;
+pub mod dram;
 pub mod line;
 pub mod mshr;
 pub mod network;
 pub mod packet;
 pub mod parameters;
+pub mod partition;
 pub mod replacement;
 pub mod slice_map;
 pub mod tags;
 
 pub use address::{Address, LINE_BYTES, LineAddress};
+pub use address_map::AddressMap;
 pub use line::{ByteMask, Line, Tray};
 pub use packet::{Body, Client, HEADER_BYTES, NodeId, Packet};
 pub use parameters::ParameterError;

@@ -5,8 +5,8 @@ use crate::packet::NodeId;
 
 /// The map from lines to LLC slices: chunks of `interleave` bytes go round over the slices.
 ///
-/// The slices are consecutive nodes of the network, and `slices / channels` consecutive slices share a DRAM
-/// channel.
+/// The slices are consecutive nodes of the network. Which of them share a DRAM channel says
+/// [`AddressMap`](crate::address_map::AddressMap).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceMap {
     slices: u64,

@@ -1,0 +1,193 @@
+//! From device addresses to slices and channels, and back.
+
+use crate::address::{LINE_BYTES, LineAddress};
+use crate::packet::NodeId;
+use crate::parameters::ParameterError;
+use crate::slice_map::SliceMap;
+
+/// Where a line lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Home {
+    /// The LLC slice, from 0.
+    pub slice: u16,
+    /// The line among those of its slice: without gaps, so sets indexed by it are all used.
+    pub line: LineAddress,
+}
+
+/// The map from device lines to LLC slices and their DRAM channels, and back.
+///
+/// Chunks of `interleave` bytes go round over the slices. Slice s stands before channel s modulo the number
+/// of channels, so that neighbouring chunks lie in different channels, as in the peers' machines; the
+/// channels need not be a power of two. Agrees with [`SliceMap`], which is all that a requester needs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct AddressMap {
+    slices: SliceMap,
+    divide: Divisor,
+    slice_count: u64,
+    channels: u16,
+    /// Binary logarithm of the lines of a chunk.
+    shift: u32,
+}
+
+impl AddressMap {
+    /// A map for `channels` channels of `slices_per_channel` slices, whose first node is `first_slice`.
+    ///
+    /// # Errors
+    /// When a count is zero, there are too many slices, or a chunk is not a power of two of at least a line.
+    pub fn new(
+        channels: u16,
+        slices_per_channel: u16,
+        interleave_bytes: u32,
+        first_slice: NodeId,
+    ) -> Result<AddressMap, ParameterError> {
+        let count = channels.checked_mul(slices_per_channel).filter(|count| (1..=4096).contains(count));
+        let Some(count) = count else {
+            let found = format!("found {channels} of {slices_per_channel} slices, expected 1 to 4096 slices");
+            return Err(ParameterError::new("channels", found));
+        };
+        let Some(slices) = SliceMap::new(count, interleave_bytes, first_slice) else {
+            let found = format!("found {interleave_bytes}, expected a power of two from {LINE_BYTES} on");
+            return Err(ParameterError::new("interleave_bytes", found));
+        };
+        let shift = (interleave_bytes / LINE_BYTES as u32).trailing_zeros();
+        Ok(AddressMap { slices, divide: Divisor::new(count), slice_count: u64::from(count), channels, shift })
+    }
+
+    /// Where a device line lives.
+    #[inline]
+    pub fn home(&self, line: LineAddress) -> Home {
+        let chunk = line.0 >> self.shift;
+        let (local, slice) = self.divide.divide(chunk);
+        let within = line.0 & (self.chunk_lines() - 1);
+        Home { slice: slice as u16, line: LineAddress(local << self.shift | within) }
+    }
+
+    /// The device line that lives there: the inverse of [`AddressMap::home`].
+    #[inline]
+    pub fn device_line(&self, home: Home) -> LineAddress {
+        let chunk = (home.line.0 >> self.shift) * self.slice_count + u64::from(home.slice);
+        LineAddress(chunk << self.shift | home.line.0 & (self.chunk_lines() - 1))
+    }
+
+    /// The network node that owns a line.
+    #[inline]
+    pub fn node_of(&self, line: LineAddress) -> NodeId {
+        self.slices.node_of(line)
+    }
+
+    /// The part of the map that requesters need.
+    pub fn slice_map(&self) -> SliceMap {
+        self.slices
+    }
+
+    /// The slices of a channel, in the order in which they own its chunks.
+    pub fn slices_of(&self, channel: u16) -> impl Iterator<Item = u16> {
+        (channel..self.slices.slices()).step_by(usize::from(self.channels))
+    }
+
+    /// The channel of a slice, and the slice's place before it.
+    #[inline]
+    pub fn channel_of(&self, slice: u16) -> (u16, usize) {
+        (slice % self.channels, usize::from(slice / self.channels))
+    }
+
+    /// Channels.
+    pub fn channels(&self) -> u16 {
+        self.channels
+    }
+
+    /// Lines of a chunk.
+    #[inline]
+    pub fn chunk_lines(&self) -> u64 {
+        1 << self.shift
+    }
+
+    /// Lines that every slice must hold so that device addresses below `bytes` exist.
+    pub fn lines_per_slice(&self, bytes: u64) -> u64 {
+        let chunks = bytes.div_ceil((LINE_BYTES as u64) << self.shift);
+        chunks.div_ceil(self.slice_count) << self.shift
+    }
+}
+
+/// Division by a number that does not change, as a multiplication.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Divisor {
+    divisor: u64,
+    /// ceil(2^64 / divisor), 0 standing for 2^64.
+    reciprocal: u64,
+}
+
+impl Divisor {
+    fn new(divisor: u16) -> Divisor {
+        let divisor = u64::from(divisor);
+        Divisor { divisor, reciprocal: (u64::MAX / divisor).wrapping_add(1) }
+    }
+
+    /// Quotient and remainder.
+    #[inline]
+    fn divide(self, number: u64) -> (u64, u64) {
+        // The reciprocal is at most (divisor - 1) / divisor too large, so the quotient is exact while
+        // number * divisor < 2^64: with at most 4096 slices, for 52-bit chunk numbers.
+        debug_assert!(number < 1 << 52, "device addresses have at most 59 bits");
+        if self.divisor == 1 {
+            return (number, 0);
+        }
+        let quotient = ((u128::from(number) * u128::from(self.reciprocal)) >> 64) as u64;
+        (quotient, number - quotient * self.divisor)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strata_engine::seed::Stream;
+
+    #[test]
+    fn every_line_has_a_home_of_its_own() {
+        let mut random = Stream::new(1, "address map");
+        for (channels, slices) in [(6, 2), (1, 1), (32, 2), (16, 2), (8, 1), (5, 3), (3, 7), (4096, 1)] {
+            let map = AddressMap::new(channels, slices, 256, NodeId(15)).unwrap();
+            let near_and_far = (0..20_000).chain((0..20_000).map(|_| random.next() >> 12));
+            for line in near_and_far.map(LineAddress) {
+                let home = map.home(line);
+                assert_eq!(map.device_line(home), line);
+                assert_eq!(u64::from(home.slice), (line.0 / 2) % u64::from(channels * slices));
+                assert_eq!(map.node_of(line), NodeId(15 + home.slice));
+            }
+        }
+    }
+
+    #[test]
+    fn a_slice_owns_its_lines_without_gaps() {
+        let map = AddressMap::new(6, 2, 256, NodeId(15)).unwrap();
+        let bytes = 12 * 256 * 10;
+        let mut seen = [0; 12];
+        for line in (0..bytes / 128).map(LineAddress) {
+            let home = map.home(line);
+            assert_eq!(home.line.0, seen[usize::from(home.slice)]);
+            seen[usize::from(home.slice)] += 1;
+        }
+        assert_eq!(seen, [20; 12]);
+        assert_eq!(map.lines_per_slice(bytes), 20);
+        assert_eq!(map.lines_per_slice(bytes + 1), 22);
+    }
+
+    #[test]
+    fn neighbouring_chunks_lie_in_different_channels() {
+        let map = AddressMap::new(6, 2, 256, NodeId(15)).unwrap();
+        for chunk in 0..24 {
+            let slice = map.home(LineAddress(2 * chunk)).slice;
+            assert_eq!(map.channel_of(slice), ((chunk % 6) as u16, (chunk / 6 % 2) as usize));
+        }
+        assert_eq!(map.slices_of(4).collect::<Vec<_>>(), [4, 10]);
+    }
+
+    #[test]
+    fn what_cannot_be_mapped_is_refused() {
+        for (channels, slices, interleave, field) in
+            [(0, 2, 256, "channels"), (300, 300, 256, "channels"), (6, 2, 64, "interleave_bytes")]
+        {
+            assert_eq!(AddressMap::new(channels, slices, interleave, NodeId(0)).unwrap_err().field, field);
+        }
+    }
+}

@@ -1,0 +1,266 @@
+//! A DRAM channel: its door, its clock and its completions.
+
+use strata_engine::statistics::{Group, Statistics};
+use strata_engine::{ClockRatio, Cycle, DelayLine};
+
+use super::parameters::DramParameters;
+use super::scheduler::{Choice, Entry, Scheduler};
+use super::statistics::DramStatistics;
+use super::storage::Storage;
+use crate::address::LineAddress;
+use crate::doors::{DramPort, DramRequest};
+use crate::line::{ByteMask, Line};
+use crate::parameters::ParameterError;
+
+/// A DRAM channel with the bytes behind it, shared by some slices.
+#[derive(Debug)]
+pub struct Channel {
+    clock: ClockRatio,
+    scheduler: Scheduler,
+    storage: Storage,
+    slices: Vec<Slice>,
+    /// Binary logarithm of the lines of a chunk: chunks go round over the slices.
+    chunk_shift: u32,
+    /// The next DRAM cycle in which the scheduler may issue, and the core cycle in which it begins.
+    wake: u64,
+    wake_core: Cycle,
+    queue_entries: usize,
+    /// Queue entries that every slice can have, whatever the others do.
+    guaranteed: usize,
+    /// Requests accepted and not taken back, and their bound.
+    outstanding: usize,
+    outstanding_bound: usize,
+    /// From a column command to the end of its burst.
+    read_cycles: u64,
+    write_cycles: u64,
+    controller_latency: u64,
+    has_refresh: bool,
+    statistics: DramStatistics,
+}
+
+/// What a channel keeps for one of its slices.
+#[derive(Debug)]
+struct Slice {
+    queued: usize,
+    /// Its last offer was handed back.
+    refused: bool,
+    reads: DelayLine<DramRequest>,
+    writes: DelayLine<DramRequest>,
+}
+
+/// The channel's door for one of its slices.
+#[derive(Debug)]
+pub struct Port<'a> {
+    channel: &'a mut Channel,
+    slice: usize,
+}
+
+impl Channel {
+    /// A channel for `slices` slices that own chunks of `chunk_lines` (a power of two) of it in turn.
+    /// `clock` counts DRAM cycles by core cycles.
+    ///
+    /// # Errors
+    /// When a parameter cannot be built.
+    pub fn new(
+        parameters: &DramParameters,
+        clock: ClockRatio,
+        slices: usize,
+        chunk_lines: u64,
+    ) -> Result<Channel, ParameterError> {
+        let pattern = parameters.check()?;
+        if !chunk_lines.is_power_of_two() {
+            return Err(ParameterError::new(
+                "interleave_bytes",
+                "expected a power of two of at least one line",
+            ));
+        }
+        let queue_entries = *parameters.queue_entries;
+        if slices == 0 || slices > queue_entries {
+            return Err(ParameterError::new(
+                "queue_entries",
+                format!(
+                    "found {queue_entries}, expected at least one for each of {slices} slices, and a slice"
+                ),
+            ));
+        }
+        let outstanding_bound = queue_entries + *parameters.return_entries;
+        let slice = || Slice {
+            queued: 0,
+            refused: false,
+            reads: DelayLine::new(outstanding_bound),
+            writes: DelayLine::new(outstanding_bound),
+        };
+        Ok(Channel {
+            clock,
+            scheduler: Scheduler::new(parameters, pattern),
+            storage: Storage::default(),
+            slices: (0..slices).map(|_| slice()).collect(),
+            chunk_shift: chunk_lines.trailing_zeros(),
+            wake: u64::MAX,
+            wake_core: Cycle::NEVER,
+            queue_entries,
+            guaranteed: (queue_entries / (2 * slices)).max(1),
+            outstanding: 0,
+            outstanding_bound,
+            read_cycles: *parameters.timing.cl + *parameters.burst_cycles,
+            write_cycles: *parameters.timing.wl + *parameters.burst_cycles,
+            controller_latency: *parameters.controller_latency_cycles,
+            has_refresh: parameters.refresh.is_some(),
+            statistics: DramStatistics::default(),
+        })
+    }
+
+    /// The door of slice `slice` of this channel, from 0.
+    #[inline]
+    pub fn port(&mut self, slice: usize) -> Port<'_> {
+        Port { channel: self, slice }
+    }
+
+    /// Issues the commands of all DRAM cycles that have begun by core cycle `now`.
+    #[inline]
+    pub fn tick(&mut self, now: Cycle) {
+        if now >= self.wake_core {
+            self.run(self.clock.local(now));
+        }
+    }
+
+    /// Earliest cycle from `now` on at which a command may be issued or a finished request taken.
+    pub fn next_event(&self, now: Cycle) -> Cycle {
+        let finished = |slice: &Slice| slice.reads.next_ready().min(slice.writes.next_ready());
+        let finished = self.slices.iter().map(finished).min().unwrap_or(Cycle::NEVER);
+        finished.min(self.wake_core).max(now)
+    }
+
+    /// Makes room for the lines below `lines` of every slice.
+    pub fn ensure(&mut self, lines: u64) {
+        // Whole chunks: the last slice's last chunk is the channel's last.
+        let chunk = 1 << self.chunk_shift;
+        self.storage.ensure(lines.next_multiple_of(chunk) * self.slices.len() as u64);
+    }
+
+    /// Reads a slice's line without time.
+    pub fn peek(&self, slice: usize, line: LineAddress, into: &mut Line) {
+        self.storage.read(self.channel_line(slice, line), ByteMask::ALL, into);
+    }
+
+    /// Writes bytes of a slice's line without time.
+    pub fn poke(&mut self, slice: usize, line: LineAddress, bytes: ByteMask, data: &Line) {
+        self.storage.write(self.channel_line(slice, line), bytes, data);
+    }
+
+    /// Commands' worth of progress: rises with every burst and row command.
+    pub fn progress(&self) -> u64 {
+        self.statistics.bursts + self.statistics.activates + self.statistics.precharges
+    }
+
+    /// A sentence when requests wait.
+    pub fn waits(&self, report: &mut Vec<String>) {
+        if self.outstanding > 0 {
+            report.push(format!(
+                "DRAM: {} requests are queued, {} have not been taken back",
+                self.scheduler.len(),
+                self.outstanding
+            ));
+        }
+    }
+
+    /// What it counted.
+    pub fn statistics(&self) -> Group {
+        self.statistics.report()
+    }
+
+    #[inline]
+    fn channel_line(&self, slice: usize, line: LineAddress) -> LineAddress {
+        let chunk = line.0 >> self.chunk_shift;
+        let within = line.0 & ((1 << self.chunk_shift) - 1);
+        LineAddress((chunk * self.slices.len() as u64 + slice as u64) << self.chunk_shift | within)
+    }
+
+    fn run(&mut self, until: u64) {
+        while self.wake <= until && self.scheduler.len() > 0 {
+            let at = self.wake;
+            match self.scheduler.choose(at) {
+                Choice::Issue(command, bank) => {
+                    if let Some(entry) = self.scheduler.issue(command, bank, at, &mut self.statistics) {
+                        self.finish(entry, at);
+                    }
+                    self.wake = at + 1;
+                }
+                Choice::Wait(cycle) => self.wake = cycle,
+            }
+        }
+        if self.scheduler.len() == 0 {
+            self.wake = u64::MAX;
+        }
+        self.wake_core = self.clock.reference(self.wake);
+    }
+
+    /// The last burst of a request was commanded at DRAM cycle `at`: its bytes move.
+    fn finish(&mut self, entry: Entry, at: u64) {
+        let Entry { mut request, slice, line, accepted } = entry;
+        let slice = &mut self.slices[slice];
+        slice.queued -= 1;
+        let line_is_full = if request.write {
+            self.storage.write(line, request.bytes, &request.tray);
+            self.statistics.writes += 1;
+            slice.writes.push(self.clock.reference(at + self.write_cycles), request)
+        } else {
+            self.storage.read(line, request.bytes, &mut request.tray);
+            self.statistics.reads += 1;
+            let ready = self.clock.reference(at + self.read_cycles) + self.controller_latency;
+            self.statistics.read_latency_cycles += ready - accepted;
+            slice.reads.push(ready, request)
+        };
+        line_is_full.expect("the bound on outstanding requests keeps room for every completion");
+    }
+
+    /// Whether a slice may have another queue entry.
+    #[inline]
+    fn has_room(&self, slice: usize) -> bool {
+        let queued = self.scheduler.len();
+        if self.outstanding == self.outstanding_bound || queued == self.queue_entries {
+            return false;
+        }
+        if self.slices[slice].queued < self.guaranteed {
+            return true;
+        }
+        let kept = |other: &Slice| self.guaranteed.saturating_sub(other.queued);
+        queued + self.slices.iter().map(kept).sum::<usize>() < self.queue_entries
+    }
+}
+
+impl DramPort for Port<'_> {
+    #[inline]
+    fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
+        let channel = &mut *self.channel;
+        if !channel.has_room(self.slice) {
+            let slice = &mut channel.slices[self.slice];
+            channel.statistics.refused += u64::from(!slice.refused);
+            slice.refused = true;
+            return Err(request);
+        }
+        let first = channel.clock.local(now) + 1;
+        if channel.has_refresh && channel.scheduler.len() == 0 {
+            channel.scheduler.catch_up(first - 1, &mut channel.statistics);
+        }
+        let line = channel.channel_line(self.slice, request.line);
+        channel.scheduler.insert(Entry { request, slice: self.slice, line, accepted: now }, first);
+        channel.outstanding += 1;
+        let slice = &mut channel.slices[self.slice];
+        slice.queued += 1;
+        slice.refused = false;
+        if first < channel.wake {
+            channel.wake = first;
+            channel.wake_core = channel.clock.reference(first);
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
+        let slice = &mut self.channel.slices[self.slice];
+        let request = slice.reads.pop(now).or_else(|| slice.writes.pop(now))?;
+        self.channel.outstanding -= 1;
+        Some(request)
+    }
+}

@@ -1,0 +1,136 @@
+//! What a machine file says about DRAM.
+
+use serde::Deserialize;
+use strata_engine::Cited;
+
+use super::pattern::AddressPattern;
+use crate::address::LINE_BYTES;
+use crate::parameters::ParameterError;
+
+/// Queue entries: the scheduler works on masks of this width.
+const MAX_QUEUE: usize = 64;
+/// Banks: the scheduler works on masks of this width.
+const MAX_BANKS: usize = 32;
+
+/// Parameters of a DRAM channel. Cycles are DRAM cycles unless said otherwise.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DramParameters {
+    /// Banks of the channel, a power of two.
+    pub banks: Cited<usize>,
+    /// Bank groups, a power of two; the highest bank bits name the group.
+    pub bank_groups: Cited<usize>,
+    /// Which bits of a channel-local address are row (R), bank (B), column (C) and burst (S), from bit 31
+    /// down, as in `0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS`.
+    pub address_pattern: Cited<String>,
+    /// Bytes of a burst over all chips of the channel.
+    pub atom_bytes: Cited<usize>,
+    /// Cycles that a burst takes on the data bus.
+    pub burst_cycles: Cited<u64>,
+    /// Minimum distances of commands.
+    pub timing: DramTiming,
+    /// Requests that the scheduler chooses from, at most 64.
+    pub queue_entries: Cited<usize>,
+    /// Requests that may be served without having been taken back, beyond the queue.
+    pub return_entries: Cited<usize>,
+    /// Younger row hits that may pass the oldest request of a bank.
+    pub starvation_bound: Cited<u32>,
+    /// Core cycles that the controller adds to every read.
+    pub controller_latency_cycles: Cited<u64>,
+    /// Refresh; none when absent.
+    #[serde(default)]
+    pub refresh: Option<Refresh>,
+}
+
+/// Minimum distances of commands in DRAM cycles.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DramTiming {
+    /// Column command to column command (CCD).
+    pub ccd: Cited<u64>,
+    /// The same within a bank group (CCDL).
+    pub ccd_l: Cited<u64>,
+    /// Activate to activate of another bank (RRD).
+    pub rrd: Cited<u64>,
+    /// Activate to column command (RCD).
+    pub rcd: Cited<u64>,
+    /// Activate to precharge (RAS).
+    pub ras: Cited<u64>,
+    /// Precharge to activate (RP).
+    pub rp: Cited<u64>,
+    /// Activate to activate of the same bank (RC).
+    pub rc: Cited<u64>,
+    /// Read to its first data (CL).
+    pub cl: Cited<u64>,
+    /// Write to its first data (WL).
+    pub wl: Cited<u64>,
+    /// Last write data to read (CDLR, also WTR).
+    pub cdlr: Cited<u64>,
+    /// Last write data to precharge (WR).
+    pub wr: Cited<u64>,
+    /// Read to precharge (RTP).
+    pub rtp: Cited<u64>,
+    /// Idle cycles of the data bus between read and write data.
+    pub turnaround: Cited<u64>,
+}
+
+/// All-bank refresh.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Refresh {
+    /// Cycles between refreshes (REFI).
+    pub refi: Cited<u64>,
+    /// Cycles that a refresh takes (RFC).
+    pub rfc: Cited<u64>,
+}
+
+impl DramParameters {
+    /// Checks every field; the address pattern, read.
+    ///
+    /// # Errors
+    /// Names the first field that cannot be built.
+    pub fn check(&self) -> Result<AddressPattern, ParameterError> {
+        let refuse = |field, message: String| Err(ParameterError::new(field, message));
+        let (banks, groups, atom) = (*self.banks, *self.bank_groups, *self.atom_bytes);
+        if !banks.is_power_of_two() || banks > MAX_BANKS {
+            return refuse("banks", format!("found {banks}, expected a power of two up to {MAX_BANKS}"));
+        }
+        if !groups.is_power_of_two() || groups > banks {
+            return refuse(
+                "bank_groups",
+                format!("found {groups}, expected a power of two up to the {banks} banks"),
+            );
+        }
+        if !atom.is_power_of_two() || atom > LINE_BYTES {
+            return refuse("atom_bytes", format!("found {atom}, expected a power of two up to {LINE_BYTES}"));
+        }
+        if *self.burst_cycles == 0 {
+            return refuse("burst_cycles", "found 0, expected at least 1".into());
+        }
+        if !(1..=MAX_QUEUE).contains(&*self.queue_entries) {
+            return refuse(
+                "queue_entries",
+                format!("found {}, expected 1 to {MAX_QUEUE}", *self.queue_entries),
+            );
+        }
+        if *self.return_entries == 0 {
+            return refuse("return_entries", "found 0, expected at least 1".into());
+        }
+        if *self.timing.cl + *self.burst_cycles == 0 || *self.timing.rcd == 0 || *self.timing.rp == 0 {
+            return refuse("timing", "RCD and RP are at least 1".into());
+        }
+        if let Some(refresh) = &self.refresh
+            && *refresh.refi <= *refresh.rfc + *self.timing.rc + *self.timing.rp
+        {
+            return refuse(
+                "refresh",
+                format!("found REFI {}, expected more than RFC + RC + RP", *refresh.refi),
+            );
+        }
+        let pattern = AddressPattern::parse(&self.address_pattern)?;
+        if pattern.banks() != banks {
+            return refuse("address_pattern", format!("found {} banks, expected {banks}", pattern.banks()));
+        }
+        Ok(pattern)
+    }
+}

@@ -1,0 +1,163 @@
+//! Which bits of an address are row, bank and column.
+
+use crate::address::LINE_BYTES;
+use crate::parameters::ParameterError;
+
+/// Where in a channel an address lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Place {
+    /// Bank.
+    pub bank: u8,
+    /// Row of the bank.
+    pub row: u32,
+    /// Column of the row, in bursts.
+    pub column: u32,
+}
+
+/// Bits that are next to each other in the address and in a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Run {
+    mask: u64,
+    /// Distance that the bits move down.
+    down: u32,
+}
+
+/// An address pattern, ready to be applied to channel-local byte addresses.
+///
+/// Bits above the pattern's highest row bit count as row bits, so that every address has a place of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AddressPattern {
+    row: Vec<Run>,
+    bank: Vec<Run>,
+    column: Vec<Run>,
+    bank_bits: u32,
+}
+
+impl AddressPattern {
+    /// Reads a pattern of 32 letters from bit 31 down; dots are for the reader. `0` stands only above the
+    /// highest `R`, and a line lies in one row of one bank.
+    ///
+    /// # Errors
+    /// When the text is no such pattern.
+    pub fn parse(text: &str) -> Result<AddressPattern, ParameterError> {
+        let refuse = |message: String| Err(ParameterError::new("address_pattern", message));
+        let letters: Vec<char> = text.chars().filter(|letter| *letter != '.').rev().collect();
+        if letters.len() != 32 {
+            return refuse(format!("found {} bits, expected 32", letters.len()));
+        }
+        if let Some(letter) = letters.iter().find(|letter| !"0RBCS".contains(**letter)) {
+            return refuse(format!("found `{letter}`, expected 0, R, B, C or S"));
+        }
+        let Some(top) = letters.iter().rposition(|letter| *letter == 'R') else {
+            return refuse("found no row bit".into());
+        };
+        if let Some(bit) =
+            letters.iter().enumerate().position(|(bit, letter)| (*letter == '0') != (bit > top))
+        {
+            return refuse(format!(
+                "found `{}` in bit {bit}, expected 0 exactly above the row bits",
+                letters[bit]
+            ));
+        }
+        let low = LINE_BYTES.trailing_zeros() as usize;
+        if let Some(bit) = letters[..low].iter().position(|letter| "RB".contains(*letter)) {
+            return refuse(format!(
+                "found `{}` in bit {bit}, expected a line to lie in one row",
+                letters[bit]
+            ));
+        }
+        let (mut row, _) = runs(&letters, 'R');
+        let (bank, bank_bits) = runs(&letters, 'B');
+        let (column, _) = runs(&letters, 'C');
+        let last = row.last_mut().expect("a pattern has a row bit");
+        last.mask |= u64::MAX << top;
+        Ok(AddressPattern { row, bank, column, bank_bits })
+    }
+
+    /// Banks of the pattern.
+    pub fn banks(&self) -> usize {
+        1 << self.bank_bits
+    }
+
+    /// Where a channel-local byte address lies.
+    #[inline]
+    pub fn place(&self, address: u64) -> Place {
+        Place {
+            bank: gather(&self.bank, address) as u8,
+            row: gather(&self.row, address) as u32,
+            column: gather(&self.column, address) as u32,
+        }
+    }
+}
+
+#[inline]
+fn gather(runs: &[Run], address: u64) -> u64 {
+    runs.iter().fold(0, |field, run| field | (address & run.mask) >> run.down)
+}
+
+/// The runs of a letter, lowest first, and how many bits they have.
+fn runs(letters: &[char], letter: char) -> (Vec<Run>, u32) {
+    let mut runs: Vec<Run> = Vec::new();
+    let mut bits = 0;
+    for (bit, _) in letters.iter().enumerate().filter(|(_, found)| **found == letter) {
+        let down = bit as u32 - bits;
+        bits += 1;
+        match runs.last_mut() {
+            Some(run) if run.down == down => run.mask |= 1 << bit,
+            _ => runs.push(Run { mask: 1 << bit, down }),
+        }
+    }
+    (runs, bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GTX480: &str = "0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS";
+
+    #[test]
+    fn fields_of_the_published_pattern() {
+        let pattern = AddressPattern::parse(GTX480).unwrap();
+        assert_eq!(pattern.banks(), 16);
+        for (address, bank, row, column) in [
+            (0, 0, 0, 0),
+            (1 << 6, 0, 0, 1),
+            (1 << 8, 1, 0, 0),
+            (1 << 9, 0, 0, 4),
+            (1 << 13, 2, 0, 0),
+            (7 << 13 | 1 << 8, 15, 0, 0),
+            (1 << 16, 0, 1, 0),
+            (0xfff << 16, 0, 0xfff, 0),
+            (1 << 28, 0, 0x1000, 0),
+        ] {
+            assert_eq!(pattern.place(address), Place { bank, row, column }, "{address:#x}");
+        }
+    }
+
+    #[test]
+    fn every_burst_has_its_own_place() {
+        for text in [GTX480, "0000RRRR.RRRRRRRR.RBBBCCCB.CCCSSSSS", "0000RRRR.RRRRRRRR.RBBBCCCC.BCCSSSSS"] {
+            let pattern = AddressPattern::parse(text).unwrap();
+            let atom = 1 << text.matches('S').count();
+            let places: std::collections::HashSet<_> =
+                (0..1 << 19).step_by(atom).map(|address| pattern.place(address)).collect();
+            assert_eq!(places.len(), (1 << 19) / atom, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_pattern_is_refused() {
+        for (text, message) in [
+            ("RRRR", "found 4 bits, expected 32"),
+            ("0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSX", "found `X`, expected 0, R, B, C or S"),
+            ("0000RRRR.RRRRRRRR.BBBCCCCB.CBSSSSSS", "found `B` in bit 6, expected a line to lie in one row"),
+            (
+                "0000RRRR.R0RRRRRR.BBBCCCCB.CCSSSSSS",
+                "found `0` in bit 22, expected 0 exactly above the row bits",
+            ),
+        ] {
+            assert_eq!(AddressPattern::parse(text).unwrap_err().message, message);
+        }
+    }
+}

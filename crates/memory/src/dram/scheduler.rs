@@ -1,0 +1,395 @@
+//! FR-FCFS: row hits first, then the oldest request.
+
+use strata_engine::Cycle;
+
+use super::parameters::DramParameters;
+use super::pattern::{AddressPattern, Place};
+use super::statistics::DramStatistics;
+use super::timing::{Command, Timing, constraints};
+use crate::address::LineAddress;
+use crate::doors::DramRequest;
+
+const NO_ROW: u32 = u32::MAX;
+
+/// A request with what the channel adds to it.
+#[derive(Debug)]
+pub(super) struct Entry {
+    pub request: DramRequest,
+    pub slice: usize,
+    /// The line within the channel.
+    pub line: LineAddress,
+    pub accepted: Cycle,
+}
+
+/// What can be done at a cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Choice {
+    /// This command to this bank.
+    Issue(Command, usize),
+    /// Nothing before that cycle.
+    Wait(u64),
+}
+
+/// A command that was issued.
+#[cfg(test)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Issued {
+    pub at: u64,
+    pub command: Command,
+    pub bank: usize,
+    pub row: u32,
+}
+
+/// What a request found when its turn came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Found {
+    Open,
+    Closed,
+    OtherRow,
+}
+
+/// A queued request as the scheduler sees it.
+#[derive(Clone, Copy, Debug)]
+struct Slot {
+    /// Grows with age: smaller is older.
+    order: u64,
+    arrived: u64,
+    row: u32,
+    bursts_left: u32,
+    bank: u8,
+    write: bool,
+    begun: bool,
+    found: Found,
+}
+
+#[derive(Clone, Debug)]
+struct Bank {
+    group: usize,
+    open_row: u32,
+    /// Slots of the bank's requests, and of those that want the open row.
+    waiting: u64,
+    hits: u64,
+    oldest: usize,
+    /// Younger requests served since the oldest became the oldest.
+    passed: u32,
+}
+
+/// What a bank wants next.
+#[derive(Clone, Copy, Debug)]
+struct Wish {
+    command: Command,
+    slot: u8,
+    group: u8,
+    order: u64,
+}
+
+/// The queue and the banks of a channel.
+#[derive(Debug)]
+pub(super) struct Scheduler {
+    timing: Timing,
+    banks: Vec<Bank>,
+    wishes: Vec<Wish>,
+    /// Banks with requests.
+    active: u32,
+    slots: Vec<Slot>,
+    entries: Vec<Option<Entry>>,
+    free: u64,
+    next_order: u64,
+    starvation_bound: u32,
+    pattern: AddressPattern,
+    atom_bytes: usize,
+    burst_cycles: u64,
+    refresh_interval: u64,
+    next_refresh: u64,
+    #[cfg(test)]
+    pub trace: Vec<Issued>,
+}
+
+/// The members of a mask, lowest first.
+#[inline]
+fn members(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = bits.trailing_zeros() as usize;
+        (bits != 0).then(|| {
+            bits &= bits - 1;
+            lowest
+        })
+    })
+}
+
+impl Scheduler {
+    pub fn new(parameters: &DramParameters, pattern: AddressPattern) -> Scheduler {
+        let (banks, groups) = (*parameters.banks, *parameters.bank_groups);
+        let bank = |number: usize| Bank {
+            // As the peers do by default: the higher bank bits name the group.
+            group: number / (banks / groups),
+            open_row: NO_ROW,
+            waiting: 0,
+            hits: 0,
+            oldest: 0,
+            passed: 0,
+        };
+        let slot = Slot {
+            order: 0,
+            arrived: 0,
+            row: 0,
+            bursts_left: 0,
+            bank: 0,
+            write: false,
+            begun: false,
+            found: Found::Open,
+        };
+        let entries = *parameters.queue_entries;
+        let refresh_interval = parameters.refresh.as_ref().map_or(u64::MAX, |refresh| *refresh.refi);
+        Scheduler {
+            timing: Timing::new(&constraints(parameters), banks, groups),
+            banks: (0..banks).map(bank).collect(),
+            wishes: vec![Wish { command: Command::Act, slot: 0, group: 0, order: 0 }; banks],
+            active: 0,
+            slots: vec![slot; entries],
+            entries: (0..entries).map(|_| None).collect(),
+            free: u64::MAX >> (64 - entries),
+            next_order: 0,
+            starvation_bound: *parameters.starvation_bound,
+            pattern,
+            atom_bytes: *parameters.atom_bytes,
+            burst_cycles: *parameters.burst_cycles,
+            refresh_interval,
+            next_refresh: refresh_interval,
+            #[cfg(test)]
+            trace: Vec::new(),
+        }
+    }
+
+    /// Requests queued.
+    pub fn len(&self) -> usize {
+        self.slots.len() - self.free.count_ones() as usize
+    }
+
+    /// Queues a request that the scheduler sees from DRAM cycle `arrived` on. There is room.
+    pub fn insert(&mut self, entry: Entry, arrived: u64) {
+        let place = self.pattern.place(entry.line.base().0);
+        let number = self.free.trailing_zeros() as usize;
+        self.free &= self.free - 1;
+        let sectors = entry.request.bytes.to_sectors(self.atom_bytes);
+        assert!(!sectors.is_empty(), "a request to DRAM moves bytes");
+        let Place { bank, row, .. } = place;
+        self.slots[number] = Slot {
+            order: self.next_order,
+            arrived,
+            row,
+            bursts_left: sectors.count() / self.atom_bytes as u32,
+            bank,
+            write: entry.request.write,
+            begun: false,
+            found: Found::Open,
+        };
+        self.next_order += 1;
+        self.entries[number] = Some(entry);
+        let bank = &mut self.banks[usize::from(bank)];
+        if bank.waiting == 0 {
+            bank.oldest = number;
+            bank.passed = 0;
+        }
+        let first = bank.waiting == 0 || (bank.hits == 0 && bank.open_row == row);
+        bank.waiting |= 1 << number;
+        if bank.open_row == row {
+            bank.hits |= 1 << number;
+        }
+        // Otherwise the bank wishes for an older request already.
+        if first {
+            self.wish(usize::from(place.bank));
+        }
+    }
+
+    /// The command to issue at cycle `at`, or until when there is none.
+    #[inline]
+    pub fn choose(&self, at: u64) -> Choice {
+        if at >= self.next_refresh {
+            return self.choose_for_refresh(at);
+        }
+        let mut earliest = self.next_refresh;
+        let mut best = u64::MAX;
+        let mut bank_of_best = 0;
+        for bank in members(u64::from(self.active)) {
+            let wish = &self.wishes[bank];
+            let ready = self.timing.earliest(wish.command, bank, usize::from(wish.group));
+            if ready > at {
+                earliest = earliest.min(ready);
+            } else if wish.order < best {
+                best = wish.order;
+                bank_of_best = bank;
+            }
+        }
+        if best == u64::MAX {
+            Choice::Wait(earliest)
+        } else {
+            Choice::Issue(self.wishes[bank_of_best].command, bank_of_best)
+        }
+    }
+
+    /// A refresh is due: close every row, then refresh.
+    #[cold]
+    fn choose_for_refresh(&self, at: u64) -> Choice {
+        let open = |bank: &usize| self.banks[*bank].open_row != NO_ROW;
+        let precharge = (0..self.banks.len())
+            .filter(open)
+            .map(|bank| (self.timing.earliest(Command::Pre, bank, self.banks[bank].group), bank))
+            .min();
+        let (ready, choice) = match precharge {
+            Some((ready, bank)) => (ready, Choice::Issue(Command::Pre, bank)),
+            None => (self.timing.earliest(Command::Ref, 0, 0), Choice::Issue(Command::Ref, 0)),
+        };
+        if ready <= at { choice } else { Choice::Wait(ready) }
+    }
+
+    /// Issues a command that [`Scheduler::choose`] chose; a request whose last burst it was leaves.
+    pub fn issue(
+        &mut self,
+        command: Command,
+        number: usize,
+        at: u64,
+        statistics: &mut DramStatistics,
+    ) -> Option<Entry> {
+        let bank = &mut self.banks[number];
+        self.timing.issue(command, number, bank.group, at);
+        let slot = usize::from(self.wishes[number].slot);
+        #[cfg(test)]
+        self.trace.push(Issued {
+            at,
+            command,
+            bank: number,
+            row: if command == Command::Pre { bank.open_row } else { self.slots[slot].row },
+        });
+        match command {
+            Command::Act => {
+                let row = self.slots[slot].row;
+                bank.open_row = row;
+                bank.hits = members(bank.waiting)
+                    .filter(|waiting| self.slots[*waiting].row == row)
+                    .fold(0, |hits, waiting| hits | 1 << waiting);
+                if self.slots[slot].found == Found::Open {
+                    self.slots[slot].found = Found::Closed;
+                }
+                statistics.activates += 1;
+                self.wish(number);
+                None
+            }
+            Command::Pre => {
+                bank.open_row = NO_ROW;
+                bank.hits = 0;
+                if at >= self.next_refresh {
+                    statistics.refresh_precharges += 1;
+                } else {
+                    self.slots[slot].found = Found::OtherRow;
+                    statistics.precharges += 1;
+                }
+                if bank.waiting != 0 {
+                    self.wish(number);
+                }
+                None
+            }
+            Command::Rd | Command::Wr => self.burst(slot, at, statistics),
+            Command::Ref => {
+                self.next_refresh += self.refresh_interval;
+                statistics.refreshes += 1;
+                None
+            }
+        }
+    }
+
+    /// Moves a burst of a request.
+    #[inline]
+    fn burst(&mut self, number: usize, at: u64, statistics: &mut DramStatistics) -> Option<Entry> {
+        statistics.bursts += 1;
+        statistics.data_bus_busy_cycles += self.burst_cycles;
+        let atom = self.atom_bytes as u64;
+        let slot = &mut self.slots[number];
+        if !slot.begun {
+            slot.begun = true;
+            match slot.found {
+                Found::Open => statistics.row_hits += 1,
+                Found::Closed => statistics.row_misses += 1,
+                Found::OtherRow => statistics.row_conflicts += 1,
+            }
+        }
+        *(if slot.write { &mut statistics.written_bytes } else { &mut statistics.read_bytes }) += atom;
+        slot.bursts_left -= 1;
+        if slot.bursts_left > 0 {
+            return None;
+        }
+        statistics.queue_occupancy_cycles += at - slot.arrived;
+        let bank_number = usize::from(slot.bank);
+        let bank = &mut self.banks[bank_number];
+        bank.waiting &= !(1 << number);
+        bank.hits &= !(1 << number);
+        self.free |= 1 << number;
+        if bank.waiting == 0 {
+            self.active &= !(1 << bank_number);
+        } else {
+            if bank.oldest == number {
+                bank.oldest = oldest(&self.slots, bank.waiting);
+                bank.passed = 0;
+            } else {
+                bank.passed += 1;
+            }
+            self.wish(bank_number);
+        }
+        self.entries[number].take()
+    }
+
+    /// Finds what a bank with requests wants next.
+    #[inline]
+    fn wish(&mut self, number: usize) {
+        let bank = &self.banks[number];
+        let starving = bank.passed >= self.starvation_bound;
+        let (command, slot) = if bank.open_row == NO_ROW {
+            (Command::Act, bank.oldest)
+        } else if bank.hits == 0 || (starving && bank.hits >> bank.oldest & 1 == 0) {
+            (Command::Pre, bank.oldest)
+        } else {
+            let slot = oldest(&self.slots, bank.hits);
+            (if self.slots[slot].write { Command::Wr } else { Command::Rd }, slot)
+        };
+        // Column commands first: rows are opened and closed in the shadow of bursts.
+        let row_command = u64::from(matches!(command, Command::Act | Command::Pre));
+        self.wishes[number] = Wish {
+            command,
+            slot: slot as u8,
+            group: bank.group as u8,
+            order: self.slots[slot].order | row_command << 62,
+        };
+        self.active |= 1 << number;
+    }
+
+    /// With nothing queued: refreshes that fell due up to cycle `until`.
+    pub fn catch_up(&mut self, until: u64, statistics: &mut DramStatistics) {
+        let due = until.saturating_sub(self.next_refresh) / self.refresh_interval;
+        // Long idle time: all but the last few leave no trace.
+        if due > 2 {
+            statistics.refreshes += due - 2;
+            self.next_refresh += (due - 2) * self.refresh_interval;
+        }
+        let mut at = self.next_refresh;
+        while at <= until {
+            at = match self.choose(at) {
+                Choice::Issue(command, bank) => {
+                    self.issue(command, bank, at, statistics);
+                    if command == Command::Ref { self.next_refresh } else { at + 1 }
+                }
+                Choice::Wait(cycle) => cycle,
+            };
+        }
+    }
+}
+
+/// The oldest of some slots.
+#[inline]
+fn oldest(slots: &[Slot], mask: u64) -> usize {
+    let first = mask.trailing_zeros() as usize;
+    let mut best = (slots[first].order, first);
+    for slot in members(mask & (mask - 1)) {
+        best = best.min((slots[slot].order, slot));
+    }
+    best.1
+}

@@ -1,0 +1,47 @@
+//! What a DRAM channel counts.
+
+strata_engine::statistics! {
+    /// What a DRAM channel did. Cycles are DRAM cycles.
+    pub struct DramStatistics: "dram" {
+        /// Reads served.
+        reads: "requests",
+        /// Writes served.
+        writes: "requests",
+        /// Bytes of whole bursts read.
+        read_bytes: "bytes",
+        /// Bytes of whole bursts written.
+        written_bytes: "bytes",
+        /// Bursts read and written.
+        bursts: "bursts",
+        /// Rows opened.
+        activates: "commands",
+        /// Rows closed for a request.
+        precharges: "commands",
+        /// Rows closed for a refresh.
+        refresh_precharges: "commands",
+        /// Refreshes of all banks.
+        refreshes: "commands",
+        /// Requests that found their row open.
+        row_hits: "requests",
+        /// Requests that found their bank closed.
+        row_misses: "requests",
+        /// Requests that found another row open.
+        row_conflicts: "requests",
+        /// Cycles in which the data bus moved bytes.
+        data_bus_busy_cycles: "cycles",
+        /// Entries of the queue, summed over cycles.
+        queue_occupancy_cycles: "cycles",
+        /// Core cycles from acceptance to the bytes' return, summed over reads.
+        read_latency_cycles: "cycles",
+        /// Requests that found no room at least once.
+        refused: "requests",
+    }
+    laws {
+        "row_hits + row_misses + row_conflicts = reads + writes": |s| s.row_hits + s.row_misses + s.row_conflicts == s.reads + s.writes,
+        "bursts >= reads + writes": |s| s.bursts >= s.reads + s.writes,
+        "data_bus_busy_cycles >= bursts": |s| s.data_bus_busy_cycles >= s.bursts,
+        "activates >= row_misses + row_conflicts": |s| s.activates >= s.row_misses + s.row_conflicts,
+        "activates = row_misses + row_conflicts when nothing is refreshed": |s| s.refreshes > 0 || s.activates == s.row_misses + s.row_conflicts,
+        "precharges = row_conflicts when nothing is refreshed": |s| s.refreshes > 0 || s.precharges == s.row_conflicts,
+    }
+}

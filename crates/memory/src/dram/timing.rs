@@ -1,0 +1,126 @@
+//! Timing rules as data.
+
+use super::parameters::DramParameters;
+
+/// A command on the command bus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Command {
+    /// Open a row of a bank.
+    Act,
+    /// Read a burst of the open row.
+    Rd,
+    /// Write a burst of the open row.
+    Wr,
+    /// Close the open row.
+    Pre,
+    /// Refresh all banks; every row is closed.
+    Ref,
+}
+
+pub(super) const COMMANDS: usize = 5;
+
+/// Where a rule holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Level {
+    /// Between commands to one bank.
+    Bank,
+    /// Between commands to one bank group.
+    BankGroup,
+    /// Between any commands of the channel.
+    Channel,
+}
+
+/// A rule: `before` may be issued no earlier than `cycles` DRAM cycles after `after`, within `level`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Constraint {
+    /// Where it holds.
+    pub level: Level,
+    /// The earlier command.
+    pub after: Command,
+    /// The later command.
+    pub before: Command,
+    /// Their smallest distance.
+    pub cycles: u64,
+}
+
+/// All rules of a channel.
+pub(super) fn constraints(parameters: &DramParameters) -> Vec<Constraint> {
+    use Command::{Act, Pre, Rd, Ref, Wr};
+    use Level::{Bank, BankGroup, Channel};
+    let t = &parameters.timing;
+    let burst = *parameters.burst_cycles;
+    // Bursts never overlap on the data bus, whatever CCD says.
+    let ccd = (*t.ccd).max(burst);
+    // The data bus changes its direction between the end of one burst and the beginning of the other.
+    let read_to_write = (*t.cl + burst + *t.turnaround).saturating_sub(*t.wl).max(1);
+    let write_to_read = *t.wl + burst + *t.cdlr;
+    let rule = |level, after, before, cycles| Constraint { level, after, before, cycles };
+    let mut rules = vec![
+        rule(Bank, Act, Act, *t.rc),
+        rule(Bank, Act, Rd, *t.rcd),
+        rule(Bank, Act, Wr, *t.rcd),
+        rule(Bank, Act, Pre, *t.ras),
+        rule(Bank, Pre, Act, *t.rp),
+        rule(Bank, Rd, Pre, *t.rtp),
+        rule(Bank, Wr, Pre, *t.wl + burst + *t.wr),
+        rule(BankGroup, Rd, Rd, *t.ccd_l),
+        rule(BankGroup, Wr, Wr, *t.ccd_l),
+        rule(Channel, Rd, Rd, ccd),
+        rule(Channel, Wr, Wr, ccd),
+        rule(Channel, Rd, Wr, read_to_write),
+        rule(Channel, Wr, Rd, write_to_read),
+        rule(Channel, Act, Act, *t.rrd),
+    ];
+    if let Some(refresh) = &parameters.refresh {
+        rules.push(rule(Channel, Pre, Ref, *t.rp));
+        rules.push(rule(Channel, Ref, Act, *refresh.rfc));
+        rules.push(rule(Channel, Ref, Ref, *refresh.rfc));
+    }
+    rules
+}
+
+/// The earliest DRAM cycle of every command, by level.
+#[derive(Clone, Debug)]
+pub(super) struct Timing {
+    /// The rules by their first command.
+    after: [Vec<Constraint>; COMMANDS],
+    bank: Vec<[u64; COMMANDS]>,
+    group: Vec<[u64; COMMANDS]>,
+    channel: [u64; COMMANDS],
+}
+
+impl Timing {
+    pub fn new(rules: &[Constraint], banks: usize, groups: usize) -> Timing {
+        let mut after: [Vec<Constraint>; COMMANDS] = Default::default();
+        for rule in rules {
+            after[rule.after as usize].push(*rule);
+        }
+        Timing {
+            after,
+            bank: vec![[0; COMMANDS]; banks],
+            group: vec![[0; COMMANDS]; groups],
+            channel: [0; COMMANDS],
+        }
+    }
+
+    /// The earliest cycle at which the rules allow a command.
+    #[inline]
+    pub fn earliest(&self, command: Command, bank: usize, group: usize) -> u64 {
+        let command = command as usize;
+        self.bank[bank][command].max(self.group[group][command]).max(self.channel[command])
+    }
+
+    /// Notes that a command is issued at cycle `at`.
+    #[inline]
+    pub fn issue(&mut self, command: Command, bank: usize, group: usize, at: u64) {
+        for rule in &self.after[command as usize] {
+            let level = match rule.level {
+                Level::Bank => &mut self.bank[bank],
+                Level::BankGroup => &mut self.group[group],
+                Level::Channel => &mut self.channel,
+            };
+            let earliest = &mut level[rule.before as usize];
+            *earliest = (*earliest).max(at + rule.cycles);
+        }
+    }
+}

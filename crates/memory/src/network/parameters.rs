@@ -1,0 +1,165 @@
+//! What a machine file says about a network.
+
+use serde::Deserialize;
+use strata_engine::{Cited, Inlet, Outlet, link};
+
+use crate::packet::Packet;
+use crate::parameters::ParameterError;
+
+/// Inputs of a switch: its arbiters work on masks of this width.
+pub(super) const MAX_RADIX: usize = 128;
+/// Terminals of a butterfly. ASSUMED: far above any GPU.
+const MAX_TERMINALS: usize = 1 << 14;
+
+/// How nodes are connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum Topology {
+    /// One switch with a port per node of each side.
+    Crossbar,
+    /// A k-ary n-fly: node numbers are its terminals, on both sides.
+    Butterfly {
+        /// Ports of a switch on each side (k).
+        radix: usize,
+        /// Switches on a path (n).
+        stages: usize,
+    },
+}
+
+/// Which of the packets at the inputs of a switch gets a free output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arbitration {
+    /// The next input after the one that was served last.
+    RoundRobin,
+    /// The packet that has been at the head of its buffer longest; of several, the lowest input.
+    OldestFirst,
+}
+
+/// Parameters of both directions of a network.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NetworkParameters {
+    /// How nodes are connected.
+    pub topology: Cited<Topology>,
+    /// Bytes that a port moves per cycle.
+    pub flit_bytes: Cited<u32>,
+    /// Cycles from one buffer to the next: switch and wire.
+    pub hop_latency_cycles: Cited<u64>,
+    /// Room of every buffer, in flits.
+    pub buffer_flits: Cited<u32>,
+    /// Who gets a free output.
+    pub arbitration: Cited<Arbitration>,
+}
+
+impl NetworkParameters {
+    /// The size of a flit.
+    ///
+    /// # Errors
+    /// When it is zero or beyond 4096 bytes.
+    pub fn flit_size(&self) -> Result<FlitSize, ParameterError> {
+        FlitSize::new(*self.flit_bytes)
+    }
+
+    /// A link from or to this network: one hop long, with the room of one buffer.
+    ///
+    /// # Errors
+    /// When the hop latency is zero, or the buffer too small for the largest packet of `largest_bytes`.
+    pub fn link(&self, largest_bytes: u32) -> Result<(Outlet<Packet>, Inlet<Packet>), ParameterError> {
+        if *self.hop_latency_cycles == 0 {
+            return Err(ParameterError::new("hop_latency_cycles", "found 0, expected at least 1"));
+        }
+        let needed = self.flit_size()?.flits(largest_bytes);
+        if *self.buffer_flits < needed {
+            return Err(ParameterError::new(
+                "buffer_flits",
+                format!(
+                    "found {}, expected at least the {needed} flits of the largest packet",
+                    *self.buffer_flits
+                ),
+            ));
+        }
+        Ok(link(*self.hop_latency_cycles, *self.buffer_flits))
+    }
+}
+
+/// Bytes of a flit, ready to divide by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlitSize {
+    bytes: u32,
+    /// ceil(2^32 / bytes).
+    reciprocal: u64,
+}
+
+impl FlitSize {
+    /// A flit size from 1 to 4096 bytes.
+    ///
+    /// # Errors
+    /// When it lies outside.
+    pub fn new(bytes: u32) -> Result<FlitSize, ParameterError> {
+        if !(1..=4096).contains(&bytes) {
+            return Err(ParameterError::new("flit_bytes", format!("found {bytes}, expected 1 to 4096")));
+        }
+        Ok(FlitSize { bytes, reciprocal: (1u64 << 32).div_ceil(u64::from(bytes)) })
+    }
+
+    /// Flits of a packet of `bytes` wire bytes (below 64 KiB).
+    #[inline]
+    pub fn flits(self, bytes: u32) -> u32 {
+        // Exact while (bytes + flit) * flit < 2^32.
+        ((u64::from(bytes + self.bytes - 1) * self.reciprocal) >> 32) as u32
+    }
+}
+
+/// A topology as numbers: wires of `stages` digits base `radix`. Stage s of a path replaces digit s of the
+/// wire, most significant first, by that of the destination; a switch is the set of wires that differ in
+/// that digit only. A crossbar is one stage.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    pub radix: usize,
+    pub stages: usize,
+    pub wires: usize,
+    /// Wire of the first input and of the first output.
+    pub first_input: usize,
+    pub first_output: usize,
+}
+
+impl Shape {
+    pub fn new(
+        topology: Topology,
+        inputs: std::ops::Range<usize>,
+        outputs: std::ops::Range<usize>,
+    ) -> Result<Shape, ParameterError> {
+        let refuse = |message: String| Err(ParameterError::new("topology", message));
+        let (radix, stages, first_input, first_output) = match topology {
+            Topology::Crossbar => (inputs.len().max(outputs.len()).max(1), 1, 0, 0),
+            Topology::Butterfly { radix, stages } => (radix, stages, inputs.start, outputs.start),
+        };
+        if radix == 0 || radix > MAX_RADIX || stages == 0 {
+            return refuse(format!(
+                "found {radix} ports and {stages} stages, expected 1 to {MAX_RADIX} ports and a stage"
+            ));
+        }
+        let wires = u32::try_from(stages).ok().and_then(|stages| radix.checked_pow(stages));
+        let Some(wires) = wires.filter(|wires| *wires <= MAX_TERMINALS) else {
+            return refuse(format!("found {radix}^{stages} terminals, expected at most {MAX_TERMINALS}"));
+        };
+        let highest = (first_input + inputs.len()).max(first_output + outputs.len());
+        if highest > wires {
+            return refuse(format!(
+                "found {wires} terminals, expected at least one for each of {highest} nodes"
+            ));
+        }
+        Ok(Shape { radix, stages, wires, first_input, first_output })
+    }
+
+    /// Digit `stage` of a wire.
+    pub fn digit(&self, stage: usize, wire: usize) -> usize {
+        wire / self.stride(stage) % self.radix
+    }
+
+    /// The weight of digit `stage`.
+    pub fn stride(&self, stage: usize) -> usize {
+        self.radix.pow((self.stages - 1 - stage) as u32)
+    }
+}

@@ -1,0 +1,261 @@
+//! A memory partition as an island: LLC slices in front of one DRAM channel.
+//!
+//! A slice sees its own lines only, numbered without gaps ([`AddressMap::home`]): the partition translates
+//! requests as they come in and replies as they leave.
+
+use strata_engine::statistics::{Group, Statistics};
+use strata_engine::{Cycle, Inlet, Island, Outlet, Window};
+
+use crate::address::LineAddress;
+use crate::address_map::{AddressMap, Home};
+use crate::doors::Llc;
+use crate::dram::Channel;
+use crate::line::{ByteMask, Line};
+use crate::network::FlitSize;
+use crate::packet::Packet;
+use crate::parameters::ParameterError;
+
+strata_engine::statistics! {
+    /// What went through a memory partition.
+    pub struct PartitionStatistics: "partition" {
+        /// Requests that slices accepted.
+        requests: "packets",
+        /// Replies sent into the network.
+        replies: "packets",
+        /// Requests that their slice handed back at least once.
+        held_requests: "packets",
+        /// Cycles that requests waited after they had been handed back.
+        held_cycles: "cycles",
+        /// Cycles that a reply was ready but the network had no room.
+        reply_stall_cycles: "cycles",
+    }
+    laws {
+        "requests = replies": |s| s.requests == s.replies,
+        "held_requests <= requests": |s| s.held_requests <= s.requests,
+        "held_cycles >= held_requests": |s| s.held_cycles >= s.held_requests,
+    }
+}
+
+/// A slice with its links to the network.
+pub struct SliceEnds {
+    /// The slice.
+    pub llc: Box<dyn Llc>,
+    /// From the request network.
+    pub requests: Inlet<Packet>,
+    /// To the reply network.
+    pub replies: Outlet<Packet>,
+}
+
+/// A memory partition.
+pub struct PartitionIsland {
+    map: AddressMap,
+    flit_size: FlitSize,
+    channel: u16,
+    dram: Channel,
+    slices: Vec<Slice>,
+    statistics: PartitionStatistics,
+}
+
+struct Slice {
+    number: u16,
+    ends: SliceEnds,
+    /// A request that the slice handed back, and since when.
+    held: Option<(Packet, Cycle)>,
+    /// Since when a reply has been waiting for the network.
+    reply_stalled: Option<Cycle>,
+}
+
+impl PartitionIsland {
+    /// The partition of channel `channel`; `slices` in the order of [`AddressMap::slices_of`].
+    ///
+    /// # Errors
+    /// When the number of slices is not that of the map.
+    pub fn new(
+        map: AddressMap,
+        channel: u16,
+        flit_size: FlitSize,
+        dram: Channel,
+        slices: Vec<SliceEnds>,
+    ) -> Result<PartitionIsland, ParameterError> {
+        let expected = map.slices_of(channel).count();
+        if slices.len() != expected {
+            let message =
+                format!("found {} slices before channel {channel}, expected {expected}", slices.len());
+            return Err(ParameterError::new("slices_per_channel", message));
+        }
+        let slices = slices
+            .into_iter()
+            .zip(map.slices_of(channel))
+            .map(|(ends, number)| Slice { number, ends, held: None, reply_stalled: None })
+            .collect();
+        Ok(PartitionIsland {
+            map,
+            flit_size,
+            channel,
+            dram,
+            slices,
+            statistics: PartitionStatistics::default(),
+        })
+    }
+
+    /// Makes room for device addresses below `bytes`.
+    pub fn ensure(&mut self, bytes: u64) {
+        self.dram.ensure(self.map.lines_per_slice(bytes));
+    }
+
+    /// Whether the line belongs to this partition.
+    pub fn owns(&self, line: LineAddress) -> bool {
+        self.map.channel_of(self.map.home(line).slice).0 == self.channel
+    }
+
+    /// Between kernels, without time: a device line of this partition as a host copy sees it.
+    pub fn peek_line(&self, line: LineAddress, into: &mut Line) {
+        let (place, home) = self.place(line);
+        self.dram.peek(place, home.line, into);
+        self.slices[place].ends.llc.peek(home.line, into);
+    }
+
+    /// Between kernels, without time: a host copy writes bytes of a device line of this partition.
+    pub fn poke_line(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        let (place, home) = self.place(line);
+        self.dram.poke(place, home.line, bytes, data);
+        self.slices[place].ends.llc.poke(home.line, bytes, data);
+    }
+
+    /// What the partition, its slices and its channel counted.
+    pub fn statistics(&self) -> Vec<Group> {
+        let mut groups = vec![self.statistics.report()];
+        groups.extend(self.slices.iter().flat_map(|slice| slice.ends.llc.statistics()));
+        groups.push(self.dram.statistics());
+        groups
+    }
+
+    fn place(&self, line: LineAddress) -> (usize, Home) {
+        let home = self.map.home(line);
+        let (channel, place) = self.map.channel_of(home.slice);
+        assert_eq!(channel, self.channel, "a host copy goes to the partition that owns the line");
+        (place, home)
+    }
+}
+
+impl Slice {
+    /// Sends the next reply if the network has room for it.
+    #[inline]
+    fn reply(
+        &mut self,
+        map: &AddressMap,
+        flit_size: FlitSize,
+        statistics: &mut PartitionStatistics,
+        now: Cycle,
+    ) {
+        let Some(bytes) = self.ends.llc.outgoing_bytes(now) else { return };
+        let flits = flit_size.flits(bytes);
+        if self.ends.replies.credits(now) < flits {
+            self.reply_stalled.get_or_insert(now);
+            return;
+        }
+        if let Some(since) = self.reply_stalled.take() {
+            statistics.reply_stall_cycles += now - since;
+        }
+        let mut reply = self.ends.llc.outgoing(now).expect("a slice sends the reply that it has announced");
+        reply.line = map.device_line(Home { slice: self.number, line: reply.line });
+        self.ends.replies.send(reply, flits, now).expect("credit was looked at");
+        statistics.replies += 1;
+    }
+
+    /// Offers the next request to the slice.
+    #[inline]
+    fn intake(
+        &mut self,
+        map: &AddressMap,
+        flit_size: FlitSize,
+        statistics: &mut PartitionStatistics,
+        now: Cycle,
+    ) {
+        let (request, held_since) = match self.held.take() {
+            Some((request, since)) => (request, Some(since)),
+            None => {
+                let Some(mut request) = self.ends.requests.receive(now) else { return };
+                let home = map.home(request.line);
+                assert_eq!(home.slice, self.number, "a request comes to the slice that owns its line");
+                request.line = home.line;
+                (request, None)
+            }
+        };
+        let flits = flit_size.flits(request.wire_bytes());
+        match self.ends.llc.offer(request, now) {
+            Ok(()) => {
+                self.ends.requests.release(flits, now);
+                statistics.requests += 1;
+                statistics.held_cycles += held_since.map_or(0, |since| now - since);
+            }
+            Err(request) => {
+                statistics.held_requests += u64::from(held_since.is_none());
+                self.held = Some((request, held_since.unwrap_or(now)));
+            }
+        }
+    }
+}
+
+impl Island for PartitionIsland {
+    fn collect(&mut self, window: Window) {
+        for slice in &mut self.slices {
+            slice.ends.requests.collect(window);
+            slice.ends.replies.collect(window);
+        }
+    }
+
+    fn tick(&mut self, now: Cycle) {
+        self.dram.tick(now);
+        for (place, slice) in self.slices.iter_mut().enumerate() {
+            slice.ends.llc.tick(&mut self.dram.port(place), now);
+            slice.reply(&self.map, self.flit_size, &mut self.statistics, now);
+            slice.intake(&self.map, self.flit_size, &mut self.statistics, now);
+        }
+    }
+
+    fn next_event(&self, now: Cycle) -> Cycle {
+        let mut next = self.dram.next_event(now);
+        for slice in &self.slices {
+            // A request that was handed back is offered again in every cycle.
+            let intake = if slice.held.is_some() { now } else { slice.ends.requests.next_arrival() };
+            next = next.min(intake).min(slice.ends.llc.next_event(now));
+        }
+        next.max(now)
+    }
+
+    fn flush(&mut self, window: Window) -> Cycle {
+        let mut first = Cycle::NEVER;
+        for slice in &mut self.slices {
+            first = first.min(slice.ends.requests.flush(window)).min(slice.ends.replies.flush(window));
+        }
+        first
+    }
+
+    fn progress(&self) -> u64 {
+        self.statistics.requests + self.statistics.replies + self.dram.progress()
+    }
+
+    fn waits(&self, report: &mut Vec<String>) {
+        for slice in &self.slices {
+            if let Some((request, since)) = &slice.held {
+                let line = self.map.device_line(Home { slice: slice.number, line: request.line });
+                report.push(format!(
+                    "slice {}: the request of node {} for line {line} has been handed back since cycle {since}",
+                    slice.number, request.source.0
+                ));
+            }
+            if let Some(since) = slice.reply_stalled {
+                report.push(format!(
+                    "slice {}: a reply has waited for room in the network since cycle {since}",
+                    slice.number
+                ));
+            }
+            slice.ends.llc.waits(report);
+        }
+        self.dram.waits(report);
+    }
+}
+
+#[cfg(test)]
+mod tests;
