@@ -7,6 +7,7 @@ pub mod front;
 pub mod ir;
 pub mod isa;
 pub mod lanes;
+pub mod load;
 pub mod program;
 pub mod simt;
 pub mod reference;

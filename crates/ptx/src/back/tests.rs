@@ -162,7 +162,8 @@ fn the_checker_finds_wrong_places() {
         super::lower(&function(code, vec![Ty::B32; 6]), &Options::default()).expect("lowers");
     assert_eq!(verify(&allocation), Ok(()));
     for wrong in 1..6 {
-        let right = std::mem::replace(&mut allocation.places[wrong], allocation.places[wrong - 1]);
+        let right = allocation.places[wrong];
+        allocation.places[wrong] = allocation.places[wrong - 1];
         assert!(verify(&allocation).is_err());
         allocation.places[wrong] = right;
     }
