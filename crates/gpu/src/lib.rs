@@ -2,4 +2,5 @@
 
 pub mod device;
 pub mod machine;
+pub mod program;
 pub mod results;

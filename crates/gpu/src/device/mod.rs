@@ -2,5 +2,7 @@
 
 mod arguments;
 mod heap;
+mod reference;
 
 pub use heap::{Buffer, Heap};
+pub use reference::ReferenceDevice;

@@ -81,7 +81,7 @@ mod tests {
         for (assignment, expected) in [
             ("l1d.ways", "--set l1d.ways: found no `=`, expected door.key=value"),
             ("l1d.way=1", "--set l1d.way=1: unknown key `way`, expected one of `kind`, `ways`"),
-            ("l2.ways=1", "--set l2.ways=1: unknown key `l2`, expected one of `name`, `l1d`"),
+            ("l2.ways=1", "--set l2.ways=1: unknown key `l2`, expected one of `l1d`, `name`"),
             ("l1d=1", "--set l1d=1: `l1d` is a section, expected one of its keys: `kind`, `ways`"),
             ("name.x=1", "--set name.x=1: `name` is a value, it has no `x`"),
             ("=1", "--set =1: found nothing on one side of `=`, expected door.key=value"),
