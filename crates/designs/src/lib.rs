@@ -1,1 +1,7 @@
 //! Memory organisations: one folder each, behind the doors of the memory room.
+//!
+//! `contract` holds what every one of them must keep.
+
+pub mod baseline;
+#[cfg(any(test, feature = "testing"))]
+pub mod contract;

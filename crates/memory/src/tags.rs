@@ -156,6 +156,13 @@ impl TagArray {
         (eligible != 0).then(|| FrameId((first + self.replacement.victim(set, eligible)) as u32))
     }
 
+    /// Whether [`TagArray::victim`] would find a frame.
+    #[inline]
+    pub fn has_victim(&self, line: LineAddress) -> bool {
+        let first = self.set_of(line) * self.ways;
+        self.pinned[first..first + self.ways].iter().any(Option::is_none)
+    }
+
     /// Gives the frame to a line, of which no byte is valid yet. What it held is gone.
     #[inline]
     pub fn install(&mut self, frame: FrameId, line: LineAddress) {

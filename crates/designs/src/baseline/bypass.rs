@@ -1,0 +1,57 @@
+//! Accesses past the cache: atomics, and loads and stores that ask for it.
+
+use strata_engine::Cycle;
+use strata_memory::Body;
+use strata_memory::doors::{Access, Action, Completion, Refusal};
+use strata_memory::tags::FrameId;
+
+use super::sram::SramL1d;
+
+impl SramL1d {
+    /// Whether a new access can go past the cache now.
+    pub(super) fn past_room(&self, access: &Access, frame: Option<FrameId>) -> Result<(), Refusal> {
+        if self.replay_stalled {
+            return Err(Refusal::Network);
+        }
+        self.past_room_for_old(access, frame)
+    }
+
+    /// Whether an access can go past the cache now: room for the line's dirty bytes, if any, and for itself.
+    pub(super) fn past_room_for_old(&self, access: &Access, frame: Option<FrameId>) -> Result<(), Refusal> {
+        let store = matches!(access.action, Action::Store(_));
+        if !store && self.bypasses.is_full() {
+            return Err(Refusal::Mshr);
+        }
+        let dirty = frame.is_some_and(|frame| !self.tags.dirty(frame).is_empty());
+        let (packets, writes) = (1 + usize::from(dirty), usize::from(dirty) + usize::from(store));
+        if !self.network_room(packets) || !self.write_room(writes) {
+            return Err(Refusal::Network);
+        }
+        Ok(())
+    }
+
+    /// Sends the line's dirty bytes and then the access; a copy is dropped. All requests to a line leave
+    /// through one queue and stay in order from here to where they are performed, so that the access sees
+    /// what was written before and later fetches see what it wrote. A store is done at once.
+    pub(super) fn go_past(
+        &mut self,
+        access: Access,
+        frame: Option<FrameId>,
+        now: Cycle,
+    ) -> Option<Completion> {
+        if let Some(frame) = frame {
+            self.write_back(frame, now);
+            self.tags.invalidate(frame);
+        }
+        let body = match access.action {
+            Action::Store(tray) => {
+                let action = Action::Store(self.send_through(access.line, access.bytes, tray, now));
+                return Some(Completion { token: access.token, action });
+            }
+            Action::Load(tray) => Body::Read(tray),
+            Action::Atomic(batch) => Body::Atomic(batch),
+        };
+        self.send_past(access.line, access.bytes, access.token, body, now);
+        None
+    }
+}

@@ -1,0 +1,155 @@
+//! What an SRAM L1D is made of.
+
+use serde::{Deserialize, Serialize};
+use strata_engine::Cited;
+use strata_memory::LINE_BYTES;
+use strata_memory::replacement::ReplacementPolicy;
+use strata_memory::tags::{Geometry, SetIndex};
+
+/// When written bytes go below.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WritePolicy {
+    /// When the line is evicted or flushed.
+    WriteBack,
+    /// At once.
+    WriteThrough,
+}
+
+/// What a store does whose line is not in the cache.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteMissPolicy {
+    /// Takes a frame without fetching; a mask tells which bytes are valid.
+    Validate,
+    /// Takes a frame and fetches the sectors that it does not fill.
+    Fetch,
+    /// Goes below and leaves the cache alone.
+    NoAllocate,
+}
+
+/// The parameters of an SRAM L1D. Lines have 128 bytes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SramL1dConfig {
+    /// Number of sets.
+    pub sets: Cited<usize>,
+    /// Ways of a set, 1 to 64.
+    pub ways: Cited<usize>,
+    /// How a line finds its set.
+    pub set_index: Cited<SetIndex>,
+    /// Which way makes room.
+    pub replacement: Cited<ReplacementPolicy>,
+    /// Unit of a fetch in bytes: 128 is a cache without sectors.
+    pub sector_bytes: Cited<usize>,
+    /// Accesses that can start in one cycle.
+    pub accesses_per_cycle: Cited<usize>,
+    /// Banks, 1 to 64; lines go round over them, and each starts one access a cycle.
+    pub banks: Cited<usize>,
+    /// Cycles from an access to its completion when it hits.
+    pub hit_latency_cycles: Cited<u64>,
+    /// Cycles from an access to the cycle in which its miss can leave for the network.
+    pub tag_latency_cycles: Cited<u64>,
+    /// Cycles from a fill, or from a bypassing access's reply, to the completion of an access it serves.
+    pub fill_latency_cycles: Cited<u64>,
+    /// Number of MSHRs.
+    pub mshr_entries: Cited<usize>,
+    /// Accesses that one MSHR holds, the first included.
+    pub mshr_merges: Cited<u16>,
+    /// Packets that wait for the network.
+    pub miss_queue: Cited<usize>,
+    /// Writes that may be without acknowledgement.
+    pub write_buffer: Cited<usize>,
+    /// Atomics and bypassing loads that may be under way.
+    pub bypass_entries: Cited<usize>,
+    /// When written bytes go below.
+    pub write_policy: Cited<WritePolicy>,
+    /// What a store does whose line is not here.
+    pub write_miss_policy: Cited<WriteMissPolicy>,
+    /// Whether accesses that ask for it go past the cache. Atomics always do.
+    pub honours_bypass: Cited<bool>,
+}
+
+impl SramL1dConfig {
+    /// The L1D of a GTX 480 with 16 KB, as far as its numbers are published.
+    pub fn gtx480() -> SramL1dConfig {
+        const TABLE: &str = "GPGPU-Sim 4.2, configs/tested-cfgs/SM2_GTX480/gpgpusim.config";
+        fn table<T>(value: T) -> Cited<T> {
+            Cited::new(value, TABLE)
+        }
+        fn assumed<T>(value: T, why: &str) -> Cited<T> {
+            Cited::new(value, format!("ASSUMED: {why}"))
+        }
+        SramL1dConfig {
+            sets: table(32),
+            ways: table(4),
+            set_index: assumed(SetIndex::Bits, "the plain choice"),
+            replacement: table(ReplacementPolicy::Lru),
+            sector_bytes: table(128),
+            accesses_per_cycle: assumed(1, "one coalesced access a cycle"),
+            banks: assumed(1, "one port"),
+            hit_latency_cycles: table(35),
+            tag_latency_cycles: assumed(1, "the tags are read in the cycle before"),
+            fill_latency_cycles: assumed(1, "waiting accesses are served on the way into the array"),
+            mshr_entries: table(64),
+            mshr_merges: table(8),
+            miss_queue: table(8),
+            write_buffer: assumed(32, "enough for the round trip of a write"),
+            bypass_entries: assumed(32, "a warp's worth of atomics to different lines"),
+            write_policy: assumed(
+                WritePolicy::WriteBack,
+                "as the published organisations compare themselves with",
+            ),
+            write_miss_policy: assumed(WriteMissPolicy::Validate, "byte masks make a fetch needless"),
+            honours_bypass: assumed(true, "as the instruction set asks"),
+        }
+    }
+
+    /// What is wrong with the values, if anything: a sentence that names the field.
+    pub fn check(&self) -> Result<(), String> {
+        self.geometry().check()?;
+        let positive = [
+            ("accesses_per_cycle", *self.accesses_per_cycle as u64),
+            ("hit_latency_cycles", *self.hit_latency_cycles),
+            ("tag_latency_cycles", *self.tag_latency_cycles),
+            ("fill_latency_cycles", *self.fill_latency_cycles),
+            ("mshr_entries", *self.mshr_entries as u64),
+            ("mshr_merges", u64::from(*self.mshr_merges)),
+            ("bypass_entries", *self.bypass_entries as u64),
+        ];
+        for (name, value) in positive {
+            if !(1..=4096).contains(&value) {
+                return Err(format!("{name} must be 1 to 4096, found {value}"));
+            }
+        }
+        // The largest step sends a victim's bytes and a request of its own.
+        for (name, value) in [("miss_queue", *self.miss_queue), ("write_buffer", *self.write_buffer)] {
+            if !(2..=4096).contains(&value) {
+                return Err(format!("{name} must be 2 to 4096, found {value}"));
+            }
+        }
+        if !self.sector_bytes.is_power_of_two() || !(4..=LINE_BYTES).contains(&self.sector_bytes) {
+            let found = *self.sector_bytes;
+            return Err(format!("sector_bytes must be a power of two from 4 to {LINE_BYTES}, found {found}"));
+        }
+        if !(1..=64).contains(&*self.banks) {
+            return Err(format!("banks must be 1 to 64, found {}", *self.banks));
+        }
+        Ok(())
+    }
+
+    /// Sets and ways.
+    pub fn geometry(&self) -> Geometry {
+        Geometry {
+            sets: *self.sets,
+            ways: *self.ways,
+            index: *self.set_index,
+            replacement: *self.replacement,
+        }
+    }
+
+    /// Bytes of data that it holds.
+    pub fn capacity_bytes(&self) -> usize {
+        *self.sets * *self.ways * LINE_BYTES
+    }
+}

@@ -1,0 +1,96 @@
+//! Serving the accesses of an MSHR, oldest first, one a cycle.
+
+use strata_engine::Cycle;
+use strata_memory::doors::Action;
+use strata_memory::mshr::MshrId;
+
+use super::sram::SramL1d;
+
+/// What became of the oldest access of an MSHR.
+enum Step {
+    /// It is served, or there was none.
+    Served,
+    /// It waits for a reply.
+    Waits,
+    /// It waits for room in a queue.
+    Stalled,
+}
+
+impl SramL1d {
+    /// Serves one access of the first ready MSHR.
+    pub(super) fn replay(&mut self, now: Cycle) {
+        let Some(&mshr) = self.ready.front() else { return };
+        if self.served.is_full() {
+            return;
+        }
+        let step = self.serve_front(mshr, now);
+        self.replay_stalled = matches!(step, Step::Stalled);
+        let more = match step {
+            Step::Served => self.mshrs.waiting(mshr) > 0,
+            Step::Waits => false,
+            Step::Stalled => true,
+        };
+        if !more {
+            self.ready.pop();
+            self.mshrs.state_mut(mshr).ready = false;
+            self.retire(mshr);
+        }
+    }
+
+    fn serve_front(&mut self, mshr: MshrId, now: Cycle) -> Step {
+        let Some(access) = self.mshrs.front(mshr) else { return Step::Served };
+        let fetch = *self.mshrs.state(mshr);
+        let past = self.goes_past(access);
+        if past {
+            // What was fetched before must be here before: it would be stale afterwards.
+            if fetch.in_flight > 0 {
+                return Step::Waits;
+            }
+            if self.past_room_for_old(access, Some(fetch.frame)).is_err() {
+                return Step::Stalled;
+            }
+        } else {
+            let wanted = self.wanted(access, self.tags.valid(fetch.frame));
+            if !wanted.is_empty() {
+                let missing = wanted & !fetch.requested;
+                if missing.is_empty() {
+                    return Step::Waits;
+                }
+                if !self.network_room(1) {
+                    return Step::Stalled;
+                }
+                self.send_fetch(mshr, missing, now);
+                return Step::Waits;
+            }
+            let through = !self.parameters.write_back && matches!(access.action, Action::Store(_));
+            if through && !self.write_room(1) {
+                return Step::Stalled;
+            }
+        }
+        let access = self.mshrs.pop(mshr).expect("the oldest access was looked at");
+        let completion = if past {
+            self.mshrs.state_mut(mshr).barriers -= 1;
+            self.go_past(access, Some(fetch.frame), now)
+        } else {
+            Some(self.perform(access, fetch.frame, now))
+        };
+        if let Some(completion) = completion {
+            let full = self.served.push(now + self.parameters.fill_latency, completion);
+            full.expect("room for a served access was checked");
+        }
+        Step::Served
+    }
+
+    /// Gives the MSHR back when nobody waits in it and nothing is under way.
+    fn retire(&mut self, mshr: MshrId) {
+        let fetch = *self.mshrs.state(mshr);
+        if self.mshrs.waiting(mshr) > 0 || fetch.in_flight > 0 {
+            return;
+        }
+        self.mshrs.release(mshr);
+        self.tags.unpin(fetch.frame);
+        if self.tags.valid(fetch.frame).is_empty() {
+            self.tags.invalidate(fetch.frame);
+        }
+    }
+}

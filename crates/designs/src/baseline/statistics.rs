@@ -1,0 +1,108 @@
+//! What an L1D counts.
+
+use strata_engine::statistics;
+use strata_memory::doors::Refusal;
+
+statistics! {
+    /// What an L1D did. Loads and stores are the cached ones; those that went past it are counted apart.
+    pub struct L1dStatistics: "l1d" {
+        /// Accesses taken, of every kind.
+        accesses: "accesses",
+        /// Cached loads.
+        loads: "accesses",
+        /// Cached stores.
+        stores: "accesses",
+        /// Atomics, each the operations of one warp instruction on one line.
+        atomics: "accesses",
+        /// Loads past the cache.
+        bypass_loads: "accesses",
+        /// Stores past the cache.
+        bypass_stores: "accesses",
+        /// Loads that found all their bytes.
+        load_hits: "accesses",
+        /// Loads whose line was not there.
+        load_misses: "accesses",
+        /// Loads that found their line, but not all their bytes.
+        load_partial_hits: "accesses",
+        /// Loads that waited behind a fetch of their line.
+        load_merges: "accesses",
+        /// Stores performed in a line that was there.
+        store_hits: "accesses",
+        /// Stores whose line was not there.
+        store_misses: "accesses",
+        /// Stores that found their line, but had to fetch the rest of a sector.
+        store_partial_hits: "accesses",
+        /// Stores that waited behind a fetch of their line.
+        store_merges: "accesses",
+        /// Atomics and bypassing accesses that waited behind a fetch of their line.
+        bypass_merges: "accesses",
+        /// Refusals because the port was used or the pipeline full.
+        refused_port: "refusals",
+        /// Refusals because no MSHR was free, or no entry for an access past the cache.
+        refused_mshr: "refusals",
+        /// Refusals because the line's MSHR could merge no more.
+        refused_merge: "refusals",
+        /// Refusals because every way of the set waited for a fill.
+        refused_ways: "refusals",
+        /// Refusals because the queue to the network or the write buffer was full.
+        refused_network: "refusals",
+        /// Refusals because the bank was busy.
+        refused_bank: "refusals",
+        /// Refusals because of a flush.
+        refused_flush: "refusals",
+        /// Lines that made room for another.
+        evictions: "lines",
+        /// Lines whose dirty bytes were sent below: at an eviction, a flush or a bypass.
+        write_backs: "lines",
+        /// Stores sent below at once: written through, not allocated, or past the cache.
+        write_throughs: "accesses",
+        /// Read requests sent for lines to be kept.
+        fetches: "requests",
+        /// Replies to those.
+        fills: "requests",
+        /// Bytes brought by fills.
+        fill_bytes: "bytes",
+        /// Bytes of headers and payloads sent to the network.
+        bytes_out: "bytes",
+        /// Bytes of headers and payloads that came from the network.
+        bytes_in: "bytes",
+        /// Flushes begun.
+        flushes: "flushes",
+        /// Probes of the tags of a set.
+        tag_reads: "probes",
+        /// Frames given to another line.
+        tag_writes: "frames",
+        /// Reads of a line's data: hits, accesses served after a fill, write-backs.
+        data_reads: "lines",
+        /// Writes into a line's data: stores and fills.
+        data_writes: "lines",
+    }
+    laws {
+        "accesses = loads + stores + atomics + bypass_loads + bypass_stores":
+            |s| s.accesses == s.loads + s.stores + s.atomics + s.bypass_loads + s.bypass_stores,
+        "loads = load_hits + load_misses + load_partial_hits + load_merges":
+            |s| s.loads == s.load_hits + s.load_misses + s.load_partial_hits + s.load_merges,
+        "stores = store_hits + store_misses + store_partial_hits + store_merges":
+            |s| s.stores == s.store_hits + s.store_misses + s.store_partial_hits + s.store_merges,
+        "bypass_merges <= atomics + bypass_loads + bypass_stores":
+            |s| s.bypass_merges <= s.atomics + s.bypass_loads + s.bypass_stores,
+        "fills <= fetches": |s| s.fills <= s.fetches,
+        "evictions <= tag_writes": |s| s.evictions <= s.tag_writes,
+    }
+}
+
+impl L1dStatistics {
+    /// Counts a refusal by its cause.
+    #[inline]
+    pub fn refuse(&mut self, cause: Refusal) {
+        *match cause {
+            Refusal::Port => &mut self.refused_port,
+            Refusal::Mshr => &mut self.refused_mshr,
+            Refusal::Merge => &mut self.refused_merge,
+            Refusal::Ways => &mut self.refused_ways,
+            Refusal::Network => &mut self.refused_network,
+            Refusal::Bank => &mut self.refused_bank,
+            Refusal::Flush => &mut self.refused_flush,
+        } += 1;
+    }
+}

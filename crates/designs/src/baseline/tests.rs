@@ -1,0 +1,83 @@
+//! The contract in every shape of the cache, and worked cases.
+
+use strata_memory::replacement::ReplacementPolicy;
+use strata_memory::tags::SetIndex;
+
+use super::*;
+use crate::contract::{Contract, check_with_skips};
+
+/// A small cache, so that everything happens often.
+fn small() -> SramL1dConfig {
+    let mut config = SramL1dConfig::gtx480();
+    config.sets.value = 4;
+    config.ways.value = 2;
+    config.hit_latency_cycles.value = 4;
+    config.mshr_entries.value = 4;
+    config.mshr_merges.value = 3;
+    config.miss_queue.value = 4;
+    config.write_buffer.value = 4;
+    config.bypass_entries.value = 3;
+    config
+}
+
+fn holds(config: &SramL1dConfig, contract: Contract) {
+    let outcome = check_with_skips(&contract, &mut |node, slices| {
+        Box::new(SramL1d::new(config, node, slices, contract.seed))
+    });
+    if let Err(fault) = outcome {
+        panic!("{fault}\n{contract:?}\n{config:?}");
+    }
+}
+
+#[test]
+fn the_contract_holds_for_every_write_policy_and_sector_size() {
+    use WriteMissPolicy::*;
+    use WritePolicy::*;
+    for write_policy in [WriteBack, WriteThrough] {
+        for miss_policy in [Validate, Fetch, NoAllocate] {
+            for sector_bytes in [32, 128] {
+                let mut config = small();
+                config.write_policy.value = write_policy;
+                config.write_miss_policy.value = miss_policy;
+                config.sector_bytes.value = sector_bytes;
+                for seed in 0..3 {
+                    holds(&config, Contract::alone(seed));
+                    holds(&config, Contract::shared(seed));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_contract_holds_for_other_shapes() {
+    use ReplacementPolicy::*;
+    for (seed, (ways, sets, index, replacement)) in [
+        (2, 4, SetIndex::Xor, Lru),
+        (3, 5, SetIndex::Modulo, Fifo),
+        (4, 2, SetIndex::Bits, TreePlru),
+        (8, 1, SetIndex::Xor, Random),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut config = small();
+        config.ways.value = ways;
+        config.sets.value = sets;
+        config.set_index.value = index;
+        config.replacement.value = replacement;
+        config.accesses_per_cycle.value = 1 + seed;
+        config.banks.value = 1 + seed % 2;
+        config.mshr_entries.value = 1 + seed;
+        config.mshr_merges.value = 1 + seed as u16 % 2;
+        config.honours_bypass.value = seed != 1;
+        config.miss_queue.value = 2;
+        config.write_buffer.value = 2;
+        config.bypass_entries.value = 1;
+        holds(&config, Contract::alone(seed as u64));
+        holds(&config, Contract::shared(seed as u64));
+        holds(&config, Contract { lines: 4, special: 25, ..Contract::alone(seed as u64) });
+        holds(&config, Contract { willing: 100, delay: 2, ..Contract::shared(seed as u64) });
+        holds(&config, Contract { willing: 5, delay: 200, accesses: 150, ..Contract::alone(seed as u64) });
+    }
+}

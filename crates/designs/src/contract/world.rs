@@ -1,0 +1,302 @@
+//! L1Ds, their memory and the oracle, cycle by cycle.
+
+use strata_engine::Cycle;
+use strata_engine::hash::Fnv;
+use strata_engine::seed::Stream;
+use strata_memory::doors::{Access, Action, Completion, L1d};
+use strata_memory::{ByteMask, Line, NodeId, SliceMap};
+
+use super::memory::Memory;
+use super::traffic::Traffic;
+use super::{Contract, Make, Outcome};
+
+/// Accesses that one L1D may have under way.
+const TOKENS: usize = 64;
+/// Cycles without a completion or a packet after which nothing will move any more.
+const PATIENCE: u64 = 20_000;
+
+/// An accepted access, and what it must bring.
+struct Expected {
+    access: Access,
+    /// The oracle's line when a load was accepted; the old values of an atomic.
+    line: Option<Box<Line>>,
+    old: Option<[u64; 32]>,
+}
+
+struct Client {
+    l1d: Box<dyn L1d>,
+    held: Option<Access>,
+    left: u32,
+    under_way: Vec<Option<Expected>>,
+    flushing: bool,
+}
+
+impl Client {
+    fn is_idle(&self) -> bool {
+        self.left == 0 && self.held.is_none() && self.under_way.iter().all(Option::is_none)
+    }
+}
+
+pub(super) struct World {
+    contract: Contract,
+    slices: SliceMap,
+    clients: Vec<Client>,
+    memory: Memory,
+    oracle: Vec<Line>,
+    traffic: Traffic,
+    stream: Stream,
+    now: Cycle,
+    moved: Cycle,
+    hash: Fnv,
+}
+
+impl World {
+    pub fn new(contract: Contract, make: &mut Make<'_>) -> World {
+        let slices =
+            SliceMap::new(contract.slices, 256, NodeId::from(contract.l1ds)).expect("slices interleave");
+        let slice_count = usize::from(contract.slices);
+        let memory = Memory::new(contract.l1ds, slice_count, contract.lines, contract.delay, contract.seed);
+        let client = |node| Client {
+            l1d: make(NodeId::from(node), slices),
+            held: None,
+            left: 0,
+            under_way: (0..TOKENS).map(|_| None).collect(),
+            flushing: false,
+        };
+        World {
+            contract,
+            slices,
+            clients: (0..contract.l1ds).map(client).collect(),
+            oracle: memory.lines.clone(),
+            memory,
+            traffic: Traffic::new(contract),
+            stream: Stream::new(contract.seed, "contract world"),
+            now: Cycle::ZERO,
+            moved: Cycle::ZERO,
+            hash: Fnv::default(),
+        }
+    }
+
+    pub fn run(mut self) -> Result<Outcome, String> {
+        for episode in 0..self.contract.episodes {
+            self.clients.iter_mut().for_each(|client| client.left = self.contract.accesses);
+            while !self.clients.iter().all(Client::is_idle) {
+                self.cycle()?;
+            }
+            // Alone, a copy may stay: nobody else writes. Otherwise bytes change hands.
+            let invalidate = self.contract.l1ds > 1 || self.stream.below(2) == 0;
+            self.flush_all(invalidate).map_err(|fault| format!("episode {episode}: {fault}"))?;
+            if invalidate {
+                self.write_behind();
+            }
+            self.traffic.new_episode();
+        }
+        let statistics: Vec<_> = self.clients.iter().map(|client| client.l1d.statistics()).collect();
+        for group in statistics.iter().flatten() {
+            if let Some(law) = group.broken {
+                return Err(format!("{}: a law does not hold: {law}", group.name));
+            }
+        }
+        Ok(Outcome { cycles: self.now.0, hash: self.hash.finish(), statistics })
+    }
+
+    fn flush_all(&mut self, invalidate: bool) -> Result<(), String> {
+        let now = self.now;
+        for client in &mut self.clients {
+            client.l1d.begin_flush(invalidate, now);
+            client.flushing = true;
+        }
+        while self.clients.iter().any(|client| client.flushing || client.l1d.outstanding() > 0) {
+            self.cycle()?;
+        }
+        for (place, (line, oracle)) in self.memory.lines.iter().zip(&self.oracle).enumerate() {
+            same(oracle, line, ByteMask::ALL, || format!("memory line {place} after a flush of all"))?;
+        }
+        Ok(())
+    }
+
+    /// Somebody else writes memory: only copies that were dropped do not show it.
+    fn write_behind(&mut self) {
+        for line in 0..self.oracle.len() {
+            if self.stream.below(3) == 0 {
+                let byte = self.stream.below(128) as usize;
+                self.oracle[line].0[byte] ^= 0x5a;
+                self.memory.lines[line].0[byte] ^= 0x5a;
+            }
+        }
+    }
+
+    fn cycle(&mut self) -> Result<(), String> {
+        let now = self.now;
+        self.memory.tick(now);
+        for index in 0..self.clients.len() {
+            self.client_cycle(index).map_err(|fault| format!("cycle {now}, L1D {index}: {fault}"))?;
+        }
+        if now.since(self.moved) > PATIENCE {
+            let mut report = Vec::new();
+            self.clients.iter().for_each(|client| client.l1d.waits(&mut report));
+            let lost: usize =
+                self.clients.iter().map(|client| client.under_way.iter().flatten().count()).sum();
+            let waits = report.join("; ");
+            return Err(format!(
+                "cycle {now}: nothing moves any more; {lost} accesses are under way; {waits}"
+            ));
+        }
+        self.now = now.next();
+        Ok(())
+    }
+
+    fn client_cycle(&mut self, index: usize) -> Result<(), String> {
+        let now = self.now;
+        // The same numbers are drawn whatever happens, so that skipping changes nothing here.
+        let reads = 2 * u64::from(self.stream.below(100) < self.contract.willing);
+        let takes = self.stream.below(100) < self.contract.willing;
+        let fence = self.stream.below(400) == 0;
+        let drops = self.stream.below(2) == 0;
+
+        let client = &mut self.clients[index];
+        if let Some(reply) = self.memory.reply(index, now) {
+            client.l1d.accept(reply, now);
+            self.moved = now;
+        }
+        let due = client.l1d.next_event(now) <= now;
+        if due || !self.contract.skip {
+            client.l1d.tick(now);
+        }
+        for _ in 0..reads {
+            let Some(completion) = client.l1d.completed(now) else { break };
+            if !due {
+                return Err("an access was completed before the next event".to_owned());
+            }
+            self.moved = now;
+            let expected = client.under_way.get_mut(completion.token as usize).and_then(Option::take);
+            let Some(expected) = expected else {
+                return Err(format!("access {} was completed, but is not under way", completion.token));
+            };
+            note(&mut self.hash, now, index, &completion);
+            verify(&expected, &completion)?;
+        }
+        if takes {
+            let bytes = client.l1d.outgoing_bytes(now);
+            let packet = client.l1d.outgoing(now);
+            if bytes != packet.as_ref().map(|packet| packet.wire_bytes()) {
+                return Err("outgoing_bytes does not say what outgoing returns".to_owned());
+            }
+            if let Some(packet) = packet {
+                if !due {
+                    return Err("a packet left before the next event".to_owned());
+                }
+                let (source, destination) = (NodeId::from(index), self.slices.node_of(packet.line));
+                if packet.source != source || packet.destination != destination || packet.bytes.is_empty() {
+                    return Err(format!("a packet is wrongly addressed or empty: {packet:?}"));
+                }
+                self.moved = now;
+                self.memory.send(packet, now);
+            }
+        }
+        let client = &self.clients[index];
+        if client.l1d.outstanding() < self.memory.open[index] {
+            return Err("requests are under way that outstanding() does not count".to_owned());
+        }
+        if client.flushing {
+            self.look_at_flush(index)?;
+        } else if fence && client.left > 0 {
+            let invalidate = drops;
+            self.clients[index].l1d.begin_flush(invalidate, now);
+            self.clients[index].flushing = true;
+        }
+        self.offer(index)
+    }
+
+    /// When a flush is done, memory has what the L1D alone writes.
+    fn look_at_flush(&mut self, index: usize) -> Result<(), String> {
+        if !self.clients[index].l1d.is_flushed() {
+            return Ok(());
+        }
+        self.clients[index].flushing = false;
+        // An atomic under way may still change memory after the oracle.
+        let atomics = |expected: &Expected| matches!(expected.access.action, Action::Atomic(_));
+        if self.clients[index].under_way.iter().flatten().any(atomics) {
+            return Ok(());
+        }
+        for (place, (line, oracle)) in self.memory.lines.iter().zip(&self.oracle).enumerate() {
+            let own = self.traffic.own(index, place);
+            same(oracle, line, own, || format!("memory line {place} after a flush"))?;
+        }
+        Ok(())
+    }
+
+    fn offer(&mut self, index: usize) -> Result<(), String> {
+        let client = &mut self.clients[index];
+        if client.held.is_none() && client.left > 0 {
+            let Some(token) = client.under_way.iter().position(Option::is_none) else { return Ok(()) };
+            client.held = Some(self.traffic.next(index, token as u32));
+            client.left -= 1;
+        }
+        let Some(access) = client.held.take() else { return Ok(()) };
+        let token = access.token as usize;
+        let mut expected = Expected { access: access.clone(), line: None, old: None };
+        match client.l1d.offer(access, self.now) {
+            Err((access, _)) => {
+                if access.token as usize != token || access.line != expected.access.line {
+                    return Err("another access came back than was refused".to_owned());
+                }
+                client.held = Some(access);
+            }
+            Ok(()) => {
+                if client.flushing {
+                    return Err("an access was taken during a flush".to_owned());
+                }
+                let line = &mut self.oracle[expected.access.line.0 as usize];
+                match &mut expected.access.action {
+                    Action::Load(_) => expected.line = Some(Box::new(line.clone())),
+                    Action::Store(tray) => line.merge(expected.access.bytes, tray),
+                    Action::Atomic(batch) => {
+                        batch.perform(line);
+                        expected.old = (self.traffic.is_exact() && batch.returns).then_some(batch.a);
+                    }
+                }
+                client.under_way[token] = Some(expected);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn verify(expected: &Expected, completion: &Completion) -> Result<(), String> {
+    let access = &expected.access;
+    match (&completion.action, &access.action) {
+        (Action::Load(tray), Action::Load(_)) => {
+            let line = expected.line.as_ref().expect("a load has its expectation");
+            same(line, tray, access.bytes, || format!("a {:?} load of line {}", access.policy, access.line.0))
+        }
+        (Action::Store(_), Action::Store(_)) => Ok(()),
+        (Action::Atomic(batch), Action::Atomic(sent)) => match expected.old {
+            Some(old) if old[..usize::from(sent.count)] != batch.a[..usize::from(sent.count)] => {
+                Err(format!("an atomic on line {} brought other old values", access.line.0))
+            }
+            _ => Ok(()),
+        },
+        _ => Err(format!("access {} was completed as something else", completion.token)),
+    }
+}
+
+fn same(expected: &Line, found: &Line, bytes: ByteMask, what: impl Fn() -> String) -> Result<(), String> {
+    for byte in 0..128 {
+        if bytes.0 >> byte & 1 == 1 && expected.0[byte] != found.0[byte] {
+            let (expected, found) = (expected.0[byte], found.0[byte]);
+            return Err(format!("{}: byte {byte} is {found:#x}, expected {expected:#x}", what()));
+        }
+    }
+    Ok(())
+}
+
+fn note(hash: &mut Fnv, now: Cycle, index: usize, completion: &Completion) {
+    hash.write(&now.0.to_le_bytes());
+    hash.write(&[index as u8, completion.token as u8]);
+    if let Action::Atomic(batch) = &completion.action
+        && batch.returns
+    {
+        batch.a.iter().for_each(|old| hash.write(&old.to_le_bytes()));
+    }
+}
