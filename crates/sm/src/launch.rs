@@ -97,6 +97,11 @@ pub enum FaultKind {
         /// Bytes accessed.
         bytes: u32,
     },
+    /// An operation that the memory it reaches does not perform.
+    Unsupported {
+        /// What was tried.
+        what: &'static str,
+    },
     /// A barrier reached by a part of a warp whose other lanes are elsewhere.
     DivergentBarrier,
     /// `trap`.
@@ -129,6 +134,7 @@ impl fmt::Display for Fault {
             FaultKind::Misaligned { address, bytes } => {
                 write!(f, "{bytes}-byte access to address {address:#x}, which is not a multiple of {bytes}")
             }
+            FaultKind::Unsupported { what } => write!(f, "{what} is not supported"),
             FaultKind::DivergentBarrier => {
                 f.write_str("barrier reached while other lanes of the warp are on another path")
             }

@@ -1,9 +1,61 @@
 //! The load/store unit: from a warp's addresses to coalesced accesses and back to registers.
+//!
+//! ```text
+//!             address_latency                             latency of the path           writeback_latency
+//!   issue ----------------------> first access offered ------------------------> last one ----------------> write-back
+//!   cycle t                       t + a, then one a cycle                        complete at c              c + w
+//! ```
+//!
+//! A coalesced load that hits is written back at `t + a + h + w`, where `h` is the L1D's hit latency: from
+//! the cycle in which it takes an access to the cycle in which it hands it back. An instruction of n
+//! accesses, the L1D idle and every access a hit, takes `n - 1` cycles more. A shared memory instruction of p
+//! passes begins at `t + a` (or when the one before has passed) and is complete at `begin + p - 1 + latency`.
+//! Global and local accesses, shared memory, and the constant cache are three paths: instructions keep
+//! their order within each, and none waits for another.
+//!
+//! In a cycle the SM calls, in this order: [`Lsu::tick`], after the L1D and the constant cache have had
+//! theirs; [`Lsu::finished`] until there is none or no write port is left; then [`Lsu::issue`] if
+//! [`Lsu::can_accept`]. A warp in [`Lsu::waiting_fence`] must not issue memory instructions, fences, barriers
+//! or its exit.
+//!
+//! What this unit does not model: address translation, and replays through the issue stage (an instruction
+//! is issued once and stays here until it has finished).
 
-use strata_ptx::isa::{Instruction, Pc};
+mod address;
+mod atomics;
+mod coalesce;
+mod config;
+mod constants;
+mod device;
+mod entry;
+mod fence;
+mod issue;
+mod scratchpad;
+mod statistics;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use strata_engine::{Cycle, DelayLine};
+use strata_memory::doors::L1d;
+use strata_ptx::isa::{Instruction, Pc, Scope};
 use strata_ptx::lanes::{LaneMask, Row};
 
+pub use config::{LsuConfig, ScratchpadConfig};
+pub use constants::ConstantCache;
+pub use fence::FenceState;
+pub use statistics::LsuStatistics;
+
+use address::Resolver;
+use constants::ConstantPath;
+use device::{Accepted, Completed, DevicePath};
+use entry::{Entry, Operation, Table};
+use fence::Fences;
+use scratchpad::Scratchpad;
+
 /// A memory instruction whose operands have been collected.
+#[derive(Clone, Copy, Debug)]
 pub struct MemoryInstruction<'a> {
     /// The instruction.
     pub instruction: &'a Instruction,
@@ -22,6 +74,7 @@ pub struct MemoryInstruction<'a> {
 }
 
 /// A memory instruction that is finished: what goes into which registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished<'a> {
     /// Warp slot.
     pub warp: u8,
@@ -29,6 +82,238 @@ pub struct Finished<'a> {
     pub pc: Pc,
     /// Lanes to write.
     pub lanes: LaneMask,
-    /// Rows in the order of destinations, low word first: those of destination 0, then 1...
+    /// Rows in the order of destinations, low word first: those of destination 0, then 1... None for stores,
+    /// reductions and prefetches.
     pub rows: &'a [Row],
+}
+
+/// The load/store unit of an SM, its shared memory included.
+#[derive(Clone, Debug)]
+pub struct Lsu {
+    table: Table,
+    device: DevicePath,
+    scratchpad: Scratchpad,
+    constants: ConstantPath,
+    fences: Fences,
+    resolver: Resolver,
+    /// Instructions that are complete, by the cycle of their write-back.
+    done: DelayLine<u8>,
+    address_latency: u64,
+    writeback_latency: u64,
+    statistics: LsuStatistics,
+}
+
+impl Lsu {
+    /// For an SM of `warp_slots` warps (at most 64) whose slot 0 is number `first_warp` over all SMs: by this
+    /// number local memory is laid out. An error names the parameter that is wrong.
+    pub fn new(config: &LsuConfig, warp_slots: usize, first_warp: u64) -> Result<Lsu, String> {
+        config.check()?;
+        if warp_slots > 64 {
+            return Err(format!("an SM of {warp_slots} warp slots, expected at most 64"));
+        }
+        let instructions = *config.instructions as usize;
+        let accesses = *config.accesses as usize;
+        Ok(Lsu {
+            table: Table::new(*config.instructions),
+            device: DevicePath::new(instructions, accesses, *config.segment_bytes as usize),
+            scratchpad: Scratchpad::new(&config.shared, instructions),
+            constants: ConstantPath::new(instructions),
+            fences: Fences::new(warp_slots),
+            resolver: Resolver::new(first_warp),
+            done: DelayLine::new(instructions),
+            address_latency: u64::from(*config.address_latency),
+            writeback_latency: u64::from(*config.writeback_latency),
+            statistics: LsuStatistics::default(),
+        })
+    }
+
+    /// Whether [`Lsu::issue`] may be called.
+    #[inline]
+    pub fn can_accept(&self) -> bool {
+        self.table.has_room()
+    }
+
+    /// One cycle of all paths: takes what is complete, moves fences on, offers the next accesses.
+    pub fn tick(&mut self, l1d: &mut dyn L1d, constants: &mut impl ConstantCache, now: Cycle) {
+        self.complete(l1d, constants, now);
+        if self.fences.is_active() {
+            self.step_fences(l1d, now);
+        }
+        self.offer(l1d, constants, now);
+    }
+
+    fn complete(&mut self, l1d: &mut dyn L1d, constants: &mut impl ConstantCache, now: Cycle) {
+        while let Some(completed) = self.device.complete(&mut self.table, l1d, now) {
+            self.statistics.completions += 1;
+            match completed {
+                Completed::Of(place) => self.close(place, now),
+                Completed::Detached(warp) => self.fences.close(warp),
+            }
+        }
+        while let Some(place) = self.constants.complete(&mut self.table, constants, now) {
+            self.close(place, now);
+        }
+        while let Some(place) = self.scratchpad.complete(now) {
+            self.close(place, now);
+        }
+    }
+
+    fn step_fences(&mut self, l1d: &mut dyn L1d, now: Cycle) {
+        let mut done = self.fences.step(l1d, now, &mut self.statistics);
+        while done != 0 {
+            let warp = done.trailing_zeros() as u8;
+            done &= done - 1;
+            if let Some(place) = self.fences.finish(warp, now, &mut self.statistics) {
+                self.start(place, now);
+            }
+        }
+    }
+
+    fn offer(&mut self, l1d: &mut dyn L1d, constants: &mut impl ConstantCache, now: Cycle) {
+        if let Some(place) = self.scratchpad.begin(now) {
+            let entry = self.table.get_mut(place);
+            self.scratchpad.perform(place, entry, now, &mut self.statistics);
+        }
+        if let Some(place) = self.constants.offer(&mut self.table, constants, now, &mut self.statistics) {
+            self.close(place, now);
+        }
+        if let Some(accepted) = self.device.offer(&mut self.table, l1d, now, &mut self.statistics) {
+            let Accepted { entry: place, detached, last } = accepted;
+            if detached {
+                self.fences.open(self.table.get(place).warp);
+                self.close(place, now);
+            }
+            if last {
+                self.close(place, now);
+            }
+        }
+    }
+
+    /// Something that an instruction waited for is done; with the last it is complete.
+    #[inline]
+    fn close(&mut self, place: u8, now: Cycle) {
+        let entry = self.table.get_mut(place);
+        entry.open -= 1;
+        if entry.open == 0 {
+            self.end(place, now);
+        }
+    }
+
+    /// An instruction is complete.
+    #[inline]
+    fn end(&mut self, place: u8, now: Cycle) {
+        let entry = self.table.get_mut(place);
+        if entry.operation == Operation::Load {
+            words::extend(entry.ty, entry.vector, &mut entry.image);
+        }
+        self.fences.close(entry.warp);
+        self.statistics.finished += 1;
+        self.statistics.latency_cycles += now.since(entry.issued);
+        self.done
+            .push(now + self.writeback_latency, place)
+            .expect("there is room for every instruction in flight");
+    }
+
+    /// The next finished instruction whose write-back is due. Its place is free afterwards.
+    #[inline]
+    pub fn finished(&mut self, now: Cycle) -> Option<Finished<'_>> {
+        let place = self.done.pop(now)?;
+        self.table.release(place);
+        let entry = self.table.get(place);
+        let rows = match entry.operation {
+            _ if entry.width == 0 => 0,
+            Operation::Load => entry.ty.rows() * usize::from(entry.vector),
+            Operation::Atomic { returns: true, .. } => entry.ty.rows(),
+            Operation::Store | Operation::Atomic { returns: false, .. } => 0,
+        };
+        let Entry { warp, pc, lanes, ref image, .. } = *entry;
+        Some(Finished { warp, pc, lanes, rows: &image.words[..rows] })
+    }
+
+    /// Begins a fence of a warp: it stands in [`Lsu::waiting_fence`] until the fence is done.
+    pub fn fence(&mut self, warp: u8, scope: Scope, now: Cycle) {
+        self.fences.begin(warp, scope, None, now);
+    }
+
+    /// Warps that wait for a fence, or for one that an acquire or release operation implies.
+    #[inline]
+    pub fn waiting_fence(&self) -> u64 {
+        self.fences.waiting()
+    }
+
+    /// Where a warp's fence stands.
+    pub fn fence_state(&self, warp: u8) -> FenceState {
+        self.fences.state(warp)
+    }
+
+    /// Asks that the L1D be written back and its copies dropped, once every access is performed: at the end
+    /// of a kernel, when no warp is left.
+    pub fn flush_for_kernel_end(&mut self) {
+        self.fences.end_kernel();
+    }
+
+    /// Whether that flush is done; true once.
+    pub fn kernel_end_flushed(&mut self) -> bool {
+        self.fences.kernel_ended()
+    }
+
+    /// Instructions of a warp that are not finished, and reductions that are not answered.
+    pub fn pending(&self, warp: u8) -> u32 {
+        self.fences.unperformed(warp)
+    }
+
+    /// Whether nothing is in flight and no fence waits.
+    pub fn is_idle(&self) -> bool {
+        self.table.len() == 0 && self.device.outstanding() == 0 && self.fences.waiting() == 0
+    }
+
+    /// Sets the shared memory of a CTA to zero, before it starts.
+    ///
+    /// # Panics
+    /// When the range lies outside the scratchpad.
+    pub fn clear_shared(&mut self, base: u32, bytes: u32) {
+        self.scratchpad.clear(base, bytes);
+    }
+
+    /// Earliest cycle from `now` on in which a tick does anything, leaving out completions that the L1D and
+    /// the constant cache announce themselves.
+    pub fn next_event(&self, l1d: &dyn L1d, now: Cycle) -> Cycle {
+        self.device
+            .next_event(now)
+            .min(self.scratchpad.next_event())
+            .min(self.constants.next_event())
+            .min(self.fences.next_event(l1d, now))
+            .min(self.done.next_ready())
+    }
+
+    /// A sentence for each warp that waits.
+    pub fn waits(&self, report: &mut Vec<String>) {
+        for (_, entry) in self.table.iter() {
+            let Entry { warp, line, pc, open, global, local_left, shared, constant, .. } = entry;
+            report.push(format!(
+                "warp {warp}: memory instruction at line {line} (pc {pc}), issued in cycle {}, waits for {open} \
+                 parts; lanes not offered yet: global {global:#x}, local {local_left:#x}, constant \
+                 {constant:#x}; lanes in shared memory {shared:#x}",
+                entry.issued
+            ));
+        }
+        if let Some((place, line)) = self.device.held() {
+            report.push(format!("the L1D refuses line {line} of warp {}", self.table.get(place).warp));
+        }
+        let mut waiting = self.fences.waiting();
+        while waiting != 0 {
+            let warp = waiting.trailing_zeros() as u8;
+            waiting &= waiting - 1;
+            report.push(format!(
+                "warp {warp}: its fence is {:?}, {} of its accesses are not performed",
+                self.fences.state(warp),
+                self.fences.unperformed(warp)
+            ));
+        }
+    }
+
+    /// What was counted.
+    pub fn statistics(&self) -> &LsuStatistics {
+        &self.statistics
+    }
 }

@@ -1,0 +1,170 @@
+//! Where the lanes of a memory instruction point: spaces, bounds, alignment, faults.
+
+use strata_ptx::exec::Operands;
+use strata_ptx::exec::memory;
+use strata_ptx::ir::window;
+use strata_ptx::isa::Space;
+use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
+
+use super::MemoryInstruction;
+use crate::launch::{Fault, FaultKind, Launch};
+
+/// The lanes of an instruction by the memory they reach.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// Global memory, constant variables among it when reached by a generic address.
+    pub global: LaneMask,
+    /// The thread's local memory.
+    pub local: LaneMask,
+    /// The CTA's shared memory.
+    pub shared: LaneMask,
+    /// Constants and parameters.
+    pub constant: LaneMask,
+}
+
+impl Places {
+    /// Whether all lanes reach the same memory.
+    pub fn is_one(&self) -> bool {
+        [self.global, self.local, self.shared, self.constant].iter().filter(|lanes| **lanes != 0).count() == 1
+    }
+}
+
+/// Finds the addresses of lanes and checks them.
+#[derive(Clone, Debug)]
+pub struct Resolver {
+    /// Number of the SM's first warp slot over all SMs.
+    first_warp: u64,
+    /// Index of the allocation that the last access fell into: most go to the same again.
+    recent: usize,
+}
+
+impl Resolver {
+    /// For the SM whose warp slot 0 has this number over all SMs.
+    pub fn new(first_warp: u64) -> Resolver {
+        Resolver { first_warp, recent: 0 }
+    }
+
+    /// Addresses of all active lanes, as device addresses or places in the SM's scratchpad; inactive lanes
+    /// get those of an active one.
+    ///
+    /// `lanes` must not be empty; `width` is a lane's bytes.
+    #[inline]
+    pub fn resolve<O: Operands>(
+        &mut self,
+        memory: &MemoryInstruction<'_>,
+        operands: &O,
+        launch: &Launch,
+        (space, width): (Space, u64),
+        addresses: &mut [u64; WARP_LANES],
+    ) -> Result<Places, Fault> {
+        *addresses = memory::addresses(memory.instruction, operands, space);
+        let lanes = memory.lanes;
+        if lanes != LaneMask::MAX {
+            let active = addresses[lanes.trailing_zeros() as usize];
+            for (lane, address) in addresses.iter_mut().enumerate() {
+                if lanes >> lane & 1 == 0 {
+                    *address = active;
+                }
+            }
+        }
+        let (low, high, bits) = addresses.iter().fold((u64::MAX, 0, 0), |(low, high, bits), address| {
+            (low.min(*address), high.max(*address), bits | *address)
+        });
+        let end = high.saturating_add(width);
+        let is_global = match space {
+            Space::Global => true,
+            Space::Generic => high < window::SHARED,
+            _ => false,
+        };
+        let is_aligned = bits & (width - 1) == 0;
+        if is_global && is_aligned && self.is_allocated(launch, low, end) {
+            return Ok(Places { global: lanes, ..Places::default() });
+        }
+        self.resolve_slowly(memory, launch, (space, width), addresses)
+    }
+
+    /// As [`Resolver::resolve`], lane by lane, for everything but whole warps in one global allocation.
+    fn resolve_slowly(
+        &mut self,
+        memory: &MemoryInstruction<'_>,
+        launch: &Launch,
+        (space, width): (Space, u64),
+        addresses: &mut [u64; WARP_LANES],
+    ) -> Result<Places, Fault> {
+        let given = *addresses;
+        let lanes = memory.lanes;
+        let [(_, global), (_, shared), (_, local), (_, params)] =
+            memory::split_by_space(space, addresses, lanes);
+        for lane in lanes_of(lanes) {
+            let (at, bit) = (addresses[lane], 1 << lane);
+            let end = at.saturating_add(width);
+            let (inside, name) = if global & bit != 0 {
+                let name = if space == Space::Const { "constant" } else { "global" };
+                (self.is_allocated(launch, at, end), name)
+            } else if shared & bit != 0 {
+                (end <= u64::from(launch.shared_per_cta()), "shared")
+            } else if local & bit != 0 {
+                (end <= u64::from(launch.kernel.local_bytes), "local")
+            } else {
+                (end <= launch.params.len() as u64, "parameter")
+            };
+            let (address, bytes) = (given[lane], width as u32);
+            if at % width != 0 {
+                return Err(fault(memory, launch, lane, FaultKind::Misaligned { address, bytes }));
+            }
+            if !inside {
+                let kind = FaultKind::OutOfBounds { address, bytes, space: name };
+                return Err(fault(memory, launch, lane, kind));
+            }
+        }
+        if shared | local | params != 0 {
+            let warp = self.first_warp + u64::from(memory.warp);
+            for (lane, address) in addresses.iter_mut().enumerate() {
+                let bit = 1 << lane;
+                if shared & bit != 0 {
+                    *address += u64::from(memory.shared_base);
+                } else if local & bit != 0 {
+                    *address = launch.local_address(warp, lane, *address).0;
+                } else if params & bit != 0 {
+                    *address += launch.params_at.0;
+                }
+            }
+        }
+        Ok(if space == Space::Const {
+            Places { constant: global, ..Places::default() }
+        } else {
+            Places { global, local, shared, constant: params }
+        })
+    }
+
+    /// Whether `[low, end)` lies in one allocation.
+    #[inline]
+    fn is_allocated(&mut self, launch: &Launch, low: u64, end: u64) -> bool {
+        if let Some((start, stop)) = launch.allocations.get(self.recent)
+            && *start <= low
+            && end <= *stop
+        {
+            return true;
+        }
+        let after = launch.allocations.partition_point(|(start, _)| *start <= low);
+        let Some(index) = after.checked_sub(1) else { return false };
+        if end > launch.allocations[index].1 {
+            return false;
+        }
+        self.recent = index;
+        true
+    }
+}
+
+/// A fault of one lane, with its place.
+pub fn fault(memory: &MemoryInstruction<'_>, launch: &Launch, lane: usize, kind: FaultKind) -> Fault {
+    let thread = memory.warp_in_cta * WARP_LANES as u32 + lane as u32;
+    let [x, y, _] = launch.block.map(|threads| threads.max(1));
+    Fault {
+        kind,
+        kernel: launch.kernel.name.clone(),
+        line: memory.instruction.line,
+        cta: memory.cta,
+        thread: [thread % x, thread / x % y, thread / (x * y)],
+    }
+}

@@ -1,0 +1,92 @@
+//! Coalescing: which lanes of a warp instruction share an access.
+//!
+//! As in hardware, one access at a time: the lowest lane left names a segment (an aligned part of a line),
+//! and every lane left in it joins. The order of accesses is that of their lowest lanes.
+
+use strata_memory::{Address, ByteMask, LINE_BYTES, LineAddress};
+use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
+
+/// Lanes that share an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The line.
+    pub line: LineAddress,
+    /// The bytes of it that these lanes touch.
+    pub bytes: ByteMask,
+    /// The lanes.
+    pub lanes: LaneMask,
+}
+
+/// Whether lane n's address is lane 0's plus n times `width`, for all lanes.
+#[inline]
+pub fn is_consecutive(addresses: &[u64; WARP_LANES], width: u64) -> bool {
+    let mut difference = 0;
+    for (lane, address) in addresses.iter().enumerate() {
+        difference |= address ^ addresses[0].wrapping_add(width * lane as u64);
+    }
+    difference == 0
+}
+
+/// The next group of consecutive lanes ([`is_consecutive`]); `left` is a run of lanes up to lane 31.
+#[inline]
+pub fn next_of_consecutive(
+    addresses: &[u64; WARP_LANES],
+    left: LaneMask,
+    width: usize,
+    segment_bytes: usize,
+) -> Group {
+    let first = left.trailing_zeros();
+    let address = Address(addresses[first as usize]);
+    let room = segment_bytes - address.offset() % segment_bytes;
+    let count = (room / width).min(WARP_LANES - first as usize);
+    let lanes = (u64::from(u32::MAX) >> (WARP_LANES - count) << first) as LaneMask;
+    Group { line: address.line(), bytes: ByteMask::range(address.offset(), count * width), lanes }
+}
+
+/// The next group of any addresses, each a multiple of `width`. Lanes not in `left` are ignored.
+#[inline]
+pub fn next_group(
+    addresses: &[u64; WARP_LANES],
+    left: LaneMask,
+    width: usize,
+    segment_bytes: usize,
+) -> Group {
+    let address = addresses[left.trailing_zeros() as usize];
+    let segment = !(segment_bytes as u64 - 1);
+    let mut flags = [0u32; WARP_LANES];
+    for lane in 0..WARP_LANES {
+        flags[lane] = u32::from((addresses[lane] ^ address) & segment == 0) << lane;
+    }
+    let lanes = flags.iter().fold(0, |mask, flag| mask | flag) & left;
+    Group { line: Address(address).line(), bytes: touched(addresses, lanes, width), lanes }
+}
+
+/// The bytes of their line that lanes touch, each `width` bytes at a multiple of `width`.
+#[inline]
+fn touched(addresses: &[u64; WARP_LANES], lanes: LaneMask, width: usize) -> ByteMask {
+    if width < 4 {
+        return lanes_of(lanes).fold(ByteMask::NONE, |bytes, lane| {
+            bytes | ByteMask::range(addresses[lane] as usize % LINE_BYTES, width)
+        });
+    }
+    let words = ((1u64 << (width / 4)) - 1) as u32;
+    let mut each = [0u32; WARP_LANES];
+    for lane in 0..WARP_LANES {
+        let keep = (lanes >> lane & 1).wrapping_neg();
+        each[lane] = words << (addresses[lane] as u32 / 4 % 32) & keep;
+    }
+    words_to_bytes(each.iter().fold(0, |mask, words| mask | words))
+}
+
+/// Bit n becomes bits 4n to 4n + 3.
+#[inline]
+const fn words_to_bytes(words: u32) -> ByteMask {
+    const fn spread(half: u64) -> u64 {
+        let x = (half | half << 24) & 0x0000_00ff_0000_00ff;
+        let x = (x | x << 12) & 0x000f_000f_000f_000f;
+        let x = (x | x << 6) & 0x0303_0303_0303_0303;
+        let x = (x | x << 3) & 0x1111_1111_1111_1111;
+        x * 15
+    }
+    ByteMask((spread((words >> 16) as u64) as u128) << 64 | spread((words & 0xffff) as u64) as u128)
+}

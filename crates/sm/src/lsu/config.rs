@@ -1,0 +1,68 @@
+//! Parameters of the load/store unit.
+
+use serde::{Deserialize, Serialize};
+use strata_engine::Cited;
+use strata_memory::LINE_BYTES;
+
+/// What a machine file says about the load/store unit. Cycles are core cycles.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LsuConfig {
+    /// Memory instructions in flight, 1 to 64.
+    pub instructions: Cited<u32>,
+    /// Accesses offered to the L1D and not yet completed; each has a tray of its own.
+    pub accesses: Cited<u32>,
+    /// From issue to the first cycle in which an access can be offered: address generation; at least 1.
+    pub address_latency: Cited<u32>,
+    /// From the completion of an instruction's last access to its write-back.
+    pub writeback_latency: Cited<u32>,
+    /// Lanes whose bytes lie in one aligned segment share an access: 32, 64 or 128 bytes.
+    pub segment_bytes: Cited<u32>,
+    /// Shared memory.
+    pub shared: ScratchpadConfig,
+}
+
+/// What a machine file says about shared memory.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScratchpadConfig {
+    /// Size in bytes.
+    pub bytes: Cited<u32>,
+    /// Banks, a power of two up to 64.
+    pub banks: Cited<u32>,
+    /// Width of a bank in bytes: 4 or 8.
+    pub bank_bytes: Cited<u32>,
+    /// From an instruction's last pass to its completion; at least 1.
+    pub latency: Cited<u32>,
+}
+
+impl LsuConfig {
+    /// Whether such a unit can be built; a sentence that names the field when not.
+    pub fn check(&self) -> Result<(), String> {
+        let in_range = |name: &str, value: u32, least: u32, most: u32| {
+            (least..=most)
+                .contains(&value)
+                .then_some(())
+                .ok_or_else(|| format!("{name} is {value}, expected {least} to {most}"))
+        };
+        in_range("instructions", *self.instructions, 1, 64)?;
+        in_range("accesses", *self.accesses, 1, 65536)?;
+        in_range("address_latency", *self.address_latency, 1, 1024)?;
+        in_range("writeback_latency", *self.writeback_latency, 0, 1024)?;
+        in_range("segment_bytes", *self.segment_bytes, 32, LINE_BYTES as u32)?;
+        in_range("shared.bytes", *self.shared.bytes, 0, 1 << 24)?;
+        in_range("shared.banks", *self.shared.banks, 1, 64)?;
+        in_range("shared.bank_bytes", *self.shared.bank_bytes, 4, 8)?;
+        in_range("shared.latency", *self.shared.latency, 1, 1024)?;
+        for (name, value) in [
+            ("segment_bytes", *self.segment_bytes),
+            ("shared.banks", *self.shared.banks),
+            ("shared.bank_bytes", *self.shared.bank_bytes),
+        ] {
+            if !value.is_power_of_two() {
+                return Err(format!("{name} is {value}, expected a power of two"));
+            }
+        }
+        Ok(())
+    }
+}

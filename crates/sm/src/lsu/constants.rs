@@ -1,0 +1,90 @@
+//! The way to the constant cache: `ld.const` and `ld.param`, one line a cycle.
+
+use strata_engine::{Cycle, DelayLine, Slab};
+use strata_memory::{Line, LineAddress};
+
+use super::entry::Table;
+use super::statistics::LsuStatistics;
+use super::words::{self, Piece};
+
+/// A read-only cache as the load/store unit sees it.
+pub trait ConstantCache {
+    /// Asks for a line; `token` comes back with it. False when it cannot take the request now.
+    fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool;
+
+    /// The next line that has arrived; `take` gets its token and its bytes.
+    fn arrived(&mut self, now: Cycle, take: &mut impl FnMut(u32, &Line)) -> bool;
+}
+
+/// Requests on their way to the constant cache and back.
+#[derive(Clone, Debug)]
+pub struct ConstantPath {
+    /// Instructions with lines to be asked for, oldest first.
+    queue: DelayLine<u8>,
+    /// A line that was refused.
+    held: Option<(LineAddress, u32)>,
+    /// By token: the instruction and the lanes that a line is for.
+    pending: Slab<(u8, Piece)>,
+}
+
+impl ConstantPath {
+    /// For so many instructions in flight.
+    pub fn new(instructions: usize) -> ConstantPath {
+        ConstantPath {
+            queue: DelayLine::new(instructions),
+            held: None,
+            // A warp touches at most 32 lines at once.
+            pending: Slab::new(32 * instructions),
+        }
+    }
+
+    /// Lines an instruction up; its first line is asked for at `ready`.
+    #[inline]
+    pub fn push(&mut self, entry: u8, ready: Cycle) {
+        self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
+    }
+
+    /// Asks for one line; returns the place of an instruction whose last line was taken.
+    pub fn offer(
+        &mut self,
+        table: &mut Table,
+        cache: &mut impl ConstantCache,
+        now: Cycle,
+        statistics: &mut LsuStatistics,
+    ) -> Option<u8> {
+        let place = *self.queue.front(now)?;
+        let entry = table.get_mut(place);
+        let (line, token) = self.held.take().unwrap_or_else(|| {
+            let (line, piece) = entry.next_constant_line();
+            entry.open += 1;
+            statistics.constant_lines += 1;
+            (line, self.pending.insert((place, piece)).expect("there is room for every line of every warp"))
+        });
+        if !cache.request(line, token, now) {
+            statistics.constant_refused += 1;
+            self.held = Some((line, token));
+            return None;
+        }
+        if entry.constant != 0 {
+            return None;
+        }
+        self.queue.pop(now)
+    }
+
+    /// Takes one line that has arrived, and its bytes into the instruction's words; the instruction's place.
+    pub fn complete(&mut self, table: &mut Table, cache: &mut impl ConstantCache, now: Cycle) -> Option<u8> {
+        let mut place = None;
+        cache.arrived(now, &mut |token, line| {
+            let (entry, piece) = self.pending.remove(token);
+            let instruction = table.get_mut(entry);
+            words::scatter(line, &instruction.addresses, piece, &mut instruction.image.words);
+            place = Some(entry);
+        });
+        place
+    }
+
+    /// Earliest cycle in which a line is asked for.
+    pub fn next_event(&self) -> Cycle {
+        self.queue.next_ready()
+    }
+}

@@ -1,0 +1,234 @@
+//! The way to the L1D: accesses are made, offered one a cycle, and come back.
+
+use strata_engine::{Cycle, DelayLine, Slab};
+use strata_memory::Tray;
+use strata_memory::atomic::AtomicBatch;
+use strata_memory::doors::{Access, Action, L1d, Refusal};
+use strata_ptx::lanes::{WARP_LANES, lanes_of};
+
+use super::atomics;
+use super::coalesce::Group;
+use super::entry::{Entry, Operation, SECOND_OPERAND, Table};
+use super::statistics::LsuStatistics;
+use super::words::{self, Piece};
+
+/// What the unit remembers of an access at the L1D; its index is the access's token.
+#[derive(Clone, Copy, Debug)]
+struct Pending {
+    /// Place of the instruction; not looked at when `detached`.
+    entry: u8,
+    warp: u8,
+    /// The instruction has finished without waiting for this (`red`).
+    detached: bool,
+    piece: Piece,
+}
+
+/// An access that the L1D has taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepted {
+    /// Place of its instruction.
+    pub entry: u8,
+    /// The instruction does not wait for it (`red`): its completion will be [`Completed::Detached`].
+    pub detached: bool,
+    /// It was the instruction's last access.
+    pub last: bool,
+}
+
+/// An access that is performed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Completed {
+    /// The instruction at this place waited for it.
+    Of(u8),
+    /// Only fences of this warp waited for it.
+    Detached(u8),
+}
+
+/// Accesses on their way to the L1D and back.
+#[derive(Clone, Debug)]
+pub struct DevicePath {
+    /// Instructions with accesses to be made, oldest first.
+    queue: DelayLine<u8>,
+    /// An access that was refused, and the instruction that it belongs to.
+    held: Option<(u8, Access)>,
+    pending: Slab<Pending>,
+    trays: Vec<Tray>,
+    batches: Vec<Box<AtomicBatch>>,
+    segment_bytes: usize,
+}
+
+impl DevicePath {
+    /// For so many instructions and accesses in flight.
+    pub fn new(instructions: usize, accesses: usize, segment_bytes: usize) -> DevicePath {
+        use strata_memory::atomic::{AtomicOp, AtomicType};
+        let batch = AtomicBatch::empty(AtomicOp::Add, AtomicType::U32);
+        DevicePath {
+            queue: DelayLine::new(instructions),
+            held: None,
+            pending: Slab::new(accesses),
+            trays: (0..accesses).map(|_| Box::new(strata_memory::Line::ZERO)).collect(),
+            batches: (0..accesses).map(|_| Box::new(batch.clone())).collect(),
+            segment_bytes,
+        }
+    }
+
+    /// Lines an instruction up; its first access is made at `ready`.
+    #[inline]
+    pub fn push(&mut self, entry: u8, ready: Cycle) {
+        self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
+    }
+
+    /// Offers one access to the L1D, if one is ready.
+    #[inline]
+    pub fn offer(
+        &mut self,
+        table: &mut Table,
+        l1d: &mut dyn L1d,
+        now: Cycle,
+        statistics: &mut LsuStatistics,
+    ) -> Option<Accepted> {
+        let (place, access) = match self.held.take() {
+            Some(held) => held,
+            None => {
+                let place = *self.queue.front(now)?;
+                if self.pending.is_full() {
+                    statistics.full_cycles += 1;
+                    return None;
+                }
+                (place, self.make(place, table.get_mut(place), statistics))
+            }
+        };
+        let token = access.token;
+        if let Err((access, why)) = l1d.offer(access, now) {
+            count_refusal(why, statistics);
+            self.held = Some((place, access));
+            return None;
+        }
+        let entry = table.get(place);
+        let detached = matches!(entry.operation, Operation::Atomic { returns: false, .. });
+        if detached {
+            self.pending.get_mut(token).detached = true;
+        }
+        let last = !entry.has_device_lanes();
+        if last {
+            self.queue.pop(now);
+        }
+        Some(Accepted { entry: place, detached, last })
+    }
+
+    /// Makes the next access of an instruction.
+    fn make(&mut self, place: u8, entry: &mut Entry, statistics: &mut LsuStatistics) -> Access {
+        let (group, piece) = entry.next_device_group(self.segment_bytes);
+        let pending = Pending { entry: place, warp: entry.warp, detached: false, piece };
+        let token = self.pending.insert(pending).expect("room was checked");
+        entry.open += 1;
+        statistics.accesses += 1;
+        statistics.bytes_accessed += u64::from(group.bytes.count());
+        statistics.bytes_requested += u64::from(group.lanes.count_ones()) * u64::from(piece.width);
+        let action = match entry.operation {
+            Operation::Load => Action::Load(self.tray()),
+            Operation::Store => {
+                let mut tray = self.tray();
+                words::gather(&mut tray, &entry.addresses, piece, &entry.image.words);
+                Action::Store(tray)
+            }
+            Operation::Atomic { .. } => {
+                let mut batch = self.batches.pop().expect("every access has a batch");
+                fill(&mut batch, entry, &group);
+                Action::Atomic(batch)
+            }
+        };
+        let Group { line, bytes, .. } = group;
+        Access { line, bytes, action, policy: entry.policy, token, pc: entry.pc, warp: entry.warp }
+    }
+
+    fn tray(&mut self) -> Tray {
+        self.trays.pop().expect("every access has a tray")
+    }
+
+    /// Takes one finished access from the L1D, and its bytes into the instruction's words.
+    #[inline]
+    pub fn complete(&mut self, table: &mut Table, l1d: &mut dyn L1d, now: Cycle) -> Option<Completed> {
+        let completion = l1d.completed(now)?;
+        let Pending { entry: place, warp, detached, piece } = self.pending.remove(completion.token);
+        match completion.action {
+            Action::Load(tray) => {
+                let entry = table.get_mut(place);
+                words::scatter(&tray, &entry.addresses, piece, &mut entry.image.words);
+                self.trays.push(tray);
+            }
+            Action::Store(tray) => self.trays.push(tray),
+            Action::Atomic(batch) => {
+                if !detached {
+                    take(&batch, table.get_mut(place));
+                }
+                self.batches.push(batch);
+            }
+        }
+        if detached {
+            return Some(Completed::Detached(warp));
+        }
+        Some(Completed::Of(place))
+    }
+
+    /// Earliest cycle in which an access is offered.
+    pub fn next_event(&self, now: Cycle) -> Cycle {
+        if self.held.is_some() { now } else { self.queue.next_ready() }
+    }
+
+    /// Accesses at the L1D or refused by it.
+    pub fn outstanding(&self) -> usize {
+        self.pending.len()
+    }
+
+    /// The refused access's line, if one is held.
+    pub fn held(&self) -> Option<(u8, strata_memory::LineAddress)> {
+        self.held.as_ref().map(|(place, access)| (*place, access.line))
+    }
+}
+
+/// The atomics of a group, in lane order.
+fn fill(batch: &mut AtomicBatch, entry: &Entry, group: &Group) {
+    let Operation::Atomic { op, returns } = entry.operation else {
+        unreachable!("only atomics make batches")
+    };
+    (batch.op, batch.ty) = atomics::at_the_line(op, entry.ty).expect("checked at issue");
+    (batch.returns, batch.count) = (returns, 0);
+    let wide = entry.width == 8;
+    let words = &entry.image.words;
+    let operand = |first: usize, lane: usize| {
+        let high = if wide { words[first + 1].0[lane] } else { 0 };
+        u64::from(high) << 32 | u64::from(words[first].0[lane])
+    };
+    for lane in lanes_of(group.lanes) {
+        let at = usize::from(batch.count);
+        batch.lane[at] = lane as u8;
+        batch.offset[at] = entry.addresses[lane] as u8 % strata_memory::LINE_BYTES as u8;
+        batch.a[at] = operand(0, lane);
+        batch.b[at] = operand(SECOND_OPERAND, lane);
+        batch.count += 1;
+    }
+}
+
+/// The old values of a batch, to their lanes.
+fn take(batch: &AtomicBatch, entry: &mut Entry) {
+    for at in 0..usize::from(batch.count).min(WARP_LANES) {
+        let lane = usize::from(batch.lane[at]);
+        entry.image.words[0].0[lane] = batch.a[at] as u32;
+        if entry.width == 8 {
+            entry.image.words[1].0[lane] = (batch.a[at] >> 32) as u32;
+        }
+    }
+}
+
+fn count_refusal(why: Refusal, statistics: &mut LsuStatistics) {
+    let counter = match why {
+        Refusal::Port => &mut statistics.refused_port,
+        Refusal::Mshr => &mut statistics.refused_mshr,
+        Refusal::Merge => &mut statistics.refused_merge,
+        Refusal::Ways => &mut statistics.refused_ways,
+        Refusal::Network => &mut statistics.refused_network,
+        Refusal::Bank => &mut statistics.refused_bank,
+        Refusal::Flush => &mut statistics.refused_flush,
+    };
+    *counter += 1;
+}

@@ -1,0 +1,218 @@
+//! Memory instructions in flight.
+
+use strata_engine::Cycle;
+use strata_memory::doors::Policy;
+use strata_memory::{ByteMask, LineAddress};
+use strata_ptx::exec::memory::Image;
+use strata_ptx::isa::{self, Pc, Ty};
+use strata_ptx::lanes::{LaneMask, WARP_LANES};
+
+use super::coalesce::{self, Group};
+use super::words::Piece;
+
+/// What an instruction does with memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// Reads.
+    Load,
+    /// Writes.
+    Store,
+    /// Reads, modifies and writes.
+    Atomic {
+        /// The operation.
+        op: isa::AtomicOp,
+        /// Whether the old values are wanted (`atom`, not `red`).
+        returns: bool,
+    },
+}
+
+/// Where the second operands of an atomic (`cas`) lie among an entry's words.
+pub const SECOND_OPERAND: usize = 2;
+
+/// A memory instruction in flight. Large, and never moved.
+#[derive(Clone, Debug)]
+pub struct Entry {
+    /// By lane: device address, or place in the scratchpad. Inactive lanes hold an active lane's.
+    pub addresses: [u64; WARP_LANES],
+    /// Words to be stored, operands of an atomic, or words loaded so far; at the end the destinations' rows.
+    pub image: Image,
+    /// What it does.
+    pub operation: Operation,
+    /// Type of an element.
+    pub ty: Ty,
+    /// Elements a lane.
+    pub vector: u8,
+    /// Bytes a lane.
+    pub width: u8,
+    /// Warp slot.
+    pub warp: u8,
+    /// Where the instruction stands.
+    pub pc: Pc,
+    /// Its line in the PTX text.
+    pub line: u32,
+    /// Active lanes.
+    pub lanes: LaneMask,
+    /// How the L1D is used.
+    pub policy: Policy,
+    /// When it was issued.
+    pub issued: Cycle,
+    /// Lanes in global memory whose access is still to be made.
+    pub global: LaneMask,
+    /// Lanes in local memory.
+    pub local: LaneMask,
+    /// Lanes in local memory whose access for word `local_word` is still to be made.
+    pub local_left: LaneMask,
+    /// The word of local memory at which accesses are made: each lies in a line of its own.
+    pub local_word: u8,
+    /// Lanes in shared memory.
+    pub shared: LaneMask,
+    /// Lanes in constant or parameter memory whose access is still to be made.
+    pub constant: LaneMask,
+    /// Addresses follow one another over all 32 lanes, all in one space.
+    pub consecutive: bool,
+    /// Accesses under way, and one for each space in which some are still to be made.
+    pub open: u16,
+}
+
+impl Entry {
+    const EMPTY: Entry = Entry {
+        addresses: [0; WARP_LANES],
+        image: Image::ZERO,
+        operation: Operation::Load,
+        ty: Ty::U32,
+        vector: 1,
+        width: 4,
+        warp: 0,
+        pc: 0,
+        line: 0,
+        lanes: 0,
+        policy: Policy::Cached,
+        issued: Cycle::ZERO,
+        global: 0,
+        local: 0,
+        local_left: 0,
+        local_word: 0,
+        shared: 0,
+        constant: 0,
+        consecutive: false,
+        open: 0,
+    };
+
+    /// Whether accesses for the L1D are still to be made.
+    #[inline]
+    pub fn has_device_lanes(&self) -> bool {
+        self.global | self.local_left != 0
+    }
+
+    /// Takes the next access for the L1D; call while [`Entry::has_device_lanes`].
+    #[inline]
+    pub fn next_device_group(&mut self, segment_bytes: usize) -> (Group, Piece) {
+        if self.global != 0 {
+            let group = self.group(self.global, self.width, segment_bytes);
+            self.global &= !group.lanes;
+            let consecutive = self.consecutive;
+            return (group, Piece { lanes: group.lanes, first: 0, width: self.width, consecutive });
+        }
+        let width = self.width.min(4);
+        let mut group = self.group(self.local_left, width, segment_bytes);
+        group.line = LineAddress(group.line.0 + u64::from(self.local_word));
+        let piece =
+            Piece { lanes: group.lanes, first: self.local_word, width, consecutive: self.consecutive };
+        self.local_left &= !group.lanes;
+        if self.local_left == 0 && 4 * (self.local_word + 1) < self.width {
+            self.local_word += 1;
+            self.local_left = self.local;
+        }
+        (group, piece)
+    }
+
+    /// Takes the next line of constant memory; call while `constant` is not empty.
+    #[inline]
+    pub fn next_constant_line(&mut self) -> (LineAddress, Piece) {
+        let group = self.group(self.constant, self.width, strata_memory::LINE_BYTES);
+        self.constant &= !group.lanes;
+        let piece = Piece { lanes: group.lanes, first: 0, width: self.width, consecutive: self.consecutive };
+        (group.line, piece)
+    }
+
+    #[inline]
+    fn group(&self, left: LaneMask, width: u8, segment_bytes: usize) -> Group {
+        let width = usize::from(width);
+        if self.consecutive {
+            return coalesce::next_of_consecutive(&self.addresses, left, width, segment_bytes);
+        }
+        let group = coalesce::next_group(&self.addresses, left, width, segment_bytes);
+        debug_assert!(group.bytes != ByteMask::NONE, "a group has the lane that named it");
+        group
+    }
+}
+
+/// Every memory instruction in flight, in places that are used again.
+#[derive(Clone, Debug)]
+pub struct Table {
+    entries: Vec<Entry>,
+    /// Bit n: entry n is free.
+    free: u64,
+    capacity: u32,
+}
+
+impl Table {
+    /// An empty table for up to 64 instructions.
+    pub fn new(capacity: u32) -> Table {
+        Table { entries: vec![Entry::EMPTY; capacity as usize], free: u64::MAX >> (64 - capacity), capacity }
+    }
+
+    /// Whether a place is free.
+    #[inline]
+    pub fn has_room(&self) -> bool {
+        self.free != 0
+    }
+
+    /// Instructions in flight.
+    pub fn len(&self) -> u32 {
+        self.capacity - self.free.count_ones()
+    }
+
+    /// The place that [`Table::claim`] would take.
+    #[inline]
+    pub fn vacant(&mut self) -> &mut Entry {
+        &mut self.entries[self.free.trailing_zeros() as usize]
+    }
+
+    /// Takes the lowest free place.
+    #[inline]
+    pub fn claim(&mut self) -> u8 {
+        let place = self.free.trailing_zeros() as u8;
+        self.free &= self.free - 1;
+        place
+    }
+
+    /// Frees a place; its contents stay until it is claimed again.
+    #[inline]
+    pub fn release(&mut self, place: u8) {
+        debug_assert!(self.free >> place & 1 == 0, "an instruction leaves once");
+        self.free |= 1 << place;
+    }
+
+    /// The instruction at a place.
+    #[inline]
+    pub fn get(&self, place: u8) -> &Entry {
+        &self.entries[usize::from(place)]
+    }
+
+    /// The instruction at a place, to change it.
+    #[inline]
+    pub fn get_mut(&mut self, place: u8) -> &mut Entry {
+        &mut self.entries[usize::from(place)]
+    }
+
+    /// Instructions in flight and their places.
+    pub fn iter(&self) -> impl Iterator<Item = (u8, &Entry)> {
+        let used = !self.free;
+        self.entries
+            .iter()
+            .enumerate()
+            .filter(move |(place, _)| used >> place & 1 == 1)
+            .map(|(place, entry)| (place as u8, entry))
+    }
+}

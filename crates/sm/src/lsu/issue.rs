@@ -1,0 +1,183 @@
+//! Taking a memory instruction in: decoding, addresses, operands, and onto its paths.
+
+use strata_engine::Cycle;
+use strata_memory::doors::Policy;
+use strata_ptx::exec::{Operands, memory};
+use strata_ptx::isa::{CacheOp, MemoryMode, Op, Ordering, Scope, Space, Ty};
+use strata_ptx::lanes::LaneMask;
+
+use super::address::{Places, fault};
+use super::entry::{Operation, SECOND_OPERAND};
+use super::fence::{HeldBack, acquires, releases};
+use super::{Lsu, MemoryInstruction, atomics, coalesce};
+use crate::launch::{Fault, FaultKind, Launch};
+
+impl Lsu {
+    /// Takes a memory instruction in. On a fault nothing has changed.
+    ///
+    /// # Panics
+    /// When [`Lsu::can_accept`] is false, when the warp waits for a fence, or when the instruction is none of
+    /// memory's.
+    pub fn issue<O: Operands>(
+        &mut self,
+        memory: MemoryInstruction<'_>,
+        operands: &O,
+        launch: &Launch,
+        now: Cycle,
+    ) -> Result<(), Fault> {
+        assert!(self.can_accept(), "a memory instruction was issued though no place is free");
+        let (operation, mode) = match memory.instruction.op {
+            Op::Load(mode) => (Operation::Load, mode),
+            Op::Store(mode) => (Operation::Store, mode),
+            Op::Atomic { op, mode } => (Operation::Atomic { op, returns: true }, mode),
+            Op::Reduce { op, mode } => (Operation::Atomic { op, returns: false }, mode),
+            Op::Prefetch(_) => {
+                self.statistics.instructions += 1;
+                self.statistics.prefetches += 1;
+                self.pass_through(&memory, now);
+                return Ok(());
+            }
+            op => panic!("line {}: {op:?} is no memory instruction", memory.instruction.line),
+        };
+        if memory.lanes == 0 {
+            self.count(operation);
+            self.statistics.empty += 1;
+            self.pass_through(&memory, now);
+            return Ok(());
+        }
+        let width = mode.ty.bytes() * usize::from(mode.vector);
+        let entry = self.table.vacant();
+        let target = (mode.space, width as u64);
+        let places = self.resolver.resolve(&memory, operands, launch, target, &mut entry.addresses)?;
+        check_support(&memory, launch, operation, mode, places)?;
+
+        entry.operation = operation;
+        (entry.ty, entry.vector, entry.width) = (mode.ty, mode.vector, width as u8);
+        (entry.warp, entry.pc, entry.line) = (memory.warp, memory.pc, memory.instruction.line);
+        (entry.lanes, entry.issued) = (memory.lanes, now);
+        entry.policy = policy(operation, mode, places);
+        entry.global = places.global;
+        (entry.local, entry.local_left, entry.local_word) = (places.local, places.local, 0);
+        (entry.shared, entry.constant) = (places.shared, places.constant);
+        let is_one = places.is_one();
+        // Words of local memory are made into accesses one at a time.
+        let piece = if places.local != 0 { width.min(4) } else { width };
+        entry.consecutive = is_one
+            && memory.lanes == LaneMask::MAX
+            && coalesce::is_consecutive(&entry.addresses, piece as u64);
+        match operation {
+            Operation::Load => {}
+            Operation::Store => {
+                memory::gather(operands, mode.ty, 1, usize::from(mode.vector), &mut entry.image);
+            }
+            Operation::Atomic { op, .. } => {
+                memory::gather(operands, mode.ty, 1, 1, &mut entry.image);
+                if op == strata_ptx::isa::AtomicOp::Cas {
+                    for half in 0..mode.ty.rows() {
+                        entry.image.words[SECOND_OPERAND + half] = *operands.source(2, half);
+                    }
+                }
+            }
+        }
+
+        let statistics = &mut self.statistics;
+        statistics.global_instructions += u64::from(places.global != 0);
+        statistics.local_instructions += u64::from(places.local != 0);
+        statistics.shared_instructions += u64::from(places.shared != 0);
+        statistics.constant_instructions += u64::from(places.constant != 0);
+        statistics.split_instructions += u64::from(!is_one);
+        self.count(operation);
+        let place = self.table.claim();
+        let acquires = acquires(mode.ordering);
+        if releases(mode.ordering) {
+            self.fences.begin(memory.warp, mode.scope, Some(HeldBack { entry: place, acquires }), now);
+        } else {
+            self.start(place, now);
+            if acquires {
+                self.fences.begin(memory.warp, mode.scope, None, now);
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts an instruction on the paths of its lanes.
+    pub(super) fn start(&mut self, place: u8, now: Cycle) {
+        let ready = now + self.address_latency;
+        let entry = self.table.get_mut(place);
+        let device = entry.has_device_lanes();
+        entry.open = u16::from(device) + u16::from(entry.shared != 0) + u16::from(entry.constant != 0);
+        self.fences.open(entry.warp);
+        if device {
+            self.device.push(place, ready);
+        }
+        if entry.shared != 0 {
+            self.scratchpad.push(place, ready);
+        }
+        if entry.constant != 0 {
+            self.constants.push(place, ready);
+        }
+    }
+
+    /// An instruction that does nothing to memory: finished as soon as one can be.
+    fn pass_through(&mut self, memory: &MemoryInstruction<'_>, now: Cycle) {
+        let entry = self.table.vacant();
+        // No bytes: no rows are written either.
+        (entry.operation, entry.ty, entry.vector, entry.width) = (Operation::Load, Ty::U32, 0, 0);
+        (entry.warp, entry.pc, entry.line) = (memory.warp, memory.pc, memory.instruction.line);
+        (entry.lanes, entry.issued, entry.open) = (0, now, 0);
+        (entry.global, entry.local_left, entry.shared, entry.constant) = (0, 0, 0, 0);
+        self.fences.open(memory.warp);
+        let place = self.table.claim();
+        self.end(place, now);
+    }
+
+    fn count(&mut self, operation: Operation) {
+        self.statistics.instructions += 1;
+        *match operation {
+            Operation::Load => &mut self.statistics.loads,
+            Operation::Store => &mut self.statistics.stores,
+            Operation::Atomic { returns: true, .. } => &mut self.statistics.atomics,
+            Operation::Atomic { returns: false, .. } => &mut self.statistics.reductions,
+        } += 1;
+    }
+}
+
+/// Refuses what the memories do not do.
+fn check_support(
+    memory: &MemoryInstruction<'_>,
+    launch: &Launch,
+    operation: Operation,
+    mode: MemoryMode,
+    places: Places,
+) -> Result<(), Fault> {
+    let refuse = |lanes: LaneMask, what| {
+        let lane = lanes.trailing_zeros() as usize;
+        if lanes == 0 { Ok(()) } else { Err(fault(memory, launch, lane, FaultKind::Unsupported { what })) }
+    };
+    match operation {
+        Operation::Load => Ok(()),
+        Operation::Store => refuse(places.constant, "a store to constant or parameter memory"),
+        Operation::Atomic { op, .. } => {
+            refuse(places.constant, "an atomic operation on constant or parameter memory")?;
+            refuse(places.local, "an atomic operation on local memory")?;
+            if atomics::at_the_line(op, mode.ty).is_none() {
+                refuse(places.global, "an atomic operation of this type on global memory")?;
+            }
+            Ok(())
+        }
+    }
+}
+
+/// How an instruction uses the L1D.
+fn policy(operation: Operation, mode: MemoryMode, places: Places) -> Policy {
+    let is_strong = match mode.ordering {
+        Ordering::Weak => false,
+        Ordering::Volatile => true,
+        // The threads of a CTA share the L1D.
+        _ => mode.scope != Scope::Cta,
+    };
+    let goes_past = matches!(mode.cache, CacheOp::Global | CacheOp::Volatile);
+    let is_atomic = matches!(operation, Operation::Atomic { .. });
+    let is_private = mode.space == Space::Local || places.global == 0;
+    if (is_strong || goes_past || is_atomic) && !is_private { Policy::Bypass } else { Policy::Cached }
+}

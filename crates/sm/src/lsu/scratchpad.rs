@@ -1,0 +1,213 @@
+//! Shared memory: bytes in the SM behind banks.
+//!
+//! One pass a cycle. In a pass each bank serves one word, to any number of lanes; lanes that need different
+//! words of one bank take further passes. An access of more than a bank's width is served by groups of
+//! lanes whose bytes fill the banks once: half warps for 8 bytes, quarter warps for 16.
+//! (CUDA C Programming Guide, "Shared Memory" of compute capability 2.x and 3.x.)
+
+use strata_engine::{Cycle, DelayLine};
+use strata_ptx::exec::atomic;
+use strata_ptx::isa;
+use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
+
+use super::config::ScratchpadConfig;
+use super::entry::{Entry, Operation, SECOND_OPERAND};
+use super::statistics::LsuStatistics;
+
+/// Shared memory of an SM.
+#[derive(Clone, Debug)]
+pub struct Scratchpad {
+    bytes: Vec<u8>,
+    banks: u32,
+    bank_bytes: u32,
+    latency: u64,
+    /// Instructions waiting for their passes, oldest first.
+    queue: DelayLine<u8>,
+    /// First cycle in which no pass is under way.
+    free_at: Cycle,
+    /// Instructions whose passes have begun, by the cycle in which they complete.
+    under_way: DelayLine<u8>,
+}
+
+impl Scratchpad {
+    /// For so many instructions in flight.
+    pub fn new(config: &ScratchpadConfig, instructions: usize) -> Scratchpad {
+        Scratchpad {
+            bytes: vec![0; *config.bytes as usize],
+            banks: *config.banks,
+            bank_bytes: *config.bank_bytes,
+            latency: u64::from(*config.latency),
+            queue: DelayLine::new(instructions),
+            free_at: Cycle::ZERO,
+            under_way: DelayLine::new(instructions),
+        }
+    }
+
+    /// Sets the bytes of a CTA's shared memory to zero, before it starts.
+    ///
+    /// # Panics
+    /// When the range lies outside.
+    pub fn clear(&mut self, base: u32, length: u32) {
+        self.bytes[base as usize..(base + length) as usize].fill(0);
+    }
+
+    /// Lines an instruction up; its first pass is made at `ready` or later.
+    #[inline]
+    pub fn push(&mut self, entry: u8, ready: Cycle) {
+        self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
+    }
+
+    /// The place of the instruction whose passes begin now.
+    #[inline]
+    pub fn begin(&mut self, now: Cycle) -> Option<u8> {
+        if self.free_at > now { None } else { self.queue.pop(now) }
+    }
+
+    /// Begins the passes of an instruction: its bytes move now, it completes when its last pass has gone
+    /// through. Instructions pass one after the other, so nothing sees a state in between.
+    #[inline]
+    pub fn perform(&mut self, place: u8, entry: &mut Entry, now: Cycle, statistics: &mut LsuStatistics) {
+        let passes = self.passes(entry);
+        statistics.shared_passes += passes;
+        statistics.shared_conflict_cycles += passes - self.least_passes(entry);
+        self.free_at = now + passes;
+        self.under_way
+            .push(now + (passes - 1 + self.latency), place)
+            .expect("there is room for every instruction in flight");
+        match entry.operation {
+            Operation::Load => self.load(entry),
+            Operation::Store => self.store(entry),
+            Operation::Atomic { op, .. } => self.modify(op, entry),
+        }
+    }
+
+    /// The next instruction that is complete.
+    #[inline]
+    pub fn complete(&mut self, now: Cycle) -> Option<u8> {
+        self.under_way.pop(now)
+    }
+
+    /// Earliest cycle in which something begins or completes.
+    pub fn next_event(&self) -> Cycle {
+        let begin = self.queue.next_ready();
+        let begin = if begin == Cycle::NEVER { begin } else { begin.max(self.free_at) };
+        begin.min(self.under_way.next_ready())
+    }
+
+    fn load(&self, entry: &mut Entry) {
+        let width = usize::from(entry.width);
+        let words = &mut entry.image.words;
+        if entry.consecutive && width == 4 && entry.shared == LaneMask::MAX {
+            let at = entry.addresses[0] as usize;
+            let bytes = self.bytes[at..at + 4 * WARP_LANES].chunks_exact(4);
+            for (to, from) in words[0].0.iter_mut().zip(bytes) {
+                *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+            }
+            return;
+        }
+        for lane in lanes_of(entry.shared) {
+            let at = entry.addresses[lane] as usize;
+            if width < 4 {
+                let mut word = [0; 4];
+                word[..width].copy_from_slice(&self.bytes[at..at + width]);
+                words[0].0[lane] = u32::from_le_bytes(word);
+            } else {
+                for (n, row) in words.iter_mut().enumerate().take(width / 4) {
+                    row.0[lane] = self.word(at + 4 * n);
+                }
+            }
+        }
+    }
+
+    fn store(&mut self, entry: &Entry) {
+        let width = usize::from(entry.width);
+        for lane in lanes_of(entry.shared) {
+            let at = entry.addresses[lane] as usize;
+            for n in 0..width.div_ceil(4) {
+                let length = (width - 4 * n).min(4);
+                let word = entry.image.words[n].0[lane].to_le_bytes();
+                self.bytes[at + 4 * n..at + 4 * n + length].copy_from_slice(&word[..length]);
+            }
+        }
+    }
+
+    /// Atomics, one lane after the other.
+    fn modify(&mut self, op: isa::AtomicOp, entry: &mut Entry) {
+        let width = usize::from(entry.width);
+        let words = &mut entry.image.words;
+        for lane in lanes_of(entry.shared) {
+            let at = entry.addresses[lane] as usize;
+            let operand = |first: usize| {
+                let high = if width == 8 { words[first + 1].0[lane] } else { 0 };
+                u64::from(high) << 32 | u64::from(words[first].0[lane])
+            };
+            let mut old = [0; 8];
+            old[..width].copy_from_slice(&self.bytes[at..at + width]);
+            let old = u64::from_le_bytes(old);
+            let new = atomic::apply(op, entry.ty, old, operand(0), operand(SECOND_OPERAND));
+            self.bytes[at..at + width].copy_from_slice(&new.to_le_bytes()[..width]);
+            words[0].0[lane] = old as u32;
+            if width == 8 {
+                words[1].0[lane] = (old >> 32) as u32;
+            }
+        }
+    }
+
+    fn word(&self, at: usize) -> u32 {
+        let bytes = &self.bytes;
+        u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    }
+
+    /// Lanes served together.
+    fn group_lanes(&self, width: u8) -> u32 {
+        (self.banks * self.bank_bytes / u32::from(width)).clamp(1, WARP_LANES as u32)
+    }
+
+    /// Passes if no bank had a conflict: one for each group with an active lane.
+    fn least_passes(&self, entry: &Entry) -> u64 {
+        groups(entry.shared, self.group_lanes(entry.width)).count() as u64
+    }
+
+    /// Passes that an instruction takes.
+    fn passes(&self, entry: &Entry) -> u64 {
+        let group_lanes = self.group_lanes(entry.width);
+        let serial = matches!(entry.operation, Operation::Atomic { .. });
+        if entry.consecutive && !serial {
+            return self.least_passes(entry);
+        }
+        let passes = groups(entry.shared, group_lanes).map(|lanes| self.group_passes(entry, lanes, serial));
+        passes.sum()
+    }
+
+    /// Passes of a group of lanes: the most words that one bank has to serve. With `serial` (atomics) the
+    /// same word counts anew for every lane.
+    fn group_passes(&self, entry: &Entry, lanes: LaneMask, serial: bool) -> u64 {
+        let bank_bytes = u64::from(self.bank_bytes);
+        let mut words = [0u64; 8 * WARP_LANES];
+        let mut count = 0;
+        for lane in lanes_of(lanes) {
+            let first = entry.addresses[lane] / bank_bytes;
+            let last = (entry.addresses[lane] + u64::from(entry.width) - 1) / bank_bytes;
+            for word in first..=last {
+                if serial || !words[..count].contains(&word) {
+                    words[count] = word;
+                    count += 1;
+                }
+            }
+        }
+        let mut load = [0u16; 64];
+        for word in &words[..count] {
+            load[(word % u64::from(self.banks)) as usize] += 1;
+        }
+        load.iter().copied().max().unwrap_or(1).max(1).into()
+    }
+}
+
+/// The active lanes of each group of so many lanes, groups without one left out.
+fn groups(lanes: LaneMask, group_lanes: u32) -> impl Iterator<Item = LaneMask> {
+    let group = LaneMask::MAX >> (WARP_LANES as u32 - group_lanes);
+    (0..WARP_LANES as u32)
+        .step_by(group_lanes as usize)
+        .map(move |first| lanes & group << first)
+        .filter(|l| *l != 0)
+}

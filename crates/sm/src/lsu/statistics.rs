@@ -1,0 +1,87 @@
+//! What the load/store unit counts.
+
+strata_engine::statistics! {
+    /// Counters of the load/store unit.
+    pub struct LsuStatistics: "lsu" {
+        /// Memory instructions issued, prefetches included.
+        instructions: "warp instructions",
+        /// Loads among them.
+        loads: "warp instructions",
+        /// Stores among them.
+        stores: "warp instructions",
+        /// Atomics with a result among them.
+        atomics: "warp instructions",
+        /// Atomics without a result among them.
+        reductions: "warp instructions",
+        /// Prefetches among them, which do nothing.
+        prefetches: "warp instructions",
+        /// Loads, stores and atomics without an active lane.
+        empty: "warp instructions",
+        /// Instructions with lanes in global memory.
+        global_instructions: "warp instructions",
+        /// Instructions with lanes in local memory.
+        local_instructions: "warp instructions",
+        /// Instructions with lanes in shared memory.
+        shared_instructions: "warp instructions",
+        /// Instructions with lanes in constant or parameter memory.
+        constant_instructions: "warp instructions",
+        /// Instructions whose lanes are in memories of more than one kind.
+        split_instructions: "warp instructions",
+        /// Instructions that have finished.
+        finished: "warp instructions",
+        /// Cycles from issue to the end of the last access, summed over finished instructions.
+        latency_cycles: "cycles",
+        /// Accesses made for the L1D: over global and local instructions, the coalescing degree.
+        accesses: "accesses",
+        /// Accesses that the L1D has completed.
+        completions: "accesses",
+        /// Bytes that lanes asked for at the L1D, each lane's counted.
+        bytes_requested: "bytes",
+        /// Bytes of the accesses at the L1D, shared ones counted once.
+        bytes_accessed: "bytes",
+        /// Cycles in which an access could not be made because as many as possible were under way.
+        full_cycles: "cycles",
+        /// Offers refused: the port was used already.
+        refused_port: "offers",
+        /// Offers refused: no MSHR.
+        refused_mshr: "offers",
+        /// Offers refused: the MSHR can merge no more.
+        refused_merge: "offers",
+        /// Offers refused: every way of the set is being filled.
+        refused_ways: "offers",
+        /// Offers refused: no room towards the network.
+        refused_network: "offers",
+        /// Offers refused: the bank was busy.
+        refused_bank: "offers",
+        /// Offers refused: a flush was under way.
+        refused_flush: "offers",
+        /// Passes through shared memory.
+        shared_passes: "cycles",
+        /// Passes beyond those that instructions without bank conflicts would have taken.
+        shared_conflict_cycles: "cycles",
+        /// Lines read through the constant cache.
+        constant_lines: "accesses",
+        /// Offers that the constant cache refused.
+        constant_refused: "offers",
+        /// Fences, those of acquire and release operations included.
+        fences: "fences",
+        /// Cycles that warps waited for their fences.
+        fence_cycles: "warp cycles",
+        /// Flushes of the L1D that fences and kernel ends began.
+        flushes: "flushes",
+    }
+    laws {
+        "instructions = loads + stores + atomics + reductions + prefetches": |s| s.instructions
+            == s.loads + s.stores + s.atomics + s.reductions + s.prefetches,
+        "finished = instructions": |s| s.finished == s.instructions,
+        "completions = accesses": |s| s.completions == s.accesses,
+        "bytes_accessed <= bytes_requested": |s| s.bytes_accessed <= s.bytes_requested,
+        "instructions by memory cover those with lanes": |s| {
+            let parts = s.global_instructions + s.local_instructions + s.shared_instructions
+                + s.constant_instructions;
+            let whole = s.instructions - s.prefetches - s.empty;
+            whole + s.split_instructions <= parts && parts <= whole + 3 * s.split_instructions
+        },
+        "shared_conflict_cycles <= shared_passes": |s| s.shared_conflict_cycles <= s.shared_passes,
+    }
+}

@@ -1,0 +1,166 @@
+//! Cycles computed by hand: address generation 3, L1D 20, shared memory 5, constant cache 4, write-back 2.
+
+use super::*;
+
+/// Issues instructions of warps 0, 1, ... in cycles 0, 1, ...; what the L1D saw and when they finished.
+fn run(config: &LsuConfig, instructions: &[(Op, Sources)]) -> (Vec<String>, Vec<String>, Bench) {
+    let mut bench = Bench::new(config);
+    for (warp, (op, sources)) in instructions.iter().enumerate() {
+        bench.issue(warp as u8, *op, sources);
+        bench.cycle();
+    }
+    bench.drain();
+    (bench.l1d.log.clone(), bench.finished.clone(), bench)
+}
+
+fn load(space: Space, ty: Ty, vector: u8) -> Op {
+    Op::Load(mode(space, ty, vector))
+}
+
+#[test]
+fn a_coalesced_load_takes_the_sum_of_the_latencies() {
+    let sources = Sources::at(|lane| BASE + 4 * lane);
+    let (log, finished, _) = run(&config(), &[(load(Space::Global, Ty::U32, 1), sources)]);
+    assert_eq!(log, ["3: load 0x0 128 bytes"]);
+    assert_eq!(finished, ["25: warp 0 pc 40"]);
+}
+
+#[test]
+fn each_further_access_takes_a_cycle() {
+    let sources = Sources::at(|lane| BASE + 16 * lane);
+    let (log, finished, bench) = run(&config(), &[(load(Space::Global, Ty::U32, 4), sources)]);
+    assert_eq!(
+        log,
+        [
+            "3: load 0x0 128 bytes",
+            "4: load 0x80 128 bytes",
+            "5: load 0x100 128 bytes",
+            "6: load 0x180 128 bytes"
+        ]
+    );
+    assert_eq!(finished, ["28: warp 0 pc 40"]);
+    assert_eq!(bench.rows.len(), 4);
+}
+
+#[test]
+fn instructions_share_the_port_in_order() {
+    let two_lines = Sources::at(|lane| BASE + 8 * lane);
+    let one_line = Sources::at(|_| BASE + 0x400);
+    let op = load(Space::Global, Ty::U32, 1);
+    let (log, finished, _) = run(&config(), &[(op, two_lines), (op, one_line)]);
+    assert_eq!(log, ["3: load 0x0 64 bytes", "4: load 0x80 64 bytes", "5: load 0x400 4 bytes"]);
+    assert_eq!(finished, ["26: warp 0 pc 40", "27: warp 1 pc 41"]);
+}
+
+#[test]
+fn a_refused_access_is_held_and_shared_memory_does_not_wait() {
+    let mut bench = Bench::new(&config());
+    bench.l1d.refuse = vec![3, 4, 5];
+    bench.issue(0, load(Space::Global, Ty::U32, 1), &Sources::at(|lane| BASE + 4 * lane));
+    bench.cycle();
+    bench.issue(1, load(Space::Shared, Ty::U32, 1), &Sources::at(|lane| 4 * lane));
+    bench.drain();
+    assert_eq!(bench.l1d.log, ["6: load 0x0 128 bytes"]);
+    // Shared: issued at 1, pass at 4, complete at 9, written back at 11.
+    assert_eq!(bench.finished, ["11: warp 1 pc 41", "28: warp 0 pc 40"]);
+    assert_eq!(bench.lsu.statistics().refused_mshr, 3);
+}
+
+#[test]
+fn shared_memory_makes_a_pass_a_cycle() {
+    let op = load(Space::Shared, Ty::U32, 1);
+    let two_way = Sources::at(|lane| 8 * lane);
+    let free = Sources::at(|lane| 4 * lane);
+    let (_, finished, bench) = run(&config(), &[(op, two_way), (op, free.clone()), (op, free)]);
+    // Passes: 3 and 4, then 5, then 6; complete 5 cycles after the last pass.
+    assert_eq!(finished, ["11: warp 0 pc 40", "12: warp 1 pc 41", "13: warp 2 pc 42"]);
+    assert_eq!(bench.lsu.statistics().shared_conflict_cycles, 1);
+}
+
+#[test]
+fn parameters_come_through_the_constant_cache_a_line_for_the_warp() {
+    let (log, finished, bench) = run(&config(), &[(load(Space::Param, Ty::U32, 1), Sources::at(|_| 8))]);
+    assert!(log.is_empty());
+    assert_eq!(bench.constants.log, [format!("3: constant {HEAP_BYTES:#x}")]);
+    assert_eq!(finished, ["9: warp 0 pc 40"]);
+    assert_eq!(bench.rows, [Row::splat(word_at(PARAMS_AT + 8))]);
+}
+
+fn word_at(address: u64) -> u32 {
+    let at = (address - BASE) as usize;
+    u32::from_le_bytes(Memory::numbered().0[at..at + 4].try_into().unwrap())
+}
+
+#[test]
+fn local_words_of_the_lanes_share_a_line() {
+    let (log, finished, bench) = run(&config(), &[(load(Space::Local, Ty::U64, 1), Sources::at(|_| 8))]);
+    // Offset 8 is word 2: the third line of the warp's local memory, and the fourth for its high half.
+    let first = LOCAL_AT - BASE + 2 * 128;
+    assert_eq!(
+        log,
+        [format!("3: load {first:#x} 128 bytes"), format!("4: load {:#x} 128 bytes", first + 128)]
+    );
+    assert_eq!(finished, ["26: warp 0 pc 40"]);
+    assert_eq!(bench.rows[0].0[5], word_at(BASE + first + 20));
+    assert_eq!(bench.rows[1].0[5], word_at(BASE + first + 128 + 20));
+}
+
+#[test]
+fn nothing_active_finishes_at_once() {
+    let mut bench = Bench::new(&config());
+    bench.try_issue(2, 0, load(Space::Global, Ty::U32, 1), &Sources::default()).unwrap();
+    bench.drain();
+    assert_eq!(bench.finished, ["2: warp 2 pc 42"]);
+    assert!(bench.rows.is_empty());
+}
+
+#[test]
+fn a_full_unit_accepts_nothing_until_an_instruction_has_left() {
+    let mut bench = Bench::new(&LsuConfig { instructions: Cited::new(1, "test"), ..config() });
+    bench.issue(0, load(Space::Global, Ty::U32, 1), &Sources::at(|lane| BASE + 4 * lane));
+    for _ in 0..25 {
+        bench.cycle();
+        assert!(!bench.lsu.can_accept(), "cycle {}", bench.now);
+    }
+    bench.cycle();
+    assert!(bench.lsu.can_accept());
+}
+
+#[test]
+fn accesses_are_bounded() {
+    let config = LsuConfig { accesses: Cited::new(2, "test"), ..config() };
+    let sources = Sources::at(|lane| BASE + 16 * lane);
+    let (log, _, bench) = run(&config, &[(load(Space::Global, Ty::U32, 4), sources)]);
+    let cycles: Vec<&str> = log.iter().map(|entry| entry.split(':').next().unwrap()).collect();
+    assert_eq!(cycles, ["3", "4", "23", "24"]);
+    assert_eq!(bench.lsu.statistics().full_cycles, 18);
+}
+
+#[test]
+fn skipping_to_the_next_event_changes_nothing() {
+    let issue = |bench: &mut Bench| {
+        let store = Op::Store(mode(Space::Global, Ty::U16, 2));
+        bench.issue(
+            0,
+            store,
+            &Sources::at(|lane| BASE + 12 * lane).with(1, |lane| lane).with(2, |lane| 7 * lane),
+        );
+        bench.issue(1, load(Space::Shared, Ty::U32, 1), &Sources::at(|lane| 12 * lane));
+        bench.issue(2, load(Space::Local, Ty::U64, 2), &Sources::at(|lane| 16 * (lane % 2)));
+        bench.lsu.fence(0, Scope::Gpu, bench.now);
+    };
+    let mut ticked = Bench::new(&config());
+    issue(&mut ticked);
+    ticked.drain();
+    let mut skipped = Bench::new(&config());
+    issue(&mut skipped);
+    while !skipped.lsu.is_idle() {
+        skipped.cycle();
+        let next = skipped.lsu.next_event(&skipped.l1d, skipped.now).min(skipped.l1d.next_event(skipped.now));
+        skipped.now = next.max(skipped.now);
+        assert!(next < Cycle::NEVER || skipped.lsu.is_idle(), "nothing announced");
+    }
+    assert_eq!(ticked.finished, skipped.finished);
+    assert_eq!(ticked.l1d.log, skipped.l1d.log);
+    assert_eq!(ticked.lsu.statistics(), skipped.lsu.statistics());
+}

@@ -1,0 +1,112 @@
+//! Moving lanes' bytes in and out of lines.
+//!
+//! What a lane reads or writes is `width` bytes: 1, 2, 4, 8, 16 or 32. In between they are held as an
+//! [`Image`]: its word n has bytes 4n to 4n + 3 of every lane. For elements of 4 bytes and more these are the
+//! registers' rows; smaller elements are packed on the way out and extended on the way in.
+
+use strata_memory::{LINE_BYTES, Line};
+use strata_ptx::exec::memory::{self, Image};
+use strata_ptx::isa::Ty;
+use strata_ptx::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
+
+/// Turns the words of a load into its destinations' rows, in place.
+#[inline]
+pub fn extend(ty: Ty, vector: u8, image: &mut Image) {
+    let bytes = ty.bytes();
+    if bytes >= 4 {
+        return;
+    }
+    let packed = [image.words[0], image.words[1]];
+    for element in 0..usize::from(vector) {
+        let (word, shift) = (element * bytes / 4, 8 * (element * bytes % 4));
+        image.words[element] = Row(packed[word].0.map(|value| memory::extend(ty, value >> shift)));
+    }
+}
+
+/// The lanes of an access and which of their words it carries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Piece {
+    /// The lanes.
+    pub lanes: LaneMask,
+    /// First word.
+    pub first: u8,
+    /// Bytes of each lane.
+    pub width: u8,
+    /// The lanes follow one another and so do their bytes.
+    pub consecutive: bool,
+}
+
+/// Byte offset of a lane in its line.
+#[inline(always)]
+fn offset(address: u64) -> usize {
+    address as usize % LINE_BYTES
+}
+
+#[inline(always)]
+fn word(line: &Line, at: usize) -> u32 {
+    u32::from_le_bytes([line.0[at], line.0[at + 1], line.0[at + 2], line.0[at + 3]])
+}
+
+/// Takes a piece's bytes from their line into the words of its lanes.
+#[inline]
+pub fn scatter(line: &Line, addresses: &[u64; WARP_LANES], piece: Piece, words: &mut [Row; 8]) {
+    let first = usize::from(piece.first);
+    if piece.consecutive && piece.width == 4 {
+        let lane = piece.lanes.trailing_zeros() as usize;
+        let count = piece.lanes.count_ones() as usize;
+        let start = offset(addresses[lane]);
+        let bytes = line.0[start..start + 4 * count].chunks_exact(4);
+        for (to, from) in words[first].0[lane..lane + count].iter_mut().zip(bytes) {
+            *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+        }
+        return;
+    }
+    match piece.width {
+        1 => {
+            for lane in lanes_of(piece.lanes) {
+                words[first].0[lane] = u32::from(line.0[offset(addresses[lane])]);
+            }
+        }
+        2 => {
+            for lane in lanes_of(piece.lanes) {
+                let at = offset(addresses[lane]);
+                words[first].0[lane] = u32::from(u16::from_le_bytes([line.0[at], line.0[at + 1]]));
+            }
+        }
+        width => {
+            for lane in lanes_of(piece.lanes) {
+                let at = offset(addresses[lane]);
+                for n in 0..usize::from(width) / 4 {
+                    words[first + n].0[lane] = word(line, at + 4 * n);
+                }
+            }
+        }
+    }
+}
+
+/// Puts the words of a piece's lanes into their line; where lanes overlap, the highest lane's bytes stay.
+#[inline]
+pub fn gather(line: &mut Line, addresses: &[u64; WARP_LANES], piece: Piece, words: &[Row; 8]) {
+    let first = usize::from(piece.first);
+    if piece.consecutive && piece.width == 4 {
+        let lane = piece.lanes.trailing_zeros() as usize;
+        let count = piece.lanes.count_ones() as usize;
+        let start = offset(addresses[lane]);
+        let bytes = line.0[start..start + 4 * count].chunks_exact_mut(4);
+        for (from, to) in words[first].0[lane..lane + count].iter().zip(bytes) {
+            to.copy_from_slice(&from.to_le_bytes());
+        }
+        return;
+    }
+    let width = usize::from(piece.width);
+    for lane in lanes_of(piece.lanes) {
+        let at = offset(addresses[lane]);
+        if width < 4 {
+            line.0[at..at + width].copy_from_slice(&words[first].0[lane].to_le_bytes()[..width]);
+        } else {
+            for n in 0..width / 4 {
+                line.0[at + 4 * n..at + 4 * n + 4].copy_from_slice(&words[first + n].0[lane].to_le_bytes());
+            }
+        }
+    }
+}
