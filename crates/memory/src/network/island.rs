@@ -45,7 +45,7 @@ pub struct NetworkIsland {
     /// Outputs that a head packet waits for.
     active: Set,
     next: Cycle,
-    statistics: NetworkStatistics,
+    pub(super) statistics: NetworkStatistics,
 }
 
 /// An input of a switch: a buffer whose head packet waits for one output.
