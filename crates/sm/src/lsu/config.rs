@@ -13,9 +13,9 @@ pub struct LsuConfig {
     /// Accesses offered to the L1D and not yet completed; each has a tray of its own.
     pub accesses: Cited<u32>,
     /// From issue to the first cycle in which an access can be offered: address generation; at least 1.
-    pub address_latency: Cited<u32>,
+    pub address_latency_cycles: Cited<u32>,
     /// From the completion of an instruction's last access to its write-back.
-    pub writeback_latency: Cited<u32>,
+    pub writeback_latency_cycles: Cited<u32>,
     /// Lanes whose bytes lie in one aligned segment share an access: 32, 64 or 128 bytes.
     pub segment_bytes: Cited<u32>,
     /// Shared memory.
@@ -26,14 +26,23 @@ pub struct LsuConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScratchpadConfig {
-    /// Size in bytes.
-    pub bytes: Cited<u32>,
     /// Banks, a power of two up to 64.
     pub banks: Cited<u32>,
     /// Width of a bank in bytes: 4 or 8.
     pub bank_bytes: Cited<u32>,
     /// From an instruction's last pass to its completion; at least 1.
-    pub latency: Cited<u32>,
+    pub latency_cycles: Cited<u32>,
+}
+
+/// The SM around a load/store unit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Surroundings {
+    /// Warp slots of the SM, at most 64.
+    pub warp_slots: usize,
+    /// Number of the SM's first warp slot over all SMs: by it local memory is laid out.
+    pub first_warp: u64,
+    /// Bytes of shared memory.
+    pub shared_bytes: u32,
 }
 
 impl LsuConfig {
@@ -47,13 +56,12 @@ impl LsuConfig {
         };
         in_range("instructions", *self.instructions, 1, 64)?;
         in_range("accesses", *self.accesses, 1, 65536)?;
-        in_range("address_latency", *self.address_latency, 1, 1024)?;
-        in_range("writeback_latency", *self.writeback_latency, 0, 1024)?;
+        in_range("address_latency_cycles", *self.address_latency_cycles, 1, 1024)?;
+        in_range("writeback_latency_cycles", *self.writeback_latency_cycles, 0, 1024)?;
         in_range("segment_bytes", *self.segment_bytes, 32, LINE_BYTES as u32)?;
-        in_range("shared.bytes", *self.shared.bytes, 0, 1 << 24)?;
         in_range("shared.banks", *self.shared.banks, 1, 64)?;
         in_range("shared.bank_bytes", *self.shared.bank_bytes, 4, 8)?;
-        in_range("shared.latency", *self.shared.latency, 1, 1024)?;
+        in_range("shared.latency_cycles", *self.shared.latency_cycles, 1, 1024)?;
         for (name, value) in [
             ("segment_bytes", *self.segment_bytes),
             ("shared.banks", *self.shared.banks),

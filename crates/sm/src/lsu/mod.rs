@@ -42,7 +42,7 @@ use strata_memory::doors::L1d;
 use strata_ptx::isa::{Instruction, Pc, Scope};
 use strata_ptx::lanes::{LaneMask, Row};
 
-pub use config::{LsuConfig, ScratchpadConfig};
+pub use config::{LsuConfig, ScratchpadConfig, Surroundings};
 pub use constants::ConstantCache;
 pub use fence::FenceState;
 pub use statistics::LsuStatistics;
@@ -104,25 +104,24 @@ pub struct Lsu {
 }
 
 impl Lsu {
-    /// For an SM of `warp_slots` warps (at most 64) whose slot 0 is number `first_warp` over all SMs: by this
-    /// number local memory is laid out. An error names the parameter that is wrong.
-    pub fn new(config: &LsuConfig, warp_slots: usize, first_warp: u64) -> Result<Lsu, String> {
+    /// For an SM; an error names the parameter that is wrong.
+    pub fn new(config: &LsuConfig, sm: Surroundings) -> Result<Lsu, String> {
         config.check()?;
-        if warp_slots > 64 {
-            return Err(format!("an SM of {warp_slots} warp slots, expected at most 64"));
+        if sm.warp_slots > 64 {
+            return Err(format!("warp_slots is {}, expected at most 64", sm.warp_slots));
         }
         let instructions = *config.instructions as usize;
         let accesses = *config.accesses as usize;
         Ok(Lsu {
             table: Table::new(*config.instructions),
             device: DevicePath::new(instructions, accesses, *config.segment_bytes as usize),
-            scratchpad: Scratchpad::new(&config.shared, instructions),
+            scratchpad: Scratchpad::new(&config.shared, sm.shared_bytes, instructions),
             constants: ConstantPath::new(instructions),
-            fences: Fences::new(warp_slots),
-            resolver: Resolver::new(first_warp),
+            fences: Fences::new(sm.warp_slots),
+            resolver: Resolver::new(sm.first_warp),
             done: DelayLine::new(instructions),
-            address_latency: u64::from(*config.address_latency),
-            writeback_latency: u64::from(*config.writeback_latency),
+            address_latency: u64::from(*config.address_latency_cycles),
+            writeback_latency: u64::from(*config.writeback_latency_cycles),
             statistics: LsuStatistics::default(),
         })
     }

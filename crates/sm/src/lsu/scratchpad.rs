@@ -30,13 +30,13 @@ pub struct Scratchpad {
 }
 
 impl Scratchpad {
-    /// For so many instructions in flight.
-    pub fn new(config: &ScratchpadConfig, instructions: usize) -> Scratchpad {
+    /// So many bytes, for so many instructions in flight.
+    pub fn new(config: &ScratchpadConfig, bytes: u32, instructions: usize) -> Scratchpad {
         Scratchpad {
-            bytes: vec![0; *config.bytes as usize],
+            bytes: vec![0; bytes as usize],
             banks: *config.banks,
             bank_bytes: *config.bank_bytes,
-            latency: u64::from(*config.latency),
+            latency: u64::from(*config.latency_cycles),
             queue: DelayLine::new(instructions),
             free_at: Cycle::ZERO,
             under_way: DelayLine::new(instructions),

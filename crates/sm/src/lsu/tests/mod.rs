@@ -1,7 +1,9 @@
 //! The unit between fakes: an L1D and a constant cache of fixed latency over plain bytes.
 
+mod faults;
 mod fences;
 mod model;
+mod tables;
 mod timelines;
 
 use std::collections::VecDeque;
@@ -301,15 +303,10 @@ pub fn config() -> LsuConfig {
     LsuConfig {
         instructions: cited(8),
         accesses: cited(64),
-        address_latency: cited(3),
-        writeback_latency: cited(2),
+        address_latency_cycles: cited(3),
+        writeback_latency_cycles: cited(2),
         segment_bytes: cited(128),
-        shared: ScratchpadConfig {
-            bytes: cited(16384),
-            banks: cited(32),
-            bank_bytes: cited(4),
-            latency: cited(5),
-        },
+        shared: ScratchpadConfig { banks: cited(32), bank_bytes: cited(4), latency_cycles: cited(5) },
     }
 }
 
@@ -331,7 +328,8 @@ impl Bench {
         let memory = Memory::numbered();
         let constants = FakeConstants { memory, latency: 4, log: Vec::new(), answers: VecDeque::new() };
         Bench {
-            lsu: Lsu::new(config, 8, 0).unwrap(),
+            lsu: Lsu::new(config, Surroundings { warp_slots: 8, first_warp: 0, shared_bytes: 16384 })
+                .unwrap(),
             l1d: FakeL1d::new(20),
             constants,
             launch: launch(),

@@ -1,0 +1,79 @@
+//! Accesses and passes of common patterns.
+
+use strata_ptx::isa::AtomicOp;
+
+use super::*;
+
+/// Accesses and bytes at the L1D of a load, by segment size.
+#[track_caller]
+fn coalesced(op: Op, lanes: LaneMask, address: impl Fn(u64) -> u64, expected: [(u64, u64); 2]) {
+    let sources = Sources::at(address);
+    for (segment, expected) in [128, 32].into_iter().zip(expected) {
+        let mut bench = Bench::new(&LsuConfig { segment_bytes: Cited::new(segment, "test"), ..config() });
+        bench.try_issue(0, lanes, op, &sources).unwrap();
+        bench.drain();
+        let statistics = bench.lsu.statistics();
+        assert_eq!((statistics.accesses, statistics.bytes_accessed), expected, "segments of {segment} bytes");
+    }
+}
+
+#[test]
+fn accesses_of_common_patterns() {
+    let load = |ty, vector| Op::Load(mode(Space::Global, ty, vector));
+    let all = LaneMask::MAX;
+    // Unit stride, by element size.
+    coalesced(load(Ty::U8, 1), all, |lane| BASE + lane, [(1, 32), (1, 32)]);
+    coalesced(load(Ty::U16, 1), all, |lane| BASE + 2 * lane, [(1, 64), (2, 64)]);
+    coalesced(load(Ty::U32, 1), all, |lane| BASE + 4 * lane, [(1, 128), (4, 128)]);
+    coalesced(load(Ty::U64, 1), all, |lane| BASE + 8 * lane, [(2, 256), (8, 256)]);
+    coalesced(load(Ty::U32, 4), all, |lane| BASE + 16 * lane, [(4, 512), (16, 512)]);
+    coalesced(load(Ty::F64, 4), all, |lane| BASE + 32 * lane, [(8, 1024), (32, 1024)]);
+    // A warp that starts in the middle of a line or a sector.
+    coalesced(load(Ty::U32, 1), all, |lane| BASE + 64 + 4 * lane, [(2, 128), (4, 128)]);
+    coalesced(load(Ty::U32, 1), all, |lane| BASE + 4 + 4 * lane, [(2, 128), (5, 128)]);
+    // Strides.
+    coalesced(load(Ty::U32, 1), all, |lane| BASE + 8 * lane, [(2, 128), (8, 128)]);
+    coalesced(load(Ty::U32, 1), all, |lane| BASE + 128 * lane, [(32, 128), (32, 128)]);
+    // The same word for all, descending lanes, a part of the warp.
+    coalesced(load(Ty::U32, 1), all, |_| BASE + 512, [(1, 4), (1, 4)]);
+    coalesced(load(Ty::U32, 1), all, |lane| BASE + 4 * (31 - lane), [(1, 128), (4, 128)]);
+    coalesced(load(Ty::U32, 1), 0x8000_0101, |lane| BASE + 4 * lane, [(1, 12), (3, 12)]);
+    // Lanes that alternate between two lines.
+    coalesced(load(Ty::U32, 1), all, |lane| BASE + 1024 * (lane % 2) + 4 * lane, [(2, 128), (8, 128)]);
+}
+
+#[track_caller]
+fn passes(op: Op, lanes: LaneMask, address: impl Fn(u64) -> u64, expected: u64) {
+    let mut bench = Bench::new(&config());
+    bench.try_issue(0, lanes, op, &Sources::at(address)).unwrap();
+    bench.drain();
+    assert_eq!(bench.lsu.statistics().shared_passes, expected);
+}
+
+#[test]
+fn passes_of_common_patterns() {
+    let load = |ty, vector| Op::Load(mode(Space::Shared, ty, vector));
+    let all = LaneMask::MAX;
+    passes(load(Ty::U32, 1), all, |lane| 4 * lane, 1);
+    passes(load(Ty::U32, 1), all, |_| 64, 1);
+    for (stride, expected) in [(2, 2), (3, 1), (4, 4), (8, 8), (16, 16), (32, 32), (33, 1), (17, 1), (6, 2)] {
+        passes(load(Ty::U32, 1), all, |lane| 4 * stride * lane, expected);
+    }
+    // Half of the warp reads one word, the other half another of the same bank.
+    passes(load(Ty::U32, 1), all, |lane| 128 * (lane / 16), 2);
+    // Bytes and halves of the same words.
+    passes(load(Ty::U8, 1), all, |lane| lane, 1);
+    passes(load(Ty::S16, 1), all, |lane| 2 * lane, 1);
+    // Wide accesses: half and quarter warps.
+    passes(load(Ty::U64, 1), all, |lane| 8 * lane, 2);
+    passes(load(Ty::U32, 4), all, |lane| 16 * lane, 4);
+    passes(load(Ty::U64, 1), 0x0000_00ff, |lane| 8 * lane, 1);
+    passes(load(Ty::U64, 1), all, |lane| 16 * lane, 4);
+    // Only active lanes count.
+    passes(load(Ty::U32, 1), 0x0000_ffff, |lane| 8 * lane, 1);
+    // Atomics on one word take turns, and so do those on one bank.
+    let add = Op::Reduce { op: AtomicOp::Add, mode: mode(Space::Shared, Ty::U32, 1) };
+    passes(add, all, |_| 0, 32);
+    passes(add, all, |lane| 4 * lane, 1);
+    passes(add, all, |lane| 4 * (lane % 8), 4);
+}
