@@ -244,6 +244,8 @@ pub enum OperandKind {
     Name(Name),
     /// `%tid.x`, `vector.y`.
     Component(Name, Name),
+    /// Element of a vector register, by number: what `v` stands for where a vector is wanted.
+    Lane(Name, u8),
     /// `!p`
     Not(Name),
     /// `symbol+8`

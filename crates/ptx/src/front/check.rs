@@ -72,102 +72,100 @@ pub(crate) fn expected_register(wanted: Ty, relaxed: bool) -> String {
     }
 }
 
-/// The modifiers of one instruction, taken from left to right. What was asked for in vain since the last
-/// one taken is what an error says was expected.
+/// The modifiers of one instruction. Compilers and ptxas take most of them in any order, so a modifier is
+/// found wherever it stands; types are taken from left to right. What was asked for in vain is what an
+/// error says was expected.
 pub(crate) struct Modifiers<'a> {
     names: &'a Names,
     list: &'a [Modifier],
-    at: usize,
-    /// Place behind the opcode, for missing modifiers.
-    end: Place,
+    /// Bit n: modifier n is taken. No instruction has 64.
+    taken: u64,
+    /// Place of the opcode, for missing modifiers.
+    opcode_place: Place,
     opcode: &'a str,
     asked: Vec<&'static str>,
 }
 
+/// Most modifiers of an instruction: twice what the longest of PTX 9 has.
+const MAX_MODIFIERS: usize = 32;
+
 impl<'a> Modifiers<'a> {
-    pub(crate) fn new(names: &'a Names, instruction: &'a Instruction) -> Self {
+    pub(crate) fn new(names: &'a Names, instruction: &'a Instruction) -> Result<Self, Fail> {
+        let list = instruction.modifiers.as_slice();
+        if let Some(extra) = list.get(MAX_MODIFIERS) {
+            return Err(Diagnostic::invalid(extra.place, "too many modifiers")
+                .found(list.len().to_string())
+                .expected(format!("at most {MAX_MODIFIERS}")));
+        }
         let opcode = names.text(instruction.opcode);
-        Modifiers {
-            names,
-            list: &instruction.modifiers,
-            at: 0,
-            end: instruction.place,
-            opcode,
-            asked: Vec::new(),
-        }
+        Ok(Modifiers { names, list, taken: 0, opcode_place: instruction.place, opcode, asked: Vec::new() })
     }
 
-    /// The next modifier's word.
+    fn left(&self) -> impl Iterator<Item = (usize, &'a str)> + '_ {
+        let list = self.list.iter().enumerate();
+        list.filter(|(n, _)| self.taken >> n & 1 == 0)
+            .map(|(n, modifier)| (n, self.names.text(modifier.name)))
+    }
+
+    /// The first modifier that is left.
     pub(crate) fn peek(&self) -> Option<&'a str> {
-        self.list.get(self.at).map(|modifier| self.names.text(modifier.name))
+        self.left().next().map(|(_, word)| word)
     }
 
-    fn step(&mut self) {
-        self.at += 1;
-        self.asked.clear();
-    }
-
-    /// Takes `wanted` if it is next.
+    /// Takes `wanted` if it is there.
     pub(crate) fn flag(&mut self, wanted: &'static str) -> bool {
-        let there = self.peek() == Some(wanted);
-        if there {
-            self.step()
-        } else {
-            self.asked.push(wanted)
-        }
-        there
+        self.pick(&[(wanted, ())]).is_some()
     }
 
-    /// Takes the next modifier if it is in the table.
+    /// Takes the first modifier that is in the table.
     pub(crate) fn pick<T: Copy>(&mut self, table: &[(&'static str, T)]) -> Option<T> {
-        let next = self.peek();
-        match table.iter().find(|(word, _)| Some(*word) == next) {
-            Some((_, value)) => {
-                self.step();
-                Some(*value)
-            }
-            None => {
-                self.asked.extend(table.iter().map(|(word, _)| *word));
-                None
-            }
+        let picked = self.silently(table);
+        if picked.is_none() {
+            self.asked.extend(table.iter().map(|(word, _)| *word));
         }
+        picked
     }
 
-    /// Takes the next modifier, which must be in the table.
+    /// As [`Modifiers::pick`], but errors do not list the table.
+    pub(crate) fn silently<T: Copy>(&mut self, table: &[(&'static str, T)]) -> Option<T> {
+        let (n, value) = self.left().find_map(|(n, word)| {
+            table.iter().find(|(known, _)| *known == word).map(|(_, value)| (n, *value))
+        })?;
+        self.taken |= 1 << n;
+        Some(value)
+    }
+
+    /// Takes a modifier of the table, which must be there.
     pub(crate) fn require<T: Copy>(&mut self, table: &[(&'static str, T)]) -> Result<T, Fail> {
         self.pick(table).ok_or_else(|| self.wrong())
     }
 
-    /// Takes a type if one of `allowed` is next.
-    pub(crate) fn ty_if(&mut self, allowed: &[Ty]) -> Option<Ty> {
-        match self.peek().and_then(type_of) {
-            Some(ty) if allowed.contains(&ty) => {
-                self.step();
-                Some(ty)
+    /// Takes the first type, which must be one of `allowed`.
+    pub(crate) fn ty(&mut self, allowed: &[Ty]) -> Result<Ty, Fail> {
+        let first = self.left().find_map(|(n, word)| type_of(word).map(|ty| (n, ty)));
+        match first {
+            Some((n, ty)) if allowed.contains(&ty) => {
+                self.taken |= 1 << n;
+                Ok(ty)
             }
             _ => {
                 self.asked.extend(allowed.iter().map(|ty| word(*ty)));
-                None
+                Err(self.wrong())
             }
         }
     }
 
-    /// Takes a type, which must be one of `allowed`.
-    pub(crate) fn ty(&mut self, allowed: &[Ty]) -> Result<Ty, Fail> {
-        self.ty_if(allowed).ok_or_else(|| self.wrong())
-    }
-
-    /// The place of the next modifier, or the opcode's when there is none.
+    /// The place of the first modifier that is left, or the opcode's when there is none.
     pub(crate) fn place(&self) -> Place {
-        self.list.get(self.at).map_or(self.end, |modifier| modifier.place)
+        self.left().next().map_or(self.opcode_place, |(n, _)| self.list[n].place)
     }
 
-    /// Whether any modifier is `wanted`.
+    /// Whether any modifier, taken or not, is `wanted`.
     pub(crate) fn contains(&self, wanted: &str) -> bool {
         self.list.iter().any(|modifier| self.names.text(modifier.name) == wanted)
     }
 
-    /// The error for the next modifier.
+    /// The error for the first modifier that is left.
     pub(crate) fn wrong(&self) -> Fail {
         let expected: Vec<String> = self.asked.iter().map(|word| format!("`.{word}`")).collect();
         let expected =
@@ -183,6 +181,6 @@ impl<'a> Modifiers<'a> {
 
     /// Nothing may be left.
     pub(crate) fn finish(&self) -> Result<(), Fail> {
-        if self.at < self.list.len() { Err(self.wrong()) } else { Ok(()) }
+        if self.left().next().is_some() { Err(self.wrong()) } else { Ok(()) }
     }
 }

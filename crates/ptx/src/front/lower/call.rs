@@ -1,6 +1,7 @@
 //! Calls: the body of the function stands in place of the call.
 
 use super::builder::{Builder, Frame};
+use super::moves::move_of;
 use super::operand::{Resolved, wrong_kind};
 use super::scope::Symbol;
 use super::variables::layout;
@@ -128,7 +129,7 @@ impl<'a> Builder<'a> {
         self.line = target.place.line;
         for (register, actual, ty) in copies {
             let dst = self.dst(actual, ty)?;
-            self.emit(Op::Mov(ty), &[dst], &[VSrc::Reg(register, false)]);
+            self.emit(move_of(ty), &[dst], &[VSrc::Reg(register, false)]);
         }
         Ok(())
     }
@@ -155,7 +156,7 @@ impl<'a> Builder<'a> {
         let ty = scalar(formal)?;
         let value = self.src(actual, ty)?;
         let register = self.fresh(ty);
-        self.emit(Op::Mov(ty), &[VDst::Reg(register)], &[value]);
+        self.emit(move_of(ty), &[VDst::Reg(register)], &[value]);
         Ok(own(formal, register))
     }
 
@@ -178,13 +179,13 @@ impl<'a> Builder<'a> {
     fn bind_storage(&mut self, binding: &Binding<'a>) -> Result<Option<Symbol>, Fail> {
         let Binding { formal, actual } = *binding;
         let OperandKind::Name(name) = actual.kind else { return Ok(None) };
-        let wanted = layout(formal)?.bytes;
         let Some((_, symbol)) = self.scopes.find(name) else { return Ok(None) };
         let (symbol, bytes) = match symbol {
             Symbol::Argument(register) => (Symbol::Argument(*register), self.ty(*register).bytes() as u64),
             Symbol::Local { offset, bytes } => (Symbol::Local { offset: *offset, bytes: *bytes }, *bytes),
             _ => return Ok(None),
         };
+        let wanted = layout(formal)?.bytes;
         let scalar_formal = formal.dims.is_empty() && formal.vector == 1;
         if formal.space != DeclSpace::Param
             || bytes != wanted

@@ -71,12 +71,12 @@ pub(super) fn instruction<'a>(
     failures: &mut Vec<Fail>,
 ) -> Result<(), Fail> {
     let opcode = b.text(i.opcode);
-    let m = &mut Modifiers::new(&b.module.names, i);
+    let m = &mut Modifiers::new(&b.module.names, i)?;
     match opcode {
         "ld" | "ldu" => b.load(i, m),
         "st" => b.store(i, m),
         "mov" => b.mov(i, m),
-        "add" | "sub" if m.peek() == Some("cc") => b.add_carry(i, m),
+        "add" | "sub" if m.contains("cc") => b.add_carry(i, m),
         "add" | "sub" => b.add_sub(i, m),
         "mul" => b.mul(i, m),
         "mad" if m.contains("cc") => b.mad_carry(i, m),

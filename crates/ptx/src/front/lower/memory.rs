@@ -1,7 +1,7 @@
 //! Loads, stores and hints.
 
 use super::builder::Builder;
-use super::operand::{count, operands, wrong_kind};
+use super::operand::{Resolved, count, operands, wrong_kind};
 use crate::front::ast::{Instruction, Operand, OperandKind};
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
@@ -87,7 +87,7 @@ pub(super) struct Transfer {
 
 /// Reads over hints; whether one asks for a policy operand.
 pub(super) fn hints(m: &mut Modifiers<'_>) -> bool {
-    while m.pick(&HINTS).is_some() {}
+    while m.silently(&HINTS).is_some() {}
     m.contains("L2::cache_hint")
 }
 
@@ -120,8 +120,8 @@ fn transfer(m: &mut Modifiers<'_>, load: bool) -> Result<Transfer, Fail> {
     let bytes = ty.bytes() * usize::from(vector);
     if ty == Ty::B128 || vector == 8 || bytes > 16 {
         return Err(Diagnostic::unsupported(place, "access of this width")
-            .found(format!("{bytes} bytes"))
-            .expected("at most 16 bytes in up to 4 elements"));
+            .found(format!("{vector} elements of {} bytes", ty.bytes()))
+            .expected("up to 4 elements and 16 bytes"));
     }
     Ok(Transfer { mode: MemoryMode { space, ty, vector, cache, ordering, scope }, policy })
 }
@@ -160,7 +160,7 @@ impl<'a> Builder<'a> {
         let (base, offset) = self.address(address, mode.space)?;
         let mut wide = Vec::with_capacity(elements.len());
         for element in elements {
-            wide.push(self.dst_relaxed(element, mode.ty)?);
+            wide.push(self.dst_relaxed(&element, mode.ty)?);
         }
         let dst: Vec<VDst> = wide.iter().map(|wide| wide.dst).collect();
         self.emit(Op::Load(mode), &dst, &[base]).offset = offset;
@@ -194,34 +194,39 @@ impl<'a> Builder<'a> {
         let (base, offset) = self.address(address, mode.space)?;
         let mut src = vec![base];
         for element in self.elements(value, mode.vector)? {
-            src.push(self.src_relaxed(element, mode.ty)?);
+            src.push(self.src_relaxed(&element, mode.ty)?);
         }
         self.emit(Op::Store(mode), &[], &src).offset = offset;
         Ok(())
     }
 
-    /// The elements of a vector operand, or the operand itself for one.
-    pub(super) fn elements<'o>(
-        &mut self,
-        operand: &'o Operand,
-        vector: u8,
-    ) -> Result<Vec<&'o Operand>, Fail> {
+    /// The elements of a vector operand or vector register, or the operand itself for one.
+    pub(super) fn elements(&mut self, operand: &Operand, vector: u8) -> Result<Vec<Operand>, Fail> {
         match &operand.kind {
             OperandKind::Vector(elements) if elements.len() == usize::from(vector) => {
-                Ok(elements.iter().collect())
+                return Ok(elements.clone());
             }
             OperandKind::Vector(elements) => {
-                Err(Diagnostic::invalid(operand.place, "vector of the wrong length")
+                return Err(Diagnostic::invalid(operand.place, "vector of the wrong length")
                     .found(format!("{} elements", elements.len()))
                     .expected(if vector == 1 {
                         "one register".to_string()
                     } else {
                         format!("{vector} elements")
-                    }))
+                    }));
             }
-            _ if vector == 1 => Ok(vec![operand]),
-            _ => Err(wrong_kind(operand, &format!("a vector of {vector} elements"))),
+            _ if vector == 1 => return Ok(vec![operand.clone()]),
+            OperandKind::Name(name) => {
+                if let Resolved::Vector(registers) = self.resolve(*name, operand.place)?
+                    && registers.len() == usize::from(vector)
+                {
+                    let lane = |lane| Operand { place: operand.place, kind: OperandKind::Lane(*name, lane) };
+                    return Ok((0..vector).map(lane).collect());
+                }
+            }
+            _ => {}
         }
+        Err(wrong_kind(operand, &format!("a vector of {vector} elements")))
     }
 
     /// `prefetch`, `prefetchu`, `applypriority`: hints that change no value.

@@ -26,19 +26,29 @@ const MOVED: [Ty; 14] = [
     Ty::F16,
 ];
 
+/// The plain move of a type.
+pub(super) fn move_of(ty: Ty) -> Op {
+    if ty == Ty::Pred { Op::PredMov } else { Op::Mov(ty) }
+}
+
 impl<'a> Builder<'a> {
     /// `mov`.
     pub(super) fn mov(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
         let place = m.place();
+        let vector = m.silently(&[("v2", 2), ("v4", 4)]);
         let ty = m.ty(&MOVED)?;
         m.finish()?;
+        if let Some(vector) = vector {
+            return self.mov_vector(i, vector, ty);
+        }
         if ty == Ty::B128 {
             return Err(Diagnostic::unsupported(place, "128-bit move").found("`mov.b128`"));
         }
         let [d, a] = operands(i)?;
-        match (&d.kind, &a.kind) {
-            (OperandKind::Vector(pieces), _) => self.unpack(pieces, d, a, ty),
-            (_, OperandKind::Vector(pieces)) => self.pack(d, a, pieces, ty),
+        let (pieces_d, pieces_a) = (self.pieces(d)?, self.pieces(a)?);
+        match (pieces_d, pieces_a) {
+            (Some(pieces), _) => self.unpack(&pieces, d, a, ty),
+            (_, Some(pieces)) => self.pack(d, a, &pieces, ty),
             _ if ty == Ty::Pred => {
                 let (d, a) = (self.dst(d, ty)?, self.src(a, ty)?);
                 self.emit(Op::PredMov, &[d], &[a]);
@@ -60,6 +70,22 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// `mov.v2`, `mov.v4`: element by element, all read before any is written.
+    fn mov_vector(&mut self, i: &'a Instruction, vector: u8, ty: Ty) -> Result<(), Fail> {
+        let [d, a] = operands(i)?;
+        let mut values = Vec::new();
+        for element in self.elements(a, vector)? {
+            let (value, copy) = (self.src(&element, ty)?, self.fresh(ty));
+            self.emit(move_of(ty), &[VDst::Reg(copy)], &[value]);
+            values.push(VSrc::Reg(copy, false));
+        }
+        for (element, value) in self.elements(d, vector)?.iter().zip(values) {
+            let d = self.dst_or_sink(element, ty)?;
+            self.emit(move_of(ty), &[d], &[value]);
+        }
+        Ok(())
+    }
+
     fn special_of(&mut self, operand: &Operand) -> Result<Option<crate::isa::Special>, Fail> {
         Ok(match operand.kind {
             OperandKind::Name(name) => match self.resolve(name, operand.place)? {
@@ -69,6 +95,18 @@ impl<'a> Builder<'a> {
             OperandKind::Component(name, component) => {
                 special::special(self.text(name), Some(self.text(component)))
             }
+            _ => None,
+        })
+    }
+
+    /// The pieces of a vector or vector register; nothing for a scalar.
+    fn pieces(&mut self, operand: &Operand) -> Result<Option<Vec<Operand>>, Fail> {
+        Ok(match operand.kind {
+            OperandKind::Vector(ref pieces) => Some(pieces.clone()),
+            OperandKind::Name(name) => match self.resolve(name, operand.place)? {
+                Resolved::Vector(registers) => Some(self.elements(operand, registers.len() as u8)?),
+                _ => None,
+            },
             _ => None,
         })
     }
@@ -86,7 +124,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn unpack(&mut self, pieces: &'a [Operand], d: &Operand, a: &Operand, whole: Ty) -> Result<(), Fail> {
+    fn unpack(&mut self, pieces: &[Operand], d: &Operand, a: &Operand, whole: Ty) -> Result<(), Fail> {
         let piece = Self::piece(d, pieces.len(), whole)?;
         let a = self.src(a, whole)?;
         let mut dst = Vec::new();
@@ -111,7 +149,7 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn pack(&mut self, d: &Operand, a: &Operand, pieces: &'a [Operand], whole: Ty) -> Result<(), Fail> {
+    fn pack(&mut self, d: &Operand, a: &Operand, pieces: &[Operand], whole: Ty) -> Result<(), Fail> {
         let piece = Self::piece(a, pieces.len(), whole)?;
         let d = self.dst(d, whole)?;
         let mut src = Vec::new();

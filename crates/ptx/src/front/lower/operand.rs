@@ -7,7 +7,7 @@ use super::variables::Global;
 use crate::front::ast::{Base, Instruction, Name, Operand, OperandKind, Place, Value};
 use crate::front::check::{agrees, agrees_relaxed, expected_register, word};
 use crate::front::diagnostic::{Diagnostic, Fail};
-use crate::ir::{Constant, VDst, VReg, VSrc};
+use crate::ir::{Constant, VDst, VReg, VSrc, window};
 use crate::isa::{FloatMode, Op, Space, Special, Ty};
 
 /// What a name in an operand stands for.
@@ -161,24 +161,28 @@ impl<'a> Builder<'a> {
                 }
                 _ => Ok(None),
             },
+            OperandKind::Lane(name, lane) => match self.resolve(name, place)? {
+                Resolved::Vector(registers) => match registers.get(usize::from(lane)) {
+                    Some(register) => self.checked(*register, wanted, relaxed, name, place).map(Some),
+                    None => Ok(None),
+                },
+                _ => Ok(None),
+            },
             OperandKind::Component(name, component) => {
-                if special::special(self.text(name), Some(self.text(component))).is_some() {
+                let (text, component) = (self.text(name), self.text(component));
+                if special::special(text, Some(component)).is_some() {
                     return Ok(None);
                 }
                 let Resolved::Vector(registers) = self.resolve(name, place)? else {
-                    return Err(Diagnostic::invalid(place, "component of what is no vector").found(format!(
-                        "`{}.{}`",
-                        self.text(name),
-                        self.text(component)
-                    )));
+                    return Err(Diagnostic::invalid(place, "component of what is no vector")
+                        .found(format!("`{text}.{component}`")));
                 };
-                let lane = ["x", "y", "z", "w"].iter().position(|lane| *lane == self.text(component));
-                let lane = lane
-                    .or_else(|| ["r", "g", "b", "a"].iter().position(|lane| *lane == self.text(component)));
+                let lane = |letters: [&str; 4]| letters.iter().position(|letter| *letter == component);
+                let lane = lane(["x", "y", "z", "w"]).or_else(|| lane(["r", "g", "b", "a"]));
                 match lane.and_then(|lane| registers.get(lane)) {
                     Some(register) => self.checked(*register, wanted, relaxed, name, place).map(Some),
                     None => Err(Diagnostic::invalid(place, "no such component")
-                        .found(format!("`.{}`", self.text(component)))
+                        .found(format!("`.{component}`"))
                         .expected("`.x`, `.y`, `.z` or `.w` within the vector")),
                 }
             }
@@ -298,9 +302,10 @@ impl<'a> Builder<'a> {
                 Ok((VSrc::Reg(register, false), offset))
             }
             Resolved::Address { space: home, constant } => {
-                let reachable =
-                    home == space || space == Space::Generic && matches!(home, Space::Global | Space::Const);
-                if !reachable {
+                if space == Space::Generic {
+                    return Ok((VSrc::Const(plus(constant, window_of(home) as i64)), offset));
+                }
+                if home != space {
                     return Err(Diagnostic::invalid(place, "variable of another state space")
                         .found(format!("`{}` in `.{}`", self.text(name), space_word(home)))
                         .expected(format!("a variable or address in `.{}`", space_word(space))));
@@ -391,7 +396,7 @@ pub(super) fn count(i: &Instruction, expected: &str) -> Fail {
 /// The error for an operand of the wrong shape.
 pub(super) fn wrong_kind(operand: &Operand, expected: &str) -> Fail {
     let found = match operand.kind {
-        OperandKind::Name(_) | OperandKind::Component(..) => "a name of another kind",
+        OperandKind::Name(_) | OperandKind::Component(..) | OperandKind::Lane(..) => "a name of another kind",
         OperandKind::Not(_) => "a negated predicate",
         OperandKind::Offset(..) => "an address",
         OperandKind::Value(_) => "a constant",
@@ -428,6 +433,16 @@ pub(super) fn integer_of(ty: Ty) -> Ty {
         2 => Ty::U16,
         4 => Ty::U32,
         _ => Ty::U64,
+    }
+}
+
+/// Where the generic addresses of a space begin.
+fn window_of(space: Space) -> u64 {
+    match space {
+        Space::Shared => window::SHARED,
+        Space::Local => window::LOCAL,
+        Space::Param => window::PARAM,
+        Space::Generic | Space::Global | Space::Const => 0,
     }
 }
 

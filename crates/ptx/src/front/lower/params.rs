@@ -87,7 +87,7 @@ impl<'a> Builder<'a> {
                 }
                 for (n, element) in elements.into_iter().enumerate() {
                     let offset = start + offset as u32 + (n * ty.bytes()) as u32;
-                    let wide = self.dst_relaxed(element, ty)?;
+                    let wide = self.dst_relaxed(&element, ty)?;
                     self.copy(wide.dst, ty, VSrc::Const(Constant::Param { offset }));
                     self.extend(wide, ty);
                 }

@@ -121,7 +121,9 @@ impl Parser<'_> {
                 self.advance()?;
             }
             _ => {
-                return Err(self.wrong("malformed statement", "an instruction, a declaration, a label or `}`"));
+                return Err(
+                    self.wrong("malformed statement", "an instruction, a declaration, a label or `}`")
+                );
             }
         }
         Ok(())
