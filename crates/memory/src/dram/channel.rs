@@ -16,7 +16,7 @@ use crate::parameters::ParameterError;
 #[derive(Debug)]
 pub struct Channel {
     clock: ClockRatio,
-    scheduler: Scheduler,
+    pub(super) scheduler: Scheduler,
     storage: Storage,
     slices: Vec<Slice>,
     /// Binary logarithm of the lines of a chunk: chunks go round over the slices.
@@ -35,7 +35,7 @@ pub struct Channel {
     write_cycles: u64,
     controller_latency: u64,
     has_refresh: bool,
-    statistics: DramStatistics,
+    pub(super) statistics: DramStatistics,
 }
 
 /// What a channel keeps for one of its slices.
