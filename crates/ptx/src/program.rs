@@ -19,7 +19,7 @@ pub struct Kernel {
     pub params: Vec<Param>,
     /// Size of the parameter block.
     pub param_bytes: u32,
-    /// 32-bit registers a thread.
+    /// 32-bit registers a thread for occupancy, those that the assembler reserves included.
     pub registers: u32,
     /// Predicate registers a thread.
     pub predicates: u32,

@@ -13,8 +13,10 @@ pub mod color;
 pub mod constant;
 pub mod decode;
 pub mod dominance;
+pub mod fuse;
 pub mod interference;
 pub mod liveness;
+pub mod schedule;
 pub mod shape;
 pub mod simplify;
 pub mod spill;
@@ -60,15 +62,19 @@ pub struct Options {
     pub max_registers: u32,
     /// Most predicate registers a thread.
     pub max_predicates: u32,
+    /// Of those, registers that hold no value of the program but count for occupancy.
+    pub reserved_registers: u32,
     /// 32-bit registers of an SM, which `.maxntid` and `.minnctapersm` share out.
     pub sm_registers: u32,
 }
 
 impl Default for Options {
     /// What every NVIDIA GPU since compute capability 5.0 has (CUDA C++ Programming Guide, technical
-    /// specifications per compute capability): 255 registers a thread, 65,536 an SM; seven predicates.
+    /// specifications per compute capability): 255 registers a thread, 65,536 an SM; seven predicates. Reserved
+    /// are three since 7.0: the stack pointer R1, and two that ptxas 12.9 reports beyond the highest register
+    /// its code names.
     fn default() -> Self {
-        Options { max_registers: 255, max_predicates: 7, sm_registers: 65_536 }
+        Options { max_registers: 255, max_predicates: 7, reserved_registers: 3, sm_registers: 65_536 }
     }
 }
 
@@ -88,6 +94,7 @@ impl Options {
         let resident = threads.next_multiple_of(32).saturating_mul(bounds.min_ctas.unwrap_or(1).max(1));
         let share = self.sm_registers.checked_div(resident).map_or(u32::MAX, |share| (share / 8 * 8).max(8));
         let registers = self.max_registers.min(share).min(bounds.max_registers.unwrap_or(u32::MAX));
+        let registers = registers.saturating_sub(self.reserved_registers).max(1);
         Limits { registers, predicates: self.max_predicates }
     }
 }
@@ -109,7 +116,7 @@ pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackErr
         branch_tables: decoded.branch_tables,
         params: function.params.clone(),
         param_bytes,
-        registers: allocation.registers,
+        registers: allocation.registers + options.reserved_registers,
         predicates: allocation.predicates,
         shared_bytes: function.shared_bytes,
         local_bytes: local_bytes(function, &allocation),
@@ -126,6 +133,10 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
     let cfg = cfg::Cfg::new(&body);
     webs::split(&mut body, &cfg);
     simplify::simplify(&mut body);
+    let cfg = cfg::Cfg::new(&body);
+    fuse::fuse(&mut body, &cfg);
+    let cfg = cfg::Cfg::new(&body);
+    schedule::schedule(&mut body, &cfg);
     let limits = options.limits(function.launch_bounds);
     let mut allocation = allocate::allocate(body, limits, function.local_bytes)?;
     if cfg!(debug_assertions) {

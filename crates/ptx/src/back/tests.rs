@@ -11,8 +11,13 @@ const ADD: Op = Op::Int(IntOp::Add, Ty::U32);
 const ADD64: Op = Op::Int(IntOp::Add, Ty::U64);
 const LESS: Op = Op::Setp { cmp: Compare::Lt, ty: Ty::U32, combine: None, ftz: false };
 
+/// Nothing reserved, so that counts are those of the code.
+fn plain() -> Options {
+    Options { reserved_registers: 0, ..Options::default() }
+}
+
 fn options(registers: u32, predicates: u32) -> Options {
-    Options { max_registers: registers, max_predicates: predicates, ..Options::default() }
+    Options { max_registers: registers, max_predicates: predicates, ..plain() }
 }
 
 fn lid() -> Op {
@@ -24,7 +29,7 @@ fn parameters_become_operands() {
     let load = inst(Op::Load(mode(Space::Param, Ty::U64)), &[0], &[bits(8)]);
     let copy = inst(Op::Cvta { space: Space::Global, to_generic: false }, &[1], &[reg(0)]);
     let code = vec![load, copy, inst(ADD64, &[2], &[reg(1), bits(16)]), store(reg(2), Ty::U32, bits(7))];
-    let kernel = compile(&function(code, vec![Ty::B64; 3]), &Options::default()).expect("compiles");
+    let kernel = compile(&function(code, vec![Ty::B64; 3]), &plain()).expect("compiles");
     // The parameter is an operand of the addition, whose sum is no constant before launch.
     assert_eq!(kernel.code.len(), 3);
     assert_eq!(kernel.code[0].op, ADD64);
@@ -46,7 +51,7 @@ fn additions_become_offsets() {
         store(reg(3), Ty::U32, reg(0)),
     ];
     let registers = vec![Ty::B32, Ty::B64, Ty::B64, Ty::B64];
-    let kernel = compile(&function(code, registers), &Options::default()).expect("compiles");
+    let kernel = compile(&function(code, registers), &plain()).expect("compiles");
     let offsets: Vec<i64> =
         kernel.code.iter().filter(|inst| matches!(inst.op, Op::Store(_))).map(|inst| inst.offset).collect();
     assert_eq!(offsets, [16, 12]);
@@ -63,7 +68,7 @@ fn a_copy_of_a_changing_register_stays() {
         store(bits(0), Ty::U32, reg(1)),
         store(bits(4), Ty::U32, reg(0)),
     ];
-    let kernel = compile(&function(code, vec![Ty::B32; 2]), &Options::default()).expect("compiles");
+    let kernel = compile(&function(code, vec![Ty::B32; 2]), &plain()).expect("compiles");
     assert_eq!(kernel.registers, 2);
 }
 
@@ -79,7 +84,7 @@ fn pairs_are_aligned_and_packs_vanish() {
         store(bits(0), Ty::U32, reg(0)),
     ];
     let registers = vec![Ty::B32, Ty::B32, Ty::B32, Ty::B64];
-    let kernel = compile(&function(code, registers), &Options::default()).expect("compiles");
+    let kernel = compile(&function(code, registers), &plain()).expect("compiles");
     assert!(kernel.code.iter().all(|inst| !matches!(inst.op, Op::Pack { .. })));
     assert_eq!(kernel.registers, 3);
     let Src::Reg(pair) = kernel.code[3].src[0] else { panic!("an address in a pair") };
@@ -91,7 +96,7 @@ fn meets(mut code: Vec<VInst>) -> Vec<Option<u32>> {
     for (at, inst) in code.iter_mut().enumerate() {
         inst.line = at as u32;
     }
-    let kernel = compile(&function(code, vec![Ty::Pred, Ty::B32]), &Options::default()).expect("compiles");
+    let kernel = compile(&function(code, vec![Ty::Pred, Ty::B32]), &plain()).expect("compiles");
     let branches = kernel.code.iter().filter(|inst| matches!(inst.op, Op::Branch { .. }));
     branches
         .map(|inst| (inst.reconverge != PC_NONE).then(|| kernel.code[inst.reconverge as usize].line))
@@ -145,10 +150,10 @@ fn limits_hold_by_spilling() {
     code.insert(0, inst(Op::Load(mode(Space::Global, Ty::U32)), &[40], &[bits(64)]));
     code.extend((0..40).map(|n| store(bits(u64::from(n) * 4), Ty::U32, reg(n))));
     let mut function = function(code, vec![Ty::B32; 41]);
-    let free = compile(&function, &Options::default()).expect("compiles");
+    let free = compile(&function, &plain()).expect("compiles");
     assert_eq!((free.registers, free.spill_bytes), (40, 0));
     function.launch_bounds.max_registers = Some(16);
-    let tight = compile(&function, &Options::default()).expect("compiles");
+    let tight = compile(&function, &plain()).expect("compiles");
     assert!(tight.registers <= 16, "{} registers", tight.registers);
     assert!(tight.spill_bytes >= 24 * 4);
     assert_eq!(tight.local_bytes, 8 + tight.spill_bytes);
@@ -158,8 +163,7 @@ fn limits_hold_by_spilling() {
 fn the_checker_finds_wrong_places() {
     let mut code: Vec<VInst> = (0..6).map(|n| inst(lid(), &[n], &[])).collect();
     code.extend((0..6).map(|n| store(bits(0), Ty::U32, reg(n))));
-    let mut allocation =
-        super::lower(&function(code, vec![Ty::B32; 6]), &Options::default()).expect("lowers");
+    let mut allocation = super::lower(&function(code, vec![Ty::B32; 6]), &plain()).expect("lowers");
     assert_eq!(verify(&allocation), Ok(()));
     for wrong in 1..6 {
         let right = allocation.places[wrong];
@@ -177,12 +181,14 @@ fn launch_bounds_share_out_the_registers() {
             min_ctas: Some(ctas),
             ..Default::default()
         };
-        Options::default().limits(bounds).registers
+        plain().limits(bounds).registers
     };
     assert_eq!(limit(1024, 1), 64);
     assert_eq!(limit(1024, 2), 32);
     assert_eq!(limit(256, 1), 255);
     assert_eq!(limit(256, 3), 80);
+    let bounds = crate::ir::LaunchBounds { max_registers: Some(40), ..Default::default() };
+    assert_eq!(Options::default().limits(bounds).registers, 37);
 }
 
 #[test]
@@ -197,7 +203,7 @@ fn misfits_are_refused() {
     ];
     for case in cases {
         let code = function(vec![case.clone()], vec![Ty::B64, Ty::B32, Ty::Pred]);
-        let outcome = compile(&code, &Options::default());
+        let outcome = compile(&code, &plain());
         assert!(matches!(outcome, Err(BackError::Malformed { .. })), "{case:?} gave {outcome:?}");
     }
 }
@@ -320,7 +326,7 @@ proptest! {
     #[test]
     fn programs_keep_their_meaning(function in program(true), rows in 4u32..24, predicates in 2u32..8) {
         let expected = run_virtual(&function);
-        let free = compile(&function, &Options::default()).expect("compiles");
+        let free = compile(&function, &plain()).expect("compiles");
         same(&run_decoded(&free), &expected);
         let tight = compile(&function, &options(rows, predicates)).expect("compiles");
         same(&run_decoded(&tight), &expected);
@@ -334,7 +340,7 @@ proptest! {
 
     #[test]
     fn decoded_sets_agree_with_operands(function in program(true)) {
-        let kernel = compile(&function, &Options::default()).expect("compiles");
+        let kernel = compile(&function, &plain()).expect("compiles");
         for inst in &kernel.code {
             for src in inst.src {
                 if let Src::Reg(reg) = src {
