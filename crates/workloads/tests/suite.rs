@@ -52,9 +52,11 @@ fn every_launch_fits_an_entry_and_every_entry_is_launched() {
 fn the_results_of_kernels_that_did_nothing_are_rejected() {
     for workload in all() {
         let (_, outcome) = record(workload, Size::Test);
-        assert!(!outcome.comparisons.is_empty());
+        assert!(!outcome.passed());
         for comparison in &outcome.comparisons {
-            assert!(!comparison.passed(), "{}: {comparison}", workload.name);
+            // ATAX's y is compared with what follows from the device's own tmp, here zero.
+            let follows = workload.name == "atax" && comparison.buffer == "y";
+            assert!(follows || !comparison.passed(), "{}: {comparison}", workload.name);
         }
     }
 }
@@ -124,7 +126,7 @@ fn inputs_are_the_same_on_every_machine() {
         hotspot    small    2097152 bytes up  fddb26b073dbd3ae
         histogram  test       80000 bytes up  9bd1336fb8c153d3
         histogram  small   16777216 bytes up  ab0aed57ccf24343
-        spmv       test      110572 bytes up  08d6d6845920cf57
+        spmv       test      104420 bytes up  699769ba54e72c13
         spmv       small    5935516 bytes up  0f0282e89cf5e418
         transpose  test      240000 bytes up  55fe61c1797428e9
         transpose  small   16777216 bytes up  872949d229bd11af

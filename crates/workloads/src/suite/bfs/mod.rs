@@ -98,3 +98,15 @@ impl Body for Bfs {
         Ok(outcome)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_and_a_lone_vertex() {
+        // 0 - 1 - 2, 3 alone.
+        let graph = Graph { row_start: vec![0, 1, 3, 4, 4], edges: vec![1, 0, 2, 1] };
+        assert_eq!(expected(&graph), [0, 1, 2, -1]);
+    }
+}

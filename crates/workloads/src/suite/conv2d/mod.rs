@@ -79,3 +79,19 @@ impl Body for Conv2d {
         Ok(outcome)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_impulse_gives_the_weights_reversed() {
+        let conv2d = Conv2d { ni: 5, nj: 5 };
+        let mut a = [0.0; 25];
+        a[12] = 1.0;
+        let found = conv2d.expected(&a);
+        assert_eq!(found[6].value, f64::from(WEIGHTS[2][2]), "above and left sees it below and right");
+        assert_eq!(found[13].value, f64::from(WEIGHTS[1][0]), "the right neighbour sees it on the left");
+        assert_eq!(found[0], Near { value: 0.0, bound: 0.0 });
+    }
+}

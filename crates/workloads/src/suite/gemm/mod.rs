@@ -1,7 +1,7 @@
 //! PolyBench GEMM: C = alpha A B + beta C, one thread per element of C, without tiling.
 
 use super::{Body, Size, Workload, ctas, int};
-use crate::check::{Near, gamma};
+use crate::check::{Near, RunningSum};
 use crate::element::alloc_with;
 use crate::random::Random;
 use crate::{Arg, Comparison, Device, DeviceError, Outcome};
@@ -42,24 +42,22 @@ struct Gemm {
 }
 
 impl Gemm {
-    /// The sum of a row's products is rounded at most twice per product (alpha a, then the sum), and once for
-    /// beta c.
+    /// The kernel rounds beta c, alpha a, and, unless it fuses, alpha a times b.
     fn expected(&self, a: &[f32], b: &[f32], c: &[f32]) -> Vec<Near> {
-        let bound = gamma(2 * self.nk + 2);
-        let (alpha, beta) = (f64::from(ALPHA), f64::from(BETA));
         let mut expected = Vec::with_capacity(self.ni * self.nj);
         for (row_a, row_c) in a.chunks_exact(self.nk).zip(c.chunks_exact(self.nj)) {
-            // Sum and sum of magnitudes of one row of C, filled row of B by row of B.
-            let mut sums: Vec<(f64, f64)> =
-                row_c.iter().map(|&c| (beta * f64::from(c), (beta * f64::from(c)).abs())).collect();
+            // One row of C, filled row of B by row of B.
+            let mut sums = vec![RunningSum::default(); self.nj];
+            for (sum, &c) in sums.iter_mut().zip(row_c) {
+                sum.add(f64::from(BETA) * f64::from(c), 0);
+            }
             for (&a, row_b) in row_a.iter().zip(b.chunks_exact(self.nj)) {
-                for ((sum, magnitude), &b) in sums.iter_mut().zip(row_b) {
-                    let product = alpha * f64::from(a) * f64::from(b);
-                    *sum += product;
-                    *magnitude += product.abs();
+                let a = f64::from(ALPHA) * f64::from(a);
+                for (sum, &b) in sums.iter_mut().zip(row_b) {
+                    sum.add(a * f64::from(b), 2);
                 }
             }
-            expected.extend(sums.iter().map(|&(value, magnitude)| Near { value, bound: bound * magnitude }));
+            expected.extend(sums.iter().map(RunningSum::near));
         }
         expected
     }
@@ -91,5 +89,18 @@ impl Body for Gemm {
         let found = outcome.download::<f32>(device, "c", d_c, ni * nj)?;
         outcome.comparisons.push(Comparison::near("c", &found, &self.expected(&a, &b, &c)));
         Ok(outcome)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_small_product_by_hand() {
+        let gemm = Gemm { ni: 2, nj: 1, nk: 2 };
+        let found = gemm.expected(&[1.0, 2.0, 3.0, 4.0], &[10.0, 100.0], &[4.0, 8.0]);
+        let values: Vec<f64> = found.iter().map(|near| near.value).collect();
+        assert_eq!(values, [3.0 + 1.5 * 210.0, 6.0 + 1.5 * 430.0]);
     }
 }

@@ -66,3 +66,14 @@ impl Body for Histogram {
         Ok(outcome)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_byte_of_a_word_counts() {
+        let bins = expected(&[0xff00_0201, 0x0100_0000]);
+        assert_eq!((bins[0], bins[1], bins[2], bins[255]), (4, 2, 1, 1));
+    }
+}

@@ -157,3 +157,29 @@ impl Body for Hotspot {
         Ok(outcome)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chip_at_ambient_temperature_without_power_stays() {
+        let hotspot = Hotspot { rows: 3, columns: 4, steps: 5 };
+        let found = hotspot.expected(&[AMBIENT; 12], &[0.0; 12]);
+        assert!(found.iter().all(|near| near.value == f64::from(AMBIENT)));
+    }
+
+    #[test]
+    fn heat_flows_to_neighbours_and_is_kept_but_for_the_surface() {
+        let hotspot = Hotspot { rows: 512, columns: 512, steps: 1 };
+        let mut temperature = vec![AMBIENT; 512 * 512];
+        let middle = 256 * 512 + 256;
+        temperature[middle] = AMBIENT + 16.0;
+        let found = hotspot.expected(&temperature, &vec![0.0; 512 * 512]);
+        let above = |at: usize| found[at].value - f64::from(AMBIENT);
+        let neighbours = [middle - 512, middle - 1, middle + 1, middle + 512].map(above);
+        assert!(neighbours.iter().all(|&t| (0.1..4.0).contains(&t)), "{neighbours:?}");
+        let total = above(middle) + neighbours.iter().sum::<f64>();
+        assert!((15.9..16.0).contains(&total), "{total} of 16 left");
+    }
+}
