@@ -1,5 +1,6 @@
 //! The unit between fakes: an L1D and a constant cache of fixed latency over plain bytes.
 
+mod cost;
 mod faults;
 mod fences;
 mod model;
@@ -202,7 +203,7 @@ impl Sources {
         sources
     }
 
-    pub fn set(&mut self, slot: usize, value: impl Fn(u64) -> u64) {
+    pub fn set(&mut self, slot: usize, mut value: impl FnMut(u64) -> u64) {
         for lane in 0..32 {
             let value = value(lane as u64);
             self.0[slot][0].0[lane] = value as u32;

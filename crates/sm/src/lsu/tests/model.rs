@@ -234,10 +234,14 @@ fn check(steps: &[Step], segment_bytes: u32) {
             }
         });
         for slot in 1..5 {
-            // Compare-and-swap must find its value now and then.
-            let is_cas = matches!(op, Op::Atomic { op: AtomicOp::Cas, .. });
-            sources.set(slot, |lane| {
-                if is_cas { mix(step.seed, 0, lane) % 2 } else { mix(step.seed, slot as u64, lane) }
+            sources.set(slot, |lane| mix(step.seed, slot as u64, lane));
+        }
+        if let Op::Atomic { op: AtomicOp::Cas, .. } | Op::Reduce { op: AtomicOp::Cas, .. } = op {
+            // Half of the lanes expect what is there.
+            sources.set(1, |lane| {
+                let (spot, _) = step.spot(mode, lane as usize);
+                let there = model.read(&bench.launch, spot, 0, mode.ty.bytes() as u64);
+                there ^ mix(step.seed, 1, lane) % 2
             });
         }
         expected.push(expect(&mut model, &bench.launch.clone(), step, &sources));

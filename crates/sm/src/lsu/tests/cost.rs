@@ -1,0 +1,91 @@
+//! Host time of common instructions, in front of an L1D that does nothing: run by hand, in release.
+
+use std::hint::black_box;
+use std::time::Instant;
+
+use super::*;
+
+/// Hands every access back in the next cycle.
+#[derive(Default)]
+struct Mirror(VecDeque<Completion>);
+
+impl L1d for Mirror {
+    fn offer(&mut self, access: Access, _: Cycle) -> Result<(), (Access, Refusal)> {
+        self.0.push_back(Completion { token: access.token, action: access.action });
+        Ok(())
+    }
+    fn accept(&mut self, _: Packet, _: Cycle) {}
+    fn tick(&mut self, _: Cycle) {}
+    fn completed(&mut self, _: Cycle) -> Option<Completion> {
+        self.0.pop_front()
+    }
+    fn outgoing(&mut self, _: Cycle) -> Option<Packet> {
+        None
+    }
+    fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
+        None
+    }
+    fn begin_flush(&mut self, _: bool, _: Cycle) {}
+    fn is_flushed(&self) -> bool {
+        true
+    }
+    fn outstanding(&self) -> usize {
+        0
+    }
+    fn next_event(&self, _: Cycle) -> Cycle {
+        Cycle::NEVER
+    }
+    fn waits(&self, _: &mut Vec<String>) {}
+    fn statistics(&self) -> Vec<Group> {
+        Vec::new()
+    }
+}
+
+#[test]
+#[ignore = "measures host time"]
+fn host_nanoseconds_per_instruction() {
+    let global = mode(Space::Global, Ty::F32, 1);
+    let shared = mode(Space::Shared, Ty::F32, 1);
+    let vector = mode(Space::Global, Ty::F32, 4);
+    let unit = Sources::at(|lane| BASE + 4 * lane);
+    let inside = Sources::at(|lane| 4 * lane);
+    let table = [
+        ("coalesced load", Op::Load(global), unit.clone()),
+        ("coalesced store", Op::Store(global), unit),
+        ("load of one word", Op::Load(global), Sources::at(|_| BASE)),
+        ("stride 2 load", Op::Load(global), Sources::at(|lane| BASE + 8 * lane)),
+        ("vector load, 4 lines", Op::Load(vector), Sources::at(|lane| BASE + 16 * lane)),
+        ("scattered load, 32 lines", Op::Load(global), Sources::at(|lane| BASE + 256 * (lane * 7 % 32))),
+        ("shared load", Op::Load(shared), inside.clone()),
+        ("shared store", Op::Store(shared), inside),
+        ("shared load of one word", Op::Load(shared), Sources::at(|_| 4)),
+        ("shared load, two-way conflict", Op::Load(shared), Sources::at(|lane| 8 * lane)),
+    ];
+    for (name, op, sources) in table {
+        let mut bench = Bench::new(&config());
+        let (mut l1d, instruction) = (Mirror::default(), instruction(op));
+        let (rounds, start) = (200_000u32, Instant::now());
+        let mut left = rounds;
+        while left > 0 {
+            bench.lsu.tick(&mut l1d, &mut bench.constants, bench.now);
+            while let Some(finished) = bench.lsu.finished(bench.now) {
+                black_box(finished.rows);
+            }
+            if bench.lsu.can_accept() {
+                let memory = MemoryInstruction {
+                    instruction: &instruction,
+                    pc: 0,
+                    warp: 0,
+                    lanes: LaneMask::MAX,
+                    shared_base: 0,
+                    cta: [0; 3],
+                    warp_in_cta: 0,
+                };
+                bench.lsu.issue(memory, black_box(&sources), &bench.launch, bench.now).unwrap();
+                left -= 1;
+            }
+            bench.now = bench.now.next();
+        }
+        println!("{name}: {} ns", start.elapsed().as_nanos() / u128::from(rounds));
+    }
+}
