@@ -7,6 +7,7 @@ pub mod address_map;
 pub mod atomic;
 pub mod doors;
 pub mod dram;
+pub mod l2;
 pub mod line;
 pub mod mshr;
 pub mod network;

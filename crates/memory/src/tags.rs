@@ -7,6 +7,7 @@ use strata_engine::typed_id;
 use crate::address::LineAddress;
 use crate::line::ByteMask;
 use crate::mshr::MshrId;
+use crate::parameters::ParameterError;
 use crate::replacement::{Replacement, ReplacementPolicy};
 
 /// How a line finds its set.
@@ -40,22 +41,24 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// What is wrong with it, if anything.
-    pub fn check(&self) -> Result<(), String> {
+    /// Finds what cannot be built.
+    ///
+    /// # Errors
+    /// The first field that is wrong.
+    pub fn check(&self) -> Result<(), ParameterError> {
         let Geometry { sets, ways, index, replacement } = *self;
-        if sets == 0 || sets > 1 << 24 {
-            return Err(format!("sets must be 1 to 2^24, found {sets}"));
-        }
-        if !(1..=64).contains(&ways) {
-            return Err(format!("ways must be 1 to 64, found {ways}"));
-        }
-        if index != SetIndex::Modulo && !sets.is_power_of_two() {
-            return Err(format!("an index of bits needs a power of two of sets, found {sets}"));
-        }
-        if replacement == ReplacementPolicy::TreePlru && !ways.is_power_of_two() {
-            return Err(format!("tree-plru needs a power of two of ways, found {ways}"));
-        }
-        Ok(())
+        let (field, message) = if sets == 0 || sets > 1 << 24 {
+            ("sets", format!("must be 1 to 2^24, found {sets}"))
+        } else if !(1..=64).contains(&ways) {
+            ("ways", format!("must be 1 to 64, found {ways}"))
+        } else if index != SetIndex::Modulo && !sets.is_power_of_two() {
+            ("sets", format!("an index of bits needs a power of two, found {sets}"))
+        } else if replacement == ReplacementPolicy::TreePlru && !ways.is_power_of_two() {
+            ("ways", format!("tree-plru needs a power of two, found {ways}"))
+        } else {
+            return Ok(());
+        };
+        Err(ParameterError::new(field, message))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
-use strata_memory::LINE_BYTES;
+use strata_memory::{LINE_BYTES, ParameterError};
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::{Geometry, SetIndex};
 
@@ -73,7 +73,7 @@ pub struct SramL1dConfig {
 impl SramL1dConfig {
     /// The L1D of a GTX 480 with 16 KB, as far as its numbers are published.
     pub fn gtx480() -> SramL1dConfig {
-        const TABLE: &str = "GPGPU-Sim 4.2, configs/tested-cfgs/SM2_GTX480/gpgpusim.config";
+        const TABLE: &str = "GPGPU-Sim, configs/tested-cfgs/SM2_GTX480";
         fn table<T>(value: T) -> Cited<T> {
             Cited::new(value, TABLE)
         }
@@ -105,35 +105,34 @@ impl SramL1dConfig {
         }
     }
 
-    /// What is wrong with the values, if anything: a sentence that names the field.
-    pub fn check(&self) -> Result<(), String> {
+    /// Finds what cannot be built.
+    ///
+    /// # Errors
+    /// The first field that is wrong.
+    pub fn check(&self) -> Result<(), ParameterError> {
         self.geometry().check()?;
-        let positive = [
-            ("accesses_per_cycle", *self.accesses_per_cycle as u64),
-            ("hit_latency_cycles", *self.hit_latency_cycles),
-            ("tag_latency_cycles", *self.tag_latency_cycles),
-            ("fill_latency_cycles", *self.fill_latency_cycles),
-            ("mshr_entries", *self.mshr_entries as u64),
-            ("mshr_merges", u64::from(*self.mshr_merges)),
-            ("bypass_entries", *self.bypass_entries as u64),
+        let bounds = [
+            ("accesses_per_cycle", *self.accesses_per_cycle as u64, 1, 64),
+            ("banks", *self.banks as u64, 1, 64),
+            ("hit_latency_cycles", *self.hit_latency_cycles, 1, 4096),
+            ("tag_latency_cycles", *self.tag_latency_cycles, 1, 4096),
+            ("fill_latency_cycles", *self.fill_latency_cycles, 1, 4096),
+            ("mshr_entries", *self.mshr_entries as u64, 1, 4096),
+            ("mshr_merges", u64::from(*self.mshr_merges), 1, 4096),
+            ("bypass_entries", *self.bypass_entries as u64, 1, 4096),
+            // The largest step sends a victim's bytes and a request of its own.
+            ("miss_queue", *self.miss_queue as u64, 2, 4096),
+            ("write_buffer", *self.write_buffer as u64, 2, 4096),
         ];
-        for (name, value) in positive {
-            if !(1..=4096).contains(&value) {
-                return Err(format!("{name} must be 1 to 4096, found {value}"));
-            }
-        }
-        // The largest step sends a victim's bytes and a request of its own.
-        for (name, value) in [("miss_queue", *self.miss_queue), ("write_buffer", *self.write_buffer)] {
-            if !(2..=4096).contains(&value) {
-                return Err(format!("{name} must be 2 to 4096, found {value}"));
+        for (field, value, least, most) in bounds {
+            if !(least..=most).contains(&value) {
+                return Err(ParameterError::new(field, format!("must be {least} to {most}, found {value}")));
             }
         }
         if !self.sector_bytes.is_power_of_two() || !(4..=LINE_BYTES).contains(&self.sector_bytes) {
-            let found = *self.sector_bytes;
-            return Err(format!("sector_bytes must be a power of two from 4 to {LINE_BYTES}, found {found}"));
-        }
-        if !(1..=64).contains(&*self.banks) {
-            return Err(format!("banks must be 1 to 64, found {}", *self.banks));
+            let message =
+                format!("must be a power of two from 4 to {LINE_BYTES}, found {}", *self.sector_bytes);
+            return Err(ParameterError::new("sector_bytes", message));
         }
         Ok(())
     }

@@ -6,7 +6,7 @@ use strata_engine::{Cycle, DelayLine, Ring, Slab};
 use strata_memory::doors::{Access, Action, Completion, L1d, Policy, Refusal};
 use strata_memory::mshr::{MshrFile, MshrId};
 use strata_memory::tags::{FrameId, TagArray};
-use strata_memory::{Body, ByteMask, Client, LINE_BYTES, Line, LineAddress, NodeId, Packet, SliceMap, Tray};
+use strata_memory::{Body, ByteMask, Client, LINE_BYTES, Line, LineAddress, NodeId, Packet, ParameterError, SliceMap, Tray};
 
 use super::config::{SramL1dConfig, WriteMissPolicy, WritePolicy};
 use super::flush::Flush;
@@ -81,16 +81,19 @@ const TAG_NAME: u32 = (1 << 24) - 1;
 impl SramL1d {
     /// An empty cache at network node `node`. `seed` serves random replacement.
     ///
-    /// # Panics
-    /// When [`SramL1dConfig::check`] finds a fault.
-    pub fn new(config: &SramL1dConfig, node: NodeId, slices: SliceMap, seed: u64) -> SramL1d {
-        if let Err(fault) = config.check() {
-            panic!("an L1D's configuration is checked before it is built: {fault}");
-        }
+    /// # Errors
+    /// When the configuration cannot be built.
+    pub fn new(
+        config: &SramL1dConfig,
+        node: NodeId,
+        slices: SliceMap,
+        seed: u64,
+    ) -> Result<SramL1d, ParameterError> {
+        config.check()?;
         let trays = |count: usize| (0..count).map(|_| Box::new(Line::ZERO)).collect::<Vec<_>>();
         let fetches = *config.mshr_entries * (LINE_BYTES / *config.sector_bytes);
         let stream = Stream::new(seed, &format!("l1d {}", node.0));
-        SramL1d {
+        Ok(SramL1d {
             parameters: Parameters {
                 sector_bytes: *config.sector_bytes,
                 accesses_per_cycle: *config.accesses_per_cycle as u32,
@@ -123,7 +126,7 @@ impl SramL1d {
             flush: None,
             port: Port::default(),
             statistics: L1dStatistics::default(),
-        }
+        })
     }
 
     /// Whether `packets` more fit into the queue to the network.

@@ -22,7 +22,7 @@ fn small() -> SramL1dConfig {
 
 fn holds(config: &SramL1dConfig, contract: Contract) {
     let outcome = check_with_skips(&contract, &mut |node, slices| {
-        Box::new(SramL1d::new(config, node, slices, contract.seed))
+        Box::new(SramL1d::new(config, node, slices, contract.seed).unwrap())
     });
     if let Err(fault) = outcome {
         panic!("{fault}\n{contract:?}\n{config:?}");

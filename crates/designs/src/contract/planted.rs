@@ -147,7 +147,7 @@ fn run(bug: Bug, contract: &Contract) -> Result<(), String> {
     let mut config = SramL1dConfig::gtx480();
     config.sets.value = 4;
     check_with_skips(contract, &mut |node, slices| {
-        let inner = Box::new(SramL1d::new(&config, node, slices, 7));
+        let inner = Box::new(SramL1d::new(&config, node, slices, 7).unwrap());
         Box::new(Planted { inner, bug, count: 0, staged: VecDeque::new(), completion: None })
     })
     .map(|_| ())
