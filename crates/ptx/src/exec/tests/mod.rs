@@ -1,0 +1,163 @@
+//! Semantics against expectations computed another way: 128-bit integers, exact products, tables.
+
+mod bits;
+mod compare;
+mod conversion;
+mod float;
+mod integer;
+mod moves;
+mod print;
+mod warp;
+
+use super::{Operands, WarpContext, execute};
+use crate::isa::{
+    Class, Dst, Guard, Instruction, MAX_DST, MAX_SRC, Op, PC_NONE, PredReg, Reg, RegList, RegSet, Src,
+};
+use crate::lanes::{ALL_LANES, LaneMask, Row};
+
+/// Marks what no instruction wrote.
+const UNTOUCHED: u32 = 0xdead_beef;
+
+/// Operands by slot, without registers: sources are filled in, destinations read out.
+pub(super) struct Slots {
+    instruction: Instruction,
+    sources: [[Row; 4]; MAX_SRC],
+    results: [[Row; 4]; MAX_DST],
+    predicates: [LaneMask; 8],
+}
+
+impl Operands for Slots {
+    fn source(&self, slot: usize, half: usize) -> &Row {
+        assert_ne!(self.instruction.src[slot], Src::None, "an absent source is asked for");
+        &self.sources[slot][half]
+    }
+    fn write(&mut self, slot: usize, half: usize, lanes: LaneMask, value: &Row) {
+        self.results[slot][half].merge(lanes, value);
+    }
+    fn predicate(&self, register: PredReg) -> LaneMask {
+        self.predicates[usize::from(register.0)]
+    }
+    fn write_predicate(&mut self, register: PredReg, lanes: LaneMask, value: LaneMask) {
+        let mine = &mut self.predicates[usize::from(register.0)];
+        *mine = (*mine & !lanes) | (value & lanes);
+    }
+}
+
+impl Slots {
+    /// An instruction whose sources are not yet given.
+    pub fn new(op: Op) -> Self {
+        let instruction = Instruction {
+            op,
+            guard: Guard::Always,
+            dst: [Dst::Reg(Reg(0)); MAX_DST],
+            src: [Src::None; MAX_SRC],
+            offset: 0,
+            target: PC_NONE,
+            reconverge: PC_NONE,
+            class: Class::IntAdd,
+            line: 1,
+            reads: RegList::EMPTY,
+            row_of: [0; MAX_SRC],
+            writes: RegList::EMPTY,
+            read_set: RegSet::EMPTY,
+            write_set: RegSet::EMPTY,
+            pred_reads: 0,
+            pred_writes: 0,
+        };
+        Slots {
+            instruction,
+            sources: [[Row::ZERO; 4]; MAX_SRC],
+            results: [[Row::splat(UNTOUCHED); 4]; MAX_DST],
+            predicates: [0; 8],
+        }
+    }
+
+    /// Gives every lane the same 64-bit value.
+    pub fn source_value(mut self, slot: usize, value: u64) -> Self {
+        self.instruction.src[slot] = Src::Reg(Reg(0));
+        self.sources[slot][0] = Row::splat(value as u32);
+        self.sources[slot][1] = Row::splat((value >> 32) as u32);
+        self
+    }
+
+    /// Gives lane l the value `f(l)`.
+    pub fn source_lanes(mut self, slot: usize, f: impl Fn(u32) -> u32) -> Self {
+        self.instruction.src[slot] = Src::Reg(Reg(0));
+        self.sources[slot][0] = Row(std::array::from_fn(|lane| f(lane as u32)));
+        self
+    }
+
+    /// Makes predicate `4 + slot` a source with this value.
+    pub fn source_predicate(mut self, slot: usize, value: LaneMask) -> Self {
+        self.instruction.src[slot] = Src::Pred(PredReg(4 + slot as u8), false);
+        self.predicates[4 + slot] = value;
+        self
+    }
+
+    /// Makes predicate `slot` the destination `slot`.
+    pub fn to_predicate(mut self, slot: usize) -> Self {
+        self.instruction.dst[slot] = Dst::Pred(PredReg(slot as u8));
+        self
+    }
+
+    pub fn run(self) -> Self {
+        self.run_on(ALL_LANES, &WarpContext::default())
+    }
+
+    pub fn run_on(mut self, lanes: LaneMask, context: &WarpContext) -> Self {
+        let instruction = self.instruction.clone();
+        execute(&instruction, &mut self, lanes, context);
+        self
+    }
+
+    /// The low word of destination 0 in every lane.
+    pub fn words(&self) -> [u32; 32] {
+        self.results[0][0].0
+    }
+
+    /// Both words of a destination in lane 0.
+    pub fn result(&self, slot: usize) -> u64 {
+        u64::from(self.results[slot][1].0[0]) << 32 | u64::from(self.results[slot][0].0[0])
+    }
+}
+
+/// Destination 0 of an operation on these values; checked to be alike in all lanes.
+pub(super) fn compute(op: Op, sources: &[u64]) -> u64 {
+    let slots = sources.iter().enumerate().fold(Slots::new(op), |slots, (slot, value)| slots.source_value(slot, *value));
+    let slots = slots.run();
+    let [lo, hi] = [slots.results[0][0], slots.results[0][1]];
+    assert_eq!((lo, hi), (Row::splat(lo.0[0]), Row::splat(hi.0[0])), "lanes with equal operands differ");
+    slots.result(0)
+}
+
+/// As [`compute`], the low word.
+pub(super) fn compute32(op: Op, sources: &[u32]) -> u32 {
+    let wide: Vec<u64> = sources.iter().map(|value| u64::from(*value)).collect();
+    compute(op, &wide) as u32
+}
+
+/// As [`compute`] on singles.
+pub(super) fn compute_f32(op: Op, sources: &[f32]) -> f32 {
+    let bits: Vec<u32> = sources.iter().map(|value| value.to_bits()).collect();
+    f32::from_bits(compute32(op, &bits))
+}
+
+/// As [`compute`] on doubles.
+pub(super) fn compute_f64(op: Op, sources: &[f64]) -> f64 {
+    let bits: Vec<u64> = sources.iter().map(|value| value.to_bits()).collect();
+    f64::from_bits(compute(op, &bits))
+}
+
+#[test]
+fn inactive_lanes_keep_their_values() {
+    let op = Op::Int(crate::isa::IntOp::Add, crate::isa::Ty::U64);
+    let slots = Slots::new(op)
+        .source_value(0, u64::MAX)
+        .source_value(1, 1)
+        .run_on(0x8000_0001, &WarpContext::default());
+    for half in 0..2 {
+        for (lane, word) in slots.results[0][half].0.iter().enumerate() {
+            assert_eq!(*word, if lane == 0 || lane == 31 { 0 } else { UNTOUCHED }, "lane {lane}");
+        }
+    }
+}
