@@ -1,5 +1,58 @@
 //! A streaming multiprocessor, cycle by cycle.
-#![allow(missing_docs)]
+//!
+//! ```text
+//!   dispatcher ==> CTA slots
+//!                     |
+//!   instruction       v              operand            units: SP, INT, DP, SFU ---+
+//!   cache ----> fetch, buffers ----> collectors ------> load/store unit            |
+//!                     |   issue:        ^   ^              |  |  shared memory     |
+//!                     |   schedulers,   |   |              |  +- constant cache ===|==> network
+//!                     |   scoreboard,   |   |              +---- L1D =============== |==> network
+//!                     |   control flow  |  register file <-------- write-back <----+
+//! ```
+//!
+//! [`Sm`] is an island: it meets the world only through links. A cycle goes through the pipeline from back
+//! to front ([`sm`]), so that nothing passes two stages in one cycle.
+//!
+//! The timing of a computation that issues in cycle t and reads registers without bank conflicts: its reads
+//! are granted in t + 1, it is dispatched in t + 2, written in t + 2 + latency, and an instruction that
+//! needs the result can issue in that cycle.
 
+mod backend;
+mod barriers;
+pub mod caches;
+mod collector;
+pub mod config;
+mod control;
+mod cta;
+pub mod dispatch;
+mod execute;
+mod explain;
+pub mod fetch;
+mod inject;
+mod issue;
 pub mod launch;
 pub mod lsu;
+pub mod occupancy;
+pub mod print;
+pub mod register_file;
+mod scheduler;
+mod scoreboard;
+pub mod sm;
+pub mod statistics;
+mod warps;
+
+
+pub use caches::ReadOnly;
+pub use config::SmConfig;
+pub use dispatch::{Command, Dispatcher, Notice, SmLinks};
+pub use launch::{Fault, FaultKind, Launch};
+pub use occupancy::Occupancy;
+pub use print::Print;
+pub use register_file::{RegisterFile, SramRegisterFile};
+pub use sm::{Sm, SmId, SmParts};
+
+#[cfg(test)]
+mod fixtures;
+#[cfg(test)]
+mod tests;

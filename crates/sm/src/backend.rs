@@ -1,0 +1,163 @@
+//! Behind issue: operand collection, dispatch to units, write-back.
+
+use strata_engine::Cycle;
+use strata_ptx::exec::execute;
+use strata_ptx::isa::{Dst, Op};
+use strata_ptx::lanes::{ALL_LANES, Row};
+
+use crate::collector::Target;
+use crate::config::UnitKind;
+use crate::execute::View;
+use crate::launch::Launch;
+use crate::lsu::MemoryInstruction;
+use crate::sm::Sm;
+use crate::warps::bits;
+
+impl Sm {
+    /// One cycle of the register file; registers that nobody reads any more may be written.
+    pub(crate) fn collect_operands(&mut self, launch: &Launch, now: Cycle) {
+        if self.collectors.is_empty() {
+            return;
+        }
+        let mut complete = 0;
+        self.collectors.collect(&mut *self.registers, &mut complete, now);
+        for warp in bits(complete) {
+            let reading = self.collectors.reading(warp as u8, &launch.kernel.code);
+            self.scoreboard.set_reading(warp, reading);
+        }
+        self.warps.dirty |= complete;
+    }
+
+    /// Instructions whose operands are there go to their units, those that issued first before others.
+    pub(crate) fn dispatch(&mut self, launch: &Launch, now: Cycle) {
+        while let Some(index) = self.collectors.oldest_ready(Target::Control) {
+            self.resolve(launch, index, now);
+        }
+        for kind in [UnitKind::Sp, UnitKind::Int, UnitKind::Dp, UnitKind::Sfu] {
+            while let Some(index) = self.collectors.oldest_ready(Target::Unit(kind))
+                && let Some(unit) = self.units.available(kind, now)
+            {
+                self.compute(launch, index, unit, now);
+            }
+        }
+        // One memory instruction a cycle: the width of the way into the load/store unit.
+        if self.lsu.can_accept()
+            && let Some(index) = self.collectors.oldest_ready_in_order(Target::Unit(UnitKind::Ldst))
+        {
+            self.access(launch, index, now);
+        }
+    }
+
+    fn compute(&mut self, launch: &Launch, index: usize, unit: usize, now: Cycle) {
+        let (collected, rows) = self.collectors.get(index);
+        let instruction = &launch.kernel.code[collected.pc as usize];
+        let context = &mut self.warps.contexts[collected.warp as usize];
+        if matches!(instruction.op, Op::ReadSpecial(_)) {
+            context.clock = now.0;
+            context.nanoseconds = (u128::from(now.0) * 1000 / u128::from(self.clock_mhz)) as u64;
+        }
+        let outcome = self.units.dispatch(instruction.class, unit, now);
+        outcome.begin(collected.warp, collected.pc);
+        let mut view = View {
+            instruction,
+            rows,
+            constants: &launch.constants,
+            predicates: &collected.predicates,
+            outcome: Some(outcome),
+        };
+        execute(instruction, &mut view, collected.lanes, context);
+        self.collectors.remove(index);
+    }
+
+    fn access(&mut self, launch: &Launch, index: usize, now: Cycle) {
+        let (collected, rows) = self.collectors.get(index);
+        let warp = collected.warp as usize;
+        let instruction = &launch.kernel.code[collected.pc as usize];
+        let cta = self.warps.cta[warp] as usize;
+        let context = &self.warps.contexts[warp];
+        let memory = MemoryInstruction {
+            instruction,
+            pc: collected.pc,
+            warp: collected.warp,
+            lanes: collected.lanes,
+            shared_base: self.ctas.shared_base(cta),
+            cta: context.ctaid,
+            warp_in_cta: context.warp,
+        };
+        let view = View {
+            instruction,
+            rows,
+            constants: &launch.constants,
+            predicates: &collected.predicates,
+            outcome: None,
+        };
+        if let Err(fault) = self.lsu.issue(memory, &view, launch, now) {
+            self.fault = Some(fault);
+            return;
+        }
+        self.collectors.remove(index);
+        self.collecting_memory[warp] -= 1;
+        self.warps.at_fence = self.lsu.waiting_fence();
+        let bit = 1 << warp;
+        self.warps.resolving &= !bit;
+        self.warps.dirty |= bit;
+    }
+
+    /// Results that are due go to the register file, oldest first; those it refuses try again.
+    pub(crate) fn write_back(&mut self, launch: &Launch, now: Cycle) {
+        for _ in 0..self.units.advance(now) {
+            let Some(place) = self.units.pop_writing() else { break };
+            let outcome = self.units.outcome_mut(place);
+            let warp = outcome.warp as usize;
+            while let Some((register, lanes, row)) = outcome.next_row() {
+                if !self.registers.offer_write(outcome.warp, register, lanes, row, now) {
+                    break;
+                }
+                outcome.took_row();
+            }
+            if outcome.next_row().is_some() {
+                self.units.push_writing(place);
+                continue;
+            }
+            outcome.write_predicates(&mut self.warps.predicates[warp]);
+            let instruction = &launch.kernel.code[outcome.pc as usize];
+            self.units.retire(place);
+            self.scoreboard.release(warp, instruction);
+            self.finish_instruction(warp);
+        }
+        for warp in bits(self.warps.barrier_results_due) {
+            self.write_barrier_result(launch, warp, now);
+        }
+    }
+
+    fn write_barrier_result(&mut self, launch: &Launch, warp: usize, now: Cycle) {
+        let result = self.warps.barrier_results[warp];
+        let instruction = &launch.kernel.code[result.pc as usize];
+        match instruction.dst[0] {
+            Dst::Reg(register) => {
+                let row = Row::splat(result.value);
+                if !self.registers.offer_write(warp as u8, register, result.lanes, &row, now) {
+                    return;
+                }
+            }
+            Dst::Pred(register) => {
+                let predicate = &mut self.warps.predicates[warp][register.0 as usize];
+                let value = if result.value != 0 { ALL_LANES } else { 0 };
+                *predicate = (*predicate & !result.lanes) | (value & result.lanes);
+            }
+            Dst::None => {}
+        }
+        self.warps.barrier_results_due &= !(1 << warp);
+        self.scoreboard.release(warp, instruction);
+        self.finish_instruction(warp);
+    }
+
+    /// An instruction of a warp has finished.
+    pub(crate) fn finish_instruction(&mut self, warp: usize) {
+        self.warps.dirty |= 1 << warp;
+        self.warps.in_flight[warp] -= 1;
+        if self.warps.in_flight[warp] == 0 && self.warps.exited >> warp & 1 == 1 {
+            self.retire(warp);
+        }
+    }
+}

@@ -1,0 +1,267 @@
+//! Operand collectors: where an issued instruction waits for its registers.
+
+use strata_engine::Cycle;
+use strata_ptx::isa::{Instruction, MAX_ROWS, Pc, RegSet};
+use strata_ptx::lanes::{LaneMask, Row};
+
+use crate::config::{CollectorPool, UnitKind};
+use crate::register_file::{CollectorPort, RegisterFile, Ticket};
+
+/// Predicate registers of a thread, at most.
+pub const PREDICATES: usize = 32;
+
+/// Where an instruction goes once its operands are there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// An execution unit.
+    Unit(UnitKind),
+    /// Control flow that reads registers: resolved as soon as they are there.
+    Control,
+}
+
+impl Target {
+    /// Number of targets.
+    pub const COUNT: usize = UnitKind::COUNT + 1;
+
+    /// As an index.
+    #[inline]
+    pub const fn index(self) -> usize {
+        match self {
+            Target::Unit(kind) => kind as usize,
+            Target::Control => UnitKind::COUNT,
+        }
+    }
+}
+
+/// An instruction in a collector.
+#[derive(Clone, Debug)]
+pub struct Collected {
+    /// Warp slot.
+    pub warp: u8,
+    /// Where the instruction stands.
+    pub pc: Pc,
+    /// Lanes that execute it, guard applied.
+    pub lanes: LaneMask,
+    /// The warp's predicates when it issued; valid if the instruction reads any.
+    pub predicates: [LaneMask; PREDICATES],
+    /// Rows that are still to come.
+    missing: u8,
+    /// Order of issue.
+    sequence: u64,
+}
+
+/// All collectors of an SM. Pools are contiguous ranges of them.
+#[derive(Debug)]
+pub struct Collectors {
+    units: Vec<Collected>,
+    rows: Vec<Row>,
+    /// Collectors of each pool, one bit each.
+    pools: Vec<u64>,
+    /// The pool of each target.
+    pool_of: [u8; Target::COUNT],
+    free: u64,
+    /// Collectors whose rows are all there.
+    ready: u64,
+    /// Occupied collectors by target.
+    bound: [u64; Target::COUNT],
+    arrived: Vec<Ticket>,
+    sequence: u64,
+}
+
+impl Collectors {
+    /// The collectors of a machine file, all free. Control flow uses the pool of the SP units.
+    pub fn new(config: &[CollectorPool]) -> Self {
+        let mut pools = Vec::new();
+        let mut pool_of = [0; Target::COUNT];
+        let mut count = 0;
+        for (index, pool) in config.iter().enumerate() {
+            pools.push((u64::MAX >> (64 - *pool.count)) << count);
+            count += *pool.count;
+            for kind in &pool.serves {
+                pool_of[*kind as usize] = index as u8;
+            }
+        }
+        pool_of[Target::Control.index()] = pool_of[UnitKind::Sp as usize];
+        let empty = Collected { warp: 0, pc: 0, lanes: 0, predicates: [0; PREDICATES], missing: 0, sequence: 0 };
+        Collectors {
+            units: vec![empty; count as usize],
+            rows: vec![Row::ZERO; count as usize * MAX_ROWS],
+            free: u64::MAX >> (64 - count),
+            pools,
+            pool_of,
+            ready: 0,
+            bound: [0; Target::COUNT],
+            arrived: Vec::with_capacity(count as usize * MAX_ROWS),
+            sequence: 0,
+        }
+    }
+
+    /// Number of collectors.
+    pub fn len(&self) -> usize {
+        self.units.len()
+    }
+
+    /// Whether no instruction is in any.
+    pub fn is_empty(&self) -> bool {
+        self.free.count_ones() as usize == self.units.len()
+    }
+
+    /// Number of pools.
+    pub fn pools(&self) -> usize {
+        self.pools.len()
+    }
+
+    /// The pool that serves a target.
+    #[inline]
+    pub fn pool_of(&self, target: Target) -> usize {
+        self.pool_of[target.index()] as usize
+    }
+
+    /// Whether a pool has a free collector.
+    #[inline]
+    pub fn has_free(&self, pool: usize) -> bool {
+        self.free & self.pools[pool] != 0
+    }
+
+    /// Puts an instruction into a free collector of its pool and asks for its rows.
+    ///
+    /// # Panics
+    /// When the pool has no free collector: ask [`Collectors::has_free`] first.
+    #[inline]
+    #[allow(clippy::too_many_arguments, reason = "an instruction's identity, at its one place of issue")]
+    pub fn insert(
+        &mut self,
+        target: Target,
+        (warp, pc, lanes): (u8, Pc, LaneMask),
+        instruction: &Instruction,
+        predicates: &[LaneMask; PREDICATES],
+        registers: &mut dyn RegisterFile,
+        now: Cycle,
+    ) {
+        let free = self.free & self.pools[self.pool_of(target)];
+        assert!(free != 0, "an instruction issues to a free collector");
+        let index = free.trailing_zeros() as usize;
+        let bit = 1 << index;
+        self.free &= !bit;
+        self.bound[target.index()] |= bit;
+        self.sequence += 1;
+        let unit = &mut self.units[index];
+        let reads = instruction.reads.as_slice();
+        (unit.warp, unit.pc, unit.lanes) = (warp, pc, lanes);
+        (unit.missing, unit.sequence) = (reads.len() as u8, self.sequence);
+        if instruction.pred_reads != 0 {
+            unit.predicates = *predicates;
+        }
+        if reads.is_empty() {
+            self.ready |= bit;
+        } else {
+            registers.request(warp, reads, Ticket((index * MAX_ROWS) as u16), now);
+        }
+    }
+
+    /// One cycle of the register file. Warps of which an instruction has just got its last row are added
+    /// to `complete`.
+    #[inline]
+    pub fn collect(&mut self, registers: &mut dyn RegisterFile, complete: &mut u64, now: Cycle) {
+        registers.tick(CollectorPort { rows: &mut self.rows, arrived: &mut self.arrived }, now);
+        for ticket in self.arrived.drain(..) {
+            let index = ticket.0 as usize / MAX_ROWS;
+            let unit = &mut self.units[index];
+            unit.missing -= 1;
+            if unit.missing == 0 {
+                self.ready |= 1 << index;
+                *complete |= 1 << unit.warp;
+            }
+        }
+    }
+
+    /// Registers that a warp's instructions have yet to read.
+    pub fn reading(&self, warp: u8, code: &[Instruction]) -> RegSet {
+        let mut reading = RegSet::EMPTY;
+        let mut left = !self.free & !self.ready & (u64::MAX >> (64 - self.units.len()));
+        while left != 0 {
+            let unit = &self.units[left.trailing_zeros() as usize];
+            left &= left - 1;
+            if unit.warp == warp {
+                reading.union_with(&code[unit.pc as usize].read_set);
+            }
+        }
+        reading
+    }
+
+    /// Whether an instruction for the target has all of its rows.
+    #[inline]
+    pub fn has_ready(&self, target: Target) -> bool {
+        self.ready & self.bound[target.index()] != 0
+    }
+
+    /// The collector whose instruction for the target issued first among those that have their rows.
+    #[inline]
+    pub fn oldest_ready(&self, target: Target) -> Option<usize> {
+        self.oldest(self.ready & self.bound[target.index()])
+    }
+
+    /// As [`Collectors::oldest_ready`], but never before an instruction that the same warp issued for the
+    /// same target earlier: memory instructions of a warp stay in order.
+    #[inline]
+    pub fn oldest_ready_in_order(&self, target: Target) -> Option<usize> {
+        let bound = self.bound[target.index()];
+        let mut candidates = self.ready & bound;
+        while let Some(index) = self.oldest(candidates) {
+            let mut others = bound & !self.ready;
+            let unit = &self.units[index];
+            let mut in_order = true;
+            while others != 0 {
+                let other = &self.units[others.trailing_zeros() as usize];
+                others &= others - 1;
+                in_order &= other.warp != unit.warp || other.sequence > unit.sequence;
+            }
+            if in_order {
+                return Some(index);
+            }
+            candidates &= !(1 << index);
+        }
+        None
+    }
+
+    #[inline]
+    fn oldest(&self, mut candidates: u64) -> Option<usize> {
+        let mut best = None;
+        let mut sequence = u64::MAX;
+        while candidates != 0 {
+            let index = candidates.trailing_zeros() as usize;
+            candidates &= candidates - 1;
+            if self.units[index].sequence < sequence {
+                (best, sequence) = (Some(index), self.units[index].sequence);
+            }
+        }
+        best
+    }
+
+    /// The instruction in a collector and its rows in the order of the instruction's `reads`.
+    #[inline]
+    pub fn get(&self, index: usize) -> (&Collected, &[Row]) {
+        (&self.units[index], &self.rows[index * MAX_ROWS..(index + 1) * MAX_ROWS])
+    }
+
+    /// Frees a collector.
+    #[inline]
+    pub fn remove(&mut self, index: usize) {
+        let bit = 1 << index;
+        self.free |= bit;
+        self.ready &= !bit;
+        for bound in &mut self.bound {
+            *bound &= !bit;
+        }
+    }
+
+    /// Where the instructions of a warp in collectors stand, for the deadlock report.
+    pub fn of_warp(&self, warp: u8) -> impl Iterator<Item = Pc> {
+        let used = !self.free;
+        self.units
+            .iter()
+            .enumerate()
+            .filter(move |(index, unit)| used >> index & 1 == 1 && unit.warp == warp)
+            .map(|(_, unit)| unit.pc)
+    }
+}

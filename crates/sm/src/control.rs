@@ -1,0 +1,289 @@
+//! Control flow: what an SM resolves itself, from branches to the end of a CTA.
+
+use strata_engine::Cycle;
+use strata_ptx::exec::print::Argument;
+use strata_ptx::exec::{WarpContext, predicate_source};
+use strata_ptx::isa::{Barrier, Instruction, Op, Pc, Src};
+use strata_ptx::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
+
+use crate::barriers::{Arrival, BARRIERS_PER_CTA, Release};
+use crate::dispatch::Notice;
+use crate::execute::source_row;
+use crate::launch::{Fault, FaultKind, Launch};
+use crate::print::Print;
+use crate::sm::Sm;
+use crate::warps::{BarrierResult, Predicates, bits};
+
+impl Sm {
+    /// The operands of a control instruction are there.
+    pub(crate) fn resolve(&mut self, launch: &Launch, index: usize, now: Cycle) {
+        let (collected, rows) = self.collectors.get(index);
+        let (warp, pc, lanes) = (collected.warp as usize, collected.pc, collected.lanes);
+        let count = launch.kernel.code[pc as usize].reads.as_slice().len();
+        self.control_rows[..count].copy_from_slice(&rows[..count]);
+        self.collectors.remove(index);
+        self.warps.resolving &= !(1 << warp);
+        self.control(launch, warp, pc, lanes, now);
+        self.finish_instruction(warp);
+    }
+
+    /// Performs a control instruction, whose register operands are in `control_rows`, for `lanes` (guard
+    /// applied). The warp then stands at its next instruction.
+    pub(crate) fn control(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, now: Cycle) {
+        let instruction = &launch.kernel.code[pc as usize];
+        let simt = &mut self.warps.simt[warp];
+        match instruction.op {
+            Op::Branch { .. } => {
+                let divergent = lanes != 0 && lanes != simt.active();
+                self.statistics.divergent_branches += u64::from(divergent);
+                simt.branch(lanes, instruction.target, pc + 1, instruction.reconverge);
+            }
+            // A guard that is false in every lane: the instruction does nothing.
+            _ if lanes == 0 => simt.advance(),
+            Op::BranchIndexed { table } => self.branch_indexed(launch, warp, pc, lanes, table),
+            Op::Exit => {
+                simt.exit(lanes);
+                if simt.is_done() {
+                    self.exit_warp(launch, warp);
+                    return;
+                }
+            }
+            Op::Trap => self.fail(launch, warp, pc, lanes, FaultKind::Trap),
+            Op::Barrier(form) => self.barrier(launch, warp, pc, lanes, form),
+            // The lanes that the mask names meet where the reconvergence stack brings them together.
+            Op::WarpSync => simt.advance(),
+            Op::Fence { scope, .. } => {
+                simt.advance();
+                self.lsu.fence(warp as u8, scope, now);
+                self.warps.at_fence |= 1 << warp;
+            }
+            Op::Print { format } => {
+                simt.advance();
+                self.print(launch, warp, instruction, lanes, format);
+            }
+            Op::Nanosleep => {
+                simt.advance();
+                self.sleep(launch, warp, instruction, lanes, now);
+            }
+            op => panic!("line {}: {op:?} is no control flow", instruction.line),
+        }
+        self.warps.dirty |= 1 << warp;
+        self.fetch.go(warp, self.warps.simt[warp].pc());
+    }
+
+    /// A source of a control instruction as a row.
+    fn row<'a>(&'a self, launch: &'a Launch, instruction: &Instruction, slot: usize) -> &'a Row {
+        source_row(instruction, &self.control_rows, &launch.constants, slot, 0)
+    }
+
+    /// A source that all executing lanes share.
+    fn scalar(&self, launch: &Launch, instruction: &Instruction, slot: usize, lanes: LaneMask) -> u32 {
+        self.row(launch, instruction, slot).0[lanes.trailing_zeros() as usize]
+    }
+
+    fn branch_indexed(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, table: u32) {
+        let instruction = &launch.kernel.code[pc as usize];
+        let table = &launch.kernel.branch_tables[table as usize];
+        let mut targets = [pc + 1; WARP_LANES];
+        for lane in lanes_of(lanes) {
+            let index = self.row(launch, instruction, 0).0[lane] as usize;
+            let Some(target) = table.get(index) else {
+                let what = "a branch to an index beyond its table";
+                return self.fail(launch, warp, pc, 1 << lane, FaultKind::Unsupported { what });
+            };
+            targets[lane] = *target;
+        }
+        self.warps.simt[warp].branch_indexed(&targets, instruction.reconverge);
+    }
+
+    fn barrier(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, form: Barrier) {
+        let simt = &mut self.warps.simt[warp];
+        if lanes != simt.live() {
+            return self.fail(launch, warp, pc, lanes, FaultKind::DivergentBarrier);
+        }
+        simt.advance();
+        let instruction = &launch.kernel.code[pc as usize];
+        let number = self.scalar(launch, instruction, 0, lanes) as usize;
+        let threads = match instruction.src[1] {
+            Src::None => 0,
+            _ => self.scalar(launch, instruction, 1, lanes),
+        };
+        if number >= BARRIERS_PER_CTA || threads % 32 != 0 {
+            let what = "a barrier beyond 15, or for a number of threads that is no multiple of 32";
+            return self.fail(launch, warp, pc, lanes, FaultKind::Unsupported { what });
+        }
+        let reduces = matches!(form, Barrier::RedPopc | Barrier::RedAnd | Barrier::RedOr);
+        let mut arrival = Arrival {
+            waits: form != Barrier::Arrive,
+            threads,
+            lanes: lanes.count_ones(),
+            ayes: 0,
+        };
+        // Without lanes there is no result to write.
+        self.warps.barrier_results[warp] = BarrierResult::default();
+        if reduces {
+            let predicates = Predicates(&self.warps.predicates[warp]);
+            arrival.ayes = (predicate_source(instruction, &predicates, 2) & lanes).count_ones();
+            self.scoreboard.reserve(warp, instruction, false);
+            self.warps.barrier_results[warp] = BarrierResult { pc, lanes, value: 0 };
+            self.warps.in_flight[warp] += 1;
+        }
+        if arrival.waits {
+            self.warps.at_barrier |= 1 << warp;
+        }
+        let cta = self.warps.cta[warp] as usize;
+        let live = self.ctas.get(cta).live;
+        if let Some(release) = self.barriers.arrive(cta, number, warp, arrival, live) {
+            self.release(launch, release);
+        }
+    }
+
+    /// Warps that waited at a barrier go on, in the next cycle.
+    fn release(&mut self, launch: &Launch, release: Release) {
+        self.released |= release.warps;
+        for warp in bits(release.warps) {
+            let result = &mut self.warps.barrier_results[warp];
+            if result.lanes == 0 {
+                continue;
+            }
+            result.value = match launch.kernel.code[result.pc as usize].op {
+                Op::Barrier(Barrier::RedPopc) => release.ayes,
+                Op::Barrier(Barrier::RedAnd) => u32::from(release.all),
+                Op::Barrier(Barrier::RedOr) => u32::from(release.ayes > 0),
+                op => panic!("{op:?} has no result to wait for"),
+            };
+            self.warps.barrier_results_due |= 1 << warp;
+        }
+    }
+
+    fn print(
+        &mut self,
+        launch: &Launch,
+        warp: usize,
+        instruction: &Instruction,
+        lanes: LaneMask,
+        format: u32,
+    ) {
+        let cta = self.ctas.get(self.warps.cta[warp] as usize).index;
+        let types = &launch.kernel.formats[format as usize].arguments;
+        for lane in lanes_of(lanes) {
+            let arguments = types
+                .iter()
+                .enumerate()
+                .map(|(slot, ty)| {
+                    let word = |half| {
+                        let row =
+                            source_row(instruction, &self.control_rows, &launch.constants, slot, half);
+                        u64::from(row.0[lane])
+                    };
+                    let wide = ty.rows() == 2;
+                    Argument { bits: if wide { word(1) << 32 | word(0) } else { word(0) }, wide }
+                })
+                .collect();
+            let warp = self.warps.contexts[warp].warp;
+            self.prints.push(Print { cta, warp, lane: lane as u8, format, arguments });
+        }
+    }
+
+    /// The warp sleeps as long as its lane that wants to sleep longest.
+    fn sleep(
+        &mut self,
+        launch: &Launch,
+        warp: usize,
+        instruction: &Instruction,
+        lanes: LaneMask,
+        now: Cycle,
+    ) {
+        let row = self.row(launch, instruction, 0);
+        let nanoseconds = lanes_of(lanes).map(|lane| row.0[lane]).max().unwrap_or(0);
+        let cycles = (u64::from(nanoseconds) * self.clock_mhz).div_ceil(1000);
+        self.warps.wake[warp] = now + cycles.max(1);
+        self.warps.asleep |= 1 << warp;
+    }
+
+    /// A program error: the SM stops.
+    fn fail(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, kind: FaultKind) {
+        let context = &self.warps.contexts[warp];
+        let thread = context.warp * WARP_LANES as u32 + lanes.trailing_zeros().min(31);
+        let [x, y, _] = launch.block;
+        self.fault = Some(Fault {
+            kind,
+            kernel: launch.kernel.name.clone(),
+            line: launch.kernel.code[pc as usize].line,
+            cta: context.ctaid,
+            thread: [thread % x, thread / x % y, thread / (x * y)],
+        });
+    }
+
+    /// A CTA starts: its warps take their slots.
+    pub(crate) fn start_cta(&mut self, launch: &Launch, index: u64) {
+        let place = launch.cta_place(index);
+        let slot = self.ctas.start(index, place);
+        self.barriers.reset(slot);
+        if self.ctas.shared_per_cta > 0 {
+            self.lsu.clear_shared(self.ctas.shared_base(slot), self.ctas.shared_per_cta);
+        }
+        let first = self.ctas.first_warp(slot);
+        let mut threads = launch.threads_per_cta();
+        for number in 0..self.ctas.warps_per_cta {
+            let warp = first + number as usize;
+            let lanes = if threads >= 32 { ALL_LANES } else { (1 << threads) - 1 };
+            threads = threads.saturating_sub(32);
+            let context = WarpContext {
+                ntid: launch.block,
+                nctaid: launch.grid,
+                ctaid: place,
+                warp: number,
+                warp_slot: warp as u32,
+                warp_slots: self.warps.simt.len() as u32,
+                sm: u32::from(self.id.0),
+                sms: self.sms,
+                grid: launch.number,
+                clock: 0,
+                nanoseconds: 0,
+                dynamic_shared: launch.dynamic_shared,
+                total_shared: launch.shared_per_cta(),
+            };
+            debug_assert!(self.scoreboard.is_clear(warp), "a warp slot is given back with nothing pending");
+            self.warps.start(warp, slot as u8, lanes, context);
+            self.fetch.start(warp);
+            let scheduler = warp % self.schedulers.len();
+            self.schedulers[scheduler].add(warp);
+        }
+    }
+
+    /// The last lanes of a warp have ended.
+    fn exit_warp(&mut self, launch: &Launch, warp: usize) {
+        self.warps.exited |= 1 << warp;
+        self.fetch.stop(warp);
+        let scheduler = warp % self.schedulers.len();
+        self.schedulers[scheduler].remove(warp);
+        let cta = self.warps.cta[warp] as usize;
+        self.ctas.get_mut(cta).live -= 1;
+        let live = self.ctas.get(cta).live;
+        while let Some(release) = self.barriers.exited(cta, live) {
+            self.release(launch, release);
+        }
+        if self.warps.in_flight[warp] == 0 {
+            self.retire(warp);
+        }
+    }
+
+    /// A warp has ended and nothing of it is under way; with the last warp, its CTA's slot is free.
+    pub(crate) fn retire(&mut self, warp: usize) {
+        let slot = self.warps.cta[warp] as usize;
+        let cta = self.ctas.get_mut(slot);
+        cta.holding -= 1;
+        if cta.holding > 0 {
+            return;
+        }
+        self.ctas.finish(slot);
+        let first = self.ctas.first_warp(slot);
+        for warp in first..first + self.ctas.warps_per_cta as usize {
+            self.warps.resident &= !(1 << warp);
+            self.warps.exited &= !(1 << warp);
+        }
+        self.statistics.ctas += 1;
+        self.notify(Notice::CtaDone);
+    }
+}

@@ -1,0 +1,320 @@
+//! Execution units: values are computed at dispatch and written back after the class's latency.
+
+use std::collections::VecDeque;
+
+use strata_engine::{Cycle, Wheel};
+use strata_ptx::exec::Operands;
+use strata_ptx::isa::{Class, Dst, Instruction, Op, Pc, PredReg, Reg, Src};
+use strata_ptx::lanes::{LaneMask, Row};
+
+use crate::collector::PREDICATES;
+use crate::config::{SmConfig, UnitKind};
+use crate::lsu::Finished;
+
+/// Most rows that a computation writes.
+const RESULT_ROWS: usize = 8;
+
+/// Values on their way to the register file.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// Warp slot.
+    pub warp: u8,
+    /// Where the instruction stands.
+    pub pc: Pc,
+    count: u8,
+    /// Rows that the register file has taken already.
+    written: u8,
+    registers: [(Reg, LaneMask); RESULT_ROWS],
+    rows: [Row; RESULT_ROWS],
+    predicates: [(PredReg, LaneMask, LaneMask); 2],
+    predicate_count: u8,
+}
+
+impl Outcome {
+    const EMPTY: Outcome = Outcome {
+        warp: 0,
+        pc: 0,
+        count: 0,
+        written: 0,
+        registers: [(Reg(0), 0); RESULT_ROWS],
+        rows: [Row::ZERO; RESULT_ROWS],
+        predicates: [(PredReg(0), 0, 0); 2],
+        predicate_count: 0,
+    };
+
+    /// Starts anew, without results.
+    #[inline]
+    pub fn begin(&mut self, warp: u8, pc: Pc) {
+        (self.warp, self.pc) = (warp, pc);
+        (self.count, self.written, self.predicate_count) = (0, 0, 0);
+    }
+
+    /// Adds lanes of a row to be written.
+    #[inline]
+    pub fn push(&mut self, register: Reg, lanes: LaneMask, row: &Row) {
+        let place = self.count as usize;
+        self.registers[place] = (register, lanes);
+        self.rows[place] = *row;
+        self.count += 1;
+    }
+
+    /// The next row that the register file has not taken.
+    #[inline]
+    pub fn next_row(&self) -> Option<(Reg, LaneMask, &Row)> {
+        (self.written < self.count).then(|| {
+            let place = self.written as usize;
+            let (register, lanes) = self.registers[place];
+            (register, lanes, &self.rows[place])
+        })
+    }
+
+    /// The register file has taken that row.
+    #[inline]
+    pub fn took_row(&mut self) {
+        self.written += 1;
+    }
+
+    /// Adds lanes of a predicate to be written.
+    #[inline]
+    pub fn push_predicate(&mut self, register: PredReg, lanes: LaneMask, value: LaneMask) {
+        self.predicates[self.predicate_count as usize] = (register, lanes, value);
+        self.predicate_count += 1;
+    }
+
+    /// Writes the predicates.
+    #[inline]
+    pub fn write_predicates(&self, predicates: &mut [LaneMask; PREDICATES]) {
+        for (register, lanes, value) in &self.predicates[..self.predicate_count as usize] {
+            let predicate = &mut predicates[register.0 as usize];
+            *predicate = (*predicate & !lanes) | (value & lanes);
+        }
+    }
+}
+
+/// The operands of an instruction: collected rows, constants, predicates as they were at issue, and the
+/// place for the results (none for memory instructions, whose results come from the load/store unit).
+pub struct View<'a> {
+    /// The instruction.
+    pub instruction: &'a Instruction,
+    /// Collected rows in the order of the instruction's `reads`.
+    pub rows: &'a [Row],
+    /// Constant rows of the launch.
+    pub constants: &'a [Row],
+    /// The warp's predicates.
+    pub predicates: &'a [LaneMask; PREDICATES],
+    /// Where results go.
+    pub outcome: Option<&'a mut Outcome>,
+}
+
+impl View<'_> {
+    #[inline]
+    fn outcome(&mut self) -> &mut Outcome {
+        self.outcome.as_deref_mut().expect("only computations write through their operands")
+    }
+}
+
+/// A source operand out of collected rows and constants.
+///
+/// # Panics
+/// When the source is no row: the decoder never builds such an instruction.
+#[inline]
+pub fn source_row<'a>(
+    instruction: &Instruction,
+    rows: &'a [Row],
+    constants: &'a [Row],
+    slot: usize,
+    half: usize,
+) -> &'a Row {
+    match instruction.src[slot] {
+        Src::Reg(_) => &rows[instruction.row_of[slot] as usize + half],
+        Src::Const(row) => &constants[row as usize + half],
+        other => panic!("line {}: source {slot} is {other:?}, not a row", instruction.line),
+    }
+}
+
+impl Operands for View<'_> {
+    #[inline]
+    fn source(&self, slot: usize, half: usize) -> &Row {
+        source_row(self.instruction, self.rows, self.constants, slot, half)
+    }
+
+    #[inline]
+    fn write(&mut self, slot: usize, half: usize, lanes: LaneMask, value: &Row) {
+        match self.instruction.dst[slot] {
+            Dst::Reg(register) => self.outcome().push(Reg(register.0 + half as u8), lanes, value),
+            Dst::None => {}
+            Dst::Pred(_) => panic!("line {}: destination {slot} is a predicate", self.instruction.line),
+        }
+    }
+
+    #[inline]
+    fn predicate(&self, register: PredReg) -> LaneMask {
+        self.predicates[register.0 as usize]
+    }
+
+    #[inline]
+    fn write_predicate(&mut self, register: PredReg, lanes: LaneMask, value: LaneMask) {
+        self.outcome().push_predicate(register, lanes, value);
+    }
+}
+
+/// Unit, latency and issue interval of a class.
+#[derive(Clone, Copy, Debug)]
+pub struct ClassTiming {
+    /// Who performs it.
+    pub unit: UnitKind,
+    latency: u32,
+    interval: u32,
+}
+
+/// The execution units and what is under way in them.
+#[derive(Debug)]
+pub struct Units {
+    /// Timing by class; memory instructions stand there with the load/store unit, whose timing is its own.
+    timing: [ClassTiming; Class::COUNT],
+    /// By kind: when each unit can take its next instruction.
+    free_at: [Vec<Cycle>; UnitKind::COUNT],
+    outcomes: Vec<Outcome>,
+    unused: Vec<u16>,
+    wheel: Wheel<u16>,
+    due: Vec<u16>,
+    /// Outcomes whose time has come, waiting for the register file.
+    writing: VecDeque<u16>,
+}
+
+impl Units {
+    /// Idle units. Outcomes are enough for every unit's pipeline to be full twice over; when the register
+    /// file takes so little that they run out, units wait.
+    pub fn new(config: &SmConfig) -> Self {
+        let memory = ClassTiming { unit: UnitKind::Ldst, latency: 1, interval: 1 };
+        let mut timing = [memory; Class::COUNT];
+        let mut depth = [0; UnitKind::COUNT];
+        let mut horizon = 64;
+        for (class, _, given) in config.timing.iter() {
+            let (latency, interval) = (*given.latency_cycles, *given.interval_cycles);
+            timing[class as usize] = ClassTiming { unit: given.unit, latency, interval };
+            let kind = given.unit as usize;
+            depth[kind] = depth[kind].max(latency.div_ceil(interval) + 1);
+            horizon = horizon.max(latency + 1);
+        }
+        let count: u32 = UnitKind::ALL.iter().map(|kind| depth[*kind as usize] * config.units.of(*kind)).sum();
+        let count = (2 * count).clamp(16, u32::from(u16::MAX)) as u16;
+        Units {
+            timing,
+            free_at: UnitKind::ALL.map(|kind| vec![Cycle::ZERO; config.units.of(kind) as usize]),
+            outcomes: vec![Outcome::EMPTY; count as usize],
+            unused: (0..count).rev().collect(),
+            wheel: Wheel::new(horizon as usize, 4),
+            due: Vec::with_capacity(16),
+            writing: VecDeque::with_capacity(count as usize),
+        }
+    }
+
+    /// The unit that performs a class.
+    #[inline]
+    pub fn kind_of(&self, class: Class) -> UnitKind {
+        self.timing[class as usize].unit
+    }
+
+    /// A unit of the kind that can take an instruction now, when there is also a place for its outcome.
+    #[inline]
+    pub fn available(&self, kind: UnitKind, now: Cycle) -> Option<usize> {
+        if self.unused.is_empty() {
+            return None;
+        }
+        self.free_at[kind as usize].iter().position(|free| *free <= now)
+    }
+
+    /// Earliest cycle at which a unit of the kind can take an instruction.
+    pub fn next_available(&self, kind: UnitKind, now: Cycle) -> Cycle {
+        self.free_at[kind as usize].iter().copied().min().unwrap_or(Cycle::NEVER).max(now)
+    }
+
+    /// Gives an instruction of a class to a unit; the caller computes into the outcome it gets.
+    #[inline]
+    pub fn dispatch(&mut self, class: Class, unit: usize, now: Cycle) -> &mut Outcome {
+        let ClassTiming { unit: kind, latency, interval } = self.timing[class as usize];
+        self.free_at[kind as usize][unit] = now + u64::from(interval);
+        let place = self.unused.pop().expect("a dispatch follows a look at what is available");
+        self.wheel.set(now, now + u64::from(latency), place);
+        &mut self.outcomes[place as usize]
+    }
+
+    /// Whether there is a place for an outcome.
+    #[inline]
+    pub fn has_place(&self) -> bool {
+        !self.unused.is_empty()
+    }
+
+    /// A memory instruction has finished: its rows wait for the register file from now on.
+    ///
+    /// # Panics
+    /// When there is no place: ask [`Units::has_place`] first.
+    #[inline]
+    pub fn finish_memory(&mut self, instruction: &Instruction, finished: Finished<'_>) {
+        let place = self.unused.pop().expect("a finished instruction is taken when there is a place for it");
+        let outcome = &mut self.outcomes[place as usize];
+        outcome.begin(finished.warp, finished.pc);
+        if !finished.rows.is_empty() {
+            let elements = match instruction.op {
+                Op::Load(mode) => mode.vector as usize,
+                _ => 1,
+            };
+            let width = finished.rows.len() / elements;
+            for (destination, rows) in instruction.dst.iter().zip(finished.rows.chunks(width)) {
+                // An element may go to the bit bucket.
+                let Dst::Reg(register) = destination else { continue };
+                for (half, row) in rows.iter().enumerate() {
+                    outcome.push(Reg(register.0 + half as u8), finished.lanes, row);
+                }
+            }
+        }
+        self.writing.push_back(place);
+    }
+
+    /// Moves what is due now to those that wait for the register file; says how many wait.
+    #[inline]
+    pub fn advance(&mut self, now: Cycle) -> usize {
+        self.wheel.take(now, &mut self.due);
+        self.writing.extend(self.due.drain(..));
+        self.writing.len()
+    }
+
+    /// The first outcome that waits for the register file, taken out of the queue.
+    #[inline]
+    pub fn pop_writing(&mut self) -> Option<u16> {
+        self.writing.pop_front()
+    }
+
+    /// It was not taken whole: back to the end of the queue.
+    #[inline]
+    pub fn push_writing(&mut self, place: u16) {
+        self.writing.push_back(place);
+    }
+
+    /// An outcome.
+    #[inline]
+    pub fn outcome_mut(&mut self, place: u16) -> &mut Outcome {
+        &mut self.outcomes[place as usize]
+    }
+
+    /// An outcome is written.
+    #[inline]
+    pub fn retire(&mut self, place: u16) {
+        self.unused.push(place);
+    }
+
+    /// Earliest cycle from `now` on at which a write-back is due.
+    pub fn next_event(&self, now: Cycle) -> Cycle {
+        if !self.writing.is_empty() {
+            return now;
+        }
+        // The wheel answers for cycles after the one it is asked about; nothing is ever due at cycle 0.
+        self.wheel.next(Cycle(now.0.saturating_sub(1)))
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.wheel.is_empty() && self.writing.is_empty()
+    }
+}

@@ -1,0 +1,251 @@
+//! Instruction fetch: buffers of decoded instructions, filled through the instruction cache.
+
+use strata_engine::Cycle;
+use strata_memory::{Address, LINE_BYTES, LineAddress};
+use strata_ptx::isa::Pc;
+
+/// Bytes of an instruction in device memory. ASSUMED: 8, the size of Fermi's machine instructions; PTX has
+/// no binary form.
+pub const INSTRUCTION_BYTES: u64 = 8;
+
+/// The instruction cache as the fetch stage sees it.
+pub trait InstructionCache {
+    /// Asks for a line; `token` comes back when it is there. False when it cannot take the request now.
+    fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool;
+
+    /// The token of the next line that has arrived.
+    fn arrived(&mut self, now: Cycle) -> Option<u32>;
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Buffer {
+    /// The next instruction to issue.
+    head: Pc,
+    /// Instructions from `head` on that are here.
+    count: u32,
+}
+
+/// The fetch stage: one request a cycle, for a warp whose buffer is empty, in turn.
+///
+/// The buffer holds consecutive instructions from the warp's next one on; whenever the warp goes elsewhere,
+/// it is emptied. A line that arrives for a warp that has gone elsewhere meanwhile is not used.
+#[derive(Debug)]
+pub struct Fetch {
+    buffers: Vec<Buffer>,
+    capacity: u32,
+    code_at: Address,
+    code_len: u32,
+    /// One bit a warp: the buffer is not empty.
+    have: u64,
+    /// An empty buffer and nothing asked for.
+    want: u64,
+    /// A line is under way.
+    pending: u64,
+    /// The line under way will not be used.
+    stale: u64,
+    last: usize,
+}
+
+impl Fetch {
+    /// Buffers of `capacity` instructions for `warps` warp slots.
+    pub fn new(warps: usize, capacity: u32) -> Self {
+        Fetch {
+            buffers: vec![Buffer::default(); warps],
+            capacity,
+            code_at: Address(0),
+            code_len: 0,
+            have: 0,
+            want: 0,
+            pending: 0,
+            stale: 0,
+            last: 0,
+        }
+    }
+
+    /// Before a launch: where the code lies, in device memory and how many instructions.
+    pub fn prepare(&mut self, code_at: Address, code_len: u32) {
+        (self.code_at, self.code_len) = (code_at, code_len);
+    }
+
+    /// Warps whose next instruction is here, one bit each.
+    #[inline]
+    pub fn have(&self) -> u64 {
+        self.have
+    }
+
+    /// Whether a request would be made.
+    #[inline]
+    pub fn wants(&self) -> bool {
+        self.want != 0
+    }
+
+    /// The next instruction of a warp; valid while it is in [`Fetch::have`].
+    #[inline]
+    pub fn head(&self, warp: usize) -> Pc {
+        self.buffers[warp].head
+    }
+
+    /// The warp issues its next instruction and goes on at `next`.
+    #[inline]
+    pub fn issue(&mut self, warp: usize, next: Pc) {
+        self.take(warp);
+        self.go(warp, next);
+    }
+
+    /// The warp issues its next instruction; where it goes on is not known yet ([`Fetch::go`]).
+    #[inline]
+    pub fn take(&mut self, warp: usize) {
+        let buffer = &mut self.buffers[warp];
+        buffer.head += 1;
+        buffer.count -= 1;
+        self.have &= !(u64::from(buffer.count == 0) << warp);
+    }
+
+    /// The warp goes on at `next`.
+    #[inline]
+    pub fn go(&mut self, warp: usize, next: Pc) {
+        let bit = 1 << warp;
+        let buffer = &mut self.buffers[warp];
+        if buffer.head != next {
+            *buffer = Buffer { head: next, count: 0 };
+            self.have &= !bit;
+        }
+        if buffer.count == 0 && self.pending & bit == 0 {
+            self.want |= bit;
+        }
+    }
+
+    /// A warp starts at instruction 0.
+    pub fn start(&mut self, warp: usize) {
+        self.stop(warp);
+        self.buffers[warp] = Buffer::default();
+        self.want |= 1 << warp & !self.pending;
+    }
+
+    /// A warp has ended.
+    pub fn stop(&mut self, warp: usize) {
+        let bit = 1 << warp;
+        self.have &= !bit;
+        self.want &= !bit;
+        self.stale |= self.pending & bit;
+        self.buffers[warp].count = 0;
+    }
+
+    /// One cycle: takes lines that have arrived, then asks for one. Warps whose buffer was filled are added
+    /// to `filled`.
+    #[inline]
+    pub fn tick(&mut self, cache: &mut impl InstructionCache, filled: &mut u64, now: Cycle) {
+        while self.pending != 0
+            && let Some(warp) = cache.arrived(now)
+        {
+            self.fill(warp as usize, filled);
+        }
+        if self.want == 0 {
+            return;
+        }
+        let after = self.want & (u64::MAX << self.last << 1);
+        let warp = (if after != 0 { after } else { self.want }).trailing_zeros() as usize;
+        let line = self.address(self.buffers[warp].head).line();
+        if cache.request(line, warp as u32, now) {
+            self.last = warp;
+            self.want &= !(1 << warp);
+            self.pending |= 1 << warp;
+        }
+    }
+
+    fn fill(&mut self, warp: usize, filled: &mut u64) {
+        let bit = 1 << warp;
+        self.pending &= !bit;
+        if self.stale & bit != 0 {
+            self.stale &= !bit;
+            // A warp that started in the slot meanwhile still has to be served.
+            self.want |= bit;
+            return;
+        }
+        let head = self.buffers[warp].head;
+        let in_line = (LINE_BYTES as u64 - self.address(head).offset() as u64) / INSTRUCTION_BYTES;
+        let left = self.code_len.saturating_sub(head);
+        self.buffers[warp].count = self.capacity.min(left).min(in_line as u32);
+        self.have |= bit;
+        *filled |= bit;
+    }
+
+    fn address(&self, pc: Pc) -> Address {
+        Address(self.code_at.0 + INSTRUCTION_BYTES * u64::from(pc))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Answers in the cycle after the request; remembers what was asked for.
+    #[derive(Default)]
+    struct Cache {
+        asked: Vec<(u64, u32)>,
+        arriving: Vec<(Cycle, u32)>,
+    }
+
+    impl InstructionCache for Cache {
+        fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool {
+            self.asked.push((line.0, token));
+            self.arriving.push((now + 1, token));
+            true
+        }
+        fn arrived(&mut self, now: Cycle) -> Option<u32> {
+            let place = self.arriving.iter().position(|(at, _)| *at <= now)?;
+            Some(self.arriving.remove(place).1)
+        }
+    }
+
+    fn fetch() -> Fetch {
+        let mut fetch = Fetch::new(4, 2);
+        fetch.prepare(Address(0x1000), 100);
+        fetch
+    }
+
+    #[test]
+    fn one_request_a_cycle_in_turn() {
+        let (mut fetch, mut cache, mut filled) = (fetch(), Cache::default(), 0);
+        [0, 2, 3].map(|warp| fetch.start(warp));
+        for cycle in 0..4 {
+            fetch.tick(&mut cache, &mut filled, Cycle(cycle));
+        }
+        assert_eq!(cache.asked, [(0x20, 2), (0x20, 3), (0x20, 0)]);
+        assert_eq!(filled, 0b1101);
+    }
+
+    #[test]
+    fn the_buffer_empties_as_instructions_issue_and_at_jumps() {
+        let (mut fetch, mut cache, mut filled) = (fetch(), Cache::default(), 0);
+        fetch.start(1);
+        fetch.tick(&mut cache, &mut filled, Cycle(0));
+        fetch.tick(&mut cache, &mut filled, Cycle(1));
+        fetch.issue(1, 1);
+        assert_eq!((fetch.have(), fetch.head(1), fetch.wants()), (0b10, 1, false));
+        fetch.issue(1, 15);
+        assert_eq!((fetch.have(), fetch.wants()), (0, true));
+        fetch.tick(&mut cache, &mut filled, Cycle(2));
+        fetch.tick(&mut cache, &mut filled, Cycle(3));
+        assert_eq!(fetch.head(1), 15);
+        // Instruction 15 is the last of its line (16 of 8 bytes): only it is here.
+        fetch.issue(1, 16);
+        assert_eq!(fetch.have(), 0);
+        fetch.tick(&mut cache, &mut filled, Cycle(4));
+        assert_eq!(cache.asked.last(), Some(&(0x21, 1)));
+    }
+
+    #[test]
+    fn a_line_for_a_warp_that_has_ended_is_dropped() {
+        let (mut fetch, mut cache, mut filled) = (fetch(), Cache::default(), 0);
+        fetch.start(0);
+        fetch.tick(&mut cache, &mut filled, Cycle(0));
+        fetch.stop(0);
+        fetch.start(0);
+        assert!(!fetch.wants(), "its slot's request is still under way");
+        fetch.tick(&mut cache, &mut filled, Cycle(1));
+        assert_eq!((filled, cache.asked.len()), (0, 2), "dropped, and asked for again");
+        fetch.tick(&mut cache, &mut filled, Cycle(2));
+        assert_eq!(filled, 1);
+    }
+}

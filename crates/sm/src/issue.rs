@@ -1,0 +1,228 @@
+//! The issue stage: which instructions go, and what a scheduler waits for when none does.
+
+use strata_engine::Cycle;
+use strata_ptx::isa::{Class, Op, Ordering};
+
+use crate::collector::Target;
+use crate::config::UnitKind;
+use crate::launch::Launch;
+use crate::scheduler::View;
+use crate::scoreboard::Hazard;
+use crate::sm::Sm;
+use crate::statistics::Stall;
+use crate::warps::bits;
+
+/// Whether an operation is resolved by the SM itself instead of an execution unit.
+#[inline]
+pub fn is_control(op: &Op) -> bool {
+    matches!(
+        op,
+        Op::Branch { .. }
+            | Op::BranchIndexed { .. }
+            | Op::Exit
+            | Op::Trap
+            | Op::Barrier(_)
+            | Op::WarpSync
+            | Op::Fence { .. }
+            | Op::Print { .. }
+            | Op::Nanosleep
+    )
+}
+
+/// Whether a memory operation carries a fence that later instructions must wait for.
+#[inline]
+fn carries_fence(op: &Op) -> bool {
+    match op {
+        Op::Load(mode) | Op::Store(mode) | Op::Atomic { mode, .. } | Op::Reduce { mode, .. } => matches!(
+            mode.ordering,
+            Ordering::Acquire | Ordering::Release | Ordering::AcqRel | Ordering::SeqCst
+        ),
+        _ => false,
+    }
+}
+
+impl Sm {
+    /// Each scheduler issues one instruction, or counts why it did not.
+    pub(crate) fn issue(&mut self, launch: &Launch, now: Cycle) {
+        self.wake(now);
+        self.refresh(launch);
+        self.count_cycles(1);
+        for scheduler in 0..self.schedulers.len() {
+            let share = self.shares[scheduler];
+            let view = self.view(share);
+            match self.schedulers[scheduler].pick(view) {
+                Some(warp) => self.issue_one(launch, warp, now),
+                None => {
+                    let cause = self.stall_cause(share);
+                    self.statistics.stall(cause, 1);
+                }
+            }
+        }
+        // A warp that a barrier releases goes on in the next cycle.
+        self.warps.at_barrier &= !self.released;
+        self.released = 0;
+    }
+
+    fn wake(&mut self, now: Cycle) {
+        for warp in bits(self.warps.asleep) {
+            if self.warps.wake[warp] <= now {
+                self.warps.asleep &= !(1 << warp);
+            }
+        }
+    }
+
+    /// Warps whose next instruction could issue if only there were a collector.
+    #[inline]
+    fn eligible(&self) -> u64 {
+        self.fetch.have() & !self.warps.blocked & !self.warps.held()
+    }
+
+    /// Of those, the ones that find a collector.
+    #[inline]
+    fn issuable(&self) -> u64 {
+        let mut ready = self.eligible();
+        for (pool, needs) in self.needs_pool.iter().enumerate() {
+            if !self.collectors.has_free(pool) {
+                ready &= !needs;
+            }
+        }
+        ready
+    }
+
+    #[inline]
+    fn view(&self, share: u64) -> View {
+        let warps = &self.warps;
+        let by_memory = warps.blocked & warps.blocked_by_memory & self.fetch.have();
+        View {
+            ready: self.issuable() & share,
+            waiting: (by_memory | warps.at_barrier | warps.at_fence | warps.asleep) & share,
+        }
+    }
+
+    /// Whether the next cycle's issue or fetch stage would do anything.
+    pub(crate) fn can_issue_or_fetch(&self) -> bool {
+        self.fetch.wants()
+            || self.warps.dirty & self.fetch.have() != 0
+            || self.issuable() != 0
+            || self
+                .schedulers
+                .iter()
+                .zip(&self.shares)
+                .any(|(scheduler, share)| !scheduler.is_settled(self.view(*share)))
+    }
+
+    /// Looks again at warps that have a new next instruction or for which a register was released.
+    fn refresh(&mut self, launch: &Launch) {
+        let warps = &mut self.warps;
+        let dirty = warps.dirty & self.fetch.have();
+        warps.dirty &= !dirty;
+        for warp in bits(dirty) {
+            let bit = 1 << warp;
+            let instruction = &launch.kernel.code[self.fetch.head(warp) as usize];
+            let mut hazard = self.scoreboard.check(warp, instruction);
+            let op = &instruction.op;
+            // What waits for earlier memory instructions must know that the load/store unit has them all.
+            let ordered = matches!(op, Op::Barrier(_) | Op::Fence { .. } | Op::Exit);
+            if ordered && self.collecting_memory[warp] > 0 && hazard == Hazard::None {
+                hazard = Hazard::Execution;
+            }
+            warps.blocked = warps.blocked & !bit | u64::from(hazard != Hazard::None) << warp;
+            warps.blocked_by_memory =
+                warps.blocked_by_memory & !bit | u64::from(hazard == Hazard::Memory) << warp;
+            let target = if !is_control(op) {
+                Some(Target::Unit(self.units.kind_of(instruction.class)))
+            } else if instruction.reads.as_slice().is_empty() {
+                None
+            } else {
+                Some(Target::Control)
+            };
+            let pool = target.map(|target| self.collectors.pool_of(target));
+            for (index, needs) in self.needs_pool.iter_mut().enumerate() {
+                *needs = *needs & !bit | u64::from(pool == Some(index)) << warp;
+            }
+            let for_lsu = target == Some(Target::Unit(UnitKind::Ldst));
+            self.needs_lsu = self.needs_lsu & !bit | u64::from(for_lsu) << warp;
+        }
+    }
+
+    fn issue_one(&mut self, launch: &Launch, warp: usize, now: Cycle) {
+        let pc = self.fetch.head(warp);
+        let instruction = &launch.kernel.code[pc as usize];
+        let active = self.warps.simt[warp].active();
+        let lanes = self.warps.guarded(warp, instruction.guard);
+        let statistics = &mut self.statistics;
+        statistics.issued += 1;
+        statistics.warp_instructions += 1;
+        statistics.thread_instructions += u64::from(lanes.count_ones());
+        statistics.active_lanes += u64::from(active.count_ones());
+        statistics.count_class(instruction.class);
+        self.warps.dirty |= 1 << warp;
+
+        let control = is_control(&instruction.op);
+        if control && (lanes == 0 || instruction.reads.as_slice().is_empty()) {
+            self.fetch.take(warp);
+            self.control(launch, warp, pc, lanes, now);
+            return;
+        }
+        let target = if control {
+            self.fetch.take(warp);
+            self.warps.resolving |= 1 << warp;
+            Target::Control
+        } else {
+            let simt = &mut self.warps.simt[warp];
+            simt.advance();
+            self.fetch.issue(warp, simt.pc());
+            if lanes == 0 {
+                return;
+            }
+            Target::Unit(self.units.kind_of(instruction.class))
+        };
+        let memory = instruction.class == Class::Memory;
+        if memory {
+            self.collecting_memory[warp] += 1;
+            // Until the load/store unit has it, nobody else knows of its fence.
+            self.warps.resolving |= u64::from(carries_fence(&instruction.op)) << warp;
+        }
+        self.warps.in_flight[warp] += 1;
+        if !control {
+            self.scoreboard.reserve(warp, instruction, memory);
+        }
+        self.scoreboard.add_reading(warp, &instruction.read_set);
+        self.collectors.insert(
+            target,
+            (warp as u8, pc, lanes),
+            instruction,
+            &self.warps.predicates[warp],
+            &mut *self.registers,
+            now,
+        );
+    }
+
+    /// Why a scheduler of these warps has nothing to issue. It looks at nothing that changes by itself, so
+    /// it is as true of the cycles that are skipped.
+    pub(crate) fn stall_cause(&self, share: u64) -> Stall {
+        let warps = &self.warps;
+        let resident = warps.resident & share;
+        if resident == 0 {
+            return Stall::NoWarp;
+        }
+        let free = resident & !warps.held();
+        let have = self.fetch.have() & free;
+        let eligible = have & !warps.blocked;
+        if eligible != 0 {
+            let for_lsu = eligible & self.needs_lsu != 0 && !self.lsu.can_accept();
+            return if for_lsu { Stall::LsuFull } else { Stall::CollectorFull };
+        }
+        let blocked = have & warps.blocked;
+        let causes = [
+            (blocked & warps.blocked_by_memory, Stall::Memory),
+            (blocked, Stall::Execution),
+            (warps.resolving & resident, Stall::Control),
+            (warps.at_barrier & resident, Stall::Barrier),
+            (warps.at_fence & resident & !warps.exited, Stall::Fence),
+            (free & !have, Stall::Fetch),
+            (warps.asleep & resident, Stall::Sleep),
+        ];
+        causes.into_iter().find(|(warps, _)| *warps != 0).map_or(Stall::Drained, |(_, cause)| cause)
+    }
+}

@@ -1,0 +1,55 @@
+//! The register file's door: what stands between operand collectors, write-back and the banks.
+
+mod sram;
+
+use strata_engine::Cycle;
+use strata_engine::statistics::Group;
+use strata_ptx::isa::Reg;
+use strata_ptx::lanes::{LaneMask, Row};
+
+pub use sram::{RegisterFileStatistics, SramRegisterFile};
+
+/// The name of one operand row on its way: the collector and the place in it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Ticket(pub u16);
+
+/// Where operands arrive: the collectors' rows, one for every [`Ticket`], and the tickets that are complete.
+pub struct CollectorPort<'a> {
+    /// The row of each ticket; the register file copies the value into it.
+    pub rows: &'a mut [Row],
+    /// Tickets whose row is there now.
+    pub arrived: &'a mut Vec<Ticket>,
+}
+
+/// A register file, whatever its technology and organisation. It holds the values.
+///
+/// Order: the scoreboard never lets a write to a register be under way together with another write or a
+/// read of the same register, so a design may reorder as it likes.
+pub trait RegisterFile: Send {
+    /// Before a launch: warp slots with `rows_per_warp` rows each, row r of warp w at `w * rows_per_warp + r`.
+    /// Values are undefined afterwards (as in hardware).
+    fn prepare(&mut self, rows_per_warp: u32);
+
+    /// Asks for the rows of one instruction; row n has ticket `first + n`. Always accepted: a collector's
+    /// room is the request's room.
+    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, now: Cycle);
+
+    /// One cycle: grants reads, delivers what is due.
+    fn tick(&mut self, port: CollectorPort<'_>, now: Cycle);
+
+    /// Offers the lanes of a row to be written. False when the register file cannot take it in this cycle:
+    /// offer it again.
+    fn offer_write(&mut self, warp: u8, register: Reg, lanes: LaneMask, row: &Row, now: Cycle) -> bool;
+
+    /// Between launches and at faults, without time: a register's value.
+    fn peek(&self, warp: u8, register: Reg) -> &Row;
+
+    /// Earliest cycle from `now` on at which a tick could do anything.
+    fn next_event(&self, now: Cycle) -> Cycle;
+
+    /// A sentence for each thing it waits for.
+    fn waits(&self, report: &mut Vec<String>);
+
+    /// What it counted.
+    fn statistics(&self) -> Vec<Group>;
+}

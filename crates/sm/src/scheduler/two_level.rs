@@ -1,0 +1,89 @@
+//! Two-level scheduling (Gebhart et al., ISCA 2011; Narasiman et al., MICRO 2011): round robin over a
+//! small active set; a warp that waits for something long leaves it, and the one that has waited longest
+//! outside and can run takes its place.
+
+use super::View;
+use super::loose_round_robin::LooseRoundRobin;
+
+/// An active set over a queue of pending warps.
+#[derive(Clone, Debug)]
+pub struct TwoLevel {
+    capacity: usize,
+    active: u64,
+    /// Warps outside the active set, in the order in which they came.
+    pending: Vec<u8>,
+    inner: LooseRoundRobin,
+}
+
+impl TwoLevel {
+    /// A scheduler whose active set holds `capacity` warps.
+    pub fn new(capacity: usize) -> Self {
+        TwoLevel { capacity, active: 0, pending: Vec::with_capacity(64), inner: LooseRoundRobin::default() }
+    }
+
+    /// Renews the active set, then picks from it.
+    #[inline]
+    pub fn pick(&mut self, view: View) -> Option<usize> {
+        if !self.is_settled(view) {
+            self.settle(view);
+        }
+        self.inner.pick(view.ready & self.active)
+    }
+
+    /// Whether the active set stays as it is.
+    #[inline]
+    pub fn is_settled(&self, view: View) -> bool {
+        let full = self.active.count_ones() as usize >= self.capacity;
+        self.active & view.waiting == 0
+            && (full || self.pending.iter().all(|warp| view.waiting >> warp & 1 == 1))
+    }
+
+    fn settle(&mut self, view: View) {
+        let mut leaving = self.active & view.waiting;
+        self.active &= !view.waiting;
+        while leaving != 0 {
+            self.pending.push(leaving.trailing_zeros() as u8);
+            leaving &= leaving - 1;
+        }
+        let mut room = self.capacity.saturating_sub(self.active.count_ones() as usize);
+        let active = &mut self.active;
+        self.pending.retain(|warp| {
+            let enters = room > 0 && view.waiting >> warp & 1 == 0;
+            if enters {
+                *active |= 1 << warp;
+                room -= 1;
+            }
+            !enters
+        });
+    }
+
+    /// A warp starts, outside the active set.
+    pub fn add(&mut self, warp: usize) {
+        self.pending.push(warp as u8);
+    }
+
+    /// A warp has ended.
+    pub fn remove(&mut self, warp: usize) {
+        self.pending.retain(|other| *other as usize != warp);
+        self.active &= !(1 << warp);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_waiting_warp_gives_its_place_to_the_first_that_can_run() {
+        let mut scheduler = TwoLevel::new(2);
+        [0, 1, 2, 3].map(|warp| scheduler.add(warp));
+        let all = View { ready: 0b1111, waiting: 0 };
+        let turns: Vec<_> = (0..4).map(|_| scheduler.pick(all).unwrap()).collect();
+        assert_eq!(turns, [1, 0, 1, 0], "warps 2 and 3 are outside");
+        let view = View { ready: 0b1000, waiting: 0b0101 };
+        assert!(!scheduler.is_settled(view));
+        assert_eq!(scheduler.pick(view), Some(3), "0 left; 2 cannot run, so 3 entered");
+        assert!(scheduler.is_settled(view));
+        assert_eq!(scheduler.pick(all), Some(1), "1 and 3 are in, 2 and 0 wait outside");
+    }
+}
