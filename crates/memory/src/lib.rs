@@ -14,6 +14,7 @@ pub mod network;
 pub mod packet;
 pub mod parameters;
 pub mod partition;
+pub mod read_only;
 pub mod replacement;
 pub mod slice_map;
 pub mod tags;

@@ -271,7 +271,7 @@ impl SramL1d {
                 let mshr = MshrId(name as u16);
                 let fetch = self.mshrs.state_mut(mshr);
                 let frame = fetch.frame;
-                fetch.requested = fetch.requested & !reply.bytes;
+                fetch.requested &= !reply.bytes;
                 fetch.in_flight -= 1;
                 // Bytes that are valid already are as new or newer: stores went into them.
                 let missing = reply.bytes & !self.tags.valid(frame);

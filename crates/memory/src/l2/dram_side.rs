@@ -67,7 +67,7 @@ impl L2Slice {
             let mshr = MshrId(answer.tag as u16);
             let fetch = self.mshrs.state_mut(mshr);
             let frame = fetch.frame;
-            fetch.requested = fetch.requested & !answer.bytes;
+            fetch.requested &= !answer.bytes;
             fetch.in_flight -= 1;
             // Bytes that are valid already are as new or newer: writes went into them.
             let missing = answer.bytes & !self.tags.valid(frame);
