@@ -184,7 +184,7 @@ impl Channel {
                     if let Some(entry) = self.scheduler.issue(command, bank, at, &mut self.statistics) {
                         self.finish(entry, at);
                     }
-                    self.wake = at + 1;
+                    self.wake = (at + 1).max(self.scheduler.not_before());
                 }
                 Choice::Wait(cycle) => self.wake = cycle,
             }

@@ -10,7 +10,7 @@ use crate::parameters::ParameterError;
 /// Queue entries: the scheduler works on masks of this width.
 const MAX_QUEUE: usize = 64;
 /// Banks: the scheduler works on masks of this width.
-const MAX_BANKS: usize = 32;
+pub(super) const MAX_BANKS: usize = 32;
 
 /// Parameters of a DRAM channel. Cycles are DRAM cycles unless said otherwise.
 #[derive(Clone, Debug, Deserialize)]

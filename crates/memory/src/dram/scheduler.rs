@@ -2,10 +2,10 @@
 
 use strata_engine::Cycle;
 
-use super::parameters::DramParameters;
+use super::parameters::{DramParameters, MAX_BANKS};
 use super::pattern::{AddressPattern, Place};
 use super::statistics::DramStatistics;
-use super::timing::{Command, Timing, constraints};
+use super::timing::{COMMANDS, Command, Timing, constraints};
 use crate::address::LineAddress;
 use crate::doors::DramRequest;
 
@@ -88,9 +88,11 @@ struct Wish {
 pub(super) struct Scheduler {
     timing: Timing,
     banks: Vec<Bank>,
-    wishes: Vec<Wish>,
-    /// Banks with requests.
-    active: u32,
+    wishes: [Wish; MAX_BANKS],
+    /// Banks that wish for each command.
+    wishing: [u32; COMMANDS],
+    /// No bank that wishes for the command is ready before, as far as the rules of banks and groups go.
+    ready_from: [u64; COMMANDS],
     slots: Vec<Slot>,
     entries: Vec<Option<Entry>>,
     free: u64,
@@ -142,10 +144,11 @@ impl Scheduler {
         let entries = *parameters.queue_entries;
         let refresh_interval = parameters.refresh.as_ref().map_or(u64::MAX, |refresh| *refresh.refi);
         Scheduler {
-            timing: Timing::new(&constraints(parameters), banks, groups),
+            timing: Timing::new(&constraints(parameters)),
             banks: (0..banks).map(bank).collect(),
-            wishes: vec![Wish { command: Command::Act, slot: 0, group: 0, order: 0 }; banks],
-            active: 0,
+            wishes: [Wish { command: Command::Act, slot: 0, group: 0, order: 0 }; MAX_BANKS],
+            wishing: [0; COMMANDS],
+            ready_from: [u64::MAX; COMMANDS],
             slots: vec![slot; entries],
             entries: (0..entries).map(|_| None).collect(),
             free: u64::MAX >> (64 - entries),
@@ -204,28 +207,54 @@ impl Scheduler {
 
     /// The command to issue at cycle `at`, or until when there is none.
     #[inline]
-    pub fn choose(&self, at: u64) -> Choice {
+    pub fn choose(&mut self, at: u64) -> Choice {
         if at >= self.next_refresh {
             return self.choose_for_refresh(at);
         }
-        let mut earliest = self.next_refresh;
-        let mut best = u64::MAX;
-        let mut bank_of_best = 0;
-        for bank in members(u64::from(self.active)) {
-            let wish = &self.wishes[bank];
-            let ready = self.timing.earliest(wish.command, bank, usize::from(wish.group));
-            if ready > at {
-                earliest = earliest.min(ready);
-            } else if wish.order < best {
-                best = wish.order;
-                bank_of_best = bank;
+        // Column commands first: rows are opened and closed in the shadow of bursts.
+        for commands in [[Command::Rd, Command::Wr], [Command::Act, Command::Pre]] {
+            let best = commands
+                .map(|command| (self.oldest_ready(command, at), command))
+                .into_iter()
+                .min_by_key(|best| best.0);
+            if let Some(((order, bank), command)) = best
+                && order != u64::MAX
+            {
+                return Choice::Issue(command, bank);
             }
         }
-        if best == u64::MAX {
-            Choice::Wait(earliest)
-        } else {
-            Choice::Issue(self.wishes[bank_of_best].command, bank_of_best)
+        Choice::Wait(self.not_before())
+    }
+
+    /// Of the banks that wish for a command and may have it, the one with the oldest request; an age of
+    /// `u64::MAX` when there is none.
+    #[inline]
+    fn oldest_ready(&mut self, command: Command, at: u64) -> (u64, usize) {
+        let mut best = (u64::MAX, 0);
+        let ready_from = &mut self.ready_from[command as usize];
+        if *ready_from > at || self.timing.earliest_of_channel(command) > at {
+            return best;
         }
+        let mut first = u64::MAX;
+        for bank in members(u64::from(self.wishing[command as usize])) {
+            let wish = &self.wishes[bank];
+            let ready = self.timing.earliest_of_bank(command, bank, usize::from(wish.group));
+            first = first.min(ready);
+            if ready <= at {
+                best = best.min((wish.order, bank));
+            }
+        }
+        *ready_from = first;
+        best
+    }
+
+    /// A cycle before which nothing can be issued.
+    #[inline]
+    pub fn not_before(&self) -> u64 {
+        [Command::Rd, Command::Wr, Command::Act, Command::Pre]
+            .into_iter()
+            .map(|command| self.ready_from[command as usize].max(self.timing.earliest_of_channel(command)))
+            .fold(self.next_refresh, u64::min)
     }
 
     /// A refresh is due: close every row, then refresh.
@@ -234,11 +263,11 @@ impl Scheduler {
         let open = |bank: &usize| self.banks[*bank].open_row != NO_ROW;
         let precharge = (0..self.banks.len())
             .filter(open)
-            .map(|bank| (self.timing.earliest(Command::Pre, bank, self.banks[bank].group), bank))
+            .map(|bank| (self.timing.earliest_of_bank(Command::Pre, bank, self.banks[bank].group), bank))
             .min();
         let (ready, choice) = match precharge {
             Some((ready, bank)) => (ready, Choice::Issue(Command::Pre, bank)),
-            None => (self.timing.earliest(Command::Ref, 0, 0), Choice::Issue(Command::Ref, 0)),
+            None => (self.timing.earliest_of_channel(Command::Ref), Choice::Issue(Command::Ref, 0)),
         };
         if ready <= at { choice } else { Choice::Wait(ready) }
     }
@@ -325,7 +354,7 @@ impl Scheduler {
         bank.hits &= !(1 << number);
         self.free |= 1 << number;
         if bank.waiting == 0 {
-            self.active &= !(1 << bank_number);
+            self.forget_wish(bank_number);
         } else {
             if bank.oldest == number {
                 bank.oldest = oldest(&self.slots, bank.waiting);
@@ -351,15 +380,22 @@ impl Scheduler {
             let slot = oldest(&self.slots, bank.hits);
             (if self.slots[slot].write { Command::Wr } else { Command::Rd }, slot)
         };
-        // Column commands first: rows are opened and closed in the shadow of bursts.
-        let row_command = u64::from(matches!(command, Command::Act | Command::Pre));
-        self.wishes[number] = Wish {
-            command,
-            slot: slot as u8,
-            group: bank.group as u8,
-            order: self.slots[slot].order | row_command << 62,
-        };
-        self.active |= 1 << number;
+        self.forget_wish(number);
+        let group = self.banks[number].group;
+        let order = self.slots[slot].order;
+        self.wishes[number] = Wish { command, slot: slot as u8, group: group as u8, order };
+        self.wishing[command as usize] |= 1 << number;
+        let ready_from = &mut self.ready_from[command as usize];
+        *ready_from = (*ready_from).min(self.timing.earliest_of_bank(command, number, group));
+    }
+
+    #[inline]
+    fn forget_wish(&mut self, number: usize) {
+        let command = self.wishes[number].command as usize;
+        self.wishing[command] &= !(1 << number);
+        if self.wishing[command] == 0 {
+            self.ready_from[command] = u64::MAX;
+        }
     }
 
     /// With nothing queued: refreshes that fell due up to cycle `until`.

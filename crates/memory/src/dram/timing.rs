@@ -1,6 +1,6 @@
 //! Timing rules as data.
 
-use super::parameters::DramParameters;
+use super::parameters::{DramParameters, MAX_BANKS};
 
 /// A command on the command bus.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -84,42 +84,45 @@ pub(super) fn constraints(parameters: &DramParameters) -> Vec<Constraint> {
 pub(super) struct Timing {
     /// The rules by their first command.
     after: [Vec<Constraint>; COMMANDS],
-    bank: Vec<[u64; COMMANDS]>,
-    group: Vec<[u64; COMMANDS]>,
+    /// By command, then by bank or group.
+    bank: [[u64; MAX_BANKS]; COMMANDS],
+    group: [[u64; MAX_BANKS]; COMMANDS],
     channel: [u64; COMMANDS],
 }
 
 impl Timing {
-    pub fn new(rules: &[Constraint], banks: usize, groups: usize) -> Timing {
+    pub fn new(rules: &[Constraint]) -> Timing {
         let mut after: [Vec<Constraint>; COMMANDS] = Default::default();
         for rule in rules {
             after[rule.after as usize].push(*rule);
         }
-        Timing {
-            after,
-            bank: vec![[0; COMMANDS]; banks],
-            group: vec![[0; COMMANDS]; groups],
-            channel: [0; COMMANDS],
-        }
+        let none = [[0; MAX_BANKS]; COMMANDS];
+        Timing { after, bank: none, group: none, channel: [0; COMMANDS] }
     }
 
-    /// The earliest cycle at which the rules allow a command.
+    /// The earliest cycle at which the rules of a bank and its group allow a command.
     #[inline]
-    pub fn earliest(&self, command: Command, bank: usize, group: usize) -> u64 {
+    pub fn earliest_of_bank(&self, command: Command, bank: usize, group: usize) -> u64 {
         let command = command as usize;
-        self.bank[bank][command].max(self.group[group][command]).max(self.channel[command])
+        self.bank[command][bank % MAX_BANKS].max(self.group[command][group % MAX_BANKS])
+    }
+
+    /// The earliest cycle at which the rules of the channel allow a command to any bank.
+    #[inline]
+    pub fn earliest_of_channel(&self, command: Command) -> u64 {
+        self.channel[command as usize]
     }
 
     /// Notes that a command is issued at cycle `at`.
     #[inline]
     pub fn issue(&mut self, command: Command, bank: usize, group: usize, at: u64) {
         for rule in &self.after[command as usize] {
-            let level = match rule.level {
-                Level::Bank => &mut self.bank[bank],
-                Level::BankGroup => &mut self.group[group],
-                Level::Channel => &mut self.channel,
+            let before = rule.before as usize;
+            let earliest = match rule.level {
+                Level::Bank => &mut self.bank[before][bank % MAX_BANKS],
+                Level::BankGroup => &mut self.group[before][group % MAX_BANKS],
+                Level::Channel => &mut self.channel[before],
             };
-            let earliest = &mut level[rule.before as usize];
             *earliest = (*earliest).max(at + rule.cycles);
         }
     }
