@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
-use strata_memory::{LINE_BYTES, ParameterError};
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::{Geometry, SetIndex};
+use strata_memory::{LINE_BYTES, ParameterError};
 
 /// When written bytes go below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]

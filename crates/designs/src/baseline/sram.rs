@@ -6,7 +6,9 @@ use strata_engine::{Cycle, DelayLine, Ring, Slab};
 use strata_memory::doors::{Access, Action, Completion, L1d, Policy, Refusal};
 use strata_memory::mshr::{MshrFile, MshrId};
 use strata_memory::tags::{FrameId, TagArray};
-use strata_memory::{Body, ByteMask, Client, LINE_BYTES, Line, LineAddress, NodeId, Packet, ParameterError, SliceMap, Tray};
+use strata_memory::{
+    Body, ByteMask, Client, LINE_BYTES, Line, LineAddress, NodeId, Packet, ParameterError, SliceMap, Tray,
+};
 
 use super::config::{SramL1dConfig, WriteMissPolicy, WritePolicy};
 use super::flush::Flush;

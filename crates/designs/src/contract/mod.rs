@@ -9,12 +9,14 @@
 //! right nodes; progress under back-pressure; memory equal to the oracle after every flush, byte for byte;
 //! `next_event` never later than the truth (`skip`); statistics laws; nothing outstanding at the end.
 
+mod llc;
 mod memory;
 #[cfg(test)]
 mod planted;
 mod traffic;
 mod world;
 
+pub use llc::{check_llc, check_llc_with_skips};
 use strata_engine::statistics::Group;
 use strata_memory::doors::L1d;
 use strata_memory::{NodeId, SliceMap};

@@ -13,7 +13,7 @@ use super::{Contract, Make, Outcome};
 /// Accesses that one L1D may have under way.
 const TOKENS: usize = 64;
 /// Cycles without a completion or a packet after which nothing will move any more.
-const PATIENCE: u64 = 20_000;
+pub(super) const PATIENCE: u64 = 20_000;
 
 /// An accepted access, and what it must bring.
 struct Expected {
@@ -281,7 +281,12 @@ fn verify(expected: &Expected, completion: &Completion) -> Result<(), String> {
     }
 }
 
-fn same(expected: &Line, found: &Line, bytes: ByteMask, what: impl Fn() -> String) -> Result<(), String> {
+pub(super) fn same(
+    expected: &Line,
+    found: &Line,
+    bytes: ByteMask,
+    what: impl Fn() -> String,
+) -> Result<(), String> {
     for byte in 0..128 {
         if bytes.0 >> byte & 1 == 1 && expected.0[byte] != found.0[byte] {
             let (expected, found) = (expected.0[byte], found.0[byte]);

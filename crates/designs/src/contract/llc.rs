@@ -1,0 +1,459 @@
+//! What every slice of the last-level cache must keep.
+//!
+//! Sources without races among them send random requests to one slice in front of a flat DRAM. Requests of a
+//! source to a line are performed in the order in which they were accepted, and answered in that order;
+//! nothing is lost or answered twice; `peek` shows the newest bytes and `poke` reaches every copy.
+
+use std::collections::VecDeque;
+
+use strata_engine::Cycle;
+use strata_engine::hash::Fnv;
+use strata_engine::seed::Stream;
+use strata_memory::atomic::AtomicBatch;
+use strata_memory::doors::{Access, Action, DramPort, DramRequest, Llc};
+use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet};
+
+use super::traffic::Traffic;
+use super::world::{PATIENCE, same};
+use super::{Contract, Outcome};
+
+/// Requests that one source may have under way.
+const WINDOW: usize = 32;
+
+/// A flat DRAM: requests take effect when offered, and are finished in any order.
+struct Dram {
+    lines: Vec<Line>,
+    under_way: Vec<(Cycle, DramRequest)>,
+    capacity: usize,
+    delay: u64,
+    stream: Stream,
+}
+
+impl Dram {
+    fn next_event(&self) -> Cycle {
+        self.under_way.iter().map(|(ready, _)| *ready).min().unwrap_or(Cycle::NEVER)
+    }
+}
+
+impl DramPort for Dram {
+    fn offer(&mut self, mut request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
+        if self.under_way.len() == self.capacity {
+            return Err(request);
+        }
+        assert!(!request.bytes.is_empty(), "a request to DRAM moves bytes");
+        let line = &mut self.lines[request.line.0 as usize];
+        if request.write {
+            line.merge(request.bytes, &request.tray);
+        } else {
+            // Bytes that were not asked for are rubbish: nobody may use them.
+            request.tray.0.fill(self.stream.next() as u8);
+            request.tray.merge(request.bytes, line);
+        }
+        self.under_way.push((now + 1 + self.stream.below(self.delay), request));
+        Ok(())
+    }
+
+    fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
+        let place = self.under_way.iter().position(|(ready, _)| *ready <= now)?;
+        Some(self.under_way.remove(place).1)
+    }
+}
+
+/// A request under way, oldest first in its source's list.
+struct Expected {
+    tag: u32,
+    access: Access,
+    line: Option<Box<Line>>,
+    old: Option<[u64; 32]>,
+}
+
+struct Source {
+    held: Option<(Packet, Access)>,
+    left: u32,
+    under_way: VecDeque<Expected>,
+    sent: u32,
+}
+
+struct Bench {
+    contract: Contract,
+    llc: Box<dyn Llc>,
+    dram: Dram,
+    sources: Vec<Source>,
+    oracle: Vec<Line>,
+    traffic: Traffic,
+    stream: Stream,
+    slice: NodeId,
+    now: Cycle,
+    moved: Cycle,
+    hash: Fnv,
+}
+
+/// Runs a check; `l1ds` of the contract are the sources.
+///
+/// # Errors
+/// A sentence about the first thing that broke the contract.
+pub fn check_llc(contract: &Contract, make: &mut dyn FnMut() -> Box<dyn Llc>) -> Result<Outcome, String> {
+    let mut stream = Stream::new(contract.seed, "llc contract");
+    let lines: Vec<_> =
+        (0..contract.lines).map(|_| Line(std::array::from_fn(|_| stream.next() as u8))).collect();
+    let source = || Source { held: None, left: 0, under_way: VecDeque::new(), sent: 0 };
+    Bench {
+        contract: *contract,
+        llc: make(),
+        oracle: lines.clone(),
+        dram: Dram {
+            lines,
+            under_way: Vec::new(),
+            capacity: 6,
+            delay: contract.delay,
+            stream: Stream::new(contract.seed, "llc contract dram"),
+        },
+        sources: (0..contract.l1ds).map(|_| source()).collect(),
+        traffic: Traffic::new(*contract),
+        stream,
+        slice: NodeId::from(contract.l1ds),
+        now: Cycle::ZERO,
+        moved: Cycle::ZERO,
+        hash: Fnv::default(),
+    }
+    .run()
+}
+
+/// Runs a check twice, ticking every cycle and skipping idle ones, and compares.
+///
+/// # Errors
+/// A sentence about the first thing that broke the contract.
+pub fn check_llc_with_skips(
+    contract: &Contract,
+    make: &mut dyn FnMut() -> Box<dyn Llc>,
+) -> Result<Outcome, String> {
+    let ticked = check_llc(&Contract { skip: false, ..*contract }, make)?;
+    let skipped = check_llc(&Contract { skip: true, ..*contract }, make)?;
+    if ticked != skipped {
+        return Err("skipping idle cycles is not ticking them".to_owned());
+    }
+    Ok(ticked)
+}
+
+impl Bench {
+    fn run(mut self) -> Result<Outcome, String> {
+        let idle = |source: &Source| source.left == 0 && source.held.is_none() && source.under_way.is_empty();
+        for _ in 0..self.contract.episodes {
+            self.sources.iter_mut().for_each(|source| source.left = self.contract.accesses);
+            while !self.sources.iter().all(idle) {
+                self.cycle().map_err(|fault| format!("cycle {}: {fault}", self.now))?;
+                self.now = self.now.next();
+            }
+            self.look_from_outside()?;
+            self.traffic.new_episode();
+        }
+        let groups = self.llc.statistics();
+        if let Some(law) = groups.iter().find_map(|group| group.broken) {
+            return Err(format!("a law does not hold: {law}"));
+        }
+        Ok(Outcome { cycles: self.now.0, hash: self.hash.finish(), statistics: vec![groups] })
+    }
+
+    /// What a host sees and writes between kernels.
+    fn look_from_outside(&mut self) -> Result<(), String> {
+        for number in 0..self.oracle.len() {
+            let address = LineAddress(number as u64);
+            let mut seen = self.dram.lines[number].clone();
+            self.llc.peek(address, &mut seen);
+            same(&self.oracle[number], &seen, ByteMask::ALL, || format!("peek of line {number}"))?;
+            if self.stream.below(2) == 0 {
+                let bytes = ByteMask(u128::from(self.stream.next()) << self.stream.below(64));
+                let data = Line(std::array::from_fn(|_| self.stream.next() as u8));
+                self.oracle[number].merge(bytes, &data);
+                self.dram.lines[number].merge(bytes, &data);
+                self.llc.poke(address, bytes, &data);
+            }
+        }
+        Ok(())
+    }
+
+    fn cycle(&mut self) -> Result<(), String> {
+        let now = self.now;
+        let takes = self.stream.below(100) < self.contract.willing;
+        let first = self.stream.below(self.sources.len() as u64) as usize;
+        let due = self.llc.next_event(now) <= now;
+        if due || self.dram.next_event() <= now || !self.contract.skip {
+            self.llc.tick(&mut self.dram, now);
+        }
+        if takes {
+            let bytes = self.llc.outgoing_bytes(now);
+            let reply = self.llc.outgoing(now);
+            if bytes != reply.as_ref().map(Packet::wire_bytes) {
+                return Err("outgoing_bytes does not say what outgoing returns".to_owned());
+            }
+            if let Some(reply) = reply {
+                if !due {
+                    return Err("a reply left before the next event".to_owned());
+                }
+                self.verify(reply)?;
+            }
+        }
+        if now.since(self.moved) > PATIENCE {
+            let mut report = Vec::new();
+            self.llc.waits(&mut report);
+            let lost: usize = self.sources.iter().map(|source| source.under_way.len()).sum();
+            return Err(format!(
+                "nothing moves any more; {lost} requests are under way; {}",
+                report.join("; ")
+            ));
+        }
+        // One request a cycle, the first source that has one.
+        for place in 0..self.sources.len() {
+            if self.offer((first + place) % self.sources.len()) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn verify(&mut self, reply: Packet) -> Result<(), String> {
+        let (now, source) = (self.now, reply.destination.index());
+        self.moved = now;
+        if reply.source != self.slice {
+            return Err(format!("a reply comes from {:?}", reply.source));
+        }
+        let under_way = &mut self.sources[source].under_way;
+        // The oldest request to this line is the one that must be answered.
+        let place = under_way.iter().position(|expected| expected.access.line == reply.line);
+        let expected = place.and_then(|place| under_way.remove(place));
+        let Some(expected) = expected.filter(|expected| expected.tag == reply.tag) else {
+            return Err(format!("the reply with tag {} on line {} is not due", reply.tag, reply.line.0));
+        };
+        self.hash.write(&now.0.to_le_bytes());
+        self.hash.write(&reply.tag.to_le_bytes());
+        match (&reply.body, &expected.access.action) {
+            (Body::ReadReply(tray), Action::Load(_)) => {
+                let line = expected.line.as_ref().expect("a read has its expectation");
+                same(line, tray, expected.access.bytes, || format!("a read of line {}", reply.line.0))
+            }
+            (Body::WriteAck(_), Action::Store(_)) => Ok(()),
+            (Body::AtomicReply(batch), Action::Atomic(_)) => match expected.old {
+                Some(old) if old[..usize::from(batch.count)] != batch.a[..usize::from(batch.count)] => {
+                    Err(format!("an atomic on line {} brought other old values", reply.line.0))
+                }
+                _ => Ok(()),
+            },
+            (body, _) => Err(format!("a request was answered as something else: {body:?}")),
+        }
+    }
+
+    /// Whether the source had something to offer.
+    fn offer(&mut self, index: usize) -> bool {
+        let source = &mut self.sources[index];
+        if source.held.is_none() && source.left > 0 && source.under_way.len() < WINDOW {
+            let access = self.traffic.next(index, 0);
+            let body = match access.action.clone() {
+                Action::Load(tray) => Body::Read(tray),
+                Action::Store(tray) => Body::Write(tray),
+                Action::Atomic(batch) => Body::Atomic(batch),
+            };
+            let packet = Packet {
+                line: access.line,
+                bytes: access.bytes,
+                source: NodeId::from(index),
+                destination: self.slice,
+                client: Client::L1d,
+                tag: source.sent,
+                body,
+            };
+            source.sent += 1;
+            source.left -= 1;
+            source.held = Some((packet, access));
+        }
+        let Some((packet, mut access)) = source.held.take() else { return false };
+        let tag = packet.tag;
+        if let Err(packet) = self.llc.offer(packet, self.now) {
+            source.held = Some((packet, access));
+            return true;
+        }
+        let line = &mut self.oracle[access.line.0 as usize];
+        let (mut seen, mut old) = (None, None);
+        match &mut access.action {
+            Action::Load(_) => seen = Some(Box::new(line.clone())),
+            Action::Store(tray) => line.merge(access.bytes, tray),
+            Action::Atomic(batch) => {
+                let batch: &mut AtomicBatch = batch;
+                batch.perform(line);
+                old = self.traffic.is_exact().then_some(batch.a);
+            }
+        }
+        source.under_way.push_back(Expected { tag, access, line: seen, old });
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_memory::l2::{L2Config, L2Slice};
+    use strata_memory::replacement::ReplacementPolicy;
+
+    use super::*;
+
+    fn small() -> L2Config {
+        let mut config = L2Config::gtx480();
+        config.sets.value = 4;
+        config.ways.value = 2;
+        config.rop_latency_cycles.value = 5;
+        config.hit_latency_cycles.value = 3;
+        config.mshr_entries.value = 4;
+        config.mshr_merges.value = 3;
+        config.dram_queue.value = 3;
+        config.write_buffer.value = 2;
+        config
+    }
+
+    fn holds(config: &L2Config, contract: Contract) {
+        let outcome = check_llc_with_skips(&contract, &mut || {
+            Box::new(L2Slice::new(config, 0, contract.seed).expect("the configuration can be built"))
+        });
+        if let Err(fault) = outcome {
+            panic!("{fault}\n{contract:?}\n{config:?}");
+        }
+    }
+
+    #[test]
+    fn the_contract_holds_for_the_l2() {
+        for seed in 0..4 {
+            for sector_bytes in [32, 128] {
+                let mut config = small();
+                config.sector_bytes.value = sector_bytes;
+                holds(&config, Contract::alone(seed));
+                holds(&config, Contract::shared(seed));
+                holds(&config, Contract { lines: 5, special: 30, ..Contract::shared(seed) });
+            }
+        }
+    }
+
+    #[test]
+    fn the_contract_holds_for_narrow_and_wide_l2s() {
+        let mut narrow = small();
+        narrow.sets.value = 1;
+        narrow.ways.value = 1;
+        narrow.request_queue.value = 1;
+        narrow.reply_queue.value = 1;
+        narrow.mshr_entries.value = 1;
+        narrow.mshr_merges.value = 1;
+        narrow.dram_queue.value = 2;
+        narrow.write_buffer.value = 1;
+        narrow.atomic_cycles.value = 4;
+        holds(&narrow, Contract { accesses: 300, ..Contract::alone(1) });
+        holds(&narrow, Contract { accesses: 300, ..Contract::shared(1) });
+        let mut wide = L2Config::gtx480();
+        wide.replacement.value = ReplacementPolicy::Random;
+        holds(&wide, Contract { lines: 1500, accesses: 4000, ..Contract::alone(2) });
+    }
+
+    /// A slice whose answers or requests go wrong.
+    struct Planted {
+        inner: L2Slice,
+        bug: Bug,
+        count: u32,
+    }
+
+    #[derive(Clone, Copy, Debug)]
+    enum Bug {
+        WholeLineWritten,
+        SkippedTooFar,
+        WriteIgnored,
+        PokeIgnored,
+        PeekIgnored,
+        WriteBackMasked,
+    }
+
+    /// A channel that loses the lowest byte of each write.
+    struct Masked<'a>(&'a mut dyn DramPort);
+
+    impl DramPort for Masked<'_> {
+        fn offer(&mut self, mut request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
+            if request.write && request.bytes.count() > 1 {
+                request.bytes = ByteMask(request.bytes.0 & (request.bytes.0 - 1));
+            }
+            self.0.offer(request, now)
+        }
+
+        fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
+            self.0.completed(now)
+        }
+    }
+
+    impl Planted {
+        fn strikes(&mut self) -> bool {
+            self.count += 1;
+            self.count.is_multiple_of(5)
+        }
+    }
+
+    impl Llc for Planted {
+        fn offer(&mut self, mut request: Packet, now: Cycle) -> Result<(), Packet> {
+            if let Body::Write(_) = request.body {
+                let bug = self.bug;
+                match bug {
+                    Bug::WholeLineWritten => request.bytes = ByteMask::ALL,
+                    Bug::WriteIgnored if self.strikes() => request.bytes = ByteMask::range(0, 1),
+                    _ => {}
+                }
+            }
+            self.inner.offer(request, now)
+        }
+
+        fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
+            match self.bug {
+                Bug::WriteBackMasked => self.inner.tick(&mut Masked(dram), now),
+                _ => self.inner.tick(dram, now),
+            }
+        }
+
+        fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
+            self.inner.outgoing(now)
+        }
+
+        fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
+            self.inner.outgoing_bytes(now)
+        }
+
+        fn next_event(&self, now: Cycle) -> Cycle {
+            match self.bug {
+                Bug::SkippedTooFar => self.inner.next_event(now) + 1,
+                _ => self.inner.next_event(now),
+            }
+        }
+
+        fn peek(&self, line: LineAddress, below: &mut Line) {
+            if !matches!(self.bug, Bug::PeekIgnored) {
+                self.inner.peek(line, below);
+            }
+        }
+
+        fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+            if !matches!(self.bug, Bug::PokeIgnored) {
+                self.inner.poke(line, bytes, data);
+            }
+        }
+
+        fn waits(&self, report: &mut Vec<String>) {
+            self.inner.waits(report);
+        }
+
+        fn statistics(&self) -> Vec<strata_engine::statistics::Group> {
+            self.inner.statistics()
+        }
+    }
+
+    #[test]
+    fn every_planted_bug_is_caught() {
+        use Bug::*;
+        for bug in [WholeLineWritten, SkippedTooFar, WriteIgnored, PokeIgnored, PeekIgnored, WriteBackMasked]
+        {
+            let caught = check_llc_with_skips(&Contract::shared(3), &mut || {
+                let inner = L2Slice::new(&small(), 0, 1).expect("the configuration can be built");
+                Box::new(Planted { inner, bug, count: 0 })
+            });
+            assert!(caught.is_err(), "{bug:?} was not caught");
+        }
+    }
+}
