@@ -101,7 +101,7 @@ fn add(op: IntOp, left: Constant, right: Constant, ty: Ty) -> Option<Constant> {
 }
 
 /// A constant as a key of ordered maps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Key {
     /// An immediate.
     Bits(u64),

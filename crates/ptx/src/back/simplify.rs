@@ -9,16 +9,26 @@ use super::cfg::Cfg;
 use super::constant;
 use super::dominance::Dominators;
 use super::shape::Width;
+use super::{common, fuse, narrow, offsets};
 use crate::ir::{Constant, VDst, VInst, VReg, VSrc, is_stable};
-use crate::isa::{IntOp, Op, Space, Ty};
+use crate::isa::{IntOp, Op, Space};
 
 /// Simplifies a body in place; all of its code is reachable ([`tidy_flow`]).
 pub fn simplify(body: &mut Body) {
+    let step = |body: &mut Body, change: fn(&mut Body, &Facts<'_>)| {
+        let cfg = Cfg::new(body);
+        let facts = Facts::new(body, &cfg);
+        change(body, &facts);
+        sweep(body);
+    };
+    step(body, propagate);
+    narrow::narrow(body);
+    step(body, propagate);
+    step(body, offsets::fold);
+    step(body, common::share);
+    step(body, propagate);
     let cfg = Cfg::new(body);
-    let facts = Facts::new(body, &cfg);
-    propagate(body, &facts);
-    fold_offsets(body, &facts);
-    sweep(body);
+    fuse::fuse(body, &cfg);
 }
 
 /// Drops branches to the next instruction and instructions that control never reaches.
@@ -39,14 +49,16 @@ pub fn tidy_flow(body: &mut Body) {
 }
 
 /// Single definitions and dominance.
-struct Facts<'a> {
-    cfg: &'a Cfg,
+pub struct Facts<'a> {
+    /// The control flow graph.
+    pub cfg: &'a Cfg,
     dominators: Dominators,
     /// The only instruction that writes a register, when it is unguarded.
-    definition: Vec<Option<usize>>,
+    pub definition: Vec<Option<usize>>,
 }
 
 impl Facts<'_> {
+    /// Gathers the facts of a body.
     fn new<'a>(body: &Body, cfg: &'a Cfg) -> Facts<'a> {
         let mut definition = vec![None; body.registers.len()];
         let mut count = vec![0; body.registers.len()];
@@ -60,8 +72,13 @@ impl Facts<'_> {
         Facts { cfg, dominators: Dominators::new(cfg), definition }
     }
 
+    /// Whether a register has a single, unguarded definition.
+    pub fn is_value(&self, reg: VReg) -> bool {
+        self.definition[reg.0 as usize].is_some()
+    }
+
     /// Whether a register's only definition runs before instruction `at` on every path.
-    fn holds_at(&self, reg: VReg, at: usize) -> bool {
+    pub fn holds_at(&self, reg: VReg, at: usize) -> bool {
         self.definition[reg.0 as usize]
             .is_some_and(|from| self.dominators.instruction_dominates(self.cfg, from, at))
     }
@@ -114,106 +131,20 @@ fn meaning(body: &Body, facts: &Facts<'_>, at: usize, slot: usize) -> Option<VSr
         (Op::PredNot, Some(VSrc::Reg(src, negated))) => (*src, !negated),
         (Op::Cvta { space: Space::Global | Space::Const, .. }, Some(VSrc::Reg(src, _))) => (*src, false),
         (Op::Mov(_), _) => (copy(body, inst)?.1, false),
+        (Op::Int(IntOp::Add, _), _) => match inst.src[..] {
+            [VSrc::Const(Constant::Bits(0)), VSrc::Reg(src, _)]
+            | [VSrc::Reg(src, _), VSrc::Const(Constant::Bits(0))] => {
+                let VDst::Reg(dst) = inst.dst[slot] else { return None };
+                if Width::of(body.ty(dst)) != Width::of(body.ty(src)) || body.ty(dst).bytes() < 4 {
+                    return None;
+                }
+                (src, false)
+            }
+            _ => return None,
+        },
         _ => return None,
     };
     facts.holds_at(source, at).then_some(VSrc::Reg(source, negated))
-}
-
-/// `add d, a, 16; ld [d]` becomes `ld [a+16]` when every use of d is such an address or again such a sum, so
-/// that the addition dies.
-fn fold_offsets(body: &mut Body, facts: &Facts<'_>) {
-    let foldable = foldable_sums(body, facts);
-    let mut moved: Vec<Option<(VReg, i64)>> = vec![None; body.registers.len()];
-    for block in &facts.cfg.order {
-        for at in facts.cfg.block(*block).range() {
-            let inst = &mut body.code[at];
-            if let Some((reg, _)) = address_of(inst)
-                && let Some((base, offset)) = moved[reg.0 as usize]
-                && let Some(sum) = inst.offset.checked_add(offset)
-            {
-                inst.src[0] = VSrc::Reg(base, false);
-                inst.offset = sum;
-            }
-            if let Some((dst, base, offset)) = addition(inst)
-                && foldable[dst.0 as usize]
-            {
-                moved[dst.0 as usize] = Some(match moved[base.0 as usize] {
-                    Some((further, more)) => (further, offset.wrapping_add(more)),
-                    None => (base, offset),
-                });
-            }
-        }
-    }
-}
-
-/// The registers that only serve as addresses and are another register plus a constant.
-fn foldable_sums(body: &Body, facts: &Facts<'_>) -> Vec<bool> {
-    let mut foldable = vec![false; body.registers.len()];
-    let mut needed = vec![false; body.registers.len()];
-    // A 32-bit sum wraps at 32 bits; so do addresses in the windows, and no others.
-    let mut wraps = vec![true; body.registers.len()];
-    for block in facts.cfg.order.iter().rev() {
-        for at in facts.cfg.block(*block).range().rev() {
-            // A definition that dominates its uses comes after all of them in this order.
-            let inst = &body.code[at];
-            if let Some((dst, base, _)) = addition(inst) {
-                let (dst, same) = (dst.0 as usize, Width::of(body.ty(dst)) == Width::of(body.ty(base)));
-                foldable[dst] = !needed[dst]
-                    && (wraps[dst] || body.registers[dst].bytes() == 8)
-                    && same
-                    && facts.definition[dst] == Some(at)
-                    && facts.holds_at(base, at);
-                if foldable[dst] {
-                    wraps[base.0 as usize] &= wraps[dst];
-                } else {
-                    needed[base.0 as usize] = true;
-                }
-                continue;
-            }
-            let address = address_of(inst).filter(|(reg, _)| facts.holds_at(*reg, at));
-            if let Some((reg, space)) = address {
-                wraps[reg.0 as usize] &= matches!(space, Space::Shared | Space::Local);
-            }
-            let guard = inst.guard.map(|(guard, _)| guard);
-            let others = inst.src.iter().skip(usize::from(address.is_some())).filter_map(|src| match src {
-                VSrc::Reg(reg, _) => Some(*reg),
-                _ => None,
-            });
-            guard.into_iter().chain(others).for_each(|reg| needed[reg.0 as usize] = true);
-        }
-    }
-    foldable
-}
-
-/// The register and space of a memory instruction's address.
-fn address_of(inst: &VInst) -> Option<(VReg, Space)> {
-    let space = match inst.op {
-        Op::Load(mode) | Op::Store(mode) | Op::Atomic { mode, .. } | Op::Reduce { mode, .. } => mode.space,
-        Op::Prefetch(space) => space,
-        _ => return None,
-    };
-    match inst.src.first() {
-        Some(VSrc::Reg(reg, _)) => Some((*reg, space)),
-        _ => None,
-    }
-}
-
-/// `dst = base + offset` of address width.
-fn addition(inst: &VInst) -> Option<(VReg, VReg, i64)> {
-    let Op::Int(op @ (IntOp::Add | IntOp::Sub), ty) = inst.op else { return None };
-    let (VDst::Reg(dst), [left, right]) = (*inst.dst.first()?, inst.src.as_slice()) else { return None };
-    let (base, bits) = match (op, *left, *right) {
-        (_, VSrc::Reg(base, _), VSrc::Const(Constant::Bits(bits)))
-        | (IntOp::Add, VSrc::Const(Constant::Bits(bits)), VSrc::Reg(base, _)) => (base, bits),
-        _ => return None,
-    };
-    let offset = match ty {
-        Ty::U32 | Ty::S32 | Ty::B32 => i64::from(bits as i32),
-        Ty::U64 | Ty::S64 | Ty::B64 => bits as i64,
-        _ => return None,
-    };
-    let offset = if op == IntOp::Sub { offset.wrapping_neg() } else { offset };
-    Some((dst, base, offset))
 }
 
 /// Drops instructions without effect whose results no instruction with an effect depends on.
