@@ -148,7 +148,16 @@ impl<'a> Modifiers<'a> {
                 self.taken |= 1 << n;
                 Ok(ty)
             }
-            _ => {
+            Some((n, ty)) => {
+                let allowed: Vec<String> = allowed.iter().map(|ty| format!("`.{}`", word(*ty))).collect();
+                Err(Diagnostic::invalid(
+                    self.list[n].place,
+                    format!("type that `{}` does not take here", self.opcode),
+                )
+                .found(format!("`.{}`", word(ty)))
+                .expected(allowed.join(", ")))
+            }
+            None => {
                 self.asked.extend(allowed.iter().map(|ty| word(*ty)));
                 Err(self.wrong())
             }

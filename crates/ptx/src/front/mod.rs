@@ -14,6 +14,8 @@ mod lexer;
 mod lower;
 mod names;
 mod parser;
+#[cfg(test)]
+mod tests;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Kind, Place};
 pub use lower::{LoweredModule, lower};

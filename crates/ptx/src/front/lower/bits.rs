@@ -1,7 +1,7 @@
 //! Logic, shifts, bit fields, permutation.
 
 use super::builder::Builder;
-use super::operand::{count, operands, wrong_kind};
+use super::operand::{count, operands};
 use crate::front::ast::{Instruction, Operand, OperandKind, Value};
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
@@ -133,7 +133,7 @@ impl<'a> Builder<'a> {
         if i.operands.len() != expected {
             return Err(count(i, &expected.to_string()));
         }
-        let table = table(&i.operands[4])?;
+        let table = self.table(&i.operands[4])?;
         let mut src = Vec::new();
         for operand in &i.operands[1..4] {
             src.push(self.src(operand, ty)?);
@@ -144,7 +144,7 @@ impl<'a> Builder<'a> {
             return Ok(());
         };
         let OperandKind::Pair(pair) = &i.operands[0].kind else {
-            return Err(wrong_kind(&i.operands[0], "a pair `d|p`"));
+            return Err(self.wrong_kind(&i.operands[0], "a pair `d|p`"));
         };
         let p = self.dst(&pair.1, Ty::Pred)?;
         let q = self.src(&i.operands[5], Ty::Pred)?;
@@ -158,17 +158,17 @@ impl<'a> Builder<'a> {
         self.emit(op, &[p], &[VSrc::Reg(value, false), zero, q]);
         Ok(())
     }
-}
 
-/// The look-up table of a `lop3`.
-fn table(operand: &Operand) -> Result<u8, Fail> {
-    match operand.kind {
-        OperandKind::Value(Value::Int(table)) if table < 256 => Ok(table as u8),
-        OperandKind::Value(Value::Int(table)) => {
-            Err(Diagnostic::invalid(operand.place, "look-up table out of range")
-                .found(table.to_string())
-                .expected("0 to 255"))
+    /// The look-up table of a `lop3`.
+    fn table(&self, operand: &Operand) -> Result<u8, Fail> {
+        match operand.kind {
+            OperandKind::Value(Value::Int(table)) if table < 256 => Ok(table as u8),
+            OperandKind::Value(Value::Int(table)) => {
+                Err(Diagnostic::invalid(operand.place, "look-up table out of range")
+                    .found(table.to_string())
+                    .expected("0 to 255"))
+            }
+            _ => Err(self.wrong_kind(operand, "a constant look-up table from 0 to 255")),
         }
-        _ => Err(wrong_kind(operand, "a constant look-up table from 0 to 255")),
     }
 }

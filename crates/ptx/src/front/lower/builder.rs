@@ -11,6 +11,12 @@ use crate::isa::{Op, Ty};
 /// Most instructions of a kernel after calls are expanded.
 const MAX_CODE: usize = 1 << 22;
 
+/// Most calls expanded in a kernel: functions that call each other twice multiply without adding code.
+const MAX_EXPANSIONS: u32 = 1 << 16;
+
+/// Deepest nesting of scopes and calls together: what the walk's own stack can carry.
+const MAX_NESTING: u32 = 200;
+
 /// Most failures reported of one kernel.
 const MAX_FAILURES: usize = 32;
 
@@ -45,6 +51,10 @@ pub(super) struct Builder<'a> {
     pub guard: Option<(VReg, bool)>,
     /// Its line.
     pub line: u32,
+    /// Scopes and calls around it.
+    pub nesting: u32,
+    /// Calls expanded so far.
+    pub expansions: u32,
     /// Module-level `.shared` variables given a place so far, in order of first use.
     shared: Vec<(usize, u32)>,
 }
@@ -73,6 +83,8 @@ impl<'a> Builder<'a> {
             single: Vec::new(),
             guard: None,
             line: 0,
+            nesting: 0,
+            expansions: 0,
             shared: Vec::new(),
         }
     }
@@ -193,9 +205,15 @@ impl<'a> Builder<'a> {
                 }
                 Statement::Variable(variable) => failures.extend(self.variable(variable).err()),
                 Statement::Block(inner) => {
+                    let place = Place { line: self.line.max(1), column: 1 };
+                    if let Err(failure) = self.enter(place) {
+                        failures.push(failure);
+                        return;
+                    }
                     self.scopes.open();
                     self.statements(inner, failures);
                     self.scopes.close();
+                    self.nesting -= 1;
                 }
                 Statement::BranchTargets { name, labels, .. } => {
                     failures.extend(self.branch_targets(*name, labels).err());
@@ -228,6 +246,26 @@ impl<'a> Builder<'a> {
             None => None,
         };
         dispatch::instruction(self, instruction, failures)
+    }
+
+    /// Goes one scope or call deeper.
+    pub(super) fn enter(&mut self, place: Place) -> Result<(), Fail> {
+        if self.nesting == MAX_NESTING {
+            return Err(Diagnostic::unsupported(place, "scopes and calls nested too deeply")
+                .expected(format!("at most {MAX_NESTING} levels")));
+        }
+        self.nesting += 1;
+        Ok(())
+    }
+
+    /// Counts an expansion of a call.
+    pub(super) fn count_expansion(&mut self, place: Place) -> Result<(), Fail> {
+        self.expansions += 1;
+        if self.expansions > MAX_EXPANSIONS {
+            return Err(Diagnostic::unsupported(place, "too many calls in a kernel")
+                .expected(format!("at most {MAX_EXPANSIONS} calls when each is expanded")));
+        }
+        Ok(())
     }
 
     /// Declares a name in the innermost scope.

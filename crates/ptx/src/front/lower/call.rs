@@ -2,7 +2,7 @@
 
 use super::builder::{Builder, Frame};
 use super::moves::move_of;
-use super::operand::{Resolved, wrong_kind};
+use super::operand::Resolved;
 use super::scope::Symbol;
 use super::variables::layout;
 use crate::front::ast::{self, DeclSpace, DeclType, Instruction, Item, Operand, OperandKind};
@@ -10,9 +10,6 @@ use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{VDst, VInst, VReg, VSrc};
 use crate::isa::{Op, Ty};
-
-/// Deepest nesting of calls.
-const MAX_CALLS: usize = 64;
 
 /// Who passes what to whom.
 struct Binding<'a> {
@@ -45,7 +42,7 @@ impl<'a> Builder<'a> {
         let arguments = list(rest.get(1)).unwrap_or_default();
         let results = results.unwrap_or_default();
         let OperandKind::Name(name) = target.kind else {
-            return Err(wrong_kind(target, "the name of a function"));
+            return Err(self.wrong_kind(target, "the name of a function"));
         };
         let n = match self.resolve(name, target.place)? {
             Resolved::Function(n) => n,
@@ -54,7 +51,7 @@ impl<'a> Builder<'a> {
                     .found(format!("`{}`", self.text(name)))
                     .expected("the name of a function"));
             }
-            _ => return Err(wrong_kind(target, "the name of a function")),
+            _ => return Err(self.wrong_kind(target, "the name of a function")),
         };
         let Item::Function(callee) = &self.module.items[n] else {
             unreachable!("functions are registered by the index of a function");
@@ -97,9 +94,7 @@ impl<'a> Builder<'a> {
         if self.frames.iter().any(|frame| frame.name == callee.name) {
             return Err(Diagnostic::unsupported(target.place, "recursive call").found(found()));
         }
-        if self.frames.len() >= MAX_CALLS {
-            return Err(Diagnostic::unsupported(target.place, "calls nested too deeply").found(found()));
-        }
+        self.count_expansion(target.place)?;
         let bind = |formals: &'a [ast::Variable], actuals: &'a [Operand]| {
             formals.iter().zip(actuals).map(|(formal, actual)| Binding { formal, actual })
         };
@@ -111,6 +106,7 @@ impl<'a> Builder<'a> {
         for binding in bind(&callee.returns, results) {
             symbols.push((binding.formal, self.bind_result(&binding, &mut copies)?));
         }
+        self.enter(target.place)?;
         let caller = std::mem::take(&mut self.scopes);
         let first_label = self.labels.len();
         let end = self.label();
@@ -122,6 +118,7 @@ impl<'a> Builder<'a> {
         self.scopes.open();
         self.statements(body, failures);
         self.frames.pop();
+        self.nesting -= 1;
         self.scopes = caller;
         self.drop_last_jump(end.0, first_label);
         self.place_label(end);

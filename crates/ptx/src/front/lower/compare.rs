@@ -1,7 +1,7 @@
 //! Comparisons and selections.
 
 use super::builder::Builder;
-use super::operand::{count, operands, wrong_kind};
+use super::operand::{count, operands};
 use crate::front::ast::{Instruction, OperandKind};
 use crate::front::check::{Modifiers, is_untyped, word};
 use crate::front::diagnostic::{Diagnostic, Fail};
@@ -152,7 +152,7 @@ impl<'a> Builder<'a> {
         m.finish()?;
         let [d, a, b, c] = operands(i)?;
         if matches!(c.kind, OperandKind::Not(_)) {
-            return Err(wrong_kind(c, "a number"));
+            return Err(self.wrong_kind(c, "a number"));
         }
         let (d, a, b, c) = (self.dst(d, ty)?, self.src(a, ty)?, self.src(b, ty)?, self.src(c, test)?);
         self.emit(Op::SelectSign { ty, test, ftz }, &[d], &[a, b, c]);

@@ -1,7 +1,7 @@
 //! Branches and ends.
 
 use super::builder::Builder;
-use super::operand::{Resolved, operands, wrong_kind};
+use super::operand::{Resolved, operands};
 use super::scope::Label;
 use crate::front::ast::{Instruction, Name, Operand, OperandKind, Place};
 use crate::front::check::Modifiers;
@@ -30,7 +30,7 @@ impl<'a> Builder<'a> {
         let uniform = m.flag("uni");
         m.finish()?;
         let [target] = operands(i)?;
-        let OperandKind::Name(name) = target.kind else { return Err(wrong_kind(target, "a label")) };
+        let OperandKind::Name(name) = target.kind else { return Err(self.wrong_kind(target, "a label")) };
         let label = self.label_of(name, target.place)?;
         self.jump(label, uniform);
         Ok(())
@@ -54,7 +54,7 @@ impl<'a> Builder<'a> {
         {
             return Ok(table);
         }
-        Err(wrong_kind(list, "the name of a `.branchtargets` list"))
+        Err(self.wrong_kind(list, "the name of a `.branchtargets` list"))
     }
 
     /// Fills the list that its name was given before.

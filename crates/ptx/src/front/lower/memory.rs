@@ -1,7 +1,7 @@
 //! Loads, stores and hints.
 
 use super::builder::Builder;
-use super::operand::{Resolved, count, operands, wrong_kind};
+use super::operand::{Resolved, count, operands};
 use crate::front::ast::{Instruction, Operand, OperandKind};
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
@@ -226,7 +226,7 @@ impl<'a> Builder<'a> {
             }
             _ => {}
         }
-        Err(wrong_kind(operand, &format!("a vector of {vector} elements")))
+        Err(self.wrong_kind(operand, &format!("a vector of {vector} elements")))
     }
 
     /// `prefetch`, `prefetchu`, `applypriority`: hints that change no value.

@@ -1,7 +1,7 @@
 //! Moves: plain, packing and unpacking, addresses, `cvta`, `isspacep`.
 
 use super::builder::Builder;
-use super::operand::{Resolved, operands, wrong_kind};
+use super::operand::{Resolved, operands};
 use super::special;
 use crate::front::ast::{Instruction, Operand, OperandKind};
 use crate::front::check::Modifiers;
@@ -112,7 +112,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The type of the pieces that a packed value has.
-    fn piece(vector: &Operand, pieces: usize, whole: Ty) -> Result<Ty, Fail> {
+    fn piece(&self, vector: &Operand, pieces: usize, whole: Ty) -> Result<Ty, Fail> {
         let untyped = matches!(whole, Ty::B16 | Ty::B32 | Ty::B64);
         match (untyped, pieces, whole.bytes().checked_div(pieces)) {
             (true, 2 | 4, Some(4)) => Ok(Ty::B32),
@@ -125,7 +125,7 @@ impl<'a> Builder<'a> {
     }
 
     fn unpack(&mut self, pieces: &[Operand], d: &Operand, a: &Operand, whole: Ty) -> Result<(), Fail> {
-        let piece = Self::piece(d, pieces.len(), whole)?;
+        let piece = self.piece(d, pieces.len(), whole)?;
         let a = self.src(a, whole)?;
         let mut dst = Vec::new();
         for operand in pieces {
@@ -143,14 +143,14 @@ impl<'a> Builder<'a> {
         let wide = self.dst_relaxed(operand, piece)?;
         match wide.dst {
             VDst::Reg(register) if piece != Ty::B8 && self.ty(register).bytes() != piece.bytes() => {
-                Err(wrong_kind(operand, &format!("a register of {} bytes", piece.bytes())))
+                Err(self.wrong_kind(operand, &format!("a register of {} bytes", piece.bytes())))
             }
             dst => Ok(dst),
         }
     }
 
     fn pack(&mut self, d: &Operand, a: &Operand, pieces: &[Operand], whole: Ty) -> Result<(), Fail> {
-        let piece = Self::piece(a, pieces.len(), whole)?;
+        let piece = self.piece(a, pieces.len(), whole)?;
         let d = self.dst(d, whole)?;
         let mut src = Vec::new();
         for operand in pieces {

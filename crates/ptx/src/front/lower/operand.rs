@@ -173,6 +173,14 @@ impl<'a> Builder<'a> {
                 if special::special(text, Some(component)).is_some() {
                     return Ok(None);
                 }
+                if special::is_vector(text) && component == "w" {
+                    return Ok(None);
+                }
+                if special::is_vector(text) {
+                    return Err(Diagnostic::invalid(place, "no such component of a special register")
+                        .found(format!("`{text}.{component}`"))
+                        .expected("`.x`, `.y` or `.z`"));
+                }
                 let Resolved::Vector(registers) = self.resolve(name, place)? else {
                     return Err(Diagnostic::invalid(place, "component of what is no vector")
                         .found(format!("`{text}.{component}`")));
@@ -215,13 +223,17 @@ impl<'a> Builder<'a> {
                 _ => self.address_value(*name, 0, wanted, place),
             },
             OperandKind::Component(name, component) => {
+                // The fourth component reads as zero (PTX ISA, "%tid").
+                if special::is_vector(self.text(*name)) && self.text(*component) == "w" {
+                    return Ok(VSrc::Const(Constant::Bits(0)));
+                }
                 match special::special(self.text(*name), Some(self.text(*component))) {
                     Some(special) => self.read_special(special, wanted, place),
-                    None => Err(wrong_kind(operand, "a register or a constant")),
+                    None => Err(self.wrong_kind(operand, "a register or a constant")),
                 }
             }
             OperandKind::Offset(name, addend) => self.address_value(*name, *addend, wanted, place),
-            _ => Err(wrong_kind(operand, "a register or a constant")),
+            _ => Err(self.wrong_kind(operand, "a register or a constant")),
         }
     }
 
@@ -278,7 +290,7 @@ impl<'a> Builder<'a> {
     /// the low word of a wider register counts.
     pub(super) fn address(&mut self, operand: &Operand, space: Space) -> Result<(VSrc, i64), Fail> {
         let OperandKind::Memory { base, offset } = operand.kind else {
-            return Err(wrong_kind(operand, "an address in brackets"));
+            return Err(self.wrong_kind(operand, "an address in brackets"));
         };
         let Base::Name(name) = base else {
             return Ok((VSrc::Const(Constant::Bits(offset as u64)), 0));
@@ -331,7 +343,7 @@ impl<'a> Builder<'a> {
     /// As [`Builder::dst`], as a register.
     pub(super) fn dst_register(&mut self, operand: &Operand, wanted: Ty) -> Result<VReg, Fail> {
         self.register(operand, wanted, false)?
-            .ok_or_else(|| wrong_kind(operand, &expected_register(wanted, false)))
+            .ok_or_else(|| self.wrong_kind(operand, &expected_register(wanted, false)))
     }
 
     /// A destination or the bit bucket `_`.
@@ -345,7 +357,7 @@ impl<'a> Builder<'a> {
             return Ok(WideDst { dst: VDst::None, extend: None });
         }
         let Some(register) = self.register(operand, wanted, true)? else {
-            return Err(wrong_kind(operand, &expected_register(wanted, true)));
+            return Err(self.wrong_kind(operand, &expected_register(wanted, true)));
         };
         // One row is extended as it is written; a second row needs an instruction of its own.
         if self.ty(register).rows() <= wanted.rows() {
@@ -361,6 +373,26 @@ impl<'a> Builder<'a> {
         let to = if ty.is_signed() { Ty::S64 } else { Ty::U64 };
         let op = Op::Cvt { to, from: integer_of(ty), mode: FloatMode::DEFAULT };
         self.emit(op, &[VDst::Reg(register)], &[VSrc::Reg(narrow, false)]);
+    }
+
+    /// The error for an operand of the wrong shape.
+    pub(super) fn wrong_kind(&self, operand: &Operand, expected: &str) -> Fail {
+        let found = match operand.kind {
+            OperandKind::Name(name) | OperandKind::Lane(name, _) => format!("`{}`", self.text(name)),
+            OperandKind::Component(name, component) => {
+                format!("`{}.{}`", self.text(name), self.text(component))
+            }
+            OperandKind::Not(name) => format!("`!{}`", self.text(name)),
+            OperandKind::Offset(..) => "an address".to_string(),
+            OperandKind::Value(_) => "a constant".to_string(),
+            OperandKind::Sink => "`_`".to_string(),
+            OperandKind::Pair(_) => "a pair `a|b`".to_string(),
+            OperandKind::Vector(_) => "a vector".to_string(),
+            OperandKind::Memory { .. } => "an address in brackets".to_string(),
+            OperandKind::Bracket(_) => "a list in brackets".to_string(),
+            OperandKind::List(_) => "a list in parentheses".to_string(),
+        };
+        Diagnostic::invalid(operand.place, "operand of the wrong kind").found(found).expected(expected)
     }
 
     /// `d, a, b` of one type.
@@ -391,23 +423,6 @@ pub(super) fn count(i: &Instruction, expected: &str) -> Fail {
     Diagnostic::invalid(place, "wrong number of operands")
         .found(i.operands.len().to_string())
         .expected(expected)
-}
-
-/// The error for an operand of the wrong shape.
-pub(super) fn wrong_kind(operand: &Operand, expected: &str) -> Fail {
-    let found = match operand.kind {
-        OperandKind::Name(_) | OperandKind::Component(..) | OperandKind::Lane(..) => "a name of another kind",
-        OperandKind::Not(_) => "a negated predicate",
-        OperandKind::Offset(..) => "an address",
-        OperandKind::Value(_) => "a constant",
-        OperandKind::Sink => "`_`",
-        OperandKind::Pair(_) => "a pair `a|b`",
-        OperandKind::Vector(_) => "a vector",
-        OperandKind::Memory { .. } => "an address in brackets",
-        OperandKind::Bracket(_) => "a list in brackets",
-        OperandKind::List(_) => "a list in parentheses",
-    };
-    Diagnostic::invalid(operand.place, "operand of the wrong kind").found(found).expected(expected)
 }
 
 fn in_space(space: Space, offset: u32) -> Resolved {

@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::memory::Transfer;
-use super::operand::{Resolved, integer_of, operands, wrong_kind};
+use super::operand::{Resolved, integer_of, operands};
 use super::scope::Symbol;
 use super::variables;
 use crate::front::ast::{self, Base, DeclType, Instruction, Operand, OperandKind};
@@ -95,7 +95,7 @@ impl<'a> Builder<'a> {
             }
             Resolved::Argument(register) => {
                 if transfer.mode.vector != 1 {
-                    return Err(wrong_kind(dst, "one register, for a scalar parameter"));
+                    return Err(self.wrong_kind(dst, "one register, for a scalar parameter"));
                 }
                 let wide = self.dst_relaxed(dst, ty)?;
                 self.whole(address, register, ty, offset)?;
@@ -119,7 +119,7 @@ impl<'a> Builder<'a> {
             }
             Resolved::Argument(register) => {
                 if transfer.mode.vector != 1 {
-                    return Err(wrong_kind(value, "one register, for a scalar parameter"));
+                    return Err(self.wrong_kind(value, "one register, for a scalar parameter"));
                 }
                 let value = self.src_relaxed(value, ty)?;
                 self.whole(address, register, ty, offset)?;

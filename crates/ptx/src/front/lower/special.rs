@@ -53,3 +53,8 @@ pub(super) fn special(name: &str, component: Option<&str>) -> Option<Special> {
 pub(super) fn type_of(special: Special) -> Ty {
     if special.is_wide() { Ty::U64 } else { Ty::U32 }
 }
+
+/// Whether a special register has components.
+pub(super) fn is_vector(name: &str) -> bool {
+    matches!(name, "%tid" | "%ntid" | "%ctaid" | "%nctaid")
+}

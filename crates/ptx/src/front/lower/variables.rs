@@ -196,6 +196,12 @@ impl Globals {
             return Ok(());
         }
         let layout = layout(variable)?;
+        let sized = layout.bytes > 0 || !variable.dims.contains(&None);
+        if !external && !sized {
+            return Err(Diagnostic::invalid(variable.place, "array without a size")
+                .found(format!("`{}[]`", module.names.text(variable.name)))
+                .expected("a size, an initialiser or `.extern`"));
+        }
         let global = match variable.space {
             DeclSpace::Shared if external => Global::DynamicShared,
             DeclSpace::Shared => {

@@ -2,7 +2,7 @@
 
 use super::atomic::OPERATIONS;
 use super::builder::Builder;
-use super::operand::{count, operands, wrong_kind};
+use super::operand::{count, operands};
 use crate::front::ast::{Instruction, OperandKind};
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::Fail;
@@ -74,7 +74,7 @@ impl<'a> Builder<'a> {
         let [d, a, mask] = operands(i)?;
         let (d, p) = Self::dst_pair(d);
         if let (Some(p), false) = (p, all) {
-            return Err(wrong_kind(p, "no predicate with `.any`"));
+            return Err(self.wrong_kind(p, "no predicate with `.any`"));
         }
         let mut dst = vec![self.dst_or_sink(d, Ty::B32)?];
         if p.is_some() {
@@ -117,7 +117,7 @@ impl<'a> Builder<'a> {
         m.require(&[("sync", ())])?;
         m.finish()?;
         let [d, mask] = operands(i)?;
-        let OperandKind::Pair(pair) = &d.kind else { return Err(wrong_kind(d, "a pair `d|p`")) };
+        let OperandKind::Pair(pair) = &d.kind else { return Err(self.wrong_kind(d, "a pair `d|p`")) };
         let lane = self.dst_or_sink(&pair.0, Ty::B32)?;
         let p = self.dst_or_sink(&pair.1, Ty::Pred)?;
         let mask = self.src(mask, Ty::U32)?;

@@ -13,7 +13,7 @@ use super::diagnostic::{Diagnostic, Diagnostics, Fail};
 use super::lexer::{Lexer, Spot, Token};
 
 /// Deepest nesting of scopes, braces and parentheses.
-const MAX_DEPTH: u32 = 100;
+const MAX_DEPTH: u32 = 64;
 
 /// Longest text in bytes: places in it are 32-bit numbers.
 const MAX_TEXT: usize = 1 << 31;
