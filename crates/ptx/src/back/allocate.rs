@@ -6,7 +6,7 @@
 
 use super::body::Body;
 use super::cfg::Cfg;
-use super::color::{NO_PLACE, Problem};
+use super::color::{NO_PLACE, Outcome, Problem, Style};
 use super::dominance::{Dominators, loop_depths};
 use super::interference::Graph;
 use super::liveness::Liveness;
@@ -71,8 +71,9 @@ pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allo
             }
         }
         let of = |nodes| Problem { graph: &graph, nodes, widths: &widths, costs: &costs };
-        let row_colors = fewest(&of(&rows), graph.pressure, rows_limit);
-        let predicate_colors = fewest(&of(&predicates), graph.predicate_pressure, predicate_limit);
+        let row_colors = fewest(&of(&rows), graph.pressure, rows_limit, |rows| limits.roomy(rows));
+        let predicate_colors =
+            fewest(&of(&predicates), graph.predicate_pressure, predicate_limit, |_| predicate_limit);
         let (row_colors, predicate_colors) = match (row_colors, predicate_colors) {
             (Ok(rows), Ok(predicates)) => (rows, predicates),
             (row_colors, predicate_colors) => {
@@ -114,14 +115,15 @@ pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allo
     }
 }
 
-/// Colours with the fewest rows from `least` to `most`.
-fn fewest(problem: &Problem<'_>, least: usize, most: usize) -> super::color::Outcome {
+/// Colours with the fewest rows from `least` to `most`, then spreads over those that cost nothing more.
+fn fewest(problem: &Problem<'_>, least: usize, most: usize, roomy: impl Fn(usize) -> usize) -> Outcome {
     for rows in least.min(most)..most {
-        if let Ok(places) = problem.color(rows) {
-            return Ok(places);
+        if let Ok(places) = problem.color(rows, Style::Tight) {
+            let wide = roomy(rows).min(most);
+            return Ok(problem.color(wide, Style::Spread).unwrap_or(places));
         }
     }
-    problem.color(most)
+    problem.color(most, Style::Tight)
 }
 
 /// What to spill when `failed` found no place: those of them that can be, else their cheapest neighbour.

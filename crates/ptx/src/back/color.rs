@@ -18,18 +18,32 @@ pub struct Problem<'a> {
     pub costs: &'a [f32],
 }
 
+/// Which of several free places a node takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Style {
+    /// The lowest, single rows preferably in pairs that are already broken: leaves most room for others.
+    Tight,
+    /// The one with the fewest tenants: instructions wait less for each other only to reuse a row.
+    Spread,
+}
+
 /// A colouring, or the nodes that found no place.
 pub type Outcome = Result<Vec<u16>, Vec<u32>>;
 
 impl Problem<'_> {
     /// Colours with `rows` places. Wide nodes begin at multiples of their width.
-    pub fn color(&self, rows: usize) -> Outcome {
+    pub fn color(&self, rows: usize, style: Style) -> Outcome {
         let order = self.simplify(rows);
         let mut places = vec![NO_PLACE; self.widths.len()];
+        let mut tenants = vec![0u32; rows];
         let mut failed = Vec::new();
         for node in order.into_iter().rev() {
-            match self.choose(node, rows, &places) {
-                Some(place) => places[node as usize] = place as u16,
+            match self.choose(node, rows, &places, style, &tenants) {
+                Some(place) => {
+                    places[node as usize] = place as u16;
+                    let width = usize::from(self.widths[node as usize]);
+                    tenants[place..place + width].iter_mut().for_each(|count| *count += 1);
+                }
                 None => failed.push(node),
             }
         }
@@ -96,9 +110,9 @@ impl Problem<'_> {
         }
     }
 
-    /// A free place for a node, given its neighbours' places: a wished one, else the lowest, single rows
-    /// preferably in pairs that are already broken.
-    fn choose(&self, node: u32, rows: usize, places: &[u16]) -> Option<usize> {
+    /// A free place for a node, given its neighbours' places: a wished one, else one of the style. `tenants` counts
+    /// the nodes in each row so far.
+    fn choose(&self, node: u32, rows: usize, places: &[u16], style: Style, tenants: &[u32]) -> Option<usize> {
         let width = usize::from(self.widths[node as usize]);
         let mut taken = [0u64; 4];
         for &other in &self.graph.neighbours[node as usize] {
@@ -123,6 +137,9 @@ impl Problem<'_> {
             }
         }
         let mut free = (0..rows).step_by(width).filter(|place| is_free(*place));
+        if style == Style::Spread {
+            return free.min_by_key(|place| (tenants[*place..place + width].iter().sum::<u32>(), *place));
+        }
         if width > 1 {
             return free.next();
         }

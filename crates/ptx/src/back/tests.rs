@@ -11,9 +11,9 @@ const ADD: Op = Op::Int(IntOp::Add, Ty::U32);
 const ADD64: Op = Op::Int(IntOp::Add, Ty::U64);
 const LESS: Op = Op::Setp { cmp: Compare::Lt, ty: Ty::U32, combine: None, ftz: false };
 
-/// Nothing reserved, so that counts are those of the code.
+/// Nothing reserved and nothing to spare, so that counts are the fewest.
 fn plain() -> Options {
-    Options { reserved_registers: 0, ..Options::default() }
+    Options { reserved_registers: 0, register_unit: 1, sm_threads: u32::MAX, ..Options::default() }
 }
 
 fn options(registers: u32, predicates: u32) -> Options {
@@ -174,6 +174,14 @@ fn the_checker_finds_wrong_places() {
 }
 
 #[test]
+fn spreading_costs_no_warp() {
+    let limits = Options::default().limits(Default::default());
+    // Three are reserved: 10 + 4 rows; up to 32 in all; to the end of a unit of eight beyond that.
+    let rows: Vec<usize> = [10, 27, 29, 30, 36, 37].into_iter().map(|rows| limits.roomy(rows)).collect();
+    assert_eq!(rows, [14, 29, 29, 34, 37, 37]);
+}
+
+#[test]
 fn launch_bounds_share_out_the_registers() {
     let limit = |threads, ctas| {
         let bounds = crate::ir::LaunchBounds {
@@ -186,7 +194,10 @@ fn launch_bounds_share_out_the_registers() {
     assert_eq!(limit(1024, 1), 64);
     assert_eq!(limit(1024, 2), 32);
     assert_eq!(limit(256, 1), 255);
-    assert_eq!(limit(256, 3), 80);
+    assert_eq!(limit(256, 3), 85);
+    let of_eight = Options { register_unit: 8, ..plain() };
+    let bounds = crate::ir::LaunchBounds { max_threads: Some(256), min_ctas: Some(3), ..Default::default() };
+    assert_eq!(of_eight.limits(bounds).registers, 80);
     let bounds = crate::ir::LaunchBounds { max_registers: Some(40), ..Default::default() };
     assert_eq!(Options::default().limits(bounds).registers, 37);
 }
@@ -326,8 +337,10 @@ proptest! {
     #[test]
     fn programs_keep_their_meaning(function in program(true), rows in 4u32..24, predicates in 2u32..8) {
         let expected = run_virtual(&function);
-        let free = compile(&function, &plain()).expect("compiles");
-        same(&run_decoded(&free), &expected);
+        for options in [plain(), Options::default()] {
+            let free = compile(&function, &options).expect("compiles");
+            same(&run_decoded(&free), &expected);
+        }
         let tight = compile(&function, &options(rows, predicates)).expect("compiles");
         same(&run_decoded(&tight), &expected);
         prop_assert!(tight.registers <= rows.max(10));
