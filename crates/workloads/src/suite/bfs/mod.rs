@@ -21,13 +21,13 @@ pub(super) const WORKLOAD: Workload = Workload {
         "unreached vertices keep the cost -1",
         "the search begins at vertex 0",
     ],
-    inputs: ["2,500 vertices", "2^17 vertices", "2^21 vertices (Rodinia: 2^20)"],
+    inputs: ["2,500 vertices", "2^17 vertices", "3 x 2^20 vertices (Rodinia: 2^20)"],
     ptx: include_str!("kernel.ptx"),
     build: |size| {
         Box::new(match size {
             Size::Test => Bfs { vertices: 2500 },
             Size::Small => Bfs { vertices: 1 << 17 },
-            Size::Paper => Bfs { vertices: 1 << 21 },
+            Size::Paper => Bfs { vertices: 3 << 20 },
         })
     },
 };

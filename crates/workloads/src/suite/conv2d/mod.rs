@@ -18,13 +18,13 @@ pub(super) const WORKLOAD: Workload = Workload {
         "A is uniform random in [-1, 1)",
         "the border of B is set to zero",
     ],
-    inputs: ["200 x 150", "1024 x 1024", "4096 x 4096"],
+    inputs: ["200 x 150", "1024 x 1024", "4608 x 4608 (PolyBench: 4096 x 4096)"],
     ptx: include_str!("kernel.ptx"),
     build: |size| {
         Box::new(match size {
             Size::Test => Conv2d { ni: 200, nj: 150 },
             Size::Small => Conv2d { ni: 1024, nj: 1024 },
-            Size::Paper => Conv2d { ni: 4096, nj: 4096 },
+            Size::Paper => Conv2d { ni: 4608, nj: 4608 },
         })
     },
 };

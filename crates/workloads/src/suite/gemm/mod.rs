@@ -18,7 +18,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         "Morpheus runs Parboil's SGEMM, which tiles",
         "A, B and C are uniform random in [-1, 1), alpha = 1.5, beta = 0.75",
     ],
-    inputs: ["C 60 x 72, depth 64", "C 256 x 256, depth 256", "C 640 x 640, depth 640"],
+    inputs: ["C 60 x 72, depth 64", "C 256 x 256, depth 256", "C 640 x 640, depth 640 (PolyBench: 512 each)"],
     ptx: include_str!("kernel.ptx"),
     build: |size| {
         Box::new(match size {

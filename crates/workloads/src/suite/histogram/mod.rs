@@ -16,13 +16,13 @@ pub(super) const WORKLOAD: Workload = Workload {
         "FUSE and Morpheus run Parboil's HISTO, which saturates its counts",
         "bytes are the bitwise and of two random bytes, so that low counts of set bits are frequent",
     ],
-    inputs: ["20,000 words", "2^22 words", "2^25 + 2^23 words"],
+    inputs: ["20,000 words", "2^22 words", "3 x 2^24 words"],
     ptx: include_str!("kernel.ptx"),
     build: |size| {
         Box::new(match size {
             Size::Test => Histogram { words: 20_000, ctas: 8 },
             Size::Small => Histogram { words: 1 << 22, ctas: 128 },
-            Size::Paper => Histogram { words: (1 << 25) + (1 << 23), ctas: 1024 },
+            Size::Paper => Histogram { words: 3 << 24, ctas: 1024 },
         })
     },
 };

@@ -16,14 +16,14 @@ pub(super) const WORKLOAD: Workload = Workload {
     inputs: [
         "2 launches over 10,000 elements",
         "1 launch over 2^22 elements",
-        "8 launches over 2^23 elements",
+        "10 launches over 2^23 elements",
     ],
     ptx: include_str!("kernel.ptx"),
     build: |size| {
         Box::new(match size {
             Size::Test => Saxpy { n: 10_000, launches: 2 },
             Size::Small => Saxpy { n: 1 << 22, launches: 1 },
-            Size::Paper => Saxpy { n: 1 << 23, launches: 8 },
+            Size::Paper => Saxpy { n: 1 << 23, launches: 10 },
         })
     },
 };

@@ -20,13 +20,13 @@ pub(super) const WORKLOAD: Workload = Workload {
         "x is read from global memory, not through a texture",
         "Morpheus runs Parboil's SPMV, whose matrix is stored by jagged diagonals",
     ],
-    inputs: ["650 rows", "40,000 rows", "600,000 rows"],
+    inputs: ["650 rows", "40,000 rows", "800,000 rows"],
     ptx: include_str!("kernel.ptx"),
     build: |size| {
         Box::new(match size {
             Size::Test => Spmv { rows: 650 },
             Size::Small => Spmv { rows: 40_000 },
-            Size::Paper => Spmv { rows: 600_000 },
+            Size::Paper => Spmv { rows: 800_000 },
         })
     },
 };
