@@ -79,7 +79,10 @@ impl ClockRatio {
     /// How many local cycles have begun when reference cycle `now` begins.
     #[inline]
     pub fn local(self, now: Cycle) -> u64 {
-        (u128::from(now.0) * u128::from(self.numerator) / u128::from(self.denominator)) as u64
+        match now.0.checked_mul(self.numerator) {
+            Some(product) => product / self.denominator,
+            None => (u128::from(now.0) * u128::from(self.numerator) / u128::from(self.denominator)) as u64,
+        }
     }
 
     /// The first reference cycle in which local cycle `local` has begun.
@@ -87,6 +90,9 @@ impl ClockRatio {
     pub fn reference(self, local: u64) -> Cycle {
         if local == u64::MAX {
             return Cycle::NEVER;
+        }
+        if let Some(product) = local.checked_mul(self.denominator) {
+            return Cycle(product.div_ceil(self.numerator));
         }
         let cycles = (u128::from(local) * u128::from(self.denominator)).div_ceil(u128::from(self.numerator));
         Cycle(u64::try_from(cycles).unwrap_or(u64::MAX))
@@ -110,6 +116,17 @@ mod tests {
                 assert!(ratio.local(begins) >= local, "{local} has begun at {begins}");
                 assert!(ratio.local(Cycle(begins.0 - 1)) < local, "{local} has not begun before {begins}");
             }
+        }
+    }
+
+    #[test]
+    fn far_cycles_are_exact_too() {
+        let ratio = ClockRatio::of(924, 700).unwrap();
+        // 33 local cycles in 25 reference cycles, on both sides of 64-bit products.
+        for rounds in [1 << 40, u64::MAX / 33 / 25, u64::MAX / 33 / 2, u64::MAX / 33 - 1] {
+            let reference = rounds.saturating_mul(25);
+            assert_eq!(ratio.local(Cycle(reference)), (u128::from(reference) * 33 / 25) as u64);
+            assert_eq!(ratio.reference(rounds * 33), Cycle(rounds * 25));
         }
     }
 

@@ -46,6 +46,20 @@ struct Slice {
     refused: bool,
     reads: DelayLine<DramRequest>,
     writes: DelayLine<DramRequest>,
+    /// When the first of them may be taken.
+    next_ready: Cycle,
+}
+
+impl Slice {
+    #[inline]
+    fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
+        if now < self.next_ready {
+            return None;
+        }
+        let request = self.reads.pop(now).or_else(|| self.writes.pop(now));
+        self.next_ready = self.reads.next_ready().min(self.writes.next_ready());
+        request
+    }
 }
 
 /// The channel's door for one of its slices.
@@ -89,6 +103,7 @@ impl Channel {
             refused: false,
             reads: DelayLine::new(outstanding_bound),
             writes: DelayLine::new(outstanding_bound),
+            next_ready: Cycle::NEVER,
         };
         Ok(Channel {
             clock,
@@ -126,8 +141,7 @@ impl Channel {
 
     /// Earliest cycle from `now` on at which a command may be issued or a finished request taken.
     pub fn next_event(&self, now: Cycle) -> Cycle {
-        let finished = |slice: &Slice| slice.reads.next_ready().min(slice.writes.next_ready());
-        let finished = self.slices.iter().map(finished).min().unwrap_or(Cycle::NEVER);
+        let finished = self.slices.iter().map(|slice| slice.next_ready).min().unwrap_or(Cycle::NEVER);
         finished.min(self.wake_core).max(now)
     }
 
@@ -200,18 +214,19 @@ impl Channel {
         let Entry { mut request, slice, line, accepted } = entry;
         let slice = &mut self.slices[slice];
         slice.queued -= 1;
-        let line_is_full = if request.write {
+        let (line, ready) = if request.write {
             self.storage.write(line, request.bytes, &request.tray);
             self.statistics.writes += 1;
-            slice.writes.push(self.clock.reference(at + self.write_cycles), request)
+            (&mut slice.writes, self.clock.reference(at + self.write_cycles))
         } else {
             self.storage.read(line, request.bytes, &mut request.tray);
             self.statistics.reads += 1;
             let ready = self.clock.reference(at + self.read_cycles) + self.controller_latency;
             self.statistics.read_latency_cycles += ready - accepted;
-            slice.reads.push(ready, request)
+            (&mut slice.reads, ready)
         };
-        line_is_full.expect("the bound on outstanding requests keeps room for every completion");
+        slice.next_ready = slice.next_ready.min(ready);
+        line.push(ready, request).expect("the bound on outstanding requests keeps room for every completion");
     }
 
     /// Whether a slice may have another queue entry.
@@ -258,8 +273,7 @@ impl DramPort for Port<'_> {
 
     #[inline]
     fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
-        let slice = &mut self.channel.slices[self.slice];
-        let request = slice.reads.pop(now).or_else(|| slice.writes.pop(now))?;
+        let request = self.channel.slices[self.slice].completed(now)?;
         self.channel.outstanding -= 1;
         Some(request)
     }

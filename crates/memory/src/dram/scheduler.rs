@@ -6,8 +6,9 @@ use super::parameters::{DramParameters, MAX_BANKS};
 use super::pattern::{AddressPattern, Place};
 use super::statistics::DramStatistics;
 use super::timing::{COMMANDS, Command, Timing, constraints};
-use crate::address::LineAddress;
+use crate::address::{LINE_BYTES, LineAddress};
 use crate::doors::DramRequest;
+use crate::line::ByteMask;
 
 const NO_ROW: u32 = u32::MAX;
 
@@ -100,6 +101,7 @@ pub(super) struct Scheduler {
     starvation_bound: u32,
     pattern: AddressPattern,
     atom_bytes: usize,
+    atom_firsts: u128,
     burst_cycles: u64,
     refresh_interval: u64,
     next_refresh: u64,
@@ -156,6 +158,7 @@ impl Scheduler {
             starvation_bound: *parameters.starvation_bound,
             pattern,
             atom_bytes: *parameters.atom_bytes,
+            atom_firsts: firsts_of_atoms(*parameters.atom_bytes),
             burst_cycles: *parameters.burst_cycles,
             refresh_interval,
             next_refresh: refresh_interval,
@@ -174,14 +177,14 @@ impl Scheduler {
         let place = self.pattern.place(entry.line.base().0);
         let number = self.free.trailing_zeros() as usize;
         self.free &= self.free - 1;
-        let sectors = entry.request.bytes.to_sectors(self.atom_bytes);
-        assert!(!sectors.is_empty(), "a request to DRAM moves bytes");
+        let bursts = bursts(entry.request.bytes, self.atom_bytes, self.atom_firsts);
+        assert!(bursts > 0, "a request to DRAM moves bytes");
         let Place { bank, row, .. } = place;
         self.slots[number] = Slot {
             order: self.next_order,
             arrived,
             row,
-            bursts_left: sectors.count() / self.atom_bytes as u32,
+            bursts_left: bursts,
             bank,
             write: entry.request.write,
             begun: false,
@@ -264,7 +267,8 @@ impl Scheduler {
         let precharge = (0..self.banks.len())
             .filter(open)
             .map(|bank| (self.timing.earliest_of_bank(Command::Pre, bank, self.banks[bank].group), bank))
-            .min();
+            .min()
+            .map(|(ready, bank)| (ready.max(self.timing.earliest_of_channel(Command::Pre)), bank));
         let (ready, choice) = match precharge {
             Some((ready, bank)) => (ready, Choice::Issue(Command::Pre, bank)),
             None => (self.timing.earliest_of_channel(Command::Ref), Choice::Issue(Command::Ref, 0)),
@@ -419,6 +423,24 @@ impl Scheduler {
     }
 }
 
+/// The first byte of every atom of a line.
+fn firsts_of_atoms(atom_bytes: usize) -> u128 {
+    u128::MAX / (u128::MAX >> (LINE_BYTES - atom_bytes))
+}
+
+/// How many atoms (a power of two of bytes) hold some of the bytes.
+#[inline]
+fn bursts(bytes: ByteMask, atom_bytes: usize, firsts_of_atoms: u128) -> u32 {
+    // Every byte's bit moves down into the first of its atom, together with its neighbours'.
+    let mut firsts = bytes.0;
+    let mut folded = 1;
+    while folded < atom_bytes {
+        firsts |= firsts >> folded;
+        folded *= 2;
+    }
+    (firsts & firsts_of_atoms).count_ones()
+}
+
 /// The oldest of some slots.
 #[inline]
 fn oldest(slots: &[Slot], mask: u64) -> usize {
@@ -428,4 +450,25 @@ fn oldest(slots: &[Slot], mask: u64) -> usize {
         best = best.min((slots[slot].order, slot));
     }
     best.1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bursts_cover_the_bytes() {
+        let mut random = strata_engine::seed::Stream::new(3, "bursts");
+        for atom in [1, 2, 4, 8, 16, 32, 64, 128] {
+            for round in 0..200 {
+                let bytes = (0..round % 5).fold(0, |bytes, _| bytes | 1u128 << random.below(128));
+                let expected = ByteMask(bytes).to_sectors(atom).count() / atom as u32;
+                assert_eq!(
+                    bursts(ByteMask(bytes), atom, firsts_of_atoms(atom)),
+                    expected,
+                    "{bytes:#x} in atoms of {atom}"
+                );
+            }
+        }
+    }
 }
