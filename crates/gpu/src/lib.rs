@@ -1,6 +1,13 @@
 //! From a machine file to an assembled GPU, its runs and their results.
 
+mod assemble;
+pub mod catalogue;
 pub mod device;
+pub mod gpu;
 pub mod machine;
+mod part;
 pub mod program;
 pub mod results;
+mod run;
+
+pub use run::{Progress, RunError, RunRequest, run};

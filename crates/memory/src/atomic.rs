@@ -68,9 +68,21 @@ pub struct AtomicBatch {
 }
 
 impl AtomicBatch {
+    /// Most bytes that a batch takes in a packet: a warp's worth of 64-bit compare-and-swaps.
+    pub const LARGEST_WIRE_BYTES: u32 = 32 * (1 + 2 * 8);
+
     /// A batch without entries.
     pub const fn empty(op: AtomicOp, ty: AtomicType) -> AtomicBatch {
-        AtomicBatch { op, ty, count: 0, lane: [0; 32], offset: [0; 32], a: [0; 32], b: [0; 32], returns: false }
+        AtomicBatch {
+            op,
+            ty,
+            count: 0,
+            lane: [0; 32],
+            offset: [0; 32],
+            a: [0; 32],
+            b: [0; 32],
+            returns: false,
+        }
     }
 
     /// Performs the entries in order on the line's bytes and leaves the old values in `a`.

@@ -16,6 +16,8 @@ pub struct SmConfig {
     pub cta_slots: Cited<u32>,
     /// 32-bit registers.
     pub registers: Cited<u32>,
+    /// Most 32-bit registers of a thread: a kernel that needs more spills to local memory.
+    pub registers_per_thread: Cited<u32>,
     /// Registers are given to a warp in multiples of this, a multiple of 32.
     pub register_unit: Cited<u32>,
     /// Bytes of shared memory that CTAs can have.
@@ -42,7 +44,7 @@ pub struct SmConfig {
 
 /// How a scheduler picks among its ready warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Scheduling {
     /// Loose round robin: the next ready warp after the one that issued last.
     LooseRoundRobin,
@@ -67,7 +69,7 @@ pub struct RegisterFileConfig {
 
 /// A kind of execution unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 #[allow(missing_docs)]
 pub enum UnitKind {
     Sp,
@@ -198,6 +200,7 @@ impl SmConfig {
         within("warp_slots", *self.warp_slots, 1, 64)?;
         within("cta_slots", *self.cta_slots, 1, 32)?;
         within("registers", *self.registers, 32, 1 << 20)?;
+        within("registers_per_thread", *self.registers_per_thread, 8, 255)?;
         within("register_unit", *self.register_unit, 32, 1 << 16)?;
         if !self.register_unit.is_multiple_of(32) {
             return Err(format!("sm.register_unit = {}: expected a multiple of 32", *self.register_unit));

@@ -1,5 +1,8 @@
 //! The CTA dispatcher: an island that hands a grid's CTAs to the SMs.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use strata_engine::{Cycle, Inlet, Island, Outlet, Window};
 
 /// From the dispatcher to an SM.
@@ -55,13 +58,20 @@ pub struct Dispatcher {
     flushed: usize,
     finished_at: Option<Cycle>,
     progress: u64,
+    /// Where watchers of a run read how many CTAs have ended.
+    meter: Arc<AtomicU64>,
 }
 
 impl Dispatcher {
     /// A dispatcher without a grid.
     pub fn new(links: Vec<SmLinks>) -> Self {
         let sms = links.into_iter().map(|links| Sm { links, room: 0, flush: Flush::Done }).collect();
-        Dispatcher { sms, ctas: 0, next: 0, done: 0, turn: 0, flushed: 0, finished_at: None, progress: 0 }
+        Dispatcher { sms, ctas: 0, next: 0, done: 0, turn: 0, flushed: 0, finished_at: None, progress: 0, meter: Arc::default() }
+    }
+
+    /// Keeps the number of CTAs that have ended in `meter`, for those who watch a run. The model never reads it.
+    pub fn report_to(&mut self, meter: Arc<AtomicU64>) {
+        self.meter = meter;
     }
 
     /// Begins a grid of `ctas` CTAs, of which each SM holds `per_sm` at once.
@@ -97,6 +107,7 @@ impl Dispatcher {
                 match notice {
                     Notice::CtaDone => {
                         self.done += 1;
+                        self.meter.store(self.done, Ordering::Relaxed);
                         sm.room += 1;
                     }
                     Notice::Flushed => {

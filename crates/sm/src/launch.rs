@@ -35,6 +35,9 @@ pub struct Launch {
 }
 
 impl Launch {
+    /// Bytes of an instruction in device memory. NVIDIA Fermi instructions are 64 bits long.
+    pub const CODE_BYTES: u64 = 8;
+
     /// CTAs of the grid.
     pub fn ctas(&self) -> u64 {
         self.grid.iter().map(|n| u64::from(*n)).product()

@@ -3,7 +3,7 @@
 use strata_workloads::{DeviceError, DevicePtr};
 
 /// First address handed out: null and small addresses are never valid.
-const BASE: u64 = 0x1000_0000;
+const BASE: u64 = 0x10_0000;
 /// Alignment of a buffer. CUDA C programming guide, "Device Memory Accesses": at least 256 bytes.
 const ALIGN: u64 = 256;
 /// Unmapped bytes after each buffer, so that running off its end is seen.

@@ -2,7 +2,12 @@
 
 mod arguments;
 mod heap;
+mod lockstep;
 mod reference;
+mod system;
+mod timed;
 
 pub use heap::{Buffer, Heap};
+pub use lockstep::Lockstep;
 pub use reference::ReferenceDevice;
+pub use timed::TimedDevice;

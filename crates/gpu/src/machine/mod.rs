@@ -1,3 +1,139 @@
-//! Machine files.
+//! Machine files: built in or the user's, read, overridden and checked.
 
+mod file;
 pub mod overrides;
+
+use std::path::Path;
+
+use serde::Deserialize;
+use strata_engine::config::{self, ConfigError};
+use toml::Table;
+
+pub use file::{Clocks, GpuConfig, L1dChoice, LlcChoice, MachineFile};
+
+/// A machine file that comes with the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Builtin {
+    /// Its name on a command line.
+    pub name: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+impl Builtin {
+    /// What the file says of itself.
+    pub fn description(&self) -> String {
+        let table: Table = self.text.parse().expect("a built-in machine file is TOML");
+        table["description"].as_str().expect("a machine file has a description").to_owned()
+    }
+}
+
+/// The machine files that come with the program.
+pub fn builtin() -> &'static [Builtin] {
+    &[Builtin { name: "gtx480", text: include_str!("../../../../machines/gtx480.toml") }]
+}
+
+/// A machine that can be built.
+#[derive(Clone, Debug)]
+pub struct Machine {
+    file: MachineFile,
+}
+
+impl Machine {
+    /// Reads a machine by name or from a file (`*.toml`), applies `--set` overrides and checks it.
+    ///
+    /// # Errors
+    /// What is wrong with the file or an override, with file, line and column where known.
+    pub fn load(name_or_file: &str, sets: &[String]) -> Result<Machine, ConfigError> {
+        if let Some(builtin) = builtin().iter().find(|builtin| builtin.name == name_or_file) {
+            let path = format!("machines/{}.toml", builtin.name);
+            return Machine::parse(Path::new(&path), builtin.text, sets);
+        }
+        let path = Path::new(name_or_file);
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            let known: Vec<&str> = builtin().iter().map(|builtin| builtin.name).collect();
+            let message = format!("no such machine, expected one of {} or a file (*.toml)", known.join(", "));
+            return Err(ConfigError { file: path.into(), place: None, message });
+        }
+        let text = read_limited(path)?;
+        Machine::parse(path, &text, sets)
+    }
+
+    /// Reads a machine from text; `path` is named in errors.
+    ///
+    /// # Errors
+    /// As [`Machine::load`].
+    pub fn parse(path: &Path, text: &str, sets: &[String]) -> Result<Machine, ConfigError> {
+        // Read as it stands first: only this knows lines and columns.
+        let mut file: MachineFile = config::parse(path, text)?;
+        if !sets.is_empty() {
+            let mut table: Table = text.parse().expect("the text was read before");
+            for set in sets {
+                overrides::apply(&mut table, set)?;
+                file = MachineFile::deserialize(table.clone()).map_err(|error| ConfigError {
+                    file: format!("--set {set}").into(),
+                    place: None,
+                    message: error.message().trim().to_owned(),
+                })?;
+            }
+        }
+        file.check().map_err(|message| ConfigError { file: path.to_owned(), place: None, message })?;
+        Ok(Machine { file })
+    }
+
+    /// Its name in results.
+    pub fn name(&self) -> &str {
+        &self.file.name
+    }
+
+    /// Its numbers.
+    pub fn file(&self) -> &MachineFile {
+        &self.file
+    }
+
+    /// How its kernels are compiled.
+    pub fn compile_options(&self) -> strata_ptx::back::Options {
+        strata_ptx::back::Options {
+            max_registers: *self.file.sm.registers_per_thread,
+            sm_registers: *self.file.sm.registers,
+            ..Default::default()
+        }
+    }
+
+    /// A few lines that say what it is.
+    pub fn outline(&self) -> String {
+        let MachineFile { gpu, sm, clocks, dram, l1d, llc, description, .. } = &self.file;
+        let L1dChoice::Sram(l1d) = l1d;
+        let LlcChoice::Conventional(llc) = llc;
+        let slices = *gpu.channels * *gpu.slices_per_channel;
+        format!(
+            "  {description}\n  {} SMs of {} warps at {} MHz, {} schedulers each\n  L1D {} KB, {} ways, {} MSHRs\n  \
+             L2 {} slices of {} KB\n  DRAM {} channels of {} banks at {} MHz\n  window {} cycles",
+            *gpu.sms,
+            *sm.warp_slots,
+            *clocks.core_mhz,
+            *sm.schedulers,
+            l1d.capacity_bytes() / 1024,
+            *l1d.ways,
+            *l1d.mshr_entries,
+            slices,
+            *llc.sets * *llc.ways * strata_memory::LINE_BYTES / 1024,
+            *gpu.channels,
+            *dram.banks,
+            *clocks.dram_mhz,
+            self.file.window(),
+        )
+    }
+}
+
+/// Machine files are small: more is not read.
+const FILE_LIMIT: u64 = 1 << 20;
+
+fn read_limited(path: &Path) -> Result<String, ConfigError> {
+    let error = |message: String| ConfigError { file: path.to_owned(), place: None, message };
+    let size = std::fs::metadata(path).map_err(|e| error(e.to_string()))?.len();
+    if size > FILE_LIMIT {
+        return Err(error(format!("found {size} bytes, expected at most {FILE_LIMIT}")));
+    }
+    std::fs::read_to_string(path).map_err(|e| error(e.to_string()))
+}

@@ -71,7 +71,8 @@ fn launch(launch: &LaunchResult) -> Value {
         "thread_instructions": launch.thread_instructions,
         "registers_per_thread": launch.registers,
         "shared_bytes_per_cta": launch.shared_bytes,
-        "occupancy": launch.occupancy,
+        "ctas_per_sm": launch.ctas_per_sm,
+        "limiter": launch.limiter,
         "printed": launch.printed,
     })
 }

@@ -30,8 +30,10 @@ pub struct LaunchResult {
     pub registers: u32,
     /// Shared memory a CTA in bytes.
     pub shared_bytes: u32,
-    /// CTAs that fit an SM, and what limits them.
-    pub occupancy: String,
+    /// CTAs that fit an SM at once.
+    pub ctas_per_sm: u32,
+    /// What limits them.
+    pub limiter: String,
     /// What the kernel printed.
     pub printed: Vec<String>,
 }

@@ -78,21 +78,21 @@ fn reg() -> impl Strategy<Value = Reg> {
 }
 
 fn stmt() -> impl Strategy<Value = Stmt> {
-    let any = any::<usize>();
+    let pick = any::<usize>();
     let leaf = prop_oneof![
-        8 => (any, reg(), reg(), reg()).prop_map(|(op, d, a, b)| Stmt::Alu { op, d, a, b }),
-        2 => (any, reg(), reg(), reg()).prop_map(|(op, d, a, b)| Stmt::Float { op, d, a, b }),
-        2 => (any, reg(), reg(), reg()).prop_map(|(op, d, a, b)| Stmt::Wide { op, d, a, b }),
-        2 => (any, reg(), reg(), reg(), reg())
+        8 => (pick, reg(), reg(), reg()).prop_map(|(op, d, a, b)| Stmt::Alu { op, d, a, b }),
+        2 => (pick, reg(), reg(), reg()).prop_map(|(op, d, a, b)| Stmt::Float { op, d, a, b }),
+        2 => (pick, reg(), reg(), reg()).prop_map(|(op, d, a, b)| Stmt::Wide { op, d, a, b }),
+        2 => (pick, reg(), reg(), reg(), reg())
             .prop_map(|(cmp, a, b, d, value)| Stmt::Guarded { cmp, a, b, d, value }),
         3 => (0..8_u8, reg()).prop_map(|(region, value)| Stmt::Store { region, value }),
         3 => (0..8_u8, reg()).prop_map(|(region, d)| Stmt::Load { region, d }),
         2 => (reg(), reg()).prop_map(|(index, d)| Stmt::Gather { index, d }),
-        2 => (any, reg(), reg()).prop_map(|(counter, index, value)| Stmt::Count { counter, index, value }),
-        1 => (any, reg()).prop_map(|(counter, value)| Stmt::CountShared { counter, value }),
+        2 => (pick, reg(), reg()).prop_map(|(counter, index, value)| Stmt::Count { counter, index, value }),
+        1 => (pick, reg()).prop_map(|(counter, value)| Stmt::CountShared { counter, value }),
         2 => (any::<bool>(), reg(), reg()).prop_map(|(store, index, value)| Stmt::Local { store, index, value }),
         1 => (reg(), reg(), reg()).prop_map(|(d, a, b)| Stmt::Call { d, a, b }),
-        1 => (any, reg(), reg(), reg()).prop_map(|(cmp, d, a, b)| Stmt::Select { cmp, d, a, b }),
+        1 => (pick, reg(), reg(), reg()).prop_map(|(cmp, d, a, b)| Stmt::Select { cmp, d, a, b }),
     ];
     leaf.prop_recursive(3, 24, 5, |inner| {
         prop_oneof![

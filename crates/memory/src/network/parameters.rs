@@ -13,7 +13,7 @@ const MAX_TERMINALS: usize = 1 << 14;
 
 /// How nodes are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Topology {
     /// One switch with a port per node of each side.
     Crossbar,
@@ -28,7 +28,7 @@ pub enum Topology {
 
 /// Which of the packets at the inputs of a switch gets a free output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
     /// The next input after the one that was served last.
     RoundRobin,

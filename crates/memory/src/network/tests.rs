@@ -288,7 +288,7 @@ fn parameters_are_read_from_a_machine_file() {
         flit_bytes = { value = 40, source = \"peers\" }
         hop_latency_cycles = { value = 4, source = \"ASSUMED: a test\" }
         buffer_flits = { value = 64, source = \"peers\" }
-        arbitration = { value = \"round_robin\", source = \"ASSUMED: a test\" }
+        arbitration = { value = \"round-robin\", source = \"ASSUMED: a test\" }
     ";
     let parameters: NetworkParameters = config::parse(Path::new("machine.toml"), text).unwrap();
     assert_eq!(*parameters.topology, Topology::Butterfly { radix: 27, stages: 1 });

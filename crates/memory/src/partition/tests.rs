@@ -272,7 +272,7 @@ fn network_parameters() -> NetworkParameters {
         flit_bytes = { value = 40, source = "test" }
         hop_latency_cycles = { value = 4, source = "test" }
         buffer_flits = { value = 16, source = "test" }
-        arbitration = { value = "round_robin", source = "test" }
+        arbitration = { value = "round-robin", source = "test" }
     "#;
     config::parse(Path::new("network.toml"), text).unwrap()
 }

@@ -1,0 +1,38 @@
+//! What there is to choose from and to count.
+
+use strata_designs::baseline::L1dStatistics;
+use strata_engine::statistics::{Group, Statistics};
+
+/// A door of the machine.
+#[derive(Clone, Copy, Debug)]
+pub struct Door {
+    /// Its section in a machine file.
+    pub name: &'static str,
+    /// What it stands between.
+    pub between: &'static str,
+    /// The designs that can stand behind it.
+    pub choices: &'static [&'static str],
+}
+
+/// The doors and what can stand behind each.
+pub fn doors() -> &'static [Door] {
+    &[
+        Door {
+            name: "sm.scheduling",
+            between: "ready warps and issue",
+            choices: &["loose-round-robin", "greedy-then-oldest", "two-level"],
+        },
+        Door {
+            name: "sm.register_file",
+            between: "operand collectors or write-back and the register banks",
+            choices: &["sram"],
+        },
+        Door { name: "l1d", between: "coalesced accesses and the network", choices: &["sram"] },
+        Door {
+            name: "network.topology",
+            between: "SMs and memory partitions",
+            choices: &["crossbar", "butterfly"],
+        },
+        Door { name: "llc", between: "a partition's requests and its DRAM channel", choices: &["conventional"] },
+    ]
+}

@@ -1,0 +1,85 @@
+//! The modelled GPU and the reference executor in lockstep: after every launch all of memory must be equal.
+
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr};
+
+use super::{ReferenceDevice, TimedDevice};
+
+/// Runs everything on both devices. What a host program sees comes from the timed one.
+pub struct Lockstep<'a, 'b> {
+    timed: &'a mut TimedDevice<'b>,
+    reference: &'a mut ReferenceDevice,
+    differences: Vec<String>,
+    launches: u64,
+}
+
+impl<'a, 'b> Lockstep<'a, 'b> {
+    /// Two fresh devices with the same module.
+    pub fn new(timed: &'a mut TimedDevice<'b>, reference: &'a mut ReferenceDevice) -> Self {
+        Lockstep { timed, reference, differences: Vec::new(), launches: 0 }
+    }
+
+    /// Where memory differed: a sentence for each launch and buffer.
+    pub fn into_differences(self) -> Vec<String> {
+        self.differences
+    }
+
+    fn compare(&mut self, kernel: &str) {
+        for buffer in self.reference.buffers() {
+            let found = self.timed.bytes(buffer);
+            let expected = self.reference.bytes(buffer);
+            if found == expected {
+                continue;
+            }
+            let wrong = found.iter().zip(expected).filter(|(a, b)| a != b).count();
+            let first = found.iter().zip(expected).position(|(a, b)| a != b).expect("they differ");
+            self.differences.push(format!(
+                "after launch {} (`{kernel}`), {wrong} of {} bytes of `{}` differ from the reference executor; \
+                 byte {first} (address {:#x}) is {:#04x}, expected {:#04x}",
+                self.launches,
+                buffer.bytes,
+                buffer.name,
+                buffer.start + first as u64,
+                found[first],
+                expected[first],
+            ));
+        }
+    }
+}
+
+impl Device for Lockstep<'_, '_> {
+    fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        let ptr = self.reference.alloc(name, bytes)?;
+        let timed = self.timed.alloc(name, bytes)?;
+        assert_eq!(ptr, timed, "both devices hand out the same addresses");
+        Ok(ptr)
+    }
+
+    fn upload(&mut self, to: DevicePtr, data: &[u8]) -> Result<(), DeviceError> {
+        self.reference.upload(to, data)?;
+        self.timed.upload(to, data)
+    }
+
+    fn download(&mut self, from: DevicePtr, data: &mut [u8]) -> Result<(), DeviceError> {
+        self.timed.download(from, data)
+    }
+
+    fn fill(&mut self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
+        self.reference.fill(to, value, bytes)?;
+        self.timed.fill(to, value, bytes)
+    }
+
+    fn launch(
+        &mut self,
+        kernel: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic_shared: u32,
+        args: &[Arg],
+    ) -> Result<(), DeviceError> {
+        self.timed.launch(kernel, grid, block, dynamic_shared, args)?;
+        self.reference.launch(kernel, grid, block, dynamic_shared, args)?;
+        self.compare(kernel);
+        self.launches += 1;
+        Ok(())
+    }
+}

@@ -1,0 +1,71 @@
+//! The top of device memory, which programs do not see: parameters, code and local memory.
+
+/// Bytes kept for the parameter block (PTX ISA: at most 32,764 bytes of parameters).
+const PARAMETER_BYTES: u64 = 32 << 10;
+/// Alignment of everything here: a row of local memory, a line of code.
+const ALIGN: u64 = 256;
+
+/// Hands out addresses downward from the top of device memory.
+#[derive(Clone, Debug)]
+pub struct SystemRegion {
+    parameters: u64,
+    floor: u64,
+    local: Option<(u64, u64)>,
+}
+
+impl SystemRegion {
+    /// The region of a device memory of `bytes` bytes.
+    pub fn new(bytes: u64) -> Self {
+        let parameters = bytes - PARAMETER_BYTES;
+        SystemRegion { parameters, floor: parameters, local: None }
+    }
+
+    /// Where the parameter block lies.
+    pub fn parameters(&self) -> u64 {
+        self.parameters
+    }
+
+    /// The lowest address in use.
+    pub fn floor(&self) -> u64 {
+        self.floor
+    }
+
+    /// Room for `bytes` bytes above `heap_end`.
+    pub fn alloc(&mut self, bytes: u64, heap_end: u64) -> Option<u64> {
+        let at = self.floor.checked_sub(bytes)? / ALIGN * ALIGN;
+        if at < heap_end {
+            return None;
+        }
+        self.floor = at;
+        Some(at)
+    }
+
+    /// Room for local memory: the region of an earlier launch when it is large enough.
+    pub fn local(&mut self, bytes: u64, heap_end: u64) -> Option<u64> {
+        if let Some((at, room)) = self.local
+            && room >= bytes
+        {
+            return Some(at);
+        }
+        let at = self.alloc(bytes, heap_end)?;
+        self.local = Some((at, bytes));
+        Some(at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn regions_do_not_overlap_and_stay_above_the_heap() {
+        let mut system = SystemRegion::new(1 << 20);
+        let code = system.alloc(1000, 0).unwrap();
+        let local = system.local(5000, 0).unwrap();
+        assert!(code + 1000 <= system.parameters() && local + 5000 <= code);
+        assert_eq!(system.local(4000, 0), Some(local), "a smaller launch uses the same region");
+        assert!(system.local(6000, 0).unwrap() + 6000 <= local);
+        assert_eq!(system.alloc(1000, system.floor()), None);
+        assert_eq!(system.alloc(u64::MAX, 0), None);
+    }
+}

@@ -1,0 +1,225 @@
+//! An assembled GPU: device memory at rest, and launches one after another.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use strata_engine::statistics::Group;
+use strata_engine::{Cycle, RunOptions, Simulation, Stop};
+use strata_memory::address_map::AddressMap;
+use strata_memory::partition::PartitionIsland;
+use strata_memory::{Address, ByteMask, LINE_BYTES, Line};
+use strata_sm::dispatch::Dispatcher;
+use strata_sm::launch::Launch;
+use strata_sm::occupancy::Occupancy;
+use strata_sm::print::Print;
+use strata_sm::sm::Sm;
+
+use crate::assemble::assemble;
+use crate::machine::Machine;
+use crate::part::Part;
+use crate::results::merge_groups;
+
+/// How a run is bounded.
+#[derive(Clone, Copy, Debug)]
+pub struct GpuOptions {
+    /// Worker threads, at least 1.
+    pub threads: usize,
+    /// Cycles of a window; the machine's longest when absent.
+    pub window: Option<u64>,
+    /// The cycle at which a run is given up.
+    pub limit: Cycle,
+}
+
+/// A finished launch.
+#[derive(Clone, Debug)]
+pub struct Finished {
+    /// Core cycles from the launch to its last completion.
+    pub cycles: u64,
+    /// How the kernel filled an SM.
+    pub occupancy: Occupancy,
+    /// What it printed, by CTA and warp.
+    pub prints: Vec<Print>,
+}
+
+/// Most sentences of a deadlock report.
+const REPORT_LINES: usize = 64;
+
+/// A machine, ready to run.
+pub struct Gpu {
+    simulation: Simulation<Part>,
+    map: AddressMap,
+    sms: usize,
+    channels: usize,
+    patience: u64,
+    window: u64,
+    options: GpuOptions,
+    ctas_done: Arc<AtomicU64>,
+}
+
+impl Gpu {
+    /// Builds a machine. The error names section and field.
+    pub fn new(machine: &Machine, options: GpuOptions) -> Result<Gpu, String> {
+        let file = machine.file();
+        let longest = file.window();
+        let window = options.window.unwrap_or(longest);
+        if !(1..=longest).contains(&window) {
+            return Err(format!("window: found {window}, expected 1 to {longest}, the smallest link latency"));
+        }
+        let assembly = assemble(file)?;
+        let mut gpu = Gpu {
+            simulation: Simulation::new(assembly.parts),
+            map: assembly.map,
+            sms: usize::from(*file.gpu.sms),
+            channels: usize::from(*file.gpu.channels),
+            patience: *file.gpu.watchdog_cycles,
+            window,
+            options,
+            ctas_done: Arc::new(AtomicU64::new(0)),
+        };
+        let bytes = *file.gpu.memory_mib << 20;
+        for channel in 0..gpu.channels {
+            gpu.partition(channel).ensure(bytes);
+        }
+        let ctas_done = gpu.ctas_done.clone();
+        gpu.dispatcher().report_to(ctas_done);
+        Ok(gpu)
+    }
+
+    /// Cycles of a window.
+    pub fn window(&self) -> u64 {
+        self.window
+    }
+
+    /// Runs a kernel to its end. `observe` is told the cycle and the CTAs done, now and then.
+    ///
+    /// # Errors
+    /// A program error with its place; a kernel that does not fit an SM; or, when nothing moves any more,
+    /// who waits for what.
+    pub fn launch(&mut self, launch: &Arc<Launch>, observe: &mut dyn FnMut(Cycle, u64)) -> Result<Finished, String> {
+        let start = self.simulation.now();
+        let mut occupancy = None;
+        for index in 0..self.sms {
+            occupancy = Some(self.sm(index).prepare(launch.clone(), start));
+        }
+        let occupancy = occupancy.expect("a machine has SMs");
+        if occupancy.ctas == 0 {
+            return Err(format!("a CTA does not fit an SM: limited by {}", occupancy.limiter));
+        }
+        self.ctas_done.store(0, Ordering::Relaxed);
+        self.dispatcher().begin(launch.ctas(), occupancy.ctas);
+        let options = RunOptions {
+            threads: self.options.threads,
+            window: self.window,
+            patience_cycles: self.patience,
+            limit: self.options.limit,
+        };
+        let ctas_done = self.ctas_done.clone();
+        let stop =
+            self.simulation.run(options, &mut |now| observe(now, ctas_done.load(Ordering::Relaxed)));
+        let finished_at = self.dispatcher().finished_at();
+        match (stop, finished_at) {
+            (Stop::Quiet { .. }, Some(end)) => {
+                let now = self.simulation.now();
+                let mut prints = Vec::new();
+                for index in 0..self.sms {
+                    let sm = self.sm(index);
+                    sm.settle(now);
+                    prints.extend(sm.take_prints());
+                }
+                prints.sort_by_key(|print| (print.cta, print.warp));
+                Ok(Finished { cycles: end.next().since(start), occupancy, prints })
+            }
+            (Stop::Quiet { last }, None) => Err(self.explain("can never finish", last)),
+            (Stop::Stuck { at }, _) => Err(self.explain("is stuck", at)),
+            (Stop::CycleLimit, _) => Err(self.explain("reached the cycle limit", self.options.limit)),
+            (Stop::Failed { .. }, _) => Err(self.first_fault()),
+        }
+    }
+
+    /// Writes device memory between launches; every cached copy follows.
+    pub fn write(&mut self, address: u64, data: &[u8]) {
+        self.each_line(address, data.len(), |partition, line, offset, range| {
+            let mut bytes = Line::ZERO;
+            bytes.0[offset..offset + range.len()].copy_from_slice(&data[range.clone()]);
+            partition.poke_line(line, ByteMask::range(offset, range.len()), &bytes);
+        });
+    }
+
+    /// Reads device memory between launches, through every cached copy.
+    pub fn read(&mut self, address: u64, data: &mut [u8]) {
+        self.each_line(address, data.len(), |partition, line, offset, range| {
+            let mut bytes = Line::ZERO;
+            partition.peek_line(line, &mut bytes);
+            let length = range.len();
+            data[range].copy_from_slice(&bytes.0[offset..offset + length]);
+        });
+    }
+
+    /// What was counted, summed over the parts of a kind.
+    pub fn statistics(&mut self) -> Vec<Group> {
+        let mut groups = Vec::new();
+        for part in self.simulation.islands_mut() {
+            merge_groups(&mut groups, part.statistics());
+        }
+        groups
+    }
+
+    /// Calls `visit` with each line of a range, its partition, the first byte in the line, and the bytes' place in
+    /// the range.
+    fn each_line(
+        &mut self,
+        address: u64,
+        length: usize,
+        mut visit: impl FnMut(&mut PartitionIsland, strata_memory::LineAddress, usize, std::ops::Range<usize>),
+    ) {
+        let mut done = 0;
+        while done < length {
+            let at = Address(address + done as u64);
+            let offset = at.offset();
+            let step = (LINE_BYTES - offset).min(length - done);
+            let line = at.line();
+            let (channel, _) = self.map.channel_of(self.map.home(line).slice);
+            visit(self.partition(usize::from(channel)), line, offset, done..done + step);
+            done += step;
+        }
+    }
+
+    /// What went wrong first, in program order of the SMs.
+    fn first_fault(&mut self) -> String {
+        (0..self.sms)
+            .find_map(|index| self.sm(index).fault().map(ToString::to_string))
+            .expect("a run fails because of a fault")
+    }
+
+    fn explain(&mut self, what: &str, at: Cycle) -> String {
+        let mut lines = self.simulation.waits();
+        let more = lines.len().saturating_sub(REPORT_LINES);
+        lines.truncate(REPORT_LINES);
+        if more > 0 {
+            lines.push(format!("... and {more} more"));
+        }
+        format!("the kernel {what} (cycle {at}):\n  {}", lines.join("\n  "))
+    }
+
+    fn sm(&mut self, index: usize) -> &mut Sm {
+        match self.simulation.island_mut(index) {
+            Part::Sm(sm) => sm,
+            _ => unreachable!("SMs come first"),
+        }
+    }
+
+    fn partition(&mut self, channel: usize) -> &mut PartitionIsland {
+        match self.simulation.island_mut(self.sms + channel) {
+            Part::Partition(partition) => partition,
+            _ => unreachable!("partitions follow the SMs"),
+        }
+    }
+
+    fn dispatcher(&mut self) -> &mut Dispatcher {
+        let last = self.sms + self.channels + 2;
+        match self.simulation.island_mut(last) {
+            Part::Dispatcher(dispatcher) => dispatcher,
+            _ => unreachable!("the dispatcher comes last"),
+        }
+    }
+}

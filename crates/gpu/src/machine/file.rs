@@ -1,0 +1,127 @@
+//! The machine file: every number of a machine, each with its source.
+
+use serde::Deserialize;
+use strata_designs::baseline::SramL1dConfig;
+use strata_engine::Cited;
+use strata_memory::dram::DramParameters;
+use strata_memory::l2::L2Config;
+use strata_memory::network::NetworkParameters;
+use strata_memory::read_only::ReadOnlyConfig;
+use strata_sm::config::SmConfig;
+use strata_sm::lsu::LsuConfig;
+
+/// A machine file's contents.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MachineFile {
+    /// Its name in results.
+    pub name: String,
+    /// One sentence.
+    pub description: String,
+    /// Frequencies.
+    pub clocks: Clocks,
+    /// What there is of each.
+    pub gpu: GpuConfig,
+    /// An SM.
+    pub sm: SmConfig,
+    /// Its load/store unit.
+    pub lsu: LsuConfig,
+    /// Its L1 data cache.
+    pub l1d: L1dChoice,
+    /// Its instruction cache.
+    pub instruction_cache: ReadOnlyConfig,
+    /// Its constant cache.
+    pub constant_cache: ReadOnlyConfig,
+    /// The network, each direction.
+    pub network: NetworkParameters,
+    /// A slice of the last-level cache.
+    pub llc: LlcChoice,
+    /// A DRAM channel.
+    pub dram: DramParameters,
+}
+
+/// Frequencies in MHz.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clocks {
+    /// SMs, network and LLC: the reference clock.
+    pub core_mhz: Cited<u32>,
+    /// DRAM command clock.
+    pub dram_mhz: Cited<u32>,
+}
+
+/// What there is of each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct GpuConfig {
+    /// SMs.
+    pub sms: Cited<u16>,
+    /// DRAM channels; each is a memory partition.
+    pub channels: Cited<u16>,
+    /// LLC slices in front of each channel.
+    pub slices_per_channel: Cited<u16>,
+    /// Consecutive bytes of device memory in one slice.
+    pub interleave_bytes: Cited<u32>,
+    /// Device memory in MiB.
+    pub memory_mib: Cited<u64>,
+    /// Cycles that a command takes from the CTA dispatcher to an SM, and a notice back.
+    pub dispatch_latency_cycles: Cited<u64>,
+    /// Cycles without any movement after which the watchdog stops a run.
+    pub watchdog_cycles: Cited<u64>,
+}
+
+/// What stands behind the L1d door.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum L1dChoice {
+    /// A set-associative SRAM cache.
+    Sram(SramL1dConfig),
+}
+
+/// What stands behind the Llc door.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LlcChoice {
+    /// A set-associative write-back cache.
+    Conventional(L2Config),
+}
+
+impl MachineFile {
+    /// Checks what the types cannot say. The error names section and field.
+    pub fn check(&self) -> Result<(), String> {
+        let section = |name: &'static str| move |error: String| format!("{name}: {error}");
+        let within = |field: &str, value: u64, least: u64, most: u64| {
+            if (least..=most).contains(&value) {
+                Ok(())
+            } else {
+                Err(format!("{field}: found {value}, expected {least} to {most}"))
+            }
+        };
+        within("clocks.core_mhz", u64::from(*self.clocks.core_mhz), 1, 100_000)?;
+        within("clocks.dram_mhz", u64::from(*self.clocks.dram_mhz), 1, 100_000)?;
+        within("gpu.sms", u64::from(*self.gpu.sms), 1, 1024)?;
+        within("gpu.memory_mib", *self.gpu.memory_mib, 16, 1 << 18)?;
+        within("gpu.dispatch_latency_cycles", *self.gpu.dispatch_latency_cycles, 1, 10_000)?;
+        within("gpu.watchdog_cycles", *self.gpu.watchdog_cycles, 1_000, 1 << 40)?;
+        within("network.hop_latency_cycles", *self.network.hop_latency_cycles, 1, 10_000)?;
+        self.sm.check()?;
+        self.lsu.check().map_err(section("lsu"))?;
+        match &self.l1d {
+            L1dChoice::Sram(config) => config.check().map_err(|error| format!("l1d.sram: {error}"))?,
+        }
+        match &self.llc {
+            LlcChoice::Conventional(config) => {
+                config.check().map_err(|error| format!("llc.conventional: {error}"))?;
+            }
+        }
+        self.instruction_cache.check().map_err(|error| format!("instruction_cache: {error}"))?;
+        self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
+        self.dram.check().map_err(|error| format!("dram: {error}"))?;
+        Ok(())
+    }
+
+    /// The smallest latency between islands: the longest window.
+    pub fn window(&self) -> u64 {
+        (*self.network.hop_latency_cycles).min(*self.gpu.dispatch_latency_cycles)
+    }
+}

@@ -1,0 +1,67 @@
+//! The islands of a GPU.
+
+use strata_engine::statistics::Group;
+use strata_engine::{Cycle, Island, Window};
+use strata_memory::network::NetworkIsland;
+use strata_memory::partition::PartitionIsland;
+use strata_sm::dispatch::Dispatcher;
+use strata_sm::sm::Sm;
+
+/// An island of a GPU.
+pub enum Part {
+    /// A streaming multiprocessor with its private memories.
+    Sm(Box<Sm>),
+    /// One direction of the network.
+    Network(Box<NetworkIsland>),
+    /// LLC slices and their DRAM channel.
+    Partition(Box<PartitionIsland>),
+    /// Hands out CTAs.
+    Dispatcher(Box<Dispatcher>),
+}
+
+macro_rules! each {
+    ($part:expr, $island:ident => $body:expr) => {
+        match $part {
+            Part::Sm($island) => $body,
+            Part::Network($island) => $body,
+            Part::Partition($island) => $body,
+            Part::Dispatcher($island) => $body,
+        }
+    };
+}
+
+impl Island for Part {
+    fn collect(&mut self, window: Window) {
+        each!(self, island => island.collect(window));
+    }
+    fn tick(&mut self, now: Cycle) {
+        each!(self, island => island.tick(now));
+    }
+    fn next_event(&self, now: Cycle) -> Cycle {
+        each!(self, island => island.next_event(now))
+    }
+    fn flush(&mut self, window: Window) -> Cycle {
+        each!(self, island => island.flush(window))
+    }
+    fn progress(&self) -> u64 {
+        each!(self, island => island.progress())
+    }
+    fn waits(&self, report: &mut Vec<String>) {
+        each!(self, island => island.waits(report));
+    }
+    fn failed(&self) -> bool {
+        each!(self, island => island.failed())
+    }
+}
+
+impl Part {
+    /// What it counted.
+    pub fn statistics(&self) -> Vec<Group> {
+        match self {
+            Part::Sm(sm) => sm.statistics(),
+            Part::Network(network) => vec![network.statistics()],
+            Part::Partition(partition) => partition.statistics(),
+            Part::Dispatcher(_) => Vec::new(),
+        }
+    }
+}

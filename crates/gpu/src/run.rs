@@ -1,0 +1,129 @@
+//! A host program on a machine, checked and measured.
+
+use std::fmt;
+
+use strata_engine::Cycle;
+use strata_ptx::reference;
+use strata_workloads::{DeviceError, HostProgram, Outcome};
+
+use crate::device::{Lockstep, ReferenceDevice, TimedDevice};
+use crate::gpu::GpuOptions;
+use crate::machine::Machine;
+use crate::results::{RunResult, SimulationCost, Verdict, peak_memory_bytes};
+
+/// Where a run stands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Number of the launch, from 0.
+    pub launch: u64,
+    /// Its kernel.
+    pub kernel: String,
+    /// Core cycles simulated.
+    pub cycle: u64,
+    /// CTAs of the launch.
+    pub ctas: u64,
+    /// CTAs that have ended.
+    pub ctas_done: u64,
+}
+
+/// What to run, on what, and how.
+pub struct RunRequest<'a> {
+    /// The program.
+    pub program: &'a dyn HostProgram,
+    /// Its size, for the report.
+    pub size: Option<String>,
+    /// The machine.
+    pub machine: &'a Machine,
+    /// The `--set` overrides that made the machine, for the report.
+    pub overrides: &'a [String],
+    /// Worker threads, at least 1.
+    pub threads: usize,
+    /// Cycles of a window; the machine's longest when absent.
+    pub window: Option<u64>,
+    /// Also run the reference executor and compare all of memory after every launch.
+    pub check: bool,
+    /// Core cycles after which the run is given up.
+    pub max_cycles: Option<u64>,
+    /// Told now and then where the run stands.
+    pub progress: &'a mut dyn FnMut(&Progress),
+}
+
+/// Why a run did not finish.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum RunError {
+    /// Machine, module or options are wrong.
+    Refused(String),
+    /// A device call failed: the program's error.
+    Device(DeviceError),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::Refused(reason) => f.write_str(reason),
+            RunError::Device(error) => error.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+/// Runs a program to its end.
+///
+/// # Errors
+/// When it does not get there. Wrong results are no error: see [`RunResult::verdict`].
+pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
+    let RunRequest { program, size, machine, overrides, threads, window, check, max_cycles, progress } = request;
+    let limit = max_cycles.map_or(Cycle::NEVER, Cycle);
+    let options = GpuOptions { threads, window, limit };
+    let mut timed =
+        TimedDevice::new(machine, program.module(), options, progress).map_err(RunError::Refused)?;
+    let (outcome, differences) = if check {
+        let memory = *machine.file().gpu.memory_mib << 20;
+        let mut reference = ReferenceDevice::new(
+            program.module(),
+            machine.compile_options(),
+            memory,
+            reference::Options::default(),
+        )
+        .map_err(RunError::Refused)?;
+        let mut lockstep = Lockstep::new(&mut timed, &mut reference);
+        let outcome = program.run(&mut lockstep).map_err(RunError::Device)?;
+        (outcome, lockstep.into_differences())
+    } else {
+        (program.run(&mut timed).map_err(RunError::Device)?, Vec::new())
+    };
+    let statistics = timed.statistics();
+    let laws = statistics.iter().filter_map(|group| {
+        Some(format!("the statistics of `{}` break their law \"{}\"", group.name, group.broken?))
+    });
+    let problems: Vec<String> =
+        wrong(&outcome).into_iter().chain(differences).chain(laws.collect::<Vec<_>>()).collect();
+    let verdict = if !problems.is_empty() {
+        Verdict::Wrong(problems)
+    } else if outcome.comparisons.is_empty() && !check {
+        Verdict::Unchecked
+    } else {
+        Verdict::Verified
+    };
+    Ok(RunResult {
+        workload: program.name().to_owned(),
+        size,
+        machine: machine.name().to_owned(),
+        overrides: overrides.to_vec(),
+        verdict,
+        comparisons: outcome.comparisons,
+        launches: timed.launches().to_vec(),
+        cost: SimulationCost {
+            seconds: timed.seconds(),
+            threads,
+            window: timed.window(),
+            peak_memory_bytes: peak_memory_bytes(),
+        },
+        statistics,
+    })
+}
+
+fn wrong(outcome: &Outcome) -> Vec<String> {
+    outcome.comparisons.iter().filter(|comparison| !comparison.passed()).map(ToString::to_string).collect()
+}
