@@ -11,26 +11,29 @@ use crate::ir::{Constant, VInst, VReg, VSrc, is_stable};
 use crate::isa::{CacheOp, MemoryMode, Op, Ordering, Space};
 use std::ops::Range;
 
-/// Rows that loads of one block may have on the way before their first use. ASSUMED: of the powers of two, the
-/// one whose register counts lie closest to ptxas' (docs/registers.md).
-const ROWS_IN_FLIGHT: usize = 32;
+/// Bounds to try on the rows that loads of one block may have on the way before their first use, widest first. With
+/// zero the text's order stays.
+pub const WINDOWS: [usize; 5] = [32, 16, 8, 4, 0];
 /// Issue slots until a result can be used, in the order's own model of time.
 const LOAD_LATENCY: u32 = 32;
 const LATENCY: u32 = 4;
 
-/// Reorders a body in place.
-pub fn schedule(body: &mut Body, cfg: &Cfg) {
+/// Reorders a body in place; loads put at most `window` rows in flight.
+pub fn schedule(body: &mut Body, cfg: &Cfg, window: usize) {
+    if window == 0 {
+        return;
+    }
     let mut scratch = Scratch::new(body.registers.len());
     for block in &cfg.order {
         let range = cfg.block(*block).range();
         let mut start = range.start;
         for at in range.clone() {
             if is_wall(&body.code[at]) {
-                segment(body, start..at, &mut scratch);
+                segment(body, start..at, &mut scratch, window);
                 start = at + 1;
             }
         }
-        segment(body, start..range.end, &mut scratch);
+        segment(body, start..range.end, &mut scratch, window);
     }
 }
 
@@ -111,7 +114,9 @@ impl Extent {
         };
         let apart =
             mine.space != theirs.space && mine.space != Space::Generic && theirs.space != Space::Generic;
-        let disjoint = self.base == other.base
+        // The same number means another place in another space: a generic address of a window, and an offset in it.
+        let disjoint = mine.space == theirs.space
+            && self.base == other.base
             && (self.bytes.end <= other.bytes.start || other.bytes.end <= self.bytes.start);
         !(apart || disjoint || read_only(mine) || read_only(theirs))
     }
@@ -222,7 +227,7 @@ fn dependences(code: &[VInst], body: &Body, scratch: &mut Scratch) -> Dependence
 }
 
 /// Reorders the instructions of a range.
-fn segment(body: &mut Body, range: Range<usize>, scratch: &mut Scratch) {
+fn segment(body: &mut Body, range: Range<usize>, scratch: &mut Scratch, window: usize) {
     if range.len() < 2 {
         return;
     }
@@ -232,7 +237,7 @@ fn segment(body: &mut Body, range: Range<usize>, scratch: &mut Scratch) {
         if !dependences.rows.iter().any(|rows| *rows > 0) {
             return;
         }
-        order(dependences)
+        order(dependences, window)
     };
     let mut old: Vec<Option<VInst>> = body.code[range.clone()].iter().cloned().map(Some).collect();
     for (to, from) in range.zip(order) {
@@ -242,7 +247,7 @@ fn segment(body: &mut Body, range: Range<usize>, scratch: &mut Scratch) {
 
 /// List scheduling: each slot takes, of the instructions whose operands are there, one that a load waits
 /// for if rows may still be put in flight, else the first in the text.
-fn order(mut dependences: Dependences) -> Vec<u32> {
+fn order(mut dependences: Dependences, window: usize) -> Vec<u32> {
     let count = dependences.waits_for.len();
     let mut usable_at = vec![0u32; count];
     let mut ready: Vec<u32> =
@@ -253,7 +258,7 @@ fn order(mut dependences: Dependences) -> Vec<u32> {
     let mut order = Vec::with_capacity(count);
     while !ready.is_empty() {
         let rank = |at: u32| {
-            let fits = in_flight + dependences.rows[at as usize] <= ROWS_IN_FLIGHT;
+            let fits = in_flight + dependences.rows[at as usize] <= window;
             let hurried = dependences.feeds_load[at as usize] && fits;
             // What must wait comes last, the shortest wait first.
             (usable_at[at as usize].max(now), !hurried, at)

@@ -13,12 +13,15 @@ pub mod barrier;
 mod cta;
 mod fault;
 mod global;
+pub mod testing;
 #[cfg(test)]
 mod tests;
+mod variables;
 mod warp;
 
 pub use fault::{Fault, FaultKind, Place, WarpPlace};
 pub use global::{Allocation, GlobalMemory};
+pub use variables::{pack_arguments, place_variables};
 
 use crate::isa::{Class, Pc};
 use crate::lanes::{LaneMask, Row};

@@ -1,1 +1,383 @@
+//! Whole kernels: control flow, memories, barriers, faults.
 
+use super::testing::Session;
+use super::{FaultKind, Options};
+use crate::isa::Space;
+
+/// Puts the global thread number in %r0, its word of the output in %rd0, `tid` in %r1, `laneid` in %r2.
+const PROLOGUE: &str = "
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %laneid;
+    mov.u32 %r3, %ctaid.x;
+    mov.u32 %r4, %ntid.x;
+    mad.lo.u32 %r0, %r3, %r4, %r1;
+    mul.wide.u32 %rd0, %r0, 4;
+    add.u64 %rd0, %out, %rd0;
+";
+
+fn session(body: &str) -> Session {
+    Session::of_body(&format!("{PROLOGUE}{body}"))
+}
+
+fn results(body: &str, grid: u32, block: u32) -> Vec<u32> {
+    let threads = (grid * block) as usize;
+    session(body).run(grid, block, threads).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+fn fault(body: &str, grid: u32, block: u32) -> String {
+    let threads = (grid * block) as usize;
+    session(body).run(grid, block, threads).unwrap_err().to_string()
+}
+
+#[test]
+fn every_thread_of_a_partial_warp_and_grid_runs_once() {
+    let body = "atom.global.add.u32 %r5, [%rd0], %r0; atom.global.add.u32 %r5, [%rd0], 1; ret;";
+    let out = results(body, 7, 45);
+    assert_eq!(out, (1..=7 * 45).collect::<Vec<u32>>());
+}
+
+#[test]
+fn loops_diverge_and_meet() {
+    // Thread n adds 0 to n; every lane leaves the loop at another time.
+    let body = "
+        mov.u32 %r5, 0; mov.u32 %r6, 0;
+    loop:
+        add.u32 %r6, %r6, %r5;
+        add.u32 %r5, %r5, 1;
+        setp.le.u32 %p0, %r5, %r0;
+        @%p0 bra loop;
+        activemask.b32 %r7;
+        popc.b32 %r7, %r7;
+        shl.b32 %r7, %r7, 16;
+        or.b32 %r6, %r6, %r7;
+        st.global.u32 [%rd0], %r6;
+        ret;";
+    let out = results(body, 2, 64);
+    for (n, word) in out.into_iter().enumerate() {
+        assert_eq!(word, (n * (n + 1) / 2) as u32 | 32 << 16, "thread {n}");
+    }
+}
+
+#[test]
+fn a_reduction_in_shared_memory() {
+    let body = "
+        .shared .align 4 .b32 sums[128];
+        mov.u32 %r9, sums;
+        shl.b32 %r5, %r1, 2;
+        add.u32 %r5, %r9, %r5;
+        st.shared.u32 [%r5], %r0;
+        mov.u32 %r6, 64;
+    loop:
+        bar.sync 0;
+        setp.ge.u32 %p0, %r1, %r6;
+        @%p0 bra skip;
+        shl.b32 %r7, %r6, 2;
+        add.u32 %r7, %r5, %r7;
+        ld.shared.u32 %r7, [%r7];
+        ld.shared.u32 %r8, [%r5];
+        add.u32 %r8, %r8, %r7;
+        st.shared.u32 [%r5], %r8;
+    skip:
+        shr.u32 %r6, %r6, 1;
+        setp.ne.u32 %p0, %r6, 0;
+        @%p0 bra loop;
+        bar.sync 0;
+        ld.shared.u32 %r8, [%r9];
+        st.global.u32 [%rd0], %r8;
+        ret;";
+    let out = results(body, 3, 128);
+    for (cta, words) in out.chunks(128).enumerate() {
+        let sum: u32 = (cta as u32 * 128..(cta as u32 + 1) * 128).sum();
+        assert!(words.iter().all(|word| *word == sum), "CTA {cta}");
+    }
+}
+
+#[test]
+fn threads_that_return_early_do_not_hold_a_barrier() {
+    // Lanes 5 to 31 of warp 1 and all of warp 2 end before the barrier.
+    let body = "
+        setp.gt.u32 %p0, %r1, 36;
+        @%p0 ret;
+        bar.sync 0;
+        st.global.u32 [%rd0], 1;
+        ret;";
+    let out = results(body, 1, 96);
+    assert_eq!(out.iter().sum::<u32>(), 37);
+    assert_eq!(out[36], 1);
+}
+
+#[test]
+fn barrier_reductions_and_arrivals() {
+    let body = "
+        setp.lt.u32 %p0, %r1, 40;
+        bar.red.popc.u32 %r5, 1, %p0;
+        bar.red.and.pred %p1, 1, %p0;
+        bar.red.or.pred %p2, 1, %p0;
+        selp.u32 %r6, 256, 0, %p1;
+        selp.u32 %r7, 512, 0, %p2;
+        or.b32 %r5, %r5, %r6;
+        or.b32 %r5, %r5, %r7;
+        .shared .align 4 .b32 flag;
+        setp.lt.u32 %p3, %r1, 32;
+        @%p3 bra producer;
+        bar.sync 2, 64;
+        ld.shared.u32 %r8, [flag];
+        bra done;
+    producer:
+        st.shared.u32 [flag], 4096;
+        mov.u32 %r8, 4096;
+        bar.arrive 2, 64;
+    done:
+        or.b32 %r5, %r5, %r8;
+        st.global.u32 [%rd0], %r5;
+        ret;";
+    assert_eq!(results(body, 2, 64), [40 | 512 | 4096; 128]);
+}
+
+#[test]
+fn ctas_that_wait_for_each_other_make_progress() {
+    // CTA 0 waits for a flag that the last CTA sets; the flag is the word behind the output.
+    let body = "
+        setp.eq.u32 %p0, %r3, 7;
+        @%p0 st.global.u32 [%out+1024], 1;
+        setp.ne.u32 %p0, %r3, 0;
+        @%p0 bra done;
+    wait:
+        ld.volatile.global.u32 %r5, [%out+1024];
+        setp.eq.u32 %p1, %r5, 0;
+        @%p1 bra wait;
+    done:
+        st.global.u32 [%rd0], 1;
+        ret;";
+    let out = session(body).run(8, 32, 257).unwrap();
+    assert_eq!(out, [1; 257]);
+}
+
+#[test]
+fn lanes_of_a_warp_that_spin_for_each_other_make_progress() {
+    // A spin lock taken by every lane, the critical section after the loop.
+    let body = "
+    wait:
+        atom.global.cas.b32 %r5, [%out+256], 0, 1;
+        setp.ne.u32 %p0, %r5, 0;
+        @%p0 bra wait;
+        ld.volatile.global.u32 %r6, [%out+260];
+        add.u32 %r6, %r6, 1;
+        st.volatile.global.u32 [%out+260], %r6;
+        atom.global.exch.b32 %r5, [%out+256], 0;
+        ret;";
+    // Where the compiler's meeting point lies before the release, hardware deadlocks as well; here the lanes
+    // that hold the lock go on to their end without meeting the others.
+    let mut session = session(body);
+    session.options.instruction_limit = Some(100_000);
+    let out = session.run(1, 32, 66);
+    match out {
+        Ok(words) => assert_eq!(words[65], 32),
+        Err(fault) => assert!(matches!(fault.kind, FaultKind::InstructionLimit { .. }), "{fault}"),
+    }
+}
+
+#[test]
+fn generic_addresses_reach_every_space() {
+    let body = "
+        .shared .align 8 .b64 s[64];
+        .local .align 8 .b64 l[2];
+        mov.u64 %rd1, s;
+        cvta.shared.u64 %rd1, %rd1;
+        mul.wide.u32 %rd2, %r1, 8;
+        add.u64 %rd1, %rd1, %rd2;
+        mov.u64 %rd3, l;
+        cvta.local.u64 %rd3, %rd3;
+        and.b32 %r5, %r0, 1;
+        setp.eq.u32 %p0, %r5, 0;
+        selp.b64 %rd4, %rd1, %rd3, %p0;
+        cvt.u64.u32 %rd5, %r0;
+        st.u64 [%rd4], %rd5;
+        ld.u32 %r6, [%rd4];
+        isspacep.shared %p1, %rd4;
+        isspacep.local %p2, %rd4;
+        selp.u32 %r7, 0x10000, 0, %p1;
+        selp.u32 %r8, 0x20000, 0, %p2;
+        or.b32 %r6, %r6, %r7;
+        or.b32 %r6, %r6, %r8;
+        cvta.global.u64 %rd0, %rd0;
+        st.u32 [%rd0], %r6;
+        ret;";
+    for (n, word) in results(body, 1, 64).into_iter().enumerate() {
+        assert_eq!(word, n as u32 | if n % 2 == 0 { 0x10000 } else { 0x20000 });
+    }
+}
+
+#[test]
+fn vectors_and_narrow_elements() {
+    let body = "
+        .shared .align 16 .b8 s[1024];
+        shl.b32 %r5, %r1, 4;
+        mov.u32 %r6, s;
+        add.u32 %r5, %r6, %r5;
+        mov.u32 %r7, 0x80ff7f01;
+        st.shared.v4.u32 [%r5], {%r0, %r7, 3, 4};
+        ld.shared.s8 %r8, [%r5+7];
+        ld.shared.u8 %r9, [%r5+6];
+        ld.shared.s16 %r10, [%r5+6];
+        ld.shared.v2.u32 {%r11, %r12}, [%r5+8];
+        ld.shared.v2.u64 {%rd1, %rd2}, [%r5];
+        shr.u64 %rd2, %rd2, 32;
+        cvt.u32.u64 %r13, %rd2;
+        add.u32 %r8, %r8, %r9;
+        add.u32 %r8, %r8, %r10;
+        add.u32 %r8, %r8, %r11;
+        add.u32 %r8, %r8, %r12;
+        add.u32 %r8, %r8, %r13;
+        st.global.u32 [%rd0], %r8;
+        ret;";
+    let wanted = (-128 + 255 + i32::from(0x80ffu16 as i16) + 3 + 4 + 4) as u32;
+    assert_eq!(results(body, 1, 64), [wanted; 64]);
+}
+
+#[test]
+fn atomics_of_a_warp_take_turns() {
+    let body = "
+        atom.global.add.u32 %r5, [%out+256], 2;
+        atom.global.inc.u32 %r6, [%out+260], 9;
+        atom.global.max.s32 %r7, [%out+264], %r0;
+        mov.f32 %f0, 0f3F800000;
+        red.global.add.f32 [%out+268], %f0;
+        st.global.u32 [%rd0], %r5;
+        ret;";
+    let out = session(body).run(2, 32, 68).unwrap();
+    let mut olds = out[..64].to_vec();
+    olds.sort_unstable();
+    assert_eq!(olds, (0..64).map(|n| 2 * n).collect::<Vec<u32>>());
+    assert_eq!(out[64..], [128, 64 % 10, 63, 64f32.to_bits()]);
+}
+
+#[test]
+fn indexed_branches() {
+    let body = "
+    targets: .branchtargets a, b, c;
+        rem.u32 %r5, %r0, 3;
+        brx.idx %r5, targets;
+    a:  mov.u32 %r6, 10; bra done;
+    b:  mov.u32 %r6, 20; bra done;
+    c:  mov.u32 %r6, 30;
+    done:
+        activemask.b32 %r7;
+        setp.ne.u32 %p0, %r7, -1;
+        @%p0 mov.u32 %r6, 0;
+        st.global.u32 [%rd0], %r6;
+        ret;";
+    for (n, word) in results(body, 1, 32).into_iter().enumerate() {
+        assert_eq!(word as usize, 10 * (n % 3 + 1));
+    }
+}
+
+#[test]
+fn counts_are_exact() {
+    // Four instructions of the prologue's eight are moves; `of_body` loads the parameter first.
+    let mut session = Session::of_body("st.global.u32 [%out], 1; ret;");
+    let out = session.buffer(&[0]);
+    let summary = session.launch("test", 3, 40, &[out]).unwrap();
+    let code = session.module.kernels[0].code.len() as u64;
+    assert_eq!(summary.counts.warp_instructions, 3 * 2 * code);
+    assert_eq!(summary.counts.thread_instructions, 3 * 40 * code);
+    assert_eq!(summary.counts.by_class.iter().sum::<u64>(), summary.counts.warp_instructions);
+}
+
+#[test]
+fn faults_name_their_place() {
+    let table = [
+        (
+            "setp.eq.u32 %p0, %r1, 37;\n@%p0 st.global.u32 [%rd0+0x100000], 1;\nret;",
+            "thread (37, 0, 0): access of 4 bytes at Global address",
+        ),
+        ("add.u64 %rd0, %rd0, 2; st.global.u32 [%rd0], 1; ret;", "not a multiple of 4"),
+        (".shared .b32 s[4]; ld.shared.u32 %r5, [s+16]; ret;", "Shared address 0x10, which holds no memory"),
+        ("setp.eq.u32 %p0, %r1, 3; @%p0 trap; ret;", "thread (3, 0, 0): trap"),
+        (
+            "setp.lt.u32 %p0, %r2, 16;\n@%p0 bra a;\nbar.sync 0;\nbra done;\na: bar.sync 1;\ndone: ret;",
+            "diverged at a barrier",
+        ),
+        ("setp.lt.u32 %p0, %r1, 32;\n@%p0 bra a;\nbar.sync 1;\na: bar.sync 0;\nret;", "deadlock"),
+        ("bar.sync 0, 33; ret;", "not a multiple of 32"),
+        ("loop: bra loop;", "not finished after 10000 warp instructions"),
+    ];
+    for (body, wanted) in table {
+        let mut session = session(body);
+        session.options = Options { instruction_limit: Some(10_000), ..Options::default() };
+        let message = session.run(2, 64, 128).unwrap_err().to_string();
+        assert!(message.starts_with("kernel test") && message.contains(wanted), "{body}\n{message}");
+    }
+}
+
+#[test]
+fn a_fault_knows_line_cta_and_address() {
+    let body = "setp.eq.u32 %p0, %r0, 70;\n@%p0 ld.global.u32 %r5, [8];\nst.global.u32 [%rd0], %r5;\nret;";
+    let fault = session(body).run(3, 32, 96).unwrap_err();
+    let place = fault.place.expect("an access has a place");
+    assert_eq!((place.cta, place.thread), ([2, 0, 0], [6, 0, 0]));
+    assert_eq!(fault.kind, FaultKind::OutOfBounds { space: Space::Global, address: 8, bytes: 4 });
+    let text = format!("{PROLOGUE}{body}");
+    let in_body = text.lines().position(|line| line.contains("[8]")).expect("the load is there") as u32;
+    // Six lines stand before the body.
+    assert_eq!(place.line, in_body + 7);
+}
+
+#[test]
+fn a_deadlock_lists_its_warps() {
+    let message = fault("setp.lt.u32 %p0, %r1, 32;\n@%p0 bra a;\nbar.sync 1;\na: bar.sync 0;\nret;", 1, 64);
+    assert!(message.contains("warp 0: line") && message.contains("waits at barrier 0"), "{message}");
+    assert!(message.contains("warp 1: line") && message.contains("waits at barrier 1"), "{message}");
+}
+
+#[test]
+fn launches_are_checked() {
+    let mut session = session("ret;");
+    for (grid, block, wanted) in [(0, 32, "empty launch"), (1, 1025, "at most 1024")] {
+        let fault = session.launch("test", grid, block, &[0]).unwrap_err();
+        assert!(fault.to_string().contains(wanted), "{fault}");
+    }
+}
+
+#[test]
+fn module_variables_and_printing() {
+    let text = r#"
+.version 8.0
+.target sm_80
+.address_size 64
+.global .align 4 .u32 table[4] = {10, 20, 30, 40};
+.global .align 8 .u64 pointer = table;
+.global .align 1 .b8 format[16] = {118, 61, 37, 100, 32, 37, 46, 50, 102, 10, 0};
+.extern .func (.param .b32 status) vprintf (.param .b64 a, .param .b64 b);
+.visible .entry test(.param .u64 out) {
+    .local .align 8 .b8 arguments[16];
+    .reg .b32 %r<4>; .reg .b64 %rd<8>; .reg .f64 %fd<2>; .reg .pred %p<2>;
+    mov.u32 %r0, %tid.x;
+    setp.ge.u32 %p0, %r0, 2;
+    @%p0 ret;
+    ld.global.u64 %rd0, [pointer];
+    mul.wide.u32 %rd1, %r0, 4;
+    add.u64 %rd0, %rd0, %rd1;
+    ld.global.u32 %r1, [%rd0+4];
+    mov.u64 %rd2, arguments;
+    cvta.local.u64 %rd3, %rd2;
+    cvt.rn.f64.u32 %fd0, %r0;
+    st.local.u32 [%rd2], %r1;
+    st.local.f64 [%rd2+8], %fd0;
+    mov.u64 %rd4, format;
+    cvta.global.u64 %rd5, %rd4;
+    {
+    .param .b64 a; .param .b64 b; .param .b32 status;
+    st.param.b64 [a], %rd5;
+    st.param.b64 [b], %rd3;
+    call.uni (status), vprintf, (a, b);
+    ld.param.b32 %r2, [status];
+    }
+    ret;
+}
+"#;
+    let mut session = Session::new(text);
+    let out = session.buffer(&[0]);
+    let summary = session.launch("test", 1, 4, &[out]).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(summary.printed, "v=20 0.00\nv=30 1.00\n");
+}

@@ -68,6 +68,8 @@ impl<'a> Builder<'a> {
             Diagnostic::unsupported(place, "print with a format that is not a constant of the text")
                 .expected("a format string")
         };
+        // Only what stands before a definition can have made its operand.
+        let mut until = self.out.code.len();
         loop {
             match value {
                 VSrc::Const(Constant::Symbol { symbol, addend }) => {
@@ -81,8 +83,9 @@ impl<'a> Builder<'a> {
                 }
                 VSrc::Reg(register, false) => {
                     let written = |dst: &[VDst]| dst.contains(&VDst::Reg(register));
-                    let definition =
-                        self.out.code.iter().rev().find(|inst| written(&inst.dst)).ok_or_else(unknown)?;
+                    let before = &self.out.code[..until];
+                    until = before.iter().rposition(|inst| written(&inst.dst)).ok_or_else(unknown)?;
+                    let definition = &before[until];
                     let (op, src) = (definition.op, definition.src.first().copied());
                     self.single.push((register, place));
                     value = match (op, src) {
