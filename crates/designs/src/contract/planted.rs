@@ -71,7 +71,7 @@ impl L1d for Planted {
                 if self.bug == Bug::WholeLineWritten {
                     packet.bytes = ByteMask::ALL;
                 } else if self.bug == Bug::DirtyByteLost && packet.bytes != lowest && self.strikes() {
-                    packet.bytes = packet.bytes & !lowest;
+                    packet.bytes &= !lowest;
                 }
             }
             self.staged.push_back(packet);
