@@ -5,6 +5,7 @@
 pub mod address;
 pub mod address_map;
 pub mod atomic;
+mod bits;
 pub mod doors;
 pub mod dram;
 pub mod l2;

@@ -7,6 +7,7 @@ use super::pattern::{AddressPattern, Place};
 use super::statistics::DramStatistics;
 use super::timing::{COMMANDS, Command, Timing, constraints};
 use crate::address::{LINE_BYTES, LineAddress};
+use crate::bits::members;
 use crate::doors::DramRequest;
 use crate::line::ByteMask;
 
@@ -107,18 +108,6 @@ pub(super) struct Scheduler {
     next_refresh: u64,
     #[cfg(test)]
     pub trace: Vec<Issued>,
-}
-
-/// The members of a mask, lowest first.
-#[inline]
-fn members(mut bits: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lowest = bits.trailing_zeros() as usize;
-        (bits != 0).then(|| {
-            bits &= bits - 1;
-            lowest
-        })
-    })
 }
 
 impl Scheduler {

@@ -238,7 +238,7 @@ fn random_traffic(parameters: &DramParameters, tick_always: bool, requests: u32)
         }
         for slice in 0..2 {
             // A slice that sometimes looks away.
-            while (now.0 / 8 + slice as u64) % 4 != 0
+            while !(now.0 / 8 + slice as u64).is_multiple_of(4)
                 && let Some(done) = channel.port(slice).completed(now)
             {
                 let (owner, bytes, line) = expected[done.tag as usize].take().expect("answered once");
@@ -284,9 +284,9 @@ fn random_traffic(parameters: &DramParameters, tick_always: bool, requests: u32)
         now = now.next();
     }
     let mut line = Line::ZERO;
-    for number in 0..2 * LINES as usize {
+    for (number, expected) in memory.iter().enumerate() {
         channel.peek(number % 2, LineAddress(number as u64 / 2), &mut line);
-        assert_eq!(line, memory[number], "line {number} at the end");
+        assert_eq!(line, *expected, "line {number} at the end");
     }
     (finished, channel)
 }

@@ -1,12 +1,12 @@
 //! One direction of the network as an island.
 
-use std::collections::VecDeque;
-
 use strata_engine::statistics::Group;
 use strata_engine::{Cycle, Inlet, Island, Outlet, Window};
 
 use super::parameters::Shape;
+use super::ports::{Head, Input, Output};
 use super::{Arbitration, Direction, FlitSize, NetworkParameters, NetworkStatistics};
+use crate::bits::Set;
 use crate::packet::{HEADER_BYTES, NodeId, Packet};
 use crate::parameters::ParameterError;
 
@@ -46,93 +46,6 @@ pub struct NetworkIsland {
     active: Set,
     next: Cycle,
     pub(super) statistics: NetworkStatistics,
-}
-
-/// An input of a switch: a buffer whose head packet waits for one output.
-#[derive(Debug)]
-struct Input {
-    /// First output of its switch.
-    switch: u32,
-    /// Its place among the switch's inputs.
-    port: u8,
-    stage: u8,
-    /// Whether `head` waits for its output.
-    has_head: bool,
-    head: Head,
-    /// The last flit of the packet before has left by then.
-    free_at: Cycle,
-    /// When the next head packet can be looked at.
-    wake: Cycle,
-    /// The buffer, with arrival here and arrival in the first buffer. Empty in stage 0, where the inlet is
-    /// the buffer.
-    buffer: VecDeque<(Cycle, Cycle, Packet)>,
-    /// Room that the output before may count on, and room on its way back to it. Unused in stage 0.
-    credits: u32,
-    returning: VecDeque<(Cycle, u32)>,
-}
-
-#[derive(Clone, Copy, Debug, Default)]
-struct Head {
-    output: u32,
-    flits: u32,
-    bytes: u32,
-    since: Cycle,
-    /// The output's credit-stalled cycles when it came.
-    stalled_before: u64,
-    /// Arrival in the first buffer.
-    injected: Cycle,
-}
-
-/// An output of a switch.
-#[derive(Clone, Copy, Debug)]
-struct Output {
-    /// Ports of its switch whose head packets want it.
-    waiting: u128,
-    /// Numbers of its switch's inputs lie this far apart.
-    stride: u32,
-    free_at: Cycle,
-    /// The port that round robin looks at first.
-    turn: u8,
-    /// Since when it is free and wanted, but without credit ([`Cycle::NEVER`]: it is not).
-    stalled_since: Cycle,
-    stalled_cycles: u64,
-}
-
-/// A set of small numbers.
-#[derive(Debug)]
-struct Set(Vec<u64>);
-
-impl Set {
-    fn new(size: usize) -> Set {
-        Set(vec![0; size.div_ceil(64)])
-    }
-
-    #[inline]
-    fn insert(&mut self, member: usize) {
-        self.0[member / 64] |= 1 << (member % 64);
-    }
-
-    #[inline]
-    fn remove(&mut self, member: usize) {
-        self.0[member / 64] &= !(1 << (member % 64));
-    }
-
-    #[inline]
-    fn contains(&self, member: usize) -> bool {
-        self.0[member / 64] >> (member % 64) & 1 == 1
-    }
-}
-
-/// The members of a word of a [`Set`], lowest first.
-#[inline]
-fn members(word: usize, mut bits: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let lowest = bits.trailing_zeros() as usize;
-        (bits != 0).then(|| {
-            bits &= bits - 1;
-            64 * word + lowest
-        })
-    })
 }
 
 impl NetworkIsland {
@@ -187,8 +100,8 @@ impl NetworkIsland {
 
     /// Makes the packets whose time has come the heads of their buffers.
     fn announce(&mut self, now: Cycle) {
-        for word in 0..self.pending.0.len() {
-            for input in members(word, self.pending.0[word]) {
+        for word in 0..self.pending.words() {
+            for input in self.pending.members_of_word(word) {
                 if self.inputs[input].wake <= now {
                     self.pending.remove(input);
                     self.announce_head(input, now);
@@ -227,8 +140,8 @@ impl NetworkIsland {
 
     /// Grants every output that is free and has credit for its winner.
     fn grant(&mut self, now: Cycle) {
-        for word in 0..self.active.0.len() {
-            for number in members(word, self.active.0[word]) {
+        for word in 0..self.active.words() {
+            for number in self.active.members_of_word(word) {
                 if self.outputs[number].free_at > now {
                     continue;
                 }
@@ -351,20 +264,13 @@ impl NetworkIsland {
     /// The earliest cycle at which a head appears, an output becomes free or a credit comes back.
     fn earliest(&self) -> Cycle {
         let mut next = Cycle::NEVER;
-        for (word, bits) in self.pending.0.iter().enumerate() {
-            for input in members(word, *bits) {
-                next = next.min(self.inputs[input].wake);
-            }
+        for input in self.pending.iter() {
+            next = next.min(self.inputs[input].wake);
         }
-        for (word, bits) in self.active.0.iter().enumerate() {
-            for number in members(word, *bits) {
-                let output = &self.outputs[number];
-                next = next.min(if output.stalled_since == Cycle::NEVER {
-                    output.free_at
-                } else {
-                    self.next_credit(number)
-                });
-            }
+        for number in self.active.iter() {
+            let output = &self.outputs[number];
+            let stalled = output.stalled_since != Cycle::NEVER;
+            next = next.min(if stalled { self.next_credit(number) } else { output.free_at });
         }
         next
     }
@@ -436,56 +342,5 @@ impl Island for NetworkIsland {
                 input.head.output as usize % self.shape.wires,
             ));
         }
-    }
-}
-
-impl Input {
-    fn new(shape: &Shape, number: usize, credits: u32) -> Input {
-        let (stage, wire) = (number / shape.wires, number % shape.wires);
-        let port = shape.digit(stage, wire);
-        let room = if stage == 0 { 0 } else { credits as usize };
-        Input {
-            switch: (number - port * shape.stride(stage)) as u32,
-            port: port as u8,
-            stage: stage as u8,
-            has_head: false,
-            head: Head::default(),
-            free_at: Cycle::ZERO,
-            wake: Cycle::NEVER,
-            buffer: VecDeque::with_capacity(room),
-            credits,
-            returning: VecDeque::with_capacity(room),
-        }
-    }
-
-    #[inline]
-    fn credits(&mut self, now: Cycle) -> u32 {
-        while let Some(&(at, flits)) = self.returning.front() {
-            if at > now {
-                break;
-            }
-            self.credits += flits;
-            self.returning.pop_front();
-        }
-        self.credits
-    }
-}
-
-impl Output {
-    fn new(stride: usize) -> Output {
-        Output {
-            waiting: 0,
-            stride: stride as u32,
-            free_at: Cycle::ZERO,
-            turn: 0,
-            stalled_since: Cycle::NEVER,
-            stalled_cycles: 0,
-        }
-    }
-
-    /// Cycles it was stalled without credit before `now`.
-    #[inline]
-    fn stalled_until(&self, now: Cycle) -> u64 {
-        self.stalled_cycles + now.since(self.stalled_since)
     }
 }

@@ -11,6 +11,7 @@
 
 mod island;
 mod parameters;
+mod ports;
 mod statistics;
 #[cfg(test)]
 mod tests;

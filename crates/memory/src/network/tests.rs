@@ -170,8 +170,8 @@ fn random_traffic(
                 }
             }
             for (to, receiver) in receivers.iter_mut().enumerate() {
-                let awake = (now.0 / 64 + to as u64) % 4 != 0;
-                if awake && let Some(packet) = receiver.receive(now) {
+                let asleep = (now.0 / 64 + to as u64).is_multiple_of(4);
+                if !asleep && let Some(packet) = receiver.receive(now) {
                     receiver.release(flits(&packet), now);
                     let tag = packet.tag;
                     let (from, expected) = sent[tag as usize].expect("it was sent");

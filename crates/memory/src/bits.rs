@@ -1,0 +1,74 @@
+//! Sets of small numbers as masks.
+
+/// The members of a mask, lowest first.
+#[inline]
+pub(crate) fn members(mut bits: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let lowest = bits.trailing_zeros() as usize;
+        (bits != 0).then(|| {
+            bits &= bits - 1;
+            lowest
+        })
+    })
+}
+
+/// A set of numbers below a bound.
+#[derive(Clone, Debug)]
+pub(crate) struct Set(Vec<u64>);
+
+impl Set {
+    /// An empty set of numbers below `bound`.
+    pub fn new(bound: usize) -> Set {
+        Set(vec![0; bound.div_ceil(64)])
+    }
+
+    #[inline]
+    pub fn insert(&mut self, member: usize) {
+        self.0[member / 64] |= 1 << (member % 64);
+    }
+
+    #[inline]
+    pub fn remove(&mut self, member: usize) {
+        self.0[member / 64] &= !(1 << (member % 64));
+    }
+
+    #[inline]
+    pub fn contains(&self, member: usize) -> bool {
+        self.0[member / 64] >> (member % 64) & 1 == 1
+    }
+
+    /// Words of 64 numbers: for loops that change the set while they go through it, word by word.
+    #[inline]
+    pub fn words(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The members of a word as they are now, lowest first.
+    #[inline]
+    pub fn members_of_word(&self, word: usize) -> impl Iterator<Item = usize> + use<> {
+        members(self.0[word]).map(move |bit| 64 * word + bit)
+    }
+
+    /// The members, lowest first.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = usize> {
+        (0..self.0.len()).flat_map(|word| self.members_of_word(word))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn members_come_in_order() {
+        let mut set = Set::new(200);
+        for member in [199, 0, 64, 63, 128] {
+            set.insert(member);
+        }
+        set.remove(64);
+        assert_eq!(set.iter().collect::<Vec<_>>(), [0, 63, 128, 199]);
+        assert_eq!((set.contains(63), set.contains(64)), (true, false));
+        assert_eq!(members(0).count(), 0);
+    }
+}
