@@ -18,7 +18,9 @@ pub struct Home {
 ///
 /// Chunks of `interleave` bytes go round over the slices. Slice s stands before channel s modulo the number
 /// of channels, so that neighbouring chunks lie in different channels, as in the peers' machines; the
-/// channels need not be a power of two. Agrees with [`SliceMap`], which is all that a requester needs.
+/// channels need not be a power of two. In a channel, chunks alternate between its slices: in the published
+/// patterns of GTX 480 and QV100 that is the lowest bank bit, so the slices of a channel never share a bank;
+/// the RTX 3070's slices alternate by lines, which a chunk of 256 bytes cannot express. Agrees with [`SliceMap`], which is all that a requester needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressMap {
     slices: SliceMap,
