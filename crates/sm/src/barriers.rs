@@ -54,6 +54,12 @@ impl Barriers {
         self.ctas[cta] = [Barrier::default(); BARRIERS_PER_CTA];
     }
 
+    /// Whether warps wait at the barrier for another number of threads.
+    pub fn contradicts(&self, cta: usize, barrier: usize, threads: u32) -> bool {
+        let state = &self.ctas[cta][barrier];
+        state.arrived > 0 && state.expected != threads
+    }
+
     /// A warp arrives; `live` warps of the CTA have not exited. The release, when this completes the barrier.
     pub fn arrive(
         &mut self,
@@ -139,6 +145,7 @@ mod tests {
     fn an_exit_completes_what_waited_for_the_warp() {
         let mut barriers = Barriers::new(1);
         barriers.arrive(0, 2, 0, WAIT, 2);
+        assert!(barriers.contradicts(0, 2, 64) && !barriers.contradicts(0, 3, 64));
         barriers.arrive(0, 4, 0, Arrival { waits: false, threads: 64, ..WAIT }, 2);
         assert_eq!(barriers.exited(0, 1).map(|release| release.warps), Some(1));
         assert_eq!(barriers.exited(0, 1), None, "a barrier with a count of its own still waits");

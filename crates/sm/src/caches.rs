@@ -1,7 +1,10 @@
 //! The SM's read-only caches, instructions and constants, as the SM sees them.
 
+use std::collections::VecDeque;
+
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
+use strata_memory::read_only::{Lookup, ReadOnlyCache};
 use strata_memory::{Line, LineAddress, Packet};
 
 use crate::fetch::InstructionCache;
@@ -17,9 +20,6 @@ pub trait ReadOnly: Send {
 
     /// Takes a reply from the network. Always accepted.
     fn accept(&mut self, reply: Packet, now: Cycle);
-
-    /// One cycle of inner work.
-    fn tick(&mut self, now: Cycle);
 
     /// The next packet for the network. It has left when this returns it.
     fn outgoing(&mut self, now: Cycle) -> Option<Packet>;
@@ -38,6 +38,95 @@ pub trait ReadOnly: Send {
 
     /// What it counted.
     fn statistics(&self) -> Vec<Group>;
+}
+
+/// The shared design of a read-only cache behind this door: it remembers who asked, because any number of
+/// requests can wait for one line, and keeps the bytes until they are due.
+pub struct CachedLines {
+    cache: ReadOnlyCache,
+    /// Requests whose line is on its way.
+    pending: Vec<(LineAddress, u32)>,
+    /// Requests whose line is here, from when on it may be used.
+    here: VecDeque<(Cycle, u32, Line)>,
+    /// The line that was taken last.
+    taken: Line,
+}
+
+impl CachedLines {
+    /// The cache, with nobody waiting.
+    pub fn new(cache: ReadOnlyCache) -> Self {
+        CachedLines {
+            cache,
+            pending: Vec::with_capacity(64),
+            here: VecDeque::with_capacity(64),
+            taken: Line::ZERO,
+        }
+    }
+}
+
+impl ReadOnly for CachedLines {
+    #[inline]
+    fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool {
+        // One waiter for all: who they are is remembered here.
+        match self.cache.lookup(line, 0, now) {
+            Lookup::Hit { ready, line } => self.here.push_back((ready, token, line.clone())),
+            Lookup::Pending => self.pending.push((line, token)),
+            Lookup::Refused(_) => return false,
+        }
+        true
+    }
+
+    #[inline]
+    fn arrived(&mut self, now: Cycle) -> Option<(u32, &Line)> {
+        if self.here.front()?.0 > now {
+            return None;
+        }
+        let (_, token, line) = self.here.pop_front()?;
+        self.taken = line;
+        Some((token, &self.taken))
+    }
+
+    fn accept(&mut self, reply: Packet, now: Cycle) {
+        let fill = self.cache.accept(reply, now);
+        let here = &mut self.here;
+        let mut served = 0;
+        self.pending.retain(|(line, token)| {
+            let waits = *line != fill.line;
+            if !waits {
+                // Due now, so before every hit that is not: hits stand in the order of their cycles.
+                here.insert(served, (now, *token, fill.data.clone()));
+                served += 1;
+            }
+            waits
+        });
+    }
+
+    fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
+        self.cache.outgoing(now)
+    }
+
+    #[inline]
+    fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
+        self.cache.outgoing_bytes(now)
+    }
+
+    fn invalidate(&mut self) {
+        self.cache.invalidate();
+    }
+
+    #[inline]
+    fn next_event(&self, now: Cycle) -> Cycle {
+        let due = self.here.front().map_or(Cycle::NEVER, |(due, ..)| *due);
+        self.cache.next_event(now).min(due.max(now))
+    }
+
+    fn waits(&self, report: &mut Vec<String>) {
+        self.cache.waits(report);
+    }
+
+    fn statistics(&self) -> Vec<Group> {
+        vec![self.cache.statistics()]
+    }
 }
 
 /// A read-only cache in the role of one of the two.

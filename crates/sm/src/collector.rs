@@ -96,11 +96,6 @@ impl Collectors {
         }
     }
 
-    /// Number of collectors.
-    pub fn len(&self) -> usize {
-        self.units.len()
-    }
-
     /// Whether no instruction is in any.
     pub fn is_empty(&self) -> bool {
         self.free.count_ones() as usize == self.units.len()

@@ -112,6 +112,11 @@ impl Sm {
             let what = "a barrier beyond 15, or for a number of threads that is no multiple of 32";
             return self.fail(launch, warp, pc, lanes, FaultKind::Unsupported { what });
         }
+        let cta = self.warps.cta[warp] as usize;
+        if self.barriers.contradicts(cta, number, threads) {
+            let what = "a barrier for another number of threads than warps wait there for";
+            return self.fail(launch, warp, pc, lanes, FaultKind::Unsupported { what });
+        }
         let reduces = matches!(form, Barrier::RedPopc | Barrier::RedAnd | Barrier::RedOr);
         let mut arrival = Arrival {
             waits: form != Barrier::Arrive,
@@ -131,7 +136,6 @@ impl Sm {
         if arrival.waits {
             self.warps.at_barrier |= 1 << warp;
         }
-        let cta = self.warps.cta[warp] as usize;
         let live = self.ctas.get(cta).live;
         if let Some(release) = self.barriers.arrive(cta, number, warp, arrival, live) {
             self.release(launch, release);

@@ -24,8 +24,6 @@ pub struct Ctas {
     slots: Vec<Cta>,
     /// One bit a slot: free.
     free: u32,
-    /// Slots that the running kernel can use.
-    usable: u32,
     /// Warps of a CTA.
     pub warps_per_cta: u32,
     /// Bytes of shared memory given to a CTA.
@@ -33,16 +31,15 @@ pub struct Ctas {
 }
 
 impl Ctas {
-    /// `count` slots, none usable before [`Ctas::prepare`].
+    /// `count` slots, none free before [`Ctas::prepare`].
     pub fn new(count: usize) -> Self {
         let slots = vec![Cta::default(); count];
-        Ctas { slots, free: 0, usable: 0, warps_per_cta: 1, shared_per_cta: 0 }
+        Ctas { slots, free: 0, warps_per_cta: 1, shared_per_cta: 0 }
     }
 
     /// Before a launch: as many slots as CTAs fit.
     pub fn prepare(&mut self, occupancy: &Occupancy, warps_per_cta: u32) {
-        self.usable = if occupancy.ctas >= 32 { u32::MAX } else { (1 << occupancy.ctas) - 1 };
-        self.free = self.usable;
+        self.free = if occupancy.ctas >= 32 { u32::MAX } else { (1 << occupancy.ctas) - 1 };
         self.warps_per_cta = warps_per_cta;
         self.shared_per_cta = occupancy.shared_per_cta;
     }
@@ -87,10 +84,5 @@ impl Ctas {
     #[inline]
     pub fn shared_base(&self, slot: usize) -> u32 {
         slot as u32 * self.shared_per_cta
-    }
-
-    /// Whether no CTA is resident.
-    pub fn is_empty(&self) -> bool {
-        self.free == self.usable
     }
 }

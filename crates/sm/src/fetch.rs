@@ -207,7 +207,7 @@ mod tests {
     #[test]
     fn one_request_a_cycle_in_turn() {
         let (mut fetch, mut cache, mut filled) = (fetch(), Cache::default(), 0);
-        [0, 2, 3].map(|warp| fetch.start(warp));
+        [0, 2, 3].into_iter().for_each(|warp| fetch.start(warp));
         for cycle in 0..4 {
             fetch.tick(&mut cache, &mut filled, Cycle(cycle));
         }

@@ -1,0 +1,449 @@
+//! Hand-built instructions and an SM between fakes, for tests.
+
+use std::collections::VecDeque;
+use std::path::Path;
+use std::sync::Arc;
+
+use strata_engine::statistics::Group;
+use strata_engine::{Cycle, Inlet, Island, Outlet, Window, link};
+use strata_memory::doors::{Access, Action, Completion, L1d, Refusal};
+use strata_memory::{Address, Line, LineAddress, Packet};
+use strata_ptx::ir::LaunchBounds;
+use strata_ptx::isa::*;
+use strata_ptx::lanes::Row;
+use strata_ptx::program::Kernel;
+
+use crate::caches::ReadOnly;
+use crate::config::SmConfig;
+use crate::dispatch::{Command, Notice};
+use crate::launch::Launch;
+use crate::lsu::{Lsu, LsuConfig, Surroundings};
+use crate::register_file::SramRegisterFile;
+use crate::sm::{Sm, SmId, SmParts};
+
+/// The GTX480-like SM of the tests.
+pub fn config() -> SmConfig {
+    strata_engine::config::parse(Path::new("sm.toml"), include_str!("tests/sm.toml")).unwrap()
+}
+
+/// An instruction with these destinations and sources; registers are one row each.
+pub fn instruction(op: Op, class: Class, dst: &[Dst], src: &[Src]) -> Instruction {
+    let mut out = Instruction {
+        op,
+        guard: Guard::Always,
+        dst: [Dst::None; MAX_DST],
+        src: [Src::None; MAX_SRC],
+        offset: 0,
+        target: PC_NONE,
+        reconverge: PC_NONE,
+        class,
+        line: 0,
+        reads: RegList::EMPTY,
+        row_of: [0; MAX_SRC],
+        writes: RegList::EMPTY,
+        read_set: RegSet::EMPTY,
+        write_set: RegSet::EMPTY,
+        pred_reads: 0,
+        pred_writes: 0,
+    };
+    for (slot, source) in src.iter().enumerate() {
+        out.src[slot] = *source;
+        match *source {
+            Src::Reg(register) => {
+                out.row_of[slot] = out.reads.push(register) as u8;
+                out.read_set.insert(register);
+            }
+            Src::Pred(register, _) => out.pred_reads |= 1 << register.0,
+            Src::None | Src::Const(_) | Src::PredConst(_) => {}
+        }
+    }
+    for (slot, destination) in dst.iter().enumerate() {
+        out.dst[slot] = *destination;
+        match *destination {
+            Dst::Reg(register) => {
+                out.writes.push(register);
+                out.write_set.insert(register);
+            }
+            Dst::Pred(register) => out.pred_writes |= 1 << register.0,
+            Dst::None => {}
+        }
+    }
+    out
+}
+
+/// `dst = source + source`, missing sources being constant 0; integer addition.
+pub fn alu(dst: u8, src: &[u8]) -> Instruction {
+    let source = |n: usize| src.get(n).map_or(Src::Const(0), |register| Src::Reg(Reg(*register)));
+    let op = Op::Int(IntOp::Add, Ty::U32);
+    instruction(op, Class::IntAdd, &[Dst::Reg(Reg(dst))], &[source(0), source(1)])
+}
+
+/// `dst = source + constant`.
+pub fn add_constant(dst: u8, source: u8, constant: u16) -> Instruction {
+    let op = Op::Int(IntOp::Add, Ty::U32);
+    instruction(op, Class::IntAdd, &[Dst::Reg(Reg(dst))], &[Src::Reg(Reg(source)), Src::Const(constant)])
+}
+
+/// `dst = constant`.
+pub fn set(dst: u8, constant: u16) -> Instruction {
+    instruction(Op::Mov(Ty::U32), Class::IntAdd, &[Dst::Reg(Reg(dst))], &[Src::Const(constant)])
+}
+
+/// `dst = special register`.
+pub fn special(dst: u8, special: Special) -> Instruction {
+    instruction(Op::ReadSpecial(special), Class::IntAdd, &[Dst::Reg(Reg(dst))], &[])
+}
+
+/// `predicate = source cmp constant`.
+pub fn compare(predicate: u8, cmp: Compare, source: u8, constant: u16) -> Instruction {
+    let op = Op::Setp { cmp, ty: Ty::U32, combine: None, ftz: false };
+    let src = [Src::Reg(Reg(source)), Src::Const(constant)];
+    instruction(op, Class::IntAdd, &[Dst::Pred(PredReg(predicate))], &src)
+}
+
+const WEAK: MemoryMode = MemoryMode {
+    space: Space::Global,
+    ty: Ty::U32,
+    vector: 1,
+    cache: CacheOp::All,
+    ordering: Ordering::Weak,
+    scope: Scope::Cta,
+};
+
+/// `dst = [address]`, the address in the pair that begins at `address`.
+pub fn load(dst: u8, address: u8) -> Instruction {
+    let pair = [address, address + 1];
+    let mut out = instruction(
+        Op::Load(WEAK),
+        Class::Memory,
+        &[Dst::Reg(Reg(dst))],
+        &pair.map(|register| Src::Reg(Reg(register))),
+    );
+    out.src[1] = Src::None;
+    out
+}
+
+/// `[address] = value`.
+pub fn store(address: u8, value: u8) -> Instruction {
+    let registers = [address, value, address + 1].map(|register| Src::Reg(Reg(register)));
+    let mut out = instruction(Op::Store(WEAK), Class::Memory, &[], &registers);
+    // The rows of the address lie together, then the value.
+    out.reads = RegList::EMPTY;
+    for register in [address, address + 1, value] {
+        out.reads.push(Reg(register));
+    }
+    out.row_of = [0, 2, 0, 0, 0, 0];
+    out.src[2] = Src::None;
+    out
+}
+
+/// Control flow without operands.
+pub fn control(op: Op) -> Instruction {
+    instruction(op, Class::Control, &[], &[])
+}
+
+/// `bar.sync` of constant row `number` for all threads.
+pub fn barrier(form: Barrier, dst: &[Dst], number: u16, threads: Src, predicate: Src) -> Instruction {
+    instruction(Op::Barrier(form), Class::Control, dst, &[Src::Const(number), threads, predicate])
+}
+
+/// A branch.
+pub fn branch(target: Pc, reconverge: Pc) -> Instruction {
+    Instruction { target, reconverge, ..control(Op::Branch { uniform: false }) }
+}
+
+/// The same instruction under a guard.
+pub fn guarded(guard: Guard, instruction: Instruction) -> Instruction {
+    let predicate = match guard {
+        Guard::Always => 0,
+        Guard::If(register) | Guard::IfNot(register) => 1 << register.0,
+    };
+    Instruction { guard, pred_reads: instruction.pred_reads | predicate, ..instruction }
+}
+
+/// Where the code and the heap of a test lie.
+const CODE_AT: u64 = 0x1_0000;
+/// First byte of the fake memory.
+pub const HEAP: u64 = 0x10_0000;
+const HEAP_BYTES: u64 = 1 << 16;
+
+/// A launch of hand-built code; constant row n holds `constants[n]`.
+pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) -> Launch {
+    let code = code.into_iter().zip(1..).map(|(instruction, line)| Instruction { line, ..instruction });
+    let kernel = Kernel {
+        name: "k".into(),
+        code: code.collect(),
+        constants: Vec::new(),
+        branch_tables: Vec::new(),
+        params: Vec::new(),
+        param_bytes: 0,
+        registers: 20,
+        predicates: 7,
+        shared_bytes: 0,
+        local_bytes: 0,
+        spill_bytes: 0,
+        barriers: 1,
+        launch_bounds: LaunchBounds::default(),
+        formats: vec![strata_ptx::ir::PrintFormat { text: "thread %d\n".into(), arguments: vec![Ty::B32] }],
+    };
+    Launch {
+        kernel: Arc::new(kernel),
+        constants: constants.iter().map(|value| Row::splat(*value)).collect(),
+        params: Vec::new(),
+        params_at: Address(0),
+        code_at: Address(CODE_AT),
+        grid: [grid, 1, 1],
+        block: [block, 1, 1],
+        dynamic_shared: 0,
+        local_at: Address(0),
+        allocations: vec![(HEAP, HEAP + HEAP_BYTES)],
+        number: 0,
+    }
+}
+
+/// An L1D over plain bytes that answers every access after `latency` cycles, and none while `stuck`.
+pub struct FakeL1d {
+    bytes: Vec<u8>,
+    latency: u64,
+    answers: VecDeque<(Cycle, Completion)>,
+    flushed_at: Cycle,
+    now: Cycle,
+}
+
+impl L1d for FakeL1d {
+    fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
+        let at = (access.line.base().0 - HEAP) as usize;
+        let mut line = Line(self.bytes[at..at + 128].try_into().unwrap());
+        let action = match access.action {
+            Action::Load(mut tray) => {
+                tray.merge(access.bytes, &line);
+                Action::Load(tray)
+            }
+            Action::Store(tray) => {
+                line.merge(access.bytes, &tray);
+                Action::Store(tray)
+            }
+            Action::Atomic(mut batch) => {
+                batch.perform(&mut line);
+                Action::Atomic(batch)
+            }
+        };
+        self.bytes[at..at + 128].copy_from_slice(&line.0);
+        self.answers.push_back((now + self.latency, Completion { token: access.token, action }));
+        Ok(())
+    }
+
+    fn accept(&mut self, reply: Packet, _: Cycle) {
+        panic!("nothing was asked of the network: {reply:?}");
+    }
+
+    fn tick(&mut self, now: Cycle) {
+        self.now = now;
+    }
+
+    fn completed(&mut self, now: Cycle) -> Option<Completion> {
+        let due = self.answers.front()?.0 <= now;
+        if due { self.answers.pop_front().map(|(_, completion)| completion) } else { None }
+    }
+
+    fn outgoing(&mut self, _: Cycle) -> Option<Packet> {
+        None
+    }
+
+    fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
+        None
+    }
+
+    fn begin_flush(&mut self, _: bool, now: Cycle) {
+        self.flushed_at = now + 30;
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.flushed_at <= self.now
+    }
+
+    fn outstanding(&self) -> usize {
+        0
+    }
+
+    fn next_event(&self, now: Cycle) -> Cycle {
+        let answer = self.answers.front().map_or(Cycle::NEVER, |(at, _)| *at);
+        let flush = if self.is_flushed() { Cycle::NEVER } else { self.flushed_at };
+        answer.min(flush).max(now)
+    }
+
+    fn waits(&self, _: &mut Vec<String>) {}
+
+    fn statistics(&self) -> Vec<Group> {
+        Vec::new()
+    }
+}
+
+/// A read-only cache that has every line, a cycle after it is asked.
+#[derive(Default)]
+struct Perfect {
+    here: VecDeque<(Cycle, u32)>,
+}
+
+impl ReadOnly for Perfect {
+    fn request(&mut self, _: LineAddress, token: u32, now: Cycle) -> bool {
+        self.here.push_back((now + 1, token));
+        true
+    }
+
+    fn arrived(&mut self, now: Cycle) -> Option<(u32, &Line)> {
+        let due = self.here.front()?.0 <= now;
+        if due { self.here.pop_front().map(|(_, token)| (token, &Line::ZERO)) } else { None }
+    }
+
+    fn accept(&mut self, reply: Packet, _: Cycle) {
+        panic!("nothing was asked of the network: {reply:?}");
+    }
+
+    fn outgoing(&mut self, _: Cycle) -> Option<Packet> {
+        None
+    }
+
+    fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
+        None
+    }
+
+    fn invalidate(&mut self) {}
+
+    fn next_event(&self, now: Cycle) -> Cycle {
+        self.here.front().map_or(Cycle::NEVER, |(at, _)| *at).max(now)
+    }
+
+    fn waits(&self, _: &mut Vec<String>) {}
+
+    fn statistics(&self) -> Vec<Group> {
+        Vec::new()
+    }
+}
+
+/// An SM and the dispatcher's ends of its links, all of latency 1.
+pub struct Bench {
+    pub sm: Sm,
+    pub now: Cycle,
+    window: u64,
+    commands: Outlet<Command>,
+    notices: Inlet<Notice>,
+    _network: (Inlet<Packet>, Outlet<Packet>),
+    /// What the SM told, and when it arrived.
+    pub told: Vec<(Cycle, Notice)>,
+    /// Ticks of the SM.
+    pub ticks: u64,
+    /// Whether cycles without events are left out.
+    pub skip: bool,
+}
+
+impl Bench {
+    /// An SM that is ready for the launch in cycle 0; its L1D answers after `latency` cycles.
+    pub fn new(config: &SmConfig, launch: Launch, latency: u64) -> Bench {
+        let lsu: LsuConfig =
+            strata_engine::config::parse(Path::new("lsu.toml"), include_str!("tests/lsu.toml")).unwrap();
+        let surroundings = Surroundings {
+            warp_slots: *config.warp_slots as usize,
+            first_warp: 0,
+            shared_bytes: *config.shared_bytes,
+        };
+        let (requests, network_in) = link(1, 64);
+        let (network_out, replies) = link(1, 64);
+        let (commands, command_inlet) = link(1, *config.cta_slots + 1);
+        let (notice_outlet, notices) = link(1, *config.cta_slots + 1);
+        let collectors = config.collectors.iter().map(|pool| *pool.count as usize).sum();
+        let parts = SmParts {
+            id: SmId(0),
+            sms: 1,
+            clock_mhz: 500,
+            flit_bytes: 32,
+            registers: Box::new(SramRegisterFile::new(&config.register_file, *config.registers, collectors)),
+            lsu: Lsu::new(&lsu, surroundings).unwrap(),
+            l1d: Box::new(FakeL1d {
+                bytes: (0..HEAP_BYTES).map(|at| at as u8).collect(),
+                latency,
+                answers: VecDeque::new(),
+                flushed_at: Cycle::ZERO,
+                now: Cycle::ZERO,
+            }),
+            instructions: Box::new(Perfect::default()),
+            constants: Box::new(Perfect::default()),
+            requests,
+            replies,
+            commands: command_inlet,
+            notices: notice_outlet,
+        };
+        let mut sm = Sm::new(config, parts).unwrap();
+        assert!(sm.prepare(Arc::new(launch), Cycle::ZERO).ctas > 0, "the kernel fits");
+        let _network = (network_in, network_out);
+        Bench { sm, now: Cycle::ZERO, window: 0, commands, notices, _network, told: vec![], ticks: 0, skip: true }
+    }
+
+    /// Sends a command now; it is there in the next cycle.
+    pub fn send(&mut self, command: Command) {
+        self.commands.send(command, 1, self.now).unwrap();
+    }
+
+    /// One cycle, in a window of its own.
+    pub fn cycle(&mut self) {
+        let window = Window(self.window);
+        self.commands.collect(window);
+        self.notices.collect(window);
+        while let Some(notice) = self.notices.receive(self.now) {
+            self.notices.release(1, self.now);
+            self.told.push((self.now, notice));
+        }
+        self.sm.collect(window);
+        if !self.skip || self.sm.next_event(self.now) <= self.now {
+            self.ticks += 1;
+            self.sm.tick(self.now);
+        }
+        self.sm.flush(window);
+        self.commands.flush(window);
+        self.notices.flush(window);
+        self.window += 1;
+        self.now = self.now.next();
+    }
+
+    /// Runs CTAs `0..ctas` (all of which must fit) to their ends, flushes, and settles the statistics; the
+    /// cycle in which the SM began to tell of the flush.
+    pub fn run(&mut self, ctas: u64) -> Cycle {
+        for cta in 0..ctas {
+            self.send(Command::StartCta(cta));
+        }
+        let count = |told: &[(Cycle, Notice)], what| told.iter().filter(|(_, notice)| *notice == what).count();
+        let mut flushing = false;
+        while count(&self.told, Notice::Flushed) == 0 {
+            self.cycle();
+            if !flushing && count(&self.told, Notice::CtaDone) == ctas as usize {
+                self.send(Command::Flush);
+                flushing = true;
+            }
+            if let Some(fault) = self.sm.fault() {
+                panic!("{fault}");
+            }
+            if self.now > Cycle(100_000) {
+                let mut report = Vec::new();
+                self.sm.waits(&mut report);
+                panic!("no end: {report:#?}");
+            }
+        }
+        self.sm.settle(self.now);
+        for group in self.sm.statistics() {
+            assert_eq!(group.broken, None, "{group:?}");
+        }
+        self.now
+    }
+
+    /// A counter.
+    pub fn count(&self, group: &str, name: &str) -> u64 {
+        let groups = self.sm.statistics();
+        let group = groups.iter().find(|found| found.name == group).expect("the group exists");
+        group.get(name).expect("the counter exists")
+    }
+
+    /// A register, one value a lane.
+    pub fn register(&self, warp: u8, register: u8) -> [u32; 32] {
+        self.sm.registers.peek(warp, Reg(register)).0
+    }
+}

@@ -246,8 +246,6 @@ impl Sm {
             }
         }
         self.l1d.tick(now);
-        self.constants.tick(now);
-        self.instructions.tick(now);
         self.lsu.tick(&mut *self.l1d, &mut Port(&mut *self.constants), now);
         self.warps.at_fence = self.lsu.waiting_fence();
         while self.units.has_place()

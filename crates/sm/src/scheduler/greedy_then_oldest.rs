@@ -44,7 +44,7 @@ mod tests {
     #[test]
     fn greedy_first_then_by_age() {
         let mut scheduler = GreedyThenOldest::default();
-        [4, 2, 6].map(|warp| scheduler.add(warp));
+        [4, 2, 6].into_iter().for_each(|warp| scheduler.add(warp));
         let all = 1 << 4 | 1 << 2 | 1 << 6;
         assert_eq!(scheduler.pick(all), Some(4), "the oldest");
         assert_eq!(scheduler.pick(1 << 6), Some(6));

@@ -76,7 +76,7 @@ mod tests {
     #[test]
     fn a_waiting_warp_gives_its_place_to_the_first_that_can_run() {
         let mut scheduler = TwoLevel::new(2);
-        [0, 1, 2, 3].map(|warp| scheduler.add(warp));
+        [0, 1, 2, 3].into_iter().for_each(|warp| scheduler.add(warp));
         let all = View { ready: 0b1111, waiting: 0 };
         let turns: Vec<_> = (0..4).map(|_| scheduler.pick(all).unwrap()).collect();
         assert_eq!(turns, [1, 0, 1, 0], "warps 2 and 3 are outside");

@@ -1,0 +1,166 @@
+//! Cycles of tiny kernels, computed by hand.
+//!
+//! What they share: the command to start a CTA is sent in cycle 0 and taken in cycle 1, which asks for
+//! instructions 0 and 1; they come in cycle 2 and can issue in cycle 3. A warp that issues the last
+//! instruction of its buffer (2 entries) in cycle t asks for the next ones in t, has them in t + 1 and can issue
+//! them in t + 2. A notice sent in cycle t arrives in t + 1.
+
+use strata_engine::{Cited, Cycle};
+use strata_ptx::isa::{Barrier, Op, Special, Src};
+
+use crate::config::Scheduling;
+use crate::dispatch::Notice;
+use crate::fixtures::*;
+
+const EXIT: Op = Op::Exit;
+
+#[test]
+fn dependent_additions() {
+    let code = vec![set(1, 0), add_constant(2, 1, 0), add_constant(3, 2, 0), add_constant(4, 3, 0), control(EXIT)];
+    let mut bench = Bench::new(&config(), launch(code, &[7], 1, 32), 10);
+    bench.run(1);
+    // Latency 4. The first reads no register: issued in 3, dispatched in 4, written in 8.
+    // An addition that issues in t: row granted in t + 1, dispatched in t + 2, written in t + 6, and there the
+    // next one issues: 8, 14, 20; the last is written in 26.
+    // `exit` is fetched when instruction 3 has issued (20) and issues in 22; the CTA ends with the last
+    // write-back in 26.
+    assert_eq!(bench.told[0], (Cycle(27), Notice::CtaDone));
+    assert_eq!(bench.register(0, 4), [28; 32]);
+    assert_eq!(bench.count("sm", "issued"), 5);
+    // Scheduler 0 waits for values in 4 to 7, 9 to 13 (instruction 2 is not there yet in 9) and 15 to 19,
+    // that is 4 + 4 + 5 cycles; for instructions in 2 (1 it had no warp before issue?), 9 and 21.
+    assert_eq!(bench.count("sm", "stall_execution"), 13);
+    // In 1 and 2 the first instructions are under way, in 9 number 2, in 21 number 4.
+    assert_eq!(bench.count("sm", "stall_fetch"), 4);
+    // From `exit` to the last write-back: 23, 24, 25.
+    assert_eq!(bench.count("sm", "stall_drained"), 3);
+    assert_eq!(bench.count("register_file", "reads"), 3);
+    assert_eq!(bench.count("register_file", "writes"), 4);
+}
+
+/// `%clock` is read at dispatch; the instruction reads no register, so it was issued the cycle before.
+fn clocks(schedulers: u32) -> [[u32; 2]; 2] {
+    let code = vec![special(1, Special::Clock), special(2, Special::Clock), control(EXIT)];
+    let config = crate::SmConfig { schedulers: Cited::new(schedulers, "test"), ..config() };
+    let mut bench = Bench::new(&config, launch(code, &[], 1, 64), 10);
+    bench.run(1);
+    [0, 1].map(|warp| [1, 2].map(|register| bench.register(warp, register)[0]))
+}
+
+#[test]
+fn two_schedulers_issue_in_one_cycle() {
+    // One fetch a cycle: warp 1 first (after slot 0, in turn), warp 0 a cycle later. Warp 1 issues in 3 and 4,
+    // warp 0 in 4 and 5: in 4 both schedulers issue.
+    assert_eq!(clocks(2), [[5, 6], [4, 5]]);
+}
+
+#[test]
+fn one_scheduler_issues_one_instruction_a_cycle() {
+    // Greedy: warp 1 issues in 3 and 4, then warp 0 in 5 and 6.
+    assert_eq!(clocks(1), [[6, 7], [4, 5]]);
+}
+
+#[test]
+fn rows_of_one_bank_are_read_one_after_the_other() {
+    let end = |sources: [u8; 2]| {
+        let mut bench = Bench::new(&config(), launch(vec![alu(3, &sources), control(EXIT)], &[], 1, 32), 10);
+        bench.run(1);
+        (bench.told[0].0, bench.count("register_file", "read_conflicts"))
+    };
+    // Issued in 3, both rows granted in 4, dispatched in 5, written in 9, told of in 10.
+    assert_eq!(end([0, 1]), (Cycle(10), 0));
+    // Registers 0 and 16 lie in bank 0 of 16: granted in 4 and 5, everything a cycle later.
+    assert_eq!(end([0, 16]), (Cycle(11), 1));
+    // The same register twice is read once.
+    assert_eq!(end([5, 5]), (Cycle(10), 0));
+}
+
+#[test]
+fn a_barrier_lets_go_in_the_cycle_after_the_last_arrival() {
+    let code = vec![
+        barrier(Barrier::Sync, &[], 0, Src::None, Src::None),
+        special(2, Special::Clock),
+        control(EXIT),
+    ];
+    let mut bench = Bench::new(&config(), launch(code, &[0], 1, 64), 10);
+    bench.run(1);
+    // Warp 1 arrives in 3, warp 0 in 4; both go on in 5 and read the clock in 6.
+    assert_eq!([0, 1].map(|warp| bench.register(warp, 2)[0]), [6, 6]);
+    // Warp 1 waits in 4. Warp 0 does not wait beyond the cycle of its arrival.
+    assert_eq!(bench.count("sm", "stall_barrier"), 1);
+}
+
+#[test]
+fn an_unpipelined_unit_takes_one_instruction_an_interval() {
+    use strata_ptx::isa::{Class, Dst, FloatMode, FloatUnary, Reg, Ty};
+    let root = |dst| {
+        let op = Op::FloatUnary(FloatUnary::RsqrtApprox, Ty::F32, FloatMode::DEFAULT);
+        instruction(op, Class::Sfu, &[Dst::Reg(Reg(dst))], &[Src::Const(0)])
+    };
+    let mut bench = Bench::new(&config(), launch(vec![root(1), root(2), control(EXIT)], &[0], 1, 32), 10);
+    bench.run(1);
+    // Issued in 3 and 4. One SFU, interval 8, latency 20: dispatched in 4 and 12, written in 24 and 32.
+    assert_eq!(bench.told[0], (Cycle(33), Notice::CtaDone));
+}
+
+#[test]
+fn a_load_and_its_use() {
+    // Registers 0 and 1: the address HEAP; lane l does not matter, all lanes read the word at HEAP.
+    let code = vec![set(0, 0), set(1, 1), load(2, 0), add_constant(3, 2, 1), control(EXIT)];
+    let mut bench = Bench::new(&config(), launch(code, &[HEAP as u32, 0], 1, 32), 10);
+    bench.run(1);
+    // The sets issue in 3 and 4 and are written in 8 and 9; the load (fetched in 4, there from 6 on) issues in
+    // 9, has its two rows (two banks) in 10 and is with the load/store unit in 11. Address generation 3: offered
+    // in 14; L1D 10: complete in 24; write-back 2: written in 26. The addition issues in 26, is dispatched in
+    // 28, written in 32.
+    assert_eq!(bench.told[0], (Cycle(33), Notice::CtaDone));
+    assert_eq!(bench.register(0, 3), [0x0302_0100; 32]);
+    // Scheduler 0 waits for the load in 10 to 25.
+    assert_eq!(bench.count("sm", "stall_memory"), 16);
+}
+
+#[test]
+fn a_full_collector_pool_is_named() {
+    // Six collectors for SP; every addition has four rows of one bank to read... of registers 0 and 16.
+    let mut code: Vec<_> = (0..8).map(|n| alu(2 + n, &[0, 16])).collect();
+    code.push(control(EXIT));
+    // Eight warps a scheduler: more instructions are ready than collectors are free.
+    let mut bench = Bench::new(&config(), launch(code, &[], 1, 512), 10);
+    bench.run(1);
+    assert!(bench.count("sm", "stall_collector_full") > 0);
+    assert!(bench.count("register_file", "read_conflicts") > 0);
+}
+
+#[test]
+fn the_flush_at_the_end_waits_for_the_l1d() {
+    let mut bench = Bench::new(&config(), launch(vec![control(EXIT)], &[], 1, 32), 10);
+    bench.run(1);
+    // `exit` in 3, told in 4; the flush is sent in 5 (the test looks after its cycle), taken in 6; the load/store
+    // unit begins it in the same cycle, the L1D takes 30 cycles; told in 37.
+    assert_eq!(bench.told, [(Cycle(4), Notice::CtaDone), (Cycle(37), Notice::Flushed)]);
+}
+
+#[test]
+fn every_scheduling_finishes_everything() {
+    for scheduling in [
+        Scheduling::LooseRoundRobin,
+        Scheduling::GreedyThenOldest,
+        Scheduling::TwoLevel { active: 2 },
+    ] {
+        let config = crate::SmConfig { scheduling: Cited::new(scheduling, "test"), ..config() };
+        let code = vec![
+            set(0, 0),
+            set(1, 1),
+            load(2, 0),
+            add_constant(3, 2, 1),
+            store(0, 3),
+            barrier(Barrier::Sync, &[], 1, Src::None, Src::None),
+            control(EXIT),
+        ];
+        let mut bench = Bench::new(&config, launch(code, &[HEAP as u32, 0], 4, 256), 100);
+        bench.run(4);
+        assert_eq!(bench.count("sm", "issued"), 4 * 8 * 7, "{scheduling:?}");
+        assert_eq!(bench.count("sm", "ctas"), 4);
+        assert!(bench.sm.is_idle());
+    }
+}
