@@ -54,7 +54,12 @@ fn every_bad_text_has_its_message() {
         let actual = messages(&case.text);
         rewritten += &format!("=== {}\n{}---\n{}\n", case.name, case.text, actual);
         if actual.trim_end() != case.messages.trim_end() {
-            wrong.push(format!("{}:\n  expected {}\n  actual   {}", case.name, case.messages.trim_end(), actual));
+            wrong.push(format!(
+                "{}:\n  expected {}\n  actual   {}",
+                case.name,
+                case.messages.trim_end(),
+                actual
+            ));
         }
     }
     if std::env::var_os("UPDATE_EXPECT").is_some() {
@@ -99,9 +104,8 @@ fn hostile_sizes_cost_nothing() {
     ] {
         messages(&format!("{body}\n"));
     }
-    let doubling: String = (0..60)
-        .map(|n| format!(".func f{n}() {{ call f{m}; call f{m}; }}\n", m = n + 1))
-        .collect();
+    let doubling: String =
+        (0..60).map(|n| format!(".func f{n}() {{ call f{m}; call f{m}; }}\n", m = n + 1)).collect();
     let text = format!(
         ".version 8.0\n.target sm_80\n.address_size 64\n.func f60() {{ ret; }}\n{doubling}.entry k() {{ call f0; }}\n"
     );

@@ -368,7 +368,9 @@ fn prints_load_their_arguments() {
            { .param .b64 f; st.param.b64 [f], %rd3; .param .b64 a; st.param.b64 [a], %rd1; .param .b32 r;
              call.uni (r), vprintf, (f, a); ld.param.b32 %r1, [r]; }
          }";
-    check_module(text, expect![[r#"
+    check_module(
+        text,
+        expect![[r#"
         0: v0:B64 = Mov(U64) 0x0
         1: v0:B64 = Cvta { space: Local, to_generic: true } v0:B64
         2: v1:B64 = Mov(U64) symbol 0+0
@@ -382,9 +384,11 @@ fn prints_load_their_arguments() {
         10: v8:B32 = Mov(B32) 0x3
         11: v9:B32 = Mov(B32) v8:B32
         12: Exit
-    "#]]);
+    "#]],
+    );
     let formats = &module(text).functions[0].formats;
-    expect![[r#"[PrintFormat { text: "%d %f %llx%%", arguments: [B32, F64, B64] }]"#]].assert_eq(&format!("{formats:?}"));
+    expect![[r#"[PrintFormat { text: "%d %f %llx%%", arguments: [B32, F64, B64] }]"#]]
+        .assert_eq(&format!("{formats:?}"));
 }
 
 #[test]
@@ -430,6 +434,38 @@ fn barriers_and_exchanges() {
             10: _, v1:Pred = Elect 0xffffffff
             11: Nanosleep 0x64
             12: Exit
+        "#]],
+    );
+}
+
+#[test]
+fn halves() {
+    check(
+        "add.rn.f16 %h1, %h2, %h3; fma.rn.ftz.bf16x2 %r1, %r2, %r3, %r4; setp.ltu.f16 %p1, %h1, %h2;
+         cvt.rn.f16x2.f32 %r1, %f1, %f2; cvt.f32.bf16 %f1, %h1; ex2.approx.f16 %h1, %h2;",
+        expect![[r#"
+            0: v0:B16 = Float(Add, F16, FloatMode { rounding: Rn, ftz: false, sat: false }) v1:B16, v2:B16
+            1: v3:B32 = Fma(Bf16x2, FloatMode { rounding: Rn, ftz: true, sat: false }) v4:B32, v5:B32, v6:B32
+            2: v7:Pred = Setp { cmp: Ltu, ty: F16, combine: None, ftz: false } v0:B16, v1:B16
+            3: v8:F16 = Cvt { to: F16, from: F32, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } v9:F32
+            4: v10:F16 = Cvt { to: F16, from: F32, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } v11:F32
+            5: v3:B32 = Pack { whole: B32, pieces: 2 } v8:F16, v10:F16
+            6: v11:F32 = Cvt { to: F32, from: Bf16, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } v0:B16
+            7: v0:B16 = FloatUnary(Ex2Approx, F16, FloatMode { rounding: Rn, ftz: false, sat: false }) v1:B16
+            8: Exit
+        "#]],
+    );
+}
+
+#[test]
+fn declared_outside_and_defined_here() {
+    check_module(
+        ".extern .global .b8 x[]; .global .b32 x = 5; .extern .shared .b8 d[];
+         .entry k() { .reg .b32 r; .extern .shared .b8 d[]; .shared .b8 s[3]; ld.global.u32 r, [x]; st.shared.b32 [d], r; }",
+        expect![[r#"
+            0: v0:B32 = Load(MemoryMode { space: Global, ty: U32, vector: 1, cache: All, ordering: Weak, scope: Cta }) symbol 0+0
+            1: Store(MemoryMode { space: Shared, ty: B32, vector: 1, cache: All, ordering: Weak, scope: Cta }) 0x10, v0:B32
+            2: Exit
         "#]],
     );
 }
@@ -493,7 +529,8 @@ fn launch_bounds_and_layout() {
             },
         ]
         shared 16 local 4
-    "#]].assert_eq(&text);
+    "#]]
+    .assert_eq(&text);
 }
 
 #[test]
@@ -523,7 +560,9 @@ fn only_kernels_asked_for_are_lowered() {
     assert_eq!(lowered.functions.len(), 1);
     let refused = lower(&parsed, Some(&["bad"])).expect_err("the bad kernel is refused");
     assert!(refused.only_unsupported());
-    expect!["test.ptx:1:66: unsupported: instruction: found `wmma.load.whatever`"].assert_eq(&refused.to_string());
+    expect!["test.ptx:1:66: unsupported: instruction: found `wmma.load.whatever`"]
+        .assert_eq(&refused.to_string());
     let missing = lower(&parsed, Some(&["none"])).expect_err("no such kernel");
-    expect!["test.ptx:1:1: no such kernel: found `none`, expected `good`, `bad`"].assert_eq(&missing.to_string());
+    expect!["test.ptx:1:1: no such kernel: found `none`, expected `good`, `bad`"]
+        .assert_eq(&missing.to_string());
 }

@@ -11,7 +11,7 @@ use crate::isa::{FloatOp, FloatUnary, IntOp, IntUnary, Op, Part, Ty};
 /// Integers of 16 bits and more.
 pub(super) const INTEGERS: [Ty; 6] = [Ty::U16, Ty::U32, Ty::U64, Ty::S16, Ty::S32, Ty::S64];
 
-/// What `add` and its kin take; the halves are refused by name.
+/// What `add` and its kin take.
 const NUMBERS: [Ty; 12] = [
     Ty::U16,
     Ty::U32,
@@ -40,14 +40,6 @@ pub(super) fn doubled(ty: Ty) -> Ty {
 }
 
 impl<'a> Builder<'a> {
-    /// Refuses half-precision arithmetic.
-    pub(super) fn no_half(&self, i: &Instruction, ty: Ty) -> Result<(), Fail> {
-        if matches!(ty, Ty::F16 | Ty::F16x2 | Ty::Bf16 | Ty::Bf16x2) {
-            return Err(self.unsupported(i, "half-precision arithmetic"));
-        }
-        Ok(())
-    }
-
     /// `add`, `sub` without carry.
     pub(super) fn add_sub(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
         let add = self.text(i.opcode) == "add";
@@ -55,7 +47,6 @@ impl<'a> Builder<'a> {
         let place = m.place();
         let ty = m.ty(&NUMBERS)?;
         m.finish()?;
-        self.no_half(i, ty)?;
         if ty.is_float() {
             let mode = words.mode(ty, place)?;
             return self.binary(i, ty, Op::Float(if add { FloatOp::Add } else { FloatOp::Sub }, ty, mode));
@@ -83,7 +74,6 @@ impl<'a> Builder<'a> {
         let place = m.place();
         let ty = m.ty(&[Ty::F32, Ty::F64, Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2])?;
         m.finish()?;
-        self.no_half(i, ty)?;
         let mode = words.mode(ty, place)?;
         self.binary(i, ty, Op::Float(FloatOp::Mul, ty, mode))
     }
@@ -153,7 +143,6 @@ impl<'a> Builder<'a> {
         let place = m.place();
         let ty = m.ty(&NUMBERS)?;
         m.finish()?;
-        self.no_half(i, ty)?;
         if relu {
             return Err(self.unsupported(i, "`.relu`"));
         }
@@ -179,7 +168,6 @@ impl<'a> Builder<'a> {
         let ty =
             m.ty(&[Ty::S16, Ty::S32, Ty::S64, Ty::F32, Ty::F64, Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2])?;
         m.finish()?;
-        self.no_half(i, ty)?;
         let words = FloatWords { ftz, ..FloatWords::default() };
         if ty.is_float() {
             let mode = words.mode(ty, place)?;

@@ -288,9 +288,8 @@ impl<'a> Builder<'a> {
                     bytes: layout.bytes,
                 }
             }
-            DeclSpace::Shared if variable.linkage == Linkage::Extern => {
-                Symbol::Inert("external shared memory in a body")
-            }
+            // Dynamic shared memory belongs to the module wherever it is declared.
+            DeclSpace::Shared if variable.linkage == Linkage::Extern => return Ok(()),
             DeclSpace::Shared => {
                 let layout = variables::layout(variable)?;
                 let bytes = &mut self.out.shared_bytes;
@@ -356,12 +355,13 @@ impl<'a> Builder<'a> {
 
     /// Dynamic shared memory begins where static shared memory ends, which is known only now.
     fn place_dynamic_shared(&mut self) {
-        let start = u64::from(self.out.shared_bytes.next_multiple_of(16));
+        let start = self.out.shared_bytes.next_multiple_of(16);
         for src in self.out.code.iter_mut().flat_map(|inst| &mut inst.src) {
             if let VSrc::Const(constant @ Constant::Symbol { symbol: DYNAMIC_SHARED, .. }) = src
                 && let Constant::Symbol { addend, .. } = *constant
             {
-                *constant = Constant::Bits(start.wrapping_add_signed(addend));
+                self.out.shared_bytes = start;
+                *constant = Constant::Bits(u64::from(start).wrapping_add_signed(addend));
             }
         }
     }

@@ -91,7 +91,9 @@ impl<'a> Builder<'a> {
         let (comparison, name) = Comparison::take(m)?;
         let ty = m.ty(&COMPARED)?;
         m.finish()?;
-        self.no_half(i, ty)?;
+        if ty == Ty::F16x2 {
+            return Err(self.unsupported(i, "comparison of packed halves"));
+        }
         comparison.check(name, ty, i)?;
         let Comparison { cmp, combine, ftz } = comparison;
         let expected = 3 + usize::from(combine.is_some());
@@ -117,8 +119,10 @@ impl<'a> Builder<'a> {
         let to = m.ty(&[Ty::U32, Ty::S32, Ty::F32, Ty::F16, Ty::F16x2, Ty::Bf16])?;
         let ty = m.ty(&COMPARED)?;
         m.finish()?;
-        self.no_half(i, ty)?;
-        self.no_half(i, to)?;
+        let halves = [Ty::F16, Ty::F16x2, Ty::Bf16];
+        if halves.contains(&ty) || halves.contains(&to) {
+            return Err(self.unsupported(i, "half-precision `set`"));
+        }
         comparison.check(name, ty, i)?;
         let Comparison { cmp, combine, ftz } = comparison;
         let expected = 3 + usize::from(combine.is_some());

@@ -12,7 +12,7 @@ use crate::isa::{FloatMode, Op, Rounding, Ty};
 const TO_INTEGER: [(&str, Rounding); 4] =
     [("rni", Rounding::Rni), ("rzi", Rounding::Rzi), ("rmi", Rounding::Rmi), ("rpi", Rounding::Rpi)];
 
-const CONVERTED: [Ty; 13] = [
+const CONVERTED: [Ty; 14] = [
     Ty::U8,
     Ty::U16,
     Ty::U32,
@@ -26,6 +26,7 @@ const CONVERTED: [Ty; 13] = [
     Ty::F64,
     Ty::Bf16,
     Ty::F16x2,
+    Ty::Bf16x2,
 ];
 
 /// What a pair of types asks of the rounding.
@@ -87,8 +88,8 @@ impl<'a> Builder<'a> {
                 .expected("`.f32` on a side"));
         }
         let mode = FloatMode { rounding: rounding.unwrap_or(Rounding::Rn), ftz, sat };
-        if to == Ty::F16x2 {
-            return self.cvt_pair(i, from, mode);
+        if matches!(to, Ty::F16x2 | Ty::Bf16x2) {
+            return self.cvt_pair(i, to, from, mode);
         }
         let [d, a] = operands(i)?;
         let wide = self.dst_relaxed(d, to)?;
@@ -105,18 +106,19 @@ impl<'a> Builder<'a> {
         self.src_relaxed(operand, from)
     }
 
-    /// `cvt.rn.f16x2.f32 d, a, b`: a in the upper half.
-    fn cvt_pair(&mut self, i: &'a Instruction, from: Ty, mode: FloatMode) -> Result<(), Fail> {
+    /// `cvt.rn.f16x2.f32 d, a, b` and its bf16 form: a in the upper half.
+    fn cvt_pair(&mut self, i: &'a Instruction, to: Ty, from: Ty, mode: FloatMode) -> Result<(), Fail> {
         if from != Ty::F32 {
             return Err(self.unsupported(i, "this conversion"));
         }
         let [d, a, b] = operands(i)?;
         let d = self.dst(d, Ty::B32)?;
+        let piece = if to == Ty::F16x2 { Ty::F16 } else { Ty::Bf16 };
         let mut halves = Vec::new();
         for operand in [b, a] {
             let value = self.src(operand, from)?;
-            let half = self.fresh(Ty::F16);
-            self.emit_always(Op::Cvt { to: Ty::F16, from, mode }, &[VDst::Reg(half)], &[value]);
+            let half = self.fresh(piece);
+            self.emit_always(Op::Cvt { to: piece, from, mode }, &[VDst::Reg(half)], &[value]);
             halves.push(VSrc::Reg(half, false));
         }
         self.emit(Op::Pack { whole: Ty::B32, pieces: 2 }, &[d], &halves);
@@ -126,7 +128,7 @@ impl<'a> Builder<'a> {
 
 /// Formats that are not executed.
 fn is_narrow_float(word: &str) -> bool {
-    matches!(word, "tf32" | "bf16x2" | "s2f6x2")
+    matches!(word, "tf32" | "s2f6x2")
         || ["e4m3", "e5m2", "e3m2", "e2m3", "e2m1", "ue8m0"].iter().any(|format| word.starts_with(format))
 }
 

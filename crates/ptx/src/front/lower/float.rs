@@ -1,4 +1,4 @@
-//! Floating-point arithmetic on f32 and f64.
+//! Floating-point arithmetic.
 
 use super::builder::Builder;
 use super::operand::operands;
@@ -55,8 +55,10 @@ impl<'a> Builder<'a> {
         let relu = m.flag("relu");
         let ty = m.ty(&[Ty::F32, Ty::F64, Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2])?;
         m.finish()?;
-        self.no_half(i, ty)?;
-        if words.rounding.is_none() && (self.text(i.opcode) == "fma" || ty == Ty::F64) || relu {
+        if relu {
+            return Err(self.unsupported(i, "`.relu`"));
+        }
+        if words.rounding.is_none() && (self.text(i.opcode) == "fma" || ty == Ty::F64) {
             return Err(Diagnostic::invalid(
                 place,
                 format!("rounding missing from `{}`", self.text(i.opcode)),
@@ -123,7 +125,6 @@ impl<'a> Builder<'a> {
             _ => m.ty(&[Ty::F32])?,
         };
         m.finish()?;
-        self.no_half(i, ty)?;
         self.unary(i, ty, Op::FloatUnary(op, ty, FloatMode { ftz, ..FloatMode::DEFAULT }))
     }
 

@@ -3,6 +3,7 @@
 //! Checking and lowering are one walk: every operand is fetched with the type that the instruction wants,
 //! and the fetch is the check.
 
+mod address;
 mod arithmetic;
 mod atomic;
 mod barrier;
@@ -15,6 +16,7 @@ mod dispatch;
 mod extended;
 mod float;
 mod flow;
+mod initialiser;
 mod memory;
 mod moves;
 mod operand;

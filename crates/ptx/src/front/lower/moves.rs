@@ -210,7 +210,7 @@ impl<'a> Builder<'a> {
     }
 
     /// The second destination of `d|p`, or nothing when only `d` stands there.
-    pub(super) fn dst_pair<'o>(operand: &'o Operand) -> (&'o Operand, Option<&'o Operand>) {
+    pub(super) fn dst_pair(operand: &Operand) -> (&Operand, Option<&Operand>) {
         match &operand.kind {
             OperandKind::Pair(pair) => (&pair.0, Some(&pair.1)),
             _ => (operand, None),

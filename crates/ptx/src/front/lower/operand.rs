@@ -4,10 +4,10 @@ use super::builder::{Builder, DYNAMIC_SHARED};
 use super::scope::{Label, Symbol};
 use super::special;
 use super::variables::Global;
-use crate::front::ast::{Base, Instruction, Name, Operand, OperandKind, Place, Value};
+use crate::front::ast::{Instruction, Name, Operand, OperandKind, Place, Value};
 use crate::front::check::{agrees, agrees_relaxed, expected_register, word};
 use crate::front::diagnostic::{Diagnostic, Fail};
-use crate::ir::{Constant, VDst, VReg, VSrc, window};
+use crate::ir::{Constant, VDst, VReg, VSrc};
 use crate::isa::{FloatMode, Op, Space, Special, Ty};
 
 /// What a name in an operand stands for.
@@ -70,6 +70,11 @@ impl<'a> Builder<'a> {
         }
         let globals = self.globals;
         Ok(match globals.names.get(&name) {
+            Some(Global::Variable(symbol)) if globals.external[*symbol as usize] => {
+                return Err(Diagnostic::unsupported(place, "variable of another text")
+                    .found(format!("`{}`", self.text(name)))
+                    .expected("a variable that this text defines"));
+            }
             Some(Global::Variable(symbol)) => {
                 let constant = Constant::Symbol { symbol: *symbol, addend: 0 };
                 let space =
@@ -250,91 +255,6 @@ impl<'a> Builder<'a> {
         Ok(VSrc::Reg(value, false))
     }
 
-    /// The address of a variable as a value.
-    fn address_value(&mut self, name: Name, addend: i64, wanted: Ty, place: Place) -> Result<VSrc, Fail> {
-        let text = self.text(name);
-        let (space, constant) = match self.resolve(name, place)? {
-            Resolved::Address { space, constant } => (space, constant),
-            Resolved::Param { offset, .. } => (Space::Param, Constant::Bits(u64::from(offset))),
-            Resolved::Function(_) => {
-                return Err(
-                    Diagnostic::unsupported(place, "address of a function").found(format!("`{text}`"))
-                );
-            }
-            Resolved::Argument(_) => {
-                return Err(Diagnostic::unsupported(place, "address of a scalar call parameter")
-                    .found(format!("`{text}`")));
-            }
-            Resolved::Inert(what) => {
-                return Err(
-                    Diagnostic::unsupported(place, format!("use of {what}")).found(format!("`{text}`"))
-                );
-            }
-            _ => {
-                return Err(Diagnostic::invalid(place, "operand of the wrong kind")
-                    .found(format!("`{text}`"))
-                    .expected("a register, a constant or the name of a variable"));
-            }
-        };
-        let narrow = matches!(space, Space::Shared | Space::Local | Space::Param);
-        let fits = wanted.bytes() == 8 || narrow && wanted.bytes() == 4;
-        if wanted == Ty::Pred || wanted.is_float() || !fits {
-            return Err(Diagnostic::invalid(place, "address in a value of the wrong type")
-                .found(format!("the address of `{text}`"))
-                .expected(if narrow { "a 32-bit or 64-bit integer" } else { "a 64-bit integer" }));
-        }
-        Ok(VSrc::Const(plus(constant, addend)))
-    }
-
-    /// A memory operand: base and byte offset. Addresses of shared, local and parameter space are 32 bits:
-    /// the low word of a wider register counts.
-    pub(super) fn address(&mut self, operand: &Operand, space: Space) -> Result<(VSrc, i64), Fail> {
-        let OperandKind::Memory { base, offset } = operand.kind else {
-            return Err(self.wrong_kind(operand, "an address in brackets"));
-        };
-        let Base::Name(name) = base else {
-            return Ok((VSrc::Const(Constant::Bits(offset as u64)), 0));
-        };
-        let place = operand.place;
-        let narrow = matches!(space, Space::Shared | Space::Local | Space::Param);
-        match self.resolve(name, place)? {
-            Resolved::Register(register) => {
-                let ty = self.ty(register);
-                let width = ty.bytes() == 8 || narrow && ty.bytes() == 4;
-                if ty.is_float() || !width {
-                    let bits = if narrow {
-                        "a 32-bit or 64-bit integer register"
-                    } else {
-                        "a 64-bit integer register"
-                    };
-                    return Err(Diagnostic::invalid(place, "address of the wrong type")
-                        .found(format!("`.{}` register `{}`", word(ty), self.text(name)))
-                        .expected(bits));
-                }
-                Ok((VSrc::Reg(register, false), offset))
-            }
-            Resolved::Address { space: home, constant } => {
-                if space == Space::Generic {
-                    return Ok((VSrc::Const(plus(constant, window_of(home) as i64)), offset));
-                }
-                if home != space {
-                    return Err(Diagnostic::invalid(place, "variable of another state space")
-                        .found(format!("`{}` in `.{}`", self.text(name), space_word(home)))
-                        .expected(format!("a variable or address in `.{}`", space_word(space))));
-                }
-                Ok((VSrc::Const(constant), offset))
-            }
-            Resolved::Param { offset: start, .. } if space == Space::Param => {
-                Ok((VSrc::Const(Constant::Bits(u64::from(start))), offset))
-            }
-            Resolved::Inert(what) => Err(Diagnostic::unsupported(place, format!("use of {what}"))
-                .found(format!("`{}`", self.text(name)))),
-            _ => Err(Diagnostic::invalid(place, "address of the wrong kind")
-                .found(format!("`{}`", self.text(name)))
-                .expected(format!("a register or a variable in `.{}`", space_word(space)))),
-        }
-    }
-
     /// A destination of exactly the type wanted.
     pub(super) fn dst(&mut self, operand: &Operand, wanted: Ty) -> Result<VDst, Fail> {
         self.dst_register(operand, wanted).map(VDst::Reg)
@@ -429,17 +349,6 @@ fn in_space(space: Space, offset: u32) -> Resolved {
     Resolved::Address { space, constant: Constant::Bits(u64::from(offset)) }
 }
 
-/// A constant address some bytes further.
-pub(super) fn plus(constant: Constant, bytes: i64) -> Constant {
-    match constant {
-        Constant::Bits(bits) => Constant::Bits(bits.wrapping_add_signed(bytes)),
-        Constant::Symbol { symbol, addend } => {
-            Constant::Symbol { symbol, addend: addend.wrapping_add(bytes) }
-        }
-        Constant::Param { offset } => Constant::Param { offset: offset.wrapping_add_signed(bytes as i32) },
-    }
-}
-
 /// The unsigned or signed integer type as wide as a type.
 pub(super) fn integer_of(ty: Ty) -> Ty {
     match ty.bytes() {
@@ -448,28 +357,6 @@ pub(super) fn integer_of(ty: Ty) -> Ty {
         2 => Ty::U16,
         4 => Ty::U32,
         _ => Ty::U64,
-    }
-}
-
-/// Where the generic addresses of a space begin.
-fn window_of(space: Space) -> u64 {
-    match space {
-        Space::Shared => window::SHARED,
-        Space::Local => window::LOCAL,
-        Space::Param => window::PARAM,
-        Space::Generic | Space::Global | Space::Const => 0,
-    }
-}
-
-/// PTX's word for a state space.
-pub(super) fn space_word(space: Space) -> &'static str {
-    match space {
-        Space::Generic => "generic",
-        Space::Global => "global",
-        Space::Shared => "shared",
-        Space::Local => "local",
-        Space::Const => "const",
-        Space::Param => "param",
     }
 }
 

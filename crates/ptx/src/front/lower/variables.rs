@@ -2,18 +2,13 @@
 
 use std::collections::HashMap;
 
-use crate::front::ast::{
-    self, DeclSpace, DeclType, Init, Item, Linkage, Module, Name, Place, Statement, Value,
-};
+use crate::front::ast::{self, DeclSpace, DeclType, Init, Item, Linkage, Module, Name, Place, Statement};
 use crate::front::diagnostic::{Diagnostic, Fail};
-use crate::ir::{Relocation, Variable};
+use crate::ir::Variable;
 use crate::isa::Ty;
 
 /// Most bytes of one variable: more than any GPU has.
 const MAX_BYTES: u64 = 1 << 40;
-
-/// Most bytes of one initialiser.
-const MAX_INIT: u64 = 1 << 32;
 
 /// What a name at the top level stands for.
 #[derive(Clone, Copy, Debug)]
@@ -43,6 +38,8 @@ pub(super) struct Shared {
 pub(super) struct Globals {
     pub names: HashMap<Name, Global>,
     pub variables: Vec<Variable>,
+    /// For each variable, whether it is only declared: another text would define it.
+    pub external: Vec<bool>,
     pub shared: Vec<Shared>,
 }
 
@@ -178,15 +175,13 @@ impl Globals {
             // Declared before as external, or the same dynamic shared memory again.
             let again = match known {
                 Global::DynamicShared => external && variable.space == DeclSpace::Shared,
-                Global::Variable(n) => {
-                    if !external && self.variables[*n as usize].bytes == 0 {
-                        return Err(Diagnostic::unsupported(
-                            variable.place,
-                            "definition after an external declaration",
-                        ));
+                Global::Variable(n) if self.external[*n as usize] => {
+                    if !external {
+                        return self.define(*n as usize, variable, initialised);
                     }
-                    external
+                    true
                 }
+                Global::Variable(_) => external,
                 _ => false,
             };
             return if again { Ok(()) } else { Err(duplicate(module, variable.name, variable.place)) };
@@ -215,6 +210,7 @@ impl Globals {
                 if variable.init.is_some() {
                     initialised.push((variable, self.variables.len()));
                 }
+                self.external.push(external);
                 self.variables.push(Variable {
                     name: module.names.text(variable.name).to_string(),
                     constant: variable.space == DeclSpace::Const,
@@ -234,47 +230,27 @@ impl Globals {
         Ok(())
     }
 
-    /// The bytes of an initialiser.
-    fn initialise(
-        &self,
-        module: &Module,
-        variable: &ast::Variable,
-    ) -> Result<(Vec<u8>, Vec<Relocation>), Fail> {
+    /// Defines a variable that was declared `.extern` before.
+    fn define<'a>(
+        &mut self,
+        n: usize,
+        variable: &'a ast::Variable,
+        initialised: &mut Vec<(&'a ast::Variable, usize)>,
+    ) -> Result<(), Fail> {
         let layout = layout(variable)?;
-        let init = variable.init.as_ref().expect("only initialised variables are gathered");
-        let mut writer = Writer {
-            globals: self,
-            module,
-            scalar: layout.scalar,
-            bytes: Vec::new(),
-            relocations: Vec::new(),
-            masked: None,
-        };
-        let mut shape: Vec<u64> = variable.dims.iter().map(|size| size.unwrap_or(u64::MAX)).collect();
-        if variable.vector > 1 {
-            shape.push(u64::from(variable.vector));
+        let known = &mut self.variables[n];
+        if known.constant != (variable.space == DeclSpace::Const) {
+            return Err(Diagnostic::invalid(
+                variable.place,
+                "definition in another space than its declaration",
+            ));
         }
-        // Bytes of one element at each depth, from the outermost.
-        let mut strides = vec![layout.scalar.bytes() as u64];
-        for size in shape.iter().skip(1).rev() {
-            strides.push(strides[strides.len() - 1].saturating_mul(*size));
+        (known.bytes, known.align) = (layout.bytes, layout.align);
+        self.external[n] = false;
+        if variable.init.is_some() {
+            initialised.push((variable, n));
         }
-        strides.reverse();
-        if layout.bytes > MAX_INIT {
-            return Err(Diagnostic::invalid(variable.place, "initialised variable too large")
-                .expected(format!("at most {MAX_INIT} bytes")));
-        }
-        writer.write(init, &shape, &strides, 0, variable.place)?;
-        if writer.bytes.len() as u64 > layout.bytes {
-            return Err(Diagnostic::invalid(variable.place, "initialiser longer than its variable")
-                .found(format!("{} bytes", writer.bytes.len()))
-                .expected(format!("at most {} bytes", layout.bytes)));
-        }
-        if let Some(masked) = writer.masked {
-            return Err(Diagnostic::unsupported(masked.place, "part of an address")
-                .expected("all eight bytes of an address in a row"));
-        }
-        Ok((writer.bytes, writer.relocations))
+        Ok(())
     }
 }
 
@@ -282,155 +258,4 @@ fn duplicate(module: &Module, name: Name, place: Place) -> Fail {
     Diagnostic::invalid(place, "duplicate definition")
         .found(format!("`{}`", module.names.text(name)))
         .expected("a name that the text does not have yet")
-}
-
-/// An address given byte by byte: `0xff(x), 0xff00(x), ...`.
-#[derive(Clone, Copy)]
-struct Masked {
-    place: Place,
-    symbol: u32,
-    addend: i64,
-    bytes: u32,
-}
-
-/// Lays initial values down.
-struct Writer<'a> {
-    globals: &'a Globals,
-    module: &'a Module,
-    scalar: Ty,
-    bytes: Vec<u8>,
-    relocations: Vec<Relocation>,
-    masked: Option<Masked>,
-}
-
-impl Writer<'_> {
-    /// Writes at byte `at`; `strides[0]` is the size of the thing written when it is an element.
-    fn write(
-        &mut self,
-        init: &Init,
-        shape: &[u64],
-        strides: &[u64],
-        at: u64,
-        place: Place,
-    ) -> Result<(), Fail> {
-        match init {
-            Init::List(elements, place) => {
-                let Some((count, inner)) = shape.split_first() else {
-                    if elements.len() == 1 {
-                        return self.write(&elements[0], shape, strides, at, *place);
-                    }
-                    return Err(Diagnostic::invalid(*place, "braces around a scalar").expected("a number"));
-                };
-                // Nested lists fill their own row; a flat list fills the array in order.
-                let nested = matches!(elements.first(), Some(Init::List(..)));
-                let flat = strides[strides.len() - 1];
-                let room = if nested || inner.is_empty() {
-                    *count
-                } else {
-                    count.saturating_mul(strides[0] / flat.max(1))
-                };
-                if elements.len() as u64 > room {
-                    return Err(Diagnostic::invalid(*place, "too many initial values")
-                        .found(format!("{} values", elements.len()))
-                        .expected(format!("at most {room}")));
-                }
-                let stride = if nested { strides[0] } else { flat };
-                for (n, element) in elements.iter().enumerate() {
-                    let shape: &[u64] = if nested { inner } else { &[] };
-                    let strides = if nested && strides.len() > 1 {
-                        &strides[1..]
-                    } else {
-                        &strides[strides.len() - 1..]
-                    };
-                    self.write(element, shape, strides, at + n as u64 * stride, *place)?;
-                }
-                Ok(())
-            }
-            Init::Value(value, place) => self.value(*value, at, *place),
-            Init::Address { name, place, addend, mask, .. } => {
-                let Some(Global::Variable(symbol)) = self.globals.names.get(name) else {
-                    let found = format!("`{}`", self.module.names.text(*name));
-                    return Err(match self.globals.names.get(name) {
-                        None => Diagnostic::invalid(*place, "undeclared name").found(found),
-                        Some(_) => {
-                            Diagnostic::unsupported(*place, "address of this symbol in an initialiser")
-                                .found(found)
-                        }
-                    }
-                    .expected("a `.global` or `.const` variable"));
-                };
-                let _ = at;
-                self.address(*symbol, *addend, *mask, at, *place)
-            }
-        }
-        .map_err(|failure| {
-            if failure.line == 0 { Diagnostic::invalid(place, failure.message) } else { failure }
-        })
-    }
-
-    fn put(&mut self, at: u64, bytes: &[u8]) {
-        let end = at as usize + bytes.len();
-        if self.bytes.len() < end {
-            self.bytes.resize(end, 0);
-        }
-        self.bytes[at as usize..end].copy_from_slice(bytes);
-    }
-
-    fn value(&mut self, value: Value, at: u64, place: Place) -> Result<(), Fail> {
-        let mismatch = |found: &str| {
-            Diagnostic::invalid(place, "initial value of the wrong type")
-                .found(found)
-                .expected(format!("a value of `.{}`", crate::front::check::word(self.scalar)))
-        };
-        let bits = match (self.scalar, value) {
-            (Ty::F64, Value::F64(bits)) => bits,
-            (Ty::F64, Value::F32(bits)) => f64::from(f32::from_bits(bits)).to_bits(),
-            (Ty::F64, Value::Int(value)) => (value as i64 as f64).to_bits(),
-            (Ty::F32 | Ty::B32, Value::F32(bits)) => u64::from(bits),
-            (Ty::B64, Value::F64(bits)) => bits,
-            (Ty::F32, Value::F64(bits)) => u64::from((f64::from_bits(bits) as f32).to_bits()),
-            (Ty::F32, Value::Int(value)) => u64::from((value as i64 as f32).to_bits()),
-            (ty, Value::Int(value)) if !ty.is_float() => value,
-            (_, Value::Int(_)) => return Err(mismatch("an integer")),
-            _ => return Err(mismatch("a floating-point number")),
-        };
-        let bytes = bits.to_le_bytes();
-        self.put(at, &bytes[..self.scalar.bytes().min(8)]);
-        Ok(())
-    }
-
-    fn address(
-        &mut self,
-        symbol: u32,
-        addend: i64,
-        mask: Option<u64>,
-        at: u64,
-        place: Place,
-    ) -> Result<(), Fail> {
-        let Some(mask) = mask else {
-            if self.scalar.bytes() != 8 || self.scalar.is_float() {
-                return Err(
-                    Diagnostic::invalid(place, "address in a narrow variable").expected("`.u64` or `.b64`")
-                );
-            }
-            self.put(at, &[0; 8]);
-            self.relocations.push(Relocation { at, symbol, addend });
-            return Ok(());
-        };
-        let before = self.masked.take().unwrap_or(Masked { place, symbol, addend, bytes: 0 });
-        let wanted = 0xff_u64 << (8 * before.bytes);
-        if self.scalar.bytes() != 1 || mask != wanted || before.symbol != symbol || before.addend != addend {
-            return Err(Diagnostic::unsupported(place, "part of an address")
-                .found(format!("mask {mask:#x}"))
-                .expected("all eight bytes of an address in a row"));
-        }
-        self.put(at, &[0]);
-        let bytes = before.bytes + 1;
-        if bytes == 8 {
-            self.relocations.push(Relocation { at: at - 7, symbol, addend });
-        } else {
-            self.masked = Some(Masked { bytes, ..before });
-        }
-        Ok(())
-    }
 }
