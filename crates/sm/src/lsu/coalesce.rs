@@ -17,17 +17,43 @@ pub struct Group {
     pub lanes: LaneMask,
 }
 
-/// Whether lane n's address is lane 0's plus n times `width`, for all lanes.
-#[inline]
-pub fn is_consecutive(addresses: &[u64; WARP_LANES], width: u64) -> bool {
-    let mut difference = 0;
-    for (lane, address) in addresses.iter().enumerate() {
-        difference |= address ^ addresses[0].wrapping_add(width * lane as u64);
-    }
-    difference == 0
+/// How the addresses of a warp's lanes lie to each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// All lanes are active and lane n's address is lane 0's plus n times the width.
+    Consecutive,
+    /// All addresses are the same.
+    Uniform,
+    /// Anything else.
+    Any,
 }
 
-/// The next group of consecutive lanes ([`is_consecutive`]); `left` is a run of lanes up to lane 31.
+/// The shape of a warp's addresses; inactive lanes have an active lane's address.
+#[inline]
+pub fn shape(addresses: &[u64; WARP_LANES], lanes: LaneMask, width: u64) -> Shape {
+    let first = addresses[0];
+    let (mut consecutive, mut uniform) = (0, 0);
+    for (lane, address) in addresses.iter().enumerate() {
+        consecutive |= address ^ first.wrapping_add(width * lane as u64);
+        uniform |= address ^ first;
+    }
+    if uniform == 0 {
+        Shape::Uniform
+    } else if consecutive == 0 && lanes == LaneMask::MAX {
+        Shape::Consecutive
+    } else {
+        Shape::Any
+    }
+}
+
+/// The group of all lanes left, whose addresses are the same.
+#[inline]
+pub fn uniform_group(address: u64, left: LaneMask, width: usize) -> Group {
+    let address = Address(address);
+    Group { line: address.line(), bytes: ByteMask::range(address.offset(), width), lanes: left }
+}
+
+/// The next group of consecutive lanes ([`Shape::Consecutive`]); `left` is a run of lanes up to lane 31.
 #[inline]
 pub fn next_of_consecutive(
     addresses: &[u64; WARP_LANES],
@@ -64,6 +90,9 @@ pub fn next_group(
 /// The bytes of their line that lanes touch, each `width` bytes at a multiple of `width`.
 #[inline]
 fn touched(addresses: &[u64; WARP_LANES], lanes: LaneMask, width: usize) -> ByteMask {
+    if lanes.is_power_of_two() {
+        return ByteMask::range(addresses[lanes.trailing_zeros() as usize] as usize % LINE_BYTES, width);
+    }
     if width < 4 {
         return lanes_of(lanes).fold(ByteMask::NONE, |bytes, lane| {
             bytes | ByteMask::range(addresses[lane] as usize % LINE_BYTES, width)

@@ -7,7 +7,7 @@ use strata_ptx::exec::memory::Image;
 use strata_ptx::isa::{self, Pc, Ty};
 use strata_ptx::lanes::{LaneMask, WARP_LANES};
 
-use super::coalesce::{self, Group};
+use super::coalesce::{self, Group, Shape};
 use super::words::Piece;
 
 /// What an instruction does with memory.
@@ -68,8 +68,8 @@ pub struct Entry {
     pub shared: LaneMask,
     /// Lanes in constant or parameter memory whose access is still to be made.
     pub constant: LaneMask,
-    /// Addresses follow one another over all 32 lanes, all in one space.
-    pub consecutive: bool,
+    /// How the addresses lie to each other; [`Shape::Any`] when the lanes are in several spaces.
+    pub shape: Shape,
     /// Accesses under way, and one for each space in which some are still to be made.
     pub open: u16,
 }
@@ -94,7 +94,7 @@ impl Entry {
         local_word: 0,
         shared: 0,
         constant: 0,
-        consecutive: false,
+        shape: Shape::Any,
         open: 0,
     };
 
@@ -110,14 +110,12 @@ impl Entry {
         if self.global != 0 {
             let group = self.group(self.global, self.width, segment_bytes);
             self.global &= !group.lanes;
-            let consecutive = self.consecutive;
-            return (group, Piece { lanes: group.lanes, first: 0, width: self.width, consecutive });
+            return (group, Piece { lanes: group.lanes, first: 0, width: self.width, shape: self.shape });
         }
         let width = self.width.min(4);
         let mut group = self.group(self.local_left, width, segment_bytes);
         group.line = LineAddress(group.line.0 + u64::from(self.local_word));
-        let piece =
-            Piece { lanes: group.lanes, first: self.local_word, width, consecutive: self.consecutive };
+        let piece = Piece { lanes: group.lanes, first: self.local_word, width, shape: self.shape };
         self.local_left &= !group.lanes;
         if self.local_left == 0 && 4 * (self.local_word + 1) < self.width {
             self.local_word += 1;
@@ -131,17 +129,18 @@ impl Entry {
     pub fn next_constant_line(&mut self) -> (LineAddress, Piece) {
         let group = self.group(self.constant, self.width, strata_memory::LINE_BYTES);
         self.constant &= !group.lanes;
-        let piece = Piece { lanes: group.lanes, first: 0, width: self.width, consecutive: self.consecutive };
+        let piece = Piece { lanes: group.lanes, first: 0, width: self.width, shape: self.shape };
         (group.line, piece)
     }
 
     #[inline]
     fn group(&self, left: LaneMask, width: u8, segment_bytes: usize) -> Group {
         let width = usize::from(width);
-        if self.consecutive {
-            return coalesce::next_of_consecutive(&self.addresses, left, width, segment_bytes);
-        }
-        let group = coalesce::next_group(&self.addresses, left, width, segment_bytes);
+        let group = match self.shape {
+            Shape::Consecutive => coalesce::next_of_consecutive(&self.addresses, left, width, segment_bytes),
+            Shape::Uniform => coalesce::uniform_group(self.addresses[0], left, width),
+            Shape::Any => coalesce::next_group(&self.addresses, left, width, segment_bytes),
+        };
         debug_assert!(group.bytes != ByteMask::NONE, "a group has the lane that named it");
         group
     }

@@ -7,9 +7,10 @@ use strata_ptx::isa::{CacheOp, MemoryMode, Op, Ordering, Scope, Space, Ty};
 use strata_ptx::lanes::LaneMask;
 
 use super::address::{Places, fault};
+use super::coalesce::{self, Shape};
 use super::entry::{Operation, SECOND_OPERAND};
 use super::fence::{HeldBack, acquires, releases};
-use super::{Lsu, MemoryInstruction, atomics, coalesce};
+use super::{Lsu, MemoryInstruction, atomics};
 use crate::launch::{Fault, FaultKind, Launch};
 
 impl Lsu {
@@ -62,9 +63,8 @@ impl Lsu {
         let is_one = places.is_one();
         // Words of local memory are made into accesses one at a time.
         let piece = if places.local != 0 { width.min(4) } else { width };
-        entry.consecutive = is_one
-            && memory.lanes == LaneMask::MAX
-            && coalesce::is_consecutive(&entry.addresses, piece as u64);
+        entry.shape =
+            if is_one { coalesce::shape(&entry.addresses, memory.lanes, piece as u64) } else { Shape::Any };
         match operation {
             Operation::Load => {}
             Operation::Store => {

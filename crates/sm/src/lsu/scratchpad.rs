@@ -10,16 +10,25 @@ use strata_ptx::exec::atomic;
 use strata_ptx::isa;
 use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
+use super::coalesce::Shape;
 use super::config::ScratchpadConfig;
 use super::entry::{Entry, Operation, SECOND_OPERAND};
 use super::statistics::LsuStatistics;
+
+/// Most banks.
+const MAX_BANKS: usize = 64;
+
+/// Most words of a group of lanes: those of one lane of 32 bytes, or one of each of 32 lanes, or one of each
+/// bank.
+const GROUP_WORDS: usize = 64;
 
 /// Shared memory of an SM.
 #[derive(Clone, Debug)]
 pub struct Scratchpad {
     bytes: Vec<u8>,
     banks: u32,
-    bank_bytes: u32,
+    /// Logarithm of a bank's width in bytes.
+    bank_shift: u32,
     latency: u64,
     /// Instructions waiting for their passes, oldest first.
     queue: DelayLine<u8>,
@@ -35,7 +44,7 @@ impl Scratchpad {
         Scratchpad {
             bytes: vec![0; bytes as usize],
             banks: *config.banks,
-            bank_bytes: *config.bank_bytes,
+            bank_shift: config.bank_bytes.trailing_zeros(),
             latency: u64::from(*config.latency_cycles),
             queue: DelayLine::new(instructions),
             free_at: Cycle::ZERO,
@@ -67,9 +76,10 @@ impl Scratchpad {
     /// through. Instructions pass one after the other, so nothing sees a state in between.
     #[inline]
     pub fn perform(&mut self, place: u8, entry: &mut Entry, now: Cycle, statistics: &mut LsuStatistics) {
-        let passes = self.passes(entry);
+        let least = groups(entry.shared, self.group_lanes(entry.width)).count() as u64;
+        let passes = self.passes(entry, least);
         statistics.shared_passes += passes;
-        statistics.shared_conflict_cycles += passes - self.least_passes(entry);
+        statistics.shared_conflict_cycles += passes - least;
         self.free_at = now + passes;
         self.under_way
             .push(now + (passes - 1 + self.latency), place)
@@ -97,7 +107,7 @@ impl Scratchpad {
     fn load(&self, entry: &mut Entry) {
         let width = usize::from(entry.width);
         let words = &mut entry.image.words;
-        if entry.consecutive && width == 4 && entry.shared == LaneMask::MAX {
+        if entry.shape == Shape::Consecutive && width == 4 {
             let at = entry.addresses[0] as usize;
             let bytes = self.bytes[at..at + 4 * WARP_LANES].chunks_exact(4);
             for (to, from) in words[0].0.iter_mut().zip(bytes) {
@@ -160,46 +170,49 @@ impl Scratchpad {
 
     /// Lanes served together.
     fn group_lanes(&self, width: u8) -> u32 {
-        (self.banks * self.bank_bytes / u32::from(width)).clamp(1, WARP_LANES as u32)
+        ((self.banks << self.bank_shift) / u32::from(width)).clamp(1, WARP_LANES as u32)
     }
 
-    /// Passes if no bank had a conflict: one for each group with an active lane.
-    fn least_passes(&self, entry: &Entry) -> u64 {
-        groups(entry.shared, self.group_lanes(entry.width)).count() as u64
-    }
-
-    /// Passes that an instruction takes.
-    fn passes(&self, entry: &Entry) -> u64 {
-        let group_lanes = self.group_lanes(entry.width);
+    /// Passes that an instruction takes, at least `least`: one for each group with an active lane.
+    #[inline]
+    fn passes(&self, entry: &Entry, least: u64) -> u64 {
         let serial = matches!(entry.operation, Operation::Atomic { .. });
-        if entry.consecutive && !serial {
-            return self.least_passes(entry);
+        if entry.shape != Shape::Any && !serial {
+            return least;
         }
-        let passes = groups(entry.shared, group_lanes).map(|lanes| self.group_passes(entry, lanes, serial));
-        passes.sum()
+        let groups = groups(entry.shared, self.group_lanes(entry.width));
+        groups.map(|lanes| self.group_passes(entry, lanes, serial)).sum()
     }
 
     /// Passes of a group of lanes: the most words that one bank has to serve. With `serial` (atomics) the
     /// same word counts anew for every lane.
     fn group_passes(&self, entry: &Entry, lanes: LaneMask, serial: bool) -> u64 {
-        let bank_bytes = u64::from(self.bank_bytes);
-        let mut words = [0u64; 8 * WARP_LANES];
-        let mut count = 0;
+        const NONE: u8 = u8::MAX;
+        let width = u32::from(entry.width);
+        // The words of each bank as a chain: most have one or two.
+        let mut newest = [NONE; MAX_BANKS];
+        let mut load = [0u8; MAX_BANKS];
+        let mut words = [(0u32, NONE); GROUP_WORDS];
+        let (mut count, mut most) = (0u8, 1);
         for lane in lanes_of(lanes) {
-            let first = entry.addresses[lane] / bank_bytes;
-            let last = (entry.addresses[lane] + u64::from(entry.width) - 1) / bank_bytes;
-            for word in first..=last {
-                if serial || !words[..count].contains(&word) {
-                    words[count] = word;
+            let address = entry.addresses[lane] as u32;
+            let last = (address + width - 1) >> self.bank_shift;
+            for word in address >> self.bank_shift..=last {
+                let bank = (word & (self.banks - 1)) as usize % MAX_BANKS;
+                let mut at = newest[bank];
+                while at != NONE && (serial || words[usize::from(at)].0 != word) {
+                    at = if serial { NONE } else { words[usize::from(at)].1 };
+                }
+                if at == NONE {
+                    words[usize::from(count)] = (word, newest[bank]);
+                    newest[bank] = count;
                     count += 1;
+                    load[bank] += 1;
+                    most = most.max(load[bank]);
                 }
             }
         }
-        let mut load = [0u16; 64];
-        for word in &words[..count] {
-            load[(word % u64::from(self.banks)) as usize] += 1;
-        }
-        load.iter().copied().max().unwrap_or(1).max(1).into()
+        most.into()
     }
 }
 

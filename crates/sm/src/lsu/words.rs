@@ -9,6 +9,8 @@ use strata_ptx::exec::memory::{self, Image};
 use strata_ptx::isa::Ty;
 use strata_ptx::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
 
+use super::coalesce::Shape;
+
 /// Turns the words of a load into its destinations' rows, in place.
 #[inline]
 pub fn extend(ty: Ty, vector: u8, image: &mut Image) {
@@ -32,8 +34,8 @@ pub struct Piece {
     pub first: u8,
     /// Bytes of each lane.
     pub width: u8,
-    /// The lanes follow one another and so do their bytes.
-    pub consecutive: bool,
+    /// How the addresses of the instruction's lanes lie to each other.
+    pub shape: Shape,
 }
 
 /// Byte offset of a lane in its line.
@@ -51,13 +53,26 @@ fn word(line: &Line, at: usize) -> u32 {
 #[inline]
 pub fn scatter(line: &Line, addresses: &[u64; WARP_LANES], piece: Piece, words: &mut [Row; 8]) {
     let first = usize::from(piece.first);
-    if piece.consecutive && piece.width == 4 {
+    if piece.shape == Shape::Consecutive && piece.width == 4 {
         let lane = piece.lanes.trailing_zeros() as usize;
         let count = piece.lanes.count_ones() as usize;
         let start = offset(addresses[lane]);
         let bytes = line.0[start..start + 4 * count].chunks_exact(4);
         for (to, from) in words[first].0[lane..lane + count].iter_mut().zip(bytes) {
             *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+        }
+        return;
+    }
+    if piece.shape == Shape::Uniform {
+        let at = offset(addresses[0]);
+        if piece.width < 4 {
+            let mut bytes = [0; 4];
+            let width = usize::from(piece.width);
+            bytes[..width].copy_from_slice(&line.0[at..at + width]);
+            words[first] = Row::splat(u32::from_le_bytes(bytes));
+        }
+        for n in 0..usize::from(piece.width) / 4 {
+            words[first + n] = Row::splat(word(line, at + 4 * n));
         }
         return;
     }
@@ -88,7 +103,7 @@ pub fn scatter(line: &Line, addresses: &[u64; WARP_LANES], piece: Piece, words: 
 #[inline]
 pub fn gather(line: &mut Line, addresses: &[u64; WARP_LANES], piece: Piece, words: &[Row; 8]) {
     let first = usize::from(piece.first);
-    if piece.consecutive && piece.width == 4 {
+    if piece.shape == Shape::Consecutive && piece.width == 4 {
         let lane = piece.lanes.trailing_zeros() as usize;
         let count = piece.lanes.count_ones() as usize;
         let start = offset(addresses[lane]);

@@ -64,28 +64,35 @@ fn host_nanoseconds_per_instruction() {
     for (name, op, sources) in table {
         let mut bench = Bench::new(&config());
         let (mut l1d, instruction) = (Mirror::default(), instruction(op));
-        let (rounds, start) = (200_000u32, Instant::now());
-        let mut left = rounds;
-        while left > 0 {
-            bench.lsu.tick(&mut l1d, &mut bench.constants, bench.now);
-            while let Some(finished) = bench.lsu.finished(bench.now) {
-                black_box(finished.rows);
-            }
-            if bench.lsu.can_accept() {
-                let memory = MemoryInstruction {
-                    instruction: &instruction,
-                    pc: 0,
-                    warp: 0,
-                    lanes: LaneMask::MAX,
-                    shared_base: 0,
-                    cta: [0; 3],
-                    warp_in_cta: 0,
-                };
-                bench.lsu.issue(memory, black_box(&sources), &bench.launch, bench.now).unwrap();
-                left -= 1;
-            }
-            bench.now = bench.now.next();
-        }
-        println!("{name}: {} ns", start.elapsed().as_nanos() / u128::from(rounds));
+        // The least of several runs: other programs use the host too.
+        let least = (0..20).map(|_| run(&mut bench, &mut l1d, &instruction, &sources)).min();
+        println!("{name}: {} ns", least.unwrap_or(0));
     }
+}
+
+/// Nanoseconds per instruction.
+fn run(bench: &mut Bench, l1d: &mut Mirror, instruction: &Instruction, sources: &Sources) -> u128 {
+    let (rounds, start) = (10_000u32, Instant::now());
+    let mut left = rounds;
+    while left > 0 {
+        bench.lsu.tick(l1d, &mut bench.constants, bench.now);
+        while let Some(finished) = bench.lsu.finished(bench.now) {
+            black_box(finished.rows);
+        }
+        if bench.lsu.can_accept() {
+            let memory = MemoryInstruction {
+                instruction,
+                pc: 0,
+                warp: 0,
+                lanes: LaneMask::MAX,
+                shared_base: 0,
+                cta: [0; 3],
+                warp_in_cta: 0,
+            };
+            bench.lsu.issue(memory, black_box(sources), &bench.launch, bench.now).unwrap();
+            left -= 1;
+        }
+        bench.now = bench.now.next();
+    }
+    start.elapsed().as_nanos() / u128::from(rounds)
 }
