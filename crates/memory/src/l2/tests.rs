@@ -17,10 +17,14 @@ use crate::packet::{Body, Client, NodeId, Packet};
 struct Dram {
     seen: Vec<(u64, u64, bool, ByteMask)>,
     under_way: VecDeque<(Cycle, DramRequest)>,
+    full: bool,
 }
 
 impl DramPort for Dram {
     fn offer(&mut self, mut request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
+        if self.full {
+            return Err(request);
+        }
         self.seen.push((now.0, request.line.0, request.write, request.bytes));
         if !request.write {
             request.tray.0.fill(request.line.0 as u8 + 1);
@@ -139,6 +143,32 @@ fn a_victim_goes_out_with_its_dirty_bytes_only_and_before_the_fetch() {
     let mut seen = Line::ZERO;
     bench.slice.peek(LineAddress(6), &mut seen);
     assert_eq!(seen.0, [7; 128]);
+}
+
+#[test]
+fn a_host_sees_and_changes_bytes_on_their_way_to_dram() {
+    let mut bench = Bench::new();
+    bench.dram.full = true;
+    for (line, value) in [(4, 9), (6, 8)] {
+        bench.write(line, ByteMask::range(0, 4), value);
+        bench.run(bench.now.0 + 20);
+    }
+    let mut seen = Line::ZERO;
+    bench.slice.peek(LineAddress(4), &mut seen);
+    assert_eq!(seen.0[..5], [9, 9, 9, 9, 0], "the victim waits for the channel");
+    for line in [4, 6] {
+        bench.slice.poke(LineAddress(line), ByteMask::range(1, 1), &Line([5; 128]));
+    }
+    let mut seen = Line::ZERO;
+    bench.slice.peek(LineAddress(6), &mut seen);
+    assert_eq!(seen.0[..5], [8, 5, 8, 8, 0]);
+    bench.dram.full = false;
+    bench.run(bench.now.0 + 2);
+    let (_, write) = &bench.dram.under_way[0];
+    assert_eq!(
+        (write.line.0, write.bytes, &write.tray.0[..4]),
+        (4, ByteMask::range(0, 4), &[9, 5, 9, 9][..])
+    );
 }
 
 #[test]

@@ -1,24 +1,11 @@
-//! The contract in every shape of the cache, and worked cases.
+//! The contract in every shape of the cache.
 
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
 
-use super::*;
+use super::super::*;
+use super::small;
 use crate::contract::{Contract, check_with_skips};
-
-/// A small cache, so that everything happens often.
-fn small() -> SramL1dConfig {
-    let mut config = SramL1dConfig::gtx480();
-    config.sets.value = 4;
-    config.ways.value = 2;
-    config.hit_latency_cycles.value = 4;
-    config.mshr_entries.value = 4;
-    config.mshr_merges.value = 3;
-    config.miss_queue.value = 4;
-    config.write_buffer.value = 4;
-    config.bypass_entries.value = 3;
-    config
-}
 
 fn holds(config: &SramL1dConfig, contract: Contract) {
     let outcome = check_with_skips(&contract, &mut |node, slices| {
