@@ -82,7 +82,8 @@ impl Collectors {
             }
         }
         pool_of[Target::Control.index()] = pool_of[UnitKind::Sp as usize];
-        let empty = Collected { warp: 0, pc: 0, lanes: 0, predicates: [0; PREDICATES], missing: 0, sequence: 0 };
+        let empty =
+            Collected { warp: 0, pc: 0, lanes: 0, predicates: [0; PREDICATES], missing: 0, sequence: 0 };
         Collectors {
             units: vec![empty; count as usize],
             rows: vec![Row::ZERO; count as usize * MAX_ROWS],

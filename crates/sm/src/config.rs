@@ -235,7 +235,9 @@ impl SmConfig {
             within(&format!("timing.{name}.latency_cycles"), *timing.latency_cycles, 1, 1000)?;
             within(&format!("timing.{name}.interval_cycles"), *timing.interval_cycles, 1, 1000)?;
             if timing.unit == UnitKind::Ldst {
-                return Err(format!("sm.timing.{name}.unit: the load/store unit performs memory instructions only"));
+                return Err(format!(
+                    "sm.timing.{name}.unit: the load/store unit performs memory instructions only"
+                ));
             }
         }
         Ok(())

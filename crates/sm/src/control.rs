@@ -118,12 +118,8 @@ impl Sm {
             return self.fail(launch, warp, pc, lanes, FaultKind::Unsupported { what });
         }
         let reduces = matches!(form, Barrier::RedPopc | Barrier::RedAnd | Barrier::RedOr);
-        let mut arrival = Arrival {
-            waits: form != Barrier::Arrive,
-            threads,
-            lanes: lanes.count_ones(),
-            ayes: 0,
-        };
+        let mut arrival =
+            Arrival { waits: form != Barrier::Arrive, threads, lanes: lanes.count_ones(), ayes: 0 };
         // Without lanes there is no result to write.
         self.warps.barrier_results[warp] = BarrierResult::default();
         if reduces {
@@ -176,8 +172,7 @@ impl Sm {
                 .enumerate()
                 .map(|(slot, ty)| {
                     let word = |half| {
-                        let row =
-                            source_row(instruction, &self.control_rows, &launch.constants, slot, half);
+                        let row = source_row(instruction, &self.control_rows, &launch.constants, slot, half);
                         u64::from(row.0[lane])
                     };
                     let wide = ty.rows() == 2;

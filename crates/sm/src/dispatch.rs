@@ -66,7 +66,17 @@ impl Dispatcher {
     /// A dispatcher without a grid.
     pub fn new(links: Vec<SmLinks>) -> Self {
         let sms = links.into_iter().map(|links| Sm { links, room: 0, flush: Flush::Done }).collect();
-        Dispatcher { sms, ctas: 0, next: 0, done: 0, turn: 0, flushed: 0, finished_at: None, progress: 0, meter: Arc::default() }
+        Dispatcher {
+            sms,
+            ctas: 0,
+            next: 0,
+            done: 0,
+            turn: 0,
+            flushed: 0,
+            finished_at: None,
+            progress: 0,
+            meter: Arc::default(),
+        }
     }
 
     /// Keeps the number of CTAs that have ended in `meter`, for those who watch a run. The model never reads it.
@@ -209,8 +219,10 @@ mod tests {
 
     use super::*;
 
+    type SmEnds = (Inlet<Command>, Outlet<Notice>);
+
     /// A dispatcher of `count` SMs and the SMs' ends of the links, all of latency 1.
-    fn machine(count: usize) -> (Dispatcher, Vec<(Inlet<Command>, Outlet<Notice>)>) {
+    fn machine(count: usize) -> (Dispatcher, Vec<SmEnds>) {
         let (ours, theirs) = (0..count)
             .map(|_| {
                 let (commands, command_inlet) = link(1, 9);
@@ -236,8 +248,7 @@ mod tests {
                 while let Some(command) = commands.receive(Cycle(cycle)) {
                     commands.release(1, Cycle(cycle));
                     log.push((cycle, sm, command));
-                    let notice =
-                        if command == Command::Flush { Notice::Flushed } else { Notice::CtaDone };
+                    let notice = if command == Command::Flush { Notice::Flushed } else { Notice::CtaDone };
                     notices.send(notice, 1, Cycle(cycle)).unwrap();
                 }
                 notices.flush(window);

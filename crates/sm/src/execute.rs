@@ -197,7 +197,8 @@ impl Units {
             depth[kind] = depth[kind].max(latency.div_ceil(interval) + 1);
             horizon = horizon.max(latency + 1);
         }
-        let count: u32 = UnitKind::ALL.iter().map(|kind| depth[*kind as usize] * config.units.of(*kind)).sum();
+        let count: u32 =
+            UnitKind::ALL.iter().map(|kind| depth[*kind as usize] * config.units.of(*kind)).sum();
         let count = (2 * count).clamp(16, u32::from(u16::MAX)) as u16;
         Units {
             timing,

@@ -14,7 +14,8 @@ impl Sm {
         };
         for warp in bits(self.warps.resident) {
             let cta = self.ctas.get(self.warps.cta[warp] as usize);
-            let place = format!("warp {warp} (CTA {:?}, its warp {})", cta.place, self.warps.contexts[warp].warp);
+            let place =
+                format!("warp {warp} (CTA {:?}, its warp {})", cta.place, self.warps.contexts[warp].warp);
             let in_flight = self.warps.in_flight[warp];
             if self.warps.exited >> warp & 1 == 1 {
                 report.push(format!("{place}: has ended; {in_flight} instructions are under way"));

@@ -376,7 +376,17 @@ impl Bench {
         let mut sm = Sm::new(config, parts).unwrap();
         assert!(sm.prepare(Arc::new(launch), Cycle::ZERO).ctas > 0, "the kernel fits");
         let _network = (network_in, network_out);
-        Bench { sm, now: Cycle::ZERO, window: 0, commands, notices, _network, told: vec![], ticks: 0, skip: true }
+        Bench {
+            sm,
+            now: Cycle::ZERO,
+            window: 0,
+            commands,
+            notices,
+            _network,
+            told: vec![],
+            ticks: 0,
+            skip: true,
+        }
     }
 
     /// Sends a command now; it is there in the next cycle.
@@ -411,7 +421,8 @@ impl Bench {
         for cta in 0..ctas {
             self.send(Command::StartCta(cta));
         }
-        let count = |told: &[(Cycle, Notice)], what| told.iter().filter(|(_, notice)| *notice == what).count();
+        let count =
+            |told: &[(Cycle, Notice)], what| told.iter().filter(|(_, notice)| *notice == what).count();
         let mut flushing = false;
         while count(&self.told, Notice::Flushed) == 0 {
             self.cycle();

@@ -111,17 +111,17 @@ mod tests {
         use Limiter::*;
         let table = [
             // threads, registers, shared bytes -> CTAs, limiter
-            (256, 20, 0, 6, Warps),             // 20 * 32 = 640 registers a warp: 51 warps, 6 CTAs; warps 6
-            (256, 21, 0, 5, Registers),         // 672 -> 704: 46 warps, 5 CTAs
-            (256, 63, 0, 2, Registers),         // 2016 -> 2048: 16 warps
-            (192, 16, 0, 8, Warps),             // 6 warps: 8 CTAs fill all 48
-            (64, 16, 0, 8, Ctas),               // 2 warps: 24 by warps, 8 CTA slots
-            (1024, 32, 0, 1, Warps),            // 32 warps: one CTA by warps and by registers
-            (1024, 33, 0, 0, Registers),        // 1056 -> 1088: 30 warps, fewer than one CTA
-            (128, 10, 12288, 4, SharedMemory),  // 48 KiB / 12 KiB
-            (128, 10, 12289, 3, SharedMemory),  // rounded up to 12416
-            (128, 10, 49153, 0, SharedMemory),  // more than there is
-            (33, 10, 0, 8, Ctas),               // a partly filled warp counts whole
+            (256, 20, 0, 6, Warps), // 20 * 32 = 640 registers a warp: 51 warps, 6 CTAs; warps 6
+            (256, 21, 0, 5, Registers), // 672 -> 704: 46 warps, 5 CTAs
+            (256, 63, 0, 2, Registers), // 2016 -> 2048: 16 warps
+            (192, 16, 0, 8, Warps), // 6 warps: 8 CTAs fill all 48
+            (64, 16, 0, 8, Ctas),   // 2 warps: 24 by warps, 8 CTA slots
+            (1024, 32, 0, 1, Warps), // 32 warps: one CTA by warps and by registers
+            (1024, 33, 0, 0, Registers), // 1056 -> 1088: 30 warps, fewer than one CTA
+            (128, 10, 12288, 4, SharedMemory), // 48 KiB / 12 KiB
+            (128, 10, 12289, 3, SharedMemory), // rounded up to 12416
+            (128, 10, 49153, 0, SharedMemory), // more than there is
+            (33, 10, 0, 8, Ctas),   // a partly filled warp counts whole
         ];
         for (threads, registers, shared_bytes, ctas, limiter) in table {
             let demand = Demand { warps: u32::div_ceil(threads, 32), registers, shared_bytes, barriers: 1 };

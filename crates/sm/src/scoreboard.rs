@@ -43,7 +43,8 @@ impl Scoreboard {
     #[inline]
     pub fn check(&self, warp: usize, instruction: &Instruction) -> Hazard {
         let writing = &self.writing[warp];
-        let registers = writing.intersects(&instruction.read_set) || writing.intersects(&instruction.write_set);
+        let registers =
+            writing.intersects(&instruction.read_set) || writing.intersects(&instruction.write_set);
         if registers {
             let loading = &self.loading[warp];
             if loading.intersects(&instruction.read_set) || loading.intersects(&instruction.write_set) {
@@ -120,11 +121,11 @@ mod tests {
         scoreboard.reserve(0, &alu(3, &[1, 2]), false);
         scoreboard.reserve(0, &load(70, 5), true);
         let table = [
-            (alu(4, &[3, 0]), Hazard::Execution),  // read after write
-            (alu(3, &[0, 0]), Hazard::Execution),  // write after write
-            (alu(4, &[70, 3]), Hazard::Memory),    // read of a loaded register
-            (alu(70, &[0, 1]), Hazard::Memory),    // write after write of a loaded register
-            (alu(1, &[2, 5]), Hazard::None),       // sources of others may be overwritten once read
+            (alu(4, &[3, 0]), Hazard::Execution), // read after write
+            (alu(3, &[0, 0]), Hazard::Execution), // write after write
+            (alu(4, &[70, 3]), Hazard::Memory),   // read of a loaded register
+            (alu(70, &[0, 1]), Hazard::Memory),   // write after write of a loaded register
+            (alu(1, &[2, 5]), Hazard::None),      // sources of others may be overwritten once read
         ];
         for (instruction, hazard) in &table {
             assert_eq!(scoreboard.check(0, instruction), *hazard, "{instruction:?}");

@@ -16,7 +16,8 @@ const EXIT: Op = Op::Exit;
 
 #[test]
 fn dependent_additions() {
-    let code = vec![set(1, 0), add_constant(2, 1, 0), add_constant(3, 2, 0), add_constant(4, 3, 0), control(EXIT)];
+    let code =
+        vec![set(1, 0), add_constant(2, 1, 0), add_constant(3, 2, 0), add_constant(4, 3, 0), control(EXIT)];
     let mut bench = Bench::new(&config(), launch(code, &[7], 1, 32), 10);
     bench.run(1);
     // Latency 4. The first reads no register: issued in 3, dispatched in 4, written in 8.
@@ -27,8 +28,7 @@ fn dependent_additions() {
     assert_eq!(bench.told[0], (Cycle(27), Notice::CtaDone));
     assert_eq!(bench.register(0, 4), [28; 32]);
     assert_eq!(bench.count("sm", "issued"), 5);
-    // Scheduler 0 waits for values in 4 to 7, 9 to 13 (instruction 2 is not there yet in 9) and 15 to 19,
-    // that is 4 + 4 + 5 cycles; for instructions in 2 (1 it had no warp before issue?), 9 and 21.
+    // Scheduler 0 waits for values in 4 to 7, 10 to 13 and 15 to 19.
     assert_eq!(bench.count("sm", "stall_execution"), 13);
     // In 1 and 2 the first instructions are under way, in 9 number 2, in 21 number 4.
     assert_eq!(bench.count("sm", "stall_fetch"), 4);
@@ -77,11 +77,8 @@ fn rows_of_one_bank_are_read_one_after_the_other() {
 
 #[test]
 fn a_barrier_lets_go_in_the_cycle_after_the_last_arrival() {
-    let code = vec![
-        barrier(Barrier::Sync, &[], 0, Src::None, Src::None),
-        special(2, Special::Clock),
-        control(EXIT),
-    ];
+    let code =
+        vec![barrier(Barrier::Sync, &[], 0, Src::None, Src::None), special(2, Special::Clock), control(EXIT)];
     let mut bench = Bench::new(&config(), launch(code, &[0], 1, 64), 10);
     bench.run(1);
     // Warp 1 arrives in 3, warp 0 in 4; both go on in 5 and read the clock in 6.
@@ -121,10 +118,10 @@ fn a_load_and_its_use() {
 
 #[test]
 fn a_full_collector_pool_is_named() {
-    // Six collectors for SP; every addition has four rows of one bank to read... of registers 0 and 16.
+    // Six collectors for SP; every addition takes two cycles of bank 0, where registers 0 and 16 of warp 0 lie.
     let mut code: Vec<_> = (0..8).map(|n| alu(2 + n, &[0, 16])).collect();
     code.push(control(EXIT));
-    // Eight warps a scheduler: more instructions are ready than collectors are free.
+    // Eight warps a scheduler: more instructions could issue than collectors are free.
     let mut bench = Bench::new(&config(), launch(code, &[], 1, 512), 10);
     bench.run(1);
     assert!(bench.count("sm", "stall_collector_full") > 0);
@@ -142,11 +139,9 @@ fn the_flush_at_the_end_waits_for_the_l1d() {
 
 #[test]
 fn every_scheduling_finishes_everything() {
-    for scheduling in [
-        Scheduling::LooseRoundRobin,
-        Scheduling::GreedyThenOldest,
-        Scheduling::TwoLevel { active: 2 },
-    ] {
+    for scheduling in
+        [Scheduling::LooseRoundRobin, Scheduling::GreedyThenOldest, Scheduling::TwoLevel { active: 2 }]
+    {
         let config = crate::SmConfig { scheduling: Cited::new(scheduling, "test"), ..config() };
         let code = vec![
             set(0, 0),

@@ -31,16 +31,13 @@ fn kernel() -> Vec<Instruction> {
 
 #[test]
 fn skipping_equals_ticking() {
-    for scheduling in [
-        Scheduling::LooseRoundRobin,
-        Scheduling::GreedyThenOldest,
-        Scheduling::TwoLevel { active: 3 },
-    ] {
+    for scheduling in
+        [Scheduling::LooseRoundRobin, Scheduling::GreedyThenOldest, Scheduling::TwoLevel { active: 3 }]
+    {
         for latency in [3, 40, 400] {
             let config = crate::SmConfig { scheduling: Cited::new(scheduling, "test"), ..config() };
             let run = |skip| {
-                let mut bench =
-                    Bench::new(&config, launch(kernel(), &[HEAP as u32, 0, 40], 3, 200), latency);
+                let mut bench = Bench::new(&config, launch(kernel(), &[HEAP as u32, 0, 40], 3, 200), latency);
                 bench.skip = skip;
                 let end = bench.run(3);
                 (end, bench.told.clone(), bench.sm.statistics(), bench.ticks)
@@ -61,12 +58,11 @@ fn skipping_equals_ticking() {
 fn slots_are_used_again() {
     // Two launches on one SM, and more CTAs than fit at once.
     let mut bench = Bench::new(&config(), launch(kernel(), &[HEAP as u32, 0, 40], 20, 200), 40);
-    let first = bench.sm.occupancy(&launch(kernel(), &[], 20, 200)).ctas as usize;
-    assert_eq!(first, 6, "7 warps of 48");
-    for cta in 0..first as u64 {
+    let mut next = u64::from(bench.sm.occupancy(&launch(kernel(), &[], 20, 200)).ctas);
+    assert_eq!(next, 6, "7 warps of 48");
+    for cta in 0..next {
         bench.send(crate::Command::StartCta(cta));
     }
-    let mut next = first as u64;
     let mut done = 0;
     while done < 20 {
         bench.cycle();
@@ -82,6 +78,7 @@ fn slots_are_used_again() {
     assert!(bench.sm.is_idle());
     let again = launch(vec![set(1, 0), control(Op::Exit)], &[5], 1, 32);
     bench.sm.prepare(std::sync::Arc::new(again), bench.now);
+    bench.told.clear();
     bench.run(1);
     assert_eq!(bench.count("sm", "ctas"), 21);
     assert_eq!(bench.register(0, 1), [5; 32]);
