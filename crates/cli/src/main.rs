@@ -1,2 +1,69 @@
-//! The strata command.
-fn main() {}
+//! The `strata` command: a thin face of the library.
+//!
+//! Results go to standard output, progress and messages to standard error. Exit status: 0 when everything
+//! finished and, where it was checked, verified; 1 when results were wrong; 2 when something was refused.
+
+mod explain;
+mod list;
+mod machine;
+mod progress;
+mod run;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// What would this GPU program cost on that memory hierarchy?
+#[derive(Parser)]
+#[command(name = "strata", version, about, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a workload or a launch file on a machine.
+    Run(run::RunArguments),
+    /// List the workloads, machines or doors.
+    List(list::ListArguments),
+    /// Say what a statistic means: its unit, its definition, its laws.
+    Explain(explain::ExplainArguments),
+    /// Work with machine files.
+    Machine(machine::MachineArguments),
+}
+
+/// What a command came to.
+enum Finished {
+    /// As asked.
+    Well,
+    /// The run finished, its results are wrong.
+    Wrong,
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let finished = match &arguments.command {
+        Command::Run(arguments) => run::run(arguments),
+        Command::List(arguments) => list::list(arguments),
+        Command::Explain(arguments) => explain::explain(arguments),
+        Command::Machine(arguments) => machine::machine(arguments),
+    };
+    match finished {
+        Ok(Finished::Well) => ExitCode::SUCCESS,
+        Ok(Finished::Wrong) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// Writes to standard output; a reader that has gone away is no error.
+fn print(text: &str) -> Result<(), String> {
+    use std::io::{ErrorKind, Write};
+    match std::io::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(format!("standard output: {error}")),
+        _ => Ok(()),
+    }
+}

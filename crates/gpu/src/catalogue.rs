@@ -1,7 +1,10 @@
 //! What there is to choose from and to count.
 
-use strata_designs::baseline::L1dStatistics;
-use strata_engine::statistics::{Group, Statistics};
+use strata_engine::statistics::Group;
+
+use crate::assemble::assemble;
+use crate::machine::Machine;
+use crate::results::merge_groups;
 
 /// A door of the machine.
 #[derive(Clone, Copy, Debug)]
@@ -35,4 +38,15 @@ pub fn doors() -> &'static [Door] {
         },
         Door { name: "llc", between: "a partition's requests and its DRAM channel", choices: &["conventional"] },
     ]
+}
+
+/// Every group of counters, as an idle machine reports it.
+pub fn statistics() -> Vec<Group> {
+    let machine = Machine::load("gtx480", &[]).expect("a built-in machine can be built");
+    let assembly = assemble(machine.file()).expect("a built-in machine can be built");
+    let mut groups = Vec::new();
+    for part in assembly.parts {
+        merge_groups(&mut groups, part.statistics());
+    }
+    groups
 }

@@ -110,6 +110,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         workload: program.name().to_owned(),
         size,
         machine: machine.name().to_owned(),
+        facts: machine.facts(),
         overrides: overrides.to_vec(),
         verdict,
         comparisons: outcome.comparisons,

@@ -9,6 +9,7 @@ use serde::Deserialize;
 use strata_engine::config::{self, ConfigError};
 use toml::Table;
 
+use crate::results::MachineFacts;
 pub use file::{Clocks, GpuConfig, L1dChoice, LlcChoice, MachineFile};
 
 /// A machine file that comes with the program.
@@ -97,6 +98,17 @@ impl Machine {
             max_registers: *self.file.sm.registers_per_thread,
             sm_registers: *self.file.sm.registers,
             ..Default::default()
+        }
+    }
+
+    /// What a reader of results must know.
+    pub fn facts(&self) -> MachineFacts {
+        let MachineFile { gpu, sm, clocks, dram, .. } = &self.file;
+        let per_cycle = *dram.atom_bytes as f64 / *dram.burst_cycles as f64;
+        MachineFacts {
+            core_mhz: *clocks.core_mhz,
+            warp_slots: *sm.warp_slots,
+            dram_bytes_per_second: per_cycle * f64::from(*clocks.dram_mhz) * 1e6 * f64::from(*gpu.channels),
         }
     }
 

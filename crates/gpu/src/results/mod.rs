@@ -62,6 +62,17 @@ pub struct SimulationCost {
     pub peak_memory_bytes: u64,
 }
 
+/// What a reader must know of the machine to read the numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct MachineFacts {
+    /// Core clock in MHz.
+    pub core_mhz: u32,
+    /// Warp slots of an SM.
+    pub warp_slots: u32,
+    /// Peak DRAM bandwidth.
+    pub dram_bytes_per_second: f64,
+}
+
 /// A finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
@@ -71,6 +82,8 @@ pub struct RunResult {
     pub size: Option<String>,
     /// Name of the machine.
     pub machine: String,
+    /// What a reader must know of it.
+    pub facts: MachineFacts,
     /// `--set` overrides that were applied.
     pub overrides: Vec<String>,
     /// Whether the results were right.

@@ -1,0 +1,57 @@
+//! `strata explain`.
+
+use clap::Args;
+use strata_gpu::catalogue;
+
+use crate::{Finished, print};
+
+/// Arguments of `strata explain`.
+#[derive(Args)]
+pub struct ExplainArguments {
+    /// A counter (`l1d.load_hits`), a group (`l1d`), or nothing for all groups.
+    statistic: Option<String>,
+}
+
+/// Explains.
+pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
+    let groups = catalogue::statistics();
+    let Some(asked) = &arguments.statistic else {
+        let lines: Vec<String> =
+            groups.iter().map(|group| format!("{} ({} counters)\n", group.name, group.definitions.len())).collect();
+        print(&lines.concat())?;
+        return Ok(Finished::Well);
+    };
+    let (group_name, counter) = match asked.split_once('.') {
+        Some((group, counter)) => (group, Some(counter)),
+        None => (asked.as_str(), None),
+    };
+    let names: Vec<&str> = groups.iter().map(|group| group.name).collect();
+    let group = groups
+        .iter()
+        .find(|group| group.name == group_name)
+        .ok_or_else(|| format!("no statistics group `{group_name}`, expected one of {}", names.join(", ")))?;
+    let mut text = String::new();
+    let mut found = false;
+    for definition in group.definitions {
+        if counter.is_none_or(|counter| counter == definition.name) {
+            found = true;
+            text += &format!("{}.{} [{}]: {}\n", group.name, definition.name, definition.unit, definition.meaning);
+        }
+    }
+    if !found {
+        let names: Vec<&str> = group.definitions.iter().map(|definition| definition.name).collect();
+        return Err(format!("no statistic `{asked}`, `{group_name}` has {}", names.join(", ")));
+    }
+    let laws: Vec<&&str> =
+        group.laws.iter().filter(|law| counter.is_none_or(|counter| mentions(law, counter))).collect();
+    for law in laws {
+        text += &format!("law: {law}\n");
+    }
+    print(&text)?;
+    Ok(Finished::Well)
+}
+
+/// Whether a law names a counter as a whole word.
+fn mentions(law: &str, counter: &str) -> bool {
+    law.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == counter)
+}

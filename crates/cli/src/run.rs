@@ -1,0 +1,112 @@
+//! `strata run`.
+
+use std::path::Path;
+
+use clap::Args;
+use strata_gpu::machine::Machine;
+use strata_gpu::results::{RunResult, Verdict};
+use strata_gpu::{RunRequest, run as run_on_gpu};
+use strata_workloads::launch_file;
+use strata_workloads::{HostProgram, Size};
+
+use crate::progress::Bar;
+use crate::{Finished, print};
+
+/// Arguments of `strata run`.
+#[derive(Args)]
+pub struct RunArguments {
+    /// A workload's name (see `strata list`) or a launch file (`*.toml`).
+    program: String,
+    /// The machine: a name (see `strata list machines`) or a machine file.
+    #[arg(long, default_value = "gtx480")]
+    machine: String,
+    /// The workload's size: test, small or paper.
+    #[arg(long, default_value = "test")]
+    size: String,
+    /// Replace a value of the machine file, as in `l1d.ways=8`. May be given several times.
+    #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Worker threads; results do not depend on it. Default: all cores.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Cycles that islands run between exchanges, at most the smallest link latency (the default); results do
+    /// not depend on it.
+    #[arg(long)]
+    window: Option<u64>,
+    /// Also run the reference executor and compare all of memory after every launch.
+    #[arg(long)]
+    check: bool,
+    /// Give up after this many core cycles.
+    #[arg(long, value_name = "CYCLES")]
+    max_cycles: Option<u64>,
+    /// Write everything as JSON to a file, or `-` for standard output (in place of the summary).
+    #[arg(long, value_name = "FILE")]
+    json: Option<String>,
+}
+
+/// Runs and reports.
+pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
+    let machine = Machine::load(&arguments.machine, &arguments.overrides).map_err(|error| error.to_string())?;
+    let (program, size) = program(arguments)?;
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let threads = arguments.threads.unwrap_or(cores);
+    if threads == 0 {
+        return Err("--threads 0: expected at least 1".into());
+    }
+    let mut bar = Bar::new(program.name());
+    let mut show = |progress: &strata_gpu::Progress| bar.show(progress);
+    let outcome = run_on_gpu(RunRequest {
+        program: program.as_ref(),
+        size,
+        machine: &machine,
+        overrides: &arguments.overrides,
+        threads,
+        window: arguments.window,
+        check: arguments.check,
+        max_cycles: arguments.max_cycles,
+        progress: &mut show,
+    });
+    bar.finish();
+    let result = outcome.map_err(|error| error.to_string())?;
+    report(&result, arguments.json.as_deref())?;
+    match result.verdict {
+        Verdict::Wrong(problems) => {
+            for problem in problems {
+                eprintln!("wrong: {problem}");
+            }
+            Ok(Finished::Wrong)
+        }
+        Verdict::Verified | Verdict::Unchecked => Ok(Finished::Well),
+    }
+}
+
+fn program(arguments: &RunArguments) -> Result<(Box<dyn HostProgram>, Option<String>), String> {
+    let name = &arguments.program;
+    if let Some(workload) = strata_workloads::find(name) {
+        let size: Size = arguments.size.parse().map_err(|error| format!("--size {}: {error}", arguments.size))?;
+        return Ok((workload.program(size), Some(size.name().to_owned())));
+    }
+    let path = Path::new(name);
+    if path.extension().is_some_and(|extension| extension == "toml") {
+        let file = launch_file::read(path).map_err(|error| error.to_string())?;
+        return Ok((Box::new(file), None));
+    }
+    let known: Vec<&str> = strata_workloads::all().iter().map(|workload| workload.name).collect();
+    Err(format!("no workload `{name}`, expected one of {} or a launch file (*.toml)", known.join(", ")))
+}
+
+fn report(result: &RunResult, json: Option<&str>) -> Result<(), String> {
+    let text = || {
+        let mut text = serde_json::to_string_pretty(&result.to_json()).expect("a result serialises");
+        text.push('\n');
+        text
+    };
+    match json {
+        Some("-") => print(&text()),
+        Some(file) => {
+            std::fs::write(file, text()).map_err(|error| format!("{file}: {error}"))?;
+            print(&result.summary())
+        }
+        None => print(&result.summary()),
+    }
+}
