@@ -119,9 +119,8 @@ impl SimtStack {
         while left != 0 {
             // Latest first, so that the earliest ends on top.
             let target = lanes_of(left).map(|lane| targets[lane]).max().unwrap_or(PC_NONE);
-            let lanes = lanes_of(left)
-                .filter(|lane| targets[*lane] == target)
-                .fold(0, |mask, lane| mask | 1 << lane);
+            let lanes =
+                lanes_of(left).filter(|lane| targets[*lane] == target).fold(0, |mask, lane| mask | 1 << lane);
             sides[count] = (target, lanes);
             count += 1;
             left &= !lanes;

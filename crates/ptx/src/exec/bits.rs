@@ -23,8 +23,8 @@ pub(super) fn single(op: BitUnary, ty: Ty, o: &mut impl Operands, lanes: LaneMas
         BitUnary::Popc => for_bits!(ty, T => unary(o, lanes, T::count_ones)),
         BitUnary::Clz => for_bits!(ty, T => unary(o, lanes, T::leading_zeros)),
         BitUnary::Bfind { shiftamt } => for_integer!(ty, T => unary(o, lanes, |a: T| {
-            // A negative number is searched for its highest zero. `MIN` is zero for unsigned types.
-            #[allow(unused_comparisons)]
+            // A negative number is searched for its highest zero.
+            #[allow(unused_comparisons, clippy::absurd_extreme_comparisons)]
             let searched = if a < 0 { !a } else { a };
             match (searched.leading_zeros(), shiftamt) {
                 (T::BITS, _) => u32::MAX,

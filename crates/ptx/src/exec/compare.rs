@@ -77,6 +77,7 @@ fn relation_mask(relation: Compare, ty: Ty, ftz: bool, o: &impl Operands) -> Lan
 
 /// A relation on values with a partial order: an incomparable pair has a NaN in it.
 #[inline(always)]
+#[allow(clippy::nonminimal_bool)]
 fn number_mask<T: Scalar + PartialOrd>(relation: Compare, o: &impl Operands) -> LaneMask {
     let unordered = |a: T, b: T| a.partial_cmp(&b).is_none();
     match relation {
@@ -169,7 +170,12 @@ pub(super) fn predicate_logic(op: Logic, instruction: &Instruction, o: &mut impl
 }
 
 /// `mov.pred` (`invert` false) and `not.pred`.
-pub(super) fn predicate_copy(invert: bool, instruction: &Instruction, o: &mut impl Operands, lanes: LaneMask) {
+pub(super) fn predicate_copy(
+    invert: bool,
+    instruction: &Instruction,
+    o: &mut impl Operands,
+    lanes: LaneMask,
+) {
     let value = predicate_source(instruction, o, 0);
     write_predicate(instruction, o, 0, lanes, if invert { !value } else { value });
 }

@@ -60,6 +60,7 @@ pub(super) fn convert(to: Ty, from: Ty, mode: FloatMode, o: &mut impl Operands, 
     }
 }
 
+#[allow(clippy::unnecessary_cast)]
 fn resize_integer(to: Ty, from: Ty, o: &mut impl Operands, lanes: LaneMask) {
     for_any_integer!(from, F => match to {
         Ty::U8 | Ty::B8 => unary(o, lanes, |a: F| a as u8),

@@ -125,8 +125,12 @@ pub(super) fn multiply(part: Part, ty: Ty, o: &mut impl Operands, lanes: LaneMas
 pub(super) fn multiply_add(part: Part, ty: Ty, sat: bool, o: &mut impl Operands, lanes: LaneMask) {
     match part {
         Part::Hi if sat => ternary(o, lanes, |a: i32, b: i32, c: i32| a.high(b).saturating_add(c)),
-        Part::Lo => for_integer!(ty, T => ternary(o, lanes, |a: T, b: T, c: T| a.wrapping_mul(b).wrapping_add(c))),
-        Part::Hi => for_integer!(ty, T => ternary(o, lanes, |a: T, b: T, c: T| Multiply::high(a, b).wrapping_add(c))),
+        Part::Lo => {
+            for_integer!(ty, T => ternary(o, lanes, |a: T, b: T, c: T| a.wrapping_mul(b).wrapping_add(c)))
+        }
+        Part::Hi => {
+            for_integer!(ty, T => ternary(o, lanes, |a: T, b: T, c: T| Multiply::high(a, b).wrapping_add(c)))
+        }
         Part::Wide => for_integer!(ty, T => ternary(o, lanes, <T as Multiply>::wide_add)),
     }
 }
@@ -195,7 +199,8 @@ pub(super) fn carry_multiply_add(
 ) {
     let carries = if carry_in { predicate_source(instruction, o, 3) } else { 0 };
     let bits = 8 * ty.bytes() as u32;
-    let extend = |x: u128| if ty.is_signed() { (x << (128 - bits)) as i128 >> (128 - bits) } else { x as i128 };
+    let extend =
+        |x: u128| if ty.is_signed() { (x << (128 - bits)) as i128 >> (128 - bits) } else { x as i128 };
     carry_result(instruction, ty, o, lanes, |o, lane| {
         let (a, b) = (operand(o, 0, lane, ty), operand(o, 1, lane, ty));
         let product = extend(a).wrapping_mul(extend(b)) as u128;
@@ -235,7 +240,9 @@ fn carry_result<O: Operands>(
 /// `dp4a`: four products of bytes.
 pub(super) fn dot_4(a_signed: bool, b_signed: bool, o: &mut impl Operands, lanes: LaneMask) {
     ternary(o, lanes, |a: u32, b: u32, c: u32| {
-        (0..4).fold(c, |sum, k| sum.wrapping_add(byte(a, k, a_signed).wrapping_mul(byte(b, k, b_signed)) as u32))
+        (0..4).fold(c, |sum, k| {
+            sum.wrapping_add(byte(a, k, a_signed).wrapping_mul(byte(b, k, b_signed)) as u32)
+        })
     });
 }
 

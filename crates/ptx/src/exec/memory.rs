@@ -48,16 +48,14 @@ pub fn split_by_space(
     addresses: &mut [u64; WARP_LANES],
     lanes: LaneMask,
 ) -> [(Space, LaneMask); 4] {
-    let mut parts =
-        [(Space::Global, 0), (Space::Shared, 0), (Space::Local, 0), (Space::Param, 0)];
+    let mut parts = [(Space::Global, 0), (Space::Shared, 0), (Space::Local, 0), (Space::Param, 0)];
     match space {
         Space::Global | Space::Const => parts[0].1 = lanes,
         Space::Shared => parts[1].1 = lanes,
         Space::Local => parts[2].1 = lanes,
         Space::Param => parts[3].1 = lanes,
         Space::Generic => {
-            let windows =
-                addresses.iter().fold(0, |any, address| any | u64::from(in_window(*address)));
+            let windows = addresses.iter().fold(0, |any, address| any | u64::from(in_window(*address)));
             if windows == 0 {
                 parts[0].1 = lanes;
                 return parts;

@@ -31,11 +31,7 @@ pub struct Argument {
 
 /// Formats as C's printf does. `read_string` fetches the text behind a `%s` pointer. A missing argument reads
 /// as zero; an unknown conversion is printed as it stands.
-pub fn format(
-    template: &str,
-    arguments: &[Argument],
-    mut read_string: impl FnMut(u64) -> String,
-) -> String {
+pub fn format(template: &str, arguments: &[Argument], mut read_string: impl FnMut(u64) -> String) -> String {
     let mut out = String::with_capacity(template.len() + 16);
     let mut arguments = arguments.iter().copied();
     let mut rest = template.chars();
@@ -110,11 +106,7 @@ fn parse(rest: &mut std::str::Chars<'_>, next: &mut impl FnMut() -> Argument) ->
 
 /// A width or precision that begins at `c`: digits or `*`; zero when there is neither. Leaves in `c` what
 /// follows; none when the format ends.
-fn number(
-    c: &mut char,
-    rest: &mut std::str::Chars<'_>,
-    next: &mut impl FnMut() -> Argument,
-) -> Option<i64> {
+fn number(c: &mut char, rest: &mut std::str::Chars<'_>, next: &mut impl FnMut() -> Argument) -> Option<i64> {
     if *c == '*' {
         *c = rest.next()?;
         return Some(i64::from(next().bits as i32).clamp(-LONGEST, LONGEST));
@@ -235,7 +227,8 @@ fn pad(out: &mut String, directive: &Directive, text: &str) {
     } else if directive.zero && is_number && is_finite && !(is_integer && directive.precision.is_some()) {
         // Zeros go between the sign or prefix and the digits.
         let sign = text.find(|c: char| c.is_ascii_hexdigit()).unwrap_or(0);
-        let prefix = sign + if text[sign..].starts_with(['0']) && text[sign..].contains(['x', 'X']) { 2 } else { 0 };
+        let prefix =
+            sign + if text[sign..].starts_with(['0']) && text[sign..].contains(['x', 'X']) { 2 } else { 0 };
         let (sign, digits) = text.split_at(prefix);
         write!(out, "{sign}{:0>missing$}{digits}", "")
     } else {

@@ -205,7 +205,8 @@ pub fn multiply(format: Format, a: u64, b: u64, rounding: Rounding) -> u64 {
 fn infinite_product(a: Value, b: Value) -> Option<bool> {
     match (a, b) {
         (Value::Infinite(a), Value::Infinite(b)) => Some(a != b),
-        (Value::Infinite(infinite), Value::Finite(finite)) | (Value::Finite(finite), Value::Infinite(infinite)) => {
+        (Value::Infinite(infinite), Value::Finite(finite))
+        | (Value::Finite(finite), Value::Infinite(infinite)) => {
             (finite.significand != 0).then_some(infinite != finite.negative)
         }
         _ => None,

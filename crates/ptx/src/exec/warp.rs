@@ -52,7 +52,13 @@ pub(super) fn vote(mode: Vote, instruction: &Instruction, o: &mut impl Operands,
 }
 
 /// `match.any` and `match.all`.
-pub(super) fn match_values(ty: Ty, all: bool, instruction: &Instruction, o: &mut impl Operands, lanes: LaneMask) {
+pub(super) fn match_values(
+    ty: Ty,
+    all: bool,
+    instruction: &Instruction,
+    o: &mut impl Operands,
+    lanes: LaneMask,
+) {
     let members = members(instruction, o, 1, lanes);
     let value = |lane: usize| {
         if ty.rows() == 2 { wide_source(o, 0, lane) } else { u64::from(o.source(0, 0).0[lane]) }
@@ -61,7 +67,8 @@ pub(super) fn match_values(ty: Ty, all: bool, instruction: &Instruction, o: &mut
     let mut left = members;
     while left != 0 {
         let leader = value(left.trailing_zeros() as usize);
-        let group = lanes_of(left).filter(|lane| value(*lane) == leader).fold(0, |mask, lane| mask | 1 << lane);
+        let group =
+            lanes_of(left).filter(|lane| value(*lane) == leader).fold(0, |mask, lane| mask | 1 << lane);
         for lane in lanes_of(group) {
             result.0[lane] = group;
         }
@@ -79,7 +86,13 @@ pub(super) fn match_values(ty: Ty, all: bool, instruction: &Instruction, o: &mut
 ///
 /// # Panics
 /// On an operation that `redux` does not have: the front end refuses it.
-pub(super) fn reduce(op: AtomicOp, ty: Ty, instruction: &Instruction, o: &mut impl Operands, lanes: LaneMask) {
+pub(super) fn reduce(
+    op: AtomicOp,
+    ty: Ty,
+    instruction: &Instruction,
+    o: &mut impl Operands,
+    lanes: LaneMask,
+) {
     let members = members(instruction, o, 1, lanes);
     let values = o.source(0, 0);
     let fold = |f: fn(u32, u32) -> u32| lanes_of(members).map(|lane| values.0[lane]).reduce(f).unwrap_or(0);

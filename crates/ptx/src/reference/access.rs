@@ -5,7 +5,7 @@ use super::global::GlobalMemory;
 use crate::exec::memory::{addresses, extend, split_by_space};
 use crate::exec::{Operands, atomic};
 use crate::isa::{AtomicOp, Instruction, MemoryMode, Space, Ty};
-use crate::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
+use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 
 /// The memories that a warp reaches.
 pub(super) struct Memories<'a> {
@@ -23,20 +23,40 @@ pub(super) struct Memories<'a> {
 /// A fault and the lane that caused it.
 pub(super) type LaneFault = (usize, FaultKind);
 
-/// Lane addresses of one space, checked for alignment and turned into indices of its array where the space
-/// has one array (all but global).
-struct Part {
+/// The lanes of an access that reach one space, checked for alignment.
+struct Part<'a> {
     space: Space,
     lanes: LaneMask,
-    /// As the program gave them, for messages.
-    addresses: [u64; WARP_LANES],
+    addresses: &'a [u64; WARP_LANES],
     bytes: usize,
     first: u64,
     end: u64,
 }
 
-impl Part {
-    fn new(space: Space, lanes: LaneMask, addresses: &[u64; WARP_LANES], bytes: usize) -> Result<Self, LaneFault> {
+/// Where each lane's bytes begin in a piece of memory.
+#[derive(Clone, Copy)]
+struct Indices<'a> {
+    addresses: &'a [u64; WARP_LANES],
+    /// Address of the piece's first byte.
+    base: u64,
+    /// Distance between the lanes' own memories.
+    stride: u64,
+}
+
+impl Indices<'_> {
+    #[inline(always)]
+    fn of(&self, lane: usize) -> usize {
+        (self.addresses[lane].wrapping_sub(self.base) + lane as u64 * self.stride) as usize
+    }
+}
+
+impl<'a> Part<'a> {
+    fn new(
+        space: Space,
+        lanes: LaneMask,
+        addresses: &'a [u64; WARP_LANES],
+        bytes: usize,
+    ) -> Result<Self, LaneFault> {
         let (mut first, mut last, mut low_bits) = (u64::MAX, 0, 0);
         for (lane, address) in addresses.iter().enumerate() {
             // An inactive lane counts as the neutral element of each reduction.
@@ -56,14 +76,11 @@ impl Part {
             let lane = lanes_of(lanes).find(|lane| addresses[*lane] == last).unwrap_or(0);
             return Err((lane, FaultKind::OutOfBounds { space, address: last, bytes }));
         };
-        Ok(Part { space, lanes, addresses: *addresses, bytes, first, end })
+        Ok(Part { space, lanes, addresses, bytes, first, end })
     }
 
     fn out_of_bounds(&self, lane: usize) -> LaneFault {
-        (
-            lane,
-            FaultKind::OutOfBounds { space: self.space, address: self.addresses[lane], bytes: self.bytes },
-        )
+        (lane, FaultKind::OutOfBounds { space: self.space, address: self.addresses[lane], bytes: self.bytes })
     }
 
     /// Runs `visit` on memory that holds every lane's bytes, with each lane's index into it: once for the
@@ -72,7 +89,7 @@ impl Part {
     fn visit(
         &self,
         memories: &mut Memories<'_>,
-        mut visit: impl FnMut(&mut [u8], LaneMask, &[usize; WARP_LANES]),
+        mut visit: impl FnMut(&mut [u8], LaneMask, Indices<'_>),
     ) -> Result<(), LaneFault> {
         match self.space {
             Space::Shared => self.visit_array(memories.shared, visit),
@@ -82,10 +99,8 @@ impl Part {
                     let lane = self.first_beyond(stride);
                     return Err(self.out_of_bounds(lane));
                 }
-                let indices = std::array::from_fn(|lane| {
-                    (self.addresses[lane] as usize).wrapping_add(lane * stride)
-                });
-                visit(memories.local, self.lanes, &indices);
+                let indices = Indices { addresses: self.addresses, base: 0, stride: stride as u64 };
+                visit(memories.local, self.lanes, indices);
                 Ok(())
             }
             Space::Param => unreachable!("parameters are read-only and have their own way"),
@@ -93,10 +108,8 @@ impl Part {
                 if let Some(allocation) = memories.global.containing(self.first)
                     && self.end <= allocation.end()
                 {
-                    let base = allocation.base;
-                    let indices =
-                        std::array::from_fn(|lane| self.addresses[lane].wrapping_sub(base) as usize);
-                    visit(&mut allocation.bytes, self.lanes, &indices);
+                    let indices = Indices { addresses: self.addresses, base: allocation.base, stride: 0 };
+                    visit(&mut allocation.bytes, self.lanes, indices);
                     return Ok(());
                 }
                 for lane in lanes_of(self.lanes) {
@@ -104,7 +117,8 @@ impl Part {
                         .global
                         .bytes_mut(self.addresses[lane], self.bytes)
                         .ok_or_else(|| self.out_of_bounds(lane))?;
-                    visit(bytes, 1 << lane, &[0; WARP_LANES]);
+                    let base = self.addresses[lane];
+                    visit(bytes, 1 << lane, Indices { addresses: self.addresses, base, stride: 0 });
                 }
                 Ok(())
             }
@@ -115,12 +129,12 @@ impl Part {
     fn visit_array(
         &self,
         array: &mut [u8],
-        mut visit: impl FnMut(&mut [u8], LaneMask, &[usize; WARP_LANES]),
+        mut visit: impl FnMut(&mut [u8], LaneMask, Indices<'_>),
     ) -> Result<(), LaneFault> {
         if self.end > array.len() as u64 {
             return Err(self.out_of_bounds(self.first_beyond(array.len())));
         }
-        visit(array, self.lanes, &self.addresses.map(|address| address as usize));
+        visit(array, self.lanes, Indices { addresses: self.addresses, base: 0, stride: 0 });
         Ok(())
     }
 
@@ -132,27 +146,36 @@ impl Part {
     }
 }
 
-/// The parts of an access by the space that lanes reach.
-fn parts(
-    instruction: &Instruction,
-    operands: &impl Operands,
-    mode: &MemoryMode,
-    lanes: LaneMask,
-    mut each: impl FnMut(Part) -> Result<(), LaneFault>,
-) -> Result<(), LaneFault> {
-    let mut addresses = addresses(instruction, operands, mode.space);
-    let bytes = mode.ty.bytes() * usize::from(mode.vector.max(1));
-    for (space, lanes) in split_by_space(mode.space, &mut addresses, lanes) {
-        if lanes != 0 {
-            each(Part::new(space, lanes, &addresses, bytes)?)?;
-        }
+/// Addresses of the lanes in the spaces that they reach, and which lanes reach which.
+struct Reach {
+    addresses: [u64; WARP_LANES],
+    spaces: [(Space, LaneMask); 4],
+    bytes: usize,
+}
+
+impl Reach {
+    #[inline(always)]
+    fn new(instruction: &Instruction, operands: &impl Operands, mode: &MemoryMode, lanes: LaneMask) -> Self {
+        let mut addresses = addresses(instruction, operands, mode.space);
+        let spaces = split_by_space(mode.space, &mut addresses, lanes);
+        Reach { addresses, spaces, bytes: mode.ty.bytes() * usize::from(mode.vector.max(1)) }
     }
-    Ok(())
+
+    /// Visits the part of every space that a lane reaches.
+    #[inline(always)]
+    fn each(&self, mut visit: impl FnMut(Part<'_>) -> Result<(), LaneFault>) -> Result<(), LaneFault> {
+        for (space, lanes) in self.spaces {
+            if lanes != 0 {
+                visit(Part::new(space, lanes, &self.addresses, self.bytes)?)?;
+            }
+        }
+        Ok(())
+    }
 }
 
 #[inline(always)]
 fn word(bytes: &[u8], at: usize) -> u32 {
-    u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    u32::from_le_bytes(*bytes[at..].first_chunk().expect("the whole access is in bounds"))
 }
 
 /// `ld`.
@@ -163,25 +186,18 @@ pub(super) fn load<O: Operands>(
     lanes: LaneMask,
     memories: &mut Memories<'_>,
 ) -> Result<(), LaneFault> {
-    let mut loaded = [const { None }; 4];
-    let mut count = 0;
-    parts(instruction, operands, mode, lanes, |part| {
-        loaded[count] = Some(part);
-        count += 1;
-        Ok(())
-    })?;
-    for part in loaded.into_iter().flatten() {
-        if part.space == Space::Param {
-            let params = memories.params;
-            if part.end > params.len() as u64 {
-                return Err(part.out_of_bounds(part.first_beyond(params.len())));
-            }
-            fetch(operands, mode, params, part.lanes, &part.addresses.map(|address| address as usize));
-        } else {
-            part.visit(memories, |bytes, lanes, indices| fetch(operands, mode, bytes, lanes, indices))?;
+    Reach::new(instruction, operands, mode, lanes).each(|part| {
+        if part.space != Space::Param {
+            return part
+                .visit(memories, |bytes, lanes, indices| fetch(operands, mode, bytes, lanes, indices));
         }
-    }
-    Ok(())
+        let params = memories.params;
+        if part.end > params.len() as u64 {
+            return Err(part.out_of_bounds(part.first_beyond(params.len())));
+        }
+        fetch(operands, mode, params, part.lanes, Indices { addresses: part.addresses, base: 0, stride: 0 });
+        Ok(())
+    })
 }
 
 /// Reads every element of the lanes' accesses into its destination.
@@ -191,7 +207,7 @@ fn fetch(
     mode: &MemoryMode,
     bytes: &[u8],
     lanes: LaneMask,
-    indices: &[usize; WARP_LANES],
+    indices: Indices<'_>,
 ) {
     let size = mode.ty.bytes();
     for element in 0..usize::from(mode.vector.max(1)) {
@@ -200,12 +216,18 @@ fn fetch(
             let mut row = Row::ZERO;
             match size {
                 1 => lanes_of(lanes)
-                    .for_each(|lane| row.0[lane] = extend(mode.ty, bytes[indices[lane] + at].into())),
+                    .for_each(|lane| row.0[lane] = extend(mode.ty, bytes[indices.of(lane) + at].into())),
                 2 => lanes_of(lanes).for_each(|lane| {
-                    let raw = u16::from_le_bytes([bytes[indices[lane] + at], bytes[indices[lane] + at + 1]]);
+                    let raw =
+                        u16::from_le_bytes([bytes[indices.of(lane) + at], bytes[indices.of(lane) + at + 1]]);
                     row.0[lane] = extend(mode.ty, raw.into());
                 }),
-                _ => lanes_of(lanes).for_each(|lane| row.0[lane] = word(bytes, indices[lane] + at)),
+                _ if lanes == ALL_LANES => {
+                    for (lane, value) in row.0.iter_mut().enumerate() {
+                        *value = word(bytes, indices.of(lane) + at);
+                    }
+                }
+                _ => lanes_of(lanes).for_each(|lane| row.0[lane] = word(bytes, indices.of(lane) + at)),
             }
             operands.write(element, half, lanes, &row);
         }
@@ -220,7 +242,7 @@ pub(super) fn store<O: Operands>(
     lanes: LaneMask,
     memories: &mut Memories<'_>,
 ) -> Result<(), LaneFault> {
-    parts(instruction, operands, mode, lanes, |part| {
+    Reach::new(instruction, operands, mode, lanes).each(|part| {
         refuse_parameters(&part)?;
         let size = mode.ty.bytes();
         part.visit(memories, |bytes, lanes, indices| {
@@ -230,7 +252,7 @@ pub(super) fn store<O: Operands>(
                     let at = element * size + 4 * half;
                     let width = size.min(4);
                     for lane in lanes_of(lanes) {
-                        let place = indices[lane] + at;
+                        let place = indices.of(lane) + at;
                         match width {
                             4 => bytes[place..place + 4].copy_from_slice(&row.0[lane].to_le_bytes()),
                             2 => bytes[place..place + 2].copy_from_slice(&(row.0[lane] as u16).to_le_bytes()),
@@ -254,11 +276,11 @@ pub(super) fn atomic<O: Operands>(
 ) -> Result<(), LaneFault> {
     let (mut lo, mut hi) = (Row::ZERO, Row::ZERO);
     let wide = mode.ty.rows() == 2;
-    parts(instruction, operands, mode, lanes, |part| {
+    Reach::new(instruction, operands, mode, lanes).each(|part| {
         refuse_parameters(&part)?;
         part.visit(memories, |bytes, lanes, indices| {
             for lane in lanes_of(lanes) {
-                let cell = &mut bytes[indices[lane]..][..mode.ty.bytes()];
+                let cell = &mut bytes[indices.of(lane)..][..mode.ty.bytes()];
                 let old = read_cell(cell);
                 let operand = value(operands, 1, lane, wide);
                 let swap = if op == AtomicOp::Cas { value(operands, 2, lane, wide) } else { 0 };

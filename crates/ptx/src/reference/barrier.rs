@@ -65,7 +65,9 @@ impl Barriers {
             return Err(format!("barrier {barrier} does not exist: there are {BARRIERS}"));
         };
         if !threads.is_multiple_of(WARP_LANES as u32) {
-            return Err(format!("barrier {barrier} counts {threads} threads, not a multiple of {WARP_LANES}"));
+            return Err(format!(
+                "barrier {barrier} counts {threads} threads, not a multiple of {WARP_LANES}"
+            ));
         }
         if slot.arrived > 0 && slot.threads != threads {
             let count = |threads| if threads == 0 { "all".to_string() } else { format!("{threads}") };
@@ -87,9 +89,9 @@ impl Barriers {
 
     /// After a warp has ended: the release of a barrier that waited for it only. To be asked until none is left.
     pub fn after_exit(&mut self, live_warps: u32) -> Option<Release> {
-        self.slots.iter_mut().find_map(|slot| {
-            if slot.threads == 0 { slot.release_if_complete(live_warps) } else { None }
-        })
+        self.slots
+            .iter_mut()
+            .find_map(|slot| if slot.threads == 0 { slot.release_if_complete(live_warps) } else { None })
     }
 
     /// The barrier where a warp waits.

@@ -142,13 +142,8 @@ impl Cta {
                 self.exit(launch, number, active);
                 continue;
             };
-            let mut operands = operands_of(
-                instruction,
-                &mut self.registers,
-                &mut self.predicates,
-                launch,
-                number,
-            );
+            let mut operands =
+                operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
             let lanes = guarded(instruction.guard, active, &operands);
             // A barrier that the warp is not ready for is met again, and counted then.
             if !matches!(instruction.op, Op::Barrier(_)) {
@@ -168,14 +163,26 @@ impl Cta {
                         params: &launch.config.params,
                     };
                     let done = match &instruction.op {
-                        Op::Load(mode) => access::load(instruction, &mut operands, mode, lanes, &mut memories),
+                        Op::Load(mode) => {
+                            access::load(instruction, &mut operands, mode, lanes, &mut memories)
+                        }
                         Op::Store(mode) => access::store(instruction, &operands, mode, lanes, &mut memories),
-                        Op::Atomic { op, mode } => {
-                            access::atomic(instruction, &mut operands, (*op, mode), true, lanes, &mut memories)
-                        }
-                        Op::Reduce { op, mode } => {
-                            access::atomic(instruction, &mut operands, (*op, mode), false, lanes, &mut memories)
-                        }
+                        Op::Atomic { op, mode } => access::atomic(
+                            instruction,
+                            &mut operands,
+                            (*op, mode),
+                            true,
+                            lanes,
+                            &mut memories,
+                        ),
+                        Op::Reduce { op, mode } => access::atomic(
+                            instruction,
+                            &mut operands,
+                            (*op, mode),
+                            false,
+                            lanes,
+                            &mut memories,
+                        ),
                         other => unreachable!("{other:?} is no memory operation"),
                     };
                     done.map_err(|(lane, kind)| self.stop(launch, kind, instruction, number, lane))?;
@@ -272,8 +279,7 @@ impl Cta {
             return Err(self.stop(launch, kind, instruction, number, first));
         }
         world.counts.add(instruction.class, lanes);
-        let operands =
-            operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
+        let operands = operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
         let scalar = |slot: usize| match instruction.src[slot] {
             Src::None => 0,
             _ => operands.source(slot, 0).0[first],
@@ -288,10 +294,9 @@ impl Cta {
             ayes: ayes.count_ones(),
             voters: if votes { lanes.count_ones() } else { 0 },
         };
-        let release = self
-            .barriers
-            .arrive(arrival, self.live_warps)
-            .map_err(|reason| self.stop(launch, FaultKind::BadBarrier { reason }, instruction, number, first))?;
+        let release = self.barriers.arrive(arrival, self.live_warps).map_err(|reason| {
+            self.stop(launch, FaultKind::BadBarrier { reason }, instruction, number, first)
+        })?;
         if waits {
             self.warps[number].waiting = true;
         } else {
@@ -336,8 +341,7 @@ impl Cta {
         lanes: LaneMask,
     ) -> Result<(), Stop> {
         let targets = &launch.kernel.branch_tables[table as usize];
-        let operands =
-            operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
+        let operands = operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
         let fallthrough = self.warps[number].stack.pc() + 1;
         let mut chosen = [fallthrough; WARP_LANES];
         for lane in lanes_of(lanes) {

@@ -126,7 +126,10 @@ impl fmt::Display for FaultKind {
                 write!(f, "access of {bytes} bytes at {space:?} address {address:#x}, which holds no memory")
             }
             FaultKind::Misaligned { space, address, bytes } => {
-                write!(f, "access of {bytes} bytes at {space:?} address {address:#x}, not a multiple of {bytes}")
+                write!(
+                    f,
+                    "access of {bytes} bytes at {space:?} address {address:#x}, not a multiple of {bytes}"
+                )
             }
             FaultKind::ReadOnly { address } => write!(f, "write to parameter address {address:#x}"),
             FaultKind::DivergentBarrier { arrived, live } => write!(

@@ -48,7 +48,10 @@ impl GlobalMemory {
     pub fn allocate_with(&mut self, bytes: Vec<u8>) -> u64 {
         let end = self.allocations.last().map_or(FIRST_ADDRESS - GRANULE, Allocation::end);
         let base = (end + GRANULE).next_multiple_of(GRANULE);
-        assert!(self.insert(base, bytes), "device memory reaches into the windows of shared and local memory");
+        assert!(
+            self.insert(base, bytes),
+            "device memory reaches into the windows of shared and local memory"
+        );
         base
     }
 
@@ -81,14 +84,16 @@ impl GlobalMemory {
     /// The allocation that holds an address.
     #[inline]
     pub fn containing(&mut self, address: u64) -> Option<&mut Allocation> {
-        let place = self.allocations.partition_point(|allocation| allocation.base <= address).checked_sub(1)?;
+        let place =
+            self.allocations.partition_point(|allocation| allocation.base <= address).checked_sub(1)?;
         let allocation = &mut self.allocations[place];
         (address < allocation.end()).then_some(allocation)
     }
 
     /// `len` bytes at an address; none unless one allocation holds them all.
     pub fn bytes(&self, address: u64, len: usize) -> Option<&[u8]> {
-        let place = self.allocations.partition_point(|allocation| allocation.base <= address).checked_sub(1)?;
+        let place =
+            self.allocations.partition_point(|allocation| allocation.base <= address).checked_sub(1)?;
         let allocation = &self.allocations[place];
         let start = usize::try_from(address - allocation.base).ok()?;
         allocation.bytes.get(start..start.checked_add(len)?)
@@ -106,7 +111,9 @@ impl GlobalMemory {
         let place = self.allocations.partition_point(|allocation| allocation.base <= address);
         let bytes = place
             .checked_sub(1)
-            .and_then(|place| self.allocations[place].bytes.get((address - self.allocations[place].base) as usize..))
+            .and_then(|place| {
+                self.allocations[place].bytes.get((address - self.allocations[place].base) as usize..)
+            })
             .filter(|bytes| !bytes.is_empty());
         match bytes {
             None => format!("(no text at {address:#x})"),

@@ -134,8 +134,11 @@ impl<'a> Executor<'a> {
         memory: &'a mut GlobalMemory,
     ) -> Self {
         let constants = kernel.constant_rows(&config.params, variables);
-        let static_shared =
-            if config.dynamic_shared > 0 { kernel.shared_bytes.next_multiple_of(16) } else { kernel.shared_bytes };
+        let static_shared = if config.dynamic_shared > 0 {
+            kernel.shared_bytes.next_multiple_of(16)
+        } else {
+            kernel.shared_bytes
+        };
         let threads = config.block.iter().fold(1u32, |product, side| product.saturating_mul(*side));
         let shared_bytes = static_shared.saturating_add(config.dynamic_shared);
         let launch = Launch { kernel, config, constants, threads, shared_bytes };

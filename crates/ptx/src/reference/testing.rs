@@ -24,7 +24,8 @@ impl Session {
     /// # Panics
     /// When it does not load, with the diagnostics.
     pub fn new(text: &str) -> Self {
-        let module = load("test.ptx", text, &back::Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        let module =
+            load("test.ptx", text, &back::Options::default()).unwrap_or_else(|error| panic!("{error}"));
         let mut memory = GlobalMemory::new();
         let variables = place_variables(&module.variables, &mut memory);
         let options = Options { instruction_limit: Some(50_000_000), ..Options::default() };
@@ -61,7 +62,13 @@ impl Session {
     ///
     /// # Panics
     /// When there is no such kernel or the number of arguments is wrong.
-    pub fn launch(&mut self, kernel: &str, grid: u32, block: u32, arguments: &[u64]) -> Result<Summary, Fault> {
+    pub fn launch(
+        &mut self,
+        kernel: &str,
+        grid: u32,
+        block: u32,
+        arguments: &[u64],
+    ) -> Result<Summary, Fault> {
         let kernel = self.module.kernel(kernel).expect("the module has the kernel");
         let params = pack_arguments(kernel, arguments).unwrap_or_else(|error| panic!("{error}"));
         let config = LaunchConfig { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0, params };

@@ -46,7 +46,10 @@ fn fields() {
                     checked(Op::Bfe(ty), ty, &[a, position, length], wanted);
                     let b = 0xa5a5_5a5a_0ff0_f00f & (u64::MAX >> (64 - width));
                     let wanted =
-                        from_bits(width, |k| if k >= pos && k - pos < len { bit(a, k - pos) } else { bit(b, k) });
+                        from_bits(
+                            width,
+                            |k| if k >= pos && k - pos < len { bit(a, k - pos) } else { bit(b, k) },
+                        );
                     let bits = if width == 32 { Ty::B32 } else { Ty::B64 };
                     checked(Op::Bfi(bits), bits, &[a, b, position, length], wanted);
                 }
@@ -66,12 +69,11 @@ fn shifts_clamp() {
                 let amount = u64::from(n);
                 let left = from_bits(width, |k| k >= n && bit(a, k - n));
                 checked(Op::Shl(bits), bits, &[a, amount], left);
-                let right = from_bits(width, |k| k.checked_add(n).is_some_and(|from| from < width && bit(a, from)));
+                let right =
+                    from_bits(width, |k| k.checked_add(n).is_some_and(|from| from < width && bit(a, from)));
                 checked(Op::Shr(unsigned), unsigned, &[a, amount], right);
                 // A register holds a narrow signed result extended to 32 bits.
-                let arithmetic = from_bits(width.max(32), |k| {
-                    bit(a, k.saturating_add(n).min(width - 1))
-                });
+                let arithmetic = from_bits(width.max(32), |k| bit(a, k.saturating_add(n).min(width - 1)));
                 checked(Op::Shr(signed), signed, &[a, amount], arithmetic);
             }
         }
@@ -185,7 +187,7 @@ fn byte_permutes() {
         (Permute::Default, 0x7654, 0x7766_55c4),
         (Permute::Default, 0xfb4c, 0x00ff_c4ff),
         (Permute::F4e, 1, 0xc483_2211),
-        (Permute::F4e, 7, 0x66_55c4_83),
+        (Permute::F4e, 7, 0x6655_c483),
         (Permute::B4e, 0, 0x5566_7700),
         (Permute::B4e, 3, 0x0011_2283),
         (Permute::Rc8, 3, 0x8383_8383),

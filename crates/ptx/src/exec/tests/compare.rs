@@ -6,7 +6,7 @@ use crate::isa::{BoolOp, Compare, Op, TestP, Ty};
 /// The predicates that `setp` writes, with the predicate it combines with.
 fn setp(cmp: Compare, ty: Ty, combine: Option<(BoolOp, bool)>, ftz: bool, a: u64, b: u64) -> (bool, bool) {
     let op = Op::Setp { cmp, ty, combine: combine.map(|(op, _)| op), ftz };
-    let mut slots = Slots::new(op).source_value(0, a).source_value(1, b).to_predicate(0).to_predicate(1);
+    let mut slots = Slots::new(op).source_value(0, a).source_value(1, b).with_predicate(0).with_predicate(1);
     if let Some((_, other)) = combine {
         slots = slots.source_predicate(2, if other { u32::MAX } else { 0 });
     }
@@ -68,9 +68,13 @@ fn floating_point_relations() {
                 let wanted = holds(cmp, flushed(x).partial_cmp(&flushed(y)));
                 assert_eq!(setp(cmp, Ty::F32, None, true, bits(x), bits(y)).0, wanted, "ftz {cmp:?} {x} {y}");
                 let half = |x: f64| u64::from(half::f16::from_f64(x).to_bits());
-                let [x, y] = [a, b].map(|x| half::f16::from_f64(x));
+                let [x, y] = [a, b].map(half::f16::from_f64);
                 let wanted = holds(cmp, x.partial_cmp(&y));
-                assert_eq!(setp(cmp, Ty::F16, None, false, half(a), half(b)).0, wanted, "f16 {cmp:?} {x} {y}");
+                assert_eq!(
+                    setp(cmp, Ty::F16, None, false, half(a), half(b)).0,
+                    wanted,
+                    "f16 {cmp:?} {x} {y}"
+                );
             }
         }
     }
@@ -83,7 +87,11 @@ fn integer_relations() {
         for a in values {
             for b in values {
                 let check = |ty, ordering| {
-                    assert_eq!(setp(*cmp, ty, None, false, a, b).0, holds(*cmp, Some(ordering)), "{cmp:?} {ty:?}");
+                    assert_eq!(
+                        setp(*cmp, ty, None, false, a, b).0,
+                        holds(*cmp, Some(ordering)),
+                        "{cmp:?} {ty:?}"
+                    );
                 };
                 check(Ty::U16, (a as u16).cmp(&(b as u16)));
                 check(Ty::S16, (a as i16).cmp(&(b as i16)));
@@ -110,7 +118,9 @@ fn combinations() {
 
 #[test]
 fn set_writes_ones() {
-    let set = |to, a, b| compute32(Op::Set { cmp: Compare::Lt, to, ty: Ty::S32, combine: None, ftz: false }, &[a, b]);
+    let set = |to, a, b| {
+        compute32(Op::Set { cmp: Compare::Lt, to, ty: Ty::S32, combine: None, ftz: false }, &[a, b])
+    };
     assert_eq!((set(Ty::U32, 1, 2), set(Ty::S32, 2, 1)), (u32::MAX, 0));
     assert_eq!((set(Ty::F32, 1, 2), set(Ty::F32, 2, 1)), (1f32.to_bits(), 0));
 }
@@ -119,7 +129,8 @@ fn set_writes_ones() {
 fn properties() {
     let test = |property, value: f64| {
         let run = |ty, bits: u64| {
-            Slots::new(Op::TestP(property, ty)).source_value(0, bits).to_predicate(0).run().predicates[0] != 0
+            Slots::new(Op::TestP(property, ty)).source_value(0, bits).with_predicate(0).run().predicates[0]
+                != 0
         };
         let double = run(Ty::F64, value.to_bits());
         // The same class of number exists as f32 for every value below.

@@ -58,13 +58,14 @@ fn every_half_is_rounded_to() {
             let (low, high) = (decode(bits, exponent_bits), decode(bits + 1, exponent_bits));
             let middle = (low + high) / 2.0;
             let even = if bits & 1 == 0 { bits } else { bits + 1 };
-            for (value, nearest) in [(middle, even), (middle.next_down(), bits), (middle.next_up(), bits + 1)] {
+            for (value, nearest) in [(middle, even), (middle.next_down(), bits), (middle.next_up(), bits + 1)]
+            {
                 let convert = |rounding, value: f64| cvt(ty, Ty::F64, rounding, value.to_bits()) as u16;
                 assert_eq!(convert(Rounding::Rn, value), nearest, "{ty:?} {value}");
                 assert_eq!(convert(Rounding::Rz, value), bits);
                 assert_eq!(convert(Rounding::Rm, value), bits);
                 assert_eq!(convert(Rounding::Rp, value), bits + 1);
-                assert_eq!(convert(Rounding::Rm, -value), bits + 1 | 0x8000);
+                assert_eq!(convert(Rounding::Rm, -value), (bits + 1) | 0x8000);
                 assert_eq!(convert(Rounding::Rp, -value), bits | 0x8000);
             }
             let middle = middle as f32;
@@ -81,9 +82,33 @@ fn every_half_is_rounded_to() {
 
 #[test]
 fn floats_to_integers() {
-    let cases = [0.0, -0.0, 0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 0.49999997, 127.5, 128.0, -128.5, 255.5, 65535.5,
-        2147483647.5, -2147483648.5, 4294967295.5, 9.3e18, -9.3e18, 1.9e19, 1e30, -1e30, f64::INFINITY,
-        f64::NEG_INFINITY, f64::NAN];
+    let cases = [
+        0.0,
+        -0.0,
+        0.5,
+        1.5,
+        2.5,
+        -0.5,
+        -1.5,
+        -2.5,
+        0.49999997,
+        127.5,
+        128.0,
+        -128.5,
+        255.5,
+        65535.5,
+        2147483647.5,
+        -2147483648.5,
+        4294967295.5,
+        9.3e18,
+        -9.3e18,
+        1.9e19,
+        1e30,
+        -1e30,
+        f64::INFINITY,
+        f64::NEG_INFINITY,
+        f64::NAN,
+    ];
     let round = |rounding, x: f64| match rounding {
         Rounding::Rni => {
             let low = x.floor();
@@ -191,7 +216,10 @@ proptest! {
 #[test]
 fn roundings_to_integral_values() {
     let round = |rounding, x: f32| {
-        compute_f32(Op::Cvt { to: Ty::F32, from: Ty::F32, mode: FloatMode { rounding, ..FloatMode::DEFAULT } }, &[x])
+        compute_f32(
+            Op::Cvt { to: Ty::F32, from: Ty::F32, mode: FloatMode { rounding, ..FloatMode::DEFAULT } },
+            &[x],
+        )
     };
     for (rounding, wanted) in [
         (Rounding::Rni, [2.0, -2.0, 4.0]),

@@ -123,9 +123,8 @@ fn packed_halves_are_two() {
 
 #[test]
 fn overflow_follows_the_rounding() {
-    let run = |rounding, a: f32| {
-        compute_f32(Op::Float(FloatOp::Mul, Ty::F32, rounded(rounding)), &[a, f32::MAX])
-    };
+    let run =
+        |rounding, a: f32| compute_f32(Op::Float(FloatOp::Mul, Ty::F32, rounded(rounding)), &[a, f32::MAX]);
     for (rounding, positive, negative) in [
         (Rounding::Rn, f32::INFINITY, f32::NEG_INFINITY),
         (Rounding::Rz, f32::MAX, f32::MIN),
@@ -138,7 +137,8 @@ fn overflow_follows_the_rounding() {
 
 #[test]
 fn exact_zero_sums_take_their_sign_from_the_rounding() {
-    for (rounding, wanted) in [(Rounding::Rn, 0.0f32), (Rounding::Rz, 0.0), (Rounding::Rp, 0.0), (Rounding::Rm, -0.0)]
+    for (rounding, wanted) in
+        [(Rounding::Rn, 0.0f32), (Rounding::Rz, 0.0), (Rounding::Rp, 0.0), (Rounding::Rm, -0.0)]
     {
         let sum = compute_f32(Op::Float(FloatOp::Add, Ty::F32, rounded(rounding)), &[1.5, -1.5]);
         assert_eq!(sum.to_bits(), wanted.to_bits(), "{rounding:?}");
@@ -224,7 +224,10 @@ fn approximations_keep_their_bounds() {
         assert!(relative(run(FloatUnary::Ex2Approx, x), f64::from(x).exp2()) < 2f64.powf(-22.5), "ex2 {x}");
         let y = (t * 200.0 - 100.0).exp2() as f32;
         let log = f64::from(y).log2();
-        assert!((run(FloatUnary::Lg2Approx, y) - log).abs() <= 2f64.powi(-22) * log.abs().max(1.0), "lg2 {y}");
+        assert!(
+            (run(FloatUnary::Lg2Approx, y) - log).abs() <= 2f64.powi(-22) * log.abs().max(1.0),
+            "lg2 {y}"
+        );
         assert!(relative(run(FloatUnary::RsqrtApprox, y), 1.0 / f64::from(y).sqrt()) < 2f64.powf(-22.9));
         assert!(relative(run(FloatUnary::RcpApprox, y), 1.0 / f64::from(y)) < 2f64.powi(-23));
         assert!(relative(run(FloatUnary::SqrtApprox, y), f64::from(y).sqrt()) < 2f64.powi(-23));
@@ -234,7 +237,10 @@ fn approximations_keep_their_bounds() {
         assert!((run(FloatUnary::CosApprox, angle) - wide.cos()).abs() < 2f64.powf(-20.5), "cos {angle}");
         let x = ((t - 0.5) * 20.0) as f32;
         if x != 0.0 {
-            assert!(relative(run(FloatUnary::TanhApprox, x), f64::from(x).tanh()) < 2f64.powi(-11), "tanh {x}");
+            assert!(
+                relative(run(FloatUnary::TanhApprox, x), f64::from(x).tanh()) < 2f64.powi(-11),
+                "tanh {x}"
+            );
         }
     }
 }

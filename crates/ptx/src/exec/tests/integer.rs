@@ -140,7 +140,7 @@ fn products_of_24_bits() {
 
 /// (result, carry) of an operation with carries.
 fn with_carry(op: Op, sources: &[u64], carry: Option<bool>) -> (u64, bool) {
-    let mut slots = Slots::new(op).to_predicate(1);
+    let mut slots = Slots::new(op).with_predicate(1);
     for (slot, value) in sources.iter().enumerate() {
         slots = slots.source_value(slot, *value);
     }
@@ -172,7 +172,8 @@ fn carries() {
                     assert_eq!(kept(with_carry(op, &[a, b], carry)), wanted);
 
                     let product = number(ty, a).wrapping_mul(number(ty, b)) as u128;
-                    for (part, kept_product) in [(Part::Lo, product & mask), (Part::Hi, product >> bits(ty) & mask)]
+                    for (part, kept_product) in
+                        [(Part::Lo, product & mask), (Part::Hi, product >> bits(ty) & mask)]
                     {
                         let sum = kept_product + u128::from(a) + extra;
                         let op = Op::MadCarry { part, ty, carry_in, carry_out: true };

@@ -95,7 +95,7 @@ impl Slots {
     }
 
     /// Makes predicate `slot` the destination `slot`.
-    pub fn to_predicate(mut self, slot: usize) -> Self {
+    pub fn with_predicate(mut self, slot: usize) -> Self {
         self.instruction.dst[slot] = Dst::Pred(PredReg(slot as u8));
         self
     }
@@ -123,7 +123,10 @@ impl Slots {
 
 /// Destination 0 of an operation on these values; checked to be alike in all lanes.
 pub(super) fn compute(op: Op, sources: &[u64]) -> u64 {
-    let slots = sources.iter().enumerate().fold(Slots::new(op), |slots, (slot, value)| slots.source_value(slot, *value));
+    let slots = sources
+        .iter()
+        .enumerate()
+        .fold(Slots::new(op), |slots, (slot, value)| slots.source_value(slot, *value));
     let slots = slots.run();
     let [lo, hi] = [slots.results[0][0], slots.results[0][1]];
     assert_eq!((lo, hi), (Row::splat(lo.0[0]), Row::splat(hi.0[0])), "lanes with equal operands differ");

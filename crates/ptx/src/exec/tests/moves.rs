@@ -44,7 +44,8 @@ fn selection() {
         .run();
     assert_eq!(slots.result(0), 0x1_0000_0002);
     assert_eq!((slots.results[0][0].0[1], slots.results[0][1].0[1]), (4, 3));
-    let sign = |test, ftz, c: u32| compute(Op::SelectSign { ty: Ty::B32, test, ftz }, &[10, 20, c.into()]) as u32;
+    let sign =
+        |test, ftz, c: u32| compute(Op::SelectSign { ty: Ty::B32, test, ftz }, &[10, 20, c.into()]) as u32;
     let f32 = |ftz, c: f32| sign(Ty::F32, ftz, c.to_bits());
     assert_eq!((sign(Ty::S32, false, 0), sign(Ty::S32, false, u32::MAX)), (10, 20));
     assert_eq!((f32(false, -0.0), f32(false, 1.0), f32(false, -1.0)), (10, 10, 20));
@@ -95,7 +96,7 @@ fn generic_addresses() {
     }
     assert_eq!(cvta(Space::Global, true, 0x7000_0010), 0x7000_0010);
     let is = |space, address| {
-        Slots::new(Op::IsSpace(space)).source_value(0, address).to_predicate(0).run().predicates[0] != 0
+        Slots::new(Op::IsSpace(space)).source_value(0, address).with_predicate(0).run().predicates[0] != 0
     };
     assert!(is(Space::Shared, window::SHARED) && is(Space::Shared, window::SHARED + window::BYTES - 1));
     assert!(!is(Space::Shared, window::SHARED + window::BYTES));

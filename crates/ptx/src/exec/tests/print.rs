@@ -45,7 +45,11 @@ fn directives() {
         ("%.3g", &[float(1234.5)], "1.23e+03"),
         ("%f %F", &[float(f64::INFINITY), float(f64::NAN)], "inf NAN"),
         ("[%6f|%-6f]", &[float(f64::NEG_INFINITY), float(f64::NAN)], "[  -inf|nan   ]"),
-        ("%*d|%-*d|%.*f", &[narrow(4), narrow(1), narrow(3), narrow(2), narrow(1), float(0.55)], "   1|2  |0.6"),
+        (
+            "%*d|%-*d|%.*f",
+            &[narrow(4), narrow(1), narrow(3), narrow(2), narrow(1), float(0.55)],
+            "   1|2  |0.6",
+        ),
         ("%a", &[float(1.5)], "0x1.8p+0"),
         ("%d", &[], "0"),
         ("%y%", &[], "%y"),

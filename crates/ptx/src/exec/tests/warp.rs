@@ -16,7 +16,7 @@ fn shuffled(mode: Shuffle, operand: u32, control: u32) -> Vec<(u32, bool)> {
         .source_value(1, operand.into())
         .source_value(2, control.into())
         .source_value(3, u64::from(ALL_LANES))
-        .to_predicate(1)
+        .with_predicate(1)
         .run();
     (0..32).map(|lane| (slots.words()[lane], slots.predicates[1] >> lane & 1 == 1)).collect()
 }
@@ -57,9 +57,13 @@ fn shuffles_of_segments() {
 fn votes() {
     let vote = |vote, ayes, members: u32, active| {
         let slots = Slots::new(Op::Vote(vote)).source_predicate(0, ayes).source_value(1, members.into());
-        let slots = if vote == Vote::Ballot { slots } else { slots.to_predicate(0) };
+        let slots = if vote == Vote::Ballot { slots } else { slots.with_predicate(0) };
         let slots = slots.run_on(active, &context());
-        if vote == Vote::Ballot { slots.words()[active.trailing_zeros() as usize] } else { slots.predicates[0] }
+        if vote == Vote::Ballot {
+            slots.words()[active.trailing_zeros() as usize]
+        } else {
+            slots.predicates[0]
+        }
     };
     assert_eq!(vote(Vote::Ballot, 0xff00_ff0f, 0x0fff_ffff, 0xffff), 0xff0f);
     assert_eq!(vote(Vote::All, 0xff, 0xff, u32::MAX), u32::MAX);
@@ -77,7 +81,7 @@ fn matches() {
         Slots::new(Op::Match { ty: Ty::B32, all })
             .source_lanes(0, f)
             .source_value(1, 0x00ff_ffff)
-            .to_predicate(1)
+            .with_predicate(1)
             .run_on(0x00ff_ffff, &context())
     };
     let any = run(false, |lane| lane % 3);
@@ -113,7 +117,7 @@ fn reductions() {
 
 #[test]
 fn election_and_activity() {
-    let elected = Slots::new(Op::Elect).source_value(0, 0xfff0).to_predicate(1).run_on(0xffc3, &context());
+    let elected = Slots::new(Op::Elect).source_value(0, 0xfff0).with_predicate(1).run_on(0xffc3, &context());
     assert_eq!((elected.words()[6], elected.predicates[1]), (6, 1 << 6));
     assert_eq!(Slots::new(Op::Activemask).run_on(0xa5, &context()).words()[0], 0xa5);
 }
