@@ -59,8 +59,8 @@ pub(crate) fn agrees_relaxed(wanted: Ty, register: Ty) -> bool {
     if wanted == Ty::Pred || register == Ty::Pred || register.bytes() <= wanted.bytes() {
         return false;
     }
-    // A floating-point register holds exactly its type; a floating-point value fits any wider bits.
-    !register.is_float() && (!wanted.is_float() || is_untyped(register))
+    // Bits go into and come out of any wider register; numbers keep to their kind.
+    is_untyped(wanted) || !register.is_float() && (!wanted.is_float() || is_untyped(register))
 }
 
 /// The types that agree with `wanted`, for messages.

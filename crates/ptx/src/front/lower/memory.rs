@@ -25,7 +25,7 @@ pub(super) const SPACES: [(&str, Space); 9] = [
 pub(super) const SCOPES: [(&str, Scope); 4] =
     [("cta", Scope::Cta), ("cluster", Scope::Gpu), ("gpu", Scope::Gpu), ("sys", Scope::Sys)];
 
-const VALUES: [Ty; 19] = [
+const VALUES: [Ty; 15] = [
     Ty::B8,
     Ty::B16,
     Ty::B32,
@@ -41,10 +41,6 @@ const VALUES: [Ty; 19] = [
     Ty::S64,
     Ty::F32,
     Ty::F64,
-    Ty::F16,
-    Ty::F16x2,
-    Ty::Bf16,
-    Ty::Bf16x2,
 ];
 
 const LOAD_CACHE: [(&str, CacheOp); 5] = [
