@@ -77,7 +77,7 @@ fn relation_mask(relation: Compare, ty: Ty, ftz: bool, o: &impl Operands) -> Lan
 
 /// A relation on values with a partial order: an incomparable pair has a NaN in it.
 #[inline(always)]
-#[allow(clippy::nonminimal_bool)]
+#[allow(clippy::double_comparisons)] // `a < b || a > b` is no `!=` where NaN is
 fn number_mask<T: Scalar + PartialOrd>(relation: Compare, o: &impl Operands) -> LaneMask {
     let unordered = |a: T, b: T| a.partial_cmp(&b).is_none();
     match relation {
