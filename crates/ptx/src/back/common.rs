@@ -17,10 +17,13 @@ enum Operand {
     Const(Key),
 }
 
+/// An operation and what it is applied to.
+type Expression = (Op, Vec<Operand>);
+
 /// Turns repetitions into copies.
 pub fn share(body: &mut Body, facts: &Facts<'_>) {
     // Looked up only, never iterated over.
-    let mut known: HashMap<(Op, Vec<Operand>), Vec<(VReg, usize)>> = HashMap::new();
+    let mut known: HashMap<Expression, Vec<(VReg, usize)>> = HashMap::new();
     for block in &facts.cfg.order {
         for at in facts.cfg.block(*block).range() {
             let Some((dst, key)) = expression(&body.code[at], facts, at) else { continue };
@@ -38,7 +41,7 @@ pub fn share(body: &mut Body, facts: &Facts<'_>) {
 }
 
 /// An expression over values that never change, and the register that gets it.
-fn expression(inst: &VInst, facts: &Facts<'_>, at: usize) -> Option<(VReg, (Op, Vec<Operand>))> {
+fn expression(inst: &VInst, facts: &Facts<'_>, at: usize) -> Option<(VReg, Expression)> {
     let shareable = matches!(
         inst.op,
         Op::Int(IntOp::Add | IntOp::Sub, _) | Op::Mul(..) | Op::Mad { .. } | Op::Shl(_) | Op::Logic(..)

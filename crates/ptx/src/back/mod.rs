@@ -114,10 +114,14 @@ pub struct Limits {
 const SPREAD: u32 = 4;
 
 impl Limits {
+    /// The registers that `rows` cost: whole units, and no fewer than every warp can have.
+    fn charged(&self, rows: u32) -> u32 {
+        (rows + self.reserved).next_multiple_of(self.unit).max(self.free)
+    }
+
     /// How many rows to spread over when `rows` suffice: some more, but no warp fewer.
     fn roomy(&self, rows: usize) -> usize {
-        let used = rows as u32 + self.reserved;
-        let costless = used.next_multiple_of(self.unit).max(self.free);
+        let costless = self.charged(rows as u32);
         (rows as u32 + SPREAD).min(costless - self.reserved).max(rows as u32) as usize
     }
 }
@@ -177,16 +181,36 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
     let cfg = cfg::Cfg::new(&body);
     webs::split(&mut body, &cfg);
     simplify::simplify(&mut body);
-    let cfg = cfg::Cfg::new(&body);
-    schedule::schedule(&mut body, &cfg);
     let limits = options.limits(function.launch_bounds);
-    let mut allocation = allocate::allocate(body, limits, function.local_bytes)?;
+    let mut allocation = schedule_and_allocate(body, limits, function.local_bytes)?;
     if cfg!(debug_assertions) {
         verify::verify(&allocation).expect("each use reads the value that it should");
     }
     decode::drop_idle_moves(&mut allocation);
     simplify::tidy_flow(&mut allocation.body);
     Ok(allocation)
+}
+
+/// Orders and allocates so that as many loads overlap as registers allow without costing a warp: an order is
+/// given up for one with fewer rows in flight only when that spills less or lets more warps be
+/// resident.
+fn schedule_and_allocate(body: Body, limits: Limits, local_bytes: u32) -> Result<Allocation, BackError> {
+    let cfg = cfg::Cfg::new(&body);
+    let mut best: Option<Allocation> = None;
+    for window in schedule::WINDOWS {
+        let mut ordered = body.clone();
+        schedule::schedule(&mut ordered, &cfg, window);
+        let allocation = allocate::allocate(ordered, limits, local_bytes)?;
+        let cost = |allocation: &Allocation| (allocation.slots.bytes(), limits.charged(allocation.registers));
+        let free = cost(&allocation) == (0, limits.charged(0));
+        if best.as_ref().is_none_or(|best| cost(&allocation) < cost(best)) {
+            best = Some(allocation);
+        }
+        if free {
+            break;
+        }
+    }
+    Ok(best.expect("at least one order is tried"))
 }
 
 fn local_bytes(function: &Function, allocation: &Allocation) -> u32 {

@@ -79,6 +79,9 @@ fn is_collective(inst: &VInst) -> bool {
     matches!(inst.op, Op::Shfl(_) | Op::Vote(_) | Op::Match { .. } | Op::Redux { .. } | Op::Elect)
 }
 
+/// The base of an access of which nothing is known.
+const UNKNOWN: (u64, usize) = (u64::MAX, 0);
+
 /// Where an access lies, when that is known relative to others: the address operand, which write of it is meant,
 /// and the bytes.
 struct Extent {
@@ -92,18 +95,23 @@ impl Extent {
         let bytes = (access.mode.ty.bytes() * usize::from(access.mode.vector)) as i64;
         let (base, from) = match inst.src[0] {
             VSrc::Reg(reg, _) => ((u64::from(reg.0), version(reg)), 0),
-            VSrc::Const(Constant::Bits(bits)) => ((u64::MAX, 0), bits as i64),
+            VSrc::Const(Constant::Bits(bits)) => ((u64::MAX - 1, 0), bits as i64),
             VSrc::Const(Constant::Symbol { symbol, addend }) => ((1 << 32 | u64::from(symbol), 0), addend),
-            _ => ((u64::MAX - 1, 0), 0),
+            _ => (UNKNOWN, 0),
         };
-        let from = from.saturating_add(inst.offset);
-        Extent { access, base, bytes: from..from.saturating_add(bytes) }
+        // Addresses in the windows are sums of low words. What is so far off that it may wrap is not known.
+        let narrow = matches!(access.mode.space, Space::Shared | Space::Local | Space::Param);
+        let from = from.wrapping_add(inst.offset);
+        let from = if narrow { i64::from(from as i32) } else { from };
+        let base = if from.unsigned_abs() >> 30 == 0 { base } else { UNKNOWN };
+        Extent { access, base, bytes: from..from.wrapping_add(bytes) }
     }
 
     /// Whether the two must keep their order.
     fn conflicts(&self, other: &Extent) -> bool {
         let (mine, theirs) = (self.access.mode, other.access.mode);
-        if self.access.is_atomic && other.access.is_atomic {
+        // Nothing is gained by reordering writes.
+        if self.access.writes && other.access.writes {
             return true;
         }
         if !self.access.writes && !other.access.writes {

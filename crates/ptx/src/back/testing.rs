@@ -6,6 +6,7 @@ use crate::isa::{
     CacheOp, Compare, Dst, Guard, IntOp, Logic, MemoryMode, Op, Ordering, Part, Scope, Space, Src, Ty,
 };
 use crate::program::Kernel;
+use std::collections::BTreeMap;
 
 /// A kernel without parameters.
 pub fn function(code: Vec<VInst>, registers: Vec<Ty>) -> Function {
@@ -81,8 +82,30 @@ fn cut(value: u64, ty: Ty) -> u64 {
     if ty.bytes() == 8 { value } else { value & ((1 << (8 * ty.bytes())) - 1) }
 }
 
+/// Shared and local memory, zero at first; addresses are 32 bits.
+#[derive(Default)]
+struct Memory {
+    bytes: BTreeMap<(bool, u32), u8>,
+}
+
+impl Memory {
+    fn load(&self, space: Space, address: u64) -> u64 {
+        let byte = |n: u32| {
+            let at = (space == Space::Shared, (address as u32).wrapping_add(n));
+            u64::from(self.bytes.get(&at).copied().unwrap_or(0)) << (8 * n)
+        };
+        (0..8).map(byte).sum()
+    }
+
+    fn store(&mut self, space: Space, address: u64, value: u64, bytes: usize) {
+        for (n, byte) in value.to_le_bytes().into_iter().take(bytes).enumerate() {
+            self.bytes.insert((space == Space::Shared, (address as u32).wrapping_add(n as u32)), byte);
+        }
+    }
+}
+
 /// What the operations that the generator uses do.
-fn evaluate(op: &Op, src: &[u64], local: &mut Vec<u8>, offset: i64) -> Vec<u64> {
+fn evaluate(op: &Op, src: &[u64], memory: &mut Memory, offset: i64) -> Vec<u64> {
     match *op {
         Op::Mov(ty) => vec![cut(src[0], ty)],
         Op::PredMov => vec![src[0]],
@@ -94,6 +117,9 @@ fn evaluate(op: &Op, src: &[u64], local: &mut Vec<u8>, offset: i64) -> Vec<u64> 
             vec![(src[0] & 0xffff_ffff).wrapping_mul(src[1] & 0xffff_ffff).wrapping_add(src[2])]
         }
         Op::Mul(Part::Wide, _) => vec![(src[0] & 0xffff_ffff).wrapping_mul(src[1] & 0xffff_ffff)],
+        // What narrowing makes of the two above.
+        Op::Mad { part: Part::Lo, ty, .. } => vec![cut(src[0].wrapping_mul(src[1]).wrapping_add(src[2]), ty)],
+        Op::Mul(Part::Lo, ty) => vec![cut(src[0].wrapping_mul(src[1]), ty)],
         Op::Cvta { .. } => vec![src[0]],
         Op::Select(ty) => vec![cut(if src[2] != 0 { src[0] } else { src[1] }, ty)],
         Op::Pack { .. } => vec![src[0] & 0xffff_ffff | src[1] << 32],
@@ -107,21 +133,12 @@ fn evaluate(op: &Op, src: &[u64], local: &mut Vec<u8>, offset: i64) -> Vec<u64> 
             };
             vec![u64::from(holds), u64::from(!holds)]
         }
-        Op::Load(mode) => {
-            let at = src[0].wrapping_add_signed(offset) as usize;
-            match mode.space {
-                Space::Param => vec![cut(parameter(at as u32), mode.ty)],
-                _ => {
-                    local.resize(local.len().max(at + 8), 0);
-                    let word = u64::from_le_bytes(local[at..at + 8].try_into().expect("eight bytes"));
-                    vec![cut(word, mode.ty)]
-                }
-            }
+        Op::Load(mode) if mode.space == Space::Param => {
+            vec![cut(parameter(src[0].wrapping_add_signed(offset) as u32), mode.ty)]
         }
+        Op::Load(mode) => vec![cut(memory.load(mode.space, src[0].wrapping_add_signed(offset)), mode.ty)],
         Op::Store(mode) => {
-            let at = src[0].wrapping_add_signed(offset) as usize;
-            local.resize(local.len().max(at + 8), 0);
-            local[at..at + mode.ty.bytes()].copy_from_slice(&src[1].to_le_bytes()[..mode.ty.bytes()]);
+            memory.store(mode.space, src[0].wrapping_add_signed(offset), src[1], mode.ty.bytes());
             Vec::new()
         }
         _ => panic!("the generator makes no {op:?}"),
@@ -131,7 +148,7 @@ fn evaluate(op: &Op, src: &[u64], local: &mut Vec<u8>, offset: i64) -> Vec<u64> 
 /// Runs a function as written.
 pub fn run_virtual(function: &Function) -> Vec<Output> {
     let mut values = vec![0u64; function.registers.len()];
-    let (mut pc, mut outputs, mut local) = (0, Vec::new(), Vec::new());
+    let (mut pc, mut outputs, mut memory) = (0, Vec::new(), Memory::default());
     for _ in 0..STEPS {
         let Some(inst) = function.code.get(pc) else { break };
         pc += 1;
@@ -163,7 +180,7 @@ pub fn run_virtual(function: &Function) -> Vec<Output> {
                 outputs.push((src[0].wrapping_add_signed(inst.offset), cut(src[1], mode.ty)));
             }
             ref op => {
-                for (dst, value) in inst.dst.iter().zip(evaluate(op, &src, &mut local, inst.offset)) {
+                for (dst, value) in inst.dst.iter().zip(evaluate(op, &src, &mut memory, inst.offset)) {
                     if let VDst::Reg(reg) = dst {
                         values[reg.0 as usize] = value;
                     }
@@ -181,7 +198,7 @@ pub fn run_virtual(function: &Function) -> Vec<Output> {
 pub fn run_decoded(kernel: &Kernel) -> Vec<Output> {
     let mut rows = [0xdead_beefu32; 256];
     let mut predicates = 0u32;
-    let (mut pc, mut outputs, mut local) = (0, Vec::new(), Vec::new());
+    let (mut pc, mut outputs, mut memory) = (0, Vec::new(), Memory::default());
     for _ in 0..STEPS {
         let Some(inst) = kernel.code.get(pc) else { panic!("control ran off the end") };
         pc += 1;
@@ -197,7 +214,7 @@ pub fn run_decoded(kernel: &Kernel) -> Vec<Output> {
             Op::Mov(ty) | Op::Int(_, ty) | Op::Setp { ty, .. } => ty.bytes() == 8,
             Op::Select(ty) => slot < 2 && ty.bytes() == 8,
             Op::Unpack { .. } | Op::Cvta { .. } => true,
-            Op::Mad { .. } => slot == 2,
+            Op::Mad { part: Part::Wide, .. } => slot == 2,
             Op::Store(mode) if slot == 1 => mode.ty.bytes() == 8,
             Op::Store(mode) | Op::Load(mode) => mode.space == Space::Global,
             _ => false,
@@ -231,7 +248,7 @@ pub fn run_decoded(kernel: &Kernel) -> Vec<Output> {
                 outputs.push((src[0].wrapping_add_signed(inst.offset), cut(src[1], mode.ty)));
             }
             ref op => {
-                let results = evaluate(op, &src, &mut local, inst.offset);
+                let results = evaluate(op, &src, &mut memory, inst.offset);
                 let mut written = 0;
                 for (slot, value) in results.into_iter().enumerate() {
                     match inst.dst[slot] {

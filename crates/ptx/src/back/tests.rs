@@ -160,6 +160,47 @@ fn limits_hold_by_spilling() {
 }
 
 #[test]
+fn shared_addresses_take_one_register() {
+    let window = Op::Cvta { space: Space::Shared, to_generic: false };
+    let code = vec![
+        inst(lid(), &[0], &[]),
+        inst(Op::Mul(Part::Wide, Ty::U32), &[1], &[reg(0), bits(4)]),
+        inst(ADD64, &[2], &[bits(1024), reg(1)]),
+        inst(window, &[3], &[reg(2)]),
+        inst(Op::Store(mode(Space::Shared, Ty::U32)), &[], &[reg(3), reg(0)]),
+        inst(Op::Store(mode(Space::Shared, Ty::U32)), &[], &[reg(1), reg(0)]),
+    ];
+    let kernel =
+        compile(&function(code, vec![Ty::B32, Ty::B64, Ty::B64, Ty::B64]), &plain()).expect("compiles");
+    let stores: Vec<(Src, i64)> = kernel
+        .code
+        .iter()
+        .filter(|inst| matches!(inst.op, Op::Store(_)))
+        .map(|inst| (inst.src[0], inst.offset))
+        .collect();
+    assert_eq!(kernel.registers, 2);
+    assert_eq!(stores[0].0, stores[1].0);
+    assert_eq!((stores[0].1, stores[1].1), (1024, 0));
+}
+
+#[test]
+fn loads_move_up_but_not_past_what_they_may_depend_on() {
+    let load = |dst, at| inst(Op::Load(mode(Space::Shared, Ty::U32)), &[dst], &[bits(at)]);
+    let keep = |at, reg_| inst(Op::Store(mode(Space::Shared, Ty::U32)), &[], &[bits(at), reg(reg_)]);
+    let code =
+        vec![load(0, 0), keep(64, 0), load(1, 4), keep(68, 1), load(2, 64), store(bits(0), Ty::U32, reg(2))];
+    let kernel = compile(&function(code, vec![Ty::B32; 3]), &Options::default()).expect("compiles");
+    let order: Vec<bool> = kernel.code.iter().take(5).map(|inst| matches!(inst.op, Op::Load(_))).collect();
+    // The second load passes the first store, as they lie apart; the third reads what that store wrote.
+    assert_eq!(order[..3], [true, true, false]);
+    let reads_64 = kernel.code.iter().position(|inst| {
+        matches!((inst.op, inst.src[0]), (Op::Load(_), Src::Const(at))
+            if kernel.constants[at as usize].value == Constant::Bits(64))
+    });
+    assert!(reads_64 > Some(2));
+}
+
+#[test]
 fn the_checker_finds_wrong_places() {
     let mut code: Vec<VInst> = (0..6).map(|n| inst(lid(), &[n], &[])).collect();
     code.extend((0..6).map(|n| store(bits(0), Ty::U32, reg(n))));
@@ -283,6 +324,21 @@ fn arbitrary_instruction(length: u32) -> impl Strategy<Value = VInst> {
         }),
         1 => (pair(), 0u64..4).prop_map(|(d, at)| {
             inst(Op::Load(mode(Space::Param, Ty::U64)), &[d], &[bits(at * 8)])
+        }),
+        3 => (row(), row_source(), 0i64..16).prop_map(|(d, a, offset)| VInst {
+            offset,
+            ..inst(Op::Load(mode(Space::Shared, Ty::U32)), &[d], &[a])
+        }),
+        1 => (pair(), pair(), 0i64..16).prop_map(|(d, a, offset)| VInst {
+            offset,
+            ..inst(Op::Load(mode(Space::Shared, Ty::U64)), &[d], &[reg(a)])
+        }),
+        2 => (row_source(), row_source(), 0i64..16).prop_map(|(a, v, offset)| VInst {
+            offset,
+            ..inst(Op::Store(mode(Space::Shared, Ty::U32)), &[], &[a, v])
+        }),
+        1 => (pair(), pair_source()).prop_map(|(a, v)| {
+            inst(Op::Store(mode(Space::Shared, Ty::U64)), &[], &[reg(a), v])
         }),
         2 => (pair(), row_source()).prop_map(|(a, v)| store(reg(a), Ty::U32, v)),
         2 => (pair(), pair_source()).prop_map(|(a, v)| store(reg(a), Ty::U64, v)),
