@@ -94,7 +94,7 @@ impl SramL1dConfig {
             mshr_entries: table(64),
             mshr_merges: table(8),
             miss_queue: table(8),
-            write_buffer: assumed(32, "enough for the round trip of a write"),
+            write_buffer: assumed(128, "covers the round trip of a write under load"),
             bypass_entries: assumed(32, "a warp's worth of atomics to different lines"),
             write_policy: assumed(
                 WritePolicy::WriteBack,

@@ -2,7 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::ByteMask;
-use strata_memory::doors::{Access, Action, Refusal};
+use strata_memory::doors::{Access, Action, Completion, Refusal};
 use strata_memory::mshr::MshrId;
 use strata_memory::tags::FrameId;
 
@@ -164,7 +164,7 @@ impl SramL1d {
                     unreachable!("only stores are written through")
                 };
                 let action = Action::Store(self.send_through(access.line, access.bytes, tray, now));
-                self.complete_hit(strata_memory::doors::Completion { token: access.token, action }, done);
+                self.complete_hit(Completion { token: access.token, action }, done);
             }
             Route::Past(frame) => {
                 if let Some(completion) = self.go_past(access, frame, now) {
@@ -174,7 +174,7 @@ impl SramL1d {
         }
     }
 
-    fn complete_hit(&mut self, completion: strata_memory::doors::Completion, done: Cycle) {
+    fn complete_hit(&mut self, completion: Completion, done: Cycle) {
         self.hits.push(done, completion).expect("room in the pipeline was checked");
     }
 

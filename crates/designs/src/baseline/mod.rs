@@ -10,6 +10,7 @@ mod bypass;
 mod config;
 mod flush;
 mod lookup;
+mod network_side;
 mod replay;
 mod sram;
 mod statistics;

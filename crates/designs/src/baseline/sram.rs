@@ -6,9 +6,7 @@ use strata_engine::{Cycle, DelayLine, Ring, Slab};
 use strata_memory::doors::{Access, Action, Completion, L1d, Policy, Refusal};
 use strata_memory::mshr::{MshrFile, MshrId};
 use strata_memory::tags::{FrameId, TagArray};
-use strata_memory::{
-    Body, ByteMask, Client, LINE_BYTES, Line, LineAddress, NodeId, Packet, ParameterError, SliceMap, Tray,
-};
+use strata_memory::{ByteMask, LINE_BYTES, Line, NodeId, Packet, ParameterError, SliceMap, Tray};
 
 use super::config::{SramL1dConfig, WriteMissPolicy, WritePolicy};
 use super::flush::Flush;
@@ -18,8 +16,8 @@ use super::statistics::L1dStatistics;
 /// An SRAM set-associative L1D.
 pub struct SramL1d {
     pub(super) parameters: Parameters,
-    node: NodeId,
-    slices: SliceMap,
+    pub(super) node: NodeId,
+    pub(super) slices: SliceMap,
     pub(super) tags: TagArray,
     pub(super) data: Vec<Line>,
     /// Lines being fetched, each with the accesses that wait for it.
@@ -29,13 +27,13 @@ pub struct SramL1d {
     /// MSHRs whose oldest access may be able to go on.
     pub(super) ready: Ring<MshrId>,
     /// Replies that brought something and have not been looked at.
-    arrived: Ring<Packet>,
+    pub(super) arrived: Ring<Packet>,
     pub(super) hits: DelayLine<Completion>,
     pub(super) served: DelayLine<Completion>,
-    outgoing: DelayLine<Packet>,
-    fetch_trays: Vec<Tray>,
-    write_trays: Vec<Tray>,
-    reads_in_flight: usize,
+    pub(super) outgoing: DelayLine<Packet>,
+    pub(super) fetch_trays: Vec<Tray>,
+    pub(super) write_trays: Vec<Tray>,
+    pub(super) reads_in_flight: usize,
     pub(super) writes_in_flight: usize,
     /// An access in an MSHR waits for room in the queue to the network: it goes before new ones.
     pub(super) replay_stalled: bool,
@@ -73,12 +71,6 @@ pub(super) struct Fetch {
     /// Whether it stands in [`SramL1d::ready`].
     pub ready: bool,
 }
-
-/// What a request of ours was, from the tag of its reply: a kind above, a name below.
-pub(super) const TAG_FETCH: u32 = 0 << 24;
-const TAG_BYPASS: u32 = 1 << 24;
-const TAG_WRITE: u32 = 2 << 24;
-const TAG_NAME: u32 = (1 << 24) - 1;
 
 impl SramL1d {
     /// An empty cache at network node `node`. `seed` serves random replacement.
@@ -131,18 +123,6 @@ impl SramL1d {
         })
     }
 
-    /// Whether `packets` more fit into the queue to the network.
-    #[inline]
-    pub(super) fn network_room(&self, packets: usize) -> bool {
-        self.outgoing.len() + packets <= self.parameters.miss_queue
-    }
-
-    /// Whether `writes` more can be sent.
-    #[inline]
-    pub(super) fn write_room(&self, writes: usize) -> bool {
-        self.network_room(writes) && writes <= self.write_trays.len()
-    }
-
     /// Whether the access goes past the cache.
     #[inline]
     pub(super) fn goes_past(&self, access: &Access) -> bool {
@@ -193,111 +173,6 @@ impl SramL1d {
         Completion { token: access.token, action }
     }
 
-    /// Sends the dirty bytes of a frame below, if it has any. There must be room for a write.
-    pub(super) fn write_back(&mut self, frame: FrameId, now: Cycle) {
-        let dirty = self.tags.dirty(frame);
-        if dirty.is_empty() {
-            return;
-        }
-        let line = self.tags.line(frame).expect("dirty bytes belong to a line");
-        let mut tray = self.write_trays.pop().expect("room for a write was checked");
-        tray.0 = self.data[frame.index()].0;
-        self.tags.clean(frame);
-        self.statistics.write_backs += 1;
-        self.statistics.data_reads += 1;
-        self.writes_in_flight += 1;
-        self.send(line, dirty, TAG_WRITE, Body::Write(tray), now);
-    }
-
-    /// Sends a store's bytes below in its own tray and answers with another one.
-    pub(super) fn send_through(
-        &mut self,
-        line: LineAddress,
-        bytes: ByteMask,
-        tray: Tray,
-        now: Cycle,
-    ) -> Tray {
-        let other = self.write_trays.pop().expect("room for a write was checked");
-        self.statistics.write_throughs += 1;
-        self.writes_in_flight += 1;
-        self.send(line, bytes, TAG_WRITE, Body::Write(tray), now);
-        other
-    }
-
-    /// Asks for bytes of an MSHR's line. There must be room for a packet.
-    pub(super) fn send_fetch(&mut self, mshr: MshrId, bytes: ByteMask, now: Cycle) {
-        // The sectors asked for are disjoint, so that each MSHR has at most a line's worth of trays.
-        let tray = self.fetch_trays.pop().expect("a fetch has its tray");
-        let fetch = self.mshrs.state_mut(mshr);
-        debug_assert!((fetch.requested & bytes).is_empty(), "no byte is asked for twice");
-        fetch.requested |= bytes;
-        fetch.in_flight += 1;
-        self.statistics.fetches += 1;
-        self.reads_in_flight += 1;
-        self.send(self.mshrs.line(mshr), bytes, TAG_FETCH | u32::from(mshr.0), Body::Read(tray), now);
-    }
-
-    /// Sends an access past the cache under a name of its own. There must be room for it.
-    pub(super) fn send_past(
-        &mut self,
-        line: LineAddress,
-        bytes: ByteMask,
-        token: u32,
-        body: Body,
-        now: Cycle,
-    ) {
-        let name = self.bypasses.insert(token).expect("room for a bypassing access was checked");
-        self.reads_in_flight += 1;
-        self.send(line, bytes, TAG_BYPASS | name, body, now);
-    }
-
-    fn send(&mut self, line: LineAddress, bytes: ByteMask, tag: u32, body: Body, now: Cycle) {
-        let destination = self.slices.node_of(line);
-        let packet = Packet { line, bytes, source: self.node, destination, client: Client::L1d, tag, body };
-        self.statistics.bytes_out += u64::from(packet.wire_bytes());
-        let full = self.outgoing.push(now + self.parameters.tag_latency, packet);
-        full.expect("room in the queue to the network was checked");
-    }
-
-    /// Takes one reply into the array, or finishes the bypassing access that it answers.
-    fn fill(&mut self, now: Cycle) {
-        match self.arrived.front() {
-            None => return,
-            Some(reply) if reply.tag & !TAG_NAME == TAG_BYPASS && self.served.is_full() => return,
-            Some(_) => {}
-        }
-        let Some(reply) = self.arrived.pop() else { return };
-        let name = reply.tag & TAG_NAME;
-        match (reply.tag & !TAG_NAME, reply.body) {
-            (TAG_FETCH, Body::ReadReply(tray)) => {
-                let mshr = MshrId(name as u16);
-                let fetch = self.mshrs.state_mut(mshr);
-                let frame = fetch.frame;
-                fetch.requested &= !reply.bytes;
-                fetch.in_flight -= 1;
-                // Bytes that are valid already are as new or newer: stores went into them.
-                let missing = reply.bytes & !self.tags.valid(frame);
-                self.data[frame.index()].merge(missing, &tray);
-                self.tags.add_valid(frame, missing);
-                self.fetch_trays.push(tray);
-                self.statistics.fills += 1;
-                self.statistics.fill_bytes += u64::from(reply.bytes.count());
-                self.statistics.data_writes += 1;
-                self.make_ready(mshr);
-            }
-            (TAG_BYPASS, Body::ReadReply(tray)) => self.finish_past(name, Action::Load(tray), now),
-            (TAG_BYPASS, Body::AtomicReply(batch)) => self.finish_past(name, Action::Atomic(batch), now),
-            (tag, body) => unreachable!("the L1D never asked for this: tag {tag:#x}, {body:?}"),
-        }
-        self.reads_in_flight -= 1;
-    }
-
-    fn finish_past(&mut self, name: u32, action: Action, now: Cycle) {
-        let token = self.bypasses.remove(name);
-        let full = self.served.push(now + self.parameters.fill_latency, Completion { token, action });
-        full.expect("room for a served access was checked");
-    }
-
     /// The oldest access of an MSHR may be able to go on.
     pub(super) fn make_ready(&mut self, mshr: MshrId) {
         let fetch = self.mshrs.state_mut(mshr);
@@ -323,17 +198,7 @@ impl L1d for SramL1d {
     }
 
     fn accept(&mut self, reply: Packet, _now: Cycle) {
-        debug_assert_eq!(reply.destination, self.node, "a reply comes back to the node that asked");
-        self.statistics.bytes_in += u64::from(reply.wire_bytes());
-        if reply.tag & !TAG_NAME == TAG_WRITE {
-            let Body::WriteAck(tray) = reply.body else {
-                unreachable!("a write is answered by its acknowledgement")
-            };
-            self.write_trays.push(tray);
-            self.writes_in_flight -= 1;
-        } else {
-            self.arrived.push(reply).expect("room for a reply was kept when its request left");
-        }
+        self.receive(reply);
     }
 
     fn tick(&mut self, now: Cycle) {

@@ -1,9 +1,10 @@
 //! A read-only cache: the instruction cache and the constant cache of an SM.
 
-use serde::{Deserialize, Serialize};
+mod config;
+
 use strata_engine::seed::Stream;
 use strata_engine::statistics::{Group, Statistics};
-use strata_engine::{Cited, Cycle, DelayLine, statistics};
+use strata_engine::{Cycle, DelayLine};
 
 use crate::address::LineAddress;
 use crate::doors::Refusal;
@@ -11,98 +12,10 @@ use crate::line::{ByteMask, Line, Tray};
 use crate::mshr::{MshrFile, MshrId};
 use crate::packet::{Body, Client, NodeId, Packet};
 use crate::parameters::ParameterError;
-use crate::replacement::ReplacementPolicy;
 use crate::slice_map::SliceMap;
-use crate::tags::{FrameId, Geometry, SetIndex, TagArray};
+use crate::tags::{FrameId, TagArray};
 
-/// The parameters of a read-only cache. Lines have 128 bytes and are fetched whole.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReadOnlyConfig {
-    /// Number of sets.
-    pub sets: Cited<usize>,
-    /// Ways of a set, 1 to 64.
-    pub ways: Cited<usize>,
-    /// How a line finds its set.
-    pub set_index: Cited<SetIndex>,
-    /// Which way makes room.
-    pub replacement: Cited<ReplacementPolicy>,
-    /// Look-ups that can start in one cycle.
-    pub accesses_per_cycle: Cited<usize>,
-    /// Cycles from a look-up that hits to the bytes.
-    pub hit_latency_cycles: Cited<u64>,
-    /// Lines that can be under way.
-    pub mshr_entries: Cited<usize>,
-    /// Requests that wait for the network.
-    pub miss_queue: Cited<usize>,
-}
-
-impl ReadOnlyConfig {
-    /// Finds what cannot be built.
-    ///
-    /// # Errors
-    /// The first field that is wrong.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        self.geometry().check()?;
-        let bounds = [
-            ("accesses_per_cycle", *self.accesses_per_cycle as u64),
-            ("hit_latency_cycles", *self.hit_latency_cycles),
-            ("mshr_entries", *self.mshr_entries as u64),
-            ("miss_queue", *self.miss_queue as u64),
-        ];
-        for (field, value) in bounds {
-            if !(1..=4096).contains(&value) {
-                return Err(ParameterError::new(field, format!("must be 1 to 4096, found {value}")));
-            }
-        }
-        Ok(())
-    }
-
-    fn geometry(&self) -> Geometry {
-        Geometry {
-            sets: *self.sets,
-            ways: *self.ways,
-            index: *self.set_index,
-            replacement: *self.replacement,
-        }
-    }
-}
-
-statistics! {
-    /// What a read-only cache did.
-    pub struct ReadOnlyStatistics: "read_only_cache" {
-        /// Look-ups taken; those of a waiter whose line is still on its way are not counted again.
-        accesses: "accesses",
-        /// Look-ups that found their line.
-        hits: "accesses",
-        /// Look-ups that sent for their line.
-        misses: "accesses",
-        /// Look-ups that found their line on its way.
-        merges: "accesses",
-        /// Refusals because the port was used.
-        refused_port: "refusals",
-        /// Refusals because no MSHR was free, or a fetch from before an invalidation was under way.
-        refused_mshr: "refusals",
-        /// Refusals because every way of the set waited for a fill.
-        refused_ways: "refusals",
-        /// Refusals because the queue to the network was full.
-        refused_network: "refusals",
-        /// Lines that made room for another.
-        evictions: "lines",
-        /// Replies taken.
-        fills: "lines",
-        /// Times that everything was dropped.
-        invalidations: "invalidations",
-        /// Bytes of headers sent to the network.
-        bytes_out: "bytes",
-        /// Bytes of headers and payloads that came from the network.
-        bytes_in: "bytes",
-    }
-    laws {
-        "accesses = hits + misses + merges": |s| s.accesses == s.hits + s.misses + s.merges,
-        "fills <= misses": |s| s.fills <= s.misses,
-    }
-}
+pub use config::{ReadOnlyConfig, ReadOnlyStatistics};
 
 /// What a look-up found.
 #[derive(Debug)]
@@ -341,83 +254,4 @@ impl ReadOnlyCache {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn cache(sets: usize, ways: usize, mshrs: usize) -> ReadOnlyCache {
-        fn number<T>(value: T) -> Cited<T> {
-            Cited::new(value, "ASSUMED: a test")
-        }
-        let config = ReadOnlyConfig {
-            sets: number(sets),
-            ways: number(ways),
-            set_index: number(SetIndex::Bits),
-            replacement: number(ReplacementPolicy::Lru),
-            accesses_per_cycle: number(1),
-            hit_latency_cycles: number(3),
-            mshr_entries: number(mshrs),
-            miss_queue: number(2),
-        };
-        let slices = SliceMap::new(1, 256, NodeId(1)).unwrap();
-        ReadOnlyCache::new(&config, Client::Instruction, NodeId(0), slices, 1).unwrap()
-    }
-
-    /// Answers the next request with a line full of `byte`.
-    fn answer(cache: &mut ReadOnlyCache, byte: u8, now: Cycle) -> (LineAddress, u64) {
-        let mut request = cache.outgoing(now).expect("a request");
-        let Body::Read(tray) = &mut request.body else { panic!("a read") };
-        tray.0.fill(byte);
-        let fill = cache.accept(request.into_reply(), now);
-        assert_eq!(fill.data.0, [byte; 128]);
-        (fill.line, fill.waiters)
-    }
-
-    #[test]
-    fn a_miss_wakes_all_its_waiters_and_then_hits() {
-        let mut cache = cache(2, 1, 2);
-        let line = LineAddress(6);
-        assert!(matches!(cache.lookup(line, 3, Cycle(0)), Lookup::Pending));
-        assert!(matches!(cache.lookup(line, 4, Cycle(0)), Lookup::Refused(Refusal::Port)));
-        assert!(matches!(cache.lookup(line, 63, Cycle(1)), Lookup::Pending));
-        assert!(matches!(cache.lookup(line, 63, Cycle(2)), Lookup::Pending), "asking again changes nothing");
-        assert_eq!((cache.outgoing_bytes(Cycle(0)), cache.outgoing_bytes(Cycle(1))), (None, Some(8)));
-        assert_eq!(answer(&mut cache, 9, Cycle(9)), (line, 1 << 63 | 1 << 3));
-        let Lookup::Hit { ready, line } = cache.lookup(line, 0, Cycle(10)) else { panic!("a hit") };
-        assert_eq!((ready, line.0[127]), (Cycle(13), 9));
-        let statistics = cache.statistics();
-        assert_eq!(statistics.name, "instruction_cache");
-        let counts = ["accesses", "hits", "misses", "merges"].map(|name| statistics.get(name).unwrap());
-        assert_eq!((counts, statistics.broken), ([3, 1, 1, 1], None));
-    }
-
-    #[test]
-    fn refusals_have_their_cause() {
-        let mut small = cache(2, 1, 2);
-        assert!(matches!(small.lookup(LineAddress(0), 0, Cycle(0)), Lookup::Pending));
-        assert!(matches!(small.lookup(LineAddress(2), 0, Cycle(1)), Lookup::Refused(Refusal::Ways)));
-        assert!(matches!(small.lookup(LineAddress(1), 0, Cycle(2)), Lookup::Pending));
-        assert!(matches!(small.lookup(LineAddress(3), 0, Cycle(3)), Lookup::Refused(Refusal::Mshr)));
-        let mut narrow = cache(4, 1, 4);
-        assert!(matches!(narrow.lookup(LineAddress(0), 0, Cycle(0)), Lookup::Pending));
-        assert!(matches!(narrow.lookup(LineAddress(1), 0, Cycle(1)), Lookup::Pending));
-        assert!(matches!(narrow.lookup(LineAddress(2), 0, Cycle(2)), Lookup::Refused(Refusal::Network)));
-    }
-
-    #[test]
-    fn nothing_from_before_an_invalidation_is_kept() {
-        let mut cache = cache(2, 1, 2);
-        let (old, new) = (LineAddress(0), LineAddress(1));
-        assert!(matches!(cache.lookup(old, 0, Cycle(0)), Lookup::Pending));
-        answer(&mut cache, 1, Cycle(5));
-        assert!(matches!(cache.lookup(new, 0, Cycle(6)), Lookup::Pending));
-        cache.invalidate();
-        assert!(matches!(cache.lookup(new, 1, Cycle(7)), Lookup::Refused(Refusal::Mshr)));
-        assert_eq!(answer(&mut cache, 1, Cycle(8)), (new, 1), "who waited before is served");
-        for line in [old, new] {
-            assert!(
-                matches!(cache.lookup(line, 0, Cycle(9 + line.0)), Lookup::Pending),
-                "{line} is not kept"
-            );
-        }
-    }
-}
+mod tests;

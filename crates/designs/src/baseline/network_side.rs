@@ -1,0 +1,148 @@
+//! Requests to the network, and what comes back.
+
+use strata_engine::Cycle;
+use strata_memory::doors::{Action, Completion};
+use strata_memory::mshr::MshrId;
+use strata_memory::tags::FrameId;
+use strata_memory::{Body, ByteMask, Client, LineAddress, Packet, Tray};
+
+use super::sram::SramL1d;
+
+/// What a request of ours was, from the tag of its reply: a kind above, a name below.
+const TAG_FETCH: u32 = 0 << 24;
+const TAG_BYPASS: u32 = 1 << 24;
+const TAG_WRITE: u32 = 2 << 24;
+const TAG_NAME: u32 = (1 << 24) - 1;
+
+impl SramL1d {
+    /// Whether `packets` more fit into the queue to the network.
+    #[inline]
+    pub(super) fn network_room(&self, packets: usize) -> bool {
+        self.outgoing.len() + packets <= self.parameters.miss_queue
+    }
+
+    /// Whether `writes` more can be sent.
+    #[inline]
+    pub(super) fn write_room(&self, writes: usize) -> bool {
+        self.network_room(writes) && writes <= self.write_trays.len()
+    }
+
+    /// Takes a reply: the acknowledgement of a write at once, anything else in the order of arrival.
+    #[inline]
+    pub(super) fn receive(&mut self, reply: Packet) {
+        debug_assert_eq!(reply.destination, self.node, "a reply comes back to the node that asked");
+        self.statistics.bytes_in += u64::from(reply.wire_bytes());
+        match reply.body {
+            Body::WriteAck(tray) => {
+                self.write_trays.push(tray);
+                self.writes_in_flight -= 1;
+            }
+            _ => self.arrived.push(reply).expect("room for a reply was kept when its request left"),
+        }
+    }
+
+    /// Sends the dirty bytes of a frame below, if it has any. There must be room for a write.
+    pub(super) fn write_back(&mut self, frame: FrameId, now: Cycle) {
+        let dirty = self.tags.dirty(frame);
+        if dirty.is_empty() {
+            return;
+        }
+        let line = self.tags.line(frame).expect("dirty bytes belong to a line");
+        let mut tray = self.write_trays.pop().expect("room for a write was checked");
+        tray.0 = self.data[frame.index()].0;
+        self.tags.clean(frame);
+        self.statistics.write_backs += 1;
+        self.statistics.data_reads += 1;
+        self.writes_in_flight += 1;
+        self.send(line, dirty, TAG_WRITE, Body::Write(tray), now);
+    }
+
+    /// Sends a store's bytes below in its own tray and answers with another one.
+    pub(super) fn send_through(
+        &mut self,
+        line: LineAddress,
+        bytes: ByteMask,
+        tray: Tray,
+        now: Cycle,
+    ) -> Tray {
+        let other = self.write_trays.pop().expect("room for a write was checked");
+        self.statistics.write_throughs += 1;
+        self.writes_in_flight += 1;
+        self.send(line, bytes, TAG_WRITE, Body::Write(tray), now);
+        other
+    }
+
+    /// Asks for bytes of an MSHR's line. There must be room for a packet.
+    pub(super) fn send_fetch(&mut self, mshr: MshrId, bytes: ByteMask, now: Cycle) {
+        // The sectors asked for are disjoint, so that each MSHR has at most a line's worth of trays.
+        let tray = self.fetch_trays.pop().expect("a fetch has its tray");
+        let fetch = self.mshrs.state_mut(mshr);
+        debug_assert!((fetch.requested & bytes).is_empty(), "no byte is asked for twice");
+        fetch.requested |= bytes;
+        fetch.in_flight += 1;
+        self.statistics.fetches += 1;
+        self.reads_in_flight += 1;
+        self.send(self.mshrs.line(mshr), bytes, TAG_FETCH | u32::from(mshr.0), Body::Read(tray), now);
+    }
+
+    /// Sends an access past the cache under a name of its own. There must be room for it.
+    pub(super) fn send_past(
+        &mut self,
+        line: LineAddress,
+        bytes: ByteMask,
+        token: u32,
+        body: Body,
+        now: Cycle,
+    ) {
+        let name = self.bypasses.insert(token).expect("room for a bypassing access was checked");
+        self.reads_in_flight += 1;
+        self.send(line, bytes, TAG_BYPASS | name, body, now);
+    }
+
+    fn send(&mut self, line: LineAddress, bytes: ByteMask, tag: u32, body: Body, now: Cycle) {
+        let destination = self.slices.node_of(line);
+        let packet = Packet { line, bytes, source: self.node, destination, client: Client::L1d, tag, body };
+        self.statistics.bytes_out += u64::from(packet.wire_bytes());
+        let full = self.outgoing.push(now + self.parameters.tag_latency, packet);
+        full.expect("room in the queue to the network was checked");
+    }
+
+    /// Takes one reply into the array, or finishes the bypassing access that it answers.
+    pub(super) fn fill(&mut self, now: Cycle) {
+        match self.arrived.front() {
+            None => return,
+            Some(reply) if reply.tag & !TAG_NAME == TAG_BYPASS && self.served.is_full() => return,
+            Some(_) => {}
+        }
+        let Some(reply) = self.arrived.pop() else { return };
+        let name = reply.tag & TAG_NAME;
+        match (reply.tag & !TAG_NAME, reply.body) {
+            (TAG_FETCH, Body::ReadReply(tray)) => {
+                let mshr = MshrId(name as u16);
+                let fetch = self.mshrs.state_mut(mshr);
+                let frame = fetch.frame;
+                fetch.requested &= !reply.bytes;
+                fetch.in_flight -= 1;
+                // Bytes that are valid already are as new or newer: stores went into them.
+                let missing = reply.bytes & !self.tags.valid(frame);
+                self.data[frame.index()].merge(missing, &tray);
+                self.tags.add_valid(frame, missing);
+                self.fetch_trays.push(tray);
+                self.statistics.fills += 1;
+                self.statistics.fill_bytes += u64::from(reply.bytes.count());
+                self.statistics.data_writes += 1;
+                self.make_ready(mshr);
+            }
+            (TAG_BYPASS, Body::ReadReply(tray)) => self.finish_past(name, Action::Load(tray), now),
+            (TAG_BYPASS, Body::AtomicReply(batch)) => self.finish_past(name, Action::Atomic(batch), now),
+            (tag, body) => unreachable!("the L1D never asked for this: tag {tag:#x}, {body:?}"),
+        }
+        self.reads_in_flight -= 1;
+    }
+
+    fn finish_past(&mut self, name: u32, action: Action, now: Cycle) {
+        let token = self.bypasses.remove(name);
+        let full = self.served.push(now + self.parameters.fill_latency, Completion { token, action });
+        full.expect("room for a served access was checked");
+    }
+}

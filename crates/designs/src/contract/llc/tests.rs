@@ -1,0 +1,168 @@
+//! The conventional L2 under the contract, and planted bugs that it must catch.
+
+use strata_memory::l2::{L2Config, L2Slice};
+use strata_memory::replacement::ReplacementPolicy;
+
+use super::*;
+
+fn small() -> L2Config {
+    let mut config = L2Config::gtx480();
+    config.sets.value = 4;
+    config.ways.value = 2;
+    config.rop_latency_cycles.value = 5;
+    config.hit_latency_cycles.value = 3;
+    config.mshr_entries.value = 4;
+    config.mshr_merges.value = 3;
+    config.dram_queue.value = 3;
+    config.write_buffer.value = 2;
+    config
+}
+
+fn holds(config: &L2Config, contract: Contract) {
+    let outcome = check_llc_with_skips(&contract, &mut || {
+        Box::new(L2Slice::new(config, 0, contract.seed).expect("the configuration can be built"))
+    });
+    if let Err(fault) = outcome {
+        panic!("{fault}\n{contract:?}\n{config:?}");
+    }
+}
+
+#[test]
+fn the_contract_holds_for_the_l2() {
+    for seed in 0..4 {
+        for sector_bytes in [32, 128] {
+            let mut config = small();
+            config.sector_bytes.value = sector_bytes;
+            holds(&config, Contract::alone(seed));
+            holds(&config, Contract::shared(seed));
+            holds(&config, Contract { lines: 5, special: 30, ..Contract::shared(seed) });
+        }
+    }
+}
+
+#[test]
+fn the_contract_holds_for_narrow_and_wide_l2s() {
+    let mut narrow = small();
+    narrow.sets.value = 1;
+    narrow.ways.value = 1;
+    narrow.request_queue.value = 1;
+    narrow.reply_queue.value = 1;
+    narrow.mshr_entries.value = 1;
+    narrow.mshr_merges.value = 1;
+    narrow.dram_queue.value = 2;
+    narrow.write_buffer.value = 1;
+    narrow.atomic_cycles.value = 4;
+    holds(&narrow, Contract { accesses: 300, ..Contract::alone(1) });
+    holds(&narrow, Contract { accesses: 300, ..Contract::shared(1) });
+    let mut wide = L2Config::gtx480();
+    wide.replacement.value = ReplacementPolicy::Random;
+    holds(&wide, Contract { lines: 1500, accesses: 4000, ..Contract::alone(2) });
+}
+
+/// A slice whose answers or requests go wrong.
+struct Planted {
+    inner: L2Slice,
+    bug: Bug,
+    count: u32,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Bug {
+    WholeLineWritten,
+    SkippedTooFar,
+    WriteIgnored,
+    PokeIgnored,
+    PeekIgnored,
+    WriteBackMasked,
+}
+
+/// A channel that loses the lowest byte of each write.
+struct Masked<'a>(&'a mut dyn DramPort);
+
+impl DramPort for Masked<'_> {
+    fn offer(&mut self, mut request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
+        if request.write && request.bytes.count() > 1 {
+            request.bytes = ByteMask(request.bytes.0 & (request.bytes.0 - 1));
+        }
+        self.0.offer(request, now)
+    }
+
+    fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
+        self.0.completed(now)
+    }
+}
+
+impl Planted {
+    fn strikes(&mut self) -> bool {
+        self.count += 1;
+        self.count.is_multiple_of(5)
+    }
+}
+
+impl Llc for Planted {
+    fn offer(&mut self, mut request: Packet, now: Cycle) -> Result<(), Packet> {
+        if let Body::Write(_) = request.body {
+            let bug = self.bug;
+            match bug {
+                Bug::WholeLineWritten => request.bytes = ByteMask::ALL,
+                Bug::WriteIgnored if self.strikes() => request.bytes = ByteMask::range(0, 1),
+                _ => {}
+            }
+        }
+        self.inner.offer(request, now)
+    }
+
+    fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
+        match self.bug {
+            Bug::WriteBackMasked => self.inner.tick(&mut Masked(dram), now),
+            _ => self.inner.tick(dram, now),
+        }
+    }
+
+    fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
+        self.inner.outgoing(now)
+    }
+
+    fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
+        self.inner.outgoing_bytes(now)
+    }
+
+    fn next_event(&self, now: Cycle) -> Cycle {
+        match self.bug {
+            Bug::SkippedTooFar => self.inner.next_event(now) + 1,
+            _ => self.inner.next_event(now),
+        }
+    }
+
+    fn peek(&self, line: LineAddress, below: &mut Line) {
+        if !matches!(self.bug, Bug::PeekIgnored) {
+            self.inner.peek(line, below);
+        }
+    }
+
+    fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        if !matches!(self.bug, Bug::PokeIgnored) {
+            self.inner.poke(line, bytes, data);
+        }
+    }
+
+    fn waits(&self, report: &mut Vec<String>) {
+        self.inner.waits(report);
+    }
+
+    fn statistics(&self) -> Vec<strata_engine::statistics::Group> {
+        self.inner.statistics()
+    }
+}
+
+#[test]
+fn every_planted_bug_is_caught() {
+    use Bug::*;
+    for bug in [WholeLineWritten, SkippedTooFar, WriteIgnored, PokeIgnored, PeekIgnored, WriteBackMasked] {
+        let caught = check_llc_with_skips(&Contract::shared(3), &mut || {
+            let inner = L2Slice::new(&small(), 0, 1).expect("the configuration can be built");
+            Box::new(Planted { inner, bug, count: 0 })
+        });
+        assert!(caught.is_err(), "{bug:?} was not caught");
+    }
+}
