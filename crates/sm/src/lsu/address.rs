@@ -70,20 +70,68 @@ impl Resolver {
         let (low, high, bits) = addresses.iter().fold((u64::MAX, 0, 0), |(low, high, bits), address| {
             (low.min(*address), high.max(*address), bits | *address)
         });
-        let end = high.saturating_add(width);
-        let is_global = match space {
-            Space::Global => true,
-            Space::Generic => high < window::SHARED,
-            _ => false,
-        };
         let is_aligned = bits & (width - 1) == 0;
-        if is_global && is_aligned && self.is_allocated(launch, low, end) {
-            return Ok(Places { global: lanes, ..Places::default() });
+        let one = match space {
+            Space::Generic if low / window::BYTES == high / window::BYTES => Some(memory::resolve(low).0),
+            Space::Generic => (high < window::SHARED).then_some(Space::Global),
+            space => Some(space),
+        };
+        if let Some(one) = one
+            && is_aligned
+            && let Some(places) = self.resolve_as(one, memory, launch, (low, high, width), addresses)
+        {
+            return Ok(places);
         }
         self.resolve_slowly(memory, launch, (space, width), addresses)
     }
 
-    /// As [`Resolver::resolve`], lane by lane, for everything but whole warps in one global allocation.
+    /// The usual case, all lanes at once: one space, and in its bounds. `None` when they are not.
+    #[inline]
+    fn resolve_as(
+        &mut self,
+        space: Space,
+        memory: &MemoryInstruction<'_>,
+        launch: &Launch,
+        (low, high, width): (u64, u64, u64),
+        addresses: &mut [u64; WARP_LANES],
+    ) -> Option<Places> {
+        let lanes = memory.lanes;
+        // Windows begin at multiples of their size.
+        let last = high % window::BYTES + width;
+        match space {
+            Space::Generic | Space::Global => {
+                let inside = self.is_allocated(launch, low, high.saturating_add(width));
+                inside.then_some(Places { global: lanes, ..Places::default() })
+            }
+            Space::Const => {
+                let inside = self.is_allocated(launch, low, high.saturating_add(width));
+                inside.then_some(Places { constant: lanes, ..Places::default() })
+            }
+            Space::Shared if last <= u64::from(launch.shared_per_cta()) => {
+                for address in addresses {
+                    *address = *address % window::BYTES + u64::from(memory.shared_base);
+                }
+                Some(Places { shared: lanes, ..Places::default() })
+            }
+            Space::Local if last <= u64::from(launch.kernel.local_bytes) => {
+                let warp = self.first_warp + u64::from(memory.warp);
+                for (lane, address) in addresses.iter_mut().enumerate() {
+                    *address = launch.local_address(warp, lane, *address % window::BYTES).0;
+                }
+                Some(Places { local: lanes, ..Places::default() })
+            }
+            Space::Param if last <= launch.params.len() as u64 => {
+                for address in addresses {
+                    *address = *address % window::BYTES + launch.params_at.0;
+                }
+                Some(Places { constant: lanes, ..Places::default() })
+            }
+            Space::Shared | Space::Local | Space::Param => None,
+        }
+    }
+
+    /// As [`Resolver::resolve`], lane by lane, for lanes in several spaces or allocations, and to find
+    /// the lane at fault.
     fn resolve_slowly(
         &mut self,
         memory: &MemoryInstruction<'_>,

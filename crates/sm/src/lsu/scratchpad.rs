@@ -131,6 +131,14 @@ impl Scratchpad {
 
     fn store(&mut self, entry: &Entry) {
         let width = usize::from(entry.width);
+        if entry.shape == Shape::Consecutive && width == 4 {
+            let at = entry.addresses[0] as usize;
+            let bytes = self.bytes[at..at + 4 * WARP_LANES].chunks_exact_mut(4);
+            for (from, to) in entry.image.words[0].0.iter().zip(bytes) {
+                to.copy_from_slice(&from.to_le_bytes());
+            }
+            return;
+        }
         for lane in lanes_of(entry.shared) {
             let at = entry.addresses[lane] as usize;
             for n in 0..width.div_ceil(4) {
