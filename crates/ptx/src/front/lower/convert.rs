@@ -3,7 +3,7 @@
 use super::builder::Builder;
 use super::float::ROUNDINGS;
 use super::operand::operands;
-use crate::front::ast::{Instruction, Operand};
+use crate::front::ast::Instruction;
 use crate::front::check::{Modifiers, word};
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{VDst, VSrc};
@@ -93,17 +93,12 @@ impl<'a> Builder<'a> {
         }
         let [d, a] = operands(i)?;
         let wide = self.dst_relaxed(d, to)?;
-        let a = self.src_converted(a, from)?;
+        let a = self.src_relaxed(a, from)?;
         // A plain copy of bits is a move.
         let same = to == from && rounding.is_none() && !ftz && !sat && to.bytes() >= 4;
         self.emit(if same { Op::Mov(to) } else { Op::Cvt { to, from, mode } }, &[wide.dst], &[a]);
         self.extend(wide, to);
         Ok(())
-    }
-
-    /// The source of a conversion. Old texts read special registers as 16 bits.
-    fn src_converted(&mut self, operand: &Operand, from: Ty) -> Result<VSrc, Fail> {
-        self.src_relaxed(operand, from)
     }
 
     /// `cvt.rn.f16x2.f32 d, a, b` and its bf16 form: a in the upper half.

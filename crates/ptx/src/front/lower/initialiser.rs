@@ -41,7 +41,7 @@ impl Globals {
             return Err(Diagnostic::invalid(variable.place, "initialised variable too large")
                 .expected(format!("at most {MAX_INIT} bytes")));
         }
-        writer.write(init, &shape, &strides, 0, variable.place)?;
+        writer.write(init, &shape, &strides, 0)?;
         if writer.bytes.len() as u64 > layout.bytes {
             return Err(Diagnostic::invalid(variable.place, "initialiser longer than its variable")
                 .found(format!("{} bytes", writer.bytes.len()))
@@ -76,19 +76,12 @@ struct Writer<'a> {
 
 impl Writer<'_> {
     /// Writes at byte `at`; `strides[0]` is the size of the thing written when it is an element.
-    fn write(
-        &mut self,
-        init: &Init,
-        shape: &[u64],
-        strides: &[u64],
-        at: u64,
-        place: Place,
-    ) -> Result<(), Fail> {
+    fn write(&mut self, init: &Init, shape: &[u64], strides: &[u64], at: u64) -> Result<(), Fail> {
         match init {
             Init::List(elements, place) => {
                 let Some((count, inner)) = shape.split_first() else {
                     if elements.len() == 1 {
-                        return self.write(&elements[0], shape, strides, at, *place);
+                        return self.write(&elements[0], shape, strides, at);
                     }
                     return Err(Diagnostic::invalid(*place, "braces around a scalar").expected("a number"));
                 };
@@ -113,7 +106,7 @@ impl Writer<'_> {
                     } else {
                         &strides[strides.len() - 1..]
                     };
-                    self.write(element, shape, strides, at + n as u64 * stride, *place)?;
+                    self.write(element, shape, strides, at + n as u64 * stride)?;
                 }
                 Ok(())
             }
@@ -130,13 +123,10 @@ impl Writer<'_> {
                     }
                     .expected("a `.global` or `.const` variable"));
                 };
-                let _ = at;
+
                 self.address(*symbol, *addend, *mask, at, *place)
             }
         }
-        .map_err(|failure| {
-            if failure.line == 0 { Diagnostic::invalid(place, failure.message) } else { failure }
-        })
     }
 
     fn put(&mut self, at: u64, bytes: &[u8]) {

@@ -105,7 +105,11 @@ fn transfer(m: &mut Modifiers<'_>, load: bool) -> Result<Transfer, Fail> {
     };
     let space = m.pick(&SPACES).unwrap_or(Space::Generic);
     let mut cache = m.pick(if load { &LOAD_CACHE } else { &STORE_CACHE }).unwrap_or(CacheOp::All);
+    let nc_place = m.place();
     if load && m.flag("nc") {
+        if space != Space::Global {
+            return Err(Diagnostic::invalid(nc_place, "`.nc` outside global memory").expected("`.global`"));
+        }
         cache = CacheOp::NonCoherent;
     }
     let policy = hints(m);
