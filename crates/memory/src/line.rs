@@ -20,17 +20,17 @@ impl Line {
             self.0 = other.0;
             return;
         }
-        // Four words of 32 bytes; whole ones are copied, mixed ones merged byte by byte.
+        // Four words of 32 bytes; whole ones are copied, mixed ones blended without branches.
         for word in 0..LINE_BYTES / 32 {
             let mask = (bytes.0 >> (32 * word)) as u32;
             let range = 32 * word..32 * word + 32;
             if mask == u32::MAX {
                 self.0[range.clone()].copy_from_slice(&other.0[range]);
             } else if mask != 0 {
-                for byte in range {
-                    if bytes.0 >> byte & 1 == 1 {
-                        self.0[byte] = other.0[byte];
-                    }
+                let pairs = self.0[range.clone()].iter_mut().zip(&other.0[range]);
+                for (byte, (mine, theirs)) in pairs.enumerate() {
+                    let take = 0_u8.wrapping_sub((mask >> byte & 1) as u8);
+                    *mine = *mine & !take | *theirs & take;
                 }
             }
         }
