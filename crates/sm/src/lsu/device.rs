@@ -52,6 +52,8 @@ pub struct DevicePath {
     held: Option<(u8, Access)>,
     pending: Slab<Pending>,
     trays: Vec<Tray>,
+    /// Boxed because they travel: an access carries its batch through the memory system and back.
+    #[allow(clippy::vec_box)]
     batches: Vec<Box<AtomicBatch>>,
     segment_bytes: usize,
 }

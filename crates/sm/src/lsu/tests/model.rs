@@ -241,7 +241,7 @@ fn check(steps: &[Step], segment_bytes: u32) {
             sources.set(1, |lane| {
                 let (spot, _) = step.spot(mode, lane as usize);
                 let there = model.read(&bench.launch, spot, 0, mode.ty.bytes() as u64);
-                there ^ mix(step.seed, 1, lane) % 2
+                there ^ (mix(step.seed, 1, lane) % 2)
             });
         }
         expected.push(expect(&mut model, &bench.launch.clone(), step, &sources));
