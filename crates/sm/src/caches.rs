@@ -161,3 +161,57 @@ impl ConstantCache for Port<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use strata_engine::Cited;
+    use strata_memory::read_only::ReadOnlyConfig;
+    use strata_memory::replacement::ReplacementPolicy;
+    use strata_memory::slice_map::SliceMap;
+    use strata_memory::tags::SetIndex;
+    use strata_memory::{Body, Client, NodeId};
+
+    use super::*;
+
+    fn cache() -> CachedLines {
+        fn cited<T>(value: T) -> Cited<T> {
+            Cited::new(value, "test")
+        }
+        let config = ReadOnlyConfig {
+            sets: cited(4),
+            ways: cited(1),
+            set_index: cited(SetIndex::Bits),
+            replacement: cited(ReplacementPolicy::Lru),
+            accesses_per_cycle: cited(1),
+            hit_latency_cycles: cited(3),
+            mshr_entries: cited(2),
+            miss_queue: cited(2),
+        };
+        let slices = SliceMap::new(1, 256, NodeId(1)).unwrap();
+        CachedLines::new(ReadOnlyCache::new(&config, Client::Constant, NodeId(0), slices, 1).unwrap())
+    }
+
+    #[test]
+    fn a_line_serves_everyone_who_asked_for_it_in_order() {
+        let mut cache = cache();
+        let line = LineAddress(6);
+        assert!(cache.request(line, 1000, Cycle(0)));
+        assert!(!cache.request(line, 7, Cycle(0)), "one look-up a cycle");
+        assert!(cache.request(line, 7, Cycle(1)));
+        assert!(cache.arrived(Cycle(5)).is_none());
+        let mut request = cache.outgoing(Cycle(5)).unwrap();
+        assert!(cache.outgoing(Cycle(5)).is_none(), "one request for both");
+        let Body::Read(tray) = &mut request.body else { panic!("a read") };
+        tray.0.fill(9);
+        cache.accept(request.into_reply(), Cycle(8));
+        assert_eq!(cache.next_event(Cycle(8)), Cycle(8));
+        let tokens = [(); 2].map(|()| cache.arrived(Cycle(8)).map(|(token, line)| (token, line.0[0])));
+        assert_eq!(tokens, [Some((1000, 9)), Some((7, 9))]);
+        // A hit comes after its latency and not before.
+        assert!(cache.request(line, 5, Cycle(10)));
+        assert_eq!(cache.next_event(Cycle(11)), Cycle(13));
+        assert!(cache.arrived(Cycle(12)).is_none());
+        assert_eq!(cache.arrived(Cycle(13)).map(|(token, _)| token), Some(5));
+        assert_eq!(cache.next_event(Cycle(14)), Cycle::NEVER);
+    }
+}

@@ -28,7 +28,8 @@ struct Buffer {
 /// The fetch stage: one request a cycle, for a warp whose buffer is empty, in turn.
 ///
 /// The buffer holds consecutive instructions from the warp's next one on; whenever the warp goes elsewhere,
-/// it is emptied. A line that arrives for a warp that has gone elsewhere meanwhile is not used.
+/// it is emptied. A request is made for an empty buffer only, and a warp with an empty buffer goes nowhere:
+/// a line that arrives is always the one that its warp needs.
 #[derive(Debug)]
 pub struct Fetch {
     buffers: Vec<Buffer>,
@@ -41,8 +42,6 @@ pub struct Fetch {
     want: u64,
     /// A line is under way.
     pending: u64,
-    /// The line under way will not be used.
-    stale: u64,
     last: usize,
 }
 
@@ -57,7 +56,6 @@ impl Fetch {
             have: 0,
             want: 0,
             pending: 0,
-            stale: 0,
             last: 0,
         }
     }
@@ -110,25 +108,23 @@ impl Fetch {
             *buffer = Buffer { head: next, count: 0 };
             self.have &= !bit;
         }
-        if buffer.count == 0 && self.pending & bit == 0 {
+        if buffer.count == 0 {
+            debug_assert!(self.pending & bit == 0, "a warp without instructions goes nowhere");
             self.want |= bit;
         }
     }
 
     /// A warp starts at instruction 0.
     pub fn start(&mut self, warp: usize) {
-        self.stop(warp);
         self.buffers[warp] = Buffer::default();
-        self.want |= 1 << warp & !self.pending;
+        self.want |= 1 << warp;
     }
 
-    /// A warp has ended.
+    /// A warp has ended: what its buffer still holds is not used.
     pub fn stop(&mut self, warp: usize) {
         let bit = 1 << warp;
+        debug_assert!((self.pending | self.want) & bit == 0, "a warp ends by an instruction that was here");
         self.have &= !bit;
-        self.want &= !bit;
-        self.stale |= self.pending & bit;
-        self.buffers[warp].count = 0;
     }
 
     /// One cycle: takes lines that have arrived, then asks for one. Warps whose buffer was filled are added
@@ -156,12 +152,6 @@ impl Fetch {
     fn fill(&mut self, warp: usize, filled: &mut u64) {
         let bit = 1 << warp;
         self.pending &= !bit;
-        if self.stale & bit != 0 {
-            self.stale &= !bit;
-            // A warp that started in the slot meanwhile still has to be served.
-            self.want |= bit;
-            return;
-        }
         let head = self.buffers[warp].head;
         let in_line = (LINE_BYTES as u64 - self.address(head).offset() as u64) / INSTRUCTION_BYTES;
         let left = self.code_len.saturating_sub(head);
@@ -233,19 +223,5 @@ mod tests {
         assert_eq!(fetch.have(), 0);
         fetch.tick(&mut cache, &mut filled, Cycle(4));
         assert_eq!(cache.asked.last(), Some(&(0x21, 1)));
-    }
-
-    #[test]
-    fn a_line_for_a_warp_that_has_ended_is_dropped() {
-        let (mut fetch, mut cache, mut filled) = (fetch(), Cache::default(), 0);
-        fetch.start(0);
-        fetch.tick(&mut cache, &mut filled, Cycle(0));
-        fetch.stop(0);
-        fetch.start(0);
-        assert!(!fetch.wants(), "its slot's request is still under way");
-        fetch.tick(&mut cache, &mut filled, Cycle(1));
-        assert_eq!((filled, cache.asked.len()), (0, 2), "dropped, and asked for again");
-        fetch.tick(&mut cache, &mut filled, Cycle(2));
-        assert_eq!(filled, 1);
     }
 }

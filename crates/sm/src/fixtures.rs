@@ -201,13 +201,29 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
     }
 }
 
-/// An L1D over plain bytes that answers every access after `latency` cycles, and none while `stuck`.
+/// An L1D over plain bytes that answers every access after `latency` cycles.
 pub struct FakeL1d {
+    /// Packets that somebody else put here for the network.
+    pub outgoing: VecDeque<Packet>,
     bytes: Vec<u8>,
     latency: u64,
     answers: VecDeque<(Cycle, Completion)>,
     flushed_at: Cycle,
     now: Cycle,
+}
+
+impl FakeL1d {
+    /// The heap's bytes are the low bytes of their addresses.
+    pub fn new(latency: u64) -> FakeL1d {
+        FakeL1d {
+            outgoing: VecDeque::new(),
+            bytes: (0..HEAP_BYTES).map(|at| at as u8).collect(),
+            latency,
+            answers: VecDeque::new(),
+            flushed_at: Cycle::ZERO,
+            now: Cycle::ZERO,
+        }
+    }
 }
 
 impl L1d for FakeL1d {
@@ -247,11 +263,11 @@ impl L1d for FakeL1d {
     }
 
     fn outgoing(&mut self, _: Cycle) -> Option<Packet> {
-        None
+        self.outgoing.pop_front()
     }
 
     fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
-        None
+        self.outgoing.front().map(Packet::wire_bytes)
     }
 
     fn begin_flush(&mut self, _: bool, now: Cycle) {
@@ -281,7 +297,9 @@ impl L1d for FakeL1d {
 
 /// A read-only cache that has every line, a cycle after it is asked.
 #[derive(Default)]
-struct Perfect {
+pub struct Perfect {
+    /// Packets that somebody else put here for the network.
+    pub outgoing: VecDeque<Packet>,
     here: VecDeque<(Cycle, u32)>,
 }
 
@@ -301,11 +319,11 @@ impl ReadOnly for Perfect {
     }
 
     fn outgoing(&mut self, _: Cycle) -> Option<Packet> {
-        None
+        self.outgoing.pop_front()
     }
 
     fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
-        None
+        self.outgoing.front().map(Packet::wire_bytes)
     }
 
     fn invalidate(&mut self) {}
@@ -359,13 +377,7 @@ impl Bench {
             flit_bytes: 32,
             registers: Box::new(SramRegisterFile::new(&config.register_file, *config.registers, collectors)),
             lsu: Lsu::new(&lsu, surroundings).unwrap(),
-            l1d: Box::new(FakeL1d {
-                bytes: (0..HEAP_BYTES).map(|at| at as u8).collect(),
-                latency,
-                answers: VecDeque::new(),
-                flushed_at: Cycle::ZERO,
-                now: Cycle::ZERO,
-            }),
+            l1d: Box::new(FakeL1d::new(latency)),
             instructions: Box::new(Perfect::default()),
             constants: Box::new(Perfect::default()),
             requests,
@@ -433,7 +445,7 @@ impl Bench {
             if let Some(fault) = self.sm.fault() {
                 panic!("{fault}");
             }
-            if self.now > Cycle(100_000) {
+            if self.now > Cycle(10_000_000) {
                 let mut report = Vec::new();
                 self.sm.waits(&mut report);
                 panic!("no end: {report:#?}");

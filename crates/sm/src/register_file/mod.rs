@@ -23,8 +23,10 @@ pub struct CollectorPort<'a> {
 
 /// A register file, whatever its technology and organisation. It holds the values.
 ///
-/// Order: the scoreboard never lets a write to a register be under way together with another write or a
-/// read of the same register, so a design may reorder as it likes.
+/// Order: a row is read as it was when its read was asked for, and a write counts from the call that took it,
+/// wherever a design keeps its bytes until a bank has time for them. The scoreboard never lets a write to a
+/// register be offered while a read of it is open, nor two instructions that write it be under way together, so
+/// a design may otherwise reorder as it likes. An instruction with few active lanes writes only those.
 pub trait RegisterFile: Send {
     /// Before a launch: warp slots with `rows_per_warp` rows each, row r of warp w at `w * rows_per_warp + r`.
     /// Values are undefined afterwards (as in hardware).
