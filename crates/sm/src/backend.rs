@@ -30,6 +30,9 @@ impl Sm {
 
     /// Instructions whose operands are there go to their units, those that issued first before others.
     pub(crate) fn dispatch(&mut self, launch: &Launch, now: Cycle) {
+        if !self.collectors.any_ready() {
+            return;
+        }
         while let Some(index) = self.collectors.oldest_ready(Target::Control) {
             self.resolve(launch, index, now);
         }

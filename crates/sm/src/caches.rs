@@ -130,7 +130,7 @@ impl ReadOnly for CachedLines {
 }
 
 /// A read-only cache in the role of one of the two.
-pub struct Port<'a>(pub &'a mut dyn ReadOnly);
+pub(crate) struct Port<'a>(pub(crate) &'a mut dyn ReadOnly);
 
 impl InstructionCache for Port<'_> {
     #[inline]

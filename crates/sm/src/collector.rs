@@ -185,6 +185,12 @@ impl Collectors {
         reading
     }
 
+    /// Whether any instruction has all of its rows.
+    #[inline]
+    pub fn any_ready(&self) -> bool {
+        self.ready != 0
+    }
+
     /// Whether an instruction for the target has all of its rows.
     #[inline]
     pub fn has_ready(&self, target: Target) -> bool {

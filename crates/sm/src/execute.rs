@@ -277,7 +277,9 @@ impl Units {
     #[inline]
     pub fn advance(&mut self, now: Cycle) -> usize {
         self.wheel.take(now, &mut self.due);
-        self.writing.extend(self.due.drain(..));
+        for place in &self.due {
+            self.writing.push_back(*place);
+        }
         self.writing.len()
     }
 

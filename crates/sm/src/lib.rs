@@ -28,7 +28,7 @@ mod cta;
 pub mod dispatch;
 mod execute;
 mod explain;
-pub mod fetch;
+mod fetch;
 mod inject;
 mod issue;
 pub mod launch;
@@ -43,7 +43,7 @@ pub mod statistics;
 mod warps;
 
 
-pub use caches::ReadOnly;
+pub use caches::{CachedLines, ReadOnly};
 pub use config::SmConfig;
 pub use dispatch::{Command, Dispatcher, Notice, SmLinks};
 pub use launch::{Fault, FaultKind, Launch};
