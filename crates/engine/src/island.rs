@@ -1,10 +1,14 @@
 //! Islands: parts of the machine that share nothing and talk over links.
 
-use crate::link::Window;
+use crate::link::{Doorbell, Window};
 use crate::time::Cycle;
 
 /// A part of the machine that runs a whole window on its own.
 pub trait Island: Send {
+    /// Hangs a bell at every end of a link that the island holds. An island whose bell is silent and whose
+    /// [`Island::next_event`] has not come is left alone for whole windows.
+    fn hang(&mut self, bell: &Doorbell);
+
     /// Takes what its links brought in the window before.
     fn collect(&mut self, window: Window);
 

@@ -18,7 +18,7 @@ pub mod wheel;
 
 pub use config::Cited;
 pub use island::Island;
-pub use link::{Inlet, Outlet, Window, link};
+pub use link::{Doorbell, Inlet, Outlet, Window, link};
 pub use queue::{DelayLine, Ring};
 pub use simulation::{RunOptions, Simulation, Stop};
 pub use slab::Slab;

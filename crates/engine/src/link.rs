@@ -6,7 +6,7 @@
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::time::Cycle;
 
@@ -26,11 +26,29 @@ impl Window {
     }
 }
 
+/// Tells an island that a mailbox of its was filled: an island whose bell is silent and that has nothing to do
+/// need not be looked at. A bell rung in one window is heard in the next.
+#[derive(Clone, Debug, Default)]
+pub struct Doorbell(Arc<[AtomicBool; 2]>);
+
+impl Doorbell {
+    fn ring(&self, window: Window) {
+        self.0[window.writes()].store(true, Ordering::Release);
+    }
+
+    /// Whether it was rung in the window before; it is silent afterwards.
+    pub fn answer(&self, window: Window) -> bool {
+        let bell = &self.0[window.reads()];
+        bell.load(Ordering::Acquire) && bell.swap(false, Ordering::AcqRel)
+    }
+}
+
 /// One direction of a link: written in one window, read in the next.
 #[derive(Debug)]
 struct Mailbox<T> {
     full: [AtomicBool; 2],
     items: [Mutex<Vec<(Cycle, T)>>; 2],
+    reader: OnceLock<Doorbell>,
 }
 
 impl<T> Mailbox<T> {
@@ -38,6 +56,7 @@ impl<T> Mailbox<T> {
         Mailbox {
             full: [AtomicBool::new(false), AtomicBool::new(false)],
             items: [Mutex::new(Vec::with_capacity(capacity)), Mutex::new(Vec::with_capacity(capacity))],
+            reader: OnceLock::new(),
         }
     }
 
@@ -50,6 +69,9 @@ impl<T> Mailbox<T> {
         debug_assert!(items.is_empty(), "a mailbox is read before it is written again");
         std::mem::swap(&mut *items, staged);
         self.full[side].store(true, Ordering::Release);
+        if let Some(bell) = self.reader.get() {
+            bell.ring(window);
+        }
     }
 
     fn take(&self, window: Window, into: &mut VecDeque<(Cycle, T)>) {
@@ -108,6 +130,14 @@ pub fn link<T>(latency: u64, credits: u32) -> (Outlet<T>, Inlet<T>) {
 }
 
 impl<T> Outlet<T> {
+    /// Rings `bell` when credits come back.
+    ///
+    /// # Panics
+    /// When another bell was hung up before: an end of a link belongs to one island.
+    pub fn hang(&self, bell: &Doorbell) {
+        self.channel.credits.reader.set(bell.clone()).expect("an end of a link belongs to one island");
+    }
+
     /// Cycles that an item is under way.
     pub fn latency(&self) -> u64 {
         self.latency
@@ -156,6 +186,14 @@ impl<T> Outlet<T> {
 }
 
 impl<T> Inlet<T> {
+    /// Rings `bell` when items come.
+    ///
+    /// # Panics
+    /// When another bell was hung up before: an end of a link belongs to one island.
+    pub fn hang(&self, bell: &Doorbell) {
+        self.channel.forward.reader.set(bell.clone()).expect("an end of a link belongs to one island");
+    }
+
     /// Takes the next item that has arrived. Its room is given back by [`Inlet::release`].
     #[inline]
     pub fn receive(&mut self, now: Cycle) -> Option<T> {

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::barrier::Barrier;
 use crate::island::Island;
-use crate::link::Window;
+use crate::link::{Doorbell, Window};
 use crate::time::Cycle;
 
 /// How to run.
@@ -50,6 +50,8 @@ pub enum Stop {
 /// The islands and where in time they stand.
 pub struct Simulation<I> {
     islands: Vec<Mutex<I>>,
+    /// One for each island.
+    bells: Vec<Doorbell>,
     now: Cycle,
     window: Window,
 }
@@ -67,12 +69,19 @@ struct Shared {
     progress: Vec<AtomicU64>,
     /// Which window has claimed each island.
     claimed: Vec<AtomicU64>,
+    /// The next event of each island, as it said when it was last run.
+    wake: Vec<AtomicU64>,
 }
 
 impl<I: Island> Simulation<I> {
     /// A simulation at cycle 0. The order of the islands has no effect on results.
-    pub fn new(islands: Vec<I>) -> Self {
-        Simulation { islands: islands.into_iter().map(Mutex::new).collect(), now: Cycle::ZERO, window: Window(0) }
+    pub fn new(mut islands: Vec<I>) -> Self {
+        let bells: Vec<Doorbell> = islands.iter().map(|_| Doorbell::default()).collect();
+        for (island, bell) in islands.iter_mut().zip(&bells) {
+            island.hang(bell);
+        }
+        let islands = islands.into_iter().map(Mutex::new).collect();
+        Simulation { islands, bells, now: Cycle::ZERO, window: Window(0) }
     }
 
     /// Where time stands: the first cycle that has not been simulated.
@@ -103,9 +112,11 @@ impl<I: Island> Simulation<I> {
             failed: AtomicBool::new(false),
             progress: (0..count).map(|_| AtomicU64::new(0)).collect(),
             claimed: (0..count).map(|_| AtomicU64::new(u64::MAX)).collect(),
+            // Set up since the last run: every island is looked at once.
+            wake: (0..count).map(|_| AtomicU64::new(0)).collect(),
         };
         let begin = Position { cycle: start, window: self.window.0 };
-        let islands = &self.islands;
+        let islands = Islands { islands: &self.islands, bells: &self.bells };
         let (stop, end) = std::thread::scope(|scope| {
             for thread in 1..threads {
                 let shared = &shared;
@@ -137,6 +148,20 @@ impl<I: Island> Simulation<I> {
     }
 }
 
+/// The islands and their bells, as all threads see them.
+struct Islands<'a, I> {
+    islands: &'a [Mutex<I>],
+    bells: &'a [Doorbell],
+}
+
+impl<I> Clone for Islands<'_, I> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I> Copy for Islands<'_, I> {}
+
 /// Where in the sequence of windows a thread stands.
 #[derive(Clone, Copy)]
 struct Position {
@@ -146,7 +171,7 @@ struct Position {
 
 /// The loop of one thread. All threads take the same decisions from the same shared values.
 fn work<I: Island>(
-    islands: &[Mutex<I>],
+    islands: Islands<'_, I>,
     shared: &Shared,
     options: RunOptions,
     thread: usize,
@@ -170,11 +195,17 @@ fn work<I: Island>(
         // Each thread takes its own share first and helps the others afterwards.
         for step in 0..threads {
             let owner = (thread + step) % threads;
-            for index in (owner..islands.len()).step_by(threads) {
-                if shared.claimed[index].swap(at.window, Ordering::Relaxed) != at.window {
-                    let mut island = islands[index].lock().expect("no island panicked");
-                    run_window(&mut *island, at, until, shared, index, next);
+            for index in (owner..islands.islands.len()).step_by(threads) {
+                if threads > 1 && shared.claimed[index].swap(at.window, Ordering::Relaxed) == at.window {
+                    continue;
                 }
+                let wake = shared.wake[index].load(Ordering::Relaxed);
+                if !islands.bells[index].answer(Window(at.window)) && wake >= until.0 {
+                    next.fetch_min(wake, Ordering::Relaxed);
+                    continue;
+                }
+                let mut island = islands.islands[index].lock().expect("no island panicked");
+                run_window(&mut *island, at, until, shared, index, next);
             }
         }
         if !shared.barrier.wait() {
@@ -228,6 +259,7 @@ fn run_window<I: Island>(
         cycle = island.next_event(cycle.next()).max(cycle.next());
     }
     let sent = island.flush(window);
+    shared.wake[index].store(cycle.0, Ordering::Relaxed);
     next.fetch_min(cycle.min(sent).0, Ordering::Relaxed);
     if let Some(last) = last {
         shared.last.fetch_max(last.0, Ordering::Relaxed);
@@ -254,6 +286,10 @@ mod tests {
     }
 
     impl Island for Runner {
+        fn hang(&mut self, bell: &Doorbell) {
+            self.inlet.hang(bell);
+            self.outlet.hang(bell);
+        }
         fn collect(&mut self, window: Window) {
             self.inlet.collect(window);
             self.outlet.collect(window);

@@ -1,7 +1,7 @@
 //! The islands of a GPU.
 
 use strata_engine::statistics::Group;
-use strata_engine::{Cycle, Island, Window};
+use strata_engine::{Cycle, Doorbell, Island, Window};
 use strata_memory::network::NetworkIsland;
 use strata_memory::partition::PartitionIsland;
 use strata_sm::dispatch::Dispatcher;
@@ -31,6 +31,9 @@ macro_rules! each {
 }
 
 impl Island for Part {
+    fn hang(&mut self, bell: &Doorbell) {
+        each!(self, island => island.hang(bell));
+    }
     fn collect(&mut self, window: Window) {
         each!(self, island => island.collect(window));
     }

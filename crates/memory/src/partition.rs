@@ -4,7 +4,7 @@
 //! requests as they come in and replies as they leave.
 
 use strata_engine::statistics::{Group, Statistics};
-use strata_engine::{Cycle, Inlet, Island, Outlet, Window};
+use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
 
 use crate::address::LineAddress;
 use crate::address_map::{AddressMap, Home};
@@ -198,6 +198,13 @@ impl Slice {
 }
 
 impl Island for PartitionIsland {
+    fn hang(&mut self, bell: &Doorbell) {
+        for slice in &self.slices {
+            slice.ends.requests.hang(bell);
+            slice.ends.replies.hang(bell);
+        }
+    }
+
     fn collect(&mut self, window: Window) {
         for slice in &mut self.slices {
             slice.ends.requests.collect(window);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use strata_engine::{Cycle, Inlet, Island, Outlet, Window};
+use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
 
 /// From the dispatcher to an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,6 +161,13 @@ impl Dispatcher {
 }
 
 impl Island for Dispatcher {
+    fn hang(&mut self, bell: &Doorbell) {
+        for sm in &self.sms {
+            sm.links.commands.hang(bell);
+            sm.links.notices.hang(bell);
+        }
+    }
+
     fn collect(&mut self, window: Window) {
         for sm in &mut self.sms {
             sm.links.commands.collect(window);

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use strata_engine::statistics::{Group, Statistics};
-use strata_engine::{Cycle, Inlet, Island, Outlet, Ring, Window, typed_id};
+use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ring, Window, typed_id};
 use strata_memory::Packet;
 use strata_memory::doors::L1d;
 use strata_ptx::isa::MAX_ROWS;
@@ -297,6 +297,13 @@ impl Sm {
 }
 
 impl Island for Sm {
+    fn hang(&mut self, bell: &Doorbell) {
+        self.injector.requests.hang(bell);
+        self.replies.hang(bell);
+        self.commands.hang(bell);
+        self.notices.hang(bell);
+    }
+
     fn collect(&mut self, window: Window) {
         self.injector.requests.collect(window);
         self.replies.collect(window);

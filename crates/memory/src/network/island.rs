@@ -1,7 +1,7 @@
 //! One direction of the network as an island.
 
 use strata_engine::statistics::Group;
-use strata_engine::{Cycle, Inlet, Island, Outlet, Window};
+use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
 
 use super::parameters::Shape;
 use super::ports::{Head, Input, Output};
@@ -286,6 +286,11 @@ impl NetworkIsland {
 }
 
 impl Island for NetworkIsland {
+    fn hang(&mut self, bell: &Doorbell) {
+        self.inlets.iter().for_each(|inlet| inlet.hang(bell));
+        self.outlets.iter().for_each(|outlet| outlet.hang(bell));
+    }
+
     fn collect(&mut self, window: Window) {
         for (index, inlet) in self.inlets.iter_mut().enumerate() {
             inlet.collect(window);

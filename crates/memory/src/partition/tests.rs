@@ -144,6 +144,11 @@ impl Requester {
 }
 
 impl Island for Requester {
+    fn hang(&mut self, bell: &Doorbell) {
+        self.requests.hang(bell);
+        self.replies.hang(bell);
+    }
+
     fn collect(&mut self, window: Window) {
         self.requests.collect(window);
         self.replies.collect(window);
@@ -217,6 +222,9 @@ impl Part {
 }
 
 impl Island for Part {
+    fn hang(&mut self, bell: &Doorbell) {
+        self.island().hang(bell);
+    }
     fn collect(&mut self, window: Window) {
         self.island().collect(window);
     }
