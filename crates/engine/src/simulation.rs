@@ -54,6 +54,7 @@ pub struct Simulation<I> {
     bells: Vec<Doorbell>,
     now: Cycle,
     window: Window,
+    every_cycle: bool,
 }
 
 /// What the threads of a run share.
@@ -81,7 +82,13 @@ impl<I: Island> Simulation<I> {
             island.hang(bell);
         }
         let islands = islands.into_iter().map(Mutex::new).collect();
-        Simulation { islands, bells, now: Cycle::ZERO, window: Window(0) }
+        Simulation { islands, bells, now: Cycle::ZERO, window: Window(0), every_cycle: false }
+    }
+
+    /// From now on every island is ticked in every cycle, those included in which nothing can change. Results are
+    /// the same: it is what skipping is tested against.
+    pub fn tick_every_cycle(&mut self) {
+        self.every_cycle = true;
     }
 
     /// Where time stands: the first cycle that has not been simulated.
@@ -115,8 +122,10 @@ impl<I: Island> Simulation<I> {
             // Set up since the last run: every island is looked at once.
             wake: (0..count).map(|_| AtomicU64::new(0)).collect(),
         };
+        let idle = start == Cycle::NEVER;
+        let start = if self.every_cycle && !idle { self.now } else { start };
         let begin = Position { cycle: start, window: self.window.0 };
-        let islands = Islands { islands: &self.islands, bells: &self.bells };
+        let islands = Islands { islands: &self.islands, bells: &self.bells, every_cycle: self.every_cycle };
         let (stop, end) = std::thread::scope(|scope| {
             for thread in 1..threads {
                 let shared = &shared;
@@ -152,6 +161,7 @@ impl<I: Island> Simulation<I> {
 struct Islands<'a, I> {
     islands: &'a [Mutex<I>],
     bells: &'a [Doorbell],
+    every_cycle: bool,
 }
 
 impl<I> Clone for Islands<'_, I> {
@@ -200,12 +210,13 @@ fn work<I: Island>(
                     continue;
                 }
                 let wake = shared.wake[index].load(Ordering::Relaxed);
-                if !islands.bells[index].answer(Window(at.window)) && wake >= until.0 {
+                let rung = islands.bells[index].answer(Window(at.window));
+                if !rung && wake >= until.0 && !islands.every_cycle {
                     next.fetch_min(wake, Ordering::Relaxed);
                     continue;
                 }
                 let mut island = islands.islands[index].lock().expect("no island panicked");
-                run_window(&mut *island, at, until, shared, index, next);
+                run_window(&mut *island, at, until, islands.every_cycle, shared, index, next);
             }
         }
         if !shared.barrier.wait() {
@@ -231,7 +242,12 @@ fn work<I: Island>(
             }
         }
         let next = Cycle(next.load(Ordering::Relaxed));
-        at = Position { cycle: if next == Cycle::NEVER { next } else { next.max(until) }, window };
+        let cycle = match next {
+            Cycle::NEVER => next,
+            _ if islands.every_cycle => until,
+            _ => next.max(until),
+        };
+        at = Position { cycle, window };
     }
 }
 
@@ -245,22 +261,27 @@ fn run_window<I: Island>(
     island: &mut I,
     at: Position,
     until: Cycle,
+    every_cycle: bool,
     shared: &Shared,
     index: usize,
     next: &AtomicU64,
 ) {
     let window = Window(at.window);
     island.collect(window);
-    let mut cycle = island.next_event(at.cycle).max(at.cycle);
+    let mut due = island.next_event(at.cycle).max(at.cycle);
+    let mut cycle = if every_cycle { at.cycle } else { due };
     let mut last = None;
     while cycle < until {
+        if cycle >= due {
+            last = Some(cycle);
+        }
         island.tick(cycle);
-        last = Some(cycle);
-        cycle = island.next_event(cycle.next()).max(cycle.next());
+        due = island.next_event(cycle.next()).max(cycle.next());
+        cycle = if every_cycle { cycle.next() } else { due };
     }
     let sent = island.flush(window);
-    shared.wake[index].store(cycle.0, Ordering::Relaxed);
-    next.fetch_min(cycle.min(sent).0, Ordering::Relaxed);
+    shared.wake[index].store(due.0, Ordering::Relaxed);
+    next.fetch_min(due.min(sent).0, Ordering::Relaxed);
     if let Some(last) = last {
         shared.last.fetch_max(last.0, Ordering::Relaxed);
         shared.progress[index].store(island.progress(), Ordering::Relaxed);
@@ -369,6 +390,24 @@ mod tests {
         simulation.run(options, &mut |_| {});
         let ticks: u64 = simulation.islands_mut().map(|runner| runner.ticks).sum();
         assert!(ticks < 5000, "{ticks} ticks for 500 messages");
+    }
+
+    #[test]
+    fn skipped_cycles_change_nothing() {
+        let run = |every_cycle| {
+            let mut simulation = circle(3, 9);
+            if every_cycle {
+                simulation.tick_every_cycle();
+            }
+            let options = RunOptions { threads: 1, window: 4, patience_cycles: 10_000, limit: Cycle::NEVER };
+            let stop = simulation.run(options, &mut |_| {});
+            let logs: Vec<_> = simulation.islands_mut().map(|runner| runner.log.clone()).collect();
+            let ticks: u64 = simulation.islands_mut().map(|runner| runner.ticks).sum();
+            ((stop, simulation.now(), logs), ticks)
+        };
+        let (skipping, ticking) = (run(false), run(true));
+        assert_eq!(skipping.0, ticking.0);
+        assert!(ticking.1 > 3 * ticking.0.1.0, "every island in every cycle: {} ticks", ticking.1);
     }
 
     #[test]

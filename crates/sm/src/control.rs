@@ -99,6 +99,11 @@ impl Sm {
     fn barrier(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, form: Barrier) {
         let simt = &mut self.warps.simt[warp];
         if lanes != simt.live() {
+            // The others may yet end, and then these are all that the warp has: they run first, and the
+            // barrier is issued again.
+            if lanes == simt.active() && simt.defer(|pc| is_barrier(launch, pc)) {
+                return;
+            }
             return self.fail(launch, warp, pc, lanes, FaultKind::DivergentBarrier);
         }
         simt.advance();
@@ -285,4 +290,8 @@ impl Sm {
         self.statistics.ctas += 1;
         self.notify(Notice::CtaDone);
     }
+}
+
+fn is_barrier(launch: &Launch, pc: Pc) -> bool {
+    launch.kernel.code.get(pc as usize).is_some_and(|instruction| matches!(instruction.op, Op::Barrier(_)))
 }
