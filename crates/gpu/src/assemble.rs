@@ -10,9 +10,9 @@ use strata_memory::l2::L2Slice;
 use strata_memory::network::{Direction, NetworkEnds, NetworkIsland};
 use strata_memory::partition::{PartitionIsland, SliceEnds};
 use strata_memory::read_only::ReadOnlyCache;
-use strata_memory::{Client, HEADER_BYTES, LINE_BYTES, NodeId, Packet};
-use strata_sm::dispatch::{Dispatcher, SmLinks};
+use strata_memory::{Client, HEADER_BYTES, LINE_BYTES, NodeId, Packet, SliceMap};
 use strata_sm::caches::CachedLines;
+use strata_sm::dispatch::{Dispatcher, SmLinks};
 use strata_sm::lsu::{Lsu, Surroundings};
 use strata_sm::register_file::SramRegisterFile;
 use strata_sm::sm::{Sm, SmId, SmParts};
@@ -31,8 +31,22 @@ pub struct Assembly {
     pub map: AddressMap,
 }
 
+/// Where an L1D stands: what one needs to be built.
+#[derive(Clone, Copy, Debug)]
+pub struct L1dSite {
+    /// Its SM's node of the network: the source of its requests.
+    pub node: NodeId,
+    /// Which node each line's requests go to.
+    pub slices: SliceMap,
+    /// Seed of its random streams.
+    pub seed: u64,
+}
+
+/// Gives each SM its L1D: takes the one that the machine file asks for, returns it, a wrapper around it or another.
+pub type L1dMaker<'a> = &'a mut dyn FnMut(L1dSite, Box<dyn L1d>) -> Box<dyn L1d>;
+
 /// Builds a machine. The error names section and field.
-pub fn assemble(file: &MachineFile) -> Result<Assembly, String> {
+pub fn assemble(file: &MachineFile, make_l1d: L1dMaker<'_>) -> Result<Assembly, String> {
     let sms = *file.gpu.sms;
     let map = AddressMap::new(
         *file.gpu.channels,
@@ -61,7 +75,9 @@ pub fn assemble(file: &MachineFile) -> Result<Assembly, String> {
     let ends = to_requests.into_iter().zip(from_replies).zip(sm_ends);
     for (index, ((requests, replies), (commands, notices))) in ends.enumerate() {
         let node = NodeId::from(index);
-        let read_only = |config, client| ReadOnlyCache::new(config, client, node, map.slice_map(), SEED).map(CachedLines::new);
+        let read_only = |config, client| {
+            ReadOnlyCache::new(config, client, node, map.slice_map(), SEED).map(CachedLines::new)
+        };
         let parts_of_sm = SmParts {
             id: SmId::from(index),
             sms: u32::from(sms),
@@ -69,7 +85,7 @@ pub fn assemble(file: &MachineFile) -> Result<Assembly, String> {
             flit_bytes: *file.network.flit_bytes,
             registers: Box::new(registers(file)),
             lsu: Lsu::new(&file.lsu, surroundings(file, index)).map_err(|error| format!("lsu: {error}"))?,
-            l1d: l1d(file, node, &map)?,
+            l1d: l1d(file, L1dSite { node, slices: map.slice_map(), seed: SEED }, make_l1d)?,
             instructions: Box::new(
                 read_only(&file.instruction_cache, Client::Instruction)
                     .map_err(|error| format!("instruction_cache: {error}"))?,
@@ -143,12 +159,13 @@ fn surroundings(file: &MachineFile, sm: usize) -> Surroundings {
     Surroundings { warp_slots, first_warp: (sm * warp_slots) as u64, shared_bytes: *file.sm.shared_bytes }
 }
 
-fn l1d(file: &MachineFile, node: NodeId, map: &AddressMap) -> Result<Box<dyn L1d>, String> {
-    match &file.l1d {
-        L1dChoice::Sram(config) => SramL1d::new(config, node, map.slice_map(), SEED)
+fn l1d(file: &MachineFile, site: L1dSite, make: L1dMaker<'_>) -> Result<Box<dyn L1d>, String> {
+    let l1d = match &file.l1d {
+        L1dChoice::Sram(config) => SramL1d::new(config, site.node, site.slices, site.seed)
             .map(|l1d| Box::new(l1d) as Box<dyn L1d>)
-            .map_err(|error| format!("l1d.sram: {error}")),
-    }
+            .map_err(|error| format!("l1d.sram: {error}"))?,
+    };
+    Ok(make(site, l1d))
 }
 
 fn llc(file: &MachineFile, slice: u16) -> Result<Box<dyn Llc>, String> {

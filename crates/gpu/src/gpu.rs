@@ -15,6 +15,7 @@ use strata_sm::print::Print;
 use strata_sm::sm::Sm;
 
 use crate::assemble::assemble;
+pub use crate::assemble::{L1dMaker, L1dSite};
 use crate::machine::Machine;
 use crate::part::Part;
 use crate::results::merge_groups;
@@ -59,13 +60,23 @@ pub struct Gpu {
 impl Gpu {
     /// Builds a machine. The error names section and field.
     pub fn new(machine: &Machine, options: GpuOptions) -> Result<Gpu, String> {
+        Gpu::with_l1d(machine, options, &mut |_, l1d| l1d)
+    }
+
+    /// Builds a machine with L1Ds of one's own behind the door: `make_l1d` is called once for each SM, in their order.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    pub fn with_l1d(machine: &Machine, options: GpuOptions, make_l1d: L1dMaker<'_>) -> Result<Gpu, String> {
         let file = machine.file();
         let longest = file.window();
         let window = options.window.unwrap_or(longest);
         if !(1..=longest).contains(&window) {
-            return Err(format!("window: found {window}, expected 1 to {longest}, the smallest link latency"));
+            return Err(format!(
+                "window: found {window}, expected 1 to {longest}, the smallest link latency"
+            ));
         }
-        let assembly = assemble(file)?;
+        let assembly = assemble(file, make_l1d)?;
         let mut gpu = Gpu {
             simulation: Simulation::new(assembly.parts),
             map: assembly.map,
@@ -85,6 +96,11 @@ impl Gpu {
         Ok(gpu)
     }
 
+    /// From now on no cycle is skipped: slower, with the same results. For tests.
+    pub fn tick_every_cycle(&mut self) {
+        self.simulation.tick_every_cycle();
+    }
+
     /// Cycles of a window.
     pub fn window(&self) -> u64 {
         self.window
@@ -95,7 +111,11 @@ impl Gpu {
     /// # Errors
     /// A program error with its place; a kernel that does not fit an SM; or, when nothing moves any more,
     /// who waits for what.
-    pub fn launch(&mut self, launch: &Arc<Launch>, observe: &mut dyn FnMut(Cycle, u64)) -> Result<Finished, String> {
+    pub fn launch(
+        &mut self,
+        launch: &Arc<Launch>,
+        observe: &mut dyn FnMut(Cycle, u64),
+    ) -> Result<Finished, String> {
         let start = self.simulation.now();
         let mut occupancy = None;
         for index in 0..self.sms {
@@ -114,8 +134,7 @@ impl Gpu {
             limit: self.options.limit,
         };
         let ctas_done = self.ctas_done.clone();
-        let stop =
-            self.simulation.run(options, &mut |now| observe(now, ctas_done.load(Ordering::Relaxed)));
+        let stop = self.simulation.run(options, &mut |now| observe(now, ctas_done.load(Ordering::Relaxed)));
         let finished_at = self.dispatcher().finished_at();
         match (stop, finished_at) {
             (Stop::Quiet { .. }, Some(end)) => {

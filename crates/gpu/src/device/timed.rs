@@ -43,8 +43,20 @@ impl<'a> TimedDevice<'a> {
         options: GpuOptions,
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Result<TimedDevice<'a>, String> {
+        TimedDevice::on(Gpu::new(machine, options)?, machine, module, progress)
+    }
+
+    /// A module loaded on a GPU that was built from `machine`, with parts of one's own where wanted.
+    ///
+    /// # Errors
+    /// What is wrong with the module.
+    pub fn on(
+        mut gpu: Gpu,
+        machine: &Machine,
+        module: Module<'_>,
+        progress: &'a mut dyn FnMut(&Progress),
+    ) -> Result<TimedDevice<'a>, String> {
         let file = machine.file();
-        let mut gpu = Gpu::new(machine, options)?;
         let program = Program::parse(module, machine.compile_options())?;
         let bytes = *file.gpu.memory_mib << 20;
         let system = SystemRegion::new(bytes);

@@ -6,21 +6,36 @@ use crate::program::{Phase, Program, REGS, Stmt};
 
 /// Words of the input buffer: a power of two.
 pub const INPUT_WORDS: u32 = 4096;
-/// Counters in global memory: for each operation 4.
-pub const COUNTERS: u32 = 24;
+/// Bytes of the counters in global memory.
+pub const COUNTER_BYTES: u32 = 96;
 /// Width in bytes of a thread's place in each output region.
 pub const REGION_WIDTHS: [u32; 8] = [1, 2, 4, 8, 4, 1, 2, 4];
 
 const ALU: &[&str] = &[
-    "add.u32", "sub.u32", "mul.lo.u32", "mul.hi.u32", "mul.hi.s32", "and.b32", "or.b32", "xor.b32", "min.u32",
-    "max.s32", "shl.b32", "shr.u32", "shr.s32", "add.sat.s32", "div.u32", "rem.u32", "min.s32",
+    "add.u32",
+    "sub.u32",
+    "mul.lo.u32",
+    "mul.hi.u32",
+    "mul.hi.s32",
+    "and.b32",
+    "or.b32",
+    "xor.b32",
+    "min.u32",
+    "max.s32",
+    "shl.b32",
+    "shr.u32",
+    "shr.s32",
+    "add.sat.s32",
+    "div.u32",
+    "rem.u32",
+    "min.s32",
 ];
 const CMP: &[&str] = &["lt.u32", "ge.s32", "eq.u32", "ne.u32", "gt.u32", "le.s32"];
 const COUNT: &[&str] = &["add.u32", "xor.b32", "or.b32", "max.u32", "and.b32", "min.s32"];
 
 /// Bytes of the output buffer for a number of threads.
-pub fn output_bytes(threads: u32) -> u64 {
-    u64::from(region_start(REGION_WIDTHS.len(), threads)) + u64::from(threads * u32::from(REGS) * 4)
+pub fn output_bytes(threads: u32) -> u32 {
+    region_start(REGION_WIDTHS.len(), threads) + threads * u32::from(REGS) * 4
 }
 
 fn region_start(region: usize, threads: u32) -> u32 {
@@ -32,7 +47,8 @@ fn region_start(region: usize, threads: u32) -> u32 {
 
 /// The text of a program.
 pub fn text(program: &Program) -> String {
-    let mut writer = Writer { text: String::new(), labels: 0, depth: 0, threads: program.block * program.grid };
+    let mut writer =
+        Writer { text: String::new(), labels: 0, depth: 0, threads: program.block * program.grid };
     writer.prologue();
     for phase in &program.phases {
         writer.phase(phase, program.block);
@@ -66,12 +82,12 @@ impl Writer {
              ld.param.u32 %x0, [a];\nld.param.u32 %x1, [b];\nsetp.lt.u32 %q, %x0, %x1;\n@%q bra SMALL;\n\
              shl.b32 %x2, %x0, 3;\nadd.u32 %x2, %x2, %x1;\nst.param.b32 [out], %x2;\nret;\nSMALL:\n\
              xor.b32 %x3, %x0, %x1;\nst.param.b32 [out], %x3;\nret;\n}\n\
-             .visible .entry random(.param .u64 out, .param .u64 in, .param .u64 counters)\n{\n\
+             .visible .entry random(.param .u64 out, .param .u64 in, .param .u64 counters, .param .u32 shift)\n{\n\
              .reg .b32 %a<8>;\n.reg .b32 %n<9>;\n.reg .b32 %t<8>;\n.reg .b16 %h<2>;\n.reg .b64 %d<12>;\n\
              .reg .f32 %f<4>;\n.reg .pred %p<4>;\n\
              .shared .align 4 .b8 exchange[512];\n.shared .align 4 .b8 counts[24];\n.local .align 8 .b8 own[64];\n\
              ld.param.u64 %d0, [out];\nld.param.u64 %d1, [in];\nld.param.u64 %d2, [counters];\n\
-             mov.u32 %n0, %tid.x;\nmov.u32 %n1, %ctaid.x;\nmov.u32 %n2, %ntid.x;\nmad.lo.u32 %n3, %n1, %n2, %n0;\n\
+             mov.u32 %n0, %tid.x;\nmov.u32 %n2, %nctaid.x;\nmov.u32 %n1, %ctaid.x;\nld.param.u32 %n3, [shift];\nadd.u32 %n1, %n1, %n3;\nrem.u32 %n1, %n1, %n2;\nmov.u32 %n2, %ntid.x;\nmad.lo.u32 %n3, %n1, %n2, %n0;\n\
              mul.wide.u32 %d3, %n3, 32;\nadd.u64 %d3, %d3, %d1;\n\
              ld.global.v4.u32 {%a0, %a1, %a2, %a3}, [%d3];\nld.global.v4.u32 {%a4, %a5, %a6, %a7}, [%d3+16];",
         );
@@ -100,10 +116,7 @@ impl Writer {
             1 => self.line(&format!("st.global.u8 [%d4], %a{value};")),
             2 => self.line(&format!("cvt.u16.u32 %h0, %a{value};\nst.global.u16 [%d4], %h0;")),
             4 => self.line(&format!("st.global.u32 [%d4], %a{value};")),
-            _ => self.line(&format!(
-                "st.global.v2.u32 [%d4], {{%a{value}, %a{}}};",
-                (value + 1) % REGS
-            )),
+            _ => self.line(&format!("st.global.v2.u32 [%d4], {{%a{value}, %a{}}};", (value + 1) % REGS)),
         }
     }
 
@@ -113,9 +126,8 @@ impl Writer {
             1 => self.line(&format!("ld.global.s8 %a{d}, [%d4];")),
             2 => self.line(&format!("ld.global.u16 %h0, [%d4];\ncvt.u32.u16 %a{d}, %h0;")),
             4 => self.line(&format!("ld.u32 %a{d}, [%d4];")),
-            _ => self.line(&format!(
-                "ld.global.u64 %d5, [%d4];\nshr.u64 %d6, %d5, 20;\ncvt.u32.u64 %a{d}, %d6;"
-            )),
+            _ => self
+                .line(&format!("ld.global.u64 %d5, [%d4];\nshr.u64 %d6, %d5, 20;\ncvt.u32.u64 %a{d}, %d6;")),
         }
     }
 
@@ -123,7 +135,8 @@ impl Writer {
         match statement {
             Stmt::Alu { op, d, a, b } => self.alu(*op, *d, *a, *b),
             Stmt::Float { op, d, a, b } => {
-                let op = ["add.f32", "mul.rn.f32", "sub.ftz.f32", "min.f32", "div.rn.f32", "add.rz.f32"][op % 6];
+                let op =
+                    ["add.f32", "mul.rn.f32", "sub.ftz.f32", "min.f32", "div.rn.f32", "add.rz.f32"][op % 6];
                 self.line(&format!(
                     "cvt.rn.f32.s32 %f0, %a{a};\ncvt.rz.f32.u32 %f1, %a{b};\n{op} %f2, %f0, %f1;\n\
                      fma.rn.f32 %f3, %f2, %f0, %f1;\ncvt.rzi.s32.f32 %t0, %f2;\nmov.b32 %t1, %f3;\n\
@@ -133,7 +146,9 @@ impl Writer {
             Stmt::Wide { op, d, a, b } => {
                 self.line(&format!("mul.wide.u32 %d5, %a{a}, %a{b};\ncvt.s64.s32 %d6, %a{b};"));
                 let op = ["add.s64", "sub.s64", "mul.lo.s64", "xor.b64", "max.u64", "min.s64"][op % 6];
-                self.line(&format!("{op} %d5, %d5, %d6;\nmov.b64 {{%t0, %t1}}, %d5;\nadd.u32 %a{d}, %t0, %t1;"));
+                self.line(&format!(
+                    "{op} %d5, %d5, %d6;\nmov.b64 {{%t0, %t1}}, %d5;\nadd.u32 %a{d}, %t0, %t1;"
+                ));
             }
             Stmt::If { cmp, a, b, then, other } => {
                 let (other_side, end) = (self.label(), self.label());
@@ -258,9 +273,9 @@ impl Writer {
                     _ => self.line(&format!("match.any.sync.b32 %a{d}, %a{a}, %t0;")),
                 }
             }
-            Phase::BarrierReduce { d, a } => self.line(&format!(
-                "setp.lt.s32 %p1, %a{a}, 0;\nbar.red.popc.u32 %a{d}, 1, %p1;"
-            )),
+            Phase::BarrierReduce { d, a } => {
+                self.line(&format!("setp.lt.s32 %p1, %a{a}, 0;\nbar.red.popc.u32 %a{d}, 1, %p1;"))
+            }
             Phase::Fence { scope } => self.line(["membar.cta;", "membar.gl;", "fence.sc.gpu;"][scope % 3]),
         }
     }
@@ -274,7 +289,8 @@ impl Writer {
         let start = region_start(REGION_WIDTHS.len(), self.threads);
         self.line(&format!("mul.wide.u32 %d4, %n3, 32;\nadd.u64 %d4, %d4, %d0;\nadd.u64 %d4, %d4, {start};"));
         for register in 0..REGS {
-            writeln!(self.text, "st.global.u32 [%d4+{}], %a{register};", 4 * register).expect("a string grows");
+            writeln!(self.text, "st.global.u32 [%d4+{}], %a{register};", 4 * register)
+                .expect("a string grows");
         }
         // What the CTAs counted in shared memory goes through the same operations into global counters.
         self.line("bar.sync 0;\nsetp.ne.u32 %p0, %n0, 0;\n@%p0 bra END;");

@@ -1,0 +1,109 @@
+//! Random machines: built-in gtx480, made small, with a few of its numbers changed.
+
+use proptest::prelude::*;
+use strata_engine::Cycle;
+use strata_gpu::gpu::GpuOptions;
+use strata_gpu::machine::Machine;
+
+/// Every machine here: few SMs, little memory, and a watchdog that does not let a hung test run for long.
+const BASE: &[&str] = &["gpu.sms=3", "gpu.channels=2", "gpu.memory_mib=16", "gpu.watchdog_cycles=50000"];
+
+/// What may differ, and the values it may have instead.
+const KNOBS: &[(&str, &[&str])] = &[
+    ("gpu.sms", &["1", "2", "5"]),
+    ("gpu.channels", &["1", "3", "6"]),
+    ("gpu.slices_per_channel", &["1", "4"]),
+    ("gpu.interleave_bytes", &["128", "1024"]),
+    ("gpu.dispatch_latency_cycles", &["1", "3", "20"]),
+    ("sm.scheduling", &["\"loose-round-robin\"", "{ two-level = { active = 2 } }"]),
+    ("sm.schedulers", &["1", "4"]),
+    ("sm.warp_slots", &["4", "7", "64"]),
+    ("sm.cta_slots", &["1", "2"]),
+    ("sm.registers_per_thread", &["16", "20", "255"]),
+    ("sm.instruction_buffer", &["1", "4"]),
+    ("sm.register_file.banks", &["1", "4", "32"]),
+    ("sm.register_file.read_latency_cycles", &["3", "9"]),
+    ("sm.units.sp", &["1", "4"]),
+    ("lsu.instructions", &["1", "2"]),
+    ("lsu.accesses", &["32", "64"]),
+    ("lsu.address_latency_cycles", &["1", "30"]),
+    ("lsu.writeback_latency_cycles", &["0", "7"]),
+    ("lsu.segment_bytes", &["32", "64"]),
+    ("lsu.shared.banks", &["1", "16"]),
+    ("lsu.shared.bank_bytes", &["8"]),
+    ("lsu.shared.latency_cycles", &["1", "60"]),
+    ("l1d.sram.sets", &["1", "2", "8"]),
+    ("l1d.sram.ways", &["1", "2", "8"]),
+    ("l1d.sram.set_index", &["\"bits\"", "\"modulo\""]),
+    ("l1d.sram.replacement", &["\"fifo\"", "\"random\"", "\"tree-plru\""]),
+    ("l1d.sram.sector_bytes", &["32", "64"]),
+    ("l1d.sram.accesses_per_cycle", &["2", "4"]),
+    ("l1d.sram.banks", &["2", "4"]),
+    ("l1d.sram.hit_latency_cycles", &["1", "2", "80"]),
+    ("l1d.sram.tag_latency_cycles", &["2", "9"]),
+    ("l1d.sram.fill_latency_cycles", &["3", "11"]),
+    ("l1d.sram.mshr_entries", &["1", "2", "5"]),
+    ("l1d.sram.mshr_merges", &["1", "2"]),
+    ("l1d.sram.miss_queue", &["2", "3"]),
+    ("l1d.sram.write_buffer", &["2", "3"]),
+    ("l1d.sram.bypass_entries", &["1", "2"]),
+    ("l1d.sram.write_policy", &["\"write-through\""]),
+    ("l1d.sram.write_miss_policy", &["\"fetch\"", "\"no-allocate\""]),
+    ("instruction_cache.sets", &["1"]),
+    ("instruction_cache.ways", &["1"]),
+    ("instruction_cache.mshr_entries", &["1", "8"]),
+    ("constant_cache.sets", &["1"]),
+    ("constant_cache.ways", &["1"]),
+    ("network.flit_bytes", &["16", "32", "128"]),
+    ("network.hop_latency_cycles", &["1", "2", "25"]),
+    ("network.buffer_flits", &["48", "256"]),
+    ("llc.conventional.sets", &["1", "2"]),
+    ("llc.conventional.ways", &["1", "2"]),
+    ("llc.conventional.sector_bytes", &["32", "64"]),
+    ("llc.conventional.request_queue", &["1", "2"]),
+    ("llc.conventional.rop_latency_cycles", &["1", "5"]),
+    ("llc.conventional.reply_queue", &["1", "2"]),
+    ("llc.conventional.mshr_entries", &["1", "3"]),
+    ("llc.conventional.mshr_merges", &["1", "2"]),
+    ("llc.conventional.dram_queue", &["2", "3"]),
+    ("llc.conventional.write_buffer", &["1", "2"]),
+    ("llc.conventional.atomic_cycles", &["4"]),
+    ("dram.queue_entries", &["4", "8"]),
+    ("dram.controller_latency_cycles", &["1", "10"]),
+];
+
+/// A machine and how it is simulated.
+#[derive(Clone, Debug)]
+pub struct Variation {
+    /// Overrides of gtx480.
+    pub sets: Vec<String>,
+    /// Worker threads.
+    pub threads: usize,
+    /// Picks the window: from 1 to the machine's longest.
+    pub window: usize,
+}
+
+impl Variation {
+    /// The machine, and how to run it.
+    pub fn machine(&self) -> (Machine, GpuOptions) {
+        let machine = Machine::load("gtx480", &self.sets).unwrap_or_else(|error| panic!("{error}"));
+        let longest = machine.file().window();
+        let window = [1, longest, longest, longest.div_ceil(2)][self.window % 4];
+        (machine, GpuOptions { threads: self.threads, window: Some(window), limit: Cycle(20_000_000) })
+    }
+}
+
+/// Up to 16 changes; a failure shrinks towards none.
+pub fn variation() -> impl Strategy<Value = Variation> {
+    let changes = prop::collection::vec((0..KNOBS.len(), any::<prop::sample::Index>()), 0..16);
+    // More than one thread costs a great deal on a busy machine, and changes no number: sometimes is enough.
+    let threads = prop_oneof![12 => Just(1_usize), 1 => 2..5_usize];
+    (changes, threads, 0..4_usize).prop_map(|(changes, threads, window)| {
+        let changes = changes.into_iter().map(|(knob, value)| {
+            let (path, values) = KNOBS[knob];
+            format!("{path}={}", value.get(values))
+        });
+        let sets = BASE.iter().map(ToString::to_string).chain(changes).collect();
+        Variation { sets, threads, window }
+    })
+}
