@@ -128,9 +128,12 @@ impl Limits {
 
 impl Options {
     fn limits(&self, bounds: LaunchBounds) -> Limits {
-        let threads = bounds.required.map(|ntid| ntid.iter().product()).or(bounds.max_threads).unwrap_or(0);
+        let required =
+            bounds.required.map(|ntid| ntid.iter().fold(1, |threads: u32, n| threads.saturating_mul(*n)));
+        let threads = required.or(bounds.max_threads).unwrap_or(0);
         // Whole warps are resident, and registers are handed out in units.
-        let resident = threads.next_multiple_of(32).saturating_mul(bounds.min_ctas.unwrap_or(1).max(1));
+        let resident =
+            threads.div_ceil(32).saturating_mul(32).saturating_mul(bounds.min_ctas.unwrap_or(1).max(1));
         let share = self.sm_registers.checked_div(resident).map_or(u32::MAX, |share| {
             let unit = self.register_unit.max(1);
             (share / unit * unit).max(unit)

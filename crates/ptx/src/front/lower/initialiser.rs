@@ -7,15 +7,13 @@ use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::Relocation;
 use crate::isa::Ty;
 
-/// Most bytes of one initialiser.
-const MAX_INIT: u64 = 1 << 32;
-
 impl Globals {
-    /// The bytes of an initialiser.
+    /// The bytes of an initialiser, at most `room`.
     pub(super) fn initialise(
         &self,
         module: &Module,
         variable: &ast::Variable,
+        room: u64,
     ) -> Result<(Vec<u8>, Vec<Relocation>), Fail> {
         let layout = layout(variable)?;
         let init = variable.init.as_ref().expect("only initialised variables are gathered");
@@ -26,6 +24,7 @@ impl Globals {
             bytes: Vec::new(),
             relocations: Vec::new(),
             masked: None,
+            room,
         };
         let mut shape: Vec<u64> = variable.dims.iter().map(|size| size.unwrap_or(u64::MAX)).collect();
         if variable.vector > 1 {
@@ -37,10 +36,6 @@ impl Globals {
             strides.push(strides[strides.len() - 1].saturating_mul(*size));
         }
         strides.reverse();
-        if layout.bytes > MAX_INIT {
-            return Err(Diagnostic::invalid(variable.place, "initialised variable too large")
-                .expected(format!("at most {MAX_INIT} bytes")));
-        }
         writer.write(init, &shape, &strides, 0)?;
         if writer.bytes.len() as u64 > layout.bytes {
             return Err(Diagnostic::invalid(variable.place, "initialiser longer than its variable")
@@ -59,6 +54,8 @@ impl Globals {
 #[derive(Clone, Copy)]
 struct Masked {
     place: Place,
+    /// Where its first byte lies.
+    start: u64,
     symbol: u32,
     addend: i64,
     bytes: u32,
@@ -72,6 +69,8 @@ struct Writer<'a> {
     bytes: Vec<u8>,
     relocations: Vec<Relocation>,
     masked: Option<Masked>,
+    /// Most bytes that may be laid down.
+    room: u64,
 }
 
 impl Writer<'_> {
@@ -106,7 +105,12 @@ impl Writer<'_> {
                     } else {
                         &strides[strides.len() - 1..]
                     };
-                    self.write(element, shape, strides, at + n as u64 * stride)?;
+                    self.write(
+                        element,
+                        shape,
+                        strides,
+                        at.saturating_add((n as u64).saturating_mul(stride)),
+                    )?;
                 }
                 Ok(())
             }
@@ -129,12 +133,19 @@ impl Writer<'_> {
         }
     }
 
-    fn put(&mut self, at: u64, bytes: &[u8]) {
-        let end = at as usize + bytes.len();
+    fn put(&mut self, at: u64, bytes: &[u8], place: Place) -> Result<(), Fail> {
+        let end = at.saturating_add(bytes.len() as u64);
+        if end > self.room {
+            return Err(Diagnostic::invalid(place, "initialisers too large")
+                .found(format!("a value at byte {at}"))
+                .expected(format!("at most {} bytes", self.room)));
+        }
+        let end = end as usize;
         if self.bytes.len() < end {
             self.bytes.resize(end, 0);
         }
         self.bytes[at as usize..end].copy_from_slice(bytes);
+        Ok(())
     }
 
     fn value(&mut self, value: Value, at: u64, place: Place) -> Result<(), Fail> {
@@ -156,8 +167,7 @@ impl Writer<'_> {
             _ => return Err(mismatch("a floating-point number")),
         };
         let bytes = bits.to_le_bytes();
-        self.put(at, &bytes[..self.scalar.bytes().min(8)]);
-        Ok(())
+        self.put(at, &bytes[..self.scalar.bytes().min(8)], place)
     }
 
     fn address(
@@ -174,21 +184,23 @@ impl Writer<'_> {
                     Diagnostic::invalid(place, "address in a narrow variable").expected("`.u64` or `.b64`")
                 );
             }
-            self.put(at, &[0; 8]);
+            self.put(at, &[0; 8], place)?;
             self.relocations.push(Relocation { at, symbol, addend });
             return Ok(());
         };
-        let before = self.masked.take().unwrap_or(Masked { place, symbol, addend, bytes: 0 });
+        let before = self.masked.take().unwrap_or(Masked { place, start: at, symbol, addend, bytes: 0 });
         let wanted = 0xff_u64 << (8 * before.bytes);
-        if self.scalar.bytes() != 1 || mask != wanted || before.symbol != symbol || before.addend != addend {
+        let follows = at == before.start + u64::from(before.bytes);
+        let same = before.symbol == symbol && before.addend == addend;
+        if self.scalar.bytes() != 1 || mask != wanted || !follows || !same {
             return Err(Diagnostic::unsupported(place, "part of an address")
                 .found(format!("mask {mask:#x}"))
                 .expected("all eight bytes of an address in a row"));
         }
-        self.put(at, &[0]);
+        self.put(at, &[0], place)?;
         let bytes = before.bytes + 1;
         if bytes == 8 {
-            self.relocations.push(Relocation { at: at - 7, symbol, addend });
+            self.relocations.push(Relocation { at: before.start, symbol, addend });
         } else {
             self.masked = Some(Masked { bytes, ..before });
         }

@@ -10,6 +10,9 @@ use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{Constant, VDst, VReg, VSrc};
 use crate::isa::{FloatMode, Op, Space, Special, Ty};
 
+/// Most digits of a member of `%r<n>`: those of the largest n that is parsed.
+const MAX_DIGITS: usize = 8;
+
 /// What a name in an operand stands for.
 #[derive(Clone, Debug)]
 pub(super) enum Resolved {
@@ -102,8 +105,10 @@ impl<'a> Builder<'a> {
     fn member(&mut self, name: Name) -> Option<VReg> {
         let text = self.text(name);
         let prefix = text.trim_end_matches(|character: char| character.is_ascii_digit());
-        // `%r1<10>` declares `%r10`: every split of the digits may be the prefix, the longest first.
-        for split in (prefix.len()..text.len()).rev() {
+        // `%r1<10>` declares `%r10`: every split of the digits may be the prefix, the longest first. The number
+        // of a member has few digits.
+        let shortest = prefix.len().max(text.len().saturating_sub(MAX_DIGITS));
+        for split in (shortest..text.len()).rev() {
             let (prefix, digits) = text.split_at(split);
             if digits.len() > 1 && digits.starts_with('0') {
                 continue;

@@ -79,7 +79,7 @@ impl<'a> Builder<'a> {
         match self.resolve(name, address.place)? {
             Resolved::Param { offset: start, bytes } => {
                 let elements = self.elements(dst, transfer.mode.vector)?;
-                let end = offset + ty.bytes() as i64 * elements.len() as i64;
+                let end = offset.saturating_add(ty.bytes() as i64 * elements.len() as i64);
                 if offset < 0 || end > i64::from(bytes) {
                     return Err(Diagnostic::invalid(address.place, "access outside the parameter")
                         .found(format!("bytes {offset} to {end}"))

@@ -10,6 +10,9 @@ use crate::isa::Ty;
 /// Most bytes of one variable: more than any GPU has.
 const MAX_BYTES: u64 = 1 << 40;
 
+/// Most bytes of all initialisers together. ASSUMED: the values that a text of its largest size spells out.
+const MAX_INIT: u64 = 1 << 28;
+
 /// What a name at the top level stands for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Global {
@@ -113,9 +116,11 @@ impl Globals {
                 }
             }
         }
+        let mut room = MAX_INIT;
         for (variable, at) in initialised {
-            match globals.initialise(module, variable) {
+            match globals.initialise(module, variable, room) {
                 Ok((init, relocations)) => {
+                    room -= init.len() as u64;
                     globals.variables[at].init = init;
                     globals.variables[at].relocations = relocations;
                 }
@@ -177,7 +182,7 @@ impl Globals {
                 Global::DynamicShared => external && variable.space == DeclSpace::Shared,
                 Global::Variable(n) if self.external[*n as usize] => {
                     if !external {
-                        return self.define(*n as usize, variable, initialised);
+                        return self.define(module, *n as usize, variable, initialised);
                     }
                     true
                 }
@@ -190,13 +195,12 @@ impl Globals {
             self.names.insert(variable.name, Global::Opaque);
             return Ok(());
         }
-        let layout = layout(variable)?;
-        let sized = layout.bytes > 0 || !variable.dims.contains(&None);
-        if !external && !sized {
-            return Err(Diagnostic::invalid(variable.place, "array without a size")
-                .found(format!("`{}[]`", module.names.text(variable.name)))
-                .expected("a size, an initialiser or `.extern`"));
+        if external && variable.init.is_some() {
+            return Err(Diagnostic::invalid(variable.place, "initialiser of an external variable")
+                .found(format!("`{}`", module.names.text(variable.name)))
+                .expected("a declaration, or no `.extern`"));
         }
+        let layout = sized(module, variable)?;
         let global = match variable.space {
             DeclSpace::Shared if external => Global::DynamicShared,
             DeclSpace::Shared => {
@@ -233,13 +237,15 @@ impl Globals {
     /// Defines a variable that was declared `.extern` before.
     fn define<'a>(
         &mut self,
+        module: &Module,
         n: usize,
         variable: &'a ast::Variable,
         initialised: &mut Vec<(&'a ast::Variable, usize)>,
     ) -> Result<(), Fail> {
-        let layout = layout(variable)?;
+        let layout = sized(module, variable)?;
         let known = &mut self.variables[n];
-        if known.constant != (variable.space == DeclSpace::Const) {
+        let space = if known.constant { DeclSpace::Const } else { DeclSpace::Global };
+        if variable.space != space {
             return Err(Diagnostic::invalid(
                 variable.place,
                 "definition in another space than its declaration",
@@ -252,6 +258,17 @@ impl Globals {
         }
         Ok(())
     }
+}
+
+/// The layout of a variable, which has a size unless another text defines it.
+fn sized(module: &Module, variable: &ast::Variable) -> Result<Layout, Fail> {
+    let layout = layout(variable)?;
+    if variable.linkage != Linkage::Extern && layout.bytes == 0 && variable.dims.contains(&None) {
+        return Err(Diagnostic::invalid(variable.place, "array without a size")
+            .found(format!("`{}[]`", module.names.text(variable.name)))
+            .expected("a size, an initialiser or `.extern`"));
+    }
+    Ok(layout)
 }
 
 fn duplicate(module: &Module, name: Name, place: Place) -> Fail {

@@ -97,11 +97,13 @@ impl Parser<'_> {
         if self.take(b']')? {
             return Ok(simple);
         }
+        self.enter()?;
         let mut operands = vec![Operand { place, kind: simple }];
         while self.take(b',')? {
             operands.push(self.operand(false)?);
         }
         self.expect(b']', "malformed memory operand")?;
+        self.leave();
         Ok(OperandKind::Bracket(operands))
     }
 }

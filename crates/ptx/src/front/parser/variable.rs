@@ -294,7 +294,7 @@ impl Parser<'_> {
             addend = self.addend()?;
             self.expect(b')', "malformed initialiser")?;
         }
-        addend += self.addend()?;
+        addend = addend.wrapping_add(self.addend()?);
         Ok(Init::Address { name, place, generic, addend, mask })
     }
 
