@@ -75,9 +75,8 @@ pub fn assemble(file: &MachineFile, make_l1d: L1dMaker<'_>) -> Result<Assembly, 
     let ends = to_requests.into_iter().zip(from_replies).zip(sm_ends);
     for (index, ((requests, replies), (commands, notices))) in ends.enumerate() {
         let node = NodeId::from(index);
-        let read_only = |config, client| {
-            ReadOnlyCache::new(config, client, node, map.slice_map(), SEED).map(CachedLines::new)
-        };
+        let read_only =
+            |config, client| ReadOnlyCache::new(config, client, node, map.slice_map(), SEED);
         let parts_of_sm = SmParts {
             id: SmId::from(index),
             sms: u32::from(sms),
@@ -88,10 +87,12 @@ pub fn assemble(file: &MachineFile, make_l1d: L1dMaker<'_>) -> Result<Assembly, 
             l1d: l1d(file, L1dSite { node, slices: map.slice_map(), seed: SEED }, make_l1d)?,
             instructions: Box::new(
                 read_only(&file.instruction_cache, Client::Instruction)
+                    .map(CachedLines::without_bytes)
                     .map_err(|error| format!("instruction_cache: {error}"))?,
             ),
             constants: Box::new(
                 read_only(&file.constant_cache, Client::Constant)
+                    .map(CachedLines::new)
                     .map_err(|error| format!("constant_cache: {error}"))?,
             ),
             requests,

@@ -89,6 +89,13 @@ pub trait L1d: Send {
     /// Offers an access. Refused, it comes back with the reason; nothing has changed then but a counter.
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)>;
 
+    /// A number that is another one after every change by which a refused access could be taken, unless it was
+    /// refused for the cycle only ([`Refusal::Port`], [`Refusal::Bank`]). While it stays, offering again is in
+    /// vain. A design that does not keep count may leave it at the cycle.
+    fn changes(&self, now: Cycle) -> u64 {
+        now.0
+    }
+
     /// Takes a reply from the network. Always accepted: its room was reserved when the request left.
     fn accept(&mut self, reply: Packet, now: Cycle);
 

@@ -47,20 +47,30 @@ pub struct CachedLines {
     /// Requests whose line is on its way.
     pending: Vec<(LineAddress, u32)>,
     /// Requests whose line is here, from when on it may be used.
-    here: VecDeque<(Cycle, u32, Line)>,
+    here: VecDeque<(Cycle, u32)>,
+    /// Their lines; none when nobody looks at the bytes.
+    lines: VecDeque<Line>,
+    keeps_bytes: bool,
     /// The line that was taken last.
     taken: Line,
 }
 
 impl CachedLines {
-    /// The cache, with nobody waiting.
+    /// A cache whose bytes are used, with nobody waiting.
     pub fn new(cache: ReadOnlyCache) -> Self {
         CachedLines {
             cache,
             pending: Vec::with_capacity(64),
             here: VecDeque::with_capacity(64),
+            lines: VecDeque::with_capacity(64),
+            keeps_bytes: true,
             taken: Line::ZERO,
         }
+    }
+
+    /// A cache that only says when lines are there: decoded instructions need no bytes.
+    pub fn without_bytes(cache: ReadOnlyCache) -> Self {
+        CachedLines { keeps_bytes: false, ..CachedLines::new(cache) }
     }
 }
 
@@ -69,7 +79,12 @@ impl ReadOnly for CachedLines {
     fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool {
         // One waiter for all: who they are is remembered here.
         match self.cache.lookup(line, 0, now) {
-            Lookup::Hit { ready, line } => self.here.push_back((ready, token, line.clone())),
+            Lookup::Hit { ready, line } => {
+                self.here.push_back((ready, token));
+                if self.keeps_bytes {
+                    self.lines.push_back(line.clone());
+                }
+            }
             Lookup::Pending => self.pending.push((line, token)),
             Lookup::Refused(_) => return false,
         }
@@ -81,24 +96,28 @@ impl ReadOnly for CachedLines {
         if self.here.front()?.0 > now {
             return None;
         }
-        let (_, token, line) = self.here.pop_front()?;
-        self.taken = line;
+        let (_, token) = self.here.pop_front()?;
+        if self.keeps_bytes {
+            self.taken = self.lines.pop_front().expect("each request that is here has its line");
+        }
         Some((token, &self.taken))
     }
 
     fn accept(&mut self, reply: Packet, now: Cycle) {
         let fill = self.cache.accept(reply, now);
-        let here = &mut self.here;
-        let mut served = 0;
-        self.pending.retain(|(line, token)| {
-            let waits = *line != fill.line;
-            if !waits {
-                // Due now, so before every hit that is not: hits stand in the order of their cycles.
-                here.insert(served, (now, *token, fill.data.clone()));
-                served += 1;
+        // Due now, so before every hit that is not: hits stand in the order of their cycles. The last to ask
+        // is put in first, and so comes out last.
+        for index in (0..self.pending.len()).rev() {
+            let (line, token) = self.pending[index];
+            if line != fill.line {
+                continue;
             }
-            waits
-        });
+            self.pending.remove(index);
+            self.here.push_front((now, token));
+            if self.keeps_bytes {
+                self.lines.push_front(fill.data.clone());
+            }
+        }
     }
 
     fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
@@ -116,7 +135,7 @@ impl ReadOnly for CachedLines {
 
     #[inline]
     fn next_event(&self, now: Cycle) -> Cycle {
-        let due = self.here.front().map_or(Cycle::NEVER, |(due, ..)| *due);
+        let due = self.here.front().map_or(Cycle::NEVER, |(due, _)| *due);
         self.cache.next_event(now).min(due.max(now))
     }
 

@@ -39,6 +39,8 @@ pub struct SramL1d {
     pub(super) replay_stalled: bool,
     pub(super) flush: Option<Flush>,
     pub(super) port: Port,
+    /// See [`L1d::changes`].
+    changes: u64,
     pub(super) statistics: L1dStatistics,
 }
 
@@ -119,6 +121,7 @@ impl SramL1d {
             replay_stalled: false,
             flush: None,
             port: Port::default(),
+            changes: 0,
             statistics: L1dStatistics::default(),
         })
     }
@@ -197,11 +200,22 @@ impl L1d for SramL1d {
         }
     }
 
+    #[inline]
+    fn changes(&self, _now: Cycle) -> u64 {
+        self.changes
+    }
+
     fn accept(&mut self, reply: Packet, _now: Cycle) {
+        self.changes += 1;
         self.receive(reply);
     }
 
+    #[inline]
     fn tick(&mut self, now: Cycle) {
+        if self.ready.is_empty() && self.arrived.is_empty() && self.flush.is_none() {
+            return;
+        }
+        self.changes += 1;
         self.replay(now);
         self.fill(now);
         self.flush_step(now);
@@ -214,6 +228,7 @@ impl L1d for SramL1d {
 
     #[inline]
     fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
+        self.changes += 1;
         self.outgoing.pop(now)
     }
 

@@ -23,6 +23,27 @@ struct Pending {
     piece: Piece,
 }
 
+/// An access that the L1D has refused.
+#[derive(Clone, Debug)]
+struct Held {
+    /// Place of its instruction.
+    entry: u8,
+    access: Access,
+    why: Refusal,
+    /// When it was refused.
+    since: Cycle,
+    /// What [`L1d::changes`] said then.
+    changes: u64,
+}
+
+impl Held {
+    /// Whether offering it again may help.
+    #[inline]
+    fn may_pass(&self, l1d: &dyn L1d, now: Cycle) -> bool {
+        matches!(self.why, Refusal::Port | Refusal::Bank) || l1d.changes(now) != self.changes
+    }
+}
+
 /// An access that the L1D has taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
@@ -48,9 +69,11 @@ pub enum Completed {
 pub struct DevicePath {
     /// Instructions with accesses to be made, oldest first.
     queue: DelayLine<u8>,
-    /// An access that was refused, and the instruction that it belongs to.
-    held: Option<(u8, Access)>,
+    /// An access that was refused.
+    held: Option<Held>,
     pending: Slab<Pending>,
+    /// Since when an access could not be made because as many as possible are under way.
+    full_since: Option<Cycle>,
     trays: Vec<Tray>,
     /// Boxed because they travel: an access carries its batch through the memory system and back.
     #[allow(clippy::vec_box)]
@@ -67,6 +90,7 @@ impl DevicePath {
             queue: DelayLine::new(instructions),
             held: None,
             pending: Slab::new(accesses),
+            full_since: None,
             trays: (0..accesses).map(|_| Box::new(strata_memory::Line::ZERO)).collect(),
             batches: (0..accesses).map(|_| Box::new(batch.clone())).collect(),
             segment_bytes,
@@ -89,20 +113,30 @@ impl DevicePath {
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
         let (place, access) = match self.held.take() {
-            Some(held) => held,
+            Some(held) if !held.may_pass(l1d, now) => {
+                self.held = Some(held);
+                return None;
+            }
+            Some(held) => {
+                count_refusal(held.why, now.since(held.since), statistics);
+                (held.entry, held.access)
+            }
             None => {
                 let place = *self.queue.front(now)?;
                 if self.pending.is_full() {
-                    statistics.full_cycles += 1;
+                    self.full_since.get_or_insert(now);
                     return None;
+                }
+                if let Some(since) = self.full_since.take() {
+                    statistics.full_cycles += now.since(since);
                 }
                 (place, self.make(place, table.get_mut(place), statistics))
             }
         };
         let token = access.token;
         if let Err((access, why)) = l1d.offer(access, now) {
-            count_refusal(why, statistics);
-            self.held = Some((place, access));
+            let changes = l1d.changes(now);
+            self.held = Some(Held { entry: place, access, why, since: now, changes });
             return None;
         }
         let entry = table.get(place);
@@ -173,8 +207,14 @@ impl DevicePath {
     }
 
     /// Earliest cycle in which an access is offered.
-    pub fn next_event(&self, now: Cycle) -> Cycle {
-        if self.held.is_some() { now } else { self.queue.next_ready() }
+    pub fn next_event(&self, l1d: &dyn L1d, now: Cycle) -> Cycle {
+        match &self.held {
+            Some(held) if held.may_pass(l1d, now) => now,
+            Some(_) => Cycle::NEVER,
+            // Room for another access comes with a completion, which the L1D announces.
+            None if self.pending.is_full() => Cycle::NEVER,
+            None => self.queue.next_ready(),
+        }
     }
 
     /// Accesses at the L1D or refused by it.
@@ -184,7 +224,7 @@ impl DevicePath {
 
     /// The refused access's line, if one is held.
     pub fn held(&self) -> Option<(u8, strata_memory::LineAddress)> {
-        self.held.as_ref().map(|(place, access)| (*place, access.line))
+        self.held.as_ref().map(|held| (held.entry, held.access.line))
     }
 }
 
@@ -222,7 +262,7 @@ fn take(batch: &AtomicBatch, entry: &mut Entry) {
     }
 }
 
-fn count_refusal(why: Refusal, statistics: &mut LsuStatistics) {
+fn count_refusal(why: Refusal, cycles: u64, statistics: &mut LsuStatistics) {
     let counter = match why {
         Refusal::Port => &mut statistics.refused_port,
         Refusal::Mshr => &mut statistics.refused_mshr,
@@ -232,5 +272,5 @@ fn count_refusal(why: Refusal, statistics: &mut LsuStatistics) {
         Refusal::Bank => &mut statistics.refused_bank,
         Refusal::Flush => &mut statistics.refused_flush,
     };
-    *counter += 1;
+    *counter += cycles;
 }

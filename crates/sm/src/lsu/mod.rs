@@ -278,7 +278,7 @@ impl Lsu {
     /// the constant cache announce themselves.
     pub fn next_event(&self, l1d: &dyn L1d, now: Cycle) -> Cycle {
         self.device
-            .next_event(now)
+            .next_event(l1d, now)
             .min(self.scratchpad.next_event())
             .min(self.constants.next_event())
             .min(self.fences.next_event(l1d, now))

@@ -41,20 +41,20 @@ strata_engine::statistics! {
         bytes_accessed: "bytes",
         /// Cycles in which an access could not be made because as many as possible were under way.
         full_cycles: "cycles",
-        /// Offers refused: the port was used already.
-        refused_port: "offers",
-        /// Offers refused: no MSHR.
-        refused_mshr: "offers",
-        /// Offers refused: the MSHR can merge no more.
-        refused_merge: "offers",
-        /// Offers refused: every way of the set is being filled.
-        refused_ways: "offers",
-        /// Offers refused: no room towards the network.
-        refused_network: "offers",
-        /// Offers refused: the bank was busy.
-        refused_bank: "offers",
-        /// Offers refused: a flush was under way.
-        refused_flush: "offers",
+        /// Cycles in which the next access waited because the port was used already.
+        refused_port: "cycles",
+        /// Cycles in which the next access waited because there was no free MSHR.
+        refused_mshr: "cycles",
+        /// Cycles in which the next access waited because the MSHR of its line could merge no more.
+        refused_merge: "cycles",
+        /// Cycles in which the next access waited because every way of its set was being filled.
+        refused_ways: "cycles",
+        /// Cycles in which the next access waited because there was no room towards the network.
+        refused_network: "cycles",
+        /// Cycles in which the next access waited because the bank was busy.
+        refused_bank: "cycles",
+        /// Cycles in which the next access waited because a flush was under way.
+        refused_flush: "cycles",
         /// Passes through shared memory.
         shared_passes: "cycles",
         /// Passes beyond those that instructions without bank conflicts would have taken.
