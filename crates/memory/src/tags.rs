@@ -27,6 +27,9 @@ typed_id! {
     FrameId, u32
 }
 
+/// Lines of one cache. ASSUMED: 128 MiB, as much as the whole L2 of the largest GPUs.
+const MAX_FRAMES: usize = 1 << 20;
+
 /// What a tag array is made of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
@@ -51,6 +54,8 @@ impl Geometry {
             ("sets", format!("must be 1 to 2^24, found {sets}"))
         } else if !(1..=64).contains(&ways) {
             ("ways", format!("must be 1 to 64, found {ways}"))
+        } else if sets * ways > MAX_FRAMES {
+            ("sets", format!("must be at most {MAX_FRAMES} lines in all, found {sets} sets of {ways} ways"))
         } else if index != SetIndex::Modulo && !sets.is_power_of_two() {
             ("sets", format!("an index of bits needs a power of two, found {sets}"))
         } else if replacement == ReplacementPolicy::TreePlru && !ways.is_power_of_two() {

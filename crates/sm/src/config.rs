@@ -205,6 +205,7 @@ impl SmConfig {
         if !self.register_unit.is_multiple_of(32) {
             return Err(format!("sm.register_unit = {}: expected a multiple of 32", *self.register_unit));
         }
+        within("shared_bytes", *self.shared_bytes, 0, 1 << 20)?;
         within("shared_unit_bytes", *self.shared_unit_bytes, 1, 1 << 20)?;
         within("schedulers", *self.schedulers, 1, 8)?;
         within("instruction_buffer", *self.instruction_buffer, 1, 16)?;

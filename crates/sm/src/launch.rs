@@ -55,7 +55,7 @@ impl Launch {
 
     /// Shared memory of a CTA in bytes: static and dynamic.
     pub fn shared_per_cta(&self) -> u32 {
-        self.kernel.shared_bytes + self.dynamic_shared
+        self.kernel.shared_bytes.saturating_add(self.dynamic_shared)
     }
 
     /// Place of CTA `index` in the grid, x fastest.

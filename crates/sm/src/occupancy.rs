@@ -74,7 +74,8 @@ pub struct Occupancy {
 /// is named.
 pub fn occupancy(limits: &Limits, demand: &Demand) -> Occupancy {
     let registers_per_warp = (demand.registers * 32).next_multiple_of(limits.register_unit);
-    let shared_per_cta = demand.shared_bytes.next_multiple_of(limits.shared_unit_bytes);
+    let shared_per_cta =
+        demand.shared_bytes.checked_next_multiple_of(limits.shared_unit_bytes).unwrap_or(u32::MAX);
     // Registers are given to whole warps, so first count the warps that they allow.
     let warps_by_registers = limits.registers.checked_div(registers_per_warp).unwrap_or(u32::MAX);
     let warps = demand.warps.max(1);

@@ -62,7 +62,11 @@ impl<'a> TimedDevice<'a> {
         let system = SystemRegion::new(bytes);
         let mut heap = Heap::new(system.floor());
         let mut variables = Vec::new();
-        for (address, bytes) in program.place_variables(&mut heap).map_err(|error| error.to_string())? {
+        let placed = program.place_variables(&mut heap).map_err(|error| error.to_string())?;
+        if heap.end() > system.floor() {
+            return Err(format!("the variables of the module do not fit the {bytes} bytes of device memory"));
+        }
+        for (address, bytes) in placed {
             gpu.write(address, &bytes);
             variables.push(address);
         }

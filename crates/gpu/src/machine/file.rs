@@ -10,6 +10,8 @@ use strata_memory::read_only::ReadOnlyConfig;
 use strata_sm::config::SmConfig;
 use strata_sm::lsu::LsuConfig;
 
+use super::size;
+
 /// A machine file's contents.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -100,9 +102,13 @@ impl MachineFile {
         within("clocks.core_mhz", u64::from(*self.clocks.core_mhz), 1, 100_000)?;
         within("clocks.dram_mhz", u64::from(*self.clocks.dram_mhz), 1, 100_000)?;
         within("gpu.sms", u64::from(*self.gpu.sms), 1, 1024)?;
+        within("gpu.channels", u64::from(*self.gpu.channels), 1, 256)?;
+        within("gpu.slices_per_channel", u64::from(*self.gpu.slices_per_channel), 1, 64)?;
+        within("gpu.interleave_bytes", u64::from(*self.gpu.interleave_bytes), 128, 1 << 20)?;
         within("gpu.memory_mib", *self.gpu.memory_mib, 16, 1 << 18)?;
         within("gpu.dispatch_latency_cycles", *self.gpu.dispatch_latency_cycles, 1, 10_000)?;
         within("gpu.watchdog_cycles", *self.gpu.watchdog_cycles, 1_000, 1 << 40)?;
+        within("network.buffer_flits", u64::from(*self.network.buffer_flits), 1, 4096)?;
         within("network.hop_latency_cycles", *self.network.hop_latency_cycles, 1, 10_000)?;
         self.sm.check()?;
         self.lsu.check().map_err(section("lsu"))?;
@@ -117,6 +123,14 @@ impl MachineFile {
         self.instruction_cache.check().map_err(|error| format!("instruction_cache: {error}"))?;
         self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
         self.dram.check().map_err(|error| format!("dram: {error}"))?;
+        let bytes = size::host_bytes(self);
+        if bytes > size::MOST_BYTES {
+            return Err(format!(
+                "the machine takes {} MiB of this host beside device memory, expected at most {}",
+                bytes >> 20,
+                size::MOST_BYTES >> 20
+            ));
+        }
         Ok(())
     }
 

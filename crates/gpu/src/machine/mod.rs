@@ -2,6 +2,7 @@
 
 mod file;
 pub mod overrides;
+mod size;
 
 use std::path::Path;
 

@@ -12,6 +12,13 @@ const MAX_QUEUE: usize = 64;
 /// Banks: the scheduler works on masks of this width.
 pub(super) const MAX_BANKS: usize = 32;
 
+/// Longest distance of two commands. ASSUMED: far above any DRAM.
+const MAX_CYCLES: u64 = 4096;
+/// Longest distance of two refreshes. ASSUMED: far above the 7.8 microseconds of any DRAM.
+const MAX_REFRESH_CYCLES: u64 = 1 << 20;
+/// Longest way through a controller, and most requests on the way back.
+const MAX_CONTROLLER: u64 = 1 << 16;
+
 /// Parameters of a DRAM channel. Cycles are DRAM cycles unless said otherwise.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -104,20 +111,12 @@ impl DramParameters {
         if !atom.is_power_of_two() || atom > LINE_BYTES {
             return refuse("atom_bytes", format!("found {atom}, expected a power of two up to {LINE_BYTES}"));
         }
-        if *self.burst_cycles == 0 {
-            return refuse("burst_cycles", "found 0, expected at least 1".into());
-        }
+        self.check_cycles()?;
         if !(1..=MAX_QUEUE).contains(&*self.queue_entries) {
             return refuse(
                 "queue_entries",
                 format!("found {}, expected 1 to {MAX_QUEUE}", *self.queue_entries),
             );
-        }
-        if *self.return_entries == 0 {
-            return refuse("return_entries", "found 0, expected at least 1".into());
-        }
-        if *self.timing.cl + *self.burst_cycles == 0 || *self.timing.rcd == 0 || *self.timing.rp == 0 {
-            return refuse("timing", "RCD and RP are at least 1".into());
         }
         if let Some(refresh) = &self.refresh
             && *refresh.refi <= *refresh.rfc + *self.timing.rc + *self.timing.rp
@@ -132,5 +131,40 @@ impl DramParameters {
             return refuse("address_pattern", format!("found {} banks, expected {banks}", pattern.banks()));
         }
         Ok(pattern)
+    }
+
+    /// Every distance within reason, so that sums of some are too.
+    fn check_cycles(&self) -> Result<(), ParameterError> {
+        let t = &self.timing;
+        let bounds = [
+            ("burst_cycles", *self.burst_cycles, 1, MAX_CYCLES),
+            ("return_entries", *self.return_entries as u64, 1, MAX_CONTROLLER),
+            ("controller_latency_cycles", *self.controller_latency_cycles, 0, MAX_CONTROLLER),
+            ("timing.ccd", *t.ccd, 0, MAX_CYCLES),
+            ("timing.ccd_l", *t.ccd_l, 0, MAX_CYCLES),
+            ("timing.rrd", *t.rrd, 0, MAX_CYCLES),
+            ("timing.rcd", *t.rcd, 1, MAX_CYCLES),
+            ("timing.ras", *t.ras, 0, MAX_CYCLES),
+            ("timing.rp", *t.rp, 1, MAX_CYCLES),
+            ("timing.rc", *t.rc, 0, MAX_CYCLES),
+            ("timing.cl", *t.cl, 0, MAX_CYCLES),
+            ("timing.wl", *t.wl, 0, MAX_CYCLES),
+            ("timing.cdlr", *t.cdlr, 0, MAX_CYCLES),
+            ("timing.wr", *t.wr, 0, MAX_CYCLES),
+            ("timing.rtp", *t.rtp, 0, MAX_CYCLES),
+            ("timing.turnaround", *t.turnaround, 0, MAX_CYCLES),
+        ];
+        let refresh = self.refresh.iter().flat_map(|refresh| {
+            [
+                ("refresh.refi", *refresh.refi, 1, MAX_REFRESH_CYCLES),
+                ("refresh.rfc", *refresh.rfc, 1, MAX_REFRESH_CYCLES),
+            ]
+        });
+        for (field, value, least, most) in bounds.into_iter().chain(refresh) {
+            if !(least..=most).contains(&value) {
+                return Err(ParameterError::new(field, format!("found {value}, expected {least} to {most}")));
+            }
+        }
+        Ok(())
     }
 }

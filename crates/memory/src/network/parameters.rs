@@ -11,6 +11,11 @@ pub(super) const MAX_RADIX: usize = 128;
 /// Terminals of a butterfly. ASSUMED: far above any GPU.
 const MAX_TERMINALS: usize = 1 << 14;
 
+/// Switches on a path: as many as a binary butterfly of [`MAX_TERMINALS`] has.
+const MAX_STAGES: usize = MAX_TERMINALS.ilog2() as usize;
+/// Room of a buffer in flits. ASSUMED: far above any network.
+const MAX_BUFFER: u32 = 4096;
+
 /// How nodes are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -70,11 +75,11 @@ impl NetworkParameters {
             return Err(ParameterError::new("hop_latency_cycles", "found 0, expected at least 1"));
         }
         let needed = self.flit_size()?.flits(largest_bytes);
-        if *self.buffer_flits < needed {
+        if !(needed..=MAX_BUFFER).contains(&*self.buffer_flits) {
             return Err(ParameterError::new(
                 "buffer_flits",
                 format!(
-                    "found {}, expected at least the {needed} flits of the largest packet",
+                    "found {}, expected the {needed} flits of the largest packet to {MAX_BUFFER}",
                     *self.buffer_flits
                 ),
             ));
@@ -135,9 +140,9 @@ impl Shape {
             Topology::Crossbar => (inputs.len().max(outputs.len()).max(1), 1, 0, 0),
             Topology::Butterfly { radix, stages } => (radix, stages, inputs.start, outputs.start),
         };
-        if radix == 0 || radix > MAX_RADIX || stages == 0 {
+        if !(1..=MAX_RADIX).contains(&radix) || !(1..=MAX_STAGES).contains(&stages) {
             return refuse(format!(
-                "found {radix} ports and {stages} stages, expected 1 to {MAX_RADIX} ports and a stage"
+                "found {radix} ports and {stages} stages, expected 1 to {MAX_RADIX} ports and 1 to {MAX_STAGES} stages"
             ));
         }
         let wires = u32::try_from(stages).ok().and_then(|stages| radix.checked_pow(stages));

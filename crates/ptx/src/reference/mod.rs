@@ -35,6 +35,9 @@ pub const TURNS: u32 = 8;
 /// Most threads of a CTA (PTX ISA, every target).
 pub const MAX_THREADS: u32 = 1024;
 
+/// Bytes of shared and local memory of one CTA, and of all that are resident: what a host can spare.
+const MAX_CTA_BYTES: u64 = 1 << 30;
+
 /// The shape and arguments of a launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchConfig {
@@ -113,6 +116,11 @@ impl Launch<'_> {
         let [x, y, _] = self.config.block;
         [number % x, number / x % y, number / x / y]
     }
+
+    /// Bytes of shared and local memory of a CTA.
+    fn cta_bytes(&self) -> u64 {
+        u64::from(self.shared_bytes) + u64::from(self.threads) * u64::from(self.kernel.local_bytes)
+    }
 }
 
 /// A launch of a kernel on a memory.
@@ -184,6 +192,12 @@ fn check(launch: &Launch<'_>) -> Result<(), String> {
     {
         return Err(format!("block {:?}; .reqntid demands {required:?}", config.block));
     }
+    if launch.cta_bytes() > MAX_CTA_BYTES {
+        return Err(format!(
+            "{} bytes of shared and local memory a CTA; at most {MAX_CTA_BYTES} are possible",
+            launch.cta_bytes()
+        ));
+    }
     if config.params.len() < kernel.param_bytes as usize {
         return Err(format!(
             "{} bytes of parameters; the kernel takes {}",
@@ -196,10 +210,11 @@ fn check(launch: &Launch<'_>) -> Result<(), String> {
 
 fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Result<(), Stop> {
     let [nx, ny, nz] = launch.config.grid.map(u64::from);
-    let total = nx * ny * nz;
+    let total = nx.saturating_mul(ny).saturating_mul(nz);
     let ctaid = |number: u64| [number % nx, number / nx % ny, number / nx / ny].map(|axis| axis as u32);
     let limit = options.instruction_limit.unwrap_or(u64::MAX);
-    let most = options.resident_ctas.max(1);
+    let fitting = MAX_CTA_BYTES / launch.cta_bytes().max(1);
+    let most = options.resident_ctas.min(usize::try_from(fitting).unwrap_or(usize::MAX)).max(1);
     let mut resident: Vec<Cta> = Vec::new();
     let mut next = 0;
     let mut allowed = 1;

@@ -1,0 +1,97 @@
+//! How much of the host a machine takes: a file of some lines can describe one that no host holds.
+
+use strata_designs::baseline::SramL1dConfig;
+use strata_memory::LINE_BYTES;
+use strata_memory::l2::L2Config;
+use strata_memory::read_only::ReadOnlyConfig;
+
+use super::{L1dChoice, LlcChoice, MachineFile};
+
+/// Bytes of the host that a machine may take beside device memory, which is given only when it is touched.
+/// ASSUMED: a hundred times what a GPU of 150 SMs with an L2 of 50 MiB takes.
+pub(super) const MOST_BYTES: u64 = 8 << 30;
+
+/// Bytes of the largest thing that is counted: a line with its tags, a packet in a queue, a place of an MSHR.
+const ITEM_BYTES: u64 = 256;
+
+/// Queues as deep as a buffer that a link has: mailboxes, arrivals and credits.
+const QUEUES_OF_LINK: u64 = 8;
+
+/// An upper bound of the bytes that the parts of a machine take, each of whose numbers was checked.
+pub(super) fn host_bytes(file: &MachineFile) -> u64 {
+    let (L1dChoice::Sram(l1), LlcChoice::Conventional(llc)) = (&file.l1d, &file.llc);
+    let link = QUEUES_OF_LINK * u64::from(*file.network.buffer_flits);
+    let read_only = read_only(&file.instruction_cache) + read_only(&file.constant_cache);
+    let sm = l1d(l1) + read_only + u64::from(*file.lsu.accesses) + 2 * link;
+    let rows = 4 * u64::from(*file.sm.registers) + u64::from(*file.sm.shared_bytes);
+    let slice = l2(llc) + 2 * link;
+    let channel = 2 * *file.dram.return_entries as u64 + u64::from(*file.gpu.slices_per_channel) * slice;
+    let items = u64::from(*file.gpu.sms) * sm + u64::from(*file.gpu.channels) * channel;
+    items * ITEM_BYTES + u64::from(*file.gpu.sms) * rows
+}
+
+fn l1d(config: &SramL1dConfig) -> u64 {
+    let lines = *config.sets * *config.ways;
+    let mshrs = *config.mshr_entries * (usize::from(*config.mshr_merges) + LINE_BYTES / *config.sector_bytes);
+    let queues = *config.bypass_entries + *config.miss_queue + *config.write_buffer;
+    let hits = (*config.hit_latency_cycles as usize + 2) * *config.accesses_per_cycle;
+    (lines + mshrs + queues + hits) as u64 + *config.fill_latency_cycles
+}
+
+fn l2(config: &L2Config) -> u64 {
+    let lines = *config.sets * *config.ways;
+    let mshrs = *config.mshr_entries * (usize::from(*config.mshr_merges) + LINE_BYTES / *config.sector_bytes);
+    let queues = *config.request_queue + *config.reply_queue + *config.dram_queue + *config.write_buffer;
+    (lines + mshrs + queues) as u64 + *config.rop_latency_cycles + *config.hit_latency_cycles
+}
+
+fn read_only(config: &ReadOnlyConfig) -> u64 {
+    (*config.sets * *config.ways + 2 * *config.mshr_entries + *config.miss_queue) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Machine;
+
+    fn refusal(sets: &[&str]) -> String {
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        Machine::load("gtx480", &sets).map(|_| ()).expect_err("the machine is too large").to_string()
+    }
+
+    #[test]
+    fn no_number_alone_is_beyond_reason() {
+        for (set, field) in [
+            ("l1d.sram.sets=16777216", "lines in all"),
+            ("llc.conventional.sets=16777216", "lines in all"),
+            ("constant_cache.sets=16777216", "lines in all"),
+            ("network.buffer_flits=4294967295", "buffer_flits"),
+            ("sm.shared_bytes=4294967295", "shared_bytes"),
+            ("gpu.channels=65535", "gpu.channels"),
+            ("gpu.slices_per_channel=65535", "gpu.slices_per_channel"),
+            ("gpu.interleave_bytes=2147483648", "gpu.interleave_bytes"),
+            ("dram.return_entries=1000000000", "return_entries"),
+            ("dram.burst_cycles=18446744073709551615", "burst_cycles"),
+            ("dram.timing.cl=9223372036854775807", "timing.cl"),
+            ("dram.controller_latency_cycles=9223372036854775807", "controller_latency_cycles"),
+        ] {
+            let error = refusal(&[set]);
+            assert!(error.contains(field), "{set}: {error}");
+        }
+    }
+
+    #[test]
+    fn nor_are_all_together() {
+        let error = refusal(&["gpu.sms=1000", "l1d.sram.mshr_entries=4096", "l1d.sram.mshr_merges=4096"]);
+        assert!(error.contains("of this host"), "{error}");
+        let error = refusal(&["gpu.sms=1000", "l1d.sram.sets=16384", "l1d.sram.ways=64"]);
+        assert!(error.contains("of this host"), "{error}");
+    }
+
+    #[test]
+    fn a_gpu_of_today_is_allowed() {
+        let sets = ["gpu.sms=148", "l1d.sram.sets=512", "gpu.channels=64", "llc.conventional.sets=1024"];
+        let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+        let machine = Machine::load("gtx480", &sets).unwrap_or_else(|error| panic!("{error}"));
+        assert!(super::host_bytes(machine.file()) < super::MOST_BYTES / 4);
+    }
+}
