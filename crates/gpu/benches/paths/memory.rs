@@ -1,0 +1,186 @@
+//! One request at each level of the hierarchy, from offer to answer.
+
+use std::hint::black_box;
+
+use strata_designs::baseline::{SramL1d, SramL1dConfig};
+use strata_engine::{ClockRatio, Cycle, Island, Window, link};
+use strata_gpu::machine::{L1dChoice, LlcChoice, Machine};
+use strata_memory::doors::{Access, Action, DramPort, DramRequest, L1d, Llc, Policy};
+use strata_memory::dram::Channel;
+use strata_memory::l2::L2Slice;
+use strata_memory::network::{Direction, NetworkEnds, NetworkIsland};
+use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet, SliceMap, Tray};
+
+use super::{Path, machine};
+
+/// The L1D's part of a machine file.
+pub fn sram(machine: &Machine) -> &SramL1dConfig {
+    let L1dChoice::Sram(config) = &machine.file().l1d;
+    config
+}
+
+/// A load of a line that the L1D holds.
+pub fn l1d_hit() -> Path {
+    l1d_load(|_| 0)
+}
+
+/// A load of a line that the L1D does not hold: out, back, filled and served.
+pub fn l1d_miss() -> Path {
+    l1d_load(|count| count)
+}
+
+/// Loads the lines that `line` numbers; misses are answered at once.
+fn l1d_load(line: impl Fn(u64) -> u64 + 'static) -> Path {
+    let machine = machine();
+    let slices = SliceMap::new(1, 256, NodeId(1)).expect("one slice");
+    let mut l1d = SramL1d::new(sram(&machine), NodeId(0), slices, 1).expect("the machine was checked");
+    let mut spare: Option<Tray> = Some(Box::new(Line::ZERO));
+    let (mut now, mut count) = (Cycle::ZERO, 0);
+    Path::new(move || {
+        let access = Access {
+            line: LineAddress(line(count)),
+            bytes: ByteMask::ALL,
+            action: Action::Load(spare.take().expect("the tray is back")),
+            policy: Policy::Cached,
+            token: 0,
+            pc: 0,
+            warp: 0,
+        };
+        count += 1;
+        l1d.offer(access, now).expect("the cache is idle");
+        while spare.is_none() {
+            now = Cycle(l1d.next_event(now.next()).0.max(now.0 + 1));
+            l1d.tick(now);
+            if let Some(packet) = l1d.outgoing(now) {
+                l1d.accept(packet.into_reply(), now);
+            }
+            if let Some(completion) = l1d.completed(now) {
+                let Action::Load(tray) = completion.action else { unreachable!("only loads were offered") };
+                spare = Some(black_box(tray));
+            }
+        }
+        now = now.next();
+    })
+    .warm()
+}
+
+/// DRAM for a slice that always hits.
+#[derive(Default)]
+struct AtOnce(Option<DramRequest>);
+
+impl DramPort for AtOnce {
+    fn offer(&mut self, request: DramRequest, _: Cycle) -> Result<(), DramRequest> {
+        self.0 = Some(request);
+        Ok(())
+    }
+    fn completed(&mut self, _: Cycle) -> Option<DramRequest> {
+        self.0.take()
+    }
+}
+
+/// A read of a line that the L2 slice holds.
+pub fn l2_hit() -> Path {
+    let machine = machine();
+    let LlcChoice::Conventional(config) = &machine.file().llc;
+    let mut slice = L2Slice::new(config, 0, 1).expect("the machine was checked");
+    let mut dram = AtOnce::default();
+    let mut spare: Option<Tray> = Some(Box::new(Line::ZERO));
+    let mut now = Cycle::ZERO;
+    Path::new(move || {
+        let tray = spare.take().expect("the tray is back");
+        slice.offer(packet(0, 1, Body::Read(tray)), now).expect("the slice is idle");
+        while spare.is_none() {
+            now = if dram.0.is_some() {
+                now.next()
+            } else {
+                Cycle(slice.next_event(now.next()).0.max(now.0 + 1))
+            };
+            slice.tick(&mut dram, now);
+            if let Some(reply) = slice.outgoing(now) {
+                let Body::ReadReply(tray) = reply.body else { unreachable!("a read was offered") };
+                spare = Some(black_box(tray));
+            }
+        }
+        now = now.next();
+    })
+    .warm()
+}
+
+fn packet(from: u16, to: u16, body: Body) -> Packet {
+    Packet {
+        line: LineAddress(0),
+        bytes: ByteMask::ALL,
+        source: NodeId(from),
+        destination: NodeId(to),
+        client: Client::L1d,
+        tag: 0,
+        body,
+    }
+}
+
+/// A packet with a line from an SM through the network to a partition.
+pub fn network_packet() -> Path {
+    let machine = machine();
+    let config = &machine.file().network;
+    let (sms, slices) = (15, 12);
+    let (hop, room) = (*config.hop_latency_cycles, *config.buffer_flits);
+    let (mut senders, inlets): (Vec<_>, Vec<_>) = (0..sms).map(|_| link(hop, room)).unzip();
+    let (outlets, mut receivers): (Vec<_>, Vec<_>) = (0..slices).map(|_| link(hop, room)).unzip();
+    let ends = NetworkEnds { first_input: NodeId(0), inlets, first_output: NodeId(sms), outlets };
+    let mut network = NetworkIsland::new(Direction::Request, config, ends).expect("the machine was checked");
+    let mut spare = Some(packet(3, sms + 5, Body::Write(Box::new(Line::ZERO))));
+    let (mut now, mut window) = (Cycle::ZERO, Window(0));
+    Path::new(move || {
+        let packet = spare.take().expect("the packet is back");
+        let flits = packet.wire_bytes().div_ceil(*machine.file().network.flit_bytes);
+        senders[3].send(packet, flits, now).unwrap_or_else(|_| panic!("the link is idle"));
+        while spare.is_none() {
+            // A window as the engine runs it: `hop` cycles, then what was sent is exchanged.
+            senders[3].flush(window);
+            receivers[5].flush(window);
+            network.flush(window);
+            window = Window(window.0 + 1);
+            network.collect(window);
+            senders[3].collect(window);
+            receivers[5].collect(window);
+            for cycle in 0..hop {
+                let at = now + cycle;
+                if network.next_event(at) <= at {
+                    network.tick(at);
+                }
+                if let Some(packet) = receivers[5].receive(at) {
+                    receivers[5].release(flits, at);
+                    spare = Some(black_box(packet));
+                }
+            }
+            now += hop;
+        }
+    })
+    .warm()
+}
+
+/// A read of a line from a row that is not open.
+pub fn dram_read() -> Path {
+    let machine = machine();
+    let clocks = &machine.file().clocks;
+    let clock = ClockRatio::of(u64::from(*clocks.dram_mhz), u64::from(*clocks.core_mhz)).expect("a ratio");
+    let mut channel = Channel::new(&machine.file().dram, clock, 2, 2).expect("the machine was checked");
+    const LINES: u64 = 1 << 14;
+    channel.ensure(LINES);
+    let mut spare: Option<Tray> = Some(Box::new(Line::ZERO));
+    let (mut now, mut line) = (Cycle::ZERO, 0);
+    Path::new(move || {
+        let tray = spare.take().expect("the tray is back");
+        let request =
+            DramRequest { line: LineAddress(line), bytes: ByteMask::ALL, write: false, tag: 0, tray };
+        line = (line + 512) % LINES;
+        channel.port(0).offer(request, now).expect("the queue is empty");
+        while spare.is_none() {
+            now = Cycle(channel.next_event(now.next()).0.max(now.0 + 1));
+            channel.tick(now);
+            spare = channel.port(0).completed(now).map(|done| black_box(done.tray));
+        }
+        now = now.next();
+    })
+    .warm()
+}

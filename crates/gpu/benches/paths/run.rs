@@ -1,0 +1,41 @@
+//! Whole runs at `test` size with one thread: what a user waits for.
+
+use std::hint::black_box;
+
+use strata_gpu::{RunRequest, run};
+use strata_workloads::{Size, find};
+
+use super::{Path, machine};
+
+/// A tiled matrix product: computation and shared memory.
+pub fn gemm() -> Path {
+    whole("gemm")
+}
+
+/// Rows, then columns of a matrix: the L1D and the L2.
+pub fn atax() -> Path {
+    whole("atax")
+}
+
+/// Random loads: every lane a line of its own, the whole way to DRAM.
+pub fn gather() -> Path {
+    whole("gather")
+}
+
+fn whole(name: &'static str) -> Path {
+    let (machine, program) = (machine(), find(name).expect("a built-in workload").program(Size::Test));
+    Path::new(move || {
+        let result = run(RunRequest {
+            program: program.as_ref(),
+            size: None,
+            machine: &machine,
+            overrides: &[],
+            threads: 1,
+            window: None,
+            check: false,
+            max_cycles: None,
+            progress: &mut |_| {},
+        });
+        black_box(result.unwrap_or_else(|error| panic!("{error}")));
+    })
+}
