@@ -81,6 +81,8 @@ pub struct Variation {
     pub threads: usize,
     /// Picks the window: from 1 to the machine's longest.
     pub window: usize,
+    /// Cycles after which a run is given up.
+    pub limit: u64,
 }
 
 impl Variation {
@@ -89,7 +91,7 @@ impl Variation {
         let machine = Machine::load("gtx480", &self.sets).unwrap_or_else(|error| panic!("{error}"));
         let longest = machine.file().window();
         let window = [1, longest, longest, longest.div_ceil(2)][self.window % 4];
-        (machine, GpuOptions { threads: self.threads, window: Some(window), limit: Cycle(20_000_000) })
+        (machine, GpuOptions { threads: self.threads, window: Some(window), limit: Cycle(self.limit) })
     }
 }
 
@@ -104,6 +106,6 @@ pub fn variation() -> impl Strategy<Value = Variation> {
             format!("{path}={}", value.get(values))
         });
         let sets = BASE.iter().map(ToString::to_string).chain(changes).collect();
-        Variation { sets, threads, window }
+        Variation { sets, threads, window, limit: 20_000_000 }
     })
 }

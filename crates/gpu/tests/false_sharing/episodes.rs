@@ -8,8 +8,12 @@
 use std::fmt::Write;
 
 use strata_engine::seed::Stream;
+use strata_gpu::device::TimedDevice;
+use strata_gpu::gpu::{Gpu, L1dMaker};
 use strata_memory::LINE_BYTES;
-use strata_workloads::{Arg, Device, DeviceError};
+use strata_workloads::{Arg, Device, DeviceError, Module};
+
+use crate::common::variation::Variation;
 
 /// What separates the episodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -107,7 +111,7 @@ fn plan(shape: &Shape) -> Plan {
 }
 
 /// The kernel.
-pub fn text(between: Between) -> String {
+fn text(between: Between) -> String {
     let mut accesses = String::new();
     for (load, flavours) in [(false, STORES), (true, LOADS)] {
         for (flavour, name) in flavours.iter().enumerate() {
@@ -154,17 +158,24 @@ pub fn text(between: Between) -> String {
     )
 }
 
-/// What a run of the episodes gave.
-#[derive(Debug)]
-pub enum Outcome {
-    /// Every byte that was read, and every byte at the end, is right.
-    Right,
-    /// The first thing that is not.
-    Wrong(String),
+/// Plays the episodes on a machine. The error is the first thing that is wrong.
+pub fn check(mut shape: Shape, variation: &Variation, make_l1d: L1dMaker<'_>) -> Result<(), String> {
+    let (machine, options) = variation.machine();
+    // One CTA to an SM: all of the grid runs at once on whatever machine.
+    shape.grid = shape.grid.min(u32::from(*machine.file().gpu.sms));
+    let text = text(shape.between);
+    let mut silent = |_: &_| {};
+    let module = Module { name: "episodes.ptx", text: &text };
+    let gpu = Gpu::with_l1d(&machine, options, make_l1d)?;
+    let mut device = TimedDevice::on(gpu, &machine, module, &mut silent)?;
+    match play(&shape, &mut device).map_err(|error| error.to_string())? {
+        Some(wrong) => Err(wrong),
+        None => Ok(()),
+    }
 }
 
-/// Plays the episodes on a device with the kernel's [`text`] loaded.
-pub fn play(shape: &Shape, device: &mut dyn Device) -> Result<Outcome, DeviceError> {
+/// Plays the episodes on a device; says what is wrong first, if anything.
+fn play(shape: &Shape, device: &mut dyn Device) -> Result<Option<String>, DeviceError> {
     let plan = plan(shape);
     let steps = device.alloc("plan", plan.steps.len() as u64)?;
     let lines = device.alloc("lines", plan.at_first.len() as u64)?;
@@ -206,7 +217,7 @@ pub fn play(shape: &Shape, device: &mut dyn Device) -> Result<Outcome, DeviceErr
             let offset = u32::from_le_bytes(offset.try_into().expect("four bytes"));
             let threads = shape.grid * shape.block;
             let (row, thread) = (index as u32 / threads, index as u32 % threads);
-            return Ok(Outcome::Wrong(format!(
+            return Ok(Some(format!(
                 "episode {}, step {}: thread {thread} read {:02x?} at byte {offset} of the lines, expected {:02x?}",
                 row / shape.steps,
                 row % shape.steps,
@@ -217,11 +228,9 @@ pub fn play(shape: &Shape, device: &mut dyn Device) -> Result<Outcome, DeviceErr
     }
     let mut found = vec![0; plan.at_end.len()];
     device.download(lines, &mut found)?;
-    Ok(match found.iter().zip(&plan.at_end).position(|(found, expected)| found != expected) {
-        Some(byte) => Outcome::Wrong(format!(
-            "byte {byte} of the lines is {:#04x} at the end, expected {:#04x}",
-            found[byte], plan.at_end[byte]
-        )),
-        None => Outcome::Right,
-    })
+    let wrong = found.iter().zip(&plan.at_end).position(|(found, expected)| found != expected);
+    Ok(wrong.map(|byte| {
+        let (found, expected) = (found[byte], plan.at_end[byte]);
+        format!("byte {byte} of the lines is {found:#04x} at the end, expected {expected:#04x}")
+    }))
 }

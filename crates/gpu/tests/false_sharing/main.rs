@@ -6,12 +6,10 @@ mod common;
 mod episodes;
 
 use common::setting;
-use common::variation::{self, Variation};
-use episodes::{Between, Outcome, Shape, play, text};
+use common::variation;
+use episodes::{Between, Shape, check};
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
-use strata_gpu::device::TimedDevice;
-use strata_workloads::Module;
 
 /// As many as an ordinary test run has time for.
 const CASES: u32 = 60;
@@ -29,20 +27,6 @@ fn shape(between: Between) -> impl Strategy<Value = Shape> {
         })
 }
 
-fn check(mut shape: Shape, variation: &Variation) -> Result<(), String> {
-    let (machine, options) = variation.machine();
-    // One CTA to an SM: all of the grid runs at once on whatever machine.
-    shape.grid = shape.grid.min(u32::from(*machine.file().gpu.sms));
-    let text = text(shape.between);
-    let mut silent = |_: &_| {};
-    let module = Module { name: "episodes.ptx", text: &text };
-    let mut device = TimedDevice::new(&machine, module, options, &mut silent)?;
-    match play(&shape, &mut device).map_err(|error| error.to_string())? {
-        Outcome::Right => Ok(()),
-        Outcome::Wrong(what) => Err(what),
-    }
-}
-
 fn check_many(between: Between) {
     let seed = setting("STRATA_RANDOM_SEED", 1);
     let config = ProptestConfig {
@@ -54,7 +38,7 @@ fn check_many(between: Between) {
     };
     let outcome = TestRunner::new(config)
         .run(&(shape(between), variation::variation()), |(shape, variation)| {
-            check(shape, &variation).map_err(TestCaseError::fail)
+            check(shape, &variation, &mut |_, l1d| l1d).map_err(TestCaseError::fail)
         });
     if let Err(error) = outcome {
         panic!("STRATA_RANDOM_SEED={seed}: {error}");
