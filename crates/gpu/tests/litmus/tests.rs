@@ -1,14 +1,15 @@
 //! Litmus tests as data: what each role does, and which outcome the PTX memory model forbids.
 
 /// One litmus test. Roles run in different CTAs (or, with `one_cta`, in different warps of one CTA); each lane is
-/// an instance of its own with its own `x` and `y`. Roles use `%x`, `%y` (addresses), `%r0`, `%r1` (what they saw).
+/// an instance of its own with its own `x`, `y` and `z`, 0 at first. Roles use `%x`, `%y`, `%z` (addresses), `%r0`, `%r1`
+/// (what they saw), and `%w`, `%p`.
 pub struct Litmus {
     pub name: &'static str,
     /// All roles in one CTA.
     pub one_cta: bool,
     /// The PTX of each role.
     pub roles: &'static [&'static str],
-    /// Whether what the roles saw (`r0, r1` of role 0, of role 1...) is forbidden.
+    /// Whether what the roles saw (`r0, r1` of role 0, of role 1..., then `x, y, z` at the end) is forbidden.
     pub forbidden: fn(&[u32]) -> bool,
     /// Whether the outcome is shown by the machine at least once: the control for a test without fences.
     pub shown: bool,
@@ -22,15 +23,10 @@ const fn fenced(
     Litmus { name, one_cta: false, roles, forbidden, shown: false }
 }
 
-/// Both copies are in the reader's L1D before the race begins: a stale one must not be believed.
-const WARM: &str = "ld.global.u32 %w, [%x];\nld.global.u32 %w, [%y];\n";
-/// Stands for [`WARM`] in the texts below.
-pub const WARM_MARK: &str = "WARM";
-
-/// The text that [`WARM_MARK`] stands for.
-pub fn warm() -> &'static str {
-    WARM
-}
+/// Stands for loads that bring copies into the L1D before the race begins: a stale one must not be believed.
+pub const WARM: &str = "WARM";
+/// Stands for a wait, of another length in each CTA and launch.
+pub const DELAY: &str = "DELAY";
 
 pub const TESTS: &[Litmus] = &[
     fenced(
@@ -169,4 +165,142 @@ pub const TESTS: &[Litmus] = &[
            ld.global.u32 %r1, [%y];"],
         |saw| saw[0] != 7 || saw[1] != 9,
     ),
+    Litmus {
+        name: "message passing without a fence",
+        one_cta: false,
+        roles: &[
+            "WARM st.global.u32 [%x], 1;\nst.volatile.global.u32 [%y], 1;",
+            "WARM DELAY ld.volatile.global.u32 %r0, [%y];\nld.global.u32 %r1, [%x];",
+        ],
+        forbidden: |saw| saw[2] == 1 && saw[3] == 0,
+        shown: true,
+    },
+    Litmus {
+        name: "message passing, only the writer fences",
+        one_cta: false,
+        roles: &[
+            "WARM st.global.u32 [%x], 1;\nmembar.gl;\nst.volatile.global.u32 [%y], 1;",
+            "WARM DELAY ld.volatile.global.u32 %r0, [%y];\nld.global.u32 %r1, [%x];",
+        ],
+        forbidden: |saw| saw[2] == 1 && saw[3] == 0,
+        shown: true,
+    },
+    fenced(
+        "message passing, a reduction as flag",
+        &[
+            "WARM st.global.u32 [%x], 1;\nmembar.gl;\nred.global.add.u32 [%y], 1;",
+            "WARM DELAY ld.volatile.global.u32 %r0, [%y];\nmembar.gl;\nld.global.u32 %r1, [%x];",
+        ],
+        |saw| saw[2] == 1 && saw[3] == 0,
+    ),
+    fenced(
+        "message passing, the reader writes beside the message",
+        &[
+            "WARM st.global.u32 [%x], 1;\nmembar.gl;\nst.volatile.global.u32 [%y], 1;",
+            "WARM st.global.u32 [%x+4], 5;\nDELAY ld.volatile.global.u32 %r0, [%y];\nmembar.gl;\n\
+             ld.global.u32 %r1, [%x];",
+        ],
+        |saw| saw[2] == 1 && saw[3] == 0,
+    ),
+    fenced(
+        "message passing, the message bypasses the cache",
+        &[
+            "WARM st.global.cg.u32 [%x], 1;\nmembar.gl;\nst.global.cg.u32 [%y], 1;",
+            "WARM DELAY ld.global.cg.u32 %r0, [%y];\nmembar.gl;\nld.global.cg.u32 %r1, [%x];",
+        ],
+        |saw| saw[2] == 1 && saw[3] == 0,
+    ),
+    fenced(
+        "message passing, fences of system scope",
+        &[
+            "WARM st.global.u32 [%x], 1;\nmembar.sys;\nst.relaxed.sys.global.u32 [%y], 1;",
+            "WARM DELAY ld.relaxed.sys.global.u32 %r0, [%y];\nfence.acq_rel.sys;\nld.global.u32 %r1, [%x];",
+        ],
+        |saw| saw[2] == 1 && saw[3] == 0,
+    ),
+    fenced(
+        "a chain of release and acquire over three CTAs (ISA2)",
+        &[
+            "WARM st.global.u32 [%x], 1;\nst.release.gpu.global.u32 [%y], 1;",
+            "WARM DELAY ld.acquire.gpu.global.u32 %r0, [%y];\nst.release.gpu.global.u32 [%z], 1;",
+            "WARM DELAY ld.acquire.gpu.global.u32 %r0, [%z];\nld.global.u32 %r1, [%x];",
+        ],
+        |saw| saw[2] == 1 && saw[4] == 1 && saw[5] == 0,
+    ),
+    fenced(
+        "a write is passed on (WRC)",
+        &[
+            "WARM DELAY st.relaxed.gpu.global.u32 [%x], 1;",
+            "WARM DELAY ld.relaxed.gpu.global.u32 %r0, [%x];\nfence.acq_rel.gpu;\n\
+             st.relaxed.gpu.global.u32 [%y], 1;",
+            "WARM DELAY ld.relaxed.gpu.global.u32 %r0, [%y];\nfence.acq_rel.gpu;\n\
+             ld.relaxed.gpu.global.u32 %r1, [%x];",
+        ],
+        |saw| saw[2] == 1 && saw[4] == 1 && saw[5] == 0,
+    ),
+    fenced(
+        "two writes each, fence.sc.gpu (2+2W)",
+        &[
+            "WARM DELAY st.relaxed.gpu.global.u32 [%x], 1;\nfence.sc.gpu;\nst.relaxed.gpu.global.u32 [%y], 2;",
+            "WARM DELAY st.relaxed.gpu.global.u32 [%y], 1;\nfence.sc.gpu;\nst.relaxed.gpu.global.u32 [%x], 2;",
+        ],
+        |saw| saw[4] == 1 && saw[5] == 1,
+    ),
+    fenced(
+        "a write after a read (S)",
+        &[
+            "WARM DELAY st.relaxed.gpu.global.u32 [%x], 2;\nfence.acq_rel.gpu;\n\
+             st.relaxed.gpu.global.u32 [%y], 1;",
+            "WARM DELAY ld.relaxed.gpu.global.u32 %r0, [%y];\nfence.acq_rel.gpu;\n\
+             st.relaxed.gpu.global.u32 [%x], 1;",
+        ],
+        |saw| saw[2] == 1 && saw[4] == 2,
+    ),
+    fenced(
+        "a read after writes (R)",
+        &[
+            "WARM DELAY st.relaxed.gpu.global.u32 [%x], 1;\nfence.sc.gpu;\nst.relaxed.gpu.global.u32 [%y], 1;",
+            "WARM DELAY st.relaxed.gpu.global.u32 [%y], 2;\nfence.sc.gpu;\nld.relaxed.gpu.global.u32 %r0, [%x];",
+        ],
+        |saw| saw[5] == 2 && saw[2] == 0,
+    ),
+    fenced(
+        "only one exchange finds the old value",
+        &[
+            "WARM DELAY atom.global.exch.b32 %r0, [%x], 1;",
+            "WARM DELAY atom.global.exch.b32 %r0, [%x], 2;",
+            "WARM DELAY atom.global.cas.b32 %r0, [%x], 0, 3;",
+        ],
+        |saw| [0, 2, 4].into_iter().filter(|role| saw[*role] == 0).count() != 1,
+    ),
+    Litmus {
+        name: "message passing in a CTA, release and acquire of its scope",
+        one_cta: true,
+        roles: &[
+            "WARM DELAY st.global.u32 [%x], 1;\nst.release.cta.global.u32 [%y], 1;",
+            "WARM DELAY ld.acquire.cta.global.u32 %r0, [%y];\nld.global.u32 %r1, [%x];",
+        ],
+        forbidden: |saw| saw[2] == 1 && saw[3] == 0,
+        shown: false,
+    },
+    Litmus {
+        name: "store buffering in a CTA, fence.sc.cta",
+        one_cta: true,
+        roles: &[
+            "WARM DELAY st.relaxed.cta.global.u32 [%x], 1;\nfence.sc.cta;\nld.relaxed.cta.global.u32 %r0, [%y];",
+            "WARM DELAY st.relaxed.cta.global.u32 [%y], 1;\nfence.sc.cta;\nld.relaxed.cta.global.u32 %r0, [%x];",
+        ],
+        forbidden: |saw| saw[0] == 0 && saw[2] == 0,
+        shown: false,
+    },
+    Litmus {
+        name: "message passing in a CTA over a barrier",
+        one_cta: true,
+        roles: &[
+            "WARM DELAY st.global.u32 [%x], 1;\nbar.sync 0;",
+            "WARM DELAY bar.sync 0;\nld.global.u32 %r1, [%x];",
+        ],
+        forbidden: |saw| saw[3] == 0,
+        shown: false,
+    },
 ];
