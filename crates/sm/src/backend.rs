@@ -8,6 +8,7 @@ use strata_ptx::lanes::{ALL_LANES, Row};
 use crate::collector::Target;
 use crate::config::UnitKind;
 use crate::execute::View;
+use crate::issue::carries_fence;
 use crate::launch::Launch;
 use crate::lsu::MemoryInstruction;
 use crate::sm::Sm;
@@ -102,7 +103,10 @@ impl Sm {
         self.collecting_memory[warp] -= 1;
         self.warps.at_fence = self.lsu.waiting_fence();
         let bit = 1 << warp;
-        self.warps.resolving &= !bit;
+        // Another instruction of the warp, issued after this one, may be the one that is resolved later.
+        if carries_fence(&instruction.op) {
+            self.warps.resolving &= !bit;
+        }
         self.warps.dirty |= bit;
     }
 

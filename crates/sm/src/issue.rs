@@ -31,7 +31,7 @@ pub fn is_control(op: &Op) -> bool {
 
 /// Whether a memory operation carries a fence that later instructions must wait for.
 #[inline]
-fn carries_fence(op: &Op) -> bool {
+pub(crate) fn carries_fence(op: &Op) -> bool {
     match op {
         Op::Load(mode) | Op::Store(mode) | Op::Atomic { mode, .. } | Op::Reduce { mode, .. } => matches!(
             mode.ordering,
