@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""Writes what runs say into README.md, docs/workloads.md and docs/fidelity.md.
+
+    scripts/examples.py
+
+Builds the release command; STRATA=/path names another.
+"""
+
+import json
+import re
+
+import pages
+
+SIZES = ["test", "small"]
+
+# Launch file, overrides, and the peer's cycles, warp instructions and thread instructions per cycle.
+PEERS = [
+    ("vecadd 256 K", "vecadd-256k", ["l1d.sram.sets=32"], (21455, 180224, 256.6)),
+    ("hotspot 256, 2 steps", "hotspot-256", ["l1d.sram.sets=32"], (45045, 787116, 496.7)),
+    ("ATAX 256", "atax-256", ["l1d.sram.sets=32"], (175324, 184704, 33.6)),
+    ("ATAX 256, L1D of 32 KB", "atax-256", [], None),
+    ("2DCONV 512", "conv2d-512", ["l1d.sram.sets=32"], (37211, 425056, 357.7)),
+    ("GEMM 128", "gemm-128", ["l1d.sram.sets=32"], (58578, 469504, 255.4)),
+]
+
+LATENCIES = [
+    ("L1D hit", "l1"),
+    ("L2 hit", "l2"),
+    ("DRAM, rows mostly open", "dram"),
+    ("DRAM, rows mostly closed", "dram-rows"),
+]
+
+
+def catalogue(binary):
+    entries = json.loads(pages.text(binary, "list", "workloads", "--json"))
+    rows, words = [], []
+    for entry in entries:
+        name = entry["name"]
+        source = (pages.ROOT / f"crates/workloads/src/suite/{name}/mod.rs").read_text()
+        inputs = re.search(r"inputs: \[(.*?)\],\n", source, re.S).group(1)
+        inputs = re.findall(r'"(.*?)"', inputs)
+        runs = [pages.result(binary, name, "--size", size) for size in SIZES]
+        kernels = sorted({launch["kernel"] for run in runs for launch in run["launches"]})
+        counts = [f"{run['warp_instructions']:,}" for run in runs]
+        rows.append([name, entry["suite"], ", ".join(kernels), *[cell for pair in zip(inputs, counts) for cell in pair], inputs[2]])
+        words.append(f"- **{name}**: {entry['description']}")
+    header = ["name|", "suite|", "kernels|", "test|", "instructions", "small|", "instructions", "paper|"]
+    return {"catalogue": pages.table(header, rows), "descriptions": "\n".join(words)}
+
+
+def latency(binary, name):
+    run = pages.result(binary, f"examples/latency/{name}.toml")
+    short, long = (launch["cycles"] for launch in run["launches"][-2:])
+    return (long - short) / 2048
+
+
+def fidelity(binary):
+    latencies = [[what, f"{latency(binary, name):.1f}"] for what, name in LATENCIES]
+    rows = []
+    for what, name, sets, peer in PEERS:
+        arguments = [argument for value in sets for argument in ("--set", value)]
+        run = pages.result(binary, f"examples/peers/{name}.toml", *arguments)
+        theirs = (f"{peer[1]:,}", f"{peer[0]:,}", f"{peer[2]:.1f}") if peer else ("", "", "")
+        rows.append([what, f"{run['warp_instructions']:,}", theirs[0], f"{run['cycles']:,}", theirs[1], f"{run['ipc']:.1f}", theirs[2]])
+    header = ["program|", "warp instructions", "peer", "cycles", "peer", "IPC", "peer"]
+    return {"latencies": pages.table(["load|", "cycles from issue to use"], latencies), "programs": pages.table(header, rows)}
+
+
+def readme(binary):
+    page = pages.text(binary, "run", "gemm", "--size", "small")
+    return {"example": f"```text\n{page.rstrip()}\n```"}
+
+
+def main():
+    binary = pages.build()
+    pages.write("docs/workloads.md", catalogue(binary))
+    pages.write("docs/fidelity.md", fidelity(binary))
+    pages.write("README.md", readme(binary))
+
+
+if __name__ == "__main__":
+    main()

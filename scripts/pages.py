@@ -1,0 +1,66 @@
+"""Generated parts of the documentation, between markers:
+
+    <!-- generated: name -->
+    ...
+    <!-- end of generated -->
+"""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def build():
+    """The release build of the command; STRATA names another."""
+    if binary := os.environ.get("STRATA"):
+        return binary
+    subprocess.run(["cargo", "build", "--release", "--locked", "-p", "strata"], cwd=ROOT, check=True)
+    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    return str(target / "release/strata")
+
+
+def text(binary, *arguments):
+    """What a command writes to standard output."""
+    run = subprocess.run([binary, *arguments], cwd=ROOT, capture_output=True, text=True)
+    if run.returncode != 0:
+        sys.exit(f"strata {' '.join(arguments)}: {run.stderr.strip()}")
+    return run.stdout
+
+
+def result(binary, *arguments):
+    """A run's JSON. Its results are right, or this script ends."""
+    found = json.loads(text(binary, "run", *arguments, "--json", "-"))
+    if found["verified"] is False:
+        sys.exit(f"strata run {' '.join(arguments)}: {found['problems']}")
+    return found
+
+
+def table(header, rows):
+    """Markdown. A header that ends in `|` is of a column of words, any other of numbers."""
+    titles = [title.rstrip("|") for title in header]
+    rules = ["---" if title.endswith("|") else "---:" for title in header]
+    lines = [titles, rules, *[[str(cell) for cell in row] for row in rows]]
+    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def write(page, parts):
+    """Replaces the generated parts of a page. Parts and markers must match."""
+    path = ROOT / page
+    old = path.read_text()
+    names = re.findall(r"<!-- generated: (.+?) -->", old)
+    if missing := set(parts) ^ set(names):
+        sys.exit(f"{page}: generated parts and markers differ in {', '.join(sorted(missing))}")
+    new = old
+    for name, part in parts.items():
+        begin, end = f"<!-- generated: {name} -->", "<!-- end of generated -->"
+        start = new.index(begin) + len(begin)
+        stop = new.index(end, start)
+        new = f"{new[:start]}\n\n{part.strip()}\n\n{new[stop:]}"
+    if new != old:
+        path.write_text(new)
+    print(f"{page}: {'written' if new != old else 'unchanged'}")
