@@ -49,29 +49,35 @@ impl Program {
         Ok(kernel)
     }
 
-    /// Allocates the module's variables: their addresses, and the bytes that each holds at first.
+    /// Allocates the module's variables.
     ///
     /// # Errors
     /// When device memory is too small.
-    pub fn place_variables(&self, heap: &mut Heap) -> Result<Vec<(u64, Vec<u8>)>, DeviceError> {
+    pub fn place_variables(&self, heap: &mut Heap) -> Result<Vec<PlacedVariable>, DeviceError> {
         let addresses: Vec<u64> = self
             .variables
             .iter()
             .map(|variable| heap.alloc(&variable.name, variable.bytes).map(|ptr| ptr.0))
             .collect::<Result<_, _>>()?;
-        Ok(self
-            .variables
-            .iter()
-            .zip(&addresses)
-            .map(|(variable, address)| {
-                let mut bytes = variable.init.clone();
-                bytes.resize(variable.bytes as usize, 0);
-                for relocation in &variable.relocations {
-                    let target = addresses[relocation.symbol as usize].wrapping_add_signed(relocation.addend);
-                    bytes[relocation.at as usize..][..8].copy_from_slice(&target.to_le_bytes());
-                }
-                (*address, bytes)
-            })
-            .collect())
+        let placed = self.variables.iter().zip(&addresses).map(|(variable, address)| {
+            let mut init = variable.init.clone();
+            for relocation in &variable.relocations {
+                let target = addresses[relocation.symbol as usize].wrapping_add_signed(relocation.addend);
+                init[relocation.at as usize..][..8].copy_from_slice(&target.to_le_bytes());
+            }
+            PlacedVariable { address: *address, bytes: variable.bytes, init }
+        });
+        Ok(placed.collect())
     }
+}
+
+/// A variable of a module in device memory.
+#[derive(Clone, Debug)]
+pub struct PlacedVariable {
+    /// Its first address.
+    pub address: u64,
+    /// Its size.
+    pub bytes: u64,
+    /// What its first bytes hold at first; the others are zero.
+    pub init: Vec<u8>,
 }

@@ -34,9 +34,11 @@ impl ReferenceDevice {
         let mut heap = Heap::new(capacity_bytes);
         let mut memory = GlobalMemory::new();
         let mut variables = Vec::new();
-        for (address, bytes) in program.place_variables(&mut heap).map_err(|error| error.to_string())? {
-            assert!(memory.insert(address, bytes), "the heap hands out disjoint buffers");
-            variables.push(address);
+        for variable in program.place_variables(&mut heap).map_err(|error| error.to_string())? {
+            let mut bytes = vec![0; variable.bytes as usize];
+            bytes[..variable.init.len()].copy_from_slice(&variable.init);
+            assert!(memory.insert(variable.address, bytes), "the heap hands out disjoint buffers");
+            variables.push(variable.address);
         }
         Ok(ReferenceDevice {
             program,

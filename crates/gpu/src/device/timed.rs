@@ -66,9 +66,10 @@ impl<'a> TimedDevice<'a> {
         if heap.end() > system.floor() {
             return Err(format!("the variables of the module do not fit the {bytes} bytes of device memory"));
         }
-        for (address, bytes) in placed {
-            gpu.write(address, &bytes);
-            variables.push(address);
+        for variable in placed {
+            // Device memory is zero until it is written.
+            gpu.write(variable.address, &variable.init);
+            variables.push(variable.address);
         }
         Ok(TimedDevice {
             gpu,

@@ -24,7 +24,7 @@ pub use global::{Allocation, GlobalMemory};
 pub use variables::{pack_arguments, place_variables};
 
 use crate::isa::{Class, Pc};
-use crate::lanes::{LaneMask, Row};
+use crate::lanes::{LaneMask, Row, WARP_LANES};
 use crate::program::Kernel;
 use cta::{Cta, Stop, World};
 
@@ -119,7 +119,8 @@ impl Launch<'_> {
 
     /// Bytes of shared and local memory of a CTA.
     fn cta_bytes(&self) -> u64 {
-        u64::from(self.shared_bytes) + u64::from(self.threads) * u64::from(self.kernel.local_bytes)
+        let threads = u64::from(self.threads).next_multiple_of(WARP_LANES as u64);
+        u64::from(self.shared_bytes) + threads * u64::from(self.kernel.local_bytes)
     }
 }
 

@@ -342,7 +342,7 @@ fn launches_are_checked() {
 #[test]
 fn memory_of_ctas_is_bounded() {
     let wants = |local: u64| Session::of_body(&format!(".local .b8 own[{local}]; mov.u64 %rd1, own; ret;"));
-    let fault = wants(1 << 30).launch("test", 1, 2, &[0]).unwrap_err().to_string();
+    let fault = wants(1 << 27).launch("test", 1, 1, &[0]).unwrap_err().to_string();
     assert!(fault.contains("shared and local memory a CTA"), "{fault}");
     assert!(wants(1 << 20).launch("test", 1, 2, &[0]).is_ok());
 }

@@ -1,0 +1,78 @@
+//! Machine files: read, checked, assembled, and given a small kernel, whose results must be right.
+
+use std::path::Path;
+
+use strata_gpu::machine::{L1dChoice, LlcChoice, Machine};
+use strata_gpu::results::Verdict;
+use strata_gpu::{RunRequest, run};
+use strata_workloads::{Arg, Device, DeviceError, HostProgram, Module, Outcome};
+
+/// Core cycles after which a run is given up.
+const MOST_CYCLES: u64 = 20_000;
+
+/// Does with the file what `strata run --check` would.
+pub fn try_input(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let machine = match Machine::parse(Path::new("fuzz.toml"), text, &[]) {
+        Ok(machine) => machine,
+        Err(error) => return drop(error.to_string()),
+    };
+    let _ = (machine.outline(), machine.facts());
+    if !is_small(&machine) {
+        return;
+    }
+    let request = RunRequest {
+        program: &Everything,
+        size: None,
+        machine: &machine,
+        overrides: &[],
+        threads: 1,
+        window: None,
+        check: true,
+        max_cycles: Some(MOST_CYCLES),
+        progress: &mut |_| {},
+    };
+    match run(request) {
+        Ok(result) => assert!(!matches!(result.verdict, Verdict::Wrong(_)), "{:?}", result.verdict),
+        Err(error) => drop(error.to_string()),
+    }
+}
+
+/// Whether it takes little of this host to build it. A real machine may be large; what a file may ask for at
+/// most is the business of its check.
+fn is_small(machine: &Machine) -> bool {
+    let file = machine.file();
+    let (L1dChoice::Sram(l1d), LlcChoice::Conventional(llc)) = (&file.l1d, &file.llc);
+    let sms = usize::from(*file.gpu.sms);
+    let slices = usize::from(*file.gpu.channels) * usize::from(*file.gpu.slices_per_channel);
+    let frames = sms * (*l1d.sets * *l1d.ways + *file.instruction_cache.sets * *file.instruction_cache.ways)
+        + sms * *file.constant_cache.sets * *file.constant_cache.ways
+        + slices * *llc.sets * *llc.ways;
+    let entries = sms * (*l1d.mshr_entries + *file.lsu.accesses as usize) + slices * *llc.mshr_entries;
+    *file.gpu.memory_mib <= 4096 && sms <= 32 && slices <= 64 && frames <= 1 << 17 && entries <= 1 << 15
+}
+
+/// A program that meets every part of a machine: both kinds of floats, divisions, shared and local memory, a
+/// barrier, atomics, loads and stores that coalesce and that do not, and lanes that part.
+#[derive(Debug)]
+struct Everything;
+
+impl HostProgram for Everything {
+    fn name(&self) -> &str {
+        "everything"
+    }
+
+    fn module(&self) -> Module<'_> {
+        Module { name: "machine.ptx", text: include_str!("machine.ptx") }
+    }
+
+    fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {
+        const BYTES: u64 = 48 << 10;
+        let buffer = device.alloc("buffer", BYTES)?;
+        device.fill(buffer, 1, BYTES)?;
+        for _ in 0..2 {
+            device.launch("k", [3, 1, 1], [40, 1, 1], 64, &[Arg::Ptr(buffer), Arg::U32(3)])?;
+        }
+        Ok(Outcome::default())
+    }
+}
