@@ -5,7 +5,7 @@
 //! share nothing.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::barrier::Barrier;
 use crate::island::Island;
@@ -65,7 +65,8 @@ struct Shared {
     next: [AtomicU64; 3],
     /// Last cycle in which an island was ticked.
     last: AtomicU64,
-    failed: AtomicBool,
+    /// The first window in which an island failed.
+    failed: AtomicU64,
     /// Sum of progress counts when each island was last run.
     progress: Vec<AtomicU64>,
     /// Which window has claimed each island.
@@ -116,7 +117,7 @@ impl<I: Island> Simulation<I> {
             barrier: Barrier::new(threads),
             next: [const { AtomicU64::new(u64::MAX) }; 3],
             last: AtomicU64::new(self.now.0),
-            failed: AtomicBool::new(false),
+            failed: AtomicU64::new(u64::MAX),
             progress: (0..count).map(|_| AtomicU64::new(0)).collect(),
             claimed: (0..count).map(|_| AtomicU64::new(u64::MAX)).collect(),
             // Set up since the last run: every island is looked at once.
@@ -226,7 +227,8 @@ fn work<I: Island>(
             observe(until);
         }
         let window = at.window + 1;
-        if shared.failed.load(Ordering::Relaxed) {
+        // A thread that is ahead may have seen a failure of the next window: then all stop after that one.
+        if shared.failed.load(Ordering::Relaxed) <= at.window {
             return (Stop::Failed { at: until }, Position { cycle: until, window });
         }
         if window.is_multiple_of(64) {
@@ -286,7 +288,7 @@ fn run_window<I: Island>(
         shared.last.fetch_max(last.0, Ordering::Relaxed);
         shared.progress[index].store(island.progress(), Ordering::Relaxed);
         if island.failed() {
-            shared.failed.store(true, Ordering::Relaxed);
+            shared.failed.fetch_min(at.window, Ordering::Relaxed);
         }
     }
 }

@@ -203,10 +203,13 @@ impl Gpu {
         }
     }
 
-    /// What went wrong first, in program order of the SMs.
+    /// What went wrong first; of several things in one cycle, that of the lowest SM. So it does not depend on the
+    /// length of a window.
     fn first_fault(&mut self) -> String {
         (0..self.sms)
-            .find_map(|index| self.sm(index).fault().map(ToString::to_string))
+            .filter_map(|index| self.sm(index).fault().map(|(cycle, fault)| (cycle, index, fault.to_string())))
+            .min()
+            .map(|(_, _, fault)| fault)
             .expect("a run fails because of a fault")
     }
 

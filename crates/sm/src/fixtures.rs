@@ -442,7 +442,7 @@ impl Bench {
                 self.send(Command::Flush);
                 flushing = true;
             }
-            if let Some(fault) = self.sm.fault() {
+            if let Some((_, fault)) = self.sm.fault() {
                 panic!("{fault}");
             }
             if self.now > Cycle(10_000_000) {

@@ -108,6 +108,8 @@ pub struct Sm {
     pub(crate) control_rows: [Row; MAX_ROWS],
     pub(crate) prints: Vec<Print>,
     pub(crate) fault: Option<Fault>,
+    /// The cycle of the fault.
+    failed_at: Cycle,
     /// Every cycle before this one is in the statistics.
     accounted: Cycle,
     pub(crate) statistics: SmStatistics,
@@ -157,6 +159,7 @@ impl Sm {
             control_rows: [Row::ZERO; MAX_ROWS],
             prints: Vec::new(),
             fault: None,
+            failed_at: Cycle::NEVER,
             accounted: Cycle::ZERO,
             statistics: SmStatistics::default(),
         })
@@ -200,9 +203,9 @@ impl Sm {
         prints
     }
 
-    /// The program error that stopped this SM, if any.
-    pub fn fault(&self) -> Option<&Fault> {
-        self.fault.as_ref()
+    /// The program error that stopped this SM, if any, and its cycle.
+    pub fn fault(&self) -> Option<(Cycle, &Fault)> {
+        self.fault.as_ref().map(|fault| (self.failed_at, fault))
     }
 
     /// Whether no CTA is resident and nothing is under way. A fault leaves an SM that is never idle again.
@@ -329,6 +332,9 @@ impl Island for Sm {
         self.send_notices(now);
         self.accounted = now.next();
         self.launch = Some(launch);
+        if self.fault.is_some() {
+            self.failed_at = now;
+        }
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {

@@ -22,7 +22,7 @@ fn fault(code: Vec<strata_ptx::isa::Instruction>, constants: &[u32], threads: u3
     for _ in 0..200 {
         bench.cycle();
     }
-    bench.sm.fault().expect("the program is wrong").to_string()
+    bench.sm.fault().expect("the program is wrong").1.to_string()
 }
 
 #[test]

@@ -1,0 +1,113 @@
+//! Pointer chases through each level: the classic measurement of latencies.
+
+use strata_gpu::device::TimedDevice;
+use strata_gpu::machine::Machine;
+use strata_workloads::{Arg, Device, DevicePtr};
+
+use super::walk::{Row, Step, walk};
+use super::{PLAIN, clock_places, gtx480, module, on_device, words};
+
+/// Links of a chase: all that fits a line of code.
+const LINKS: usize = 7;
+
+/// A chase: two clocks around loads each of whose addresses is the value before it.
+fn text() -> String {
+    let mut body = String::from(super::HEAD);
+    body += "ld.global.u64 %rd2, [%rd1];\nand.b64 %rd2, %rd2, -8;\nmov.u32 %c0, %clock;\n";
+    body += &"ld.global.u64 %rd2, [%rd2];\n".repeat(LINKS);
+    body += "add.s64 %rd3, %rd2, %rd2;\nmov.u32 %c1, %clock;\nst.global.u32 [%rd0], %c0;\n\
+             st.global.u32 [%rd0+4], %c1;\nst.global.u64 [%rd0+64], %rd3;\nret;\n}\n";
+    module(&body)
+}
+
+/// Runs a chase through lines at these distances from the buffer's start, and once more: what the second launch
+/// finds in the L2 is what the first one brought. The clocks of both.
+fn chase(machine: &Machine, offsets: &[u64; LINKS]) -> [Vec<u64>; 2] {
+    on_device(machine, PLAIN, &text(), |device: &mut TimedDevice<'_>| {
+        let out = device.alloc("out", 256).unwrap();
+        let links = device.alloc("links", 1 << 23).unwrap();
+        // The first link is a place of its own, in another slice than the lines that are measured.
+        let start = 1 << 22 | 5 * 256;
+        let mut from = start;
+        for offset in offsets {
+            let to = DevicePtr(links.0 + offset);
+            device.upload(links.offset(from), &to.0.to_le_bytes()).unwrap();
+            from = *offset;
+        }
+        let mut launch = || {
+            let args = [Arg::Ptr(out), Arg::Ptr(links.offset(start))];
+            device.launch("k", [1; 3], [32, 1, 1], 0, &args).unwrap();
+            words(device, out)
+        };
+        [launch(), launch()]
+    })
+}
+
+/// The walk of a chase whose loads are these.
+fn expected(machine: &Machine, loads: &[Step; LINKS], first: u64) -> Vec<u64> {
+    let steps = [&[Step::Add, Step::Clock], &loads[..], &[Step::Add, Step::Clock]].concat();
+    walk(machine.file(), &steps, &clock_places(machine, &text()), first)
+}
+
+fn check(offsets: &[u64; LINKS], cold: &[Step; LINKS], warm: &[Step; LINKS], settings: &[&[&str]]) {
+    for sets in settings {
+        let machine = gtx480(sets);
+        let [first, second] = chase(&machine, offsets);
+        assert_eq!(first[..2], expected(&machine, cold, first[0]), "{sets:?}, nothing cached");
+        assert_eq!(second[..2], expected(&machine, warm, second[0]), "{sets:?}, in the L2");
+    }
+}
+
+/// Lines of different slices and banks, one each: every load finds a closed row.
+const SPREAD: [u64; LINKS] = [256, 2 * 256, 3 * 256, 6 * 256, 7 * 256, 8 * 256, 9 * 256];
+
+#[test]
+fn lines_in_dram_and_then_in_the_l2() {
+    // gtx480, L2: 2 + 5 (issue to access) + 1 (tags) + 16 (request) + 120 (ROP) + 1 (L2) + 16 + 3 (reply of 4 flits)
+    // + 1 + 1 (fill, then service) + 1 (write-back) = 167 cycles a load.
+    let settings: &[&[&str]] = &[
+        &[],
+        &["network.hop_latency_cycles=3"],
+        &["network.flit_bytes=32", "network.topology=crossbar"],
+        &["network.topology={ butterfly = { radix = 6, stages = 2 } }"],
+        &["llc.conventional.rop_latency_cycles=10", "llc.conventional.hit_latency_cycles=9"],
+        &["l1d.sram.fill_latency_cycles=4", "l1d.sram.tag_latency_cycles=2"],
+        &["dram.timing.rcd=20", "dram.timing.cl=9"],
+        &["dram.controller_latency_cycles=7", "clocks.dram_mhz=350"],
+        &["dram.atom_bytes=32", "dram.timing.ccd_l=5"],
+    ];
+    check(&SPREAD, &[Step::Dram(Row::Miss); LINKS], &[Step::L2Hit; LINKS], settings);
+}
+
+#[test]
+fn an_l2_load_takes_167_cycles() {
+    let machine = gtx480(&[]);
+    let one = |loads| expected(&machine, loads, 1000)[1];
+    let mut fewer = [Step::L2Hit; LINKS];
+    fewer[0] = Step::L1Hit(1);
+    assert_eq!(one(&[Step::L2Hit; LINKS]) - one(&fewer), 167 - 35);
+}
+
+#[test]
+fn a_line_in_the_l1d() {
+    // The same line over and over: brought once, then 35 cycles a load.
+    let mut cold = [Step::L1Hit(1); LINKS];
+    let mut warm = cold;
+    cold[0] = Step::Dram(Row::Miss);
+    warm[0] = Step::L2Hit;
+    let settings: &[&[&str]] = &[&[], &["l1d.sram.hit_latency_cycles=13"], &["lsu.writeback_latency_cycles=0"]];
+    check(&[256; LINKS], &cold, &warm, settings);
+}
+
+#[test]
+fn rows_of_a_bank() {
+    // The second line of a chunk of 256 bytes lies in the same row. A row has 2^16 bytes of a channel with all its
+    // banks (the lowest R of the address pattern is bit 16): 256 chunks of the channel, 128 of each of its 2 slices,
+    // which lie 12 chunks apart in device memory.
+    let row = 128 * 12 * 256;
+    let offsets = [256, 256 + 128, row + 256, row + 256 + 128, 2 * row + 256, 512, 512 + 128];
+    let cold = [Row::Miss, Row::Hit, Row::Conflict, Row::Hit, Row::Conflict, Row::Miss, Row::Hit].map(Step::Dram);
+    let settings: &[&[&str]] =
+        &[&[], &["dram.timing.rp=25"], &["dram.timing.rcd=31", "dram.timing.ras=33"], &["dram.timing.ccd_l=2"]];
+    check(&offsets, &cold, &[Step::L2Hit; LINKS], settings);
+}
