@@ -4,6 +4,7 @@ use strata_designs::baseline::SramL1dConfig;
 use strata_memory::LINE_BYTES;
 use strata_memory::l2::L2Config;
 use strata_memory::read_only::ReadOnlyConfig;
+use strata_sm::config::{SmConfig, UnitKind};
 
 use super::{L1dChoice, LlcChoice, MachineFile};
 
@@ -13,6 +14,9 @@ pub(super) const MOST_BYTES: u64 = 8 << 30;
 
 /// Bytes of the largest thing that is counted: a line with its tags, a packet in a queue, a place of an MSHR.
 const ITEM_BYTES: u64 = 256;
+
+/// Bytes of a result on its way: rows for its destinations, and what it belongs to.
+const OUTCOME_BYTES: u64 = 2048;
 
 /// Queues as deep as a buffer that a link has: mailboxes, arrivals and credits.
 const QUEUES_OF_LINK: u64 = 8;
@@ -24,10 +28,20 @@ pub(super) fn host_bytes(file: &MachineFile) -> u64 {
     let read_only = read_only(&file.instruction_cache) + read_only(&file.constant_cache);
     let sm = l1d(l1) + read_only + u64::from(*file.lsu.accesses) + 2 * link;
     let rows = 4 * u64::from(*file.sm.registers) + u64::from(*file.sm.shared_bytes);
+    let rows = rows + outcomes(&file.sm) * OUTCOME_BYTES;
     let slice = l2(llc) + 2 * link;
     let channel = 2 * *file.dram.return_entries as u64 + u64::from(*file.gpu.slices_per_channel) * slice;
     let items = u64::from(*file.gpu.sms) * sm + u64::from(*file.gpu.channels) * channel;
     items * ITEM_BYTES + u64::from(*file.gpu.sms) * rows
+}
+
+/// Results on their way through the execution units, which are twice as many as the pipelines are deep.
+fn outcomes(config: &SmConfig) -> u64 {
+    let deepest = |kind: UnitKind| {
+        let timings = config.timing.iter().filter(|(_, _, timing)| timing.unit == kind);
+        timings.map(|(_, _, timing)| timing.latency_cycles.div_ceil(*timing.interval_cycles) + 1).max()
+    };
+    UnitKind::ALL.map(|kind| 2 * u64::from(deepest(kind).unwrap_or(1) * config.units.of(kind))).iter().sum()
 }
 
 fn l1d(config: &SramL1dConfig) -> u64 {
@@ -82,6 +96,8 @@ mod tests {
     #[test]
     fn nor_are_all_together() {
         let error = refusal(&["gpu.sms=1000", "l1d.sram.mshr_entries=4096", "l1d.sram.mshr_merges=4096"]);
+        assert!(error.contains("of this host"), "{error}");
+        let error = refusal(&["gpu.sms=1000", "sm.units.sp=16", "sm.timing.int_add.latency_cycles=1000"]);
         assert!(error.contains("of this host"), "{error}");
         let error = refusal(&["gpu.sms=1000", "l1d.sram.sets=16384", "l1d.sram.ways=64"]);
         assert!(error.contains("of this host"), "{error}");

@@ -52,10 +52,18 @@ pub enum BackError {
     #[error("line {line}: an instruction reads {rows} registers; at most 12 are supported")]
     #[allow(missing_docs)]
     TooManyRows { line: u32, rows: usize },
+    /// A kernel is so long and branches so much that its analysis would not end.
+    #[error("a kernel of {instructions} instructions in {blocks} blocks is too large to compile")]
+    #[allow(missing_docs)]
+    TooLarge { instructions: usize, blocks: usize },
     /// The constants of a kernel do not fit their table.
     #[error("a kernel uses more than 65,535 constant words")]
     TooManyConstants,
 }
+
+/// Most instructions or registers of a kernel times its blocks: so many bits has a set of values for every block.
+/// ASSUMED: half a gigabyte, far above what compilers emit.
+const MAX_SET_BITS: usize = 1 << 32;
 
 /// What the back end may use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -182,6 +190,10 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
     let mut body = Body::new(function)?;
     simplify::tidy_flow(&mut body);
     let cfg = cfg::Cfg::new(&body);
+    let (instructions, blocks) = (body.code.len(), cfg.blocks.len());
+    if instructions.max(body.registers.len()).saturating_mul(blocks) > MAX_SET_BITS {
+        return Err(BackError::TooLarge { instructions, blocks });
+    }
     webs::split(&mut body, &cfg);
     simplify::simplify(&mut body);
     let limits = options.limits(function.launch_bounds);
