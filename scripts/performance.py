@@ -12,7 +12,7 @@ library's code counts for whoever uses it.
 """
 
 import collections
-import os
+import json
 import pathlib
 import re
 import resource
@@ -149,7 +149,6 @@ def share(stages, run):
 
 
 def workloads(binary):
-    import json
     return [entry["name"] for entry in json.loads(pages.text(binary, "list", "workloads", "--json"))]
 
 
@@ -188,10 +187,10 @@ def traffic_table(runs):
                         "L1D accesses", "packets", "DRAM requests"], rows)
 
 
-def sweep_table(binary, symbols, title, key, values, workload):
+def sweep_table(binary, symbols, title, key, values, workload, *more):
     rows = []
     for value in values:
-        stages, run = profile(binary, symbols, [workload, "--set", f"{key}={value}"])
+        stages, run = profile(binary, symbols, [workload, "--set", f"{key}={value}", *more])
         rows.append([value, f"{run['cycles']:,}", f"{share(stages, run):,.0f}",
                      f"{(sum(stages.values()) - stages[ONCE]) / run['cycles']:,.0f}"])
     return pages.table([title, "cycles", "host instructions a warp instruction", "host instructions a cycle"], rows)
@@ -217,7 +216,7 @@ def main():
     parts = {
         "stages": stages_table({name: runs[name] for name in ["gemm", "conv2d", "saxpy", "atax", "gather"]}),
         "traffic": traffic_table(runs),
-        "sms": sweep_table(binary, symbols, "SMs", "gpu.sms", SMS, "gemm"),
+        "sms": sweep_table(binary, symbols, "SMs", "gpu.sms", SMS, "gemm", "--set", "network.topology=crossbar"),
         "warps": sweep_table(binary, symbols, "warp slots", "sm.warp_slots", WARP_SLOTS, "gemm"),
     }
     page = pages.ROOT / "docs/performance.md"

@@ -1,0 +1,84 @@
+//! The documentation's commands work: every `strata` command in a block marked `console` is run, and every
+//! link to a file of the project leads to one.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// How the pages call the command.
+const PREFIX: &str = "cargo run --release -- ";
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project has a root")
+}
+
+/// README.md, ARCHITECTURE.md and everything in docs: path and text.
+fn pages() -> Vec<(PathBuf, String)> {
+    let docs = std::fs::read_dir(root().join("docs")).expect("docs is there");
+    let mut paths: Vec<PathBuf> = docs.map(|entry| entry.expect("docs can be read").path()).collect();
+    paths.extend(["README.md", "ARCHITECTURE.md"].map(|name| root().join(name)));
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths.sort();
+    let read = |path: PathBuf| {
+        let text = std::fs::read_to_string(&path).expect("a page can be read");
+        (path, text)
+    };
+    paths.into_iter().map(read).collect()
+}
+
+/// The lines of blocks that are marked `console`.
+fn console_lines(text: &str) -> impl Iterator<Item = &str> {
+    let mut inside = false;
+    text.lines().filter(move |line| {
+        if line.starts_with("```") {
+            inside = *line == "```console";
+            return false;
+        }
+        inside
+    })
+}
+
+#[test]
+fn only_commands_stand_in_console_blocks() {
+    let text =
+        "a\n```console\ncargo one\n```\ncargo two\n```sh\ncargo three\n```\n```console\ncargo four\n```\n";
+    assert_eq!(console_lines(text).collect::<Vec<_>>(), ["cargo one", "cargo four"]);
+}
+
+#[test]
+fn commands_in_the_documentation_work() {
+    let pages = pages();
+    let commands: BTreeSet<&str> = pages
+        .iter()
+        .flat_map(|(_, text)| console_lines(text))
+        .filter_map(|line| line.strip_prefix(PREFIX))
+        .collect();
+    assert!(commands.len() >= 10, "the pages show how the command is used: {commands:?}");
+    let mut problems = Vec::new();
+    for command in commands {
+        let output = Command::new(env!("CARGO_BIN_EXE_strata"))
+            .args(command.split_whitespace())
+            .current_dir(root())
+            .output()
+            .expect("the command starts");
+        if !output.status.success() || output.stdout.is_empty() {
+            problems.push(format!("strata {command}: {}", String::from_utf8_lossy(&output.stderr)));
+        }
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn links_in_the_documentation_lead_somewhere() {
+    let mut problems = Vec::new();
+    for (page, text) in pages() {
+        let folder = page.parent().expect("a page is in a folder");
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(link, _)| link)) {
+            let file = link.split('#').next().unwrap_or_default();
+            if !link.contains("://") && !file.is_empty() && !folder.join(file).exists() {
+                problems.push(format!("{}: {link}", page.display()));
+            }
+        }
+    }
+    assert!(problems.is_empty(), "links that lead nowhere:\n{}", problems.join("\n"));
+}
