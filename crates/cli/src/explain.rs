@@ -21,9 +21,10 @@ pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
         print(&lines.concat())?;
         return Ok(Finished::Well);
     };
-    let (group_name, counter) = match asked.split_once('.') {
-        Some((group, counter)) => (group, Some(counter)),
-        None => (asked.as_str(), None),
+    // A group's name may itself hold a point: what names a whole group is one.
+    let (group_name, counter) = match asked.rsplit_once('.') {
+        Some((group, counter)) if groups.iter().all(|group| group.name != asked) => (group, Some(counter)),
+        _ => (asked.as_str(), None),
     };
     let names: Vec<&str> = groups.iter().map(|group| group.name).collect();
     let group = groups

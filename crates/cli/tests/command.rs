@@ -1,0 +1,226 @@
+//! The `strata` command as a script sees it: exit status, standard output, standard error, JSON.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use serde_json::Value;
+
+/// What a run of the command gave.
+struct Ran {
+    status: i32,
+    out: String,
+    err: String,
+}
+
+fn strata(arguments: &[&str]) -> Ran {
+    let output = Command::new(env!("CARGO_BIN_EXE_strata")).args(arguments).output().expect("the command starts");
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command writes UTF-8");
+    Ran {
+        status: output.status.code().expect("the command exits"),
+        out: text(output.stdout),
+        err: text(output.stderr),
+    }
+}
+
+/// Standard output of a command that must succeed and say nothing else.
+fn well(arguments: &[&str]) -> String {
+    let Ran { status, out, err } = strata(arguments);
+    assert_eq!((status, err.as_str()), (0, ""), "{arguments:?}");
+    out
+}
+
+/// What a refused command says; nothing may stand on standard output.
+fn refused(arguments: &[&str]) -> String {
+    let Ran { status, out, err } = strata(arguments);
+    assert_eq!((status, out.as_str()), (2, ""), "{arguments:?}: {err}");
+    err
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+/// A folder of the test's own with files in it.
+fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    for (file, text) in files {
+        std::fs::write(folder.join(file), text).unwrap();
+    }
+    folder
+}
+
+const FILL: &str = ".version 7.0\n.target sm_70\n.address_size 64\n\
+    .visible .entry fill(.param .u64 to, .param .u32 value)\n{\n.reg .b32 %r<4>;\n.reg .b64 %rd<4>;\n\
+    ld.param.u64 %rd0, [to];\nld.param.u32 %r0, [value];\nmov.u32 %r1, %tid.x;\nmul.wide.u32 %rd1, %r1, 4;\n\
+    add.s64 %rd1, %rd0, %rd1;\nst.global.u32 [%rd1], %r0;\nret;\n}\n";
+
+/// A launch file that fills a buffer with 7 and expects `expected` there.
+fn fill(expected: &str) -> String {
+    format!(
+        "name = \"fill\"\nmodule = \"fill.ptx\"\n[[buffer]]\nname = \"to\"\ntype = \"u32\"\ncount = 32\n\
+         [[launch]]\nkernel = \"fill\"\ngrid = [1]\nblock = [32]\narguments = [{{ buffer = \"to\" }}, {{ u32 = 7 }}]\n\
+         [[check]]\nbuffer = \"to\"\n{expected}\n"
+    )
+}
+
+fn launch_file(name: &str, text: &str) -> String {
+    folder(name, &[("fill.ptx", FILL), ("launch.toml", text)]).join("launch.toml").display().to_string()
+}
+
+#[test]
+fn a_verified_run_exits_with_0() {
+    let file = launch_file("verified", &fill("expected = { constant = 7 }"));
+    let out = well(&["run", &file]);
+    assert!(out.starts_with("fill on gtx480: results verified\n"), "{out}");
+}
+
+#[test]
+fn wrong_results_exit_with_1_and_are_named() {
+    let file = launch_file("wrong", &fill("expected = { constant = 8 }"));
+    let Ran { status, out, err } = strata(&["run", &file]);
+    assert_eq!(status, 1);
+    assert!(out.starts_with("fill on gtx480: RESULTS WRONG (1)\n"), "{out}");
+    assert_eq!(err, "wrong: to: 32 of 32 elements wrong; [0] is 7, expected 8\n");
+    let Ran { status, out, .. } = strata(&["run", &file, "--json", "-"]);
+    assert_eq!((status, &json(&out)["verified"]), (1, &Value::Bool(false)));
+}
+
+#[test]
+fn a_run_without_expectations_is_not_called_verified() {
+    let file = launch_file("unchecked", &fill(""));
+    assert_eq!(json(&well(&["run", &file, "--json", "-"]))["verified"], Value::Null);
+    // The reference executor is an expectation.
+    assert_eq!(json(&well(&["run", &file, "--check", "--json", "-"]))["verified"], Value::Bool(true));
+}
+
+#[test]
+fn results_as_json_have_their_keys() {
+    let out = well(&["run", "saxpy", "--check", "--threads", "1", "--json", "-", "--set", "l1d.sram.ways=8"]);
+    let run = json(&out);
+    assert_eq!(run["schema"], "strata-run-1");
+    assert_eq!((&run["workload"], &run["size"], &run["machine"]), (&"saxpy".into(), &"test".into(), &"gtx480".into()));
+    assert_eq!(run["overrides"], serde_json::json!(["l1d.sram.ways=8"]));
+    assert_eq!(run["verified"], true);
+    for key in ["cycles", "warp_instructions", "thread_instructions"] {
+        assert!(run[key].as_u64().is_some_and(|value| value > 0), "{key}");
+    }
+    let ipc = run["thread_instructions"].as_f64().unwrap() / run["cycles"].as_f64().unwrap();
+    assert_eq!(run["ipc"].as_f64(), Some(ipc));
+    let hash = run["statistics_hash"].as_str().unwrap();
+    assert!(hash.len() == 16 && u64::from_str_radix(hash, 16).is_ok(), "{hash}");
+    for key in ["seconds", "warp_instructions_per_second", "peak_memory_bytes"] {
+        assert!(run["simulation"][key].as_f64().is_some_and(|value| value > 0.0), "{key}");
+    }
+    for group in ["sm", "lsu", "l1d", "network.request", "network.reply", "partition", "l2", "dram"] {
+        let group = run["statistics"][group].as_object().unwrap_or_else(|| panic!("no group {group}"));
+        assert!(group.values().all(Value::is_u64));
+    }
+    assert_eq!(run["statistics"]["sm"]["warp_instructions"], run["warp_instructions"]);
+}
+
+#[test]
+fn threads_and_windows_change_no_number() {
+    let hash = |arguments: &[&str]| {
+        let all = [&["run", "transpose", "--json", "-"], arguments].concat();
+        json(&well(&all))["statistics_hash"].clone()
+    };
+    let expected = hash(&["--threads", "1"]);
+    assert_eq!(hash(&["--threads", "2"]), expected);
+    assert_eq!(hash(&["--threads", "3", "--window", "3"]), expected);
+}
+
+#[test]
+fn json_goes_to_a_file_beside_the_summary() {
+    let file = folder("json", &[]).join("run.json").display().to_string();
+    let out = well(&["run", "saxpy", "--json", &file]);
+    assert!(out.starts_with("saxpy (test) on gtx480: results verified\n"), "{out}");
+    assert_eq!(json(&std::fs::read_to_string(file).unwrap())["workload"], "saxpy");
+}
+
+#[test]
+fn lists_are_json_too() {
+    let names = |what| {
+        let rows = json(&well(&["list", what, "--json"]));
+        let rows = rows.as_array().unwrap().clone();
+        rows.iter().map(|row| row["name"].as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let workloads: Vec<_> = strata_workloads::all().iter().map(|workload| workload.name).collect();
+    assert_eq!(names("workloads"), workloads);
+    assert!(names("machines").contains(&"gtx480".to_owned()));
+    assert!(["l1d", "llc", "sm.scheduling"].iter().all(|door| names("doors").contains(&(*door).to_owned())));
+    for what in ["workloads", "machines", "doors"] {
+        let table = well(&["list", what]);
+        assert!(table.starts_with("NAME"), "{table}");
+        assert_eq!(table.lines().count(), 1 + names(what).len());
+    }
+}
+
+#[test]
+fn every_statistic_is_explained() {
+    let run = json(&well(&["run", "saxpy", "--json", "-"]));
+    for (group, counters) in run["statistics"].as_object().unwrap() {
+        // A group's name may itself hold a point: the counters are asked for group by group.
+        let text = well(&["explain", group]);
+        for counter in counters.as_object().unwrap().keys() {
+            let line = text.lines().find(|line| line.starts_with(&format!("{group}.{counter} [")));
+            let meaning = line.and_then(|line| line.split_once("]: ")).map(|(_, meaning)| meaning);
+            assert!(meaning.is_some_and(|meaning| !meaning.is_empty()), "{group}.{counter}: {text}");
+        }
+    }
+    assert!(well(&["explain", "network.request.packets_in"]).starts_with("network.request.packets_in ["));
+    let one = well(&["explain", "l1d.load_hits"]);
+    assert!(one.starts_with("l1d.load_hits [") && one.contains("law: "), "{one}");
+    assert!(refused(&["explain", "l1d.luck"]).starts_with("error: no statistic `l1d.luck`, `l1d` has "));
+    assert!(refused(&["explain", "luck"]).starts_with("error: no statistics group `luck`, expected one of "));
+}
+
+#[test]
+fn machines_are_checked() {
+    for machine in json(&well(&["list", "machines", "--json"])).as_array().unwrap() {
+        let name = machine["name"].as_str().unwrap();
+        let out = well(&["machine", "check", name]);
+        assert!(out.starts_with(&format!("{name}: a machine can be built\n")), "{out}");
+    }
+    let text = include_str!("../../../machines/gtx480.toml").replace("warp_slots =", "warp_slot =");
+    let file = folder("machine", &[("m.toml", &text)]).join("m.toml").display().to_string();
+    let err = refused(&["machine", "check", &file]);
+    let line = 1 + text.lines().position(|line| line.starts_with("warp_slot ")).unwrap();
+    assert!(err.starts_with(&format!("error: {file}:{line}:1: unknown field `warp_slot`, expected one of ")), "{err}");
+}
+
+/// Commands that are refused, and how the message begins.
+const REFUSED: &[(&[&str], &str)] = &[
+    (&["run", "nothing"], "error: no workload `nothing`, expected one of saxpy, gemm, "),
+    (&["run", "absent.toml"], "error: absent.toml: "),
+    (&["run", "saxpy", "--size", "huge"], "error: --size huge: no size is called `huge`: expected test, small or paper"),
+    (&["run", "saxpy", "--machine", "cray"], "error: cray: no such machine, expected one of gtx480"),
+    (&["run", "saxpy", "--machine", "absent.toml"], "error: absent.toml: "),
+    (&["run", "saxpy", "--threads", "0"], "error: --threads 0: expected at least 1"),
+    (&["run", "saxpy", "--window", "0"], "error: window: found 0, expected 1 to 8, the smallest link latency"),
+    (&["run", "saxpy", "--window", "9"], "error: window: found 9, expected 1 to 8, the smallest link latency"),
+    (&["run", "saxpy", "--set", "l1d.sram.ways=0"], "error: "),
+    (&["run", "saxpy", "--set", "l1d.way=4"], "error: --set l1d.way=4: unknown key `way`, expected one of `sram`"),
+    (&["run", "saxpy", "--max-cycles", "100"], "error: `saxpy` failed: the kernel reached the cycle limit (cycle "),
+    (&["machine", "check", "cray"], "error: cray: no such machine, expected one of gtx480"),
+    (&["fly"], "error: unrecognized subcommand 'fly'"),
+    (&["run", "saxpy", "--frobnicate"], "error: unexpected argument '--frobnicate' found"),
+];
+
+#[test]
+fn what_is_refused_exits_with_2_and_says_why() {
+    for (arguments, expected) in REFUSED {
+        let err = refused(arguments);
+        assert!(err.starts_with(expected), "{arguments:?}: {err}");
+    }
+}
+
+#[test]
+fn bad_launch_files_and_bad_ptx_are_refused_with_their_place() {
+    let file = launch_file("bad_key", &fill("expected = { constant = 7 }\ncolour = 1"));
+    assert!(refused(&["run", &file]).contains("launch.toml:15:"), "{}", refused(&["run", &file]));
+    let bad = FILL.replace("st.global.u32", "st.globe.u32");
+    let folder = folder("bad_ptx", &[("fill.ptx", &bad), ("launch.toml", &fill("expected = { constant = 7 }"))]);
+    let err = refused(&["run", &folder.join("launch.toml").display().to_string()]);
+    assert!(err.contains("fill.ptx:13:"), "{err}");
+}

@@ -1,0 +1,72 @@
+//! A launch does not allocate per instruction, request or cycle: one that does ten times the work allocates no more.
+#![allow(unsafe_code)]
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use strata_workloads::{Arg, Device};
+use support::{PLAIN, gtx480, module, on_device};
+
+thread_local! {
+    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts the allocations of each thread; with one worker thread, the machine runs on the test's own.
+struct Counting;
+
+// SAFETY: every call is passed on to the system's allocator unchanged.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps the allocator's contract.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: the caller keeps the allocator's contract.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
+        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
+        // SAFETY: the caller keeps the allocator's contract.
+        unsafe { System.realloc(pointer, layout, bytes) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Everything that moves: scattered loads and stores, atomics, shared memory, barriers, divergence, local memory's
+/// way to the L1D by volatile accesses, fences.
+const KERNEL: &str = ".visible .entry k(.param .u64 in, .param .u32 rounds) {\n.reg .pred %p<4>; .reg .b32 %r<16>; \
+    .reg .b64 %rd<8>;\n.shared .align 4 .b8 words[1024];\nld.param.u64 %rd0, [in];\nld.param.u32 %r0, [rounds];\n\
+    mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmad.lo.u32 %r3, %r2, 256, %r1;\nmov.u32 %r8, words;\nLOOP:\n\
+    mad.lo.u32 %r3, %r3, 1664525, 1013904223;\nshr.u32 %r4, %r3, 14;\nand.b32 %r4, %r4, 0x3fffc;\n\
+    cvt.u64.u32 %rd1, %r4;\nadd.s64 %rd1, %rd0, %rd1;\nld.global.u32 %r5, [%rd1];\nadd.u32 %r5, %r5, 1;\n\
+    and.b32 %r6, %r4, 1020;\nadd.u32 %r6, %r6, %r8;\nst.shared.u32 [%r6], %r5;\nbar.sync 0;\nld.shared.u32 %r7, [%r6];\n\
+    setp.lt.u32 %p0, %r7, 3;\n@%p0 st.global.u32 [%rd1], %r7;\n@!%p0 red.global.add.u32 [%rd1], 1;\nmembar.gl;\n\
+    ld.volatile.global.u32 %r9, [%rd1];\nadd.u32 %r3, %r3, %r9;\nsub.u32 %r0, %r0, 1;\nsetp.ne.u32 %p1, %r0, 0;\n\
+    @%p1 bra LOOP;\nret;\n}\n";
+
+#[test]
+fn ten_times_the_work_allocates_no_more() {
+    on_device(&gtx480(&[]), PLAIN, &module(KERNEL), |device| {
+        let input = device.alloc("in", 1 << 18).unwrap();
+        device.fill(input, 0, 1 << 18).unwrap();
+        let mut launch = |rounds: u32| {
+            let before = ALLOCATIONS.get();
+            device.launch("k", [30, 1, 1], [256, 1, 1], 0, &[Arg::Ptr(input), Arg::U32(rounds)]).unwrap();
+            let launch = device.launches().last().unwrap();
+            (ALLOCATIONS.get() - before, launch.warp_instructions)
+        };
+        // The first launches compile the kernel and touch everything once.
+        launch(20);
+        let (few, short) = launch(3);
+        let (many, long) = launch(30);
+        assert!(long > 9 * short, "{short} and {long} warp instructions");
+        assert!(many <= few + 16, "{few} allocations in a short launch, {many} in one ten times as long");
+    });
+}
