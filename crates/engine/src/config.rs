@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 
 /// A value with where it comes from: `{ value = 32, source = "Table I" }`, or `source = "ASSUMED: why"`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a value with its source: { value = ..., source = \"...\" }")]
 pub struct Cited<T> {
     /// The value.
     pub value: T,
@@ -59,8 +59,27 @@ pub fn parse<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T, ConfigEr
     toml::from_str(text).map_err(|error| ConfigError {
         file: file.to_owned(),
         place: error.span().map(|span| line_and_column(text, span.start)),
-        message: error.message().trim().to_owned(),
+        message: readable(error.message()),
     })
+}
+
+/// Names of Rust's types and what a reader of a configuration calls them.
+const TYPES: &[(&str, &str)] = &[
+    ("expected u16", "expected a whole number from 0 to 65535"),
+    ("expected u32", "expected a whole number from 0 to 4294967295"),
+    ("expected u64", "expected a whole number from 0 on"),
+    ("expected usize", "expected a whole number from 0 on"),
+];
+
+/// A message of the TOML reader in the words of its readers.
+pub fn readable(message: &str) -> String {
+    let message = message.trim();
+    for (ty, words) in TYPES {
+        if let Some(before) = message.strip_suffix(ty) {
+            return format!("{before}{words}");
+        }
+    }
+    message.to_owned()
 }
 
 /// Line and column, from 1, of a byte offset; the column counts characters.

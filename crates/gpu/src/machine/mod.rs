@@ -4,7 +4,7 @@ mod file;
 pub mod overrides;
 mod size;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use strata_engine::config::{self, ConfigError};
@@ -75,11 +75,11 @@ impl Machine {
                 file = MachineFile::deserialize(table.clone()).map_err(|error| ConfigError {
                     file: format!("--set {set}").into(),
                     place: None,
-                    message: error.message().trim().to_owned(),
+                    message: config::readable(error.message()),
                 })?;
             }
         }
-        file.check().map_err(|message| ConfigError { file: path.to_owned(), place: None, message })?;
+        file.check().map_err(|message| ConfigError { file: blamed(path, text, sets), place: None, message })?;
         Ok(Machine { file })
     }
 
@@ -139,12 +139,25 @@ impl Machine {
     }
 }
 
+/// What is named when a machine fails its check: the overrides, unless the file fails without them.
+fn blamed(path: &Path, text: &str, sets: &[String]) -> PathBuf {
+    let is_right_without = || config::parse::<MachineFile>(path, text).is_ok_and(|file| file.check().is_ok());
+    if sets.is_empty() || !is_right_without() {
+        return path.to_owned();
+    }
+    format!("{} with --set {}", path.display(), sets.join(" --set ")).into()
+}
+
 /// Machine files are small: more is not read.
 const FILE_LIMIT: u64 = 1 << 20;
 
 fn read_limited(path: &Path) -> Result<String, ConfigError> {
     let error = |message: String| ConfigError { file: path.to_owned(), place: None, message };
-    let size = std::fs::metadata(path).map_err(|e| error(e.to_string()))?.len();
+    let meta = std::fs::metadata(path).map_err(|e| error(e.to_string()))?;
+    if !meta.is_file() {
+        return Err(error("not a regular file".into()));
+    }
+    let size = meta.len();
     if size > FILE_LIMIT {
         return Err(error(format!("found {size} bytes, expected at most {FILE_LIMIT}")));
     }
