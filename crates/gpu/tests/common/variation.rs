@@ -12,7 +12,7 @@ const BASE: &[&str] = &["gpu.sms=3", "gpu.channels=2", "gpu.memory_mib=16", "gpu
 const KNOBS: &[(&str, &[&str])] = &[
     ("gpu.sms", &["1", "2", "5"]),
     ("gpu.channels", &["1", "3", "6"]),
-    ("gpu.slices_per_channel", &["1", "4"]),
+    ("gpu.slices_per_channel", &["1", "3"]),
     ("gpu.interleave_bytes", &["128", "1024"]),
     ("gpu.dispatch_latency_cycles", &["1", "3", "20"]),
     ("sm.scheduling", &["\"loose-round-robin\"", "{ two-level = { active = 2 } }"]),

@@ -3,7 +3,8 @@
 use strata_gpu::device::TimedDevice;
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module};
 
-use crate::{MACHINES, machine, options};
+use crate::MACHINES;
+use crate::outcomes::{machine, options};
 
 /// CTAs, each on an SM of its own, and threads of a CTA.
 const CTAS: u32 = 4;
@@ -69,7 +70,8 @@ fn tickets_of_addresses_beside_each_other_are_distinct() {
     check("tickets beside each other", body, |a, b| {
         let mut tickets = b.to_vec();
         tickets.sort_unstable();
-        tickets.iter().copied().eq(0..CTAS * THREADS) && a[..8].iter().all(|count| *count == CTAS * THREADS / 8)
+        tickets.iter().copied().eq(0..CTAS * THREADS)
+            && a[..8].iter().all(|count| *count == CTAS * THREADS / 8)
     });
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use crate::tests::{DELAY, Litmus, WARM};
+use super::tests::{DELAY, Litmus, WARM};
 
 /// Groups of CTAs that play a test side by side.
 pub const GROUPS: u32 = 2;
@@ -44,7 +44,8 @@ pub fn text(test: &Litmus) -> String {
             "\nDELAY{role}:\nsetp.eq.u32 %q, %delay, 0;\n@%q bra GO{role};\nsub.u32 %delay, %delay, 1;\n\
              bra DELAY{role};\nGO{role}:\n"
         );
-        let body = body.replace(WARM, WARM_TEXT).replace(DELAY, &delay).replace("SPIN", &format!("SPIN{role}"));
+        let body =
+            body.replace(WARM, WARM_TEXT).replace(DELAY, &delay).replace("SPIN", &format!("SPIN{role}"));
         write!(text, "setp.ne.u32 %p, %role, {role};\n@%p bra NOT{role};\n{body}\nbra DONE;\nNOT{role}:\n")
             .expect("a string grows");
     }

@@ -15,11 +15,7 @@ pub struct Litmus {
     pub shown: bool,
 }
 
-const fn fenced(
-    name: &'static str,
-    roles: &'static [&'static str],
-    forbidden: fn(&[u32]) -> bool,
-) -> Litmus {
+const fn fenced(name: &'static str, roles: &'static [&'static str], forbidden: fn(&[u32]) -> bool) -> Litmus {
     Litmus { name, one_cta: false, roles, forbidden, shown: false }
 }
 
@@ -146,8 +142,10 @@ pub const TESTS: &[Litmus] = &[
             "DELAY ld.relaxed.gpu.global.u32 %r0, [%x];\nld.relaxed.gpu.global.u32 %r1, [%x];",
             "DELAY ld.relaxed.gpu.global.u32 %r0, [%x];\nld.relaxed.gpu.global.u32 %r1, [%x];",
         ],
-        |saw| (saw[4], saw[5]) == (1, 2) && (saw[6], saw[7]) == (2, 1)
-            || (saw[4], saw[5]) == (2, 1) && (saw[6], saw[7]) == (1, 2),
+        |saw| {
+            (saw[4], saw[5]) == (1, 2) && (saw[6], saw[7]) == (2, 1)
+                || (saw[4], saw[5]) == (2, 1) && (saw[6], saw[7]) == (1, 2)
+        },
     ),
     fenced(
         "independent reads of independent writes, fence.sc.gpu",

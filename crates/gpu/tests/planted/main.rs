@@ -1,14 +1,15 @@
 //! Planted bugs: what the other tests here run must catch an L1D that loses, mixes up or keeps bytes, and say where.
 
-#[path = "../random_programs/compare.rs"]
-mod compare;
 #[path = "../common/mod.rs"]
 #[allow(dead_code)]
 mod common;
+#[path = "../random_programs/compare.rs"]
+mod compare;
 #[path = "../false_sharing/episodes.rs"]
 #[allow(dead_code)]
 mod episodes;
 mod l1d;
+mod litmus;
 #[path = "../random_programs/program.rs"]
 mod program;
 #[path = "../random_programs/text.rs"]
@@ -19,6 +20,7 @@ use episodes::{Between, Shape};
 use l1d::{Bug, Planted};
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
+use strata_memory::doors::L1d;
 
 /// What runs on the machine with the bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,6 +28,7 @@ enum Harness {
     Programs,
     Launches,
     GridBarriers,
+    Litmus,
 }
 
 /// How a bug shows.
@@ -33,12 +36,22 @@ enum Harness {
 enum Sign {
     /// Wrong bytes in memory.
     Bytes,
+    /// An outcome that the memory model forbids.
+    Forbidden,
     /// A report of who waits for what, with all of these in it.
     Report(&'static [&'static str]),
 }
 
-/// As many tries as the harness gets for a bug; the right machine passes them all.
-const TRIES: u64 = 12;
+impl Harness {
+    /// As many tries as it gets for a bug; the right machine passes them all.
+    fn tries(self) -> u64 {
+        match self {
+            Harness::Programs => 60,
+            Harness::Launches | Harness::GridBarriers => 12,
+            Harness::Litmus => 1,
+        }
+    }
+}
 
 /// A small machine with an L1D of a few sets.
 fn variation(l1d_sets: u32) -> Variation {
@@ -56,10 +69,25 @@ fn episodes(bug: Bug, between: Between, seed: u64) -> Result<(), String> {
 
 fn program(bug: Bug, seed: u64) -> Result<(), String> {
     let config = Config { rng_seed: RngSeed::Fixed(seed), failure_persistence: None, ..Config::default() };
-    let tree = program::program().new_tree(&mut TestRunner::new(config)).expect("a program can always be made");
+    let tree =
+        program::program().new_tree(&mut TestRunner::new(config)).expect("a program can always be made");
     let program = tree.current();
     let text = text::text(&program);
     compare::compare(&program, &variation(64), seed, &text, &mut |_, l1d| Box::new(Planted::new(l1d, bug, 5)))
+}
+
+/// Every litmus test; the seed chooses none of it.
+fn litmus(bug: Bug) -> Result<(), String> {
+    let sets = ["gpu.watchdog_cycles=20000"];
+    for test in litmus::tests::TESTS.iter().filter(|test| !test.shown) {
+        let mut make = |_, l1d| Box::new(Planted::new(l1d, bug, 5)) as Box<dyn L1d>;
+        let seen =
+            litmus::outcomes::outcomes(test, &sets, 1, &mut make).map_err(|error| error.to_string())?;
+        if let Some(outcome) = seen.iter().find(|outcome| (test.forbidden)(outcome)) {
+            return Err(format!("{}: forbidden {outcome:?}", test.name));
+        }
+    }
+    Ok(())
 }
 
 fn run(bug: Bug, harness: Harness, seed: u64) -> Result<(), String> {
@@ -67,13 +95,14 @@ fn run(bug: Bug, harness: Harness, seed: u64) -> Result<(), String> {
         Harness::Programs => program(bug, seed),
         Harness::Launches => episodes(bug, Between::Launches, seed),
         Harness::GridBarriers => episodes(bug, Between::GridBarrierOneFence, seed),
+        Harness::Litmus => litmus(bug),
     }
 }
 
 #[test]
 fn the_right_machine_passes() {
     for harness in [Harness::Programs, Harness::Launches, Harness::GridBarriers] {
-        for seed in 0..TRIES {
+        for seed in 0..harness.tries() {
             run(Bug::None, harness, seed).unwrap_or_else(|error| panic!("{harness:?}, seed {seed}: {error}"));
         }
     }
@@ -85,7 +114,8 @@ fn every_planted_bug_is_caught() {
     use Harness::*;
     // A lost completion leaves nobody but the warp that waits; a lost reply also the MSHR.
     const WARP: Sign = Sign::Report(&["can never finish", "SM", "waits for values from memory"]);
-    const MSHR: Sign = Sign::Report(&["can never finish", "waits for values from memory", "accesses wait for line"]);
+    const MSHR: Sign =
+        Sign::Report(&["can never finish", "waits for values from memory", "accesses wait for line"]);
     const NEVER: Sign = Sign::Report(&["reached the cycle limit"]);
     for (bug, harness, sign) in [
         (DirtyByteLost, Programs, Sign::Bytes),
@@ -107,12 +137,17 @@ fn every_planted_bug_is_caught() {
         (ReplyLost, Programs, MSHR),
         (ReplyLost, Launches, MSHR),
         (BypassIgnored, GridBarriers, NEVER),
+        (CopiesKept, Litmus, Sign::Forbidden),
+        (FlushedEarly, Litmus, Sign::Forbidden),
+        (StaleMerge, Litmus, Sign::Forbidden),
+        (ReplyLost, Litmus, MSHR),
     ] {
-        let caught = (0..TRIES).find_map(|seed| run(bug, harness, seed).err());
+        let caught = (0..harness.tries()).find_map(|seed| run(bug, harness, seed).err());
         let error = caught.unwrap_or_else(|| panic!("{bug:?} was not caught by {harness:?}"));
         println!("{bug:?} by {harness:?}: {error}");
         let expected = match sign {
             Sign::Bytes => &["expected"][..],
+            Sign::Forbidden => &["forbidden"],
             Sign::Report(words) => words,
         };
         for word in expected {

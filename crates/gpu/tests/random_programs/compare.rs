@@ -60,7 +60,8 @@ pub fn compare(
     let (machine, options) = variation.machine();
     let module = || Module { name: "random.ptx", text };
     let mut silent = |_: &_| {};
-    let mut timed = TimedDevice::on(Gpu::with_l1d(&machine, options, make_l1d)?, &machine, module(), &mut silent)?;
+    let mut timed =
+        TimedDevice::on(Gpu::with_l1d(&machine, options, make_l1d)?, &machine, module(), &mut silent)?;
     let mut reference = reference(&machine, module())?;
     let mut both = Lockstep::new(&mut timed, &mut reference);
     host(program, seed, &mut both).map_err(|error| error.to_string())?;

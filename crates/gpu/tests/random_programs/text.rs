@@ -49,8 +49,13 @@ fn region_start(region: usize, threads: u32) -> u32 {
 
 /// The text of a program.
 pub fn text(program: &Program) -> String {
-    let mut writer =
-        Writer { text: String::new(), labels: 0, depth: 0, threads: program.block * program.grid, left: false };
+    let mut writer = Writer {
+        text: String::new(),
+        labels: 0,
+        depth: 0,
+        threads: program.block * program.grid,
+        left: false,
+    };
     writer.prologue();
     for phase in &program.phases {
         writer.phase(phase, program.block);
@@ -124,7 +129,14 @@ impl Writer {
 
     fn store(&mut self, region: u8, value: u8, how: usize) {
         self.place(region, 3);
-        let st = ["st.global", "st", "st.volatile.global", "st.global.cg", "st.global.wt", "st.relaxed.gpu.global"];
+        let st = [
+            "st.global",
+            "st",
+            "st.volatile.global",
+            "st.global.cg",
+            "st.global.wt",
+            "st.relaxed.gpu.global",
+        ];
         let st = st[how % st.len()];
         let [b, c, d] = [1, 2, 3].map(|next| (value + next) % REGS);
         match REGION_WIDTHS[usize::from(region) % REGION_WIDTHS.len()] {
@@ -142,7 +154,14 @@ impl Writer {
 
     fn load(&mut self, region: u8, thread: u8, d: u8, how: usize) {
         self.place(region, thread);
-        let ld = ["ld.global", "ld", "ld.volatile.global", "ld.global.cg", "ld.global.cv", "ld.relaxed.gpu.global"];
+        let ld = [
+            "ld.global",
+            "ld",
+            "ld.volatile.global",
+            "ld.global.cg",
+            "ld.global.cv",
+            "ld.relaxed.gpu.global",
+        ];
         let ld = ld[how % ld.len()];
         let next = (d + 1) % REGS;
         match REGION_WIDTHS[usize::from(region) % REGION_WIDTHS.len()] {
@@ -237,9 +256,13 @@ impl Writer {
                 }
             }
             Stmt::Ticket { shared: true, how, .. } => {
-                let op = ["atom.shared.add.u32 %t0, [tickets], 1;", "atom.shared.inc.u32 %t0, [tickets+4], 9;"];
+                let op =
+                    ["atom.shared.add.u32 %t0, [tickets], 1;", "atom.shared.inc.u32 %t0, [tickets+4], 9;"];
                 self.line(op[how % 2]);
-                self.line(&format!("red.global.add.u32 [%d2+{}], %t0;", TICKETS + 64 + 4 * (*how as u32 % 2)));
+                self.line(&format!(
+                    "red.global.add.u32 [%d2+{}], %t0;",
+                    TICKETS + 64 + 4 * (*how as u32 % 2)
+                ));
             }
             Stmt::Ticket { shared: false, index, how } => {
                 // Old values of these depend on the order, their sum does not: each starts at a fixed value.
@@ -255,7 +278,10 @@ impl Writer {
                     )),
                     _ => self.line(&format!("atom.global.dec.u32 %t1, [%d5+{}], 5;", TICKETS + 16)),
                 }
-                self.line(&format!("red.global.add.u32 [%d2+{}], %t1;", TICKETS + 72 + 4 * (*how as u32 % 4)));
+                self.line(&format!(
+                    "red.global.add.u32 [%d2+{}], %t1;",
+                    TICKETS + 72 + 4 * (*how as u32 % 4)
+                ));
             }
             Stmt::Count { counter, index, value } => {
                 let op = counter % COUNT.len();
@@ -384,7 +410,8 @@ impl Writer {
                 self.line(&format!("setp.lt.s32 %p1, %a{a}, 0;\nbar.red.popc.u32 %a{d}, 1, %p1;"))
             }
             Phase::Fence { scope } => {
-                let fences = ["membar.cta;", "membar.gl;", "fence.sc.gpu;", "fence.acq_rel.cta;", "membar.sys;"];
+                let fences =
+                    ["membar.cta;", "membar.gl;", "fence.sc.gpu;", "fence.acq_rel.cta;", "membar.sys;"];
                 self.line(fences[scope % fences.len()]);
             }
             // Threads that have left are not counted by a barrier that says how many it wants.
@@ -422,8 +449,12 @@ impl Writer {
                 // A barrier first: others may read what those who leave have written.
                 self.line("bar.sync 0;");
                 match warp {
-                    Some(warp) => self.line(&format!("shr.u32 %t0, %n0, 5;\nsetp.eq.u32 %p1, %t0, {warp};\n@%p1 ret;")),
-                    None => self.line(&format!("and.b32 %t0, %a{a}, 7;\nsetp.eq.u32 %p1, %t0, 3;\n@%p1 exit;")),
+                    Some(warp) => {
+                        self.line(&format!("shr.u32 %t0, %n0, 5;\nsetp.eq.u32 %p1, %t0, {warp};\n@%p1 ret;"))
+                    }
+                    None => {
+                        self.line(&format!("and.b32 %t0, %a{a}, 7;\nsetp.eq.u32 %p1, %t0, 3;\n@%p1 exit;"))
+                    }
                 }
             }
         }
