@@ -143,7 +143,7 @@ impl Writer {
             1 => self.line(&format!("{st}.u8 [%d4], %a{value};")),
             2 => self.line(&format!("cvt.u16.u32 %h0, %a{value};\n{st}.u16 [%d4], %h0;")),
             4 => self.line(&format!("{st}.u32 [%d4], %a{value};")),
-            8 if how % 2 == 0 => {
+            8 if how.is_multiple_of(2) => {
                 self.line(&format!("mov.b64 %d5, {{%a{value}, %a{b}}};\n{st}.u64 [%d4], %d5;"));
             }
             8 => self.line(&format!("{st}.v2.u32 [%d4], {{%a{value}, %a{b}}};")),
@@ -169,7 +169,7 @@ impl Writer {
             2 => self.line(&format!("{ld}.u16 %h0, [%d4];\ncvt.s32.s16 %a{d}, %h0;")),
             4 => self.line(&format!("{ld}.u32 %a{d}, [%d4];")),
             8 => self.line(&format!("{ld}.u64 %d5, [%d4];\nshr.u64 %d6, %d5, 20;\ncvt.u32.u64 %a{d}, %d6;")),
-            _ if how % 2 == 0 => self.line(&format!(
+            _ if how.is_multiple_of(2) => self.line(&format!(
                 "ld.global.v4.u32 {{%a{d}, %a{next}, %t0, %t1}}, [%d4];\nsub.u32 %a{d}, %a{d}, %t1;"
             )),
             _ => self.line(&format!(
