@@ -1,13 +1,15 @@
 #!/usr/bin/env python3
 """Writes what runs say into README.md, docs/workloads.md and docs/fidelity.md.
 
-    scripts/examples.py
+    scripts/examples.py              all of them
+    scripts/examples.py README.md    those named
 
 Builds the release command; STRATA=/path names another.
 """
 
 import json
 import re
+import sys
 
 import pages
 
@@ -72,10 +74,13 @@ def readme(binary):
 
 
 def main():
+    writers = {"docs/workloads.md": catalogue, "docs/fidelity.md": fidelity, "README.md": readme}
+    names = sys.argv[1:] or list(writers)
+    if unknown := set(names) - set(writers):
+        sys.exit(f"examples.py: {', '.join(unknown)}: expected some of {', '.join(writers)}")
     binary = pages.build()
-    pages.write("docs/workloads.md", catalogue(binary))
-    pages.write("docs/fidelity.md", fidelity(binary))
-    pages.write("README.md", readme(binary))
+    for name in names:
+        pages.write(name, writers[name](binary))
 
 
 if __name__ == "__main__":
