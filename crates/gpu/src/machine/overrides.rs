@@ -7,7 +7,7 @@ use toml::{Table, Value};
 const SOURCE: &str = "set for this run";
 
 /// Applies `path=value` to a machine's table. The path names a value that the file has; the value is TOML, or a
-/// bare word taken as a string.
+/// bare word taken as a string. The design behind a door need not be named: `l1d.ways` is `l1d.sram.ways`.
 pub fn apply(table: &mut Table, assignment: &str) -> Result<(), ConfigError> {
     let error = |message: String| ConfigError { file: format!("--set {assignment}").into(), place: None, message };
     let Some((path, text)) = assignment.split_once('=') else {
@@ -22,6 +22,7 @@ pub fn apply(table: &mut Table, assignment: &str) -> Result<(), ConfigError> {
     let keys: Vec<&str> = path.split('.').collect();
     let (last, doors) = keys.split_last().expect("a split has at least one part");
     for (depth, key) in doors.iter().enumerate() {
+        table = behind_door(table, key);
         let known = keys_of(table);
         table = match table.get_mut(*key) {
             Some(Value::Table(inner)) => inner,
@@ -31,6 +32,7 @@ pub fn apply(table: &mut Table, assignment: &str) -> Result<(), ConfigError> {
             None => return Err(error(format!("unknown key `{key}`, expected one of {known}"))),
         };
     }
+    let table = behind_door(table, last);
     let known = keys_of(table);
     match table.get_mut(*last) {
         Some(Value::Table(cited)) if cited.contains_key("value") => {
@@ -45,6 +47,18 @@ pub fn apply(table: &mut Table, assignment: &str) -> Result<(), ConfigError> {
         None => return Err(error(format!("unknown key `{last}`, expected one of {known}"))),
     }
     Ok(())
+}
+
+/// The table that has the key: this one, or that of the one design which is all this one holds.
+fn behind_door<'a>(table: &'a mut Table, key: &str) -> &'a mut Table {
+    let is_design = |value: &Value| value.as_table().is_some_and(|design| design.contains_key(key));
+    let only = table.keys().next().filter(|_| table.len() == 1).cloned();
+    match only {
+        Some(design) if design != key && is_design(&table[&design]) => {
+            table[&design].as_table_mut().expect("it was looked at as a table")
+        }
+        _ => table,
+    }
 }
 
 fn parse_value(text: &str) -> Value {
@@ -74,6 +88,17 @@ mod tests {
         assert_eq!(table["l1d"]["ways"]["value"].as_integer(), Some(8));
         assert_eq!(table["l1d"]["ways"]["source"].as_str(), Some(SOURCE));
         assert_eq!(table["l1d"]["kind"].as_str(), Some("fa"));
+    }
+
+    #[test]
+    fn the_design_behind_a_door_need_not_be_named() {
+        let mut table: Table = "[l1d.sram]\nways = { value = 4, source = \"Table I\" }\n".parse().unwrap();
+        apply(&mut table, "l1d.ways=8").unwrap();
+        assert_eq!(table["l1d"]["sram"]["ways"]["value"].as_integer(), Some(8));
+        apply(&mut table, "l1d.sram.ways=2").unwrap();
+        assert_eq!(table["l1d"]["sram"]["ways"]["value"].as_integer(), Some(2));
+        let error = apply(&mut table, "l1d.sets=2").unwrap_err().to_string();
+        assert_eq!(error, "--set l1d.sets=2: unknown key `sets`, expected one of `sram`");
     }
 
     #[test]
