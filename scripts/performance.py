@@ -217,7 +217,7 @@ def main():
         "stages": stages_table({name: runs[name] for name in ["gemm", "conv2d", "saxpy", "atax", "gather"]}),
         "traffic": traffic_table(runs),
         "sms": sweep_table(binary, symbols, "SMs", "gpu.sms", SMS, "gemm", "--set", "network.topology=crossbar"),
-        "warps": sweep_table(binary, symbols, "warp slots", "sm.warp_slots", WARP_SLOTS, "gemm"),
+        "warps": sweep_table(binary, symbols, "warp slots", "sm.warp_slots", WARP_SLOTS, "conv2d"),
     }
     page = pages.ROOT / "docs/performance.md"
     if "--no-time" in sys.argv:
