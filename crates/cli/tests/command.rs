@@ -13,7 +13,8 @@ struct Ran {
 }
 
 fn strata(arguments: &[&str]) -> Ran {
-    let output = Command::new(env!("CARGO_BIN_EXE_strata")).args(arguments).output().expect("the command starts");
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_strata")).args(arguments).output().expect("the command starts");
     let text = |bytes: Vec<u8>| String::from_utf8(bytes).expect("the command writes UTF-8");
     Ran {
         status: output.status.code().expect("the command exits"),
@@ -99,7 +100,10 @@ fn results_as_json_have_their_keys() {
     let out = well(&["run", "saxpy", "--check", "--threads", "1", "--json", "-", "--set", "l1d.sram.ways=8"]);
     let run = json(&out);
     assert_eq!(run["schema"], "strata-run-1");
-    assert_eq!((&run["workload"], &run["size"], &run["machine"]), (&"saxpy".into(), &"test".into(), &"gtx480".into()));
+    assert_eq!(
+        (&run["workload"], &run["size"], &run["machine"]),
+        (&"saxpy".into(), &"test".into(), &"gtx480".into())
+    );
     assert_eq!(run["overrides"], serde_json::json!(["l1d.sram.ways=8"]));
     assert_eq!(run["verified"], true);
     for key in ["cycles", "warp_instructions", "thread_instructions"] {
@@ -186,22 +190,40 @@ fn machines_are_checked() {
     let file = folder("machine", &[("m.toml", &text)]).join("m.toml").display().to_string();
     let err = refused(&["machine", "check", &file]);
     let line = 1 + text.lines().position(|line| line.starts_with("warp_slot ")).unwrap();
-    assert!(err.starts_with(&format!("error: {file}:{line}:1: unknown field `warp_slot`, expected one of ")), "{err}");
+    assert!(
+        err.starts_with(&format!("error: {file}:{line}:1: unknown field `warp_slot`, expected one of ")),
+        "{err}"
+    );
 }
 
 /// Commands that are refused, and how the message begins.
 const REFUSED: &[(&[&str], &str)] = &[
     (&["run", "nothing"], "error: no workload `nothing`, expected one of saxpy, gemm, "),
     (&["run", "absent.toml"], "error: absent.toml: "),
-    (&["run", "saxpy", "--size", "huge"], "error: --size huge: no size is called `huge`: expected test, small or paper"),
+    (
+        &["run", "saxpy", "--size", "huge"],
+        "error: --size huge: no size is called `huge`: expected test, small or paper",
+    ),
     (&["run", "saxpy", "--machine", "cray"], "error: cray: no such machine, expected one of gtx480"),
     (&["run", "saxpy", "--machine", "absent.toml"], "error: absent.toml: "),
     (&["run", "saxpy", "--threads", "0"], "error: --threads 0: expected at least 1"),
-    (&["run", "saxpy", "--window", "0"], "error: window: found 0, expected 1 to 8, the smallest link latency"),
-    (&["run", "saxpy", "--window", "9"], "error: window: found 9, expected 1 to 8, the smallest link latency"),
+    (
+        &["run", "saxpy", "--window", "0"],
+        "error: window: found 0, expected 1 to 8, the smallest link latency",
+    ),
+    (
+        &["run", "saxpy", "--window", "9"],
+        "error: window: found 9, expected 1 to 8, the smallest link latency",
+    ),
     (&["run", "saxpy", "--set", "l1d.sram.ways=0"], "error: "),
-    (&["run", "saxpy", "--set", "l1d.way=4"], "error: --set l1d.way=4: unknown key `way`, expected one of `sram`"),
-    (&["run", "saxpy", "--max-cycles", "100"], "error: `saxpy` failed: the kernel reached the cycle limit (cycle "),
+    (
+        &["run", "saxpy", "--set", "l1d.way=4"],
+        "error: --set l1d.way=4: unknown key `way`, expected one of `sram`",
+    ),
+    (
+        &["run", "saxpy", "--max-cycles", "100"],
+        "error: `saxpy` failed: the kernel reached the cycle limit (cycle ",
+    ),
     (&["machine", "check", "cray"], "error: cray: no such machine, expected one of gtx480"),
     (&["fly"], "error: unrecognized subcommand 'fly'"),
     (&["run", "saxpy", "--frobnicate"], "error: unexpected argument '--frobnicate' found"),
@@ -220,7 +242,8 @@ fn bad_launch_files_and_bad_ptx_are_refused_with_their_place() {
     let file = launch_file("bad_key", &fill("expected = { constant = 7 }\ncolour = 1"));
     assert!(refused(&["run", &file]).contains("launch.toml:15:"), "{}", refused(&["run", &file]));
     let bad = FILL.replace("st.global.u32", "st.globe.u32");
-    let folder = folder("bad_ptx", &[("fill.ptx", &bad), ("launch.toml", &fill("expected = { constant = 7 }"))]);
+    let folder =
+        folder("bad_ptx", &[("fill.ptx", &bad), ("launch.toml", &fill("expected = { constant = 7 }"))]);
     let err = refused(&["run", &folder.join("launch.toml").display().to_string()]);
     assert!(err.contains("fill.ptx:13:"), "{err}");
 }

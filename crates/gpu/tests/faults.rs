@@ -100,7 +100,8 @@ fn a_fault_is_the_same_on_any_number_of_threads() {
 #[test]
 fn a_deadlock_says_who_waits_for_what() {
     // Warp 1 waits for a warp that never comes: 96 threads are expected where there are 64.
-    let body = "mov.u32 %r0, %tid.x;\nsetp.ge.u32 %p0, %r0, 32;\n@%p0 bar.sync 1, 96;\nst.global.u32 [%rd0], 1;";
+    let body =
+        "mov.u32 %r0, %tid.x;\nsetp.ge.u32 %p0, %r0, 32;\n@%p0 bar.sync 1, 96;\nst.global.u32 [%rd0], 1;";
     let reason = failure(body, PLAIN, &[]);
     let (head, waits) = reason.split_once(":\n").unwrap();
     assert!(head.starts_with("the kernel can never finish (cycle "), "{head}");
@@ -133,11 +134,39 @@ fn a_launch_that_cannot_be_is_refused() {
     type Launch = (&'static str, [u32; 3], [u32; 3], u32, &'static [Arg], &'static str);
     const P: &[Arg] = &[Arg::U64(0x10_0000)];
     let launches: &[Launch] = &[
-        ("kk", [1; 3], [1; 3], 0, P, "cannot launch `kk`: test.ptx:1:1: no such kernel: found `kk`, expected `k`"),
-        ("k", [1; 3], [1025, 1, 1], 0, P, "cannot launch `k`: a block of [1025, 1, 1] has 1025 threads, at most 1024 (64 in z) are allowed"),
-        ("k", [0, 1, 1], [1; 3], 0, P, "cannot launch `k`: grid [0, 1, 1] and block [1, 1, 1] must not be empty"),
+        (
+            "kk",
+            [1; 3],
+            [1; 3],
+            0,
+            P,
+            "cannot launch `kk`: test.ptx:1:1: no such kernel: found `kk`, expected `k`",
+        ),
+        (
+            "k",
+            [1; 3],
+            [1025, 1, 1],
+            0,
+            P,
+            "cannot launch `k`: a block of [1025, 1, 1] has 1025 threads, at most 1024 (64 in z) are allowed",
+        ),
+        (
+            "k",
+            [0, 1, 1],
+            [1; 3],
+            0,
+            P,
+            "cannot launch `k`: grid [0, 1, 1] and block [1, 1, 1] must not be empty",
+        ),
         ("k", [1; 3], [1; 3], 0, &[], "cannot launch `k`: 0 arguments given, the kernel has 1 parameters"),
-        ("k", [1; 3], [1; 3], 0, &[Arg::U32(1)], "cannot launch `k`: argument 0 has 4 bytes, parameter `out` has 8"),
+        (
+            "k",
+            [1; 3],
+            [1; 3],
+            0,
+            &[Arg::U32(1)],
+            "cannot launch `k`: argument 0 has 4 bytes, parameter `out` has 8",
+        ),
         ("k", [1; 3], [1; 3], 49153, P, "`k` failed: a CTA does not fit an SM: limited by shared memory"),
     ];
     on_device(&gtx480(&[]), PLAIN, &kernel("st.global.u32 [%rd0], 1;"), |device| {

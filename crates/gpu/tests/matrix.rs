@@ -26,7 +26,10 @@ fn check(workload: &'static Workload, sets: &[&str], others: &[(usize, Option<u6
         let other = verified(&machine, program.as_ref(), how, &what);
         let name = workload.name;
         assert_eq!(other.launches, result.launches, "{name} {what}: {threads} threads, window {window:?}");
-        assert_eq!(other.statistics, result.statistics, "{name} {what}: {threads} threads, window {window:?}");
+        assert_eq!(
+            other.statistics, result.statistics,
+            "{name} {what}: {threads} threads, window {window:?}"
+        );
         assert_eq!(other.statistics_hash(), result.statistics_hash());
     }
 }
@@ -75,17 +78,29 @@ fn all_threads_and_windows_on_one_workload() {
 
 /// Other machines: what differs from a GTX 480.
 const MACHINES: &[&[&str]] = &[
-    &["l1d.sram.sector_bytes=32", "lsu.segment_bytes=32", "llc.conventional.sector_bytes=32", "dram.atom_bytes=32"],
+    &[
+        "l1d.sram.sector_bytes=32",
+        "lsu.segment_bytes=32",
+        "llc.conventional.sector_bytes=32",
+        "dram.atom_bytes=32",
+    ],
     &["l1d.sram.sector_bytes=64", "l1d.sram.write_miss_policy=fetch", "l1d.sram.banks=2"],
     &["network.topology=crossbar", "network.arbitration=oldest-first"],
     &["network.topology={ butterfly = { radix = 6, stages = 2 } }", "network.hop_latency_cycles=4"],
     &["l1d.sram.replacement=fifo", "llc.conventional.replacement=random"],
     &["l1d.sram.replacement=random", "l1d.sram.write_miss_policy=no-allocate"],
-    &["l1d.sram.write_miss_policy=no-allocate", "l1d.sram.write_policy=write-through", "l1d.sram.honours_bypass=false"],
+    &[
+        "l1d.sram.write_miss_policy=no-allocate",
+        "l1d.sram.write_policy=write-through",
+        "l1d.sram.honours_bypass=false",
+    ],
     &["gpu.sms=1", "gpu.channels=1", "gpu.slices_per_channel=1"],
     &["gpu.sms=3", "gpu.channels=5", "gpu.slices_per_channel=3", "clocks.dram_mhz=350"],
     &["l1d.sram.sets=1", "l1d.sram.ways=1", "llc.conventional.sets=1", "llc.conventional.ways=2"],
-    &["sm.schedulers=4", "sm.collectors=[{ count = { value = 3, source = \"test\" }, serves = [\"sp\", \"sfu\", \"ldst\"] }]"],
+    &[
+        "sm.schedulers=4",
+        "sm.collectors=[{ count = { value = 3, source = \"test\" }, serves = [\"sp\", \"sfu\", \"ldst\"] }]",
+    ],
 ];
 
 #[test]

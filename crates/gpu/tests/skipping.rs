@@ -28,7 +28,12 @@ fn check(workload: &str, sets: &[&str]) {
     for (skipping, ticked) in skipping.statistics.iter().zip(&statistics) {
         let names = skipping.definitions.iter().map(|definition| definition.name);
         let by_name = |values: &[u64]| names.clone().zip(values.iter().copied()).collect::<Vec<_>>();
-        assert_eq!(by_name(&skipping.values), by_name(&ticked.values), "{workload} {sets:?}: {}", ticked.name);
+        assert_eq!(
+            by_name(&skipping.values),
+            by_name(&ticked.values),
+            "{workload} {sets:?}: {}",
+            ticked.name
+        );
         assert_eq!(ticked.broken, None);
     }
 }

@@ -27,7 +27,7 @@ fn chase(machine: &Machine, offsets: &[u64; LINKS]) -> [Vec<u64>; 2] {
         let out = device.alloc("out", 256).unwrap();
         let links = device.alloc("links", 1 << 23).unwrap();
         // The first link is a place of its own, in another slice than the lines that are measured.
-        let start = 1 << 22 | 5 * 256;
+        let start = (1 << 22) + 5 * 256;
         let mut from = start;
         for offset in offsets {
             let to = DevicePtr(links.0 + offset);
@@ -95,7 +95,8 @@ fn a_line_in_the_l1d() {
     let mut warm = cold;
     cold[0] = Step::Dram(Row::Miss);
     warm[0] = Step::L2Hit;
-    let settings: &[&[&str]] = &[&[], &["l1d.sram.hit_latency_cycles=13"], &["lsu.writeback_latency_cycles=0"]];
+    let settings: &[&[&str]] =
+        &[&[], &["l1d.sram.hit_latency_cycles=13"], &["lsu.writeback_latency_cycles=0"]];
     check(&[256; LINKS], &cold, &warm, settings);
 }
 
@@ -106,8 +107,13 @@ fn rows_of_a_bank() {
     // which lie 12 chunks apart in device memory.
     let row = 128 * 12 * 256;
     let offsets = [256, 256 + 128, row + 256, row + 256 + 128, 2 * row + 256, 512, 512 + 128];
-    let cold = [Row::Miss, Row::Hit, Row::Conflict, Row::Hit, Row::Conflict, Row::Miss, Row::Hit].map(Step::Dram);
-    let settings: &[&[&str]] =
-        &[&[], &["dram.timing.rp=25"], &["dram.timing.rcd=31", "dram.timing.ras=33"], &["dram.timing.ccd_l=2"]];
+    let cold =
+        [Row::Miss, Row::Hit, Row::Conflict, Row::Hit, Row::Conflict, Row::Miss, Row::Hit].map(Step::Dram);
+    let settings: &[&[&str]] = &[
+        &[],
+        &["dram.timing.rp=25"],
+        &["dram.timing.rcd=31", "dram.timing.ras=33"],
+        &["dram.timing.ccd_l=2"],
+    ];
     check(&offsets, &cold, &[Step::L2Hit; LINKS], settings);
 }

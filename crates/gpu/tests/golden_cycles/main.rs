@@ -124,7 +124,8 @@ fn a_load_of_32_lines_takes_31_cycles_more() {
     for lines in [1, 2, 16, 32] {
         // With fewer lanes, fewer lines. The address is there long before.
         let steps = [Step::Clock, Step::L1Hit(lines), Step::Add, Step::Clock];
-        let settings: &[&[&str]] = &[&[], &["l1d.sram.hit_latency_cycles=3"], &["lsu.address_latency_cycles=1"]];
+        let settings: &[&[&str]] =
+            &[&[], &["l1d.sram.hit_latency_cycles=3"], &["lsu.address_latency_cycles=1"]];
         check(body, lines, &steps, settings);
     }
 }
@@ -138,7 +139,12 @@ fn conflicts_in_shared_memory_take_a_pass_each() {
              st.global.u32 [%rd0], %c0;\nst.global.u32 [%rd0+4], %c1;\nst.global.u32 [%rd0+64], %r5;"
         );
         let steps = [Step::Add, Step::Clock, Step::Shared(passes), Step::Add, Step::Clock];
-        check(&body, 32, &steps, &[&[], &["lsu.shared.latency_cycles=30"], &["lsu.address_latency_cycles=2"]]);
+        check(
+            &body,
+            32,
+            &steps,
+            &[&[], &["lsu.shared.latency_cycles=30"], &["lsu.address_latency_cycles=2"]],
+        );
     }
     // Half as many banks: words 16 apart share one.
     let body = "mov.u32 %r0, %tid.x;\nmul.lo.u32 %r1, %r0, 4;\nld.shared.u32 %r2, [%r1];\nadd.u32 %r3, %r1, %r2;\n\

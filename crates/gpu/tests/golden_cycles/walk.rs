@@ -88,8 +88,8 @@ fn from_l2(file: &MachineFile) -> u64 {
 fn dram(file: &MachineFile, offered: u64, row: Row) -> u64 {
     let dram = &file.dram;
     let timing = &dram.timing;
-    let clock =
-        ClockRatio::of(u64::from(*file.clocks.dram_mhz), u64::from(*file.clocks.core_mhz)).expect("frequencies");
+    let clock = ClockRatio::of(u64::from(*file.clocks.dram_mhz), u64::from(*file.clocks.core_mhz))
+        .expect("frequencies");
     // Seen in the first DRAM cycle that begins after the offer; rows and columns in their minimum distances.
     let seen = clock.local(Cycle(offered)) + 1;
     let rows = match row {
@@ -113,7 +113,8 @@ fn dram(file: &MachineFile, offered: u64, row: Row) -> u64 {
 pub fn walk(file: &MachineFile, steps: &[Step], places: &[usize], first: u64) -> Vec<u64> {
     let is_clock = |step: &Step| matches!(step, Step::Clock);
     let start = steps.iter().position(is_clock).expect("a walk has a clock");
-    let walked: Vec<usize> = (0..steps.len()).filter(|at| is_clock(&steps[*at])).map(|at| at + places[0] - start).collect();
+    let walked: Vec<usize> =
+        (0..steps.len()).filter(|at| is_clock(&steps[*at])).map(|at| at + places[0] - start).collect();
     assert_eq!(walked, places, "the compiled code has these instructions");
     assert_eq!(*file.sm.instruction_buffer, 2, "the walk counts pairs");
     let gap = |at: usize| if (at + places[0] - start).is_multiple_of(2) { 2 } else { 1 };
