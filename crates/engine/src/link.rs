@@ -60,10 +60,15 @@ impl<T> Mailbox<T> {
         }
     }
 
-    fn put(&self, window: Window, staged: &mut Vec<(Cycle, T)>) {
-        if staged.is_empty() {
-            return;
-        }
+    #[inline]
+    fn put(&self, window: Window, staged: &mut Vec<(Cycle, T)>) -> Cycle {
+        let Some((first, _)) = staged.first() else { return Cycle::NEVER };
+        let first = *first;
+        self.fill(window, staged);
+        first
+    }
+
+    fn fill(&self, window: Window, staged: &mut Vec<(Cycle, T)>) {
         let side = window.writes();
         let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
         debug_assert!(items.is_empty(), "a mailbox is read before it is written again");
@@ -74,13 +79,17 @@ impl<T> Mailbox<T> {
         }
     }
 
+    #[inline]
     fn take(&self, window: Window, into: &mut VecDeque<(Cycle, T)>) {
-        let side = window.reads();
-        if self.full[side].load(Ordering::Acquire) {
-            let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
-            into.extend(items.drain(..));
-            self.full[side].store(false, Ordering::Release);
+        if self.full[window.reads()].load(Ordering::Acquire) {
+            self.empty(window.reads(), into);
         }
+    }
+
+    fn empty(&self, side: usize, into: &mut VecDeque<(Cycle, T)>) {
+        let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
+        into.extend(items.drain(..));
+        self.full[side].store(false, Ordering::Release);
     }
 }
 
@@ -173,15 +182,15 @@ impl<T> Outlet<T> {
     }
 
     /// Takes the credits that the window before brought.
+    #[inline]
     pub fn collect(&mut self, window: Window) {
         self.channel.credits.take(window, &mut self.returning);
     }
 
     /// Hands over what was sent in this window; says when the first of it arrives.
+    #[inline]
     pub fn flush(&mut self, window: Window) -> Cycle {
-        let first = self.staged.first().map_or(Cycle::NEVER, |(at, _)| *at);
-        self.channel.forward.put(window, &mut self.staged);
-        first
+        self.channel.forward.put(window, &mut self.staged)
     }
 }
 
@@ -227,15 +236,15 @@ impl<T> Inlet<T> {
     }
 
     /// Takes what was sent in the window before.
+    #[inline]
     pub fn collect(&mut self, window: Window) {
         self.channel.forward.take(window, &mut self.arriving);
     }
 
     /// Hands the released credits over; says when the first of them can be used.
+    #[inline]
     pub fn flush(&mut self, window: Window) -> Cycle {
-        let first = self.staged.first().map_or(Cycle::NEVER, |(at, _)| *at);
-        self.channel.credits.put(window, &mut self.staged);
-        first
+        self.channel.credits.put(window, &mut self.staged)
     }
 }
 

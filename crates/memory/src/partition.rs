@@ -59,6 +59,8 @@ pub struct PartitionIsland {
 struct Slice {
     number: u16,
     ends: SliceEnds,
+    /// When the cache has something to do by itself.
+    due: Cycle,
     /// A request that the slice handed back, and since when.
     held: Option<(Packet, Cycle)>,
     /// Since when a reply has been waiting for the network.
@@ -86,7 +88,7 @@ impl PartitionIsland {
         let slices = slices
             .into_iter()
             .zip(map.slices_of(channel))
-            .map(|(ends, number)| Slice { number, ends, held: None, reply_stalled: None })
+            .map(|(ends, number)| Slice { number, ends, due: Cycle::ZERO, held: None, reply_stalled: None })
             .collect();
         Ok(PartitionIsland {
             map,
@@ -139,6 +141,14 @@ impl PartitionIsland {
 }
 
 impl Slice {
+    /// Earliest cycle from `now` on in which the slice does anything, DRAM's answers apart.
+    #[inline]
+    fn next_event(&self, now: Cycle) -> Cycle {
+        // A request that was handed back is offered again in every cycle.
+        let intake = if self.held.is_some() { now } else { self.ends.requests.next_arrival() };
+        intake.min(self.due)
+    }
+
     /// Sends the next reply if the network has room for it.
     #[inline]
     fn reply(
@@ -215,18 +225,20 @@ impl Island for PartitionIsland {
     fn tick(&mut self, now: Cycle) {
         self.dram.tick(now);
         for (place, slice) in self.slices.iter_mut().enumerate() {
+            if slice.next_event(now).min(self.dram.next_completion(place)) > now {
+                continue;
+            }
             slice.ends.llc.tick(&mut self.dram.port(place), now);
             slice.reply(&self.map, self.flit_size, &mut self.statistics, now);
             slice.intake(&self.map, self.flit_size, &mut self.statistics, now);
+            slice.due = slice.ends.llc.next_event(now.next());
         }
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
         let mut next = self.dram.next_event(now);
         for slice in &self.slices {
-            // A request that was handed back is offered again in every cycle.
-            let intake = if slice.held.is_some() { now } else { slice.ends.requests.next_arrival() };
-            next = next.min(intake).min(slice.ends.llc.next_event(now));
+            next = next.min(slice.next_event(now));
         }
         next.max(now)
     }

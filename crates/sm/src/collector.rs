@@ -102,6 +102,12 @@ impl Collectors {
         self.free.count_ones() as usize == self.units.len()
     }
 
+    /// Collectors without an instruction, one bit each.
+    #[inline]
+    pub fn free(&self) -> u64 {
+        self.free
+    }
+
     /// Number of pools.
     pub fn pools(&self) -> usize {
         self.pools.len()

@@ -32,14 +32,13 @@ impl Injector {
         instructions: &mut dyn ReadOnly,
         now: Cycle,
     ) {
+        let sizes = [l1d.outgoing_bytes(now), constants.outgoing_bytes(now), instructions.outgoing_bytes(now)];
+        if sizes == [None; 3] {
+            return;
+        }
         for step in 0..3 {
             let client = (self.turn + step) % 3;
-            let bytes = match client {
-                0 => l1d.outgoing_bytes(now),
-                1 => constants.outgoing_bytes(now),
-                _ => instructions.outgoing_bytes(now),
-            };
-            let Some(bytes) = bytes else { continue };
+            let Some(bytes) = sizes[client] else { continue };
             let flits = bytes.div_ceil(self.flit_bytes);
             if self.requests.credits(now) < flits {
                 self.turn = client;

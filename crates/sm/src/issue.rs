@@ -41,26 +41,116 @@ pub(crate) fn carries_fence(op: &Op) -> bool {
     }
 }
 
+/// Everything that the issue stage looks at when it issues nothing: as long as it stays, so does the outcome.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Inputs {
+    have: u64,
+    /// Whether a warp is resident, has ended, or waits for something other than registers.
+    resident: u64,
+    exited: u64,
+    at_barrier: u64,
+    at_fence: u64,
+    asleep: u64,
+    resolving: u64,
+    blocked: u64,
+    blocked_by_memory: u64,
+    free_collectors: u64,
+    lsu_accepts: bool,
+}
+
+/// Most schedulers of an SM.
+pub const SCHEDULERS: usize = 8;
+
+/// An issue stage that issued nothing and will issue nothing until its inputs change. Its cycles are counted
+/// when that happens.
+#[derive(Clone, Copy, Debug)]
+pub struct Quiet {
+    inputs: Inputs,
+    causes: [Stall; SCHEDULERS],
+}
+
 impl Sm {
     /// Each scheduler issues one instruction, or counts why it did not.
     pub(crate) fn issue(&mut self, launch: &Launch, now: Cycle) {
-        self.wake(now);
+        if self.warps.asleep != 0 {
+            self.wake(now);
+        }
+        if let Some(quiet) = &self.quiet {
+            if self.warps.dirty & self.fetch.have() == 0 && self.released == 0 && quiet.inputs == self.inputs() {
+                return;
+            }
+            self.account_gap(now);
+            self.quiet = None;
+        }
         self.refresh(launch);
         self.count_cycles(1);
+        let mut causes = [Stall::NoWarp; SCHEDULERS];
+        let mut idle = self.released == 0;
         for scheduler in 0..self.schedulers.len() {
             let share = self.shares[scheduler];
             let view = self.view(share);
             match self.schedulers[scheduler].pick(view) {
-                Some(warp) => self.issue_one(launch, warp, now),
+                Some(warp) => {
+                    self.issue_one(launch, warp, now);
+                    idle = false;
+                }
                 None => {
                     let cause = self.stall_cause(share);
                     self.statistics.stall(cause, 1);
+                    causes[scheduler] = cause;
+                    idle &= self.schedulers[scheduler].is_settled(view);
                 }
             }
         }
         // A warp that a barrier releases goes on in the next cycle.
         self.warps.at_barrier &= !self.released;
         self.released = 0;
+        self.accounted = now.next();
+        if idle {
+            self.quiet = Some(Quiet { inputs: self.inputs(), causes });
+        }
+    }
+
+    /// Counts the cycles from the last one counted to before `now`, in which nothing changed.
+    pub(crate) fn account_gap(&mut self, now: Cycle) {
+        let gap = now.since(self.accounted);
+        if gap == 0 {
+            return;
+        }
+        self.accounted = now;
+        match self.quiet {
+            Some(Quiet { inputs, causes }) => {
+                self.count_cycles_of(inputs.resident, gap);
+                for cause in &causes[..self.schedulers.len()] {
+                    self.statistics.stall(*cause, gap);
+                }
+            }
+            None => {
+                self.count_cycles(gap);
+                for scheduler in 0..self.schedulers.len() {
+                    let cause = self.stall_cause(self.shares[scheduler]);
+                    self.statistics.stall(cause, gap);
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn inputs(&self) -> Inputs {
+        let warps = &self.warps;
+        Inputs {
+            have: self.fetch.have(),
+            resident: warps.resident,
+            exited: warps.exited,
+            at_barrier: warps.at_barrier,
+            at_fence: warps.at_fence,
+            asleep: warps.asleep,
+            resolving: warps.resolving,
+            blocked: warps.blocked,
+            blocked_by_memory: warps.blocked_by_memory,
+            free_collectors: self.collectors.free(),
+            lsu_accepts: self.lsu.can_accept(),
+        }
     }
 
     fn wake(&mut self, now: Cycle) {
@@ -101,14 +191,17 @@ impl Sm {
 
     /// Whether the next cycle's issue or fetch stage would do anything.
     pub(crate) fn can_issue_or_fetch(&self) -> bool {
-        self.fetch.wants()
-            || self.warps.dirty & self.fetch.have() != 0
-            || self.issuable() != 0
-            || self
-                .schedulers
+        if self.fetch.wants() || self.warps.dirty & self.fetch.have() != 0 {
+            return true;
+        }
+        // Only fetch comes after the issue stage, and what it brings is dirty.
+        self.quiet.is_none()
+            && (self.issuable() != 0
+                || self
+                    .schedulers
                 .iter()
                 .zip(&self.shares)
-                .any(|(scheduler, share)| !scheduler.is_settled(self.view(*share)))
+                .any(|(scheduler, share)| !scheduler.is_settled(self.view(*share))))
     }
 
     /// Looks again at warps that have a new next instruction or for which a register was released.

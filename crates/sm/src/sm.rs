@@ -18,6 +18,7 @@ use crate::dispatch::{Command, Notice};
 use crate::execute::Units;
 use crate::fetch::Fetch;
 use crate::inject::Injector;
+use crate::issue::Quiet;
 use crate::launch::{Fault, Launch};
 use crate::lsu::Lsu;
 use crate::occupancy::{Demand, Occupancy, occupancy};
@@ -111,7 +112,12 @@ pub struct Sm {
     /// The cycle of the fault.
     failed_at: Cycle,
     /// Every cycle before this one is in the statistics.
-    accounted: Cycle,
+    pub(crate) accounted: Cycle,
+    /// When memories and load/store unit, and when the pipeline, have something to do by themselves.
+    memory_due: Cycle,
+    pipeline_due: Cycle,
+    /// The issue stage issued nothing when it last looked, and would not now.
+    pub(crate) quiet: Option<Quiet>,
     pub(crate) statistics: SmStatistics,
 }
 
@@ -161,6 +167,9 @@ impl Sm {
             fault: None,
             failed_at: Cycle::NEVER,
             accounted: Cycle::ZERO,
+            memory_due: Cycle::ZERO,
+            pipeline_due: Cycle::ZERO,
+            quiet: None,
             statistics: SmStatistics::default(),
         })
     }
@@ -188,6 +197,8 @@ impl Sm {
         self.constants.invalidate();
         self.launch = Some(launch);
         self.accounted = now;
+        self.quiet = None;
+        (self.memory_due, self.pipeline_due) = (now, now);
         occupancy
     }
 
@@ -275,23 +286,14 @@ impl Sm {
         }
     }
 
-    /// Counts the cycles from the last one counted to before `now`, in which nothing changed.
-    fn account_gap(&mut self, now: Cycle) {
-        let gap = now.since(self.accounted);
-        if gap == 0 {
-            return;
-        }
-        self.count_cycles(gap);
-        for scheduler in 0..self.schedulers.len() {
-            let cause = self.stall_cause(self.shares[scheduler]);
-            self.statistics.stall(cause, gap);
-        }
-        self.accounted = now;
-    }
-
     /// Counts cycles and their chances to issue.
     pub(crate) fn count_cycles(&mut self, cycles: u64) {
-        let resident = u64::from(self.warps.resident.count_ones());
+        self.count_cycles_of(self.warps.resident, cycles);
+    }
+
+    /// As [`Sm::count_cycles`], for cycles in which these warps were resident.
+    pub(crate) fn count_cycles_of(&mut self, resident: u64, cycles: u64) {
+        let resident = u64::from(resident.count_ones());
         self.statistics.cycles += cycles;
         self.statistics.cycles_active += if resident > 0 { cycles } else { 0 };
         self.statistics.resident_warp_cycles += resident * cycles;
@@ -320,17 +322,26 @@ impl Island for Sm {
         }
         // Taken out for the cycle, so that the stages can read it while they change the rest.
         let Some(launch) = self.launch.take() else { return };
-        self.account_gap(now);
-        self.command(&launch, now);
-        self.memory(&launch, now);
-        self.write_back(&launch, now);
-        self.dispatch(&launch, now);
-        self.collect_operands(&launch, now);
-        self.issue(&launch, now);
-        self.fetch.tick(&mut Port(&mut *self.instructions), &mut self.warps.dirty, now);
+        if self.quiet.is_none() {
+            self.account_gap(now);
+        }
+        let moved = self.memory_due.min(self.arrival()) <= now;
+        if moved {
+            self.command(&launch, now);
+            self.memory(&launch, now);
+        }
+        let ran = moved || self.pipeline_due <= now;
+        if ran {
+            self.write_back(&launch, now);
+            self.dispatch(&launch, now);
+            self.collect_operands(&launch, now);
+            self.issue(&launch, now);
+            self.fetch.tick(&mut Port(&mut *self.instructions), &mut self.warps.dirty, now);
+            self.pipeline_due = self.next_of_pipeline(now.next());
+        }
         self.injector.tick(&mut *self.l1d, &mut *self.constants, &mut *self.instructions, now);
         self.send_notices(now);
-        self.accounted = now.next();
+        self.memory_due = self.next_of_memory(now.next());
         self.launch = Some(launch);
         if self.fault.is_some() {
             self.failed_at = now;
@@ -341,15 +352,7 @@ impl Island for Sm {
         if self.fault.is_some() || self.launch.is_none() {
             return Cycle::NEVER;
         }
-        if self.can_issue_or_fetch() || !self.pending_notices.is_empty() {
-            return now;
-        }
-        let mut next = self.next_dispatch(now).min(self.units.next_event(now));
-        next = next.min(self.registers.next_event(now));
-        next = next.min(self.lsu.next_event(&*self.l1d, now)).min(self.l1d.next_event(now));
-        next = next.min(self.constants.next_event(now)).min(self.instructions.next_event(now));
-        next = next.min(self.replies.next_arrival()).min(self.commands.next_arrival());
-        next.min(self.warps.next_wake()).max(now)
+        self.memory_due.min(self.pipeline_due).min(self.arrival()).max(now)
     }
 
     fn flush(&mut self, window: Window) -> Cycle {
@@ -376,9 +379,37 @@ impl Island for Sm {
 }
 
 impl Sm {
+    /// When the next reply or command is here.
+    #[inline]
+    fn arrival(&self) -> Cycle {
+        self.replies.next_arrival().min(self.commands.next_arrival())
+    }
+
+    /// Earliest cycle from `now` on at which memories, load/store unit or the ways out of the SM do anything
+    /// by themselves.
+    fn next_of_memory(&self, now: Cycle) -> Cycle {
+        if !self.pending_notices.is_empty() {
+            return now;
+        }
+        let memory = self.lsu.next_event(&*self.l1d, now).min(self.l1d.next_event(now));
+        memory.min(self.constants.next_event(now)).min(self.instructions.next_event(now)).max(now)
+    }
+
+    /// Earliest cycle from `now` on at which a stage from fetch to write-back does anything by itself.
+    fn next_of_pipeline(&self, now: Cycle) -> Cycle {
+        if self.can_issue_or_fetch() || self.warps.barrier_results_due != 0 {
+            return now;
+        }
+        let units = self.next_dispatch(now).min(self.units.next_event(now));
+        units.min(self.registers.next_event(now)).min(self.warps.next_wake()).max(now)
+    }
+
     /// Earliest cycle at which an instruction in a collector can go on.
     fn next_dispatch(&self, now: Cycle) -> Cycle {
         use crate::collector::Target;
+        if !self.collectors.any_ready() {
+            return Cycle::NEVER;
+        }
         if self.collectors.has_ready(Target::Control) {
             return now;
         }

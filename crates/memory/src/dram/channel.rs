@@ -145,6 +145,12 @@ impl Channel {
         finished.min(self.wake_core).max(now)
     }
 
+    /// When the next finished request of a slice may be taken.
+    #[inline]
+    pub fn next_completion(&self, slice: usize) -> Cycle {
+        self.slices[slice].next_ready
+    }
+
     /// Makes room for the lines below `lines` of every slice.
     pub fn ensure(&mut self, lines: u64) {
         // Whole chunks: the last slice's last chunk is the channel's last.

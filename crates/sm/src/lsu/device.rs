@@ -112,11 +112,12 @@ impl DevicePath {
         now: Cycle,
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
+        if let Some(held) = &self.held
+            && !held.may_pass(l1d, now)
+        {
+            return None;
+        }
         let (place, access) = match self.held.take() {
-            Some(held) if !held.may_pass(l1d, now) => {
-                self.held = Some(held);
-                return None;
-            }
             Some(held) => {
                 count_refusal(held.why, now.since(held.since), statistics);
                 (held.entry, held.access)
