@@ -1,81 +1,90 @@
-//! A timing wheel: events at known cycles in the near future, taken in the order they were set.
+//! A timing wheel: events at known cycles, taken in the order they were set.
 
 use crate::time::Cycle;
 
-/// Events of type `T` at most `horizon - 1` cycles ahead. Taking the events of a cycle costs nothing when
-/// there are none.
+/// Slots of the wheel; events further ahead wait aside. Most latencies are shorter, and so few slots stay in
+/// the host's nearest cache.
+const SLOTS: u64 = 64;
+
+/// Events of type `T`. Taking the events of a cycle costs next to nothing when there are none.
+///
+/// [`Wheel::take`] must be called in every cycle in which an event is set or due, before anything is set.
 #[derive(Clone, Debug)]
 pub struct Wheel<T> {
     slots: Vec<Vec<T>>,
-    /// Bit n of word w: slot 64 w + n holds an event.
-    occupied: Vec<u64>,
-    len: usize,
+    /// Bit n: slot n holds an event.
+    occupied: u64,
+    /// Events too far ahead, earliest first; of one cycle in the order they were set.
+    late: Vec<(Cycle, T)>,
 }
 
 impl<T> Wheel<T> {
-    /// An empty wheel; `horizon` is rounded up to a power of two of at least 64 slots, each with room for
-    /// `per_slot` events before it grows.
-    pub fn new(horizon: usize, per_slot: usize) -> Self {
-        let slots = horizon.next_power_of_two().max(64);
+    /// An empty wheel; each slot has room for `per_slot` events before it grows.
+    pub fn new(per_slot: usize) -> Self {
         Wheel {
-            slots: (0..slots).map(|_| Vec::with_capacity(per_slot)).collect(),
-            occupied: vec![0; slots / 64],
-            len: 0,
+            slots: (0..SLOTS).map(|_| Vec::with_capacity(per_slot)).collect(),
+            occupied: 0,
+            late: Vec::with_capacity(SLOTS as usize),
         }
     }
 
     /// Sets an event at cycle `at`, later than `now`.
     ///
     /// # Panics
-    /// When `at` lies beyond the horizon or not in the future: the wheel was built for smaller latencies.
+    /// When `at` does not lie in the future.
     #[inline]
     pub fn set(&mut self, now: Cycle, at: Cycle, event: T) {
-        assert!(at > now && at - now < self.slots.len() as u64, "an event lies within the wheel's horizon");
-        let slot = at.0 as usize & (self.slots.len() - 1);
-        self.slots[slot].push(event);
-        self.occupied[slot / 64] |= 1 << (slot % 64);
-        self.len += 1;
+        assert!(at > now, "an event lies in the future");
+        if at - now < SLOTS {
+            self.put(at, event);
+        } else {
+            let place = self.late.partition_point(|(other, _)| *other <= at);
+            self.late.insert(place, (at, event));
+        }
+    }
+
+    #[inline]
+    fn put(&mut self, at: Cycle, event: T) {
+        let slot = at.0 % SLOTS;
+        self.slots[slot as usize].push(event);
+        self.occupied |= 1 << slot;
     }
 
     /// Takes the events of cycle `now`, oldest first, into `out` (which is cleared first).
     #[inline]
     pub fn take(&mut self, now: Cycle, out: &mut Vec<T>) {
         out.clear();
-        let slot = now.0 as usize & (self.slots.len() - 1);
-        if self.occupied[slot / 64] >> (slot % 64) & 1 == 1 {
-            std::mem::swap(out, &mut self.slots[slot]);
-            self.occupied[slot / 64] &= !(1 << (slot % 64));
-            self.len -= out.len();
+        if !self.late.is_empty() {
+            // Before anything is set directly for their cycles: they were set earlier.
+            let near = self.late.partition_point(|(at, _)| at.since(now) < SLOTS);
+            for (at, event) in self.late.drain(..near) {
+                let slot = at.0 % SLOTS;
+                self.slots[slot as usize].push(event);
+                self.occupied |= 1 << slot;
+            }
+        }
+        let slot = now.0 % SLOTS;
+        if self.occupied >> slot & 1 == 1 {
+            std::mem::swap(out, &mut self.slots[slot as usize]);
+            self.occupied &= !(1 << slot);
         }
     }
 
     /// The cycle of the earliest event after `now` ([`Cycle::NEVER`] when there is none).
+    #[inline]
     pub fn next(&self, now: Cycle) -> Cycle {
-        if self.len == 0 {
-            return Cycle::NEVER;
+        let late = self.late.first().map_or(Cycle::NEVER, |(at, _)| *at);
+        if self.occupied == 0 {
+            return late;
         }
-        let slots = self.slots.len();
-        let start = (now.0 as usize + 1) & (slots - 1);
-        let words = self.occupied.len();
-        for step in 0..=words {
-            let word = (start / 64 + step) % words;
-            let mut bits = self.occupied[word];
-            if step == 0 {
-                bits &= u64::MAX << (start % 64);
-            }
-            if bits != 0 {
-                let slot = 64 * word + bits.trailing_zeros() as usize;
-                let ahead = (slot + slots - (now.0 as usize & (slots - 1)) - 1) % slots + 1;
-                return now + ahead as u64;
-            }
-        }
-        Cycle::NEVER
+        let ahead = self.occupied.rotate_right((now.next().0 % SLOTS) as u32).trailing_zeros();
+        late.min(now.next() + u64::from(ahead))
     }
 
     /// Whether nothing is set.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.occupied == 0 && self.late.is_empty()
     }
 }
 
@@ -85,22 +94,43 @@ mod tests {
 
     #[test]
     fn events_come_at_their_cycle_in_the_order_they_were_set() {
-        let mut wheel = Wheel::new(100, 2);
+        let mut wheel = Wheel::new(2);
         let mut out = Vec::new();
         for start in [0, 63, 100, 127, 1000] {
             let now = Cycle(start);
             wheel.set(now, now + 5, 'a');
-            wheel.set(now, now + 90, 'c');
+            wheel.set(now, now + 50, 'c');
             wheel.set(now, now + 5, 'b');
             assert_eq!(wheel.next(now), now + 5);
             wheel.take(now + 4, &mut out);
             assert!(out.is_empty());
             wheel.take(now + 5, &mut out);
             assert_eq!(out, ['a', 'b']);
-            assert_eq!(wheel.next(now + 5), now + 90);
-            wheel.take(now + 90, &mut out);
+            assert_eq!(wheel.next(now + 5), now + 50);
+            wheel.take(now + 50, &mut out);
             assert_eq!(out, ['c']);
-            assert_eq!(wheel.next(now + 90), Cycle::NEVER);
+            assert_eq!(wheel.next(now + 50), Cycle::NEVER);
+            assert!(wheel.is_empty());
         }
+    }
+
+    #[test]
+    fn an_event_far_ahead_keeps_its_place_in_the_order() {
+        let mut wheel = Wheel::new(2);
+        let mut out = Vec::new();
+        wheel.set(Cycle(0), Cycle(330), 'b');
+        wheel.set(Cycle(0), Cycle(64), 'a');
+        wheel.set(Cycle(1), Cycle(330), 'c');
+        assert_eq!(wheel.next(Cycle(1)), Cycle(64));
+        wheel.take(Cycle(64), &mut out);
+        assert_eq!(out, ['a']);
+        wheel.take(Cycle(300), &mut out);
+        wheel.set(Cycle(300), Cycle(330), 'd');
+        assert_eq!(wheel.next(Cycle(300)), Cycle(330));
+        wheel.take(Cycle(329), &mut out);
+        assert!(out.is_empty());
+        wheel.take(Cycle(330), &mut out);
+        assert_eq!(out, ['b', 'c', 'd']);
+        assert!(wheel.is_empty());
     }
 }

@@ -26,7 +26,7 @@ impl Sm {
             let reading = self.collectors.reading(warp as u8, &launch.kernel.code);
             self.scoreboard.set_reading(warp, reading);
         }
-        self.warps.dirty |= complete;
+        self.warps.recheck(complete);
     }
 
     /// Instructions whose operands are there go to their units, those that issued first before others.
@@ -161,7 +161,7 @@ impl Sm {
 
     /// An instruction of a warp has finished.
     pub(crate) fn finish_instruction(&mut self, warp: usize) {
-        self.warps.dirty |= 1 << warp;
+        self.warps.recheck(1 << warp);
         self.warps.in_flight[warp] -= 1;
         if self.warps.in_flight[warp] == 0 && self.warps.exited >> warp & 1 == 1 {
             self.retire(warp);

@@ -189,13 +189,11 @@ impl Units {
         let memory = ClassTiming { unit: UnitKind::Ldst, latency: 1, interval: 1 };
         let mut timing = [memory; Class::COUNT];
         let mut depth = [0; UnitKind::COUNT];
-        let mut horizon = 64;
         for (class, _, given) in config.timing.iter() {
             let (latency, interval) = (*given.latency_cycles, *given.interval_cycles);
             timing[class as usize] = ClassTiming { unit: given.unit, latency, interval };
             let kind = given.unit as usize;
             depth[kind] = depth[kind].max(latency.div_ceil(interval) + 1);
-            horizon = horizon.max(latency + 1);
         }
         let count: u32 =
             UnitKind::ALL.iter().map(|kind| depth[*kind as usize] * config.units.of(*kind)).sum();
@@ -205,7 +203,7 @@ impl Units {
             free_at: UnitKind::ALL.map(|kind| vec![Cycle::ZERO; config.units.of(kind) as usize]),
             outcomes: vec![Outcome::EMPTY; count as usize],
             unused: (0..count).rev().collect(),
-            wheel: Wheel::new(horizon as usize, 4),
+            wheel: Wheel::new(4),
             due: Vec::with_capacity(16),
             writing: VecDeque::with_capacity(count as usize),
         }

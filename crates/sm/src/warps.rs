@@ -102,6 +102,13 @@ impl Warps {
         self.at_barrier | self.at_fence | self.asleep | self.resolving | self.exited
     }
 
+    /// Registers of these warps were released: those that wait for one are looked at again. A warp that waits
+    /// for none cannot be held up by a release.
+    #[inline]
+    pub fn recheck(&mut self, warps: u64) {
+        self.dirty |= warps & self.blocked;
+    }
+
     /// The lanes that execute an instruction.
     #[inline]
     pub fn guarded(&self, warp: usize, guard: Guard) -> LaneMask {

@@ -28,6 +28,53 @@ pub fn addresses(instruction: &Instruction, operands: &impl Operands, space: Spa
     }
 }
 
+/// The addresses of the active lanes as a base and 32-bit distances from it; inactive lanes get those of an active
+/// one. `None` when the lanes span more than 32 bits, as few programs' do.
+///
+/// `lanes` must not be empty.
+#[inline]
+pub fn narrow_addresses(
+    instruction: &Instruction,
+    operands: &impl Operands,
+    space: Space,
+    lanes: LaneMask,
+) -> Option<(u64, Row)> {
+    let lo = of_active(operands.source(0, 0), lanes);
+    match space {
+        Space::Shared | Space::Local | Space::Param => {
+            let offset = instruction.offset as u32;
+            Some((0, Row(std::array::from_fn(|lane| lo.0[lane].wrapping_add(offset)))))
+        }
+        Space::Generic | Space::Global | Space::Const => {
+            let hi = of_active(operands.source(0, 1), lanes);
+            let first = hi.0[0];
+            let differs = hi.0.iter().fold(0, |any, word| any | (word ^ first));
+            let (low, high) =
+                lo.0.iter().fold((u32::MAX, 0), |(low, high), word| (low.min(*word), high.max(*word)));
+            let inside = |word: u32| u32::try_from(i64::from(word).checked_add(instruction.offset)?).ok();
+            if differs != 0 || inside(low).is_none() || inside(high).is_none() {
+                return None;
+            }
+            let offset = instruction.offset as u32;
+            let distances = std::array::from_fn(|lane| lo.0[lane].wrapping_add(offset));
+            Some((u64::from(first) << 32, Row(distances)))
+        }
+    }
+}
+
+/// A row whose inactive lanes have an active lane's value.
+#[inline]
+fn of_active(row: &Row, lanes: LaneMask) -> Row {
+    if lanes == LaneMask::MAX {
+        return *row;
+    }
+    let active = row.0[lanes.trailing_zeros() as usize];
+    Row(std::array::from_fn(|lane| {
+        let keep = (lanes >> lane & 1).wrapping_neg();
+        row.0[lane] & keep | active & !keep
+    }))
+}
+
 /// The space a generic address points into, and the address there.
 #[inline]
 pub fn resolve(generic: u64) -> (Space, u64) {

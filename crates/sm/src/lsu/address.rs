@@ -57,19 +57,27 @@ impl Resolver {
         (space, width): (Space, u64),
         addresses: &mut [u64; WARP_LANES],
     ) -> Result<Places, Fault> {
-        *addresses = memory::addresses(memory.instruction, operands, space);
         let lanes = memory.lanes;
-        if lanes != LaneMask::MAX {
+        let (low, high, bits) = if let Some((base, distances)) =
+            memory::narrow_addresses(memory.instruction, operands, space, lanes)
+        {
+            let (low, high, bits) = distances.0.iter().fold((u32::MAX, 0, 0), |(low, high, bits), distance| {
+                (low.min(*distance), high.max(*distance), bits | distance)
+            });
+            *addresses = std::array::from_fn(|lane| base | u64::from(distances.0[lane]));
+            (base | u64::from(low), base | u64::from(high), u64::from(bits))
+        } else {
+            *addresses = memory::addresses(memory.instruction, operands, space);
             let active = addresses[lanes.trailing_zeros() as usize];
             for (lane, address) in addresses.iter_mut().enumerate() {
                 if lanes >> lane & 1 == 0 {
                     *address = active;
                 }
             }
-        }
-        let (low, high, bits) = addresses.iter().fold((u64::MAX, 0, 0), |(low, high, bits), address| {
-            (low.min(*address), high.max(*address), bits | *address)
-        });
+            addresses.iter().fold((u64::MAX, 0, 0), |(low, high, bits), address| {
+                (low.min(*address), high.max(*address), bits | *address)
+            })
+        };
         let is_aligned = bits & (width - 1) == 0;
         let one = match space {
             Space::Generic if low / window::BYTES == high / window::BYTES => Some(memory::resolve(low).0),
