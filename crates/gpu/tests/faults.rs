@@ -213,6 +213,54 @@ const EARLY_ENDS: &[(&str, &str)] = &[
         "setp.ge.u32 %p0, %r0, 40;\n@%p0 bra OUT;\nsetp.lt.u32 %p1, %r0, 10;\nbar.red.popc.u32 %r3, 0, %p1;\n\
          st.global.u32 [%rd2], %r3;\nret;\nOUT:\nret;",
     ),
+    (
+        "the lanes that return work and stand last",
+        "setp.ge.u32 %p0, %r0, 40;\n@%p0 bra OUT;\nst.shared.u32 [%r1], %r0;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];\n\
+         st.global.u32 [%rd2], %r3;\nret;\nOUT:\nst.global.u32 [%rd2], 7;",
+    ),
+    (
+        "the same, and both go on to the return",
+        "setp.ge.u32 %p0, %r0, 40;\n@%p0 bra OUT;\nst.shared.u32 [%r1], %r0;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];\n\
+         st.global.u32 [%rd2], %r3;\nbra END;\nOUT:\nst.global.u32 [%rd2], 7;\nEND:",
+    ),
+    (
+        "a barrier behind a vote that all who stay take part in",
+        "setp.ge.u32 %p0, %r0, 40;\n@%p0 bra OUT;\nand.b32 %r4, %r0, 1;\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra EVEN;\n\
+         setp.ge.u32 %p2, %r0, 35;\n@%p2 bra OUT;\nadd.u32 %r4, %r4, 5;\nbra MEET;\nEVEN:\n\
+         setp.lt.u32 %p2, %r0, 3;\n@%p2 bra OUT;\nadd.u32 %r4, %r4, 9;\nMEET:\nactivemask.b32 %r7;\n\
+         add.u32 %r4, %r4, %r7;\nst.shared.u32 [%r1], %r4;\nbar.sync 0;\nld.shared.u32 %r3, [%r2];\n\
+         st.global.u32 [%rd2], %r3;\nret;\nOUT:\nst.global.u32 [%rd2], 7;",
+    ),
+    (
+        "three groups return from three places, the last stays",
+        "and.b32 %r4, %r0, 3;\nsetp.eq.u32 %p0, %r4, 0;\n@%p0 bra ZERO;\nsetp.eq.u32 %p0, %r4, 1;\n@%p0 bra ONE;\n\
+         setp.eq.u32 %p0, %r4, 2;\n@%p0 bra TWO;\nbar.sync 0;\nst.global.u32 [%rd2], 3;\nret;\nZERO:\n\
+         st.global.u32 [%rd2], 4;\nret;\nONE:\nst.global.u32 [%rd2], 5;\nret;\nTWO:\nst.global.u32 [%rd2], 6;",
+    ),
+    (
+        "three groups return by a table, those who stay come before the last of them",
+        "and.b32 %r4, %r0, 3;\nTABLE: .branchtargets ZERO, ONE, STAY, THREE;\nbrx.idx %r4, TABLE;\nZERO:\n\
+         st.global.u32 [%rd2], 4;\nret;\nONE:\nst.global.u32 [%rd2], 5;\nret;\nSTAY:\nst.shared.u32 [%r1], %r0;\n\
+         bar.sync 0;\nld.shared.u32 %r3, [%r1];\nst.global.u32 [%rd2], %r3;\nret;\nTHREE:\nst.global.u32 [%rd2], 6;",
+    ),
+    (
+        "lanes leave a loop with barriers for good, with work behind it",
+        "mov.u32 %r4, 0;\nst.shared.u32 [%r1], %r0;\nLOOP:\nadd.u32 %r4, %r4, 13;\nsetp.lt.u32 %p0, %r0, %r4;\n@%p0 bra END;\n\
+         bar.sync 0;\nld.shared.u32 %r3, [%r2];\nadd.u32 %r3, %r3, %r4;\nst.global.u32 [%rd2], %r3;\n\
+         setp.lt.u32 %p1, %r4, 50;\n@%p1 bra LOOP;\nret;\nEND:\nadd.u32 %r4, %r4, %r0;\nst.global.u32 [%rd2+256], %r4;",
+    ),
+    (
+        "lanes leave two nested loops, the inner one with a barrier",
+        "mov.u32 %r4, 0;\nOUTER:\nmov.u32 %r5, 0;\nINNER:\nmad.lo.u32 %r6, %r4, 3, %r5;\nsetp.eq.u32 %p0, %r0, %r6;\n\
+         @%p0 bra OUT;\nbar.sync 0;\nadd.u32 %r5, %r5, 1;\nsetp.lt.u32 %p1, %r5, 3;\n@%p1 bra INNER;\n\
+         add.u32 %r7, %r4, 32;\nsetp.eq.u32 %p0, %r0, %r7;\n@%p0 bra LATE;\nbar.sync 0;\nadd.u32 %r4, %r4, 1;\n\
+         setp.lt.u32 %p1, %r4, 4;\n@%p1 bra OUTER;\nst.global.u32 [%rd2], %r4;\nret;\nOUT:\nadd.u32 %r6, %r6, 100;\n\
+         st.global.u32 [%rd2], %r6;\nret;\nLATE:\nst.global.u32 [%rd2], %r7;",
+    ),
+    (
+        "a barrier that no lane of a warp takes",
+        "setp.ge.u32 %p0, %r0, 32;\n@!%p0 bar.sync 1, 32;\nst.global.u32 [%rd2], %r0;",
+    ),
 ];
 
 /// Threads of a CTA: two warps, the second one with a full and a partial part in the kernels above.
@@ -241,6 +289,8 @@ fn lanes_that_end_early_do_not_hold_a_barrier() {
                 .unwrap_or_else(|error| panic!("{what}: {error}"));
             assert_eq!(both.into_differences(), Vec::<String>::new(), "{what}");
             assert_eq!(counter(timed, "sm", "ctas"), 2);
+            let issued = ["warp_instructions", "thread_instructions"].map(|name| counter(timed, "sm", name));
+            assert_eq!(issued, <[u64; 2]>::from(reference.instructions()), "{what}: instructions issued");
         });
     }
 }

@@ -1,7 +1,7 @@
 //! A loaded module: kernels ready to issue, and the variables they share.
 
 use crate::ir::{Constant, LaunchBounds, Param, PrintFormat, Variable};
-use crate::isa::{Instruction, Pc};
+use crate::isa::{Guard, Instruction, Op, Pc};
 use crate::lanes::Row;
 
 /// A kernel, register-allocated and decoded.
@@ -58,6 +58,38 @@ pub struct Module {
 }
 
 impl Kernel {
+    /// Whether the instruction is a barrier.
+    pub fn is_barrier(&self, pc: Pc) -> bool {
+        self.code.get(pc as usize).is_some_and(|instruction| matches!(instruction.op, Op::Barrier(_)))
+    }
+
+    /// Whether a lane at `from` may come to a barrier. Searches the code: for the rare case that lanes of a
+    /// warp are late at one.
+    #[cold]
+    pub fn reaches_barrier(&self, from: Pc) -> bool {
+        let mut seen = vec![false; self.code.len()];
+        let mut work = vec![from];
+        while let Some(pc) = work.pop() {
+            let Some(seen) = seen.get_mut(pc as usize) else { continue };
+            if std::mem::replace(seen, true) {
+                continue;
+            }
+            let instruction = &self.code[pc as usize];
+            match instruction.op {
+                Op::Barrier(_) => return true,
+                Op::Branch { .. } => work.push(instruction.target),
+                Op::BranchIndexed { table } => work.extend(&self.branch_tables[table as usize]),
+                _ => {}
+            }
+            let leaves =
+                matches!(instruction.op, Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Exit | Op::Trap);
+            if !leaves || instruction.guard != Guard::Always {
+                work.push(pc + 1);
+            }
+        }
+        false
+    }
+
     /// The constant rows of a launch: `params` is the parameter block, `addresses[n]` the device address of
     /// variable n.
     ///

@@ -5,11 +5,12 @@
 //!
 //! The stack is bounded. Two kinds of entries wait: paths not yet run, whose lanes are disjoint (at most 31
 //! beside the running one), and reconvergence points (at most 31: each joins two paths or more, or holds a
-//! lane of its own that arrived or ended while others of the split go on). A loop whose lanes leave one by one adds nothing: its reconvergence
-//! point waits already when the second lane leaves.
+//! lane of its own that arrived or ended while others of the split go on). A loop whose lanes leave one by
+//! one adds nothing: its reconvergence point waits already when the second lane leaves.
 
 use crate::isa::{PC_NONE, Pc};
 use crate::lanes::{LaneMask, WARP_LANES, lanes_of};
+use crate::program::Kernel;
 
 /// Most entries that can wait.
 pub const MAX_DEPTH: usize = 2 * (WARP_LANES - 1);
@@ -166,6 +167,63 @@ impl SimtStack {
         false
     }
 
+    /// The running lanes stand at a barrier and other live lanes do not: makes ready what comes first. False
+    /// when the others can only come by passing the barrier themselves: it is divergent.
+    ///
+    /// Other paths run until they end or stand at a barrier too. Then lanes that wait for the running ones at
+    /// a meeting point run on alone where they can only end: the barrier is not for them. Then, when all that
+    /// live stand at this same barrier, they run together again. The barrier is to be tried again after each.
+    pub fn gather(&mut self, kernel: &Kernel) -> bool {
+        self.defer(|pc| kernel.is_barrier(pc))
+            || self.release(|pc| !kernel.reaches_barrier(pc))
+            || self.converge()
+    }
+
+    /// Lanes that arrived at a meeting point which `may` be passed without the others run, and the running
+    /// path after them. False when there are none.
+    fn release(&mut self, may: impl Fn(Pc) -> bool) -> bool {
+        let mut above = self.running.lanes;
+        for place in (0..self.waiting.len()).rev() {
+            let path = self.waiting[place];
+            let arrived = path.lanes & !above;
+            if arrived != 0 && arrived != path.lanes && may(path.pc) {
+                self.waiting[place].lanes &= above;
+                self.drop_lone_meeting(place);
+                self.waiting.push(std::mem::replace(&mut self.running, Path { lanes: arrived, ..path }));
+                return true;
+            }
+            above |= path.lanes;
+        }
+        false
+    }
+
+    /// Removes the meeting point at `place` when a single path is left to come: that one goes on to the next
+    /// meeting point. So entries stay within their bound, however many lanes are released.
+    fn drop_lone_meeting(&mut self, place: usize) {
+        let meeting = self.waiting[place];
+        let above = self.waiting[place + 1..].iter_mut().chain(std::iter::once(&mut self.running));
+        let mut coming = above.filter(|path| path.reconverge == meeting.pc);
+        if let Some(path) = coming.find(|path| path.lanes == meeting.lanes && path.pc != meeting.reconverge) {
+            path.reconverge = meeting.reconverge;
+            self.waiting.remove(place);
+        }
+    }
+
+    /// When all live lanes stand at the running path's instruction, they run it together: nobody is left to
+    /// meet. False when others stand elsewhere.
+    fn converge(&mut self) -> bool {
+        let mut above = self.running.lanes;
+        for path in self.waiting.iter().rev() {
+            if path.lanes & !above != 0 && path.pc != self.running.pc {
+                return false;
+            }
+            above |= path.lanes;
+        }
+        self.waiting.clear();
+        self.running = Path { reconverge: PC_NONE, lanes: above, ..self.running };
+        true
+    }
+
     /// Replaces the running path by several, the last of which runs first.
     fn split(&mut self, sides: &[(Pc, LaneMask)], reconverge: Pc) {
         let whole = self.running;
@@ -313,6 +371,63 @@ mod tests {
         assert_eq!(at(&stack), (8, 0xf0));
         stack.jump(40);
         assert_eq!((at(&stack), stack.depth()), ((40, 0xff), 0));
+    }
+
+    #[test]
+    fn released_lanes_run_before_those_that_they_waited_for() {
+        let mut stack = SimtStack::new(0xff);
+        stack.branch(0xf0, 20, 1, 20);
+        assert_eq!(at(&stack), (1, 0x0f));
+        assert!(!stack.release(|pc| pc != 20));
+        assert!(stack.release(|pc| pc == 20));
+        assert_eq!((at(&stack), stack.depth()), ((20, 0xf0), 1));
+        assert!(!stack.release(|_| true), "nobody waits at a meeting point any more");
+        stack.exit(0xf0);
+        assert_eq!((at(&stack), stack.depth()), ((1, 0x0f), 0));
+        stack.jump(20);
+        assert_eq!(at(&stack), (20, 0x0f));
+    }
+
+    #[test]
+    fn released_lanes_meet_the_others_further_out() {
+        let mut stack = SimtStack::new(0xff);
+        stack.branch(0x80, 40, 1, 40);
+        stack.branch(0x30, 20, 2, 20);
+        // 7 waits at 40, 4 and 5 wait at 20.
+        assert!(stack.release(|pc| pc == 20));
+        assert_eq!(at(&stack), (20, 0x30));
+        stack.jump(40);
+        assert_eq!(at(&stack), (2, 0x4f));
+        stack.jump(40);
+        assert_eq!((at(&stack), stack.depth()), ((40, 0xff), 0));
+    }
+
+    #[test]
+    fn lanes_that_stand_together_run_together() {
+        let mut stack = SimtStack::new(0xff);
+        stack.branch(0xf0, 10, 1, PC_NONE);
+        stack.jump(12);
+        assert!(!stack.converge());
+        assert!(stack.defer(|pc| pc == 12));
+        stack.jump(12);
+        assert!(stack.converge());
+        assert_eq!((at(&stack), stack.depth()), ((12, 0xff), 0));
+    }
+
+    #[test]
+    fn releases_do_not_grow_the_stack() {
+        let mut stack = SimtStack::new(u32::MAX);
+        for lane in 0..31 {
+            // Two meeting points in turn: each lane waits at one, is released, and goes on to the other.
+            let meet = 100 + lane % 2;
+            stack.branch(1 << lane, meet, 1, meet);
+            assert!(stack.release(|pc| pc == meet));
+            assert_eq!(at(&stack), (meet, 1 << lane));
+            assert!(stack.defer(|pc| pc >= 100));
+            stack.jump(2);
+            assert_eq!(stack.active(), u32::MAX << lane << 1);
+            assert!(stack.depth() <= lane as usize + 1, "{} entries", stack.depth());
+        }
     }
 
     #[test]

@@ -96,14 +96,21 @@ impl Sm {
         self.warps.simt[warp].branch_indexed(&targets, instruction.reconverge);
     }
 
+    /// Whether lanes of the warp that `lanes` at a barrier must wait for go first: they may yet end or arrive.
+    /// The warp then stands where they are, and the barrier is issued again.
+    pub(crate) fn puts_off_barrier(&mut self, launch: &Launch, warp: usize, lanes: LaneMask) -> bool {
+        let simt = &mut self.warps.simt[warp];
+        let put_off = lanes == simt.active() && lanes != simt.live() && simt.gather(&launch.kernel);
+        if put_off {
+            self.fetch.take(warp);
+            self.fetch.go(warp, simt.pc());
+        }
+        put_off
+    }
+
     fn barrier(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, form: Barrier) {
         let simt = &mut self.warps.simt[warp];
         if lanes != simt.live() {
-            // The others may yet end, and then these are all that the warp has: they run first, and the
-            // barrier is issued again.
-            if lanes == simt.active() && simt.defer(|pc| is_barrier(launch, pc)) {
-                return;
-            }
             return self.fail(launch, warp, pc, lanes, FaultKind::DivergentBarrier);
         }
         simt.advance();
@@ -290,8 +297,4 @@ impl Sm {
         self.statistics.ctas += 1;
         self.notify(Notice::CtaDone);
     }
-}
-
-fn is_barrier(launch: &Launch, pc: Pc) -> bool {
-    launch.kernel.code.get(pc as usize).is_some_and(|instruction| matches!(instruction.op, Op::Barrier(_)))
 }

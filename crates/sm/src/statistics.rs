@@ -39,7 +39,7 @@ strata_engine::statistics! {
         cycles_active: "cycles",
         /// Scheduler-cycles: chances to issue.
         issue_slots: "slots",
-        /// Chances used.
+        /// Chances used: for instructions, and for barriers that are put off until other lanes have run.
         issued: "slots",
         /// Chances lost: the load/store unit was full.
         stall_lsu_full: "slots",

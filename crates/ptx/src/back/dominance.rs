@@ -1,7 +1,7 @@
 //! Dominators, loop depth, and where the lanes of a divergent branch meet again.
 
 use super::body::Body;
-use super::cfg::{BlockId, Cfg, reverse_postorder};
+use super::cfg::{Block, BlockId, Cfg, reverse_postorder};
 use crate::isa::{Op, PC_NONE, Pc};
 
 /// A tree of immediate dominators with constant-time queries.
@@ -132,9 +132,9 @@ pub fn loop_depths(cfg: &Cfg, dominators: &Dominators) -> Vec<u32> {
 ///
 /// Post-dominance is taken over the lanes that stay: a path that can only end in an early exit, a
 /// trap or an endless loop does not keep the others from meeting, as lanes that exit leave every
-/// reconvergence stack. So blocks are ranked by the first of the ends (last in the code first, as
-/// compilers place the return) that they reach, and an edge to a block of higher rank is no path to
-/// the meeting point.
+/// reconvergence stack. So blocks are ranked by the first of the ends that they reach, and an edge to a
+/// block of higher rank is no path to the meeting point. Ends that lanes reach through a barrier come
+/// first, as those who go there must be together; then the last in the code, as compilers place the return.
 pub fn reconvergence(body: &Body, cfg: &Cfg) -> Vec<Pc> {
     let blocks = cfg.blocks.len();
     let exit = BlockId(blocks as u32);
@@ -147,8 +147,10 @@ pub fn reconvergence(body: &Body, cfg: &Cfg) -> Vec<Pc> {
     }
     let ends = |block: usize| cfg.blocks[block].successors.is_empty();
     let exits = |block: usize| body.code[cfg.blocks[block].end as usize - 1].op == Op::Exit;
+    let passed = behind_barriers(body, cfg);
     // Returns, then traps, then any block of what is left, which never ends.
-    let kinds: [&dyn Fn(usize) -> bool; 3] = [&|b| ends(b) && exits(b), &ends, &|_| true];
+    let kinds: [&dyn Fn(usize) -> bool; 4] =
+        [&|b| ends(b) && exits(b) && passed[b], &|b| ends(b) && exits(b), &ends, &|_| true];
     let mut next_rank = 0;
     for kind in kinds {
         for root in (0..blocks).rev() {
@@ -193,4 +195,19 @@ pub fn reconvergence(body: &Body, cfg: &Cfg) -> Vec<Pc> {
             _ => PC_NONE,
         })
         .collect()
+}
+
+/// For each block, whether a barrier lies in it or on a way to it.
+fn behind_barriers(body: &Body, cfg: &Cfg) -> Vec<bool> {
+    let has = |block: &Block| body.code[block.range()].iter().any(|inst| matches!(inst.op, Op::Barrier(_)));
+    let mut passed: Vec<bool> = cfg.blocks.iter().map(has).collect();
+    let mut work: Vec<usize> = (0..passed.len()).filter(|block| passed[*block]).collect();
+    while let Some(block) = work.pop() {
+        for successor in &cfg.blocks[block].successors {
+            if !std::mem::replace(&mut passed[successor.index()], true) {
+                work.push(successor.index());
+            }
+        }
+    }
+    passed
 }

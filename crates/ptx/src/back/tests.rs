@@ -4,7 +4,7 @@ use super::testing::*;
 use super::verify::verify;
 use super::{BackError, Options, compile};
 use crate::ir::{Constant, Function, VInst, VReg, VSrc};
-use crate::isa::{Compare, Dst, IntOp, Logic, Op, PC_NONE, Part, Space, Src, Ty};
+use crate::isa::{Barrier, Compare, Dst, IntOp, Logic, Op, PC_NONE, Part, Space, Src, Ty};
 use proptest::prelude::*;
 
 const ADD: Op = Op::Int(IntOp::Add, Ty::U32);
@@ -107,6 +107,10 @@ fn work() -> VInst {
     store(bits(0), Ty::U32, bits(1))
 }
 
+fn barrier() -> VInst {
+    inst(Op::Barrier(Barrier::Sync), &[], &[bits(0)])
+}
+
 fn exit() -> VInst {
     inst(Op::Exit, &[], &[])
 }
@@ -125,6 +129,19 @@ fn lanes_meet_at_the_post_dominator() {
     assert_eq!(meets(early), [Some(6), Some(4)]);
     // Nobody meets only to exit.
     assert_eq!(meets(vec![set(), branch(3, when), work(), exit()]), [None]);
+    // Those who go on to a barrier meet before it, though the return of the others stands last.
+    let stays = vec![
+        set(),
+        branch(4, when),
+        branch(7, when),
+        branch(5, None),
+        branch(7, when),
+        barrier(),
+        exit(),
+        work(),
+        exit(),
+    ];
+    assert_eq!(meets(stays), [Some(5), Some(3), Some(5), Some(5)]);
     // An endless loop on one side.
     let endless = vec![set(), branch(4, when), work(), branch(2, None), work(), work(), exit()];
     assert_eq!(meets(endless), [Some(4), None]);

@@ -8,7 +8,7 @@ use super::warp::{Warp, WarpOperands};
 use super::{Counts, Launch};
 use crate::exec::print::{self, Argument};
 use crate::exec::{Operands, WarpContext, execute, guarded, predicate_source, write_predicate};
-use crate::isa::{Barrier, Instruction, Op, Pc, Src};
+use crate::isa::{Barrier, Instruction, Op, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 use crate::simt::SimtStack;
 
@@ -146,7 +146,7 @@ impl Cta {
                 operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
             let lanes = guarded(instruction.guard, active, &operands);
             // A barrier that the warp is not ready for is met again, and counted then.
-            if !matches!(instruction.op, Op::Barrier(_)) {
+            if lanes == 0 || !matches!(instruction.op, Op::Barrier(_)) {
                 world.counts.add(instruction.class, lanes);
             }
             match &instruction.op {
@@ -229,7 +229,7 @@ impl Cta {
             }
         }
         // Lanes that others of the same warp spin for get their turn too.
-        self.warps[number].stack.defer(|pc| is_barrier(launch, pc));
+        self.warps[number].stack.defer(|pc| launch.kernel.is_barrier(pc));
         Ok(())
     }
 
@@ -271,8 +271,8 @@ impl Cta {
         let stack = &mut self.warps[number].stack;
         let live = stack.live();
         if lanes != live {
-            // The others may yet end, and then these are all that the warp has.
-            if lanes == stack.active() && stack.defer(|pc| is_barrier(launch, pc)) {
+            // The others may yet end or arrive.
+            if lanes == stack.active() && stack.gather(launch.kernel) {
                 return Ok(());
             }
             let kind = FaultKind::DivergentBarrier { arrived: lanes, live };
@@ -355,10 +355,6 @@ impl Cta {
         self.warps[number].stack.branch_indexed(&chosen, instruction.reconverge);
         Ok(())
     }
-}
-
-fn is_barrier(launch: &Launch<'_>, pc: Pc) -> bool {
-    launch.kernel.code.get(pc as usize).is_some_and(|instruction| matches!(instruction.op, Op::Barrier(_)))
 }
 
 /// The range of one warp in an array of `size` elements a warp.

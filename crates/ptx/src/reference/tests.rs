@@ -107,6 +107,73 @@ fn threads_that_return_early_do_not_hold_a_barrier() {
 }
 
 #[test]
+fn who_returns_early_is_not_awaited_wherever_the_text_puts_it() {
+    // Lanes 5 to 31 of warp 1 and all of warp 2 write 7 and end; the others see each other before the barrier.
+    let stay = "activemask.b32 %r7; bar.sync 0; st.global.u32 [%rd0], %r7; ret;";
+    let leave = "st.global.u32 [%rd0], 7; ret;";
+    let odd = "and.b32 %r5, %r1, 1; setp.eq.u32 %p1, %r5, 1; @%p1 bra odd; setp.gt.u32 %p0, %r1, 36; \
+               @%p0 bra leave; bra stay; odd: setp.gt.u32 %p0, %r1, 36; @%p0 bra leave; ";
+    for body in [
+        format!("setp.gt.u32 %p0, %r1, 36; @%p0 bra leave; {stay} leave: {leave}"),
+        format!("setp.le.u32 %p0, %r1, 36; @%p0 bra stay; {leave} stay: {stay}"),
+        format!("{odd} stay: {stay} leave: {leave}"),
+        format!("{odd} bra stay; leave: {leave} stay: {stay}"),
+    ] {
+        let expected: Vec<u32> = (0..96)
+            .map(|thread| match thread {
+                0..32 => u32::MAX,
+                32..37 => 0x1f,
+                _ => 7,
+            })
+            .collect();
+        assert_eq!(results(&body, 1, 96), expected, "{body}");
+    }
+}
+
+#[test]
+fn lanes_that_return_out_of_a_loop_are_not_awaited_at_its_barrier() {
+    // Thread n leaves in round n + 1 for good.
+    let body = "
+        mov.u32 %r5, 0;
+    round:
+        add.u32 %r5, %r5, 1;
+        setp.lt.u32 %p0, %r1, %r5;
+        @%p0 bra leave;
+        bar.sync 0;
+        setp.lt.u32 %p1, %r5, 20;
+        @%p1 bra round;
+        ret;
+    leave:
+        st.global.u32 [%rd0], %r5;
+        ret;";
+    let expected: Vec<u32> = (0..64).map(|thread| if thread < 20 { thread + 1 } else { 0 }).collect();
+    assert_eq!(results(body, 1, 64), expected);
+}
+
+#[test]
+fn a_lane_that_may_still_come_to_a_barrier_is_awaited() {
+    // The lanes at `meet` go on to a barrier of their own: the first is divergent.
+    let body = "setp.lt.u32 %p0, %r2, 16; @%p0 bra meet; bar.sync 0; meet: add.u32 %r5, %r1, 1; bar.sync 1; \
+                st.global.u32 [%rd0], %r5; ret;";
+    let message = fault(body, 1, 32);
+    assert!(message.contains("diverged at a barrier"), "{message}");
+}
+
+#[test]
+fn a_barrier_is_counted_whether_or_not_lanes_take_it() {
+    for (guard, taken) in [("", 64), ("@!%p0", 32)] {
+        let mut session = session(&format!(
+            "setp.ge.u32 %p0, %r1, 32; {guard} bar.sync 1, 32; st.global.u32 [%rd0], 1; ret;"
+        ));
+        let out = session.buffer(&[0; 64]);
+        let summary = session.launch("test", 1, 64, &[out]).unwrap_or_else(|fault| panic!("{fault}"));
+        let code = session.module.kernels[0].code.len() as u64;
+        assert_eq!(summary.counts.warp_instructions, 2 * code);
+        assert_eq!(summary.counts.thread_instructions, 64 * (code - 1) + taken);
+    }
+}
+
+#[test]
 fn barrier_reductions_and_arrivals() {
     let body = "
         setp.lt.u32 %p0, %r1, 40;
