@@ -3,13 +3,16 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 
-/// How often a waiting thread looks before it parks: some 20 microseconds.
+/// How often a waiting thread looks before it parks, when every thread has a core: some 20 microseconds.
 const SPINS: u32 = 4_000;
+/// How often it looks, and lets another thread run each time, when threads share cores.
+const YIELDS: u32 = 200;
 
 /// All threads of a run meet here between windows.
 #[derive(Debug)]
 pub struct Barrier {
     threads: usize,
+    shares_cores: bool,
     arrived: AtomicUsize,
     generation: AtomicU64,
     poisoned: AtomicBool,
@@ -20,8 +23,10 @@ pub struct Barrier {
 impl Barrier {
     /// A barrier for a number of threads.
     pub fn new(threads: usize) -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         Barrier {
             threads,
+            shares_cores: threads > cores,
             arrived: AtomicUsize::new(0),
             generation: AtomicU64::new(0),
             poisoned: AtomicBool::new(false),
@@ -44,11 +49,15 @@ impl Barrier {
             self.wake.notify_all();
             return !self.poisoned.load(Ordering::Relaxed);
         }
-        for _ in 0..SPINS {
+        for _ in 0..if self.shares_cores { YIELDS } else { SPINS } {
             if self.is_past(generation) {
                 return !self.poisoned.load(Ordering::Relaxed);
             }
-            std::hint::spin_loop();
+            if self.shares_cores {
+                std::thread::yield_now();
+            } else {
+                std::hint::spin_loop();
+            }
         }
         let mut guard = self.sleepers.lock().unwrap_or_else(|poison| poison.into_inner());
         while !self.is_past(generation) {
