@@ -16,8 +16,10 @@ pub struct ExplainArguments {
 pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
     let groups = catalogue::statistics();
     let Some(asked) = &arguments.statistic else {
-        let lines: Vec<String> =
-            groups.iter().map(|group| format!("{} ({} counters)\n", group.name, group.definitions.len())).collect();
+        let lines: Vec<String> = groups
+            .iter()
+            .map(|group| format!("{} ({} counters)\n", group.name, group.definitions.len()))
+            .collect();
         print(&lines.concat())?;
         return Ok(Finished::Well);
     };
@@ -36,7 +38,10 @@ pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
     for definition in group.definitions {
         if counter.is_none_or(|counter| counter == definition.name) {
             found = true;
-            text += &format!("{}.{} [{}]: {}\n", group.name, definition.name, definition.unit, definition.meaning);
+            text += &format!(
+                "{}.{} [{}]: {}\n",
+                group.name, definition.name, definition.unit, definition.meaning
+            );
         }
     }
     if !found {

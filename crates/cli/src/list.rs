@@ -31,9 +31,7 @@ pub fn list(arguments: &ListArguments) -> Result<Finished, String> {
         What::Workloads => strata_workloads::all().iter().map(workload).collect::<Vec<_>>(),
         What::Machines => machine::builtin()
             .iter()
-            .map(|builtin| {
-                json!({ "name": builtin.name, "description": builtin.description() })
-            })
+            .map(|builtin| json!({ "name": builtin.name, "description": builtin.description() }))
             .collect(),
         What::Doors => catalogue::doors()
             .iter()

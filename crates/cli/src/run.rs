@@ -46,7 +46,8 @@ pub struct RunArguments {
 
 /// Runs and reports.
 pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
-    let machine = Machine::load(&arguments.machine, &arguments.overrides).map_err(|error| error.to_string())?;
+    let machine =
+        Machine::load(&arguments.machine, &arguments.overrides).map_err(|error| error.to_string())?;
     let (program, size) = program(arguments)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = arguments.threads.unwrap_or(cores);
@@ -83,7 +84,8 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
 fn program(arguments: &RunArguments) -> Result<(Box<dyn HostProgram>, Option<String>), String> {
     let name = &arguments.program;
     if let Some(workload) = strata_workloads::find(name) {
-        let size: Size = arguments.size.parse().map_err(|error| format!("--size {}: {error}", arguments.size))?;
+        let size: Size =
+            arguments.size.parse().map_err(|error| format!("--size {}: {error}", arguments.size))?;
         return Ok((workload.program(size), Some(size.name().to_owned())));
     }
     let path = Path::new(name);

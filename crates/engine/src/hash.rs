@@ -32,7 +32,9 @@ mod tests {
 
     #[test]
     fn published_test_vectors() {
-        for (text, expected) in [("", 0xcbf29ce484222325), ("a", 0xaf63dc4c8601ec8c), ("foobar", 0x85944171f73967e8)] {
+        for (text, expected) in
+            [("", 0xcbf29ce484222325), ("a", 0xaf63dc4c8601ec8c), ("foobar", 0x85944171f73967e8)]
+        {
             let mut hash = Fnv::default();
             hash.write(text.as_bytes());
             assert_eq!(hash.finish(), expected, "{text:?}");

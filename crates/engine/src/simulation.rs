@@ -232,7 +232,8 @@ fn work<I: Island>(
             return (Stop::Failed { at: until }, Position { cycle: until, window });
         }
         if window.is_multiple_of(64) {
-            let progress = shared.progress.iter().map(|count| count.load(Ordering::Relaxed)).fold(0, u64::wrapping_add);
+            let progress =
+                shared.progress.iter().map(|count| count.load(Ordering::Relaxed)).fold(0, u64::wrapping_add);
             if progress != moved.progress {
                 moved = Moved { progress, cycle: until };
             } else if until.since(moved.cycle) > options.patience_cycles {

@@ -75,8 +75,7 @@ pub fn assemble(file: &MachineFile, make_l1d: L1dMaker<'_>) -> Result<Assembly, 
     let ends = to_requests.into_iter().zip(from_replies).zip(sm_ends);
     for (index, ((requests, replies), (commands, notices))) in ends.enumerate() {
         let node = NodeId::from(index);
-        let read_only =
-            |config, client| ReadOnlyCache::new(config, client, node, map.slice_map(), SEED);
+        let read_only = |config, client| ReadOnlyCache::new(config, client, node, map.slice_map(), SEED);
         let parts_of_sm = SmParts {
             id: SmId::from(index),
             sms: u32::from(sms),

@@ -36,7 +36,11 @@ pub fn doors() -> &'static [Door] {
             between: "SMs and memory partitions",
             choices: &["crossbar", "butterfly"],
         },
-        Door { name: "llc", between: "a partition's requests and its DRAM channel", choices: &["conventional"] },
+        Door {
+            name: "llc",
+            between: "a partition's requests and its DRAM channel",
+            choices: &["conventional"],
+        },
     ]
 }
 

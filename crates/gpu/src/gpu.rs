@@ -207,7 +207,9 @@ impl Gpu {
     /// length of a window.
     fn first_fault(&mut self) -> String {
         (0..self.sms)
-            .filter_map(|index| self.sm(index).fault().map(|(cycle, fault)| (cycle, index, fault.to_string())))
+            .filter_map(|index| {
+                self.sm(index).fault().map(|(cycle, fault)| (cycle, index, fault.to_string()))
+            })
             .min()
             .map(|(_, _, fault)| fault)
             .expect("a run fails because of a fault")

@@ -73,7 +73,8 @@ impl std::error::Error for RunError {}
 /// # Errors
 /// When it does not get there. Wrong results are no error: see [`RunResult::verdict`].
 pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
-    let RunRequest { program, size, machine, overrides, threads, window, check, max_cycles, progress } = request;
+    let RunRequest { program, size, machine, overrides, threads, window, check, max_cycles, progress } =
+        request;
     let limit = max_cycles.map_or(Cycle::NEVER, Cycle);
     let options = GpuOptions { threads, window, limit };
     let mut timed =

@@ -193,7 +193,8 @@ impl<T, S: Default> MshrFile<T, S> {
 
     /// The MSHRs in use and their lines, for reports.
     pub fn iter(&self) -> impl Iterator<Item = (MshrId, LineAddress)> {
-        let used = |(n, line): (usize, &u64)| (*line != FREE).then_some((MshrId(n as u16), LineAddress(*line)));
+        let used =
+            |(n, line): (usize, &u64)| (*line != FREE).then_some((MshrId(n as u16), LineAddress(*line)));
         self.lines.iter().enumerate().filter_map(used)
     }
 }

@@ -9,5 +9,5 @@ pub mod isa;
 pub mod lanes;
 pub mod load;
 pub mod program;
-pub mod simt;
 pub mod reference;
+pub mod simt;

@@ -32,7 +32,8 @@ impl Injector {
         instructions: &mut dyn ReadOnly,
         now: Cycle,
     ) {
-        let sizes = [l1d.outgoing_bytes(now), constants.outgoing_bytes(now), instructions.outgoing_bytes(now)];
+        let sizes =
+            [l1d.outgoing_bytes(now), constants.outgoing_bytes(now), instructions.outgoing_bytes(now)];
         if sizes == [None; 3] {
             return;
         }

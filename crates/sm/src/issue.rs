@@ -76,7 +76,10 @@ impl Sm {
             self.wake(now);
         }
         if let Some(quiet) = &self.quiet {
-            if self.warps.dirty & self.fetch.have() == 0 && self.released == 0 && quiet.inputs == self.inputs() {
+            if self.warps.dirty & self.fetch.have() == 0
+                && self.released == 0
+                && quiet.inputs == self.inputs()
+            {
                 return;
             }
             self.account_gap(now);
@@ -86,7 +89,7 @@ impl Sm {
         self.count_cycles(1);
         let mut causes = [Stall::NoWarp; SCHEDULERS];
         let mut idle = self.released == 0;
-        for scheduler in 0..self.schedulers.len() {
+        for (scheduler, cause) in causes.iter_mut().enumerate().take(self.schedulers.len()) {
             let share = self.shares[scheduler];
             let view = self.view(share);
             match self.schedulers[scheduler].pick(view) {
@@ -95,9 +98,8 @@ impl Sm {
                     idle = false;
                 }
                 None => {
-                    let cause = self.stall_cause(share);
-                    self.statistics.stall(cause, 1);
-                    causes[scheduler] = cause;
+                    *cause = self.stall_cause(share);
+                    self.statistics.stall(*cause, 1);
                     idle &= self.schedulers[scheduler].is_settled(view);
                 }
             }
@@ -199,9 +201,9 @@ impl Sm {
             && (self.issuable() != 0
                 || self
                     .schedulers
-                .iter()
-                .zip(&self.shares)
-                .any(|(scheduler, share)| !scheduler.is_settled(self.view(*share))))
+                    .iter()
+                    .zip(&self.shares)
+                    .any(|(scheduler, share)| !scheduler.is_settled(self.view(*share))))
     }
 
     /// Looks again at warps that have a new next instruction or for which a register was released.

@@ -42,7 +42,6 @@ pub mod sm;
 pub mod statistics;
 mod warps;
 
-
 pub use caches::{CachedLines, ReadOnly};
 pub use config::SmConfig;
 pub use dispatch::{Command, Dispatcher, Notice, SmLinks};

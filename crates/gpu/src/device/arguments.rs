@@ -6,7 +6,11 @@ use strata_workloads::Arg;
 /// Lays the arguments out as the kernel declares its parameters. The error says what does not fit.
 pub fn parameter_block(kernel: &Kernel, args: &[Arg]) -> Result<Vec<u8>, String> {
     if args.len() != kernel.params.len() {
-        return Err(format!("{} arguments given, the kernel has {} parameters", args.len(), kernel.params.len()));
+        return Err(format!(
+            "{} arguments given, the kernel has {} parameters",
+            args.len(),
+            kernel.params.len()
+        ));
     }
     let mut block = vec![0; kernel.param_bytes as usize];
     for (place, (arg, param)) in args.iter().zip(&kernel.params).enumerate() {
@@ -29,7 +33,9 @@ pub fn check_shape(kernel: &Kernel, grid: [u32; 3], block: [u32; 3]) -> Result<(
     }
     let threads: u64 = block.iter().map(|n| u64::from(*n)).product();
     if threads > 1024 || block[2] > 64 {
-        return Err(format!("a block of {block:?} has {threads} threads, at most 1024 (64 in z) are allowed"));
+        return Err(format!(
+            "a block of {block:?} has {threads} threads, at most 1024 (64 in z) are allowed"
+        ));
     }
     if grid[0] > i32::MAX as u32 || grid[1] > 65535 || grid[2] > 65535 {
         return Err(format!("a grid of {grid:?} is larger than 2147483647 x 65535 x 65535"));

@@ -45,7 +45,8 @@ impl Heap {
     pub fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError> {
         let start = self.next;
         let end = start.checked_add(bytes).filter(|end| *end <= self.limit);
-        let next = end.and_then(|end| end.checked_next_multiple_of(ALIGN)).and_then(|end| end.checked_add(GAP));
+        let next =
+            end.and_then(|end| end.checked_next_multiple_of(ALIGN)).and_then(|end| end.checked_add(GAP));
         let Some(next) = next else {
             return Err(DeviceError::OutOfMemory { name: name.to_owned(), bytes });
         };

@@ -142,7 +142,8 @@ mod tests {
             let mut device =
                 ReferenceDevice::new(program.module(), Default::default(), 1 << 32, Options::default())
                     .unwrap_or_else(|error| panic!("{}: {error}", workload.name));
-            let outcome = program.run(&mut device).unwrap_or_else(|error| panic!("{}: {error}", workload.name));
+            let outcome =
+                program.run(&mut device).unwrap_or_else(|error| panic!("{}: {error}", workload.name));
             assert!(outcome.passed(), "{}: {outcome}", workload.name);
         }
     }

@@ -138,7 +138,8 @@ impl<'a> TimedDevice<'a> {
             }
         };
         let local_bytes = Launch::local_region_bytes(&kernel, self.warp_slots);
-        let local_at = self.system.local(local_bytes, heap_end).ok_or_else(|| no_room("local", local_bytes))?;
+        let local_at =
+            self.system.local(local_bytes, heap_end).ok_or_else(|| no_room("local", local_bytes))?;
         let params_at = self.system.parameters();
         self.gpu.write(params_at, &params);
         let constants = kernel.constant_rows(&params, &self.variables);
@@ -269,9 +270,8 @@ impl Device for TimedDevice<'_> {
         check_shape(&compiled, grid, block).map_err(bad)?;
         let params = parameter_block(&compiled, args).map_err(bad)?;
         let launch = Arc::new(self.prepare(compiled, grid, block, dynamic_shared, params)?);
-        let result = self
-            .run(&launch)
-            .map_err(|reason| DeviceError::Failed { kernel: kernel.to_owned(), reason })?;
+        let result =
+            self.run(&launch).map_err(|reason| DeviceError::Failed { kernel: kernel.to_owned(), reason })?;
         self.launches.push(result);
         Ok(())
     }

@@ -79,7 +79,11 @@ impl Machine {
                 })?;
             }
         }
-        file.check().map_err(|message| ConfigError { file: blamed(path, text, sets), place: None, message })?;
+        file.check().map_err(|message| ConfigError {
+            file: blamed(path, text, sets),
+            place: None,
+            message,
+        })?;
         Ok(Machine { file })
     }
 

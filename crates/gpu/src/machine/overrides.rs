@@ -9,7 +9,8 @@ const SOURCE: &str = "set for this run";
 /// Applies `path=value` to a machine's table. The path names a value that the file has; the value is TOML, or a
 /// bare word taken as a string. The design behind a door need not be named: `l1d.ways` is `l1d.sram.ways`.
 pub fn apply(table: &mut Table, assignment: &str) -> Result<(), ConfigError> {
-    let error = |message: String| ConfigError { file: format!("--set {assignment}").into(), place: None, message };
+    let error =
+        |message: String| ConfigError { file: format!("--set {assignment}").into(), place: None, message };
     let Some((path, text)) = assignment.split_once('=') else {
         return Err(error("found no `=`, expected door.key=value".into()));
     };

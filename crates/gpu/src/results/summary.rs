@@ -48,7 +48,11 @@ impl RunResult {
         );
         page.row(
             "instructions",
-            &format!("{} warp, {} thread", group(self.warp_instructions()), group(self.thread_instructions())),
+            &format!(
+                "{} warp, {} thread",
+                group(self.warp_instructions()),
+                group(self.thread_instructions())
+            ),
         );
         page.row(
             "IPC",
@@ -85,11 +89,17 @@ impl RunResult {
             page.row(what, &percent(lost, slots));
         }
         let warps = ratio(count("resident_warp_cycles"), count("cycles_active"));
-        page.row("occupancy", &format!("{warps:.1} of {} warps while an SM is active", self.facts.warp_slots));
+        page.row(
+            "occupancy",
+            &format!("{warps:.1} of {} warps while an SM is active", self.facts.warp_slots),
+        );
         page.row(
             "lanes",
-            &format!("{:.1} of 32 active, {:.1} executing", ratio(count("active_lanes"), count("warp_instructions")),
-                ratio(count("thread_instructions"), count("warp_instructions"))),
+            &format!(
+                "{:.1} of 32 active, {:.1} executing",
+                ratio(count("active_lanes"), count("warp_instructions")),
+                ratio(count("thread_instructions"), count("warp_instructions"))
+            ),
         );
     }
 
@@ -130,7 +140,8 @@ impl RunResult {
                 bytes(l1d("bytes_in"))
             ),
         );
-        for (name, title) in [("network.request", "network, requests"), ("network.reply", "network, replies")] {
+        for (name, title) in [("network.request", "network, requests"), ("network.reply", "network, replies")]
+        {
             let count = |counter| self.counter(name, counter).unwrap_or(0);
             page.row(
                 title,
@@ -183,7 +194,11 @@ impl RunResult {
             &format!(
                 "{} warp instructions a second, {} cycles a second; {:.2} s on {} threads",
                 group(self.speed() as u64),
-                group(if self.cost.seconds > 0.0 { (self.cycles() as f64 / self.cost.seconds) as u64 } else { 0 }),
+                group(if self.cost.seconds > 0.0 {
+                    (self.cycles() as f64 / self.cost.seconds) as u64
+                } else {
+                    0
+                }),
                 self.cost.seconds,
                 self.cost.threads
             ),

@@ -121,7 +121,10 @@ impl RegSet {
     /// Whether the sets share a register.
     #[inline]
     pub fn intersects(&self, other: &RegSet) -> bool {
-        (self.0[0] & other.0[0]) | (self.0[1] & other.0[1]) | (self.0[2] & other.0[2]) | (self.0[3] & other.0[3])
+        (self.0[0] & other.0[0])
+            | (self.0[1] & other.0[1])
+            | (self.0[2] & other.0[2])
+            | (self.0[3] & other.0[3])
             != 0
     }
 

@@ -61,9 +61,10 @@ impl Resolver {
         let (low, high, bits) = if let Some((base, distances)) =
             memory::narrow_addresses(memory.instruction, operands, space, lanes)
         {
-            let (low, high, bits) = distances.0.iter().fold((u32::MAX, 0, 0), |(low, high, bits), distance| {
-                (low.min(*distance), high.max(*distance), bits | distance)
-            });
+            let (low, high, bits) =
+                distances.0.iter().fold((u32::MAX, 0, 0), |(low, high, bits), distance| {
+                    (low.min(*distance), high.max(*distance), bits | distance)
+                });
             *addresses = std::array::from_fn(|lane| base | u64::from(distances.0[lane]));
             (base | u64::from(low), base | u64::from(high), u64::from(bits))
         } else {
