@@ -47,7 +47,7 @@ impl Doorbell {
 #[derive(Debug)]
 struct Mailbox<T> {
     full: [AtomicBool; 2],
-    items: [Mutex<Vec<(Cycle, T)>>; 2],
+    items: [Mutex<VecDeque<(Cycle, T)>>; 2],
     reader: OnceLock<Doorbell>,
 }
 
@@ -55,20 +55,20 @@ impl<T> Mailbox<T> {
     fn new(capacity: usize) -> Self {
         Mailbox {
             full: [AtomicBool::new(false), AtomicBool::new(false)],
-            items: [Mutex::new(Vec::with_capacity(capacity)), Mutex::new(Vec::with_capacity(capacity))],
+            items: [(); 2].map(|()| Mutex::new(VecDeque::with_capacity(capacity))),
             reader: OnceLock::new(),
         }
     }
 
     #[inline]
-    fn put(&self, window: Window, staged: &mut Vec<(Cycle, T)>) -> Cycle {
-        let Some((first, _)) = staged.first() else { return Cycle::NEVER };
+    fn put(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
+        let Some((first, _)) = staged.front() else { return Cycle::NEVER };
         let first = *first;
         self.fill(window, staged);
         first
     }
 
-    fn fill(&self, window: Window, staged: &mut Vec<(Cycle, T)>) {
+    fn fill(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) {
         let side = window.writes();
         let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
         debug_assert!(items.is_empty(), "a mailbox is read before it is written again");
@@ -88,7 +88,11 @@ impl<T> Mailbox<T> {
 
     fn empty(&self, side: usize, into: &mut VecDeque<(Cycle, T)>) {
         let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
-        into.extend(items.drain(..));
+        if into.is_empty() {
+            std::mem::swap(into, &mut *items);
+        } else {
+            into.append(&mut items);
+        }
         self.full[side].store(false, Ordering::Release);
     }
 }
@@ -104,7 +108,7 @@ struct Channel<T> {
 pub struct Outlet<T> {
     latency: u64,
     credits: u32,
-    staged: Vec<(Cycle, T)>,
+    staged: VecDeque<(Cycle, T)>,
     returning: VecDeque<(Cycle, u32)>,
     channel: Arc<Channel<T>>,
 }
@@ -114,7 +118,7 @@ pub struct Outlet<T> {
 pub struct Inlet<T> {
     latency: u64,
     arriving: VecDeque<(Cycle, T)>,
-    staged: Vec<(Cycle, u32)>,
+    staged: VecDeque<(Cycle, u32)>,
     channel: Arc<Channel<T>>,
 }
 
@@ -129,12 +133,16 @@ pub fn link<T>(latency: u64, credits: u32) -> (Outlet<T>, Inlet<T>) {
     let outlet = Outlet {
         latency,
         credits,
-        staged: Vec::with_capacity(room),
+        staged: VecDeque::with_capacity(room),
         returning: VecDeque::with_capacity(room),
         channel: channel.clone(),
     };
-    let inlet =
-        Inlet { latency, arriving: VecDeque::with_capacity(room), staged: Vec::with_capacity(room), channel };
+    let inlet = Inlet {
+        latency,
+        arriving: VecDeque::with_capacity(room),
+        staged: VecDeque::with_capacity(room),
+        channel,
+    };
     (outlet, inlet)
 }
 
@@ -172,7 +180,7 @@ impl<T> Outlet<T> {
             return Err(item);
         }
         self.credits -= units;
-        self.staged.push((now + self.latency, item));
+        self.staged.push_back((now + self.latency, item));
         Ok(())
     }
 
@@ -221,7 +229,11 @@ impl<T> Inlet<T> {
     /// Gives `units` of room back to the sender.
     #[inline]
     pub fn release(&mut self, units: u32, now: Cycle) {
-        self.staged.push((now + self.latency, units));
+        let at = now + self.latency;
+        match self.staged.back_mut() {
+            Some((last, together)) if *last == at => *together += units,
+            _ => self.staged.push_back((at, units)),
+        }
     }
 
     /// When the next item arrives, as far as known.

@@ -89,10 +89,11 @@ pub trait L1d: Send {
     /// Offers an access. Refused, it comes back with the reason; nothing has changed then but a counter.
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)>;
 
-    /// A number that is another one after every change by which a refused access could be taken, unless it was
-    /// refused for the cycle only ([`Refusal::Port`], [`Refusal::Bank`]). While it stays, offering again is in
-    /// vain. A design that does not keep count may leave it at the cycle.
-    fn changes(&self, now: Cycle) -> u64 {
+    /// A number that is another one after every change by which an access that was refused for this cause could
+    /// be taken. While it stays, offering again is in vain. Not asked for refusals that hold for the cycle only
+    /// ([`Refusal::Port`], [`Refusal::Bank`]). A design that does not keep count may leave it at the cycle.
+    fn changes(&self, cause: Refusal, now: Cycle) -> u64 {
+        let _ = cause;
         now.0
     }
 

@@ -46,8 +46,6 @@ pub struct Collected {
     pub predicates: [LaneMask; PREDICATES],
     /// Rows that are still to come.
     missing: u8,
-    /// Order of issue.
-    sequence: u64,
 }
 
 /// All collectors of an SM. Pools are contiguous ranges of them.
@@ -65,6 +63,8 @@ pub struct Collectors {
     /// Occupied collectors by target.
     bound: [u64; Target::COUNT],
     arrived: Vec<Ticket>,
+    /// Order of issue of each collector's instruction.
+    sequences: Vec<u64>,
     sequence: u64,
 }
 
@@ -82,8 +82,7 @@ impl Collectors {
             }
         }
         pool_of[Target::Control.index()] = pool_of[UnitKind::Sp as usize];
-        let empty =
-            Collected { warp: 0, pc: 0, lanes: 0, predicates: [0; PREDICATES], missing: 0, sequence: 0 };
+        let empty = Collected { warp: 0, pc: 0, lanes: 0, predicates: [0; PREDICATES], missing: 0 };
         Collectors {
             units: vec![empty; count as usize],
             rows: vec![Row::ZERO; count as usize * MAX_ROWS],
@@ -93,6 +92,7 @@ impl Collectors {
             ready: 0,
             bound: [0; Target::COUNT],
             arrived: Vec::with_capacity(count as usize * MAX_ROWS),
+            sequences: vec![0; count as usize],
             sequence: 0,
         }
     }
@@ -150,7 +150,8 @@ impl Collectors {
         let unit = &mut self.units[index];
         let reads = instruction.reads.as_slice();
         (unit.warp, unit.pc, unit.lanes) = (warp, pc, lanes);
-        (unit.missing, unit.sequence) = (reads.len() as u8, self.sequence);
+        unit.missing = reads.len() as u8;
+        self.sequences[index] = self.sequence;
         if instruction.pred_reads != 0 {
             unit.predicates = *predicates;
         }
@@ -220,9 +221,10 @@ impl Collectors {
             let unit = &self.units[index];
             let mut in_order = true;
             while others != 0 {
-                let other = &self.units[others.trailing_zeros() as usize];
+                let other = others.trailing_zeros() as usize;
                 others &= others - 1;
-                in_order &= other.warp != unit.warp || other.sequence > unit.sequence;
+                in_order &=
+                    self.units[other].warp != unit.warp || self.sequences[other] > self.sequences[index];
             }
             if in_order {
                 return Some(index);
@@ -239,8 +241,8 @@ impl Collectors {
         while candidates != 0 {
             let index = candidates.trailing_zeros() as usize;
             candidates &= candidates - 1;
-            if self.units[index].sequence < sequence {
-                (best, sequence) = (Some(index), self.units[index].sequence);
+            if self.sequences[index] < sequence {
+                (best, sequence) = (Some(index), self.sequences[index]);
             }
         }
         best

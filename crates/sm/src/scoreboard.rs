@@ -13,47 +13,48 @@ pub enum Hazard {
     Memory,
 }
 
+/// Pending registers of one warp, side by side: they are looked at together.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(align(64))]
+struct Pending {
+    /// Registers that instructions under way will write.
+    writing: RegSet,
+    /// Of those, the ones that memory instructions write.
+    loading: RegSet,
+    /// Registers that operand collectors have yet to read: writing them early would be a write-after-read
+    /// hazard, because collectors finish in any order.
+    reading: RegSet,
+    /// Predicates that instructions under way will write.
+    predicates: u32,
+}
+
 /// Pending registers of every warp.
 #[derive(Debug)]
 pub struct Scoreboard {
-    /// Registers that instructions under way will write.
-    writing: Vec<RegSet>,
-    /// Of those, the ones that memory instructions write.
-    loading: Vec<RegSet>,
-    /// Predicates that instructions under way will write.
-    predicates: Vec<u32>,
-    /// Registers that operand collectors have yet to read: writing them early would be a write-after-read
-    /// hazard, because collectors finish in any order.
-    reading: Vec<RegSet>,
+    warps: Vec<Pending>,
 }
 
 impl Scoreboard {
     /// A scoreboard for `warps` warp slots with nothing pending.
     pub fn new(warps: usize) -> Self {
-        Scoreboard {
-            writing: vec![RegSet::EMPTY; warps],
-            loading: vec![RegSet::EMPTY; warps],
-            predicates: vec![0; warps],
-            reading: vec![RegSet::EMPTY; warps],
-        }
+        Scoreboard { warps: vec![Pending::default(); warps] }
     }
 
     /// Whether the instruction may issue. Predicate sources are read at issue, so they have no
     /// write-after-read hazard.
     #[inline]
     pub fn check(&self, warp: usize, instruction: &Instruction) -> Hazard {
-        let writing = &self.writing[warp];
+        let Pending { writing, loading, reading, predicates } = &self.warps[warp];
         let registers =
             writing.intersects(&instruction.read_set) || writing.intersects(&instruction.write_set);
         if registers {
-            let loading = &self.loading[warp];
             if loading.intersects(&instruction.read_set) || loading.intersects(&instruction.write_set) {
                 return Hazard::Memory;
             }
             return Hazard::Execution;
         }
-        let predicates = self.predicates[warp] & (instruction.pred_reads | instruction.pred_writes) != 0;
-        if predicates || self.reading[warp].intersects(&instruction.write_set) {
+        let predicates = predicates & (instruction.pred_reads | instruction.pred_writes) != 0;
+        if predicates || reading.intersects(&instruction.write_set) {
             return Hazard::Execution;
         }
         Hazard::None
@@ -62,36 +63,39 @@ impl Scoreboard {
     /// An instruction issues: its destinations become pending.
     #[inline]
     pub fn reserve(&mut self, warp: usize, instruction: &Instruction, memory: bool) {
-        self.writing[warp].union_with(&instruction.write_set);
+        let pending = &mut self.warps[warp];
+        pending.writing.union_with(&instruction.write_set);
         if memory {
-            self.loading[warp].union_with(&instruction.write_set);
+            pending.loading.union_with(&instruction.write_set);
         }
-        self.predicates[warp] |= instruction.pred_writes;
+        pending.predicates |= instruction.pred_writes;
     }
 
     /// An instruction has written its destinations.
     #[inline]
     pub fn release(&mut self, warp: usize, instruction: &Instruction) {
-        subtract(&mut self.writing[warp], &instruction.write_set);
-        subtract(&mut self.loading[warp], &instruction.write_set);
-        self.predicates[warp] &= !instruction.pred_writes;
+        let pending = &mut self.warps[warp];
+        subtract(&mut pending.writing, &instruction.write_set);
+        subtract(&mut pending.loading, &instruction.write_set);
+        pending.predicates &= !instruction.pred_writes;
     }
 
     /// States which registers of the warp operand collectors have yet to read.
     #[inline]
     pub fn set_reading(&mut self, warp: usize, reading: RegSet) {
-        self.reading[warp] = reading;
+        self.warps[warp].reading = reading;
     }
 
     /// Adds to the registers that operand collectors have yet to read.
     #[inline]
     pub fn add_reading(&mut self, warp: usize, reading: &RegSet) {
-        self.reading[warp].union_with(reading);
+        self.warps[warp].reading.union_with(reading);
     }
 
     /// Whether nothing of the warp is pending.
     pub fn is_clear(&self, warp: usize) -> bool {
-        self.writing[warp].is_empty() && self.predicates[warp] == 0 && self.reading[warp].is_empty()
+        let pending = &self.warps[warp];
+        pending.writing.is_empty() && pending.predicates == 0 && pending.reading.is_empty()
     }
 }
 

@@ -141,6 +141,7 @@ impl SramL1d {
     }
 
     fn finish_past(&mut self, name: u32, action: Action, now: Cycle) {
+        self.freed += 1;
         let token = self.bypasses.remove(name);
         let full = self.served.push(now + self.parameters.fill_latency, Completion { token, action });
         full.expect("room for a served access was checked");

@@ -24,6 +24,7 @@ impl SramL1d {
             return;
         }
         let step = self.serve_front(mshr, now);
+        self.served_count += 1;
         self.replay_stalled = matches!(step, Step::Stalled);
         let more = match step {
             Step::Served => self.mshrs.waiting(mshr) > 0,
@@ -87,6 +88,7 @@ impl SramL1d {
         if self.mshrs.waiting(mshr) > 0 || fetch.in_flight > 0 {
             return;
         }
+        self.freed += 1;
         self.mshrs.release(mshr);
         self.tags.unpin(fetch.frame);
         if self.tags.valid(fetch.frame).is_empty() {

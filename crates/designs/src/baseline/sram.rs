@@ -39,8 +39,11 @@ pub struct SramL1d {
     pub(super) replay_stalled: bool,
     pub(super) flush: Option<Flush>,
     pub(super) port: Port,
-    /// See [`L1d::changes`].
-    changes: u64,
+    /// Counts for [`L1d::changes`]: MSHRs and bypass entries given back; steps of accesses that waited in an
+    /// MSHR; packets that left or came.
+    pub(super) freed: u64,
+    pub(super) served_count: u64,
+    moved: u64,
     pub(super) statistics: L1dStatistics,
 }
 
@@ -121,7 +124,9 @@ impl SramL1d {
             replay_stalled: false,
             flush: None,
             port: Port::default(),
-            changes: 0,
+            freed: 0,
+            served_count: 0,
+            moved: 0,
             statistics: L1dStatistics::default(),
         })
     }
@@ -201,12 +206,17 @@ impl L1d for SramL1d {
     }
 
     #[inline]
-    fn changes(&self, _now: Cycle) -> u64 {
-        self.changes
+    fn changes(&self, cause: Refusal, now: Cycle) -> u64 {
+        match cause {
+            Refusal::Mshr | Refusal::Ways => self.freed,
+            Refusal::Merge => self.served_count,
+            Refusal::Network => self.moved + self.served_count,
+            Refusal::Port | Refusal::Bank | Refusal::Flush => now.0,
+        }
     }
 
     fn accept(&mut self, reply: Packet, _now: Cycle) {
-        self.changes += 1;
+        self.moved += 1;
         self.receive(reply);
     }
 
@@ -215,7 +225,6 @@ impl L1d for SramL1d {
         if self.ready.is_empty() && self.arrived.is_empty() && self.flush.is_none() {
             return;
         }
-        self.changes += 1;
         self.replay(now);
         self.fill(now);
         self.flush_step(now);
@@ -228,7 +237,7 @@ impl L1d for SramL1d {
 
     #[inline]
     fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
-        self.changes += 1;
+        self.moved += 1;
         self.outgoing.pop(now)
     }
 

@@ -40,7 +40,7 @@ impl Held {
     /// Whether offering it again may help.
     #[inline]
     fn may_pass(&self, l1d: &dyn L1d, now: Cycle) -> bool {
-        matches!(self.why, Refusal::Port | Refusal::Bank) || l1d.changes(now) != self.changes
+        matches!(self.why, Refusal::Port | Refusal::Bank) || l1d.changes(self.why, now) != self.changes
     }
 }
 
@@ -136,7 +136,7 @@ impl DevicePath {
         };
         let token = access.token;
         if let Err((access, why)) = l1d.offer(access, now) {
-            let changes = l1d.changes(now);
+            let changes = l1d.changes(why, now);
             self.held = Some(Held { entry: place, access, why, since: now, changes });
             return None;
         }
