@@ -80,10 +80,12 @@ impl<T> Mailbox<T> {
     }
 
     #[inline]
-    fn take(&self, window: Window, into: &mut VecDeque<(Cycle, T)>) {
-        if self.full[window.reads()].load(Ordering::Acquire) {
+    fn take(&self, window: Window, into: &mut VecDeque<(Cycle, T)>) -> bool {
+        let full = self.full[window.reads()].load(Ordering::Acquire);
+        if full {
             self.empty(window.reads(), into);
         }
+        full
     }
 
     fn empty(&self, side: usize, into: &mut VecDeque<(Cycle, T)>) {
@@ -118,6 +120,8 @@ pub struct Outlet<T> {
 pub struct Inlet<T> {
     latency: u64,
     arriving: VecDeque<(Cycle, T)>,
+    /// When the first of them is here.
+    next: Cycle,
     staged: VecDeque<(Cycle, u32)>,
     channel: Arc<Channel<T>>,
 }
@@ -139,6 +143,7 @@ pub fn link<T>(latency: u64, credits: u32) -> (Outlet<T>, Inlet<T>) {
     };
     let inlet = Inlet {
         latency,
+        next: Cycle::NEVER,
         arriving: VecDeque::with_capacity(room),
         staged: VecDeque::with_capacity(room),
         channel,
@@ -214,16 +219,18 @@ impl<T> Inlet<T> {
     /// Takes the next item that has arrived. Its room is given back by [`Inlet::release`].
     #[inline]
     pub fn receive(&mut self, now: Cycle) -> Option<T> {
-        if self.arriving.front()?.0 > now {
+        if self.next > now {
             return None;
         }
-        self.arriving.pop_front().map(|(_, item)| item)
+        let (_, item) = self.arriving.pop_front()?;
+        self.next = self.arriving.front().map_or(Cycle::NEVER, |(at, _)| *at);
+        Some(item)
     }
 
     /// Looks at the next item that has arrived.
     #[inline]
     pub fn front(&self, now: Cycle) -> Option<&T> {
-        self.arriving.front().filter(|(at, _)| *at <= now).map(|(_, item)| item)
+        if self.next > now { None } else { self.arriving.front().map(|(_, item)| item) }
     }
 
     /// Gives `units` of room back to the sender.
@@ -239,7 +246,7 @@ impl<T> Inlet<T> {
     /// When the next item arrives, as far as known.
     #[inline]
     pub fn next_arrival(&self) -> Cycle {
-        self.arriving.front().map_or(Cycle::NEVER, |(at, _)| *at)
+        self.next
     }
 
     /// Items that have been handed over and not taken yet.
@@ -250,7 +257,9 @@ impl<T> Inlet<T> {
     /// Takes what was sent in the window before.
     #[inline]
     pub fn collect(&mut self, window: Window) {
-        self.channel.forward.take(window, &mut self.arriving);
+        if self.channel.forward.take(window, &mut self.arriving) {
+            self.next = self.arriving.front().map_or(Cycle::NEVER, |(at, _)| *at);
+        }
     }
 
     /// Hands the released credits over; says when the first of them can be used.

@@ -79,40 +79,50 @@ impl<T> Ring<T> {
 #[derive(Clone, Debug)]
 pub struct DelayLine<T> {
     ring: Ring<(Cycle, T)>,
+    /// When the oldest item may be taken: most looks at a line find that nothing is due, and need no more.
+    next: Cycle,
 }
 
 impl<T> DelayLine<T> {
     /// An empty line for `capacity` items.
     pub fn new(capacity: usize) -> Self {
-        DelayLine { ring: Ring::new(capacity) }
+        DelayLine { ring: Ring::new(capacity), next: Cycle::NEVER }
     }
 
     /// Appends an item that may be taken from cycle `ready` on; handed back when full.
     #[inline]
     pub fn push(&mut self, ready: Cycle, item: T) -> Result<(), T> {
         debug_assert!(self.ring.items.back().is_none_or(|last| last.0 <= ready), "items stay in order");
-        self.ring.push((ready, item)).map_err(|(_, item)| item)
+        self.ring.push((ready, item)).map_err(|(_, item)| item)?;
+        // Never later than the oldest item's, because items stay in order.
+        self.next = self.next.min(ready);
+        Ok(())
     }
 
     /// Takes the oldest item if its time has come.
     #[inline]
     pub fn pop(&mut self, now: Cycle) -> Option<T> {
-        if self.ring.front()?.0 > now {
+        if self.next > now {
             return None;
         }
-        self.ring.pop().map(|(_, item)| item)
+        let (_, item) = self.ring.pop()?;
+        self.next = self.ring.front().map_or(Cycle::NEVER, |(ready, _)| *ready);
+        Some(item)
     }
 
     /// Looks at the oldest item if its time has come.
     #[inline]
     pub fn front(&self, now: Cycle) -> Option<&T> {
-        self.ring.front().filter(|(ready, _)| *ready <= now).map(|(_, item)| item)
+        if self.next > now {
+            return None;
+        }
+        self.ring.front().map(|(_, item)| item)
     }
 
     /// When the oldest item may be taken.
     #[inline]
     pub fn next_ready(&self) -> Cycle {
-        self.ring.front().map_or(Cycle::NEVER, |(ready, _)| *ready)
+        self.next
     }
 
     /// Whether an item would be handed back.
