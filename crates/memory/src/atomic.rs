@@ -100,6 +100,11 @@ impl AtomicBatch {
     }
 }
 
+/// The NaN that arithmetic gives : the reference executor's, the same on every host.
+const NAN_F32: u32 = 0x7fff_ffff;
+/// As [`NAN_F32`], in double precision.
+const NAN_F64: u64 = 0xfff8_0000_0000_0000;
+
 /// The new value of one operation; values are in the low bits.
 pub fn apply(op: AtomicOp, ty: AtomicType, old: u64, a: u64, b: u64) -> u64 {
     use AtomicOp::*;
@@ -128,11 +133,13 @@ pub fn apply(op: AtomicOp, ty: AtomicType, old: u64, a: u64, b: u64) -> u64 {
             S64 => int(op, old as i64, a as i64, i64::wrapping_add) as u64,
             F32 => {
                 let (old, a) = (f32::from_bits(old as u32), f32::from_bits(a as u32));
-                u64::from(float(op, old, a, old + a, f32::min, f32::max).to_bits())
+                let new = float(op, old, a, old + a, f32::min, f32::max);
+                u64::from(if new.is_nan() { NAN_F32 } else { new.to_bits() })
             }
             F64 => {
                 let (old, a) = (f64::from_bits(old), f64::from_bits(a));
-                float(op, old, a, old + a, f64::min, f64::max).to_bits()
+                let new = float(op, old, a, old + a, f64::min, f64::max);
+                if new.is_nan() { NAN_F64 } else { new.to_bits() }
             }
         },
     }
@@ -186,6 +193,9 @@ mod tests {
             (Cas, U16, 0x1234, 0x1234, 9, 9),
             (Cas, U32, 4, 5, 9, 4),
             (Add, U32, 0xffff_ffff, 2, 0, 1),
+            // Infinity less infinity.
+            (Add, F32, 0x7f80_0000, 0xff80_0000, 0, 0x7fff_ffff),
+            (Add, F64, 0x7ff0_0000_0000_0000, 0xfff0_0000_0000_0000, 0, 0xfff8_0000_0000_0000),
         ];
         for (op, ty, old, a, b, expected) in table {
             assert_eq!(apply(op, ty, old, a, b), expected, "{op:?} {ty:?} {old:#x} {a:#x}");
