@@ -56,10 +56,10 @@ impl DramPort for Dram {
 
 #[test]
 fn an_l1d_and_an_l2_slice_run_without_allocating() {
-    let mut config = SramL1dConfig::gtx480();
+    let mut config = SramL1dConfig::example();
     config.sets.value = 4;
     config.sector_bytes.value = 32;
-    let mut l2_config = L2Config::gtx480();
+    let mut l2_config = L2Config::example();
     l2_config.sets.value = 4;
     let slices = SliceMap::new(1, 256, NodeId(1)).expect("one slice");
     let mut l1d = SramL1d::new(&config, NodeId(0), slices, 1).expect("the L1D can be built");

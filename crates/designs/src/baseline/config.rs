@@ -71,8 +71,9 @@ pub struct SramL1dConfig {
 }
 
 impl SramL1dConfig {
-    /// The L1D of a GTX 480 with 16 KB, as far as its numbers are published.
-    pub fn gtx480() -> SramL1dConfig {
+    /// A cache to build on in tests and examples: 16 KB, with the peers' published numbers. No machine reads it:
+    /// a machine's numbers stand in its file.
+    pub fn example() -> SramL1dConfig {
         const TABLE: &str = "GPGPU-Sim, configs/tested-cfgs/SM2_GTX480";
         fn table<T>(value: T) -> Cited<T> {
             Cited::new(value, TABLE)

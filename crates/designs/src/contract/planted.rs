@@ -144,7 +144,7 @@ impl L1d for Planted {
 }
 
 fn run(bug: Bug, contract: &Contract) -> Result<(), String> {
-    let mut config = SramL1dConfig::gtx480();
+    let mut config = SramL1dConfig::example();
     config.sets.value = 4;
     check_with_skips(contract, &mut |node, slices| {
         let inner = Box::new(SramL1d::new(&config, node, slices, 7).unwrap());

@@ -45,8 +45,9 @@ pub struct L2Config {
 }
 
 impl L2Config {
-    /// A slice of the L2 of a GTX 480 (64 KB), as far as its numbers are published.
-    pub fn gtx480() -> L2Config {
+    /// A slice to build on in tests and examples: 64 KB, with the peers' published numbers. No machine reads it: a
+    /// machine's numbers stand in its file.
+    pub fn example() -> L2Config {
         fn table<T>(value: T) -> Cited<T> {
             Cited::new(value, "GPGPU-Sim, configs/tested-cfgs/SM2_GTX480")
         }

@@ -49,7 +49,7 @@ struct Bench {
 impl Bench {
     /// 2 sets of 1 way, ROP latency 10, hit latency 4.
     fn new() -> Bench {
-        let mut config = L2Config::gtx480();
+        let mut config = L2Config::example();
         config.sets.value = 2;
         config.ways.value = 1;
         config.rop_latency_cycles.value = 10;
@@ -200,7 +200,7 @@ fn atomics_on_one_address_take_a_cycle_each_and_different_addresses_none() {
 
 #[test]
 fn faults_of_a_configuration_name_their_field() {
-    let mut config = L2Config::gtx480();
+    let mut config = L2Config::example();
     assert_eq!(config.check(), Ok(()));
     config.dram_queue.value = 1;
     assert_eq!(config.check().unwrap_err().field, "dram_queue");

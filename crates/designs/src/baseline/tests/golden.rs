@@ -337,7 +337,7 @@ fn a_fill_after_a_flush_began_serves_its_load_and_leaves_no_copy() {
 #[test]
 fn faults_of_a_configuration_name_their_field() {
     let field = |change: fn(&mut SramL1dConfig)| {
-        let mut config = SramL1dConfig::gtx480();
+        let mut config = SramL1dConfig::example();
         change(&mut config);
         config.check().map_err(|fault| fault.field)
     };
@@ -346,12 +346,12 @@ fn faults_of_a_configuration_name_their_field() {
     assert_eq!(field(|config| config.sector_bytes.value = 48), Err("sector_bytes"));
     assert_eq!(field(|config| config.miss_queue.value = 1), Err("miss_queue"));
     assert_eq!(field(|config| config.hit_latency_cycles.value = 0), Err("hit_latency_cycles"));
-    assert_eq!(SramL1dConfig::gtx480().capacity_bytes(), 16 << 10);
+    assert_eq!(SramL1dConfig::example().capacity_bytes(), 16 << 10);
 }
 
 #[test]
 fn a_configuration_survives_its_text() {
-    let config = SramL1dConfig::gtx480();
+    let config = SramL1dConfig::example();
     let text = toml::to_string(&config).unwrap();
     assert_eq!(strata_engine::config::parse::<SramL1dConfig>("l1d.toml".as_ref(), &text), Ok(config));
     assert!(text.contains("write-back"), "{text}");

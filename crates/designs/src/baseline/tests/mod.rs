@@ -7,7 +7,7 @@ use super::SramL1dConfig;
 
 /// A small cache, so that everything happens often: 4 sets of 2 ways, hit latency 4.
 fn small() -> SramL1dConfig {
-    let mut config = SramL1dConfig::gtx480();
+    let mut config = SramL1dConfig::example();
     config.sets.value = 4;
     config.ways.value = 2;
     config.hit_latency_cycles.value = 4;

@@ -6,7 +6,7 @@ use strata_memory::replacement::ReplacementPolicy;
 use super::*;
 
 fn small() -> L2Config {
-    let mut config = L2Config::gtx480();
+    let mut config = L2Config::example();
     config.sets.value = 4;
     config.ways.value = 2;
     config.rop_latency_cycles.value = 5;
@@ -54,7 +54,7 @@ fn the_contract_holds_for_narrow_and_wide_l2s() {
     narrow.atomic_cycles.value = 4;
     holds(&narrow, Contract { accesses: 300, ..Contract::alone(1) });
     holds(&narrow, Contract { accesses: 300, ..Contract::shared(1) });
-    let mut wide = L2Config::gtx480();
+    let mut wide = L2Config::example();
     wide.replacement.value = ReplacementPolicy::Random;
     holds(&wide, Contract { lines: 1500, accesses: 4000, ..Contract::alone(2) });
 }
