@@ -74,6 +74,10 @@ impl Device for Counting {
         Ok(())
     }
 
+    fn variable(&mut self, _: &str) -> Result<DevicePtr, DeviceError> {
+        Ok(DevicePtr(0))
+    }
+
     fn launch(
         &mut self,
         kernel: &str,

@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use strata_gpu::{catalogue, machine};
-use strata_workloads::{Size, Workload};
+use strata_workloads::Workload;
 
 use crate::{Finished, print};
 
@@ -51,7 +51,7 @@ fn workload(workload: &Workload) -> Value {
         "name": workload.name,
         "suite": workload.suite,
         "papers": workload.papers,
-        "sizes": Size::ALL.iter().map(|size| size.name()).collect::<Vec<_>>(),
+        "sizes": workload.inputs.iter().map(|input| input.size.name()).collect::<Vec<_>>(),
         "description": workload.description,
     })
 }

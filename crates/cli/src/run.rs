@@ -86,7 +86,8 @@ fn program(arguments: &RunArguments) -> Result<(Box<dyn HostProgram>, Option<Str
     if let Some(workload) = strata_workloads::find(name) {
         let size: Size =
             arguments.size.parse().map_err(|error| format!("--size {}: {error}", arguments.size))?;
-        return Ok((workload.program(size), Some(size.name().to_owned())));
+        let program = workload.program(size).map_err(|error| error.to_string())?;
+        return Ok((program, Some(size.name().to_owned())));
     }
     let path = Path::new(name);
     if path.extension().is_some_and(|extension| extension == "toml") {

@@ -57,7 +57,7 @@ impl L1d for NoCache {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let machine = Machine::load("gtx480", &[])?;
     for name in ["gemm", "saxpy"] {
-        let program = find(name).ok_or("a built-in workload")?.program(Size::Test);
+        let program = find(name).ok_or("a built-in workload")?.program(Size::Test)?;
         let mut cycles = Vec::new();
         for cached in [true, false] {
             let options = GpuOptions { threads: 1, window: None, limit: Cycle::NEVER };

@@ -49,6 +49,15 @@ impl Program {
         Ok(kernel)
     }
 
+    /// The number of a variable in the order of placement.
+    ///
+    /// # Errors
+    /// When the text lacks it.
+    pub fn variable(&self, name: &str) -> Result<usize, DeviceError> {
+        let found = self.variables.iter().position(|variable| variable.name == name);
+        found.ok_or_else(|| DeviceError::UnknownVariable { variable: name.to_owned() })
+    }
+
     /// Allocates the module's variables.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ const WRITE_POLICIES: &[&str] = &["l1d.sram.write_policy=write-back", "l1d.sram.
 /// be the same, and hold their laws.
 fn check(workload: &'static Workload, sets: &[&str], others: &[(usize, Option<u64>)]) {
     let machine = gtx480(sets);
-    let program = workload.program(Size::Test);
+    let program = workload.program(Size::Test).expect("every workload has it");
     let what = format!("{sets:?}");
     let result = verified(&machine, program.as_ref(), How::CHECKED, &what);
     assert!(result.statistics.iter().all(|group| group.broken.is_none()), "{} {what}", workload.name);

@@ -12,7 +12,8 @@ const AFTER_THE_END: &[(&str, u64)] = &[("cycles", 1), ("issue_slots", 2), ("sta
 
 fn check(workload: &str, sets: &[&str]) {
     let machine = gtx480(sets);
-    let program = find(workload).expect("a built-in workload").program(Size::Test);
+    let program =
+        find(workload).expect("a built-in workload").program(Size::Test).expect("every workload has it");
     let skipping = run_on(&machine, program.as_ref(), How::PLAIN).unwrap();
     let (launches, mut statistics) = ticked(&machine, program.as_ref());
     assert_eq!(skipping.launches, launches, "{workload} {sets:?}");

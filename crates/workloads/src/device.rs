@@ -63,6 +63,20 @@ impl Arg {
     }
 }
 
+macro_rules! args_from {
+    ($($ty:ty => $variant:ident),*) => {$(
+        impl From<$ty> for Arg {
+            fn from(value: $ty) -> Self {
+                Self::$variant(value)
+            }
+        }
+    )*};
+}
+args_from!(
+    DevicePtr => Ptr, u8 => U8, i8 => I8, u16 => U16, i16 => I16, u32 => U32, i32 => I32, u64 => U64, i64 => I64,
+    f32 => F32, f64 => F64
+);
+
 /// Why a device did not do what a host program asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
@@ -87,6 +101,12 @@ pub enum DeviceError {
     UnknownKernel {
         /// The name asked for.
         kernel: String,
+    },
+    /// The module has no such variable.
+    #[error("the module has no variable `{variable}`")]
+    UnknownVariable {
+        /// The name asked for.
+        variable: String,
     },
     /// The launch breaks a limit of the device or does not fit the kernel's parameters.
     #[error("cannot launch `{kernel}`: {reason}")]
@@ -131,6 +151,18 @@ pub trait Device {
     /// # Errors
     /// [`DeviceError::OutOfBounds`] unless the range lies in one buffer.
     fn fill(&mut self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError>;
+
+    /// Where a variable of the module lies, `.global` or `.const`.
+    ///
+    /// # Errors
+    /// [`DeviceError::UnknownVariable`].
+    fn variable(&mut self, name: &str) -> Result<DevicePtr, DeviceError>;
+
+    /// Says that the contents of the buffer at `ptr` may depend on the order in which threads run, so that nobody
+    /// compares it with another device's.
+    fn unordered(&mut self, ptr: DevicePtr) {
+        let _ = ptr;
+    }
 
     /// Runs a kernel to its end: `grid` CTAs of `block` threads (x, y, z), each CTA with `dynamic_shared`
     /// bytes of shared memory beside what the kernel declares.

@@ -6,6 +6,8 @@ use crate::{Device, DeviceError, DevicePtr};
 pub trait Element: Copy + std::fmt::Debug {
     /// Its size in bytes.
     const BYTES: usize;
+    /// What a launch file calls it.
+    const NAME: &'static str;
     /// Writes it to the first [`Self::BYTES`] bytes of `to`.
     fn put(self, to: &mut [u8]);
     /// Reads it from the first [`Self::BYTES`] bytes of `from`.
@@ -20,6 +22,7 @@ macro_rules! elements {
     ($($ty:ty),*) => {$(
         impl Element for $ty {
             const BYTES: usize = size_of::<$ty>();
+            const NAME: &'static str = stringify!($ty);
             fn put(self, to: &mut [u8]) {
                 to[..Self::BYTES].copy_from_slice(&self.to_le_bytes());
             }
@@ -54,31 +57,19 @@ pub(crate) fn from_bytes<T: Element>(bytes: &[u8]) -> Vec<T> {
     bytes.chunks_exact(T::BYTES).map(T::get).collect()
 }
 
-/// A new buffer that holds `values`.
-pub(crate) fn alloc_with<T: Element>(
+/// Copies `values` to a device, a piece at a time.
+pub(crate) fn upload<T: Element>(
     device: &mut dyn Device,
-    name: &str,
+    to: DevicePtr,
     values: &[T],
-) -> Result<DevicePtr, DeviceError> {
-    let ptr = device.alloc(name, (values.len() * T::BYTES) as u64)?;
-    let mut at = ptr;
+) -> Result<(), DeviceError> {
+    let mut at = to;
     for chunk in values.chunks(CHUNK_BYTES / T::BYTES) {
         let bytes = to_bytes(chunk);
         device.upload(at, &bytes)?;
         at = at.offset(bytes.len() as u64);
     }
-    Ok(ptr)
-}
-
-/// A new buffer of `bytes` bytes, all zero.
-pub(crate) fn alloc_zeroed(
-    device: &mut dyn Device,
-    name: &str,
-    bytes: u64,
-) -> Result<DevicePtr, DeviceError> {
-    let ptr = device.alloc(name, bytes)?;
-    device.fill(ptr, 0, bytes)?;
-    Ok(ptr)
+    Ok(())
 }
 
 #[cfg(test)]

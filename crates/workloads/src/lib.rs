@@ -8,7 +8,7 @@
 //!
 //! /// `device` has loaded the program's module.
 //! fn check_gemm(device: &mut dyn Device) -> Result<(), DeviceError> {
-//!     let program = find("gemm").expect("a built-in workload").program(Size::Test);
+//!     let program = find("gemm").expect("a built-in workload").program(Size::Test).expect("all have it");
 //!     let outcome = program.run(device)?;
 //!     assert!(outcome.passed(), "{outcome}");
 //!     Ok(())
@@ -27,10 +27,11 @@ pub mod random;
 pub mod suite;
 
 mod element;
+mod host;
 mod program;
 
 pub use check::{Comparison, Mismatch};
 pub use device::{Arg, Device, DeviceError, DevicePtr};
 pub use element::Element;
-pub use program::{HostProgram, Module, Outcome, Output};
-pub use suite::{Size, UnknownSize, Workload, all, find};
+pub use program::{Expected, HostProgram, Module, Outcome, Output};
+pub use suite::{Input, Kernel, Measured, MissingSize, Size, UnknownSize, Workload, all, find};

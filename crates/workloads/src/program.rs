@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::{Comparison, Device, DeviceError, DevicePtr, Element, element};
+use crate::check::Near;
+use crate::{Comparison, Device, DeviceError, DevicePtr};
 
 /// PTX and the name that messages about it use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,14 +34,29 @@ pub trait HostProgram: fmt::Debug + Send + Sync {
 ///
 /// Every program here leaves the same bytes whatever the order in which its threads ran, so two devices can be
 /// compared bit for bit.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Output {
     /// The buffer's name.
     pub name: String,
     /// Where it lies.
     pub ptr: DevicePtr,
+    /// The type of its elements, as a launch file calls it.
+    pub element: &'static str,
     /// Its contents.
     pub bytes: Vec<u8>,
+    /// What they should be.
+    pub expected: Expected,
+}
+
+/// What an output should hold.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Expected {
+    /// Nothing says.
+    Anything,
+    /// These bytes.
+    Exact(Vec<u8>),
+    /// An interval for each element.
+    Near(Vec<Near>),
 }
 
 /// What a run gave.
@@ -57,21 +73,6 @@ impl Outcome {
     #[must_use]
     pub fn passed(&self) -> bool {
         self.comparisons.iter().all(Comparison::passed)
-    }
-
-    /// Downloads an output of `elements` elements and keeps its bytes.
-    pub(crate) fn download<T: Element>(
-        &mut self,
-        device: &mut dyn Device,
-        name: &str,
-        ptr: DevicePtr,
-        elements: usize,
-    ) -> Result<Vec<T>, DeviceError> {
-        let mut bytes = vec![0; elements * T::BYTES];
-        device.download(ptr, &mut bytes)?;
-        let values = element::from_bytes(&bytes);
-        self.outputs.push(Output { name: name.into(), ptr, bytes });
-        Ok(values)
     }
 }
 

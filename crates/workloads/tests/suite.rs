@@ -25,7 +25,8 @@ fn entries(ptx: &str) -> Vec<(String, Vec<usize>)> {
 
 fn record(workload: &'static Workload, size: Size) -> (Recorder, strata_workloads::Outcome) {
     let mut device = Recorder::default();
-    let outcome = workload.program(size).run(&mut device).expect("the recorder refuses nothing");
+    let outcome =
+        workload.program(size).expect("it is listed").run(&mut device).expect("the recorder refuses nothing");
     (device, outcome)
 }
 
@@ -34,7 +35,8 @@ fn every_launch_fits_an_entry_and_every_entry_is_launched() {
     for workload in all() {
         let entries = entries(workload.ptx);
         let names: Vec<&str> = entries.iter().map(|(name, _)| name.as_str()).collect();
-        assert_eq!(names, workload.kernels, "{}", workload.name);
+        let expected: Vec<&str> = workload.kernels.iter().map(|kernel| kernel.entry).collect();
+        assert_eq!(names, expected, "{}", workload.name);
 
         let (device, _) = record(workload, Size::Test);
         for (name, parameters) in &entries {
@@ -87,7 +89,7 @@ fn a_test_runs_several_ctas_on_several_sms() {
 fn names_are_unique_and_found() {
     for workload in all() {
         assert!(std::ptr::eq(find(workload.name).expect("it is listed"), workload));
-        let program = workload.program(Size::Small);
+        let program = workload.program(Size::Small).expect("every workload has it");
         assert_eq!(program.name(), workload.name);
         assert_eq!(program.module().name, format!("{}/kernel.ptx", workload.name));
     }
@@ -95,7 +97,7 @@ fn names_are_unique_and_found() {
     assert_eq!("small".parse(), Ok(Size::Small));
     assert_eq!(
         "tiny".parse::<Size>().unwrap_err().to_string(),
-        "no size is called `tiny`: expected test, small or paper"
+        "no size is called `tiny`: expected test, small, paper or stash"
     );
 }
 

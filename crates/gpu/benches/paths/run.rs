@@ -23,7 +23,10 @@ pub fn gather() -> Path {
 }
 
 fn whole(name: &'static str) -> Path {
-    let (machine, program) = (machine(), find(name).expect("a built-in workload").program(Size::Test));
+    let (machine, program) = (
+        machine(),
+        find(name).expect("a built-in workload").program(Size::Test).expect("every workload has it"),
+    );
     Path::new(move || {
         let result = run(RunRequest {
             program: program.as_ref(),

@@ -8,6 +8,8 @@ use super::{ReferenceDevice, TimedDevice};
 pub struct Lockstep<'a, 'b> {
     timed: &'a mut TimedDevice<'b>,
     reference: &'a mut ReferenceDevice,
+    /// Buffers that two devices may differ in.
+    unordered: Vec<DevicePtr>,
     differences: Vec<String>,
     launches: u64,
 }
@@ -15,7 +17,7 @@ pub struct Lockstep<'a, 'b> {
 impl<'a, 'b> Lockstep<'a, 'b> {
     /// Two fresh devices with the same module.
     pub fn new(timed: &'a mut TimedDevice<'b>, reference: &'a mut ReferenceDevice) -> Self {
-        Lockstep { timed, reference, differences: Vec::new(), launches: 0 }
+        Lockstep { timed, reference, unordered: Vec::new(), differences: Vec::new(), launches: 0 }
     }
 
     /// Where memory differed: a sentence for each launch and buffer.
@@ -25,6 +27,9 @@ impl<'a, 'b> Lockstep<'a, 'b> {
 
     fn compare(&mut self, kernel: &str) {
         for buffer in self.reference.buffers() {
+            if self.unordered.contains(&DevicePtr(buffer.start)) {
+                continue;
+            }
             let found = self.timed.bytes(buffer);
             let expected = self.reference.bytes(buffer);
             if found == expected {
@@ -66,6 +71,16 @@ impl Device for Lockstep<'_, '_> {
     fn fill(&mut self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
         self.reference.fill(to, value, bytes)?;
         self.timed.fill(to, value, bytes)
+    }
+
+    fn variable(&mut self, name: &str) -> Result<DevicePtr, DeviceError> {
+        let ptr = self.reference.variable(name)?;
+        assert_eq!(ptr, self.timed.variable(name)?, "both devices place variables alike");
+        Ok(ptr)
+    }
+
+    fn unordered(&mut self, ptr: DevicePtr) {
+        self.unordered.push(ptr);
     }
 
     fn launch(

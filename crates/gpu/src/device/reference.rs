@@ -106,6 +106,10 @@ impl Device for ReferenceDevice {
         Ok(())
     }
 
+    fn variable(&mut self, name: &str) -> Result<DevicePtr, DeviceError> {
+        Ok(DevicePtr(self.variables[self.program.variable(name)?]))
+    }
+
     fn launch(
         &mut self,
         kernel: &str,
@@ -138,7 +142,7 @@ mod tests {
     #[test]
     fn every_workload_is_right_at_test_size() {
         for workload in strata_workloads::all() {
-            let program = workload.program(Size::Test);
+            let program = workload.program(Size::Test).expect("every workload has it");
             let mut device =
                 ReferenceDevice::new(program.module(), Default::default(), 1 << 32, Options::default())
                     .unwrap_or_else(|error| panic!("{}: {error}", workload.name));

@@ -257,6 +257,10 @@ impl Device for TimedDevice<'_> {
         Ok(())
     }
 
+    fn variable(&mut self, name: &str) -> Result<DevicePtr, DeviceError> {
+        Ok(DevicePtr(self.variables[self.program.variable(name)?]))
+    }
+
     fn launch(
         &mut self,
         kernel: &str,

@@ -3,9 +3,8 @@
 use super::number::Type;
 use super::{Argument, Buffer, Check, Contents, LaunchFile, Tolerance};
 use crate::check::Near;
-use crate::{
-    Arg, Comparison, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, element,
-};
+use crate::host::Host;
+use crate::{Arg, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, element};
 
 /// Bytes generated at a time; a multiple of every type's size.
 const PIECE_BYTES: usize = 1 << 20;
@@ -34,11 +33,11 @@ impl HostProgram for LaunchFile {
                 device.launch(&launch.kernel, launch.grid, launch.block, launch.dynamic_shared, &args)?;
             }
         }
-        let mut outcome = Outcome::default();
+        let mut host = Host::new(device);
         for check in &self.checks {
-            self.check(check, ptrs[check.buffer], device, &mut outcome)?;
+            self.check(check, ptrs[check.buffer], &mut host)?;
         }
-        Ok(outcome)
+        Ok(host.into_outcome())
     }
 }
 
@@ -62,17 +61,11 @@ impl Buffer {
 }
 
 impl LaunchFile {
-    fn check(
-        &self,
-        check: &Check,
-        ptr: DevicePtr,
-        device: &mut dyn Device,
-        outcome: &mut Outcome,
-    ) -> Result<(), DeviceError> {
+    fn check(&self, check: &Check, ptr: DevicePtr, host: &mut Host<'_>) -> Result<(), DeviceError> {
         let buffer = &self.buffers[check.buffer];
         macro_rules! by_type {
             ($($ty:ident $rust:ty),*) => {
-                match buffer.ty { $(Type::$ty => compare::<$rust>(buffer, check, ptr, device, outcome),)* }
+                match buffer.ty { $(Type::$ty => compare::<$rust>(buffer, check, ptr, host),)* }
             };
         }
         by_type!(U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32, F64 f64)
@@ -83,25 +76,23 @@ fn compare<T: Element>(
     buffer: &Buffer,
     check: &Check,
     ptr: DevicePtr,
-    device: &mut dyn Device,
-    outcome: &mut Outcome,
+    host: &mut Host<'_>,
 ) -> Result<(), DeviceError> {
-    let found: Vec<T> = outcome.download(device, &buffer.name, ptr, buffer.count)?;
     let Some(contents) = &check.expected else {
-        return Ok(());
+        return host.output::<T>(&buffer.name, ptr, buffer.count);
     };
     let mut expected = vec![0; buffer.bytes()];
     contents.pieces(buffer.ty).fill(&mut expected);
     let expected: Vec<T> = element::from_bytes(&expected);
-    outcome.comparisons.push(match check.tolerance {
-        None => Comparison::exact(&buffer.name, &found, &expected),
+    match check.tolerance {
+        None => host.exact(&buffer.name, ptr, &expected)?,
         Some(Tolerance { absolute, relative }) => {
             let near = |value: &T| {
                 let value = value.to_f64();
                 Near { value, bound: absolute + relative * value.abs() }
             };
-            Comparison::near(&buffer.name, &found, &expected.iter().map(near).collect::<Vec<_>>())
+            host.near::<T>(&buffer.name, ptr, expected.iter().map(near).collect())?
         }
-    });
+    };
     Ok(())
 }

@@ -1,38 +1,20 @@
 //! The built-in workloads: one folder each, with its CUDA C, the PTX built from it, and its host side.
 //!
-//! About so many warp-instructions run; the compiler that reads the PTX has a say in it:
-//!
-//! | workload | test | small | paper |
-//! |---|---|---|---|
-//! | saxpy | 9 thousand | 1.8 million | 37 million |
-//! | gemm | 93 thousand | 4.0 million | 62 million |
-//! | atax | 91 thousand | 1.5 million | 39 million |
-//! | conv2d | 57 thousand | 1.9 million | 38 million |
-//! | bfs | 61 thousand | 3.4 million | 89 million |
-//! | hotspot | 51 thousand | 4.0 million | 48 million |
-//! | histogram | 15 thousand | 2.6 million | 32 million |
-//! | spmv | 72 thousand | 4.2 million | 83 million |
-//! | transpose | 43 thousand | 2.6 million | 42 million |
-//! | reduction | 56 thousand | 2.9 million | 46 million |
-//! | gather | 5 thousand | 0.2 million | 45 million |
+//! The build script finds the folders and checks that each is whole (`build/folders.rs`); `docs/new-workload.md`
+//! shows how to write one.
 
-mod atax;
-mod bfs;
-mod conv2d;
-mod gather;
-mod gemm;
-mod histogram;
-mod hotspot;
-mod reduction;
-mod saxpy;
-mod spmv;
-mod transpose;
+mod measured;
+mod prelude;
+
+include!(concat!(env!("OUT_DIR"), "/workloads.rs"));
 
 use std::fmt;
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
+pub use self::measured::Measured;
+use crate::host::Host;
 use crate::{Device, DeviceError, HostProgram, Module, Outcome};
 
 /// How big a workload's input is.
@@ -43,13 +25,16 @@ pub enum Size {
     Test,
     /// A few million warp-instructions: seconds of simulation.
     Small,
-    /// More than a billion thread-instructions, near the suite's own or the papers' inputs.
+    /// The papers' input where one is given, else the suite's usual one; more than a billion thread-instructions
+    /// where the paper says so.
     Paper,
+    /// The input of the Stash paper (section 5.4.2), where it differs from the others' `paper`.
+    Stash,
 }
 
 impl Size {
-    /// Every size, smallest first.
-    pub const ALL: [Self; 3] = [Self::Test, Self::Small, Self::Paper];
+    /// Every size. All workloads have the first three.
+    pub const ALL: [Self; 4] = [Self::Test, Self::Small, Self::Paper, Self::Stash];
 
     /// Its name as written on a command line.
     #[must_use]
@@ -58,6 +43,7 @@ impl Size {
             Self::Test => "test",
             Self::Small => "small",
             Self::Paper => "paper",
+            Self::Stash => "stash",
         }
     }
 }
@@ -70,7 +56,7 @@ impl fmt::Display for Size {
 
 /// A size's name that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no size is called `{0}`: expected test, small or paper")]
+#[error("no size is called `{0}`: expected test, small, paper or stash")]
 pub struct UnknownSize(String);
 
 impl FromStr for Size {
@@ -81,10 +67,18 @@ impl FromStr for Size {
     }
 }
 
+/// A workload has no input of this size.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("workload `{}` has no size `{size}`: expected {}", .workload.name, .workload.sizes())]
+pub struct MissingSize {
+    workload: &'static Workload,
+    size: Size,
+}
+
 /// A built-in program: what it is, and how to get its host side.
 #[derive(Clone, Copy, Debug)]
 pub struct Workload {
-    /// As on a command line.
+    /// As on a command line; the name of its folder.
     pub name: &'static str,
     /// The benchmark suite whose program it stands for, or "none".
     pub suite: &'static str,
@@ -93,34 +87,68 @@ pub struct Workload {
     /// One sentence: what it computes and what its memory accesses look like.
     pub description: &'static str,
     /// The entries of its module, all of which it launches.
-    pub kernels: &'static [&'static str],
+    pub kernels: &'static [Kernel],
     /// In what it differs from the suite's program on purpose.
     pub differences: &'static [&'static str],
-    /// The input at each size, in words; in the order of [`Size::ALL`].
-    pub inputs: [&'static str; 3],
+    /// Its inputs, smallest first.
+    pub inputs: &'static [Input],
     /// Its PTX.
     pub ptx: &'static str,
-    build: fn(Size) -> Box<dyn Body>,
+    /// What runs of it measured, as TOML; see [`Workload::measured`].
+    measured: &'static str,
+}
+
+/// An entry of a workload's module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel {
+    /// Its name.
+    pub entry: &'static str,
+    /// The kernel of the suite's program that it stands for; empty when the suite has none.
+    pub original: &'static str,
+}
+
+/// An input of a workload.
+#[derive(Clone, Copy, Debug)]
+pub struct Input {
+    /// Its size.
+    pub size: Size,
+    /// Its size in words: "A 2048 x 2048".
+    pub words: &'static str,
+    body: fn() -> Box<dyn Body>,
 }
 
 impl Workload {
     /// The host side at one size. Inputs are made when it runs, not here.
-    #[must_use]
-    pub fn program(&'static self, size: Size) -> Box<dyn HostProgram> {
+    ///
+    /// # Errors
+    /// [`MissingSize`]: the workload has no input of that size.
+    pub fn program(&'static self, size: Size) -> Result<Box<dyn HostProgram>, MissingSize> {
+        let input = self.input(size).ok_or(MissingSize { workload: self, size })?;
         let module = format!("{}/kernel.ptx", self.name);
-        Box::new(Builtin { workload: self, module, body: (self.build)(size) })
+        Ok(Box::new(Builtin { workload: self, module, body: (input.body)() }))
     }
 
-    /// The input at one size, in words.
+    /// The input at one size, if the workload has it.
     #[must_use]
-    pub fn input(&self, size: Size) -> &'static str {
-        self.inputs[size as usize]
+    pub fn input(&self, size: Size) -> Option<&'static Input> {
+        self.inputs.iter().find(|input| input.size == size)
+    }
+
+    /// The names of its sizes: "test, small, paper".
+    fn sizes(&self) -> String {
+        self.inputs.iter().map(|input| input.size.name()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// What a run at one size measured, if it was measured.
+    #[must_use]
+    pub fn measured(&self, size: Size) -> Option<Measured> {
+        Measured::read(self.name, self.measured, size)
     }
 }
 
-/// What a workload's own file has to say: its host side, with the sizes as fields.
+/// What a workload's own folder has to say: its host side, with the sizes as fields.
 trait Body: fmt::Debug + Send + Sync {
-    fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError>;
+    fn run(&self, host: &mut Host<'_>) -> Result<(), DeviceError>;
 }
 
 #[derive(Debug)]
@@ -140,42 +168,23 @@ impl HostProgram for Builtin {
     }
 
     fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {
-        self.body.run(device)
+        let mut host = Host::new(device);
+        self.body.run(&mut host)?;
+        let outcome = host.into_outcome();
+        assert!(!outcome.comparisons.is_empty(), "workload `{}` compares nothing", self.workload.name);
+        Ok(outcome)
     }
 }
 
-static ALL: [Workload; 11] = [
-    saxpy::WORKLOAD,
-    gemm::WORKLOAD,
-    atax::WORKLOAD,
-    conv2d::WORKLOAD,
-    bfs::WORKLOAD,
-    hotspot::WORKLOAD,
-    histogram::WORKLOAD,
-    spmv::WORKLOAD,
-    transpose::WORKLOAD,
-    reduction::WORKLOAD,
-    gather::WORKLOAD,
-];
-
-/// Every built-in workload.
+/// Every built-in workload, by name.
 #[must_use]
 pub fn all() -> &'static [Workload] {
     &ALL
 }
 
-/// The workload of that name.
+/// The workload of that name; case does not matter, nor whether words are joined by `-` or `_`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Workload> {
-    ALL.iter().find(|workload| workload.name == name)
-}
-
-/// The CTAs that cover `threads` threads, `block` at a time.
-fn ctas(threads: usize, block: u32) -> u32 {
-    u32::try_from(threads.div_ceil(block as usize)).expect("a workload's grid fits its launch")
-}
-
-/// A size as kernels take it.
-fn int(n: usize) -> i32 {
-    i32::try_from(n).expect("a workload's sizes fit an int")
+    let plain = |name: &str| name.to_ascii_lowercase().replace('_', "-");
+    ALL.iter().find(|workload| plain(workload.name) == plain(name))
 }

@@ -108,6 +108,14 @@ impl Device for Recorder {
         Ok(())
     }
 
+    fn variable(&mut self, name: &str) -> Result<DevicePtr, DeviceError> {
+        // Whatever the module declares: the recorder has not read it.
+        match self.buffers.iter().find(|buffer| buffer.name == name) {
+            Some(buffer) => Ok(buffer.ptr),
+            None => self.alloc(name, 64 << 10),
+        }
+    }
+
     fn launch(
         &mut self,
         kernel: &str,

@@ -1,6 +1,10 @@
 //! Comparing what a device computed with what it should have.
 
+mod bounded;
+
 use std::fmt;
+
+pub use bounded::Bounded;
 
 use crate::Element;
 

@@ -1,0 +1,35 @@
+//! What runs of a workload measured: kept beside it, so that listing workloads runs nothing.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Size;
+
+/// A workload at one size, as the reference executor saw it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Measured {
+    /// FNV-1a of every buffer's first contents, every launch and every copy to the device between them.
+    pub inputs_hash: String,
+    /// Bytes of global memory that the program allocates.
+    pub footprint_bytes: u64,
+    /// Launches.
+    pub launches: u64,
+    /// Instructions issued by warps.
+    pub warp_instructions: u64,
+    /// Instructions executed by threads.
+    pub thread_instructions: u64,
+}
+
+impl Measured {
+    /// The part of a workload's `measured.toml` that is about one size.
+    ///
+    /// # Panics
+    /// When the file is none that the measuring script wrote.
+    pub(super) fn read(workload: &str, text: &str, size: Size) -> Option<Self> {
+        let mut sizes: BTreeMap<Size, Self> = toml::from_str(text)
+            .unwrap_or_else(|error| panic!("measured.toml of workload `{workload}`: {error}"));
+        sizes.remove(&size)
+    }
+}
