@@ -8,6 +8,7 @@ mod list;
 mod machine;
 mod progress;
 mod run;
+mod workload;
 
 use std::process::ExitCode;
 
@@ -29,6 +30,8 @@ enum Command {
     List(list::ListArguments),
     /// Say what a statistic means: its unit, its definition, its laws.
     Explain(explain::ExplainArguments),
+    /// Work with the built-in workloads.
+    Workload(workload::WorkloadArguments),
     /// Work with machine files.
     Machine(machine::MachineArguments),
 }
@@ -47,6 +50,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::List(arguments) => list::list(arguments),
         Command::Explain(arguments) => explain::explain(arguments),
+        Command::Workload(arguments) => workload::workload(arguments),
         Command::Machine(arguments) => machine::machine(arguments),
     };
     match finished {

@@ -1,11 +1,14 @@
 //! The reference executor as a device: right values, no time.
 
 use strata_ptx::reference::{Executor, GlobalMemory, LaunchConfig, Options};
-use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module};
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr, HostProgram, Module};
 
 use super::arguments::{check_shape, parameter_block};
 use super::heap::{Buffer, Heap};
 use crate::program::Program;
+
+/// Device memory of a program that names no machine: more than any of ours asks for.
+const AMPLE_BYTES: u64 = 64 << 30;
 
 /// A device that executes kernels functionally.
 pub struct ReferenceDevice {
@@ -50,6 +53,14 @@ impl ReferenceDevice {
             thread_instructions: 0,
             printed: String::new(),
         })
+    }
+
+    /// A device with all the memory that a program may want, for a program's module.
+    ///
+    /// # Errors
+    /// What is wrong with the module.
+    pub fn for_program(program: &dyn HostProgram) -> Result<ReferenceDevice, String> {
+        ReferenceDevice::new(program.module(), Default::default(), AMPLE_BYTES, Options::default())
     }
 
     /// All buffers and variables, by address.

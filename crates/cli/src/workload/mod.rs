@@ -1,0 +1,46 @@
+//! `strata workload`: what can be done with the built-in workloads beside running them on a machine.
+
+mod verify;
+
+use clap::{Args, Subcommand};
+use strata_workloads::{Size, Workload};
+
+use crate::Finished;
+
+/// Arguments of `strata workload`.
+#[derive(Args)]
+pub struct WorkloadArguments {
+    #[command(subcommand)]
+    command: WorkloadCommand,
+}
+
+#[derive(Subcommand)]
+enum WorkloadCommand {
+    /// Run workloads on the reference executor, which knows no time, and compare with the expected results.
+    Verify(verify::VerifyArguments),
+}
+
+/// Does what was asked.
+pub fn workload(arguments: &WorkloadArguments) -> Result<Finished, String> {
+    match &arguments.command {
+        WorkloadCommand::Verify(arguments) => verify::verify(arguments),
+    }
+}
+
+/// The workloads of these names, or all that have the size when none is named.
+fn selected(names: &[String], size: Size) -> Result<Vec<&'static Workload>, String> {
+    if names.is_empty() {
+        return Ok(strata_workloads::all().iter().filter(|workload| workload.input(size).is_some()).collect());
+    }
+    names.iter().map(|name| named(name)).collect()
+}
+
+/// The workload of a name.
+pub fn named(name: &str) -> Result<&'static Workload, String> {
+    let known = || strata_workloads::all().iter().map(|workload| workload.name).collect::<Vec<_>>().join(", ");
+    strata_workloads::find(name).ok_or_else(|| format!("no workload `{name}`, expected one of {}", known()))
+}
+
+fn size(text: &str) -> Result<Size, String> {
+    text.parse().map_err(|error| format!("--size {text}: {error}"))
+}
