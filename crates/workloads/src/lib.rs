@@ -24,6 +24,7 @@ pub mod check;
 pub mod device;
 pub mod launch_file;
 pub mod random;
+pub mod recording;
 pub mod suite;
 
 mod element;

@@ -1,5 +1,6 @@
 //! `strata workload`: what can be done with the built-in workloads beside running them on a machine.
 
+mod export;
 mod verify;
 
 use clap::{Args, Subcommand};
@@ -16,6 +17,8 @@ pub struct WorkloadArguments {
 
 #[derive(Subcommand)]
 enum WorkloadCommand {
+    /// Write a workload as a launch file with its PTX, buffers and expected results.
+    Export(export::ExportArguments),
     /// Run workloads on the reference executor, which knows no time, and compare with the expected results.
     Verify(verify::VerifyArguments),
 }
@@ -23,6 +26,7 @@ enum WorkloadCommand {
 /// Does what was asked.
 pub fn workload(arguments: &WorkloadArguments) -> Result<Finished, String> {
     match &arguments.command {
+        WorkloadCommand::Export(arguments) => export::export(arguments),
         WorkloadCommand::Verify(arguments) => verify::verify(arguments),
     }
 }

@@ -8,10 +8,11 @@
 //! |---|---|
 //! | `error.rs` | what a refusal says |
 //! | `node.rs` | one value of the file, its place, and reading it as this or that |
-//! | `parse.rs` | the file's tables |
+//! | `parse/` | the file's tables |
 //! | `number.rs` | types of elements and arguments |
 //! | `contents.rs` | what a buffer holds: generated or from a file |
 //! | `run.rs` | the host side |
+//! | `write.rs` | a recorded program as a launch file |
 
 mod contents;
 mod error;
@@ -19,10 +20,12 @@ mod node;
 mod number;
 mod parse;
 mod run;
+mod write;
 
 use std::path::Path;
 
 pub use error::LaunchFileError;
+pub use write::{FILE_NAME, WriteError, write};
 
 use self::contents::Contents;
 use self::number::Type;
@@ -32,17 +35,19 @@ use crate::Arg;
 /// has limits of its own.
 pub mod limits {
     /// Bytes of the launch file.
-    pub const FILE_BYTES: u64 = 1 << 20;
+    pub const FILE_BYTES: u64 = 64 << 20;
     /// Bytes of the PTX file.
     pub const MODULE_BYTES: u64 = 64 << 20;
     /// Buffers.
-    pub const BUFFERS: usize = 256;
+    pub const BUFFERS: usize = 1024;
     /// Bytes of one buffer.
     pub const BUFFER_BYTES: u64 = 4 << 30;
     /// Bytes of all buffers together.
     pub const TOTAL_BYTES: u64 = 16 << 30;
     /// `[[launch]]` tables.
-    pub const LAUNCHES: usize = 1024;
+    pub const LAUNCHES: usize = 1 << 16;
+    /// Writes before one launch.
+    pub const WRITES: usize = 1024;
     /// Repetitions of one launch.
     pub const REPEAT: u64 = 1_000_000;
     /// Arguments of one launch.
@@ -73,9 +78,21 @@ pub struct LaunchFile {
 #[derive(Debug)]
 struct Buffer {
     name: String,
+    place: Place,
+    /// Its contents may depend on the order in which threads run.
+    unordered: bool,
     ty: Type,
     count: usize,
     contents: Contents,
+}
+
+/// Where a buffer comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    /// It is allocated for the program.
+    Allocated,
+    /// It is the module's variable of its name.
+    Variable,
 }
 
 impl Buffer {
@@ -86,12 +103,20 @@ impl Buffer {
 
 #[derive(Debug)]
 struct Launch {
+    before: Vec<Write>,
     kernel: String,
     grid: [u32; 3],
     block: [u32; 3],
     dynamic_shared: u32,
     repeat: u64,
     arguments: Vec<Argument>,
+}
+
+/// What the host writes before a launch.
+#[derive(Debug)]
+enum Write {
+    Bytes { buffer: usize, byte_offset: u64, bytes: Vec<u8> },
+    Fill { buffer: usize, byte_offset: u64, bytes: u64, value: u8 },
 }
 
 #[derive(Debug)]
@@ -107,17 +132,23 @@ enum Argument {
 #[derive(Debug)]
 struct Check {
     buffer: usize,
+    name: String,
+    ty: Type,
+    byte_offset: u64,
+    count: usize,
     /// `None`: the buffer is an output, but nothing says what it should hold.
     expected: Option<Contents>,
     /// `None`: equal bit for bit.
     tolerance: Option<Tolerance>,
 }
 
-/// A result may be off by `absolute + relative * |expected|`.
-#[derive(Clone, Copy, Debug)]
-struct Tolerance {
-    absolute: f64,
-    relative: f64,
+/// How far a result may be off.
+#[derive(Debug)]
+enum Tolerance {
+    /// `absolute + relative * |expected|`.
+    Everywhere { absolute: f64, relative: f64 },
+    /// A bound for each element.
+    Each(Vec<f64>),
 }
 
 /// Reads a launch file and every file it names; those are looked for beside it.

@@ -157,6 +157,13 @@ impl<'a> Node<'a> {
         number.map_or_else(|| self.expected(expected), Ok)
     }
 
+    pub(super) fn boolean(&self) -> Result<bool> {
+        match self.value {
+            DeValue::Boolean(value) => Ok(*value),
+            _ => self.expected("true or false"),
+        }
+    }
+
     /// An integer in a range.
     pub(super) fn integer(&self, range: RangeInclusive<u64>) -> Result<u64> {
         let expected = format!("an integer from {} to {}", range.start(), range.end());

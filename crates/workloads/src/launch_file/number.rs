@@ -74,6 +74,14 @@ macro_rules! types {
                 }
             }
 
+            /// The value of an element.
+            pub(super) fn value(self, bytes: &[u8]) -> f64 {
+                match self {
+                    $(Self::$int => <$int_ty>::get(bytes).to_f64(),)*
+                    $(Self::$float => <$float_ty>::get(bytes).to_f64(),)*
+                }
+            }
+
             /// An argument of the type, of a number that the type holds.
             pub(super) fn arg(self, number: Number) -> Arg {
                 match (self, number) {

@@ -1,7 +1,7 @@
 //! The host side of a launch file.
 
 use super::number::Type;
-use super::{Argument, Buffer, Check, Contents, LaunchFile, Tolerance};
+use super::{Argument, Buffer, Check, Contents, Launch, LaunchFile, Place, Tolerance, Write};
 use crate::check::Near;
 use crate::host::Host;
 use crate::{Arg, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, element};
@@ -24,28 +24,27 @@ impl HostProgram for LaunchFile {
             ptrs.push(buffer.place(device)?);
         }
         for launch in &self.launches {
-            let arg = |argument: &Argument| match *argument {
-                Argument::Buffer { index, byte_offset } => Arg::Ptr(ptrs[index].offset(byte_offset)),
-                Argument::Scalar(arg) => arg,
-            };
-            let args: Vec<Arg> = launch.arguments.iter().map(arg).collect();
-            for _ in 0..launch.repeat {
-                device.launch(&launch.kernel, launch.grid, launch.block, launch.dynamic_shared, &args)?;
-            }
+            launch.run(&ptrs, device)?;
         }
         let mut host = Host::new(device);
         for check in &self.checks {
-            self.check(check, ptrs[check.buffer], &mut host)?;
+            check.compare(ptrs[check.buffer].offset(check.byte_offset), &mut host)?;
         }
         Ok(host.into_outcome())
     }
 }
 
 impl Buffer {
-    /// Allocates the buffer and gives it its contents.
+    /// Allocates the buffer, or finds the variable, and gives it its contents.
     fn place(&self, device: &mut dyn Device) -> Result<DevicePtr, DeviceError> {
         let bytes = self.bytes();
-        let ptr = device.alloc(&self.name, bytes as u64)?;
+        let ptr = match self.place {
+            Place::Allocated => device.alloc(&self.name, bytes as u64)?,
+            Place::Variable => device.variable(&self.name)?,
+        };
+        if self.unordered {
+            device.unordered(ptr);
+        }
         if let Contents::Zeros = self.contents {
             device.fill(ptr, 0, bytes as u64)?;
             return Ok(ptr);
@@ -60,39 +59,60 @@ impl Buffer {
     }
 }
 
-impl LaunchFile {
-    fn check(&self, check: &Check, ptr: DevicePtr, host: &mut Host<'_>) -> Result<(), DeviceError> {
-        let buffer = &self.buffers[check.buffer];
+impl Launch {
+    fn run(&self, ptrs: &[DevicePtr], device: &mut dyn Device) -> Result<(), DeviceError> {
+        let arg = |argument: &Argument| match *argument {
+            Argument::Buffer { index, byte_offset } => Arg::Ptr(ptrs[index].offset(byte_offset)),
+            Argument::Scalar(arg) => arg,
+        };
+        let args: Vec<Arg> = self.arguments.iter().map(arg).collect();
+        for _ in 0..self.repeat {
+            for write in &self.before {
+                match write {
+                    Write::Bytes { buffer, byte_offset, bytes } => {
+                        device.upload(ptrs[*buffer].offset(*byte_offset), bytes)?;
+                    }
+                    Write::Fill { buffer, byte_offset, bytes, value } => {
+                        device.fill(ptrs[*buffer].offset(*byte_offset), *value, *bytes)?;
+                    }
+                }
+            }
+            device.launch(&self.kernel, self.grid, self.block, self.dynamic_shared, &args)?;
+        }
+        Ok(())
+    }
+}
+
+impl Check {
+    fn compare(&self, ptr: DevicePtr, host: &mut Host<'_>) -> Result<(), DeviceError> {
         macro_rules! by_type {
             ($($ty:ident $rust:ty),*) => {
-                match buffer.ty { $(Type::$ty => compare::<$rust>(buffer, check, ptr, host),)* }
+                match self.ty { $(Type::$ty => self.compare_as::<$rust>(ptr, host),)* }
             };
         }
         by_type!(U8 u8, I8 i8, U16 u16, I16 i16, U32 u32, I32 i32, U64 u64, I64 i64, F32 f32, F64 f64)
     }
-}
 
-fn compare<T: Element>(
-    buffer: &Buffer,
-    check: &Check,
-    ptr: DevicePtr,
-    host: &mut Host<'_>,
-) -> Result<(), DeviceError> {
-    let Some(contents) = &check.expected else {
-        return host.output::<T>(&buffer.name, ptr, buffer.count);
-    };
-    let mut expected = vec![0; buffer.bytes()];
-    contents.pieces(buffer.ty).fill(&mut expected);
-    let expected: Vec<T> = element::from_bytes(&expected);
-    match check.tolerance {
-        None => host.exact(&buffer.name, ptr, &expected)?,
-        Some(Tolerance { absolute, relative }) => {
-            let near = |value: &T| {
-                let value = value.to_f64();
-                Near { value, bound: absolute + relative * value.abs() }
-            };
-            host.near::<T>(&buffer.name, ptr, expected.iter().map(near).collect())?
-        }
-    };
-    Ok(())
+    fn compare_as<T: Element>(&self, ptr: DevicePtr, host: &mut Host<'_>) -> Result<(), DeviceError> {
+        let Some(contents) = &self.expected else {
+            return host.output::<T>(&self.name, ptr, self.count);
+        };
+        let mut expected = vec![0; self.count * T::BYTES];
+        contents.pieces(self.ty).fill(&mut expected);
+        let expected: Vec<T> = element::from_bytes(&expected);
+        let values = expected.iter().map(|value| value.to_f64());
+        let near = |value, bound| Near { value, bound };
+        match &self.tolerance {
+            None => host.exact(&self.name, ptr, &expected)?,
+            Some(Tolerance::Everywhere { absolute, relative }) => {
+                let each = values.map(|value| near(value, absolute + relative * value.abs()));
+                host.near::<T>(&self.name, ptr, each.collect())?
+            }
+            Some(Tolerance::Each(bounds)) => {
+                let each = values.zip(bounds).map(|(value, bound)| near(value, *bound));
+                host.near::<T>(&self.name, ptr, each.collect())?
+            }
+        };
+        Ok(())
+    }
 }

@@ -1,0 +1,100 @@
+//! The file's tables.
+
+mod buffer;
+mod check;
+mod launch;
+
+use std::path::Path;
+
+use super::node::{Fields, Node, Source};
+use super::{Buffer, LaunchFile, LaunchFileError, limits};
+
+type Result<T> = std::result::Result<T, LaunchFileError>;
+
+/// Reads the text of a launch file; `base` is the folder that its paths begin from.
+pub(super) fn parse(file: &str, text: &str, default_name: &str, base: &Path) -> Result<LaunchFile> {
+    let source = Source { file, text };
+    let document = source.parse()?;
+    let root = Fields::root(source, &document, &["name", "module", "buffer", "launch", "check"])?;
+
+    let name = match root.optional("name") {
+        Some(node) => node.name("a name")?,
+        None => default_name,
+    };
+    let module = root.required("module", "the path of a PTX file")?;
+    let module_name = module.name("the path of a PTX file")?;
+    let ptx = read_file(
+        &module,
+        base,
+        |bytes| bytes <= limits::MODULE_BYTES,
+        || format!("at most {} bytes", limits::MODULE_BYTES),
+    )?;
+    let ptx = String::from_utf8(ptx).map_err(|_| module.error("a file that is not text", "a PTX file"))?;
+    let kernels = kernels(&ptx);
+    if kernels.is_empty() {
+        return Err(module.error("a file without a kernel", "a PTX file with at least one `.entry`"));
+    }
+
+    let mut this = LaunchFile {
+        name: name.into(),
+        module_name: module_name.into(),
+        ptx: String::new(),
+        buffers: vec![],
+        launches: vec![],
+        checks: vec![],
+    };
+    let mut total = 0;
+    for node in root.tables("buffer", limits::BUFFERS)? {
+        let buffer = buffer::buffer(&node, &this.buffers, &mut total, base)?;
+        this.buffers.push(buffer);
+    }
+    for node in root.tables("launch", limits::LAUNCHES)? {
+        this.launches.push(launch::launch(&node, &this.buffers, &kernels, base)?);
+    }
+    if this.launches.is_empty() {
+        return Err(root.missing("launch", "at least one [[launch]] table"));
+    }
+    for node in root.tables("check", limits::CHECKS)? {
+        this.checks.push(check::check(&node, &this.buffers, base)?);
+    }
+    this.ptx = ptx;
+    Ok(this)
+}
+
+/// The names that follow `.entry` in a module. Good enough to catch a misspelt name early; whoever loads the
+/// module parses it for real.
+fn kernels(ptx: &str) -> Vec<&str> {
+    let ends = |c: char| c.is_whitespace() || "({;".contains(c);
+    ptx.split(".entry").skip(1).filter_map(|rest| rest.trim_start().split(ends).next()).collect()
+}
+
+fn find(node: &Node<'_>, buffers: &[Buffer]) -> Result<usize> {
+    let names = || buffers.iter().map(|buffer| buffer.name.as_str()).collect::<Vec<_>>().join(", ");
+    let expected = || format!("the name of a buffer: {}", names());
+    let name = node.string(&expected())?;
+    let index = buffers.iter().position(|buffer| buffer.name == name);
+    index.ok_or_else(|| node.error(node.found(), expected()))
+}
+
+/// Reads the file that a value names, once its length is right.
+fn read_file(
+    node: &Node<'_>,
+    base: &Path,
+    right_length: impl Fn(u64) -> bool,
+    expected: impl Fn() -> String,
+) -> Result<Vec<u8>> {
+    let path = base.join(node.name("the path of a file")?);
+    let unreadable =
+        |error: std::io::Error| node.error(format!("{} ({error})", node.found()), "a readable file");
+    let meta = std::fs::metadata(&path).map_err(unreadable)?;
+    if !meta.is_file() {
+        return Err(node.error(format!("{}, which is no file", node.found()), "a readable file"));
+    }
+    let wrong = |bytes: u64| node.error(format!("a file of {bytes} bytes"), expected());
+    if !right_length(meta.len()) {
+        return Err(wrong(meta.len()));
+    }
+    let bytes = std::fs::read(&path).map_err(unreadable)?;
+    // The file may have changed in between.
+    if right_length(bytes.len() as u64) { Ok(bytes) } else { Err(wrong(bytes.len() as u64)) }
+}

@@ -1,0 +1,272 @@
+//! What a program does to a device, written down: its buffers, its launches and what it writes between them.
+
+use crate::{Arg, Device, DeviceError, DevicePtr};
+
+/// A buffer or variable of the program, and what it held when the first launch began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RecordedBuffer {
+    /// Its name; names may repeat.
+    pub name: String,
+    /// Where it lies on the device that was recorded.
+    pub ptr: DevicePtr,
+    /// Its size in bytes; of a variable, what the program wrote of it.
+    pub bytes: u64,
+    /// It is a variable of the module.
+    pub variable: bool,
+    /// Its contents may depend on the order in which threads run.
+    pub unordered: bool,
+    /// What it held, up to the last byte that was written; zeros follow.
+    pub contents: Vec<u8>,
+}
+
+/// A place in a buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Spot {
+    /// Index of the buffer.
+    pub buffer: usize,
+    /// Bytes from its beginning.
+    pub byte_offset: u64,
+}
+
+/// An argument, independent of where the device put its buffers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum RecordedArg {
+    /// The address of a place in a buffer.
+    Address(Spot),
+    /// Any other value.
+    Scalar(Arg),
+}
+
+/// A step of the program from the first launch on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Step {
+    /// The host wrote bytes.
+    Write {
+        /// From here on.
+        to: Spot,
+        /// What it wrote.
+        bytes: Vec<u8>,
+    },
+    /// The host set bytes to one value.
+    Fill {
+        /// From here on.
+        to: Spot,
+        /// How many.
+        bytes: u64,
+        /// To what.
+        value: u8,
+    },
+    /// A launch.
+    Launch(RecordedLaunch),
+}
+
+/// A launch as it was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedLaunch {
+    /// The kernel.
+    pub kernel: String,
+    /// CTAs in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a CTA in x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory a CTA.
+    pub dynamic_shared: u32,
+    /// The arguments.
+    pub args: Vec<RecordedArg>,
+}
+
+/// A device that does what another does and writes it down.
+pub struct Recording<'a> {
+    device: &'a mut dyn Device,
+    buffers: Vec<RecordedBuffer>,
+    steps: Vec<Step>,
+}
+
+impl<'a> Recording<'a> {
+    /// Nothing written down so far. Variables of `device` are zero unless the program writes them.
+    pub fn new(device: &'a mut dyn Device) -> Self {
+        Self { device, buffers: vec![], steps: vec![] }
+    }
+
+    /// Buffers and variables, in the order in which the program named them.
+    #[must_use]
+    pub fn buffers(&self) -> &[RecordedBuffer] {
+        &self.buffers
+    }
+
+    /// Launches, and the host's writes after the first of them began.
+    #[must_use]
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// Bytes of all buffers, variables not counted.
+    #[must_use]
+    pub fn footprint_bytes(&self) -> u64 {
+        self.buffers.iter().filter(|buffer| !buffer.variable).map(|buffer| buffer.bytes).sum()
+    }
+
+    /// A hash of every buffer's name and contents as the first launch finds them, and of that launch. What comes later
+    /// may depend on results; this does not.
+    #[must_use]
+    pub fn inputs_hash(&self) -> u64 {
+        let mut hash = Hash::new();
+        let first = self.steps.iter().find_map(|step| match step {
+            Step::Launch(launch) => Some(launch),
+            Step::Write { .. } | Step::Fill { .. } => None,
+        });
+        for buffer in self.buffers.iter().filter(|buffer| !buffer.contents.is_empty()) {
+            hash.add(buffer.name.as_bytes());
+            let written = buffer.contents.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+            hash.add(&buffer.contents[..written]);
+        }
+        if let Some(launch) = first {
+            hash.add(launch.kernel.as_bytes());
+            for n in launch.grid.iter().chain(&launch.block).chain([&launch.dynamic_shared]) {
+                hash.add(&n.to_le_bytes());
+            }
+            for arg in &launch.args {
+                match arg {
+                    RecordedArg::Address(spot) => hash.add(&spot.byte_offset.to_le_bytes()),
+                    RecordedArg::Scalar(arg) => hash.add(&arg.to_bytes().0),
+                }
+            }
+        }
+        hash.0
+    }
+
+    /// The place that an address is in. Buffers lie apart, so at most one holds it.
+    #[must_use]
+    pub fn spot(&self, ptr: DevicePtr) -> Option<Spot> {
+        let holds = |buffer: &RecordedBuffer| (buffer.ptr.0..=buffer.ptr.0 + buffer.bytes).contains(&ptr.0);
+        let buffer = self.buffers.iter().rposition(holds)?;
+        Some(Spot { buffer, byte_offset: ptr.0 - self.buffers[buffer].ptr.0 })
+    }
+
+    fn launched(&self) -> bool {
+        !self.steps.is_empty()
+    }
+
+    /// The bytes of a buffer before the first launch, as far as a write of `bytes` bytes there reaches.
+    fn initial(&mut self, to: Spot, bytes: usize) -> &mut [u8] {
+        let buffer = &mut self.buffers[to.buffer];
+        let start = usize::try_from(to.byte_offset).expect("a written place fits the host");
+        let end = start + bytes;
+        if buffer.contents.len() < end {
+            buffer.contents.resize(end, 0);
+        }
+        if buffer.variable {
+            buffer.bytes = buffer.bytes.max(end as u64);
+        }
+        &mut buffer.contents[start..end]
+    }
+
+    fn written(&mut self, to: DevicePtr) -> Spot {
+        self.spot(to).expect("the device accepted the write, so it lies in a buffer")
+    }
+}
+
+/// FNV-1a over words of eight bytes, with a rotation so that high bits count.
+struct Hash(u64);
+
+impl Hash {
+    fn new() -> Self {
+        Self(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 = (self.0 ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
+        }
+        self.0 = (self.0 ^ bytes.len() as u64).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+}
+
+impl Device for Recording<'_> {
+    fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        let ptr = self.device.alloc(name, bytes)?;
+        let (name, contents) = (name.to_owned(), vec![]);
+        self.buffers.push(RecordedBuffer { name, ptr, bytes, variable: false, unordered: false, contents });
+        Ok(ptr)
+    }
+
+    fn upload(&mut self, to: DevicePtr, data: &[u8]) -> Result<(), DeviceError> {
+        self.device.upload(to, data)?;
+        if data.is_empty() {
+            return Ok(());
+        }
+        let to = self.written(to);
+        if self.launched() {
+            self.steps.push(Step::Write { to, bytes: data.to_vec() });
+        } else {
+            self.initial(to, data.len()).copy_from_slice(data);
+        }
+        Ok(())
+    }
+
+    fn download(&mut self, from: DevicePtr, data: &mut [u8]) -> Result<(), DeviceError> {
+        self.device.download(from, data)
+    }
+
+    fn fill(&mut self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
+        self.device.fill(to, value, bytes)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let to = self.written(to);
+        if self.launched() {
+            self.steps.push(Step::Fill { to, bytes, value });
+        } else if value != 0 || self.buffers[to.buffer].contents.len() as u64 > to.byte_offset {
+            self.initial(to, usize::try_from(bytes).expect("a buffer fits the host")).fill(value);
+        }
+        Ok(())
+    }
+
+    fn variable(&mut self, name: &str) -> Result<DevicePtr, DeviceError> {
+        let ptr = self.device.variable(name)?;
+        if !self.buffers.iter().any(|buffer| buffer.variable && buffer.name == name) {
+            let (name, contents) = (name.to_owned(), vec![]);
+            self.buffers.push(RecordedBuffer {
+                name,
+                ptr,
+                bytes: 0,
+                variable: true,
+                unordered: false,
+                contents,
+            });
+        }
+        Ok(ptr)
+    }
+
+    fn unordered(&mut self, ptr: DevicePtr) {
+        self.device.unordered(ptr);
+        let spot = self.spot(ptr).expect("the program allocated it");
+        self.buffers[spot.buffer].unordered = true;
+    }
+
+    fn launch(
+        &mut self,
+        kernel: &str,
+        grid: [u32; 3],
+        block: [u32; 3],
+        dynamic_shared: u32,
+        args: &[Arg],
+    ) -> Result<(), DeviceError> {
+        let recorded = |arg: &Arg| match *arg {
+            Arg::Ptr(ptr) => self.spot(ptr).map_or(RecordedArg::Scalar(*arg), RecordedArg::Address),
+            scalar => RecordedArg::Scalar(scalar),
+        };
+        let args_recorded = args.iter().map(recorded).collect();
+        let kernel_name = kernel.to_owned();
+        self.steps.push(Step::Launch(RecordedLaunch {
+            kernel: kernel_name,
+            grid,
+            block,
+            dynamic_shared,
+            args: args_recorded,
+        }));
+        self.device.launch(kernel, grid, block, dynamic_shared, args)
+    }
+}
