@@ -6,6 +6,7 @@ pub mod device;
 pub mod gpu;
 pub mod machine;
 mod part;
+pub mod profile;
 pub mod program;
 pub mod results;
 mod run;

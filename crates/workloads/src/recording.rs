@@ -80,12 +80,20 @@ pub struct Recording<'a> {
     device: &'a mut dyn Device,
     buffers: Vec<RecordedBuffer>,
     steps: Vec<Step>,
+    /// Only the first launch is a step.
+    inputs_only: bool,
 }
 
 impl<'a> Recording<'a> {
     /// Nothing written down so far. Variables of `device` are zero unless the program writes them.
     pub fn new(device: &'a mut dyn Device) -> Self {
-        Self { device, buffers: vec![], steps: vec![] }
+        Self { device, buffers: vec![], steps: vec![], inputs_only: false }
+    }
+
+    /// The same, but nothing is written down once the first launch has begun: enough for
+    /// [`Recording::inputs_hash`] and [`Recording::footprint_bytes`].
+    pub fn inputs_only(device: &'a mut dyn Device) -> Self {
+        Self { inputs_only: true, ..Self::new(device) }
     }
 
     /// Buffers and variables, in the order in which the program named them.
@@ -161,6 +169,12 @@ impl<'a> Recording<'a> {
         &mut buffer.contents[start..end]
     }
 
+    fn step(&mut self, step: Step) {
+        if !(self.inputs_only && self.launched()) {
+            self.steps.push(step);
+        }
+    }
+
     fn written(&mut self, to: DevicePtr) -> Spot {
         self.spot(to).expect("the device accepted the write, so it lies in a buffer")
     }
@@ -199,7 +213,7 @@ impl Device for Recording<'_> {
         }
         let to = self.written(to);
         if self.launched() {
-            self.steps.push(Step::Write { to, bytes: data.to_vec() });
+            self.step(Step::Write { to, bytes: data.to_vec() });
         } else {
             self.initial(to, data.len()).copy_from_slice(data);
         }
@@ -217,7 +231,7 @@ impl Device for Recording<'_> {
         }
         let to = self.written(to);
         if self.launched() {
-            self.steps.push(Step::Fill { to, bytes, value });
+            self.step(Step::Fill { to, bytes, value });
         } else if value != 0 || self.buffers[to.buffer].contents.len() as u64 > to.byte_offset {
             self.initial(to, usize::try_from(bytes).expect("a buffer fits the host")).fill(value);
         }
@@ -260,7 +274,7 @@ impl Device for Recording<'_> {
         };
         let args_recorded = args.iter().map(recorded).collect();
         let kernel_name = kernel.to_owned();
-        self.steps.push(Step::Launch(RecordedLaunch {
+        self.step(Step::Launch(RecordedLaunch {
             kernel: kernel_name,
             grid,
             block,

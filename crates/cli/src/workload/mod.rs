@@ -1,6 +1,7 @@
 //! `strata workload`: what can be done with the built-in workloads beside running them on a machine.
 
 mod export;
+mod profile;
 mod verify;
 
 use clap::{Args, Subcommand};
@@ -19,6 +20,8 @@ pub struct WorkloadArguments {
 enum WorkloadCommand {
     /// Write a workload as a launch file with its PTX, buffers and expected results.
     Export(export::ExportArguments),
+    /// Say as JSON what workloads ask of memory, whatever the hierarchy: a line for each.
+    Profile(profile::ProfileArguments),
     /// Run workloads on the reference executor, which knows no time, and compare with the expected results.
     Verify(verify::VerifyArguments),
 }
@@ -27,6 +30,7 @@ enum WorkloadCommand {
 pub fn workload(arguments: &WorkloadArguments) -> Result<Finished, String> {
     match &arguments.command {
         WorkloadCommand::Export(arguments) => export::export(arguments),
+        WorkloadCommand::Profile(arguments) => profile::profile(arguments),
         WorkloadCommand::Verify(arguments) => verify::verify(arguments),
     }
 }
@@ -34,14 +38,18 @@ pub fn workload(arguments: &WorkloadArguments) -> Result<Finished, String> {
 /// The workloads of these names, or all that have the size when none is named.
 fn selected(names: &[String], size: Size) -> Result<Vec<&'static Workload>, String> {
     if names.is_empty() {
-        return Ok(strata_workloads::all().iter().filter(|workload| workload.input(size).is_some()).collect());
+        return Ok(strata_workloads::all()
+            .iter()
+            .filter(|workload| workload.input(size).is_some())
+            .collect());
     }
     names.iter().map(|name| named(name)).collect()
 }
 
 /// The workload of a name.
 pub fn named(name: &str) -> Result<&'static Workload, String> {
-    let known = || strata_workloads::all().iter().map(|workload| workload.name).collect::<Vec<_>>().join(", ");
+    let known =
+        || strata_workloads::all().iter().map(|workload| workload.name).collect::<Vec<_>>().join(", ");
     strata_workloads::find(name).ok_or_else(|| format!("no workload `{name}`, expected one of {}", known()))
 }
 

@@ -1,10 +1,11 @@
 //! The reference executor as a device: right values, no time.
 
-use strata_ptx::reference::{Executor, GlobalMemory, LaunchConfig, Options};
+use strata_ptx::reference::{Executor, GlobalMemory, LaunchConfig, Observer, Options};
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, HostProgram, Module};
 
 use super::arguments::{check_shape, parameter_block};
 use super::heap::{Buffer, Heap};
+use crate::profile::{Profile, Profiler};
 use crate::program::Program;
 
 /// Device memory of a program that names no machine: more than any of ours asks for.
@@ -20,6 +21,7 @@ pub struct ReferenceDevice {
     warp_instructions: u64,
     thread_instructions: u64,
     printed: String,
+    profiler: Option<Profiler>,
 }
 
 impl ReferenceDevice {
@@ -52,6 +54,7 @@ impl ReferenceDevice {
             warp_instructions: 0,
             thread_instructions: 0,
             printed: String::new(),
+            profiler: None,
         })
     }
 
@@ -61,6 +64,16 @@ impl ReferenceDevice {
     /// What is wrong with the module.
     pub fn for_program(program: &dyn HostProgram) -> Result<ReferenceDevice, String> {
         ReferenceDevice::new(program.module(), Default::default(), AMPLE_BYTES, Options::default())
+    }
+
+    /// Watches all launches from now on.
+    pub(crate) fn watch(&mut self) {
+        self.profiler = Some(Profiler::default());
+    }
+
+    /// What was seen, if launches were watched.
+    pub(crate) fn into_profile(self) -> Option<Profile> {
+        self.profiler.map(Profiler::finish)
     }
 
     /// All buffers and variables, by address.
@@ -136,10 +149,15 @@ impl Device for ReferenceDevice {
         let config = LaunchConfig { grid, block, dynamic_shared, params };
         let summary = Executor::new(&compiled, config, &self.variables, &mut self.memory)
             .with_options(self.options)
+            .watched_by(self.profiler.as_mut().map(|profiler| profiler as &mut dyn Observer))
             .run()
             .map_err(|fault| DeviceError::Failed { kernel: kernel.to_owned(), reason: fault.to_string() })?;
         self.warp_instructions += summary.counts.warp_instructions;
         self.thread_instructions += summary.counts.thread_instructions;
+        if let Some(profiler) = &mut self.profiler {
+            let threads = block.iter().product();
+            profiler.launched(&compiled, threads, dynamic_shared, &summary.counts);
+        }
         self.printed.push_str(&summary.printed);
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 use super::fault::FaultKind;
 use super::global::GlobalMemory;
+use super::observer::{Access, AccessKind, Observer};
 use crate::exec::memory::{addresses, extend, split_by_space};
 use crate::exec::{Operands, atomic};
 use crate::isa::{AtomicOp, Instruction, MemoryMode, Space, Ty};
@@ -18,6 +19,17 @@ pub(super) struct Memories<'a> {
     pub local_bytes: usize,
     /// The parameter block.
     pub params: &'a [u8],
+    pub observer: Option<&'a mut dyn Observer>,
+}
+
+impl Memories<'_> {
+    #[inline(always)]
+    fn show(&mut self, kind: AccessKind, part: &Part<'_>) {
+        if let Some(observer) = &mut self.observer {
+            let Part { space, lanes, addresses, bytes, .. } = *part;
+            observer.access(&Access { kind, space, lanes, addresses, bytes });
+        }
+    }
 }
 
 /// A fault and the lane that caused it.
@@ -188,6 +200,7 @@ pub(super) fn load<O: Operands>(
 ) -> Result<(), LaneFault> {
     Reach::new(instruction, operands, mode, lanes).each(|part| {
         if part.space != Space::Param {
+            memories.show(AccessKind::Load, &part);
             return part
                 .visit(memories, |bytes, lanes, indices| fetch(operands, mode, bytes, lanes, indices));
         }
@@ -244,6 +257,7 @@ pub(super) fn store<O: Operands>(
 ) -> Result<(), LaneFault> {
     Reach::new(instruction, operands, mode, lanes).each(|part| {
         refuse_parameters(&part)?;
+        memories.show(AccessKind::Store, &part);
         let size = mode.ty.bytes();
         part.visit(memories, |bytes, lanes, indices| {
             for element in 0..usize::from(mode.vector.max(1)) {
@@ -278,6 +292,7 @@ pub(super) fn atomic<O: Operands>(
     let wide = mode.ty.rows() == 2;
     Reach::new(instruction, operands, mode, lanes).each(|part| {
         refuse_parameters(&part)?;
+        memories.show(AccessKind::Atomic, &part);
         part.visit(memories, |bytes, lanes, indices| {
             for lane in lanes_of(lanes) {
                 let cell = &mut bytes[indices.of(lane)..][..mode.ty.bytes()];

@@ -4,6 +4,7 @@ use super::access::{self, Memories};
 use super::barrier::{Arrival, Barriers, Release};
 use super::fault::{FaultKind, Place, WarpPlace};
 use super::global::GlobalMemory;
+use super::observer::Observer;
 use super::warp::{Warp, WarpOperands};
 use super::{Counts, Launch};
 use crate::exec::print::{self, Argument};
@@ -17,6 +18,7 @@ pub(super) struct World<'a> {
     pub global: &'a mut GlobalMemory,
     pub counts: Counts,
     pub printed: String,
+    pub observer: Option<&'a mut (dyn Observer + 'a)>,
 }
 
 /// A CTA whose warps run.
@@ -161,6 +163,7 @@ impl Cta {
                         local: &mut self.local[local],
                         local_bytes: kernel.local_bytes as usize,
                         params: &launch.config.params,
+                        observer: world.observer.as_deref_mut().map(|observer| observer as &mut dyn Observer),
                     };
                     let done = match &instruction.op {
                         Op::Load(mode) => {

@@ -13,6 +13,7 @@ pub mod barrier;
 mod cta;
 mod fault;
 mod global;
+mod observer;
 pub mod testing;
 #[cfg(test)]
 mod tests;
@@ -21,6 +22,7 @@ mod warp;
 
 pub use fault::{Fault, FaultKind, Place, WarpPlace};
 pub use global::{Allocation, GlobalMemory};
+pub use observer::{Access, AccessKind, Observer};
 pub use variables::{pack_arguments, place_variables};
 
 use crate::isa::{Class, Pc};
@@ -129,6 +131,7 @@ pub struct Executor<'a> {
     launch: Launch<'a>,
     memory: &'a mut GlobalMemory,
     options: Options,
+    observer: Option<&'a mut dyn Observer>,
 }
 
 impl<'a> Executor<'a> {
@@ -151,7 +154,7 @@ impl<'a> Executor<'a> {
         let threads = config.block.iter().fold(1u32, |product, side| product.saturating_mul(*side));
         let shared_bytes = static_shared.saturating_add(config.dynamic_shared);
         let launch = Launch { kernel, config, constants, threads, shared_bytes };
-        Executor { launch, memory, options: Options::default() }
+        Executor { launch, memory, options: Options::default(), observer: None }
     }
 
     /// Bounds the run.
@@ -161,15 +164,22 @@ impl<'a> Executor<'a> {
         self
     }
 
+    /// Lets somebody watch.
+    #[must_use]
+    pub fn watched_by(mut self, observer: Option<&'a mut dyn Observer>) -> Self {
+        self.observer = observer;
+        self
+    }
+
     /// Runs the launch to its end.
     ///
     /// # Errors
     /// The first [`Fault`] met; memory holds what was written before it.
     pub fn run(self) -> Result<Summary, Fault> {
-        let Executor { launch, memory, options } = self;
+        let Executor { launch, memory, options, observer } = self;
         let name = |(kind, place): Stop| Fault { kernel: launch.kernel.name.clone(), kind, place };
         check(&launch).map_err(|reason| name((FaultKind::BadLaunch { reason }, None)))?;
-        let mut world = World { global: memory, counts: Counts::default(), printed: String::new() };
+        let mut world = World { global: memory, counts: Counts::default(), printed: String::new(), observer };
         run_ctas(&launch, &mut world, options).map_err(name)?;
         Ok(Summary { counts: world.counts, printed: world.printed })
     }

@@ -1,0 +1,41 @@
+//! `strata workload profile`.
+
+use clap::Args;
+use serde_json::{Value, json};
+use strata_gpu::profile;
+use strata_workloads::{Size, Workload};
+
+use super::{selected, size};
+use crate::{Finished, print};
+
+/// Arguments of `strata workload profile`.
+#[derive(Args)]
+pub struct ProfileArguments {
+    /// Workloads; all that have the size when none is named.
+    names: Vec<String>,
+    /// Size of their inputs: test, small, paper or stash.
+    #[arg(long, default_value = "small")]
+    size: String,
+}
+
+/// A JSON object a line, one for each workload.
+pub fn profile(arguments: &ProfileArguments) -> Result<Finished, String> {
+    let size = size(&arguments.size)?;
+    for workload in selected(&arguments.names, size)? {
+        print(&format!("{}\n", profile_one(workload, size)?))?;
+    }
+    Ok(Finished::Well)
+}
+
+fn profile_one(workload: &'static Workload, size: Size) -> Result<Value, String> {
+    let failed = |error: String| format!("{} --size {size}: {error}", workload.name);
+    let program = workload.program(size).map_err(|error| error.to_string())?;
+    let (profile, outcome) = profile::profile(program.as_ref()).map_err(|error| failed(error.to_string()))?;
+    if !outcome.passed() {
+        return Err(failed(format!("the reference executor's results are wrong: {outcome}")));
+    }
+    let mut object = profile.to_json();
+    object["workload"] = json!(workload.name);
+    object["size"] = json!(size.name());
+    Ok(object)
+}

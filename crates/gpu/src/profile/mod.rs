@@ -1,0 +1,209 @@
+//! What a program asks of a memory hierarchy, whatever the hierarchy: measured on the reference executor.
+//!
+//! | file | subject |
+//! |---|---|
+//! | `lines.rs` | how each line is read and written over the whole run (FUSE Fig. 6) |
+//! | `scratch.rs` | bank conflicts of shared memory |
+//! | `json.rs` | a profile as JSON |
+
+mod json;
+mod lines;
+mod scratch;
+
+use std::collections::BTreeMap;
+
+use strata_memory::LINE_BYTES;
+use strata_ptx::isa::Space;
+use strata_ptx::lanes::lanes_of;
+use strata_ptx::program::Kernel;
+use strata_ptx::reference::{Access, AccessKind, Counts, Observer};
+use strata_workloads::recording::Recording;
+use strata_workloads::{DeviceError, HostProgram, Outcome};
+
+pub use lines::{LineClass, LineClasses};
+
+use crate::device::ReferenceDevice;
+use lines::Lines;
+
+/// What a run asked of memory.
+#[derive(Clone, Debug, Default)]
+pub struct Profile {
+    /// Bytes of the buffers that the program allocated.
+    pub footprint_bytes: u64,
+    /// Hash of the inputs; see [`Recording::inputs_hash`].
+    pub inputs_hash: u64,
+    /// Launches.
+    pub launches: u64,
+    /// Instructions issued by warps.
+    pub warp_instructions: u64,
+    /// Instructions executed by threads.
+    pub thread_instructions: u64,
+    /// Global memory.
+    pub global: SpaceProfile,
+    /// Local memory.
+    pub local: SpaceProfile,
+    /// Shared memory; an access is a pass over its banks.
+    pub shared: SpaceProfile,
+    /// Constant memory; an access is a different word.
+    pub constant: SpaceProfile,
+    /// Lines of global memory by how the run used them.
+    pub lines: LineClasses,
+    /// Each kernel, by name.
+    pub kernels: BTreeMap<String, KernelProfile>,
+}
+
+/// Accesses to one space.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpaceProfile {
+    /// Load instructions of warps.
+    pub loads: u64,
+    /// Store instructions of warps.
+    pub stores: u64,
+    /// Atomic instructions of warps.
+    pub atomics: u64,
+    /// Lanes that took part, over all instructions.
+    pub lanes: u64,
+    /// What the instructions became: for global and local memory, lines after coalescing.
+    pub accesses: u64,
+}
+
+impl SpaceProfile {
+    /// Instructions of warps.
+    #[must_use]
+    pub fn instructions(&self) -> u64 {
+        self.loads + self.stores + self.atomics
+    }
+
+    /// Accesses that an instruction becomes on average; 0 without instructions.
+    #[must_use]
+    pub fn accesses_per_instruction(&self) -> f64 {
+        ratio(self.accesses, self.instructions())
+    }
+}
+
+/// What is known of a kernel beside its accesses.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct KernelProfile {
+    /// Launches.
+    pub launches: u64,
+    /// Registers a thread.
+    pub registers: u32,
+    /// The most shared memory that a launch gave a CTA, declared and dynamic.
+    pub shared_bytes: u32,
+    /// Local memory a thread.
+    pub local_bytes: u32,
+    /// The most threads that a launch gave a CTA.
+    pub cta_threads: u32,
+    /// Instructions issued by warps.
+    pub warp_instructions: u64,
+    /// Instructions executed by threads.
+    pub thread_instructions: u64,
+}
+
+impl Profile {
+    /// L1D accesses per thousand thread-instructions. This is how FUSE's Table II counts: its simulator's instruction
+    /// count is one of threads.
+    #[must_use]
+    pub fn apki(&self) -> f64 {
+        1000.0 * ratio(self.global.accesses + self.local.accesses, self.thread_instructions)
+    }
+
+    /// Threads that an instruction keeps busy, of 32.
+    #[must_use]
+    pub fn active_lanes(&self) -> f64 {
+        ratio(self.thread_instructions, self.warp_instructions)
+    }
+}
+
+/// 0 where the divisor is.
+fn ratio(dividend: u64, divisor: u64) -> f64 {
+    if divisor == 0 { 0.0 } else { dividend as f64 / divisor as f64 }
+}
+
+/// Runs a program on the reference executor and watches it.
+///
+/// # Errors
+/// When the module is wrong or a device call fails. Wrong results are no error: see the outcome.
+pub fn profile(program: &dyn HostProgram) -> Result<(Profile, Outcome), DeviceError> {
+    let refused = |reason| DeviceError::BadLaunch { kernel: program.name().to_owned(), reason };
+    let mut device = ReferenceDevice::for_program(program).map_err(refused)?;
+    device.watch();
+    let mut recording = Recording::inputs_only(&mut device);
+    let outcome = program.run(&mut recording)?;
+    let (footprint_bytes, inputs_hash) = (recording.footprint_bytes(), recording.inputs_hash());
+    let profile = device.into_profile().expect("the device is watched");
+    Ok((Profile { footprint_bytes, inputs_hash, ..profile }, outcome))
+}
+
+/// Watches launches and adds up what they do.
+#[derive(Debug, Default)]
+pub(crate) struct Profiler {
+    profile: Profile,
+    lines: Lines,
+}
+
+impl Profiler {
+    /// A launch has ended.
+    pub(crate) fn launched(&mut self, kernel: &Kernel, threads: u32, dynamic_shared: u32, counts: &Counts) {
+        let profile = &mut self.profile;
+        profile.launches += 1;
+        profile.warp_instructions += counts.warp_instructions;
+        profile.thread_instructions += counts.thread_instructions;
+        let of = profile.kernels.entry(kernel.name.clone()).or_default();
+        of.launches += 1;
+        of.registers = kernel.registers;
+        of.shared_bytes = of.shared_bytes.max(kernel.shared_bytes + dynamic_shared);
+        of.local_bytes = kernel.local_bytes;
+        of.cta_threads = of.cta_threads.max(threads);
+        of.warp_instructions += counts.warp_instructions;
+        of.thread_instructions += counts.thread_instructions;
+    }
+
+    /// What was seen.
+    pub(crate) fn finish(self) -> Profile {
+        Profile { lines: self.lines.classes(), ..self.profile }
+    }
+
+    /// The lines that lanes touch, each once.
+    fn touched(&mut self, access: &Access<'_>, mut visit: impl FnMut(&mut Self, u64)) -> u64 {
+        let (mut left, mut lines) = (access.lanes, 0);
+        while left != 0 {
+            // An access is aligned to its size, so it lies in one line.
+            let line = access.addresses[left.trailing_zeros() as usize] / LINE_BYTES as u64;
+            for lane in lanes_of(left) {
+                let same = access.addresses[lane] / LINE_BYTES as u64 == line;
+                left &= !(u32::from(same) << lane);
+            }
+            visit(self, line);
+            lines += 1;
+        }
+        lines
+    }
+}
+
+impl Observer for Profiler {
+    fn access(&mut self, access: &Access<'_>) {
+        let accesses = match access.space {
+            Space::Global => self.touched(access, |this, line| this.lines.touch(line, access.kind)),
+            // Each lane's local memory is a column of its warp's: what lanes access together is interleaved by the word.
+            Space::Local => scratch::local_lines(access),
+            Space::Shared => scratch::passes(access),
+            Space::Const => scratch::different_words(access),
+            Space::Generic | Space::Param => 0,
+        };
+        let of = match access.space {
+            Space::Global => &mut self.profile.global,
+            Space::Local => &mut self.profile.local,
+            Space::Shared => &mut self.profile.shared,
+            Space::Const => &mut self.profile.constant,
+            Space::Generic | Space::Param => return,
+        };
+        match access.kind {
+            AccessKind::Load => of.loads += 1,
+            AccessKind::Store => of.stores += 1,
+            AccessKind::Atomic => of.atomics += 1,
+        }
+        of.lanes += u64::from(access.lanes.count_ones());
+        of.accesses += accesses;
+    }
+}
