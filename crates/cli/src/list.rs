@@ -3,7 +3,7 @@
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use strata_gpu::{catalogue, machine};
-use strata_workloads::Workload;
+use strata_workloads::{Input, Kernel, Measured, Size, Workload};
 
 use crate::{Finished, print};
 
@@ -27,8 +27,11 @@ enum What {
 
 /// Lists.
 pub fn list(arguments: &ListArguments) -> Result<Finished, String> {
-    let rows = match arguments.what {
-        What::Workloads => strata_workloads::all().iter().map(workload).collect::<Vec<_>>(),
+    let rows: Vec<Value> = match arguments.what {
+        What::Workloads => {
+            let row = if arguments.json { workload } else { workload_row };
+            strata_workloads::all().iter().map(row).collect()
+        }
         What::Machines => machine::builtin()
             .iter()
             .map(|builtin| json!({ "name": builtin.name, "description": builtin.description() }))
@@ -41,25 +44,77 @@ pub fn list(arguments: &ListArguments) -> Result<Finished, String> {
     if arguments.json {
         print(&format!("{}\n", serde_json::to_string_pretty(&rows).expect("strings serialise")))?;
     } else {
-        print(&table(&rows))?;
+        let columns: &[&str] = match arguments.what {
+            What::Workloads => &["name", "suite", "papers", "test", "small", "paper", "stash", "kernels"],
+            What::Machines => &["name", "description"],
+            What::Doors => &["name", "between", "choices"],
+        };
+        print(&table(columns, &rows))?;
     }
     Ok(Finished::Well)
 }
 
+/// Everything that is known of a workload without running it.
 fn workload(workload: &Workload) -> Value {
+    let kernel = |kernel: &Kernel| json!({ "name": kernel.entry, "original": kernel.original });
+    let input = |input: &Input| {
+        let measured = workload.measured(input.size);
+        json!({
+            "size": input.size.name(),
+            "input": input.words,
+            "footprint_bytes": measured.as_ref().map(|measured| measured.footprint_bytes),
+            "launches": measured.as_ref().map(|measured| measured.launches),
+            "warp_instructions": measured.as_ref().map(|measured| measured.warp_instructions),
+            "thread_instructions": measured.as_ref().map(|measured| measured.thread_instructions),
+        })
+    };
     json!({
         "name": workload.name,
         "suite": workload.suite,
         "papers": workload.papers,
         "sizes": workload.inputs.iter().map(|input| input.size.name()).collect::<Vec<_>>(),
         "description": workload.description,
+        "kernels": workload.kernels.iter().map(kernel).collect::<Vec<_>>(),
+        "differences": workload.differences,
+        "inputs": workload.inputs.iter().map(input).collect::<Vec<_>>(),
     })
 }
 
+/// A line of the table: each size with its footprint and its thread-instructions.
+fn workload_row(workload: &Workload) -> Value {
+    let mut row = json!({
+        "name": workload.name,
+        "suite": workload.suite,
+        "papers": workload.papers,
+        "kernels": workload.kernels.iter().map(|kernel| kernel.entry).collect::<Vec<_>>(),
+    });
+    for size in Size::ALL {
+        row[size.name()] = json!(match (workload.input(size), workload.measured(size)) {
+            (None, _) => String::new(),
+            (Some(_), None) => "not measured".into(),
+            (Some(_), Some(Measured { footprint_bytes, thread_instructions, .. })) => {
+                format!("{} {}", scaled(footprint_bytes, "B"), scaled(thread_instructions, "instr."))
+            }
+        });
+    }
+    row
+}
+
+/// Three digits and a decimal prefix.
+fn scaled(count: u64, unit: &str) -> String {
+    let (mut value, mut prefix) = (count as f64, "");
+    for next in ["k", "M", "G"] {
+        if value < 999.5 {
+            break;
+        }
+        (value, prefix) = (value / 1000.0, next);
+    }
+    let digits = if prefix.is_empty() || value >= 99.95 { 0 } else { 1 };
+    format!("{value:.digits$} {prefix}{unit}")
+}
+
 /// Columns as wide as their widest entry.
-fn table(rows: &[Value]) -> String {
-    let Some(Value::Object(first)) = rows.first() else { return String::new() };
-    let keys: Vec<&String> = first.keys().collect();
+fn table(columns: &[&str], rows: &[Value]) -> String {
     let cell = |value: &Value| match value {
         Value::String(text) => text.clone(),
         Value::Array(items) => {
@@ -67,12 +122,8 @@ fn table(rows: &[Value]) -> String {
         }
         other => other.to_string(),
     };
-    // The description comes last: it is the longest.
-    let mut columns: Vec<&String> = keys.iter().copied().filter(|key| key.as_str() == "name").collect();
-    columns.extend(keys.iter().filter(|key| !["name", "description"].contains(&key.as_str())));
-    columns.extend(keys.iter().filter(|key| key.as_str() == "description"));
     let mut lines: Vec<Vec<String>> = vec![columns.iter().map(|key| key.to_uppercase()).collect()];
-    lines.extend(rows.iter().map(|row| columns.iter().map(|key| cell(&row[key.as_str()])).collect()));
+    lines.extend(rows.iter().map(|row| columns.iter().map(|key| cell(&row[*key])).collect()));
     let widths: Vec<usize> = (0..columns.len())
         .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
         .collect();

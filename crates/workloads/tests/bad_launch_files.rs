@@ -92,6 +92,22 @@ const CASES: &[(&str, &str)] = &[
     ("relative = 1e-6", "absolute = nan"),
     ("[[launch]]", "[launch]"),
     ("[[check]]", "[[checks]]"),
+    ("name = \"a\"", "name = \"a\"\nvariable = 1"),
+    ("kernel = \"k\"", "kernel = \"k\"\nbefore = { buffer = \"a\" }"),
+    ("kernel = \"k\"", "kernel = \"k\"\nbefore = [{ buffer = \"c\", fill = 0 }]"),
+    ("kernel = \"k\"", "kernel = \"k\"\nbefore = [{ buffer = \"a\", byte_offset = 17, fill = 0 }]"),
+    ("kernel = \"k\"", "kernel = \"k\"\nbefore = [{ buffer = \"a\" }]"),
+    ("kernel = \"k\"", "kernel = \"k\"\nbefore = [{ buffer = \"a\", fill = 256 }]"),
+    ("kernel = \"k\"", "kernel = \"k\"\nbefore = [{ buffer = \"a\", byte_offset = 8, bytes = 9, fill = 0 }]"),
+    (
+        "kernel = \"k\"",
+        "kernel = \"k\"\nbefore = [{ buffer = \"a\", byte_offset = 8, file = \"short.bin\" }]",
+    ),
+    ("buffer = \"b\"", "buffer = \"b\"\ntype = \"f16\""),
+    ("buffer = \"b\"", "buffer = \"b\"\nbyte_offset = 16"),
+    ("buffer = \"b\"", "buffer = \"b\"\nbyte_offset = 4\ncount = 4"),
+    ("relative = 1e-6", "bounds = \"short.bin\""),
+    ("relative = 1e-6", "bounds = \"negative.bin\""),
     ("relative = 1e-6", "# Grüße\ngrüße = 1"),
 ];
 
@@ -101,6 +117,8 @@ fn every_refusal_says_where_what_and_what_else() {
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("k.ptx"), ".version 8.0\n.visible .entry k(\n)\n{ ret; }\n").unwrap();
     std::fs::write(folder.join("short.bin"), [0; 15]).unwrap();
+    let bounds: Vec<u8> = [0.5_f64, 1.0, f64::INFINITY, -1.0].iter().flat_map(|x| x.to_le_bytes()).collect();
+    std::fs::write(folder.join("negative.bin"), bounds).unwrap();
     let path = folder.join("l.toml");
     let read = |text: &str| {
         std::fs::write(&path, text).unwrap();
@@ -129,7 +147,7 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:4:8: `buffer[0].name`: found "", expected a name of 1 to 256 characters
         l.toml:10:8: `buffer[1].name`: found "a" again, expected a name that no other buffer has
         l.toml:5:8: `buffer[0].type`: found "int", expected one of u8, i8, u16, i16, u32, i32, u64, i64, f32, f64
-        l.toml:6:1: `buffer[0].size`: found an unknown key, expected one of name, type, count, contents
+        l.toml:6:1: `buffer[0].size`: found an unknown key, expected one of name, variable, unordered, type, count, contents
         l.toml:6:9: `buffer[0].count`: found 0, expected an integer from 1 to 1073741824
         l.toml:6:9: `buffer[0].count`: found -1, expected an integer from 1 to 1073741824
         l.toml:6:9: `buffer[0].count`: found 2.5, expected an integer from 1 to 1073741824
@@ -173,8 +191,21 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:23:12: `check[0].relative`: found a tolerance without `expected`, expected something to compare with
         l.toml:24:12: `check[0].relative`: found -1, expected a number that is not negative
         l.toml:24:12: `check[0].absolute`: found nan, expected a number that is not negative
-        l.toml:15:1: `launch`: found a table, expected an array of 0 to 1024 [[launch]] tables
+        l.toml:15:1: `launch`: found a table, expected an array of 0 to 65536 [[launch]] tables
         l.toml:21:3: `checks`: found an unknown key, expected one of name, module, buffer, launch, check
+        l.toml:5:12: `buffer[0].variable`: found 1, expected true or false
+        l.toml:17:10: `launch[0].before`: found a table, expected an array of 0 to 1024 writes
+        l.toml:17:22: `launch[0].before[0].buffer`: found "c", expected the name of a buffer: a, b
+        l.toml:17:41: `launch[0].before[0].byte_offset`: found 17, expected an integer from 0 to 16
+        l.toml:17:11: `launch[0].before[0].fill`: found nothing, expected a byte, or `file` with bytes
+        l.toml:17:34: `launch[0].before[0].fill`: found 256, expected an integer from 0 to 255
+        l.toml:17:52: `launch[0].before[0].bytes`: found 9, expected an integer from 0 to 8
+        l.toml:17:51: `launch[0].before[0].file`: found a file of 15 bytes, expected at most the 8 bytes that follow in the buffer
+        l.toml:23:8: `check[0].type`: found "f16", expected one of u8, i8, u16, i16, u32, i32, u64, i64, f32, f64
+        l.toml:21:1: `check[0].count`: found nothing, expected a part of the buffer with at least one element
+        l.toml:24:9: `check[0].count`: found 4, expected an integer from 1 to 3
+        l.toml:24:10: `check[0].bounds`: found a file of 15 bytes, expected 32 bytes: 4 elements of f64
+        l.toml:24:10: `check[0].bounds`: found -1 at index 3, expected bounds of at least 0
         l.toml:25:3: invalid unquoted key, expected letters, numbers, `-`, `_`
     "#]].assert_eq(&messages);
 }
@@ -194,7 +225,7 @@ fn a_launch_file_that_cannot_be_read_is_refused() {
     assert!(message(&path).ends_with("stream did not contain valid UTF-8"));
     let path = folder.join("long.toml");
     std::fs::File::create(&path).unwrap().set_len(launch_file::limits::FILE_BYTES + 1).unwrap();
-    assert!(message(&path).ends_with("1048577 bytes long, at most 1048576 expected"));
+    assert!(message(&path).ends_with("67108865 bytes long, at most 67108864 expected"));
 }
 
 /// No cut of a right file and no change of one byte panics.

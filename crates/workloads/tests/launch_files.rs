@@ -91,6 +91,61 @@ fn tolerances_add_up() {
 }
 
 #[test]
+fn the_host_writes_before_each_repetition_and_parts_are_compared() {
+    let file = read(
+        "writes",
+        r#"
+            module = "k.ptx"
+            buffer = [
+                { name = "x", type = "f32", count = 8, contents = { constant = 7 } },
+                { name = "table", type = "u32", count = 2, contents = { constant = 9 }, variable = true },
+            ]
+            check = [
+                { buffer = "x", name = "front", count = 4, expected = { file = "four.bin" } },
+                { buffer = "x", name = "back", byte_offset = 20, type = "u8", count = 4, expected = { constant = 1 } },
+                { buffer = "table", expected = { constant = 9 } },
+            ]
+
+            [[launch]]
+            kernel = "k"
+            grid = [1]
+            block = [1]
+            repeat = 2
+            before = [{ buffer = "x", file = "four.bin" }, { buffer = "x", byte_offset = 20, bytes = 4, fill = 1 }]
+        "#,
+    );
+    let mut device = Recorder::default();
+    let outcome = file.run(&mut device).unwrap();
+    assert!(outcome.passed(), "{outcome}");
+    assert_eq!(device.buffer("x")[16..28], [0, 0, 224, 64, 1, 1, 1, 1, 0, 0, 224, 64]);
+    let names: Vec<&str> = outcome.outputs.iter().map(|output| output.name.as_str()).collect();
+    assert_eq!(names, ["front", "back", "table"]);
+}
+
+#[test]
+fn each_element_has_its_own_bound() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bounds");
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut passed = |bounds: [f64; 2]| {
+        let bytes: Vec<u8> = bounds.iter().flat_map(|bound| bound.to_le_bytes()).collect();
+        std::fs::write(folder.join("bounds.bin"), bytes).unwrap();
+        let file = read(
+            "bounds",
+            r#"
+                module = "k.ptx"
+                buffer = [{ name = "x", type = "f32", count = 2, contents = { ramp = { start = 1, step = 1 } } }]
+                launch = [{ kernel = "k", grid = [1], block = [1] }]
+                check = [{ buffer = "x", expected = { constant = 1 }, bounds = "bounds.bin" }]
+            "#,
+        );
+        file.run(&mut Recorder::default()).unwrap().passed()
+    };
+    assert!(passed([0.0, 1.0]));
+    assert!(passed([0.0, f64::INFINITY]));
+    assert!(!passed([1.0, 0.5]));
+}
+
+#[test]
 fn arguments_offsets_and_repetitions_reach_the_device() {
     let file = read(
         "arguments",

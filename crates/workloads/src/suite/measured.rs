@@ -2,15 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use super::Size;
 
-/// A workload at one size, as the reference executor saw it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
+/// A workload at one size, as the reference executor saw it. The file holds more, which pages show.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct Measured {
-    /// FNV-1a of every buffer's first contents, every launch and every copy to the device between them.
+    /// [`inputs_hash`](crate::recording::Recording::inputs_hash) in hexadecimal.
     pub inputs_hash: String,
     /// Bytes of global memory that the program allocates.
     pub footprint_bytes: u64,

@@ -18,7 +18,6 @@ struct Buffer {
     name: String,
     ptr: DevicePtr,
     bytes: Vec<u8>,
-    uploaded: usize,
 }
 
 /// See the module.
@@ -31,36 +30,6 @@ pub struct Recorder {
 impl Recorder {
     pub fn buffer(&self, name: &str) -> &[u8] {
         &self.buffers.iter().find(|buffer| buffer.name == name).expect("the buffer exists").bytes
-    }
-
-    pub fn uploaded_bytes(&self) -> usize {
-        self.buffers.iter().map(|buffer| buffer.uploaded).sum()
-    }
-
-    /// FNV-1a, word by word, over every buffer's name and contents and every launch.
-    pub fn hash(&self) -> u64 {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        let mut add = |bytes: &[u8]| {
-            for chunk in bytes.chunks(8) {
-                let mut word = [0; 8];
-                word[..chunk.len()].copy_from_slice(chunk);
-                hash = (hash ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
-            }
-        };
-        for buffer in &self.buffers {
-            add(buffer.name.as_bytes());
-            add(&buffer.bytes);
-        }
-        for launch in &self.launches {
-            add(launch.kernel.as_bytes());
-            for n in launch.grid.iter().chain(&launch.block).chain([&launch.dynamic_shared]) {
-                add(&n.to_le_bytes());
-            }
-            for arg in &launch.args {
-                add(&arg.to_bytes().0);
-            }
-        }
-        hash
     }
 
     fn range(&mut self, ptr: DevicePtr, bytes: usize) -> Result<(&mut Buffer, usize), DeviceError> {
@@ -84,14 +53,13 @@ impl Device for Recorder {
             None => DevicePtr(0x1_0000),
         };
         let bytes = vec![0; usize::try_from(bytes).expect("the buffer fits the host")];
-        self.buffers.push(Buffer { name: name.into(), ptr, bytes, uploaded: 0 });
+        self.buffers.push(Buffer { name: name.into(), ptr, bytes });
         Ok(ptr)
     }
 
     fn upload(&mut self, to: DevicePtr, data: &[u8]) -> Result<(), DeviceError> {
         let (buffer, start) = self.range(to, data.len())?;
         buffer.bytes[start..start + data.len()].copy_from_slice(data);
-        buffer.uploaded += data.len();
         Ok(())
     }
 

@@ -1,0 +1,70 @@
+//! What must hold for every workload, on the reference executor: what was measured of it still is so, and it can be
+//! written as a launch file that does the same.
+
+use std::path::Path;
+
+use strata_gpu::device::ReferenceDevice;
+use strata_gpu::profile::profile;
+use strata_workloads::recording::Recording;
+use strata_workloads::{HostProgram, Measured, Outcome, Size, all, launch_file};
+
+#[test]
+fn measurements_are_up_to_date() {
+    for workload in all() {
+        let program = workload.program(Size::Test).expect("every workload has it");
+        let (profile, outcome) = profile(program.as_ref()).expect("the reference executor runs it");
+        assert!(outcome.passed(), "{}: {outcome}", workload.name);
+        let fresh = Measured {
+            inputs_hash: format!("{:016x}", profile.inputs_hash),
+            footprint_bytes: profile.footprint_bytes,
+            launches: profile.launches,
+            warp_instructions: profile.warp_instructions,
+            thread_instructions: profile.thread_instructions,
+        };
+        let name = workload.name;
+        assert_eq!(workload.measured(Size::Test), Some(fresh), "{name}: run scripts/workloads.py {name}");
+        for size in [Size::Small, Size::Paper] {
+            assert!(
+                workload.measured(size).is_some(),
+                "{name} --size {size}: run scripts/workloads.py {name}"
+            );
+        }
+    }
+}
+
+#[test]
+fn test_sizes_are_small_and_wide_enough() {
+    for workload in all() {
+        let measured = workload.measured(Size::Test).expect("it is measured");
+        assert!(measured.warp_instructions <= 100_000, "{}: {measured:?}", workload.name);
+    }
+}
+
+#[test]
+fn a_workload_written_as_a_launch_file_does_the_same() {
+    for workload in all() {
+        let program = workload.program(Size::Test).expect("every workload has it");
+        let mut device = ReferenceDevice::for_program(program.as_ref()).expect("the module is right");
+        let mut recording = Recording::new(&mut device);
+        let outcome = program.run(&mut recording).expect("the reference executor runs it");
+        let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("written").join(workload.name);
+        launch_file::write(workload.name, program.module(), &recording, &outcome, &folder).unwrap();
+        let instructions = device.instructions();
+
+        let file = launch_file::read(&folder.join(launch_file::FILE_NAME)).unwrap();
+        let mut device = ReferenceDevice::for_program(&file).expect("the module is the same");
+        let again = file.run(&mut device).expect("the reference executor runs it");
+        assert!(again.passed(), "{}: {again}", workload.name);
+        assert_eq!(device.instructions(), instructions, "{}", workload.name);
+        assert_eq!(results(&again), results(&outcome), "{}", workload.name);
+    }
+}
+
+/// The outputs' names, types and bytes.
+fn results(outcome: &Outcome) -> Vec<(&str, &str, &[u8])> {
+    outcome
+        .outputs
+        .iter()
+        .map(|output| (output.name.as_str(), output.element, output.bytes.as_slice()))
+        .collect()
+}

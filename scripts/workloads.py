@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Measures workloads on the reference executor and writes measured.toml beside each, then docs/characteristics.md.
+
+    scripts/workloads.py             every workload whose measured.toml is empty
+    scripts/workloads.py gemm bfs    those named
+    scripts/workloads.py --page      nothing is run: the page only
+
+Paper sizes take minutes. Builds the release command; STRATA=/path names another.
+"""
+
+import csv
+import json
+import sys
+import tomllib
+
+import pages
+
+SUITE = pages.ROOT / "crates/workloads/src/suite"
+TABLE_II = pages.ROOT / "docs/data/fuse-table-ii.csv"
+SIZES = ["test", "small", "paper", "stash"]
+COUNTS = ["inputs_hash", "footprint_bytes", "launches", "warp_instructions", "thread_instructions"]
+SPACES = ["global", "local", "shared", "constant"]
+CLASSES = ["WM", "read-intensive", "WORM", "WORO"]
+
+
+def toml(value):
+    """A value of a profile as TOML in one line."""
+    if isinstance(value, dict):
+        return "{ " + ", ".join(f"{json.dumps(key) if '-' in key else key} = {toml(item)}" for key, item in value.items()) + " }"
+    if isinstance(value, list):
+        return "[\n" + "".join(f"    {toml(item)},\n" for item in value) + "]"
+    return json.dumps(value)
+
+
+def section(profile):
+    """What measured.toml keeps of a profile: counts, no ratios."""
+    lines = [f"[{profile['size']}]"]
+    lines += [f"{key} = {toml(profile[key])}" for key in COUNTS]
+    for space in SPACES:
+        counts = {key: value for key, value in profile[space].items() if key != "accesses_per_instruction"}
+        lines.append(f"{space} = {toml(counts)}")
+    for what in ["lines", "accesses"]:
+        lines.append(f"{what}_by_class = {toml({row['class']: row[what] for row in profile['line_classes']})}")
+    lines.append(f"kernels = {toml(profile['kernels'])}")
+    return "\n".join(lines) + "\n"
+
+
+def measure(binary, entry):
+    name = entry["name"]
+    profiles = [json.loads(pages.text(binary, "workload", "profile", name, "--size", size)) for size in entry["sizes"]]
+    path = SUITE / name / "measured.toml"
+    path.write_text("# Written by scripts/workloads.py.\n\n" + "\n".join(map(section, profiles)))
+    last = profiles[-1]
+    print(f"{name}: " + ", ".join(f"{p['size']} {p['thread_instructions']:,}" for p in profiles), flush=True)
+    return last
+
+
+def read(name):
+    return tomllib.loads((SUITE / name / "measured.toml").read_text())
+
+
+def bytes_(count):
+    for unit in ["B", "KiB", "MiB", "GiB"]:
+        if count < 999.5:
+            return f"{count:.0f} {unit}" if count >= 99.5 or unit == "B" else f"{count:.1f} {unit}"
+        count /= 1024
+
+
+def ratio(dividend, divisor, digits=1):
+    return f"{dividend / divisor:.{digits}f}" if divisor else ""
+
+
+def instructions(space):
+    return space["loads"] + space["stores"] + space["atomics"]
+
+
+def apki(run, per="thread_instructions"):
+    return 1000 * (run["global"]["accesses"] + run["local"]["accesses"]) / run[per]
+
+
+def shares(run):
+    total = sum(run["lines_by_class"].values())
+    return [f"{100 * run['lines_by_class'][name] / total:.0f} %" for name in CLASSES]
+
+
+def fuse_table(entries):
+    """FUSE's workloads beside its Table II and Fig. 6."""
+    published = {row["workload"]: row for row in csv.DictReader(TABLE_II.open())}
+    rows, worm = [], {}
+    for name, row in published.items():
+        for size in ["small", "paper"]:
+            if size not in (run := read(name)):
+                continue
+            run = run[size]
+            total = sum(run["lines_by_class"].values())
+            worm.setdefault(size, []).append(run["lines_by_class"]["WORM"] / total)
+            rows.append([name, row["paper_name"], size, row["apki"], f"{apki(run):.1f}", f"{apki(run, 'warp_instructions'):.0f}", *shares(run)])
+    for size, values in worm.items():
+        rows.append([f"mean of {len(values)}", "", size, "", "", "", "", "", f"{100 * sum(values) / len(values):.0f} %", ""])
+    header = ["workload|", "in the paper|", "size|", "APKI, Table II", "APKI measured", "per thousand warp-instructions", "WM", "read-intensive", "WORM", "WORO"]
+    return pages.table(header, rows)
+
+
+def all_table(entries):
+    rows = []
+    for entry in entries:
+        run = read(entry["name"])
+        for size in ["small", "paper"]:
+            if size not in run:
+                continue
+            of = run[size]
+            shared = max(kernel["shared_bytes"] for kernel in of["kernels"])
+            registers = sorted({kernel["registers"] for kernel in of["kernels"]})
+            span = f"{registers[0]}" if len(registers) == 1 else f"{registers[0]} to {registers[-1]}"
+            rows.append([
+                entry["name"], size, f"{of['launches']:,}", f"{of['warp_instructions'] / 1e6:,.1f}", f"{of['thread_instructions'] / 1e6:,.0f}",
+                bytes_(of["footprint_bytes"]), bytes_(128 * sum(of["lines_by_class"].values())),
+                ratio(of["global"]["accesses"], instructions(of["global"])), ratio(100 * instructions(of["shared"]), of["warp_instructions"]),
+                ratio(of["shared"]["accesses"], instructions(of["shared"]), 2), bytes_(shared) if shared else "", span,
+                ratio(of["thread_instructions"], of["warp_instructions"]),
+            ])
+    header = [
+        "workload|", "size|", "launches", "million warp-instr.", "million thread-instr.", "allocated", "touched", "lines a global instr.",
+        "shared instr. %", "passes a shared instr.", "shared a CTA", "registers", "lanes an instr.",
+    ]
+    return pages.table(header, rows)
+
+
+def main():
+    names = sys.argv[1:]
+    page_only = names == ["--page"]
+    if any(name.startswith("-") for name in names) and not page_only:
+        sys.exit(__doc__)
+    binary = pages.build()
+    entries = json.loads(pages.text(binary, "list", "workloads", "--json"))
+    known = {entry["name"] for entry in entries}
+    if not page_only and (unknown := set(names) - known):
+        sys.exit(f"workloads.py: no workload {', '.join(sorted(unknown))}")
+    for entry in entries:
+        stale = not names and (SUITE / entry["name"] / "measured.toml").stat().st_size == 0
+        if entry["name"] in names or stale:
+            measure(binary, entry)
+    if all((SUITE / entry["name"] / "measured.toml").stat().st_size for entry in entries):
+        pages.write("docs/characteristics.md", {"fuse": fuse_table(entries), "all": all_table(entries)})
+
+
+if __name__ == "__main__":
+    main()
