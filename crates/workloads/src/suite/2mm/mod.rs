@@ -16,7 +16,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     differences: &[
         "sizes are parameters of the kernels, not constants",
         "A, B and D are uniform random in [-1, 1)",
-        "C and E are zero before the launches; PolyBench leaves them as allocated",
+        "C and E are zero before the launches; PolyBench adds to what its host happens to upload",
         "the largest input is 512 x 512; PolyBench's 2048 x 2048 runs 64 times the instructions",
     ],
     inputs: &[

@@ -1,4 +1,4 @@
-//! C, in f64, each element from four dot products' terms.
+//! C = alpha (A B^T + B A^T) + beta C, in f64: a dot product of two rows each way for each element.
 
 use super::{ALPHA, BETA, Syr2k};
 use crate::suite::prelude::*;
