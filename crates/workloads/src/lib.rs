@@ -30,6 +30,7 @@ pub mod suite;
 mod element;
 mod host;
 mod program;
+mod reference;
 
 pub use check::{Comparison, Mismatch};
 pub use device::{Arg, Device, DeviceError, DevicePtr};

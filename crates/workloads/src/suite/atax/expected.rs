@@ -1,27 +1,17 @@
 //! tmp = A x and y = A^T tmp, in f64.
 
 use super::Atax;
+use crate::reference::linear_algebra::{Matrix, product};
 use crate::suite::prelude::*;
 
 impl Atax {
     pub(super) fn expected_tmp(&self, a: &[f32], x: &[f32]) -> Vec<Near> {
-        let product = |row: &[f32]| {
-            let mut sum = RunningSum::default();
-            row.iter().zip(x).for_each(|(&a, &x)| sum.add(f64::from(a) * f64::from(x), 1));
-            sum.near()
-        };
-        a.chunks_exact(self.ny).map(product).collect()
+        product(Matrix::new(a, self.ny), Matrix::column(x))
     }
 
-    /// y, from the tmp that the device had: its rounding errors, once accepted, are an input like any other.
+    /// y, from the tmp that the device had.
     pub(super) fn expected_y(&self, a: &[f32], tmp: &[f32]) -> Vec<Near> {
-        let mut sums = vec![RunningSum::default(); self.ny];
-        for (row, &t) in a.chunks_exact(self.ny).zip(tmp) {
-            for (sum, &a) in sums.iter_mut().zip(row) {
-                sum.add(f64::from(a) * f64::from(t), 1);
-            }
-        }
-        sums.iter().map(RunningSum::near).collect()
+        product(Matrix::row(tmp), Matrix::new(a, self.ny))
     }
 }
 

@@ -1,27 +1,12 @@
-//! C, in f64, row of B by row of B.
+//! C = alpha A B + beta C, in f64.
 
 use super::{ALPHA, BETA, Gemm};
+use crate::reference::linear_algebra::{Matrix, Sums};
 use crate::suite::prelude::*;
 
 impl Gemm {
-    /// The kernel rounds beta c, alpha a, and, unless it fuses, alpha a times b.
     pub(super) fn expected(&self, a: &[f32], b: &[f32], c: &[f32]) -> Vec<Near> {
-        let mut expected = Vec::with_capacity(self.ni * self.nj);
-        for (row_a, row_c) in a.chunks_exact(self.nk).zip(c.chunks_exact(self.nj)) {
-            // One row of C, filled row of B by row of B.
-            let mut sums = vec![RunningSum::default(); self.nj];
-            for (sum, &c) in sums.iter_mut().zip(row_c) {
-                sum.add(f64::from(BETA) * f64::from(c), 0);
-            }
-            for (&a, row_b) in row_a.iter().zip(b.chunks_exact(self.nj)) {
-                let a = f64::from(ALPHA) * f64::from(a);
-                for (sum, &b) in sums.iter_mut().zip(row_b) {
-                    sum.add(a * f64::from(b), 2);
-                }
-            }
-            expected.extend(sums.iter().map(RunningSum::near));
-        }
-        expected
+        Sums::scaled(BETA, c).plus(ALPHA, Matrix::new(a, self.nk), Matrix::new(b, self.nj)).near()
     }
 }
 
