@@ -8,12 +8,9 @@ Builds the release command; STRATA=/path names another.
 """
 
 import json
-import re
 import sys
 
 import pages
-
-SIZES = ["test", "small"]
 
 # Launch file, overrides, and the peer's cycles, warp instructions and thread instructions per cycle.
 PEERS = [
@@ -38,15 +35,16 @@ def catalogue(binary):
     rows, words = [], []
     for entry in entries:
         name = entry["name"]
-        source = (pages.ROOT / f"crates/workloads/src/suite/{name}/mod.rs").read_text()
-        inputs = re.search(r"inputs: \[(.*?)\],\n", source, re.S).group(1)
-        inputs = re.findall(r'"(.*?)"', inputs)
-        runs = [pages.result(binary, name, "--size", size) for size in SIZES]
-        kernels = sorted({launch["kernel"] for run in runs for launch in run["launches"]})
-        counts = [f"{run['warp_instructions']:,}" for run in runs]
-        rows.append([name, entry["suite"], ", ".join(kernels), *[cell for pair in zip(inputs, counts) for cell in pair], inputs[2]])
-        words.append(f"- **{name}**: {entry['description']}")
-    header = ["name|", "suite|", "kernels|", "test|", "instructions", "small|", "instructions", "paper|"]
+        kernels = ", ".join(kernel["name"] for kernel in entry["kernels"])
+        papers = ", ".join(entry["papers"])
+        for number, of in enumerate(entry["inputs"]):
+            first = [name, entry["suite"], papers, kernels] if number == 0 else [""] * 4
+            rows.append([*first, of["size"], of["input"], f"{of['thread_instructions'] / 1e6:,.1f}", f"{of['footprint_bytes'] / 2**20:,.1f}"])
+        originals = ", ".join(f"{kernel['name']} for {kernel['original']}" for kernel in entry["kernels"] if kernel["original"])
+        stands = f" Kernels: {originals}." if originals else ""
+        differs = " Differs: " + "; ".join(entry["differences"]) + "." if entry["differences"] else ""
+        words.append(f"- **{name}**: {entry['description']}{stands}{differs}")
+    header = ["name|", "suite|", "papers|", "kernels|", "size|", "input|", "million thread-instr.", "MiB"]
     return {"catalogue": pages.table(header, rows), "descriptions": "\n".join(words)}
 
 
