@@ -17,7 +17,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     ],
     differences: &[
         "sizes are parameters of the kernels, not constants",
-        "8 steps at paper size instead of 500, already two billion thread-instructions",
+        "8 steps at paper size instead of 500, already 2.7 billion thread-instructions",
         "fields are uniform random in [-1, 1)",
         "all three fields are compared, not hz alone",
     ],
