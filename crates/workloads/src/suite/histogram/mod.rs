@@ -7,7 +7,7 @@ use super::prelude::*;
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "histogram",
-    suite: "CUDA samples",
+    suite: "CUDA SDK",
     papers: &["fuse", "morpheus"],
     description: "Counts bytes in 256 bins: coalesced reads, shared-memory atomics with bank conflicts and one \
                   global atomic per bin and CTA; then the first eighth again with global atomics only.",

@@ -7,7 +7,7 @@ use super::prelude::*;
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "reduction",
-    suite: "CUDA samples",
+    suite: "CUDA SDK",
     papers: &[],
     description: "The sum of a vector: coalesced reads, then a tree in dynamic shared memory with a barrier per \
                   level and half of the threads leaving at each.",

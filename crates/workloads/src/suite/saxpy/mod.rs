@@ -13,8 +13,10 @@ pub(super) const WORKLOAD: Workload = Workload {
     differences: &["the result replaces y instead of going to a third vector"],
     inputs: &[
         input(Size::Test, "2 launches over 10,000 elements", || Box::new(Saxpy { n: 10_000, launches: 2 })),
-        input(Size::Small, "1 launch over 2^22 elements", || Box::new(Saxpy { n: 1 << 22, launches: 1 })),
-        input(Size::Paper, "10 launches over 2^23 elements", || Box::new(Saxpy { n: 1 << 23, launches: 10 })),
+        input(Size::Small, "2 launches over 2^20 elements", || Box::new(Saxpy { n: 1 << 20, launches: 2 })),
+        input(Size::Paper, "1 launch over 2^21 elements, 8 MB per vector", || {
+            Box::new(Saxpy { n: 1 << 21, launches: 1 })
+        }),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

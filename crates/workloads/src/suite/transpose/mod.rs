@@ -6,7 +6,7 @@ use super::prelude::*;
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "transpose",
-    suite: "CUDA samples",
+    suite: "CUDA SDK",
     papers: &["tinycache"],
     description: "Out = In^T in 32 x 32 tiles: coalesced reads and writes, shared memory read down a padded \
                   column without bank conflicts, one barrier.",
@@ -15,7 +15,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     inputs: &[
         input(Size::Test, "200 x 300", || Box::new(Transpose { rows: 200, columns: 300 })),
         input(Size::Small, "2048 x 2048", || Box::new(Transpose { rows: 2048, columns: 2048 })),
-        input(Size::Paper, "8192 x 8192", || Box::new(Transpose { rows: 8192, columns: 8192 })),
+        input(Size::Paper, "2688 x 2688", || Box::new(Transpose { rows: 2688, columns: 2688 })),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),
