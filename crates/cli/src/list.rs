@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use strata_gpu::machine::{System, system};
 use strata_gpu::{catalogue, machine};
 use strata_workloads::{Input, Kernel, Measured, Size, Workload};
 
@@ -22,6 +23,7 @@ pub struct ListArguments {
 enum What {
     Workloads,
     Machines,
+    Systems,
     Doors,
 }
 
@@ -36,6 +38,7 @@ pub fn list(arguments: &ListArguments) -> Result<Finished, String> {
             .iter()
             .map(|builtin| json!({ "name": builtin.name, "description": builtin.description() }))
             .collect(),
+        What::Systems => system::builtin().iter().map(|builtin| about(builtin.name)).collect(),
         What::Doors => catalogue::doors()
             .iter()
             .map(|door| json!({ "name": door.name, "between": door.between, "choices": door.choices }))
@@ -47,11 +50,17 @@ pub fn list(arguments: &ListArguments) -> Result<Finished, String> {
         let columns: &[&str] = match arguments.what {
             What::Workloads => &["name", "suite", "papers", "test", "small", "paper", "stash", "kernels"],
             What::Machines => &["name", "description"],
+            What::Systems => &["name", "paper", "description"],
             What::Doors => &["name", "between", "choices"],
         };
         print(&table(columns, &rows))?;
     }
     Ok(Finished::Well)
+}
+
+fn about(name: &str) -> Value {
+    let about = System::load(name).expect("a system that comes along can be read").about;
+    json!({ "name": about.name, "paper": about.paper.unwrap_or_default(), "description": about.description })
 }
 
 /// Everything that is known of a workload without running it.

@@ -20,7 +20,10 @@ pub struct RunArguments {
     /// The machine: a name (see `strata list machines`) or a machine file.
     #[arg(long, default_value = "gtx480")]
     machine: String,
-    /// The workload's size: test, small or paper.
+    /// A system laid over the machine: a name (see `strata list systems`) or a system's file.
+    #[arg(long)]
+    system: Option<String>,
+    /// The workload's size: test, small, paper or stash.
     #[arg(long, default_value = "test")]
     size: String,
     /// Replace a value of the machine file, as in `l1d.ways=8`. May be given several times.
@@ -46,8 +49,8 @@ pub struct RunArguments {
 
 /// Runs and reports.
 pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
-    let machine =
-        Machine::load(&arguments.machine, &arguments.overrides).map_err(|error| error.to_string())?;
+    let machine = Machine::load_with(&arguments.machine, arguments.system.as_deref(), &arguments.overrides)
+        .map_err(|error| error.to_string())?;
     let (program, size) = program(arguments)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = arguments.threads.unwrap_or(cores);

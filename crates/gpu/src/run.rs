@@ -111,6 +111,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         workload: program.name().to_owned(),
         size,
         machine: machine.name().to_owned(),
+        system: machine.system().map(|system| system.name.clone()),
         facts: machine.facts(),
         overrides: overrides.to_vec(),
         verdict,

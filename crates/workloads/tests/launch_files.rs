@@ -126,7 +126,7 @@ fn the_host_writes_before_each_repetition_and_parts_are_compared() {
 fn each_element_has_its_own_bound() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bounds");
     std::fs::create_dir_all(&folder).unwrap();
-    let mut passed = |bounds: [f64; 2]| {
+    let passed = |bounds: [f64; 2]| {
         let bytes: Vec<u8> = bounds.iter().flat_map(|bound| bound.to_le_bytes()).collect();
         std::fs::write(folder.join("bounds.bin"), bytes).unwrap();
         let file = read(

@@ -3,6 +3,7 @@
 mod file;
 pub mod overrides;
 mod size;
+pub mod system;
 
 use std::path::{Path, PathBuf};
 
@@ -12,6 +13,7 @@ use toml::Table;
 
 use crate::results::MachineFacts;
 pub use file::{Clocks, GpuConfig, L1dChoice, LlcChoice, MachineFile};
+pub use system::System;
 
 /// A machine file that comes with the program.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +41,7 @@ pub fn builtin() -> &'static [Builtin] {
 #[derive(Clone, Debug)]
 pub struct Machine {
     file: MachineFile,
+    system: Option<system::About>,
 }
 
 impl Machine {
@@ -47,9 +50,22 @@ impl Machine {
     /// # Errors
     /// What is wrong with the file or an override, with file, line and column where known.
     pub fn load(name_or_file: &str, sets: &[String]) -> Result<Machine, ConfigError> {
+        Machine::load_with(name_or_file, None, sets)
+    }
+
+    /// The same with a system, by name or file, laid over the machine before the overrides.
+    ///
+    /// # Errors
+    /// As [`Machine::load`]; or what is wrong with the system.
+    pub fn load_with(
+        name_or_file: &str,
+        system: Option<&str>,
+        sets: &[String],
+    ) -> Result<Machine, ConfigError> {
+        let system = system.map(System::load).transpose()?;
         if let Some(builtin) = builtin().iter().find(|builtin| builtin.name == name_or_file) {
             let path = format!("machines/{}.toml", builtin.name);
-            return Machine::parse(Path::new(&path), builtin.text, sets);
+            return Machine::build(Path::new(&path), builtin.text, system, sets);
         }
         let path = Path::new(name_or_file);
         if path.extension().is_none_or(|extension| extension != "toml") {
@@ -58,7 +74,7 @@ impl Machine {
             return Err(ConfigError { file: path.into(), place: None, message });
         }
         let text = read_limited(path)?;
-        Machine::parse(path, &text, sets)
+        Machine::build(path, &text, system, sets)
     }
 
     /// Reads a machine from text; `path` is named in errors.
@@ -66,25 +82,49 @@ impl Machine {
     /// # Errors
     /// As [`Machine::load`].
     pub fn parse(path: &Path, text: &str, sets: &[String]) -> Result<Machine, ConfigError> {
+        Machine::build(path, text, None, sets)
+    }
+
+    fn build(
+        path: &Path,
+        text: &str,
+        system: Option<System>,
+        sets: &[String],
+    ) -> Result<Machine, ConfigError> {
         // Read as it stands first: only this knows lines and columns.
         let mut file: MachineFile = config::parse(path, text)?;
-        if !sets.is_empty() {
-            let mut table: Table = text.parse().expect("the text was read before");
-            for set in sets {
-                overrides::apply(&mut table, set)?;
-                file = MachineFile::deserialize(table.clone()).map_err(|error| ConfigError {
-                    file: format!("--set {set}").into(),
-                    place: None,
-                    message: config::readable(error.message()),
-                })?;
-            }
+        let mut table: Table = text.parse().expect("the text was read before");
+        let read = |table: &Table, from: PathBuf| {
+            MachineFile::deserialize(table.clone()).map_err(|error| ConfigError {
+                file: from,
+                place: None,
+                message: config::readable(error.message()),
+            })
+        };
+        let checked = |file: &MachineFile, blamed: PathBuf| {
+            file.check().map_err(|message| ConfigError { file: blamed, place: None, message })
+        };
+        if sets.is_empty() || system.is_some() {
+            checked(&file, path.into())?;
         }
-        file.check().map_err(|message| ConfigError {
-            file: blamed(path, text, sets),
-            place: None,
-            message,
-        })?;
-        Ok(Machine { file })
+        if let Some(system) = &system {
+            system.lay_over(&mut table);
+            file = read(&table, system.file().into())?;
+            checked(&file, system.file().into())?;
+        }
+        for set in sets {
+            overrides::apply(&mut table, set)?;
+            file = read(&table, format!("--set {set}").into())?;
+        }
+        if !sets.is_empty() {
+            checked(&file, blamed(path, text, sets))?;
+        }
+        Ok(Machine { file, system: system.map(|system| system.about) })
+    }
+
+    /// The system laid over it, if any.
+    pub fn system(&self) -> Option<&system::About> {
+        self.system.as_ref()
     }
 
     /// Its name in results.

@@ -33,6 +33,7 @@ impl RunResult {
             "workload": self.workload,
             "size": self.size,
             "machine": self.machine,
+            "system": self.system,
             "core_mhz": self.facts.core_mhz,
             "dram_peak_bytes_per_second": self.facts.dram_bytes_per_second,
             "overrides": self.overrides,

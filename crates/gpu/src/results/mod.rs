@@ -82,6 +82,8 @@ pub struct RunResult {
     pub size: Option<String>,
     /// Name of the machine.
     pub machine: String,
+    /// Name of the system laid over it, if any.
+    pub system: Option<String>,
     /// What a reader must know of it.
     pub facts: MachineFacts,
     /// `--set` overrides that were applied.

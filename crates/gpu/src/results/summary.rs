@@ -37,7 +37,8 @@ impl RunResult {
             Verdict::Wrong(problems) => format!("RESULTS WRONG ({})", problems.len()),
             Verdict::Unchecked => "results not checked".to_owned(),
         };
-        page.line(&format!("{}{size} on {}: {verdict}", self.workload, self.machine));
+        let system = self.system.as_deref().map(|system| format!(" with {system}")).unwrap_or_default();
+        page.line(&format!("{}{size} on {}{system}: {verdict}", self.workload, self.machine));
         for set in &self.overrides {
             page.line(&format!("  with {set}"));
         }

@@ -1,0 +1,151 @@
+//! Systems: what a paper compares, each a file that is laid over a machine.
+//!
+//! A system names the designs behind some of the machine's doors, with all their numbers, and may replace other
+//! values. So any system stands in any machine.
+
+use std::path::{Path, PathBuf};
+
+use serde::Deserialize;
+use strata_engine::config::{self, ConfigError};
+use toml::{Table, Value};
+
+use super::{Builtin, read_limited};
+use crate::catalogue;
+
+include!(concat!(env!("OUT_DIR"), "/systems.rs"));
+
+/// The systems that come with the program: `systems/<paper>/<name>.toml`.
+pub fn builtin() -> &'static [Builtin] {
+    &BUILTIN
+}
+
+/// A system's file.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// Its file, for errors.
+    file: PathBuf,
+    /// What the file says of itself.
+    pub about: About,
+    /// The rest of the file: what replaces the machine's.
+    overlay: Table,
+}
+
+/// What a system's file says of itself.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct About {
+    /// Its name in results.
+    pub name: String,
+    /// The paper that compares it; absent for a system of one's own.
+    pub paper: Option<String>,
+    /// One sentence.
+    pub description: String,
+}
+
+impl System {
+    /// Reads a system by name or from a file (`*.toml`).
+    ///
+    /// # Errors
+    /// What is wrong with it, with line and column where known.
+    pub fn load(name_or_file: &str) -> Result<System, ConfigError> {
+        if let Some(builtin) = builtin().iter().find(|builtin| builtin.name == name_or_file) {
+            return System::parse(Path::new(&format!("systems/{}.toml", builtin.name)), builtin.text);
+        }
+        let path = Path::new(name_or_file);
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            let known: Vec<&str> = builtin().iter().map(|builtin| builtin.name).collect();
+            let message = format!("no such system, expected one of {} or a file (*.toml)", known.join(", "));
+            return Err(ConfigError { file: path.into(), place: None, message });
+        }
+        System::parse(path, &read_limited(path)?)
+    }
+
+    /// Reads a system from text; `file` is named in errors.
+    ///
+    /// # Errors
+    /// As [`System::load`].
+    pub fn parse(file: &Path, text: &str) -> Result<System, ConfigError> {
+        let about = config::parse(file, text)?;
+        let mut overlay: Table = config::parse(file, text)?;
+        for key in ["name", "paper", "description"] {
+            overlay.remove(key);
+        }
+        if overlay.is_empty() {
+            let doors: Vec<&str> = catalogue::doors().iter().map(|door| door.name).collect();
+            let message =
+                format!("found nothing that it replaces, expected a table for a door: {}", doors.join(", "));
+            return Err(ConfigError { file: file.into(), place: None, message });
+        }
+        Ok(System { file: file.into(), about, overlay })
+    }
+
+    /// Its file, for errors.
+    pub(super) fn file(&self) -> &Path {
+        &self.file
+    }
+
+    /// Lays the system over a machine's table.
+    pub(super) fn lay_over(&self, machine: &mut Table) {
+        lay_over(machine, &self.overlay, "");
+    }
+}
+
+/// What stands behind a door is replaced whole, anything else value by value. Keys that mean nothing are refused when
+/// the result is read as a machine.
+fn lay_over(below: &mut Table, above: &Table, path: &str) {
+    for (key, value) in above {
+        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+        let is_door = catalogue::doors().iter().any(|door| door.name == path);
+        match (below.get_mut(key), value) {
+            (Some(Value::Table(inner)), Value::Table(value)) if !is_door => lay_over(inner, value, &path),
+            _ => {
+                below.insert(key.clone(), value.clone());
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn doors_are_replaced_whole_and_other_values_one_by_one() {
+        let mut machine: Table =
+            "[l1d.sram]\nways = 4\n[gpu]\nsms = 15\nchannels = 6\n[sm]\nscheduling = \"gto\"\nwarps = 48\n"
+                .parse()
+                .unwrap();
+        let text = "name = \"s\"\ndescription = \"d\"\n[l1d.other]\nbanks = 2\n[gpu]\nsms = 8\n\
+                    [sm.scheduling]\ntwo-level = 6\n";
+        let system = System::parse(Path::new("s.toml"), text).unwrap();
+        system.lay_over(&mut machine);
+        let expected: Table = "[l1d.other]\nbanks = 2\n[gpu]\nsms = 8\nchannels = 6\n[sm]\nwarps = 48\n\
+                               [sm.scheduling]\ntwo-level = 6\n"
+            .parse()
+            .unwrap();
+        assert_eq!(machine, expected);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        let refused = |text| System::parse(Path::new("s.toml"), text).unwrap_err().to_string();
+        assert_eq!(refused("name = \"s\"\n"), "s.toml:1:1: missing field `description`");
+        let nothing = refused("name = \"s\"\ndescription = \"d\"\n");
+        assert!(
+            nothing.starts_with("s.toml: found nothing that it replaces, expected a table for a door: sm.")
+        );
+        let unknown = System::load("fuze").unwrap_err().to_string();
+        assert!(unknown.starts_with("fuze: no such system, expected one of "), "{unknown}");
+    }
+
+    #[test]
+    fn every_system_that_comes_along_is_named_as_its_file_and_stands_in_every_machine() {
+        for builtin in builtin() {
+            let system = System::load(builtin.name).unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(system.about.name, builtin.name);
+            for machine in super::super::builtin() {
+                super::super::Machine::load_with(machine.name, Some(builtin.name), &[])
+                    .unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
+    }
+}
