@@ -1,0 +1,63 @@
+//! Parboil's SGEMM: a register-tiled product of column-major matrices.
+
+mod expected;
+
+use super::prelude::*;
+
+pub(super) const WORKLOAD: Workload = Workload {
+    name: "sgemm",
+    suite: "Parboil",
+    papers: &["morpheus", "stash", "tinycache"],
+    description: "C = alpha A B^T + beta C with 16 sums per thread in registers: columns of A are coalesced \
+                  and read once per CTA, tiles of B are broadcast from shared memory between barriers.",
+    kernels: &[kernel("sgemm_nt", "mysgemmNT")],
+    differences: &[
+        "A, B and C are uniform random in [-1, 1), where Parboil reads A and B from files and leaves C as it \
+         finds it",
+    ],
+    inputs: &[
+        input(Size::Test, "A 256 x 40, B 40 x 48", || Box::new(Sgemm { m: 256, n: 48, depth: 40 })),
+        input(Size::Small, "A 384 x 320, B 320 x 320", || Box::new(Sgemm { m: 384, n: 320, depth: 320 })),
+        input(Size::Paper, "A 1024 x 992, B 992 x 1056 (Parboil: medium)", || {
+            Box::new(Sgemm { m: 1024, n: 1056, depth: 992 })
+        }),
+        input(Size::Stash, "A 128 x 96, B 96 x 160", || Box::new(Sgemm { m: 128, n: 160, depth: 96 })),
+    ],
+    ptx: include_str!("kernel.ptx"),
+    measured: include_str!("measured.toml"),
+};
+
+/// Parboil's call.
+const ALPHA: f32 = 1.0;
+const BETA: f32 = 0.0;
+/// The kernel's COLUMNS and DEPTH; its ROWS are the block's threads.
+const BLOCK: [u32; 3] = [16, 8, 1];
+
+#[derive(Debug)]
+struct Sgemm {
+    /// Rows of C, a multiple of 128.
+    m: usize,
+    /// Columns of C, a multiple of 16.
+    n: usize,
+    /// Columns of A and rows of B, a multiple of 8.
+    depth: usize,
+}
+
+impl Body for Sgemm {
+    fn run(&self, host: &mut Host<'_>) -> Result<(), DeviceError> {
+        let &Self { m, n, depth } = self;
+        let mut random = Random::new(0x5e44);
+        let (a, b_transposed) = (random.signed_vec(m * depth), random.signed_vec(n * depth));
+        let c = random.signed_vec(m * n);
+        let d_a = host.buffer("a", &a)?;
+        let d_b = host.buffer("b_transposed", &b_transposed)?;
+        let d_c = host.buffer("c", &c)?;
+
+        let grid = [ctas(m, BLOCK[0] * BLOCK[1]), ctas(n, BLOCK[0]), 1];
+        let args = args![int(depth), ALPHA, d_a, int(m), d_b, int(n), BETA, d_c, int(m)];
+        host.launch("sgemm_nt", grid, BLOCK, args)?;
+
+        host.near::<f32>("c", d_c, self.expected(&a, &b_transposed, &c))?;
+        Ok(())
+    }
+}
