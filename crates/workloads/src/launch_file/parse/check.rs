@@ -55,7 +55,7 @@ fn bounds(node: &Node<'_>, count: usize, base: &Path) -> Result<Vec<f64>> {
     let bytes =
         read_file(node, base, |found| found == bytes, || format!("{bytes} bytes: {count} elements of f64"))?;
     let bounds: Vec<f64> = from_bytes(&bytes);
-    match bounds.iter().position(|bound| !(*bound >= 0.0)) {
+    match bounds.iter().position(|bound| bound.is_nan() || *bound < 0.0) {
         None => Ok(bounds),
         Some(index) => Err(node.error(format!("{} at index {index}", bounds[index]), "bounds of at least 0")),
     }
