@@ -28,6 +28,7 @@ pub mod suite;
 
 mod element;
 mod host;
+mod input;
 mod program;
 
 pub use check::{Comparison, Mismatch};
