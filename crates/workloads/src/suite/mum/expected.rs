@@ -3,8 +3,9 @@
 use super::dna::opposite_strand;
 use super::tree::{NONE, ROOT, Tree, code};
 
-/// Forward or on the opposite strand: for every suffix of at least `shortest` letters of every read, the last node that
-/// its match reaches and how many letters of the edge to it, 0 for all; zeros where fewer than `shortest` letters match.
+/// Forward or on the opposite strand: for every suffix of at least `shortest` letters of every read, the last node
+/// that its match reaches and how many letters of the edge to it, 0 for all. Zeros where fewer than `shortest` letters
+/// match.
 pub(super) fn expected(
     tree: &Tree,
     reference: &[u8],

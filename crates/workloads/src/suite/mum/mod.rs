@@ -12,7 +12,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     name: "mum",
     suite: "ISPASS",
     papers: &["hi-end"],
-    description: "Longest matches of reads in a suffix tree, a thread per read: chains of reads at unrelated \
+    description: "Longest matches of reads in a suffix tree, a thread per read: chains of loads at unrelated \
                   addresses, each of which decides the next, and loops that differ in every lane.",
     kernels: &[kernel("mum_match", "mummergpuKernel"), kernel("mum_match_opposite", "mummergpuRCKernel")],
     differences: &[
