@@ -29,6 +29,7 @@ pub mod suite;
 
 mod element;
 mod host;
+mod input;
 mod program;
 mod reference;
 
