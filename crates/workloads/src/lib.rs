@@ -28,6 +28,7 @@ pub mod suite;
 
 mod element;
 mod host;
+mod mapreduce;
 mod program;
 
 pub use check::{Comparison, Mismatch};
