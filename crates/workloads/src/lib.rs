@@ -30,6 +30,7 @@ pub mod suite;
 mod element;
 mod host;
 mod input;
+mod mapreduce;
 mod program;
 mod reference;
 
