@@ -1,14 +1,17 @@
 //! The host side of Mars (He et al., "Mars: a MapReduce framework on graphics processors", PACT 2008): map, sort, group
 //! and reduce over key/value pairs in device memory. Its kernels are the headers of `src/cuda`.
 
+mod expected;
+mod group;
 mod kernels;
 pub(crate) mod scan;
 mod sort;
 pub(crate) mod text;
 
 use crate::host::{Host, args};
-use crate::{Arg, DeviceError, DevicePtr, Element};
+use crate::{Arg, DeviceError, DevicePtr};
 
+pub(crate) use expected::{firsts, hash_text};
 pub(crate) use kernels::{MAP, MAP_GROUP, MAP_REDUCE, mars_differences};
 
 /// Mars's threads per CTA of map and reduce, unless a program asks for another number.
@@ -100,40 +103,6 @@ impl MapReduce<'_> {
         Ok(pairs)
     }
 
-    /// Sorts pairs, copies their keys and values into that order, and finds the `count` groups of equal keys.
-    pub(crate) fn group(
-        &self,
-        host: &mut Host<'_>,
-        pairs: Pairs,
-        count: usize,
-    ) -> Result<Groups, DeviceError> {
-        const COPY_BLOCK: u32 = 128;
-        const GROUP_BLOCK: u32 = 512;
-        let n = pairs.count as i32;
-        let directory = self.sort(host, pairs)?;
-        let sorted = Pairs { directory, ..self.keys_and_values(host, "sorted", pairs.count, pairs.shape)? };
-
-        let sizes = host.zeros::<i32>(&self.name("sizes"), pairs.count)?;
-        let starts = host.zeros::<i32>(&self.name("starts"), pairs.count)?;
-        for (of_keys, source, target) in [(0, pairs.values, sorted.values), (1, pairs.keys, sorted.keys)] {
-            launch(host, "take_sizes", pairs.count, GROUP_BLOCK, args![n, directory, of_keys, sizes])?;
-            self.scan(host, pairs.count, sizes, starts)?;
-            let args = args![n, of_keys, source, starts, directory, target];
-            launch(host, "copy_chunks", pairs.count, COPY_BLOCK, args)?;
-        }
-
-        let marks = host.zeros::<i32>(&self.name("marks"), pairs.count)?;
-        let group = host.zeros::<i32>(&self.name("group"), pairs.count)?;
-        let firsts = host.zeros::<i32>(&self.name("firsts"), count)?;
-        let ranges = host.zeros::<i32>(&self.name("ranges"), 2 * count)?;
-        let args = [self.input, args![n, sorted.keys, directory, marks]].concat();
-        launch(host, "mark_groups", pairs.count, GROUP_BLOCK, &args)?;
-        self.scan(host, pairs.count, marks, group)?;
-        launch(host, "write_groups", pairs.count, GROUP_BLOCK, args![n, marks, group, firsts])?;
-        launch(host, "close_groups", count, GROUP_BLOCK, args![count as i32, n, firsts, ranges])?;
-        Ok(Groups { pairs: sorted, ranges, count })
-    }
-
     /// Runs reduce on every group: a pair for each comes out.
     pub(crate) fn reduce(
         &self,
@@ -204,36 +173,6 @@ impl MapReduce<'_> {
         let values = host.zeros::<u8>(&self.name(&format!("{stage}_values")), count * shape.value_bytes)?;
         Ok(Pairs { count, shape, keys, values, directory: keys })
     }
-
-    /// Compares pairs, bit for bit; keys and values must lie without gaps.
-    pub(crate) fn check<K: Element>(
-        &self,
-        host: &mut Host<'_>,
-        pairs: Pairs,
-        keys: &[K],
-        values: &[i32],
-    ) -> Result<(), DeviceError> {
-        host.exact(&self.name("keys"), pairs.keys, keys)?;
-        host.exact(&self.name("values"), pairs.values, values)?;
-        host.exact(&self.name("directory"), pairs.directory, &directory(pairs.count, pairs.shape))?;
-        Ok(())
-    }
-
-    /// Compares groups: their pairs, and where each begins.
-    pub(crate) fn check_groups<K: Element>(
-        &self,
-        host: &mut Host<'_>,
-        groups: Groups,
-        keys: &[K],
-        values: &[i32],
-        firsts: &[i32],
-    ) -> Result<(), DeviceError> {
-        self.check(host, groups.pairs, keys, values)?;
-        let ends = firsts[1..].iter().copied().chain([groups.pairs.count as i32]);
-        let ranges: Vec<i32> = firsts.iter().zip(ends).flat_map(|(&first, end)| [first, end]).collect();
-        host.exact(&self.name("ranges"), groups.ranges, &ranges)?;
-        Ok(())
-    }
 }
 
 /// The directory of pairs that follow each other without gaps.
@@ -249,17 +188,6 @@ fn launch(host: &mut Host<'_>, kernel: &str, n: usize, block: u32, args: &[Arg])
     host.launch(kernel, [ctas, 1, 1], [block, 1, 1], args)
 }
 
-/// Where runs of equal keys begin.
-pub(crate) fn firsts<K: PartialEq>(keys: &[K]) -> Vec<i32> {
-    (0..keys.len()).filter(|&at| at == 0 || keys[at] != keys[at - 1]).map(|at| at as i32).collect()
-}
-
-/// The hash of a text, as Mars computes it.
-pub(crate) fn hash_text(text: &[u8]) -> i32 {
-    let start = u32::try_from(text.len()).expect("texts are short");
-    text.iter().fold(start, |hash, &c| (hash << 4) ^ (hash >> 28) ^ u32::from(c)) as i32
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -268,15 +196,5 @@ mod tests {
     fn a_directory_by_hand() {
         let shape = Shape { key_bytes: 4, value_bytes: 8 };
         assert_eq!(directory(2, shape), [0, 4, 0, 8, 4, 4, 8, 8]);
-    }
-
-    #[test]
-    fn groups_begin_where_keys_change() {
-        assert_eq!(firsts(&["a", "a", "b", "a"]), [0, 2, 3]);
-    }
-
-    #[test]
-    fn a_hash_by_hand() {
-        assert_eq!(hash_text(b"ab"), ((2 << 4 ^ 0x61) << 4) ^ 0x62);
     }
 }
