@@ -25,7 +25,13 @@ pub(super) fn check(node: &Node<'_>, buffers: &[Buffer], base: &Path) -> Result<
         None => None,
     };
     let tolerance = match fields.optional("bounds") {
-        Some(node) => Some(Tolerance::Each(bounds(&node, count, base)?)),
+        Some(node) => {
+            if let Some(other) = fields.optional("absolute").or(fields.optional("relative")) {
+                return Err(other
+                    .error("a tolerance beside `bounds`", "either `bounds`, or `absolute` and `relative`"));
+            }
+            Some(Tolerance::Each(bounds(&node, count, base)?))
+        }
         None => everywhere(&fields, ty)?,
     };
     if let (None, Some(key)) =
