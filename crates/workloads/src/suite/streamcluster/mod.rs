@@ -19,7 +19,8 @@ pub(super) const WORKLOAD: Workload = Workload {
     differences: &[
         "coordinates are integers of 1 to 254 around 16 random places, not uniform in [0, 1), so that costs are exact",
         "the points are one chunk of the stream, all of weight 1, and candidates are tried once, in random order",
-        "the facility cost is found by halving until there are ten centers, without the search for the best one",
+        "the facility cost is found by halving until there are ten centers, and an eighth of it from then on, without \
+         the search for the best one",
         "the rows of savings keep their place from candidate to candidate instead of being allocated for each",
         "the host's pointer in each point is zero",
     ],

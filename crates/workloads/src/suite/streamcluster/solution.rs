@@ -28,7 +28,8 @@ impl Solution {
         loop {
             let solution = Self::online(points, facility, &mut random);
             if solution.centers().len() >= 10 || facility <= 1 {
-                return solution;
+                // The search closes centers much more readily, and should keep about as many.
+                return Self { facility: facility / 8, ..solution };
             }
             facility /= 2;
         }
@@ -138,6 +139,17 @@ mod tests {
         dear.open_if_cheaper(&points, 2, &costs.savings, &costs.moves);
         // Then it is cheaper to have only the one at 10.
         assert_eq!((dear.centers(), dear.center), (vec![2], vec![2; 4]));
+    }
+
+    #[test]
+    fn the_search_keeps_ten_to_twenty_centers() {
+        let points = Points::random(1100, 24);
+        let mut solution = Solution::with_ten_centers(&points);
+        for candidate in solution.candidates(12) {
+            let costs = expected::costs(&points, &solution, candidate);
+            solution.open_if_cheaper(&points, candidate, &costs.savings, &costs.moves);
+            assert!((10..=20).contains(&solution.centers().len()), "{:?}", solution.centers());
+        }
     }
 
     #[test]
