@@ -204,8 +204,8 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:17:34: `launch[0].before[0].fill`: found 256, expected an integer from 0 to 255
         l.toml:17:52: `launch[0].before[0].bytes`: found 9, expected an integer from 0 to 8
         l.toml:17:51: `launch[0].before[0].file`: found a file of 15 bytes, expected at most the 8 bytes that follow in the buffer
-        l.toml:17:34: `launch[0].before[0].fill`: found a value beside `file`, expected either `file`, or `fill` and `bytes`
-        l.toml:24:12: `check[0].relative`: found a tolerance beside `bounds`, expected either `bounds`, or `absolute` and `relative`
+        l.toml:17:34: `launch[0].before[0].fill`: found both it and `file`, expected one of them
+        l.toml:25:10: `check[0].bounds`: found both it and `absolute` or `relative`, expected one of them
         l.toml:23:8: `check[0].type`: found "f16", expected one of u8, i8, u16, i16, u32, i32, u64, i64, f32, f64
         l.toml:21:1: `check[0].count`: found nothing, expected a part of the buffer with at least one element
         l.toml:24:9: `check[0].count`: found 4, expected an integer from 1 to 3

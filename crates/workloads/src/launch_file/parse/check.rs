@@ -26,9 +26,8 @@ pub(super) fn check(node: &Node<'_>, buffers: &[Buffer], base: &Path) -> Result<
     };
     let tolerance = match fields.optional("bounds") {
         Some(node) => {
-            if let Some(other) = fields.optional("absolute").or(fields.optional("relative")) {
-                return Err(other
-                    .error("a tolerance beside `bounds`", "either `bounds`, or `absolute` and `relative`"));
+            if ["absolute", "relative"].iter().any(|key| fields.optional(key).is_some()) {
+                return Err(node.error("both it and `absolute` or `relative`", "one of them"));
             }
             Some(Tolerance::Each(bounds(&node, count, base)?))
         }
