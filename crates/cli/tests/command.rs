@@ -199,11 +199,21 @@ fn machines_are_checked() {
 
 /// Commands that are refused, and how the message begins.
 const REFUSED: &[(&[&str], &str)] = &[
-    (&["run", "nothing"], "error: no workload `nothing`, expected one of saxpy, gemm, "),
+    (
+        &["run", "zzz"],
+        "error: no workload `zzz`, `strata list workloads` shows all; a launch file's name ends in .toml",
+    ),
+    (&["run", "gem"], "error: no workload `gem` (did you mean gemm, sgemm"),
+    (
+        &["run", "gemm", "--size", "stash"],
+        "error: workload `gemm` has no size `stash`: expected test, small, paper",
+    ),
+    (&["run", "saxpy", "--system", "fuze"], "error: fuze: no such system, expected one of "),
+    (&["workload", "export", "nothing", "x"], "error: no workload `nothing`"),
     (&["run", "absent.toml"], "error: absent.toml: "),
     (
         &["run", "saxpy", "--size", "huge"],
-        "error: --size huge: no size is called `huge`: expected test, small or paper",
+        "error: --size huge: no size is called `huge`: expected test, small, paper or stash",
     ),
     (&["run", "saxpy", "--machine", "cray"], "error: cray: no such machine, expected one of gtx480"),
     (&["run", "saxpy", "--machine", "absent.toml"], "error: absent.toml: "),

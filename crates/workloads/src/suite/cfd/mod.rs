@@ -23,7 +23,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     ],
     differences: &[
         "the mesh is made of distorted cubes, six tetrahedra each, around a block left out, not fvcorr.domn.097K's",
-        "elements are numbered by bins of 64 cubes and at random inside a bin",
+        "elements are numbered by bins of 64 cubes, as a renumbered mesh is",
         "a few iterations instead of 2000",
         "the copy of the variables before each iteration goes through the host",
         "the elements that pad the mesh to a multiple of the block repeat the last one whole, with its normals",
