@@ -30,7 +30,7 @@ pub trait HostProgram: fmt::Debug + Send + Sync {
     fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError>;
 }
 
-/// A buffer that holds results, as it was after the last launch.
+/// A buffer that holds results, as it was after the last launch: a program compares nothing on its way.
 ///
 /// Every program here leaves the same bytes whatever the order in which its threads ran, so two devices can be
 /// compared bit for bit.

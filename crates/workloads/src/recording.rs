@@ -163,9 +163,6 @@ impl<'a> Recording<'a> {
         if buffer.contents.len() < end {
             buffer.contents.resize(end, 0);
         }
-        if buffer.variable {
-            buffer.bytes = buffer.bytes.max(end as u64);
-        }
         &mut buffer.contents[start..end]
     }
 
@@ -175,8 +172,14 @@ impl<'a> Recording<'a> {
         }
     }
 
-    fn written(&mut self, to: DevicePtr) -> Spot {
-        self.spot(to).expect("the device accepted the write, so it lies in a buffer")
+    /// Where a write of `bytes` bytes begins.
+    fn written(&mut self, to: DevicePtr, bytes: u64) -> Spot {
+        let spot = self.spot(to).expect("the device accepted the write, so it lies in a buffer");
+        let buffer = &mut self.buffers[spot.buffer];
+        if buffer.variable {
+            buffer.bytes = buffer.bytes.max(spot.byte_offset + bytes);
+        }
+        spot
     }
 }
 
@@ -211,7 +214,7 @@ impl Device for Recording<'_> {
         if data.is_empty() {
             return Ok(());
         }
-        let to = self.written(to);
+        let to = self.written(to, data.len() as u64);
         if self.launched() {
             self.step(Step::Write { to, bytes: data.to_vec() });
         } else {
@@ -229,7 +232,7 @@ impl Device for Recording<'_> {
         if bytes == 0 {
             return Ok(());
         }
-        let to = self.written(to);
+        let to = self.written(to, bytes);
         if self.launched() {
             self.step(Step::Fill { to, bytes, value });
         } else if value != 0 || self.buffers[to.buffer].contents.len() as u64 > to.byte_offset {

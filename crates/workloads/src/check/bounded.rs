@@ -60,6 +60,15 @@ impl Bounded {
         Near { value: self.value, bound: self.error }
     }
 
+    /// What a later stage starts from: the device's own value, whose rounding errors, once accepted, are an input like any
+    /// other. Where the device's value is wrong, the bound is no number from here on, so that nothing that follows
+    /// passes.
+    #[must_use]
+    pub fn accepting(self, device: f32) -> Self {
+        let near = (f64::from(device) - self.value).abs() <= self.error;
+        if near { Self::from(device) } else { Self { error: f64::NAN, ..self } }
+    }
+
     /// The same with an error of `roundoffs` halves of a unit in the last place more: 1 for an operation that rounds
     /// to the nearest, 2 n for a function that is right to n ulp.
     #[must_use]
@@ -80,7 +89,9 @@ impl Bounded {
         let value = self.value.max(0.0).sqrt();
         let low = (self.value - self.error).max(0.0).sqrt();
         let high = (self.value + self.error).max(0.0).sqrt();
-        Self { value, error: (value - low).max(high - value) }.rounded(1.0)
+        // A bound that is no number stays none.
+        let error = if self.error.is_nan() { self.error } else { (value - low).max(high - value) };
+        Self { value, error }.rounded(1.0)
     }
 
     /// A function whose slope is at most `slope` wherever the device's argument may be, right to `ulps` units in the
@@ -101,7 +112,7 @@ impl Bounded {
     #[must_use]
     pub fn ln(self) -> Self {
         let low = self.value - self.error;
-        assert!(low > 0.0, "the logarithm of {self:?}, which may not be above zero");
+        assert!(low > 0.0 || low.is_nan(), "the logarithm of {self:?}, which may not be above zero");
         self.map(f64::ln, 1.0 / low, 1.0)
     }
 
@@ -114,13 +125,13 @@ impl Bounded {
     /// The greater of two.
     #[must_use]
     pub fn max(self, other: Self) -> Self {
-        Self { value: self.value.max(other.value), error: self.error.max(other.error) }
+        Self { value: self.value.max(other.value), error: worse(self.error, other.error) }
     }
 
     /// The smaller of two.
     #[must_use]
     pub fn min(self, other: Self) -> Self {
-        Self { value: self.value.min(other.value), error: self.error.max(other.error) }
+        Self { value: self.value.min(other.value), error: worse(self.error, other.error) }
     }
 
     /// Whether the device's value is below the other's, if that is sure.
@@ -129,6 +140,11 @@ impl Bounded {
         let apart = (self.value - other.value).abs() > self.error + other.error;
         apart.then_some(self.value < other.value)
     }
+}
+
+/// The greater of two bounds; none if one of them is none.
+fn worse(a: f64, b: f64) -> f64 {
+    if a.is_nan() || a > b { a } else { b }
 }
 
 impl From<f32> for Bounded {
@@ -238,6 +254,28 @@ mod tests {
                 assert!(x.1.error() < 1e-3, "{:?}", x.1);
             }
         }
+    }
+
+    #[test]
+    fn what_was_wrong_once_stays_wrong() {
+        let right = Bounded::new(1.0, 0.1).accepting(1.0625);
+        assert_eq!(right, Bounded::exact(1.0625));
+        let wrong = Bounded::new(2.0, 0.1).accepting(2.25);
+        let results = [
+            wrong + right,
+            right - wrong,
+            wrong * right,
+            right / wrong,
+            wrong.sqrt(),
+            wrong.ln(),
+            wrong.exp(),
+        ];
+        let extremes = [wrong.max(right), right.max(wrong), wrong.min(right), right.min(wrong)];
+        assert!(
+            results.iter().chain(&extremes).all(|result| result.error().is_nan()),
+            "{results:?} {extremes:?}"
+        );
+        assert_eq!(wrong.less(right), None);
     }
 
     #[test]

@@ -26,22 +26,21 @@ impl Log {
         lines
     }
 
-    /// Distinct lines as pairs: offset and hash, size and the number of the phase that is next.
+    /// Distinct lines as pairs: offset and hash, size and the number of the phase that is next. The second MapReduce puts
+    /// the hash of the line's URL in the place of the line's.
     pub(super) fn reduced(&self, distinct: &[Line]) -> (Vec<i32>, Vec<i32>) {
-        let key = |line: &Line| [int(line.offset), hash_text(self.line(*line))];
+        let key = |line: &Line| [int(line.offset), hash_text(self.url(*line))];
         let value = |line: &Line| [int(line.bytes), 1];
         (distinct.iter().flat_map(key).collect(), distinct.iter().flat_map(value).collect())
     }
 
+    fn url(&self, line: Line) -> &[u8] {
+        self.line(line).split(|&c| c == b'\t').next().expect("a line begins with its URL")
+    }
+
     /// Distinct lines by URL, those of one URL in the order of `distinct`.
     pub(super) fn views(&self, distinct: &[Line]) -> Views {
-        let mut views: Vec<(&[u8], Line)> = distinct
-            .iter()
-            .map(|&line| {
-                let url = self.line(line).split(|&c| c == b'\t').next().expect("a line begins with its URL");
-                (url, line)
-            })
-            .collect();
+        let mut views: Vec<(&[u8], Line)> = distinct.iter().map(|&line| (self.url(line), line)).collect();
         views.sort_by_key(|&(url, _)| (hash_text(url), url));
 
         let mut text = self.text.clone();

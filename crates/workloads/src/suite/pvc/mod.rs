@@ -57,14 +57,14 @@ impl Body for Pvc {
         let mapped = lines.map(host, records, log.lines.len(), shape)?;
         let groups = lines.group(host, mapped, distinct.len())?;
         let reduced = lines.reduce(host, groups, shape)?;
-        let (keys, values) = log.reduced(&distinct);
-        lines.check(host, reduced, &keys, &values)?;
 
         let pages = MapReduce { label: "pages", input: args![text], block: self.block };
         let shape = Shape { key_bytes: 8, value_bytes: 4 };
         let mapped = pages.map(host, reduced, distinct.len(), shape)?;
         let groups = pages.group(host, mapped, views.firsts.len())?;
         pages.check_groups(host, groups, &views.keys, &views.addresses, &views.firsts)?;
+        let (keys, values) = log.reduced(&distinct);
+        lines.check(host, reduced, &keys, &values)?;
         host.exact("text", text, &views.text)?;
         Ok(())
     }

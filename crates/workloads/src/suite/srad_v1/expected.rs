@@ -24,6 +24,7 @@ pub(super) fn q0sqr(total: f32, total2: f32, pixels: usize) -> f32 {
 
 /// What the reduction leaves of the image's pixels and of their squares: at the head of each group of BLOCK the
 /// group's sum, at the head of each group of such groups the sum of their sums, and the total in front.
+#[derive(Default)]
 pub(super) struct Sums {
     pub(super) sums: Vec<Bounded>,
     pub(super) sums2: Vec<Bounded>,
