@@ -21,9 +21,13 @@ pub struct ListArguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum What {
+    /// Programs; of each size its buffers and its thread-instructions.
     Workloads,
+    /// Machine files.
     Machines,
+    /// What papers compare, to be laid over a machine.
     Systems,
+    /// Where designs can stand, and which can.
     Doors,
 }
 
@@ -102,7 +106,7 @@ fn workload_row(workload: &Workload) -> Value {
             (None, _) => String::new(),
             (Some(_), None) => "not measured".into(),
             (Some(_), Some(Measured { footprint_bytes, thread_instructions, .. })) => {
-                format!("{} {}", scaled(footprint_bytes, "B"), scaled(thread_instructions, "instr."))
+                format!("{}, {}", scaled(footprint_bytes, "B"), scaled(thread_instructions, "").trim_end())
             }
         });
     }
