@@ -3,6 +3,7 @@
 mod assemble;
 pub mod catalogue;
 pub mod device;
+pub mod energy;
 pub mod gpu;
 pub mod machine;
 mod part;

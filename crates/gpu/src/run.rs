@@ -123,6 +123,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
             window: timed.window(),
             peak_memory_bytes: peak_memory_bytes(),
         },
+        energy: timed.energy(),
         statistics,
     })
 }

@@ -1,0 +1,116 @@
+//! Energy in results: JSON and lines of the page.
+
+use serde_json::{Map, Value, json};
+
+use super::summary::Page;
+use crate::energy::{EnergyReport, EventEnergy, StructureEnergy};
+
+/// The energy of a run: sums, structures and their events.
+pub(super) fn run(energy: &EnergyReport) -> Value {
+    report(energy, |structure| {
+        let event = |event: &EventEnergy| {
+            let value = json!({ "count": event.count, "pj_each": event.each_pj, "pj": event.pj() });
+            (event.counter.to_owned(), value)
+        };
+        let events: Map<String, Value> = structure.events.iter().map(event).collect();
+        let mut value = sums(structure);
+        value["events"] = Value::Object(events);
+        value
+    })
+}
+
+/// The energy of a launch: sums and structures.
+pub(super) fn launch(energy: &EnergyReport) -> Value {
+    report(energy, sums)
+}
+
+fn report(energy: &EnergyReport, structure: impl Fn(&StructureEnergy) -> Value) -> Value {
+    let structures: Map<String, Value> =
+        energy.structures.iter().map(|part| (part.name.clone(), structure(part))).collect();
+    json!({
+        "pj": energy.total_pj(),
+        "dynamic_pj": energy.dynamic_pj(),
+        "leakage_pj": energy.leakage_pj(),
+        "watts": energy.watts(),
+        "off_chip_share": energy.off_chip_share(),
+        "unknown": energy.unknown,
+        "structures": structures,
+    })
+}
+
+fn sums(structure: &StructureEnergy) -> Value {
+    json!({
+        "off_chip": structure.off_chip,
+        "pj": structure.total_pj(),
+        "dynamic_pj": structure.dynamic_pj(),
+        "leakage_pj": structure.leakage_pj,
+    })
+}
+
+/// Structures with a line's room on the page: those that take most.
+const STRUCTURES_SHOWN: usize = 5;
+
+/// The lines of the page.
+pub(super) fn rows(energy: &EnergyReport, page: &mut Page) {
+    let total = energy.total_pj();
+    let share = |pj: f64| if total > 0.0 { 100.0 * pj / total } else { 0.0 };
+    page.section("energy");
+    page.row(
+        "total",
+        &format!(
+            "{}, {:.1} W on average; {:.1} % of it leakage",
+            joules(total),
+            energy.watts(),
+            share(energy.leakage_pj())
+        ),
+    );
+    let mut structures: Vec<&StructureEnergy> = energy.structures.iter().collect();
+    structures.sort_by(|a, b| b.total_pj().total_cmp(&a.total_pj()));
+    let shown: Vec<String> = structures
+        .iter()
+        .take(STRUCTURES_SHOWN)
+        .map(|part| format!("{} {:.1} %", part.name.replace('_', " "), share(part.total_pj())))
+        .collect();
+    page.row("most in", &shown.join(", "));
+    if let Some(l1d) = energy.structure("l1d") {
+        page.row(
+            "L1D",
+            &format!("{}, {:.1} % of it leakage", joules(l1d.total_pj()), {
+                let pj = l1d.total_pj();
+                if pj > 0.0 { 100.0 * l1d.leakage_pj / pj } else { 0.0 }
+            }),
+        );
+    }
+    page.row(
+        "off-chip requests",
+        &format!("{:.1} %: network, L2 and DRAM of all", 100.0 * energy.off_chip_share()),
+    );
+    if !energy.unknown.is_empty() {
+        page.row("NOT COUNTED", &format!("no energy is known of {}", energy.unknown.join(", ")));
+    }
+}
+
+/// Picojoules for a reader.
+fn joules(pj: f64) -> String {
+    let mut value = pj;
+    for unit in ["pJ", "nJ", "uJ", "mJ"] {
+        if value < 1000.0 {
+            return format!("{value:.1} {unit}");
+        }
+        value /= 1000.0;
+    }
+    format!("{value:.1} J")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn joules_for_readers() {
+        assert_eq!(joules(0.0), "0.0 pJ");
+        assert_eq!(joules(1500.0), "1.5 nJ");
+        assert_eq!(joules(2.5e12), "2.5 J");
+        assert_eq!(joules(4e15), "4000.0 J");
+    }
+}
