@@ -187,7 +187,8 @@ impl<'a> TimedDevice<'a> {
         self.seconds += started.elapsed().as_secs_f64();
         let finished = finished?;
         let after = self.gpu.statistics();
-        let counted: Vec<Group> = after.iter().zip(&before).map(|(after, before)| after.since(before)).collect();
+        let counted: Vec<Group> =
+            after.iter().zip(&before).map(|(after, before)| after.since(before)).collect();
         let issued = Issued::of(&counted);
         let energy = self.meter.as_ref().map(|meter| meter.report(&counted, finished.cycles));
         let gpu = &mut self.gpu;

@@ -3,7 +3,7 @@
 use strata_engine::statistics::{Group, Mark};
 
 use super::report::{EnergyReport, EventEnergy, StructureEnergy};
-use super::section::EnergySection;
+use super::section::{EnergySection, StructureSection};
 use crate::machine::Machine;
 
 /// Turns counters into energy.
@@ -21,10 +21,8 @@ struct Structure {
     off_chip: bool,
     /// Watts of all instances.
     leakage_w: f64,
-    /// The group of its events, if it has any.
-    group: String,
-    /// Counters and picojoules of one event.
-    events: Vec<(&'static str, f64)>,
+    /// Groups, counters, and picojoules of one event.
+    events: Vec<(&'static str, &'static str, f64)>,
 }
 
 impl Meter {
@@ -37,7 +35,11 @@ impl Meter {
         let Some(section) = &machine.file().energy else { return Ok(None) };
         let bind = || {
             let mut unknown = machine.replaced_energies().to_vec();
-            unknown.extend(uncovered(section, groups)?);
+            for name in uncovered(section, groups)? {
+                if !unknown.contains(&name) {
+                    unknown.push(name);
+                }
+            }
             Ok(Meter {
                 structures: bind(machine, section, groups)?,
                 unknown,
@@ -56,11 +58,11 @@ impl Meter {
     pub fn report(&self, counted: &[Group], cycles: u64) -> EnergyReport {
         let seconds = cycles as f64 / self.core_hz;
         let structure = |structure: &Structure| {
-            let group = counted.iter().find(|group| group.name == structure.group);
-            let event = |(counter, each_pj): &(&'static str, f64)| EventEnergy {
-                counter,
-                count: group.and_then(|group| group.get(counter)).unwrap_or(0),
-                each_pj: *each_pj,
+            let event = |&(name, counter, each_pj): &(&'static str, &'static str, f64)| {
+                let group =
+                    counted.iter().find(|group| group.name == name).expect("a bound group is reported");
+                let count = group.get(counter).expect("a bound counter is reported");
+                EventEnergy { group: name, counter, count, each_pj }
             };
             StructureEnergy {
                 name: structure.name.clone(),
@@ -77,34 +79,31 @@ impl Meter {
     }
 }
 
-/// Every structure of the section with its group and counters found.
+/// Every structure of the section with its counters found.
 fn bind(machine: &Machine, section: &EnergySection, groups: &[Group]) -> Result<Vec<Structure>, String> {
-    let structure = |(name, structure): (&String, &super::StructureSection)| {
-        let group = match &structure.counts {
-            None => None,
-            Some(counts) => Some(groups.iter().find(|group| group.name == counts).ok_or_else(|| {
+    let structure = |(name, structure): (&String, &StructureSection)| {
+        let mut events = Vec::new();
+        for (group_name, costs) in &structure.pj {
+            let group = groups.iter().find(|group| group.name == group_name).ok_or_else(|| {
                 let known: Vec<&str> = groups.iter().map(|group| group.name).collect();
-                format!("{name}.counts: found `{counts}`, expected one of {}", known.join(", "))
-            })?),
-        };
-        let event = |counter: &String, pj: f64| {
-            let group = group.expect("a section with events names its group");
-            energy_events(group).find(|event| event == counter).map(|event| (event, pj)).ok_or_else(|| {
-                let known: Vec<&str> = energy_events(group).collect();
-                format!(
-                    "{name}.pj.{counter}: found no such energy event in `{}`, expected one of {}",
-                    group.name,
-                    known.join(", ")
-                )
-            })
-        };
-        let events = structure.pj.iter().map(|(counter, pj)| event(counter, **pj)).collect::<Result<_, _>>()?;
+                format!("{name}.pj: found the group `{group_name}`, expected one of {}", known.join(", "))
+            })?;
+            for (counter, pj) in costs {
+                let counter = energy_events(group).find(|event| event == counter).ok_or_else(|| {
+                    let known: Vec<&str> = energy_events(group).collect();
+                    format!(
+                        "{name}.pj.{group_name}: found `{counter}`, expected one of its energy events: {}",
+                        known.join(", ")
+                    )
+                })?;
+                events.push((group.name, counter, **pj));
+            }
+        }
         let leakage_mw: f64 = structure.leakage_mw.values().map(|part| **part).sum();
         Ok(Structure {
             name: name.clone(),
             off_chip: structure.off_chip,
             leakage_w: leakage_mw * 1e-3 * structure.per.instances(machine.file()) as f64,
-            group: structure.counts.clone().unwrap_or_default(),
             events,
         })
     };
@@ -116,26 +115,29 @@ fn bind(machine: &Machine, section: &EnergySection, groups: &[Group]) -> Result<
 fn uncovered(section: &EnergySection, groups: &[Group]) -> Result<Vec<String>, String> {
     let mut unknown = Vec::new();
     for group in groups {
-        let structures: Vec<_> =
-            section.iter().filter(|(_, structure)| structure.counts.as_deref() == Some(group.name)).collect();
-        let events: Vec<&str> = energy_events(group).collect();
-        let Some((first, _)) = structures.first() else {
-            unknown.extend((!events.is_empty()).then(|| group.name.to_owned()));
+        let costs =
+            section.iter().filter_map(|(name, structure)| Some((name, structure.pj.get(group.name)?)));
+        let costs: Vec<_> = costs.collect();
+        let mut events = energy_events(group).peekable();
+        let Some((first, _)) = costs.first() else {
+            unknown.extend(events.peek().map(|_| group.name.to_owned()));
             continue;
         };
         for event in events {
-            let having: Vec<&str> = structures
-                .iter()
-                .filter(|(_, structure)| structure.pj.contains_key(event))
-                .map(|(name, _)| name.as_str())
-                .collect();
-            match having.as_slice() {
-                [_] => {}
-                [] => return Err(format!("{first}.pj.{event}: found no energy of it, expected one")),
-                [_, second, ..] => {
+            let mut having =
+                costs.iter().filter(|(_, costs)| costs.contains_key(event)).map(|(name, _)| name);
+            match (having.next(), having.next()) {
+                (Some(_), None) => {}
+                (None, _) => {
                     return Err(format!(
-                        "{second}.pj.{event}: found a second energy of it, expected one; it has one in `{}`",
-                        having[0]
+                        "{first}.pj.{}: found nothing for `{event}`, expected its energy",
+                        group.name
+                    ));
+                }
+                (Some(one), Some(other)) => {
+                    return Err(format!(
+                        "{other}.pj.{}: found a second energy for `{event}`, expected one: `{one}` has it",
+                        group.name
                     ));
                 }
             }
@@ -145,6 +147,10 @@ fn uncovered(section: &EnergySection, groups: &[Group]) -> Result<Vec<String>, S
 }
 
 /// The counters of a group that cost energy.
-fn energy_events(group: &Group) -> impl Iterator<Item = &'static str> + use<> {
-    group.definitions.iter().filter(|definition| definition.mark == Mark::Energy).map(|definition| definition.name)
+pub(super) fn energy_events(group: &Group) -> impl Iterator<Item = &'static str> + use<> {
+    group
+        .definitions
+        .iter()
+        .filter(|definition| definition.mark == Mark::Energy)
+        .map(|definition| definition.name)
 }

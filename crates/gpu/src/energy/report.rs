@@ -27,6 +27,8 @@ pub struct StructureEnergy {
 /// One kind of event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EventEnergy {
+    /// The counter's statistics group.
+    pub group: &'static str,
     /// The counter.
     pub counter: &'static str,
     /// How often.

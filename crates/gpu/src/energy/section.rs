@@ -14,8 +14,6 @@ pub type EnergySection = BTreeMap<String, StructureSection>;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StructureSection {
-    /// The statistics group that counts its events; none for what only leaks.
-    pub counts: Option<String>,
     /// What there is one of it for.
     pub per: Per,
     /// The door behind which it stands: a system that replaces the design there replaces the energy too.
@@ -26,9 +24,9 @@ pub struct StructureSection {
     /// Milliwatts that each instance takes whatever it does, by part.
     #[serde(default)]
     pub leakage_mw: BTreeMap<String, Cited<f64>>,
-    /// Picojoules of one event, by the counter's name.
+    /// Picojoules of one event, by the statistics group and name of its counter.
     #[serde(default)]
-    pub pj: BTreeMap<String, Cited<f64>>,
+    pub pj: BTreeMap<String, BTreeMap<String, Cited<f64>>>,
 }
 
 /// What there is one instance of a structure for.
@@ -71,22 +69,17 @@ impl Per {
 impl StructureSection {
     /// Finds numbers that cannot be. The error names the key.
     pub(crate) fn check(&self) -> Result<(), String> {
-        let numbers = [("leakage_mw", &self.leakage_mw), ("pj", &self.pj)];
-        for (table, values) in numbers {
+        let leakage = ("leakage_mw".to_owned(), &self.leakage_mw);
+        let events = self.pj.iter().map(|(group, events)| (format!("pj.{group}"), events));
+        for (table, values) in std::iter::once(leakage).chain(events) {
             for (key, cited) in values {
                 if !cited.value.is_finite() || cited.value < 0.0 {
-                    return Err(format!(
-                        "{table}.{key}: found {}, expected a number from 0 on",
-                        cited.value
-                    ));
+                    return Err(format!("{table}.{key}: found {}, expected a number from 0 on", cited.value));
                 }
                 if cited.source.trim().is_empty() {
                     return Err(format!("{table}.{key}: found no source, expected one, or `ASSUMED: why`"));
                 }
             }
-        }
-        if self.counts.is_none() && !self.pj.is_empty() {
-            return Err("counts: found none, expected the statistics group that counts the events".into());
         }
         Ok(())
     }

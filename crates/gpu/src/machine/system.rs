@@ -115,7 +115,9 @@ fn drop_energies(machine: &mut Table, above: &Table) -> Vec<String> {
 fn has(table: &Table, path: &str) -> bool {
     match path.split_once('.') {
         None => table.contains_key(path),
-        Some((first, rest)) => table.get(first).and_then(Value::as_table).is_some_and(|inner| has(inner, rest)),
+        Some((first, rest)) => {
+            table.get(first).and_then(Value::as_table).is_some_and(|inner| has(inner, rest))
+        }
     }
 }
 

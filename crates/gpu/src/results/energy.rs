@@ -10,7 +10,7 @@ pub(super) fn run(energy: &EnergyReport) -> Value {
     report(energy, |structure| {
         let event = |event: &EventEnergy| {
             let value = json!({ "count": event.count, "pj_each": event.each_pj, "pj": event.pj() });
-            (event.counter.to_owned(), value)
+            (format!("{}.{}", event.group, event.counter), value)
         };
         let events: Map<String, Value> = structure.events.iter().map(event).collect();
         let mut value = sums(structure);
