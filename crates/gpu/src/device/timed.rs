@@ -15,6 +15,7 @@ use super::arguments::{check_shape, parameter_block};
 use super::heap::{Buffer, Heap};
 use super::system::SystemRegion;
 use crate::Progress;
+use crate::endurance;
 use crate::energy::{EnergyReport, Meter};
 use crate::gpu::{Gpu, GpuOptions};
 use crate::machine::Machine;
@@ -60,7 +61,10 @@ impl<'a> TimedDevice<'a> {
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Result<TimedDevice<'a>, String> {
         let file = machine.file();
-        let meter = Meter::new(machine, &gpu.statistics())?;
+        let groups = gpu.statistics();
+        let meter = Meter::new(machine, &groups)?;
+        // Checked before anything runs: the counters that an `endurance` section names.
+        endurance::lifetimes(machine, &groups, 0)?;
         let program = Program::parse(module, machine.compile_options())?;
         let bytes = *file.gpu.memory_mib << 20;
         let system = SystemRegion::new(bytes);

@@ -5,10 +5,12 @@
 //! sources; a [`Meter`] holds both against each other when a machine is loaded, and turns counters into a
 //! [`EnergyReport`] after a launch or a run.
 
+mod explain;
 mod meter;
 mod report;
 mod section;
 
+pub use explain::explain;
 pub use meter::Meter;
 pub use report::{EnergyReport, EventEnergy, StructureEnergy};
 pub use section::{EnergySection, Per, StructureSection};

@@ -126,7 +126,8 @@ fn has(table: &Table, path: &str) -> bool {
 fn lay_over(below: &mut Table, above: &Table, path: &str) {
     for (key, value) in above {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        let is_whole = catalogue::doors().iter().any(|door| door.name == path) || path.starts_with("energy.");
+        let is_whole = catalogue::doors().iter().any(|door| door.name == path)
+            || ["energy.", "endurance."].iter().any(|section| path.starts_with(section));
         match (below.get_mut(key), value) {
             (Some(Value::Table(inner)), Value::Table(value)) if !is_whole => lay_over(inner, value, &path),
             _ => {

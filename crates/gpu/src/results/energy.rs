@@ -1,8 +1,9 @@
-//! Energy in results: JSON and lines of the page.
+//! Energy and lifetime in results: JSON and lines of the page.
 
 use serde_json::{Map, Value, json};
 
 use super::summary::Page;
+use crate::endurance::Lifetime;
 use crate::energy::{EnergyReport, EventEnergy, StructureEnergy};
 
 /// The energy of a run: sums, structures and their events.
@@ -45,6 +46,39 @@ fn sums(structure: &StructureEnergy) -> Value {
         "dynamic_pj": structure.dynamic_pj(),
         "leakage_pj": structure.leakage_pj,
     })
+}
+
+/// How long an array lasts.
+pub(super) fn lifetime(lifetime: &Lifetime) -> (String, Value) {
+    // JSON knows no infinity.
+    let finite = |seconds: f64| seconds.is_finite().then_some(seconds);
+    let value = json!({
+        "writes": lifetime.writes,
+        "hottest_line_writes": lifetime.hottest_line_writes,
+        "mean_line_writes": lifetime.mean_line_writes,
+        "hottest_seconds": finite(lifetime.hottest_seconds),
+        "levelled_seconds": finite(lifetime.levelled_seconds),
+    });
+    (lifetime.structure.clone(), value)
+}
+
+/// A line of the page for each array that wears out.
+pub(super) fn lifetime_rows(lifetimes: &[Lifetime], page: &mut Page) {
+    const YEAR: f64 = 365.25 * 24.0 * 3600.0;
+    if !lifetimes.is_empty() {
+        page.section("lifetime, if the run were repeated for ever");
+    }
+    for lifetime in lifetimes {
+        let years = |seconds: f64| format!("{:.2} years", seconds / YEAR);
+        page.row(
+            &lifetime.structure,
+            &format!(
+                "{}; {} if all lines were written alike",
+                years(lifetime.hottest_seconds),
+                years(lifetime.levelled_seconds)
+            ),
+        );
+    }
 }
 
 /// Structures with a line's room on the page: those that take most.

@@ -24,6 +24,7 @@ impl RunResult {
                 (group.name.to_owned(), Value::Object(counters))
             })
             .collect();
+        let lifetimes: Map<String, Value> = self.lifetimes.iter().map(energy::lifetime).collect();
         let (verified, problems) = match &self.verdict {
             Verdict::Verified => (Value::Bool(true), vec![]),
             Verdict::Wrong(problems) => (Value::Bool(false), problems.clone()),
@@ -61,6 +62,7 @@ impl RunResult {
                 "largest_error": comparison.largest_error.is_finite().then_some(comparison.largest_error),
             })).collect::<Vec<_>>(),
             "energy": self.energy.as_ref().map(energy::run),
+            "endurance": lifetimes,
             "statistics": statistics,
         })
     }

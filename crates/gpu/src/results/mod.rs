@@ -9,6 +9,7 @@ use strata_engine::hash::Fnv;
 use strata_engine::statistics::Group;
 use strata_workloads::Comparison;
 
+use crate::endurance::Lifetime;
 use crate::energy::EnergyReport;
 
 pub use host::peak_memory_bytes;
@@ -103,6 +104,8 @@ pub struct RunResult {
     pub statistics: Vec<Group>,
     /// Energy of all launches, when the machine has an `energy` section.
     pub energy: Option<EnergyReport>,
+    /// How long arrays last whose cells wear out, if there are any.
+    pub lifetimes: Vec<Lifetime>,
     /// How the simulation itself went.
     pub cost: SimulationCost,
 }

@@ -29,6 +29,7 @@ impl RunResult {
         if let Some(energy) = &self.energy {
             super::energy::rows(energy, &mut page);
         }
+        super::energy::lifetime_rows(&self.lifetimes, &mut page);
         self.tail(&mut page);
         page.0
     }
