@@ -80,9 +80,17 @@ impl EnergyReport {
     /// The share of the energy that goes into requests that leave the SMs: network, LLC and DRAM over everything
     /// (FUSE Fig. 1b). 0 when there is no energy.
     pub fn off_chip_share(&self) -> f64 {
-        let off_chip: f64 =
-            self.structures.iter().filter(|part| part.off_chip).map(StructureEnergy::total_pj).sum();
-        let total = self.total_pj();
+        self.share_of_off_chip(StructureEnergy::total_pj)
+    }
+
+    /// The same share of the events' energy alone, which no assumption on leakage touches.
+    pub fn off_chip_dynamic_share(&self) -> f64 {
+        self.share_of_off_chip(StructureEnergy::dynamic_pj)
+    }
+
+    fn share_of_off_chip(&self, pj: fn(&StructureEnergy) -> f64) -> f64 {
+        let off_chip: f64 = self.structures.iter().filter(|part| part.off_chip).map(pj).sum();
+        let total: f64 = self.structures.iter().map(pj).sum();
         if total > 0.0 { off_chip / total } else { 0.0 }
     }
 

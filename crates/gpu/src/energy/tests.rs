@@ -157,6 +157,8 @@ fn energy_is_counts_times_numbers_and_power_times_time() {
         .iter()
         .sum();
     assert!((report.off_chip_share() - off_chip / sum).abs() < 1e-12);
+    let still = meter.report(&counted(&machine, 3), 0);
+    assert!((report.off_chip_dynamic_share() - still.off_chip_share()).abs() < 1e-12);
 }
 
 #[test]

@@ -34,6 +34,7 @@ fn report(energy: &EnergyReport, structure: impl Fn(&StructureEnergy) -> Value) 
         "leakage_pj": energy.leakage_pj(),
         "watts": energy.watts(),
         "off_chip_share": energy.off_chip_share(),
+        "off_chip_dynamic_share": energy.off_chip_dynamic_share(),
         "unknown": energy.unknown,
         "structures": structures,
     })
@@ -117,7 +118,11 @@ pub(super) fn rows(energy: &EnergyReport, page: &mut Page) {
     }
     page.row(
         "off-chip requests",
-        &format!("{:.1} %: network, L2 and DRAM of all", 100.0 * energy.off_chip_share()),
+        &format!(
+            "{:.1} % of all, {:.1} % without leakage: network, L2 and DRAM",
+            100.0 * energy.off_chip_share(),
+            100.0 * energy.off_chip_dynamic_share()
+        ),
     );
     if !energy.unknown.is_empty() {
         page.row("NOT COUNTED", &format!("no energy is known of {}", energy.unknown.join(", ")));
