@@ -240,7 +240,7 @@ mod tests {
         report.merge(&Toy { seen: 1, kept: 0, largest: 9 }.report());
         assert_eq!((report.get("seen"), report.get("largest")), (Some(5), Some(9)));
         let earlier = Toy { seen: 2, kept: 1, largest: 7 }.report();
-        assert_eq!(report.since(&earlier).values, [3, 0, 9]);
+        assert_eq!(report.since(&earlier).values, [3, 1, 9]);
         let marks: Vec<Mark> = report.definitions.iter().map(|definition| definition.mark).collect();
         assert_eq!(marks, [Mark::Plain, Mark::Energy, Mark::Maximum]);
         assert_eq!(report.definitions[1].meaning, "Things kept.");
