@@ -174,8 +174,9 @@ impl SmStatistics {
         } += slots;
     }
 
-    /// Counts an instruction of a class that `lanes` execute.
-    #[inline]
+    /// Counts an instruction of a class that `lanes` execute. Not inlined: its forty ways would cost the whole of an SM's
+    /// tick registers.
+    #[inline(never)]
     pub fn count_class(&mut self, class: Class, lanes: u32) {
         let (issued, executed) = match class {
             Class::IntAdd => (&mut self.issued_int_add, &mut self.lanes_int),
