@@ -214,10 +214,10 @@ def main():
     symbols = Symbols(binary)
     runs = {name: profile(binary, symbols, [name]) for name in workloads(binary)}
     parts = {
-        "stages": stages_table({name: runs[name] for name in ["gemm", "conv2d", "saxpy", "atax", "gather"]}),
+        "stages": stages_table({name: runs[name] for name in ["gemm", "2dconv", "saxpy", "atax", "gather"]}),
         "traffic": traffic_table(runs),
         "sms": sweep_table(binary, symbols, "SMs", "gpu.sms", SMS, "gemm", "--set", "network.topology=crossbar"),
-        "warps": sweep_table(binary, symbols, "warp slots", "sm.warp_slots", WARP_SLOTS, "conv2d"),
+        "warps": sweep_table(binary, symbols, "warp slots", "sm.warp_slots", WARP_SLOTS, "2dconv"),
     }
     page = pages.ROOT / "docs/performance.md"
     if "--no-time" in sys.argv:

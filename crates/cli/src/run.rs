@@ -6,11 +6,11 @@ use clap::Args;
 use strata_gpu::machine::Machine;
 use strata_gpu::results::{RunResult, Verdict};
 use strata_gpu::{RunRequest, run as run_on_gpu};
+use strata_workloads::HostProgram;
 use strata_workloads::launch_file;
-use strata_workloads::{HostProgram, Size};
 
 use crate::progress::Bar;
-use crate::{Finished, print};
+use crate::{Finished, print, workload};
 
 /// Arguments of `strata run`.
 #[derive(Args)]
@@ -86,19 +86,16 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
 
 fn program(arguments: &RunArguments) -> Result<(Box<dyn HostProgram>, Option<String>), String> {
     let name = &arguments.program;
-    if let Some(workload) = strata_workloads::find(name) {
-        let size: Size =
-            arguments.size.parse().map_err(|error| format!("--size {}: {error}", arguments.size))?;
-        let program = workload.program(size).map_err(|error| error.to_string())?;
-        return Ok((program, Some(size.name().to_owned())));
-    }
     let path = Path::new(name);
     if path.extension().is_some_and(|extension| extension == "toml") {
         let file = launch_file::read(path).map_err(|error| error.to_string())?;
         return Ok((Box::new(file), None));
     }
-    let known: Vec<&str> = strata_workloads::all().iter().map(|workload| workload.name).collect();
-    Err(format!("no workload `{name}`, expected one of {} or a launch file (*.toml)", known.join(", ")))
+    let workload =
+        workload::named(name).map_err(|error| format!("{error}; a launch file's name ends in .toml"))?;
+    let size = workload::size(&arguments.size)?;
+    let program = workload.program(size).map_err(|error| error.to_string())?;
+    Ok((program, Some(size.name().to_owned())))
 }
 
 fn report(result: &RunResult, json: Option<&str>) -> Result<(), String> {

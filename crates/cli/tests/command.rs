@@ -231,7 +231,17 @@ fn the_area_of_the_l1d_is_fuse_table_iii() {
 
 /// Commands that are refused, and how the message begins.
 const REFUSED: &[(&[&str], &str)] = &[
-    (&["run", "nothing"], "error: no workload `nothing`, expected one of 2dconv, "),
+    (
+        &["run", "zzz"],
+        "error: no workload `zzz`, `strata list workloads` shows all; a launch file's name ends in .toml",
+    ),
+    (&["run", "gem"], "error: no workload `gem` (did you mean gemm, sgemm"),
+    (
+        &["run", "gemm", "--size", "stash"],
+        "error: workload `gemm` has no size `stash`: expected test, small, paper",
+    ),
+    (&["run", "saxpy", "--system", "fuze"], "error: fuze: no such system, expected one of "),
+    (&["workload", "export", "nothing", "x"], "error: no workload `nothing`"),
     (&["run", "absent.toml"], "error: absent.toml: "),
     (
         &["run", "saxpy", "--size", "huge"],

@@ -4,15 +4,22 @@
 use std::path::Path;
 
 use strata_gpu::device::ReferenceDevice;
+use strata_gpu::machine::Machine;
 use strata_gpu::profile::profile;
 use strata_workloads::recording::Recording;
 use strata_workloads::{HostProgram, Measured, Outcome, Size, all, launch_file};
+
+/// What measurements were made on.
+fn gtx480() -> Machine {
+    Machine::load("gtx480", &[]).expect("a built-in machine can be built")
+}
 
 #[test]
 fn measurements_are_up_to_date() {
     for workload in all() {
         let program = workload.program(Size::Test).expect("every workload has it");
-        let (profile, outcome) = profile(program.as_ref()).expect("the reference executor runs it");
+        let (profile, outcome) =
+            profile(program.as_ref(), &gtx480()).expect("the reference executor runs it");
         assert!(outcome.passed(), "{}: {outcome}", workload.name);
         let fresh = Measured {
             inputs_hash: format!("{:016x}", profile.inputs_hash),
@@ -44,7 +51,8 @@ fn test_sizes_are_small_and_wide_enough() {
 fn a_workload_written_as_a_launch_file_does_the_same() {
     for workload in all() {
         let program = workload.program(Size::Test).expect("every workload has it");
-        let mut device = ReferenceDevice::for_program(program.as_ref()).expect("the module is right");
+        let mut device =
+            ReferenceDevice::for_program(program.as_ref(), &gtx480()).expect("the module is right");
         let mut recording = Recording::new(&mut device);
         let outcome = program.run(&mut recording).expect("the reference executor runs it");
         let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("written").join(workload.name);
@@ -52,7 +60,7 @@ fn a_workload_written_as_a_launch_file_does_the_same() {
         let instructions = device.instructions();
 
         let file = launch_file::read(&folder.join(launch_file::FILE_NAME)).unwrap();
-        let mut device = ReferenceDevice::for_program(&file).expect("the module is the same");
+        let mut device = ReferenceDevice::for_program(&file, &gtx480()).expect("the module is the same");
         let again = file.run(&mut device).expect("the reference executor runs it");
         assert!(again.passed(), "{}: {again}", workload.name);
         assert_eq!(device.instructions(), instructions, "{}", workload.name);

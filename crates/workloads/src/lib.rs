@@ -29,6 +29,8 @@ pub mod suite;
 
 mod element;
 mod host;
+mod input;
+mod mapreduce;
 mod program;
 mod reference;
 

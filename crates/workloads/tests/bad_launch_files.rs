@@ -103,6 +103,8 @@ const CASES: &[(&str, &str)] = &[
         "kernel = \"k\"",
         "kernel = \"k\"\nbefore = [{ buffer = \"a\", byte_offset = 8, file = \"short.bin\" }]",
     ),
+    ("kernel = \"k\"", "kernel = \"k\"\nbefore = [{ buffer = \"a\", fill = 0, file = \"short.bin\" }]"),
+    ("relative = 1e-6", "relative = 1e-6\nbounds = \"bounds.bin\""),
     ("buffer = \"b\"", "buffer = \"b\"\ntype = \"f16\""),
     ("buffer = \"b\"", "buffer = \"b\"\nbyte_offset = 16"),
     ("buffer = \"b\"", "buffer = \"b\"\nbyte_offset = 4\ncount = 4"),
@@ -118,7 +120,8 @@ fn every_refusal_says_where_what_and_what_else() {
     std::fs::write(folder.join("k.ptx"), ".version 8.0\n.visible .entry k(\n)\n{ ret; }\n").unwrap();
     std::fs::write(folder.join("short.bin"), [0; 15]).unwrap();
     let bounds: Vec<u8> = [0.5_f64, 1.0, f64::INFINITY, -1.0].iter().flat_map(|x| x.to_le_bytes()).collect();
-    std::fs::write(folder.join("negative.bin"), bounds).unwrap();
+    std::fs::write(folder.join("negative.bin"), &bounds).unwrap();
+    std::fs::write(folder.join("bounds.bin"), [&bounds[..24], &[0; 8]].concat()).unwrap();
     let path = folder.join("l.toml");
     let read = |text: &str| {
         std::fs::write(&path, text).unwrap();
@@ -201,6 +204,8 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:17:34: `launch[0].before[0].fill`: found 256, expected an integer from 0 to 255
         l.toml:17:52: `launch[0].before[0].bytes`: found 9, expected an integer from 0 to 8
         l.toml:17:51: `launch[0].before[0].file`: found a file of 15 bytes, expected at most the 8 bytes that follow in the buffer
+        l.toml:17:34: `launch[0].before[0].fill`: found both it and `file`, expected one of them
+        l.toml:25:10: `check[0].bounds`: found both it and `absolute` or `relative`, expected one of them
         l.toml:23:8: `check[0].type`: found "f16", expected one of u8, i8, u16, i16, u32, i32, u64, i64, f32, f64
         l.toml:21:1: `check[0].count`: found nothing, expected a part of the buffer with at least one element
         l.toml:24:9: `check[0].count`: found 4, expected an integer from 1 to 3

@@ -48,11 +48,26 @@ fn selected(names: &[String], size: Size) -> Result<Vec<&'static Workload>, Stri
 
 /// The workload of a name.
 pub fn named(name: &str) -> Result<&'static Workload, String> {
-    let known =
-        || strata_workloads::all().iter().map(|workload| workload.name).collect::<Vec<_>>().join(", ");
-    strata_workloads::find(name).ok_or_else(|| format!("no workload `{name}`, expected one of {}", known()))
+    strata_workloads::find(name).ok_or_else(|| {
+        let alike = alike(name).map(|alike| format!(" (did you mean {alike}?)")).unwrap_or_default();
+        format!("no workload `{name}`{alike}, `strata list workloads` shows all")
+    })
 }
 
-fn size(text: &str) -> Result<Size, String> {
+/// The names that a misspelt one may stand for, the likeliest first.
+fn alike(name: &str) -> Option<String> {
+    let likeness = |workload: &Workload| strsim::jaro_winkler(&name.to_ascii_lowercase(), workload.name);
+    let mut found: Vec<(f64, &str)> = strata_workloads::all()
+        .iter()
+        .map(|workload| (likeness(workload), workload.name))
+        .filter(|(likeness, _)| *likeness > 0.75)
+        .collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let names: Vec<&str> = found.iter().take(3).map(|(_, name)| *name).collect();
+    (!names.is_empty()).then(|| names.join(", "))
+}
+
+/// The size of a name.
+pub fn size(text: &str) -> Result<Size, String> {
     text.parse().map_err(|error| format!("--size {text}: {error}"))
 }

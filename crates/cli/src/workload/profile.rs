@@ -2,6 +2,7 @@
 
 use clap::Args;
 use serde_json::{Value, json};
+use strata_gpu::machine::Machine;
 use strata_gpu::profile;
 use strata_workloads::{Size, Workload};
 
@@ -13,6 +14,9 @@ use crate::{Finished, print};
 pub struct ProfileArguments {
     /// Workloads; all that have the size when none is named.
     names: Vec<String>,
+    /// The machine that kernels are compiled for: registers and spills are its own.
+    #[arg(long, default_value = "gtx480")]
+    machine: String,
     /// Size of their inputs: test, small, paper or stash.
     #[arg(long, default_value = "small")]
     size: String,
@@ -21,16 +25,18 @@ pub struct ProfileArguments {
 /// A JSON object a line, one for each workload.
 pub fn profile(arguments: &ProfileArguments) -> Result<Finished, String> {
     let size = size(&arguments.size)?;
+    let machine = Machine::load(&arguments.machine, &[]).map_err(|error| error.to_string())?;
     for workload in selected(&arguments.names, size)? {
-        print(&format!("{}\n", profile_one(workload, size)?))?;
+        print(&format!("{}\n", profile_one(workload, size, &machine)?))?;
     }
     Ok(Finished::Well)
 }
 
-fn profile_one(workload: &'static Workload, size: Size) -> Result<Value, String> {
+fn profile_one(workload: &'static Workload, size: Size, machine: &Machine) -> Result<Value, String> {
     let failed = |error: String| format!("{} --size {size}: {error}", workload.name);
     let program = workload.program(size).map_err(|error| error.to_string())?;
-    let (profile, outcome) = profile::profile(program.as_ref()).map_err(|error| failed(error.to_string()))?;
+    let (profile, outcome) =
+        profile::profile(program.as_ref(), machine).map_err(|error| failed(error.to_string()))?;
     if !outcome.passed() {
         return Err(failed(format!("the reference executor's results are wrong: {outcome}")));
     }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use clap::Args;
 use strata_gpu::device::ReferenceDevice;
+use strata_gpu::machine::Machine;
 use strata_workloads::{Size, Workload};
 
 use super::{selected, size};
@@ -14,6 +15,9 @@ use crate::{Finished, print};
 pub struct VerifyArguments {
     /// Workloads; all that have the size when none is named.
     names: Vec<String>,
+    /// The machine that kernels are compiled for: registers and spills are its own.
+    #[arg(long, default_value = "gtx480")]
+    machine: String,
     /// Size of their inputs: test, small, paper or stash.
     #[arg(long, default_value = "small")]
     size: String,
@@ -22,20 +26,21 @@ pub struct VerifyArguments {
 /// A line for each workload.
 pub fn verify(arguments: &VerifyArguments) -> Result<Finished, String> {
     let size = size(&arguments.size)?;
+    let machine = Machine::load(&arguments.machine, &[]).map_err(|error| error.to_string())?;
     let mut finished = Finished::Well;
     print(&format!("{:<16} {:>18} {:>18} {:>8}\n", "workload", "warp-instr.", "thread-instr.", "seconds"))?;
     for workload in selected(&arguments.names, size)? {
-        if !verify_one(workload, size)? {
+        if !verify_one(workload, size, &machine)? {
             finished = Finished::Wrong;
         }
     }
     Ok(finished)
 }
 
-fn verify_one(workload: &'static Workload, size: Size) -> Result<bool, String> {
+fn verify_one(workload: &'static Workload, size: Size, machine: &Machine) -> Result<bool, String> {
     let failed = |error: String| format!("{} --size {size}: {error}", workload.name);
     let program = workload.program(size).map_err(|error| error.to_string())?;
-    let mut device = ReferenceDevice::for_program(program.as_ref()).map_err(failed)?;
+    let mut device = ReferenceDevice::for_program(program.as_ref(), machine).map_err(failed)?;
     let started = Instant::now();
     let outcome = program.run(&mut device).map_err(|error| failed(error.to_string()))?;
     let (warps, threads) = device.instructions();

@@ -5,6 +5,7 @@ use strata_workloads::{Arg, Device, DeviceError, DevicePtr, HostProgram, Module}
 
 use super::arguments::{check_shape, parameter_block};
 use super::heap::{Buffer, Heap};
+use crate::machine::Machine;
 use crate::profile::{Profile, Profiler};
 use crate::program::Program;
 
@@ -58,12 +59,13 @@ impl ReferenceDevice {
         })
     }
 
-    /// A device with all the memory that a program may want, for a program's module.
+    /// A device with all the memory that a program may want, for a program's module. Kernels are compiled as for the
+    /// machine, so that they execute the same instructions there and here.
     ///
     /// # Errors
     /// What is wrong with the module.
-    pub fn for_program(program: &dyn HostProgram) -> Result<ReferenceDevice, String> {
-        ReferenceDevice::new(program.module(), Default::default(), AMPLE_BYTES, Options::default())
+    pub fn for_program(program: &dyn HostProgram, machine: &Machine) -> Result<ReferenceDevice, String> {
+        ReferenceDevice::new(program.module(), machine.compile_options(), AMPLE_BYTES, Options::default())
     }
 
     /// Watches all launches from now on.

@@ -34,7 +34,10 @@ impl Builtin {
 
 /// The machine files that come with the program.
 pub fn builtin() -> &'static [Builtin] {
-    &[Builtin { name: "gtx480", text: include_str!("../../../../machines/gtx480.toml") }]
+    &[
+        Builtin { name: "gtx480", text: include_str!("../../../../machines/gtx480.toml") },
+        Builtin { name: "volta-fuse", text: include_str!("../../../../machines/volta-fuse.toml") },
+    ]
 }
 
 /// A machine that can be built.

@@ -23,6 +23,7 @@ use strata_workloads::{DeviceError, HostProgram, Outcome};
 pub use lines::{LineClass, LineClasses};
 
 use crate::device::ReferenceDevice;
+use crate::machine::Machine;
 use lines::Lines;
 
 /// What a run asked of memory.
@@ -120,13 +121,13 @@ fn ratio(dividend: u64, divisor: u64) -> f64 {
     if divisor == 0 { 0.0 } else { dividend as f64 / divisor as f64 }
 }
 
-/// Runs a program on the reference executor and watches it.
+/// Runs a program on the reference executor, compiled as for a machine, and watches it.
 ///
 /// # Errors
 /// When the module is wrong or a device call fails. Wrong results are no error: see the outcome.
-pub fn profile(program: &dyn HostProgram) -> Result<(Profile, Outcome), DeviceError> {
+pub fn profile(program: &dyn HostProgram, machine: &Machine) -> Result<(Profile, Outcome), DeviceError> {
     let refused = |reason| DeviceError::BadLaunch { kernel: program.name().to_owned(), reason };
-    let mut device = ReferenceDevice::for_program(program).map_err(refused)?;
+    let mut device = ReferenceDevice::for_program(program, machine).map_err(refused)?;
     device.watch();
     let mut recording = Recording::inputs_only(&mut device);
     let outcome = program.run(&mut recording)?;

@@ -105,7 +105,10 @@ impl Check {
         match &self.tolerance {
             None => host.exact(&self.name, ptr, &expected)?,
             Some(Tolerance::Everywhere { absolute, relative }) => {
-                let each = values.map(|value| near(value, absolute + relative * value.abs()));
+                // Nothing but itself is near an infinity, and its product with a tolerance of zero is no number.
+                let bound =
+                    |value: f64| if value.is_finite() { absolute + relative * value.abs() } else { 0.0 };
+                let each = values.map(|value| near(value, bound(value)));
                 host.near::<T>(&self.name, ptr, each.collect())?
             }
             Some(Tolerance::Each(bounds)) => {

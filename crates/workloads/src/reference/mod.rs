@@ -1,5 +1,6 @@
 //! Algorithms that the expected results of several workloads share. They know nothing of kernels or PTX.
 
+pub(crate) mod diffusion;
 pub(crate) mod linear_algebra;
 
 use crate::check::Near;

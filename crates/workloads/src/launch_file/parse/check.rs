@@ -25,7 +25,12 @@ pub(super) fn check(node: &Node<'_>, buffers: &[Buffer], base: &Path) -> Result<
         None => None,
     };
     let tolerance = match fields.optional("bounds") {
-        Some(node) => Some(Tolerance::Each(bounds(&node, count, base)?)),
+        Some(node) => {
+            if ["absolute", "relative"].iter().any(|key| fields.optional(key).is_some()) {
+                return Err(node.error("both it and `absolute` or `relative`", "one of them"));
+            }
+            Some(Tolerance::Each(bounds(&node, count, base)?))
+        }
         None => everywhere(&fields, ty)?,
     };
     if let (None, Some(key)) =
@@ -55,7 +60,7 @@ fn bounds(node: &Node<'_>, count: usize, base: &Path) -> Result<Vec<f64>> {
     let bytes =
         read_file(node, base, |found| found == bytes, || format!("{bytes} bytes: {count} elements of f64"))?;
     let bounds: Vec<f64> = from_bytes(&bytes);
-    match bounds.iter().position(|bound| !(*bound >= 0.0)) {
+    match bounds.iter().position(|bound| bound.is_nan() || *bound < 0.0) {
         None => Ok(bounds),
         Some(index) => Err(node.error(format!("{} at index {index}", bounds[index]), "bounds of at least 0")),
     }

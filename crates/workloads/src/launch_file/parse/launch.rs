@@ -66,6 +66,9 @@ fn write(node: &Node<'_>, buffers: &[Buffer], base: &Path) -> Result<Write> {
     };
     let room = size - byte_offset;
     if let Some(file) = fields.optional("file") {
+        if let Some(other) = fields.optional("fill").or(fields.optional("bytes")) {
+            return Err(other.error("both it and `file`", "one of them"));
+        }
         let expected = || format!("at most the {room} bytes that follow in the buffer");
         return Ok(Write::Bytes {
             buffer: index,

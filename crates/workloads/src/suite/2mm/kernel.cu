@@ -9,6 +9,7 @@ static __device__ __forceinline__ void multiply(int rows, int columns, int depth
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row < rows && column < columns) {
+        #pragma unroll 1
         for (int k = 0; k < depth; k++) {
             product[row * columns + column] += left[row * depth + k] * right[k * columns + column];
         }

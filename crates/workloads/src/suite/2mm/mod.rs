@@ -14,6 +14,7 @@ pub(super) const WORKLOAD: Workload = Workload {
                   first one's result.",
     kernels: &[kernel("mm2_c", "mm2_kernel1"), kernel("mm2_e", "mm2_kernel2")],
     differences: &[
+        "loops are not unrolled, as FUSE's compiler left them (its Table II says so)",
         "sizes are parameters of the kernels, not constants",
         "A, B and D are uniform random in [-1, 1)",
         "C and E are zero before the launches; PolyBench adds to what its host happens to upload",

@@ -7,6 +7,7 @@
 extern "C" __global__ void atax_rows(int nx, int ny, float *a, float *x, float *tmp) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < nx) {
+        #pragma unroll 1
         for (int j = 0; j < ny; j++) {
             tmp[row] += a[row * ny + j] * x[j];
         }
@@ -17,6 +18,7 @@ extern "C" __global__ void atax_rows(int nx, int ny, float *a, float *x, float *
 extern "C" __global__ void atax_columns(int nx, int ny, float *a, float *y, float *tmp) {
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     if (column < ny) {
+        #pragma unroll 1
         for (int i = 0; i < nx; i++) {
             y[column] += a[i * ny + column] * tmp[i];
         }

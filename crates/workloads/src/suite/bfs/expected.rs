@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-use super::{SOURCE, graph::Graph};
+use super::SOURCE;
+use crate::input::graph::Graph;
 
 /// Distances by the textbook's queue; -1 where there is no path.
 pub(super) fn expected(graph: &Graph) -> Vec<i32> {

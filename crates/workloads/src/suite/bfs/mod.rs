@@ -1,11 +1,10 @@
 //! Rodinia's BFS: level-synchronous, two kernels per level, the host stops when a level found nothing.
 
 mod expected;
-mod graph;
 
 use self::expected::expected;
-use self::graph::Graph;
 use super::prelude::*;
+use crate::input::graph::Graph;
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "bfs",

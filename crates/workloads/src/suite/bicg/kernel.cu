@@ -8,6 +8,7 @@ extern "C" __global__ void bicg_columns(int nx, int ny, float *a, float *r, floa
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     if (column < ny) {
         s[column] = 0.0f;
+        #pragma unroll 1
         for (int i = 0; i < nx; i++) {
             s[column] += a[i * ny + column] * r[i];
         }
@@ -19,6 +20,7 @@ extern "C" __global__ void bicg_rows(int nx, int ny, float *a, float *p, float *
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < nx) {
         q[row] = 0.0f;
+        #pragma unroll 1
         for (int j = 0; j < ny; j++) {
             q[row] += a[row * ny + j] * p[j];
         }

@@ -42,11 +42,11 @@ struct Fdtd {
     steps: usize,
 }
 
-/// The fields, row by row.
+/// The fields, row by row: ex has a value more in each row than hz, ey a row more.
 struct Fields<T> {
-    ex: Vec<T>,
-    ey: Vec<T>,
-    hz: Vec<T>,
+    ex: T,
+    ey: T,
+    hz: T,
 }
 
 impl Fdtd {
@@ -60,8 +60,9 @@ impl Body for Fdtd {
     fn run(&self, host: &mut Host<'_>) -> Result<(), DeviceError> {
         let &Self { nx, ny, .. } = self;
         let mut random = Random::new(0xfd7d);
-        let mut field = || random.signed_vec(nx * ny);
-        let fields = Fields { ex: field(), ey: field(), hz: field() };
+        let counts = Fields { ex: nx * (ny + 1), ey: (nx + 1) * ny, hz: nx * ny };
+        let mut field = |count| random.signed_vec(count);
+        let fields = Fields { ex: field(counts.ex), ey: field(counts.ey), hz: field(counts.hz) };
         let source = self.source();
         let d_source = host.buffer("source", &source)?;
         let d_ex = host.buffer("ex", &fields.ex)?;
@@ -73,8 +74,9 @@ impl Body for Fdtd {
         let mut expected = fields.bounded();
         for (t, &source) in source.iter().enumerate() {
             if t > 0 {
-                let mut read = |field| host.read(field, nx * ny);
-                expected.accept(&Fields { ex: read(d_ex)?, ey: read(d_ey)?, hz: read(d_hz)? });
+                let ex = host.read(d_ex, counts.ex)?;
+                let ey = host.read(d_ey, counts.ey)?;
+                expected.accept(&Fields { ex, ey, hz: host.read(d_hz, counts.hz)? });
             }
             expected.step(ny, source);
             let t = int(t);

@@ -9,6 +9,7 @@ extern "C" __global__ void gemm(int ni, int nj, int nk, float alpha, float beta,
         return;
     }
     c[row * nj + column] *= beta;
+    #pragma unroll 1
     for (int k = 0; k < nk; k++) {
         c[row * nj + column] += alpha * a[row * nk + k] * b[k * nj + column];
     }

@@ -6,6 +6,7 @@ extern "C" __global__ void gesummv(int nx, int ny, float alpha, float beta, floa
                                    float *y, float *tmp) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < nx) {
+        #pragma unroll 1
         for (int j = 0; j < ny; j++) {
             tmp[row] += a[row * ny + j] * x[j];
             y[row] += b[row * ny + j] * x[j];

@@ -7,6 +7,7 @@
 extern "C" __global__ void mvt_rows(int nx, int ny, float *a, float *x1, float *y1) {
     int row = blockIdx.x * blockDim.x + threadIdx.x;
     if (row < nx) {
+        #pragma unroll 1
         for (int j = 0; j < ny; j++) {
             x1[row] += a[row * ny + j] * y1[j];
         }
@@ -17,6 +18,7 @@ extern "C" __global__ void mvt_rows(int nx, int ny, float *a, float *x1, float *
 extern "C" __global__ void mvt_columns(int nx, int ny, float *a, float *x2, float *y2) {
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     if (column < ny) {
+        #pragma unroll 1
         for (int i = 0; i < nx; i++) {
             x2[column] += a[i * ny + column] * y2[i];
         }

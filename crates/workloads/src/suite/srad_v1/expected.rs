@@ -89,7 +89,7 @@ mod tests {
         let mut mean = 0.0;
         for _ in 0..4 {
             let before = image.clone();
-            image = super::super::diffusion::step(srad.layout(), &image, Sums::new(&image).q0sqr(), 0.5);
+            image = crate::reference::diffusion::step(srad.layout(), &image, Sums::new(&image).q0sqr(), 0.5);
             let moved = image.iter().zip(&before).map(|(new, old)| (new.value() - old.value()).abs());
             mean = moved.sum::<f64>() / 9000.0;
         }

@@ -1,12 +1,11 @@
 //! Rodinia's SRAD v1: despeckles an ultrasound image; six kernels, index arrays, sums by a tree.
 
-pub(super) mod diffusion;
 mod expected;
 mod image;
 
-use self::diffusion::Layout;
 use self::expected::{Sums, compressed, extracted, q0sqr};
 use super::prelude::*;
+use crate::reference::diffusion::{self, Layout};
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "srad_v1",

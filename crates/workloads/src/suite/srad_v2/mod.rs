@@ -5,7 +5,7 @@ mod expected;
 use self::expected::{exp, q0sqr};
 use super::prelude::*;
 // One step is the same in both of Rodinia's programs.
-use super::workload_srad_v1::diffusion::{self, Layout};
+use crate::reference::diffusion::{self, Layout};
 
 pub(super) const WORKLOAD: Workload = Workload {
     name: "srad_v2",

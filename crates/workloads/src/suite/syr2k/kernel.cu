@@ -10,6 +10,7 @@ extern "C" __global__ void syr2k(int n, int m, float alpha, float beta, float *a
         return;
     }
     c[row * n + column] *= beta;
+    #pragma unroll 1
     for (int k = 0; k < m; k++) {
         float ab = alpha * a[row * m + k] * b[column * m + k];
         float ba = alpha * b[row * m + k] * a[column * m + k];

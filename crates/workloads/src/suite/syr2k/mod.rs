@@ -12,6 +12,7 @@ pub(super) const WORKLOAD: Workload = Workload {
                   rows, one line per lane, uses these lines again in the next steps, and writes C in every step.",
     kernels: &[kernel("syr2k", "syr2k_kernel")],
     differences: &[
+        "loops are not unrolled, as FUSE's compiler left them (its Table II says so)",
         "sizes are parameters of the kernel, not constants",
         "A, B and C are uniform random in [-1, 1), alpha = 1.5, beta = 0.75",
         "the largest input is 512 x 512; PolyBench's 2048 x 2048 runs 64 times the instructions",

@@ -1,6 +1,6 @@
 //! One time step of SRAD, as both of Rodinia's programs compute it.
 
-use crate::suite::prelude::*;
+use crate::check::Bounded;
 
 /// An image: where its pixels lie.
 #[derive(Clone, Copy, Debug)]

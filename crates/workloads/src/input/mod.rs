@@ -1,0 +1,3 @@
+//! Inputs that several workloads share.
+
+pub(crate) mod graph;

@@ -1,0 +1,52 @@
+//! A random web log.
+
+use crate::mapreduce::text::{Zipf, url};
+use crate::random::Random;
+
+/// One line of so many repeats one of the last [`RECENT`].
+const LINES_PER_REPEAT: u64 = 8;
+const RECENT: usize = 1000;
+
+/// Lines "URL tab IP tab cookie", each ended by a zero byte.
+#[derive(Debug)]
+pub(super) struct Log {
+    pub(super) text: Vec<u8>,
+    pub(super) lines: Vec<Line>,
+}
+
+/// Where a line begins, and its bytes without the zero at its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Line {
+    pub(super) offset: usize,
+    pub(super) bytes: usize,
+}
+
+impl Log {
+    pub(super) fn random(lines: usize, pages: usize, seed: u64) -> Self {
+        let mut random = Random::new(seed);
+        let zipf = Zipf::new(pages);
+        let mut log = Self { text: vec![], lines: vec![] };
+        for at in 0..lines {
+            let line = if at > 0 && random.below(LINES_PER_REPEAT) == 0 {
+                let earlier = at - 1 - random.below(at.min(RECENT) as u64) as usize;
+                log.line(log.lines[earlier]).to_vec()
+            } else {
+                let url = url(zipf.draw(&mut random));
+                let [a, b, c, d] = [(); 4].map(|()| random.below(256));
+                format!("{url}\t{a}.{b}.{c}.{d}\t{}", random.below(1000)).into_bytes()
+            };
+            log.push(&line);
+        }
+        log
+    }
+
+    pub(super) fn push(&mut self, line: &[u8]) {
+        self.lines.push(Line { offset: self.text.len(), bytes: line.len() });
+        self.text.extend_from_slice(line);
+        self.text.push(0);
+    }
+
+    pub(super) fn line(&self, line: Line) -> &[u8] {
+        &self.text[line.offset..line.offset + line.bytes]
+    }
+}
