@@ -84,10 +84,15 @@ impl System {
     }
 
     /// Lays the system over a machine's table. With the design behind a door go the energies that the machine has for
-    /// it; the names of those that the system does not replace are returned.
+    /// it; the names of those that the system does not replace are returned. On a machine without energies the
+    /// system's are left out: those of one design alone are nobody's.
     pub(super) fn lay_over(&self, machine: &mut Table) -> Vec<String> {
         let gone = drop_energies(machine, &self.overlay);
+        let had_energies = machine.contains_key("energy");
         lay_over(machine, &self.overlay, "");
+        if !had_energies {
+            machine.remove("energy");
+        }
         gone
     }
 }
