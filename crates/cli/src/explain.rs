@@ -1,20 +1,35 @@
 //! `strata explain`.
 
 use clap::Args;
-use strata_gpu::catalogue;
+use strata_engine::statistics::Mark;
+use strata_gpu::machine::Machine;
+use strata_gpu::{catalogue, energy};
 
 use crate::{Finished, print};
 
 /// Arguments of `strata explain`.
 #[derive(Args)]
 pub struct ExplainArguments {
-    /// A counter (`l1d.load_hits`), a group (`l1d`), or nothing for all groups.
+    /// A counter (`l1d.load_hits`), a group (`l1d`), or nothing for all groups; `energy` for what a machine's energies
+    /// are and where they come from, or `energy.l1d` for those of a structure.
     statistic: Option<String>,
+    /// The machine: a name or a machine file.
+    #[arg(long, default_value = "gtx480")]
+    machine: String,
+    /// A system laid over the machine: a name or a system's file.
+    #[arg(long)]
+    system: Option<String>,
 }
 
 /// Explains.
 pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
-    let groups = catalogue::statistics();
+    let machine = Machine::load_with(&arguments.machine, arguments.system.as_deref(), &[])
+        .map_err(|error| error.to_string())?;
+    if let Some(structure) = arguments.statistic.as_deref().and_then(energies) {
+        print(&energy::explain(&machine, structure)?)?;
+        return Ok(Finished::Well);
+    }
+    let groups = catalogue::statistics(&machine)?;
     let Some(asked) = &arguments.statistic else {
         let lines: Vec<String> = groups
             .iter()
@@ -39,8 +54,16 @@ pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
         if counter.is_none_or(|counter| counter == definition.name) {
             found = true;
             text += &format!(
-                "{}.{} [{}]: {}\n",
-                group.name, definition.name, definition.unit, definition.meaning
+                "{}.{} [{}]: {}{}\n",
+                group.name,
+                definition.name,
+                definition.unit,
+                definition.meaning,
+                match definition.mark {
+                    Mark::Plain => "",
+                    Mark::Energy => " Costs energy.",
+                    Mark::Maximum => " The largest of the parts' counts.",
+                }
             );
         }
     }
@@ -55,6 +78,15 @@ pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
     }
     print(&text)?;
     Ok(Finished::Well)
+}
+
+/// The structure of `energy.<structure>`, none for all; or none when something else is asked.
+fn energies(asked: &str) -> Option<Option<&str>> {
+    match asked.strip_prefix("energy") {
+        Some("") => Some(None),
+        Some(rest) => rest.strip_prefix('.').map(Some),
+        None => None,
+    }
 }
 
 /// Whether a law names a counter as a whole word.

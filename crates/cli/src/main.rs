@@ -3,6 +3,7 @@
 //! Results go to standard output, progress and messages to standard error. Exit status: 0 when everything
 //! finished and, where it was checked, verified; 1 when results were wrong; 2 when something was refused.
 
+mod area;
 mod explain;
 mod list;
 mod machine;
@@ -28,8 +29,10 @@ enum Command {
     Run(run::RunArguments),
     /// List the workloads, machines or doors.
     List(list::ListArguments),
-    /// Say what a statistic means: its unit, its definition, its laws.
+    /// Say what a statistic means: its unit, its definition, its laws; or what costs energy, and why so much.
     Explain(explain::ExplainArguments),
+    /// Say what an SM's L1D takes of the chip, in transistors.
+    Area(area::AreaArguments),
     /// Work with the built-in workloads.
     Workload(workload::WorkloadArguments),
     /// Work with machine files.
@@ -50,6 +53,7 @@ fn main() -> ExitCode {
         Command::Run(arguments) => run::run(arguments),
         Command::List(arguments) => list::list(arguments),
         Command::Explain(arguments) => explain::explain(arguments),
+        Command::Area(arguments) => area::area(arguments),
         Command::Workload(arguments) => workload::workload(arguments),
         Command::Machine(arguments) => machine::machine(arguments),
     };

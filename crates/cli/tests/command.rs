@@ -197,6 +197,38 @@ fn machines_are_checked() {
     );
 }
 
+#[test]
+fn energies_are_explained_with_their_sources() {
+    let all = well(&["explain", "energy"]);
+    for line in ["energy.dram (6, one a channel, serves off-chip requests)", "energy.rest (1, one a gpu)"] {
+        assert!(all.lines().any(|found| found == line), "{line}: {all}");
+    }
+    let l1d = well(&["explain", "energy.l1d", "--system", "l1-sram"]);
+    assert!(l1d.starts_with("energy.l1d (15, one a sm)\n"), "{l1d}");
+    assert!(l1d.contains("150 pJ  l1d.data_reads: FUSE Table I"), "{l1d}");
+    assert!(well(&["explain", "l1d.data_reads"]).contains(" Costs energy.\n"));
+    assert!(!well(&["explain", "l1d.loads"]).contains("Costs energy"));
+}
+
+#[test]
+fn energies_that_fit_no_counter_are_found_by_the_check() {
+    let text =
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../machines/gtx480.toml"));
+    let text = text.unwrap().replace("pj.l1d.data_reads", "pj.l1d.load_hits");
+    let file = folder("bad_energy", &[("m.toml", &text)]).join("m.toml").display().to_string();
+    let err = refused(&["machine", "check", &file]);
+    assert!(err.contains("energy.l1d.pj.l1d: found nothing for `data_reads`, expected its energy"), "{err}");
+    assert_eq!(refused(&["run", "saxpy", "--machine", &file]), err);
+}
+
+#[test]
+fn the_area_of_the_l1d_is_fuse_table_iii() {
+    let table = well(&["area"]);
+    assert!(table.starts_with("data array                 1572864  256 lines x 1024 bits x 6T\n"), "{table}");
+    assert!(table.contains("transistors                1732620  "), "{table}");
+    assert_eq!(well(&["area", "--system", "l1-sram"]), table);
+}
+
 /// Commands that are refused, and how the message begins.
 const REFUSED: &[(&[&str], &str)] = &[
     (
@@ -236,6 +268,11 @@ const REFUSED: &[(&[&str], &str)] = &[
         "error: `saxpy` failed: the kernel reached the cycle limit (cycle ",
     ),
     (&["machine", "check", "cray"], "error: cray: no such machine, expected one of gtx480"),
+    (
+        &["explain", "energy.l3"],
+        "error: no energy of `l3`, expected one of constant_cache, dram, execution, ",
+    ),
+    (&["area", "--system", "nothing"], "error: nothing: no such system, expected one of "),
     (&["fly"], "error: unrecognized subcommand 'fly'"),
     (&["run", "saxpy", "--frobnicate"], "error: unexpected argument '--frobnicate' found"),
 ];

@@ -5,3 +5,4 @@
 pub mod baseline;
 #[cfg(any(test, feature = "testing"))]
 pub mod contract;
+pub mod fuse;

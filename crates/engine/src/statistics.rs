@@ -11,6 +11,30 @@ pub struct Definition {
     pub unit: &'static str,
     /// One sentence.
     pub meaning: &'static str,
+    /// What else is known of it.
+    pub mark: Mark,
+}
+
+/// What a counter stands for, beside its number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mark {
+    /// Nothing else.
+    Plain,
+    /// An event that costs energy: a machine's energy section has a number for it, zero included.
+    Energy,
+    /// The largest of its parts: summing up takes the maximum.
+    Maximum,
+}
+
+impl Mark {
+    /// One number of two parts' numbers.
+    #[inline]
+    pub fn merge(self, a: u64, b: u64) -> u64 {
+        match self {
+            Mark::Plain | Mark::Energy => a + b,
+            Mark::Maximum => a.max(b),
+        }
+    }
 }
 
 /// A relation between the counters of a group that holds at the end of every run.
@@ -77,6 +101,26 @@ impl Group {
         Some(self.values[place])
     }
 
+    /// Adds another group of the same kind, counter by counter.
+    pub fn merge(&mut self, other: &Group) {
+        let counters = self.definitions.iter().zip(&mut self.values);
+        for ((definition, value), more) in counters.zip(&other.values) {
+            *value = definition.mark.merge(*value, *more);
+        }
+        self.broken = self.broken.or(other.broken);
+    }
+
+    /// What was counted since an earlier report of the same group. A maximum is that of the whole time.
+    #[must_use]
+    pub fn since(&self, earlier: &Group) -> Group {
+        let counters = self.definitions.iter().zip(&self.values).zip(&earlier.values);
+        let values = counters.map(|((definition, now), before)| match definition.mark {
+            Mark::Plain | Mark::Energy => now - before,
+            Mark::Maximum => *now,
+        });
+        Group { values: values.collect(), ..self.clone() }
+    }
+
     /// Adds names and values to a hash of results.
     pub fn hash_into(&self, hash: &mut Fnv) {
         for (definition, value) in self.definitions.iter().zip(&self.values) {
@@ -88,7 +132,8 @@ impl Group {
     }
 }
 
-/// Defines a group of counters.
+/// Defines a group of counters. A unit may be followed by `[energy]`, for events that cost energy, or by `[maximum]`,
+/// for counters of which the largest counts ([`Mark`](crate::statistics::Mark)).
 ///
 /// ```
 /// strata_engine::statistics! {
@@ -111,7 +156,7 @@ macro_rules! statistics {
     (
         $(#[doc = $doc:literal])*
         pub struct $name:ident: $group:literal {
-            $( $(#[doc = $meaning:literal])+ $field:ident: $unit:literal, )*
+            $( $(#[doc = $meaning:literal])+ $field:ident: $unit:literal $([$mark:ident])?, )*
         }
         laws { $( $text:literal: |$s:ident| $law:expr, )* }
     ) => {
@@ -128,6 +173,7 @@ macro_rules! statistics {
                     name: stringify!($field),
                     unit: $unit,
                     meaning: concat!($($meaning),+).trim_ascii(),
+                    mark: $crate::counter_mark!($($mark)?),
                 }, )*
             ];
 
@@ -143,9 +189,26 @@ macro_rules! statistics {
             }
 
             fn merge(&mut self, other: &Self) {
-                $( self.$field += other.$field; )*
+                $(
+                    self.$field = $crate::counter_mark!($($mark)?).merge(self.$field, other.$field);
+                )*
             }
         }
+    };
+}
+
+/// The mark behind a counter's unit; for [`statistics!`](crate::statistics!).
+#[doc(hidden)]
+#[macro_export]
+macro_rules! counter_mark {
+    () => {
+        $crate::statistics::Mark::Plain
+    };
+    (energy) => {
+        $crate::statistics::Mark::Energy
+    };
+    (maximum) => {
+        $crate::statistics::Mark::Maximum
     };
 }
 
@@ -159,7 +222,9 @@ mod tests {
             /// Things seen.
             seen: "things",
             /// Things kept.
-            kept: "things",
+            kept: "things" [energy],
+            /// The largest thing.
+            largest: "bytes" [maximum],
         }
         laws {
             "kept <= seen": |s| s.kept <= s.seen,
@@ -168,20 +233,26 @@ mod tests {
 
     #[test]
     fn definitions_values_and_laws_stay_together() {
-        let mut toy = Toy { seen: 3, kept: 1 };
-        toy.merge(&Toy { seen: 1, kept: 1 });
-        let report = toy.report();
-        assert_eq!(report.get("seen"), Some(4));
+        let mut toy = Toy { seen: 3, kept: 1, largest: 7 };
+        toy.merge(&Toy { seen: 1, kept: 1, largest: 5 });
+        let mut report = toy.report();
+        assert_eq!((report.get("seen"), report.get("largest")), (Some(4), Some(7)));
+        report.merge(&Toy { seen: 1, kept: 0, largest: 9 }.report());
+        assert_eq!((report.get("seen"), report.get("largest")), (Some(5), Some(9)));
+        let earlier = Toy { seen: 2, kept: 1, largest: 7 }.report();
+        assert_eq!(report.since(&earlier).values, [3, 1, 9]);
+        let marks: Vec<Mark> = report.definitions.iter().map(|definition| definition.mark).collect();
+        assert_eq!(marks, [Mark::Plain, Mark::Energy, Mark::Maximum]);
         assert_eq!(report.definitions[1].meaning, "Things kept.");
         assert_eq!(report.broken, None);
-        assert_eq!(Toy { seen: 0, kept: 1 }.broken_law(), Some("kept <= seen"));
+        assert_eq!(Toy { seen: 0, kept: 1, largest: 0 }.broken_law(), Some("kept <= seen"));
     }
 
     #[test]
     fn the_hash_sees_every_value() {
         let hash = |seen, kept| {
             let mut fnv = Fnv::default();
-            Toy { seen, kept }.report().hash_into(&mut fnv);
+            Toy { seen, kept, largest: 0 }.report().hash_into(&mut fnv);
             fnv.finish()
         };
         assert_ne!(hash(1, 2), hash(1, 3));

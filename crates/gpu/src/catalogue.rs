@@ -44,13 +44,15 @@ pub fn doors() -> &'static [Door] {
     ]
 }
 
-/// Every group of counters, as an idle machine reports it.
-pub fn statistics() -> Vec<Group> {
-    let machine = Machine::load("gtx480", &[]).expect("a built-in machine can be built");
-    let assembly = assemble(machine.file(), &mut |_, l1d| l1d).expect("a built-in machine can be built");
+/// Every group of counters of a machine, as it reports them when idle.
+///
+/// # Errors
+/// Why the machine cannot be built.
+pub fn statistics(machine: &Machine) -> Result<Vec<Group>, String> {
+    let assembly = assemble(machine.file(), &mut |_, l1d| l1d)?;
     let mut groups = Vec::new();
     for part in assembly.parts {
         merge_groups(&mut groups, part.statistics());
     }
-    groups
+    Ok(groups)
 }

@@ -1,8 +1,11 @@
 //! From a machine file to an assembled GPU, its runs and their results.
 
+pub mod area;
 mod assemble;
 pub mod catalogue;
 pub mod device;
+pub mod endurance;
+pub mod energy;
 pub mod gpu;
 pub mod machine;
 mod part;

@@ -7,6 +7,7 @@ use strata_ptx::reference;
 use strata_workloads::{DeviceError, HostProgram, Outcome};
 
 use crate::device::{Lockstep, ReferenceDevice, TimedDevice};
+use crate::endurance;
 use crate::gpu::GpuOptions;
 use crate::machine::Machine;
 use crate::results::{RunResult, SimulationCost, Verdict, peak_memory_bytes};
@@ -107,6 +108,8 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     } else {
         Verdict::Verified
     };
+    let cycles = timed.launches().iter().map(|launch| launch.cycles).sum();
+    let lifetimes = endurance::lifetimes(machine, &statistics, cycles).map_err(RunError::Refused)?;
     Ok(RunResult {
         workload: program.name().to_owned(),
         size,
@@ -123,6 +126,8 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
             window: timed.window(),
             peak_memory_bytes: peak_memory_bytes(),
         },
+        energy: timed.energy(),
+        lifetimes,
         statistics,
     })
 }

@@ -4,6 +4,7 @@
 
 pub mod address;
 pub mod address_map;
+pub mod area;
 pub mod atomic;
 mod bits;
 pub mod doors;

@@ -254,7 +254,7 @@ impl Sm {
         statistics.warp_instructions += 1;
         statistics.thread_instructions += u64::from(lanes.count_ones());
         statistics.active_lanes += u64::from(active.count_ones());
-        statistics.count_class(instruction.class);
+        statistics.count_class(instruction.class, lanes.count_ones());
 
         let control = is_control(&instruction.op);
         if control && (lanes == 0 || instruction.reads.as_slice().is_empty()) {

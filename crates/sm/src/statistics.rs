@@ -64,7 +64,7 @@ strata_engine::statistics! {
         /// Chances lost: no warp was resident.
         stall_no_warp: "slots",
         /// Instructions issued, one for each warp.
-        warp_instructions: "instructions",
+        warp_instructions: "instructions" [energy],
         /// Instructions issued, one for each lane that executed it.
         thread_instructions: "instructions",
         /// Lanes on the path of issued instructions, those included whose guard was false.
@@ -109,6 +109,32 @@ strata_engine::statistics! {
         issued_memory: "instructions",
         /// Branches, exits, barriers, fences.
         issued_control: "instructions",
+        /// Lanes that executed integer additions, logic, shifts, moves, minima and maxima.
+        lanes_int: "lanes" [energy],
+        /// Lanes that executed integer multiplications and multiply-adds.
+        lanes_int_mul: "lanes" [energy],
+        /// Lanes that executed integer divisions and remainders.
+        lanes_int_div: "lanes" [energy],
+        /// Lanes that executed f32 additions, comparisons, minima and maxima.
+        lanes_f32_add: "lanes" [energy],
+        /// Lanes that executed f32 multiplications and multiply-adds.
+        lanes_f32_mul: "lanes" [energy],
+        /// Lanes that executed f32 divisions and roots.
+        lanes_f32_div: "lanes" [energy],
+        /// Lanes that executed f64 instructions other than divisions and roots.
+        lanes_f64: "lanes" [energy],
+        /// Lanes that executed f64 divisions and roots.
+        lanes_f64_div: "lanes" [energy],
+        /// Lanes that executed approximate functions and bit counts.
+        lanes_sfu: "lanes" [energy],
+        /// Lanes that executed conversions.
+        lanes_convert: "lanes" [energy],
+        /// Lanes that executed votes, shuffles, matches, reductions.
+        lanes_warp: "lanes" [energy],
+        /// Lanes that executed loads, stores and atomics.
+        lanes_memory: "lanes" [energy],
+        /// Lanes that executed branches, exits, barriers, fences.
+        lanes_control: "lanes" [energy],
         /// Branches whose lanes took different ways.
         divergent_branches: "branches",
         /// Resident warps, summed over cycles.
@@ -120,6 +146,7 @@ strata_engine::statistics! {
         "issue_slots = issued + all stalls": |s| s.issue_slots == s.issued + s.stalls(),
         "warp_instructions = issued": |s| s.warp_instructions == s.issued,
         "warp_instructions = sum over classes": |s| s.warp_instructions == s.by_class(),
+        "thread_instructions = sum of lanes": |s| s.thread_instructions == s.lanes(),
         "thread_instructions <= active_lanes <= 32 warp_instructions": |s|
             s.thread_instructions <= s.active_lanes && s.active_lanes <= 32 * s.warp_instructions,
         "cycles_active <= cycles": |s| s.cycles_active <= s.cycles,
@@ -147,31 +174,34 @@ impl SmStatistics {
         } += slots;
     }
 
-    /// Counts an instruction of a class.
-    #[inline]
-    pub fn count_class(&mut self, class: Class) {
-        *match class {
-            Class::IntAdd => &mut self.issued_int_add,
-            Class::IntMinMax => &mut self.issued_int_min_max,
-            Class::IntMul => &mut self.issued_int_mul,
-            Class::IntMad => &mut self.issued_int_mad,
-            Class::IntDiv => &mut self.issued_int_div,
-            Class::F32Add => &mut self.issued_f32_add,
-            Class::F32MinMax => &mut self.issued_f32_min_max,
-            Class::F32Mul => &mut self.issued_f32_mul,
-            Class::F32Fma => &mut self.issued_f32_fma,
-            Class::F32Div => &mut self.issued_f32_div,
-            Class::F64Add => &mut self.issued_f64_add,
-            Class::F64MinMax => &mut self.issued_f64_min_max,
-            Class::F64Mul => &mut self.issued_f64_mul,
-            Class::F64Fma => &mut self.issued_f64_fma,
-            Class::F64Div => &mut self.issued_f64_div,
-            Class::Sfu => &mut self.issued_sfu,
-            Class::Convert => &mut self.issued_convert,
-            Class::Warp => &mut self.issued_warp,
-            Class::Memory => &mut self.issued_memory,
-            Class::Control => &mut self.issued_control,
-        } += 1;
+    /// Counts an instruction of a class that `lanes` execute. Not inlined: its forty ways would cost the whole of an SM's
+    /// tick registers.
+    #[inline(never)]
+    pub fn count_class(&mut self, class: Class, lanes: u32) {
+        let (issued, executed) = match class {
+            Class::IntAdd => (&mut self.issued_int_add, &mut self.lanes_int),
+            Class::IntMinMax => (&mut self.issued_int_min_max, &mut self.lanes_int),
+            Class::IntMul => (&mut self.issued_int_mul, &mut self.lanes_int_mul),
+            Class::IntMad => (&mut self.issued_int_mad, &mut self.lanes_int_mul),
+            Class::IntDiv => (&mut self.issued_int_div, &mut self.lanes_int_div),
+            Class::F32Add => (&mut self.issued_f32_add, &mut self.lanes_f32_add),
+            Class::F32MinMax => (&mut self.issued_f32_min_max, &mut self.lanes_f32_add),
+            Class::F32Mul => (&mut self.issued_f32_mul, &mut self.lanes_f32_mul),
+            Class::F32Fma => (&mut self.issued_f32_fma, &mut self.lanes_f32_mul),
+            Class::F32Div => (&mut self.issued_f32_div, &mut self.lanes_f32_div),
+            Class::F64Add => (&mut self.issued_f64_add, &mut self.lanes_f64),
+            Class::F64MinMax => (&mut self.issued_f64_min_max, &mut self.lanes_f64),
+            Class::F64Mul => (&mut self.issued_f64_mul, &mut self.lanes_f64),
+            Class::F64Fma => (&mut self.issued_f64_fma, &mut self.lanes_f64),
+            Class::F64Div => (&mut self.issued_f64_div, &mut self.lanes_f64_div),
+            Class::Sfu => (&mut self.issued_sfu, &mut self.lanes_sfu),
+            Class::Convert => (&mut self.issued_convert, &mut self.lanes_convert),
+            Class::Warp => (&mut self.issued_warp, &mut self.lanes_warp),
+            Class::Memory => (&mut self.issued_memory, &mut self.lanes_memory),
+            Class::Control => (&mut self.issued_control, &mut self.lanes_control),
+        };
+        *issued += 1;
+        *executed += u64::from(lanes);
     }
 
     fn stalls(&self) -> u64 {
@@ -209,5 +239,20 @@ impl SmStatistics {
             + self.issued_warp
             + self.issued_memory
             + self.issued_control
+    }
+    fn lanes(&self) -> u64 {
+        self.lanes_int
+            + self.lanes_int_mul
+            + self.lanes_int_div
+            + self.lanes_f32_add
+            + self.lanes_f32_mul
+            + self.lanes_f32_div
+            + self.lanes_f64
+            + self.lanes_f64_div
+            + self.lanes_sfu
+            + self.lanes_convert
+            + self.lanes_warp
+            + self.lanes_memory
+            + self.lanes_control
     }
 }

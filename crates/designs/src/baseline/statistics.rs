@@ -69,13 +69,13 @@ statistics! {
         /// Flushes begun.
         flushes: "flushes",
         /// Probes of the tags of a set.
-        tag_reads: "probes",
+        tag_reads: "probes" [energy],
         /// Frames given to another line.
-        tag_writes: "frames",
+        tag_writes: "frames" [energy],
         /// Reads of a line's data: hits, accesses served after a fill, write-backs.
-        data_reads: "lines",
+        data_reads: "lines" [energy],
         /// Writes into a line's data: stores and fills.
-        data_writes: "lines",
+        data_writes: "lines" [energy],
     }
     laws {
         "accesses = loads + stores + atomics + bypass_loads + bypass_stores":

@@ -15,6 +15,8 @@ use super::arguments::{check_shape, parameter_block};
 use super::heap::{Buffer, Heap};
 use super::system::SystemRegion;
 use crate::Progress;
+use crate::endurance;
+use crate::energy::{EnergyReport, Meter};
 use crate::gpu::{Gpu, GpuOptions};
 use crate::machine::Machine;
 use crate::program::Program;
@@ -30,6 +32,8 @@ pub struct TimedDevice<'a> {
     /// Device address of each kernel's code.
     code: BTreeMap<String, u64>,
     warp_slots: u64,
+    /// None when the machine has no energies.
+    meter: Option<Meter>,
     launches: Vec<LaunchResult>,
     seconds: f64,
     progress: &'a mut dyn FnMut(&Progress),
@@ -57,6 +61,10 @@ impl<'a> TimedDevice<'a> {
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Result<TimedDevice<'a>, String> {
         let file = machine.file();
+        let groups = gpu.statistics();
+        let meter = Meter::new(machine, &groups)?;
+        // Checked before anything runs: the counters that an `endurance` section names.
+        endurance::lifetimes(machine, &groups, 0)?;
         let program = Program::parse(module, machine.compile_options())?;
         let bytes = *file.gpu.memory_mib << 20;
         let system = SystemRegion::new(bytes);
@@ -79,6 +87,7 @@ impl<'a> TimedDevice<'a> {
             variables,
             code: BTreeMap::new(),
             warp_slots: u64::from(*file.gpu.sms) * u64::from(*file.sm.warp_slots),
+            meter,
             launches: Vec::new(),
             seconds: 0.0,
             progress,
@@ -105,6 +114,12 @@ impl<'a> TimedDevice<'a> {
     /// What was counted so far.
     pub fn statistics(&mut self) -> Vec<Group> {
         self.gpu.statistics()
+    }
+
+    /// Energy of the launches so far; none when the machine has no energies.
+    pub fn energy(&mut self) -> Option<EnergyReport> {
+        let cycles = self.launches.iter().map(|launch| launch.cycles).sum();
+        Some(self.meter.as_ref()?.report(&self.gpu.statistics(), cycles))
     }
 
     /// Host seconds inside launches.
@@ -159,7 +174,7 @@ impl<'a> TimedDevice<'a> {
     }
 
     fn run(&mut self, launch: &Arc<Launch>) -> Result<LaunchResult, String> {
-        let before = Issued::of(&self.gpu.statistics());
+        let before = self.gpu.statistics();
         let mut state = Progress {
             launch: launch.number,
             kernel: launch.kernel.name.clone(),
@@ -175,7 +190,11 @@ impl<'a> TimedDevice<'a> {
         });
         self.seconds += started.elapsed().as_secs_f64();
         let finished = finished?;
-        let after = Issued::of(&self.gpu.statistics());
+        let after = self.gpu.statistics();
+        let counted: Vec<Group> =
+            after.iter().zip(&before).map(|(after, before)| after.since(before)).collect();
+        let issued = Issued::of(&counted);
+        let energy = self.meter.as_ref().map(|meter| meter.report(&counted, finished.cycles));
         let gpu = &mut self.gpu;
         let printed = finished
             .prints
@@ -187,18 +206,19 @@ impl<'a> TimedDevice<'a> {
             grid: launch.grid,
             block: launch.block,
             cycles: finished.cycles,
-            warp_instructions: after.warp - before.warp,
-            thread_instructions: after.thread - before.thread,
+            warp_instructions: issued.warp,
+            thread_instructions: issued.thread,
             registers: launch.kernel.registers,
             shared_bytes: launch.shared_per_cta(),
             ctas_per_sm: finished.occupancy.ctas,
             limiter: finished.occupancy.limiter.to_string(),
             printed,
+            energy,
         })
     }
 }
 
-/// Instructions issued so far.
+/// Instructions issued.
 struct Issued {
     warp: u64,
     thread: u64,

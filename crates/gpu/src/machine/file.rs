@@ -11,6 +11,8 @@ use strata_sm::config::SmConfig;
 use strata_sm::lsu::LsuConfig;
 
 use super::size;
+use crate::endurance::EnduranceSection;
+use crate::energy::EnergySection;
 
 /// A machine file's contents.
 #[derive(Clone, Debug, Deserialize)]
@@ -40,6 +42,11 @@ pub struct MachineFile {
     pub llc: LlcChoice,
     /// A DRAM channel.
     pub dram: DramParameters,
+    /// What events cost and what leaks, by structure; without it, no energy is reported.
+    pub energy: Option<EnergySection>,
+    /// Arrays whose cells wear out, by structure.
+    #[serde(default)]
+    pub endurance: EnduranceSection,
 }
 
 /// Frequencies in MHz.
@@ -123,6 +130,12 @@ impl MachineFile {
         self.instruction_cache.check().map_err(|error| format!("instruction_cache: {error}"))?;
         self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
         self.dram.check().map_err(|error| format!("dram: {error}"))?;
+        for (name, structure) in self.energy.iter().flatten() {
+            structure.check().map_err(|error| format!("energy.{name}.{error}"))?;
+        }
+        for (name, array) in &self.endurance {
+            array.check().map_err(|error| format!("endurance.{name}.{error}"))?;
+        }
         let bytes = size::host_bytes(self);
         if bytes > size::MOST_BYTES {
             return Err(format!(

@@ -45,6 +45,10 @@ pub fn builtin() -> &'static [Builtin] {
 pub struct Machine {
     file: MachineFile,
     system: Option<system::About>,
+    /// The files it was read from, for errors.
+    origin: String,
+    /// Structures whose energy went with the design that a system replaced.
+    replaced_energies: Vec<String>,
 }
 
 impl Machine {
@@ -107,11 +111,12 @@ impl Machine {
         let checked = |file: &MachineFile, blamed: PathBuf| {
             file.check().map_err(|message| ConfigError { file: blamed, place: None, message })
         };
+        let mut replaced_energies = Vec::new();
         if sets.is_empty() || system.is_some() {
             checked(&file, path.into())?;
         }
         if let Some(system) = &system {
-            system.lay_over(&mut table);
+            replaced_energies = system.lay_over(&mut table);
             file = read(&table, system.file().into())?;
             checked(&file, system.file().into())?;
         }
@@ -122,7 +127,21 @@ impl Machine {
         if !sets.is_empty() {
             checked(&file, blamed(path, text, sets))?;
         }
-        Ok(Machine { file, system: system.map(|system| system.about) })
+        let mut origin = path.display().to_string();
+        if let Some(system) = &system {
+            origin = format!("{origin} with {}", system.file().display());
+        }
+        Ok(Machine { file, system: system.map(|system| system.about), origin, replaced_energies })
+    }
+
+    /// The files it was read from.
+    pub fn origin(&self) -> &str {
+        &self.origin
+    }
+
+    /// Structures whose energy went with the design that a system replaced, and for which the system has none.
+    pub fn replaced_energies(&self) -> &[String] {
+        &self.replaced_energies
     }
 
     /// The system laid over it, if any.

@@ -83,20 +83,58 @@ impl System {
         &self.file
     }
 
-    /// Lays the system over a machine's table.
-    pub(super) fn lay_over(&self, machine: &mut Table) {
+    /// Lays the system over a machine's table. With the design behind a door go the energies that the machine has for
+    /// it; the names of those that the system does not replace are returned. On a machine without energies the
+    /// system's are left out: those of one design alone are nobody's.
+    pub(super) fn lay_over(&self, machine: &mut Table) -> Vec<String> {
+        let gone = drop_energies(machine, &self.overlay);
+        let had_energies = machine.contains_key("energy");
         lay_over(machine, &self.overlay, "");
+        if !had_energies {
+            machine.remove("energy");
+        }
+        gone
     }
 }
 
-/// What stands behind a door is replaced whole, anything else value by value. Keys that mean nothing are refused when
+/// Removes the energies of structures behind the doors that `above` replaces. Returns those for whose door it has none.
+fn drop_energies(machine: &mut Table, above: &Table) -> Vec<String> {
+    let Some(Value::Table(energy)) = machine.get_mut("energy") else { return vec![] };
+    let own = above.get("energy").and_then(Value::as_table);
+    let door = |structure: &Value| structure.get("door").and_then(Value::as_str).map(str::to_owned);
+    let replaced: Vec<(String, String)> = energy
+        .iter()
+        .filter_map(|(name, structure)| Some((name.clone(), door(structure)?)))
+        .filter(|(_, door)| has(above, door))
+        .collect();
+    for (name, _) in &replaced {
+        energy.remove(name);
+    }
+    let has_own = |wanted: &str| {
+        own.is_some_and(|own| own.values().any(|structure| door(structure).as_deref() == Some(wanted)))
+    };
+    replaced.into_iter().filter(|(_, door)| !has_own(door)).map(|(name, _)| name).collect()
+}
+
+/// Whether a table has a dotted path.
+fn has(table: &Table, path: &str) -> bool {
+    match path.split_once('.') {
+        None => table.contains_key(path),
+        Some((first, rest)) => {
+            table.get(first).and_then(Value::as_table).is_some_and(|inner| has(inner, rest))
+        }
+    }
+}
+
+/// What stands behind a door is replaced whole, and so is a structure's energy; anything else value by value. Keys that mean nothing are refused when
 /// the result is read as a machine.
 fn lay_over(below: &mut Table, above: &Table, path: &str) {
     for (key, value) in above {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        let is_door = catalogue::doors().iter().any(|door| door.name == path);
+        let is_whole = catalogue::doors().iter().any(|door| door.name == path)
+            || ["energy.", "endurance."].iter().any(|section| path.starts_with(section));
         match (below.get_mut(key), value) {
-            (Some(Value::Table(inner)), Value::Table(value)) if !is_door => lay_over(inner, value, &path),
+            (Some(Value::Table(inner)), Value::Table(value)) if !is_whole => lay_over(inner, value, &path),
             _ => {
                 below.insert(key.clone(), value.clone());
             }

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::energy;
 use super::{LaunchResult, RunResult, Verdict};
 
 /// Name of the schema, described in docs/results.md.
@@ -23,6 +24,7 @@ impl RunResult {
                 (group.name.to_owned(), Value::Object(counters))
             })
             .collect();
+        let lifetimes: Map<String, Value> = self.lifetimes.iter().map(energy::lifetime).collect();
         let (verified, problems) = match &self.verdict {
             Verdict::Verified => (Value::Bool(true), vec![]),
             Verdict::Wrong(problems) => (Value::Bool(false), problems.clone()),
@@ -59,6 +61,8 @@ impl RunResult {
                 // JSON knows no infinity.
                 "largest_error": comparison.largest_error.is_finite().then_some(comparison.largest_error),
             })).collect::<Vec<_>>(),
+            "energy": self.energy.as_ref().map(energy::run),
+            "endurance": lifetimes,
             "statistics": statistics,
         })
     }
@@ -77,5 +81,6 @@ fn launch(launch: &LaunchResult) -> Value {
         "ctas_per_sm": launch.ctas_per_sm,
         "limiter": launch.limiter,
         "printed": launch.printed,
+        "energy": launch.energy.as_ref().map(energy::launch),
     })
 }

@@ -1,5 +1,6 @@
 //! What a run gives: numbers, their hash, and how fast they came.
 
+mod energy;
 mod host;
 mod json;
 mod summary;
@@ -7,6 +8,9 @@ mod summary;
 use strata_engine::hash::Fnv;
 use strata_engine::statistics::Group;
 use strata_workloads::Comparison;
+
+use crate::endurance::Lifetime;
+use crate::energy::EnergyReport;
 
 pub use host::peak_memory_bytes;
 pub use json::SCHEMA;
@@ -36,6 +40,8 @@ pub struct LaunchResult {
     pub limiter: String,
     /// What the kernel printed.
     pub printed: Vec<String>,
+    /// Its energy, when the machine has an `energy` section.
+    pub energy: Option<EnergyReport>,
 }
 
 /// Whether the results were right.
@@ -96,6 +102,10 @@ pub struct RunResult {
     pub launches: Vec<LaunchResult>,
     /// Counters, summed over the parts of a kind and over the launches.
     pub statistics: Vec<Group>,
+    /// Energy of all launches, when the machine has an `energy` section.
+    pub energy: Option<EnergyReport>,
+    /// How long arrays last whose cells wear out, if there are any.
+    pub lifetimes: Vec<Lifetime>,
     /// How the simulation itself went.
     pub cost: SimulationCost,
 }
@@ -156,12 +166,7 @@ pub(crate) fn ratio(a: u64, b: u64) -> f64 {
 pub fn merge_groups(into: &mut Vec<Group>, more: Vec<Group>) {
     for group in more {
         match into.iter_mut().find(|known| known.name == group.name) {
-            Some(known) => {
-                for (sum, value) in known.values.iter_mut().zip(&group.values) {
-                    *sum += value;
-                }
-                known.broken = known.broken.or(group.broken);
-            }
+            Some(known) => known.merge(&group),
             None => into.push(group),
         }
     }

@@ -26,6 +26,10 @@ impl RunResult {
         self.head(&mut page);
         self.issue(&mut page);
         self.memory(&mut page);
+        if let Some(energy) = &self.energy {
+            super::energy::rows(energy, &mut page);
+        }
+        super::energy::lifetime_rows(&self.lifetimes, &mut page);
         self.tail(&mut page);
         page.0
     }
@@ -215,7 +219,7 @@ impl RunResult {
     }
 }
 
-struct Page(String);
+pub(super) struct Page(String);
 
 impl Page {
     fn line(&mut self, text: &str) {
@@ -223,11 +227,11 @@ impl Page {
         self.0.push('\n');
     }
 
-    fn section(&mut self, title: &str) {
+    pub(super) fn section(&mut self, title: &str) {
         self.line(&format!(" {title}"));
     }
 
-    fn row(&mut self, title: &str, text: &str) {
+    pub(super) fn row(&mut self, title: &str, text: &str) {
         writeln!(self.0, "  {title:<28}{text}").expect("a string grows");
     }
 }

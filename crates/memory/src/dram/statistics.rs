@@ -8,19 +8,19 @@ strata_engine::statistics! {
         /// Writes served.
         writes: "requests",
         /// Bytes of whole bursts read.
-        read_bytes: "bytes",
+        read_bytes: "bytes" [energy],
         /// Bytes of whole bursts written.
-        written_bytes: "bytes",
+        written_bytes: "bytes" [energy],
         /// Bursts read and written.
         bursts: "bursts",
         /// Rows opened.
-        activates: "commands",
+        activates: "commands" [energy],
         /// Rows closed for a request.
         precharges: "commands",
         /// Rows closed for a refresh.
         refresh_precharges: "commands",
         /// Refreshes of all banks.
-        refreshes: "commands",
+        refreshes: "commands" [energy],
         /// Requests that found their row open.
         row_hits: "requests",
         /// Requests that found their bank closed.

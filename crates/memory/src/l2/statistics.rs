@@ -16,7 +16,7 @@ statistics! {
         /// Atomics, each the operations of one warp instruction on one line.
         atomics: "requests",
         /// Operations of the atomics.
-        atomic_operations: "operations",
+        atomic_operations: "operations" [energy],
         /// Reads that found all their bytes.
         read_hits: "requests",
         /// Reads whose line was not there.
@@ -66,13 +66,13 @@ statistics! {
         /// Bytes of headers and payloads of the replies.
         bytes_out: "bytes",
         /// Probes of the tags of a set.
-        tag_reads: "probes",
+        tag_reads: "probes" [energy],
         /// Frames given to another line.
-        tag_writes: "frames",
+        tag_writes: "frames" [energy],
         /// Reads of a line's data.
-        data_reads: "lines",
+        data_reads: "lines" [energy],
         /// Writes into a line's data.
-        data_writes: "lines",
+        data_writes: "lines" [energy],
     }
     laws {
         "requests = reads + writes + atomics": |s| s.requests == s.reads + s.writes + s.atomics,

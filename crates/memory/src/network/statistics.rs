@@ -39,7 +39,7 @@ strata_engine::statistics! {
         /// Cycles in which outputs of switches moved flits, summed over outputs.
         output_busy_cycles: "cycles",
         /// Flits moved by switches, summed over stages.
-        flit_hops: "flits",
+        flit_hops: "flits" [energy],
         /// Cycles that head packets waited while their output served others.
         wait_output_cycles: "cycles",
         /// Cycles that head packets waited because the buffer behind their output had no room.

@@ -65,7 +65,7 @@ statistics! {
     /// What a read-only cache did.
     pub struct ReadOnlyStatistics: "read_only_cache" {
         /// Look-ups taken; those of a waiter whose line is still on its way are not counted again.
-        accesses: "accesses",
+        accesses: "accesses" [energy],
         /// Look-ups that found their line.
         hits: "accesses",
         /// Look-ups that sent for their line.
@@ -83,7 +83,7 @@ statistics! {
         /// Lines that made room for another.
         evictions: "lines",
         /// Replies taken.
-        fills: "lines",
+        fills: "lines" [energy],
         /// Times that everything was dropped.
         invalidations: "invalidations",
         /// Bytes of headers sent to the network.

@@ -56,7 +56,7 @@ strata_engine::statistics! {
         /// Cycles in which the next access waited because a flush was under way.
         refused_flush: "cycles",
         /// Passes through shared memory.
-        shared_passes: "cycles",
+        shared_passes: "cycles" [energy],
         /// Passes beyond those that instructions without bank conflicts would have taken.
         shared_conflict_cycles: "cycles",
         /// Lines read through the constant cache.

@@ -12,9 +12,9 @@ strata_engine::statistics! {
     /// What a register file did.
     pub struct RegisterFileStatistics: "register_file" {
         /// Rows read.
-        reads: "rows",
+        reads: "rows" [energy],
         /// Rows written.
-        writes: "rows",
+        writes: "rows" [energy],
         /// Rows of which only some lanes were written.
         partial_writes: "rows",
         /// Cycles that reads spent waiting because their bank served another access.

@@ -1,0 +1,36 @@
+//! The area of a machine's designs, where their papers say how it is counted.
+
+use strata_memory::LINE_BYTES;
+pub use strata_memory::area::{AreaSize, Component, total};
+use strata_memory::area::{BankGeometry, sram_cache};
+
+use crate::machine::{L1dChoice, Machine};
+
+/// Bits of an address in the tags (FUSE V-C: 19 bits of tag for 64 sets of 128-byte lines).
+const ADDRESS_BITS: u64 = 32;
+
+/// The rows of an SM's L1D.
+pub fn l1d(machine: &Machine) -> Vec<Component> {
+    match &machine.file().l1d {
+        L1dChoice::Sram(config) => sram_cache(&bank(*config.sets, *config.ways)),
+    }
+}
+
+/// A bank of 128-byte lines.
+fn bank(sets: usize, ways: usize) -> BankGeometry {
+    let [sets, ways, line_bytes] = [sets, ways, LINE_BYTES].map(|number| number as u64);
+    BankGeometry { sets, ways, line_bytes, address_bits: ADDRESS_BITS }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_baseline_is_the_first_column_of_table_iii() {
+        let area = |sets: &[String]| total(&l1d(&Machine::load("gtx480", sets).unwrap())).0;
+        assert_eq!(area(&[]), 1_732_620);
+        // Twice the ways: twice everything but the decoders.
+        assert_eq!(area(&["l1d.ways=8".into()]), 2 * 1_732_620 - 1_124);
+    }
+}

@@ -1,0 +1,219 @@
+//! How long memory cells that wear out would last: from writes, time and what a cell endures.
+//!
+//! A design with such cells counts its array's writes, and those of the line written most with a counter marked
+//! `[maximum]`. A machine or system names both counters in its `endurance` section.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use strata_engine::Cited;
+use strata_engine::statistics::{Group, Mark};
+
+use crate::energy::Per;
+use crate::machine::Machine;
+
+/// The `endurance` section: structures by name.
+pub type EnduranceSection = BTreeMap<String, ArraySection>;
+
+/// An array whose cells wear out: `[endurance.<structure>]`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ArraySection {
+    /// The statistics group of its counters.
+    pub counts: String,
+    /// Counter of all writes.
+    pub writes: String,
+    /// Counter, marked `[maximum]`, of the writes of the line that is written most.
+    pub hottest: String,
+    /// What there is one array for.
+    pub per: Per,
+    /// Lines of each array.
+    pub lines: Cited<u64>,
+    /// Writes that a cell endures.
+    pub cell_writes: Cited<f64>,
+}
+
+/// How long an array lasts when the run repeats for ever.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lifetime {
+    /// Its structure.
+    pub structure: String,
+    /// Writes of all its lines, over all instances.
+    pub writes: u64,
+    /// Writes of the line written most.
+    pub hottest_line_writes: u64,
+    /// Writes of a line on average.
+    pub mean_line_writes: f64,
+    /// Seconds until the line written most has worn out; infinite when nothing is written.
+    pub hottest_seconds: f64,
+    /// Seconds until all lines have, if writes were spread evenly over them.
+    pub levelled_seconds: f64,
+}
+
+/// Seconds until a line has been written `cell_writes` times that is written `writes` times every `seconds`.
+pub fn lifetime_seconds(writes: f64, seconds: f64, cell_writes: f64) -> f64 {
+    if writes > 0.0 { cell_writes / writes * seconds } else { f64::INFINITY }
+}
+
+impl ArraySection {
+    /// Finds numbers that cannot be. The error names the key.
+    pub(crate) fn check(&self) -> Result<(), String> {
+        if *self.lines == 0 {
+            return Err("lines: found 0, expected at least 1".into());
+        }
+        let endured = *self.cell_writes;
+        if !endured.is_finite() || endured < 1.0 {
+            return Err(format!("cell_writes: found {endured}, expected at least 1"));
+        }
+        Ok(())
+    }
+
+    /// Values of both counters. The error names the key.
+    fn count(&self, groups: &[Group]) -> Result<(u64, u64), String> {
+        let group = groups.iter().find(|group| group.name == self.counts).ok_or_else(|| {
+            let known: Vec<&str> = groups.iter().map(|group| group.name).collect();
+            format!("counts: found `{}`, expected one of {}", self.counts, known.join(", "))
+        })?;
+        let counter = |key: &str, name: &str, mark: Option<Mark>| {
+            group
+                .definitions
+                .iter()
+                .zip(&group.values)
+                .filter(|(definition, _)| mark.is_none_or(|mark| definition.mark == mark))
+                .find(|(definition, _)| definition.name == name)
+                .map(|(_, value)| *value)
+                .ok_or_else(|| {
+                    let what = if mark.is_some() { "a counter marked as a maximum" } else { "a counter" };
+                    format!("{key}: found `{name}`, expected {what} of `{}`", group.name)
+                })
+        };
+        let writes = counter("writes", &self.writes, None)?;
+        Ok((writes, counter("hottest", &self.hottest, Some(Mark::Maximum))?))
+    }
+}
+
+/// The lifetimes of a machine's arrays that wear out, after `cycles` core cycles.
+///
+/// # Errors
+/// File, key, what was found and what was expected: an `endurance` section that names no counter of the machine.
+pub fn lifetimes(machine: &Machine, groups: &[Group], cycles: u64) -> Result<Vec<Lifetime>, String> {
+    let seconds = cycles as f64 / (f64::from(*machine.file().clocks.core_mhz) * 1e6);
+    let lifetime = |(name, section): (&String, &ArraySection)| {
+        let (writes, hottest) = section
+            .count(groups)
+            .map_err(|error| format!("{}: endurance.{name}.{error}", machine.origin()))?;
+        let lines = *section.lines * section.per.instances(machine.file());
+        let mean = writes as f64 / lines as f64;
+        Ok(Lifetime {
+            structure: name.clone(),
+            writes,
+            hottest_line_writes: hottest,
+            mean_line_writes: mean,
+            hottest_seconds: lifetime_seconds(hottest as f64, seconds, *section.cell_writes),
+            levelled_seconds: lifetime_seconds(mean, seconds, *section.cell_writes),
+        })
+    };
+    machine.file().endurance.iter().map(lifetime).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use strata_engine::statistics::Statistics;
+
+    use super::*;
+    use crate::machine::builtin;
+
+    strata_engine::statistics! {
+        /// Counters of an array of the test.
+        pub struct ArrayStatistics: "array" {
+            /// Writes.
+            array_writes: "writes",
+            /// Writes of the line written most.
+            hottest_line_writes: "writes" [maximum],
+        }
+        laws {
+            "hottest_line_writes <= array_writes": |s| s.hottest_line_writes <= s.array_writes,
+        }
+    }
+
+    strata_engine::statistics! {
+        /// Counters of something else.
+        pub struct OtherStatistics: "other" {
+            /// Accesses.
+            accesses: "accesses",
+        }
+        laws {}
+    }
+
+    fn machine(section: &str) -> Result<Machine, String> {
+        let text = format!("{}\n{section}", builtin()[0].text);
+        Machine::parse(Path::new("m.toml"), &text, &[]).map_err(|error| error.to_string())
+    }
+
+    const SECTION: &str = r#"
+[endurance.l1d]
+counts = "array"
+writes = "array_writes"
+hottest = "hottest_line_writes"
+per = "sm"
+lines = { value = 512, source = "test" }
+cell_writes = { value = 1e12, source = "test" }
+"#;
+
+    /// What 15 SMs count: 1000 writes each; the hottest lines have 7, 8, 9, ... of them.
+    fn groups() -> Vec<Group> {
+        let mut groups = Vec::new();
+        for sm in 0..15 {
+            let counted = ArrayStatistics { array_writes: 1000, hottest_line_writes: 7 + sm };
+            crate::results::merge_groups(&mut groups, vec![counted.report()]);
+        }
+        groups
+    }
+
+    #[test]
+    fn the_hottest_line_wears_out_first() {
+        let machine = machine(SECTION).unwrap();
+        // 700 cycles at 700 MHz are a microsecond.
+        let lifetime = lifetimes(&machine, &groups(), 700).unwrap().remove(0);
+        assert_eq!((lifetime.writes, lifetime.hottest_line_writes), (15_000, 21));
+        assert_eq!(lifetime.mean_line_writes, 15_000.0 / (15.0 * 512.0));
+        // 21 writes a microsecond: 1e12 of them take 47,619 seconds.
+        assert!((lifetime.hottest_seconds - 1e6 / 21.0).abs() < 1e-6, "{lifetime:?}");
+        assert!((lifetime.levelled_seconds - 1e6 * 15.0 * 512.0 / 15_000.0).abs() < 1e-6, "{lifetime:?}");
+    }
+
+    #[test]
+    fn what_is_not_written_lasts_for_ever() {
+        assert_eq!(lifetime_seconds(0.0, 1.0, 1e12), f64::INFINITY);
+        assert_eq!(lifetime_seconds(2.0, 1.0, 1e12), 5e11);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        for (found, replaced, message) in [
+            (
+                "counts = \"array\"",
+                "counts = \"other\"",
+                "writes: found `array_writes`, expected a counter of `other`",
+            ),
+            ("\"array_writes\"", "\"writes\"", "writes: found `writes`, expected a counter of `array`"),
+            (
+                "\"hottest_line_writes\"",
+                "\"array_writes\"",
+                "hottest: found `array_writes`, expected a counter marked as a maximum of `array`",
+            ),
+        ] {
+            let machine = machine(&SECTION.replace(found, replaced)).unwrap();
+            let mut groups = groups();
+            groups.push(OtherStatistics::default().report());
+            let error = lifetimes(&machine, &groups, 700).unwrap_err();
+            assert_eq!(error, format!("m.toml: endurance.l1d.{message}"));
+        }
+        let error = machine(&SECTION.replace("512", "0")).unwrap_err();
+        assert_eq!(error, "m.toml: endurance.l1d.lines: found 0, expected at least 1");
+        let error = machine(&SECTION.replace("1e12", "-1.0")).unwrap_err();
+        assert_eq!(error, "m.toml: endurance.l1d.cell_writes: found -1, expected at least 1");
+    }
+}
