@@ -6,3 +6,4 @@ pub mod baseline;
 mod chassis;
 #[cfg(any(test, feature = "testing"))]
 pub mod contract;
+pub mod fuse;

@@ -232,10 +232,19 @@ impl<S: Store> Chassis<S> {
 
     #[inline]
     pub fn next_event(&self, now: Cycle) -> Cycle {
-        if !self.arrived.is_empty() || !self.ready.is_empty() || self.flush_can_go_on() {
+        if self.flush_can_go_on() {
             return now;
         }
-        self.next_departure().max(now)
+        self.next_event_without_flush(now)
+    }
+
+    /// As [`Chassis::next_event`], while a flush waits for what the design does by itself.
+    #[inline]
+    pub fn next_event_without_flush(&self, now: Cycle) -> Cycle {
+        if !self.ready.is_empty() {
+            return now;
+        }
+        self.next_departure().min(self.next_fill()).max(now)
     }
 
     pub fn waits(&self, report: &mut Vec<String>) {

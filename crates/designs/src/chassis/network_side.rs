@@ -52,7 +52,6 @@ impl<S: Store> Chassis<S> {
         tray.0 = self.store.data(frame).0;
         self.store.occupy(frame, ArrayUse::Read, now);
         self.store.clean(frame);
-        self.store.written_back(frame);
         self.statistics.write_backs += 1;
         self.statistics.data_reads += 1;
         self.writes_in_flight += 1;
@@ -144,6 +143,15 @@ impl<S: Store> Chassis<S> {
             (tag, body) => unreachable!("the L1D never asked for this: tag {tag:#x}, {body:?}"),
         }
         self.reads_in_flight -= 1;
+    }
+
+    /// The first cycle in which the oldest reply can be taken.
+    pub(crate) fn next_fill(&self) -> Cycle {
+        match self.arrived.front() {
+            None => Cycle::NEVER,
+            Some(reply) if reply.tag & !TAG_NAME == TAG_BYPASS => Cycle::ZERO,
+            Some(reply) => self.store.free_at(self.fill_frame(reply.tag), ArrayUse::Fill),
+        }
     }
 
     /// Where the reply of a fetch goes.

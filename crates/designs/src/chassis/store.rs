@@ -53,15 +53,17 @@ pub(crate) trait Store {
 
     /// Whether the frame's array can be used so in this cycle.
     #[inline]
-    fn is_free(&self, _frame: FrameId, _use_: ArrayUse, _now: Cycle) -> bool {
-        true
+    fn is_free(&self, frame: FrameId, use_: ArrayUse, now: Cycle) -> bool {
+        self.free_at(frame, use_) <= now
+    }
+
+    /// The first cycle in which the frame's array can be used so, as far as is known.
+    #[inline]
+    fn free_at(&self, _frame: FrameId, _use_: ArrayUse) -> Cycle {
+        Cycle::ZERO
     }
 
     /// The frame's array is used from this cycle on.
     #[inline]
     fn occupy(&mut self, _frame: FrameId, _use_: ArrayUse, _now: Cycle) {}
-
-    /// A packet with the frame's dirty bytes leaves the cache.
-    #[inline]
-    fn written_back(&mut self, _frame: FrameId) {}
 }

@@ -1,0 +1,47 @@
+//! The read-level predictor: a sampler that watches a few warps, and a table that remembers what it saw (IV-B).
+
+mod history;
+mod sampler;
+
+use strata_memory::LineAddress;
+
+pub(super) use history::{History, HistoryShape, ReadLevel, Signature};
+pub(super) use sampler::{Sampled, Sampler, SamplerShape};
+
+/// Sampler and table.
+#[derive(Clone, Debug)]
+pub(super) struct Predictor {
+    sampler: Sampler,
+    pub history: History,
+    /// Set of the sampler for each warp slot, if it is sampled.
+    sets: Vec<Option<u8>>,
+}
+
+impl Predictor {
+    /// `warps` are the sampled warp slots, one for each set of the sampler.
+    pub fn new(sampler: SamplerShape, history: HistoryShape, warps: &[u8]) -> Predictor {
+        let mut sets = vec![None; 256];
+        for (set, warp) in warps.iter().enumerate() {
+            sets[usize::from(*warp)] = Some(set as u8);
+        }
+        Predictor { sampler: Sampler::new(sampler), history: History::new(history), sets }
+    }
+
+    /// A request was taken.
+    #[inline]
+    pub fn observe(&mut self, line: LineAddress, pc: u32, warp: u8, write: bool) {
+        let Some(set) = self.sets[usize::from(warp)] else { return };
+        let signature = self.history.signature(pc);
+        match self.sampler.see(usize::from(set), line, signature) {
+            Sampled::Hit(first) => self.history.used(first, write),
+            Sampled::Unused(first) => self.history.unused(first),
+            Sampled::Missed => {}
+        }
+    }
+
+    /// What a block that this instruction brings is used for.
+    #[inline]
+    pub fn predict(&self, pc: u32) -> ReadLevel {
+        self.history.predict(self.history.signature(pc))
+    }
+}
