@@ -213,6 +213,14 @@ impl FuseConfig {
         self.lines() * LINE_BYTES
     }
 
+    /// A few words that say what it is.
+    pub fn outline(&self) -> String {
+        let bank = |name, sets, ways| format!("{name} of {sets} sets of {ways} ways");
+        let sram = self.sram.iter().map(|sram| bank("SRAM", *sram.sets, *sram.ways));
+        let stt = self.stt.iter().map(|stt| bank("STT-MRAM", *stt.sets, *stt.ways));
+        sram.chain(stt).collect::<Vec<_>>().join(" and ")
+    }
+
     pub(super) fn parameters(&self) -> Parameters {
         Parameters {
             sector_bytes: *self.sector_bytes,
