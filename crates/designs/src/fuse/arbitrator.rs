@@ -10,7 +10,7 @@ use strata_memory::mshr::MshrId;
 use strata_memory::tags::FrameId;
 
 use super::config::SttHit;
-use super::l1d::FuseL1d;
+use super::l1d::{Bug, FuseL1d};
 use super::lines::Bank;
 use super::predictor::ReadLevel;
 use crate::chassis::Store;
@@ -83,7 +83,10 @@ impl FuseL1d {
     #[inline]
     pub(super) fn resolve(&self, access: &Access, at: Turn) -> Result<Route, Wait> {
         let store = &self.chassis.store;
-        let frame = store.find(access.line);
+        let mut frame = store.find(access.line);
+        if self.has(Bug::SwapBufferNotLookedUp) {
+            frame = frame.filter(|frame| !store.swap.holds(*frame));
+        }
         if let Some(frame) = frame
             && let Some(mshr) = store.pinned(frame)
         {

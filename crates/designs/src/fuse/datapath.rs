@@ -6,7 +6,7 @@ use strata_memory::tags::FrameId;
 use strata_memory::{ByteMask, LineAddress};
 
 use super::arbitrator::{Destination, Eviction, Route};
-use super::l1d::FuseL1d;
+use super::l1d::{Bug, FuseL1d};
 use super::lines::Bank;
 use super::placement::Placement;
 use super::predictor::ReadLevel;
@@ -128,7 +128,10 @@ impl FuseL1d {
             }
             Eviction::Swap => {
                 self.chassis.store.statistics.migrations_to_stt += 1;
-                let moving = self.chassis.store.take(frame, now);
+                let mut moving = self.chassis.store.take(frame, now);
+                if self.has(Bug::DirtyMaskLost) {
+                    moving.forget_dirty();
+                }
                 let register = self.take_register();
                 self.chassis.store.put(register, &moving, now);
                 self.push(Command::Migrate(register, moving.line), now.next());
@@ -178,6 +181,9 @@ impl FuseL1d {
         let store = &mut self.chassis.store;
         store.statistics.migrations_to_sram += 1;
         let moving = store.take(frame, now);
+        if self.has(Bug::StaleCopyLeft) {
+            self.chassis.store.put(frame, &moving, now);
+        }
         let frame = self.make_room_in_sram(moving.line, now);
         self.chassis.statistics.tag_writes += 1;
         self.chassis.store.put(frame, &moving, now);

@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
 use strata_memory::doors::{Access, Action, Completion, L1d, Refusal};
-use strata_memory::{NodeId, Packet, ParameterError, SliceMap};
+use strata_memory::{ByteMask, LineAddress, NodeId, Packet, ParameterError, SliceMap};
 
 use super::approximation::Search;
 use super::arbitrator::{Turn, Wait};
@@ -31,6 +31,32 @@ pub struct FuseL1d {
     pub(super) dead_write: Option<DeadWrite>,
     /// Accesses that left the tag queue or the register: what was refused may be possible then.
     pub(super) steps: u64,
+    #[cfg(test)]
+    pub(super) bug: Option<Bug>,
+}
+
+/// Bugs that tests plant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bug {
+    /// A line in the swap buffer is not found.
+    SwapBufferNotLookedUp,
+    /// A line that migrates to SRAM stays in STT-MRAM as well.
+    StaleCopyLeft,
+    /// A write does not wait for the loads in the tag queue.
+    TagQueueNotFlushed,
+    /// A flush does not wait for the tag queue and the swap buffer.
+    QueuesNotEmptied,
+    /// A line that leaves SRAM takes no dirty bytes along.
+    DirtyMaskLost,
+}
+
+/// What the predictors see of an access.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    line: LineAddress,
+    pc: u32,
+    warp: u8,
+    touch: Touch,
 }
 
 /// What becomes of lines in STT-MRAM that are used.
@@ -64,7 +90,21 @@ impl FuseL1d {
             predictor: config.predictor.as_ref().map(super::build::predictor),
             dead_write: config.dead_write.as_ref().map(|dead| super::build::dead_write(dead, config)),
             steps: 0,
+            #[cfg(test)]
+            bug: None,
         })
+    }
+
+    /// Whether a test has planted this bug.
+    #[inline]
+    pub(super) fn has(&self, bug: Bug) -> bool {
+        #[cfg(test)]
+        return self.bug == Some(bug);
+        #[cfg(not(test))]
+        {
+            let _ = bug;
+            false
+        }
     }
 
     /// Takes an access, or says why not.
@@ -88,12 +128,15 @@ impl FuseL1d {
             || named
             || self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
                 && self.chassis.store.is_beside_sram(line);
+        let waits = waits && !self.passes_queue(&access);
         if !waits {
             match self.resolve(&access, Turn { now, from_queue: false }) {
                 Ok(route) => {
-                    self.note(&access, search);
+                    let seen = self.seen(&access);
                     self.chassis.use_port(&access);
                     self.take(access, route, now);
+                    // After it went: its own way was found with what was known before.
+                    self.note(seen, search);
                     return Ok(());
                 }
                 // A load of a line in STT-MRAM waits in the queue, not at the door.
@@ -106,11 +149,13 @@ impl FuseL1d {
             if self.queue.as_ref().is_some_and(TagQueue::is_full) {
                 return Err((access, Wait::TagQueue));
             }
-            self.note(&access, search);
+            let seen = self.seen(&access);
             self.chassis.use_port(&access);
             self.push(Command::Read(access), searched);
+            self.note(seen, search);
         } else {
-            self.note(&access, search);
+            let seen = self.seen(&access);
+            self.note(seen, search);
             self.chassis.use_port(&access);
             self.latch_next = searched;
             self.latch = Some(Latched { access, searched, flushing: false });
@@ -119,6 +164,18 @@ impl FuseL1d {
             self.polled = searched;
         }
         Ok(())
+    }
+
+    /// A planted bug: the access does not wait for what is in the queue.
+    #[inline]
+    fn passes_queue(&self, access: &Access) -> bool {
+        self.has(Bug::TagQueueNotFlushed) && !self.is_queued(access)
+            || self.has(Bug::SwapBufferNotLookedUp)
+                && self
+                    .chassis
+                    .store
+                    .find(access.line)
+                    .is_some_and(|frame| self.chassis.store.swap.holds(frame))
     }
 
     /// Whether the access is one that the tag queue can hold: the queue has no room for data.
@@ -143,7 +200,7 @@ impl FuseL1d {
     }
 
     /// Counts a search and lets the predictors see an access that is taken.
-    fn note(&mut self, access: &Access, search: Search) {
+    fn note(&mut self, seen: Option<Seen>, search: Search) {
         let store = &mut self.chassis.store;
         if search.tested {
             let statistics = &mut store.statistics;
@@ -157,21 +214,24 @@ impl FuseL1d {
             statistics.cbf_false_positives += search.false_positives;
             statistics.tag_search_cycles += search.polls;
         }
-        if self.chassis.goes_past(access) {
-            return;
-        }
-        let write = matches!(access.action, Action::Store(_));
+        let Some(Seen { line, pc, warp, touch }) = seen else { return };
         if let Some(predictor) = &mut self.predictor {
-            predictor.observe(access.line, access.pc, access.warp, write);
+            predictor.observe(line, pc, warp, touch != Touch::Read);
         }
         if let (Some(predictor), Some(stt)) = (&mut self.dead_write, &self.chassis.store.stt) {
-            let touch = match write {
-                false => Touch::Read,
-                true if access.bytes == strata_memory::ByteMask::ALL => Touch::Overwrite,
-                true => Touch::Write,
-            };
-            predictor.observe(access.line, stt.places.set_of(access.line), access.pc, touch);
+            predictor.observe(line, stt.places.set_of(line), pc, touch);
         }
+    }
+
+    /// What the predictors see of an access; nothing of one that goes past the cache.
+    fn seen(&self, access: &Access) -> Option<Seen> {
+        let touch = match access.action {
+            Action::Store(_) if access.bytes == ByteMask::ALL => Touch::Overwrite,
+            Action::Store(_) => Touch::Write,
+            Action::Load(_) | Action::Atomic(_) => Touch::Read,
+        };
+        let seen = Seen { line: access.line, pc: access.pc, warp: access.warp, touch };
+        (!self.chassis.goes_past(access)).then_some(seen)
     }
 
     /// What keeps the access in the register.

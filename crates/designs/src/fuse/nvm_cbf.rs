@@ -21,7 +21,7 @@ const MULTIPLIERS: [u64; MAX_HASHES] = [
 /// Hash functions at most.
 pub(super) const MAX_HASHES: usize = 8;
 
-/// What a saturated counter does when a line leaves.
+/// The numbers of the filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CbfShape {
     pub filters: usize,
@@ -108,6 +108,18 @@ impl NvmCbf {
                 if *counter == 0 {
                     self.above_zero[slot * self.words + filter / 64] &= !(1 << (filter % 64));
                 }
+            }
+        }
+    }
+
+    /// The bug that the tests plant: a saturated counter is decremented.
+    #[cfg(test)]
+    pub fn decrement_always(&mut self, filter: usize, line: LineAddress) {
+        for slot in self.keys(line) {
+            let counter = &mut self.counters[slot * self.shape.filters + filter];
+            *counter = counter.saturating_sub(1);
+            if *counter == 0 {
+                self.above_zero[slot * self.words + filter / 64] &= !(1 << (filter % 64));
             }
         }
     }

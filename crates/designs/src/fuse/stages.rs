@@ -5,7 +5,7 @@ use strata_memory::doors::Access;
 use strata_memory::tags::FrameId;
 
 use super::arbitrator::{Route, Turn, Wait};
-use super::l1d::FuseL1d;
+use super::l1d::{Bug, FuseL1d};
 use super::tag_queue::{Command, TagQueue};
 use crate::chassis::Store;
 
@@ -97,7 +97,7 @@ impl FuseL1d {
 
     /// Resolves the access in the controller's register.
     pub(super) fn latch_step(&mut self, now: Cycle) {
-        let Some(latched) = &mut self.latch else { return };
+        let Some(latched) = &self.latch else { return };
         if self.latch_next > now || self.chassis.hits.is_full() {
             return;
         }
@@ -105,12 +105,13 @@ impl FuseL1d {
         let line = latched.access.line;
         if let Some(queue) = &self.queue
             && !queue.is_empty()
+            && !self.has(Bug::TagQueueNotFlushed)
             && (queue.names(line) || self.chassis.store.is_beside_sram(line))
         {
             if !latched.flushing {
-                latched.flushing = true;
                 self.chassis.store.statistics.tag_queue_flushes += 1;
                 self.chassis.store.statistics.tag_queue_flushed += queue.len() as u64;
+                self.latch.as_mut().expect("it was looked at").flushing = true;
             }
             self.latch_next = self.queue_next.max(now.next());
             return;

@@ -1,6 +1,10 @@
 //! Tests of the FUSE L1Ds.
 
+mod bench;
 mod contract;
+mod filters;
+mod golden;
+mod planted;
 
 use serde::Deserialize;
 
