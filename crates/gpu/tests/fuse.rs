@@ -2,8 +2,6 @@
 
 mod support;
 
-use std::path::Path;
-
 use strata_gpu::machine::Machine;
 use strata_workloads::{Size, find};
 use support::{How, run_on, ticked, verified};
@@ -24,16 +22,8 @@ const SYSTEMS: &[&str] = &[
 
 /// A GTX 480 with a system's L1D in place of its own.
 fn machine(system: &str, sets: &[&str]) -> Machine {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let read = |path: String| -> toml::Table {
-        let text =
-            std::fs::read_to_string(root.join(&path)).unwrap_or_else(|error| panic!("{path}: {error}"));
-        text.parse().unwrap_or_else(|error| panic!("{path}: {error}"))
-    };
-    let mut machine = read("machines/gtx480.toml".into());
-    machine["l1d"] = read(format!("systems/fuse/{system}.toml"))["l1d"].clone();
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    Machine::parse(Path::new(system), &machine.to_string(), &sets).unwrap_or_else(|error| panic!("{error}"))
+    Machine::load_with("gtx480", Some(system), &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
 #[test]

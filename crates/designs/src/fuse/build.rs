@@ -71,7 +71,7 @@ pub(super) fn predictor(config: &PredictorConfig) -> Predictor {
         unused_threshold: *config.unused_threshold,
         used_threshold: *config.used_threshold,
     };
-    Predictor::new(sampler, history, &config.sampled_warps)
+    Predictor::new(sampler, history, &config.sampled_warps, *config.sampled_line_stride)
 }
 
 pub(super) fn dead_write(config: &DeadWriteConfig, whole: &FuseConfig) -> DeadWrite {

@@ -154,6 +154,8 @@ pub struct QueueConfig {
 pub struct PredictorConfig {
     /// The warp slots that are sampled: one set of the sampler each.
     pub sampled_warps: Cited<Vec<u8>>,
+    /// One line in so many is sampled, chosen by a hash of its number; a power of two, 1 for all.
+    pub sampled_line_stride: Cited<u64>,
     /// Entries of a set of the sampler.
     pub sampler_ways: Cited<usize>,
     /// Bits of the line's number that the sampler keeps.

@@ -31,6 +31,9 @@ pub struct FuseL1d {
     pub(super) dead_write: Option<DeadWrite>,
     /// Accesses that left the tag queue or the register: what was refused may be possible then.
     pub(super) steps: u64,
+    /// The load that a full tag queue refused last, and the steps until then: until the next step it is refused
+    /// again without a search.
+    refused: Option<(LineAddress, u64)>,
     #[cfg(test)]
     pub(super) bug: Option<Bug>,
 }
@@ -90,6 +93,7 @@ impl FuseL1d {
             predictor: config.predictor.as_ref().map(super::build::predictor),
             dead_write: config.dead_write.as_ref().map(|dead| super::build::dead_write(dead, config)),
             steps: 0,
+            refused: None,
             #[cfg(test)]
             bug: None,
         })
@@ -122,6 +126,9 @@ impl FuseL1d {
             return Err((access, wait));
         }
         let line = access.line;
+        if self.refused == Some((line, self.steps)) && self.is_queued(&access) {
+            return Err((access, Wait::TagQueue));
+        }
         let named = self.queue.as_ref().is_some_and(|queue| queue.names(line));
         let search = self.search(&access);
         let waits = search.polls > 0
@@ -147,6 +154,7 @@ impl FuseL1d {
         let searched = self.polled.max(now.next()) + search.polls;
         if self.is_queued(&access) {
             if self.queue.as_ref().is_some_and(TagQueue::is_full) {
+                self.refused = Some((line, self.steps));
                 return Err((access, Wait::TagQueue));
             }
             let seen = self.seen(&access);

@@ -23,8 +23,6 @@ statistics! {
         migrations_to_stt: "lines",
         /// Lines that moved from STT-MRAM to SRAM.
         migrations_to_sram: "lines",
-        /// Migrations to SRAM asked for by a load that stayed in STT-MRAM for want of room.
-        migrations_put_off: "accesses",
         /// Lines that SRAM evicted to below.
         sram_evictions: "lines",
         /// Lines that STT-MRAM evicted to below.

@@ -110,7 +110,7 @@ fn the_contract_holds_for_other_shapes() {
         if let Some(approximation) = &mut config.approximation {
             approximation.filters.value = 2;
             approximation.comparators.value = 2;
-            approximation.saturated.value = Saturated::Recounted;
+            approximation.saturated.value = Saturated::Stays;
         }
         if let Some(predictor) = &mut config.predictor {
             predictor.sampled_warps.value = (0..48).collect();
