@@ -70,7 +70,7 @@ impl NvmCbf {
     fn slot(&self, line: LineAddress, n: usize) -> usize {
         let mixed = (line.0 ^ line.0 >> 17).wrapping_mul(MULTIPLIERS[n]);
         // The upper half, scaled to the slots: any number of them will do.
-        ((mixed >> 32) * self.shape.slots as u64 >> 32) as usize
+        (((mixed >> 32) * self.shape.slots as u64) >> 32) as usize
     }
 
     /// The keys of a line, each slot once.
