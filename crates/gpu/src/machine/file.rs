@@ -76,6 +76,7 @@ pub struct GpuConfig {
 /// What stands behind the L1d door.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[allow(clippy::large_enum_variant, reason = "a machine has one")]
 pub enum L1dChoice {
     /// A set-associative SRAM cache.
     Sram(SramL1dConfig),
