@@ -3,6 +3,7 @@
 //! `contract` holds what every one of them must keep.
 
 pub mod baseline;
+mod chassis;
 #[cfg(any(test, feature = "testing"))]
 pub mod contract;
 pub mod fuse;

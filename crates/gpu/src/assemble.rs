@@ -1,6 +1,7 @@
 //! From a machine's numbers to its islands, linked.
 
 use strata_designs::baseline::SramL1d;
+use strata_designs::fuse::FuseL1d;
 use strata_engine::{ClockRatio, Inlet, Outlet, link};
 use strata_memory::address_map::AddressMap;
 use strata_memory::atomic::AtomicBatch;
@@ -164,6 +165,9 @@ fn l1d(file: &MachineFile, site: L1dSite, make: L1dMaker<'_>) -> Result<Box<dyn 
         L1dChoice::Sram(config) => SramL1d::new(config, site.node, site.slices, site.seed)
             .map(|l1d| Box::new(l1d) as Box<dyn L1d>)
             .map_err(|error| format!("l1d.sram: {error}"))?,
+        L1dChoice::Fuse(config) => FuseL1d::new(config, site.node, site.slices)
+            .map(|l1d| Box::new(l1d) as Box<dyn L1d>)
+            .map_err(|error| format!("l1d.fuse: {error}"))?,
     };
     Ok(make(site, l1d))
 }

@@ -30,7 +30,7 @@ pub fn doors() -> &'static [Door] {
             between: "operand collectors or write-back and the register banks",
             choices: &["sram"],
         },
-        Door { name: "l1d", between: "coalesced accesses and the network", choices: &["sram"] },
+        Door { name: "l1d", between: "coalesced accesses and the network", choices: &["sram", "fuse"] },
         Door {
             name: "network.topology",
             between: "SMs and memory partitions",

@@ -177,7 +177,7 @@ const EDITS: &[(&str, &str, &str)] = &[
      "m.toml:16:17: invalid value: integer `-15`, expected a whole number from 0 to 65535"),
     ("[l1d.sram]",
      "[l1d.dram]",
-     "m.toml:83:6: unknown variant `dram`, expected `sram`"),
+     "m.toml:83:6: unknown variant `dram`, expected `sram` or `fuse`"),
     ("[llc.conventional]",
      "[llc]",
      "m.toml:130:1: wanted exactly 1 element, more than 1 element"),

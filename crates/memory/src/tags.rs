@@ -22,6 +22,27 @@ pub enum SetIndex {
     Xor,
 }
 
+impl SetIndex {
+    /// The set of a line among `sets`, whose binary logarithm is `bits` when they are a power of two.
+    #[inline]
+    pub fn set_of(self, line: LineAddress, sets: usize, bits: u32) -> usize {
+        let mask = sets as u64 - 1;
+        (match self {
+            SetIndex::Modulo => line.0 % sets as u64,
+            SetIndex::Bits => line.0 & mask,
+            SetIndex::Xor if bits == 0 => 0,
+            SetIndex::Xor => {
+                let (mut left, mut folded) = (line.0, 0);
+                while left != 0 {
+                    folded ^= left;
+                    left >>= bits;
+                }
+                folded & mask
+            }
+        }) as usize
+    }
+}
+
 typed_id! {
     /// A place for a line: set number times ways, plus the way.
     FrameId, u32
@@ -121,20 +142,7 @@ impl TagArray {
     /// The set of a line.
     #[inline]
     pub fn set_of(&self, line: LineAddress) -> usize {
-        let mask = self.sets as u64 - 1;
-        (match self.index {
-            SetIndex::Modulo => line.0 % self.sets as u64,
-            SetIndex::Bits => line.0 & mask,
-            SetIndex::Xor if self.bits == 0 => 0,
-            SetIndex::Xor => {
-                let (mut left, mut folded) = (line.0, 0);
-                while left != 0 {
-                    folded ^= left;
-                    left >>= self.bits;
-                }
-                folded & mask
-            }
-        }) as usize
+        self.index.set_of(line, self.sets, self.bits)
     }
 
     /// The frame that holds the line, or waits for it.

@@ -6,6 +6,8 @@ use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::{Geometry, SetIndex};
 use strata_memory::{LINE_BYTES, ParameterError};
 
+use crate::chassis::{self, Parameters, Rooms, WriteMissPolicy};
+
 /// When written bytes go below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -14,18 +16,6 @@ pub enum WritePolicy {
     WriteBack,
     /// At once.
     WriteThrough,
-}
-
-/// What a store does whose line is not in the cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum WriteMissPolicy {
-    /// Takes a frame without fetching; a mask tells which bytes are valid.
-    Validate,
-    /// Takes a frame and fetches the sectors that it does not fill.
-    Fetch,
-    /// Goes below and leaves the cache alone.
-    NoAllocate,
 }
 
 /// The parameters of an SRAM L1D. Lines have 128 bytes.
@@ -112,30 +102,35 @@ impl SramL1dConfig {
     /// The first field that is wrong.
     pub fn check(&self) -> Result<(), ParameterError> {
         self.geometry().check()?;
-        let bounds = [
-            ("accesses_per_cycle", *self.accesses_per_cycle as u64, 1, 64),
-            ("banks", *self.banks as u64, 1, 64),
-            ("hit_latency_cycles", *self.hit_latency_cycles, 1, 4096),
-            ("tag_latency_cycles", *self.tag_latency_cycles, 1, 4096),
-            ("fill_latency_cycles", *self.fill_latency_cycles, 1, 4096),
-            ("mshr_entries", *self.mshr_entries as u64, 1, 4096),
-            ("mshr_merges", u64::from(*self.mshr_merges), 1, 4096),
-            ("bypass_entries", *self.bypass_entries as u64, 1, 4096),
-            // The largest step sends a victim's bytes and a request of its own.
-            ("miss_queue", *self.miss_queue as u64, 2, 4096),
-            ("write_buffer", *self.write_buffer as u64, 2, 4096),
-        ];
-        for (field, value, least, most) in bounds {
-            if !(least..=most).contains(&value) {
-                return Err(ParameterError::new(field, format!("must be {least} to {most}, found {value}")));
-            }
+        chassis::check(&self.parameters(), &self.rooms())
+    }
+
+    pub(super) fn parameters(&self) -> Parameters {
+        Parameters {
+            sector_bytes: *self.sector_bytes,
+            accesses_per_cycle: (*self.accesses_per_cycle).try_into().unwrap_or(u32::MAX),
+            banks: *self.banks as u64,
+            hit_latency: *self.hit_latency_cycles,
+            tag_latency: *self.tag_latency_cycles,
+            fill_latency: *self.fill_latency_cycles,
+            miss_queue: *self.miss_queue,
+            write_back: *self.write_policy == WritePolicy::WriteBack,
+            miss_policy: *self.write_miss_policy,
+            honours_bypass: *self.honours_bypass,
         }
-        if !self.sector_bytes.is_power_of_two() || !(4..=LINE_BYTES).contains(&self.sector_bytes) {
-            let message =
-                format!("must be a power of two from 4 to {LINE_BYTES}, found {}", *self.sector_bytes);
-            return Err(ParameterError::new("sector_bytes", message));
+    }
+
+    pub(super) fn rooms(&self) -> Rooms {
+        Rooms {
+            mshr_entries: *self.mshr_entries,
+            mshr_merges: *self.mshr_merges,
+            write_buffer: *self.write_buffer,
+            bypass_entries: *self.bypass_entries,
+            // Two cycles more than the latency, for a reader who comes late once.
+            hits: (*self.hit_latency_cycles as usize)
+                .saturating_add(2)
+                .saturating_mul(*self.accesses_per_cycle),
         }
-        Ok(())
     }
 
     /// Sets and ways.

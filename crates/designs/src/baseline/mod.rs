@@ -6,17 +6,13 @@
 //! copy and go to the last-level cache themselves; since requests to one line stay in order on the way and
 //! there, nobody needs to wait for them.
 
-mod bypass;
 mod config;
-mod flush;
 mod lookup;
-mod network_side;
-mod replay;
 mod sram;
-mod statistics;
+mod store;
 #[cfg(test)]
 mod tests;
 
-pub use config::{SramL1dConfig, WriteMissPolicy, WritePolicy};
+pub use crate::chassis::{L1dStatistics, WriteMissPolicy};
+pub use config::{SramL1dConfig, WritePolicy};
 pub use sram::SramL1d;
-pub use statistics::L1dStatistics;

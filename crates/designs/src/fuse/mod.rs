@@ -1,3 +1,79 @@
-//! FUSE: an L1D of SRAM and STT-MRAM (Zhang, Jung, Kandemir: HPCA 2019).
+//! FUSE: SRAM and STT-MRAM fused into one L1D (Zhang, Jung, Kandemir, HPCA 2019), and what it is compared with.
+//!
+//! Every system is one set of numbers (`config.rs`; files in `systems/fuse`): which banks there are, how their tags
+//! are searched, whether queues stand between them, which predictor speaks. L1-SRAM itself is `crate::baseline`.
+//!
+//! | paper | file |
+//! |---|---|
+//! | III-A, Fig. 5: banks, one copy of a line | `sram_bank.rs`, `stt_bank.rs`, `lines.rs`, `places.rs`, `directory.rs` |
+//! | III-B, Fig. 7a: associativity approximation, polling | `approximation.rs` |
+//! | IV-A, Fig. 9: decision tree; Fig. 8: destination bits | `arbitrator.rs` (ways), `datapath.rs` (what they do) |
+//! | IV-A, Fig. 10: tag queue, swap buffer | `tag_queue.rs`, `swap_buffer.rs`, `stages.rs` |
+//! | IV-B, Fig. 11: read-level predictor | `predictor/` |
+//! | IV-C, Fig. 12: NVM-CBF | `nvm_cbf.rs` |
+//! | V: By-NVM's dead writes | `dead_write.rs` |
+//! | V-A, Fig. 16: accuracy | `placement.rs` |
+//! | VI: write-back at kernel end | `flush.rs` |
+//!
+//! MSHRs, the network side and accesses past the cache are those of every L1D (`crate::chassis`). An MSHR keeps the
+//! frame that its fill goes to: the destination bits.
+//!
+//! Where the paper is silent, says two things, or is left:
+//!
+//! 1. A frame is taken when a line misses, not when its fill comes, as in the machine that the paper simulates.
+//! 2. SRAM's door, fills and accesses that waited in MSHRs do not meet, as in the conventional L1D. STT-MRAM has
+//!    one port for everything; loads that waited are served on the fill's way into it.
+//! 3. IV-C gives a filter 16 counters, V-C 64. With four lines, three keys and 16 counters a filter answers
+//!    positive by chance in 18 % of its tests, which is 23 of 128; with 64 in 0.5 %. III-B's one or two cycles a
+//!    search are those of 64. The files say 16, the number of Section IV; `approximation.slots` is the parameter.
+//! 4. A saturated two-bit counter is never decremented. If it just stayed, filters would fill up for good; when a
+//!    line leaves through one, the filter's column is written anew from the tags of its row (`saturated`).
+//! 5. "Flush" of the tag queue: what waits there is served before the write that cannot wait in it. A write whose
+//!    tags must be searched waits in a register of one entry, and nothing is taken behind it.
+//! 6. A load of a line that a command of the tag queue names waits behind that command. A load at the queue's front
+//!    that needs what a migration behind it will free goes to the end.
+//! 7. The filters know a line from its move into STT-MRAM on, and a line in the swap buffer is known by its command.
+//! 8. The data array of an approximate search is read in the cycle after the last poll; rows are polled lowest first.
+//! 9. A store that misses to STT-MRAM puts its bytes into the swap buffer when there is one.
+//! 10. Hybrid moves a line to SRAM on a write hit as the others do: V-A gives it the miss rate of Base-FUSE.
+//! 11. The victim buffer of III-A gives a line back to SRAM when it is used.
+//! 12. The sampler sees one line in 16: an instruction that touches 32 lines at once evicts all that it brought
+//!     from 8 ways before it comes again, and all would be predicted WORO. Its four warps are spread evenly.
+//! 13. A fill and each store count as a write of a line for the accuracy (V-A). Lines never kept are not judged.
+//! 14. A line predicted WORO, or a dead write, goes past the cache like an access that asks for it: two loads of
+//!     it under way are two requests.
+//! 15. The history table has 512 entries (IV-B: a signature of 9 bits); Table I says 1024.
+//! 16. A load that would migrate but finds no room for it is served in STT-MRAM.
+//! 17. The Oracle takes memory while it runs, as the only one.
 
+mod approximation;
 pub mod area;
+mod arbitrator;
+mod build;
+mod checks;
+mod config;
+mod datapath;
+mod dead_write;
+mod directory;
+mod flush;
+mod l1d;
+mod lines;
+mod nvm_cbf;
+mod placement;
+mod places;
+mod predictor;
+mod sram_bank;
+mod stages;
+mod statistics;
+mod stt_bank;
+mod swap_buffer;
+mod tag_queue;
+#[cfg(test)]
+mod tests;
+
+pub use config::{
+    ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, QueueConfig, Saturated, SearchKind,
+    SramConfig, SttConfig, SttHit,
+};
+pub use l1d::FuseL1d;
+pub use statistics::FuseStatistics;

@@ -15,7 +15,9 @@ use super::{Path, machine};
 
 /// The L1D's part of a machine file.
 pub fn sram(machine: &Machine) -> &SramL1dConfig {
-    let L1dChoice::Sram(config) = &machine.file().l1d;
+    let L1dChoice::Sram(config) = &machine.file().l1d else {
+        panic!("the benchmarked machine has an SRAM L1D")
+    };
     config
 }
 

@@ -2,6 +2,7 @@
 
 use serde::Deserialize;
 use strata_designs::baseline::SramL1dConfig;
+use strata_designs::fuse::FuseConfig;
 use strata_engine::Cited;
 use strata_memory::dram::DramParameters;
 use strata_memory::l2::L2Config;
@@ -82,9 +83,12 @@ pub struct GpuConfig {
 /// What stands behind the L1d door.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(rename_all = "kebab-case")]
+#[allow(clippy::large_enum_variant, reason = "a machine has one")]
 pub enum L1dChoice {
     /// A set-associative SRAM cache.
     Sram(SramL1dConfig),
+    /// SRAM, STT-MRAM or both (FUSE, HPCA 2019).
+    Fuse(Box<FuseConfig>),
 }
 
 /// What stands behind the Llc door.
@@ -121,6 +125,7 @@ impl MachineFile {
         self.lsu.check().map_err(section("lsu"))?;
         match &self.l1d {
             L1dChoice::Sram(config) => config.check().map_err(|error| format!("l1d.sram: {error}"))?,
+            L1dChoice::Fuse(config) => config.check().map_err(|error| format!("l1d.fuse: {error}"))?,
         }
         match &self.llc {
             LlcChoice::Conventional(config) => {

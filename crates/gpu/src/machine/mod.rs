@@ -182,19 +182,26 @@ impl Machine {
     /// A few lines that say what it is.
     pub fn outline(&self) -> String {
         let MachineFile { gpu, sm, clocks, dram, l1d, llc, description, .. } = &self.file;
-        let L1dChoice::Sram(l1d) = l1d;
+        let (kilobytes, mshrs) = match l1d {
+            L1dChoice::Sram(l1d) => (l1d.capacity_bytes() / 1024, *l1d.mshr_entries),
+            L1dChoice::Fuse(l1d) => (l1d.capacity_bytes() / 1024, *l1d.mshr_entries),
+        };
+        let l1d = match l1d {
+            L1dChoice::Sram(l1d) => format!("{} ways", *l1d.ways),
+            L1dChoice::Fuse(l1d) => l1d.outline(),
+        };
         let LlcChoice::Conventional(llc) = llc;
         let slices = *gpu.channels * *gpu.slices_per_channel;
         format!(
-            "  {description}\n  {} SMs of {} warps at {} MHz, {} schedulers each\n  L1D {} KB, {} ways, {} MSHRs\n  \
+            "  {description}\n  {} SMs of {} warps at {} MHz, {} schedulers each\n  L1D {} KB, {}, {} MSHRs\n  \
              L2 {} slices of {} KB\n  DRAM {} channels of {} banks at {} MHz\n  window {} cycles",
             *gpu.sms,
             *sm.warp_slots,
             *clocks.core_mhz,
             *sm.schedulers,
-            l1d.capacity_bytes() / 1024,
-            *l1d.ways,
-            *l1d.mshr_entries,
+            kilobytes,
+            l1d,
+            mshrs,
             slices,
             *llc.sets * *llc.ways * strata_memory::LINE_BYTES / 1024,
             *gpu.channels,

@@ -1,6 +1,7 @@
 //! How much of the host a machine takes: a file of some lines can describe one that no host holds.
 
 use strata_designs::baseline::SramL1dConfig;
+use strata_designs::fuse::FuseConfig;
 use strata_memory::LINE_BYTES;
 use strata_memory::l2::L2Config;
 use strata_memory::read_only::ReadOnlyConfig;
@@ -23,10 +24,14 @@ const QUEUES_OF_LINK: u64 = 8;
 
 /// An upper bound of the bytes that the parts of a machine take, each of whose numbers was checked.
 pub(super) fn host_bytes(file: &MachineFile) -> u64 {
-    let (L1dChoice::Sram(l1), LlcChoice::Conventional(llc)) = (&file.l1d, &file.llc);
+    let LlcChoice::Conventional(llc) = &file.llc;
+    let l1 = match &file.l1d {
+        L1dChoice::Sram(config) => l1d(config),
+        L1dChoice::Fuse(config) => fuse(config),
+    };
     let link = QUEUES_OF_LINK * u64::from(*file.network.buffer_flits);
     let read_only = read_only(&file.instruction_cache) + read_only(&file.constant_cache);
-    let sm = l1d(l1) + read_only + u64::from(*file.lsu.accesses) + 2 * link;
+    let sm = l1 + read_only + u64::from(*file.lsu.accesses) + 2 * link;
     let rows = 4 * u64::from(*file.sm.registers) + u64::from(*file.sm.shared_bytes);
     let rows = rows + outcomes(&file.sm) * OUTCOME_BYTES;
     let slice = l2(llc) + 2 * link;
@@ -50,6 +55,19 @@ fn l1d(config: &SramL1dConfig) -> u64 {
     let queues = *config.bypass_entries + *config.miss_queue + *config.write_buffer;
     let hits = (*config.hit_latency_cycles as usize + 2) * *config.accesses_per_cycle;
     (lines + mshrs + queues + hits) as u64 + *config.fill_latency_cycles
+}
+
+fn fuse(config: &FuseConfig) -> u64 {
+    let mshrs = *config.mshr_entries * (usize::from(*config.mshr_merges) + LINE_BYTES / *config.sector_bytes);
+    let queues = *config.bypass_entries + *config.miss_queue + *config.write_buffer;
+    let hits = 2 * (*config.hit_latency_cycles as usize + 2);
+    let commands =
+        config.queues.as_ref().map_or(0, |queues| *queues.tag_queue_entries + *queues.swap_buffer_entries);
+    // Filters, sampler and history table are smaller than a line for each entry.
+    let tables = config.approximation.as_ref().map_or(0, |filters| *filters.filters * *filters.slots / 64)
+        + config.predictor.as_ref().map_or(0, |predictor| *predictor.history_entries)
+        + config.dead_write.as_ref().map_or(0, |dead_write| *dead_write.history_entries);
+    (config.lines() + mshrs + queues + hits + commands + tables) as u64 + *config.fill_latency_cycles
 }
 
 fn l2(config: &L2Config) -> u64 {

@@ -1,5 +1,6 @@
 //! The timelines of the documentation as arithmetic: what each instruction of a straight line costs one warp.
 
+use strata_designs::baseline::SramL1dConfig;
 use strata_engine::{ClockRatio, Cycle};
 use strata_gpu::machine::{L1dChoice, LlcChoice, MachineFile};
 use strata_memory::network::Topology;
@@ -45,10 +46,15 @@ fn around_memory(file: &MachineFile) -> u64 {
     collection(file) + u64::from(*lsu.address_latency_cycles) + u64::from(*lsu.writeback_latency_cycles)
 }
 
+/// The L1D of a machine with the conventional one.
+fn sram(file: &MachineFile) -> &SramL1dConfig {
+    let L1dChoice::Sram(l1d) = &file.l1d else { panic!("the walk is that of an SRAM L1D") };
+    l1d
+}
+
 /// A load of one line that hits the L1D (lsu/mod.rs).
 pub fn l1_hit(file: &MachineFile) -> u64 {
-    let L1dChoice::Sram(l1d) = &file.l1d;
-    around_memory(file) + *l1d.hit_latency_cycles
+    around_memory(file) + *sram(file).hit_latency_cycles
 }
 
 /// A packet of `bytes` on an idle network, from an island to an island: a link, the stages, the flits behind the
@@ -65,10 +71,10 @@ fn network(file: &MachineFile, bytes: u32) -> u64 {
 /// From a load's issue to its look-up in the L2: the L1D's tags say that it misses, its request of a header
 /// crosses the network and the ROP queue.
 fn to_l2(file: &MachineFile) -> u64 {
-    let (L1dChoice::Sram(l1d), LlcChoice::Conventional(l2)) = (&file.l1d, &file.llc);
+    let LlcChoice::Conventional(l2) = &file.llc;
     collection(file)
         + u64::from(*file.lsu.address_latency_cycles)
-        + *l1d.tag_latency_cycles
+        + *sram(file).tag_latency_cycles
         + network(file, HEADER_BYTES)
         + *l2.rop_latency_cycles
 }
@@ -76,11 +82,11 @@ fn to_l2(file: &MachineFile) -> u64 {
 /// From the turn of a read in the L2 to the issue of what waits for the load: the reply with a line crosses the
 /// network, is written into the array in the cycle it comes, and the access is served in the next one.
 fn from_l2(file: &MachineFile) -> u64 {
-    let (L1dChoice::Sram(l1d), LlcChoice::Conventional(l2)) = (&file.l1d, &file.llc);
+    let LlcChoice::Conventional(l2) = &file.llc;
     *l2.hit_latency_cycles
         + network(file, HEADER_BYTES + LINE_BYTES as u32)
         + 1
-        + *l1d.fill_latency_cycles
+        + *sram(file).fill_latency_cycles
         + u64::from(*file.lsu.writeback_latency_cycles)
 }
 

@@ -6,7 +6,7 @@ use strata_memory::mshr::MshrId;
 use strata_memory::tags::FrameId;
 use strata_memory::{Body, ByteMask, Client, LineAddress, Packet, Tray};
 
-use super::sram::SramL1d;
+use super::{ArrayUse, Chassis, Store};
 
 /// What a request of ours was, from the tag of its reply: a kind above, a name below.
 const TAG_FETCH: u32 = 0 << 24;
@@ -14,22 +14,22 @@ const TAG_BYPASS: u32 = 1 << 24;
 const TAG_WRITE: u32 = 2 << 24;
 const TAG_NAME: u32 = (1 << 24) - 1;
 
-impl SramL1d {
+impl<S: Store> Chassis<S> {
     /// Whether `packets` more fit into the queue to the network.
     #[inline]
-    pub(super) fn network_room(&self, packets: usize) -> bool {
+    pub(crate) fn network_room(&self, packets: usize) -> bool {
         self.outgoing.len() + packets <= self.parameters.miss_queue
     }
 
     /// Whether `writes` more can be sent.
     #[inline]
-    pub(super) fn write_room(&self, writes: usize) -> bool {
+    pub(crate) fn write_room(&self, writes: usize) -> bool {
         self.network_room(writes) && writes <= self.write_trays.len()
     }
 
     /// Takes a reply: the acknowledgement of a write at once, anything else in the order of arrival.
     #[inline]
-    pub(super) fn receive(&mut self, reply: Packet) {
+    pub(crate) fn receive(&mut self, reply: Packet) {
         debug_assert_eq!(reply.destination, self.node, "a reply comes back to the node that asked");
         self.statistics.bytes_in += u64::from(reply.wire_bytes());
         match reply.body {
@@ -42,15 +42,16 @@ impl SramL1d {
     }
 
     /// Sends the dirty bytes of a frame below, if it has any. There must be room for a write.
-    pub(super) fn write_back(&mut self, frame: FrameId, now: Cycle) {
-        let dirty = self.tags.dirty(frame);
+    pub(crate) fn write_back(&mut self, frame: FrameId, now: Cycle) {
+        let dirty = self.store.dirty(frame);
         if dirty.is_empty() {
             return;
         }
-        let line = self.tags.line(frame).expect("dirty bytes belong to a line");
+        let line = self.store.line(frame).expect("dirty bytes belong to a line");
         let mut tray = self.write_trays.pop().expect("room for a write was checked");
-        tray.0 = self.data[frame.index()].0;
-        self.tags.clean(frame);
+        tray.0 = self.store.data(frame).0;
+        self.store.occupy(frame, ArrayUse::Read, now);
+        self.store.clean(frame);
         self.statistics.write_backs += 1;
         self.statistics.data_reads += 1;
         self.writes_in_flight += 1;
@@ -58,7 +59,7 @@ impl SramL1d {
     }
 
     /// Sends a store's bytes below in its own tray and answers with another one.
-    pub(super) fn send_through(
+    pub(crate) fn send_through(
         &mut self,
         line: LineAddress,
         bytes: ByteMask,
@@ -73,7 +74,7 @@ impl SramL1d {
     }
 
     /// Asks for bytes of an MSHR's line. There must be room for a packet.
-    pub(super) fn send_fetch(&mut self, mshr: MshrId, bytes: ByteMask, now: Cycle) {
+    pub(crate) fn send_fetch(&mut self, mshr: MshrId, bytes: ByteMask, now: Cycle) {
         // The sectors asked for are disjoint, so that each MSHR has at most a line's worth of trays.
         let tray = self.fetch_trays.pop().expect("a fetch has its tray");
         let fetch = self.mshrs.state_mut(mshr);
@@ -86,7 +87,7 @@ impl SramL1d {
     }
 
     /// Sends an access past the cache under a name of its own. There must be room for it.
-    pub(super) fn send_past(
+    pub(crate) fn send_past(
         &mut self,
         line: LineAddress,
         bytes: ByteMask,
@@ -108,11 +109,14 @@ impl SramL1d {
     }
 
     /// Takes one reply into the array, or finishes the bypassing access that it answers.
-    pub(super) fn fill(&mut self, now: Cycle) {
-        match self.arrived.front() {
-            None => return,
-            Some(reply) if reply.tag & !TAG_NAME == TAG_BYPASS && self.served.is_full() => return,
-            Some(_) => {}
+    pub(crate) fn fill(&mut self, now: Cycle) {
+        let Some(reply) = self.arrived.front() else { return };
+        let waits = match reply.tag & !TAG_NAME {
+            TAG_BYPASS => self.served.is_full(),
+            _ => !self.store.is_free(self.fill_frame(reply.tag), ArrayUse::Fill, now),
+        };
+        if waits {
+            return;
         }
         let Some(reply) = self.arrived.pop() else { return };
         let name = reply.tag & TAG_NAME;
@@ -124,9 +128,10 @@ impl SramL1d {
                 fetch.requested &= !reply.bytes;
                 fetch.in_flight -= 1;
                 // Bytes that are valid already are as new or newer: stores went into them.
-                let missing = reply.bytes & !self.tags.valid(frame);
-                self.data[frame.index()].merge(missing, &tray);
-                self.tags.add_valid(frame, missing);
+                let missing = reply.bytes & !self.store.valid(frame);
+                self.store.data_mut(frame).merge(missing, &tray);
+                self.store.occupy(frame, ArrayUse::Fill, now);
+                self.store.add_valid(frame, missing);
                 self.fetch_trays.push(tray);
                 self.statistics.fills += 1;
                 self.statistics.fill_bytes += u64::from(reply.bytes.count());
@@ -138,6 +143,20 @@ impl SramL1d {
             (tag, body) => unreachable!("the L1D never asked for this: tag {tag:#x}, {body:?}"),
         }
         self.reads_in_flight -= 1;
+    }
+
+    /// The first cycle in which the oldest reply can be taken.
+    pub(crate) fn next_fill(&self) -> Cycle {
+        match self.arrived.front() {
+            None => Cycle::NEVER,
+            Some(reply) if reply.tag & !TAG_NAME == TAG_BYPASS => Cycle::ZERO,
+            Some(reply) => self.store.free_at(self.fill_frame(reply.tag), ArrayUse::Fill),
+        }
+    }
+
+    /// Where the reply of a fetch goes.
+    fn fill_frame(&self, tag: u32) -> FrameId {
+        self.mshrs.state(MshrId((tag & TAG_NAME) as u16)).frame
     }
 
     fn finish_past(&mut self, name: u32, action: Action, now: Cycle) {

@@ -1,10 +1,10 @@
 //! Serving the accesses of an MSHR, oldest first, one a cycle.
 
 use strata_engine::Cycle;
-use strata_memory::doors::Action;
+use strata_memory::doors::{Access, Action};
 use strata_memory::mshr::MshrId;
 
-use super::sram::SramL1d;
+use super::{ArrayUse, Chassis, Store};
 
 /// What became of the oldest access of an MSHR.
 enum Step {
@@ -14,11 +14,21 @@ enum Step {
     Waits,
     /// It waits for room in a queue.
     Stalled,
+    /// It waits for its frame's array.
+    Busy,
 }
 
-impl SramL1d {
+/// What an access that waited does with its frame's array.
+fn served_use(access: &Access) -> ArrayUse {
+    match access.action {
+        Action::Store(_) => ArrayUse::Write,
+        Action::Load(_) | Action::Atomic(_) => ArrayUse::Forward,
+    }
+}
+
+impl<S: Store> Chassis<S> {
     /// Serves one access of the first ready MSHR.
-    pub(super) fn replay(&mut self, now: Cycle) {
+    pub(crate) fn replay(&mut self, now: Cycle) {
         let Some(&mshr) = self.ready.front() else { return };
         if self.served.is_full() {
             return;
@@ -29,7 +39,7 @@ impl SramL1d {
         let more = match step {
             Step::Served => self.mshrs.waiting(mshr) > 0,
             Step::Waits => false,
-            Step::Stalled => true,
+            Step::Stalled | Step::Busy => true,
         };
         if !more {
             self.ready.pop();
@@ -50,8 +60,12 @@ impl SramL1d {
             if self.past_room_for_old(access, Some(fetch.frame)).is_err() {
                 return Step::Stalled;
             }
+            let dirty = !self.store.dirty(fetch.frame).is_empty();
+            if dirty && !self.store.is_free(fetch.frame, ArrayUse::Read, now) {
+                return Step::Busy;
+            }
         } else {
-            let wanted = self.wanted(access, self.tags.valid(fetch.frame));
+            let wanted = self.wanted(access, self.store.valid(fetch.frame));
             if !wanted.is_empty() {
                 let missing = wanted & !fetch.requested;
                 if missing.is_empty() {
@@ -67,12 +81,16 @@ impl SramL1d {
             if through && !self.write_room(1) {
                 return Step::Stalled;
             }
+            if !self.store.is_free(fetch.frame, served_use(access), now) {
+                return Step::Busy;
+            }
         }
         let access = self.mshrs.pop(mshr).expect("the oldest access was looked at");
         let completion = if past {
             self.mshrs.state_mut(mshr).barriers -= 1;
             self.go_past(access, Some(fetch.frame), now)
         } else {
+            self.store.occupy(fetch.frame, served_use(&access), now);
             Some(self.perform(access, fetch.frame, now))
         };
         if let Some(completion) = completion {
@@ -90,9 +108,9 @@ impl SramL1d {
         }
         self.freed += 1;
         self.mshrs.release(mshr);
-        self.tags.unpin(fetch.frame);
-        if self.tags.valid(fetch.frame).is_empty() {
-            self.tags.invalidate(fetch.frame);
+        self.store.unpin(fetch.frame);
+        if self.store.valid(fetch.frame).is_empty() {
+            self.store.invalidate(fetch.frame);
         }
     }
 }

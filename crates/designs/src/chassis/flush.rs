@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_memory::tags::FrameId;
 
-use super::sram::SramL1d;
+use super::{ArrayUse, Chassis, Store};
 
 /// A flush under way.
 #[derive(Clone, Copy, Debug)]
@@ -13,8 +13,8 @@ pub(super) struct Flush {
     cursor: FrameId,
 }
 
-impl SramL1d {
-    pub(super) fn start_flush(&mut self, invalidate: bool) {
+impl<S: Store> Chassis<S> {
+    pub(crate) fn start_flush(&mut self, invalidate: bool) {
         self.statistics.flushes += 1;
         let invalidate = invalidate || self.flush.is_some_and(|flush| flush.invalidate);
         self.flush = Some(Flush { invalidate, cursor: FrameId(0) });
@@ -22,17 +22,17 @@ impl SramL1d {
 
     /// Sends the next dirty line. Accesses that were taken before are served first: a line with an MSHR is
     /// written back when that is done, and dropped with the others, however late its fill came.
-    pub(super) fn flush_step(&mut self, now: Cycle) {
+    pub(crate) fn flush_step(&mut self, now: Cycle) {
         let Some(flush) = self.flush else { return };
         let mut cursor = flush.cursor;
         let dirty = loop {
-            match self.tags.next_dirty(cursor) {
-                Some(frame) if self.tags.pinned(frame).is_some() => cursor = FrameId(frame.0 + 1),
+            match self.store.next_dirty(cursor) {
+                Some(frame) if self.store.pinned(frame).is_some() => cursor = FrameId(frame.0 + 1),
                 found => break found,
             }
         };
         if let Some(frame) = dirty {
-            if self.write_room_for_new(1) {
+            if self.write_room_for_new(1) && self.store.is_free(frame, ArrayUse::Read, now) {
                 self.write_back(frame, now);
             }
             self.flush = Some(Flush { cursor: frame, ..flush });
@@ -40,18 +40,18 @@ impl SramL1d {
             self.flush = Some(Flush { cursor: FrameId(0), ..flush });
         } else {
             if flush.invalidate {
-                self.tags.invalidate_all();
+                self.store.invalidate_all();
             }
             self.flush = None;
         }
     }
 
     fn flush_is_done(&self) -> bool {
-        self.mshrs.is_empty() && self.writes_in_flight == 0 && self.tags.next_dirty(FrameId(0)).is_none()
+        self.mshrs.is_empty() && self.writes_in_flight == 0 && self.store.next_dirty(FrameId(0)).is_none()
     }
 
     /// Whether a flush is under way that does not just wait for replies.
-    pub(super) fn flush_can_go_on(&self) -> bool {
-        self.flush.is_some() && (self.tags.next_dirty(FrameId(0)).is_some() || self.flush_is_done())
+    pub(crate) fn flush_can_go_on(&self) -> bool {
+        self.flush.is_some() && (self.store.next_dirty(FrameId(0)).is_some() || self.flush_is_done())
     }
 }

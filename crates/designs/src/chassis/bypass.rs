@@ -5,11 +5,11 @@ use strata_memory::Body;
 use strata_memory::doors::{Access, Action, Completion, Refusal};
 use strata_memory::tags::FrameId;
 
-use super::sram::SramL1d;
+use super::{Chassis, Store};
 
-impl SramL1d {
+impl<S: Store> Chassis<S> {
     /// Whether a new access can go past the cache now.
-    pub(super) fn past_room(&self, access: &Access, frame: Option<FrameId>) -> Result<(), Refusal> {
+    pub(crate) fn past_room(&self, access: &Access, frame: Option<FrameId>) -> Result<(), Refusal> {
         if self.replay_stalled {
             return Err(Refusal::Network);
         }
@@ -17,12 +17,12 @@ impl SramL1d {
     }
 
     /// Whether an access can go past the cache now: room for the line's dirty bytes, if any, and for itself.
-    pub(super) fn past_room_for_old(&self, access: &Access, frame: Option<FrameId>) -> Result<(), Refusal> {
+    pub(crate) fn past_room_for_old(&self, access: &Access, frame: Option<FrameId>) -> Result<(), Refusal> {
         let store = matches!(access.action, Action::Store(_));
         if !store && self.bypasses.is_full() {
             return Err(Refusal::Mshr);
         }
-        let dirty = frame.is_some_and(|frame| !self.tags.dirty(frame).is_empty());
+        let dirty = frame.is_some_and(|frame| !self.store.dirty(frame).is_empty());
         let (packets, writes) = (1 + usize::from(dirty), usize::from(dirty) + usize::from(store));
         if !self.network_room(packets) || !self.write_room(writes) {
             return Err(Refusal::Network);
@@ -33,7 +33,7 @@ impl SramL1d {
     /// Sends the line's dirty bytes and then the access; a copy is dropped. All requests to a line leave
     /// through one queue and stay in order from here to where they are performed, so that the access sees
     /// what was written before and later fetches see what it wrote. A store is done at once.
-    pub(super) fn go_past(
+    pub(crate) fn go_past(
         &mut self,
         access: Access,
         frame: Option<FrameId>,
@@ -41,7 +41,7 @@ impl SramL1d {
     ) -> Option<Completion> {
         if let Some(frame) = frame {
             self.write_back(frame, now);
-            self.tags.invalidate(frame);
+            self.store.invalidate(frame);
         }
         let body = match access.action {
             Action::Store(tray) => {

@@ -1,0 +1,273 @@
+//! What L1Ds share whatever they keep their lines in: MSHRs with the accesses that wait in them, the way to the
+//! network and back, accesses past the cache, flushes.
+//!
+//! A [`Chassis`] works on a [`Store`]: frames that hold lines, found by the design that owns the chassis. A
+//! frame that waits for a fill is pinned and stays its line's, so that everything between a miss and the last
+//! access that waited for it is the chassis' own. A design decides where a line lives and what makes room.
+
+mod bypass;
+mod flush;
+mod merge;
+mod network_side;
+mod parameters;
+mod replay;
+mod statistics;
+mod store;
+
+use strata_engine::seed::Stream;
+use strata_engine::{Cycle, DelayLine, Ring, Slab};
+use strata_memory::doors::{Access, Action, Completion, Policy, Refusal};
+use strata_memory::mshr::{MshrFile, MshrId};
+use strata_memory::tags::FrameId;
+use strata_memory::{ByteMask, LINE_BYTES, Line, NodeId, Packet, SliceMap, Tray};
+
+use flush::Flush;
+pub(crate) use merge::{Found, Port};
+pub use parameters::WriteMissPolicy;
+pub(crate) use parameters::{Parameters, Rooms, check};
+pub use statistics::L1dStatistics;
+pub(crate) use store::{ArrayUse, Store};
+
+/// The parts of an L1D around its lines.
+pub(crate) struct Chassis<S> {
+    pub parameters: Parameters,
+    pub node: NodeId,
+    slices: SliceMap,
+    pub store: S,
+    /// Lines being fetched, each with the accesses that wait for it.
+    pub mshrs: MshrFile<Access, Fetch>,
+    /// Tokens of atomics and bypassing loads under way.
+    bypasses: Slab<u32>,
+    /// MSHRs whose oldest access may be able to go on.
+    ready: Ring<MshrId>,
+    /// Replies that brought something and have not been looked at.
+    arrived: Ring<Packet>,
+    pub hits: DelayLine<Completion>,
+    served: DelayLine<Completion>,
+    outgoing: DelayLine<Packet>,
+    fetch_trays: Vec<Tray>,
+    write_trays: Vec<Tray>,
+    reads_in_flight: usize,
+    writes_in_flight: usize,
+    /// An access in an MSHR waits for room in the queue to the network: it goes before new ones.
+    replay_stalled: bool,
+    flush: Option<Flush>,
+    pub port: Port,
+    /// Counts for [`strata_memory::doors::L1d::changes`]: MSHRs and bypass entries given back; steps of accesses
+    /// that waited in an MSHR; packets that left or came.
+    freed: u64,
+    served_count: u64,
+    moved: u64,
+    pub statistics: L1dStatistics,
+}
+
+/// The state of a line that is being fetched.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Fetch {
+    /// The frame that waits for it: where the fill goes.
+    pub frame: FrameId,
+    /// Bytes asked for that are not here yet.
+    pub requested: ByteMask,
+    /// Read requests without a reply.
+    pub in_flight: u8,
+    /// Waiting accesses that go past the cache: nothing may be fetched ahead of them.
+    pub barriers: u16,
+    /// Whether it stands in [`Chassis::ready`].
+    pub ready: bool,
+}
+
+impl<S: Store> Chassis<S> {
+    /// Empty parts around a store, at network node `node`.
+    pub fn new(parameters: Parameters, rooms: Rooms, node: NodeId, slices: SliceMap, store: S) -> Chassis<S> {
+        let trays = |count: usize| (0..count).map(|_| Box::new(Line::ZERO)).collect::<Vec<_>>();
+        let fetches = rooms.mshr_entries * (LINE_BYTES / parameters.sector_bytes);
+        Chassis {
+            parameters,
+            node,
+            slices,
+            store,
+            mshrs: MshrFile::new(rooms.mshr_entries, rooms.mshr_merges),
+            bypasses: Slab::new(rooms.bypass_entries),
+            ready: Ring::new(rooms.mshr_entries),
+            arrived: Ring::new(fetches + rooms.bypass_entries),
+            hits: DelayLine::new(rooms.hits),
+            served: DelayLine::new(parameters.fill_latency as usize + 2),
+            outgoing: DelayLine::new(parameters.miss_queue),
+            fetch_trays: trays(fetches),
+            write_trays: trays(rooms.write_buffer),
+            reads_in_flight: 0,
+            writes_in_flight: 0,
+            replay_stalled: false,
+            flush: None,
+            port: Port::default(),
+            freed: 0,
+            served_count: 0,
+            moved: 0,
+            statistics: L1dStatistics::default(),
+        }
+    }
+
+    /// The stream of an L1D's random choices.
+    pub fn stream(node: NodeId, seed: u64) -> Stream {
+        Stream::new(seed, &format!("l1d {}", node.0))
+    }
+
+    /// Whether the access goes past the cache.
+    #[inline]
+    pub fn goes_past(&self, access: &Access) -> bool {
+        matches!(access.action, Action::Atomic(_))
+            || access.policy == Policy::Bypass && self.parameters.honours_bypass
+    }
+
+    /// Bytes that must come from below before a cached access to the frame's line can be performed: whole
+    /// sectors.
+    #[inline]
+    pub fn wanted(&self, access: &Access, valid: ByteMask) -> ByteMask {
+        let sector = self.parameters.sector_bytes;
+        match access.action {
+            Action::Load(_) if valid.covers(access.bytes) => ByteMask::NONE,
+            Action::Load(_) => (access.bytes & !valid).to_sectors(sector),
+            Action::Store(_) if self.parameters.miss_policy == WriteMissPolicy::Fetch => {
+                let rest = access.bytes.to_sectors(sector) & !access.bytes;
+                (rest.to_sectors(sector) & !access.bytes & !valid).to_sectors(sector)
+            }
+            Action::Store(_) | Action::Atomic(_) => ByteMask::NONE,
+        }
+    }
+
+    /// Performs a cached access on a frame that has the bytes it wants. For a store that is written through
+    /// there must be room for a write.
+    #[inline]
+    pub fn perform(&mut self, access: Access, frame: FrameId, now: Cycle) -> Completion {
+        let data = self.store.data_mut(frame);
+        let action = match access.action {
+            Action::Load(mut tray) => {
+                tray.0 = data.0;
+                self.statistics.data_reads += 1;
+                Action::Load(tray)
+            }
+            Action::Store(tray) => {
+                data.merge(access.bytes, &tray);
+                self.statistics.data_writes += 1;
+                if self.parameters.write_back {
+                    self.store.add_dirty(frame, access.bytes);
+                    Action::Store(tray)
+                } else {
+                    self.store.add_valid(frame, access.bytes);
+                    Action::Store(self.send_through(access.line, access.bytes, tray, now))
+                }
+            }
+            Action::Atomic(_) => unreachable!("atomics are performed where the line lives"),
+        };
+        Completion { token: access.token, action }
+    }
+
+    /// The oldest access of an MSHR may be able to go on.
+    pub fn make_ready(&mut self, mshr: MshrId) {
+        let fetch = self.mshrs.state_mut(mshr);
+        if !fetch.ready {
+            fetch.ready = true;
+            self.ready.push(mshr).expect("each MSHR is ready once");
+        }
+    }
+}
+
+/// The parts of [`strata_memory::doors::L1d`] that are the same for all.
+impl<S: Store> Chassis<S> {
+    #[inline]
+    pub fn changes(&self, cause: Refusal, now: Cycle) -> u64 {
+        match cause {
+            Refusal::Mshr | Refusal::Ways => self.freed,
+            Refusal::Merge => self.served_count,
+            Refusal::Network => self.moved + self.served_count,
+            Refusal::Port | Refusal::Bank | Refusal::Flush => now.0,
+        }
+    }
+
+    pub fn accept(&mut self, reply: Packet) {
+        self.moved += 1;
+        self.receive(reply);
+    }
+
+    /// Whether a tick of the chassis would find nothing to do.
+    #[inline]
+    pub fn is_quiet(&self) -> bool {
+        self.ready.is_empty() && self.arrived.is_empty() && self.flush.is_none()
+    }
+
+    #[inline]
+    pub fn completed(&mut self, now: Cycle) -> Option<Completion> {
+        self.served.pop(now).or_else(|| self.hits.pop(now))
+    }
+
+    #[inline]
+    pub fn take_outgoing(&mut self, now: Cycle) -> Option<Packet> {
+        self.moved += 1;
+        self.outgoing.pop(now)
+    }
+
+    #[inline]
+    pub fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
+        self.outgoing.front(now).map(Packet::wire_bytes)
+    }
+
+    #[inline]
+    pub fn is_flushing(&self) -> bool {
+        self.flush.is_some()
+    }
+
+    pub fn is_flushed(&self) -> bool {
+        self.flush.is_none() && self.writes_in_flight == 0
+    }
+
+    pub fn outstanding(&self) -> usize {
+        self.reads_in_flight + self.writes_in_flight
+    }
+
+    /// The earliest cycle in which a completion can be taken or a packet can leave.
+    #[inline]
+    pub fn next_departure(&self) -> Cycle {
+        self.hits.next_ready().min(self.served.next_ready()).min(self.outgoing.next_ready())
+    }
+
+    #[inline]
+    pub fn next_event(&self, now: Cycle) -> Cycle {
+        if self.flush_can_go_on() {
+            return now;
+        }
+        self.next_event_without_flush(now)
+    }
+
+    /// As [`Chassis::next_event`], while a flush waits for what the design does by itself.
+    #[inline]
+    pub fn next_event_without_flush(&self, now: Cycle) -> Cycle {
+        if !self.ready.is_empty() {
+            return now;
+        }
+        self.next_departure().min(self.next_fill()).max(now)
+    }
+
+    pub fn waits(&self, report: &mut Vec<String>) {
+        let node = self.node.0;
+        for (mshr, line) in self.mshrs.iter() {
+            let fetch = self.mshrs.state(mshr);
+            let (accesses, requests) = (self.mshrs.waiting(mshr), fetch.in_flight);
+            report.push(format!(
+                "L1D {node}: {accesses} accesses wait for line {line}, {requests} requests under way"
+            ));
+        }
+        if !self.bypasses.is_empty() {
+            let count = self.bypasses.len();
+            report.push(format!("L1D {node}: {count} atomics and bypassing loads wait for their replies"));
+        }
+        if self.writes_in_flight > 0 {
+            report.push(format!("L1D {node}: {} writes are not acknowledged", self.writes_in_flight));
+        }
+        if !self.outgoing.is_empty() {
+            report.push(format!("L1D {node}: {} packets wait for the network", self.outgoing.len()));
+        }
+        if self.flush.is_some() {
+            report.push(format!("L1D {node}: a flush is under way"));
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! The arbitrator: which way an access goes (Fig. 9), and whether it can go now (Fig. 8).
+//!
+//! Finding a way changes nothing; going it (`datapath.rs`) cannot fail.
+
+use strata_engine::Cycle;
+use strata_memory::ByteMask;
+use strata_memory::LineAddress;
+use strata_memory::doors::{Access, Action, Refusal};
+use strata_memory::mshr::MshrId;
+use strata_memory::tags::FrameId;
+
+use super::config::SttHit;
+use super::l1d::{Bug, FuseL1d};
+use super::lines::Bank;
+use super::predictor::ReadLevel;
+use crate::chassis::Store;
+
+/// Where an access goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Route {
+    /// Performed in its bank.
+    Hit(FrameId),
+    /// Its line moves from STT-MRAM to SRAM; then it is performed, or waits there for these bytes.
+    Migrate(FrameId, ByteMask),
+    /// Waits in a new MSHR for these bytes of a line that is here.
+    Partial(FrameId, ByteMask),
+    /// Waits in the line's MSHR; these bytes are fetched on its behalf.
+    Merge(MshrId, ByteMask),
+    /// A new line, and the bytes to fetch: none for a store that needs none.
+    Miss(Destination, ByteMask),
+    /// A miss whose line is not worth a place: past the cache.
+    Around,
+    /// A store whose line is not worth its place any more: past the cache with it.
+    Close(FrameId),
+    /// Past the cache as asked; the frame with a copy.
+    Past(Option<FrameId>),
+}
+
+/// The destination bits of Fig. 8a: where a line that misses is put. The MSHR keeps the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Destination {
+    Sram,
+    Stt,
+    /// STT-MRAM by way of the swap buffer: a store's bytes, which need no fetch.
+    Swap,
+}
+
+/// When an access asks for its way, and from where.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Turn {
+    pub now: Cycle,
+    /// It leaves the tag queue: its place there is free then.
+    pub from_queue: bool,
+}
+
+/// Why an access cannot go on in this cycle.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wait {
+    /// A write occupies STT-MRAM.
+    SttWrite,
+    /// The swap buffer is full: its lines wait for writes to STT-MRAM.
+    SwapBuffer,
+    /// The tag queue is full.
+    TagQueue,
+    /// Tags are searched.
+    Search,
+    /// What was taken before waits for something else.
+    Other,
+    /// It waits in front of a command that it should wait behind.
+    Behind,
+    /// As the door calls it.
+    Room(Refusal),
+}
+
+impl From<Refusal> for Wait {
+    fn from(cause: Refusal) -> Wait {
+        Wait::Room(cause)
+    }
+}
+
+impl FuseL1d {
+    /// Finds the way of an access whose tags have been searched.
+    #[inline]
+    pub(super) fn resolve(&self, access: &Access, at: Turn) -> Result<Route, Wait> {
+        let store = &self.chassis.store;
+        let mut frame = store.find(access.line);
+        if self.has(Bug::SwapBufferNotLookedUp) {
+            frame = frame.filter(|frame| !store.swap.holds(*frame));
+        }
+        if let Some(frame) = frame
+            && let Some(mshr) = store.pinned(frame)
+        {
+            let (mshr, early) = self.chassis.route_merge(access, mshr, frame)?;
+            return Ok(Route::Merge(mshr, early));
+        }
+        if self.chassis.goes_past(access) {
+            return self.go_past_with(access, frame, at.now).map(|()| Route::Past(frame));
+        }
+        let Some(frame) = frame else { return self.resolve_miss(access, at) };
+        let wanted = self.chassis.wanted(access, store.valid(frame));
+        match store.bank(frame) {
+            Bank::Stt => self.resolve_stt(access, frame, wanted, at),
+            // Only loads wait in the tag queue, and only they meet their line in the swap buffer.
+            Bank::Swap if wanted.is_empty() => Ok(Route::Hit(frame)),
+            Bank::Swap => Err(Wait::Behind),
+            Bank::Sram if wanted.is_empty() => Ok(Route::Hit(frame)),
+            Bank::Sram => self.room(1, 0, true).map(|()| Route::Partial(frame, wanted)),
+        }
+    }
+
+    fn resolve_stt(
+        &self,
+        access: &Access,
+        frame: FrameId,
+        wanted: ByteMask,
+        at: Turn,
+    ) -> Result<Route, Wait> {
+        let store = matches!(access.action, Action::Store(_));
+        if store && self.policy.closing_writes && self.is_dead(access.pc) {
+            return self.go_past_with(access, Some(frame), at.now).map(|()| Route::Close(frame));
+        }
+        // IV-A: a hit on STT-MRAM that is predicted WM, or a write to it, moves the line to SRAM first.
+        let hit = if store { self.policy.write_hit } else { self.policy.read_hit };
+        let moves = hit == SttHit::Migrates || self.predict(access.pc) == Some(ReadLevel::WriteMultiple);
+        let fetches = usize::from(!wanted.is_empty());
+        if moves {
+            let way = self.stt_is_free(at.now).and_then(|()| self.sram_room(access.line, fetches, at));
+            match way {
+                Ok(()) => return Ok(Route::Migrate(frame, wanted)),
+                // A load is as well served here.
+                Err(_) if !store && self.queue.is_some() => {}
+                Err(wait) => return Err(wait),
+            }
+        }
+        if fetches == 1 {
+            return self.room(1, 0, true).map(|()| Route::Partial(frame, wanted));
+        }
+        self.stt_is_free(at.now).map(|()| Route::Hit(frame))
+    }
+
+    fn resolve_miss(&self, access: &Access, at: Turn) -> Result<Route, Wait> {
+        let level = self.predict(access.pc);
+        if level == Some(ReadLevel::WriteOnceReadOnce) || self.is_dead(access.pc) {
+            self.chassis.past_room(access, None)?;
+            return Ok(Route::Around);
+        }
+        let wanted = self.chassis.wanted(access, ByteMask::NONE);
+        let fetches = usize::from(!wanted.is_empty());
+        // Placement on a miss: WORM to STT-MRAM, WM and neutral to SRAM (III-A, IV-A).
+        let to_stt = level == Some(ReadLevel::WriteOnceReadMultiple) || self.chassis.store.sram.is_none();
+        let destination = if !to_stt {
+            self.sram_room(access.line, fetches, at)?;
+            Destination::Sram
+        } else if fetches == 0 && self.queue.is_some() {
+            self.swap_room(at)?;
+            Destination::Swap
+        } else {
+            self.stt_room(access.line, fetches, at.now)?;
+            Destination::Stt
+        };
+        Ok(Route::Miss(destination, wanted))
+    }
+
+    /// Whether the line's dirty bytes and the access can go past the cache.
+    fn go_past_with(&self, access: &Access, frame: Option<FrameId>, now: Cycle) -> Result<(), Wait> {
+        self.chassis.past_room(access, frame)?;
+        match frame {
+            Some(frame) if self.is_dirty(frame) && self.chassis.store.bank(frame) == Bank::Stt => {
+                self.stt_is_free(now)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn is_dirty(&self, frame: FrameId) -> bool {
+        !self.chassis.store.dirty(frame).is_empty()
+    }
+
+    pub(super) fn stt_is_free(&self, now: Cycle) -> Result<(), Wait> {
+        match &self.chassis.store.stt {
+            Some(stt) if !stt.is_free(now) => Err(Wait::SttWrite),
+            _ => Ok(()),
+        }
+    }
+
+    /// Room for fetches and write-backs, with an MSHR when asked for.
+    fn room(&self, fetches: usize, writes: usize, mshr: bool) -> Result<(), Wait> {
+        if mshr && self.chassis.mshrs.is_full() {
+            return Err(Wait::Room(Refusal::Mshr));
+        }
+        if !self.chassis.network_room_for_new(fetches + writes) || !self.chassis.write_room_for_new(writes) {
+            return Err(Wait::Room(Refusal::Network));
+        }
+        Ok(())
+    }
+
+    /// Room in the swap buffer and for the command that empties it.
+    fn swap_room(&self, at: Turn) -> Result<(), Wait> {
+        let queue = self.queue.as_ref().expect("a swap buffer comes with a tag queue");
+        if !self.chassis.store.swap.has_room() {
+            return Err(Wait::SwapBuffer);
+        }
+        if queue.is_full() && !at.from_queue { Err(Wait::TagQueue) } else { Ok(()) }
+    }
+
+    /// Whether SRAM can take a line: what its victim needs on its way (Fig. 9, eviction).
+    fn sram_room(&self, line: LineAddress, fetches: usize, at: Turn) -> Result<(), Wait> {
+        let store = &self.chassis.store;
+        if fetches == 1 && self.chassis.mshrs.is_full() {
+            return Err(Wait::Room(Refusal::Mshr));
+        }
+        let Some(victim) = store.sram_victim(line) else { return self.grown(fetches) };
+        let Some(leaves) = store.line(victim) else { return self.room(fetches, 0, false) };
+        if store.sram.as_ref().is_some_and(|sram| sram.grows) {
+            return self.grown(fetches);
+        }
+        match self.eviction(victim) {
+            Eviction::Below => self.room(fetches, usize::from(self.is_dirty(victim)), false),
+            Eviction::Swap => self.swap_room(at).and_then(|()| self.room(fetches, 0, false)),
+            Eviction::Stt => self.stt_room(leaves, fetches, at.now),
+        }
+    }
+
+    fn grown(&self, fetches: usize) -> Result<(), Wait> {
+        match &self.chassis.store.sram {
+            Some(sram) if sram.grows => self.room(fetches, 0, false),
+            _ => Err(Wait::Room(Refusal::Ways)),
+        }
+    }
+
+    /// Whether STT-MRAM can take a line now: what its victim needs on its way.
+    fn stt_room(&self, line: LineAddress, fetches: usize, now: Cycle) -> Result<(), Wait> {
+        if fetches == 1 && self.chassis.mshrs.is_full() {
+            return Err(Wait::Room(Refusal::Mshr));
+        }
+        let Some(victim) = self.chassis.store.stt_victim(line) else { return Err(Wait::Room(Refusal::Ways)) };
+        let dirty = self.is_dirty(victim);
+        if dirty || fetches == 0 {
+            self.stt_is_free(now)?;
+        }
+        self.room(fetches, usize::from(dirty), false)
+    }
+
+    /// Where a line goes that SRAM evicts.
+    pub(super) fn eviction(&self, victim: FrameId) -> Eviction {
+        let store = &self.chassis.store;
+        let level = self
+            .predictor
+            .as_ref()
+            .map(|predictor| predictor.history.predict(store.placement(victim).signature));
+        match (&store.stt, level, &self.queue) {
+            (None, _, _) | (_, Some(ReadLevel::WriteOnceReadOnce), _) => Eviction::Below,
+            (Some(_), _, Some(_)) => Eviction::Swap,
+            (Some(_), _, None) => Eviction::Stt,
+        }
+    }
+
+    /// What the read-level predictor says of blocks that an instruction brings.
+    #[inline]
+    pub(super) fn predict(&self, pc: u32) -> Option<ReadLevel> {
+        self.predictor.as_ref().map(|predictor| predictor.predict(pc))
+    }
+
+    #[inline]
+    fn is_dead(&self, pc: u32) -> bool {
+        self.dead_write.as_ref().is_some_and(|predictor| predictor.is_dead(pc))
+    }
+}
+
+/// Where a line goes that SRAM evicts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Eviction {
+    /// To the last-level cache.
+    Below,
+    /// To the swap buffer, with a command for STT-MRAM.
+    Swap,
+    /// Into STT-MRAM at once.
+    Stt,
+}

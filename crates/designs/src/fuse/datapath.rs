@@ -1,0 +1,225 @@
+//! The ways that the arbitrator opens: what an access does to the banks.
+
+use strata_engine::Cycle;
+use strata_memory::doors::Access;
+use strata_memory::tags::FrameId;
+use strata_memory::{ByteMask, LineAddress};
+
+use super::arbitrator::{Destination, Eviction, Route};
+use super::l1d::{Bug, FuseL1d};
+use super::lines::Bank;
+use super::placement::Placement;
+use super::predictor::ReadLevel;
+use super::tag_queue::Command;
+use crate::chassis::{ArrayUse, Found, Store};
+
+impl FuseL1d {
+    /// Sends an access on its way.
+    pub(super) fn take(&mut self, access: Access, route: Route, now: Cycle) {
+        self.chassis.count(&access, found(route));
+        match route {
+            Route::Hit(frame) => {
+                self.count_hit(frame);
+                self.perform(access, frame, now);
+            }
+            Route::Migrate(frame, wanted) => {
+                let frame = self.migrate_to_sram(frame, now);
+                if wanted.is_empty() {
+                    self.chassis.store.statistics.stt_hits += 1;
+                    self.perform(access, frame, now);
+                } else {
+                    self.chassis.wait_for(access, frame, wanted, now);
+                }
+            }
+            Route::Partial(frame, wanted) => {
+                self.chassis.store.used(frame);
+                self.chassis.wait_for(access, frame, wanted, now);
+            }
+            Route::Merge(mshr, early) => self.chassis.merge(access, mshr, early, now),
+            Route::Miss(destination, wanted) => {
+                let frame = self.place(&access, destination, now);
+                if !wanted.is_empty() {
+                    self.chassis.wait_for(access, frame, wanted, now);
+                    return;
+                }
+                let line = access.line;
+                self.perform(access, frame, now);
+                if destination == Destination::Swap {
+                    self.push(Command::Migrate(frame, line), now.next());
+                }
+            }
+            Route::Around => {
+                self.count_prediction(access.pc);
+                self.chassis.store.statistics.bypasses += 1;
+                self.go_past(access, None, now);
+            }
+            Route::Close(frame) => {
+                self.chassis.store.statistics.closing_writes += 1;
+                self.go_past(access, Some(frame), now);
+            }
+            Route::Past(frame) => self.go_past(access, frame, now),
+        }
+    }
+
+    fn go_past(&mut self, access: Access, frame: Option<FrameId>, now: Cycle) {
+        if let Some(completion) = self.chassis.go_past(access, frame, now) {
+            self.chassis.complete_hit(completion, now + self.chassis.parameters.hit_latency);
+        }
+    }
+
+    fn perform(&mut self, access: Access, frame: FrameId, now: Cycle) {
+        let use_ = match access.action {
+            strata_memory::doors::Action::Load(_) => ArrayUse::Read,
+            _ => ArrayUse::Write,
+        };
+        self.chassis.store.used(frame);
+        self.chassis.store.occupy(frame, use_, now);
+        let completion = self.chassis.perform(access, frame, now);
+        self.chassis.complete_hit(completion, now + self.chassis.parameters.hit_latency);
+    }
+
+    /// Gives a frame to the line of an access that missed.
+    fn place(&mut self, access: &Access, destination: Destination, now: Cycle) -> FrameId {
+        self.count_prediction(access.pc);
+        let placement = self.placement(access.pc);
+        let frame = match destination {
+            Destination::Sram => {
+                self.chassis.store.statistics.fills_to_sram += 1;
+                self.make_room_in_sram(access.line, now)
+            }
+            Destination::Stt => {
+                self.chassis.store.statistics.fills_to_stt += 1;
+                self.make_room_in_stt(access.line, now)
+            }
+            Destination::Swap => {
+                self.chassis.store.statistics.fills_to_stt += 1;
+                self.take_register()
+            }
+        };
+        self.chassis.statistics.tag_writes += 1;
+        self.chassis.store.install(frame, access.line, placement);
+        frame
+    }
+
+    fn placement(&self, pc: u32) -> Placement {
+        match &self.predictor {
+            None => Placement::default(),
+            Some(predictor) => Placement::new(predictor.history.signature(pc), Some(predictor.predict(pc))),
+        }
+    }
+
+    /// An empty frame of SRAM; its line goes where the arbitrator sends it.
+    fn make_room_in_sram(&mut self, line: LineAddress, now: Cycle) -> FrameId {
+        let grows = self.chassis.store.sram.as_ref().is_some_and(|sram| sram.grows);
+        let full = |frame: &FrameId| self.chassis.store.line(*frame).is_some();
+        let victim = self.chassis.store.sram_victim(line);
+        if grows && victim.as_ref().is_none_or(full) {
+            self.chassis.store.grow();
+            return self.chassis.store.sram_victim(line).expect("a bank that grew has room");
+        }
+        let frame = victim.expect("a way of SRAM was checked");
+        if self.chassis.store.line(frame).is_none() {
+            return frame;
+        }
+        match self.eviction(frame) {
+            Eviction::Below => {
+                self.chassis.store.statistics.sram_evictions += 1;
+                self.evict(frame, now);
+            }
+            Eviction::Swap => {
+                self.chassis.store.statistics.migrations_to_stt += 1;
+                let mut moving = self.chassis.store.take(frame, now);
+                if self.has(Bug::DirtyMaskLost) {
+                    moving.forget_dirty();
+                }
+                let register = self.take_register();
+                self.chassis.store.put(register, &moving, now);
+                self.push(Command::Migrate(register, moving.line), now.next());
+            }
+            Eviction::Stt => {
+                self.chassis.store.statistics.migrations_to_stt += 1;
+                let moving = self.chassis.store.take(frame, now);
+                self.put_in_stt(&moving, now);
+            }
+        }
+        frame
+    }
+
+    fn take_register(&mut self) -> FrameId {
+        let store = &mut self.chassis.store;
+        let register = store.swap.take();
+        store.statistics.swap_buffer_occupancy += store.swap.len() as u64;
+        register
+    }
+
+    /// Writes a line into STT-MRAM. A frame and room for what it holds were checked.
+    pub(super) fn put_in_stt(&mut self, moving: &super::lines::Moving, now: Cycle) {
+        let frame = self.make_room_in_stt(moving.line, now);
+        self.chassis.statistics.tag_writes += 1;
+        self.chassis.store.put(frame, moving, now);
+    }
+
+    /// An empty frame of STT-MRAM.
+    fn make_room_in_stt(&mut self, line: LineAddress, now: Cycle) -> FrameId {
+        let frame = self.chassis.store.stt_victim(line).expect("a way of STT-MRAM was checked");
+        if self.chassis.store.line(frame).is_some() {
+            self.chassis.store.statistics.stt_evictions += 1;
+            self.evict(frame, now);
+        }
+        frame
+    }
+
+    /// A line leaves the cache, its dirty bytes ahead.
+    fn evict(&mut self, frame: FrameId, now: Cycle) {
+        self.chassis.statistics.evictions += 1;
+        self.chassis.write_back(frame, now);
+        self.chassis.store.evict(frame);
+    }
+
+    /// III-A: the line moves to SRAM and is invalidated in STT-MRAM before SRAM serves the request.
+    fn migrate_to_sram(&mut self, frame: FrameId, now: Cycle) -> FrameId {
+        let store = &mut self.chassis.store;
+        store.statistics.migrations_to_sram += 1;
+        let moving = store.take(frame, now);
+        if self.has(Bug::StaleCopyLeft) {
+            self.chassis.store.put(frame, &moving, now);
+        }
+        let frame = self.make_room_in_sram(moving.line, now);
+        self.chassis.statistics.tag_writes += 1;
+        self.chassis.store.put(frame, &moving, now);
+        frame
+    }
+
+    fn count_hit(&mut self, frame: FrameId) {
+        let bank = self.chassis.store.bank(frame);
+        let statistics = &mut self.chassis.store.statistics;
+        *match bank {
+            Bank::Sram => &mut statistics.sram_hits,
+            Bank::Stt => &mut statistics.stt_hits,
+            Bank::Swap => &mut statistics.swap_hits,
+        } += 1;
+    }
+
+    fn count_prediction(&mut self, pc: u32) {
+        let Some(level) = self.predict(pc) else { return };
+        let statistics = &mut self.chassis.store.statistics;
+        *match level {
+            ReadLevel::WriteMultiple => &mut statistics.predicted_wm,
+            ReadLevel::WriteOnceReadMultiple => &mut statistics.predicted_worm,
+            ReadLevel::WriteOnceReadOnce => &mut statistics.predicted_woro,
+            ReadLevel::Neutral => &mut statistics.predicted_neutral,
+        } += 1;
+    }
+}
+
+fn found(route: Route) -> Found {
+    let hit = |wanted: ByteMask| if wanted.is_empty() { Found::Hit } else { Found::Partial };
+    match route {
+        Route::Hit(_) | Route::Close(_) => Found::Hit,
+        Route::Migrate(_, wanted) => hit(wanted),
+        Route::Partial(..) => Found::Partial,
+        Route::Merge(..) => Found::Merge,
+        Route::Miss(..) | Route::Around => Found::Miss,
+        Route::Past(_) => Found::Past,
+    }
+}

@@ -1,0 +1,389 @@
+//! The L1D's parts, and its door.
+
+use strata_engine::Cycle;
+use strata_engine::statistics::{Group, Statistics};
+use strata_memory::doors::{Access, Action, Completion, L1d, Refusal};
+use strata_memory::{ByteMask, LineAddress, NodeId, Packet, ParameterError, SliceMap};
+
+use super::approximation::Search;
+use super::arbitrator::{Turn, Wait};
+use super::config::{FuseConfig, SttHit};
+use super::dead_write::{DeadWrite, Touch};
+use super::lines::{Bank, Lines};
+use super::predictor::Predictor;
+use super::stages::Latched;
+use super::tag_queue::{Command, TagQueue};
+use crate::chassis::{Chassis, Store};
+
+/// An L1D of SRAM, STT-MRAM or both.
+pub struct FuseL1d {
+    pub(super) chassis: Chassis<Lines>,
+    pub(super) policy: SttPolicy,
+    pub(super) queue: Option<TagQueue>,
+    /// When the tag queue's front may be served; never while it is empty.
+    pub(super) queue_next: Cycle,
+    pub(super) latch: Option<Latched>,
+    /// When the access in the register may go on; never while there is none.
+    pub(super) latch_next: Cycle,
+    /// When the polling logic has searched for all that were asked for.
+    polled: Cycle,
+    pub(super) predictor: Option<Predictor>,
+    pub(super) dead_write: Option<DeadWrite>,
+    /// Accesses that left the tag queue or the register: what was refused may be possible then.
+    pub(super) steps: u64,
+    /// The load that a full tag queue refused last, and the steps until then: until the next step it is refused
+    /// again without a search.
+    refused: Option<(LineAddress, u64)>,
+    #[cfg(test)]
+    pub(super) bug: Option<Bug>,
+}
+
+/// Bugs that tests plant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bug {
+    /// A line in the swap buffer is not found.
+    SwapBufferNotLookedUp,
+    /// A line that migrates to SRAM stays in STT-MRAM as well.
+    StaleCopyLeft,
+    /// A write does not wait for the loads in the tag queue.
+    TagQueueNotFlushed,
+    /// A flush does not wait for the tag queue and the swap buffer.
+    QueuesNotEmptied,
+    /// A line that leaves SRAM takes no dirty bytes along.
+    DirtyMaskLost,
+}
+
+/// What the predictors see of an access.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    line: LineAddress,
+    pc: u32,
+    warp: u8,
+    touch: Touch,
+}
+
+/// What becomes of lines in STT-MRAM that are used.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct SttPolicy {
+    pub read_hit: SttHit,
+    pub write_hit: SttHit,
+    pub closing_writes: bool,
+}
+
+impl FuseL1d {
+    /// An empty cache at network node `node`.
+    ///
+    /// # Errors
+    /// When the configuration cannot be built.
+    pub fn new(config: &FuseConfig, node: NodeId, slices: SliceMap) -> Result<FuseL1d, ParameterError> {
+        config.check()?;
+        let lines = super::build::lines(config);
+        Ok(FuseL1d {
+            chassis: Chassis::new(config.parameters(), config.rooms(), node, slices, lines),
+            policy: SttPolicy {
+                read_hit: config.stt.as_ref().map_or(SttHit::Stays, |stt| *stt.read_hit),
+                write_hit: config.stt.as_ref().map_or(SttHit::Stays, |stt| *stt.write_hit),
+                closing_writes: config.dead_write.as_ref().is_some_and(|config| *config.closing_writes),
+            },
+            queue: config.queues.as_ref().map(|queues| TagQueue::new(*queues.tag_queue_entries)),
+            queue_next: Cycle::NEVER,
+            latch: None,
+            latch_next: Cycle::NEVER,
+            polled: Cycle::ZERO,
+            predictor: config.predictor.as_ref().map(super::build::predictor),
+            dead_write: config.dead_write.as_ref().map(|dead| super::build::dead_write(dead, config)),
+            steps: 0,
+            refused: None,
+            #[cfg(test)]
+            bug: None,
+        })
+    }
+
+    /// Whether a test has planted this bug.
+    #[inline]
+    pub(super) fn has(&self, bug: Bug) -> bool {
+        #[cfg(test)]
+        return self.bug == Some(bug);
+        #[cfg(not(test))]
+        {
+            let _ = bug;
+            false
+        }
+    }
+
+    /// Takes an access, or says why not.
+    fn try_offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Wait)> {
+        if let Err(cause) = self.chassis.port_is_free(&access, now) {
+            return Err((access, cause.into()));
+        }
+        if self.latch.is_some() {
+            let wait = self.latch_wait(now);
+            return Err((access, wait));
+        }
+        if self.queue.is_none()
+            && let Err(wait) = self.stt_is_free(now)
+        {
+            return Err((access, wait));
+        }
+        let line = access.line;
+        if self.refused == Some((line, self.steps)) && self.is_queued(&access) {
+            return Err((access, Wait::TagQueue));
+        }
+        let named = self.queue.as_ref().is_some_and(|queue| queue.names(line));
+        let search = self.search(&access);
+        let waits = search.polls > 0
+            || named
+            || self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
+                && self.chassis.store.is_beside_sram(line);
+        let waits = waits && !self.passes_queue(&access);
+        if !waits {
+            match self.resolve(&access, Turn { now, from_queue: false }) {
+                Ok(route) => {
+                    let seen = self.seen(&access);
+                    self.chassis.use_port(&access);
+                    self.take(access, route, now);
+                    // After it went: its own way was found with what was known before.
+                    self.note(seen, search);
+                    return Ok(());
+                }
+                // A load of a line in STT-MRAM waits in the queue, not at the door.
+                Err(Wait::SttWrite) if self.queue.is_some() && self.is_queued(&access) => {}
+                Err(wait) => return Err((access, wait)),
+            }
+        }
+        let searched = self.polled.max(now.next()) + search.polls;
+        if self.is_queued(&access) {
+            if self.queue.as_ref().is_some_and(TagQueue::is_full) {
+                self.refused = Some((line, self.steps));
+                return Err((access, Wait::TagQueue));
+            }
+            let seen = self.seen(&access);
+            self.chassis.use_port(&access);
+            self.push(Command::Read(access), searched);
+            self.note(seen, search);
+        } else {
+            let seen = self.seen(&access);
+            self.note(seen, search);
+            self.chassis.use_port(&access);
+            self.latch_next = searched;
+            self.latch = Some(Latched { access, searched, flushing: false });
+        }
+        if search.polls > 0 {
+            self.polled = searched;
+        }
+        Ok(())
+    }
+
+    /// A planted bug: the access does not wait for what is in the queue.
+    #[inline]
+    fn passes_queue(&self, access: &Access) -> bool {
+        self.has(Bug::TagQueueNotFlushed) && !self.is_queued(access)
+            || self.has(Bug::SwapBufferNotLookedUp)
+                && self
+                    .chassis
+                    .store
+                    .find(access.line)
+                    .is_some_and(|frame| self.chassis.store.swap.holds(frame))
+    }
+
+    /// Whether the access is one that the tag queue can hold: the queue has no room for data.
+    fn is_queued(&self, access: &Access) -> bool {
+        matches!(access.action, Action::Load(_)) && !self.chassis.goes_past(access)
+    }
+
+    /// What the search of the STT-MRAM's tags takes. SRAM is looked up in the same cycle, and a hit there, or a
+    /// fetch under way, ends the search.
+    fn search(&self, access: &Access) -> Search {
+        let store = &self.chassis.store;
+        let Some(stt) = &store.stt else { return Search::default() };
+        let Some(approximation) = &stt.approximation else { return Search::default() };
+        let place = match store.find(access.line) {
+            Some(frame) if store.pinned(frame).is_some() || store.bank(frame) == Bank::Sram => {
+                return Search::default();
+            }
+            Some(frame) if store.bank(frame) == Bank::Stt => Some(stt.places.place(frame)),
+            _ => None,
+        };
+        approximation.search(access.line, place)
+    }
+
+    /// Counts a search and lets the predictors see an access that is taken.
+    fn note(&mut self, seen: Option<Seen>, search: Search) {
+        let store = &mut self.chassis.store;
+        if search.tested {
+            let statistics = &mut store.statistics;
+            statistics.cbf_tests += 1;
+            statistics.cbf_filters_tested += store
+                .stt
+                .as_ref()
+                .and_then(|stt| stt.approximation.as_ref())
+                .map_or(0, |approximation| approximation.filters.count() as u64);
+            statistics.cbf_positives += search.positives;
+            statistics.cbf_false_positives += search.false_positives;
+            statistics.tag_search_cycles += search.polls;
+        }
+        let Some(Seen { line, pc, warp, touch }) = seen else { return };
+        if let Some(predictor) = &mut self.predictor {
+            predictor.observe(line, pc, warp, touch != Touch::Read);
+        }
+        if let (Some(predictor), Some(stt)) = (&mut self.dead_write, &self.chassis.store.stt) {
+            predictor.observe(line, stt.places.set_of(line), pc, touch);
+        }
+    }
+
+    /// What the predictors see of an access; nothing of one that goes past the cache.
+    fn seen(&self, access: &Access) -> Option<Seen> {
+        let touch = match access.action {
+            Action::Store(_) if access.bytes == ByteMask::ALL => Touch::Overwrite,
+            Action::Store(_) => Touch::Write,
+            Action::Load(_) | Action::Atomic(_) => Touch::Read,
+        };
+        let seen = Seen { line: access.line, pc: access.pc, warp: access.warp, touch };
+        (!self.chassis.goes_past(access)).then_some(seen)
+    }
+
+    /// What keeps the access in the register.
+    fn latch_wait(&self, now: Cycle) -> Wait {
+        match &self.latch {
+            Some(latched) if latched.searched > now => Wait::Search,
+            _ => self.queue_wait(now),
+        }
+    }
+
+    /// What keeps the tag queue's front.
+    fn queue_wait(&self, now: Cycle) -> Wait {
+        let front = self.queue.as_ref().and_then(|queue| queue.front());
+        let writes = self.chassis.store.stt.as_ref().is_some_and(|stt| stt.is_writing(now));
+        match front {
+            Some(front) if front.searched > now => match front.command {
+                Command::Read(_) => Wait::Search,
+                Command::Migrate(..) => Wait::SttWrite,
+            },
+            _ if writes => Wait::SttWrite,
+            _ => Wait::Other,
+        }
+    }
+
+    /// Counts a refusal and names its cause as the door does.
+    fn refuse(&mut self, wait: Wait, now: Cycle) -> Refusal {
+        let cause = if wait == Wait::TagQueue { self.queue_wait(now) } else { wait };
+        let statistics = &mut self.chassis.store.statistics;
+        statistics.tag_queue_full += u64::from(wait == Wait::TagQueue);
+        statistics.swap_buffer_full += u64::from(wait == Wait::SwapBuffer);
+        let refusal = match cause {
+            Wait::Room(refusal) => refusal,
+            Wait::SttWrite | Wait::SwapBuffer => {
+                statistics.stt_write_stalls += 1;
+                Refusal::Bank
+            }
+            Wait::Search => {
+                statistics.tag_search_stalls += 1;
+                Refusal::Bank
+            }
+            Wait::Other | Wait::Behind | Wait::TagQueue => {
+                statistics.other_stalls += 1;
+                Refusal::Bank
+            }
+        };
+        self.chassis.statistics.refuse(refusal);
+        refusal
+    }
+
+    /// Whether commands or an access that were taken wait to be resolved.
+    #[inline]
+    pub(super) fn has_work_inside(&self) -> bool {
+        self.latch.is_some() || self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
+    }
+}
+
+impl L1d for FuseL1d {
+    fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
+        self.try_offer(access, now).map_err(|(access, wait)| (access, self.refuse(wait, now)))
+    }
+
+    #[inline]
+    fn changes(&self, cause: Refusal, now: Cycle) -> u64 {
+        self.chassis.changes(cause, now) + self.steps
+    }
+
+    fn accept(&mut self, reply: Packet, _now: Cycle) {
+        self.chassis.accept(reply);
+    }
+
+    #[inline]
+    fn tick(&mut self, now: Cycle) {
+        let inside = self.has_work_inside();
+        if !inside && self.chassis.is_quiet() {
+            return;
+        }
+        self.chassis.replay(now);
+        self.chassis.fill(now);
+        if inside {
+            self.queue_step(now);
+            self.latch_step(now);
+        }
+        self.flush_step(now);
+    }
+
+    #[inline]
+    fn completed(&mut self, now: Cycle) -> Option<Completion> {
+        self.chassis.completed(now)
+    }
+
+    #[inline]
+    fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
+        let packet = self.chassis.take_outgoing(now);
+        self.chassis.store.statistics.outgoing_packets += u64::from(packet.is_some());
+        packet
+    }
+
+    #[inline]
+    fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
+        self.chassis.outgoing_bytes(now)
+    }
+
+    fn begin_flush(&mut self, invalidate: bool, _now: Cycle) {
+        self.chassis.start_flush(invalidate);
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.chassis.is_flushed()
+    }
+
+    fn outstanding(&self) -> usize {
+        self.chassis.outstanding()
+    }
+
+    fn next_event(&self, now: Cycle) -> Cycle {
+        let outside = if self.chassis.is_flushing() && self.has_work_inside() {
+            self.chassis.next_event_without_flush(now)
+        } else {
+            self.chassis.next_event(now)
+        };
+        outside.min(self.queue_next).min(self.latch_next).max(now)
+    }
+
+    fn waits(&self, report: &mut Vec<String>) {
+        self.chassis.waits(report);
+        let node = self.chassis.node.0;
+        if let Some(queue) = &self.queue
+            && !queue.is_empty()
+        {
+            let lines = self.chassis.store.swap.len();
+            report.push(format!(
+                "L1D {node}: {} commands in the tag queue, {lines} lines in the swap buffer",
+                queue.len()
+            ));
+        }
+        if let Some(latched) = &self.latch {
+            report
+                .push(format!("L1D {node}: an access to line {} waits for its search", latched.access.line));
+        }
+    }
+
+    fn statistics(&self) -> Vec<Group> {
+        let mut own = self.chassis.store.statistics;
+        own.stt_hottest_line_writes = self.chassis.store.stt.as_ref().map_or(0, |stt| stt.hottest());
+        vec![self.chassis.statistics.report(), own.report()]
+    }
+}

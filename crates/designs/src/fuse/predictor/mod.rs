@@ -1,0 +1,54 @@
+//! The read-level predictor: a sampler that watches a few warps, and a table that remembers what it saw (IV-B).
+
+mod history;
+mod sampler;
+
+use strata_memory::LineAddress;
+
+pub(super) use history::{History, HistoryShape, ReadLevel, Signature};
+pub(super) use sampler::{Sampled, Sampler, SamplerShape};
+
+/// Sampler and table.
+#[derive(Clone, Debug)]
+pub(super) struct Predictor {
+    sampler: Sampler,
+    pub history: History,
+    /// Set of the sampler for each warp slot, if it is sampled.
+    sets: Vec<Option<u8>>,
+    /// One line in so many is sampled: a power of two.
+    line_stride: u64,
+}
+
+impl Predictor {
+    /// `warps` are the sampled warp slots, one for each set of the sampler; of their requests those to one line in
+    /// `line_stride` are sampled.
+    pub fn new(sampler: SamplerShape, history: HistoryShape, warps: &[u8], line_stride: u64) -> Predictor {
+        let mut sets = vec![None; 256];
+        for (set, warp) in warps.iter().enumerate() {
+            sets[usize::from(*warp)] = Some(set as u8);
+        }
+        Predictor { sampler: Sampler::new(sampler), history: History::new(history), sets, line_stride }
+    }
+
+    /// A request was taken.
+    #[inline]
+    pub fn observe(&mut self, line: LineAddress, pc: u32, warp: u8, write: bool) {
+        let Some(set) = self.sets[usize::from(warp)] else { return };
+        // The upper bits of a product depend on all bits of the line.
+        if line.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 & (self.line_stride - 1) != 0 {
+            return;
+        }
+        let signature = self.history.signature(pc);
+        match self.sampler.see(usize::from(set), line, signature) {
+            Sampled::Hit(first) => self.history.used(first, write),
+            Sampled::Unused(first) => self.history.unused(first),
+            Sampled::Missed => {}
+        }
+    }
+
+    /// What a block that this instruction brings is used for.
+    #[inline]
+    pub fn predict(&self, pc: u32) -> ReadLevel {
+        self.history.predict(self.history.signature(pc))
+    }
+}

@@ -1,0 +1,90 @@
+//! The memory request sampler: what becomes of the blocks of a few warps (IV-B, Fig. 11a).
+
+use strata_memory::LineAddress;
+
+use super::history::Signature;
+
+/// The numbers of a sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::fuse) struct SamplerShape {
+    pub sets: usize,
+    pub ways: usize,
+    /// Bits of a line's number that are kept.
+    pub tag_bits: u32,
+}
+
+/// "V", "U", "Tag" and "Signature" of Fig. 11a; "RP" is the place in the set.
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    tag: u64,
+    signature: Signature,
+    used: bool,
+}
+
+/// What a request did to the sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::fuse) enum Sampled {
+    /// The block is there: it was brought by this signature.
+    Hit(Signature),
+    /// It is there now; the block that left, brought by this signature, was not used.
+    Unused(Signature),
+    /// It is there now; nothing was learned.
+    Missed,
+}
+
+/// Sets of sampled requests, the last used first.
+#[derive(Clone, Debug)]
+pub(in crate::fuse) struct Sampler {
+    shape: SamplerShape,
+    sets: Vec<Vec<Entry>>,
+}
+
+impl Sampler {
+    pub fn new(shape: SamplerShape) -> Sampler {
+        Sampler { shape, sets: vec![Vec::with_capacity(shape.ways); shape.sets] }
+    }
+
+    /// A request of the warp, or cache set, that a set of the sampler stands for.
+    pub fn see(&mut self, set: usize, line: LineAddress, signature: Signature) -> Sampled {
+        let tag = line.0 & ((1 << self.shape.tag_bits) - 1);
+        let entries = &mut self.sets[set];
+        if let Some(at) = entries.iter().position(|entry| entry.tag == tag) {
+            let entry = &mut entries[at];
+            entry.used = true;
+            let signature = entry.signature;
+            entries[..=at].rotate_right(1);
+            return Sampled::Hit(signature);
+        }
+        let left = if entries.len() == self.shape.ways { entries.pop() } else { None };
+        entries.insert(0, Entry { tag, signature, used: false });
+        match left {
+            Some(Entry { used: false, signature, .. }) => Sampled::Unused(signature),
+            _ => Sampled::Missed,
+        }
+    }
+
+    /// The block that was seen last now stands for another signature, and is unused again.
+    pub fn restart(&mut self, set: usize, signature: Signature) {
+        let entry = self.sets[set].first_mut().expect("a block was seen");
+        *entry = Entry { signature, used: false, ..*entry };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hits_and_unused_evictions_are_reported_with_the_first_signature() {
+        let mut sampler = Sampler::new(SamplerShape { sets: 2, ways: 2, tag_bits: 15 });
+        let (a, b, c) = (Signature(1), Signature(2), Signature(3));
+        let line = LineAddress;
+        assert_eq!(sampler.see(0, line(10), a), Sampled::Missed);
+        assert_eq!(sampler.see(0, line(11), b), Sampled::Missed);
+        assert_eq!(sampler.see(0, line(10), c), Sampled::Hit(a), "brought by the first");
+        assert_eq!(sampler.see(1, line(10), c), Sampled::Missed, "another warp's set");
+        assert_eq!(sampler.see(0, line(12), c), Sampled::Unused(b), "11 was used longest ago");
+        assert_eq!(sampler.see(0, line(13), c), Sampled::Missed, "10 was used");
+        assert_eq!(sampler.see(0, line(12 + (1 << 15)), a), Sampled::Hit(c), "fifteen bits of the line");
+    }
+}

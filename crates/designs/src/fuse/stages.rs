@@ -1,0 +1,140 @@
+//! What happens after the door: the tag queue's front, and the access whose search the queue cannot hold.
+
+use strata_engine::Cycle;
+use strata_memory::doors::Access;
+use strata_memory::tags::FrameId;
+
+use super::arbitrator::{Route, Turn, Wait};
+use super::l1d::{Bug, FuseL1d};
+use super::tag_queue::{Command, TagQueue};
+use crate::chassis::Store;
+
+/// An access in the controller's register: a write, or one that goes past the cache, that must wait for the search
+/// of its tags or for the tag queue (IV-A: the queue holds no data). Nothing is taken behind it.
+#[derive(Clone, Debug)]
+pub(super) struct Latched {
+    pub access: Access,
+    /// The first cycle in which its tags have been searched.
+    pub searched: Cycle,
+    /// Whether the queue's flush on its behalf has been counted.
+    pub flushing: bool,
+}
+
+impl FuseL1d {
+    /// Puts a command into the tag queue.
+    pub(super) fn push(&mut self, command: Command, searched: Cycle) {
+        let queue = self.queue.as_mut().expect("commands wait where there is a tag queue");
+        let statistics = &mut self.chassis.store.statistics;
+        statistics.tag_queue_pushes += 1;
+        statistics.tag_queue_occupancy += queue.len() as u64 + 1;
+        statistics.tag_queue_migrations += u64::from(matches!(command, Command::Migrate(..)));
+        if queue.is_empty() {
+            self.queue_next = searched;
+        }
+        queue.push(command, searched);
+    }
+
+    /// Serves the tag queue's oldest command, if its search is done and it has what it needs.
+    pub(super) fn queue_step(&mut self, now: Cycle) {
+        if self.queue_next > now || self.chassis.hits.is_full() {
+            return;
+        }
+        let Some(front) = self.queue.as_ref().and_then(TagQueue::front) else { return };
+        let step = match &front.command {
+            Command::Read(access) => {
+                let way = self.resolve(access, Turn { now, from_queue: true });
+                self.serve_read(way, now)
+            }
+            Command::Migrate(register, _) => {
+                let register = *register;
+                self.migrate_to_stt(register, now)
+            }
+        };
+        self.queue_next = match (step, self.queue.as_ref().and_then(|queue| queue.front())) {
+            (_, None) => Cycle::NEVER,
+            (Ok(()), Some(front)) => front.searched.max(now.next()),
+            (Err(wait), Some(_)) => self.again(wait, now),
+        };
+    }
+
+    /// Sends the read at the tag queue's front on its way.
+    fn serve_read(&mut self, way: Result<Route, Wait>, now: Cycle) -> Result<(), Wait> {
+        if !matches!(way, Ok(_) | Err(Wait::Behind | Wait::SwapBuffer)) {
+            return way.map(|_| ());
+        }
+        self.steps += 1;
+        let command = self.pop_command().expect("the oldest command was looked at");
+        match (way, command) {
+            (Ok(route), Command::Read(access)) => self.take(access, route, now),
+            (_, command) => {
+                // Its line is in the swap buffer, or what it evicts has no room there: the migration that it
+                // needs is behind it, and so does it go. Only loads wait here, and loads may change places.
+                self.chassis.store.statistics.tag_queue_rotations += 1;
+                self.queue.as_mut().expect("the queue").push(command, now.next());
+            }
+        }
+        Ok(())
+    }
+
+    fn pop_command(&mut self) -> Option<Command> {
+        self.queue.as_mut()?.pop().map(|waiting| waiting.command)
+    }
+
+    /// "F": moves the line of a register of the swap buffer to STT-MRAM.
+    fn migrate_to_stt(&mut self, register: FrameId, now: Cycle) -> Result<(), Wait> {
+        let line = self.chassis.store.line(register).expect("a register holds its line until it is moved");
+        self.stt_is_free(now)?;
+        let Some(victim) = self.chassis.store.stt_victim(line) else { return Err(Wait::Other) };
+        if !self.chassis.store.dirty(victim).is_empty() && !self.chassis.write_room_for_new(1) {
+            return Err(Wait::Other);
+        }
+        self.steps += 1;
+        self.pop_command();
+        let moving = self.chassis.store.take(register, now);
+        self.put_in_stt(&moving, now);
+        Ok(())
+    }
+
+    /// Resolves the access in the controller's register.
+    pub(super) fn latch_step(&mut self, now: Cycle) {
+        let Some(latched) = &self.latch else { return };
+        if self.latch_next > now || self.chassis.hits.is_full() {
+            return;
+        }
+        // What the search has found, or the queue is about to move, is served after the queue.
+        let line = latched.access.line;
+        if let Some(queue) = &self.queue
+            && !queue.is_empty()
+            && !self.has(Bug::TagQueueNotFlushed)
+            && (queue.names(line) || self.chassis.store.is_beside_sram(line))
+        {
+            if !latched.flushing {
+                self.chassis.store.statistics.tag_queue_flushes += 1;
+                self.chassis.store.statistics.tag_queue_flushed += queue.len() as u64;
+                self.latch.as_mut().expect("it was looked at").flushing = true;
+            }
+            self.latch_next = self.queue_next.max(now.next());
+            return;
+        }
+        let latched = self.latch.take().expect("it was looked at");
+        match self.resolve(&latched.access, Turn { now, from_queue: false }) {
+            Ok(route) => {
+                self.steps += 1;
+                self.latch_next = Cycle::NEVER;
+                self.take(latched.access, route, now);
+            }
+            Err(wait) => {
+                self.latch_next = self.again(wait, now);
+                self.latch = Some(latched);
+            }
+        }
+    }
+
+    /// When to try again after a wait.
+    fn again(&self, wait: Wait, now: Cycle) -> Cycle {
+        match (wait, &self.chassis.store.stt) {
+            (Wait::SttWrite, Some(stt)) => stt.free_at().max(now.next()),
+            _ => now.next(),
+        }
+    }
+}

@@ -1,0 +1,103 @@
+//! What a FUSE L1D counts beside what every L1D counts.
+
+use strata_engine::statistics;
+
+statistics! {
+    /// What the banks, the way between them and the predictors did.
+    pub struct FuseStatistics: "fuse" {
+        /// Accesses performed in SRAM without a fetch.
+        sram_hits: "accesses",
+        /// Accesses performed in STT-MRAM, or after a migration from there, without a fetch.
+        stt_hits: "accesses",
+        /// Loads answered by the swap buffer.
+        swap_hits: "accesses",
+        /// Misses given a frame of SRAM.
+        fills_to_sram: "misses",
+        /// Misses given a frame of STT-MRAM.
+        fills_to_stt: "misses",
+        /// Accesses that missed and were sent past the cache because their line was predicted to be of no use.
+        bypasses: "accesses",
+        /// Stores that hit and were sent past the cache with their line: predicted closing writes.
+        closing_writes: "accesses",
+        /// Lines that moved from SRAM to STT-MRAM, or to its swap buffer.
+        migrations_to_stt: "lines",
+        /// Lines that moved from STT-MRAM to SRAM.
+        migrations_to_sram: "lines",
+        /// Lines that SRAM evicted to below.
+        sram_evictions: "lines",
+        /// Lines that STT-MRAM evicted to below.
+        stt_evictions: "lines",
+        /// Commands put into the tag queue.
+        tag_queue_pushes: "commands",
+        /// Commands in the tag queue at each push, summed: over pushes the mean occupancy.
+        tag_queue_occupancy: "commands",
+        /// Migrations among those commands, marked "F".
+        tag_queue_migrations: "commands",
+        /// Commands that had to be served before an access that the queue cannot hold.
+        tag_queue_flushed: "commands",
+        /// Accesses for which the tag queue was emptied.
+        tag_queue_flushes: "accesses",
+        /// Loads put back to the queue's end, behind the migration of their line.
+        tag_queue_rotations: "accesses",
+        /// Refusals because of a full tag queue.
+        tag_queue_full: "refusals",
+        /// Refusals because of a full swap buffer.
+        swap_buffer_full: "refusals",
+        /// Lines in the swap buffer at each push of a line, summed.
+        swap_buffer_occupancy: "lines",
+        /// Refusals in whose cycle a write occupied STT-MRAM, or a migration waited for one (Fig. 15).
+        stt_write_stalls: "refusals",
+        /// Refusals in whose cycle tags were searched (Fig. 15).
+        tag_search_stalls: "refusals",
+        /// Refusals because what waited before had no room to go on.
+        other_stalls: "refusals",
+        /// Searches of all filters.
+        cbf_tests: "searches",
+        /// Filters that answered positive.
+        cbf_positives: "filters",
+        /// Filters that answered positive for a line that was not in their rows.
+        cbf_false_positives: "filters",
+        /// Filters that were tested.
+        cbf_filters_tested: "filters",
+        /// Filters counted anew.
+        cbf_recounts: "filters",
+        /// Polling cycles.
+        tag_search_cycles: "cycles",
+        /// Misses predicted write-multiple.
+        predicted_wm: "misses",
+        /// Misses predicted write-once-read-multiple.
+        predicted_worm: "misses",
+        /// Misses predicted write-once-read-once.
+        predicted_woro: "misses",
+        /// Misses without a prediction.
+        predicted_neutral: "misses",
+        /// Lines that left the cache and were written as often as predicted (V-A).
+        accuracy_true: "lines",
+        /// Lines that left the cache and were not.
+        accuracy_false: "lines",
+        /// Lines that left the cache and had no prediction.
+        accuracy_neutral: "lines",
+        /// Reads of SRAM lines.
+        sram_reads: "lines",
+        /// Writes of SRAM lines.
+        sram_writes: "lines",
+        /// Reads of STT-MRAM lines.
+        stt_reads: "lines",
+        /// Writes of STT-MRAM lines.
+        stt_writes: "lines",
+        /// Reads of the swap buffer.
+        swap_reads: "lines",
+        /// Writes of the swap buffer.
+        swap_writes: "lines",
+        /// Writes of the STT-MRAM line that was written most; of several L1Ds the sum.
+        stt_hottest_line_writes: "writes",
+        /// Packets that left for the network.
+        outgoing_packets: "packets",
+    }
+    laws {
+        "cbf_false_positives <= cbf_positives": |s| s.cbf_false_positives <= s.cbf_positives,
+        "cbf_positives <= cbf_filters_tested": |s| s.cbf_positives <= s.cbf_filters_tested,
+        "tag_queue_migrations <= tag_queue_pushes": |s| s.tag_queue_migrations <= s.tag_queue_pushes,
+        "stt_hottest_line_writes <= stt_writes": |s| s.stt_hottest_line_writes <= s.stt_writes,
+    }
+}

@@ -1,0 +1,123 @@
+//! The contract on every system: as it is, in miniature, and with as little of everything as can be.
+
+use strata_memory::tags::SetIndex;
+
+use super::super::*;
+use super::{SYSTEMS, small, system};
+use crate::baseline::WriteMissPolicy;
+use crate::contract::{Contract, Outcome, check_with_skips};
+
+fn holds(name: &str, config: &FuseConfig, contract: Contract) -> Outcome {
+    let outcome = check_with_skips(&contract, &mut |node, slices| {
+        Box::new(FuseL1d::new(config, node, slices).unwrap())
+    });
+    outcome.unwrap_or_else(|fault| panic!("{name}: {fault}\n{contract:?}"))
+}
+
+#[test]
+fn the_contract_holds_for_every_system() {
+    for (name, _) in SYSTEMS {
+        let config = system(name);
+        let wide = Contract { lines: 2000, accesses: 6000, episodes: 2, ..Contract::alone(1) };
+        holds(name, &config, wide);
+        holds(name, &config, Contract::shared(2));
+    }
+}
+
+#[test]
+fn the_contract_holds_for_every_system_in_miniature() {
+    for (name, _) in SYSTEMS {
+        let config = small(name);
+        for seed in 0..3 {
+            holds(name, &config, Contract::alone(seed));
+            holds(name, &config, Contract::shared(seed));
+            holds(name, &config, Contract { lines: 4, special: 25, ..Contract::alone(seed) });
+            holds(name, &config, Contract { willing: 100, delay: 2, ..Contract::shared(seed) });
+            holds(name, &config, Contract { willing: 5, delay: 200, accesses: 150, ..Contract::alone(seed) });
+        }
+    }
+}
+
+/// One line of SRAM, one of STT-MRAM, queues of one.
+fn least(name: &str) -> FuseConfig {
+    let mut config = small(name);
+    config.mshr_entries.value = 1;
+    config.mshr_merges.value = 1;
+    config.miss_queue.value = 2;
+    config.write_buffer.value = 2;
+    config.bypass_entries.value = 1;
+    config.hit_latency_cycles.value = 1;
+    if let Some(sram) = &mut config.sram {
+        (sram.sets.value, sram.ways.value) = (1, 1);
+    }
+    if let Some(stt) = &mut config.stt {
+        (stt.sets.value, stt.ways.value) = (1, 1);
+        stt.write_cycles.value = 9;
+    }
+    if let Some(approximation) = &mut config.approximation {
+        approximation.comparators.value = 1;
+        approximation.filters.value = 1;
+        approximation.slots.value = 1;
+        approximation.counter_bits.value = 1;
+    }
+    if let Some(queues) = &mut config.queues {
+        queues.tag_queue_entries.value = 1;
+        queues.swap_buffer_entries.value = 1;
+    }
+    if let Some(dead_write) = &mut config.dead_write {
+        dead_write.sampled_set_stride.value = 1;
+    }
+    config
+}
+
+#[test]
+fn the_contract_holds_with_the_least_of_everything() {
+    for (name, _) in SYSTEMS {
+        let config = least(name);
+        for seed in 0..3 {
+            holds(name, &config, Contract { accesses: 600, ..Contract::alone(seed) });
+            holds(name, &config, Contract { accesses: 300, ..Contract::shared(seed) });
+            holds(name, &config, Contract { lines: 3, special: 25, accesses: 600, ..Contract::alone(seed) });
+        }
+    }
+}
+
+#[test]
+fn the_contract_holds_for_every_depth_of_the_queues() {
+    for name in ["base-fuse", "fa-fuse", "dy-fuse"] {
+        for (commands, registers) in [(1, 1), (1, 5), (2, 1), (16, 1), (2, 3), (3, 2)] {
+            let mut config = small(name);
+            let queues = config.queues.as_mut().unwrap();
+            queues.tag_queue_entries.value = commands;
+            queues.swap_buffer_entries.value = registers;
+            holds(name, &config, Contract::alone(commands as u64));
+            holds(name, &config, Contract { accesses: 300, ..Contract::shared(registers as u64) });
+        }
+    }
+}
+
+#[test]
+fn the_contract_holds_for_other_shapes() {
+    for (name, _) in SYSTEMS {
+        let mut config = small(name);
+        config.write_miss_policy.value = WriteMissPolicy::Fetch;
+        config.sector_bytes.value = 32;
+        config.honours_bypass.value = false;
+        if let Some(sram) = &mut config.sram {
+            sram.set_index.value = SetIndex::Modulo;
+            sram.ways.value = 3;
+        }
+        if let Some(approximation) = &mut config.approximation {
+            approximation.filters.value = 2;
+            approximation.comparators.value = 2;
+            approximation.saturated.value = Saturated::Stays;
+        }
+        if let Some(predictor) = &mut config.predictor {
+            predictor.sampled_warps.value = (0..48).collect();
+        }
+        for seed in 0..2 {
+            holds(name, &config, Contract::alone(seed));
+            holds(name, &config, Contract::shared(seed));
+        }
+    }
+}

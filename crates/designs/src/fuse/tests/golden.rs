@@ -1,0 +1,263 @@
+//! Golden latencies and the worked cases of Figures 8 to 11.
+
+use strata_memory::doors::{L1d, Refusal};
+
+use super::super::*;
+use super::bench::Bench;
+use super::{small, system};
+
+/// SRAM of one set of two ways beside the system's STT-MRAM, hit latency 4.
+fn narrow(name: &str) -> FuseConfig {
+    let mut config = small(name);
+    let sram = config.sram.as_mut().unwrap();
+    (sram.sets.value, sram.ways.value) = (1, 2);
+    config
+}
+
+/// Brings lines 1, 2 and 3: the first moves to STT-MRAM.
+fn with_a_line_in_stt(config: &FuseConfig) -> Bench {
+    let mut bench = Bench::new(config);
+    (1..=3).for_each(|line| bench.bring(line));
+    assert_eq!([1, 2, 3].map(|line| bench.bank(line)), ["stt", "sram", "sram"]);
+    bench
+}
+
+#[test]
+fn latencies_of_each_bank() {
+    for (name, stt_read) in
+        [("hybrid", 4), ("base-fuse", 4), ("fa-fuse-true", 4), ("fa-fuse", 4 + 2), ("victim-buffer", 4)]
+    {
+        let mut bench = with_a_line_in_stt(&narrow(name));
+        let token = bench.load(3).unwrap();
+        assert_eq!(bench.latency(token), (4, 3), "{name}: a hit in SRAM");
+        let token = bench.load(1).unwrap();
+        // By approximation: a cycle of polling after the filters' test, and the array is read in the next one.
+        assert_eq!(bench.latency(token), (stt_read, 1), "{name}: a hit in STT-MRAM");
+    }
+}
+
+#[test]
+fn each_positive_row_costs_a_cycle() {
+    // With one counter for each filter, every row with a line is positive.
+    let mut config = narrow("fa-fuse");
+    config.approximation.as_mut().unwrap().slots.value = 1;
+    let mut bench = Bench::new(&config);
+    // Lines 1 to 10 go to places 0 to 9 of STT-MRAM: rows of four.
+    (1..=12).for_each(|line| bench.bring(line));
+    for (line, polls) in [(1, 1), (4, 1), (5, 2), (8, 2), (9, 3)] {
+        assert_eq!(bench.bank(line), "stt");
+        let before = bench.count("tag_search_cycles");
+        let token = bench.load(line).unwrap();
+        assert_eq!(bench.latency(token), (4 + 1 + polls, line as u8), "line {line}");
+        assert_eq!(bench.count("tag_search_cycles") - before, polls);
+    }
+    let before = bench.count("cbf_false_positives");
+    bench.bring(99);
+    assert_eq!(bench.count("cbf_false_positives") - before, 3, "a miss polls all that is positive");
+}
+
+#[test]
+fn a_write_occupies_stt_for_five_cycles_and_blocks_hybrid() {
+    let mut bench = with_a_line_in_stt(&narrow("hybrid"));
+    bench.load(4).unwrap();
+    let mut refused = 0;
+    bench.step();
+    while bench.load(3) == Err(Refusal::Bank) {
+        refused += 1;
+        bench.step();
+    }
+    assert_eq!(refused, 4, "line 2 was written in the miss's cycle and the four after it");
+    assert_eq!(bench.count("stt_write_stalls"), 4);
+}
+
+#[test]
+fn the_swap_buffer_hides_the_write_from_sram() {
+    let mut bench = with_a_line_in_stt(&narrow("base-fuse"));
+    bench.load(4).unwrap();
+    assert_eq!(bench.bank(2), "swap", "Figure 10: evicted to the buffer at once");
+    bench.step();
+    bench.step();
+    assert_eq!(bench.bank(2), "stt", "the tag moves when the write begins");
+    let token = bench.load(3).unwrap();
+    assert_eq!(bench.latency(token), (4, 3), "SRAM goes on serving");
+    let mut bench = with_a_line_in_stt(&narrow("base-fuse"));
+    bench.load(4).unwrap();
+    bench.step();
+    let token = bench.load(1).unwrap();
+    // "F" was served in cycle 1, when this load came: the bank is free again in cycle 6.
+    assert_eq!(bench.latency(token), (5 + 4, 1), "a load of STT-MRAM waits for the write");
+}
+
+#[test]
+fn a_load_of_a_line_in_the_swap_buffer_waits_behind_its_migration() {
+    let mut bench = with_a_line_in_stt(&narrow("base-fuse"));
+    bench.store(2, 0x55).unwrap();
+    bench.settle();
+    // Line 3 is older now; a load of 2 makes it so that 3 leaves first, then 2.
+    bench.load(4).unwrap();
+    bench.step();
+    bench.store(5, 0x66).unwrap();
+    assert_eq!(bench.bank(2), "swap");
+    bench.step();
+    let token = bench.load(2).unwrap();
+    let (_, byte) = bench.latency(token);
+    assert_eq!((byte, bench.bank(2)), (0x55, "stt"), "the bytes came along");
+}
+
+#[test]
+fn a_write_hit_on_stt_flushes_the_queue_and_migrates() {
+    for name in ["base-fuse", "fa-fuse", "dy-fuse"] {
+        let mut bench = with_a_line_in_stt(&narrow(name));
+        bench.load(4).unwrap();
+        bench.step();
+        let before = bench.load(1).unwrap();
+        bench.step();
+        let write = bench.store(1, 0x77).unwrap();
+        bench.step();
+        assert_eq!(bench.load(3), Err(Refusal::Bank), "{name}: nothing is taken behind it");
+        assert_eq!(bench.latency(before).1, 1, "{name}: the load before it sees the old byte");
+        bench.latency(write);
+        bench.settle();
+        assert_eq!(bench.bank(1), "sram", "{name}");
+        assert_eq!((bench.count("tag_queue_flushes"), bench.count("migrations_to_sram")), (1, 1), "{name}");
+        let token = bench.load(1).unwrap();
+        assert_eq!(bench.latency(token), (4, 0x77), "{name}");
+    }
+}
+
+#[test]
+fn a_miss_goes_where_its_instruction_is_predicted_to_belong() {
+    // Figure 9: placement by read-level. Warp 0 is sampled; warp 1 is not.
+    let mut bench = Bench::new(&narrow("dy-fuse"));
+    let teach = |bench: &mut Bench, pc: u32, write: bool| {
+        (bench.pc, bench.warp) = (pc, 0);
+        for _ in 0..9 {
+            if write {
+                bench.store(200, 1).map(drop).unwrap()
+            } else {
+                bench.load(200).map(drop).unwrap()
+            }
+            bench.settle();
+        }
+        (bench.pc, bench.warp) = (pc, 1);
+    };
+    bench.bring(1);
+    assert_eq!((bench.bank(1), bench.count("predicted_neutral")), ("sram", 1), "at the beginning: neutral");
+    teach(&mut bench, 10, false);
+    bench.load(20).unwrap();
+    bench.settle();
+    assert_eq!((bench.bank(20), bench.count("predicted_worm")), ("stt", 1), "WORM");
+    // Another instruction's block: seen first by a load of 11, then written.
+    (bench.pc, bench.warp) = (11, 0);
+    bench.load(201).unwrap();
+    bench.settle();
+    for _ in 0..8 {
+        bench.store(201, 1).unwrap();
+        bench.settle();
+    }
+    bench.warp = 1;
+    bench.load(21).unwrap();
+    bench.settle();
+    assert_eq!((bench.bank(21), bench.count("predicted_wm")), ("sram", 1), "WM");
+    // A read that hits STT-MRAM and is predicted WM moves the line.
+    bench.load(20).unwrap();
+    bench.settle();
+    assert_eq!((bench.bank(20), bench.count("migrations_to_sram")), ("sram", 1));
+    // Blocks that are never used again: 8 ways of the sampler, then 7 evictions.
+    (bench.pc, bench.warp) = (12, 0);
+    for line in 300..315 {
+        bench.load(line).unwrap();
+        bench.settle();
+    }
+    bench.warp = 1;
+    bench.load(22).unwrap();
+    bench.settle();
+    assert_eq!(bench.bank(22), "-", "WORO");
+    assert!((1..=2).contains(&bench.count("bypasses")), "the last one of the others may have been as well");
+    assert_eq!(bench.count("predicted_woro"), bench.count("bypasses"));
+}
+
+#[test]
+fn a_flush_empties_queue_buffer_and_banks() {
+    for name in ["hybrid", "base-fuse", "fa-fuse", "dy-fuse"] {
+        let mut bench = Bench::new(&narrow(name));
+        for line in 1..=4 {
+            while bench.store(line, line as u8).is_err() {
+                bench.step();
+            }
+            bench.step();
+        }
+        bench.l1d.begin_flush(true, bench.now);
+        assert_eq!(bench.load(1), Err(Refusal::Flush), "{name}");
+        bench.settle();
+        assert!(bench.l1d.is_flushed(), "{name}");
+        assert_eq!([1, 2, 3, 4].map(|line| bench.bank(line)), ["-"; 4], "{name}");
+        assert_eq!((bench.count("write_backs"), bench.count("outgoing_packets")), (4, 4), "{name}");
+    }
+}
+
+#[test]
+fn dead_fills_bypass_by_nvm() {
+    let mut bench = Bench::new(&small("by-nvm"));
+    // Set 0 of four is sampled: lines that meet there and are used once, until their instruction is known.
+    let lines = (0..4000_u64).filter(|line| bench_set(*line) == 0);
+    for line in lines.take(11) {
+        bench.bring(line);
+    }
+    assert_eq!(bench.count("bypasses"), 0);
+    bench.bring(4001);
+    assert_eq!(
+        (bench.bank(4001), bench.count("bypasses")),
+        ("-", 1),
+        "4 ways, then 7 evictions from 8 to 15"
+    );
+    bench.pc = 1;
+    bench.bring(4002);
+    assert_eq!(bench.bank(4002), "stt", "another instruction");
+}
+
+/// The set of a line in four sets by XOR of its fields.
+fn bench_set(line: u64) -> u64 {
+    (0..32).fold(0, |set, field| set ^ line >> (2 * field)) & 3
+}
+
+#[test]
+fn table_1_is_what_the_systems_hold() {
+    for (name, kilobytes) in [
+        ("fa-sram", 32),
+        ("stt-mram", 128),
+        ("by-nvm", 128),
+        ("victim-buffer", 80),
+        ("hybrid", 80),
+        ("base-fuse", 80),
+        ("fa-fuse", 80),
+        ("fa-fuse-true", 80),
+        ("dy-fuse", 80),
+    ] {
+        assert_eq!(system(name).capacity_bytes(), kilobytes << 10, "{name}");
+    }
+}
+
+#[test]
+fn faults_of_a_configuration_name_their_field() {
+    let field = |change: fn(&mut FuseConfig)| {
+        let mut config = system("dy-fuse");
+        change(&mut config);
+        config.check().map_err(|fault| fault.field)
+    };
+    assert_eq!(field(|_| {}), Ok(()));
+    assert_eq!(field(|config| config.queues = None), Err("stt.search"));
+    assert_eq!(field(|config| config.approximation = None), Err("approximation"));
+    assert_eq!(field(|config| config.stt.as_mut().unwrap().ways.value = 500), Err("approximation.filters"));
+    assert_eq!(field(|config| config.sram.as_mut().unwrap().grows.value = true), Err("sram.grows"));
+    assert_eq!(
+        field(|config| config.queues.as_mut().unwrap().swap_buffer_entries.value = 0),
+        Err("queues.swap_buffer_entries")
+    );
+    assert_eq!(
+        field(|config| config.predictor.as_mut().unwrap().history_entries.value = 500),
+        Err("predictor.history_entries")
+    );
+    assert_eq!(field(|config| config.mshr_entries.value = 0), Err("mshr_entries"));
+    assert_eq!(field(|config| (config.sram, config.stt) = (None, None)), Err("sram"));
+}
