@@ -1,5 +1,7 @@
 //! The area of a machine's designs, where their papers say how it is counted.
 
+use strata_designs::fuse::area::{FilterGeometry, FuseGeometry, SttGeometry};
+use strata_designs::fuse::{self, FuseConfig};
 use strata_memory::LINE_BYTES;
 pub use strata_memory::area::{AreaSize, Component, total};
 use strata_memory::area::{BankGeometry, sram_cache};
@@ -13,6 +15,35 @@ const ADDRESS_BITS: u64 = 32;
 pub fn l1d(machine: &Machine) -> Vec<Component> {
     match &machine.file().l1d {
         L1dChoice::Sram(config) => sram_cache(&bank(*config.sets, *config.ways)),
+        L1dChoice::Fuse(config) => fuse::area::l1d(&fuse_geometry(config)),
+    }
+}
+
+/// What FUSE's rules count of an L1D.
+fn fuse_geometry(config: &FuseConfig) -> FuseGeometry {
+    let number = |value: usize| value as u64;
+    FuseGeometry {
+        sram: config.sram.as_ref().map(|sram| bank(*sram.sets, *sram.ways)),
+        stt: config.stt.as_ref().map(|stt| SttGeometry {
+            bank: bank(*stt.sets, *stt.ways),
+            // Table I: a sense amplifier a way; one line of the approximately fully associative bank.
+            sensed: config.approximation.as_ref().map_or(number(*stt.ways), |_| 1),
+            comparators: config.approximation.as_ref().map_or(number(*stt.ways), |a| number(*a.comparators)),
+            // Table III: 64 wordlines; a set-associative bank has one for each set.
+            wordlines: if *stt.sets == 1 { 64 } else { number(*stt.sets) },
+        }),
+        filters: config
+            .approximation
+            .as_ref()
+            .map(|a| FilterGeometry { filters: number(*a.filters), counters: number(*a.slots) }),
+        swap_entries: config.queues.as_ref().map_or(0, |queues| number(*queues.swap_buffer_entries)),
+        queue_entries: config.queues.as_ref().map_or(0, |queues| number(*queues.tag_queue_entries)),
+        predictor: config.predictor.as_ref().map(|predictor| {
+            (
+                number(predictor.sampled_warps.len() * *predictor.sampler_ways),
+                number(*predictor.history_entries),
+            )
+        }),
     }
 }
 

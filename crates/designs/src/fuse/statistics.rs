@@ -52,7 +52,7 @@ statistics! {
         /// Refusals because what waited before had no room to go on.
         other_stalls: "refusals",
         /// Searches of all filters.
-        cbf_tests: "searches",
+        cbf_tests: "searches" [energy],
         /// Filters that answered positive.
         cbf_positives: "filters",
         /// Filters that answered positive for a line that was not in their rows.
@@ -78,19 +78,19 @@ statistics! {
         /// Lines that left the cache and had no prediction.
         accuracy_neutral: "lines",
         /// Reads of SRAM lines.
-        sram_reads: "lines",
+        sram_reads: "lines" [energy],
         /// Writes of SRAM lines.
-        sram_writes: "lines",
+        sram_writes: "lines" [energy],
         /// Reads of STT-MRAM lines.
-        stt_reads: "lines",
+        stt_reads: "lines" [energy],
         /// Writes of STT-MRAM lines.
-        stt_writes: "lines",
+        stt_writes: "lines" [energy],
         /// Reads of the swap buffer.
-        swap_reads: "lines",
+        swap_reads: "lines" [energy],
         /// Writes of the swap buffer.
-        swap_writes: "lines",
-        /// Writes of the STT-MRAM line that was written most; of several L1Ds the sum.
-        stt_hottest_line_writes: "writes",
+        swap_writes: "lines" [energy],
+        /// Writes of the STT-MRAM line that was written most.
+        stt_hottest_line_writes: "writes" [maximum],
         /// Packets that left for the network.
         outgoing_packets: "packets",
     }
