@@ -3,11 +3,14 @@
 //! Results go to standard output, progress and messages to standard error. Exit status: 0 when everything
 //! finished and, where it was checked, verified; 1 when results were wrong; 2 when something was refused.
 
+mod compare;
 mod explain;
+mod job;
 mod list;
 mod machine;
 mod progress;
 mod run;
+mod sweep;
 mod workload;
 
 use std::process::ExitCode;
@@ -34,6 +37,10 @@ enum Command {
     Workload(workload::WorkloadArguments),
     /// Work with machine files.
     Machine(machine::MachineArguments),
+    /// Compare systems, or values of a parameter, on workloads.
+    Compare(compare::CompareArguments),
+    /// Run one job of a sweep: a file in, a result in a store.
+    Job(job::JobArguments),
 }
 
 /// What a command came to.
@@ -52,6 +59,8 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::explain(arguments),
         Command::Workload(arguments) => workload::workload(arguments),
         Command::Machine(arguments) => machine::machine(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
+        Command::Job(arguments) => job::job(arguments),
     };
     match finished {
         Ok(Finished::Well) => ExitCode::SUCCESS,

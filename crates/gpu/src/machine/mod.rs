@@ -41,6 +41,7 @@ pub fn builtin() -> &'static [Builtin] {
 #[derive(Clone, Debug)]
 pub struct Machine {
     file: MachineFile,
+    table: Table,
     system: Option<system::About>,
 }
 
@@ -119,7 +120,7 @@ impl Machine {
         if !sets.is_empty() {
             checked(&file, blamed(path, text, sets))?;
         }
-        Ok(Machine { file, system: system.map(|system| system.about) })
+        Ok(Machine { file, table, system: system.map(|system| system.about) })
     }
 
     /// The system laid over it, if any.
@@ -135,6 +136,11 @@ impl Machine {
     /// Its numbers.
     pub fn file(&self) -> &MachineFile {
         &self.file
+    }
+
+    /// What its file says once everything is applied: [`Machine::parse`] makes the same machine of it as text.
+    pub fn table(&self) -> &Table {
+        &self.table
     }
 
     /// How its kernels are compiled.
