@@ -3,12 +3,14 @@
 //! Results go to standard output, progress and messages to standard error. Exit status: 0 when everything
 //! finished and, where it was checked, verified; 1 when results were wrong; 2 when something was refused.
 
+mod claims;
 mod compare;
 mod explain;
 mod job;
 mod list;
 mod machine;
 mod progress;
+mod repro;
 mod run;
 mod sweep;
 mod workload;
@@ -37,6 +39,10 @@ enum Command {
     Workload(workload::WorkloadArguments),
     /// Work with machine files.
     Machine(machine::MachineArguments),
+    /// Repeat a paper's evaluation: run what is missing, write a page.
+    Repro(repro::ReproArguments),
+    /// Show published numbers beside measured ones, with verdicts.
+    Claims(claims::ClaimsArguments),
     /// Compare systems, or values of a parameter, on workloads.
     Compare(compare::CompareArguments),
     /// Run one job of a sweep: a file in, a result in a store.
@@ -59,6 +65,8 @@ fn main() -> ExitCode {
         Command::Explain(arguments) => explain::explain(arguments),
         Command::Workload(arguments) => workload::workload(arguments),
         Command::Machine(arguments) => machine::machine(arguments),
+        Command::Repro(arguments) => repro::repro(arguments),
+        Command::Claims(arguments) => claims::claims(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Job(arguments) => job::job(arguments),
     };

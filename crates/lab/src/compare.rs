@@ -152,7 +152,7 @@ impl Comparison {
         for grid in grids {
             body += &format!("<h2>{}</h2>\n", html::escape(&grid.title));
             for grid in [Some(grid.clone()), self.relative(grid)].into_iter().flatten() {
-                if let Ok(drawing) = svg::grouped_bars(&grid) {
+                if let Ok(drawing) = svg::grouped_bars(&grid, &grid.columns) {
                     body += &format!("<div class=\"figure\">{drawing}</div>\n");
                 }
                 body += &html::grid(&grid);

@@ -199,6 +199,90 @@ fn flatten(path: &str, value: &Value, lines: &mut Vec<String>) {
             (Some(value), Some(_), 2) => flatten(path, value, lines),
             _ => table.iter().for_each(|(key, value)| flatten(&format!("{path}.{key}"), value, lines)),
         },
+        Value::Array(items) => {
+            lines.push(format!("{path} has {}\n", items.len()));
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(place, item)| flatten(&format!("{path}[{place}]"), item, lines));
+        }
         value => lines.push(format!("{path} = {value}\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(base: &str, system: Option<&str>, sets: &[&str]) -> Job {
+        let sets = sets.iter().map(|set| (*set).to_owned()).collect();
+        let variant = Variant {
+            name: format!("{base} {sets:?}"),
+            base: base.into(),
+            system: system.map(str::to_owned),
+            sets,
+        };
+        Job::timing("saxpy", Size::Test, &variant).unwrap()
+    }
+
+    #[test]
+    fn a_key_hashes_what_decides_the_numbers_and_nothing_else() {
+        let plain = job("gtx480", None, &[]);
+        let ways = plain.machine.as_ref().unwrap()["l1d"]["sram"]["ways"]["value"].as_integer().unwrap();
+        let spelled = job("gtx480", None, &[&format!("l1d.ways={ways}")]);
+        assert_eq!(plain.key(), spelled.key(), "the same value, set again");
+        assert_ne!(plain.key(), job("gtx480", None, &[&format!("l1d.ways={}", ways * 2)]).key());
+        let mut other = plain.clone();
+        other.machine.as_mut().unwrap()["description"] = "another".into();
+        other.variant = "another".into();
+        assert_eq!(plain.key(), other.key());
+        let changes: [fn(&mut Job); 5] = [
+            |job| job.simulator.push('x'),
+            |job| job.ptx.push('x'),
+            |job| job.inputs.push('x'),
+            |job| job.size = Size::Small,
+            |job| job.kind = Kind::Profile,
+        ];
+        for change in changes {
+            let mut other = plain.clone();
+            change(&mut other);
+            assert_ne!(plain.key(), other.key());
+        }
+    }
+
+    #[test]
+    fn every_value_of_a_machine_is_in_the_key() {
+        let job = job("gtx480", None, &[]);
+        let text = job.canonical_machine();
+        assert!(text.lines().count() > 60, "{text}");
+        assert!(!text.contains("source"), "{text}");
+        assert!(text.contains("l1d.sram.ways = "), "{text}");
+    }
+
+    #[test]
+    fn a_job_file_gives_the_job_back() {
+        let job = job("gtx480", None, &["l1d.sets=16"]);
+        let again = Job::read("a.toml", &job.text()).unwrap();
+        assert_eq!(again, job);
+        assert_eq!(again.key(), job.key());
+    }
+
+    #[test]
+    fn a_job_of_another_simulator_or_workload_is_refused() {
+        let job = job("gtx480", None, &[]);
+        for (from, to, expected) in [
+            (SIMULATOR, "0.0.1+0", "a.toml: simulator: found `0.0.1+0`, expected `"),
+            (job.ptx.as_str(), "0", "a.toml: ptx: found `0`, expected `"),
+            ("\"saxpy\"", "\"saxpi\"", "a.toml: no workload `saxpi`, expected one of "),
+            (
+                "\"timing\"",
+                "\"profile\"",
+                "a.toml: machine: expected one for kind `timing`, none for `profile`",
+            ),
+            ("kind = ", "kin = ", "a.toml: "),
+        ] {
+            let error = Job::read("a.toml", &job.text().replacen(from, to, 1)).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
     }
 }

@@ -9,15 +9,24 @@
 //! | `metric` | expressions over counters |
 //! | `variant` | a machine under a name: base, system, overrides |
 //! | `question` | metrics of workloads on variants, looked up in a store |
+//! | `grid` | a table of numbers, some missing |
+//! | `compare` | a user's own question |
+//! | `paper` | a paper's systems, figures and tables, and how its claims are measured |
+//! | `claims` | published numbers, and verdicts |
+//! | `repro` | a paper's jobs and its page |
+//! | `report` | grids as text, HTML and drawings |
 
+pub mod claims;
 pub mod compare;
 pub mod grid;
 pub mod inputs;
 pub mod job;
 pub mod metric;
+pub mod paper;
 pub mod question;
 pub mod record;
 pub mod report;
+pub mod repro;
 pub mod store;
 pub mod sweep;
 pub mod variant;

@@ -33,7 +33,7 @@ const PALETTE: [RGBColor; 10] = [
 ///
 /// # Errors
 /// When there is no number to draw, or the drawing fails.
-pub fn grouped_bars(grid: &Grid) -> Result<String, String> {
+pub fn grouped_bars(grid: &Grid, series: &[String]) -> Result<String, String> {
     let bars: Vec<(&str, Vec<Bar>)> = grid
         .lines()
         .map(|(name, cells)| {
@@ -41,15 +41,16 @@ pub fn grouped_bars(grid: &Grid) -> Result<String, String> {
             (name, cells.iter().enumerate().map(bar).collect())
         })
         .collect();
-    draw(grid, &bars, grid.columns.len())
+    draw(grid, &bars, series)
 }
 
-/// A bar for each row's stack of columns: column `stack * series.len() + part` is a part of a stack.
+/// Stacks, those of a row side by side: column `stack * series.len() + part` is a part of a stack, from below. A stack
+/// that lacks a part is left out.
 ///
 /// # Errors
 /// As [`grouped_bars`].
-pub fn stacked_bars(grid: &Grid, stacks: usize) -> Result<String, String> {
-    let parts = grid.columns.len() / stacks.max(1);
+pub fn stacked_bars(grid: &Grid, series: &[String]) -> Result<String, String> {
+    let parts = series.len();
     let bars: Vec<(&str, Vec<Bar>)> = grid
         .lines()
         .map(|(name, cells)| {
@@ -61,7 +62,7 @@ pub fn stacked_bars(grid: &Grid, stacks: usize) -> Result<String, String> {
             (name, cells.chunks(parts.max(1)).map(stack).collect())
         })
         .collect();
-    draw(grid, &bars, parts)
+    draw(grid, &bars, series)
 }
 
 /// Parts of different series, from below.
@@ -83,7 +84,7 @@ impl Bar {
     }
 }
 
-fn draw(grid: &Grid, rows: &[(&str, Vec<Bar>)], series: usize) -> Result<String, String> {
+fn draw(grid: &Grid, rows: &[(&str, Vec<Bar>)], series: &[String]) -> Result<String, String> {
     let heights = || rows.iter().flat_map(|(_, bars)| bars).filter(|bar| !bar.missing);
     let top = heights().map(Bar::height).fold(f64::NEG_INFINITY, f64::max);
     let bottom = heights().map(Bar::height).fold(0.0, f64::min);
@@ -103,7 +104,7 @@ fn paint(
     width: u32,
     grid: &Grid,
     rows: &[(&str, Vec<Bar>)],
-    series: usize,
+    series: &[String],
     range: Range<f64>,
 ) -> Result<(), DrawingAreaErrorKind<impl std::error::Error + Send + Sync + use<>>> {
     let root = SVGBackend::with_string(text, (width, HEIGHT)).into_drawing_area();
@@ -122,7 +123,7 @@ fn paint(
         .y_label_formatter(&|value| number(*value))
         .y_desc(grid.title.clone())
         .draw()?;
-    for part in 0..series {
+    for (part, name) in series.iter().enumerate() {
         let colour = PALETTE[part % PALETTE.len()];
         let boxes = rows.iter().enumerate().flat_map(|(row, (_, bars))| {
             let step = 0.86 / bars.len().max(1) as f64;
@@ -134,10 +135,9 @@ fn paint(
                 Some(Rectangle::new([(left, below), (left + step * 0.9, below + value)], colour.filled()))
             })
         });
-        let name = grid.columns.get(part).cloned().unwrap_or_default();
         chart
             .draw_series(boxes)?
-            .label(name)
+            .label(name.as_str())
             .legend(move |(x, y)| Rectangle::new([(x, y - 4), (x + 10, y + 4)], colour.filled()));
     }
     chart.configure_series_labels().border_style(BLACK.mix(0.3)).background_style(WHITE.mix(0.85)).draw()?;

@@ -6,6 +6,8 @@
 
 pub mod columns;
 mod log;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -34,14 +36,16 @@ pub struct Findings {
 }
 
 impl Store {
-    /// Opens a folder, made if need be, and removes what is not whole.
+    /// Opens a folder and removes what is not whole. A folder that is not there is an empty store.
     ///
     /// # Errors
-    /// When the folder cannot be made, read or cleaned, or holds two different results of one job.
+    /// When the folder cannot be read or cleaned, or holds two different results of one job.
     pub fn open(folder: &Path) -> Result<(Store, Findings), String> {
-        fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
         let mut store = Store { folder: folder.to_owned(), finished: BTreeMap::new() };
         let mut findings = Findings::default();
+        if !folder.exists() {
+            return Ok((store, findings));
+        }
         let entries = fs::read_dir(folder).map_err(|error| named(folder, &error))?;
         let mut paths = Vec::new();
         for entry in entries {
