@@ -66,7 +66,9 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
 /// For each claim the largest size at which it was measured; the smallest where it was not.
 fn largest(papers: &[&str], store: &Store) -> Result<Vec<Row>, String> {
     let mut best: Option<Vec<Row>> = None;
-    for size in SIZES {
+    let held = store.sizes()?;
+    // One that the store lacks has no numbers; the smallest says why.
+    for size in SIZES.into_iter().filter(|size| held.contains(size) || *size == Size::Test) {
         let rows = claims::rows(papers, store, size)?;
         best = Some(match best {
             None => rows,

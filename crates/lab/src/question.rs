@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use strata_workloads::Size;
 use toml::Table;
 
-use crate::job::{Job, Key, Kind};
+use crate::job::{self, Job, Key, Kind};
 use crate::metric::Metric;
 use crate::record::Record;
 use crate::store::Store;
@@ -19,6 +19,7 @@ pub struct Answers<'a> {
     store: &'a Store,
     size: Size,
     machines: BTreeMap<String, Result<Table, String>>,
+    profiles: BTreeMap<String, Result<Job, String>>,
     records: BTreeMap<Key, Record>,
 }
 
@@ -26,7 +27,7 @@ impl<'a> Answers<'a> {
     /// Answers at one size. Variants of one name must be one variant.
     #[must_use]
     pub fn new(store: &'a Store, size: Size) -> Self {
-        Self { store, size, machines: BTreeMap::new(), records: BTreeMap::new() }
+        Self { store, size, machines: BTreeMap::new(), profiles: BTreeMap::new(), records: BTreeMap::new() }
     }
 
     /// The size.
@@ -40,17 +41,25 @@ impl<'a> Answers<'a> {
     /// # Errors
     /// An unknown workload or system, or a machine that cannot be built.
     pub fn job(&mut self, kind: Kind, workload: &str, variant: &Variant) -> Result<Job, String> {
-        let profile = Job::profile(workload, self.size)?;
-        match kind {
-            Kind::Profile => Ok(profile),
+        let machine = match kind {
+            Kind::Profile => None,
             Kind::Timing => {
-                let machine = self
-                    .machines
-                    .entry(variant.name.clone())
-                    .or_insert_with(|| variant.machine().map(|machine| machine.table().clone()));
-                let machine = Some(machine.clone()?);
-                Ok(Job { kind, variant: variant.name.clone(), machine, ..profile })
+                let resolve = || variant.machine().map(|machine| machine.table().clone());
+                Some(self.machines.entry(variant.name.clone()).or_insert_with(resolve).clone()?)
             }
+        };
+        // Its inputs may have to be made to be hashed: once.
+        let profile = match self.profiles.get(workload) {
+            Some(profile) => profile.clone(),
+            None => {
+                let profile = Job::profile(workload, self.size);
+                self.profiles.insert(workload.to_owned(), profile.clone());
+                profile
+            }
+        }?;
+        match machine {
+            None => Ok(profile),
+            Some(_) => Ok(Job { kind, variant: variant.name.clone(), machine, ..profile }),
         }
     }
 
@@ -59,6 +68,10 @@ impl<'a> Answers<'a> {
     /// # Errors
     /// Why there is none: no such job, not run, or a counter that it lacks.
     pub fn value(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Cell {
+        if self.store.keys().next().is_none() {
+            job::find_workload(workload)?;
+            return Err("not run yet".into());
+        }
         let key = self.job(metric.kind, workload, variant)?.key();
         if !self.records.contains_key(&key) {
             let record = self.store.get(&key)?.ok_or("not run yet")?;

@@ -9,10 +9,12 @@ mod log;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::Write;
 use std::path::{Path, PathBuf};
+
+use strata_workloads::Size;
 
 use crate::job::{Key, digest, is_digest};
 use crate::record::Record;
@@ -88,6 +90,15 @@ impl Store {
     /// The keys of the finished jobs, in order.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
         self.finished.keys()
+    }
+
+    /// The sizes of the finished jobs' workloads.
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub fn sizes(&self) -> Result<BTreeSet<Size>, String> {
+        let records = self.keys().map(|key| self.get(key));
+        records.filter_map(Result::transpose).map(|record| Ok(record?.job.size)).collect()
     }
 
     /// What a job measured; nothing when it has not finished.
