@@ -50,7 +50,7 @@ fn mistakes_are_named() {
             "",
             "p.toml: measured.\"a\": expected one of `system`, `systems` and `best_of`",
         ),
-        ("id = \"1\"", "idd = \"1\"", "p.toml:12:1: "),
+        ("id = \"1\"", "idd = \"1\"", "p.toml:11:1: unknown field `idd`"),
     ] {
         let error = parse(&good.replacen(from, to, 1)).unwrap_err();
         assert!(error.starts_with(expected), "{from} -> {to}: {error}");

@@ -14,6 +14,8 @@ const HEIGHT: u32 = 360;
 /// Pixels of one bar, and at least of a row's name.
 const BAR: u32 = 9;
 const ROW: u32 = 52;
+/// Pixels for the legend.
+const LEGEND: u32 = 200;
 
 /// The bars of a series; told apart also without colours, by their lightness.
 const PALETTE: [RGBColor; 10] = [
@@ -93,15 +95,18 @@ fn draw(grid: &Grid, rows: &[(&str, Vec<Bar>)], series: &[String]) -> Result<Str
     }
     let range = bottom..(top.max(bottom + f64::EPSILON) * 1.05);
     let group = rows.iter().map(|(_, bars)| bars.len()).max().unwrap_or(1);
-    let width = 120 + rows.len() as u32 * (ROW.max(BAR * (group as u32 + 1)));
+    let row = ROW.max(BAR * (group as u32 + 1));
+    // The legend stands beside the bars.
+    let slots = rows.len() as u32 + LEGEND.div_ceil(row);
+    let width = 120 + slots * row;
     let mut text = String::new();
-    paint(&mut text, width, grid, rows, series, range).map_err(|error| error.to_string())?;
+    paint(&mut text, (width, slots), grid, rows, series, range).map_err(|error| error.to_string())?;
     Ok(text)
 }
 
 fn paint(
     text: &mut String,
-    width: u32,
+    (width, slots): (u32, u32),
     grid: &Grid,
     rows: &[(&str, Vec<Bar>)],
     series: &[String],
@@ -112,12 +117,12 @@ fn paint(
         .margin(8)
         .x_label_area_size(96)
         .y_label_area_size(64)
-        .build_cartesian_2d(0.0..rows.len() as f64, range)?;
+        .build_cartesian_2d(0.0..f64::from(slots), range)?;
     let names = |position: &f64| name_at(rows.iter().map(|(name, _)| *name), *position);
     chart
         .configure_mesh()
         .disable_x_mesh()
-        .x_labels(rows.len() * 2 + 1)
+        .x_labels(slots as usize * 2 + 1)
         .x_label_formatter(&names)
         .x_label_style(("sans-serif", 11).into_font().transform(FontTransform::Rotate90))
         .y_label_formatter(&|value| number(*value))
@@ -140,7 +145,12 @@ fn paint(
             .label(name.as_str())
             .legend(move |(x, y)| Rectangle::new([(x, y - 4), (x + 10, y + 4)], colour.filled()));
     }
-    chart.configure_series_labels().border_style(BLACK.mix(0.3)).background_style(WHITE.mix(0.85)).draw()?;
+    chart
+        .configure_series_labels()
+        .position(SeriesLabelPosition::UpperRight)
+        .border_style(BLACK.mix(0.3))
+        .background_style(WHITE.mix(0.85))
+        .draw()?;
     root.present()
 }
 
