@@ -4,11 +4,16 @@
 //! finished and, where it was checked, verified; 1 when results were wrong; 2 when something was refused.
 
 mod area;
+mod claims;
+mod compare;
 mod explain;
+mod job;
 mod list;
 mod machine;
 mod progress;
+mod repro;
 mod run;
+mod sweep;
 mod workload;
 
 use std::process::ExitCode;
@@ -37,6 +42,14 @@ enum Command {
     Workload(workload::WorkloadArguments),
     /// Work with machine files.
     Machine(machine::MachineArguments),
+    /// Repeat a paper's evaluation: run what is missing, write a page.
+    Repro(repro::ReproArguments),
+    /// Show published numbers beside measured ones, with verdicts.
+    Claims(claims::ClaimsArguments),
+    /// Compare systems, or values of a parameter, on workloads.
+    Compare(compare::CompareArguments),
+    /// Run one job of a sweep: a file in, a result in a store.
+    Job(job::JobArguments),
 }
 
 /// What a command came to.
@@ -56,6 +69,10 @@ fn main() -> ExitCode {
         Command::Area(arguments) => area::area(arguments),
         Command::Workload(arguments) => workload::workload(arguments),
         Command::Machine(arguments) => machine::machine(arguments),
+        Command::Repro(arguments) => repro::repro(arguments),
+        Command::Claims(arguments) => claims::claims(arguments),
+        Command::Compare(arguments) => compare::compare(arguments),
+        Command::Job(arguments) => job::job(arguments),
     };
     match finished {
         Ok(Finished::Well) => ExitCode::SUCCESS,

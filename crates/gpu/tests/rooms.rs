@@ -15,7 +15,8 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         "strata-gpu",
         &["strata-engine", "strata-ptx", "strata-memory", "strata-sm", "strata-designs", "strata-workloads"],
     ),
-    ("strata", &["strata-engine", "strata-gpu", "strata-ptx", "strata-workloads"]),
+    ("strata-lab", &["strata-engine", "strata-gpu", "strata-workloads"]),
+    ("strata", &["strata-engine", "strata-gpu", "strata-lab", "strata-ptx", "strata-workloads"]),
 ];
 
 #[test]

@@ -25,7 +25,7 @@
 //!    one port for everything; loads that waited are served on the fill's way into it.
 //! 3. IV-C gives a filter 16 counters, V-C 64. With four lines, three keys and 16 counters a filter answers
 //!    positive by chance in 18 % of its tests, which is 23 of 128; with 64 in 0.5 %. III-B's one or two cycles a
-//!    search are those of 64. The files say 64, those ending in -16 have
+//!    search are those of 64. The files say 64, those ending in -16-counters have
 //!    the 16 of IV-C, which Table III's area fits; `approximation.slots` is the parameter.
 //! 4. A saturated two-bit counter is never decremented. If it just stayed, filters would fill up for good; when a
 //!    line leaves through one, the filter's column is written anew from the tags of its row (`saturated`).

@@ -44,6 +44,7 @@ pub fn builtin() -> &'static [Builtin] {
 #[derive(Clone, Debug)]
 pub struct Machine {
     file: MachineFile,
+    table: Table,
     system: Option<system::About>,
     /// The files it was read from, for errors.
     origin: String,
@@ -131,7 +132,7 @@ impl Machine {
         if let Some(system) = &system {
             origin = format!("{origin} with {}", system.file().display());
         }
-        Ok(Machine { file, system: system.map(|system| system.about), origin, replaced_energies })
+        Ok(Machine { file, table, system: system.map(|system| system.about), origin, replaced_energies })
     }
 
     /// The files it was read from.
@@ -157,6 +158,11 @@ impl Machine {
     /// Its numbers.
     pub fn file(&self) -> &MachineFile {
         &self.file
+    }
+
+    /// What its file says once everything is applied: [`Machine::parse`] makes the same machine of it as text.
+    pub fn table(&self) -> &Table {
+        &self.table
     }
 
     /// How its kernels are compiled.

@@ -1,0 +1,67 @@
+//! `strata job`.
+
+use std::io::{BufRead, Read};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use clap::Args;
+use strata_gpu::results::peak_memory_bytes;
+use strata_lab::job::Job;
+use strata_lab::store::{self, HostTime};
+use strata_lab::sweep::END_OF_JOB;
+
+use crate::{Finished, print};
+
+/// Arguments of `strata job`.
+#[derive(Args)]
+pub struct JobArguments {
+    /// A job's file, as `strata repro --write-jobs` and `strata compare --write-jobs` make it, or `-` for standard
+    /// input; then the job ends when standard input does.
+    file: String,
+    /// The store's folder: gets the result, a file of its own. Safe to repeat, and beside others.
+    #[arg(long, value_name = "DIR")]
+    store: PathBuf,
+}
+
+/// Runs one job.
+pub fn job(arguments: &JobArguments) -> Result<Finished, String> {
+    let name = &arguments.file;
+    let text = if name == "-" {
+        from_standard_input()?
+    } else {
+        std::fs::read_to_string(name).map_err(|error| format!("{name}: {error}"))?
+    };
+    let job = Job::read(name, &text)?;
+    let started = Instant::now();
+    let record = strata_lab::record::measure(&job)
+        .map_err(|error| format!("{}: {error}", strata_lab::sweep::describe(&job)))?;
+    let path = store::put(&arguments.store, &record)?;
+    let seconds = started.elapsed().as_secs_f64();
+    HostTime { seconds, peak_memory_bytes: peak_memory_bytes() }.append(&arguments.store, &job)?;
+    print(&format!("{}\n", path.display()))?;
+    Ok(Finished::Well)
+}
+
+/// The job up to its end mark; then a thread waits for the input's end and takes the process along.
+fn from_standard_input() -> Result<String, String> {
+    let mut text = String::new();
+    let mut input = std::io::stdin().lock();
+    loop {
+        let mut line = String::new();
+        let read = input.read_line(&mut line).map_err(|error| format!("standard input: {error}"))?;
+        if read == 0 {
+            return Ok(text);
+        }
+        if line.trim_end() == END_OF_JOB {
+            break;
+        }
+        text += &line;
+    }
+    drop(input);
+    std::thread::spawn(|| {
+        // Whoever asked for the job is gone: so is the need for it.
+        let _ = std::io::stdin().lock().read_to_end(&mut Vec::new());
+        std::process::exit(2);
+    });
+    Ok(text)
+}

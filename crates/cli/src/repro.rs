@@ -1,0 +1,52 @@
+//! `strata repro`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use strata_lab::paper::Paper;
+use strata_lab::repro::Selection;
+use strata_workloads::Size;
+
+use crate::sweep::SweepArguments;
+use crate::{Finished, print};
+
+/// Arguments of `strata repro`.
+#[derive(Args)]
+pub struct ReproArguments {
+    /// A paper's name, or a file that describes an evaluation (`*.toml`).
+    paper: String,
+    /// Only the figures or tables of this number, as in `13`, `7b`, `III`.
+    #[arg(long, value_name = "NUMBER")]
+    figure: Option<String>,
+    /// The workloads' size: test, small or paper.
+    #[arg(long, default_value = "test")]
+    size: String,
+    /// Go on with a sweep: the store must be there. Whatever a store holds is never run again, with or without.
+    #[arg(long)]
+    resume: bool,
+    /// The page. Default: the paper's name and the size, as in `fuse-test.html`.
+    #[arg(long, value_name = "FILE.html")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    sweep: SweepArguments,
+}
+
+/// Runs what is missing and writes the page.
+pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
+    let size: Size = arguments.size.parse().map_err(|error| format!("--size: {error}"))?;
+    let paper = Paper::load(&arguments.paper)?;
+    let selection = Selection::new(&paper, arguments.figure.as_deref())?;
+    let folder = &arguments.sweep.store;
+    if arguments.resume && !folder.is_dir() {
+        return Err(format!("--resume: no store in {}", folder.display()));
+    }
+    let mut store = arguments.sweep.open()?;
+    let jobs = selection.jobs(&store, size)?;
+    let failures = arguments.sweep.run(&jobs, &mut store)?;
+    let finished = jobs.iter().filter(|job| store.has(&job.key())).count();
+    let out = arguments.out.clone().unwrap_or_else(|| format!("{}-{size}.html", paper.name).into());
+    std::fs::write(&out, selection.page(&store, size)?)
+        .map_err(|error| format!("{}: {error}", out.display()))?;
+    print(&format!("{finished} of {} jobs are in {}\n{}\n", jobs.len(), folder.display(), out.display()))?;
+    Ok(if failures.is_empty() { Finished::Well } else { Finished::Wrong })
+}

@@ -1,0 +1,113 @@
+//! What commands that run jobs have in common: their options, the progress bar, what went wrong.
+
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use strata_lab::job::Job;
+use strata_lab::store::Store;
+use strata_lab::sweep::{self, Limits, Processes};
+
+/// Where results are kept and how jobs are run.
+#[derive(Args)]
+pub struct SweepArguments {
+    /// The store's folder: results are kept there, and what it holds is not run again.
+    #[arg(long, value_name = "DIR", default_value = "strata-store")]
+    pub store: PathBuf,
+    /// Jobs at once, each a process of one thread. Default: one a core.
+    #[arg(long, value_name = "N")]
+    jobs: Option<usize>,
+    /// Memory that the jobs may take together, in GiB. Default: three quarters of what is available.
+    #[arg(long, value_name = "GIB")]
+    memory: Option<u64>,
+    /// Run nothing: show what the store holds.
+    #[arg(long)]
+    no_run: bool,
+    /// Write the missing jobs into this folder in place of running them: `strata job FILE --store DIR` runs one.
+    #[arg(long, value_name = "DIR", conflicts_with = "no_run")]
+    write_jobs: Option<PathBuf>,
+}
+
+impl SweepArguments {
+    /// Opens the store and says what was wrong with it.
+    pub fn open(&self) -> Result<Store, String> {
+        open(&self.store)
+    }
+
+    /// Runs, or writes down, the jobs that the store lacks. Gives the jobs that failed.
+    pub fn run(&self, jobs: &[Job], store: &mut Store) -> Result<Vec<sweep::Failure>, String> {
+        if self.no_run {
+            return Ok(vec![]);
+        }
+        if let Some(folder) = &self.write_jobs {
+            write_jobs(jobs, store, folder)?;
+            return Ok(vec![]);
+        }
+        let command = std::env::current_exe().map_err(|error| format!("the command's own file: {error}"))?;
+        let launcher = Processes { command, folder: store.folder().to_owned() };
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let jobs_at_once = self.jobs.unwrap_or(cores);
+        if jobs_at_once == 0 {
+            return Err("--jobs 0: expected at least 1".into());
+        }
+        let memory_bytes = self.memory.map_or_else(available_memory, |gib| gib << 30);
+        let bar = bar();
+        let mut show = |progress: sweep::Progress<'_>| {
+            bar.set_length(progress.work);
+            bar.set_position(progress.work_done);
+            let last = progress.last.map(sweep::describe).unwrap_or_default();
+            bar.set_message(format!("{} of {} jobs {last}", progress.ended, progress.jobs));
+        };
+        let limits = Limits { jobs: jobs_at_once, memory_bytes };
+        let failures = sweep::run(jobs, store, &launcher, limits, &mut show);
+        bar.finish_and_clear();
+        let failures = failures?;
+        for failure in &failures {
+            eprintln!("failed: {}: {}", failure.job, failure.reason);
+        }
+        Ok(failures)
+    }
+}
+
+/// Opens a store and says what was wrong with it.
+pub fn open(folder: &Path) -> Result<Store, String> {
+    let (store, findings) = Store::open(folder)?;
+    for path in findings.corrupt {
+        eprintln!("{}: is not what its name says; removed, its job runs again", path.display());
+    }
+    Ok(store)
+}
+
+fn write_jobs(jobs: &[Job], store: &Store, folder: &Path) -> Result<(), String> {
+    let named = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
+    std::fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
+    for job in jobs.iter().filter(|job| !store.has(&job.key())) {
+        let path = folder.join(format!("{}.toml", job.key()));
+        std::fs::write(&path, job.text()).map_err(|error| named(&path, error))?;
+    }
+    Ok(())
+}
+
+fn bar() -> ProgressBar {
+    let bar = ProgressBar::new(1);
+    if !std::io::stderr().is_terminal() {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    let style = ProgressStyle::with_template("[{bar:32}] {percent:>3}% {msg}, {eta} left")
+        .expect("the template is well formed")
+        .progress_chars("=> ");
+    bar.set_style(style);
+    bar.enable_steady_tick(std::time::Duration::from_millis(500));
+    bar
+}
+
+/// Three quarters of the memory that the host says is available; 4 GiB where it does not say.
+fn available_memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kilobytes = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))
+        .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kilobytes.map_or(4 << 30, |kilobytes| kilobytes * 1024 / 4 * 3)
+}

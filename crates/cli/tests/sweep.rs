@@ -1,0 +1,208 @@
+//! Sweeps: a store is the same whatever happened on the way to it, and the commands that run and read sweeps.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// A folder of one's own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("strata-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.join(name).to_str().unwrap().to_owned()
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        std::fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+fn strata(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_strata"));
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn output(arguments: &[&str]) -> Output {
+    strata(arguments).output().expect("the command starts")
+}
+
+fn stdout(arguments: &[&str]) -> String {
+    let output = output(arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn refused(arguments: &[&str]) -> String {
+    let output = output(arguments);
+    assert_eq!(output.status.code(), Some(2));
+    String::from_utf8(output.stderr).unwrap()
+}
+
+/// Every result of a store, by name.
+fn results(folder: &str) -> BTreeMap<String, Vec<u8>> {
+    let Ok(entries) = std::fs::read_dir(folder) else { return BTreeMap::new() };
+    let entries = entries.map(|entry| entry.unwrap().path());
+    let is_log = |path: &Path| path.file_name().unwrap() == "host.log";
+    let file = |path: PathBuf| {
+        let name = path.file_name().unwrap().to_str().unwrap().to_owned();
+        (name, std::fs::read(path).unwrap())
+    };
+    entries.filter(|path| !is_log(path)).map(file).collect()
+}
+
+/// How often a sweep is killed.
+const KILLS: u32 = 50;
+
+#[test]
+fn a_sweep_that_is_killed_again_and_again_ends_with_the_same_store() {
+    let folder = Folder::new("killed");
+    let (undisturbed, killed) = (folder.path("undisturbed"), folder.path("killed"));
+    let sweep = |store: &str| {
+        let arguments =
+            ["compare", "saxpy", "gather", "--sweep", "l1d.ways=1,2,4", "--jobs", "2", "--store", store];
+        strata(&arguments)
+    };
+    let started = Instant::now();
+    let whole = sweep(&undisturbed).output().unwrap();
+    assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
+    let expected = results(&undisturbed);
+    assert_eq!(expected.len(), 6);
+
+    // A killed sweep gets anything from no time to twice what a job takes, in steps without a pattern.
+    let job = started.elapsed() / 3;
+    let mut interrupted = 0;
+    for kill in 0..KILLS {
+        let mut child = sweep(&killed).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+        std::thread::sleep(job * 2 * (kill * 37 % KILLS) / KILLS);
+        child.kill().unwrap();
+        interrupted += u32::from(!child.wait().unwrap().success());
+        if results(&killed).len() >= expected.len() {
+            // All were done: from the start, so that there is something to kill.
+            std::fs::remove_dir_all(&killed).unwrap();
+        }
+    }
+    assert!(interrupted >= KILLS / 2, "{interrupted} of {KILLS} sweeps were killed at work");
+
+    let resumed = sweep(&killed).output().unwrap();
+    assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
+    assert_eq!(resumed.stdout, whole.stdout);
+    // Jobs of killed sweeps end on their own, and what they leave goes when the store is opened next.
+    std::thread::sleep(Duration::from_millis(500));
+    stdout(&["compare", "saxpy", "--no-run", "--store", &killed]);
+    let found = results(&killed);
+    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
+    assert!(found == expected, "the bytes differ");
+}
+
+#[test]
+fn what_a_store_holds_is_not_run_again_unless_it_is_corrupt() {
+    let folder = Folder::new("once");
+    let store = folder.path("store");
+    let sweep = ["compare", "saxpy", "--sweep", "l1d.ways=2,4", "--store", &store];
+    let first = stdout(&sweep);
+    let log = || std::fs::read_to_string(Path::new(&store).join("host.log")).unwrap().lines().count();
+    assert_eq!(log(), 2);
+    assert_eq!(stdout(&sweep), first);
+    assert_eq!(log(), 2);
+
+    let name = results(&store).into_keys().next().unwrap();
+    std::fs::write(Path::new(&store).join(&name), b"PAR1 and nothing more").unwrap();
+    let again = output(&sweep);
+    assert_eq!(String::from_utf8_lossy(&again.stdout), first);
+    assert!(String::from_utf8_lossy(&again.stderr).contains("is not what its name says; removed"));
+    assert_eq!(log(), 3);
+}
+
+#[test]
+fn a_scheduler_can_run_the_jobs_of_a_sweep() {
+    let folder = Folder::new("scheduler");
+    let (store, jobs, here) = (folder.path("store"), folder.path("jobs"), folder.path("here"));
+    let question = ["compare", "saxpy", "gather", "--systems", "l1-sram"];
+    let ask = |more: &[&str]| stdout(&[&question, more].concat());
+    ask(&["--store", &store, "--write-jobs", &jobs]);
+    let files: Vec<PathBuf> = std::fs::read_dir(&jobs).unwrap().map(|entry| entry.unwrap().path()).collect();
+    assert_eq!(files.len(), 2);
+    for file in &files {
+        let file = file.to_str().unwrap();
+        // Safe to repeat.
+        assert_eq!(stdout(&["job", file, "--store", &store]), stdout(&["job", file, "--store", &store]));
+    }
+    assert_eq!(ask(&["--store", &store, "--no-run"]), ask(&["--store", &here]));
+    assert!(results(&store) == results(&here), "the bytes differ");
+}
+
+#[test]
+fn a_paper_s_page_stands_alone_and_says_what_is_not_measured() {
+    let folder = Folder::new("page");
+    let (store, page, paper) = (folder.path("store"), folder.path("page.html"), folder.path("p.toml"));
+    std::fs::write(
+        &paper,
+        "name = \"p\"\ntitle = \"P\"\nmachine = \"gtx480\"\nmean = \"arithmetic\"\n\
+         [workloads]\nall = [\"saxpy\", \"gather\", \"unwritten\"]\n\
+         [systems]\nbase = {}\nmore = { sets = [\"l1d.ways=8\"] }\nunbuilt = { system = \"unbuilt\" }\n\
+         [[figures]]\nid = \"1\"\ntitle = \"IPC\"\ndrawing = \"grouped-bars\"\nmetrics = [\"ipc\"]\n\
+         systems = [\"base\", \"more\", \"unbuilt\"]\nnormalise = { system = \"base\" }\n\
+         [[figures]]\nid = \"2\"\ntitle = \"None\"\ndrawing = \"grouped-bars\"\nmetrics = [\"ipc\"]\n\
+         systems = [\"unbuilt\"]\n",
+    )
+    .unwrap();
+    let said = stdout(&["repro", &paper, "--store", &store, "--out", &page]);
+    assert!(said.starts_with("4 of 4 jobs are in "), "{said}");
+    let text = std::fs::read_to_string(&page).unwrap();
+    assert!(text.contains("<svg") && !text.contains("<script") && !text.contains("href="));
+    assert!(text.contains("arithmetic mean of 2 of 3"));
+    assert!(text.contains("no workload `unwritten`") && text.contains("unbuilt: no such system"));
+    assert!(text.contains("<p class=\"not-measured\">Not measured.</p>"));
+    let error = refused(&["repro", &paper, "--figure", "3", "--store", &store]);
+    assert_eq!(error, "error: p has no figure or table `3`, expected one of 1, 2\n");
+}
+
+#[test]
+fn claims_as_json_are_what_a_program_reads() {
+    let folder = Folder::new("claims");
+    let text = stdout(&["claims", "fuse", "--json", "--store", &folder.path("none")]);
+    let rows: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
+    assert!(rows.len() >= 40);
+    for row in rows {
+        let keys: Vec<&String> = row.as_object().unwrap().keys().collect();
+        assert_eq!(keys, ["explanation", "id", "measured", "published", "size", "verdict"]);
+        assert!(row["id"].is_string() && row["published"].is_number() && row["measured"].is_null());
+        assert_eq!(row["verdict"], "not measured");
+        assert!(!row["explanation"].as_str().unwrap().is_empty());
+    }
+}
+
+#[test]
+fn mistakes_name_what_there_is() {
+    let folder = Folder::new("mistakes");
+    let store = folder.path("store");
+    for (arguments, expected) in [
+        (vec!["compare", "sacspy"], "error: no workload `sacspy`, expected one of 2dconv, "),
+        (vec!["compare", "saxpy", "--systems", "fuze"], "error: fuze: no such system, expected one of "),
+        (vec!["compare", "saxpy", "--metric", "speed"], "error: no metric `speed`, expected one of "),
+        (
+            vec!["compare", "saxpy", "--size", "huge"],
+            "error: --size: no size is called `huge`: expected test, ",
+        ),
+        (
+            vec!["compare", "saxpy", "--sweep", "l1d.way=1"],
+            "error: --set l1d.way=1: unknown key `way`, expected one",
+        ),
+        (vec!["repro", "fuze"], "error: no paper `fuze`, expected one of fuse or a file (*.toml)"),
+        (vec!["repro", "fuse", "--resume"], "error: --resume: no store in "),
+        (vec!["claims", "fuze"], "error: no claims of a paper `fuze`, expected one of fuse, tinycache, "),
+    ] {
+        let error = refused(&[arguments.as_slice(), &["--store", &store]].concat());
+        assert!(error.starts_with(expected), "{error}");
+    }
+}

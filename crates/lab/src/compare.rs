@@ -1,0 +1,204 @@
+//! A user's own question: workloads on systems, with parameters swept.
+
+use strata_workloads::Size;
+
+use crate::grid::{Grid, Mean};
+use crate::job::{Job, Kind};
+use crate::metric::Metric;
+use crate::question::Answers;
+use crate::report::{html, svg, text};
+use crate::store::Store;
+use crate::variant::Variant;
+
+/// A parameter and the values it takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Sweep {
+    /// `door.key`.
+    pub path: String,
+    /// At least one.
+    pub values: Vec<String>,
+}
+
+impl Sweep {
+    /// Reads `door.key=v1,v2,v3`.
+    ///
+    /// # Errors
+    /// What was found and expected.
+    pub fn parse(text: &str) -> Result<Sweep, String> {
+        let wrong = || format!("--sweep {text}: expected door.key=value,value,...");
+        let (path, values) = text.split_once('=').ok_or_else(wrong)?;
+        let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+        if path.trim().is_empty() || values.iter().any(String::is_empty) {
+            return Err(wrong());
+        }
+        Ok(Sweep { path: path.trim().to_owned(), values })
+    }
+}
+
+/// Most parameters that one command sweeps.
+const SWEEPS: usize = 2;
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Comparison {
+    /// Names of workloads.
+    pub workloads: Vec<String>,
+    /// What they run on.
+    pub variants: Vec<Variant>,
+    /// What is shown.
+    pub metrics: Vec<Metric>,
+    /// At which size.
+    pub size: Size,
+}
+
+/// The variants of a machine: each system (the machine's own name is the machine as it is) with each combination of
+/// swept values.
+///
+/// # Errors
+/// When more parameters are swept than can be shown.
+pub fn variants(
+    machine: &str,
+    systems: &[String],
+    sets: &[String],
+    sweeps: &[Sweep],
+) -> Result<Vec<Variant>, String> {
+    if sweeps.len() > SWEEPS {
+        return Err(format!("--sweep is given {} times, expected at most {SWEEPS}", sweeps.len()));
+    }
+    let mut points: Vec<Vec<String>> = vec![vec![]];
+    for Sweep { path, values } in sweeps {
+        let longer = |point: &Vec<String>| {
+            let point = point.clone();
+            values.iter().map(move |value| [point.clone(), vec![format!("{path}={value}")]].concat())
+        };
+        points = points.iter().flat_map(longer).collect();
+    }
+    let own = vec![machine.to_owned()];
+    let mut variants = Vec::new();
+    for system in if systems.is_empty() { &own } else { systems } {
+        for point in &points {
+            let name = std::iter::once(system).chain(point).map(String::as_str).collect::<Vec<_>>().join(" ");
+            variants.push(Variant {
+                name,
+                base: machine.to_owned(),
+                system: (system != machine).then(|| system.clone()),
+                sets: sets.iter().chain(point).cloned().collect(),
+            });
+        }
+    }
+    Ok(variants)
+}
+
+impl Comparison {
+    /// The jobs that answer it.
+    ///
+    /// # Errors
+    /// An unknown workload or system, or a machine that cannot be built: a question with a mistake is not half answered.
+    pub fn jobs(&self, store: &Store) -> Result<Vec<Job>, String> {
+        let mut answers = Answers::new(store, self.size);
+        let mut jobs = Vec::new();
+        let mut kinds: Vec<Kind> = self.metrics.iter().map(|metric| metric.kind).collect();
+        kinds.sort();
+        kinds.dedup();
+        for workload in &self.workloads {
+            for variant in &self.variants {
+                for kind in &kinds {
+                    jobs.push(answers.job(*kind, workload, variant)?);
+                }
+            }
+        }
+        Ok(jobs)
+    }
+
+    /// A grid a metric.
+    #[must_use]
+    pub fn grids(&self, store: &Store) -> Vec<Grid> {
+        let mut answers = Answers::new(store, self.size);
+        let grid = |metric: &Metric| {
+            let mut row = |workload: &String| {
+                self.variants.iter().map(|variant| answers.value(metric, workload, variant)).collect()
+            };
+            let unit = if metric.unit.is_empty() { String::new() } else { format!(" ({})", metric.unit) };
+            Grid {
+                title: format!("{}{unit}", metric.title),
+                rows: self.workloads.clone(),
+                columns: self.variants.iter().map(|variant| variant.name.clone()).collect(),
+                cells: self.workloads.iter().map(&mut row).collect(),
+                means: vec![],
+            }
+        };
+        self.metrics.iter().map(grid).collect()
+    }
+
+    /// The grids on a terminal; with several variants, also each metric over the first's.
+    #[must_use]
+    pub fn text(&self, grids: &[Grid]) -> String {
+        grids
+            .iter()
+            .flat_map(|grid| [Some(grid.clone()), self.relative(grid)])
+            .flatten()
+            .map(|grid| text::grid(&grid))
+            .collect()
+    }
+
+    /// The grids as a page.
+    #[must_use]
+    pub fn html(&self, grids: &[Grid]) -> String {
+        let mut body = format!(
+            "<p>Size {}. {}</p>\n",
+            self.size,
+            html::escape(&format!("Simulator {}.", crate::SIMULATOR))
+        );
+        for grid in grids {
+            body += &format!("<h2>{}</h2>\n", html::escape(&grid.title));
+            for grid in [Some(grid.clone()), self.relative(grid)].into_iter().flatten() {
+                if let Ok(drawing) = svg::grouped_bars(&grid, &grid.columns) {
+                    body += &format!("<div class=\"figure\">{drawing}</div>\n");
+                }
+                body += &html::grid(&grid);
+            }
+        }
+        html::page("Comparison", &body)
+    }
+
+    fn relative(&self, grid: &Grid) -> Option<Grid> {
+        if self.variants.len() < 2 {
+            return None;
+        }
+        let mut relative = grid.clone();
+        relative.title = format!("{}, over {}", grid.title, self.variants[0].name);
+        relative.normalise(0);
+        // A system a user brings may be anything: the mean that does not depend on what ratios are taken to.
+        relative.add_mean(Mean::Geometric);
+        Some(relative)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_system_meets_every_combination_of_swept_values() {
+        let sweeps = [Sweep::parse("l1d.ways=2,4").unwrap(), Sweep::parse("l1d.sets=16,32").unwrap()];
+        let variants = variants("m", &["m".into(), "s".into()], &["a.b=1".into()], &sweeps).unwrap();
+        let names: Vec<&str> = variants.iter().map(|variant| variant.name.as_str()).collect();
+        assert_eq!(names.len(), 8);
+        assert_eq!(names[1], "m l1d.ways=2 l1d.sets=32");
+        assert_eq!(variants[7].system.as_deref(), Some("s"));
+        assert_eq!(variants[7].sets, ["a.b=1", "l1d.ways=4", "l1d.sets=32"]);
+        assert_eq!(variants[0].system, None);
+    }
+
+    #[test]
+    fn mistakes_are_named() {
+        assert_eq!(Sweep::parse("x").unwrap_err(), "--sweep x: expected door.key=value,value,...");
+        assert_eq!(Sweep::parse("x=1,").unwrap_err(), "--sweep x=1,: expected door.key=value,value,...");
+        let sweep = Sweep { path: "x".into(), values: vec!["1".into()] };
+        let three = [sweep.clone(), sweep.clone(), sweep];
+        assert_eq!(
+            variants("m", &[], &[], &three).unwrap_err(),
+            "--sweep is given 3 times, expected at most 2"
+        );
+    }
+}

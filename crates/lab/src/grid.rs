@@ -1,0 +1,175 @@
+//! A table of numbers, some of which may be missing: what every figure is made of.
+
+use crate::question::Cell;
+
+/// How several workloads become one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mean {
+    /// The sum over the count.
+    Arithmetic,
+    /// The root of the product; every number must be above 0.
+    Geometric,
+}
+
+impl Mean {
+    /// What a table calls it.
+    #[must_use]
+    pub fn title(self) -> &'static str {
+        match self {
+            Mean::Arithmetic => "arithmetic mean",
+            Mean::Geometric => "geometric mean",
+        }
+    }
+
+    /// The mean of some numbers.
+    ///
+    /// # Errors
+    /// When there are none, or one that a geometric mean does not take.
+    pub fn of(self, numbers: &[f64]) -> Cell {
+        if numbers.is_empty() {
+            return Err("no number to take a mean of".into());
+        }
+        let count = numbers.len() as f64;
+        match self {
+            Mean::Arithmetic => Ok(numbers.iter().sum::<f64>() / count),
+            Mean::Geometric => match numbers.iter().find(|number| **number <= 0.0) {
+                Some(number) => Err(format!("a geometric mean takes numbers above 0, found {number}")),
+                None => Ok((numbers.iter().map(|number| number.ln()).sum::<f64>() / count).exp()),
+            },
+        }
+    }
+}
+
+/// Rows by columns.
+#[derive(Clone, Debug)]
+pub struct Grid {
+    /// What the numbers are, with their unit.
+    pub title: String,
+    /// Workloads, as a rule.
+    pub rows: Vec<String>,
+    /// Systems, as a rule.
+    pub columns: Vec<String>,
+    /// `cells[row][column]`.
+    pub cells: Vec<Vec<Cell>>,
+    /// Rows at the end that are made of the others.
+    pub means: Vec<(String, Vec<Cell>)>,
+}
+
+impl Grid {
+    /// Divides each row by its number in one column. A row without that number loses all.
+    pub fn normalise(&mut self, column: usize) {
+        for row in &mut self.cells {
+            let base = row[column].clone();
+            for cell in row.iter_mut() {
+                *cell = divide(cell.clone(), &base);
+            }
+        }
+    }
+
+    /// Adds a row of means: over the rows that have a number in every column that has any, so that columns compare.
+    pub fn add_mean(&mut self, mean: Mean) {
+        let columns: Vec<usize> = (0..self.columns.len())
+            .filter(|column| self.cells.iter().any(|row| row[*column].is_ok()))
+            .collect();
+        let whole: Vec<&Vec<Cell>> =
+            self.cells.iter().filter(|row| columns.iter().all(|column| row[*column].is_ok())).collect();
+        let cells = (0..self.columns.len())
+            .map(|column| {
+                if !columns.contains(&column) {
+                    return Err("not measured".to_owned());
+                }
+                let numbers: Vec<f64> = whole.iter().filter_map(|row| row[column].clone().ok()).collect();
+                mean.of(&numbers)
+            })
+            .collect();
+        let title = if whole.len() == self.rows.len() {
+            mean.title().to_owned()
+        } else {
+            format!("{} of {} of {}", mean.title(), whole.len(), self.rows.len())
+        };
+        self.means.push((title, cells));
+    }
+
+    /// The rows with names, the means after the others.
+    pub fn lines(&self) -> impl Iterator<Item = (&str, &[Cell])> {
+        let rows = self.rows.iter().map(String::as_str).zip(self.cells.iter().map(Vec::as_slice));
+        rows.chain(self.means.iter().map(|(name, cells)| (name.as_str(), cells.as_slice())))
+    }
+
+    /// Whether there is a number at all.
+    #[must_use]
+    pub fn has_numbers(&self) -> bool {
+        self.cells.iter().flatten().any(Result::is_ok)
+    }
+
+    /// Why numbers are missing: each reason once, with the number of cells it empties.
+    #[must_use]
+    pub fn reasons(&self) -> Vec<(String, usize)> {
+        let mut reasons: Vec<(String, usize)> = Vec::new();
+        for reason in self.cells.iter().flatten().filter_map(|cell| cell.as_ref().err()) {
+            match reasons.iter_mut().find(|(known, _)| known == reason) {
+                Some((_, count)) => *count += 1,
+                None => reasons.push((reason.clone(), 1)),
+            }
+        }
+        reasons
+    }
+}
+
+/// A number over another.
+pub(crate) fn divide(number: Cell, base: &Cell) -> Cell {
+    match base {
+        Ok(0.0) => Err("what it is normalised to is 0".into()),
+        Ok(base) => Ok(number? / base),
+        Err(reason) => Err(format!("what it is normalised to is missing: {reason}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(cells: &[[Cell; 2]]) -> Grid {
+        Grid {
+            title: "t".into(),
+            rows: (0..cells.len()).map(|row| format!("w{row}")).collect(),
+            columns: vec!["a".into(), "b".into()],
+            cells: cells.iter().map(|row| row.to_vec()).collect(),
+            means: vec![],
+        }
+    }
+
+    #[test]
+    fn means_are_those_of_the_textbook() {
+        assert_eq!(Mean::Arithmetic.of(&[1.0, 4.0]), Ok(2.5));
+        assert_eq!(Mean::Geometric.of(&[1.0, 4.0]), Ok(2.0));
+        assert!(Mean::Geometric.of(&[1.0, 0.0]).is_err());
+        assert!(Mean::Arithmetic.of(&[]).is_err());
+    }
+
+    #[test]
+    fn a_row_is_normalised_to_one_of_its_own_numbers() {
+        let mut grid = grid(&[[Ok(2.0), Ok(3.0)], [Ok(0.0), Ok(1.0)], [Err("x".into()), Ok(1.0)]]);
+        grid.normalise(0);
+        assert_eq!(grid.cells[0], [Ok(1.0), Ok(1.5)]);
+        assert!(grid.cells[1].iter().chain(&grid.cells[2]).all(Result::is_err));
+    }
+
+    #[test]
+    fn means_are_over_the_same_rows_in_every_column_and_say_over_how_many() {
+        let mut grid = grid(&[[Ok(1.0), Ok(2.0)], [Ok(3.0), Err("x".into())]]);
+        grid.add_mean(Mean::Arithmetic);
+        assert_eq!(grid.means, [("arithmetic mean of 1 of 2".to_owned(), vec![Ok(1.0), Ok(2.0)])]);
+        assert_eq!(grid.reasons(), [("x".to_owned(), 1)]);
+    }
+
+    #[test]
+    fn a_column_without_numbers_does_not_empty_the_others() {
+        let mut grid = grid(&[[Ok(1.0), Err("x".into())], [Ok(3.0), Err("x".into())]]);
+        grid.add_mean(Mean::Arithmetic);
+        assert_eq!(grid.means[0].0, "arithmetic mean");
+        assert_eq!(grid.means[0].1[0], Ok(2.0));
+        assert!(grid.means[0].1[1].is_err());
+    }
+}

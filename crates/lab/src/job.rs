@@ -1,0 +1,288 @@
+//! One measurement: a workload on a machine, with everything that decides its numbers.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use strata_workloads::Size;
+use toml::{Table, Value};
+
+use crate::variant::Variant;
+use crate::{SIMULATOR, inputs};
+
+/// Name of the format of job files and of what a record holds.
+pub const FORMAT: &str = "strata-job-1";
+
+/// What is measured.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Kind {
+    /// Cycles and counters of a run on a machine.
+    Timing,
+    /// What the program asks of memory, whatever the machine.
+    Profile,
+}
+
+/// A measurement, self-contained: it can be run where nothing but the program is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Job {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`SIMULATOR`]; another version refuses the job.
+    pub simulator: String,
+    /// What is measured.
+    pub kind: Kind,
+    /// A built-in workload's name.
+    pub workload: String,
+    /// Its size.
+    pub size: Size,
+    /// What readers call the machine; decides nothing.
+    pub variant: String,
+    /// SHA-256 of the workload's PTX.
+    pub ptx: String,
+    /// Hash of the workload's inputs.
+    pub inputs: String,
+    /// The machine as resolved; absent when a profile is taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub machine: Option<Table>,
+}
+
+/// A hash of everything that decides a job's numbers: 32 hexadecimal digits.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Key(String);
+
+impl Key {
+    /// Reads a key's text.
+    pub(crate) fn read(text: &str) -> Option<Key> {
+        is_digest(text).then(|| Key(text.to_owned()))
+    }
+}
+
+impl fmt::Display for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Whether a text is 32 lowercase hexadecimal digits.
+pub(crate) fn is_digest(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
+}
+
+/// The first 128 bits of a SHA-256 in hexadecimal.
+pub(crate) fn digest(bytes: &[u8]) -> String {
+    Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+impl Job {
+    /// A run of a workload on a variant of a machine.
+    ///
+    /// # Errors
+    /// An unknown workload, size or system, or a machine that cannot be built.
+    pub fn timing(workload: &str, size: Size, variant: &Variant) -> Result<Job, String> {
+        let machine = variant.machine()?;
+        let table = machine.table().clone();
+        let profile = Job::profile(workload, size)?;
+        Ok(Job { kind: Kind::Timing, variant: variant.name.clone(), machine: Some(table), ..profile })
+    }
+
+    /// A profile of a workload.
+    ///
+    /// # Errors
+    /// An unknown workload or size.
+    pub fn profile(workload: &str, size: Size) -> Result<Job, String> {
+        let found = find_workload(workload)?;
+        if found.input(size).is_none() {
+            let known: Vec<&str> = found.inputs.iter().map(|input| input.size.name()).collect();
+            return Err(format!(
+                "workload `{}` has no size `{size}`, expected one of {}",
+                found.name,
+                known.join(", ")
+            ));
+        }
+        let inputs = match found.measured(size) {
+            Some(measured) => measured.inputs_hash,
+            None => inputs::hash(found.program(size).map_err(|error| error.to_string())?.as_ref())?,
+        };
+        Ok(Job {
+            format: FORMAT.into(),
+            simulator: SIMULATOR.into(),
+            kind: Kind::Profile,
+            workload: found.name.into(),
+            size,
+            variant: String::new(),
+            ptx: digest(found.ptx.as_bytes()),
+            inputs,
+            machine: None,
+        })
+    }
+
+    /// Reads a job file's text; `name` is named in errors.
+    ///
+    /// # Errors
+    /// What is wrong with it, or that it was made for another simulator or another workload of that name.
+    pub fn read(name: &str, text: &str) -> Result<Job, String> {
+        let job: Job = toml::from_str(text).map_err(|error| format!("{name}: {}", error.message().trim()))?;
+        let expect = |field: &str, found: &str, expected: &str| {
+            if found == expected {
+                Ok(())
+            } else {
+                Err(format!("{name}: {field}: found `{found}`, expected `{expected}`"))
+            }
+        };
+        expect("format", &job.format, FORMAT)?;
+        expect("simulator", &job.simulator, SIMULATOR)?;
+        let here = Job::profile(&job.workload, job.size).map_err(|error| format!("{name}: {error}"))?;
+        expect("ptx", &job.ptx, &here.ptx)?;
+        expect("inputs", &job.inputs, &here.inputs)?;
+        if job.machine.is_some() != (job.kind == Kind::Timing) {
+            return Err(format!("{name}: machine: expected one for kind `timing`, none for `profile`"));
+        }
+        Ok(job)
+    }
+
+    /// The job as a file's text.
+    #[must_use]
+    pub fn text(&self) -> String {
+        toml::to_string(self).expect("a job is TOML")
+    }
+
+    /// The hash of what decides the numbers. Names of machine and system, descriptions and sources decide nothing, so
+    /// two spellings of one machine are one job.
+    #[must_use]
+    pub fn key(&self) -> Key {
+        let mut text = String::new();
+        let kind = match self.kind {
+            Kind::Timing => "timing",
+            Kind::Profile => "profile",
+        };
+        for part in
+            [&self.format, &self.simulator, kind, &self.workload, self.size.name(), &self.ptx, &self.inputs]
+        {
+            text += part;
+            text.push('\n');
+        }
+        text += &self.canonical_machine();
+        Key(digest(text.as_bytes()))
+    }
+
+    /// The machine's values, a line each, in order of their names; empty when there is no machine.
+    #[must_use]
+    pub fn canonical_machine(&self) -> String {
+        let mut lines = Vec::new();
+        for (key, value) in self.machine.iter().flatten() {
+            if key != "name" && key != "description" {
+                flatten(key, value, &mut lines);
+            }
+        }
+        lines.sort();
+        lines.concat()
+    }
+}
+
+/// The workload of a name.
+///
+/// # Errors
+/// There is none: names those that there are.
+pub fn find_workload(name: &str) -> Result<&'static strata_workloads::Workload, String> {
+    strata_workloads::find(name).ok_or_else(|| {
+        let known: Vec<&str> = strata_workloads::all().iter().map(|workload| workload.name).collect();
+        format!("no workload `{name}`, expected one of {}", known.join(", "))
+    })
+}
+
+/// `path = value` for each value, a cited one without its source.
+fn flatten(path: &str, value: &Value, lines: &mut Vec<String>) {
+    match value {
+        Value::Table(table) => match (table.get("value"), table.get("source"), table.len()) {
+            (Some(value), Some(_), 2) => flatten(path, value, lines),
+            _ => table.iter().for_each(|(key, value)| flatten(&format!("{path}.{key}"), value, lines)),
+        },
+        Value::Array(items) => {
+            lines.push(format!("{path} has {}\n", items.len()));
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(place, item)| flatten(&format!("{path}[{place}]"), item, lines));
+        }
+        value => lines.push(format!("{path} = {value}\n")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(base: &str, system: Option<&str>, sets: &[&str]) -> Job {
+        let sets = sets.iter().map(|set| (*set).to_owned()).collect();
+        let variant = Variant {
+            name: format!("{base} {sets:?}"),
+            base: base.into(),
+            system: system.map(str::to_owned),
+            sets,
+        };
+        Job::timing("saxpy", Size::Test, &variant).unwrap()
+    }
+
+    #[test]
+    fn a_key_hashes_what_decides_the_numbers_and_nothing_else() {
+        let plain = job("gtx480", None, &[]);
+        let ways = plain.machine.as_ref().unwrap()["l1d"]["sram"]["ways"]["value"].as_integer().unwrap();
+        let spelled = job("gtx480", None, &[&format!("l1d.ways={ways}")]);
+        assert_eq!(plain.key(), spelled.key(), "the same value, set again");
+        assert_ne!(plain.key(), job("gtx480", None, &[&format!("l1d.ways={}", ways * 2)]).key());
+        let mut other = plain.clone();
+        other.machine.as_mut().unwrap()["description"] = "another".into();
+        other.variant = "another".into();
+        assert_eq!(plain.key(), other.key());
+        let changes: [fn(&mut Job); 5] = [
+            |job| job.simulator.push('x'),
+            |job| job.ptx.push('x'),
+            |job| job.inputs.push('x'),
+            |job| job.size = Size::Small,
+            |job| job.kind = Kind::Profile,
+        ];
+        for change in changes {
+            let mut other = plain.clone();
+            change(&mut other);
+            assert_ne!(plain.key(), other.key());
+        }
+    }
+
+    #[test]
+    fn every_value_of_a_machine_is_in_the_key() {
+        let job = job("gtx480", None, &[]);
+        let text = job.canonical_machine();
+        assert!(text.lines().count() > 60, "{text}");
+        assert!(!text.contains("source"), "{text}");
+        assert!(text.contains("l1d.sram.ways = "), "{text}");
+    }
+
+    #[test]
+    fn a_job_file_gives_the_job_back() {
+        let job = job("gtx480", None, &["l1d.sets=16"]);
+        let again = Job::read("a.toml", &job.text()).unwrap();
+        assert_eq!(again, job);
+        assert_eq!(again.key(), job.key());
+    }
+
+    #[test]
+    fn a_job_of_another_simulator_or_workload_is_refused() {
+        let job = job("gtx480", None, &[]);
+        for (from, to, expected) in [
+            (SIMULATOR, "0.0.1+0", "a.toml: simulator: found `0.0.1+0`, expected `"),
+            (job.ptx.as_str(), "0", "a.toml: ptx: found `0`, expected `"),
+            ("\"saxpy\"", "\"saxpi\"", "a.toml: no workload `saxpi`, expected one of "),
+            (
+                "\"timing\"",
+                "\"profile\"",
+                "a.toml: machine: expected one for kind `timing`, none for `profile`",
+            ),
+            ("kind = ", "kin = ", "a.toml: "),
+        ] {
+            let error = Job::read("a.toml", &job.text().replacen(from, to, 1)).unwrap_err();
+            assert!(error.starts_with(expected), "{error}");
+        }
+    }
+}

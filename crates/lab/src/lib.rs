@@ -1,0 +1,35 @@
+//! A paper's evaluation as data: sweeps, a store of results, published numbers beside ours, reports.
+//!
+//! | module | subject |
+//! |---|---|
+//! | `job` | one measurement: everything that decides its numbers, and the key made of that |
+//! | `record` | what a finished job measured |
+//! | `store` | a folder of finished jobs |
+//! | `sweep` | runs the jobs that are missing |
+//! | `metric` | expressions over counters |
+//! | `variant` | a machine under a name: base, system, overrides |
+//! | `question` | metrics of workloads on variants, looked up in a store |
+//! | `grid` | a table of numbers, some missing |
+//! | `compare` | a user's own question |
+//! | `paper` | a paper's systems, figures and tables, and how its claims are measured |
+//! | `claims` | published numbers, and verdicts |
+//! | `repro` | a paper's jobs and its page |
+//! | `report` | grids as text, HTML and drawings |
+
+pub mod claims;
+pub mod compare;
+pub mod grid;
+pub mod inputs;
+pub mod job;
+pub mod metric;
+pub mod paper;
+pub mod question;
+pub mod record;
+pub mod report;
+pub mod repro;
+pub mod store;
+pub mod sweep;
+pub mod variant;
+
+/// Version of the simulator: the package's, and a hash of the sources that decide numbers.
+pub const SIMULATOR: &str = env!("STRATA_SIMULATOR");

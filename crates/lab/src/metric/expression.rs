@@ -1,0 +1,202 @@
+//! Arithmetic over counters: `run.thread_instructions / run.cycles`.
+//!
+//! A name is a group, a point and a counter; the group's name may hold points itself (`network.request.packets_out`).
+//! There are `+ - * /`, parentheses and numbers. What cannot be computed is an error, never a number: a counter that
+//! the run does not have, a division by zero.
+
+use std::fmt;
+
+use crate::record::Record;
+
+/// An expression that has been read.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expression {
+    text: String,
+    root: Node,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Node {
+    Number(f64),
+    Counter { group: String, counter: String },
+    Binary(Operator, Box<Node>, Box<Node>),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Operator {
+    Add,
+    Subtract,
+    Multiply,
+    Divide,
+}
+
+impl fmt::Display for Expression {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.text)
+    }
+}
+
+impl Expression {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// What was found where, and what was expected.
+    pub fn parse(text: &str) -> Result<Expression, String> {
+        let mut reader = Reader { text, at: 0, depth: 0 };
+        let root = reader.sum()?;
+        match reader.peek() {
+            None => Ok(Expression { text: text.trim().to_owned(), root }),
+            Some(_) => Err(reader.expected("an operator or the end")),
+        }
+    }
+
+    /// Its value for a run.
+    ///
+    /// # Errors
+    /// A counter that the run does not have, or a division by zero.
+    pub fn evaluate(&self, record: &Record) -> Result<f64, String> {
+        self.root.evaluate(record).map_err(|reason| match reason {
+            Reason::Missing(reason) => reason,
+            Reason::Zero => format!("`{self}` divides by zero"),
+        })
+    }
+
+    /// The groups that it names.
+    #[must_use]
+    pub fn groups(&self) -> Vec<&str> {
+        let mut groups = Vec::new();
+        self.root.groups(&mut groups);
+        groups
+    }
+}
+
+enum Reason {
+    Missing(String),
+    Zero,
+}
+
+impl Node {
+    fn evaluate(&self, record: &Record) -> Result<f64, Reason> {
+        match self {
+            Node::Number(number) => Ok(*number),
+            Node::Counter { group, counter } => match record.get(group, counter) {
+                Some(value) => Ok(value.as_f64()),
+                None => Err(Reason::Missing(missing(record, group, counter))),
+            },
+            Node::Binary(operator, left, right) => {
+                let (left, right) = (left.evaluate(record)?, right.evaluate(record)?);
+                match operator {
+                    Operator::Add => Ok(left + right),
+                    Operator::Subtract => Ok(left - right),
+                    Operator::Multiply => Ok(left * right),
+                    Operator::Divide if right == 0.0 => Err(Reason::Zero),
+                    Operator::Divide => Ok(left / right),
+                }
+            }
+        }
+    }
+
+    fn groups<'a>(&'a self, groups: &mut Vec<&'a str>) {
+        match self {
+            Node::Number(_) => (),
+            Node::Counter { group, .. } => groups.push(group),
+            Node::Binary(_, left, right) => {
+                left.groups(groups);
+                right.groups(groups);
+            }
+        }
+    }
+}
+
+fn missing(record: &Record, group: &str, counter: &str) -> String {
+    let known = record.counters(group);
+    if known.is_empty() {
+        format!("no counter `{group}.{counter}`: the run has the groups {}", record.groups().join(", "))
+    } else {
+        format!("no counter `{group}.{counter}`: `{group}` has {}", known.join(", "))
+    }
+}
+
+/// Parentheses within parentheses.
+const DEPTH: usize = 64;
+
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+    depth: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn sum(&mut self) -> Result<Node, String> {
+        let mut left = self.product()?;
+        loop {
+            let operator = match self.peek() {
+                Some('+') => Operator::Add,
+                Some('-') => Operator::Subtract,
+                _ => return Ok(left),
+            };
+            self.at += 1;
+            left = Node::Binary(operator, Box::new(left), Box::new(self.product()?));
+        }
+    }
+
+    fn product(&mut self) -> Result<Node, String> {
+        let mut left = self.value()?;
+        loop {
+            let operator = match self.peek() {
+                Some('*') => Operator::Multiply,
+                Some('/') => Operator::Divide,
+                _ => return Ok(left),
+            };
+            self.at += 1;
+            left = Node::Binary(operator, Box::new(left), Box::new(self.value()?));
+        }
+    }
+
+    fn value(&mut self) -> Result<Node, String> {
+        match self.peek() {
+            Some('(') if self.depth == DEPTH => Err(self.expected("fewer parentheses")),
+            Some('(') => {
+                self.at += 1;
+                self.depth += 1;
+                let inside = self.sum()?;
+                self.depth -= 1;
+                if self.peek() != Some(')') {
+                    return Err(self.expected("`)`"));
+                }
+                self.at += 1;
+                Ok(inside)
+            }
+            Some(c) if c.is_ascii_digit() => {
+                let number = self.take(|c| c.is_ascii_digit() || c == '.');
+                number.parse().map(Node::Number).map_err(|_| format!("`{number}` is no number"))
+            }
+            Some(c) if c.is_ascii_alphabetic() => {
+                let name = self.take(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '-');
+                let (group, counter) =
+                    name.rsplit_once('.').ok_or_else(|| format!("found `{name}`, expected group.counter"))?;
+                Ok(Node::Counter { group: group.to_owned(), counter: counter.to_owned() })
+            }
+            _ => Err(self.expected("a counter, a number or `(`")),
+        }
+    }
+
+    fn peek(&mut self) -> Option<char> {
+        let rest = &self.text[self.at..];
+        self.at += rest.len() - rest.trim_start().len();
+        self.text[self.at..].chars().next()
+    }
+
+    fn take(&mut self, belongs: impl Fn(char) -> bool) -> &'a str {
+        let rest = &self.text[self.at..];
+        let length = rest.find(|c| !belongs(c)).unwrap_or(rest.len());
+        self.at += length;
+        &rest[..length]
+    }
+
+    fn expected(&self, what: &str) -> String {
+        let rest = &self.text[self.at..];
+        let found = if rest.is_empty() { "the end".to_owned() } else { format!("`{rest}`") };
+        format!("`{}`: found {found}, expected {what}", self.text)
+    }
+}

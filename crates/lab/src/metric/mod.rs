@@ -1,0 +1,97 @@
+//! What a figure shows of a run.
+
+mod expression;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use strata_engine::config;
+
+pub use expression::Expression;
+
+use crate::job::Kind;
+
+/// A number of a run, made of its counters.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Metric {
+    /// Its name.
+    pub name: String,
+    /// What a reader calls it.
+    pub title: String,
+    /// Its unit; empty for a ratio.
+    pub unit: String,
+    /// How it is computed.
+    pub expression: Expression,
+    /// Which measurement it is computed from.
+    pub kind: Kind,
+}
+
+/// A metric in a file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MetricText {
+    title: String,
+    #[serde(default)]
+    unit: String,
+    expression: String,
+    #[serde(default = "timing")]
+    kind: Kind,
+}
+
+fn timing() -> Kind {
+    Kind::Timing
+}
+
+/// Metrics by name.
+pub type Metrics = BTreeMap<String, Metric>;
+
+/// Makes metrics of a file's table; `file` is named in errors.
+///
+/// # Errors
+/// An expression that cannot be read.
+pub fn read(file: &str, texts: BTreeMap<String, MetricText>) -> Result<Metrics, String> {
+    let metric = |(name, text): (String, MetricText)| {
+        let expression = Expression::parse(&text.expression)
+            .map_err(|error| format!("{file}: metrics.{name}: {error}"))?;
+        let MetricText { title, unit, kind, .. } = text;
+        Ok((name.clone(), Metric { name, title, unit, expression, kind }))
+    };
+    texts.into_iter().map(metric).collect()
+}
+
+/// The metrics that need no paper.
+///
+/// # Panics
+/// When the file that comes along is none.
+#[must_use]
+pub fn common() -> Metrics {
+    const FILE: &str = "data/metrics.toml";
+    let texts = config::parse(Path::new(FILE), include_str!("../../data/metrics.toml"));
+    texts
+        .map_err(|error| error.to_string())
+        .and_then(|texts| read(FILE, texts))
+        .unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A metric by name, or an expression of one's own.
+///
+/// # Errors
+/// A name that is none, with those that are.
+pub fn find(metrics: &Metrics, name: &str) -> Result<Metric, String> {
+    if let Some(metric) = metrics.get(name) {
+        return Ok(metric.clone());
+    }
+    if !name.contains('.') {
+        let known: Vec<&str> = metrics.keys().map(String::as_str).collect();
+        return Err(format!(
+            "no metric `{name}`, expected one of {} or an expression over counters such as `l1d.fills / l1d.loads`",
+            known.join(", ")
+        ));
+    }
+    let expression = Expression::parse(name)?;
+    let (name, title) = (name.to_owned(), name.to_owned());
+    Ok(Metric { name, title, unit: String::new(), expression, kind: Kind::Timing })
+}

@@ -1,0 +1,74 @@
+use super::*;
+use crate::job::Job;
+use crate::record::{Record, Row, Value};
+use strata_workloads::Size;
+
+fn record() -> Record {
+    let row = |group: &str, counter: &str, value| Row {
+        launch: None,
+        group: group.into(),
+        counter: counter.into(),
+        value,
+    };
+    let rows = vec![
+        row("run", "cycles", Value::Count(8)),
+        row("network.request", "packets_out", Value::Count(6)),
+        row("energy", "l1d_pj", Value::Real(0.5)),
+        row("l1d", "stalls", Value::Count(0)),
+        Row { launch: Some(0), ..row("kernel", "cycles", Value::Count(3)) },
+    ];
+    Record { job: Job::profile("saxpy", Size::Test).unwrap(), rows }
+}
+
+#[test]
+fn expressions_are_computed() {
+    for (text, expected) in [
+        ("run.cycles", 8.0),
+        ("1 + 2 * 3 - 4 / 2", 5.0),
+        ("(1 + 2) * 3", 9.0),
+        ("8 / 2 / 2", 2.0),
+        ("100 * network.request.packets_out / run.cycles", 75.0),
+        ("energy.l1d_pj*2", 1.0),
+    ] {
+        assert_eq!(Expression::parse(text).unwrap().evaluate(&record()), Ok(expected), "{text}");
+    }
+}
+
+#[test]
+fn what_cannot_be_computed_is_an_error() {
+    for (text, expected) in [
+        ("run.time", "no counter `run.time`: `run` has cycles"),
+        ("l2.hits", "no counter `l2.hits`: the run has the groups run, network.request, energy, l1d"),
+        (
+            "kernel.cycles",
+            "no counter `kernel.cycles`: the run has the groups run, network.request, energy, l1d",
+        ),
+        ("run.cycles / l1d.stalls", "`run.cycles / l1d.stalls` divides by zero"),
+    ] {
+        assert_eq!(Expression::parse(text).unwrap().evaluate(&record()), Err(expected.into()), "{text}");
+    }
+}
+
+#[test]
+fn mistakes_are_named() {
+    for (text, expected) in [
+        ("", "``: found the end, expected a counter, a number or `(`"),
+        ("(a.b", "`(a.b`: found the end, expected `)`"),
+        ("a.b c.d", "`a.b c.d`: found `c.d`, expected an operator or the end"),
+        ("cycles", "found `cycles`, expected group.counter"),
+        ("1.2.3", "`1.2.3` is no number"),
+        ("a.b + é", "`a.b + é`: found `é`, expected a counter, a number or `(`"),
+    ] {
+        assert_eq!(Expression::parse(text).unwrap_err(), expected, "{text}");
+    }
+    let deep = "(".repeat(100_000);
+    assert!(Expression::parse(&deep).unwrap_err().contains("fewer parentheses"));
+}
+
+#[test]
+fn a_metric_is_a_name_or_an_expression() {
+    let metrics = common();
+    assert_eq!(find(&metrics, "ipc").unwrap().name, "ipc");
+    assert_eq!(find(&metrics, "l1d.fills / 2").unwrap().expression.groups(), ["l1d"]);
+    assert!(find(&metrics, "speed").unwrap_err().starts_with("no metric `speed`, expected one of "));
+}

@@ -1,0 +1,258 @@
+//! Figures and tables: which jobs they need, and their grids.
+
+use serde::Deserialize;
+
+use super::{ColumnText, FigureText, ListText, Paper, TableText};
+use crate::grid::{Grid, Mean, divide};
+use crate::job::Kind;
+use crate::metric::{Expression, Metric};
+use crate::question::{Answers, Cell};
+use crate::variant::Variant;
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Drawing {
+    /// A bar a system, a group of them a workload.
+    GroupedBars,
+    /// A stack of metrics a system, a group of stacks a workload.
+    StackedBars,
+}
+
+/// A job by its parts.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// What is measured.
+    pub kind: Kind,
+    /// Of which workload.
+    pub workload: &'a str,
+    /// On what.
+    pub variant: Variant,
+}
+
+/// A figure whose names have been looked up.
+pub struct Figure<'a> {
+    text: &'a FigureText,
+    metrics: Vec<&'a Metric>,
+    variants: Vec<Variant>,
+    workloads: &'a [String],
+    /// The column that the others are divided by.
+    base: Option<usize>,
+    mean: Mean,
+}
+
+impl<'a> Figure<'a> {
+    /// Looks a figure's names up.
+    ///
+    /// # Errors
+    /// A name that nothing bears, or several metrics where one can be drawn.
+    pub fn new(paper: &'a Paper, text: &'a FigureText) -> Result<Self, String> {
+        let metrics: Vec<&Metric> =
+            text.metrics.iter().map(|name| paper.metric(name)).collect::<Result<_, _>>()?;
+        if metrics.is_empty() || (text.drawing == Drawing::GroupedBars && metrics.len() > 1) {
+            return Err(format!(
+                "metrics: found {}, expected 1, or several for `stacked-bars`",
+                metrics.len()
+            ));
+        }
+        let variant = |name: &String| paper.variant(name, text.machine.as_deref());
+        let variants = text.systems.iter().map(variant).collect::<Result<_, _>>()?;
+        let base = match &text.normalise {
+            None => None,
+            Some(normalise) => {
+                let place = |names: &[String], name: &str, what: &str| {
+                    let found = names.iter().position(|known| known == name);
+                    found.ok_or_else(|| format!("normalise: no {what} `{name}` in the figure"))
+                };
+                let system = place(&text.systems, &normalise.system, "system")?;
+                let metric = normalise.metric.as_ref().unwrap_or(&text.metrics[0]);
+                Some(system * metrics.len() + place(&text.metrics, metric, "metric")?)
+            }
+        };
+        Ok(Figure {
+            text,
+            metrics,
+            variants,
+            workloads: paper.workloads(&text.workloads)?,
+            base,
+            mean: paper.mean,
+        })
+    }
+
+    /// The jobs that it needs.
+    pub fn jobs(&self) -> Vec<Job<'a>> {
+        let mut jobs = Vec::new();
+        for workload in self.workloads {
+            for variant in &self.variants {
+                for metric in &self.metrics {
+                    jobs.push(Job { kind: metric.kind, workload, variant: variant.clone() });
+                }
+            }
+        }
+        jobs
+    }
+
+    /// How many stacks, or bars, a workload has.
+    #[must_use]
+    pub fn stacks(&self) -> usize {
+        self.variants.len()
+    }
+
+    /// Workloads by systems; in stacks, by systems and metrics.
+    pub fn grid(&self, answers: &mut Answers<'_>) -> Grid {
+        let mut row = |workload: &String| -> Vec<Cell> {
+            let cells = self
+                .variants
+                .iter()
+                .flat_map(|variant| self.metrics.iter().map(move |metric| (variant, metric)));
+            cells.map(|(variant, metric)| answers.value(metric, workload, variant)).collect()
+        };
+        let column = |variant: &Variant, metric: &Metric| match (self.metrics.len(), self.variants.len()) {
+            (1, _) => variant.name.clone(),
+            (_, 1) => metric.title.clone(),
+            _ => format!("{}: {}", variant.name, metric.title),
+        };
+        let columns =
+            self.variants.iter().flat_map(|variant| self.metrics.iter().map(move |metric| (variant, metric)));
+        let unit = if self.base.is_some() { "" } else { self.metrics[0].unit.as_str() };
+        let mut grid = Grid {
+            title: if unit.is_empty() {
+                self.text.title.clone()
+            } else {
+                format!("{} ({unit})", self.text.title)
+            },
+            rows: self.workloads.to_vec(),
+            columns: columns.map(|(variant, metric)| column(variant, metric)).collect(),
+            cells: self.workloads.iter().map(&mut row).collect(),
+            means: vec![],
+        };
+        if let Some(base) = self.base {
+            grid.normalise(base);
+        }
+        grid.add_mean(self.mean);
+        if self.base.is_some() && self.mean == Mean::Arithmetic && self.metrics.len() == 1 {
+            grid.add_mean(Mean::Geometric);
+        }
+        grid
+    }
+
+    /// What the parts of a stack, or the bars, are called.
+    #[must_use]
+    pub fn series(&self) -> Vec<String> {
+        match self.text.drawing {
+            Drawing::GroupedBars => self.variants.iter().map(|variant| variant.name.clone()).collect(),
+            Drawing::StackedBars => self.metrics.iter().map(|metric| metric.title.clone()).collect(),
+        }
+    }
+}
+
+/// A table with a row a workload, whose names have been looked up.
+pub struct Table<'a> {
+    text: &'a TableText,
+    columns: Vec<(&'a str, &'a ColumnText, &'a Metric, Variant)>,
+    workloads: &'a [String],
+}
+
+impl<'a> Table<'a> {
+    /// Looks a table's names up.
+    ///
+    /// # Errors
+    /// A name that nothing bears, or a workload without a published number.
+    pub fn new(paper: &'a Paper, text: &'a TableText) -> Result<Self, String> {
+        let workloads = paper.workloads(&text.workloads)?;
+        let column = |(title, column): (&'a String, &'a ColumnText)| {
+            if let Some(lacks) = workloads.iter().find(|workload| !column.published.contains_key(*workload)) {
+                return Err(format!("column `{title}`: nothing is published for `{lacks}`"));
+            }
+            let metric = paper.metric(&column.metric)?;
+            Ok((title.as_str(), column, metric, paper.variant(&column.system, None)?))
+        };
+        let columns = text.columns.iter().map(column).collect::<Result<_, _>>()?;
+        Ok(Table { text, columns, workloads })
+    }
+
+    /// The jobs that it needs.
+    pub fn jobs(&self) -> Vec<Job<'a>> {
+        let of_column = |workload: &'a String| {
+            self.columns.iter().map(move |(_, _, metric, variant)| Job {
+                kind: metric.kind,
+                workload,
+                variant: variant.clone(),
+            })
+        };
+        self.workloads.iter().flat_map(of_column).collect()
+    }
+
+    /// A row a workload; published, measured and their quotient for each column.
+    pub fn grid(&self, answers: &mut Answers<'_>) -> Grid {
+        let mut row = |workload: &String| -> Vec<Cell> {
+            let cells = self.columns.iter().flat_map(|(_, column, metric, variant)| {
+                let published = Ok(column.published[workload]);
+                let measured = answers.value(metric, workload, variant);
+                [published.clone(), measured.clone(), divide(measured, &published)]
+            });
+            cells.collect()
+        };
+        let heads = self.columns.iter().flat_map(|(title, ..)| {
+            [format!("{title}, published"), format!("{title}, measured"), "measured over published".into()]
+        });
+        Grid {
+            title: self.text.title.clone(),
+            rows: self.workloads.to_vec(),
+            columns: heads.collect(),
+            cells: self.workloads.iter().map(&mut row).collect(),
+            means: vec![],
+        }
+    }
+}
+
+/// A table with a row a number, whose names have been looked up.
+pub struct List<'a> {
+    text: &'a ListText,
+    rows: Vec<(Metric, Variant)>,
+}
+
+impl<'a> List<'a> {
+    /// Looks a table's names up.
+    ///
+    /// # Errors
+    /// A name that nothing bears, or an expression that cannot be read.
+    pub fn new(paper: &'a Paper, text: &'a ListText) -> Result<Self, String> {
+        let row = |row: &super::file::RowText| {
+            let metric = Metric {
+                name: row.name.clone(),
+                title: row.name.clone(),
+                unit: String::new(),
+                expression: Expression::parse(&row.expression)?,
+                kind: Kind::Timing,
+            };
+            Ok::<_, String>((metric, paper.variant(&row.system, None)?))
+        };
+        Ok(List { text, rows: text.rows.iter().map(row).collect::<Result<_, _>>()? })
+    }
+
+    /// The jobs that it needs.
+    pub fn jobs(&self) -> Vec<Job<'a>> {
+        let job = |(metric, variant): &(Metric, Variant)| Job {
+            kind: metric.kind,
+            workload: &self.text.workload,
+            variant: variant.clone(),
+        };
+        self.rows.iter().map(job).collect()
+    }
+
+    /// A row a number: published, measured and their quotient.
+    pub fn grid(&self, answers: &mut Answers<'_>) -> Grid {
+        let mut row = |((metric, variant), text): (&(Metric, Variant), &super::file::RowText)| {
+            let measured = answers.value(metric, &self.text.workload, variant);
+            vec![Ok(text.published), measured.clone(), divide(measured, &Ok(text.published))]
+        };
+        Grid {
+            title: self.text.title.clone(),
+            rows: self.text.rows.iter().map(|row| row.name.clone()).collect(),
+            columns: vec!["published".into(), "measured".into(), "measured over published".into()],
+            cells: self.rows.iter().zip(&self.text.rows).map(&mut row).collect(),
+            means: vec![],
+        }
+    }
+}

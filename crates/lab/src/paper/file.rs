@@ -1,0 +1,182 @@
+//! A paper's file as it stands.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+
+use super::figure::Drawing;
+use crate::claims::{Bound, Kind, Reduce};
+use crate::grid::Mean;
+use crate::metric::MetricText;
+
+/// The whole file.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PaperText {
+    pub name: String,
+    pub title: String,
+    pub machine: String,
+    pub mean: Mean,
+    pub workloads: BTreeMap<String, Vec<String>>,
+    pub systems: BTreeMap<String, SystemText>,
+    #[serde(default)]
+    pub metrics: BTreeMap<String, MetricText>,
+    #[serde(default)]
+    pub figures: Vec<FigureText>,
+    #[serde(default)]
+    pub tables: Vec<TableText>,
+    #[serde(default)]
+    pub lists: Vec<ListText>,
+    #[serde(default)]
+    pub measured: BTreeMap<String, MeasurementText>,
+}
+
+/// What the paper calls a system, and what it is here.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SystemText {
+    /// A system to lay over the machine; absent when the machine is taken as it is.
+    pub system: Option<String>,
+    /// Overrides.
+    #[serde(default)]
+    pub sets: Vec<String>,
+}
+
+/// A figure with a group of bars a workload.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FigureText {
+    /// Its number, as in `7b`.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// How.
+    pub drawing: Drawing,
+    /// One metric, or the parts of a stack from below.
+    pub metrics: Vec<String>,
+    /// Systems in the paper's order.
+    pub systems: Vec<String>,
+    /// A set of workloads.
+    #[serde(default = "all")]
+    pub workloads: String,
+    /// A machine other than the paper's.
+    pub machine: Option<String>,
+    /// What each workload's numbers are divided by.
+    pub normalise: Option<Normalise>,
+    /// Ids of the claims that it shows.
+    #[serde(default)]
+    pub claims: Vec<String>,
+    /// What a reader must know.
+    #[serde(default)]
+    pub note: String,
+}
+
+fn all() -> String {
+    "all".into()
+}
+
+/// What a figure's numbers are divided by.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Normalise {
+    /// A system of the figure.
+    pub system: String,
+    /// A metric of the figure; the only one where absent.
+    pub metric: Option<String>,
+}
+
+/// A table with a row a workload, published beside measured.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TableText {
+    /// Its number.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// A set of workloads.
+    #[serde(default = "all")]
+    pub workloads: String,
+    /// Its columns, by title.
+    pub columns: BTreeMap<String, ColumnText>,
+}
+
+/// A column of such a table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ColumnText {
+    /// What is measured.
+    pub metric: String,
+    /// On what.
+    pub system: String,
+    /// What the paper says, by workload.
+    pub published: BTreeMap<String, f64>,
+}
+
+/// A table with a row a number that no workload decides.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ListText {
+    /// Its number.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// The workload whose run is asked: any.
+    pub workload: String,
+    /// Ids of the claims that it shows.
+    #[serde(default)]
+    pub claims: Vec<String>,
+    /// Its rows.
+    pub rows: Vec<RowText>,
+}
+
+/// A row of such a table.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RowText {
+    /// What it is.
+    pub name: String,
+    /// Of what.
+    pub system: String,
+    /// An expression over counters.
+    pub expression: String,
+    /// What the paper says.
+    pub published: f64,
+}
+
+/// How a claim is measured.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MeasurementText {
+    /// What kind of number it is.
+    pub kind: Kind,
+    /// The published number bounds the measured one.
+    pub bound: Option<Bound>,
+    /// The metric of each workload.
+    pub metric: String,
+    /// Of which system.
+    pub system: Option<String>,
+    /// Of which systems, their numbers taken together in one mean.
+    #[serde(default)]
+    pub systems: Vec<String>,
+    /// The system whose number divides each workload's.
+    pub over: Option<String>,
+    /// The metric of that system; the same where absent.
+    pub over_metric: Option<String>,
+    /// Multiplies each workload's number: 100 makes percent of a quotient.
+    #[serde(default = "one")]
+    pub scale: f64,
+    /// How workloads become one number; the paper's mean where absent.
+    pub reduce: Option<Reduce>,
+    /// A set of workloads.
+    #[serde(default = "all")]
+    pub workloads: String,
+    /// A machine other than the paper's.
+    pub machine: Option<String>,
+    /// Systems with a number each: the number of the one whose mean is greatest is measured.
+    #[serde(default)]
+    pub best_of: Vec<(String, f64)>,
+}
+
+fn one() -> f64 {
+    1.0
+}

@@ -1,0 +1,161 @@
+//! A paper's evaluation as data: systems, workloads, metrics, figures, and how each claim is measured.
+//!
+//! One file a paper in `data/papers`; `docs/lab.md` says how to write one.
+
+mod figure;
+mod file;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+pub use figure::{Drawing, Figure, Job as FigureJob, List, Table};
+pub use file::{ColumnText, FigureText, ListText, MeasurementText, Normalise, SystemText, TableText};
+
+use strata_engine::config;
+
+use crate::grid::Mean;
+use crate::metric::{self, Metric, Metrics};
+use crate::variant::Variant;
+use file::PaperText;
+
+/// The papers that come along: name and file's text.
+const PAPERS: &[(&str, &str)] = &[("fuse", include_str!("../../data/papers/fuse.toml"))];
+
+/// A paper's evaluation.
+#[derive(Clone, Debug)]
+pub struct Paper {
+    /// Its name on a command line and in claims.
+    pub name: String,
+    /// Title, venue, year.
+    pub title: String,
+    /// What its means are, unless said otherwise.
+    pub mean: Mean,
+    machine: String,
+    workloads: BTreeMap<String, Vec<String>>,
+    systems: BTreeMap<String, SystemText>,
+    metrics: Metrics,
+    /// Its figures, in order.
+    pub figures: Vec<FigureText>,
+    /// Its tables with a row a workload.
+    pub tables: Vec<TableText>,
+    /// Its tables with a row a number.
+    pub lists: Vec<ListText>,
+    /// How its claims are measured, by their ids.
+    pub measured: BTreeMap<String, MeasurementText>,
+}
+
+/// The papers that come along.
+#[must_use]
+pub fn names() -> Vec<&'static str> {
+    PAPERS.iter().map(|(name, _)| *name).collect()
+}
+
+impl Paper {
+    /// Reads a paper by name or from a file (`*.toml`).
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn load(name_or_file: &str) -> Result<Paper, String> {
+        if let Some((name, text)) = PAPERS.iter().find(|(name, _)| *name == name_or_file) {
+            return Paper::parse(Path::new(&format!("data/papers/{name}.toml")), text);
+        }
+        let path = Path::new(name_or_file);
+        if path.extension().is_none_or(|extension| extension != "toml") {
+            return Err(format!(
+                "no paper `{name_or_file}`, expected one of {} or a file (*.toml)",
+                names().join(", ")
+            ));
+        }
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{name_or_file}: {error}"))?;
+        Paper::parse(path, &text)
+    }
+
+    /// Reads a paper from text; `path` is named in errors.
+    ///
+    /// # Errors
+    /// What is wrong with it: also a name that nothing bears.
+    pub fn parse(path: &Path, text: &str) -> Result<Paper, String> {
+        let file = path.display().to_string();
+        let read: PaperText = config::parse(path, text).map_err(|error| error.to_string())?;
+        let mut metrics = metric::common();
+        metrics.extend(metric::read(&file, read.metrics)?);
+        let paper = Paper {
+            name: read.name,
+            title: read.title,
+            mean: read.mean,
+            machine: read.machine,
+            workloads: read.workloads,
+            systems: read.systems,
+            metrics,
+            figures: read.figures,
+            tables: read.tables,
+            lists: read.lists,
+            measured: read.measured,
+        };
+        paper.check().map_err(|error| format!("{file}: {error}"))?;
+        Ok(paper)
+    }
+
+    /// A set of workloads.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn workloads(&self, set: &str) -> Result<&[String], String> {
+        self.workloads.get(set).map(Vec::as_slice).ok_or_else(|| {
+            let known: Vec<&str> = self.workloads.keys().map(String::as_str).collect();
+            format!("no set of workloads `{set}`, expected one of {}", known.join(", "))
+        })
+    }
+
+    /// A metric of the paper, or one that needs no paper.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn metric(&self, name: &str) -> Result<&Metric, String> {
+        self.metrics.get(name).ok_or_else(|| {
+            let known: Vec<&str> = self.metrics.keys().map(String::as_str).collect();
+            format!("no metric `{name}`, expected one of {}", known.join(", "))
+        })
+    }
+
+    /// A system on a machine; on the paper's where none is named.
+    ///
+    /// # Errors
+    /// There is none of that name.
+    pub fn variant(&self, system: &str, machine: Option<&str>) -> Result<Variant, String> {
+        let text = self.systems.get(system).ok_or_else(|| {
+            let known: Vec<&str> = self.systems.keys().map(String::as_str).collect();
+            format!("no system `{system}`, expected one of {}", known.join(", "))
+        })?;
+        let base = machine.unwrap_or(&self.machine).to_owned();
+        let name = if base == self.machine { system.to_owned() } else { format!("{system} on {base}") };
+        Ok(Variant { name, base, system: text.system.clone(), sets: text.sets.clone() })
+    }
+
+    /// Finds names that nothing bears.
+    fn check(&self) -> Result<(), String> {
+        for figure in &self.figures {
+            Figure::new(self, figure).map_err(|error| format!("figure {}: {error}", figure.id))?;
+        }
+        for table in &self.tables {
+            Table::new(self, table).map_err(|error| format!("table {}: {error}", table.id))?;
+        }
+        for list in &self.lists {
+            List::new(self, list).map_err(|error| format!("table {}: {error}", list.id))?;
+        }
+        for (id, measurement) in &self.measured {
+            crate::claims::Measurement::new(self, measurement)
+                .map_err(|error| format!("measured.\"{id}\": {error}"))?;
+        }
+        let shown = self.figures.iter().flat_map(|figure| &figure.claims);
+        let listed = self.lists.iter().flat_map(|list| &list.claims);
+        for id in shown.chain(listed) {
+            if !self.measured.contains_key(id) {
+                return Err(format!("claim `{id}` is shown, but `measured` does not say how it is measured"));
+            }
+        }
+        Ok(())
+    }
+}

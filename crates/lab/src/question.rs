@@ -1,0 +1,82 @@
+//! Metrics of workloads on variants: which jobs answer them, and the answers in a store.
+
+use std::collections::BTreeMap;
+
+use strata_workloads::Size;
+use toml::Table;
+
+use crate::job::{self, Job, Key, Kind};
+use crate::metric::Metric;
+use crate::record::Record;
+use crate::store::Store;
+use crate::variant::Variant;
+
+/// A number, or why there is none.
+pub type Cell = Result<f64, String>;
+
+/// Looks numbers up in a store.
+pub struct Answers<'a> {
+    store: &'a Store,
+    size: Size,
+    machines: BTreeMap<String, Result<Table, String>>,
+    profiles: BTreeMap<String, Result<Job, String>>,
+    records: BTreeMap<Key, Record>,
+}
+
+impl<'a> Answers<'a> {
+    /// Answers at one size. Variants of one name must be one variant.
+    #[must_use]
+    pub fn new(store: &'a Store, size: Size) -> Self {
+        Self { store, size, machines: BTreeMap::new(), profiles: BTreeMap::new(), records: BTreeMap::new() }
+    }
+
+    /// The size.
+    #[must_use]
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The job that measures a metric.
+    ///
+    /// # Errors
+    /// An unknown workload or system, or a machine that cannot be built.
+    pub fn job(&mut self, kind: Kind, workload: &str, variant: &Variant) -> Result<Job, String> {
+        let machine = match kind {
+            Kind::Profile => None,
+            Kind::Timing => {
+                let resolve = || variant.machine().map(|machine| machine.table().clone());
+                Some(self.machines.entry(variant.name.clone()).or_insert_with(resolve).clone()?)
+            }
+        };
+        // Its inputs may have to be made to be hashed: once.
+        let profile = match self.profiles.get(workload) {
+            Some(profile) => profile.clone(),
+            None => {
+                let profile = Job::profile(workload, self.size);
+                self.profiles.insert(workload.to_owned(), profile.clone());
+                profile
+            }
+        }?;
+        match machine {
+            None => Ok(profile),
+            Some(_) => Ok(Job { kind, variant: variant.name.clone(), machine, ..profile }),
+        }
+    }
+
+    /// A metric's value.
+    ///
+    /// # Errors
+    /// Why there is none: no such job, not run, or a counter that it lacks.
+    pub fn value(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Cell {
+        if self.store.keys().next().is_none() {
+            job::find_workload(workload)?;
+            return Err("not run yet".into());
+        }
+        let key = self.job(metric.kind, workload, variant)?.key();
+        if !self.records.contains_key(&key) {
+            let record = self.store.get(&key)?.ok_or("not run yet")?;
+            self.records.insert(key.clone(), record);
+        }
+        metric.expression.evaluate(&self.records[&key])
+    }
+}

@@ -1,0 +1,232 @@
+//! What a finished job measured, and how a job is run.
+
+use std::path::Path;
+
+use strata_gpu::area::{self, AreaSize};
+use strata_gpu::energy::{EnergyReport, StructureEnergy};
+use strata_gpu::machine::Machine;
+use strata_gpu::profile::{self, LineClass, Profile};
+use strata_gpu::results::{RunResult, Verdict};
+use strata_gpu::{RunRequest, run};
+use strata_workloads::HostProgram;
+
+use crate::job::{Job, Kind, find_workload};
+
+/// A finished job and its numbers.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Record {
+    /// The job.
+    pub job: Job,
+    /// Its numbers: those of the whole run first, then launch by launch.
+    pub rows: Vec<Row>,
+}
+
+/// One number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The launch, from 0; absent for the whole run.
+    pub launch: Option<u32>,
+    /// Group of the counter, or the kernel's name in rows of launches.
+    pub group: String,
+    /// Name within the group.
+    pub counter: String,
+    /// The number.
+    pub value: Value,
+}
+
+/// A number as it was counted.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// A count.
+    Count(u64),
+    /// Anything else.
+    Real(f64),
+}
+
+impl Value {
+    /// The number for arithmetic.
+    #[must_use]
+    pub fn as_f64(self) -> f64 {
+        match self {
+            Value::Count(count) => count as f64,
+            Value::Real(real) => real,
+        }
+    }
+}
+
+impl Record {
+    /// A number of the whole run.
+    #[must_use]
+    pub fn get(&self, group: &str, counter: &str) -> Option<Value> {
+        let is_it = |row: &&Row| row.launch.is_none() && row.group == group && row.counter == counter;
+        self.rows.iter().find(is_it).map(|row| row.value)
+    }
+
+    /// The names of a group's numbers; empty when there is no such group.
+    #[must_use]
+    pub fn counters(&self, group: &str) -> Vec<&str> {
+        let of_run = self.rows.iter().filter(|row| row.launch.is_none());
+        of_run.filter(|row| row.group == group).map(|row| row.counter.as_str()).collect()
+    }
+
+    /// The names of the groups, in order.
+    #[must_use]
+    pub fn groups(&self) -> Vec<&str> {
+        let mut groups: Vec<&str> = Vec::new();
+        for row in self.rows.iter().filter(|row| row.launch.is_none()) {
+            if !groups.contains(&row.group.as_str()) {
+                groups.push(&row.group);
+            }
+        }
+        groups
+    }
+}
+
+/// Runs a job on one thread.
+///
+/// # Errors
+/// When the run is refused or does not end, or its results are wrong: such a run has no numbers.
+pub fn measure(job: &Job) -> Result<Record, String> {
+    let workload = find_workload(&job.workload)?;
+    let program = workload.program(job.size).map_err(|error| error.to_string())?;
+    let rows = match job.kind {
+        Kind::Timing => timed(job, program.as_ref())?,
+        Kind::Profile => profiled(program.as_ref())?,
+    };
+    Ok(Record { job: job.clone(), rows })
+}
+
+fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
+    let table = job.machine.as_ref().ok_or("a timing job has a machine")?;
+    let text = toml::to_string(table).expect("a table is TOML");
+    let machine =
+        Machine::parse(Path::new("the job's machine"), &text, &[]).map_err(|error| error.to_string())?;
+    let result = run(RunRequest {
+        program,
+        size: Some(job.size.name().to_owned()),
+        machine: &machine,
+        overrides: &[],
+        threads: 1,
+        window: None,
+        check: false,
+        max_cycles: None,
+        progress: &mut |_| (),
+    })
+    .map_err(|error| error.to_string())?;
+    if let Verdict::Wrong(problems) = &result.verdict {
+        return Err(format!("its results are wrong: {}", problems.join("; ")));
+    }
+    let mut rows = rows_of(&result);
+    rows.extend(result.energy.iter().flat_map(energy_rows));
+    rows.extend(area_rows(&machine));
+    Ok(rows)
+}
+
+/// Picojoules of each structure (`energy.l1d_pj`), of all, and of those that serve requests that have left the SM.
+fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
+    let row = |counter: String, pj: f64| Row {
+        launch: None,
+        group: "energy".into(),
+        counter,
+        value: Value::Real(pj),
+    };
+    // Sums of a machine whose design has no energies yet would pass for whole ones.
+    let whole = energy.unknown.is_empty();
+    let off_chip = energy.structures.iter().filter(|structure| structure.off_chip);
+    let off_chip: f64 = off_chip.map(StructureEnergy::total_pj).sum();
+    let sums = [("total_pj", energy.total_pj()), ("off_chip_pj", off_chip)];
+    let sums = sums.into_iter().filter(|_| whole).map(|(name, pj)| row(name.into(), pj));
+    let structures = energy.structures.iter();
+    sums.chain(structures.map(|of| row(format!("{}_pj", of.name), of.total_pj()))).collect()
+}
+
+/// The size of each component of the L1D (`area.data_array`), in its own unit, and the sum of the transistors.
+fn area_rows(machine: &Machine) -> Vec<Row> {
+    let components = area::l1d(machine);
+    let row = |counter: String, count: u64| Row {
+        launch: None,
+        group: "area".into(),
+        counter,
+        value: Value::Count(count),
+    };
+    let rows = components.iter().map(|component| {
+        let (AreaSize::Transistors(count) | AreaSize::SquareFeatures(count)) = component.size;
+        row(component.name.to_ascii_lowercase().replace([' ', '-'], "_"), count)
+    });
+    rows.chain([row("l1d_transistors".into(), area::total(&components).0)]).collect()
+}
+
+fn rows_of(result: &RunResult) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut add = |launch: Option<u32>, group: &str, counter: &str, value: u64| {
+        let (group, counter) = (group.to_owned(), counter.to_owned());
+        rows.push(Row { launch, group, counter, value: Value::Count(value) });
+    };
+    for (counter, value) in [
+        ("launches", result.launches.len() as u64),
+        ("cycles", result.cycles()),
+        ("warp_instructions", result.warp_instructions()),
+        ("thread_instructions", result.thread_instructions()),
+        ("core_mhz", u64::from(result.facts.core_mhz)),
+        ("statistics_hash", result.statistics_hash()),
+    ] {
+        add(None, "run", counter, value);
+    }
+    for group in &result.statistics {
+        for (definition, value) in group.definitions.iter().zip(&group.values) {
+            add(None, group.name, definition.name, *value);
+        }
+    }
+    for (number, launch) in (0..).zip(&result.launches) {
+        for (counter, value) in [
+            ("cycles", launch.cycles),
+            ("warp_instructions", launch.warp_instructions),
+            ("thread_instructions", launch.thread_instructions),
+            ("registers", u64::from(launch.registers)),
+            ("shared_bytes", u64::from(launch.shared_bytes)),
+            ("ctas_per_sm", u64::from(launch.ctas_per_sm)),
+        ] {
+            add(Some(number), &launch.kernel, counter, value);
+        }
+    }
+    rows
+}
+
+fn profiled(program: &dyn HostProgram) -> Result<Vec<Row>, String> {
+    // What a program asks of memory hardly depends on the registers that it was compiled for.
+    let machine = Machine::load("gtx480", &[]).expect("a built-in machine can be built");
+    let (profile, outcome) = profile::profile(program, &machine).map_err(|error| error.to_string())?;
+    if !outcome.passed() {
+        return Err("its results are wrong".into());
+    }
+    Ok(rows_of_profile(&profile))
+}
+
+fn rows_of_profile(profile: &Profile) -> Vec<Row> {
+    let mut rows = Vec::new();
+    let mut add = |group: &str, counter: &str, value: u64| {
+        let (group, counter) = (group.to_owned(), counter.to_owned());
+        rows.push(Row { launch: None, group, counter, value: Value::Count(value) });
+    };
+    add("run", "launches", profile.launches);
+    add("run", "warp_instructions", profile.warp_instructions);
+    add("run", "thread_instructions", profile.thread_instructions);
+    add("run", "footprint_bytes", profile.footprint_bytes);
+    for (group, space) in [
+        ("global", &profile.global),
+        ("local", &profile.local),
+        ("shared", &profile.shared),
+        ("constant", &profile.constant),
+    ] {
+        add(group, "loads", space.loads);
+        add(group, "stores", space.stores);
+        add(group, "atomics", space.atomics);
+        add(group, "accesses", space.accesses);
+    }
+    for class in LineClass::ALL {
+        let name = class.name().to_ascii_lowercase().replace('-', "_");
+        add("lines", &name, profile.lines.lines[class as usize]);
+        add("line_accesses", &name, profile.lines.accesses[class as usize]);
+    }
+    rows
+}

@@ -1,0 +1,139 @@
+//! A record as a columnar file: Parquet, a row a number, the job in the file's metadata.
+//!
+//! The same record gives the same bytes: nothing of the host, no time, no compression that a library's version decides.
+
+use std::sync::Arc;
+
+use parquet::column::reader::get_typed_column_reader;
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::errors::{ParquetError, Result};
+use parquet::file::metadata::KeyValue;
+use parquet::file::properties::WriterProperties;
+use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
+use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
+use parquet::schema::parser::parse_message_type;
+
+use crate::job::Job;
+use crate::record::{Record, Row, Value};
+
+/// The columns. `launch` is null for the whole run; one of `count` and `real` is null.
+const SCHEMA: &str = "message measurements {
+    optional int32 launch;
+    required binary group (UTF8);
+    required binary counter (UTF8);
+    optional int64 count (UINT_64);
+    optional double real;
+}";
+
+/// The key of the metadata that holds the job.
+const JOB: &str = "strata.job";
+
+/// A record as a file's bytes.
+pub fn encode(record: &Record) -> Vec<u8> {
+    try_encode(record).expect("a record fits the schema, and memory takes every write")
+}
+
+fn try_encode(record: &Record) -> Result<Vec<u8>> {
+    let metadata = vec![KeyValue::new(JOB.into(), record.job.text())];
+    let properties = WriterProperties::builder()
+        .set_created_by("strata".into())
+        .set_key_value_metadata(Some(metadata))
+        .build();
+    let mut bytes = Vec::new();
+    let schema = Arc::new(parse_message_type(SCHEMA)?);
+    let mut writer = SerializedFileWriter::new(&mut bytes, schema, Arc::new(properties))?;
+    let mut group = writer.next_row_group()?;
+    let rows = &record.rows;
+    let count = |value: Value| match value {
+        Value::Count(count) => Some(count.cast_signed()),
+        Value::Real(_) => None,
+    };
+    let real = |value: Value| match value {
+        Value::Count(_) => None,
+        Value::Real(real) => Some(real),
+    };
+    optional::<Int32Type>(&mut group, rows.iter().map(|row| row.launch.map(u32::cast_signed)))?;
+    required(&mut group, rows.iter().map(|row| row.group.as_str()))?;
+    required(&mut group, rows.iter().map(|row| row.counter.as_str()))?;
+    optional::<Int64Type>(&mut group, rows.iter().map(|row| count(row.value)))?;
+    optional::<DoubleType>(&mut group, rows.iter().map(|row| real(row.value)))?;
+    group.close()?;
+    writer.close()?;
+    Ok(bytes)
+}
+
+type Group<'a, 'b> = SerializedRowGroupWriter<'a, &'b mut Vec<u8>>;
+
+fn optional<T: DataType>(
+    group: &mut Group<'_, '_>,
+    values: impl Iterator<Item = Option<T::T>>,
+) -> Result<()> {
+    let (mut present, mut levels) = (Vec::new(), Vec::new());
+    for value in values {
+        levels.push(i16::from(value.is_some()));
+        present.extend(value);
+    }
+    let mut column = group.next_column()?.expect("the schema has this column");
+    column.typed::<T>().write_batch(&present, Some(&levels), None)?;
+    column.close()
+}
+
+fn required<'a>(group: &mut Group<'_, '_>, values: impl Iterator<Item = &'a str>) -> Result<()> {
+    let values: Vec<ByteArray> = values.map(ByteArray::from).collect();
+    let mut column = group.next_column()?.expect("the schema has this column");
+    column.typed::<ByteArrayType>().write_batch(&values, None, None)?;
+    column.close()
+}
+
+/// A record from a file's bytes, which must be those that [`encode`] made.
+///
+/// # Errors
+/// What does not fit.
+pub fn decode(bytes: Vec<u8>) -> std::result::Result<Record, String> {
+    try_decode(bytes).map_err(|error| error.to_string())
+}
+
+fn try_decode(bytes: Vec<u8>) -> Result<Record> {
+    let general = |message: &str| ParquetError::General(message.to_owned());
+    let reader = SerializedFileReader::new(bytes::Bytes::from(bytes))?;
+    let metadata = reader.metadata().file_metadata();
+    let job = metadata.key_value_metadata().into_iter().flatten().find(|entry| entry.key == JOB);
+    let job =
+        job.and_then(|entry| entry.value.as_deref()).ok_or_else(|| general("the metadata holds no job"))?;
+    let job: Job = toml::from_str(job).map_err(|error| general(error.message()))?;
+    let group = reader.get_row_group(0)?;
+    let launches = read_optional::<Int32Type>(group.as_ref(), 0)?;
+    let groups = read_required(group.as_ref(), 1)?;
+    let counters = read_required(group.as_ref(), 2)?;
+    let counts = read_optional::<Int64Type>(group.as_ref(), 3)?;
+    let reals = read_optional::<DoubleType>(group.as_ref(), 4)?;
+    let mut rows = Vec::with_capacity(groups.len());
+    let names = groups.into_iter().zip(counters);
+    for (((group, counter), launch), (count, real)) in names.zip(launches).zip(counts.into_iter().zip(reals))
+    {
+        let value = match (count, real) {
+            (Some(count), None) => Value::Count(count.cast_unsigned()),
+            (None, Some(real)) => Value::Real(real),
+            _ => return Err(general("a row has both a count and a real, or neither")),
+        };
+        rows.push(Row { launch: launch.map(i32::cast_unsigned), group, counter, value });
+    }
+    Ok(Record { job, rows })
+}
+
+fn read_optional<T: DataType>(group: &dyn RowGroupReader, column: usize) -> Result<Vec<Option<T::T>>> {
+    let rows = usize::try_from(group.metadata().num_rows()).expect("rows are counted from 0 up");
+    let (mut present, mut levels) = (Vec::new(), Vec::new());
+    let mut reader = get_typed_column_reader::<T>(group.get_column_reader(column)?);
+    reader.read_records(rows, Some(&mut levels), None, &mut present)?;
+    let mut present = present.into_iter();
+    Ok(levels.into_iter().map(|level| if level == 0 { None } else { present.next() }).collect())
+}
+
+fn read_required(group: &dyn RowGroupReader, column: usize) -> Result<Vec<String>> {
+    let rows = usize::try_from(group.metadata().num_rows()).expect("rows are counted from 0 up");
+    let mut values: Vec<ByteArray> = Vec::new();
+    let mut reader = get_typed_column_reader::<ByteArrayType>(group.get_column_reader(column)?);
+    reader.read_records(rows, None, None, &mut values)?;
+    values.iter().map(|value| Ok(value.as_utf8()?.to_owned())).collect()
+}

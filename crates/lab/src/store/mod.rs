@@ -1,0 +1,184 @@
+//! A folder of finished jobs, a file each.
+//!
+//! A file is called `<key>-<checksum>.parquet`: the key says which job it is, the checksum (SHA-256, cut to 128 bits)
+//! what bytes it holds. It is written under a temporary name, brought to the disk, and renamed, so a name without
+//! `.tmp` is a whole file unless the disk lost something, and then the checksum says so.
+
+pub mod columns;
+mod log;
+#[cfg(test)]
+mod tests;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use strata_workloads::Size;
+
+use crate::job::{Key, digest, is_digest};
+use crate::record::Record;
+
+pub use log::HostTime;
+
+/// A folder of finished jobs.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    finished: BTreeMap<Key, PathBuf>,
+}
+
+/// What opening found that does not belong there.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Findings {
+    /// Files that are not what their name says; removed, so that their jobs are run again.
+    pub corrupt: Vec<PathBuf>,
+    /// What a killed writer left; removed.
+    pub leftovers: Vec<PathBuf>,
+}
+
+impl Store {
+    /// Opens a folder and removes what is not whole. A folder that is not there is an empty store.
+    ///
+    /// # Errors
+    /// When the folder cannot be read or cleaned, or holds two different results of one job.
+    pub fn open(folder: &Path) -> Result<(Store, Findings), String> {
+        let mut store = Store { folder: folder.to_owned(), finished: BTreeMap::new() };
+        let mut findings = Findings::default();
+        if !folder.exists() {
+            return Ok((store, findings));
+        }
+        let entries = fs::read_dir(folder).map_err(|error| named(folder, &error))?;
+        let mut paths = Vec::new();
+        for entry in entries {
+            paths.push(entry.map_err(|error| named(folder, &error))?.path());
+        }
+        paths.sort();
+        for path in paths {
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            if name.ends_with(TEMPORARY) {
+                if is_abandoned(&path) {
+                    remove(&path)?;
+                    findings.leftovers.push(path);
+                }
+            } else if let Some((key, checksum)) = read_name(&name) {
+                let bytes = fs::read(&path).map_err(|error| named(&path, &error))?;
+                if digest(&bytes) != checksum {
+                    remove(&path)?;
+                    findings.corrupt.push(path);
+                } else if let Some(other) = store.finished.insert(key, path.clone()) {
+                    let (one, other) = (other.display(), path.display());
+                    return Err(format!("{one} and {other} are different results of one job, expected one"));
+                }
+            }
+        }
+        Ok((store, findings))
+    }
+
+    /// The folder.
+    #[must_use]
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// Whether a job has finished.
+    #[must_use]
+    pub fn has(&self, key: &Key) -> bool {
+        self.finished.contains_key(key)
+    }
+
+    /// The keys of the finished jobs, in order.
+    pub fn keys(&self) -> impl Iterator<Item = &Key> {
+        self.finished.keys()
+    }
+
+    /// The sizes of the finished jobs' workloads.
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub fn sizes(&self) -> Result<BTreeSet<Size>, String> {
+        let records = self.keys().map(|key| self.get(key));
+        records.filter_map(Result::transpose).map(|record| Ok(record?.job.size)).collect()
+    }
+
+    /// What a job measured; nothing when it has not finished.
+    ///
+    /// # Errors
+    /// When its file cannot be read or is not what its name says.
+    pub fn get(&self, key: &Key) -> Result<Option<Record>, String> {
+        let Some(path) = self.finished.get(key) else { return Ok(None) };
+        let bytes = fs::read(path).map_err(|error| named(path, &error))?;
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if read_name(&name).is_none_or(|(_, checksum)| digest(&bytes) != checksum) {
+            return Err(format!("{}: its bytes have changed", path.display()));
+        }
+        let record = columns::decode(bytes).map_err(|error| format!("{}: {error}", path.display()))?;
+        if record.job.key() != *key {
+            return Err(format!("{}: holds job {}, expected {key}", path.display(), record.job.key()));
+        }
+        Ok(Some(record))
+    }
+
+    /// Looks again for a job that another process may have finished meanwhile.
+    ///
+    /// # Errors
+    /// When the folder cannot be read, or holds two different results of one job.
+    pub fn refresh(&mut self) -> Result<(), String> {
+        let (store, _) = Store::open(&self.folder)?;
+        *self = store;
+        Ok(())
+    }
+}
+
+/// Adds a record to the store in a folder; safe to repeat, and beside other writers. Gives its file.
+///
+/// # Errors
+/// When the disk refuses.
+pub fn put(folder: &Path, record: &Record) -> Result<PathBuf, String> {
+    fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
+    let bytes = columns::encode(record);
+    let path = folder.join(format!("{}-{}.parquet", record.job.key(), digest(&bytes)));
+    // Whoever opens the store between the creation and the lock takes the file for a leftover: then once more.
+    write(&path, &bytes).or_else(|_| write(&path, &bytes)).map_err(|error| named(&path, &error))?;
+    Ok(path)
+}
+
+/// How temporary names end.
+const TEMPORARY: &str = ".tmp";
+
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    let mut temporary = path.as_os_str().to_owned();
+    temporary.push(format!(".{}{TEMPORARY}", std::process::id()));
+    let temporary = PathBuf::from(temporary);
+    let mut file = File::create(&temporary)?;
+    // Held as long as the file is open: says that its writer lives.
+    file.lock()?;
+    file.write_all(bytes)?;
+    file.sync_all()?;
+    fs::rename(&temporary, path)?;
+    // The rename is on the disk when the folder is.
+    File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Whether nobody writes the file any more.
+fn is_abandoned(path: &Path) -> bool {
+    File::open(path).is_ok_and(|file| file.try_lock().is_ok())
+}
+
+fn remove(path: &Path) -> Result<(), String> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(named(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+/// Key and checksum of a file's name.
+fn read_name(name: &str) -> Option<(Key, String)> {
+    let (key, checksum) = name.strip_suffix(".parquet")?.split_once('-')?;
+    is_digest(checksum).then_some(())?;
+    Some((Key::read(key)?, checksum.to_owned()))
+}
+
+fn named(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: {error}", path.display())
+}

@@ -1,0 +1,132 @@
+use super::*;
+use crate::job::Job;
+use crate::record::{Row, Value};
+use crate::variant::Variant;
+use strata_workloads::Size;
+
+/// A folder of one's own, removed at the end.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let path = std::env::temp_dir().join(format!("strata-store-{name}-{}", std::process::id()));
+        fs::create_dir_all(&path).unwrap();
+        Folder(path)
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        fs::remove_dir_all(&self.0).unwrap();
+    }
+}
+
+fn record(cycles: u64) -> Record {
+    let variant = Variant { name: "m".into(), base: "gtx480".into(), system: None, sets: vec![] };
+    let row = |launch, group: &str, counter: &str, value| Row {
+        launch,
+        group: group.into(),
+        counter: counter.into(),
+        value,
+    };
+    let rows = vec![
+        row(None, "run", "cycles", Value::Count(cycles)),
+        row(None, "run", "hash", Value::Count(u64::MAX)),
+        row(None, "energy", "pj", Value::Real(-0.25)),
+        row(Some(0), "kernel", "cycles", Value::Count(u64::MAX - 1)),
+    ];
+    Record { job: Job::timing("saxpy", Size::Test, &variant).unwrap(), rows }
+}
+
+#[test]
+fn a_record_comes_back_as_it_was() {
+    let record = record(7);
+    let bytes = columns::encode(&record);
+    assert_eq!(bytes, columns::encode(&record));
+    assert_eq!(columns::decode(bytes).unwrap(), record);
+}
+
+#[test]
+fn what_was_put_is_found_and_putting_it_again_changes_nothing() {
+    let folder = Folder::new("again");
+    let record = record(7);
+    let path = put(&folder.0, &record).unwrap();
+    assert_eq!(put(&folder.0, &record).unwrap(), path);
+    let (store, findings) = Store::open(&folder.0).unwrap();
+    assert_eq!(findings, Findings::default());
+    assert_eq!(store.keys().collect::<Vec<_>>(), [&record.job.key()]);
+    assert_eq!(store.get(&record.job.key()).unwrap(), Some(record));
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
+}
+
+#[test]
+fn no_byte_of_a_file_can_change_unseen() {
+    let folder = Folder::new("corrupt");
+    let path = put(&folder.0, &record(7)).unwrap();
+    let whole = fs::read(&path).unwrap();
+    for place in (0..whole.len()).step_by(97).chain([whole.len() - 1]) {
+        let mut bytes = whole.clone();
+        bytes[place] ^= 1;
+        fs::write(&path, &bytes).unwrap();
+        let (store, findings) = Store::open(&folder.0).unwrap();
+        assert_eq!(findings.corrupt, std::slice::from_ref(&path), "byte {place}");
+        assert_eq!(store.keys().count(), 0);
+        assert!(!path.exists(), "a corrupt file stands in the way of its job");
+    }
+    fs::write(&path, &whole[..whole.len() / 2]).unwrap();
+    assert_eq!(Store::open(&folder.0).unwrap().1.corrupt, [path]);
+}
+
+#[test]
+fn a_file_that_changes_after_opening_is_not_read() {
+    let folder = Folder::new("later");
+    let record = record(7);
+    let path = put(&folder.0, &record).unwrap();
+    let (store, _) = Store::open(&folder.0).unwrap();
+    fs::write(&path, b"PAR1").unwrap();
+    let error = store.get(&record.job.key()).unwrap_err();
+    assert!(error.ends_with("its bytes have changed"), "{error}");
+}
+
+#[test]
+fn leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not() {
+    let folder = Folder::new("leftovers");
+    let name = format!("{}-{}.parquet", record(7).job.key(), digest(b""));
+    let dead = folder.0.join(format!("{name}.1{TEMPORARY}"));
+    let alive = folder.0.join(format!("{name}.2{TEMPORARY}"));
+    fs::write(&dead, b"half").unwrap();
+    let writer = File::create(&alive).unwrap();
+    writer.lock().unwrap();
+    let (_, findings) = Store::open(&folder.0).unwrap();
+    assert_eq!(findings.leftovers, [dead]);
+    drop(writer);
+    assert_eq!(Store::open(&folder.0).unwrap().1.leftovers, [alive]);
+}
+
+#[test]
+fn two_results_of_one_job_are_refused() {
+    let folder = Folder::new("two");
+    put(&folder.0, &record(7)).unwrap();
+    put(&folder.0, &record(8)).unwrap();
+    let error = Store::open(&folder.0).unwrap_err();
+    assert!(error.contains("are different results of one job, expected one"), "{error}");
+}
+
+#[test]
+fn other_files_are_left_alone() {
+    let folder = Folder::new("others");
+    for name in ["notes.txt", "host.log", "x-y.parquet"] {
+        fs::write(folder.0.join(name), b"mine").unwrap();
+    }
+    let (store, findings) = Store::open(&folder.0).unwrap();
+    assert_eq!((store.keys().count(), findings), (0, Findings::default()));
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 3);
+}
+
+#[test]
+fn a_folder_that_is_not_there_is_an_empty_store_and_stays_away() {
+    let path = std::env::temp_dir().join("strata-store-never");
+    let (store, _) = Store::open(&path).unwrap();
+    assert_eq!(store.keys().count(), 0);
+    assert!(!path.exists());
+}

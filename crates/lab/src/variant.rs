@@ -1,0 +1,26 @@
+//! A machine under a name: a base, a system laid over it, and overrides.
+
+use strata_gpu::machine::Machine;
+
+/// A way to make a machine, and what readers call it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Variant {
+    /// Its name in figures.
+    pub name: String,
+    /// The base: a built-in machine's name or a machine file.
+    pub base: String,
+    /// A system laid over it.
+    pub system: Option<String>,
+    /// `door.key=value` assignments, applied last.
+    pub sets: Vec<String>,
+}
+
+impl Variant {
+    /// The machine.
+    ///
+    /// # Errors
+    /// An unknown system, or what is wrong with the machine.
+    pub fn machine(&self) -> Result<Machine, String> {
+        Machine::load_with(&self.base, self.system.as_deref(), &self.sets).map_err(|error| error.to_string())
+    }
+}
