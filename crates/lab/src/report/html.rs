@@ -11,7 +11,7 @@ table{border-collapse:collapse;margin:1em 0;font-variant-numeric:tabular-nums}\
 th,td{padding:.15em .7em;border-bottom:1px solid #e5e7eb;text-align:right}\
 th:first-child,td:first-child,td.words{text-align:left}\
 tr.mean td{font-weight:600}td.missing{color:#9ca3af}\
-.figure{overflow-x:auto}\
+.figure svg{max-width:100%;height:auto}\
 .reproduced{color:#15803d;font-weight:600}.direction{color:#b45309;font-weight:600}\
 .contradicted{color:#b91c1c;font-weight:600}.not-measured{color:#6b7280}\
 .note{color:#4b5563;font-size:.92em}";
