@@ -34,7 +34,7 @@ STAGES = [
     ("operand collection", "sm/src/collector", "sm/src/register_file", "backend.rs:collect_operands"),
     ("execution", "sm/src/execute", "sm/src/backend", "ptx/src/exec", "ptx/src/lanes"),
     ("load/store unit, coalescing", "sm/src/lsu"),
-    ("L1D", "designs/src/baseline"),
+    ("L1D", "designs/src"),
     ("network", "memory/src/network", "sm/src/inject", "memory/src/packet"),
     ("L2", "memory/src/l2", "memory/src/partition", "memory/src/atomic", "memory/src/slice_map", "memory/src/address_map"),
     ("DRAM", "memory/src/dram"),
