@@ -18,7 +18,7 @@ pub struct JobArguments {
     /// A job's file, as `strata repro --write-jobs` and `strata compare --write-jobs` make it, or `-` for standard
     /// input; then the job ends when standard input does.
     file: String,
-    /// The store's folder: gets the result, a file of its own. Safe to repeat, and beside others.
+    /// The store's folder: gets the result, a file of its own. Safe beside others; a job that it holds is not run again.
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
 }
@@ -32,6 +32,10 @@ pub fn job(arguments: &JobArguments) -> Result<Finished, String> {
         std::fs::read_to_string(name).map_err(|error| format!("{name}: {error}"))?
     };
     let job = Job::read(name, &text)?;
+    if let Some(path) = store::finished(&arguments.store, &job.key())? {
+        print(&format!("{}\n", path.display()))?;
+        return Ok(Finished::Well);
+    }
     let started = Instant::now();
     let record = strata_lab::record::measure(&job)
         .map_err(|error| format!("{}: {error}", strata_lab::sweep::describe(&job)))?;

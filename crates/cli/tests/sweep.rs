@@ -132,10 +132,17 @@ fn a_scheduler_can_run_the_jobs_of_a_sweep() {
     ask(&["--store", &store, "--write-jobs", &jobs]);
     let files: Vec<PathBuf> = std::fs::read_dir(&jobs).unwrap().map(|entry| entry.unwrap().path()).collect();
     assert_eq!(files.len(), 2);
-    for file in &files {
-        let file = file.to_str().unwrap();
-        // Safe to repeat.
-        assert_eq!(stdout(&["job", file, "--store", &store]), stdout(&["job", file, "--store", &store]));
+    let log = || std::fs::read_to_string(Path::new(&store).join("host.log")).unwrap().lines().count();
+    for (run, file) in (1..).zip(&files) {
+        let job = ["job", file.to_str().unwrap(), "--store", &store];
+        let first = stdout(&job);
+        let kept = results(&store);
+        assert_eq!((kept.len(), log()), (run, run), "{first}");
+        // Safe to repeat: nothing is run, and not a byte of the store changes.
+        let again = stdout(&job);
+        assert_eq!(again, first);
+        assert!(results(&store) == kept, "the bytes differ");
+        assert_eq!(log(), run, "the job ran again");
     }
     assert_eq!(ask(&["--store", &store, "--no-run"]), ask(&["--store", &here]));
     assert!(results(&store) == results(&here), "the bytes differ");

@@ -130,6 +130,28 @@ impl Store {
     }
 }
 
+/// The file of a finished job in a folder, if it is there and whole. Looks at that file only: a store of thousands costs
+/// a listing.
+///
+/// # Errors
+/// When the folder or the file cannot be read.
+pub fn finished(folder: &Path, key: &Key) -> Result<Option<PathBuf>, String> {
+    if !folder.exists() {
+        return Ok(None);
+    }
+    for entry in fs::read_dir(folder).map_err(|error| named(folder, &error))? {
+        let path = entry.map_err(|error| named(folder, &error))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        if let Some((found, checksum)) = read_name(&name)
+            && found == *key
+            && digest(&fs::read(&path).map_err(|error| named(&path, &error))?) == checksum
+        {
+            return Ok(Some(path));
+        }
+    }
+    Ok(None)
+}
+
 /// Adds a record to the store in a folder; safe to repeat, and beside other writers. Gives its file.
 ///
 /// # Errors
