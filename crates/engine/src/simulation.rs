@@ -203,6 +203,7 @@ fn work<I: Island>(
         let until = at.cycle + options.window;
         shared.next[((at.window + 1) % 3) as usize].store(u64::MAX, Ordering::Relaxed);
         let next = &shared.next[(at.window % 3) as usize];
+        let mut earliest = Cycle::NEVER;
         // Each thread takes its own share first and helps the others afterwards.
         for step in 0..threads {
             let owner = (thread + step) % threads;
@@ -213,13 +214,15 @@ fn work<I: Island>(
                 let wake = shared.wake[index].load(Ordering::Relaxed);
                 let rung = islands.bells[index].answer(Window(at.window));
                 if !rung && wake >= until.0 && !islands.every_cycle {
-                    next.fetch_min(wake, Ordering::Relaxed);
+                    earliest = earliest.min(Cycle(wake));
                     continue;
                 }
                 let mut island = islands.islands[index].lock().expect("no island panicked");
-                run_window(&mut *island, at, until, islands.every_cycle, shared, index, next);
+                let due = run_window(&mut *island, at, until, islands.every_cycle, shared, index);
+                earliest = earliest.min(due);
             }
         }
+        next.fetch_min(earliest.0, Ordering::Relaxed);
         if !shared.barrier.wait() {
             return (Stop::Failed { at: until }, at);
         }
@@ -260,6 +263,7 @@ struct Moved {
     cycle: Cycle,
 }
 
+/// Runs one island to the end of the window; when it, or what it sent, next does something.
 fn run_window<I: Island>(
     island: &mut I,
     at: Position,
@@ -267,8 +271,7 @@ fn run_window<I: Island>(
     every_cycle: bool,
     shared: &Shared,
     index: usize,
-    next: &AtomicU64,
-) {
+) -> Cycle {
     let window = Window(at.window);
     island.collect(window);
     let mut due = island.next_event(at.cycle).max(at.cycle);
@@ -284,7 +287,6 @@ fn run_window<I: Island>(
     }
     let sent = island.flush(window);
     shared.wake[index].store(due.0, Ordering::Relaxed);
-    next.fetch_min(due.min(sent).0, Ordering::Relaxed);
     if let Some(last) = last {
         shared.last.fetch_max(last.0, Ordering::Relaxed);
         shared.progress[index].store(island.progress(), Ordering::Relaxed);
@@ -292,6 +294,7 @@ fn run_window<I: Island>(
             shared.failed.fetch_min(at.window, Ordering::Relaxed);
         }
     }
+    due.min(sent)
 }
 
 #[cfg(test)]

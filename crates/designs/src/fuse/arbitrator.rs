@@ -9,7 +9,7 @@ use strata_memory::doors::{Access, Action, Refusal};
 use strata_memory::mshr::MshrId;
 use strata_memory::tags::FrameId;
 
-use super::config::SttHit;
+use super::config::{SttHit, WoroMiss};
 use super::l1d::{Bug, FuseL1d};
 use super::lines::Bank;
 use super::predictor::ReadLevel;
@@ -140,13 +140,14 @@ impl FuseL1d {
 
     fn resolve_miss(&self, access: &Access, at: Turn) -> Result<Route, Wait> {
         let level = self.predict(access.pc);
-        if level == Some(ReadLevel::WriteOnceReadOnce) || self.is_dead(access.pc) {
+        let woro = level == Some(ReadLevel::WriteOnceReadOnce) && self.policy.woro_miss == WoroMiss::Bypasses;
+        if woro || self.is_dead(access.pc) {
             self.chassis.past_room(access, None)?;
             return Ok(Route::Around);
         }
         let wanted = self.chassis.wanted(access, ByteMask::NONE);
         let fetches = usize::from(!wanted.is_empty());
-        // Placement on a miss: WORM to STT-MRAM, WM and neutral to SRAM (III-A, IV-A).
+        // Placement on a miss: WORM to STT-MRAM, the others to SRAM (III-A, IV-A).
         let to_stt = level == Some(ReadLevel::WriteOnceReadMultiple) || self.chassis.store.sram.is_none();
         let destination = if !to_stt {
             self.sram_room(access.line, fetches, at)?;

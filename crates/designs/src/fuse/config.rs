@@ -170,6 +170,18 @@ pub struct PredictorConfig {
     pub unused_threshold: Cited<u8>,
     /// Counters below it say WORM or WM.
     pub used_threshold: Cited<u8>,
+    /// Where a miss goes whose line is predicted WORO.
+    pub woro_miss: Cited<WoroMiss>,
+}
+
+/// What becomes of a miss whose line is predicted to be used once.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WoroMiss {
+    /// It goes past the cache: the line is not kept (III-A).
+    Bypasses,
+    /// Its line goes to SRAM, and to the last-level cache when evicted from there (IV-A, V-A).
+    Sram,
 }
 
 /// The dead-write predictor.

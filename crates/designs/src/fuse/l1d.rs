@@ -7,7 +7,7 @@ use strata_memory::{ByteMask, LineAddress, NodeId, Packet, ParameterError, Slice
 
 use super::approximation::Search;
 use super::arbitrator::{Turn, Wait};
-use super::config::{FuseConfig, SttHit};
+use super::config::{FuseConfig, SttHit, WoroMiss};
 use super::dead_write::{DeadWrite, Touch};
 use super::lines::{Bank, Lines};
 use super::predictor::Predictor;
@@ -18,7 +18,7 @@ use crate::chassis::{Chassis, Store};
 /// An L1D of SRAM, STT-MRAM or both.
 pub struct FuseL1d {
     pub(super) chassis: Chassis<Lines>,
-    pub(super) policy: SttPolicy,
+    pub(super) policy: Policy,
     pub(super) queue: Option<TagQueue>,
     /// When the tag queue's front may be served; never while it is empty.
     pub(super) queue_next: Cycle,
@@ -62,12 +62,13 @@ struct Seen {
     touch: Touch,
 }
 
-/// What becomes of lines in STT-MRAM that are used.
+/// What becomes of lines in STT-MRAM that are used, and of lines that are not worth a place.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct SttPolicy {
+pub(super) struct Policy {
     pub read_hit: SttHit,
     pub write_hit: SttHit,
     pub closing_writes: bool,
+    pub woro_miss: WoroMiss,
 }
 
 impl FuseL1d {
@@ -80,10 +81,11 @@ impl FuseL1d {
         let lines = super::build::lines(config);
         Ok(FuseL1d {
             chassis: Chassis::new(config.parameters(), config.rooms(), node, slices, lines),
-            policy: SttPolicy {
+            policy: Policy {
                 read_hit: config.stt.as_ref().map_or(SttHit::Stays, |stt| *stt.read_hit),
                 write_hit: config.stt.as_ref().map_or(SttHit::Stays, |stt| *stt.write_hit),
                 closing_writes: config.dead_write.as_ref().is_some_and(|config| *config.closing_writes),
+                woro_miss: config.predictor.as_ref().map_or(WoroMiss::Sram, |config| *config.woro_miss),
             },
             queue: config.queues.as_ref().map(|queues| TagQueue::new(*queues.tag_queue_entries)),
             queue_next: Cycle::NEVER,

@@ -43,6 +43,8 @@
 //! 13. A fill and each store count as a write of a line for the accuracy (V-A). Lines never kept are not judged.
 //! 14. A line predicted WORO, or a dead write, goes past the cache like an access that asks for it: two loads of
 //!     it under way are two requests.
+//!     III-A calls a place for it unnecessary; V-A has Dy-FUSE choose banks and nothing else, with the miss rate of
+//!     FA-FUSE. `predictor.woro_miss` is the parameter.
 //! 15. The history table has 512 entries (IV-B: a signature of 9 bits); Table I says 1024.
 //! 16. A load that would migrate but finds no room for it is served in STT-MRAM.
 //! 17. The Oracle takes memory while it runs, as the only one.
@@ -74,7 +76,7 @@ mod tests;
 
 pub use config::{
     ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, QueueConfig, Saturated, SearchKind,
-    SramConfig, SttConfig, SttHit,
+    SramConfig, SttConfig, SttHit, WoroMiss,
 };
 pub use l1d::FuseL1d;
 pub use statistics::FuseStatistics;
