@@ -5,7 +5,7 @@ use serde::Deserialize;
 use super::Kind;
 use crate::grid::{Mean, divide};
 use crate::metric::Metric;
-use crate::paper::{FigureJob, MeasurementText, Paper};
+use crate::paper::{FigureJob, MeasurementText, Normalise, Paper};
 use crate::question::{Answers, Cell};
 use crate::variant::Variant;
 
@@ -52,6 +52,7 @@ pub struct Measurement<'a> {
     /// What is measured; several for one mean, or to find the best of, each then with its number.
     variants: Vec<(Variant, Option<f64>)>,
     over: Option<Variant>,
+    bars: Option<(&'a Metric, Variant)>,
     workloads: &'a [String],
     reduce: Reduce,
 }
@@ -72,7 +73,14 @@ impl<'a> Measurement<'a> {
         if text.over.is_none() && matches!(text.kind, Kind::Change | Kind::Ratio) {
             return Err("a change or ratio is over something: expected `over`".into());
         }
+        if text.bars.is_some() && text.over.is_none() {
+            return Err("a figure's bars are compared with each other: expected `over`".into());
+        }
         let metric = paper.metric(&text.metric)?;
+        let base = |bars: &Normalise| {
+            let metric = bars.metric.as_ref().map_or(Ok(metric), |name| paper.metric(name))?;
+            Ok::<_, String>((metric, variant(&bars.system)?))
+        };
         Ok(Measurement {
             text,
             metric,
@@ -82,6 +90,7 @@ impl<'a> Measurement<'a> {
                 .map(|(name, number)| Ok((variant(name)?, number)))
                 .collect::<Result<_, String>>()?,
             over: text.over.as_deref().map(variant).transpose()?,
+            bars: text.bars.as_ref().map(base).transpose()?,
             workloads: paper.workloads(&text.workloads)?,
             reduce: text.reduce.unwrap_or(paper.mean.into()),
         })
@@ -90,8 +99,9 @@ impl<'a> Measurement<'a> {
     /// The jobs that it needs.
     pub fn jobs(&self) -> Vec<FigureJob<'a>> {
         let systems = self.variants.iter().map(|(variant, _)| (self.metric, variant));
-        let all: Vec<(&Metric, &Variant)> =
-            systems.chain(self.over.iter().map(|variant| (self.over_metric, variant))).collect();
+        let over = self.over.iter().map(|variant| (self.over_metric, variant));
+        let bars = self.bars.iter().map(|(metric, variant)| (*metric, variant));
+        let all: Vec<(&Metric, &Variant)> = systems.chain(over).chain(bars).collect();
         let of = |workload: &'a String| {
             all.iter().map(|(metric, variant)| FigureJob {
                 kind: metric.kind,
@@ -114,11 +124,17 @@ impl<'a> Measurement<'a> {
         if let Some((_, number)) = best {
             return Ok(number);
         }
-        let mut numbers = Vec::new();
-        for (variant, _) in &self.variants {
-            numbers.extend(self.numbers(answers, variant)?);
-        }
-        let number = self.reduce.of(&numbers)?;
+        let number = match (&self.bars, &self.over) {
+            (Some((metric, base)), Some(over)) => {
+                let bars = Some((*metric, base));
+                let numbers = self.all(answers, bars)?;
+                let over = self.numbers(answers, (self.over_metric, over), bars)?;
+                divide(self.reduce.of(&numbers), &self.reduce.of(&over))?
+            }
+            (_, over) => {
+                self.reduce.of(&self.all(answers, over.as_ref().map(|over| (self.over_metric, over)))?)?
+            }
+        };
         Ok(match self.text.kind {
             Kind::Change => 100.0 * (number - 1.0),
             Kind::Ratio | Kind::Share | Kind::Level => number,
@@ -127,9 +143,10 @@ impl<'a> Measurement<'a> {
 
     /// The greatest mean, and the number that goes with its system.
     fn best(&self, answers: &mut Answers<'_>) -> Result<(f64, f64), String> {
+        let over = self.over.as_ref().map(|over| (self.over_metric, over));
         let mut best = (f64::NEG_INFINITY, f64::NAN);
         for (variant, number) in &self.variants {
-            let mean = self.reduce.of(&self.numbers(answers, variant)?)?;
+            let mean = self.reduce.of(&self.numbers(answers, (self.metric, variant), over)?)?;
             if mean > best.0 {
                 best = (mean, number.expect("each system to choose from has a number"));
             }
@@ -137,15 +154,28 @@ impl<'a> Measurement<'a> {
         Ok(best)
     }
 
+    /// The numbers of all that is measured.
+    fn all(&self, answers: &mut Answers<'_>, over: Option<(&Metric, &Variant)>) -> Result<Vec<f64>, String> {
+        let mut numbers = Vec::new();
+        for (variant, _) in &self.variants {
+            numbers.extend(self.numbers(answers, (self.metric, variant), over)?);
+        }
+        Ok(numbers)
+    }
+
     /// A number a workload.
-    fn numbers(&self, answers: &mut Answers<'_>, variant: &Variant) -> Result<Vec<f64>, String> {
+    fn numbers(
+        &self,
+        answers: &mut Answers<'_>,
+        (metric, variant): (&Metric, &Variant),
+        over: Option<(&Metric, &Variant)>,
+    ) -> Result<Vec<f64>, String> {
         let mut numbers = Vec::new();
         let mut lacking: Vec<(&str, String)> = Vec::new();
         for workload in self.workloads {
-            let mut cell = answers.value(self.metric, workload, variant);
-            if let Some(over) = &self.over {
-                cell = cell
-                    .and_then(|value| divide(Ok(value), &answers.value(self.over_metric, workload, over)));
+            let mut cell = answers.value(metric, workload, variant);
+            if let Some((over_metric, over)) = over {
+                cell = cell.and_then(|value| divide(Ok(value), &answers.value(over_metric, workload, over)));
             }
             match cell {
                 Ok(value) => numbers.push(value * self.text.scale),

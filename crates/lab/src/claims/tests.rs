@@ -1,4 +1,9 @@
+use std::path::Path;
+
 use super::*;
+use crate::job::Job;
+use crate::record::{Record, Value};
+use crate::store::{self, tests::Folder};
 use Verdict::{Contradicted, Direction, Reproduced};
 
 /// A number this much past a boundary is past it.
@@ -152,4 +157,40 @@ fn what_is_measured_and_not_reproduced_needs_an_explanation() {
     assert!(!row(Contradicted, Some("because")).lacks_explanation());
     assert!(!row(Reproduced, None).lacks_explanation());
     assert!(!row(Verdict::NotMeasured, Some("not run yet")).lacks_explanation());
+}
+
+/// Two systems' stalls on two workloads, over a third system's.
+#[test]
+fn a_claim_of_bars_compares_means_and_one_of_quotients_takes_their_mean() {
+    let text = |measured: &str| {
+        format!(
+            "name = \"p\"\ntitle = \"t\"\nmachine = \"gtx480\"\nmean = \"arithmetic\"\n\
+             [workloads]\nall = [\"saxpy\", \"gemm\"]\n\
+             [systems]\nbase = {{}}\nold = {{ sets = [\"l1d.ways=8\"] }}\nnew = {{ sets = [\"l1d.ways=16\"] }}\n\
+             [measured]\na = {{ kind = \"change\", metric = \"cycles\", system = \"new\", over = \"old\"{measured} }}\n"
+        )
+    };
+    let quotients = Paper::parse(Path::new("p.toml"), &text("")).unwrap();
+    let bars = Paper::parse(Path::new("p.toml"), &text(", bars = { system = \"base\" }")).unwrap();
+    let folder = Folder::new("bars");
+    for (system, saxpy, gemm) in [("base", 100, 1000), ("old", 1, 500), ("new", 50, 250)] {
+        for (workload, cycles) in [("saxpy", saxpy), ("gemm", gemm)] {
+            let job = Job::timing(workload, Size::Test, &bars.variant(system, None).unwrap()).unwrap();
+            let (group, counter, value) = ("run".into(), "cycles".into(), Value::Count(cycles));
+            let rows = vec![crate::record::Row { launch: None, group, counter, value }];
+            store::put(&folder.0, &Record { job, rows }).unwrap();
+        }
+    }
+    let (store, _) = Store::open(&folder.0).unwrap();
+    let measured = |paper: &Paper| {
+        let measurement = Measurement::new(paper, &paper.measured["a"]).unwrap();
+        measurement.value(&mut Answers::new(&store, Size::Test)).unwrap()
+    };
+    // 50 / 1 and 250 / 500; (0.5 + 0.25) / 2 over (0.01 + 0.5) / 2.
+    assert!((measured(&quotients) - 100.0 * (25.25 - 1.0)).abs() < 1e-9);
+    assert!((measured(&bars) - 100.0 * (0.75 / 0.51 - 1.0)).abs() < 1e-9);
+    let alone =
+        text("").replace(", over = \"old\"", ", bars = { system = \"base\" }").replace("change", "level");
+    let error = Paper::parse(Path::new("p.toml"), &alone).unwrap_err();
+    assert!(error.contains("a figure's bars are compared with each other: expected `over`"), "{error}");
 }

@@ -75,13 +75,13 @@ fn all() -> String {
     "all".into()
 }
 
-/// What a figure's numbers are divided by.
+/// What the numbers of a figure, or of its bars, are divided by.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Normalise {
-    /// A system of the figure.
+    /// A system.
     pub system: String,
-    /// A metric of the figure; the only one where absent.
+    /// A metric; the only one, or the one measured, where absent.
     pub metric: Option<String>,
 }
 
@@ -162,6 +162,9 @@ pub struct MeasurementText {
     pub over: Option<String>,
     /// The metric of that system; the same where absent.
     pub over_metric: Option<String>,
+    /// Both systems are read off a figure's bars: what its bars are normalised to, by workload. The number is then the
+    /// quotient of the two mean bars, not the mean of quotients, which one near 0 would decide.
+    pub bars: Option<Normalise>,
     /// Multiplies each workload's number: 100 makes percent of a quotient.
     #[serde(default = "one")]
     pub scale: f64,

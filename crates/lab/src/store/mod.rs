@@ -7,7 +7,7 @@
 pub mod columns;
 mod log;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

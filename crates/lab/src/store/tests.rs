@@ -5,10 +5,10 @@ use crate::variant::Variant;
 use strata_workloads::Size;
 
 /// A folder of one's own, removed at the end.
-struct Folder(PathBuf);
+pub(crate) struct Folder(pub PathBuf);
 
 impl Folder {
-    fn new(name: &str) -> Folder {
+    pub fn new(name: &str) -> Folder {
         let path = std::env::temp_dir().join(format!("strata-store-{name}-{}", std::process::id()));
         fs::create_dir_all(&path).unwrap();
         Folder(path)
