@@ -6,6 +6,7 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use strata_gpu::machine::Machine;
 use strata_workloads::{Arg, Device};
 use support::{PLAIN, gtx480, module, on_device};
 
@@ -53,7 +54,14 @@ const KERNEL: &str = ".visible .entry k(.param .u64 in, .param .u32 rounds) {\n.
 
 #[test]
 fn ten_times_the_work_allocates_no_more() {
-    on_device(&gtx480(&[]), PLAIN, &module(KERNEL), |device| {
+    let fuse = |system| Machine::load_with("gtx480", Some(system), &[]).expect("a system that comes along");
+    for machine in [gtx480(&[]), fuse("by-nvm"), fuse("hybrid"), fuse("dy-fuse")] {
+        no_more_on(&machine);
+    }
+}
+
+fn no_more_on(machine: &Machine) {
+    on_device(machine, PLAIN, &module(KERNEL), |device| {
         let input = device.alloc("in", 1 << 18).unwrap();
         device.fill(input, 0, 1 << 18).unwrap();
         let mut launch = |rounds: u32| {

@@ -28,16 +28,17 @@ pub(super) struct Places {
 impl Places {
     pub fn new(shape: PlacesShape, first: u32) -> Places {
         let bits = if shape.sets.is_power_of_two() { shape.sets.trailing_zeros() } else { 0 };
-        let mut places = Places { shape, bits, first, next: Vec::new(), before: Vec::new() };
+        let nodes = shape.sets * (1 + shape.ways);
+        let mut places = Places { shape, bits, first, next: vec![0; nodes], before: vec![0; nodes] };
         places.reset();
         places
     }
 
     /// As at the start: every frame is empty.
     pub fn reset(&mut self) {
-        let nodes = self.shape.sets * (1 + self.shape.ways);
-        self.next = (0..nodes as u32).collect();
-        self.before.clone_from(&self.next);
+        for (node, (next, before)) in self.next.iter_mut().zip(&mut self.before).enumerate() {
+            (*next, *before) = (node as u32, node as u32);
+        }
         for place in 0..self.frames() {
             self.link_last(place / self.shape.ways, place);
         }

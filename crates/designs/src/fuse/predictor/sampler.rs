@@ -41,7 +41,8 @@ pub(in crate::fuse) struct Sampler {
 
 impl Sampler {
     pub fn new(shape: SamplerShape) -> Sampler {
-        Sampler { shape, sets: vec![Vec::with_capacity(shape.ways); shape.sets] }
+        let sets = (0..shape.sets).map(|_| Vec::with_capacity(shape.ways)).collect();
+        Sampler { shape, sets }
     }
 
     /// A request of the warp, or cache set, that a set of the sampler stands for.
