@@ -14,6 +14,7 @@ mod progress;
 mod repro;
 mod run;
 mod sweep;
+mod timeline;
 mod workload;
 
 use std::process::ExitCode;

@@ -1,6 +1,6 @@
 //! `strata run`.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use strata_gpu::machine::Machine;
@@ -10,7 +10,7 @@ use strata_workloads::HostProgram;
 use strata_workloads::launch_file;
 
 use crate::progress::Bar;
-use crate::{Finished, print, workload};
+use crate::{Finished, print, timeline, workload};
 
 /// Arguments of `strata run`.
 #[derive(Args)]
@@ -45,6 +45,12 @@ pub struct RunArguments {
     /// Write everything as JSON to a file, or `-` for standard output (in place of the summary).
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
+    /// Write what was counted over time, and its energy, to a CSV file: a line a span.
+    #[arg(long, value_name = "FILE.csv")]
+    timeline: Option<PathBuf>,
+    /// Cycles of a span of the timeline.
+    #[arg(long, value_name = "CYCLES", default_value_t = 10_000, requires = "timeline")]
+    span: u64,
 }
 
 /// Runs and reports.
@@ -57,6 +63,9 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     if threads == 0 {
         return Err("--threads 0: expected at least 1".into());
     }
+    if arguments.span == 0 {
+        return Err("--span 0: expected at least 1".into());
+    }
     let mut bar = Bar::new(program.name());
     let mut show = |progress: &strata_gpu::Progress| bar.show(progress);
     let outcome = run_on_gpu(RunRequest {
@@ -68,11 +77,15 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         window: arguments.window,
         check: arguments.check,
         max_cycles: arguments.max_cycles,
+        sample_cycles: arguments.timeline.is_some().then_some(arguments.span),
         progress: &mut show,
     });
     bar.finish();
     let result = outcome.map_err(|error| error.to_string())?;
     report(&result, arguments.json.as_deref())?;
+    if let Some(path) = &arguments.timeline {
+        timeline::write(path, &result)?;
+    }
     match result.verdict {
         Verdict::Wrong(problems) => {
             for problem in problems {

@@ -144,6 +144,29 @@ fn json_goes_to_a_file_beside_the_summary() {
 }
 
 #[test]
+fn a_timeline_is_a_table_that_adds_up() {
+    let folder = folder("timeline", &[]);
+    let path = |name: &str| folder.join(name).display().to_string();
+    well(&["run", "bfs", "--timeline", &path("t.csv"), "--span", "500", "--json", &path("run.json")]);
+    let run = json(&std::fs::read_to_string(path("run.json")).unwrap());
+    let mut table = csv::Reader::from_path(path("t.csv")).unwrap();
+    let header = table.headers().unwrap().clone();
+    let column = |name: &str| {
+        let column = header.iter().position(|other| other == name);
+        column.unwrap_or_else(|| panic!("no column `{name}` among {header:?}"))
+    };
+    let (from, to) = (column("from_cycle"), column("to_cycle"));
+    let (issued, leakage) = (column("sm.issued"), column("energy.dram.leakage_pj"));
+    let lines: Vec<csv::StringRecord> = table.records().map(Result::unwrap).collect();
+    let sum = |of: &dyn Fn(&csv::StringRecord) -> f64| lines.iter().map(of).sum::<f64>();
+    let number = |line: &csv::StringRecord, at: usize| line[at].parse::<f64>().unwrap();
+    assert_eq!(sum(&|line| number(line, to) - number(line, from)), run["cycles"].as_f64().unwrap());
+    assert_eq!(sum(&|line| number(line, issued)), run["statistics"]["sm"]["issued"].as_f64().unwrap());
+    let leaked = run["energy"]["structures"]["dram"]["leakage_pj"].as_f64().unwrap();
+    assert!((sum(&|line| number(line, leakage)) - leaked).abs() < 1e-6 * leaked, "of {leaked}");
+}
+
+#[test]
 fn lists_are_json_too() {
     let names = |what| {
         let rows = json(&well(&["list", what, "--json"]));
@@ -273,6 +296,8 @@ const REFUSED: &[(&[&str], &str)] = &[
         "error: no energy of `l3`, expected one of constant_cache, dram, execution, ",
     ),
     (&["area", "--system", "nothing"], "error: nothing: no such system, expected one of "),
+    (&["run", "saxpy", "--span", "5"], "error: the following required arguments were not provided:"),
+    (&["run", "saxpy", "--timeline", "t.csv", "--span", "0"], "error: --span 0: expected at least 1"),
     (&["fly"], "error: unrecognized subcommand 'fly'"),
     (&["run", "saxpy", "--frobnicate"], "error: unexpected argument '--frobnicate' found"),
 ];

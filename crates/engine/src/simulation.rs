@@ -40,6 +40,8 @@ pub enum Stop {
     },
     /// The cycle limit was reached.
     CycleLimit,
+    /// The cycle to pause at was reached: the next run goes on from there.
+    Paused,
     /// An island asked to stop.
     Failed {
         /// End of the window in which it did.
@@ -55,6 +57,16 @@ pub struct Simulation<I> {
     now: Cycle,
     window: Window,
     every_cycle: bool,
+    /// What the run that paused knew.
+    paused: Option<Memory>,
+}
+
+/// What a run must remember over a pause.
+#[derive(Clone, Copy)]
+struct Memory {
+    moved: Moved,
+    /// The last cycle in which an island was ticked.
+    last: Cycle,
 }
 
 /// What the threads of a run share.
@@ -83,7 +95,7 @@ impl<I: Island> Simulation<I> {
             island.hang(bell);
         }
         let islands = islands.into_iter().map(Mutex::new).collect();
-        Simulation { islands, bells, now: Cycle::ZERO, window: Window(0), every_cycle: false }
+        Simulation { islands, bells, now: Cycle::ZERO, window: Window(0), every_cycle: false, paused: None }
     }
 
     /// From now on every island is ticked in every cycle, those included in which nothing can change. Results are
@@ -109,37 +121,53 @@ impl<I: Island> Simulation<I> {
 
     /// Runs until nothing is left to do. `observe` is told the cycle now and then, on this thread.
     pub fn run(&mut self, options: RunOptions, observe: &mut dyn FnMut(Cycle)) -> Stop {
+        self.run_until(Cycle::NEVER, options, observe)
+    }
+
+    /// As [`Simulation::run`], but stops with [`Stop::Paused`] before cycle `pause` is simulated. Then islands may be
+    /// looked at; the next run goes on as if there had been no pause.
+    pub fn run_until(&mut self, pause: Cycle, options: RunOptions, observe: &mut dyn FnMut(Cycle)) -> Stop {
         assert!(options.threads >= 1 && options.window >= 1, "a run has threads and a window");
         let count = self.islands.len();
         let threads = options.threads.min(count.max(1));
-        let start = self.islands_mut_next_event();
+        let paused = self.paused.take();
+        // Items may be under way that no island knows of.
+        let start = if paused.is_some() { self.now } else { self.islands_mut_next_event() };
+        let progress: Vec<u64> = self.islands_mut().map(|island| island.progress()).collect();
+        let memory = paused.unwrap_or(Memory {
+            moved: Moved { progress: sum(progress.iter().copied()), cycle: start },
+            last: self.now,
+        });
         let shared = Shared {
             barrier: Barrier::new(threads),
             next: [const { AtomicU64::new(u64::MAX) }; 3],
-            last: AtomicU64::new(self.now.0),
+            last: AtomicU64::new(memory.last.0),
             failed: AtomicU64::new(u64::MAX),
-            progress: (0..count).map(|_| AtomicU64::new(0)).collect(),
+            progress: progress.into_iter().map(AtomicU64::new).collect(),
             claimed: (0..count).map(|_| AtomicU64::new(u64::MAX)).collect(),
             // Set up since the last run: every island is looked at once.
             wake: (0..count).map(|_| AtomicU64::new(0)).collect(),
         };
         let idle = start == Cycle::NEVER;
         let start = if self.every_cycle && !idle { self.now } else { start };
-        let begin = Position { cycle: start, window: self.window.0 };
+        let begin = Position { cycle: start, window: self.window.0, moved: memory.moved };
         let islands = Islands { islands: &self.islands, bells: &self.bells, every_cycle: self.every_cycle };
         let (stop, end) = std::thread::scope(|scope| {
             for thread in 1..threads {
                 let shared = &shared;
                 scope.spawn(move || {
                     let _poison = shared.barrier.poison_on_panic();
-                    work(islands, shared, options, thread, threads, begin, &mut |_| {})
+                    work(islands, shared, options, pause, (thread, threads), begin, &mut |_| {})
                 });
             }
             let _poison = shared.barrier.poison_on_panic();
-            work(islands, &shared, options, 0, threads, begin, observe)
+            work(islands, &shared, options, pause, (0, threads), begin, observe)
         });
         self.now = end.cycle;
         self.window = Window(end.window);
+        if stop == Stop::Paused {
+            self.paused = Some(Memory { moved: end.moved, last: Cycle(shared.last.into_inner()) });
+        }
         stop
     }
 
@@ -178,6 +206,11 @@ impl<I> Copy for Islands<'_, I> {}
 struct Position {
     cycle: Cycle,
     window: u64,
+    moved: Moved,
+}
+
+fn sum(counts: impl Iterator<Item = u64>) -> u64 {
+    counts.fold(0, u64::wrapping_add)
 }
 
 /// The loop of one thread. All threads take the same decisions from the same shared values.
@@ -185,22 +218,24 @@ fn work<I: Island>(
     islands: Islands<'_, I>,
     shared: &Shared,
     options: RunOptions,
-    thread: usize,
-    threads: usize,
+    pause: Cycle,
+    (thread, threads): (usize, usize),
     begin: Position,
     observe: &mut dyn FnMut(Cycle),
 ) -> (Stop, Position) {
     let mut at = begin;
-    let mut moved = Moved { progress: 0, cycle: begin.cycle };
     loop {
         if at.cycle == Cycle::NEVER {
             let last = Cycle(shared.last.load(Ordering::Relaxed));
-            return (Stop::Quiet { last }, Position { cycle: last.next(), window: at.window });
+            return (Stop::Quiet { last }, Position { cycle: last.next(), ..at });
+        }
+        if at.cycle >= pause {
+            return (Stop::Paused, Position { cycle: pause, ..at });
         }
         if at.cycle >= options.limit {
             return (Stop::CycleLimit, at);
         }
-        let until = at.cycle + options.window;
+        let until = (at.cycle + options.window).min(pause);
         shared.next[((at.window + 1) % 3) as usize].store(u64::MAX, Ordering::Relaxed);
         let next = &shared.next[(at.window % 3) as usize];
         let mut earliest = Cycle::NEVER;
@@ -232,15 +267,14 @@ fn work<I: Island>(
         let window = at.window + 1;
         // A thread that is ahead may have seen a failure of the next window: then all stop after that one.
         if shared.failed.load(Ordering::Relaxed) <= at.window {
-            return (Stop::Failed { at: until }, Position { cycle: until, window });
+            return (Stop::Failed { at: until }, Position { cycle: until, window, ..at });
         }
         if window.is_multiple_of(64) {
-            let progress =
-                shared.progress.iter().map(|count| count.load(Ordering::Relaxed)).fold(0, u64::wrapping_add);
-            if progress != moved.progress {
-                moved = Moved { progress, cycle: until };
-            } else if until.since(moved.cycle) > options.patience_cycles {
-                return (Stop::Stuck { at: until }, Position { cycle: until, window });
+            let progress = sum(shared.progress.iter().map(|count| count.load(Ordering::Relaxed)));
+            if progress != at.moved.progress {
+                at.moved = Moved { progress, cycle: until };
+            } else if until.since(at.moved.cycle) > options.patience_cycles {
+                return (Stop::Stuck { at: until }, Position { cycle: until, window, ..at });
             }
             // Nobody may run ahead and change the counts that another thread is adding up.
             if !shared.barrier.wait() {
@@ -253,11 +287,12 @@ fn work<I: Island>(
             _ if islands.every_cycle => until,
             _ => next.max(until),
         };
-        at = Position { cycle, window };
+        at = Position { cycle, window, ..at };
     }
 }
 
 /// When something last moved.
+#[derive(Clone, Copy)]
 struct Moved {
     progress: u64,
     cycle: Cycle,
@@ -414,6 +449,62 @@ mod tests {
         let (skipping, ticking) = (run(false), run(true));
         assert_eq!(skipping.0, ticking.0);
         assert!(ticking.1 > 3 * ticking.0.1.0, "every island in every cycle: {} ticks", ticking.1);
+    }
+
+    #[test]
+    fn pauses_change_nothing() {
+        let run = |every: Option<u64>, threads| {
+            let mut simulation = circle(4, 9);
+            let options = RunOptions { threads, window: 9, patience_cycles: 300, limit: Cycle::NEVER };
+            let (mut pauses, mut pause) = (0, Cycle(every.unwrap_or(0)));
+            let stop = loop {
+                let Some(every) = every else { break simulation.run(options, &mut |_| {}) };
+                match simulation.run_until(pause, options, &mut |_| {}) {
+                    Stop::Paused => assert_eq!(simulation.now(), pause, "exactly there"),
+                    stop => break stop,
+                }
+                (pauses, pause) = (pauses + 1, pause + every);
+            };
+            let logs: Vec<_> = simulation.islands_mut().map(|runner| runner.log.clone()).collect();
+            ((stop, simulation.now(), logs), pauses)
+        };
+        let (expected, _) = run(None, 1);
+        for (every, threads) in [(1, 1), (2, 3), (7, 1), (100, 2)] {
+            let (paused, pauses) = run(Some(every), threads);
+            assert_eq!(paused, expected, "every {every} cycles on {threads} threads");
+            assert!(pauses > 40, "{pauses} pauses");
+        }
+    }
+
+    /// Moves nothing and never ends.
+    struct Spinner;
+
+    impl Island for Spinner {
+        fn hang(&mut self, _: &Doorbell) {}
+        fn collect(&mut self, _: Window) {}
+        fn tick(&mut self, _: Cycle) {}
+        fn next_event(&self, now: Cycle) -> Cycle {
+            now
+        }
+        fn flush(&mut self, _: Window) -> Cycle {
+            Cycle::NEVER
+        }
+        fn progress(&self) -> u64 {
+            0
+        }
+        fn waits(&self, _: &mut Vec<String>) {}
+    }
+
+    #[test]
+    fn the_watchdog_counts_over_pauses() {
+        let mut simulation = Simulation::new(vec![Spinner]);
+        let options = RunOptions { threads: 1, window: 1, patience_cycles: 1000, limit: Cycle::NEVER };
+        let mut pause = Cycle(10);
+        while simulation.run_until(pause, options, &mut |_| {}) == Stop::Paused {
+            pause = pause + 10;
+            assert!(pause < Cycle(2000), "nothing moves, and nobody notices");
+        }
+        assert!(simulation.now() > Cycle(1000));
     }
 
     #[test]

@@ -40,6 +40,8 @@ pub struct Finished {
     pub occupancy: Occupancy,
     /// What it printed, by CTA and warp.
     pub prints: Vec<Print>,
+    /// What had been counted since the machine was built, every [`Gpu::sample_every`] cycles of the launch.
+    pub samples: Vec<(u64, Vec<Group>)>,
 }
 
 /// Most sentences of a deadlock report.
@@ -54,6 +56,7 @@ pub struct Gpu {
     patience: u64,
     window: u64,
     options: GpuOptions,
+    sample_cycles: Option<u64>,
     ctas_done: Arc<AtomicU64>,
 }
 
@@ -85,6 +88,7 @@ impl Gpu {
             patience: *file.gpu.watchdog_cycles,
             window,
             options,
+            sample_cycles: None,
             ctas_done: Arc::new(AtomicU64::new(0)),
         };
         let bytes = *file.gpu.memory_mib << 20;
@@ -99,6 +103,16 @@ impl Gpu {
     /// From now on no cycle is skipped: slower, with the same results. For tests.
     pub fn tick_every_cycle(&mut self) {
         self.simulation.tick_every_cycle();
+    }
+
+    /// From now on launches note what was counted, every so many cycles, at least 1. Results are the same.
+    pub fn sample_every(&mut self, cycles: u64) {
+        self.sample_cycles = Some(cycles.max(1));
+    }
+
+    /// Whether launches note what was counted.
+    pub fn is_sampled(&self) -> bool {
+        self.sample_cycles.is_some()
     }
 
     /// Cycles of a window.
@@ -134,24 +148,46 @@ impl Gpu {
             limit: self.options.limit,
         };
         let ctas_done = self.ctas_done.clone();
-        let stop = self.simulation.run(options, &mut |now| observe(now, ctas_done.load(Ordering::Relaxed)));
+        let mut observe = |now| observe(now, ctas_done.load(Ordering::Relaxed));
+        let mut samples = Vec::new();
+        let stop = loop {
+            let next = |every: u64| start + every * (samples.len() as u64 + 1);
+            // Once all CTAs have ended, what is left is the machine coming to rest.
+            let running = self.dispatcher().finished_at().is_none();
+            let pause = self.sample_cycles.filter(|_| running).map_or(Cycle::NEVER, next);
+            match self.simulation.run_until(pause, options, &mut observe) {
+                Stop::Paused if self.dispatcher().finished_at().is_none() => {
+                    self.settle(pause);
+                    samples.push((pause.since(start), self.statistics()));
+                }
+                Stop::Paused => {}
+                stop => break stop,
+            }
+        };
         let finished_at = self.dispatcher().finished_at();
         match (stop, finished_at) {
             (Stop::Quiet { .. }, Some(end)) => {
                 let now = self.simulation.now();
+                self.settle(now);
                 let mut prints = Vec::new();
                 for index in 0..self.sms {
-                    let sm = self.sm(index);
-                    sm.settle(now);
-                    prints.extend(sm.take_prints());
+                    prints.extend(self.sm(index).take_prints());
                 }
                 prints.sort_by_key(|print| (print.cta, print.warp));
-                Ok(Finished { cycles: end.next().since(start), occupancy, prints })
+                Ok(Finished { cycles: end.next().since(start), occupancy, prints, samples })
             }
             (Stop::Quiet { last }, None) => Err(self.explain("can never finish", last)),
             (Stop::Stuck { at }, _) => Err(self.explain("is stuck", at)),
             (Stop::CycleLimit, _) => Err(self.explain("reached the cycle limit", self.options.limit)),
             (Stop::Failed { .. }, _) => Err(self.first_fault()),
+            (Stop::Paused, _) => unreachable!("a launch goes on after a pause"),
+        }
+    }
+
+    /// Completes the SMs' statistics up to, not including, a cycle.
+    fn settle(&mut self, end: Cycle) {
+        for index in 0..self.sms {
+            self.sm(index).settle(end);
         }
     }
 

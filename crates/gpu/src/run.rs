@@ -45,6 +45,8 @@ pub struct RunRequest<'a> {
     pub check: bool,
     /// Core cycles after which the run is given up.
     pub max_cycles: Option<u64>,
+    /// Also note what is counted every so many cycles of each launch.
+    pub sample_cycles: Option<u64>,
     /// Told now and then where the run stands.
     pub progress: &'a mut dyn FnMut(&Progress),
 }
@@ -74,12 +76,15 @@ impl std::error::Error for RunError {}
 /// # Errors
 /// When it does not get there. Wrong results are no error: see [`RunResult::verdict`].
 pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
-    let RunRequest { program, size, machine, overrides, threads, window, check, max_cycles, progress } =
-        request;
+    let RunRequest { program, size, machine, overrides, threads, window, check, .. } = request;
+    let RunRequest { max_cycles, sample_cycles, progress, .. } = request;
     let limit = max_cycles.map_or(Cycle::NEVER, Cycle);
     let options = GpuOptions { threads, window, limit };
     let mut timed =
         TimedDevice::new(machine, program.module(), options, progress).map_err(RunError::Refused)?;
+    if let Some(cycles) = sample_cycles {
+        timed.sample_every(cycles);
+    }
     let (outcome, differences) = if check {
         let memory = *machine.file().gpu.memory_mib << 20;
         let mut reference = ReferenceDevice::new(

@@ -110,6 +110,7 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
         window: None,
         check: false,
         max_cycles: None,
+        sample_cycles: None,
         progress: &mut |_| (),
     })
     .map_err(|error| error.to_string())?;

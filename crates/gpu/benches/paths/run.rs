@@ -37,6 +37,7 @@ fn whole(name: &'static str) -> Path {
             window: None,
             check: false,
             max_cycles: None,
+            sample_cycles: None,
             progress: &mut |_| {},
         });
         black_box(result.unwrap_or_else(|error| panic!("{error}")));

@@ -20,7 +20,7 @@ use crate::energy::{EnergyReport, Meter};
 use crate::gpu::{Gpu, GpuOptions};
 use crate::machine::Machine;
 use crate::program::Program;
-use crate::results::LaunchResult;
+use crate::results::{LaunchResult, Sample};
 
 /// A modelled GPU with a module loaded.
 pub struct TimedDevice<'a> {
@@ -122,6 +122,11 @@ impl<'a> TimedDevice<'a> {
         Some(self.meter.as_ref()?.report(&self.gpu.statistics(), cycles))
     }
 
+    /// From now on launches have samples, every so many cycles.
+    pub fn sample_every(&mut self, cycles: u64) {
+        self.gpu.sample_every(cycles);
+    }
+
     /// Host seconds inside launches.
     pub fn seconds(&self) -> f64 {
         self.seconds
@@ -195,6 +200,10 @@ impl<'a> TimedDevice<'a> {
             after.iter().zip(&before).map(|(after, before)| after.since(before)).collect();
         let issued = Issued::of(&counted);
         let energy = self.meter.as_ref().map(|meter| meter.report(&counted, finished.cycles));
+        let samples = match self.gpu.is_sampled() {
+            true => samples(self.meter.as_ref(), before, finished.samples, (finished.cycles, after)),
+            false => Vec::new(),
+        };
         let gpu = &mut self.gpu;
         let printed = finished
             .prints
@@ -214,6 +223,7 @@ impl<'a> TimedDevice<'a> {
             limiter: finished.occupancy.limiter.to_string(),
             printed,
             energy,
+            samples,
         })
     }
 }
@@ -299,4 +309,25 @@ impl Device for TimedDevice<'_> {
         self.launches.push(result);
         Ok(())
     }
+}
+
+/// The spans between a launch's beginning, its samples and its end. What is counted after the last completion, while
+/// the machine comes to rest, belongs to the last span.
+fn samples(
+    meter: Option<&Meter>,
+    before: Vec<Group>,
+    noted: Vec<(u64, Vec<Group>)>,
+    end: (u64, Vec<Group>),
+) -> Vec<Sample> {
+    let cycles = end.0;
+    let inside = noted.into_iter().filter(|(at, _)| *at < cycles);
+    let mut from = (0, before);
+    let mut spans = Vec::new();
+    for to in inside.chain(std::iter::once(end)) {
+        let counted: Vec<Group> = to.1.iter().zip(&from.1).map(|(to, from)| to.since(from)).collect();
+        let energy = meter.map(|meter| meter.report(&counted, to.0 - from.0));
+        spans.push(Sample { from: from.0, to: to.0, counted, energy });
+        from = to;
+    }
+    spans
 }

@@ -42,6 +42,21 @@ pub struct LaunchResult {
     pub printed: Vec<String>,
     /// Its energy, when the machine has an `energy` section.
     pub energy: Option<EnergyReport>,
+    /// What happened when, if that was asked for.
+    pub samples: Vec<Sample>,
+}
+
+/// A span of a launch's time.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// Its first cycle, counted from the launch.
+    pub from: u64,
+    /// The first cycle after it.
+    pub to: u64,
+    /// What was counted in it. Waits are counted when they end.
+    pub counted: Vec<Group>,
+    /// The energy that went into it, when the machine has an `energy` section.
+    pub energy: Option<EnergyReport>,
 }
 
 /// Whether the results were right.

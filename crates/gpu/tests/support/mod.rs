@@ -46,16 +46,18 @@ pub struct How {
     pub window: Option<u64>,
     pub check: bool,
     pub max_cycles: Option<u64>,
+    pub sample_cycles: Option<u64>,
 }
 
 impl How {
-    pub const PLAIN: How = How { threads: 1, window: None, check: false, max_cycles: None };
+    pub const PLAIN: How =
+        How { threads: 1, window: None, check: false, max_cycles: None, sample_cycles: None };
     pub const CHECKED: How = How { check: true, ..How::PLAIN };
 }
 
 /// Runs a program on a machine.
 pub fn run_on(machine: &Machine, program: &dyn HostProgram, how: How) -> Result<RunResult, RunError> {
-    let How { threads, window, check, max_cycles } = how;
+    let How { threads, window, check, max_cycles, sample_cycles } = how;
     let mut progress = |_: &strata_gpu::Progress| {};
     run(RunRequest {
         program,
@@ -66,6 +68,7 @@ pub fn run_on(machine: &Machine, program: &dyn HostProgram, how: How) -> Result<
         window,
         check,
         max_cycles,
+        sample_cycles,
         progress: &mut progress,
     })
 }
