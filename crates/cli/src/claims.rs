@@ -25,6 +25,9 @@ pub struct ClaimsArguments {
     /// The store's folder.
     #[arg(long, value_name = "DIR", default_value = "strata-store")]
     store: PathBuf,
+    /// Look at the results of another version of the simulator, or of `any` when the store holds one.
+    #[arg(long, value_name = "VERSION")]
+    simulator: Option<String>,
     /// Fail when a measured claim is not reproduced and nobody says why.
     #[arg(long)]
     check: bool,
@@ -41,7 +44,7 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     {
         return Err(format!("no claims of a paper `{paper}`, expected one of {}", known.join(", ")));
     }
-    let store = sweep::open(&arguments.store)?;
+    let store = sweep::open(&arguments.store, arguments.simulator.as_deref())?;
     let papers: Vec<&str> = arguments.paper.as_deref().into_iter().collect();
     let rows = match &arguments.size {
         Some(size) => {

@@ -24,6 +24,9 @@ pub struct SweepArguments {
     /// Run nothing: show what the store holds.
     #[arg(long)]
     no_run: bool,
+    /// With `--no-run`: show the results of another version of the simulator, or of `any` when the store holds one.
+    #[arg(long, value_name = "VERSION", requires = "no_run")]
+    simulator: Option<String>,
     /// Write the missing jobs into this folder in place of running them: `strata job FILE --store DIR` runs one.
     #[arg(long, value_name = "DIR", conflicts_with = "no_run")]
     write_jobs: Option<PathBuf>,
@@ -32,7 +35,7 @@ pub struct SweepArguments {
 impl SweepArguments {
     /// Opens the store and says what was wrong with it.
     pub fn open(&self) -> Result<Store, String> {
-        open(&self.store)
+        open(&self.store, self.simulator.as_deref())
     }
 
     /// Runs, or writes down, the jobs that the store lacks. Gives the jobs that failed.
@@ -70,11 +73,14 @@ impl SweepArguments {
     }
 }
 
-/// Opens a store and says what was wrong with it.
-pub fn open(folder: &Path) -> Result<Store, String> {
-    let (store, findings) = Store::open(folder)?;
+/// Opens a store, for the results of another version of the simulator where one is named, and says what was wrong with it.
+pub fn open(folder: &Path, simulator: Option<&str>) -> Result<Store, String> {
+    let (mut store, findings) = Store::open(folder)?;
     for path in findings.corrupt {
         eprintln!("{}: is not what its name says; removed, its job runs again", path.display());
+    }
+    if let Some(version) = simulator {
+        store.look_up(version)?;
     }
     Ok(store)
 }

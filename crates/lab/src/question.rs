@@ -52,7 +52,8 @@ impl<'a> Answers<'a> {
         let profile = match self.profiles.get(workload) {
             Some(profile) => profile.clone(),
             None => {
-                let profile = Job::profile(workload, self.size);
+                let profile = Job::profile(workload, self.size)
+                    .map(|profile| Job { simulator: self.store.simulator().to_owned(), ..profile });
                 self.profiles.insert(workload.to_owned(), profile.clone());
                 profile
             }

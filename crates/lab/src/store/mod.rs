@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 use strata_workloads::Size;
 
+use crate::SIMULATOR;
 use crate::job::{Key, digest, is_digest};
 use crate::record::Record;
 
@@ -26,6 +27,8 @@ pub use log::HostTime;
 pub struct Store {
     folder: PathBuf,
     finished: BTreeMap<Key, PathBuf>,
+    /// The version whose results are looked up.
+    simulator: String,
 }
 
 /// What opening found that does not belong there.
@@ -43,7 +46,8 @@ impl Store {
     /// # Errors
     /// When the folder cannot be read or cleaned, or holds two different results of one job.
     pub fn open(folder: &Path) -> Result<(Store, Findings), String> {
-        let mut store = Store { folder: folder.to_owned(), finished: BTreeMap::new() };
+        let mut store =
+            Store { folder: folder.to_owned(), finished: BTreeMap::new(), simulator: SIMULATOR.to_owned() };
         let mut findings = Findings::default();
         if !folder.exists() {
             return Ok((store, findings));
@@ -79,6 +83,38 @@ impl Store {
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
+    }
+
+    /// The version of the simulator whose results are looked up: this one's, unless another was asked for.
+    #[must_use]
+    pub fn simulator(&self) -> &str {
+        &self.simulator
+    }
+
+    /// From now on, results are those of another version of the simulator: its name, or `any` when all that the store
+    /// holds are of one. Machines and workloads must be the present ones all the same.
+    ///
+    /// # Errors
+    /// The store holds nothing of that version, or results of several; which ones.
+    pub fn look_up(&mut self, version: &str) -> Result<(), String> {
+        let records = self.keys().map(|key| self.get(key));
+        let held: BTreeSet<String> = records
+            .filter_map(Result::transpose)
+            .map(|record| Ok(record?.job.simulator))
+            .collect::<Result<_, String>>()?;
+        let of_one = || held.iter().next().filter(|_| held.len() == 1);
+        let found = if version == "any" { of_one() } else { held.get(version) };
+        match found {
+            Some(found) => found.clone_into(&mut self.simulator),
+            None => {
+                let expected: Vec<&str> = held.iter().map(String::as_str).collect();
+                let folder = self.folder.display();
+                let expected =
+                    if held.is_empty() { "nothing: it is empty".into() } else { expected.join(", ") };
+                return Err(format!("{folder}: simulator: found `{version}`, expected one of {expected}"));
+            }
+        }
+        Ok(())
     }
 
     /// Whether a job has finished.
@@ -125,7 +161,7 @@ impl Store {
     /// When the folder cannot be read, or holds two different results of one job.
     pub fn refresh(&mut self) -> Result<(), String> {
         let (store, _) = Store::open(&self.folder)?;
-        *self = store;
+        self.finished = store.finished;
         Ok(())
     }
 }

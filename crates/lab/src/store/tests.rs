@@ -130,3 +130,28 @@ fn a_folder_that_is_not_there_is_an_empty_store_and_stays_away() {
     assert_eq!(store.keys().count(), 0);
     assert!(!path.exists());
 }
+
+#[test]
+fn another_version_s_results_are_looked_up_when_asked_for() {
+    use crate::question::Answers;
+    let folder = Folder::new("version");
+    let (here, mut there) = (record(7), record(9));
+    there.job.simulator = "0.0.1-older".into();
+    put(&folder.0, &there).unwrap();
+    let variant = Variant { name: "m".into(), base: "gtx480".into(), system: None, sets: vec![] };
+    let common = crate::metric::common();
+    let cycles = &common["cycles"];
+    let answer = |store: &Store| Answers::new(store, Size::Test).value(cycles, "saxpy", &variant);
+    let mut store = Store::open(&folder.0).unwrap().0;
+    assert_eq!(answer(&store), Err("not run yet".into()));
+    store.look_up("any").unwrap();
+    assert_eq!((store.simulator(), answer(&store)), ("0.0.1-older", Ok(9.0)));
+    put(&folder.0, &here).unwrap();
+    store.refresh().unwrap();
+    assert_eq!(answer(&store), Ok(9.0), "as before");
+    let error = store.look_up("any").unwrap_err();
+    assert!(error.ends_with(&format!("expected one of 0.0.1-older, {}", here.job.simulator)), "{error}");
+    store.look_up(&here.job.simulator.clone()).unwrap();
+    assert_eq!(answer(&store), Ok(7.0));
+    assert!(store.look_up("0.0.2").unwrap_err().contains("found `0.0.2`, expected one of 0.0.1-older, "));
+}
