@@ -35,6 +35,20 @@ pub fn text(image: Bytes) -> Answer<String> {
     image.text().get().map(str::to_owned).map_err(|_| Status::InvalidImage)
 }
 
+/// Begins the last line of a linked image that was made for so many registers a thread.
+const REGISTERS: &str = "// registers a thread at most: ";
+
+/// A linked image: the text, what its options mean for its kernels, and NUL.
+pub fn linked(text: &str, jit: &Jit) -> Box<[u8]> {
+    let limit = jit.max_registers().map(|most| format!("\n{REGISTERS}{most}")).unwrap_or_default();
+    [text.as_bytes(), limit.as_bytes(), b"\0"].concat().into_boxed_slice()
+}
+
+/// The registers that a linked image was made for.
+pub fn registers(text: &str) -> Option<u32> {
+    text.lines().next_back()?.strip_prefix(REGISTERS)?.parse().ok()
+}
+
 /// The status of what is wrong with a text.
 pub fn status(diagnostics: &Diagnostics) -> Status {
     if diagnostics.only_unsupported() { Status::NotSupported } else { Status::InvalidPtx }
@@ -55,7 +69,7 @@ pub fn load(
         Err(status)
     };
     let module = strata_workloads::Module { name, text };
-    let id = match card.load(module, jit.compile(options)) {
+    let id = match card.load(module, jit.limited(registers(text)).compile(options)) {
         Ok(id) => id,
         Err(LoadError::Text(diagnostics)) => {
             return complain(&diagnostics.to_string(), status(&diagnostics));

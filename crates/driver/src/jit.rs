@@ -91,6 +91,16 @@ impl Jit {
         strata_ptx::back::Options { max_registers, ..options }
     }
 
+    /// The most registers a thread that the client wants.
+    pub fn max_registers(&self) -> Option<u32> {
+        self.max_registers
+    }
+
+    /// The same with a limit that the text itself carries.
+    pub fn limited(self, max_registers: Option<u32>) -> Jit {
+        Jit { max_registers: self.max_registers.or(max_registers), ..self }
+    }
+
     /// Tells the client what went wrong.
     pub fn complain(&self, text: &str) -> Answer {
         self.error.write(text)

@@ -4,8 +4,6 @@
 
 mod support;
 
-use std::ptr::null_mut;
-
 use support::*;
 
 fn cuda() -> &'static Cuda {
@@ -78,9 +76,9 @@ fn handles_that_are_none_are_refused() {
     let cuda = cuda();
     let own = context(cuda);
     let (module, add) = function(cuda, ADD, "add");
-    let garbage = [null_mut(), number(1), number(0xdead_beef), number(u64::MAX), own, of(&0_u64)];
+    let garbage = [none(), number(1), number(0xdead_beef), number(u64::MAX), own, of(&0_u64)];
     let name = text("add");
-    let mut place = null_mut();
+    let mut place = none();
     for handle in garbage {
         assert_eq!(launch(cuda, handle, 1, 1, &[]), INVALID_HANDLE, "{handle:?}");
         assert_eq!(call!(cuda, "cuModuleGetFunction", to(&mut place), handle, name.as_ptr()), INVALID_HANDLE);
@@ -102,24 +100,24 @@ fn handles_that_are_none_are_refused() {
         }
         assert_eq!(call!(cuda, "cuStreamDestroy_v2", handle), INVALID_HANDLE, "{handle:?}");
     }
-    assert_eq!(call!(cuda, "cuModuleGetFunction", null_mut::<u8>(), module, name.as_ptr()), INVALID_VALUE);
-    assert_eq!(call!(cuda, "cuModuleGetFunction", to(&mut place), module, null_mut::<u8>()), INVALID_VALUE);
+    assert_eq!(call!(cuda, "cuModuleGetFunction", none(), module, name.as_ptr()), INVALID_VALUE);
+    assert_eq!(call!(cuda, "cuModuleGetFunction", to(&mut place), module, none()), INVALID_VALUE);
     assert_eq!(call!(cuda, "cuModuleGetFunction", to(&mut place), module, text("sub").as_ptr()), NOT_FOUND);
-    assert_eq!(call!(cuda, "cuModuleLoadData", to(&mut place), null_mut::<u8>()), INVALID_VALUE);
+    assert_eq!(call!(cuda, "cuModuleLoadData", to(&mut place), none()), INVALID_VALUE);
     assert_eq!(call!(cuda, "cuModuleLoadData", to(&mut place), c"\x7fELF".as_ptr()), NO_BINARY);
-    assert_eq!(call!(cuda, "cuMemAlloc_v2", null_mut::<u8>(), number(4)), INVALID_VALUE);
+    assert_eq!(call!(cuda, "cuMemAlloc_v2", none(), number(4)), INVALID_VALUE);
     assert_eq!(call!(cuda, "cuMemAlloc_v2", to(&mut place), number(0)), INVALID_VALUE);
     assert_eq!(call!(cuda, "cuMemAlloc_v2", to(&mut place), number(u64::MAX)), OUT_OF_MEMORY);
     assert_eq!(call!(cuda, "cuMemcpyHtoD_v2", number(0), of(&0_u64), number(8)), INVALID_VALUE);
     assert_eq!(call!(cuda, "cuMemcpyDtoH_v2", to(&mut place), of(&0_u64), number(8)), INVALID_VALUE);
     let words = buffer(cuda, &[0_u32; 4]);
     assert_eq!(call!(cuda, "cuMemcpyHtoD_v2", number(words), of(&[0_u8; 20]), number(17)), INVALID_VALUE);
-    assert_eq!(call!(cuda, "cuMemcpyHtoD_v2", number(words), null_mut::<u8>(), number(4)), INVALID_VALUE);
+    assert_eq!(call!(cuda, "cuMemcpyHtoD_v2", number(words), none(), number(4)), INVALID_VALUE);
     assert_eq!(call!(cuda, "cuMemFree_v2", number(words + 1)), INVALID_VALUE);
     assert_eq!(call!(cuda, "cuMemsetD32_v2", number(words + 2), number(0), number(1)), INVALID_VALUE);
     assert_eq!(call!(cuda, "cuDeviceGet", to(&mut place), number(1)), INVALID_DEVICE);
     assert_eq!(call!(cuda, "cuStreamBatchMemOp_v2"), NOT_SUPPORTED);
-    assert_eq!(launch(cuda, add, 1, 1, &[null_mut(); 4]), INVALID_VALUE, "an argument's place is null");
+    assert_eq!(launch(cuda, add, 1, 1, &[none(); 4]), INVALID_VALUE, "an argument's place is null");
 }
 
 #[test]
@@ -160,7 +158,7 @@ fn what_is_wrong_with_a_text_is_in_the_clients_log() {
     let mut log = [0xff_u8; 512];
     let options = [5_u32, 6];
     let mut values = [log.as_mut_ptr() as Any, number(512)];
-    let mut module = null_mut();
+    let mut module = none();
     let status = call!(
         cuda,
         "cuModuleLoadDataEx",
@@ -203,8 +201,8 @@ fn contexts_are_a_stack_of_each_thread() {
         let mut address = 0_u64;
         assert!(current().is_null(), "a new thread has none");
         assert_eq!(call!(cuda, "cuMemAlloc_v2", to(&mut address), number(4)), INVALID_CONTEXT);
-        assert_eq!(call!(cuda, "cuCtxPopCurrent_v2", null_mut::<u8>()), INVALID_CONTEXT);
-        let (mut a, mut b, mut popped) = (null_mut(), null_mut(), null_mut());
+        assert_eq!(call!(cuda, "cuCtxPopCurrent_v2", none()), INVALID_CONTEXT);
+        let (mut a, mut b, mut popped) = (none(), none(), none());
         assert_eq!(call!(cuda, "cuCtxCreate_v2", to(&mut a), number(0), number(0)), SUCCESS);
         assert_eq!(call!(cuda, "cuCtxCreate_v2", to(&mut b), number(0), number(0)), SUCCESS);
         assert_eq!(current(), b);
@@ -217,7 +215,7 @@ fn contexts_are_a_stack_of_each_thread() {
         assert_eq!(call!(cuda, "cuCtxDestroy_v2", a), SUCCESS);
         assert_eq!(current(), a, "the copy below is still there, but dead");
         assert_eq!(call!(cuda, "cuMemAlloc_v2", to(&mut address), number(4)), DESTROYED);
-        assert_eq!(call!(cuda, "cuCtxSetCurrent", null_mut::<u8>()), SUCCESS);
+        assert_eq!(call!(cuda, "cuCtxSetCurrent", none()), SUCCESS);
         assert!(current().is_null());
     })
     .join()
@@ -256,9 +254,9 @@ fn functions_are_found_by_name_and_version() {
 fn a_library_is_linked_loaded_and_launched() {
     let cuda = cuda();
     context(cuda);
-    let (mut link, mut image, mut bytes) = (null_mut(), null_mut(), 0_usize);
-    let none = number(0);
-    assert_eq!(call!(cuda, "cuLinkCreate_v2", none, none, none, to(&mut link)), SUCCESS);
+    let (mut link, mut image, mut bytes) = (none(), none(), 0_usize);
+    let nothing = number(0);
+    assert_eq!(call!(cuda, "cuLinkCreate_v2", nothing, nothing, nothing, to(&mut link)), SUCCESS);
     let add = |link: Any, kind: u64| {
         let (data, name) = (text(ADD), text("add.ptx"));
         call!(
@@ -269,31 +267,45 @@ fn a_library_is_linked_loaded_and_launched() {
             data.as_ptr(),
             number(ADD.len() as u64),
             name.as_ptr(),
-            none,
-            none,
-            none
+            nothing,
+            nothing,
+            nothing
         )
     };
     assert_eq!(add(link, 0), NOT_SUPPORTED, "machine code");
     assert_eq!(add(link, 1), SUCCESS);
     assert_eq!(call!(cuda, "cuLinkComplete", link, to(&mut image), to(&mut bytes)), SUCCESS);
     assert_eq!(bytes, ADD.len() + 1);
-    let (mut library, mut kernel, name) = (null_mut(), null_mut(), text("add"));
+    let (mut library, mut kernel, name) = (none(), none(), text("add"));
     assert_eq!(
-        call!(cuda, "cuLibraryLoadData", to(&mut library), image, none, none, none, none, none, none),
+        call!(
+            cuda,
+            "cuLibraryLoadData",
+            to(&mut library),
+            image,
+            nothing,
+            nothing,
+            nothing,
+            nothing,
+            nothing,
+            nothing
+        ),
         SUCCESS
     );
     assert_eq!(call!(cuda, "cuLinkDestroy", link), SUCCESS);
     assert_eq!(call!(cuda, "cuLibraryGetKernel", to(&mut kernel), library, name.as_ptr()), SUCCESS);
     let mut registers = 0_i32;
-    assert_eq!(call!(cuda, "cuKernelGetAttribute", to(&mut registers), number(4), kernel, none), SUCCESS);
+    assert_eq!(call!(cuda, "cuKernelGetAttribute", to(&mut registers), number(4), kernel, nothing), SUCCESS);
     assert!((8..64).contains(&registers), "{registers}");
     let (a, b) = ramps(64);
     let (a, b, out, n) = (buffer(cuda, &a), buffer(cuda, &b), buffer(cuda, &[0.0_f32; 64]), 64_u32);
     // cuLaunchKernelEx takes a kernel for a function.
     let config: [u32; 14] = [1, 1, 1, 64, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0];
     let arguments = [of(&out), of(&a), of(&b), of(&n)];
-    assert_eq!(call!(cuda, "cuLaunchKernelEx", config.as_ptr(), kernel, arguments.as_ptr(), none), SUCCESS);
+    assert_eq!(
+        call!(cuda, "cuLaunchKernelEx", config.as_ptr(), kernel, arguments.as_ptr(), nothing),
+        SUCCESS
+    );
     assert_eq!(contents::<f32>(cuda, out, 64)[63], 63.0 + 1126.0);
     let (mut global, mut size) = (0_u64, 0_usize);
     let name = text("launches");
@@ -305,7 +317,7 @@ fn a_library_is_linked_loaded_and_launched() {
     assert_eq!(call!(cuda, "cuLibraryUnload", library), SUCCESS);
     assert_eq!(call!(cuda, "cuMemcpyDtoH_v2", to(&mut size), number(global), number(4)), INVALID_VALUE);
     assert_eq!(
-        call!(cuda, "cuLaunchKernelEx", config.as_ptr(), kernel, arguments.as_ptr(), none),
+        call!(cuda, "cuLaunchKernelEx", config.as_ptr(), kernel, arguments.as_ptr(), nothing),
         INVALID_HANDLE
     );
 }
@@ -368,7 +380,7 @@ fn the_device_is_the_machine_file() {
         );
         assert_eq!(value, expected, "attribute {attribute}");
     }
-    let mut name = null_mut();
+    let mut name = none();
     assert_eq!(call!(cuda, "cuGetErrorName", number(700), to(&mut name)), SUCCESS);
     assert_eq!(given(name.cast()), "CUDA_ERROR_ILLEGAL_ADDRESS");
     assert_eq!(call!(cuda, "cuGetErrorName", number(12345), to(&mut name)), INVALID_VALUE);

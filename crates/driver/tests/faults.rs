@@ -4,8 +4,6 @@
 
 mod support;
 
-use std::ptr::null_mut;
-
 use support::*;
 
 #[test]
@@ -28,5 +26,5 @@ fn a_fault_lasts_until_the_context_is_reset() {
     assert_eq!(contents::<f32>(cuda, at, 1), [2.0]);
     assert_eq!(call!(cuda, "cuDevicePrimaryCtxRelease_v2", number(0)), SUCCESS);
     assert_eq!(call!(cuda, "cuDevicePrimaryCtxRelease_v2", number(0)), INVALID_CONTEXT);
-    assert_eq!(call!(cuda, "cuCtxSetCurrent", null_mut::<u8>()), SUCCESS);
+    assert_eq!(call!(cuda, "cuCtxSetCurrent", none()), SUCCESS);
 }

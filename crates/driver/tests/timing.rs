@@ -4,8 +4,6 @@
 
 mod support;
 
-use std::ptr::null_mut;
-
 use support::*;
 
 /// Adds on a device and says how long it took: in milliseconds between two events.
@@ -13,7 +11,7 @@ fn add(cuda: &Cuda, n: u32) -> f32 {
     let (_, add) = function(cuda, ADD, "add");
     let a = buffer(cuda, &vec![1.5_f32; n as usize]);
     let out = buffer(cuda, &vec![0.0_f32; n as usize]);
-    let (mut start, mut end, mut elapsed) = (null_mut(), null_mut(), -1.0_f32);
+    let (mut start, mut end, mut elapsed) = (none(), none(), -1.0_f32);
     for event in [&mut start, &mut end] {
         assert_eq!(call!(cuda, "cuEventCreate", to(event), number(0)), SUCCESS);
     }

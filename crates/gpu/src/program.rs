@@ -50,10 +50,12 @@ impl Program {
         if let Some(kernel) = self.kernels.get(name) {
             return Ok(kernel.clone());
         }
+        let unknown = || KernelError::Unknown(name.to_owned());
+        if !self.kernel_names().any(|known| known == name) {
+            return Err(unknown());
+        }
         let mut lowered = front::lower(&self.text, Some(&[name])).map_err(KernelError::Text)?;
-        let Some(function) = lowered.functions.pop() else {
-            return Err(KernelError::Unknown(name.to_owned()));
-        };
+        let function = lowered.functions.pop().ok_or_else(unknown)?;
         let kernel = back::compile(&function, &self.options).map_err(KernelError::Machine)?;
         let kernel = Arc::new(kernel);
         self.kernels.insert(name.to_owned(), kernel.clone());

@@ -17,7 +17,7 @@ use crate::table::Handle;
 fn load(library: Out<Handle<Library>>, text: String, jit: &Jit) -> Answer {
     state::with(|state| {
         let place = library.place()?;
-        let compile = jit.compile(state.settings.machine.compile_options());
+        let compile = jit.limited(image::registers(&text)).compile(state.settings.machine.compile_options());
         let parsed = Program::parse(strata_workloads::Module { name: image::UNNAMED, text: &text }, compile);
         if let Err(diagnostics) = parsed {
             log::say(Level::Once, || diagnostics.to_string());

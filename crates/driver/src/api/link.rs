@@ -87,9 +87,7 @@ api! {
                 link.options.complain(&format!("{count} PTX texts: one can be linked"))?;
                 return Err(Status::NotSupported);
             };
-            let kept = link.image.get_or_insert_with(|| {
-                text.bytes().chain([0]).collect::<Vec<u8>>().into_boxed_slice()
-            });
+            let kept = link.image.get_or_insert_with(|| image::linked(text, &link.options));
             place.put(kept.as_ptr());
             bytes.put_if_wanted(kept.len());
             link.options.done()

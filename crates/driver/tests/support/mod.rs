@@ -4,7 +4,6 @@
 
 use std::ffi::{CStr, CString, c_char, c_void};
 use std::path::PathBuf;
-use std::ptr::null_mut;
 use std::sync::OnceLock;
 
 use libloading::{Library, Symbol};
@@ -26,6 +25,11 @@ pub const NOT_SUPPORTED: u32 = 801;
 
 /// A handle or a pointer.
 pub type Any = *mut c_void;
+
+/// Null.
+pub fn none() -> Any {
+    std::ptr::null_mut()
+}
 
 /// A pointer to something that a call writes.
 pub fn to<T>(value: &mut T) -> Any {
@@ -118,7 +122,7 @@ end: ret;\n}\n";
 
 /// A context of the calling thread, its primary one, current.
 pub fn context(cuda: &Cuda) -> Any {
-    let mut context = null_mut();
+    let mut context = none();
     assert_eq!(call!(cuda, "cuDevicePrimaryCtxRetain", to(&mut context), number(0)), SUCCESS);
     assert_eq!(call!(cuda, "cuCtxSetCurrent", context), SUCCESS);
     context
@@ -127,7 +131,7 @@ pub fn context(cuda: &Cuda) -> Any {
 /// A function of a PTX text, and its module.
 pub fn function(cuda: &Cuda, ptx: &str, name: &str) -> (Any, Any) {
     let (image, name) = (text(ptx), text(name));
-    let (mut module, mut function) = (null_mut(), null_mut());
+    let (mut module, mut function) = (none(), none());
     assert_eq!(call!(cuda, "cuModuleLoadData", to(&mut module), image.as_ptr()), SUCCESS);
     assert_eq!(call!(cuda, "cuModuleGetFunction", to(&mut function), module, name.as_ptr()), SUCCESS);
     (module, function)
