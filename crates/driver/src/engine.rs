@@ -15,7 +15,7 @@ pub enum Engine {
     /// With time.
     Timed(Box<Modelled>),
     /// Without.
-    Functional(Functional),
+    Functional(Box<Functional>),
 }
 
 /// What is known of a launch.
@@ -40,7 +40,7 @@ impl Engine {
             }
             Mode::Functional => {
                 let bytes = *settings.machine.file().gpu.memory_mib << 20;
-                Ok(Engine::Functional(Functional::new(bytes, Options::default())))
+                Ok(Engine::Functional(Box::new(Functional::new(bytes, Options::default()))))
             }
         }
     }

@@ -34,6 +34,9 @@ const PCI_ADDRESS: &str = "0000:01:00.0";
 /// Bytes that a row of a pitched buffer may have at most: as far as 32 bits reach.
 const MAX_PITCH: i32 = i32::MAX;
 
+/// The last `CUdevice_attribute` of version 13.5 of the API.
+const LAST_ATTRIBUTE: u32 = 161;
+
 /// The value of a `CUdevice_attribute`. What a machine file says comes from there; what no machine here has is 0.
 fn attribute(state: &State, attribute: u32) -> Answer<i32> {
     let file = state.settings.machine.file();
@@ -66,9 +69,7 @@ fn attribute(state: &State, attribute: u32) -> Answer<i32> {
         // PCI bus; device and domain are 0.
         33 => 1,
         // Bits that all channels carry in a cycle of the DRAM's clock.
-        37 => {
-            most(8 * *dram.atom_bytes as u64 / (*dram.burst_cycles as u64).max(1) * u64::from(*gpu.channels))
-        }
+        37 => most(8 * *dram.atom_bytes as u64 / (*dram.burst_cycles).max(1) * u64::from(*gpu.channels)),
         38 => most(state.settings.machine.llc_bytes()),
         39 => most(32 * u64::from(*sm.warp_slots)),
         75 => state.settings.capability.0,
@@ -84,7 +85,7 @@ fn attribute(state: &State, attribute: u32) -> Answer<i32> {
         115 => 1,
         // No NUMA node, of the device or of the host.
         131 | 134 => -1,
-        1..=161 => 0,
+        other if other <= LAST_ATTRIBUTE && other > 0 => 0,
         _ => return Err(Status::InvalidValue),
     })
 }

@@ -10,7 +10,7 @@ use crate::table::Handle;
 fn set<const N: usize>(address: u64, element: [u8; N], count: usize, on: Handle<Stream>) -> Answer {
     state::with_current(|state, _| {
         stream::check(state, on)?;
-        if address % N as u64 != 0 {
+        if !address.is_multiple_of(N as u64) {
             return Err(Status::InvalidValue);
         }
         let bytes = (count as u64).checked_mul(N as u64).ok_or(Status::InvalidValue)?;
