@@ -69,6 +69,16 @@ impl<'a> Answers<'a> {
     /// # Errors
     /// Why there is none: no such job, not run, or a counter that it lacks.
     pub fn value(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Cell {
+        let record = self.record(metric, workload, variant)?;
+        metric.expression.evaluate(record)
+    }
+
+    /// Whether a run that has finished has no such number: its metric divides by zero.
+    pub fn is_undefined(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> bool {
+        self.record(metric, workload, variant).is_ok_and(|record| metric.expression.is_undefined(record))
+    }
+
+    fn record(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Result<&Record, String> {
         if self.store.keys().next().is_none() {
             job::find_workload(workload)?;
             return Err("not run yet".into());
@@ -78,6 +88,6 @@ impl<'a> Answers<'a> {
             let record = self.store.get(&key)?.ok_or("not run yet")?;
             self.records.insert(key.clone(), record);
         }
-        metric.expression.evaluate(&self.records[&key])
+        Ok(&self.records[&key])
     }
 }
