@@ -52,8 +52,7 @@ impl<'a> Answers<'a> {
         let profile = match self.profiles.get(workload) {
             Some(profile) => profile.clone(),
             None => {
-                let profile = Job::profile(workload, self.size)
-                    .map(|profile| Job { simulator: self.store.simulator().to_owned(), ..profile });
+                let profile = Job::profile(workload, self.size);
                 self.profiles.insert(workload.to_owned(), profile.clone());
                 profile
             }
@@ -83,7 +82,10 @@ impl<'a> Answers<'a> {
             job::find_workload(workload)?;
             return Err("not run yet".into());
         }
-        let key = self.job(metric.kind, workload, variant)?.key();
+        let job = self.job(metric.kind, workload, variant)?;
+        let versions = self.store.simulators().iter();
+        let mut keys = versions.map(|version| Job { simulator: version.clone(), ..job.clone() }.key());
+        let key = keys.find(|key| self.store.has(key)).ok_or("not run yet")?;
         if !self.records.contains_key(&key) {
             let record = self.store.get(&key)?.ok_or("not run yet")?;
             self.records.insert(key.clone(), record);
