@@ -83,9 +83,7 @@ impl<'a> Answers<'a> {
             return Err("not run yet".into());
         }
         let job = self.job(metric.kind, workload, variant)?;
-        let versions = self.store.simulators().iter();
-        let mut keys = versions.map(|version| Job { simulator: version.clone(), ..job.clone() }.key());
-        let key = keys.find(|key| self.store.has(key)).ok_or("not run yet")?;
+        let key = self.store.find(&job).ok_or("not run yet")?;
         if !self.records.contains_key(&key) {
             let record = self.store.get(&key)?.ok_or("not run yet")?;
             self.records.insert(key.clone(), record);

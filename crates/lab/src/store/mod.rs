@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use strata_workloads::Size;
 
 use crate::SIMULATOR;
-use crate::job::{Key, digest, is_digest};
+use crate::job::{Job, Key, digest, is_digest};
 use crate::record::Record;
 
 pub use log::HostTime;
@@ -131,6 +131,14 @@ impl Store {
     #[must_use]
     pub fn has(&self, key: &Key) -> bool {
         self.finished.contains_key(key)
+    }
+
+    /// The key under which a job has finished, in one of the versions that are looked up.
+    #[must_use]
+    pub fn find(&self, job: &Job) -> Option<Key> {
+        let mut keys =
+            self.simulators.iter().map(|simulator| Job { simulator: simulator.clone(), ..job.clone() }.key());
+        keys.find(|key| self.has(key))
     }
 
     /// The keys of the finished jobs, in order.
