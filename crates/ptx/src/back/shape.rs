@@ -209,9 +209,11 @@ pub fn source(body: &Body, inst: &VInst, slot: usize) -> Width {
             VSrc::PredConst(_) => Predicate,
             _ => ROW,
         },
-        Op::Print { format } => {
+        Op::Print { format, from } => {
             let format = body.formats.get(format as usize);
-            format.and_then(|format| format.arguments.get(slot)).map_or(Width::Nothing, |ty| Width::of(*ty))
+            format
+                .and_then(|format| format.arguments.get(usize::from(from) + slot))
+                .map_or(Width::Nothing, |ty| Width::of(*ty))
         }
         Op::Pack { .. }
         | Op::ReadSpecial(_)

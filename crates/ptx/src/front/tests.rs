@@ -380,7 +380,7 @@ fn prints_load_their_arguments() {
         6: v5:B32 = Load(MemoryMode { space: Generic, ty: B32, vector: 1, cache: All, ordering: Weak, scope: Cta }) v4:B64
         7: v6:F64 = Load(MemoryMode { space: Generic, ty: F64, vector: 1, cache: All, ordering: Weak, scope: Cta }) v4:B64 offset 8
         8: v7:B64 = Load(MemoryMode { space: Generic, ty: B64, vector: 1, cache: All, ordering: Weak, scope: Cta }) v4:B64 offset 16
-        9: Print { format: 0 } v5:B32, v6:F64, v7:B64
+        9: Print { format: 0, from: 0 } v5:B32, v6:F64, v7:B64
         10: v8:B32 = Mov(B32) 0x3
         11: v9:B32 = Mov(B32) v8:B32
         12: Exit

@@ -298,8 +298,9 @@ pub enum Op {
     ReduxFloat { largest: bool, nan: bool, abs: bool },
     /// dst1 predicate = I am the elected lane; dst0 = its id (`elect.sync`).
     Elect,
-    /// Prints `format` (index into the program's formats) with the rows in src.
-    Print { format: u32 },
+    /// Hands the arguments of `format` (index into the program's formats) over from number `from` on, as many as
+    /// there are sources; prints when the last is there.
+    Print { format: u32, from: u8 },
     /// `nanosleep src0`.
     Nanosleep,
     /// No effect.

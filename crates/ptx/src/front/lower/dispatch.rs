@@ -51,6 +51,7 @@ pub(super) fn instruction<'a>(
         "ld" | "ldu" => b.load(i, m),
         "st" => b.store(i, m),
         "mov" => b.mov(i, m),
+        "add" | "sub" | "mul" | "fma" if m.contains("f32x2") => b.singles(i, m),
         "add" | "sub" if m.contains("cc") => b.add_carry(i, m),
         "add" | "sub" => b.add_sub(i, m),
         "mul" => b.mul(i, m),

@@ -1,7 +1,7 @@
 //! Floating-point arithmetic.
 
 use super::builder::Builder;
-use super::operand::operands;
+use super::operand::{count, operands};
 use crate::front::ast::{Instruction, Operand, Place};
 use crate::front::check::{Modifiers, word};
 use crate::front::diagnostic::{Diagnostic, Fail};
@@ -146,6 +146,45 @@ impl<'a> Builder<'a> {
         let op = Op::Cvt { to: Ty::F32, from: narrow, mode: FloatMode::DEFAULT };
         self.emit_always(op, &[VDst::Reg(wide)], &[value]);
         Ok(VSrc::Reg(wide, false))
+    }
+
+    /// `add`, `sub`, `mul`, `fma` of two singles in a 64-bit register: an instruction each, as no class of a
+    /// machine does both at once.
+    pub(super) fn singles(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
+        let words = FloatWords { rounding: m.pick(&ROUNDINGS), ftz: m.flag("ftz"), sat: false };
+        let place = m.place();
+        m.require(&[("f32x2", ())])?;
+        m.finish()?;
+        let mode = words.mode(Ty::F32, place)?;
+        let op = match self.text(i.opcode) {
+            "add" => Op::Float(FloatOp::Add, Ty::F32, mode),
+            "sub" => Op::Float(FloatOp::Sub, Ty::F32, mode),
+            "mul" => Op::Float(FloatOp::Mul, Ty::F32, mode),
+            _ if words.rounding.is_none() => {
+                return Err(Diagnostic::invalid(place, "rounding missing from `fma`")
+                    .found("`.f32x2`")
+                    .expected("`.rn`, `.rz`, `.rm`, `.rp`"));
+            }
+            _ => Op::Fma(Ty::F32, mode),
+        };
+        let expected = if matches!(op, Op::Fma(..)) { 4 } else { 3 };
+        if i.operands.len() != expected {
+            return Err(count(i, &expected.to_string()));
+        }
+        let (mut low, mut high) = (Vec::new(), Vec::new());
+        for operand in &i.operands[1..] {
+            let (pair, pieces) = (self.src(operand, Ty::B64)?, [self.fresh(Ty::F32), self.fresh(Ty::F32)]);
+            self.emit_always(Op::Unpack { whole: Ty::B64, pieces: 2 }, &pieces.map(VDst::Reg), &[pair]);
+            low.push(VSrc::Reg(pieces[0], false));
+            high.push(VSrc::Reg(pieces[1], false));
+        }
+        let results = [self.fresh(Ty::F32), self.fresh(Ty::F32)];
+        self.emit_always(op, &[VDst::Reg(results[0])], &low);
+        self.emit_always(op, &[VDst::Reg(results[1])], &high);
+        let d = self.dst(&i.operands[0], Ty::B64)?;
+        let results = results.map(|register| VSrc::Reg(register, false));
+        self.emit(Op::Pack { whole: Ty::B64, pieces: 2 }, &[d], &results);
+        Ok(())
     }
 
     /// `div`: integers have no rounding.
