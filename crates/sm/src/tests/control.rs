@@ -160,8 +160,10 @@ fn long_prints_are_joined() {
         control(Op::Exit),
     ];
     let mut launch = launch(code, &[], 1, 34);
-    let format =
-        strata_ptx::ir::PrintFormat { text: "%d %d %d %d %d %d %d %d\n".into(), arguments: vec![Ty::B32; 8] };
+    let format = strata_ptx::ir::PrintFormat {
+        text: "%d %d %d %d %d %d %d %d\n".into(),
+        arguments: vec![strata_ptx::isa::Ty::B32; 8],
+    };
     std::sync::Arc::make_mut(&mut launch.kernel).formats = vec![format];
     let kernel = launch.kernel.clone();
     let mut bench = Bench::new(&config(), launch, 10);
