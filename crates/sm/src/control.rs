@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_ptx::exec::print::Argument;
 use strata_ptx::exec::{WarpContext, predicate_source};
-use strata_ptx::isa::{Barrier, Instruction, Op, Pc, Src};
+use strata_ptx::isa::{Barrier, Instruction, MAX_SRC, Op, Pc, Src};
 use strata_ptx::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 
 use crate::barriers::{Arrival, BARRIERS_PER_CTA, Release};
@@ -57,9 +57,9 @@ impl Sm {
                 self.lsu.fence(warp as u8, scope, now);
                 self.warps.at_fence |= 1 << warp;
             }
-            Op::Print { format } => {
+            Op::Print { format, from } => {
                 simt.advance();
-                self.print(launch, warp, instruction, lanes, format);
+                self.print(launch, warp, instruction, lanes, (format, from));
             }
             Op::Nanosleep => {
                 simt.advance();
@@ -174,13 +174,15 @@ impl Sm {
         warp: usize,
         instruction: &Instruction,
         lanes: LaneMask,
-        format: u32,
+        (format, from): (u32, u8),
     ) {
         let cta = self.ctas.get(self.warps.cta[warp] as usize).index;
-        let types = &launch.kernel.formats[format as usize].arguments;
+        let number = self.warps.contexts[warp].warp;
+        let types = &launch.kernel.formats[format as usize].arguments[usize::from(from)..];
         for lane in lanes_of(lanes) {
             let arguments = types
                 .iter()
+                .take(MAX_SRC)
                 .enumerate()
                 .map(|(slot, ty)| {
                     let word = |half| {
@@ -191,8 +193,14 @@ impl Sm {
                     Argument { bits: if wide { word(1) << 32 | word(0) } else { word(0) }, wide }
                 })
                 .collect();
-            let warp = self.warps.contexts[warp].warp;
-            self.prints.push(Print { cta, warp, lane: lane as u8, format, arguments });
+            let print = Print { cta, warp: number, lane: lane as u8, format, arguments };
+            if from == 0 {
+                self.prints.push(print);
+                continue;
+            }
+            // The lane's earlier arguments are in its last print: nothing of the lane comes between.
+            let begun = self.prints.iter_mut().rfind(|begun| begun.continues_with(&print));
+            begun.expect("a print begins with its first argument").arguments.extend(print.arguments);
         }
     }
 

@@ -252,6 +252,8 @@ pub enum OperandKind {
     Offset(Name, i64),
     /// A constant.
     Value(Value),
+    /// `-r` of a register, possibly of a part of it (`vmad`).
+    Negated(Box<OperandKind>),
     /// `_`
     Sink,
     /// `p|q`

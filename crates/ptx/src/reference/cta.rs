@@ -9,7 +9,7 @@ use super::warp::{Warp, WarpOperands};
 use super::{Counts, Launch};
 use crate::exec::print::{self, Argument};
 use crate::exec::{Operands, WarpContext, execute, guarded, predicate_source, write_predicate};
-use crate::isa::{Barrier, Instruction, Op, Src};
+use crate::isa::{Barrier, Instruction, MAX_SRC, Op, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 use crate::simt::SimtStack;
 
@@ -46,7 +46,12 @@ impl Cta {
         let mut cta = Cta {
             ctaid,
             warps: vec![
-                Warp { stack: SimtStack::new(0), context: WarpContext::default(), waiting: false };
+                Warp {
+                    stack: SimtStack::new(0),
+                    context: WarpContext::default(),
+                    waiting: false,
+                    printing: Vec::new()
+                };
                 warps
             ],
             live_warps: 0,
@@ -202,21 +207,23 @@ impl Cta {
                 Op::BranchIndexed { table } => {
                     self.branch_indexed(launch, *table, instruction, number, lanes)?;
                 }
-                Op::Print { format } => {
-                    let format = &kernel.formats[*format as usize];
+                Op::Print { format, from } => {
+                    let (format, from) = (&kernel.formats[*format as usize], usize::from(*from));
+                    warp.printing.resize_with(WARP_LANES, Vec::new);
                     for lane in lanes_of(lanes) {
-                        let mut arguments = [Argument { bits: 0, wide: false }; crate::isa::MAX_SRC];
-                        let given = &format.arguments[..format.arguments.len().min(arguments.len())];
-                        for (slot, ty) in given.iter().enumerate() {
+                        let arguments = &mut warp.printing[lane];
+                        arguments.truncate(from);
+                        for (slot, ty) in format.arguments[from..].iter().take(MAX_SRC).enumerate() {
                             let wide = ty.rows() == 2;
                             let hi = if wide { operands.source(slot, 1).0[lane] } else { 0 };
                             let bits = u64::from(hi) << 32 | u64::from(operands.source(slot, 0).0[lane]);
-                            arguments[slot] = Argument { bits, wide };
+                            arguments.push(Argument { bits, wide });
                         }
-                        let text = print::format(&format.text, &arguments[..given.len()], |address| {
-                            world.global.text(address)
-                        });
-                        world.printed.push_str(&text);
+                        if arguments.len() == format.arguments.len() {
+                            let text =
+                                print::format(&format.text, arguments, |address| world.global.text(address));
+                            world.printed.push_str(&text);
+                        }
                     }
                     warp.stack.advance();
                 }

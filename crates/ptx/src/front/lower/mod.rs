@@ -25,6 +25,7 @@ mod print;
 mod scope;
 mod special;
 mod variables;
+mod video;
 mod warp;
 
 use super::ast;

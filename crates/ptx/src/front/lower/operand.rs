@@ -308,6 +308,7 @@ impl<'a> Builder<'a> {
                 format!("`{}.{}`", self.text(name), self.text(component))
             }
             OperandKind::Not(name) => format!("`!{}`", self.text(name)),
+            OperandKind::Negated(_) => "a negated operand".to_string(),
             OperandKind::Offset(..) => "an address".to_string(),
             OperandKind::Value(_) => "a constant".to_string(),
             OperandKind::Sink => "`_`".to_string(),

@@ -6,6 +6,9 @@ use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{Constant, PrintFormat, VDst, VReg, VSrc};
 use crate::isa::{CacheOp, MAX_SRC, MemoryMode, Op, Ordering, Scope, Space, Ty};
 
+/// What the device's printf takes beside its format (CUDA C++ Programming Guide, "Formatted Output").
+const MOST_VALUES: usize = 32;
+
 impl<'a> Builder<'a> {
     /// A call of `vprintf(format, arguments)`.
     pub(super) fn vprintf(
@@ -25,12 +28,12 @@ impl<'a> Builder<'a> {
         let types = conversions(&text).map_err(|what| {
             Diagnostic::unsupported(place, "print format")
                 .found(format!("`{what}`"))
-                .expected("integers, characters, floats or pointers")
+                .expected("integers, characters, floats, pointers or strings")
         })?;
-        if types.len() > MAX_SRC {
-            return Err(Diagnostic::unsupported(place, "print of many values")
+        if types.len() > MOST_VALUES {
+            return Err(Diagnostic::invalid(place, "print of too many values")
                 .found(types.len().to_string())
-                .expected(format!("at most {MAX_SRC}")));
+                .expected(format!("at most {MOST_VALUES}")));
         }
         let mut src = Vec::new();
         let mut offset = 0_i64;
@@ -53,7 +56,12 @@ impl<'a> Builder<'a> {
         let count = types.len() as u64;
         let index = self.out.formats.len() as u32;
         self.out.formats.push(PrintFormat { text, arguments: types });
-        self.emit(Op::Print { format: index }, &[], &src);
+        if src.is_empty() {
+            self.emit(Op::Print { format: index, from: 0 }, &[], &[]);
+        }
+        for (part, src) in src.chunks(MAX_SRC).enumerate() {
+            self.emit(Op::Print { format: index, from: (part * MAX_SRC) as u8 }, &[], src);
+        }
         if let [result] = results
             && let VSrc::Reg(register, _) = self.argument_register(result, Ty::B32)?
         {
@@ -137,7 +145,7 @@ pub(super) fn conversions(format: &str) -> Result<Vec<Ty>, String> {
                     types.push(if long > 0 { Ty::B64 } else { Ty::B32 });
                     break;
                 }
-                'p' => {
+                'p' | 's' => {
                     types.push(Ty::B64);
                     break;
                 }
