@@ -109,6 +109,21 @@ pub enum FaultKind {
     DivergentBarrier,
     /// `trap`.
     Trap,
+    /// A condition that the program asserts does not hold (`__assertfail`).
+    Assertion {
+        /// What is said of it.
+        what: String,
+    },
+    /// A thread's stack is full.
+    StackOverflow {
+        /// Its size in bytes.
+        limit: u32,
+    },
+    /// A call of an address that no function of the right prototype has.
+    BadCall {
+        /// The address.
+        address: u64,
+    },
 }
 
 /// A program error with its place.
@@ -142,6 +157,13 @@ impl fmt::Display for Fault {
                 f.write_str("barrier reached while other lanes of the warp are on another path")
             }
             FaultKind::Trap => f.write_str("trap"),
+            FaultKind::Assertion { what } => f.write_str(what),
+            FaultKind::StackOverflow { limit } => {
+                write!(f, "stack overflow: a thread has {limit} bytes (cudaLimitStackSize)")
+            }
+            FaultKind::BadCall { address } => {
+                write!(f, "call of address {address:#x}, where no function of this prototype is")
+            }
         }
     }
 }

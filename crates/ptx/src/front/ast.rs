@@ -190,7 +190,23 @@ pub enum Statement {
         name: Name,
         /// Where.
         place: Place,
+        /// What it says.
+        hint: CallHint,
     },
+}
+
+/// What an indirect call is told of the functions that it may reach.
+#[derive(Clone, Debug)]
+pub enum CallHint {
+    /// What they take and return.
+    Prototype {
+        /// Return parameters.
+        returns: Vec<Variable>,
+        /// Parameters.
+        params: Vec<Variable>,
+    },
+    /// Which they are.
+    Targets(Vec<(Name, Place)>),
 }
 
 /// `@p` or `@!p`.

@@ -77,6 +77,21 @@ pub enum FaultKind {
     },
     /// The kernel asked to be stopped (`trap`).
     Trap,
+    /// A condition that the program asserts does not hold (`__assertfail`).
+    Assertion {
+        /// What is said of it.
+        what: String,
+    },
+    /// A thread's stack is full.
+    StackOverflow {
+        /// Its size in bytes.
+        limit: u32,
+    },
+    /// A call of an address that no function of the right prototype has.
+    BadCall {
+        /// The address.
+        address: u64,
+    },
     /// The instruction limit was reached.
     InstructionLimit {
         /// The limit, in warp instructions.
@@ -143,6 +158,13 @@ impl fmt::Display for FaultKind {
                 list(f, warps)
             }
             FaultKind::Trap => write!(f, "trap"),
+            FaultKind::Assertion { what } => write!(f, "{what}"),
+            FaultKind::StackOverflow { limit } => {
+                write!(f, "stack overflow: a thread has {limit} bytes (cudaLimitStackSize)")
+            }
+            FaultKind::BadCall { address } => {
+                write!(f, "call of address {address:#x}, where no function of this prototype is")
+            }
             FaultKind::InstructionLimit { limit, warps } => {
                 write!(f, "not finished after {limit} warp instructions")?;
                 list(f, warps)

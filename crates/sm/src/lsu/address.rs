@@ -170,7 +170,11 @@ impl Resolver {
                 return Err(fault(memory, launch, lane, FaultKind::Misaligned { address, bytes }));
             }
             if !inside {
-                let kind = FaultKind::OutOfBounds { address, bytes, space: name };
+                let kind = if name == "local" && launch.kernel.overflows_stack(memory.instruction) {
+                    FaultKind::StackOverflow { limit: launch.kernel.stack_bytes }
+                } else {
+                    FaultKind::OutOfBounds { address, bytes, space: name }
+                };
                 return Err(fault(memory, launch, lane, kind));
             }
         }

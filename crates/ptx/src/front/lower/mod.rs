@@ -16,6 +16,8 @@ mod dispatch;
 mod extended;
 mod float;
 mod flow;
+mod function;
+mod graph;
 mod initialiser;
 mod memory;
 mod moves;
@@ -24,6 +26,7 @@ mod params;
 mod print;
 mod scope;
 mod special;
+mod stack;
 mod variables;
 mod warp;
 

@@ -1,0 +1,1 @@
+//! Random call graphs.
