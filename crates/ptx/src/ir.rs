@@ -64,6 +64,23 @@ pub struct VInst {
     pub line: u32,
 }
 
+/// One of the texts that a module was linked from: its lines follow those of the texts before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Name of the text.
+    pub name: String,
+    /// Lines before its first.
+    pub before: u32,
+}
+
+impl Source {
+    /// The text of a line of the module, and its line there; nothing in a module of one text.
+    pub fn of_line(sources: &[Source], line: u32) -> Option<(&str, u32)> {
+        let source = sources.iter().rev().find(|source| source.before < line).or(sources.first())?;
+        Some((&source.name, line - source.before.min(line)))
+    }
+}
+
 /// A kernel, with the functions behind its code that it calls and does not contain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
@@ -92,6 +109,8 @@ pub struct Function {
     pub formats: Vec<PrintFormat>,
     /// What its assertions say.
     pub assertions: Vec<Assertion>,
+    /// The texts that its lines come from, when there are several.
+    pub sources: Vec<Source>,
 }
 
 /// The stack of a thread: grows upwards behind all other local memory.

@@ -1,6 +1,6 @@
 //! A loaded module: kernels ready to issue, and the variables they share.
 
-use crate::ir::{Assertion, Constant, LaunchBounds, Param, PrintFormat, Variable};
+use crate::ir::{Assertion, Constant, LaunchBounds, Param, PrintFormat, Source, Variable};
 use crate::isa::{Guard, Instruction, Op, Pc, Space, Src};
 use crate::lanes::Row;
 
@@ -41,6 +41,8 @@ pub struct Kernel {
     pub formats: Vec<PrintFormat>,
     /// What its assertions say.
     pub assertions: Vec<Assertion>,
+    /// The texts that its lines come from, when there are several.
+    pub sources: Vec<Source>,
 }
 
 /// Bytes of stack a thread unless a launch says otherwise: the default of `cudaLimitStackSize` (CUDA Runtime API,
@@ -82,6 +84,14 @@ impl Kernel {
             self.stack_bytes = bytes;
         }
         self
+    }
+
+    /// A line as a user knows it: the text, when there are several, and the line there.
+    pub fn source(&self, line: u32) -> (Option<String>, u32) {
+        match Source::of_line(&self.sources, line) {
+            Some((text, line)) => (Some(text.to_string()), line),
+            None => (None, line),
+        }
     }
 
     /// Where a lane goes that calls the function at `address` through a table; none when the table lacks it.

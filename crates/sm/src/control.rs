@@ -253,10 +253,12 @@ impl Sm {
         let context = &self.warps.contexts[warp];
         let thread = context.warp * WARP_LANES as u32 + lanes.trailing_zeros().min(31);
         let [x, y, _] = launch.block;
+        let (text, line) = launch.kernel.source(launch.kernel.code[pc as usize].line);
         self.fault = Some(Fault {
             kind,
             kernel: launch.kernel.name.clone(),
-            line: launch.kernel.code[pc as usize].line,
+            line,
+            text,
             cta: context.ctaid,
             thread: [thread % x, thread / x % y, thread / (x * y)],
         });

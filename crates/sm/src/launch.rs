@@ -135,6 +135,8 @@ pub struct Fault {
     pub kernel: String,
     /// Line in the PTX text.
     pub line: u32,
+    /// The text, when the kernel is linked from several.
+    pub text: Option<String>,
     /// CTA in the grid.
     pub cta: [u32; 3],
     /// Thread in the CTA.
@@ -144,7 +146,11 @@ pub struct Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Fault { kernel, line, cta, thread, .. } = self;
-        write!(f, "kernel {kernel}, line {line}, CTA {cta:?}, thread {thread:?}: ")?;
+        write!(f, "kernel {kernel}, line {line}")?;
+        if let Some(text) = &self.text {
+            write!(f, " of {text}")?;
+        }
+        write!(f, ", CTA {cta:?}, thread {thread:?}: ")?;
         match &self.kind {
             FaultKind::OutOfBounds { address, bytes, space } => {
                 write!(f, "{bytes}-byte access to {space} address {address:#x}, which lies in no allocation")

@@ -188,6 +188,7 @@ pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackErr
         launch_bounds: function.launch_bounds,
         formats: function.formats.clone(),
         assertions: function.assertions.clone(),
+        sources: function.sources.clone(),
     })
 }
 

@@ -23,6 +23,7 @@ pub fn function(code: Vec<VInst>, registers: Vec<Ty>) -> Function {
         launch_bounds: LaunchBounds::default(),
         formats: Vec::new(),
         assertions: Vec::new(),
+        sources: Vec::new(),
     }
 }
 

@@ -14,6 +14,8 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Where; absent when it is no single place's doing.
     pub place: Option<Place>,
+    /// The text that the place is in, when the kernel is linked from several.
+    pub text: Option<String>,
 }
 
 /// Where in a launch something happened.
@@ -128,7 +130,11 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "kernel {}", self.kernel)?;
         if let Some(Place { line, cta: [cx, cy, cz], thread: [x, y, z] }) = self.place {
-            write!(f, ", line {line}, CTA ({cx}, {cy}, {cz}), thread ({x}, {y}, {z})")?;
+            write!(f, ", line {line}")?;
+            if let Some(text) = &self.text {
+                write!(f, " of {text}")?;
+            }
+            write!(f, ", CTA ({cx}, {cy}, {cz}), thread ({x}, {y}, {z})")?;
         }
         write!(f, ": {}", self.kind)
     }

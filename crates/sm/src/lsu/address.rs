@@ -221,10 +221,12 @@ impl Resolver {
 pub fn fault(memory: &MemoryInstruction<'_>, launch: &Launch, lane: usize, kind: FaultKind) -> Fault {
     let thread = memory.warp_in_cta * WARP_LANES as u32 + lane as u32;
     let [x, y, _] = launch.block.map(|threads| threads.max(1));
+    let (text, line) = launch.kernel.source(memory.instruction.line);
     Fault {
         kind,
         kernel: launch.kernel.name.clone(),
-        line: memory.instruction.line,
+        line,
+        text,
         cta: memory.cta,
         thread: [thread % x, thread / x % y, thread / (x * y)],
     }

@@ -85,6 +85,7 @@ impl<'a> Builder<'a> {
             launch_bounds: Default::default(),
             formats: Vec::new(),
             assertions: Vec::new(),
+            sources: module.sources.clone(),
         };
         Builder {
             module,

@@ -285,6 +285,7 @@ pub fn launch() -> Launch {
         launch_bounds: LaunchBounds::default(),
         formats: Vec::new(),
         assertions: Vec::new(),
+        sources: Vec::new(),
     };
     Launch {
         kernel: Arc::new(kernel),
