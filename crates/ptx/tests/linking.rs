@@ -1,5 +1,9 @@
 //! Several texts as one program, and the device heap, which is such a text.
 
+#[path = "calls/programs.rs"]
+mod programs;
+
+use programs::LISTS;
 use strata_ptx::back;
 use strata_ptx::front::{self, Diagnostics, ast, link::link};
 use strata_ptx::program::Module;
@@ -103,10 +107,19 @@ fn two_definitions_are_refused_with_both_places() {
 #[test]
 fn what_nobody_defines_is_refused_where_it_is_used() {
     let message = refusal(&[("a.ptx", KERNEL), ("b.ptx", ".visible .global .u32 other;")]);
-    assert!(message.contains("a.ptx:15:15: unsupported: call of a function without a body: found `scaled`"), "{message}");
-    assert!(message.contains("a.ptx:17:: variable of another text: found `factor`"), "{message}");
+    assert!(
+        message.contains("a.ptx:15:15: unsupported: call of a function without a body: found `scaled`"),
+        "{message}"
+    );
+    assert!(
+        message.contains("a.ptx:17:24: unsupported: variable of another text: found `factor`"),
+        "{message}"
+    );
     let message = refusal(&[("a.ptx", KERNEL), ("b.ptx", ".visible .global .u32 scaled;")]);
-    assert!(message.contains("name that is something else in another text: found `scaled` as a function"), "{message}");
+    assert!(
+        message.contains("name that is something else in another text: found `scaled` as a function"),
+        "{message}"
+    );
     let texts = [parse("a.ptx", KERNEL), parse("b.ptx", LIBRARY)];
     let [first, mut second] = texts;
     second.address_size = 32;
@@ -123,7 +136,8 @@ fn weak_definitions_give_way_and_common_ones_grow() {
         let mut session = session(&module);
         let out = session.buffer(&[0; 2]);
         session.launch("k", 1, 2, &[out]).unwrap_or_else(|fault| panic!("{fault}"));
-        let room = session.module.variables.iter().filter(|variable| variable.name == "room").map(|v| v.bytes);
+        let room =
+            session.module.variables.iter().filter(|variable| variable.name == "room").map(|v| v.bytes);
         (session.words(out, 2), room.collect::<Vec<_>>())
     };
     let larger = ".common .global .align 4 .b8 room[64];";
@@ -134,53 +148,6 @@ fn weak_definitions_give_way_and_common_ones_grow() {
     let (out, room) = run(&[("w.ptx", weak), ("s.ptx", second), ("a.ptx", KERNEL)]);
     assert_eq!((out, room), (vec![103, 103], vec![4]));
 }
-
-/// Each thread links a list of `tid % 8` nodes and adds up its values, then frees it.
-const LISTS: &str = "
-.extern .func (.param .b64 p) malloc(.param .b64 size);
-.extern .func free(.param .b64 p);
-.visible .entry k(.param .u64 out) {
-    .reg .b32 %r<12>; .reg .b64 %rd<12>; .reg .pred %p<4>;
-    ld.param.u64 %rd0, [out];
-    mov.u32 %r0, %tid.x;
-    mov.u32 %r1, %ctaid.x;
-    mov.u32 %r2, %ntid.x;
-    mad.lo.u32 %r1, %r1, %r2, %r0;
-    mul.wide.u32 %rd1, %r1, 4;
-    add.u64 %rd0, %rd0, %rd1;
-    rem.u32 %r3, %r1, 8;
-    mov.u64 %rd2, 0;
-    mov.u32 %r4, 0;
-grow:
-    setp.ge.u32 %p0, %r4, %r3;
-    @%p0 bra walk;
-    { .param .b64 s; .param .b64 p;
-    st.param.b64 [s], 24;
-    call (p), malloc, (s);
-    ld.param.b64 %rd3, [p]; }
-    mad.lo.u32 %r5, %r1, 100, %r4;
-    st.u64 [%rd3], %rd2;
-    st.u32 [%rd3+16], %r5;
-    mov.u64 %rd2, %rd3;
-    add.u32 %r4, %r4, 1;
-    bra grow;
-walk:
-    mov.u32 %r6, 0;
-next:
-    setp.eq.u64 %p1, %rd2, 0;
-    @%p1 bra done;
-    ld.u32 %r7, [%rd2+16];
-    add.u32 %r6, %r6, %r7;
-    ld.u64 %rd4, [%rd2];
-    { .param .b64 p;
-    st.param.b64 [p], %rd2;
-    call free, (p); }
-    mov.u64 %rd2, %rd4;
-    bra next;
-done:
-    st.global.u32 [%rd0], %r6;
-    ret;
-}";
 
 #[test]
 fn threads_build_lists_on_the_heap_and_give_them_back() {

@@ -202,7 +202,9 @@ pub fn instruction(op: Op, dst: Vec<VDst>, src: Vec<VSrc>, line: u32) -> VInst {
 pub fn targets<'a>(inst: &'a VInst, tables: &'a [Vec<u32>]) -> impl Iterator<Item = u32> + 'a {
     let (one, many): (Option<u32>, &[u32]) = match inst.op {
         Op::Branch { .. } => (Some(inst.target), &[]),
-        Op::BranchIndexed { table } | Op::Call { table, .. } | Op::Return { table } => (None, tables.get(table as usize).map_or(&[], Vec::as_slice)),
+        Op::BranchIndexed { table } | Op::Call { table, .. } | Op::Return { table } => {
+            (None, tables.get(table as usize).map_or(&[], Vec::as_slice))
+        }
         _ => (None, &[]),
     };
     one.into_iter().chain(many.iter().copied())

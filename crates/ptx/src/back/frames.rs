@@ -18,9 +18,8 @@ use crate::isa::{CacheOp, Compare, IntOp, MemoryMode, Op, Ordering, Scope, Space
 /// Stores what lives across each call that recurses before it, and loads it where the call returns: at an
 /// instruction of its own that nothing else jumps to.
 pub fn save_across_calls(body: &mut Body, stack: &Stack) {
-    let calls: Vec<usize> = (0..body.code.len())
-        .filter(|at| matches!(body.code[*at].op, Op::Call { saves: true, .. }))
-        .collect();
+    let calls: Vec<usize> =
+        (0..body.code.len()).filter(|at| matches!(body.code[*at].op, Op::Call { saves: true, .. })).collect();
     if calls.is_empty() {
         return;
     }

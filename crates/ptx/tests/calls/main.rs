@@ -4,6 +4,7 @@ mod programs;
 mod random;
 
 use programs::{ACKERMANN, ASSERTION, FIBONACCI, LOCALS, MUTUAL, QUICKSORT, SHAPES, VARIABLE_STACK, module};
+use proptest::prelude::*;
 use strata_ptx::back::Options;
 use strata_ptx::load::load;
 use strata_ptx::reference::testing::Session;
@@ -69,9 +70,16 @@ fn a_stack_that_is_full_is_a_fault_with_its_place() {
     // A(1, n) = n + 2
     assert_eq!(session.words(out, 6), [2, 3, 4, 5, 6, 7]);
     let fault = session.launch("k", 1, 6, &[out, 3]).unwrap_err().to_string();
-    assert!(fault.contains("stack overflow: a thread has 1024 bytes") && fault.contains("thread ("), "{fault}");
-    let calls: Vec<String> = text.lines().enumerate().filter(|(_, line)| line.contains("call (b), ackermann"))
-        .map(|(n, _)| format!("line {},", n + 1)).collect();
+    assert!(
+        fault.contains("stack overflow: a thread has 1024 bytes") && fault.contains("thread ("),
+        "{fault}"
+    );
+    let calls: Vec<String> = text
+        .lines()
+        .enumerate()
+        .filter(|(_, line)| line.contains("call (b), ackermann"))
+        .map(|(n, _)| format!("line {},", n + 1))
+        .collect();
     assert!(calls.iter().any(|line| fault.contains(line)), "{fault}");
     // With more stack it goes on: A(3, n) = 2^(n + 3) - 3.
     session.module.kernels[0] = session.module.kernels[0].clone().with_stack(64 << 10);
@@ -101,9 +109,7 @@ fn an_address_that_is_no_function_is_a_fault() {
         mov.u64 %rd1, 0x1234;
         call (r), %rd1, (a), proto; }
         ret;";
-    let text = module(&format!(
-        ".visible .entry k(.param .u64 out) {{ .reg .b64 %rd<4>;\n{body}\n}}"
-    ));
+    let text = module(&format!(".visible .entry k(.param .u64 out) {{ .reg .b64 %rd<4>;\n{body}\n}}"));
     let mut session = Session::new(&text);
     let fault = session.launch("k", 1, 1, &[0]).unwrap_err().to_string();
     assert!(fault.contains("call of address 0x1234, where no function of this prototype is"), "{fault}");
@@ -148,5 +154,19 @@ fn what_cannot_be_called_is_refused_by_name() {
         ));
         let message = refusal(&text);
         assert!(message.contains(wanted), "{body}\n{message}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Functions that call each other at random compute what they should, and their warps meet again.
+    #[test]
+    fn random_call_graphs(functions in random::functions()) {
+        let mut session = Session::new(&random::text(&functions));
+        let expected = random::expected(&functions);
+        let out = session.buffer(&vec![0; expected.len()]);
+        session.launch("k", 1, random::THREADS, &[out]).unwrap_or_else(|fault| panic!("{fault}"));
+        prop_assert_eq!(session.words(out, expected.len()), expected);
     }
 }

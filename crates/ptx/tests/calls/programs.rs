@@ -1,5 +1,7 @@
 //! PTX programs with calls.
 
+#![allow(dead_code, reason = "each test uses its part")]
+
 /// A text around the directives of a module.
 pub fn module(text: &str) -> String {
     format!(".version 8.0\n.target sm_80\n.address_size 64\n{text}")
@@ -349,5 +351,52 @@ pub const ASSERTION: &str = "
     st.param.b64 [c], 1;
     call.uni __assertfail, (m, f, l, n, c); }
 good:
+    ret;
+}";
+
+/// Each thread links a list of `tid % 8` nodes and adds up its values, then frees it.
+pub const LISTS: &str = "
+.extern .func (.param .b64 p) malloc(.param .b64 size);
+.extern .func free(.param .b64 p);
+.visible .entry k(.param .u64 out) {
+    .reg .b32 %r<12>; .reg .b64 %rd<12>; .reg .pred %p<4>;
+    ld.param.u64 %rd0, [out];
+    mov.u32 %r0, %tid.x;
+    mov.u32 %r1, %ctaid.x;
+    mov.u32 %r2, %ntid.x;
+    mad.lo.u32 %r1, %r1, %r2, %r0;
+    mul.wide.u32 %rd1, %r1, 4;
+    add.u64 %rd0, %rd0, %rd1;
+    rem.u32 %r3, %r1, 8;
+    mov.u64 %rd2, 0;
+    mov.u32 %r4, 0;
+grow:
+    setp.ge.u32 %p0, %r4, %r3;
+    @%p0 bra walk;
+    { .param .b64 s; .param .b64 p;
+    st.param.b64 [s], 24;
+    call (p), malloc, (s);
+    ld.param.b64 %rd3, [p]; }
+    mad.lo.u32 %r5, %r1, 100, %r4;
+    st.u64 [%rd3], %rd2;
+    st.u32 [%rd3+16], %r5;
+    mov.u64 %rd2, %rd3;
+    add.u32 %r4, %r4, 1;
+    bra grow;
+walk:
+    mov.u32 %r6, 0;
+next:
+    setp.eq.u64 %p1, %rd2, 0;
+    @%p1 bra done;
+    ld.u32 %r7, [%rd2+16];
+    add.u32 %r6, %r6, %r7;
+    ld.u64 %rd4, [%rd2];
+    { .param .b64 p;
+    st.param.b64 [p], %rd2;
+    call free, (p); }
+    mov.u64 %rd2, %rd4;
+    bra next;
+done:
+    st.global.u32 [%rd0], %r6;
     ret;
 }";

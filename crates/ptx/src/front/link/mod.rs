@@ -70,9 +70,10 @@ pub fn link(texts: Vec<Module>) -> Result<Module, Diagnostics> {
     let mut symbols: BTreeMap<String, Vec<Symbol>> = BTreeMap::new();
     for (n, text) in texts.iter().enumerate() {
         if text.address_size != texts[0].address_size {
-            let failure = Diagnostic::invalid(text.address_size_place, "texts with addresses of different sizes")
-                .found(format!("`.address_size {}`", text.address_size))
-                .expected(format!("`.address_size {}`", texts[0].address_size));
+            let failure =
+                Diagnostic::invalid(text.address_size_place, "texts with addresses of different sizes")
+                    .found(format!("`.address_size {}`", text.address_size))
+                    .expected(format!("`.address_size {}`", texts[0].address_size));
             failures.push(named(text, failure));
         }
         for (at, item) in text.items.iter().enumerate() {
@@ -178,11 +179,12 @@ impl<'a> Merged<'a> {
             if owner == Some(symbol.text) {
                 continue;
             }
-            let has_internal = |text: usize| {
-                list.iter().any(|other| other.text == text && other.class == Class::Internal)
-            };
+            let has_internal =
+                |text: usize| list.iter().any(|other| other.text == text && other.class == Class::Internal);
             // A declaration and its definition in one text are one thing.
-            let others = list.iter().any(|other| other.text != symbol.text && other.class != Class::Internal && !has_internal(other.text));
+            let others = list.iter().any(|other| {
+                other.text != symbol.text && other.class != Class::Internal && !has_internal(other.text)
+            });
             if is_taken && others || owner.is_some() {
                 let own = format!("{name}@{}", symbol.text);
                 self.renamed.push((symbol.text, name.to_string(), own));
@@ -197,9 +199,10 @@ impl<'a> Merged<'a> {
         let Some(chosen) = self.chosen(name, &shared, failures) else { return };
         for symbol in &shared {
             if symbol.kind != chosen.kind {
-                let failure = Diagnostic::invalid(symbol.place, "name that is something else in another text")
-                    .found(format!("`{name}` as {}", symbol.kind.words()))
-                    .expected(format!("{}, as in {}", chosen.kind.words(), self.place(chosen)));
+                let failure =
+                    Diagnostic::invalid(symbol.place, "name that is something else in another text")
+                        .found(format!("`{name}` as {}", symbol.kind.words()))
+                        .expected(format!("{}, as in {}", chosen.kind.words(), self.place(chosen)));
                 failures.push(named(&self.texts[symbol.text], failure));
             } else if !std::ptr::eq(*symbol, chosen) && symbol.class != Class::Declared {
                 self.dropped.extend(symbol.item.map(|item| (symbol.text, item)));
@@ -208,7 +211,12 @@ impl<'a> Merged<'a> {
     }
 
     /// The definition that counts; none when there are only declarations.
-    fn chosen<'s>(&self, name: &str, shared: &[&'s Symbol], failures: &mut Vec<Diagnostic>) -> Option<&'s Symbol> {
+    fn chosen<'s>(
+        &self,
+        name: &str,
+        shared: &[&'s Symbol],
+        failures: &mut Vec<Diagnostic>,
+    ) -> Option<&'s Symbol> {
         let mut strong = shared.iter().filter(|symbol| symbol.class == Class::Strong);
         if let Some(first) = strong.next() {
             for second in strong {
@@ -246,7 +254,8 @@ impl<'a> Merged<'a> {
         let mut sources = Vec::new();
         for (n, text) in self.texts.iter().enumerate() {
             let before = self.lines[n];
-            let of_text = |source: &Source| Source { name: source.name.clone(), before: source.before + before };
+            let of_text =
+                |source: &Source| Source { name: source.name.clone(), before: source.before + before };
             if text.sources.is_empty() {
                 sources.push(Source { name: text.name.clone(), before });
             } else {
@@ -266,7 +275,12 @@ impl<'a> Merged<'a> {
                 items.push(item);
             }
         }
-        let lines = self.lines.last().copied().unwrap_or(0).saturating_add(self.texts.last().map_or(0, |text| text.lines));
+        let lines = self
+            .lines
+            .last()
+            .copied()
+            .unwrap_or(0)
+            .saturating_add(self.texts.last().map_or(0, |text| text.lines));
         Module {
             name: first.name.clone(),
             names,

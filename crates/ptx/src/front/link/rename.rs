@@ -16,9 +16,15 @@ pub(super) struct Renamer<'n> {
 
 impl<'n> Renamer<'n> {
     /// From the names of a text to those of the module; `own` gives a symbol another name.
-    pub(super) fn new(from: &'n Names, to: &mut Names, before: u32, own: impl Fn(&str) -> Option<String>) -> Self {
+    pub(super) fn new(
+        from: &'n Names,
+        to: &mut Names,
+        before: u32,
+        own: impl Fn(&str) -> Option<String>,
+    ) -> Self {
         let words: Vec<Name> = from.all().map(|word| to.intern(word)).collect();
-        let symbols = from.all().zip(&words).map(|(word, same)| own(word).map_or(*same, |own| to.intern(&own)));
+        let symbols =
+            from.all().zip(&words).map(|(word, same)| own(word).map_or(*same, |own| to.intern(&own)));
         Renamer { symbols: symbols.collect(), words, before, _names: std::marker::PhantomData }
     }
 

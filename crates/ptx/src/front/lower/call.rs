@@ -45,11 +45,12 @@ impl<'a> Builder<'a> {
         let OperandKind::Name(name) = target.kind else {
             return Err(self.wrong_kind(target, "the name of a function"));
         };
-        let hint = rest.get(if matches!(rest.get(1).map(|operand| &operand.kind), Some(OperandKind::List(_))) {
-            2
-        } else {
-            1
-        });
+        let hint =
+            rest.get(if matches!(rest.get(1).map(|operand| &operand.kind), Some(OperandKind::List(_))) {
+                2
+            } else {
+                1
+            });
         let resolved = self.resolve(name, target.place)?;
         let guard = self.guard.take();
         let skip = guard.map(|(predicate, negated)| {
@@ -78,7 +79,9 @@ impl<'a> Builder<'a> {
                 }
             }
             Resolved::Register(_) => self.call_through(target, hint, results, arguments)?,
-            _ => return Err(self.wrong_kind(target, "the name of a function, or a register with its address")),
+            _ => {
+                return Err(self.wrong_kind(target, "the name of a function, or a register with its address"));
+            }
         }
         if let Some(skip) = skip {
             self.place_label(skip);

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use super::variables::{Global, Globals, layout};
 use crate::front::ast::{
-    Base, CallHint, Function, Init, Instruction, Item, Module, Name, Operand, OperandKind, Statement, Variable,
+    Base, CallHint, Function, Init, Instruction, Item, Module, Name, Operand, OperandKind, Statement,
+    Variable,
 };
 
 /// A parameter or result, as far as caller and function must agree on it.
@@ -67,7 +68,8 @@ impl CallGraph {
             }
         }
         for (n, function) in functions {
-            let mut scan = Scan { module, globals, graph: &mut graph, calls: Vec::new(), indirect: Vec::new() };
+            let mut scan =
+                Scan { module, globals, graph: &mut graph, calls: Vec::new(), indirect: Vec::new() };
             let mut hints = HashMap::new();
             scan.statements(function.body.as_deref().unwrap_or_default(), &mut hints, n);
             let Scan { calls, indirect, .. } = scan;

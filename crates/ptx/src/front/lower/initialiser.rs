@@ -148,9 +148,12 @@ impl Writer<'_> {
     ) -> Result<(), Fail> {
         let found = format!("`{}`", self.module.names.text(name));
         if !is_callable(self.module, n) {
-            return Err(Diagnostic::unsupported(place, "address of a kernel or of a function without a body")
-                .found(found)
-                .expected("a function of this text"));
+            return Err(Diagnostic::unsupported(
+                place,
+                "address of a kernel or of a function without a body",
+            )
+            .found(found)
+            .expected("a function of this text"));
         }
         let address = function_address(n).wrapping_add_signed(addend);
         match mask {

@@ -2,9 +2,9 @@
 
 use std::collections::HashMap;
 
+use super::graph::CallGraph;
 use crate::front::ast::{self, DeclSpace, DeclType, Init, Item, Linkage, Module, Name, Place, Statement};
 use crate::front::diagnostic::{Diagnostic, Fail};
-use super::graph::CallGraph;
 use crate::ir::{Variable, window};
 use crate::isa::Ty;
 

@@ -1,7 +1,9 @@
 //! Entries and functions: heads, directives, statements.
 
 use super::Parser;
-use crate::front::ast::{CallHint, Directive, Function, Guard, Instruction, Linkage, Modifier, Name, Place, Statement};
+use crate::front::ast::{
+    CallHint, Directive, Function, Guard, Instruction, Linkage, Modifier, Name, Place, Statement,
+};
 use crate::front::diagnostic::Fail;
 use crate::front::lexer::Token;
 
