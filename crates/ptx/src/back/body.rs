@@ -70,6 +70,9 @@ impl Body {
             Op::Call { table, .. } | Op::Return { table } if table as usize >= self.tables.len() => {
                 return Err("a call without a table".into());
             }
+            Op::Call { table, .. } if inst.src.is_empty() && self.tables[table as usize].len() != 1 => {
+                return Err("a call of no single function".into());
+            }
             Op::Call { .. } | Op::Return { .. } if inst.guard.is_some() => {
                 return Err("a guarded call or return".into());
             }
