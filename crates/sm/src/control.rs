@@ -40,7 +40,10 @@ impl Sm {
             }
             // A guard that is false in every lane: the instruction does nothing.
             _ if lanes == 0 => simt.advance(),
-            Op::BranchIndexed { table } => self.branch_indexed(launch, warp, pc, lanes, table),
+            Op::BranchIndexed { table } | Op::Return { table } => {
+                self.branch_indexed(launch, warp, pc, lanes, table);
+            }
+            Op::Call { table, .. } => self.call(launch, warp, pc, lanes, table),
             Op::Exit => {
                 simt.exit(lanes);
                 if simt.is_done() {
@@ -49,6 +52,11 @@ impl Sm {
                 }
             }
             Op::Trap => self.fail(launch, warp, pc, lanes, FaultKind::Trap),
+            Op::AssertFail { assertion } => {
+                let line = self.scalar(launch, instruction, 0, lanes);
+                let what = launch.kernel.assertions[assertion as usize].describe(line);
+                self.fail(launch, warp, pc, lanes, FaultKind::Assertion { what });
+            }
             Op::Barrier(form) => self.barrier(launch, warp, pc, lanes, form),
             // The lanes that the mask names meet where the reconvergence stack brings them together.
             Op::WarpSync => simt.advance(),
@@ -93,7 +101,35 @@ impl Sm {
             };
             targets[lane] = *target;
         }
-        self.warps.simt[warp].branch_indexed(&targets, instruction.reconverge);
+        let simt = &mut self.warps.simt[warp];
+        match instruction.op {
+            Op::Return { .. } => simt.ret(&targets),
+            _ => simt.branch_indexed(&targets, instruction.reconverge),
+        }
+    }
+
+    fn call(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, table: u32) {
+        let kernel = &launch.kernel;
+        let instruction = &kernel.code[pc as usize];
+        let mut functions = [0; WARP_LANES];
+        if instruction.src[0] == Src::None {
+            functions.fill(kernel.branch_tables[table as usize][0]);
+        } else {
+            for lane in lanes_of(lanes) {
+                let word = |half| {
+                    u64::from(source_row(instruction, &self.control_rows, &launch.constants, 0, half).0[lane])
+                };
+                let address = word(1) << 32 | word(0);
+                let Some(function) = kernel.function_at(table, address) else {
+                    return self.fail(launch, warp, pc, 1 << lane, FaultKind::BadCall { address });
+                };
+                functions[lane] = function;
+            }
+            let first = functions[lanes.trailing_zeros() as usize];
+            let divergent = lanes_of(lanes).any(|lane| functions[lane] != first);
+            self.statistics.divergent_branches += u64::from(divergent);
+        }
+        self.warps.simt[warp].call(&functions, instruction.reconverge);
     }
 
     /// Whether lanes of the warp that `lanes` at a barrier must wait for go first: they may yet end or arrive.
@@ -225,10 +261,12 @@ impl Sm {
         let context = &self.warps.contexts[warp];
         let thread = context.warp * WARP_LANES as u32 + lanes.trailing_zeros().min(31);
         let [x, y, _] = launch.block;
+        let (text, line) = launch.kernel.source(launch.kernel.code[pc as usize].line);
         self.fault = Some(Fault {
             kind,
             kernel: launch.kernel.name.clone(),
-            line: launch.kernel.code[pc as usize].line,
+            line,
+            text,
             cta: context.ctaid,
             thread: [thread % x, thread / x % y, thread / (x * y)],
         });

@@ -98,8 +98,11 @@ pub fn of(op: &Op) -> Class {
         | Op::Elect => Class::Warp,
         Op::Branch { .. }
         | Op::BranchIndexed { .. }
+        | Op::Call { .. }
+        | Op::Return { .. }
         | Op::Exit
         | Op::Trap
+        | Op::AssertFail { .. }
         | Op::Barrier(_)
         | Op::WarpSync
         | Op::Fence { .. } => Class::Control,

@@ -129,8 +129,11 @@ pub fn destination(op: &Op, slot: usize) -> Width {
         | Op::Prefetch(_)
         | Op::Branch { .. }
         | Op::BranchIndexed { .. }
+        | Op::Call { .. }
+        | Op::Return { .. }
         | Op::Exit
         | Op::Trap
+        | Op::AssertFail { .. }
         | Op::WarpSync
         | Op::Fence { .. }
         | Op::Print { .. }
@@ -202,7 +205,13 @@ pub fn source(body: &Body, inst: &VInst, slot: usize) -> Width {
         Op::Cvta { .. } | Op::IsSpace(_) => pick(&[Rows(2)], slot),
         Op::Vote(_) => pick(&[Predicate, ROW], slot),
         Op::Match { ty, .. } => pick(&[Width::of(ty), ROW], slot),
-        Op::BranchIndexed { .. } | Op::WarpSync | Op::Elect | Op::Nanosleep => pick(&[ROW], slot),
+        Op::BranchIndexed { .. }
+        | Op::Return { .. }
+        | Op::AssertFail { .. }
+        | Op::WarpSync
+        | Op::Elect
+        | Op::Nanosleep => pick(&[ROW], slot),
+        Op::Call { .. } => pick(&[Rows(2)], slot),
         // The thread count may be left out, so the predicate of a reduction is known by its kind.
         Op::Barrier(_) => match inst.src[slot] {
             VSrc::Reg(reg, _) if body.ty(reg) == Ty::Pred => Predicate,

@@ -109,8 +109,11 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         | Op::Reduce { .. }
         | Op::Branch { .. }
         | Op::BranchIndexed { .. }
+        | Op::Call { .. }
+        | Op::Return { .. }
         | Op::Exit
         | Op::Trap
+        | Op::AssertFail { .. }
         | Op::Barrier(_)
         | Op::Print { .. } => panic!("line {}: {:?} is not a computation", instruction.line, instruction.op),
     }

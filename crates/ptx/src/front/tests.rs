@@ -70,6 +70,7 @@ fn instruction(inst: &VInst, function: &Function, seen: &mut Vec<u32>) -> String
             VSrc::Const(Constant::Bits(bits)) => format!("{bits:#x}"),
             VSrc::Const(Constant::Symbol { symbol, addend }) => format!("symbol {symbol}+{addend}"),
             VSrc::Const(Constant::Param { offset }) => format!("param {offset}"),
+            VSrc::Const(Constant::StackBase) => "stack".to_string(),
             VSrc::PredConst(value) => value.to_string(),
         })
         .collect();

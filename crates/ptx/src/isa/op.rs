@@ -273,6 +273,14 @@ pub enum Op {
     Branch { uniform: bool },
     /// Jump to `targets[src0]` of the program's branch tables (`brx.idx`).
     BranchIndexed { table: u32 },
+    /// Call of a function that has code of its own. Each lane goes to the entry in `table` (of the program's branch
+    /// tables) whose function has the address src0; without src0 the table has one entry. They come back to the
+    /// instruction's target. `saves`: the caller may be entered again before that (before allocation only).
+    Call { table: u32, saves: bool },
+    /// The end of such a function: each lane goes to entry src0 of `table`, where it was called.
+    Return { table: u32 },
+    /// As [`Op::Trap`], for an assertion: `assertion` indexes the program's assertions, src0 is its line.
+    AssertFail { assertion: u32 },
     /// The lanes end.
     Exit,
     /// The lanes stop the kernel with an error.

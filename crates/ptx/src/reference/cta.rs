@@ -193,7 +193,13 @@ impl Cta {
                         ),
                         other => unreachable!("{other:?} is no memory operation"),
                     };
-                    done.map_err(|(lane, kind)| self.stop(launch, kind, instruction, number, lane))?;
+                    done.map_err(|(lane, kind)| {
+                        let overflow = matches!(kind, FaultKind::OutOfBounds { .. })
+                            && kernel.overflows_stack(instruction);
+                        let limit = kernel.stack_bytes;
+                        let kind = if overflow { FaultKind::StackOverflow { limit } } else { kind };
+                        self.stop(launch, kind, instruction, number, lane)
+                    })?;
                     self.warps[number].stack.advance();
                 }
                 Op::Exit if lanes != 0 => self.exit(launch, number, lanes),
@@ -201,6 +207,14 @@ impl Cta {
                     let lane = lanes.trailing_zeros() as usize;
                     return Err(self.stop(launch, FaultKind::Trap, instruction, number, lane));
                 }
+                Op::AssertFail { assertion } if lanes != 0 => {
+                    let lane = lanes.trailing_zeros() as usize;
+                    let line = operands.source(0, 0).0[lane];
+                    let what = kernel.assertions[*assertion as usize].describe(line);
+                    return Err(self.stop(launch, FaultKind::Assertion { what }, instruction, number, lane));
+                }
+                Op::Call { table, .. } => self.call(launch, *table, instruction, number, lanes)?,
+                Op::Return { table } => self.branch_indexed(launch, *table, instruction, number, lanes)?,
                 Op::Barrier(form) if lanes != 0 => {
                     self.meet(launch, world, number, *form, instruction, lanes)?;
                 }
@@ -227,7 +241,7 @@ impl Cta {
                     }
                     warp.stack.advance();
                 }
-                Op::Exit | Op::Trap | Op::Barrier(_) => warp.stack.advance(),
+                Op::Exit | Op::Trap | Op::AssertFail { .. } | Op::Barrier(_) => warp.stack.advance(),
                 _ => {
                     warp.context.clock = world.counts.warp_instructions;
                     warp.context.nanoseconds = world.counts.warp_instructions;
@@ -362,7 +376,39 @@ impl Cta {
             };
             chosen[lane] = *target;
         }
-        self.warps[number].stack.branch_indexed(&chosen, instruction.reconverge);
+        let stack = &mut self.warps[number].stack;
+        match instruction.op {
+            Op::Return { .. } => stack.ret(&chosen),
+            _ => stack.branch_indexed(&chosen, instruction.reconverge),
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        launch: &Launch<'_>,
+        table: u32,
+        instruction: &Instruction,
+        number: usize,
+        lanes: LaneMask,
+    ) -> Result<(), Stop> {
+        let kernel = launch.kernel;
+        let mut functions = [0; WARP_LANES];
+        if instruction.src[0] == Src::None {
+            functions.fill(kernel.branch_tables[table as usize][0]);
+        } else {
+            let operands =
+                operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
+            for lane in lanes_of(lanes) {
+                let (lo, hi) = (operands.source(0, 0).0[lane], operands.source(0, 1).0[lane]);
+                let address = u64::from(hi) << 32 | u64::from(lo);
+                let Some(function) = kernel.function_at(table, address) else {
+                    return Err(self.stop(launch, FaultKind::BadCall { address }, instruction, number, lane));
+                };
+                functions[lane] = function;
+            }
+        }
+        self.warps[number].stack.call(&functions, instruction.reconverge);
         Ok(())
     }
 }

@@ -8,7 +8,6 @@ use crate::isa::{FloatUnary, IntOp, Logic, Op};
 
 /// Opcodes of PTX 9 that are parsed and not executed.
 const REFUSED: &[&str] = &[
-    "alloca",
     "brkpt",
     "clusterlaunchcontrol",
     "cp",
@@ -23,8 +22,6 @@ const REFUSED: &[&str] = &[
     "movmatrix",
     "multimem",
     "setmaxnreg",
-    "stackrestore",
-    "stacksave",
     "stmatrix",
     "suld",
     "suq",
@@ -118,6 +115,9 @@ pub(super) fn instruction<'a>(
         "ret" => b.ret(i, m),
         "exit" => b.bare(i, m, Op::Exit),
         "trap" => b.bare(i, m, Op::Trap),
+        "alloca" => b.alloca(i, m),
+        "stacksave" => b.stack_save(i, m),
+        "stackrestore" => b.stack_restore(i, m),
         "nanosleep" => b.nanosleep(i, m),
         "pmevent" => b.pmevent(i, m),
         _ if REFUSED.contains(&opcode) => Err(b.unsupported(i, "instruction")),

@@ -1,9 +1,9 @@
-//! `vprintf`: the words of the argument buffer become operands of one print.
+//! `vprintf`: the words of the argument buffer become operands of one print. And `__assertfail`.
 
 use super::builder::Builder;
 use crate::front::ast::{Operand, Place};
 use crate::front::diagnostic::{Diagnostic, Fail};
-use crate::ir::{Constant, PrintFormat, VDst, VReg, VSrc};
+use crate::ir::{Assertion, Constant, PrintFormat, VDst, VReg, VSrc};
 use crate::isa::{CacheOp, MAX_SRC, MemoryMode, Op, Ordering, Scope, Space, Ty};
 
 /// What the device's printf takes beside its format (CUDA C++ Programming Guide, "Formatted Output").
@@ -70,6 +70,36 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
+    /// A call of `__assertfail(message, file, line, function, size of a character)`.
+    pub(super) fn assert_fail(&mut self, arguments: &'a [Operand]) -> Result<(), Fail> {
+        let [message, file, line, function, ..] = arguments else {
+            self.emit(Op::Trap, &[], &[]);
+            return Ok(());
+        };
+        let mut texts = [String::new(), String::new(), String::new()];
+        for (text, operand) in texts.iter_mut().zip([message, file, function]) {
+            let value = self.argument_register(operand, Ty::U64)?;
+            let chains = self.single.len();
+            let known = self.format_text(value, operand.place).ok().filter(|_| {
+                // A text that is chosen at run time is not named.
+                self.single[chains..].iter().all(|(register, _)| self.writers(*register) == 1)
+            });
+            self.single.truncate(chains);
+            *text = known.unwrap_or_else(|| "a text chosen at run time".to_string());
+        }
+        let line = self.argument_register(line, Ty::U32)?;
+        let [message, file, function] = texts;
+        let assertion = self.out.assertions.len() as u32;
+        self.out.assertions.push(Assertion { message, file, function });
+        self.emit(Op::AssertFail { assertion }, &[], &[line]);
+        Ok(())
+    }
+
+    /// How many instructions so far write a register.
+    fn writers(&self, register: VReg) -> usize {
+        self.out.code.iter().filter(|inst| inst.dst.contains(&VDst::Reg(register))).count()
+    }
+
     /// The text that a register points to: followed back through moves to a variable of the module.
     fn format_text(&mut self, mut value: VSrc, place: Place) -> Result<String, Fail> {
         let unknown = || {
@@ -112,8 +142,7 @@ impl<'a> Builder<'a> {
         chains.sort_unstable();
         chains.dedup();
         for (register, place) in chains {
-            let writers = self.out.code.iter().filter(|inst| inst.dst.contains(&VDst::Reg(register))).count();
-            if writers > 1 {
+            if self.writers(register) > 1 {
                 return Err(Diagnostic::unsupported(place, "print with a format that is chosen at run time")
                     .expected("a format string"));
             }
