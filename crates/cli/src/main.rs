@@ -6,6 +6,7 @@
 mod area;
 mod claims;
 mod compare;
+mod exec;
 mod explain;
 mod job;
 mod list;
@@ -33,6 +34,8 @@ struct Arguments {
 enum Command {
     /// Run a workload or a launch file on a machine.
     Run(run::RunArguments),
+    /// Run a CUDA program as it is on a machine.
+    Exec(exec::ExecArguments),
     /// List the workloads, machines or doors.
     List(list::ListArguments),
     /// Say what a statistic means: its unit, its definition, its laws; or what costs energy, and why so much.
@@ -65,6 +68,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let finished = match &arguments.command {
         Command::Run(arguments) => run::run(arguments),
+        Command::Exec(arguments) => exec::exec(arguments),
         Command::List(arguments) => list::list(arguments),
         Command::Explain(arguments) => explain::explain(arguments),
         Command::Area(arguments) => area::area(arguments),

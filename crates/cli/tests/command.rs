@@ -320,3 +320,20 @@ fn bad_launch_files_and_bad_ptx_are_refused_with_their_place() {
     let err = refused(&["run", &folder.join("launch.toml").display().to_string()]);
     assert!(err.contains("fill.ptx:13:"), "{err}");
 }
+
+#[test]
+fn exec_runs_a_program_with_its_environment() {
+    let library = std::env::temp_dir().join(format!("strata-exec-test-{}.so", std::process::id()));
+    std::fs::write(&library, "no library").unwrap();
+    let script = "test -e \"${LD_LIBRARY_PATH%%:*}/libcuda.so.1\" && test -e \"${LD_LIBRARY_PATH%%:*}/libcuda.so\" \
+                  && echo $STRATA_MACHINE $STRATA_SET $STRATA_MODE && exit $0";
+    let run = |status: &str, set: &str| {
+        let driver = library.to_str().unwrap();
+        strata(&["exec", "--driver", driver, "--functional", "--set", set, "--", "sh", "-c", script, status])
+    };
+    let well = run("0", "gpu.sms=2");
+    assert_eq!((well.status, well.out.as_str()), (0, "gtx480 gpu.sms=2 functional\n"), "{}", well.err);
+    assert_eq!(run("3", "gpu.sms=2").status, 2, "the program failed");
+    assert!(run("0", "gpu.sm=2").err.contains("unknown key `sm`"));
+    std::fs::remove_file(&library).unwrap();
+}

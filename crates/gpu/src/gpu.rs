@@ -9,10 +9,11 @@ use strata_memory::address_map::AddressMap;
 use strata_memory::partition::PartitionIsland;
 use strata_memory::{Address, ByteMask, LINE_BYTES, Line};
 use strata_sm::dispatch::Dispatcher;
-use strata_sm::launch::Launch;
+use strata_sm::launch::{FaultKind, Launch};
 use strata_sm::occupancy::Occupancy;
 use strata_sm::print::Print;
 use strata_sm::sm::Sm;
+use strata_workloads::Failure;
 
 use crate::assemble::assemble;
 pub use crate::assemble::{L1dMaker, L1dSite};
@@ -42,6 +43,15 @@ pub struct Finished {
     pub prints: Vec<Print>,
     /// What had been counted since the machine was built, every [`Gpu::sample_every`] cycles of the launch.
     pub samples: Vec<(u64, Vec<Group>)>,
+}
+
+/// Why a launch did not end well.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stopped {
+    /// What kind of thing happened.
+    pub failure: Failure,
+    /// What happened, with its place where known.
+    pub reason: String,
 }
 
 /// Most sentences of a deadlock report.
@@ -129,7 +139,7 @@ impl Gpu {
         &mut self,
         launch: &Arc<Launch>,
         observe: &mut dyn FnMut(Cycle, u64),
-    ) -> Result<Finished, String> {
+    ) -> Result<Finished, Stopped> {
         let start = self.simulation.now();
         let mut occupancy = None;
         for index in 0..self.sms {
@@ -137,7 +147,8 @@ impl Gpu {
         }
         let occupancy = occupancy.expect("a machine has SMs");
         if occupancy.ctas == 0 {
-            return Err(format!("a CTA does not fit an SM: limited by {}", occupancy.limiter));
+            let reason = format!("a CTA does not fit an SM: limited by {}", occupancy.limiter);
+            return Err(Stopped { failure: Failure::NoRoom, reason });
         }
         self.ctas_done.store(0, Ordering::Relaxed);
         self.dispatcher().begin(launch.ctas(), occupancy.ctas);
@@ -241,24 +252,29 @@ impl Gpu {
 
     /// What went wrong first; of several things in one cycle, that of the lowest SM. So it does not depend on the
     /// length of a window.
-    fn first_fault(&mut self) -> String {
-        (0..self.sms)
-            .filter_map(|index| {
-                self.sm(index).fault().map(|(cycle, fault)| (cycle, index, fault.to_string()))
-            })
-            .min()
-            .map(|(_, _, fault)| fault)
-            .expect("a run fails because of a fault")
+    fn first_fault(&mut self) -> Stopped {
+        let faults = (0..self.sms)
+            .filter_map(|index| self.sm(index).fault().map(|(cycle, fault)| (cycle, index, fault.clone())));
+        let first = faults.min_by_key(|(cycle, index, _)| (*cycle, *index));
+        let (_, _, fault) = first.expect("a run fails because of a fault");
+        let failure = match fault.kind {
+            FaultKind::OutOfBounds { .. } => Failure::Address,
+            FaultKind::Misaligned { .. } => Failure::Misaligned,
+            FaultKind::Trap => Failure::Trap,
+            FaultKind::Unsupported { .. } | FaultKind::DivergentBarrier => Failure::Other,
+        };
+        Stopped { failure, reason: fault.to_string() }
     }
 
-    fn explain(&mut self, what: &str, at: Cycle) -> String {
+    fn explain(&mut self, what: &str, at: Cycle) -> Stopped {
         let mut lines = self.simulation.waits();
         let more = lines.len().saturating_sub(REPORT_LINES);
         lines.truncate(REPORT_LINES);
         if more > 0 {
             lines.push(format!("... and {more} more"));
         }
-        format!("the kernel {what} (cycle {at}):\n  {}", lines.join("\n  "))
+        let reason = format!("the kernel {what} (cycle {at}):\n  {}", lines.join("\n  "));
+        Stopped { failure: Failure::Unfinished, reason }
     }
 
     fn sm(&mut self, index: usize) -> &mut Sm {

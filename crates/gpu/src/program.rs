@@ -1,17 +1,15 @@
-//! A PTX text on a device: its variables placed, its kernels compiled when they are first launched.
+//! A PTX text on a device: its variables, and its kernels, compiled when they are first asked for.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use strata_ptx::back::{self, Options};
-use strata_ptx::front::{self, ast};
+use strata_ptx::back::{self, BackError, Options};
+use strata_ptx::front::{self, Diagnostics, ast};
 use strata_ptx::ir::Variable;
 use strata_ptx::program::Kernel;
-use strata_workloads::{DeviceError, Module};
+use strata_workloads::Module;
 
-use crate::device::Heap;
-
-/// A parsed text. A kernel that is never launched may hold instructions that are not executed.
+/// A parsed text. A kernel that is never asked for may hold instructions that are not executed.
 pub struct Program {
     text: ast::Module,
     options: Options,
@@ -19,74 +17,81 @@ pub struct Program {
     variables: Vec<Variable>,
 }
 
+/// Why there is no kernel of a name.
+#[derive(Debug, thiserror::Error)]
+pub enum KernelError {
+    /// The text has no such entry.
+    #[error("the module has no kernel `{0}`")]
+    Unknown(String),
+    /// It breaks a rule of PTX, or holds what is not executed: each with line and column.
+    #[error(transparent)]
+    Text(Diagnostics),
+    /// It does not fit the machine.
+    #[error(transparent)]
+    Machine(BackError),
+}
+
 impl Program {
     /// Parses and checks a text.
     ///
     /// # Errors
     /// Everything wrong with the text, each with line and column.
-    pub fn parse(module: Module<'_>, options: Options) -> Result<Program, String> {
-        let text = front::parse_module(module.name, module.text).map_err(|error| error.to_string())?;
-        let lowered = front::lower(&text, Some(&[])).map_err(|error| error.to_string())?;
+    pub fn parse(module: Module<'_>, options: Options) -> Result<Program, Diagnostics> {
+        let text = front::parse_module(module.name, module.text)?;
+        let lowered = front::lower(&text, Some(&[]))?;
         Ok(Program { text, options, kernels: BTreeMap::new(), variables: lowered.variables })
     }
 
     /// The kernel of a name, compiled.
     ///
     /// # Errors
-    /// When the text lacks it, or it holds what is not executed: named with line and column.
-    pub fn kernel(&mut self, name: &str) -> Result<Arc<Kernel>, DeviceError> {
+    /// See [`KernelError`].
+    pub fn kernel(&mut self, name: &str) -> Result<Arc<Kernel>, KernelError> {
         if let Some(kernel) = self.kernels.get(name) {
             return Ok(kernel.clone());
         }
-        let bad = |reason: String| DeviceError::BadLaunch { kernel: name.to_owned(), reason };
-        let mut lowered = front::lower(&self.text, Some(&[name])).map_err(|error| bad(error.to_string()))?;
-        let Some(function) = lowered.functions.pop() else {
-            return Err(DeviceError::UnknownKernel { kernel: name.to_owned() });
-        };
-        let kernel = back::compile(&function, &self.options).map_err(|error| bad(error.to_string()))?;
+        let unknown = || KernelError::Unknown(name.to_owned());
+        if !self.kernel_names().any(|known| known == name) {
+            return Err(unknown());
+        }
+        let mut lowered = front::lower(&self.text, Some(&[name])).map_err(KernelError::Text)?;
+        let function = lowered.functions.pop().ok_or_else(unknown)?;
+        let kernel = back::compile(&function, &self.options).map_err(KernelError::Machine)?;
         let kernel = Arc::new(kernel);
         self.kernels.insert(name.to_owned(), kernel.clone());
         Ok(kernel)
     }
 
-    /// The number of a variable in the order of placement.
-    ///
-    /// # Errors
-    /// When the text lacks it.
-    pub fn variable(&self, name: &str) -> Result<usize, DeviceError> {
-        let found = self.variables.iter().position(|variable| variable.name == name);
-        found.ok_or_else(|| DeviceError::UnknownVariable { variable: name.to_owned() })
+    /// Names of the text's kernels, in its order.
+    pub fn kernel_names(&self) -> impl Iterator<Item = &str> {
+        self.text.items.iter().filter_map(|item| match item {
+            ast::Item::Function(function) if function.entry && function.body.is_some() => {
+                Some(self.text.names.text(function.name))
+            }
+            _ => None,
+        })
     }
 
-    /// Allocates the module's variables.
-    ///
-    /// # Errors
-    /// When device memory is too small.
-    pub fn place_variables(&self, heap: &mut Heap) -> Result<Vec<PlacedVariable>, DeviceError> {
-        let addresses: Vec<u64> = self
-            .variables
-            .iter()
-            .map(|variable| heap.alloc(&variable.name, variable.bytes).map(|ptr| ptr.0))
-            .collect::<Result<_, _>>()?;
-        let placed = self.variables.iter().zip(&addresses).map(|(variable, address)| {
-            let mut init = variable.init.clone();
-            for relocation in &variable.relocations {
-                let target = addresses[relocation.symbol as usize].wrapping_add_signed(relocation.addend);
-                init[relocation.at as usize..][..8].copy_from_slice(&target.to_le_bytes());
-            }
-            PlacedVariable { address: *address, bytes: variable.bytes, init }
-        });
-        Ok(placed.collect())
+    /// The PTX version and the target that the text names: `8.3`, `sm_80`.
+    pub fn version_and_target(&self) -> (&str, &str) {
+        (&self.text.version, &self.text.target)
+    }
+
+    /// The text's variables.
+    pub fn variables(&self) -> &[Variable] {
+        &self.variables
     }
 }
 
-/// A variable of a module in device memory.
-#[derive(Clone, Debug)]
-pub struct PlacedVariable {
-    /// Its first address.
-    pub address: u64,
-    /// Its size.
-    pub bytes: u64,
-    /// What its first bytes hold at first; the others are zero.
-    pub init: Vec<u8>,
+/// What a variable's first bytes hold at first, the others being zero, when variable n lies at `addresses[n]`.
+///
+/// # Panics
+/// When a variable that an initialiser names has no address.
+pub fn initial_bytes(variable: &Variable, addresses: &[u64]) -> Vec<u8> {
+    let mut init = variable.init.clone();
+    for relocation in &variable.relocations {
+        let target = addresses[relocation.symbol as usize].wrapping_add_signed(relocation.addend);
+        init[relocation.at as usize..][..8].copy_from_slice(&target.to_le_bytes());
+    }
+    init
 }

@@ -7,7 +7,7 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
 use strata_gpu::machine::Machine;
-use strata_workloads::{Arg, Device};
+use strata_workloads::{Arg, Device, Shape};
 use support::{PLAIN, gtx480, module, on_device};
 
 thread_local! {
@@ -66,7 +66,9 @@ fn no_more_on(machine: &Machine) {
         device.fill(input, 0, 1 << 18).unwrap();
         let mut launch = |rounds: u32| {
             let before = ALLOCATIONS.get();
-            device.launch("k", [30, 1, 1], [256, 1, 1], 0, &[Arg::Ptr(input), Arg::U32(rounds)]).unwrap();
+            device
+                .launch("k", Shape::new([30, 1, 1], [256, 1, 1]), &[Arg::Ptr(input), Arg::U32(rounds)])
+                .unwrap();
             let launch = device.launches().last().unwrap();
             (ALLOCATIONS.get() - before, launch.warp_instructions)
         };

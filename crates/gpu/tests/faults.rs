@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use strata_gpu::device::{Lockstep, ReferenceDevice};
 use strata_gpu::gpu::GpuOptions;
-use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module};
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module, Shape};
 use support::{PLAIN, counter, gtx480, module, on_device};
 
 /// A kernel `k` with a pointer, on two CTAs of two warps. Line 1 of the body is line 7 of the text.
@@ -22,10 +22,10 @@ fn failure(body: &str, options: GpuOptions, sets: &[&str]) -> String {
     let error = on_device(&gtx480(sets), options, &kernel(body), |device| {
         let out = device.alloc("out", 1024)?;
         assert_eq!(out, DevicePtr(0x10_0000));
-        device.launch("k", [2, 1, 1], [64, 1, 1], 0, &[Arg::Ptr(out)])
+        device.launch("k", Shape::new([2, 1, 1], [64, 1, 1]), &[Arg::Ptr(out)])
     });
     match error {
-        Err(DeviceError::Failed { kernel, reason }) => {
+        Err(DeviceError::Failed { kernel, reason, .. }) => {
             assert_eq!(kernel, "k");
             reason
         }
@@ -172,11 +172,12 @@ fn a_launch_that_cannot_be_is_refused() {
     on_device(&gtx480(&[]), PLAIN, &kernel("st.global.u32 [%rd0], 1;"), |device| {
         device.alloc("out", 1024).unwrap();
         for (name, grid, block, shared, args, expected) in launches {
-            let error = device.launch(name, *grid, *block, *shared, args).unwrap_err();
+            let error =
+                device.launch(name, Shape::new(*grid, *block).with_shared(*shared), args).unwrap_err();
             assert_eq!(error.to_string(), *expected);
         }
         // Nothing of this harms a launch that can be.
-        device.launch("k", [1; 3], [32, 1, 1], 0, P).unwrap();
+        device.launch("k", Shape::new([1; 3], [32, 1, 1]), P).unwrap();
     });
 }
 
@@ -285,7 +286,7 @@ fn lanes_that_end_early_do_not_hold_a_barrier() {
             let mut both = Lockstep::new(timed, &mut reference);
             let out = both.alloc("out", 2 * 512).unwrap();
             both.fill(out, 0xee, 2 * 512).unwrap();
-            both.launch("k", [2, 1, 1], [BLOCK.end, 1, 1], 0, &[Arg::Ptr(out)])
+            both.launch("k", Shape::new([2, 1, 1], [BLOCK.end, 1, 1]), &[Arg::Ptr(out)])
                 .unwrap_or_else(|error| panic!("{what}: {error}"));
             assert_eq!(both.into_differences(), Vec::<String>::new(), "{what}");
             assert_eq!(counter(timed, "sm", "ctas"), 2);

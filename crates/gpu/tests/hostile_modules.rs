@@ -5,7 +5,7 @@ use strata_gpu::device::{ReferenceDevice, TimedDevice};
 use strata_gpu::gpu::GpuOptions;
 use strata_gpu::machine::Machine;
 use strata_ptx::reference::Options;
-use strata_workloads::{Device, DeviceError, Module};
+use strata_workloads::{Device, DeviceError, Module, Shape};
 
 /// A module with a variable of so many bytes, and a kernel with so much local memory.
 fn text(global: u64, local: u64) -> String {
@@ -36,7 +36,7 @@ fn variables_fit_device_memory_or_are_refused() {
 #[test]
 fn local_memory_fits_device_memory_or_is_refused() {
     let accepted = timed(&text(4, 1 << 29), |device| {
-        let error = device.launch("k", [1; 3], [1; 3], 0, &[]).unwrap_err();
+        let error = device.launch("k", Shape::new([1; 3], [1; 3]), &[]).unwrap_err();
         assert!(matches!(error, DeviceError::OutOfMemory { .. }), "{error}");
     });
     assert_eq!(accepted, Ok(()));
@@ -45,7 +45,10 @@ fn local_memory_fits_device_memory_or_is_refused() {
 #[test]
 fn dynamic_shared_memory_is_bounded() {
     let accepted = timed(&text(4, 4), |device| {
-        let error = device.launch("k", [1; 3], [1; 3], u32::MAX, &[]).unwrap_err().to_string();
+        let error = device
+            .launch("k", Shape::new([1; 3], [1; 3]).with_shared(u32::MAX), &[])
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("limited by shared memory"), "{error}");
     });
     assert_eq!(accepted, Ok(()));
@@ -57,7 +60,10 @@ fn the_reference_executor_refuses_what_no_host_holds() {
     let module = Module { name: "m.ptx", text: &text };
     let mut device = ReferenceDevice::new(module, Default::default(), 64 << 20, Options::default()).unwrap();
     for (threads, shared) in [(1, 0), (1, u32::MAX), (1024, 0)] {
-        let error = device.launch("k", [1; 3], [threads, 1, 1], shared, &[]).unwrap_err().to_string();
+        let error = device
+            .launch("k", Shape::new([1; 3], [threads, 1, 1]).with_shared(shared), &[])
+            .unwrap_err()
+            .to_string();
         assert!(error.contains("shared and local memory a CTA"), "{error}");
     }
 }

@@ -16,6 +16,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         &["strata-engine", "strata-ptx", "strata-memory", "strata-sm", "strata-designs", "strata-workloads"],
     ),
     ("strata-lab", &["strata-engine", "strata-gpu", "strata-workloads"]),
+    ("strata-driver", &["strata-engine", "strata-gpu", "strata-ptx", "strata-workloads"]),
     ("strata", &["strata-engine", "strata-gpu", "strata-lab", "strata-ptx", "strata-workloads"]),
 ];
 

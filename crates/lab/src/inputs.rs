@@ -1,7 +1,7 @@
 //! A hash of a workload's inputs, without running a kernel.
 
 use strata_workloads::recording::Recording;
-use strata_workloads::{Arg, Device, DeviceError, DevicePtr, HostProgram};
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr, HostProgram, Shape};
 
 /// The hash of what the first launch finds, in hexadecimal; see [`Recording::inputs_hash`].
 ///
@@ -54,14 +54,7 @@ impl Device for UntilLaunch {
 
     fn unordered(&mut self, _: DevicePtr) {}
 
-    fn launch(
-        &mut self,
-        kernel: &str,
-        _: [u32; 3],
-        _: [u32; 3],
-        _: u32,
-        _: &[Arg],
-    ) -> Result<(), DeviceError> {
+    fn launch(&mut self, kernel: &str, _: Shape, _: &[Arg]) -> Result<(), DeviceError> {
         self.launched = true;
         Err(DeviceError::BadLaunch {
             kernel: kernel.to_owned(),

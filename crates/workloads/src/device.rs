@@ -77,6 +77,48 @@ args_from!(
     f32 => F32, f64 => F64
 );
 
+/// How many threads a launch has, and what each CTA gets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    /// CTAs in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a CTA in x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of shared memory a CTA beside what the kernel declares.
+    pub dynamic_shared: u32,
+}
+
+impl Shape {
+    /// `grid` CTAs of `block` threads without dynamic shared memory.
+    #[must_use]
+    pub const fn new(grid: [u32; 3], block: [u32; 3]) -> Self {
+        Self { grid, block, dynamic_shared: 0 }
+    }
+
+    /// The same with `bytes` bytes of dynamic shared memory a CTA.
+    #[must_use]
+    pub const fn with_shared(self, bytes: u32) -> Self {
+        Self { dynamic_shared: bytes, ..self }
+    }
+}
+
+/// What ended a launch before its time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Failure {
+    /// An access to memory that is not there, or may not be written.
+    Address,
+    /// An access whose address is no multiple of its size.
+    Misaligned,
+    /// `trap`.
+    Trap,
+    /// A CTA does not fit an SM. Nothing ran.
+    NoRoom,
+    /// Nothing moves any more, or a limit of cycles or instructions was reached.
+    Unfinished,
+    /// The program did something else that it must not do, or that is not modelled.
+    Other,
+}
+
 /// Why a device did not do what a host program asked.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DeviceError {
@@ -95,6 +137,12 @@ pub enum DeviceError {
         ptr: DevicePtr,
         /// Its length.
         bytes: u64,
+    },
+    /// No buffer begins there, so none can be freed.
+    #[error("no buffer begins at {ptr}")]
+    NoBuffer {
+        /// The address.
+        ptr: DevicePtr,
     },
     /// The module has no such entry.
     #[error("the module has no kernel `{kernel}`")]
@@ -121,6 +169,8 @@ pub enum DeviceError {
     Failed {
         /// The kernel.
         kernel: String,
+        /// What kind of thing happened.
+        failure: Failure,
         /// What happened, with its place where known.
         reason: String,
     },
@@ -152,6 +202,19 @@ pub trait Device {
     /// [`DeviceError::OutOfBounds`] unless the range lies in one buffer.
     fn fill(&mut self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError>;
 
+    /// Copies `bytes` bytes from one place on the device to another; the ranges may overlap.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] unless each range lies in one buffer.
+    fn copy(&mut self, to: DevicePtr, from: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
+        // A range longer than any host's memory lies in no buffer.
+        let size = usize::try_from(bytes).ok().filter(|size| *size <= isize::MAX as usize);
+        let size = size.ok_or(DeviceError::OutOfBounds { ptr: from, bytes })?;
+        let mut data = vec![0; size];
+        self.download(from, &mut data)?;
+        self.upload(to, &data)
+    }
+
     /// Where a variable of the module lies, `.global` or `.const`.
     ///
     /// # Errors
@@ -164,17 +227,9 @@ pub trait Device {
         let _ = ptr;
     }
 
-    /// Runs a kernel to its end: `grid` CTAs of `block` threads (x, y, z), each CTA with `dynamic_shared`
-    /// bytes of shared memory beside what the kernel declares.
+    /// Runs a kernel to its end.
     ///
     /// # Errors
     /// [`DeviceError::UnknownKernel`], [`DeviceError::BadLaunch`], [`DeviceError::Failed`].
-    fn launch(
-        &mut self,
-        kernel: &str,
-        grid: [u32; 3],
-        block: [u32; 3],
-        dynamic_shared: u32,
-        args: &[Arg],
-    ) -> Result<(), DeviceError>;
+    fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError>;
 }

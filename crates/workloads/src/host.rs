@@ -1,7 +1,9 @@
 //! What a workload's host side talks to.
 
 use crate::check::Near;
-use crate::{Arg, Comparison, Device, DeviceError, DevicePtr, Element, Expected, Outcome, Output, element};
+use crate::{
+    Arg, Comparison, Device, DeviceError, DevicePtr, Element, Expected, Outcome, Output, Shape, element,
+};
 
 /// A device, and the results found on it so far.
 pub(crate) struct Host<'a> {
@@ -82,7 +84,7 @@ impl<'a> Host<'a> {
         block: [u32; 3],
         args: &[Arg],
     ) -> Result<(), DeviceError> {
-        self.device.launch(kernel, grid, block, 0, args)
+        self.device.launch(kernel, Shape::new(grid, block), args)
     }
 
     /// Runs a kernel with `bytes` bytes of dynamic shared memory.
@@ -94,7 +96,7 @@ impl<'a> Host<'a> {
         bytes: u32,
         args: &[Arg],
     ) -> Result<(), DeviceError> {
-        self.device.launch(kernel, grid, block, bytes, args)
+        self.device.launch(kernel, Shape::new(grid, block).with_shared(bytes), args)
     }
 
     /// Downloads an output that must be `expected`, bit for bit.

@@ -35,7 +35,7 @@ mod program;
 mod reference;
 
 pub use check::{Comparison, Mismatch};
-pub use device::{Arg, Device, DeviceError, DevicePtr};
+pub use device::{Arg, Device, DeviceError, DevicePtr, Failure, Shape};
 pub use element::Element;
 pub use program::{Expected, HostProgram, Module, Outcome, Output};
 pub use suite::{Input, Kernel, Measured, MissingSize, Size, UnknownSize, Workload, all, find};

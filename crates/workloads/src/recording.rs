@@ -1,6 +1,6 @@
 //! What a program does to a device, written down: its buffers, its launches and what it writes between them.
 
-use crate::{Arg, Device, DeviceError, DevicePtr};
+use crate::{Arg, Device, DeviceError, DevicePtr, Shape};
 
 /// A buffer or variable of the program, and what it held when the first launch began.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -263,19 +263,13 @@ impl Device for Recording<'_> {
         self.buffers[spot.buffer].unordered = true;
     }
 
-    fn launch(
-        &mut self,
-        kernel: &str,
-        grid: [u32; 3],
-        block: [u32; 3],
-        dynamic_shared: u32,
-        args: &[Arg],
-    ) -> Result<(), DeviceError> {
+    fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
         let recorded = |arg: &Arg| match *arg {
             Arg::Ptr(ptr) => self.spot(ptr).map_or(RecordedArg::Scalar(*arg), RecordedArg::Address),
             scalar => RecordedArg::Scalar(scalar),
         };
         let args_recorded = args.iter().map(recorded).collect();
+        let Shape { grid, block, dynamic_shared } = shape;
         let kernel_name = kernel.to_owned();
         self.step(Step::Launch(RecordedLaunch {
             kernel: kernel_name,
@@ -284,6 +278,6 @@ impl Device for Recording<'_> {
             dynamic_shared,
             args: args_recorded,
         }));
-        self.device.launch(kernel, grid, block, dynamic_shared, args)
+        self.device.launch(kernel, shape, args)
     }
 }

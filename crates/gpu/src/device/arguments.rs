@@ -1,10 +1,17 @@
 //! From a host's arguments to a kernel's parameter block.
 
 use strata_ptx::program::Kernel;
-use strata_workloads::Arg;
+use strata_workloads::{Arg, DeviceError, Shape};
 
-/// Lays the arguments out as the kernel declares its parameters. The error says what does not fit.
-pub fn parameter_block(kernel: &Kernel, args: &[Arg]) -> Result<Vec<u8>, String> {
+/// Lays the arguments of a launch out as the kernel declares its parameters. The error says what does not fit, first of
+/// all the shape.
+pub fn parameter_block(kernel: &Kernel, shape: Shape, args: &[Arg]) -> Result<Vec<u8>, DeviceError> {
+    let bad = |reason| DeviceError::BadLaunch { kernel: kernel.name.clone(), reason };
+    check_shape(kernel, shape).map_err(bad)?;
+    lay_out(kernel, args).map_err(bad)
+}
+
+fn lay_out(kernel: &Kernel, args: &[Arg]) -> Result<Vec<u8>, String> {
     if args.len() != kernel.params.len() {
         return Err(format!(
             "{} arguments given, the kernel has {} parameters",
@@ -27,7 +34,8 @@ pub fn parameter_block(kernel: &Kernel, args: &[Arg]) -> Result<Vec<u8>, String>
 }
 
 /// Checks a grid and block against what CUDA and the kernel allow. The error says which limit is broken.
-pub fn check_shape(kernel: &Kernel, grid: [u32; 3], block: [u32; 3]) -> Result<(), String> {
+pub fn check_shape(kernel: &Kernel, shape: Shape) -> Result<(), String> {
+    let Shape { grid, block, .. } = shape;
     if grid.contains(&0) || block.contains(&0) {
         return Err(format!("grid {grid:?} and block {block:?} must not be empty"));
     }

@@ -2,10 +2,12 @@
 
 use strata_workloads::{DeviceError, DevicePtr};
 
+use super::holes::Holes;
+
 /// First address handed out: null and small addresses are never valid.
 const BASE: u64 = 0x10_0000;
 /// Alignment of a buffer. CUDA C programming guide, "Device Memory Accesses": at least 256 bytes.
-const ALIGN: u64 = 256;
+pub const ALIGN: u64 = 256;
 /// Unmapped bytes after each buffer, so that running off its end is seen.
 const GAP: u64 = 256;
 
@@ -25,34 +27,74 @@ impl Buffer {
     pub fn end(&self) -> u64 {
         self.start + self.bytes
     }
+
+    /// One past the gap behind it.
+    fn reach(&self) -> u64 {
+        self.start + extent(self.bytes).expect("it was placed")
+    }
 }
 
-/// Hands out addresses upward and never takes one back: a simulated program is short.
+/// What a buffer and the gap behind it take.
+fn extent(bytes: u64) -> Option<u64> {
+    bytes.checked_next_multiple_of(ALIGN)?.checked_add(GAP)
+}
+
+/// Hands out the lowest addresses that were given back, or else addresses behind all others.
 #[derive(Clone, Debug)]
 pub struct Heap {
+    /// By address.
     buffers: Vec<Buffer>,
+    holes: Holes,
     next: u64,
+    touched: u64,
     limit: u64,
 }
 
 impl Heap {
     /// A heap for `capacity_bytes` of device memory.
     pub fn new(capacity_bytes: u64) -> Self {
-        Heap { buffers: Vec::new(), next: BASE, limit: BASE.saturating_add(capacity_bytes) }
+        let limit = BASE.saturating_add(capacity_bytes);
+        Heap { buffers: Vec::new(), holes: Holes::default(), next: BASE, touched: BASE, limit }
     }
 
-    /// A new buffer.
-    pub fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError> {
-        let start = self.next;
-        let end = start.checked_add(bytes).filter(|end| *end <= self.limit);
-        let next =
-            end.and_then(|end| end.checked_next_multiple_of(ALIGN)).and_then(|end| end.checked_add(GAP));
-        let Some(next) = next else {
-            return Err(DeviceError::OutOfMemory { name: name.to_owned(), bytes });
+    /// A new buffer that starts at a multiple of `align`, a power of two of at least [`ALIGN`], and ends below
+    /// `floor`, the gap behind it included.
+    pub fn alloc(
+        &mut self,
+        name: &str,
+        bytes: u64,
+        align: u64,
+        floor: u64,
+    ) -> Result<DevicePtr, DeviceError> {
+        let no_room = || DeviceError::OutOfMemory { name: name.to_owned(), bytes };
+        let extent = extent(bytes).ok_or_else(no_room)?;
+        let start = match self.holes.take(extent, align) {
+            Some(start) => start,
+            None => {
+                let start = self.next.checked_next_multiple_of(align).ok_or_else(no_room)?;
+                let inside = |start: &u64| start.checked_add(bytes).is_some_and(|end| end <= self.limit);
+                let above = |start: &u64| start.checked_add(extent).filter(|next| *next <= floor);
+                let next = Some(start).filter(inside).as_ref().and_then(above).ok_or_else(no_room)?;
+                self.holes.give(self.next, start);
+                self.next = next;
+                self.touched = self.touched.max(next);
+                start
+            }
         };
-        self.next = next;
-        self.buffers.push(Buffer { name: name.to_owned(), start, bytes });
+        let place = self.buffers.partition_point(|buffer| buffer.start < start);
+        self.buffers.insert(place, Buffer { name: name.to_owned(), start, bytes });
         Ok(DevicePtr(start))
+    }
+
+    /// Takes the buffer that begins at `ptr` away.
+    pub fn free(&mut self, ptr: DevicePtr) -> Result<Buffer, DeviceError> {
+        let place = self.buffers.binary_search_by_key(&ptr.0, |buffer| buffer.start);
+        let buffer = self.buffers.remove(place.map_err(|_| DeviceError::NoBuffer { ptr })?);
+        self.holes.give(buffer.start, buffer.reach());
+        if let Some(start) = self.holes.take_last(self.next) {
+            self.next = start;
+        }
+        Ok(buffer)
     }
 
     /// The buffer that holds a range, and the range's offset in it.
@@ -82,17 +124,31 @@ impl Heap {
     pub fn end(&self) -> u64 {
         self.next
     }
+
+    /// First address that no buffer has ever reached: from here on, memory is as it was at first.
+    pub fn touched(&self) -> u64 {
+        self.touched
+    }
+
+    /// Bytes that are not taken below `floor`, gaps counted as taken.
+    pub fn free_bytes(&self, floor: u64) -> u64 {
+        self.holes.bytes() + self.limit.min(floor).saturating_sub(self.next)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    fn alloc(heap: &mut Heap, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        heap.alloc("b", bytes, ALIGN, u64::MAX)
+    }
+
     #[test]
     fn a_range_lies_in_one_buffer_or_is_refused() {
         let mut heap = Heap::new(1 << 20);
-        let a = heap.alloc("a", 100).unwrap();
-        let b = heap.alloc("b", 8).unwrap();
+        let a = alloc(&mut heap, 100).unwrap();
+        let b = alloc(&mut heap, 8).unwrap();
         assert_eq!((a.0 % ALIGN, b.0 % ALIGN), (0, 0));
         assert_eq!(heap.find(DevicePtr(a.0 + 90), 10), Ok((0, 90)));
         assert_eq!(heap.find(b, 8), Ok((1, 0)));
@@ -104,8 +160,41 @@ mod tests {
     #[test]
     fn a_full_memory_refuses() {
         let mut heap = Heap::new(1 << 20);
-        assert!(heap.alloc("big", (1 << 20) + 1).is_err());
-        assert!(heap.alloc("huge", u64::MAX).is_err());
-        assert!(heap.alloc("fits", 1 << 20).is_ok());
+        assert!(alloc(&mut heap, (1 << 20) + 1).is_err());
+        assert!(alloc(&mut heap, u64::MAX).is_err());
+        assert!(heap.alloc("b", 1 << 10, ALIGN, BASE + (1 << 10)).is_err(), "no room for the gap");
+        assert_eq!(heap.end(), BASE, "a refusal takes nothing");
+        assert!(alloc(&mut heap, 1 << 20).is_ok());
+    }
+
+    #[test]
+    fn what_is_freed_is_used_again() {
+        let mut heap = Heap::new(1 << 20);
+        let [a, b, c] = [1000, 1000, 1000].map(|bytes| alloc(&mut heap, bytes).unwrap());
+        let all = heap.free_bytes(u64::MAX);
+        assert_eq!(heap.free(b).map(|buffer| buffer.bytes), Ok(1000));
+        assert_eq!(heap.free(b), Err(DeviceError::NoBuffer { ptr: b }));
+        assert_eq!(heap.free(a.offset(1)), Err(DeviceError::NoBuffer { ptr: a.offset(1) }));
+        assert!(heap.find(b, 1).is_err());
+        assert_eq!(alloc(&mut heap, 1025), Ok(DevicePtr(c.0 + (c.0 - b.0))), "too large for the hole");
+        assert_eq!(alloc(&mut heap, 1024), Ok(b));
+        assert_eq!(
+            heap.buffers()
+                .iter()
+                .map(|buffer| buffer.start)
+                .collect::<Vec<_>>()
+                .windows(2)
+                .filter(|pair| pair[0] >= pair[1])
+                .count(),
+            0
+        );
+        let touched = heap.touched();
+        for start in heap.buffers().iter().map(|buffer| DevicePtr(buffer.start)).collect::<Vec<_>>() {
+            heap.free(start).unwrap();
+        }
+        assert_eq!((heap.end(), heap.touched()), (BASE, touched));
+        assert!(heap.free_bytes(u64::MAX) > all);
+        let aligned = heap.alloc("b", 1, 1 << 16, u64::MAX).unwrap();
+        assert_eq!(aligned.0 % (1 << 16), 0);
     }
 }

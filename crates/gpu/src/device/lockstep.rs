@@ -1,6 +1,6 @@
 //! The modelled GPU and the reference executor in lockstep: after every launch all of memory must be equal.
 
-use strata_workloads::{Arg, Device, DeviceError, DevicePtr};
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Shape};
 
 use super::{ReferenceDevice, TimedDevice};
 
@@ -73,6 +73,11 @@ impl Device for Lockstep<'_, '_> {
         self.timed.fill(to, value, bytes)
     }
 
+    fn copy(&mut self, to: DevicePtr, from: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
+        self.reference.copy(to, from, bytes)?;
+        self.timed.copy(to, from, bytes)
+    }
+
     fn variable(&mut self, name: &str) -> Result<DevicePtr, DeviceError> {
         let ptr = self.reference.variable(name)?;
         assert_eq!(ptr, self.timed.variable(name)?, "both devices place variables alike");
@@ -83,16 +88,9 @@ impl Device for Lockstep<'_, '_> {
         self.unordered.push(ptr);
     }
 
-    fn launch(
-        &mut self,
-        kernel: &str,
-        grid: [u32; 3],
-        block: [u32; 3],
-        dynamic_shared: u32,
-        args: &[Arg],
-    ) -> Result<(), DeviceError> {
-        self.timed.launch(kernel, grid, block, dynamic_shared, args)?;
-        self.reference.launch(kernel, grid, block, dynamic_shared, args)?;
+    fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
+        self.timed.launch(kernel, shape, args)?;
+        self.reference.launch(kernel, shape, args)?;
         self.compare(kernel);
         self.launches += 1;
         Ok(())

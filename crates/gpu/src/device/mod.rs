@@ -1,13 +1,23 @@
 //! Devices that a host program can run on: the modelled GPU, the reference executor, and both in lockstep.
+//!
+//! Underneath is a [`Card`], a GPU as a driver sees it: memory that is allocated and freed, modules that are loaded and
+//! unloaded, launches by raw parameter block. Its [`Backend`] is the modelled GPU or the reference executor.
 
 mod arguments;
+mod card;
+mod functional;
 mod heap;
+mod holes;
 mod lockstep;
+mod modelled;
 mod reference;
 mod system;
 mod timed;
 
+pub use card::{Backend, Call, Card, Entry, LoadError, ModuleId};
+pub use functional::Functional;
 pub use heap::{Buffer, Heap};
 pub use lockstep::Lockstep;
+pub use modelled::Modelled;
 pub use reference::ReferenceDevice;
 pub use timed::TimedDevice;

@@ -1,28 +1,25 @@
-//! The reference executor as a device: right values, no time.
+//! The reference executor as a device of host programs.
 
-use strata_ptx::reference::{Executor, GlobalMemory, LaunchConfig, Observer, Options};
-use strata_workloads::{Arg, Device, DeviceError, DevicePtr, HostProgram, Module};
+use strata_ptx::reference::Options;
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr, HostProgram, Module, Shape};
 
-use super::arguments::{check_shape, parameter_block};
-use super::heap::{Buffer, Heap};
+use super::arguments::parameter_block;
+use super::card::{Card, ModuleId, not_launched};
+use super::functional::Functional;
+use super::heap::Buffer;
 use crate::machine::Machine;
-use crate::profile::{Profile, Profiler};
-use crate::program::Program;
+use crate::profile::Profile;
 
 /// Device memory of a program that names no machine: more than any of ours asks for.
 const AMPLE_BYTES: u64 = 64 << 30;
 
 /// A device that executes kernels functionally.
 pub struct ReferenceDevice {
-    program: Program,
-    heap: Heap,
-    memory: GlobalMemory,
-    variables: Vec<u64>,
-    options: Options,
+    card: Card<Functional>,
+    module: ModuleId,
     warp_instructions: u64,
     thread_instructions: u64,
     printed: String,
-    profiler: Option<Profiler>,
 }
 
 impl ReferenceDevice {
@@ -36,27 +33,10 @@ impl ReferenceDevice {
         capacity_bytes: u64,
         options: Options,
     ) -> Result<ReferenceDevice, String> {
-        let program = Program::parse(module, compile)?;
-        let mut heap = Heap::new(capacity_bytes);
-        let mut memory = GlobalMemory::new();
-        let mut variables = Vec::new();
-        for variable in program.place_variables(&mut heap).map_err(|error| error.to_string())? {
-            let mut bytes = vec![0; variable.bytes as usize];
-            bytes[..variable.init.len()].copy_from_slice(&variable.init);
-            assert!(memory.insert(variable.address, bytes), "the heap hands out disjoint buffers");
-            variables.push(variable.address);
-        }
-        Ok(ReferenceDevice {
-            program,
-            heap,
-            memory,
-            variables,
-            options,
-            warp_instructions: 0,
-            thread_instructions: 0,
-            printed: String::new(),
-            profiler: None,
-        })
+        let mut card = Card::new(Functional::new(capacity_bytes, options));
+        let module = card.load(module, compile).map_err(|error| error.to_string())?;
+        let printed = String::new();
+        Ok(ReferenceDevice { card, module, warp_instructions: 0, thread_instructions: 0, printed })
     }
 
     /// A device with all the memory that a program may want, for a program's module. Kernels are compiled as for the
@@ -70,22 +50,22 @@ impl ReferenceDevice {
 
     /// Watches all launches from now on.
     pub(crate) fn watch(&mut self) {
-        self.profiler = Some(Profiler::default());
+        self.card.backend_mut().watch();
     }
 
     /// What was seen, if launches were watched.
-    pub(crate) fn into_profile(self) -> Option<Profile> {
-        self.profiler.map(Profiler::finish)
+    pub(crate) fn into_profile(mut self) -> Option<Profile> {
+        self.card.backend_mut().take_profile()
     }
 
     /// All buffers and variables, by address.
     pub fn buffers(&self) -> &[Buffer] {
-        self.heap.buffers()
+        self.card.buffers()
     }
 
     /// The bytes of a buffer.
     pub fn bytes(&self, buffer: &Buffer) -> &[u8] {
-        self.memory.bytes(buffer.start, buffer.bytes as usize).expect("a buffer of the heap is in memory")
+        self.card.backend().bytes(buffer)
     }
 
     /// Warp and thread instructions executed so far.
@@ -97,69 +77,39 @@ impl ReferenceDevice {
     pub fn printed(&self) -> &str {
         &self.printed
     }
-
-    fn range(&mut self, ptr: DevicePtr, bytes: u64) -> Result<&mut [u8], DeviceError> {
-        self.heap.find(ptr, bytes)?;
-        self.memory.bytes_mut(ptr.0, bytes as usize).ok_or(DeviceError::OutOfBounds { ptr, bytes })
-    }
 }
 
 impl Device for ReferenceDevice {
     fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError> {
-        let ptr = self.heap.alloc(name, bytes)?;
-        assert!(self.memory.insert(ptr.0, vec![0; bytes as usize]), "the heap hands out disjoint buffers");
-        Ok(ptr)
+        self.card.alloc(name, bytes)
     }
 
     fn upload(&mut self, to: DevicePtr, data: &[u8]) -> Result<(), DeviceError> {
-        if !data.is_empty() {
-            self.range(to, data.len() as u64)?.copy_from_slice(data);
-        }
-        Ok(())
+        self.card.write(to, data)
     }
 
     fn download(&mut self, from: DevicePtr, data: &mut [u8]) -> Result<(), DeviceError> {
-        if !data.is_empty() {
-            data.copy_from_slice(self.range(from, data.len() as u64)?);
-        }
-        Ok(())
+        self.card.read(from, data)
     }
 
     fn fill(&mut self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
-        if bytes > 0 {
-            self.range(to, bytes)?.fill(value);
-        }
-        Ok(())
+        self.card.fill(to, value, bytes)
+    }
+
+    fn copy(&mut self, to: DevicePtr, from: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
+        self.card.copy(to, from, bytes)
     }
 
     fn variable(&mut self, name: &str) -> Result<DevicePtr, DeviceError> {
-        Ok(DevicePtr(self.variables[self.program.variable(name)?]))
+        self.card.variable(self.module, name).map(|(ptr, _)| ptr)
     }
 
-    fn launch(
-        &mut self,
-        kernel: &str,
-        grid: [u32; 3],
-        block: [u32; 3],
-        dynamic_shared: u32,
-        args: &[Arg],
-    ) -> Result<(), DeviceError> {
-        let bad = |reason| DeviceError::BadLaunch { kernel: kernel.to_owned(), reason };
-        let compiled = self.program.kernel(kernel)?;
-        check_shape(&compiled, grid, block).map_err(bad)?;
-        let params = parameter_block(&compiled, args).map_err(bad)?;
-        let config = LaunchConfig { grid, block, dynamic_shared, params };
-        let summary = Executor::new(&compiled, config, &self.variables, &mut self.memory)
-            .with_options(self.options)
-            .watched_by(self.profiler.as_mut().map(|profiler| profiler as &mut dyn Observer))
-            .run()
-            .map_err(|fault| DeviceError::Failed { kernel: kernel.to_owned(), reason: fault.to_string() })?;
+    fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
+        let entry = self.card.kernel(self.module, kernel).map_err(|error| not_launched(kernel, error))?;
+        let params = parameter_block(&entry.kernel, shape, args)?;
+        let summary = self.card.launch(&entry, shape, &params, &mut |_| {})?;
         self.warp_instructions += summary.counts.warp_instructions;
         self.thread_instructions += summary.counts.thread_instructions;
-        if let Some(profiler) = &mut self.profiler {
-            let threads = block.iter().product();
-            profiler.launched(&compiled, threads, dynamic_shared, &summary.counts);
-        }
         self.printed.push_str(&summary.printed);
         Ok(())
     }

@@ -1,5 +1,7 @@
 //! The top of device memory, which programs do not see: parameters, code and local memory.
 
+use super::holes::Holes;
+
 /// Bytes kept for the parameter block (PTX ISA: at most 32,764 bytes of parameters).
 const PARAMETER_BYTES: u64 = 32 << 10;
 /// Alignment of everything here: a row of local memory, a line of code.
@@ -10,6 +12,7 @@ const ALIGN: u64 = 256;
 pub struct SystemRegion {
     parameters: u64,
     floor: u64,
+    holes: Holes,
     local: Option<(u64, u64)>,
 }
 
@@ -17,7 +20,7 @@ impl SystemRegion {
     /// The region of a device memory of `bytes` bytes.
     pub fn new(bytes: u64) -> Self {
         let parameters = bytes - PARAMETER_BYTES;
-        SystemRegion { parameters, floor: parameters, local: None }
+        SystemRegion { parameters, floor: parameters, holes: Holes::default(), local: None }
     }
 
     /// Where the parameter block lies.
@@ -32,12 +35,20 @@ impl SystemRegion {
 
     /// Room for `bytes` bytes above `heap_end`.
     pub fn alloc(&mut self, bytes: u64, heap_end: u64) -> Option<u64> {
+        if let Some(at) = self.holes.take(bytes.checked_next_multiple_of(ALIGN)?, ALIGN) {
+            return Some(at);
+        }
         let at = self.floor.checked_sub(bytes)? / ALIGN * ALIGN;
         if at < heap_end {
             return None;
         }
         self.floor = at;
         Some(at)
+    }
+
+    /// Gives the `bytes` bytes at `at` back.
+    pub fn free(&mut self, at: u64, bytes: u64) {
+        self.holes.give(at, at + bytes.next_multiple_of(ALIGN));
     }
 
     /// Room for local memory: the region of an earlier launch when it is large enough.
@@ -67,5 +78,15 @@ mod tests {
         assert!(system.local(6000, 0).unwrap() + 6000 <= local);
         assert_eq!(system.alloc(1000, system.floor()), None);
         assert_eq!(system.alloc(u64::MAX, 0), None);
+    }
+
+    #[test]
+    fn what_is_given_back_is_used_again() {
+        let mut system = SystemRegion::new(1 << 20);
+        let code = system.alloc(1000, 0).unwrap();
+        let other = system.alloc(8, 0).unwrap();
+        system.free(code, 1000);
+        assert_eq!(system.alloc(1024, 0), Some(code));
+        assert!(system.alloc(1024, 0).unwrap() < other);
     }
 }

@@ -9,6 +9,8 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use strata_engine::config::{self, ConfigError};
+use strata_ptx::program::Kernel;
+use strata_sm::occupancy::{Demand, occupancy};
 use toml::Table;
 
 use crate::results::MachineFacts;
@@ -172,6 +174,24 @@ impl Machine {
             sm_registers: *self.file.sm.registers,
             ..Default::default()
         }
+    }
+
+    /// CTAs of a kernel that are resident together on an SM: `threads` a CTA, and all its shared memory.
+    pub fn resident_ctas(&self, kernel: &Kernel, threads: u32, shared_bytes: u32) -> u32 {
+        let demand = Demand {
+            warps: threads.div_ceil(32),
+            registers: kernel.registers,
+            shared_bytes,
+            barriers: kernel.barriers,
+        };
+        occupancy(&self.file.sm.limits(), &demand).ctas
+    }
+
+    /// Bytes of the last-level cache.
+    pub fn llc_bytes(&self) -> u64 {
+        let LlcChoice::Conventional(llc) = &self.file.llc;
+        let slices = u64::from(*self.file.gpu.channels) * u64::from(*self.file.gpu.slices_per_channel);
+        slices * (*llc.sets * *llc.ways * strata_memory::LINE_BYTES) as u64
     }
 
     /// What a reader of results must know.

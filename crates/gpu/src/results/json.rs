@@ -53,7 +53,7 @@ impl RunResult {
                 "window_cycles": self.cost.window,
                 "peak_memory_bytes": self.cost.peak_memory_bytes,
             },
-            "launches": self.launches.iter().map(launch).collect::<Vec<_>>(),
+            "launches": self.launches.iter().map(LaunchResult::to_json).collect::<Vec<_>>(),
             "comparisons": self.comparisons.iter().map(|comparison| json!({
                 "buffer": comparison.buffer,
                 "elements": comparison.elements,
@@ -68,19 +68,22 @@ impl RunResult {
     }
 }
 
-fn launch(launch: &LaunchResult) -> Value {
-    json!({
-        "kernel": launch.kernel,
-        "grid": launch.grid,
-        "block": launch.block,
-        "cycles": launch.cycles,
-        "warp_instructions": launch.warp_instructions,
-        "thread_instructions": launch.thread_instructions,
-        "registers_per_thread": launch.registers,
-        "shared_bytes_per_cta": launch.shared_bytes,
-        "ctas_per_sm": launch.ctas_per_sm,
-        "limiter": launch.limiter,
-        "printed": launch.printed,
-        "energy": launch.energy.as_ref().map(energy::launch),
-    })
+impl LaunchResult {
+    /// Everything but its samples.
+    pub fn to_json(&self) -> Value {
+        json!({
+            "kernel": self.kernel,
+            "grid": self.grid,
+            "block": self.block,
+            "cycles": self.cycles,
+            "warp_instructions": self.warp_instructions,
+            "thread_instructions": self.thread_instructions,
+            "registers_per_thread": self.registers,
+            "shared_bytes_per_cta": self.shared_bytes,
+            "ctas_per_sm": self.ctas_per_sm,
+            "limiter": self.limiter,
+            "printed": self.printed,
+            "energy": self.energy.as_ref().map(energy::launch),
+        })
+    }
 }

@@ -11,7 +11,7 @@ use strata_engine::seed::Stream;
 use strata_gpu::device::TimedDevice;
 use strata_gpu::gpu::{Gpu, L1dMaker};
 use strata_memory::LINE_BYTES;
-use strata_workloads::{Arg, Device, DeviceError, Module};
+use strata_workloads::{Arg, Device, DeviceError, Module, Shape as Launched};
 
 use crate::common::variation::Variation;
 
@@ -188,9 +188,7 @@ fn play(shape: &Shape, device: &mut dyn Device) -> Result<Option<String>, Device
     let mut launch = |first, last| {
         device.launch(
             "episodes",
-            [shape.grid, 1, 1],
-            [shape.block, 1, 1],
-            0,
+            Launched::new([shape.grid, 1, 1], [shape.block, 1, 1]),
             &[
                 Arg::Ptr(steps),
                 Arg::Ptr(lines),

@@ -2,7 +2,7 @@
 
 use strata_gpu::device::TimedDevice;
 use strata_gpu::machine::Machine;
-use strata_workloads::{Arg, Device, DevicePtr};
+use strata_workloads::{Arg, Device, DevicePtr, Shape};
 
 use super::walk::{Row, Step, walk};
 use super::{PLAIN, clock_places, gtx480, module, on_device, words};
@@ -36,7 +36,7 @@ fn chase(machine: &Machine, offsets: &[u64; LINKS]) -> [Vec<u64>; 2] {
         }
         let mut launch = || {
             let args = [Arg::Ptr(out), Arg::Ptr(links.offset(start))];
-            device.launch("k", [1; 3], [32, 1, 1], 0, &args).unwrap();
+            device.launch("k", Shape::new([1; 3], [32, 1, 1]), &args).unwrap();
             words(device, out)
         };
         [launch(), launch()]

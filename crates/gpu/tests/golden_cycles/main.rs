@@ -14,7 +14,7 @@ mod walk;
 use strata_gpu::machine::Machine;
 use strata_gpu::program::Program;
 use strata_ptx::isa::{Op, Special};
-use strata_workloads::{Arg, Device, DevicePtr, Module};
+use strata_workloads::{Arg, Device, DevicePtr, Module, Shape};
 use support::{PLAIN, gtx480, module, on_device};
 use walk::{Step, walk};
 
@@ -37,7 +37,7 @@ fn clocks(machine: &Machine, body: &str, lanes: u32, launches: u32) -> Vec<u64> 
         device.fill(out, 0, 256).unwrap();
         device.fill(input, 0, 1 << 16).unwrap();
         for _ in 0..launches {
-            device.launch("k", [1; 3], [lanes, 1, 1], 0, &[Arg::Ptr(out), Arg::Ptr(input)]).unwrap();
+            device.launch("k", Shape::new([1; 3], [lanes, 1, 1]), &[Arg::Ptr(out), Arg::Ptr(input)]).unwrap();
         }
         words(device, out)
     })

@@ -1,7 +1,7 @@
 //! Programs that are right only when atomics are, and when fences keep weak accesses inside a lock.
 
 use strata_gpu::device::TimedDevice;
-use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module};
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module, Shape};
 
 use crate::MACHINES;
 use crate::outcomes::{machine, options};
@@ -36,7 +36,7 @@ fn run(name: &str, body: &str, sets: &[&str], threads: usize) -> Result<(Vec<u32
     let [a, b] = [ptrs[0].clone()?, ptrs[1].clone()?];
     device.fill(a, 0, 256)?;
     device.fill(b, 0, u64::from(4 * CTAS * THREADS))?;
-    device.launch("test", [CTAS, 1, 1], [THREADS, 1, 1], 0, &[Arg::Ptr(a), Arg::Ptr(b)])?;
+    device.launch("test", Shape::new([CTAS, 1, 1], [THREADS, 1, 1]), &[Arg::Ptr(a), Arg::Ptr(b)])?;
     Ok((words(&mut device, a, 64)?, words(&mut device, b, CTAS * THREADS)?))
 }
 

@@ -7,7 +7,7 @@ use strata_engine::seed::Stream;
 use strata_gpu::device::TimedDevice;
 use strata_gpu::gpu::{Gpu, GpuOptions, L1dMaker};
 use strata_gpu::machine::Machine;
-use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module};
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module, Shape};
 
 use super::kernel::{GROUPS, LANES, Layout, text};
 use super::tests::Litmus;
@@ -94,7 +94,7 @@ fn launch(
     let [x, y, z] = buffers.variables;
     let args = [x, y, z, buffers.delays, buffers.out, buffers.stamps].map(Arg::Ptr);
     let args: Vec<Arg> = args.into_iter().chain([Arg::U32(layout.stride)]).collect();
-    device.launch("litmus", [ctas, 1, 1], [LANES * warps, 1, 1], 0, &args)
+    device.launch("litmus", Shape::new([ctas, 1, 1], [LANES * warps, 1, 1]), &args)
 }
 
 /// The roles of a group ran on different SMs, at the same time.

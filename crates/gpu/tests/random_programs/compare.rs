@@ -4,7 +4,7 @@ use strata_engine::seed::Stream;
 use strata_gpu::device::{Lockstep, ReferenceDevice, TimedDevice};
 use strata_gpu::gpu::{Gpu, L1dMaker};
 use strata_gpu::machine::Machine;
-use strata_workloads::{Arg, Device, DeviceError, Module};
+use strata_workloads::{Arg, Device, DeviceError, Module, Shape};
 
 use crate::common::variation::Variation;
 use crate::program::Program;
@@ -40,9 +40,7 @@ fn host(program: &Program, seed: u64, device: &mut dyn Device) -> Result<(), Dev
     for shift in [0, 1, 0] {
         device.launch(
             "random",
-            [program.grid, 1, 1],
-            [program.block, 1, 1],
-            0,
+            Shape::new([program.grid, 1, 1], [program.block, 1, 1]),
             &[Arg::Ptr(out), Arg::Ptr(input), Arg::Ptr(counters), Arg::U32(shift)],
         )?;
     }

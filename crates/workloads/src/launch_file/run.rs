@@ -4,7 +4,7 @@ use super::number::Type;
 use super::{Argument, Buffer, Check, Contents, Launch, LaunchFile, Place, Tolerance, Write};
 use crate::check::Near;
 use crate::host::Host;
-use crate::{Arg, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, element};
+use crate::{Arg, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, Shape, element};
 
 /// Bytes generated at a time; a multiple of every type's size.
 const PIECE_BYTES: usize = 1 << 20;
@@ -66,6 +66,7 @@ impl Launch {
             Argument::Scalar(arg) => arg,
         };
         let args: Vec<Arg> = self.arguments.iter().map(arg).collect();
+        let shape = Shape::new(self.grid, self.block).with_shared(self.dynamic_shared);
         for _ in 0..self.repeat {
             for write in &self.before {
                 match write {
@@ -77,7 +78,7 @@ impl Launch {
                     }
                 }
             }
-            device.launch(&self.kernel, self.grid, self.block, self.dynamic_shared, &args)?;
+            device.launch(&self.kernel, shape, &args)?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! A device that keeps memory and a list of launches and runs nothing.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use strata_workloads::{Arg, Device, DeviceError, DevicePtr};
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Shape};
 
 /// A launch as it was asked for.
 #[derive(Clone, Debug, PartialEq)]
@@ -84,14 +84,8 @@ impl Device for Recorder {
         }
     }
 
-    fn launch(
-        &mut self,
-        kernel: &str,
-        grid: [u32; 3],
-        block: [u32; 3],
-        dynamic_shared: u32,
-        args: &[Arg],
-    ) -> Result<(), DeviceError> {
+    fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
+        let Shape { grid, block, dynamic_shared } = shape;
         let args = args.to_vec();
         self.launches.push(Launch { kernel: kernel.into(), grid, block, dynamic_shared, args });
         Ok(())

@@ -1,0 +1,110 @@
+//! `strata exec`: a CUDA program as it is, with the modelled GPU's driver in place of the vendor's.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::Args;
+use strata_gpu::machine::Machine;
+
+use crate::Finished;
+
+/// Arguments of `strata exec`.
+#[derive(Args)]
+pub struct ExecArguments {
+    /// The machine: a name (see `strata list machines`) or a machine file.
+    #[arg(long, default_value = "gtx480")]
+    machine: String,
+    /// A system laid over the machine: a name (see `strata list systems`) or a system's file.
+    #[arg(long)]
+    system: Option<String>,
+    /// Replace a value of the machine file, as in `l1d.ways=8`. May be given several times.
+    #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
+    overrides: Vec<String>,
+    /// Right values and no time: much faster.
+    #[arg(long)]
+    functional: bool,
+    /// Worker threads; results do not depend on it. Default: all cores.
+    #[arg(long)]
+    threads: Option<usize>,
+    /// Write a line of JSON for each launch, and one for all, to a file.
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+    /// The library, unless it stands beside this command as `libcuda.so`.
+    #[arg(long, value_name = "FILE")]
+    driver: Option<PathBuf>,
+    /// The program and its arguments.
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
+    program: Vec<OsString>,
+}
+
+/// Runs the program to its end. Its exit status says whether it went well.
+pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
+    // Wrong machines are refused before the program starts.
+    Machine::load_with(&arguments.machine, arguments.system.as_deref(), &arguments.overrides)
+        .map_err(|error| error.to_string())?;
+    if let Some(set) = arguments.overrides.iter().find(|set| set.contains(';')) {
+        return Err(format!("--set {set}: found `;`, which separates values"));
+    }
+    let folder = Folder::with(&driver(arguments.driver.as_deref())?)?;
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let mut command = Command::new(&arguments.program[0]);
+    command
+        .args(&arguments.program[1..])
+        .env("LD_LIBRARY_PATH", before_others(&folder.0))
+        .env("STRATA_MACHINE", &arguments.machine)
+        .env("STRATA_SYSTEM", arguments.system.as_deref().unwrap_or_default())
+        .env("STRATA_SET", arguments.overrides.join(";"))
+        .env("STRATA_MODE", if arguments.functional { "functional" } else { "timing" })
+        .env("STRATA_THREADS", arguments.threads.unwrap_or(cores).to_string())
+        .env("STRATA_RESULTS", arguments.json.as_deref().unwrap_or(Path::new("")));
+    let program = arguments.program[0].to_string_lossy();
+    let status = command.status().map_err(|error| format!("{program}: {error}"))?;
+    if status.success() { Ok(Finished::Well) } else { Err(format!("{program}: {status}")) }
+}
+
+/// The library.
+fn driver(given: Option<&Path>) -> Result<PathBuf, String> {
+    let beside = || {
+        let command = std::env::current_exe().map_err(|error| format!("this command's place: {error}"))?;
+        Ok::<_, String>(command.with_file_name("libcuda.so"))
+    };
+    let path = given.map_or_else(beside, |path| Ok(path.to_owned()))?;
+    path.canonicalize().map_err(|error| {
+        format!("{}: {error}; expected the library that `cargo build -p strata-driver` makes", path.display())
+    })
+}
+
+/// A search path that begins with a folder.
+fn before_others(folder: &Path) -> OsString {
+    let mut path = folder.as_os_str().to_owned();
+    if let Some(others) = std::env::var_os("LD_LIBRARY_PATH").filter(|others| !others.is_empty()) {
+        path.push(":");
+        path.push(others);
+    }
+    path
+}
+
+/// A folder with the library under the names that programs look for; gone when dropped.
+struct Folder(PathBuf);
+
+impl Folder {
+    fn with(driver: &Path) -> Result<Folder, String> {
+        let path = std::env::temp_dir().join(format!("strata-exec-{}", std::process::id()));
+        let made = std::fs::create_dir(&path).and_then(|()| {
+            let folder = Folder(path.clone());
+            for name in ["libcuda.so.1", "libcuda.so"] {
+                std::os::unix::fs::symlink(driver, path.join(name))?;
+            }
+            Ok(folder)
+        });
+        made.map_err(|error| format!("{}: {error}", path.display()))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What stays behind in the temporary folder does no harm.
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}

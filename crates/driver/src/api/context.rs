@@ -1,0 +1,275 @@
+//! Contexts and the stack of them that each thread has.
+
+use crate::api::api;
+use crate::api::device::check;
+use crate::api::primary::check_flags;
+use crate::client::{Bytes, Out};
+use crate::state::{self, Context};
+use crate::status::{Answer, Status};
+use crate::table::Handle;
+
+/// The version of the API that a context says it was made with.
+const API_VERSION: u32 = 3020;
+
+/// Limits by number, and what they are unless set: bytes of stack, of print buffer, of heap; depth of synchronisation,
+/// pending launches, fetch granularity, persisting L2. None of them limits anything that is modelled.
+const LIMITS: [usize; 7] = [1024, 1 << 20, 8 << 20, 2, 2048, 128, 0];
+
+fn create(context: Out<Handle<Context>>, flags: u32, device: i32) -> Answer {
+    state::with(|state| {
+        let place = context.place()?;
+        check(device)?;
+        check_flags(flags)?;
+        let context = state.create_context(flags, false)?;
+        state::push(context);
+        place.put(context);
+        Ok(())
+    })
+}
+
+/// A context of the client, or the current one for null.
+fn named(context: Handle<Context>) -> Answer<Handle<Context>> {
+    if context.is_null() { state::current().ok_or(Status::InvalidContext) } else { Ok(context) }
+}
+
+fn destroy(context: Handle<Context>) -> Answer {
+    state::with(|state| {
+        if state.contexts.get(context)?.primary {
+            return Err(Status::InvalidContext);
+        }
+        state.destroy_context(context)?;
+        // A context that is destroyed while it is current is popped; elsewhere it stays as a dead one.
+        if state::current() == Some(context) {
+            state::pop();
+        }
+        Ok(())
+    })
+}
+
+fn synchronise(context: Handle<Context>) -> Answer {
+    state::with(|state| {
+        state.contexts.get(context)?;
+        state.alive()
+    })
+}
+
+api! {
+    /// The context becomes current.
+    cuCtxCreate_v2 = "cuCtxCreate" 3020 (context: Out<Handle<Context>>, flags: u32, device: i32) {
+        create(context, flags, device)
+    }
+
+    /// SMs cannot be set aside.
+    cuCtxCreate_v3 = "cuCtxCreate" 11040 (
+        context: Out<Handle<Context>>, _affinities: Bytes, count: i32, flags: u32, device: i32,
+    ) {
+        if count != 0 {
+            return Err(Status::NotSupported);
+        }
+        create(context, flags, device)
+    }
+
+    /// As v3, with both kinds of parameters in one.
+    cuCtxCreate_v4 = "cuCtxCreate" 12050 (
+        context: Out<Handle<Context>>, parameters: Bytes, flags: u32, device: i32,
+    ) {
+        // Pointer to affinities, their count, pointer to a graphics context.
+        if !parameters.is_null() {
+            let words = parameters.values::<u64>();
+            if words.at(0)? != 0 || words.at(2)? != 0 {
+                return Err(Status::NotSupported);
+            }
+        }
+        create(context, flags, device)
+    }
+
+    /// With everything in it.
+    cuCtxDestroy_v2 = "cuCtxDestroy" 4000 (context: Handle<Context>) {
+        destroy(context)
+    }
+
+    /// Makes a context current above the others.
+    cuCtxPushCurrent_v2 = "cuCtxPushCurrent" 4000 (context: Handle<Context>) {
+        state::with(|state| {
+            state.contexts.get(context)?;
+            state::push(context);
+            Ok(())
+        })
+    }
+
+    /// Makes the context below current.
+    cuCtxPopCurrent_v2 = "cuCtxPopCurrent" 4000 (context: Out<Handle<Context>>) {
+        state::with(|_| {
+            let popped = state::pop().ok_or(Status::InvalidContext)?;
+            context.put_if_wanted(popped);
+            Ok(())
+        })
+    }
+
+    /// Puts a context in place of the current one; null takes that off.
+    cuCtxSetCurrent = "cuCtxSetCurrent" 4000 (context: Handle<Context>) {
+        state::with(|state| {
+            if !context.is_null() {
+                state.contexts.get(context)?;
+            }
+            state::pop();
+            if !context.is_null() {
+                state::push(context);
+            }
+            Ok(())
+        })
+    }
+
+    /// Null where there is none.
+    cuCtxGetCurrent = "cuCtxGetCurrent" 4000 (context: Out<Handle<Context>>) {
+        state::with(|_| context.put(state::current().unwrap_or(Handle::NULL)))
+    }
+
+    /// Of the current context.
+    cuCtxGetDevice = "cuCtxGetDevice" 2000 (device: Out<i32>) {
+        state::with(|state| {
+            let context = state::current().ok_or(Status::InvalidContext)?;
+            if !state.contexts.has(context) {
+                return Err(Status::ContextIsDestroyed);
+            }
+            device.put(0)
+        })
+    }
+
+    /// Of a context.
+    cuCtxGetDevice_v2 = "cuCtxGetDevice" 13000 (device: Out<i32>, context: Handle<Context>) {
+        state::with(|state| {
+            state.contexts.get(named(context)?)?;
+            device.put(0)
+        })
+    }
+
+    /// What the current context was made with.
+    cuCtxGetFlags = "cuCtxGetFlags" 7000 (flags: Out<u32>) {
+        state::with_current(|state, context| flags.put(state.contexts.get(context)?.flags))
+    }
+
+    /// Kept; they change nothing.
+    cuCtxSetFlags = "cuCtxSetFlags" 12010 (flags: u32) {
+        state::with_current(|state, context| {
+            check_flags(flags)?;
+            state.contexts.get_mut(context)?.flags = flags;
+            Ok(())
+        })
+    }
+
+    /// A number of its own.
+    cuCtxGetId = "cuCtxGetId" 12000 (context: Handle<Context>, number: Out<u64>) {
+        state::with(|state| {
+            let context = named(context)?;
+            state.contexts.get(context)?;
+            number.put(context.bits())
+        })
+    }
+
+    /// All work is done; what went wrong is told.
+    cuCtxSynchronize = "cuCtxSynchronize" 2000 () {
+        state::with_current(|_, _| Ok(()))
+    }
+
+    /// The same for a context.
+    cuCtxSynchronize_v2 = "cuCtxSynchronize" 13000 (context: Handle<Context>) {
+        synchronise(named(context)?)
+    }
+
+    /// As set, or the default.
+    cuCtxGetLimit = "cuCtxGetLimit" 3010 (value: Out<usize>, limit: u32) {
+        state::with_current(|state, context| {
+            let value = value.place()?;
+            let default = *LIMITS.get(limit as usize).ok_or(Status::UnsupportedLimit)?;
+            value.put(state.contexts.get(context)?.limits.get(&limit).copied().unwrap_or(default));
+            Ok(())
+        })
+    }
+
+    /// Kept; it limits nothing that is modelled.
+    cuCtxSetLimit = "cuCtxSetLimit" 3010 (limit: u32, value: usize) {
+        state::with_current(|state, context| {
+            if limit as usize >= LIMITS.len() {
+                return Err(Status::UnsupportedLimit);
+            }
+            state.contexts.get_mut(context)?.limits.insert(limit, value);
+            Ok(())
+        })
+    }
+
+    /// No limit was ever reached.
+    cuCtxResetPersistingL2Cache = "cuCtxResetPersistingL2Cache" 11000 () {
+        state::with_current(|_, _| Ok(()))
+    }
+
+    /// As set.
+    cuCtxGetCacheConfig = "cuCtxGetCacheConfig" 3020 (value: Out<u32>) {
+        state::with_current(|state, context| value.put(state.contexts.get(context)?.cache))
+    }
+
+    /// Kept: L1D and shared memory are what the machine file says.
+    cuCtxSetCacheConfig = "cuCtxSetCacheConfig" 3020 (value: u32) {
+        state::with_current(|state, context| {
+            if value > 3 {
+                return Err(Status::InvalidValue);
+            }
+            state.contexts.get_mut(context)?.cache = value;
+            Ok(())
+        })
+    }
+
+    /// As set.
+    cuCtxGetSharedMemConfig = "cuCtxGetSharedMemConfig" 4020 (value: Out<u32>) {
+        state::with_current(|state, context| value.put(state.contexts.get(context)?.shared))
+    }
+
+    /// Kept: banks are what the machine file says.
+    cuCtxSetSharedMemConfig = "cuCtxSetSharedMemConfig" 4020 (value: u32) {
+        state::with_current(|state, context| {
+            if value > 2 {
+                return Err(Status::InvalidValue);
+            }
+            state.contexts.get_mut(context)?.shared = value;
+            Ok(())
+        })
+    }
+
+    /// The same for every context.
+    cuCtxGetApiVersion = "cuCtxGetApiVersion" 3020 (context: Handle<Context>, version: Out<u32>) {
+        state::with(|state| {
+            let version = version.place()?;
+            state.contexts.get(named(context)?)?;
+            version.put(API_VERSION);
+            Ok(())
+        })
+    }
+
+    /// Streams have one priority in effect.
+    cuCtxGetStreamPriorityRange = "cuCtxGetStreamPriorityRange" 5050 (least: Out<i32>, most: Out<i32>) {
+        state::with_current(|_, _| {
+            least.put_if_wanted(0);
+            most.put_if_wanted(super::stream::HIGHEST_PRIORITY);
+            Ok(())
+        })
+    }
+
+    /// There is no peer.
+    cuCtxEnablePeerAccess = "cuCtxEnablePeerAccess" 4000 (peer: Handle<Context>, flags: u32) {
+        state::with_current(|state, _| {
+            if flags != 0 {
+                return Err(Status::InvalidValue);
+            }
+            state.contexts.get(peer)?;
+            Err(Status::PeerAccessUnsupported)
+        })
+    }
+
+    /// There is no peer.
+    cuCtxDisablePeerAccess = "cuCtxDisablePeerAccess" 4000 (peer: Handle<Context>) {
+        state::with_current(|state, _| {
+            state.contexts.get(peer)?;
+            Err(Status::PeerAccessNotEnabled)
+        })
+    }
+}

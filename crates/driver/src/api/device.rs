@@ -1,0 +1,210 @@
+//! The one device, as its machine file says.
+
+use crate::api::api;
+use crate::client::{Bytes, Out, Text};
+use crate::state::{self, State};
+use crate::status::{Answer, Status};
+
+/// Refuses every ordinal but that of the one device.
+pub fn check(device: i32) -> Answer {
+    if device == 0 { Ok(()) } else { Err(Status::InvalidDevice) }
+}
+
+/// Its name.
+fn name(state: &State) -> String {
+    let machine = &state.settings.machine;
+    match machine.system() {
+        Some(system) => format!("Strata {} with {}", machine.name(), system.name),
+        None => format!("Strata {}", machine.name()),
+    }
+}
+
+/// A number of its own for each machine and system, the same in every process.
+fn uuid(state: &State) -> [u8; 16] {
+    let mut hash = strata_engine::hash::Fnv::default();
+    hash.write(name(state).as_bytes());
+    let mut bytes = *b"strata\0\0\0\0\0\0\0\0\0\0";
+    bytes[8..].copy_from_slice(&hash.finish().to_le_bytes());
+    bytes
+}
+
+/// Where the device says it stands: first bus, first place.
+const PCI_ADDRESS: &str = "0000:01:00.0";
+
+/// Bytes that a row of a pitched buffer may have at most: as far as 32 bits reach.
+const MAX_PITCH: i32 = i32::MAX;
+
+/// The value of a `CUdevice_attribute`. What a machine file says comes from there; what no machine here has is 0.
+fn attribute(state: &State, attribute: u32) -> Answer<i32> {
+    let file = state.settings.machine.file();
+    let (gpu, sm, clocks, dram) = (&file.gpu, &file.sm, &file.clocks, &file.dram);
+    let most = |value: u64| i32::try_from(value).unwrap_or(i32::MAX);
+    let shared = most(u64::from(*sm.shared_bytes));
+    Ok(match attribute {
+        // Threads of a block, in all and by axis; blocks of a grid (CUDA C programming guide, technical specifications).
+        1..=3 => 1024,
+        4 => 64,
+        5 => i32::MAX,
+        6 | 7 => 65535,
+        8 | 81 | 97 => shared,
+        // Constant memory.
+        9 => 64 << 10,
+        10 => 32,
+        11 => MAX_PITCH,
+        12 | 82 => most(u64::from(*sm.registers)),
+        // kHz.
+        13 => most(1000 * u64::from(*clocks.core_mhz)),
+        36 => most(1000 * u64::from(*clocks.dram_mhz)),
+        // Alignment of textures and surfaces.
+        14 | 30 => 512,
+        51 => 32,
+        16 => i32::from(*gpu.sms),
+        // Host memory can be mapped, managed and registered.
+        19 | 83 | 99 => 1,
+        // Addresses of pinned memory are those of the host.
+        41 => 1,
+        // PCI bus; device and domain are 0.
+        33 => 1,
+        // Bits that all channels carry in a cycle of the DRAM's clock.
+        37 => {
+            most(8 * *dram.atom_bytes as u64 / (*dram.burst_cycles as u64).max(1) * u64::from(*gpu.channels))
+        }
+        38 => most(state.settings.machine.llc_bytes()),
+        39 => most(32 * u64::from(*sm.warp_slots)),
+        75 => state.settings.capability.0,
+        76 => state.settings.capability.1,
+        // Stream priorities are taken and change nothing.
+        78 => 1,
+        // Loads of global and local memory go through the L1D.
+        79 | 80 => 1,
+        // Throughput of f32 over that of f64: no number of the machine file.
+        87 => 2,
+        106 => most(u64::from(*sm.cta_slots)),
+        // Memory pools, all in one heap.
+        115 => 1,
+        // No NUMA node, of the device or of the host.
+        131 | 134 => -1,
+        1..=161 => 0,
+        _ => return Err(Status::InvalidValue),
+    })
+}
+
+/// Writes a text with its NUL into `room` bytes, cut where it is too long.
+fn put_text(text: &str, to: Bytes, room: i32) -> Answer {
+    let room = usize::try_from(room).ok().filter(|room| *room > 0).ok_or(Status::InvalidValue)?;
+    let to = to.write(room)?;
+    let length = text.len().min(room - 1);
+    to[..length].copy_from_slice(&text.as_bytes()[..length]);
+    to[length] = 0;
+    Ok(())
+}
+
+api! {
+    /// Ordinals are devices.
+    cuDeviceGet = "cuDeviceGet" 2000 (device: Out<i32>, ordinal: i32) {
+        state::with(|_| Ok(()))?;
+        check(ordinal)?;
+        device.put(ordinal)
+    }
+
+    /// One.
+    cuDeviceGetCount = "cuDeviceGetCount" 2000 (count: Out<i32>) {
+        state::with(|_| count.put(1))
+    }
+
+    /// `Strata` and the machine's name.
+    cuDeviceGetName = "cuDeviceGetName" 2000 (text: Bytes, room: i32, device: i32) {
+        state::with(|state| {
+            check(device)?;
+            put_text(&name(state), text, room)
+        })
+    }
+
+    /// The same for the same machine.
+    cuDeviceGetUuid = "cuDeviceGetUuid" 9020 (to: Out<[u8; 16]>, device: i32) {
+        state::with(|state| {
+            check(device)?;
+            to.put(uuid(state))
+        })
+    }
+
+    /// The same for the same machine.
+    cuDeviceGetUuid_v2 = "cuDeviceGetUuid" 11040 (to: Out<[u8; 16]>, device: i32) {
+        state::with(|state| {
+            check(device)?;
+            to.put(uuid(state))
+        })
+    }
+
+    /// Of the machine file.
+    cuDeviceTotalMem_v2 = "cuDeviceTotalMem" 3020 (bytes: Out<usize>, device: i32) {
+        state::with(|state| {
+            check(device)?;
+            bytes.put((*state.settings.machine.file().gpu.memory_mib << 20) as usize)
+        })
+    }
+
+    /// Of the machine file.
+    cuDeviceGetAttribute = "cuDeviceGetAttribute" 2000 (value: Out<i32>, number: u32, device: i32) {
+        state::with(|state| {
+            let value = value.place()?;
+            check(device)?;
+            value.put(attribute(state, number)?);
+            Ok(())
+        })
+    }
+
+    /// Major and minor.
+    cuDeviceComputeCapability = "cuDeviceComputeCapability" 2000 (
+        major: Out<i32>, minor: Out<i32>, device: i32,
+    ) {
+        state::with(|state| {
+            let (major, minor) = (major.place()?, minor.place()?);
+            check(device)?;
+            major.put(state.settings.capability.0);
+            minor.put(state.settings.capability.1);
+            Ok(())
+        })
+    }
+
+    /// Where it says it stands.
+    cuDeviceGetPCIBusId = "cuDeviceGetPCIBusId" 4010 (text: Bytes, room: i32, device: i32) {
+        state::with(|_| {
+            check(device)?;
+            put_text(PCI_ADDRESS, text, room)
+        })
+    }
+
+    /// The device that says it stands there.
+    cuDeviceGetByPCIBusId = "cuDeviceGetByPCIBusId" 4010 (device: Out<i32>, address: Text) {
+        state::with(|_| {
+            let device = device.place()?;
+            if address.get()? != PCI_ADDRESS {
+                return Err(Status::InvalidDevice);
+            }
+            device.put(0);
+            Ok(())
+        })
+    }
+
+    /// There is no other device.
+    cuDeviceCanAccessPeer = "cuDeviceCanAccessPeer" 4000 (can: Out<i32>, device: i32, peer: i32) {
+        state::with(|_| {
+            check(device)?;
+            check(peer)?;
+            can.put(0)
+        })
+    }
+
+    /// There is no other device.
+    cuDeviceGetP2PAttribute = "cuDeviceGetP2PAttribute" 8000 (
+        value: Out<i32>, _attribute: u32, device: i32, peer: i32,
+    ) {
+        state::with(|_| {
+            check(device)?;
+            check(peer)?;
+            value.put(0)?;
+            Err(Status::InvalidDevice)
+        })
+    }
+}

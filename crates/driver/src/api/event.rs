@@ -1,0 +1,104 @@
+//! Events: their time is the simulated one.
+
+use crate::api::api;
+use crate::api::stream;
+use crate::client::Out;
+use crate::state::{self, Event, State, Stream};
+use crate::status::{Answer, Status};
+use crate::table::Handle;
+
+/// Flags: blocking synchronisation, no timing, between processes.
+mod flag {
+    pub const NO_TIMING: u32 = 2;
+    pub const INTERPROCESS: u32 = 4;
+    pub const ALL: u32 = 7;
+}
+
+/// Refuses what is no event.
+pub fn check(state: &State, event: Handle<Event>) -> Answer {
+    state.events.get(event).map(|_| ())
+}
+
+fn record(event: Handle<Event>, on: Handle<Stream>, flags: u32) -> Answer {
+    state::with_current(|state, _| {
+        stream::check(state, on)?;
+        check(state, event)?;
+        if flags > 1 {
+            return Err(Status::InvalidValue);
+        }
+        let now = state.card()?.backend().cycles();
+        state.events.get_mut(event)?.recorded = Some(now);
+        Ok(())
+    })
+}
+
+/// Milliseconds of the core's clock between two events. Copies take no time, and without timing nothing does.
+fn elapsed(milliseconds: Out<f32>, start: Handle<Event>, end: Handle<Event>) -> Answer {
+    state::with_current(|state, _| {
+        let place = milliseconds.place()?;
+        let time = |event: Handle<Event>| {
+            let event = state.events.get(event)?;
+            event.recorded.filter(|_| event.timed).ok_or(Status::InvalidHandle)
+        };
+        let cycles = time(end)? as f64 - time(start)? as f64;
+        let clock = f64::from(*state.settings.machine.file().clocks.core_mhz);
+        place.put((cycles / (clock * 1e3)) as f32);
+        Ok(())
+    })
+}
+
+api! {
+    /// Not recorded yet.
+    cuEventCreate = "cuEventCreate" 2000 (event: Out<Handle<Event>>, flags: u32) {
+        state::with_current(|state, context| {
+            let place = event.place()?;
+            let untimed = flags & flag::NO_TIMING != 0;
+            if flags > flag::ALL || flags & flag::INTERPROCESS != 0 && !untimed {
+                return Err(Status::InvalidValue);
+            }
+            place.put(state.events.insert(Event { context, timed: !untimed, recorded: None }));
+            Ok(())
+        })
+    }
+
+    /// Whether recorded or not.
+    cuEventDestroy_v2 = "cuEventDestroy" 4000 (event: Handle<Event>) {
+        state::with_current(|state, _| state.events.remove(event).map(|_| ()))
+    }
+
+    /// Complete at once.
+    cuEventRecord = "cuEventRecord" 2000 (event: Handle<Event>, stream: Handle<Stream>) {
+        record(event, stream, 0)
+    }
+
+    /// Complete at once.
+    cuEventRecordWithFlags = "cuEventRecordWithFlags" 11010 (
+        event: Handle<Event>, stream: Handle<Stream>, flags: u32,
+    ) {
+        record(event, stream, flags)
+    }
+
+    /// Always complete, also when it was never recorded.
+    cuEventQuery = "cuEventQuery" 2000 (event: Handle<Event>) {
+        state::with_current(|state, _| check(state, event))
+    }
+
+    /// Always complete, also when it was never recorded.
+    cuEventSynchronize = "cuEventSynchronize" 2000 (event: Handle<Event>) {
+        state::with_current(|state, _| check(state, event))
+    }
+
+    /// See `elapsed`.
+    cuEventElapsedTime = "cuEventElapsedTime" 2000 (
+        milliseconds: Out<f32>, start: Handle<Event>, end: Handle<Event>,
+    ) {
+        elapsed(milliseconds, start, end)
+    }
+
+    /// See `elapsed`.
+    cuEventElapsedTime_v2 = "cuEventElapsedTime" 12080 (
+        milliseconds: Out<f32>, start: Handle<Event>, end: Handle<Event>,
+    ) {
+        elapsed(milliseconds, start, end)
+    }
+}

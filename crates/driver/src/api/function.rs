@@ -1,0 +1,292 @@
+//! What is known of a kernel, and how many of its CTAs fit an SM.
+
+use std::ffi::c_char;
+
+use strata_gpu::device::Entry;
+
+use crate::api::{api, library};
+use crate::client::{BlockToShared, Out};
+use crate::state::{self, Context, Function, Kernel, Module, State};
+use crate::status::{Answer, Status};
+use crate::table::{Handle, Object};
+
+/// A function, or a kernel of a library dressed as one: its function in the context.
+pub fn resolve(
+    state: &mut State,
+    context: Handle<Context>,
+    function: Handle<Function>,
+) -> Answer<Handle<Function>> {
+    if state.functions.has(function) {
+        return Ok(function);
+    }
+    let kernel = Handle::<Kernel>::from_bits(function.bits());
+    if state.kernels.has(kernel) {
+        return library::function(state, kernel, context);
+    }
+    Err(Function::MISSING)
+}
+
+/// Numbers of `CUfunction_attribute`.
+mod number {
+    pub const MAX_DYNAMIC_SHARED: u32 = 8;
+    pub const CARVE_OUT: u32 = 9;
+    pub const LAST: u32 = 17;
+}
+
+/// Threads of the largest CTA that can be launched.
+fn max_threads(state: &State, entry: &Entry) -> u32 {
+    let kernel = &entry.kernel;
+    let bound = kernel.launch_bounds.max_threads.unwrap_or(1024).min(1024);
+    let bound = kernel.launch_bounds.required.map_or(bound, |block| block.iter().product::<u32>().min(bound));
+    let fits = |threads: &u32| ctas(state, entry, *threads, 0) > 0;
+    // By warps, the last one partly filled.
+    (1..=bound.div_ceil(32)).rev().map(|warps| (32 * warps).min(bound)).find(fits).unwrap_or(0)
+}
+
+/// CTAs of a kernel that are resident together on an SM.
+fn ctas(state: &State, entry: &Entry, threads: u32, dynamic_shared: u64) -> u32 {
+    let shared = u64::from(entry.kernel.shared_bytes) + dynamic_shared;
+    let shared = u32::try_from(shared).unwrap_or(u32::MAX);
+    state.settings.machine.resident_ctas(&entry.kernel, threads, shared)
+}
+
+fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answer<i32> {
+    let Function { entry, attributes, .. } = state.functions.get(function)?;
+    let kernel = &entry.kernel;
+    let shared = *state.settings.machine.file().sm.shared_bytes;
+    let set = |default: i32| attributes.get(&number).copied().unwrap_or(default);
+    let (major, minor) = state.settings.capability;
+    Ok(match number {
+        0 => max_threads(state, entry) as i32,
+        1 => kernel.shared_bytes as i32,
+        2 => {
+            let (entry, card) = (entry.clone(), state.card()?);
+            let program = card.program(entry.module).ok_or(Status::InvalidHandle)?;
+            let constants = program.variables().iter().filter(|variable| variable.constant);
+            constants.map(|variable| variable.bytes).sum::<u64>() as i32
+        }
+        3 => kernel.local_bytes as i32,
+        4 => kernel.registers as i32,
+        // Versions of PTX and of machine code: both are what the device says it executes.
+        5 | 6 => 10 * major + minor,
+        number::MAX_DYNAMIC_SHARED => set(shared.saturating_sub(kernel.shared_bytes) as i32),
+        number::CARVE_OUT => set(-1),
+        7 | 10..=number::LAST => set(0),
+        _ => return Err(Status::InvalidValue),
+    })
+}
+
+fn set_attribute(state: &mut State, function: Handle<Function>, number: u32, value: i32) -> Answer {
+    let shared = *state.settings.machine.file().sm.shared_bytes as i32;
+    let function = state.functions.get_mut(function)?;
+    let least = function.entry.kernel.shared_bytes as i32;
+    match number {
+        number::MAX_DYNAMIC_SHARED if (0..=shared.saturating_sub(least)).contains(&value) => {}
+        number::CARVE_OUT if (-1..=100).contains(&value) => {}
+        _ => return Err(Status::InvalidValue),
+    }
+    function.attributes.insert(number, value);
+    Ok(())
+}
+
+fn occupancy(ctas_out: Out<i32>, function: Handle<Function>, threads: i32, dynamic_shared: usize) -> Answer {
+    state::with_current(|state, context| {
+        let place = ctas_out.place()?;
+        let threads = u32::try_from(threads).ok().filter(|threads| *threads > 0);
+        let threads = threads.ok_or(Status::InvalidValue)?;
+        let function = resolve(state, context, function)?;
+        let entry = &state.functions.get(function)?.entry;
+        let most = max_threads(state, entry);
+        let fit = if threads > most { 0 } else { ctas(state, entry, threads, dynamic_shared as u64) };
+        place.put(fit as i32);
+        Ok(())
+    })
+}
+
+/// The smallest grid that fills the device, and the block with which most threads are resident; of those alike the
+/// largest.
+fn best_block(
+    (grid, block): (Out<i32>, Out<i32>),
+    function: Handle<Function>,
+    shared_of: BlockToShared,
+    dynamic_shared: usize,
+    limit: i32,
+) -> Answer {
+    let (grid, block) = (grid.place()?, block.place()?);
+    let (entry, most) = state::with_current(|state, context| {
+        let function = resolve(state, context, function)?;
+        let entry = state.functions.get(function)?.entry.clone();
+        let most = max_threads(state, &entry);
+        Ok((entry, most))
+    })?;
+    let most = match u32::try_from(limit) {
+        Ok(0) | Err(_) => most,
+        Ok(limit) => most.min(limit),
+    };
+    let mut best = (0, 0, 0);
+    for warps in 1..=most.div_ceil(32) {
+        let threads = (32 * warps).min(most);
+        // The client's function is called without the lock.
+        let shared = shared_of.of(threads).unwrap_or(dynamic_shared);
+        let fit = state::with(|state| Ok(ctas(state, &entry, threads, shared as u64)))?;
+        best = best.max((fit * threads, threads, fit));
+    }
+    let (_, threads, fit) = best;
+    let sms = state::with(|state| Ok(u32::from(*state.settings.machine.file().gpu.sms)))?;
+    block.put(threads as i32);
+    grid.put((fit * sms) as i32);
+    Ok(())
+}
+
+api! {
+    /// Of a function.
+    cuFuncGetAttribute = "cuFuncGetAttribute" 2020 (value: Out<i32>, number: u32, function: Handle<Function>) {
+        state::with_current(|state, context| {
+            let place = value.place()?;
+            let function = resolve(state, context, function)?;
+            place.put(attribute(state, function, number)?);
+            Ok(())
+        })
+    }
+
+    /// Most dynamic shared memory and the carve-out can be set.
+    cuFuncSetAttribute = "cuFuncSetAttribute" 9000 (function: Handle<Function>, number: u32, value: i32) {
+        state::with_current(|state, context| {
+            let function = resolve(state, context, function)?;
+            set_attribute(state, function, number, value)
+        })
+    }
+
+    /// Of a kernel of a library.
+    cuKernelGetAttribute = "cuKernelGetAttribute" 12000 (
+        value: Out<i32>, number: u32, kernel: Handle<Kernel>, _device: i32,
+    ) {
+        state::with_current(|state, context| {
+            let place = value.place()?;
+            let function = library::function(state, kernel, context)?;
+            place.put(attribute(state, function, number)?);
+            Ok(())
+        })
+    }
+
+    /// In the current context.
+    cuKernelSetAttribute = "cuKernelSetAttribute" 12000 (
+        number: u32, value: i32, kernel: Handle<Kernel>, _device: i32,
+    ) {
+        state::with_current(|state, context| {
+            let function = library::function(state, kernel, context)?;
+            set_attribute(state, function, number, value)
+        })
+    }
+
+    /// L1D and shared memory are what the machine file says.
+    cuFuncSetCacheConfig = "cuFuncSetCacheConfig" 3000 (function: Handle<Function>, config: u32) {
+        state::with_current(|state, context| {
+            resolve(state, context, function)?;
+            if config > 3 { Err(Status::InvalidValue) } else { Ok(()) }
+        })
+    }
+
+    /// L1D and shared memory are what the machine file says.
+    cuKernelSetCacheConfig = "cuKernelSetCacheConfig" 12000 (
+        kernel: Handle<Kernel>, config: u32, _device: i32,
+    ) {
+        state::with(|state| {
+            state.kernels.get(kernel)?;
+            if config > 3 { Err(Status::InvalidValue) } else { Ok(()) }
+        })
+    }
+
+    /// Banks are what the machine file says.
+    cuFuncSetSharedMemConfig = "cuFuncSetSharedMemConfig" 4020 (function: Handle<Function>, config: u32) {
+        state::with_current(|state, context| {
+            resolve(state, context, function)?;
+            if config > 2 { Err(Status::InvalidValue) } else { Ok(()) }
+        })
+    }
+
+    /// Its module.
+    cuFuncGetModule = "cuFuncGetModule" 11000 (to: Out<Handle<Module>>, function: Handle<Function>) {
+        state::with_current(|state, context| {
+            let place = to.place()?;
+            let function = resolve(state, context, function)?;
+            place.put(state.functions.get(function)?.module);
+            Ok(())
+        })
+    }
+
+    /// Its name.
+    cuFuncGetName = "cuFuncGetName" 12030 (to: Out<*const c_char>, function: Handle<Function>) {
+        state::with_current(|state, context| {
+            let place = to.place()?;
+            let function = resolve(state, context, function)?;
+            place.put(library::kept_name(&state.functions.get(function)?.entry.kernel.name)?);
+            Ok(())
+        })
+    }
+
+    /// Offset and size of a parameter.
+    cuFuncGetParamInfo = "cuFuncGetParamInfo" 12040 (
+        function: Handle<Function>, index: usize, offset: Out<usize>, bytes: Out<usize>,
+    ) {
+        state::with_current(|state, context| {
+            let function = resolve(state, context, function)?;
+            let entry = &state.functions.get(function)?.entry;
+            let param = entry.kernel.params.get(index).ok_or(Status::InvalidValue)?;
+            offset.put(param.offset as usize)?;
+            bytes.put_if_wanted(param.bytes as usize);
+            Ok(())
+        })
+    }
+
+    /// Offset and size of a parameter.
+    cuKernelGetParamInfo = "cuKernelGetParamInfo" 12040 (
+        kernel: Handle<Kernel>, index: usize, offset: Out<usize>, bytes: Out<usize>,
+    ) {
+        state::with_current(|state, context| {
+            let function = library::function(state, kernel, context)?;
+            let entry = &state.functions.get(function)?.entry;
+            let param = entry.kernel.params.get(index).ok_or(Status::InvalidValue)?;
+            offset.put(param.offset as usize)?;
+            bytes.put_if_wanted(param.bytes as usize);
+            Ok(())
+        })
+    }
+
+    /// By the machine's own occupancy.
+    cuOccupancyMaxActiveBlocksPerMultiprocessor = "cuOccupancyMaxActiveBlocksPerMultiprocessor" 6050 (
+        ctas: Out<i32>, function: Handle<Function>, threads: i32, dynamic_shared: usize,
+    ) {
+        occupancy(ctas, function, threads, dynamic_shared)
+    }
+
+    /// The flag concerns caches that depend on occupancy, which no machine here has.
+    cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags =
+        "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags" 7000 (
+        ctas: Out<i32>, function: Handle<Function>, threads: i32, dynamic_shared: usize, flags: u32,
+    ) {
+        if flags > 1 {
+            return Err(Status::InvalidValue);
+        }
+        occupancy(ctas, function, threads, dynamic_shared)
+    }
+
+    /// See `best_block`.
+    cuOccupancyMaxPotentialBlockSize = "cuOccupancyMaxPotentialBlockSize" 6050 (
+        grid: Out<i32>, block: Out<i32>, function: Handle<Function>, shared_of: BlockToShared,
+        dynamic_shared: usize, limit: i32,
+    ) {
+        best_block((grid, block), function, shared_of, dynamic_shared, limit)
+    }
+
+    /// See `best_block`.
+    cuOccupancyMaxPotentialBlockSizeWithFlags = "cuOccupancyMaxPotentialBlockSizeWithFlags" 7000 (
+        grid: Out<i32>, block: Out<i32>, function: Handle<Function>, shared_of: BlockToShared,
+        dynamic_shared: usize, limit: i32, flags: u32,
+    ) {
+        if flags > 1 {
+            return Err(Status::InvalidValue);
+        }
+        best_block((grid, block), function, shared_of, dynamic_shared, limit)
+    }
+}

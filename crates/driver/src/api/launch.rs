@@ -1,0 +1,185 @@
+//! Launches, to their end.
+
+use std::io::Write;
+
+use strata_gpu::device::Entry;
+use strata_workloads::Shape;
+
+use crate::api::{api, function, stream};
+use crate::client::{Bytes, In};
+use crate::engine::Launched;
+use crate::log;
+use crate::state::{self, Function, State, Stream};
+use crate::status::{Answer, Status};
+use crate::table::Handle;
+
+/// How arguments are handed over in one piece: keys and values, up to `END`.
+mod extra {
+    pub const END: u64 = 0;
+    pub const BUFFER: u64 = 1;
+    pub const BUFFER_BYTES: u64 = 2;
+}
+
+/// Attributes of a launch that change what it means.
+mod attribute {
+    pub const COOPERATIVE: u32 = 2;
+    pub const CLUSTER: u32 = 4;
+    /// Bytes of an attribute: number, padding, 64 bytes of value.
+    pub const BYTES: u64 = 72;
+    /// More than the driver API has kinds of.
+    pub const MOST: u32 = 1024;
+}
+
+/// Arguments as a client hands them over: a pointer to each, or all in one piece.
+#[derive(Clone, Copy)]
+struct Arguments {
+    each: In<Bytes>,
+    extra: In<u64>,
+}
+
+impl Arguments {
+    /// The parameter block of a kernel.
+    fn block(self, entry: &Entry) -> Answer<Vec<u8>> {
+        let kernel = &entry.kernel;
+        let mut block = vec![0; kernel.param_bytes as usize];
+        if kernel.params.is_empty() {
+            return Ok(block);
+        }
+        if !self.each.is_null() {
+            if !self.extra.is_null() {
+                return Err(Status::InvalidValue);
+            }
+            for (index, param) in kernel.params.iter().enumerate() {
+                let bytes = self.each.at(index)?.read(param.bytes as usize)?;
+                block[param.offset as usize..][..bytes.len()].copy_from_slice(bytes);
+            }
+            return Ok(block);
+        }
+        let (buffer, bytes) = self.piece()?;
+        // Only padding may be left out.
+        let last = kernel.params.iter().map(|param| param.offset + param.bytes).max().unwrap_or(0);
+        if bytes < last as usize {
+            return Err(Status::InvalidValue);
+        }
+        let given = bytes.min(block.len());
+        block[..given].copy_from_slice(buffer.read(given)?);
+        Ok(block)
+    }
+
+    /// The piece and its size.
+    fn piece(self) -> Answer<(Bytes, usize)> {
+        let (mut buffer, mut bytes) = (None, None);
+        // Either key may come first; more than both mean nothing.
+        for pair in 0..3 {
+            let value = |extra: In<u64>| extra.at(2 * pair + 1).map(Bytes::at);
+            match self.extra.at(2 * pair)? {
+                extra::END => break,
+                extra::BUFFER => buffer = Some(value(self.extra)?),
+                extra::BUFFER_BYTES => bytes = Some(value(self.extra)?.values::<usize>().get()?),
+                _ => return Err(Status::InvalidValue),
+            }
+        }
+        buffer.zip(bytes).ok_or(Status::InvalidValue)
+    }
+}
+
+/// Runs a kernel to its end.
+fn launch(function: Handle<Function>, shape: Shape, on: Handle<Stream>, arguments: Arguments) -> Answer {
+    let printed = state::with_current(|state, context| {
+        stream::check(state, on)?;
+        let function = function::resolve(state, context, function)?;
+        let entry = state.functions.get(function)?.entry.clone();
+        let block = arguments.block(&entry)?;
+        run(state, &entry, shape, &block)
+    })?;
+    if !printed.is_empty() {
+        // Nobody to tell when nobody listens.
+        let mut out = std::io::stdout().lock();
+        let _ = out.write_all(printed.as_bytes()).and_then(|()| out.flush());
+    }
+    Ok(())
+}
+
+fn run(state: &mut State, entry: &Entry, shape: Shape, block: &[u8]) -> Answer<String> {
+    let threads = shape.block.iter().try_fold(1_u32, |all, side| all.checked_mul(*side));
+    let shared = entry.kernel.shared_bytes.saturating_add(shape.dynamic_shared);
+    let machine = &state.settings.machine;
+    if let Some(threads @ 1..=1024) = threads
+        && machine.resident_ctas(&entry.kernel, threads, shared) == 0
+    {
+        return Err(Status::LaunchOutOfResources);
+    }
+    state.mirror_to_device()?;
+    let launched = state.card()?.launch(entry, shape, block, &mut |_| {});
+    let launched = launched.map_err(|error| state.failed(&error))?;
+    state.mirror_to_host()?;
+    if let Some(results) = &mut state.results {
+        results.launched(entry, shape, &launched);
+    }
+    Ok(match launched {
+        Launched::Timed(result) => result.printed.concat(),
+        Launched::Functional(summary) => summary.printed,
+    })
+}
+
+fn cooperative() -> Status {
+    log::once("a cooperative launch is not supported: grids cannot synchronise".into());
+    Status::NotSupported
+}
+
+api! {
+    /// Complete when the call returns.
+    cuLaunchKernel = "cuLaunchKernel" 4000 (
+        function: Handle<Function>, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32,
+        block_z: u32, shared: u32, stream: Handle<Stream>, each: In<Bytes>, extra: In<u64>,
+    ) {
+        let shape = Shape::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared);
+        launch(function, shape, stream, Arguments { each, extra })
+    }
+
+    /// Clusters and grids that synchronise are refused; other attributes change nothing that is modelled.
+    cuLaunchKernelEx = "cuLaunchKernelEx" 11060 (
+        config: Bytes, function: Handle<Function>, each: In<Bytes>, extra: In<u64>,
+    ) {
+        // Grid, block, shared memory; then, aligned, stream, attributes and their count.
+        let (numbers, words) = (config.values::<u32>(), config.values::<u64>());
+        let [x, y, z, bx, by, bz, shared] = {
+            let mut values = [0; 7];
+            for (index, value) in values.iter_mut().enumerate() {
+                *value = numbers.at(index)?;
+            }
+            values
+        };
+        let stream = Handle::from_bits(words.at(4)?);
+        let attributes = words.at(5)?;
+        let count = numbers.at(12)?;
+        if count > attribute::MOST || (count > 0 && attributes == 0) {
+            return Err(Status::InvalidValue);
+        }
+        for index in 0..u64::from(count) {
+            let attribute = Bytes::at(attributes + attribute::BYTES * index).values::<u32>();
+            match attribute.at(0)? {
+                attribute::COOPERATIVE if attribute.at(2)? != 0 => return Err(cooperative()),
+                attribute::CLUSTER if (2..5).any(|axis| attribute.at(axis).is_ok_and(|size| size > 1)) => {
+                    log::once("clusters are not supported".into());
+                    return Err(Status::NotSupported);
+                }
+                _ => {}
+            }
+        }
+        let shape = Shape::new([x, y, z], [bx, by, bz]).with_shared(shared);
+        launch(function, shape, stream, Arguments { each, extra })
+    }
+
+    /// Grids cannot synchronise.
+    cuLaunchCooperativeKernel = "cuLaunchCooperativeKernel" 9000 (
+        function: Handle<Function>, _grid_x: u32, _grid_y: u32, _grid_z: u32, _block_x: u32, _block_y: u32,
+        _block_z: u32, _shared: u32, stream: Handle<Stream>, _each: In<Bytes>,
+    ) {
+        state::with_current(|state, context| {
+            stream::check(state, stream)?;
+            function::resolve(state, context, function).map(|_| ())
+        })?;
+        Err(cooperative())
+    }
+}

@@ -1,0 +1,197 @@
+//! Libraries: texts that are loaded into a context when something of them is used there.
+
+use std::collections::BTreeMap;
+use std::ffi::{CString, c_char};
+
+use strata_gpu::program::Program;
+
+use crate::api::{api, module};
+use crate::client::{Bytes, In, Out, Text};
+use crate::image;
+use crate::jit::Jit;
+use crate::log::{self, Level};
+use crate::state::{self, Context, Function, Kernel, Library, Module, State};
+use crate::status::{Answer, Status};
+use crate::table::Handle;
+
+fn load(library: Out<Handle<Library>>, text: String, jit: &Jit) -> Answer {
+    state::with(|state| {
+        let place = library.place()?;
+        let compile = jit.limited(image::registers(&text)).compile(state.settings.machine.compile_options());
+        let parsed = Program::parse(strata_workloads::Module { name: image::UNNAMED, text: &text }, compile);
+        if let Err(diagnostics) = parsed {
+            log::say(Level::Once, || diagnostics.to_string());
+            jit.complain(&diagnostics.to_string())?;
+            return Err(image::status(&diagnostics));
+        }
+        jit.done()?;
+        let (modules, kernels) = (BTreeMap::new(), BTreeMap::new());
+        place.put(state.libraries.insert(Library { text, compile, modules, kernels }));
+        Ok(())
+    })
+}
+
+/// The module of a library in a context, loaded when it is first asked for.
+fn loaded(state: &mut State, library: Handle<Library>, context: Handle<Context>) -> Answer<Handle<Module>> {
+    let known = state.libraries.get(library)?;
+    if let Some(module) = known.modules.get(&context) {
+        return Ok(*module);
+    }
+    let (text, compile) = (known.text.clone(), known.compile);
+    let id = image::load(state.card()?, image::UNNAMED, &text, compile, &Jit::default())?;
+    let functions = BTreeMap::new();
+    let module = state.modules.insert(Module { context, id, library: Some(library), functions });
+    state.libraries.get_mut(library)?.modules.insert(context, module);
+    Ok(module)
+}
+
+/// The function of a kernel in a context.
+pub fn function(
+    state: &mut State,
+    kernel: Handle<Kernel>,
+    context: Handle<Context>,
+) -> Answer<Handle<Function>> {
+    let Kernel { library, name } = state.kernels.get(kernel)?;
+    let (library, name) = (*library, name.clone());
+    let module = loaded(state, library, context)?;
+    module::function(state, module, &name)
+}
+
+fn names(state: &State, library: Handle<Library>) -> Answer<Vec<String>> {
+    let known = state.libraries.get(library)?;
+    let text = strata_workloads::Module { name: image::UNNAMED, text: &known.text };
+    let program = Program::parse(text, known.compile).map_err(|_| Status::InvalidPtx)?;
+    Ok(program.kernel_names().map(str::to_owned).collect())
+}
+
+fn kernel(state: &mut State, library: Handle<Library>, name: &str) -> Answer<Handle<Kernel>> {
+    if let Some(kernel) = state.libraries.get(library)?.kernels.get(name) {
+        return Ok(*kernel);
+    }
+    if !names(state, library)?.iter().any(|known| known == name) {
+        return Err(Status::NotFound);
+    }
+    let kernel = state.kernels.insert(Kernel { library, name: name.to_owned() });
+    state.libraries.get_mut(library)?.kernels.insert(name.to_owned(), kernel);
+    Ok(kernel)
+}
+
+/// A name that clients may keep: the same place for the same name as long as the process lives.
+pub fn kept_name(name: &str) -> Answer<*const c_char> {
+    use std::sync::Mutex;
+    static NAMES: Mutex<BTreeMap<String, CString>> = Mutex::new(BTreeMap::new());
+    let mut names = NAMES.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    if !names.contains_key(name) {
+        names.insert(name.to_owned(), CString::new(name).map_err(|_| Status::Unknown)?);
+    }
+    names.get(name).map(|name| name.as_ptr()).ok_or(Status::Unknown)
+}
+
+api! {
+    /// From PTX in memory, with logs.
+    cuLibraryLoadData = "cuLibraryLoadData" 12000 (
+        library: Out<Handle<Library>>, image: Bytes, options: In<u32>, values: Bytes, count: u32,
+        _library_options: Bytes, _library_values: Bytes, _library_count: u32,
+    ) {
+        load(library, image::text(image)?, &Jit::read(count, options, values)?)
+    }
+
+    /// From a file of PTX, with logs.
+    cuLibraryLoadFromFile = "cuLibraryLoadFromFile" 12000 (
+        library: Out<Handle<Library>>, name: Text, options: In<u32>, values: Bytes, count: u32,
+        _library_options: Bytes, _library_values: Bytes, _library_count: u32,
+    ) {
+        load(library, module::file(name.get()?)?, &Jit::read(count, options, values)?)
+    }
+
+    /// In every context.
+    cuLibraryUnload = "cuLibraryUnload" 12000 (library: Handle<Library>) {
+        state::with(|state| {
+            let gone = state.libraries.remove(library)?;
+            for module in gone.modules.into_values() {
+                state.unload(module)?;
+            }
+            state.kernels.remove_all(|kernel| kernel.library == library);
+            Ok(())
+        })
+    }
+
+    /// A kernel, independent of contexts.
+    cuLibraryGetKernel = "cuLibraryGetKernel" 12000 (
+        to: Out<Handle<Kernel>>, library: Handle<Library>, name: Text,
+    ) {
+        state::with(|state| {
+            let place = to.place()?;
+            place.put(kernel(state, library, name.get()?)?);
+            Ok(())
+        })
+    }
+
+    /// How many kernels there are.
+    cuLibraryGetKernelCount = "cuLibraryGetKernelCount" 12040 (count: Out<u32>, library: Handle<Library>) {
+        state::with(|state| count.put(names(state, library)?.len() as u32))
+    }
+
+    /// The first so many kernels.
+    cuLibraryEnumerateKernels = "cuLibraryEnumerateKernels" 12040 (
+        to: Out<Handle<Kernel>>, room: u32, library: Handle<Library>,
+    ) {
+        state::with(|state| {
+            let names = names(state, library)?;
+            let kernels: Vec<_> = names
+                .iter()
+                .take(room as usize)
+                .map(|name| kernel(state, library, name))
+                .collect::<Answer<_>>()?;
+            to.put_all(kernels)
+        })
+    }
+
+    /// Its module in the current context.
+    cuLibraryGetModule = "cuLibraryGetModule" 12000 (to: Out<Handle<Module>>, library: Handle<Library>) {
+        state::with_current(|state, context| {
+            let place = to.place()?;
+            place.put(loaded(state, library, context)?);
+            Ok(())
+        })
+    }
+
+    /// Address and size of a variable in the current context.
+    cuLibraryGetGlobal = "cuLibraryGetGlobal" 12000 (
+        address: Out<u64>, bytes: Out<usize>, library: Handle<Library>, name: Text,
+    ) {
+        state::with_current(|state, context| {
+            let module = loaded(state, library, context)?;
+            module::global(state, module, (address, bytes), name.get()?)
+        })
+    }
+
+    /// There are no managed variables.
+    cuLibraryGetManaged = "cuLibraryGetManaged" 12000 (
+        _address: Out<u64>, _bytes: Out<usize>, library: Handle<Library>, _name: Text,
+    ) {
+        state::with(|state| {
+            state.libraries.get(library)?;
+            Err(Status::NotFound)
+        })
+    }
+
+    /// Its function in the current context.
+    cuKernelGetFunction = "cuKernelGetFunction" 12000 (to: Out<Handle<Function>>, kernel: Handle<Kernel>) {
+        state::with_current(|state, context| {
+            let place = to.place()?;
+            place.put(function(state, kernel, context)?);
+            Ok(())
+        })
+    }
+
+    /// Its library.
+    cuKernelGetLibrary = "cuKernelGetLibrary" 12050 (to: Out<Handle<Library>>, kernel: Handle<Kernel>) {
+        state::with(|state| to.put(state.kernels.get(kernel)?.library))
+    }
+
+    /// Its name.
+    cuKernelGetName = "cuKernelGetName" 12030 (to: Out<*const c_char>, kernel: Handle<Kernel>) {
+        state::with(|state| to.put(kept_name(&state.kernels.get(kernel)?.name)?))
+    }
+}

@@ -1,0 +1,101 @@
+//! Links: one PTX text in, and out again as an image that can be loaded.
+
+use crate::api::{api, module};
+use crate::client::{Bytes, In, Out, Text};
+use crate::image;
+use crate::jit::Jit;
+use crate::log;
+use crate::state::{self, Link};
+use crate::status::{Answer, Status};
+use crate::table::Handle;
+
+/// PTX among the kinds of input.
+const PTX: u32 = 1;
+
+/// Bytes of a text, up to a NUL.
+fn ptx(bytes: &[u8]) -> Answer<String> {
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    str::from_utf8(&bytes[..end]).map(str::to_owned).map_err(|_| Status::InvalidPtx)
+}
+
+fn add(link: Handle<Link>, kind: u32, name: &str, text: String, jit: &Jit) -> Answer {
+    state::with(|state| {
+        let options = jit.over(state.links.get(link)?.options);
+        if kind != PTX {
+            log::once(format!("cuLinkAdd: input of kind {kind} is not supported, only PTX is"));
+            options.complain(&format!("{name}: only PTX can be linked"))?;
+            return Err(Status::NotSupported);
+        }
+        let compile = options.compile(state.settings.machine.compile_options());
+        let parsed =
+            strata_gpu::program::Program::parse(strata_workloads::Module { name, text: &text }, compile);
+        if let Err(diagnostics) = parsed {
+            log::say(log::Level::Once, || diagnostics.to_string());
+            options.complain(&diagnostics.to_string())?;
+            return Err(image::status(&diagnostics));
+        }
+        state.links.get_mut(link)?.texts.push((name.to_owned(), text));
+        Ok(())
+    })
+}
+
+api! {
+    /// With logs that stay the client's until the link is destroyed.
+    cuLinkCreate_v2 = "cuLinkCreate" 6050 (
+        count: u32, options: In<u32>, values: Bytes, link: Out<Handle<Link>>,
+    ) {
+        state::with_current(|state, _| {
+            let place = link.place()?;
+            let options = Jit::read(count, options, values)?;
+            place.put(state.links.insert(Link { texts: Vec::new(), options, image: None }));
+            Ok(())
+        })
+    }
+
+    /// A PTX text in memory.
+    cuLinkAddData_v2 = "cuLinkAddData" 6050 (
+        link: Handle<Link>, kind: u32, data: Bytes, bytes: usize, name: Text, count: u32, options: In<u32>,
+        values: Bytes,
+    ) {
+        let jit = Jit::read(count, options, values)?;
+        let name = name.if_given()?.unwrap_or(image::UNNAMED);
+        if bytes == 0 || data.is_null() {
+            return Err(Status::InvalidValue);
+        }
+        let text = if kind == PTX { ptx(data.read(bytes)?)? } else { String::new() };
+        add(link, kind, name, text, &jit)
+    }
+
+    /// A PTX text in a file.
+    cuLinkAddFile_v2 = "cuLinkAddFile" 6050 (
+        link: Handle<Link>, kind: u32, path: Text, count: u32, options: In<u32>, values: Bytes,
+    ) {
+        let jit = Jit::read(count, options, values)?;
+        let path = path.get()?;
+        let text = if kind == PTX { module::file(path)? } else { String::new() };
+        add(link, kind, path, text, &jit)
+    }
+
+    /// The image stays the link's.
+    cuLinkComplete = "cuLinkComplete" 5050 (link: Handle<Link>, image: Out<*const u8>, bytes: Out<usize>) {
+        state::with(|state| {
+            let place = image.place()?;
+            let link = state.links.get_mut(link)?;
+            let [(_, text)] = &link.texts[..] else {
+                let count = link.texts.len();
+                log::once(format!("cuLinkComplete: {count} texts cannot be linked, one can"));
+                link.options.complain(&format!("{count} PTX texts: one can be linked"))?;
+                return Err(Status::NotSupported);
+            };
+            let kept = link.image.get_or_insert_with(|| image::linked(text, &link.options));
+            place.put(kept.as_ptr());
+            bytes.put_if_wanted(kept.len());
+            link.options.done()
+        })
+    }
+
+    /// With its image.
+    cuLinkDestroy = "cuLinkDestroy" 5050 (link: Handle<Link>) {
+        state::with(|state| state.links.remove(link).map(|_| ()))
+    }
+}

@@ -1,0 +1,95 @@
+//! The exported functions, by subject.
+
+mod context;
+mod copy;
+mod device;
+mod error;
+mod event;
+mod function;
+mod launch;
+mod library;
+mod link;
+mod memory;
+mod module;
+mod pointer;
+mod pool;
+mod primary;
+mod process;
+mod set;
+mod stream;
+mod unsupported;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::log::{self, Level};
+use crate::status::{Answer, Status};
+
+/// A function that `cuGetProcAddress` finds.
+#[derive(Clone, Copy)]
+pub struct Procedure {
+    /// The name that clients ask for, without version.
+    pub base: &'static str,
+    /// The first version of the API in which the name means this function.
+    pub since: i32,
+    /// The function.
+    pub address: *const (),
+}
+
+/// Exports functions of the driver API, each with the name and the version under which `cuGetProcAddress` finds it.
+macro_rules! api {
+    ($($(#[$doc:meta])* $name:ident = $base:literal $since:literal ($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
+        $(
+            $(#[$doc])*
+            #[allow(non_snake_case, reason = "the driver API's name")]
+            #[allow(unsafe_code, reason = "exported under its own name, which nothing else here has")]
+            #[allow(clippy::too_many_arguments, reason = "the driver API's arguments")]
+            #[unsafe(no_mangle)]
+            pub extern "C" fn $name($($arg: $ty),*) -> $crate::status::Status {
+                $crate::api::answer(stringify!($name), move || -> $crate::status::Answer { $body })
+            }
+        )*
+        /// The functions of this file.
+        pub const PROCEDURES: &[$crate::api::Procedure] = &[$($crate::api::Procedure {
+            base: $base,
+            since: $since,
+            address: $name as *const (),
+        }),*];
+    };
+}
+use api;
+
+/// Everything that `cuGetProcAddress` knows.
+fn procedures() -> impl Iterator<Item = &'static Procedure> {
+    [
+        context::PROCEDURES,
+        copy::PROCEDURES,
+        device::PROCEDURES,
+        error::PROCEDURES,
+        event::PROCEDURES,
+        function::PROCEDURES,
+        launch::PROCEDURES,
+        library::PROCEDURES,
+        link::PROCEDURES,
+        memory::PROCEDURES,
+        module::PROCEDURES,
+        pointer::PROCEDURES,
+        pool::PROCEDURES,
+        primary::PROCEDURES,
+        process::PROCEDURES,
+        set::PROCEDURES,
+        stream::PROCEDURES,
+    ]
+    .into_iter()
+    .flatten()
+}
+
+/// Does what a call asks for and makes its answer; nothing unwinds into the client.
+fn answer(name: &str, call: impl FnOnce() -> Answer) -> Status {
+    let status = match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(())) => Status::Success,
+        Ok(Err(status)) => status,
+        Err(_) => Status::Unknown,
+    };
+    log::say(Level::Calls, || format!("{name}: {}", status.name().to_string_lossy()));
+    status
+}

@@ -1,0 +1,171 @@
+//! Modules.
+
+use std::collections::BTreeMap;
+
+use strata_gpu::program::KernelError;
+
+use crate::api::api;
+use crate::client::{Bytes, In, Out, Text};
+use crate::image;
+use crate::jit::Jit;
+use crate::log::{self, Level};
+use crate::state::{self, Context, Function, Library, Module, State};
+use crate::status::{Answer, Status};
+use crate::table::Handle;
+
+/// Loads a text into a context.
+pub fn load(
+    state: &mut State,
+    context: Handle<Context>,
+    library: Option<Handle<Library>>,
+    (name, text): (&str, &str),
+    jit: &Jit,
+) -> Answer<Handle<Module>> {
+    let options = state.settings.machine.compile_options();
+    let id = image::load(state.card()?, name, text, options, jit)?;
+    Ok(state.modules.insert(Module { context, id, library, functions: BTreeMap::new() }))
+}
+
+fn load_data(module: Out<Handle<Module>>, image: Bytes, jit: &Jit) -> Answer {
+    state::with_current(|state, context| {
+        let place = module.place()?;
+        let text = image::text(image)?;
+        place.put(load(state, context, None, (image::UNNAMED, &text), jit)?);
+        Ok(())
+    })
+}
+
+/// The function of a name, the same handle every time.
+pub fn function(state: &mut State, module: Handle<Module>, name: &str) -> Answer<Handle<Function>> {
+    let known = state.modules.get(module)?;
+    if let Some(function) = known.functions.get(name) {
+        return Ok(*function);
+    }
+    let id = known.id;
+    let entry = state.card()?.kernel(id, name).map_err(|error| match error {
+        KernelError::Unknown(_) => Status::NotFound,
+        KernelError::Text(diagnostics) => {
+            log::say(Level::Once, || diagnostics.to_string());
+            image::status(&diagnostics)
+        }
+        KernelError::Machine(error) => {
+            log::say(Level::Once, || error.to_string());
+            Status::LaunchOutOfResources
+        }
+    })?;
+    let function = state.functions.insert(Function { module, entry, attributes: BTreeMap::new() });
+    state.modules.get_mut(module)?.functions.insert(name.to_owned(), function);
+    Ok(function)
+}
+
+/// Address and size of a variable.
+pub fn global(
+    state: &mut State,
+    module: Handle<Module>,
+    (address, bytes): (Out<u64>, Out<usize>),
+    name: &str,
+) -> Answer {
+    let id = state.modules.get(module)?.id;
+    let (ptr, size) = state.card()?.variable(id, name).map_err(|_| Status::NotFound)?;
+    address.put_if_wanted(ptr.0);
+    bytes.put_if_wanted(size as usize);
+    Ok(())
+}
+
+/// A text from a file.
+pub fn file(name: &str) -> Answer<String> {
+    let bytes = std::fs::read(name).map_err(|_| Status::FileNotFound)?;
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    let text = str::from_utf8(&bytes[..end]).ok().filter(|text| !text.is_empty());
+    text.map(str::to_owned).ok_or(Status::NoBinaryForGpu)
+}
+
+/// Names of a module's kernels.
+fn kernels(state: &mut State, module: Handle<Module>) -> Answer<Vec<String>> {
+    let id = state.modules.get(module)?.id;
+    let program = state.card()?.program(id).ok_or(Status::InvalidHandle)?;
+    Ok(program.kernel_names().map(str::to_owned).collect())
+}
+
+api! {
+    /// From a file of PTX.
+    cuModuleLoad = "cuModuleLoad" 2000 (module: Out<Handle<Module>>, name: Text) {
+        state::with_current(|state, context| {
+            let place = module.place()?;
+            let name = name.get()?;
+            let text = file(name)?;
+            place.put(load(state, context, None, (name, &text), &Jit::default())?);
+            Ok(())
+        })
+    }
+
+    /// From PTX in memory.
+    cuModuleLoadData = "cuModuleLoadData" 2000 (module: Out<Handle<Module>>, image: Bytes) {
+        load_data(module, image, &Jit::default())
+    }
+
+    /// From PTX in memory, with logs.
+    cuModuleLoadDataEx = "cuModuleLoadDataEx" 2010 (
+        module: Out<Handle<Module>>, image: Bytes, count: u32, options: In<u32>, values: Bytes,
+    ) {
+        load_data(module, image, &Jit::read(count, options, values)?)
+    }
+
+    /// Only PTX is executed, which these hold compressed or not at all.
+    cuModuleLoadFatBinary = "cuModuleLoadFatBinary" 2000 (module: Out<Handle<Module>>, image: Bytes) {
+        load_data(module, image, &Jit::default())
+    }
+
+    /// With everything in it.
+    cuModuleUnload = "cuModuleUnload" 2000 (module: Handle<Module>) {
+        state::with_current(|state, _| {
+            if state.modules.get(module)?.library.is_some() {
+                return Err(Status::NotPermitted);
+            }
+            state.unload(module)
+        })
+    }
+
+    /// Kernels are compiled as they are loaded.
+    cuModuleGetLoadingMode = "cuModuleGetLoadingMode" 11070 (mode: Out<u32>) {
+        state::with(|_| mode.put(1))
+    }
+
+    /// A kernel.
+    cuModuleGetFunction = "cuModuleGetFunction" 2000 (
+        to: Out<Handle<Function>>, module: Handle<Module>, name: Text,
+    ) {
+        state::with_current(|state, _| {
+            let place = to.place()?;
+            place.put(function(state, module, name.get()?)?);
+            Ok(())
+        })
+    }
+
+    /// How many kernels there are.
+    cuModuleGetFunctionCount = "cuModuleGetFunctionCount" 12040 (count: Out<u32>, module: Handle<Module>) {
+        state::with_current(|state, _| count.put(kernels(state, module)?.len() as u32))
+    }
+
+    /// The first so many kernels.
+    cuModuleEnumerateFunctions = "cuModuleEnumerateFunctions" 12040 (
+        to: Out<Handle<Function>>, room: u32, module: Handle<Module>,
+    ) {
+        state::with_current(|state, _| {
+            let names = kernels(state, module)?;
+            let functions: Vec<_> = names
+                .iter()
+                .take(room as usize)
+                .map(|name| function(state, module, name))
+                .collect::<Answer<_>>()?;
+            to.put_all(functions)
+        })
+    }
+
+    /// Address and size of a variable.
+    cuModuleGetGlobal_v2 = "cuModuleGetGlobal" 3020 (
+        address: Out<u64>, bytes: Out<usize>, module: Handle<Module>, name: Text,
+    ) {
+        state::with_current(|state, _| global(state, module, (address, bytes), name.get()?))
+    }
+}

@@ -1,0 +1,111 @@
+//! The device's primary context.
+
+use crate::api::api;
+use crate::api::device::check;
+use crate::client::Out;
+use crate::state::{self, Context, State};
+use crate::status::{Answer, Status};
+use crate::table::Handle;
+
+fn release(state: &mut State) -> Answer {
+    let primary = &mut state.primary;
+    primary.references = primary.references.checked_sub(1).ok_or(Status::InvalidContext)?;
+    if primary.references == 0 { end(state) } else { Ok(()) }
+}
+
+/// Takes the primary context away, however often it is retained.
+fn end(state: &mut State) -> Answer {
+    state.primary.references = 0;
+    match state.primary.context.take() {
+        Some(context) => state.destroy_context(context),
+        None => Ok(()),
+    }
+}
+
+fn set_flags(flags: u32, device: i32) -> Answer {
+    state::with(|state| {
+        check(device)?;
+        check_flags(flags)?;
+        state.primary.flags = flags;
+        if let Some(context) = state.primary.context {
+            state.contexts.get_mut(context)?.flags = flags;
+        }
+        Ok(())
+    })
+}
+
+/// Refuses flags that mean nothing: scheduling, host mapping, local memory, core dumps, memory synchronisation.
+pub fn check_flags(flags: u32) -> Answer {
+    if flags & !0xff == 0 && flags & 0x7 != 0x7 { Ok(()) } else { Err(Status::InvalidValue) }
+}
+
+api! {
+    /// Makes it when it is first retained.
+    cuDevicePrimaryCtxRetain = "cuDevicePrimaryCtxRetain" 7000 (context: Out<Handle<Context>>, device: i32) {
+        state::with(|state| {
+            let place = context.place()?;
+            check(device)?;
+            let context = match state.primary.context {
+                Some(context) => context,
+                None => state.create_context(state.primary.flags, true)?,
+            };
+            state.primary.context = Some(context);
+            state.primary.references += 1;
+            place.put(context);
+            Ok(())
+        })
+    }
+
+    /// Takes it away when it is released as often as it was retained.
+    cuDevicePrimaryCtxRelease_v2 = "cuDevicePrimaryCtxRelease" 11000 (device: i32) {
+        state::with(|state| {
+            check(device)?;
+            release(state)
+        })
+    }
+
+    /// The older name.
+    cuDevicePrimaryCtxRelease = "cuDevicePrimaryCtxRelease" 7000 (device: i32) {
+        state::with(|state| {
+            check(device)?;
+            release(state)
+        })
+    }
+
+    /// Takes it away with everything in it.
+    cuDevicePrimaryCtxReset_v2 = "cuDevicePrimaryCtxReset" 11000 (device: i32) {
+        state::with(|state| {
+            check(device)?;
+            end(state)
+        })
+    }
+
+    /// The older name.
+    cuDevicePrimaryCtxReset = "cuDevicePrimaryCtxReset" 7000 (device: i32) {
+        state::with(|state| {
+            check(device)?;
+            end(state)
+        })
+    }
+
+    /// Flags, and whether it is there.
+    cuDevicePrimaryCtxGetState = "cuDevicePrimaryCtxGetState" 7000 (
+        device: i32, flags: Out<u32>, active: Out<i32>,
+    ) {
+        state::with(|state| {
+            check(device)?;
+            flags.put(state.primary.flags)?;
+            active.put(i32::from(state.primary.context.is_some()))
+        })
+    }
+
+    /// Kept; they change nothing.
+    cuDevicePrimaryCtxSetFlags_v2 = "cuDevicePrimaryCtxSetFlags" 11000 (device: i32, flags: u32) {
+        set_flags(flags, device)
+    }
+
+    /// The older name.
+    cuDevicePrimaryCtxSetFlags = "cuDevicePrimaryCtxSetFlags" 7000 (device: i32, flags: u32) {
+        set_flags(flags, device)
+    }
+}

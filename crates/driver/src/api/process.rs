@@ -1,0 +1,89 @@
+//! The driver as a whole.
+
+use crate::api::{api, procedures};
+use crate::client::{Bytes, Out, Text};
+use crate::log;
+use crate::state;
+use crate::status::Status;
+
+/// The version of the API that is answered for: 1000 times major plus 10 times minor.
+const VERSION: i32 = 13000;
+
+/// What a look-up came to: `CUdriverProcAddressQueryResult`.
+mod found {
+    pub const SUCCESS: u32 = 0;
+    pub const SYMBOL_NOT_FOUND: u32 = 1;
+    pub const VERSION_NOT_SUFFICIENT: u32 = 2;
+}
+
+/// The newest function of a name that a client of `version` may call; the error says why there is none.
+fn look_up(name: &str, version: i32) -> Result<*const (), u32> {
+    let all = || procedures().filter(|procedure| procedure.base == name);
+    let newest = all().filter(|procedure| procedure.since <= version).max_by_key(|procedure| procedure.since);
+    match newest {
+        Some(procedure) => Ok(procedure.address),
+        None if all().next().is_some() => Err(found::VERSION_NOT_SUFFICIENT),
+        None => Err(found::SYMBOL_NOT_FOUND),
+    }
+}
+
+api! {
+    /// Reads the environment.
+    cuInit = "cuInit" 2000 (flags: u32) {
+        if flags != 0 {
+            return Err(Status::InvalidValue);
+        }
+        state::initialise()
+    }
+
+    /// Answers before `cuInit` too.
+    cuDriverGetVersion = "cuDriverGetVersion" 2020 (version: Out<i32>) {
+        version.put(VERSION)
+    }
+
+    /// The flags choose between default streams, which are all one here.
+    cuGetProcAddress_v2 = "cuGetProcAddress" 12000 (
+        name: Text, function: Out<*const ()>, version: i32, _flags: u64, status: Out<u32>,
+    ) {
+        let place = function.place()?;
+        match look_up(name.get()?, version) {
+            Ok(address) => {
+                place.put(address);
+                status.put_if_wanted(found::SUCCESS);
+                Ok(())
+            }
+            Err(why) => {
+                place.put(std::ptr::null());
+                status.put_if_wanted(why);
+                Err(Status::NotFound)
+            }
+        }
+    }
+
+    /// The older one, without a status.
+    cuGetProcAddress = "cuGetProcAddress" 11030 (
+        name: Text, function: Out<*const ()>, version: i32, _flags: u64,
+    ) {
+        let place = function.place()?;
+        let found = look_up(name.get()?, version);
+        place.put(found.unwrap_or(std::ptr::null()));
+        found.map(|_| ()).map_err(|_| Status::NotFound)
+    }
+
+    /// Tables of functions that are not documented: there are none.
+    cuGetExportTable = "cuGetExportTable" 3000 (table: Out<*const ()>, _name: Bytes) {
+        table.put(std::ptr::null())?;
+        log::once("cuGetExportTable is not supported: programs that link the CUDA runtime statically need it".into());
+        Err(Status::NotFound)
+    }
+
+    /// There is no profiler to start.
+    cuProfilerStart = "cuProfilerStart" 4000 () {
+        Ok(())
+    }
+
+    /// There is no profiler to stop.
+    cuProfilerStop = "cuProfilerStop" 4000 () {
+        Ok(())
+    }
+}

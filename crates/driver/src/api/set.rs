@@ -1,0 +1,99 @@
+//! Memory set to one value, at once.
+
+use crate::api::api;
+use crate::api::stream;
+use crate::state::{self, Stream};
+use crate::status::{Answer, Status};
+use crate::table::Handle;
+
+/// Sets `count` elements.
+fn set<const N: usize>(address: u64, element: [u8; N], count: usize, on: Handle<Stream>) -> Answer {
+    state::with_current(|state, _| {
+        stream::check(state, on)?;
+        if address % N as u64 != 0 {
+            return Err(Status::InvalidValue);
+        }
+        let bytes = (count as u64).checked_mul(N as u64).ok_or(Status::InvalidValue)?;
+        let to = state.on_device(address, bytes)?;
+        state.set(to, &element, count as u64)
+    })
+}
+
+/// Sets `width` elements of each of `rows` rows.
+fn set_rows<const N: usize>(
+    (address, pitch): (u64, usize),
+    element: [u8; N],
+    (width, rows): (usize, usize),
+    on: Handle<Stream>,
+) -> Answer {
+    if width.checked_mul(N).is_none_or(|bytes| bytes > pitch) && rows > 1 {
+        return Err(Status::InvalidValue);
+    }
+    for row in 0..rows as u64 {
+        let at = row.checked_mul(pitch as u64).and_then(|at| at.checked_add(address));
+        set(at.ok_or(Status::InvalidValue)?, element, width, on)?;
+    }
+    Ok(())
+}
+
+/// The default stream.
+const DEFAULT: Handle<Stream> = Handle::NULL;
+
+api! {
+    /// Bytes.
+    cuMemsetD8_v2 = "cuMemsetD8" 3020 (address: u64, value: u8, count: usize) {
+        set(address, [value], count, DEFAULT)
+    }
+
+    /// Halves.
+    cuMemsetD16_v2 = "cuMemsetD16" 3020 (address: u64, value: u16, count: usize) {
+        set(address, value.to_le_bytes(), count, DEFAULT)
+    }
+
+    /// Words.
+    cuMemsetD32_v2 = "cuMemsetD32" 3020 (address: u64, value: u32, count: usize) {
+        set(address, value.to_le_bytes(), count, DEFAULT)
+    }
+
+    /// Bytes.
+    cuMemsetD8Async = "cuMemsetD8Async" 3020 (
+        address: u64, value: u8, count: usize, stream: Handle<Stream>,
+    ) {
+        set(address, [value], count, stream)
+    }
+
+    /// Halves.
+    cuMemsetD16Async = "cuMemsetD16Async" 3020 (
+        address: u64, value: u16, count: usize, stream: Handle<Stream>,
+    ) {
+        set(address, value.to_le_bytes(), count, stream)
+    }
+
+    /// Words.
+    cuMemsetD32Async = "cuMemsetD32Async" 3020 (
+        address: u64, value: u32, count: usize, stream: Handle<Stream>,
+    ) {
+        set(address, value.to_le_bytes(), count, stream)
+    }
+
+    /// Rows of bytes.
+    cuMemsetD2D8_v2 = "cuMemsetD2D8" 3020 (
+        address: u64, pitch: usize, value: u8, width: usize, rows: usize,
+    ) {
+        set_rows((address, pitch), [value], (width, rows), DEFAULT)
+    }
+
+    /// Rows of halves.
+    cuMemsetD2D16_v2 = "cuMemsetD2D16" 3020 (
+        address: u64, pitch: usize, value: u16, width: usize, rows: usize,
+    ) {
+        set_rows((address, pitch), value.to_le_bytes(), (width, rows), DEFAULT)
+    }
+
+    /// Rows of words.
+    cuMemsetD2D32_v2 = "cuMemsetD2D32" 3020 (
+        address: u64, pitch: usize, value: u32, width: usize, rows: usize,
+    ) {
+        set_rows((address, pitch), value.to_le_bytes(), (width, rows), DEFAULT)
+    }
+}

@@ -1,0 +1,103 @@
+//! What runs kernels: the modelled GPU or the reference executor, as the settings say.
+
+use strata_engine::Cycle;
+use strata_gpu::Progress;
+use strata_gpu::device::{Backend, Buffer, Call, Functional, Modelled, ModuleId};
+use strata_gpu::gpu::{Gpu, GpuOptions};
+use strata_gpu::results::LaunchResult;
+use strata_ptx::reference::{Options, Summary};
+use strata_workloads::DeviceError;
+
+use crate::settings::{Mode, Settings};
+
+/// See the module.
+pub enum Engine {
+    /// With time.
+    Timed(Box<Modelled>),
+    /// Without.
+    Functional(Functional),
+}
+
+/// What is known of a launch.
+pub enum Launched {
+    /// With time.
+    Timed(Box<LaunchResult>),
+    /// Without.
+    Functional(Summary),
+}
+
+impl Engine {
+    /// A fresh one.
+    ///
+    /// # Errors
+    /// Why the machine cannot be built.
+    pub fn new(settings: &Settings) -> Result<Engine, String> {
+        match settings.mode {
+            Mode::Timing => {
+                let options = GpuOptions { threads: settings.threads, window: None, limit: Cycle::NEVER };
+                let gpu = Gpu::new(&settings.machine, options)?;
+                Ok(Engine::Timed(Box::new(Modelled::new(gpu, &settings.machine)?)))
+            }
+            Mode::Functional => {
+                let bytes = *settings.machine.file().gpu.memory_mib << 20;
+                Ok(Engine::Functional(Functional::new(bytes, Options::default())))
+            }
+        }
+    }
+
+    /// Core cycles of all launches; none where there is no time.
+    pub fn cycles(&self) -> u64 {
+        match self {
+            Engine::Timed(engine) => engine.cycles(),
+            Engine::Functional(_) => 0,
+        }
+    }
+}
+
+macro_rules! either {
+    ($self:ident, $engine:ident => $what:expr) => {
+        match $self {
+            Engine::Timed($engine) => $what,
+            Engine::Functional($engine) => $what,
+        }
+    };
+}
+
+impl Backend for Engine {
+    type Done = Launched;
+
+    fn capacity_bytes(&self) -> u64 {
+        either!(self, engine => engine.capacity_bytes())
+    }
+
+    fn floor(&self) -> u64 {
+        either!(self, engine => engine.floor())
+    }
+
+    fn open(&mut self, buffer: &Buffer, fresh: bool) {
+        either!(self, engine => engine.open(buffer, fresh));
+    }
+
+    fn close(&mut self, buffer: &Buffer) {
+        either!(self, engine => engine.close(buffer));
+    }
+
+    fn write(&mut self, at: u64, data: &[u8]) {
+        either!(self, engine => engine.write(at, data));
+    }
+
+    fn read(&mut self, at: u64, data: &mut [u8]) {
+        either!(self, engine => engine.read(at, data));
+    }
+
+    fn run(&mut self, call: &Call<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Launched, DeviceError> {
+        match self {
+            Engine::Timed(engine) => Ok(Launched::Timed(Box::new(engine.run(call, progress)?))),
+            Engine::Functional(engine) => engine.run(call, progress).map(Launched::Functional),
+        }
+    }
+
+    fn forget(&mut self, module: ModuleId) {
+        either!(self, engine => engine.forget(module));
+    }
+}

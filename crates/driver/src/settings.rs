@@ -1,0 +1,156 @@
+//! What the environment asks for.
+
+use std::env::VarError;
+use std::path::PathBuf;
+
+use strata_gpu::machine::Machine;
+
+use crate::log::Level;
+
+/// Whether launches take time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// The modelled GPU.
+    Timing,
+    /// The reference executor.
+    Functional,
+}
+
+/// Everything chosen.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// The machine.
+    pub machine: Machine,
+    /// The values replaced in it, for reports.
+    pub sets: Vec<String>,
+    /// Whether launches take time.
+    pub mode: Mode,
+    /// Worker threads.
+    pub threads: usize,
+    /// Where results go.
+    pub results: Option<PathBuf>,
+    /// What clients are told of the instruction set: major and minor.
+    pub capability: (i32, i32),
+}
+
+/// The machine of a process that names none.
+const DEFAULT_MACHINE: &str = "gtx480";
+/// What clients are told unless they ask otherwise: new enough for every compiler of today to emit PTX for it, and old
+/// enough that this PTX needs nothing that is not executed.
+const DEFAULT_CAPABILITY: (i32, i32) = (8, 0);
+
+impl Settings {
+    /// What this process's environment asks for.
+    ///
+    /// # Errors
+    /// A sentence with the variable, what was found and what was expected.
+    pub fn from_environment() -> Result<Settings, String> {
+        Settings::read(&|name| std::env::var(name))
+    }
+
+    fn read(variable: &dyn Fn(&str) -> Result<String, VarError>) -> Result<Settings, String> {
+        let text = |name: &str| match variable(name) {
+            Ok(text) if text.is_empty() => Ok(None),
+            Ok(text) => Ok(Some(text)),
+            Err(VarError::NotPresent) => Ok(None),
+            Err(VarError::NotUnicode(_)) => Err(format!("{name}: found what is not UTF-8, expected UTF-8")),
+        };
+        let bad = |name: &str, found: &str, expected: &str| {
+            Err(format!("{name}: found `{found}`, expected {expected}"))
+        };
+        let mode = match text("STRATA_MODE")?.as_deref() {
+            None | Some("timing") => Mode::Timing,
+            Some("functional") => Mode::Functional,
+            Some(found) => return bad("STRATA_MODE", found, "`timing` or `functional`"),
+        };
+        let threads = match text("STRATA_THREADS")? {
+            None => 1,
+            Some(found) => match found.parse() {
+                Ok(threads @ 1..=1024) => threads,
+                _ => return bad("STRATA_THREADS", &found, "a number from 1 to 1024"),
+            },
+        };
+        if let Some(found) = text("STRATA_LOG")?
+            && Level::parse(&found).is_none()
+        {
+            return bad("STRATA_LOG", &found, "`quiet`, `once` or `calls`");
+        }
+        let capability = match text("STRATA_COMPUTE_CAPABILITY")? {
+            None => DEFAULT_CAPABILITY,
+            Some(found) => match parse_capability(&found) {
+                Some(capability) => capability,
+                None => return bad("STRATA_COMPUTE_CAPABILITY", &found, "major.minor from 3.0 to 12.9"),
+            },
+        };
+        let sets: Vec<String> = text("STRATA_SET")?
+            .iter()
+            .flat_map(|sets| sets.split(';'))
+            .map(|set| set.trim().to_owned())
+            .filter(|set| !set.is_empty())
+            .collect();
+        let name = text("STRATA_MACHINE")?.unwrap_or_else(|| DEFAULT_MACHINE.to_owned());
+        let system = text("STRATA_SYSTEM")?;
+        let machine = Machine::load_with(&name, system.as_deref(), &sets)
+            .map_err(|error| format!("STRATA_MACHINE, STRATA_SYSTEM or STRATA_SET: {error}"))?;
+        let results = text("STRATA_RESULTS")?.map(PathBuf::from);
+        Ok(Settings { machine, sets, mode, threads, results, capability })
+    }
+}
+
+fn parse_capability(text: &str) -> Option<(i32, i32)> {
+    let (major, minor) = text.split_once('.')?;
+    let (major, minor) = (major.parse().ok()?, minor.parse().ok()?);
+    ((3..=12).contains(&major) && (0..=9).contains(&minor)).then_some((major, minor))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(variables: &[(&str, &str)]) -> Result<Settings, String> {
+        Settings::read(&|name| {
+            let found = variables.iter().find(|(known, _)| *known == name);
+            found.map(|(_, value)| (*value).to_owned()).ok_or(VarError::NotPresent)
+        })
+    }
+
+    #[test]
+    fn an_empty_environment_is_a_gtx480_that_takes_time() {
+        let settings = read(&[]).unwrap();
+        assert_eq!(settings.machine.name(), "gtx480");
+        assert_eq!((settings.mode, settings.threads, settings.capability), (Mode::Timing, 1, (8, 0)));
+    }
+
+    #[test]
+    fn what_is_asked_for_is_done() {
+        let asked = [
+            ("STRATA_MODE", "functional"),
+            ("STRATA_SET", "gpu.sms=2; l1d.ways=8;"),
+            ("STRATA_THREADS", "2"),
+            ("STRATA_COMPUTE_CAPABILITY", "7.5"),
+        ];
+        let settings = read(&asked).unwrap();
+        assert_eq!(settings.sets, ["gpu.sms=2", "l1d.ways=8"]);
+        assert_eq!(*settings.machine.file().gpu.sms, 2);
+        assert_eq!((settings.mode, settings.threads, settings.capability), (Mode::Functional, 2, (7, 5)));
+    }
+
+    #[test]
+    fn mistakes_name_variable_found_and_expected() {
+        for (name, value, expected) in [
+            ("STRATA_MODE", "fast", "STRATA_MODE: found `fast`, expected `timing` or `functional`"),
+            ("STRATA_THREADS", "0", "STRATA_THREADS: found `0`, expected a number from 1 to 1024"),
+            ("STRATA_LOG", "loud", "STRATA_LOG: found `loud`, expected `quiet`, `once` or `calls`"),
+            (
+                "STRATA_COMPUTE_CAPABILITY",
+                "8",
+                "STRATA_COMPUTE_CAPABILITY: found `8`, expected major.minor from 3.0 to 12.9",
+            ),
+            ("STRATA_MACHINE", "gtx", "no such machine, expected one of gtx480"),
+            ("STRATA_SET", "gpu.sm=2", "--set gpu.sm=2: unknown key `sm`"),
+        ] {
+            let error = read(&[(name, value)]).unwrap_err();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

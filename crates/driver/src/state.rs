@@ -1,0 +1,469 @@
+//! Everything that the driver knows, behind one lock.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard};
+
+use strata_gpu::device::{Card, Entry, ModuleId};
+use strata_workloads::{DeviceError, DevicePtr, Failure};
+
+use crate::client::Pages;
+use crate::engine::Engine;
+use crate::log::{self, Level};
+use crate::results::Results;
+use crate::settings::Settings;
+use crate::status::{Answer, Status};
+use crate::table::{Handle, Object, Table};
+
+/// A context: an owner of memory, modules, streams and events.
+#[derive(Debug, Default)]
+pub struct Context {
+    /// What the client asked for.
+    pub flags: u32,
+    /// It is the device's primary context.
+    pub primary: bool,
+    /// Limits that the client set, by number.
+    pub limits: BTreeMap<u32, usize>,
+    /// Cache and shared memory preferences, which change nothing.
+    pub cache: u32,
+    /// See `cache`.
+    pub shared: u32,
+}
+
+/// A loaded module.
+#[derive(Debug)]
+pub struct Module {
+    /// Whose it is.
+    pub context: Handle<Context>,
+    /// On the card.
+    pub id: ModuleId,
+    /// The library that it is of, if any: such a module is not unloaded by itself.
+    pub library: Option<Handle<Library>>,
+    /// Functions that were asked for.
+    pub functions: BTreeMap<String, Handle<Function>>,
+}
+
+/// A kernel of a module.
+#[derive(Debug)]
+pub struct Function {
+    /// Its module.
+    pub module: Handle<Module>,
+    /// On the card.
+    pub entry: Entry,
+    /// What the client set: most dynamic shared memory, carve-out.
+    pub attributes: BTreeMap<u32, i32>,
+}
+
+/// A text that is loaded into a context when something of it is first used there.
+#[derive(Debug)]
+pub struct Library {
+    /// PTX.
+    pub text: String,
+    /// How it is compiled.
+    pub compile: strata_ptx::back::Options,
+    /// Where it is loaded.
+    pub modules: BTreeMap<Handle<Context>, Handle<Module>>,
+    /// Kernels that were asked for.
+    pub kernels: BTreeMap<String, Handle<Kernel>>,
+}
+
+/// A kernel of a library.
+#[derive(Debug)]
+pub struct Kernel {
+    /// Its library.
+    pub library: Handle<Library>,
+    /// Its name.
+    pub name: String,
+}
+
+/// Texts that are being linked.
+#[derive(Debug)]
+pub struct Link {
+    /// Name and text of each.
+    pub texts: Vec<(String, String)>,
+    /// Options that were given at its creation.
+    pub options: crate::jit::Jit,
+    /// The result, at a place that does not move.
+    pub image: Option<Box<[u8]>>,
+}
+
+/// A stream. Its work is done when it is given.
+#[derive(Debug)]
+pub struct Stream {
+    /// Whose it is.
+    pub context: Handle<Context>,
+    /// What the client asked for.
+    pub flags: u32,
+    /// See `flags`.
+    pub priority: i32,
+    /// Its number.
+    pub number: u64,
+}
+
+/// An event.
+#[derive(Debug)]
+pub struct Event {
+    /// Whose it is.
+    pub context: Handle<Context>,
+    /// Whether it notes time.
+    pub timed: bool,
+    /// Core cycles when it was recorded.
+    pub recorded: Option<u64>,
+}
+
+/// A memory pool: what is allocated from it comes from the one heap.
+#[derive(Debug, Default)]
+pub struct Pool {
+    /// What the client set.
+    pub attributes: BTreeMap<u32, u64>,
+    /// It is the device's own.
+    pub default: bool,
+}
+
+macro_rules! objects {
+    ($($object:ident $kind:literal $missing:ident;)*) => {$(
+        impl Object for $object {
+            const KIND: u8 = $kind;
+            const MISSING: Status = Status::$missing;
+        }
+    )*};
+}
+objects! {
+    Context 0x11 InvalidContext;
+    Module 0x22 InvalidHandle;
+    Function 0x33 InvalidHandle;
+    Library 0x44 InvalidHandle;
+    Kernel 0x55 InvalidHandle;
+    Link 0x66 InvalidHandle;
+    Stream 0x71 InvalidHandle;
+    Event 0x72 InvalidHandle;
+    Pool 0x73 InvalidValue;
+}
+
+/// What kind of memory a buffer is.
+#[derive(Debug)]
+pub enum Kind {
+    /// On the device.
+    Device,
+    /// The client's pages beside the device's: see [`Mirror`].
+    Mirrored(Mirror),
+}
+
+/// Host memory that kernels reach: copied to the device before every launch and back after it. Between launches the host's
+/// bytes are the ones that count, also for copies by device address.
+#[derive(Debug)]
+pub struct Mirror {
+    /// Its first byte in the client's process.
+    pub host: u64,
+    /// Its size for the client; pages are whole.
+    pub bytes: u64,
+    /// The pages, where the driver made them.
+    pub pages: Option<Pages>,
+    /// `cuMemAllocManaged` made it.
+    pub managed: bool,
+    /// What the client asked for.
+    pub flags: u32,
+}
+
+/// A buffer of a client.
+#[derive(Debug)]
+pub struct Allocation {
+    /// Whose it is.
+    pub context: Handle<Context>,
+    /// Its number, never used again.
+    pub number: u64,
+    /// Its size for the client.
+    pub bytes: u64,
+    /// What it is.
+    pub kind: Kind,
+}
+
+/// The primary context.
+#[derive(Debug, Default)]
+pub struct Primary {
+    /// Made when it is first retained.
+    pub context: Option<Handle<Context>>,
+    /// How often it is retained.
+    pub references: u32,
+    /// For when it is made.
+    pub flags: u32,
+}
+
+/// See the module.
+pub struct State {
+    /// What the environment asks for.
+    pub settings: Settings,
+    card: Option<Card<Engine>>,
+    fault: Option<Status>,
+    /// Where results go, if anywhere.
+    pub results: Option<Results>,
+    /// Contexts, among them the primary one.
+    pub contexts: Table<Context>,
+    /// The device's primary context.
+    pub primary: Primary,
+    /// Modules.
+    pub modules: Table<Module>,
+    /// Functions.
+    pub functions: Table<Function>,
+    /// Libraries.
+    pub libraries: Table<Library>,
+    /// Kernels.
+    pub kernels: Table<Kernel>,
+    /// Links.
+    pub links: Table<Link>,
+    /// Streams.
+    pub streams: Table<Stream>,
+    /// Events.
+    pub events: Table<Event>,
+    /// Pools.
+    pub pools: Table<Pool>,
+    /// The device's own pool, and the one that is current.
+    pub pool: Option<Handle<Pool>>,
+    /// Buffers of clients by device address.
+    pub allocations: BTreeMap<u64, Allocation>,
+    /// Numbers handed out so far.
+    pub numbers: u64,
+}
+
+static STATE: Mutex<Option<State>> = Mutex::new(None);
+
+thread_local! {
+    static CURRENT: RefCell<Vec<Handle<Context>>> = const { RefCell::new(Vec::new()) };
+}
+
+fn locked() -> MutexGuard<'static, Option<State>> {
+    STATE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+/// `cuInit`: what the environment asks for is read once.
+pub fn initialise() -> Answer {
+    let mut state = locked();
+    if state.is_some() {
+        return Ok(());
+    }
+    let made = Settings::from_environment().and_then(|settings| {
+        let results = Results::new(&settings)?;
+        Ok(State::new(settings, results))
+    });
+    match made {
+        Ok(made) => {
+            if made.results.is_some() {
+                crate::client::at_exit(finish);
+            }
+            *state = Some(made);
+            Ok(())
+        }
+        Err(error) => {
+            eprintln!("strata: cuInit: {error}");
+            Err(Status::InvalidValue)
+        }
+    }
+}
+
+/// Writes what is known of the whole process.
+extern "C" fn finish() {
+    // A launch in another thread may hold the lock while the process ends.
+    if let Ok(mut state) = STATE.try_lock()
+        && let Some(state) = state.as_mut()
+        && let Some(results) = state.results.take()
+    {
+        results.finish(state.card.as_mut());
+    }
+}
+
+/// Runs something on the state.
+pub fn with<R>(body: impl FnOnce(&mut State) -> Answer<R>) -> Answer<R> {
+    body(locked().as_mut().ok_or(Status::NotInitialized)?)
+}
+
+/// Runs something on the state with the thread's current context, which must live.
+pub fn with_current<R>(body: impl FnOnce(&mut State, Handle<Context>) -> Answer<R>) -> Answer<R> {
+    with(|state| {
+        let context = current().ok_or(Status::InvalidContext)?;
+        if !state.contexts.has(context) {
+            return Err(Status::ContextIsDestroyed);
+        }
+        state.alive()?;
+        body(state, context)
+    })
+}
+
+/// The thread's current context, dead or alive.
+pub fn current() -> Option<Handle<Context>> {
+    CURRENT.with_borrow(|stack| stack.last().copied())
+}
+
+/// Makes a context current above the others.
+pub fn push(context: Handle<Context>) {
+    CURRENT.with_borrow_mut(|stack| stack.push(context));
+}
+
+/// Takes the current context off.
+pub fn pop() -> Option<Handle<Context>> {
+    CURRENT.with_borrow_mut(Vec::pop)
+}
+
+impl State {
+    fn new(settings: Settings, results: Option<Results>) -> State {
+        State {
+            settings,
+            card: None,
+            fault: None,
+            results,
+            contexts: Table::default(),
+            primary: Primary::default(),
+            modules: Table::default(),
+            functions: Table::default(),
+            libraries: Table::default(),
+            kernels: Table::default(),
+            links: Table::default(),
+            streams: Table::default(),
+            events: Table::default(),
+            pools: Table::default(),
+            pool: None,
+            allocations: BTreeMap::new(),
+            numbers: 0,
+        }
+    }
+
+    /// A number that was never handed out before.
+    pub fn number(&mut self) -> u64 {
+        self.numbers += 1;
+        self.numbers
+    }
+
+    /// Fails for good once a kernel has failed, until every context is gone.
+    pub fn alive(&self) -> Answer {
+        self.fault.map_or(Ok(()), Err)
+    }
+
+    /// The card, built when it is first needed.
+    pub fn card(&mut self) -> Answer<&mut Card<Engine>> {
+        if self.card.is_none() {
+            let engine = Engine::new(&self.settings).map_err(|error| {
+                log::say(Level::Quiet, || error);
+                Status::InvalidValue
+            })?;
+            self.card = Some(Card::new(engine));
+        }
+        self.card.as_mut().ok_or(Status::Unknown)
+    }
+
+    /// A new context; the card is there from now on.
+    pub fn create_context(&mut self, flags: u32, primary: bool) -> Answer<Handle<Context>> {
+        self.alive()?;
+        self.card()?;
+        Ok(self.contexts.insert(Context { flags, primary, ..Context::default() }))
+    }
+
+    /// Takes a context away with everything in it. After the last one, a device that failed is as new.
+    pub fn destroy_context(&mut self, context: Handle<Context>) -> Answer {
+        self.contexts.remove(context)?;
+        self.streams.remove_all(|stream| stream.context == context);
+        self.events.remove_all(|event| event.context == context);
+        let gone: Vec<Handle<Module>> = self
+            .modules
+            .iter()
+            .filter(|(_, module)| module.context == context)
+            .map(|(handle, _)| handle)
+            .collect();
+        for module in gone {
+            self.unload(module)?;
+        }
+        let buffers: Vec<u64> = self
+            .allocations
+            .iter()
+            .filter(|(_, allocation)| allocation.context == context)
+            .map(|(start, _)| *start)
+            .collect();
+        for start in buffers {
+            self.free(start)?;
+        }
+        if self.fault.is_some() && self.contexts.iter().next().is_none() {
+            self.fault = None;
+            if let Some(results) = &mut self.results {
+                results.keep(self.card.as_mut());
+            }
+            self.card = None;
+        }
+        Ok(())
+    }
+
+    /// Unloads a module and forgets its functions.
+    pub fn unload(&mut self, module: Handle<Module>) -> Answer {
+        let gone = self.modules.remove(module)?;
+        self.functions.remove_all(|function| function.module == module);
+        if let Some(library) = gone.library
+            && let Ok(library) = self.libraries.get_mut(library)
+        {
+            library.modules.remove(&gone.context);
+        }
+        self.card()?.unload(gone.id);
+        Ok(())
+    }
+
+    /// A new buffer of a client.
+    pub fn allocate(
+        &mut self,
+        context: Handle<Context>,
+        bytes: u64,
+        align: u64,
+        kind: impl FnOnce(u64) -> Option<Kind>,
+    ) -> Answer<u64> {
+        let number = self.number();
+        let ptr = self
+            .card()?
+            .alloc_aligned(&format!("allocation {number}"), bytes, align)
+            .map_err(|_| Status::OutOfMemory)?;
+        let Some(kind) = kind(ptr.0) else {
+            self.card()?.free(ptr).map_err(|_| Status::Unknown)?;
+            return Err(Status::OutOfMemory);
+        };
+        self.allocations.insert(ptr.0, Allocation { context, number, bytes, kind });
+        Ok(ptr.0)
+    }
+
+    /// Frees the buffer that begins at an address.
+    pub fn free(&mut self, start: u64) -> Answer<Allocation> {
+        let allocation = self.allocations.remove(&start).ok_or(Status::InvalidValue)?;
+        self.card()?.free(DevicePtr(start)).map_err(|_| Status::InvalidValue)?;
+        Ok(allocation)
+    }
+
+    /// The buffer of a client that holds a device address, and where it begins.
+    pub fn allocation(&self, address: u64) -> Option<(u64, &Allocation)> {
+        let (start, found) = self.allocations.range(..=address).next_back()?;
+        (address - start < found.bytes.max(1)).then_some((*start, found))
+    }
+
+    /// The mirror that holds a host address, and where it begins on the device.
+    pub fn mirror_of_host(&self, address: u64) -> Option<(u64, &Mirror)> {
+        self.allocations.iter().find_map(|(start, allocation)| match &allocation.kind {
+            Kind::Mirrored(mirror) if (mirror.host..mirror.host + mirror.bytes).contains(&address) => {
+                Some((*start, mirror))
+            }
+            _ => None,
+        })
+    }
+
+    /// Notes what a launch that failed came to; faults last.
+    pub fn failed(&mut self, error: &DeviceError) -> Status {
+        log::say(Level::Once, || error.to_string());
+        let DeviceError::Failed { failure, .. } = error else {
+            return match error {
+                DeviceError::OutOfMemory { .. } => Status::OutOfMemory,
+                _ => Status::InvalidValue,
+            };
+        };
+        let status = match failure {
+            Failure::NoRoom => return Status::LaunchOutOfResources,
+            Failure::Address => Status::IllegalAddress,
+            Failure::Misaligned => Status::MisalignedAddress,
+            Failure::Trap => Status::IllegalInstruction,
+            Failure::Unfinished => Status::LaunchTimeout,
+            Failure::Other => Status::LaunchFailed,
+        };
+        self.fault = Some(status);
+        status
+    }
+}

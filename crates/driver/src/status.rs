@@ -1,0 +1,79 @@
+//! What a call answers: `CUresult`.
+
+use std::ffi::CStr;
+
+macro_rules! statuses {
+    ($($variant:ident = $code:literal $name:literal $text:literal;)*) => {
+        /// A `CUresult`. The codes and names are the driver API's.
+        #[repr(u32)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[allow(missing_docs, reason = "`text` says what each means")]
+        pub enum Status { $($variant = $code,)* }
+
+        impl Status {
+            /// The status of a code.
+            pub fn of(code: u32) -> Option<Status> {
+                match code { $($code => Some(Status::$variant),)* _ => None }
+            }
+
+            /// Its name in the driver API.
+            pub fn name(self) -> &'static CStr {
+                match self { $(Status::$variant => $name,)* }
+            }
+
+            /// What it means.
+            pub fn text(self) -> &'static CStr {
+                match self { $(Status::$variant => $text,)* }
+            }
+        }
+    };
+}
+
+statuses! {
+    Success = 0 c"CUDA_SUCCESS" c"no error";
+    InvalidValue = 1 c"CUDA_ERROR_INVALID_VALUE" c"an argument is null or out of its range";
+    OutOfMemory = 2 c"CUDA_ERROR_OUT_OF_MEMORY" c"out of memory";
+    NotInitialized = 3 c"CUDA_ERROR_NOT_INITIALIZED" c"cuInit has not been called or has failed";
+    Deinitialized = 4 c"CUDA_ERROR_DEINITIALIZED" c"the process is ending";
+    NoDevice = 100 c"CUDA_ERROR_NO_DEVICE" c"there is no device";
+    InvalidDevice = 101 c"CUDA_ERROR_INVALID_DEVICE" c"no device has this ordinal";
+    InvalidImage = 200 c"CUDA_ERROR_INVALID_IMAGE" c"the image is not a kernel image";
+    InvalidContext = 201 c"CUDA_ERROR_INVALID_CONTEXT" c"no context is current, or the context is not one";
+    MapFailed = 205 c"CUDA_ERROR_MAP_FAILED" c"memory cannot be mapped";
+    NoBinaryForGpu = 209 c"CUDA_ERROR_NO_BINARY_FOR_GPU" c"the image holds machine code and no PTX";
+    NotMapped = 211 c"CUDA_ERROR_NOT_MAPPED" c"the memory is not mapped";
+    UnsupportedLimit = 215 c"CUDA_ERROR_UNSUPPORTED_LIMIT" c"the device has no such limit";
+    ContextAlreadyInUse = 216 c"CUDA_ERROR_CONTEXT_ALREADY_IN_USE" c"the context is in use";
+    PeerAccessUnsupported = 217 c"CUDA_ERROR_PEER_ACCESS_UNSUPPORTED" c"there is no peer to access";
+    InvalidPtx = 218 c"CUDA_ERROR_INVALID_PTX" c"the PTX text is wrong";
+    UnsupportedPtxVersion = 222 c"CUDA_ERROR_UNSUPPORTED_PTX_VERSION" c"the PTX version is not known";
+    InvalidSource = 300 c"CUDA_ERROR_INVALID_SOURCE" c"the kernel source is wrong";
+    FileNotFound = 301 c"CUDA_ERROR_FILE_NOT_FOUND" c"the file cannot be read";
+    SharedObjectSymbolNotFound = 302 c"CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND" c"a symbol is not defined";
+    OperatingSystem = 304 c"CUDA_ERROR_OPERATING_SYSTEM" c"a call of the operating system failed";
+    InvalidHandle = 400 c"CUDA_ERROR_INVALID_HANDLE" c"the handle is null, freed or foreign";
+    IllegalState = 401 c"CUDA_ERROR_ILLEGAL_STATE" c"the object is not in a state for this";
+    NotFound = 500 c"CUDA_ERROR_NOT_FOUND" c"there is nothing of this name";
+    NotReady = 600 c"CUDA_ERROR_NOT_READY" c"not finished yet";
+    IllegalAddress = 700 c"CUDA_ERROR_ILLEGAL_ADDRESS" c"a kernel accessed memory that is not there";
+    LaunchOutOfResources = 701 c"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES" c"a block does not fit a multiprocessor";
+    LaunchTimeout = 702 c"CUDA_ERROR_LAUNCH_TIMEOUT" c"a kernel does not come to its end";
+    PeerAccessAlreadyEnabled = 704 c"CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED" c"peer access is enabled";
+    PeerAccessNotEnabled = 705 c"CUDA_ERROR_PEER_ACCESS_NOT_ENABLED" c"peer access is not enabled";
+    PrimaryContextActive = 708 c"CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE" c"the primary context is active";
+    ContextIsDestroyed = 709 c"CUDA_ERROR_CONTEXT_IS_DESTROYED" c"the current context has been destroyed";
+    Assert = 710 c"CUDA_ERROR_ASSERT" c"an assertion of a kernel failed";
+    HostMemoryAlreadyRegistered = 712 c"CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED" c"host memory is registered already";
+    HostMemoryNotRegistered = 713 c"CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED" c"host memory is not registered";
+    IllegalInstruction = 715 c"CUDA_ERROR_ILLEGAL_INSTRUCTION" c"a kernel trapped";
+    MisalignedAddress = 716 c"CUDA_ERROR_MISALIGNED_ADDRESS" c"a kernel accessed a misaligned address";
+    LaunchFailed = 719 c"CUDA_ERROR_LAUNCH_FAILED" c"a kernel did what it must not do";
+    CooperativeLaunchTooLarge = 720 c"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE" c"the grid is not resident at once";
+    NotPermitted = 800 c"CUDA_ERROR_NOT_PERMITTED" c"not permitted";
+    NotSupported = 801 c"CUDA_ERROR_NOT_SUPPORTED" c"not supported";
+    StreamCaptureUnsupported = 900 c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" c"streams cannot be captured";
+    Unknown = 999 c"CUDA_ERROR_UNKNOWN" c"a fault of the driver itself";
+}
+
+/// What every call computes before it answers.
+pub type Answer<T = ()> = Result<T, Status>;

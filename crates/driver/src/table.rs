@@ -1,0 +1,193 @@
+//! Objects behind handles that a client cannot forge into anything harmful.
+//!
+//! A handle is dressed as a pointer but is a number: what kind of object, which generation of its place, which place. Its
+//! upper bits make it no address of a process, so a client that follows it faults at once.
+
+use std::marker::PhantomData;
+
+use crate::status::Status;
+
+/// Something that a client holds by handle.
+pub trait Object {
+    /// Tells its handles from those of other kinds: 1 to 127.
+    const KIND: u8;
+    /// What a call answers that is given a handle of something else, or of something gone.
+    const MISSING: Status = Status::InvalidHandle;
+}
+
+/// A handle as clients see it.
+#[repr(transparent)]
+pub struct Handle<T> {
+    bits: u64,
+    object: PhantomData<fn() -> T>,
+}
+
+impl<T> Clone for Handle<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<T> Copy for Handle<T> {}
+
+impl<T> PartialEq for Handle<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.bits == other.bits
+    }
+}
+
+impl<T> Eq for Handle<T> {}
+
+impl<T> PartialOrd for Handle<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T> Ord for Handle<T> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.bits.cmp(&other.bits)
+    }
+}
+
+impl<T> std::fmt::Debug for Handle<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:#x}", self.bits)
+    }
+}
+
+impl<T> Handle<T> {
+    /// The null handle.
+    pub const NULL: Handle<T> = Handle::from_bits(0);
+
+    /// Whatever a client gave.
+    pub const fn from_bits(bits: u64) -> Self {
+        Handle { bits, object: PhantomData }
+    }
+
+    /// Its bits, for clients.
+    pub fn bits(self) -> u64 {
+        self.bits
+    }
+
+    /// Whether it is null.
+    pub fn is_null(self) -> bool {
+        self.bits == 0
+    }
+}
+
+/// Bits of a place's number; above them are 24 bits of generation, then the kind.
+const PLACE_BITS: u32 = 32;
+const KIND_SHIFT: u32 = 56;
+const GENERATIONS: u32 = 1 << (KIND_SHIFT - PLACE_BITS);
+
+struct Place<T> {
+    generation: u32,
+    object: Option<T>,
+}
+
+/// Objects of one kind.
+pub struct Table<T> {
+    places: Vec<Place<T>>,
+    free: Vec<u32>,
+}
+
+impl<T> Default for Table<T> {
+    fn default() -> Self {
+        Table { places: Vec::new(), free: Vec::new() }
+    }
+}
+
+impl<T: Object> Table<T> {
+    /// Keeps an object.
+    pub fn insert(&mut self, object: T) -> Handle<T> {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.places.push(Place { generation: 0, object: None });
+            self.places.len() as u32 - 1
+        });
+        let kept = &mut self.places[place as usize];
+        kept.object = Some(object);
+        Self::handle(place, kept.generation)
+    }
+
+    fn handle(place: u32, generation: u32) -> Handle<T> {
+        let bits = u64::from(T::KIND) << KIND_SHIFT | u64::from(generation) << PLACE_BITS;
+        Handle::from_bits(bits | u64::from(place))
+    }
+
+    fn find(&self, handle: Handle<T>) -> Option<usize> {
+        let place = handle.bits as u32;
+        let kept = self.places.get(place as usize)?;
+        (kept.object.is_some() && Self::handle(place, kept.generation) == handle).then_some(place as usize)
+    }
+
+    /// Whether there is an object of this handle.
+    pub fn has(&self, handle: Handle<T>) -> bool {
+        self.find(handle).is_some()
+    }
+
+    /// The object of a handle.
+    pub fn get(&self, handle: Handle<T>) -> Result<&T, Status> {
+        self.find(handle).and_then(|place| self.places[place].object.as_ref()).ok_or(T::MISSING)
+    }
+
+    /// The object of a handle, to be changed.
+    pub fn get_mut(&mut self, handle: Handle<T>) -> Result<&mut T, Status> {
+        let place = self.find(handle).ok_or(T::MISSING)?;
+        self.places[place].object.as_mut().ok_or(T::MISSING)
+    }
+
+    /// Takes an object away; its handle means nothing from now on.
+    pub fn remove(&mut self, handle: Handle<T>) -> Result<T, Status> {
+        let place = self.find(handle).ok_or(T::MISSING)?;
+        let kept = &mut self.places[place];
+        let object = kept.object.take().ok_or(T::MISSING)?;
+        kept.generation = (kept.generation + 1) % GENERATIONS;
+        self.free.push(place as u32);
+        Ok(object)
+    }
+
+    /// All objects and their handles.
+    pub fn iter(&self) -> impl Iterator<Item = (Handle<T>, &T)> {
+        self.places.iter().zip(0..).filter_map(|(kept, place)| {
+            kept.object.as_ref().map(|object| (Self::handle(place, kept.generation), object))
+        })
+    }
+
+    /// Takes all objects away of which something holds.
+    pub fn remove_all(&mut self, mut which: impl FnMut(&T) -> bool) -> Vec<T> {
+        let gone: Vec<_> =
+            self.iter().filter(|(_, object)| which(object)).map(|(handle, _)| handle).collect();
+        gone.into_iter().filter_map(|handle| self.remove(handle).ok()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    impl Object for &str {
+        const KIND: u8 = 1;
+    }
+
+    impl Object for u8 {
+        const KIND: u8 = 2;
+    }
+
+    #[test]
+    fn null_freed_and_foreign_handles_are_nothing() {
+        let mut words = Table::default();
+        let mut numbers = Table::default();
+        let (a, n) = (words.insert("a"), numbers.insert(1_u8));
+        assert_eq!(words.get(a), Ok(&"a"));
+        assert_eq!(words.get(Handle::from_bits(n.bits())), Err(Status::InvalidHandle));
+        assert_eq!(words.get(Handle::NULL), Err(Status::InvalidHandle));
+        assert_eq!(words.get(Handle::from_bits(a.bits() + 1)), Err(Status::InvalidHandle));
+        assert_eq!(words.remove(a), Ok("a"));
+        assert_eq!(words.remove(a), Err(Status::InvalidHandle));
+        let b = words.insert("b");
+        assert_ne!(a, b, "the place is used again, the handle is not");
+        assert!(words.get(a).is_err() && words.has(b));
+        assert!(b.bits() >> 47 != 0, "no address of a process");
+    }
+}

@@ -1,0 +1,135 @@
+//! Copies and fills between the device and the client's memory.
+
+use strata_workloads::DevicePtr;
+
+use crate::client::Bytes;
+use crate::state::{Kind, State};
+use crate::status::{Answer, Status};
+
+/// A place where bytes are.
+#[derive(Clone, Copy)]
+pub enum Where {
+    /// In a buffer or variable on the device.
+    Device(DevicePtr),
+    /// In the client's process.
+    Host(Bytes),
+}
+
+impl Where {
+    /// The place so many bytes further on.
+    pub fn offset(self, bytes: u64) -> Answer<Where> {
+        Ok(match self {
+            Where::Device(ptr) => {
+                Where::Device(DevicePtr(ptr.0.checked_add(bytes).ok_or(Status::InvalidValue)?))
+            }
+            Where::Host(at) => {
+                Where::Host(Bytes::at(at.address().checked_add(bytes).ok_or(Status::InvalidValue)?))
+            }
+        })
+    }
+}
+
+impl State {
+    /// A range at a device address. One that lies in no buffer, or leaves it, is refused.
+    pub fn on_device(&mut self, address: u64, bytes: u64) -> Answer<Where> {
+        let end = address.checked_add(bytes).ok_or(Status::InvalidValue)?;
+        if let Some((start, allocation)) = self.allocation(address) {
+            if end > start + allocation.bytes {
+                return Err(Status::InvalidValue);
+            }
+            return Ok(match &allocation.kind {
+                Kind::Device => Where::Device(DevicePtr(address)),
+                // The host's bytes are the ones that count.
+                Kind::Mirrored(mirror) => Where::Host(Bytes::at(mirror.host + (address - start))),
+            });
+        }
+        let variable = self.card()?.buffer_of(DevicePtr(address)).is_some_and(|buffer| end <= buffer.end());
+        if variable { Ok(Where::Device(DevicePtr(address))) } else { Err(Status::InvalidValue) }
+    }
+
+    /// A range at an address that may be the device's or the host's: the device's where a buffer is.
+    pub fn anywhere(&mut self, address: u64, bytes: u64) -> Answer<Where> {
+        if self.allocation(address).is_some() || self.card()?.buffer_of(DevicePtr(address)).is_some() {
+            return self.on_device(address, bytes);
+        }
+        Ok(Where::Host(Bytes::at(address)))
+    }
+
+    /// Copies bytes; ranges may overlap.
+    pub fn copy(&mut self, to: Where, from: Where, bytes: u64) -> Answer {
+        let size = usize::try_from(bytes).map_err(|_| Status::InvalidValue)?;
+        let card = self.card()?;
+        match (to, from) {
+            (Where::Device(to), Where::Device(from)) => {
+                card.copy(to, from, bytes).map_err(|_| Status::InvalidValue)
+            }
+            (Where::Device(to), Where::Host(from)) => {
+                card.write(to, from.read(size)?).map_err(|_| Status::InvalidValue)
+            }
+            (Where::Host(to), Where::Device(from)) => {
+                card.read(from, to.write(size)?).map_err(|_| Status::InvalidValue)
+            }
+            (Where::Host(to), Where::Host(from)) => {
+                let bytes = from.read(size)?.to_vec();
+                to.write(size)?.copy_from_slice(&bytes);
+                Ok(())
+            }
+        }
+    }
+
+    /// Writes one element over and over.
+    pub fn set(&mut self, to: Where, element: &[u8], count: u64) -> Answer {
+        /// Bytes written at a time, a multiple of every element's size.
+        const PIECE: u64 = 1 << 16;
+        let size = element.len() as u64;
+        let bytes = count.checked_mul(size).ok_or(Status::InvalidValue)?;
+        let piece = element.repeat((bytes.min(PIECE) / size) as usize);
+        for at in (0..bytes).step_by(PIECE as usize) {
+            let piece = &piece[..(bytes - at).min(PIECE) as usize];
+            match to.offset(at)? {
+                Where::Device(to) => self.card()?.write(to, piece).map_err(|_| Status::InvalidValue)?,
+                Where::Host(to) => to.write(piece.len())?.copy_from_slice(piece),
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives the device the host's bytes of all mirrored memory.
+    pub fn mirror_to_device(&mut self) -> Answer {
+        self.mirrors(|to, host, device, card| {
+            let bytes = host.read(to)?;
+            card.write(device, bytes).map_err(|_| Status::Unknown)
+        })
+    }
+
+    /// Gives the host the device's bytes of all mirrored memory.
+    pub fn mirror_to_host(&mut self) -> Answer {
+        self.mirrors(|to, host, device, card| {
+            let bytes = host.write(to)?;
+            card.read(device, bytes).map_err(|_| Status::Unknown)
+        })
+    }
+
+    fn mirrors(
+        &mut self,
+        mut each: impl FnMut(
+            usize,
+            Bytes,
+            DevicePtr,
+            &mut strata_gpu::device::Card<crate::engine::Engine>,
+        ) -> Answer,
+    ) -> Answer {
+        let all: Vec<(u64, u64, u64)> = self
+            .allocations
+            .iter()
+            .filter_map(|(start, allocation)| match &allocation.kind {
+                Kind::Mirrored(mirror) => Some((*start, mirror.host, mirror.bytes)),
+                Kind::Device => None,
+            })
+            .collect();
+        for (start, host, bytes) in all {
+            each(bytes as usize, Bytes::at(host), DevicePtr(start), self.card()?)?;
+        }
+        Ok(())
+    }
+}

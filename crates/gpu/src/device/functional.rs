@@ -1,0 +1,106 @@
+//! The reference executor under a card: right values, no time.
+
+use strata_ptx::reference::{
+    Executor, Fault, FaultKind, GlobalMemory, LaunchConfig, Observer, Options, Summary,
+};
+use strata_workloads::{DeviceError, Failure};
+
+use super::card::{Backend, Call};
+use super::heap::Buffer;
+use crate::Progress;
+use crate::profile::{Profile, Profiler};
+
+/// The reference executor, its memory, and who watches it.
+pub struct Functional {
+    capacity_bytes: u64,
+    memory: GlobalMemory,
+    options: Options,
+    profiler: Option<Profiler>,
+}
+
+impl Functional {
+    /// An executor with `capacity_bytes` of memory whose launches are bounded by `options`.
+    pub fn new(capacity_bytes: u64, options: Options) -> Functional {
+        Functional { capacity_bytes, memory: GlobalMemory::new(), options, profiler: None }
+    }
+
+    /// Watches all launches from now on.
+    pub(crate) fn watch(&mut self) {
+        self.profiler = Some(Profiler::default());
+    }
+
+    /// What was seen, if launches were watched; nothing is watched any more.
+    pub(crate) fn take_profile(&mut self) -> Option<Profile> {
+        self.profiler.take().map(Profiler::finish)
+    }
+
+    /// The bytes of a buffer.
+    pub fn bytes(&self, buffer: &Buffer) -> &[u8] {
+        self.memory.bytes(buffer.start, buffer.bytes as usize).expect("a buffer of the heap is in memory")
+    }
+}
+
+impl Backend for Functional {
+    type Done = Summary;
+
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn open(&mut self, buffer: &Buffer, _: bool) {
+        let bytes = vec![0; buffer.bytes as usize];
+        assert!(self.memory.insert(buffer.start, bytes), "the heap hands out disjoint buffers");
+    }
+
+    fn close(&mut self, buffer: &Buffer) {
+        self.memory.remove(buffer.start).expect("a buffer of the heap is in memory");
+    }
+
+    fn write(&mut self, at: u64, data: &[u8]) {
+        if !data.is_empty() {
+            let to = self.memory.bytes_mut(at, data.len());
+            to.expect("the range lies in a buffer").copy_from_slice(data);
+        }
+    }
+
+    fn read(&mut self, at: u64, data: &mut [u8]) {
+        if !data.is_empty() {
+            let from = self.memory.bytes(at, data.len());
+            data.copy_from_slice(from.expect("the range lies in a buffer"));
+        }
+    }
+
+    fn run(&mut self, call: &Call<'_>, _: &mut dyn FnMut(&Progress)) -> Result<Summary, DeviceError> {
+        let Call { kernel, shape, params, variables, .. } = *call;
+        let config = LaunchConfig {
+            grid: shape.grid,
+            block: shape.block,
+            dynamic_shared: shape.dynamic_shared,
+            params: params.to_vec(),
+        };
+        let summary = Executor::new(kernel, config, variables, &mut self.memory)
+            .with_options(self.options)
+            .watched_by(self.profiler.as_mut().map(|profiler| profiler as &mut dyn Observer))
+            .run()
+            .map_err(|fault| failed(&fault))?;
+        if let Some(profiler) = &mut self.profiler {
+            let threads = shape.block.iter().product();
+            profiler.launched(kernel, threads, shape.dynamic_shared, &summary.counts);
+        }
+        Ok(summary)
+    }
+}
+
+fn failed(fault: &Fault) -> DeviceError {
+    let failure = match fault.kind {
+        FaultKind::OutOfBounds { .. } | FaultKind::ReadOnly { .. } => Failure::Address,
+        FaultKind::Misaligned { .. } => Failure::Misaligned,
+        FaultKind::Trap => Failure::Trap,
+        FaultKind::Deadlock { .. } | FaultKind::InstructionLimit { .. } => Failure::Unfinished,
+        FaultKind::BadLaunch { .. } => Failure::NoRoom,
+        FaultKind::DivergentBarrier { .. } | FaultKind::BadBarrier { .. } | FaultKind::BadBranch { .. } => {
+            Failure::Other
+        }
+    };
+    DeviceError::Failed { kernel: fault.kernel.clone(), failure, reason: fault.to_string() }
+}

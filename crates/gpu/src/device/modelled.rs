@@ -1,0 +1,281 @@
+//! The modelled GPU under a card.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Instant;
+
+use strata_engine::Cycle;
+use strata_engine::statistics::Group;
+use strata_memory::Address;
+use strata_sm::launch::Launch;
+use strata_workloads::{DeviceError, DevicePtr};
+
+use super::card::{Backend, Call, ModuleId};
+use super::heap::{Buffer, Heap};
+use super::system::SystemRegion;
+use crate::Progress;
+use crate::endurance;
+use crate::energy::{EnergyReport, Meter};
+use crate::gpu::{Gpu, Stopped};
+use crate::machine::Machine;
+use crate::results::{LaunchResult, Sample};
+
+/// Where a kernel's code lies.
+#[derive(Clone, Copy)]
+struct Code {
+    at: u64,
+    bytes: u64,
+}
+
+/// A modelled GPU, what of its memory programs do not see, and what is measured.
+pub struct Modelled {
+    gpu: Gpu,
+    system: SystemRegion,
+    /// What the system region left at first.
+    capacity_bytes: u64,
+    /// By module and name.
+    code: BTreeMap<ModuleId, BTreeMap<String, Code>>,
+    warp_slots: u64,
+    /// None when the machine has no energies.
+    meter: Option<Meter>,
+    launches: u64,
+    cycles: u64,
+    seconds: f64,
+}
+
+impl Modelled {
+    /// A GPU that was built from `machine`, with parts of one's own where wanted.
+    ///
+    /// # Errors
+    /// When the machine's energies or endurances name what the GPU does not count.
+    pub fn new(mut gpu: Gpu, machine: &Machine) -> Result<Modelled, String> {
+        let file = machine.file();
+        let groups = gpu.statistics();
+        let meter = Meter::new(machine, &groups)?;
+        // Checked before anything runs: the counters that an `endurance` section names.
+        endurance::lifetimes(machine, &groups, 0)?;
+        let system = SystemRegion::new(*file.gpu.memory_mib << 20);
+        Ok(Modelled {
+            gpu,
+            capacity_bytes: system.floor(),
+            system,
+            code: BTreeMap::new(),
+            warp_slots: u64::from(*file.gpu.sms) * u64::from(*file.sm.warp_slots),
+            meter,
+            launches: 0,
+            cycles: 0,
+            seconds: 0.0,
+        })
+    }
+
+    /// What was counted so far.
+    pub fn statistics(&mut self) -> Vec<Group> {
+        self.gpu.statistics()
+    }
+
+    /// Energy of the launches so far; none when the machine has no energies.
+    pub fn energy(&mut self) -> Option<EnergyReport> {
+        Some(self.meter.as_ref()?.report(&self.gpu.statistics(), self.cycles))
+    }
+
+    /// From now on launches have samples, every so many cycles.
+    pub fn sample_every(&mut self, cycles: u64) {
+        self.gpu.sample_every(cycles);
+    }
+
+    /// Core cycles of all launches.
+    pub fn cycles(&self) -> u64 {
+        self.cycles
+    }
+
+    /// Host seconds inside launches.
+    pub fn seconds(&self) -> f64 {
+        self.seconds
+    }
+
+    /// Cycles of a window.
+    pub fn window(&self) -> u64 {
+        self.gpu.window()
+    }
+
+    /// Where a kernel's code lies, placed when it is first launched.
+    fn code(&mut self, call: &Call<'_>) -> Option<u64> {
+        let kernel = call.kernel;
+        if let Some(code) = self.code.get(&call.module).and_then(|module| module.get(&kernel.name)) {
+            return Some(code.at);
+        }
+        let bytes = kernel.code.len() as u64 * Launch::CODE_BYTES;
+        let at = self.system.alloc(bytes, call.heap.end())?;
+        self.code.entry(call.module).or_default().insert(kernel.name.clone(), Code { at, bytes });
+        Some(at)
+    }
+
+    /// Everything that the machine must know of a launch; its code, parameters and local memory placed.
+    fn prepare(&mut self, call: &Call<'_>) -> Result<Launch, DeviceError> {
+        let no_room = |name: &str, bytes| DeviceError::OutOfMemory { name: name.to_owned(), bytes };
+        let Call { kernel, shape, params, .. } = *call;
+        let code_bytes = kernel.code.len() as u64 * Launch::CODE_BYTES;
+        let code_at = self.code(call).ok_or_else(|| no_room("code", code_bytes))?;
+        let local_bytes = Launch::local_region_bytes(kernel, self.warp_slots);
+        let local_at = self.system.local(local_bytes, call.heap.end());
+        let local_at = local_at.ok_or_else(|| no_room("local", local_bytes))?;
+        let params_at = self.system.parameters();
+        self.gpu.write(params_at, params);
+        Ok(Launch {
+            kernel: kernel.clone(),
+            constants: kernel.constant_rows(params, call.variables),
+            params: params.to_vec(),
+            params_at: Address(params_at),
+            code_at: Address(code_at),
+            grid: shape.grid,
+            block: shape.block,
+            dynamic_shared: shape.dynamic_shared,
+            local_at: Address(local_at),
+            allocations: call.heap.ranges(),
+            number: self.launches,
+        })
+    }
+
+    fn measure(
+        &mut self,
+        launch: &Arc<Launch>,
+        heap: &Heap,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<LaunchResult, Stopped> {
+        let before = self.gpu.statistics();
+        let mut state = Progress {
+            launch: launch.number,
+            kernel: launch.kernel.name.clone(),
+            cycle: 0,
+            ctas: launch.ctas(),
+            ctas_done: 0,
+        };
+        let started = Instant::now();
+        let finished = self.gpu.launch(launch, &mut |now: Cycle, ctas_done| {
+            (state.cycle, state.ctas_done) = (now.0, ctas_done);
+            progress(&state);
+        });
+        self.seconds += started.elapsed().as_secs_f64();
+        let finished = finished?;
+        let after = self.gpu.statistics();
+        let counted: Vec<Group> =
+            after.iter().zip(&before).map(|(after, before)| after.since(before)).collect();
+        let issued = Issued::of(&counted);
+        let energy = self.meter.as_ref().map(|meter| meter.report(&counted, finished.cycles));
+        let samples = match self.gpu.is_sampled() {
+            true => samples(self.meter.as_ref(), before, finished.samples, (finished.cycles, after)),
+            false => Vec::new(),
+        };
+        self.launches += 1;
+        self.cycles += finished.cycles;
+        let gpu = &mut self.gpu;
+        let printed = finished
+            .prints
+            .iter()
+            .map(|print| print.text(&launch.kernel, |at| read_string(gpu, heap, at)))
+            .collect();
+        Ok(LaunchResult {
+            kernel: launch.kernel.name.clone(),
+            grid: launch.grid,
+            block: launch.block,
+            cycles: finished.cycles,
+            warp_instructions: issued.warp,
+            thread_instructions: issued.thread,
+            registers: launch.kernel.registers,
+            shared_bytes: launch.shared_per_cta(),
+            ctas_per_sm: finished.occupancy.ctas,
+            limiter: finished.occupancy.limiter.to_string(),
+            printed,
+            energy,
+            samples,
+        })
+    }
+}
+
+/// Instructions issued.
+struct Issued {
+    warp: u64,
+    thread: u64,
+}
+
+impl Issued {
+    fn of(groups: &[Group]) -> Issued {
+        let sm = groups.iter().find(|group| group.name == "sm").expect("a machine has SMs");
+        let count = |name| sm.get(name).expect("an SM counts its instructions");
+        Issued { warp: count("warp_instructions"), thread: count("thread_instructions") }
+    }
+}
+
+/// A string of a program in device memory, up to its end or the end of its buffer.
+fn read_string(gpu: &mut Gpu, heap: &Heap, at: u64) -> String {
+    let Ok((index, offset)) = heap.find(DevicePtr(at), 1) else { return "(null)".into() };
+    let buffer = &heap.buffers()[index];
+    let mut bytes = vec![0; (buffer.bytes - offset).min(4096) as usize];
+    gpu.read(at, &mut bytes);
+    let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
+    String::from_utf8_lossy(&bytes[..end]).into_owned()
+}
+
+impl Backend for Modelled {
+    type Done = LaunchResult;
+
+    fn capacity_bytes(&self) -> u64 {
+        self.capacity_bytes
+    }
+
+    fn floor(&self) -> u64 {
+        self.system.floor()
+    }
+
+    fn open(&mut self, _: &Buffer, _: bool) {
+        // All of device memory is there, and zero until it is written.
+    }
+
+    fn close(&mut self, _: &Buffer) {}
+
+    fn write(&mut self, at: u64, data: &[u8]) {
+        self.gpu.write(at, data);
+    }
+
+    fn read(&mut self, at: u64, data: &mut [u8]) {
+        self.gpu.read(at, data);
+    }
+
+    fn run(
+        &mut self,
+        call: &Call<'_>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<LaunchResult, DeviceError> {
+        let launch = Arc::new(self.prepare(call)?);
+        self.measure(&launch, call.heap, progress).map_err(|Stopped { failure, reason }| {
+            DeviceError::Failed { kernel: call.kernel.name.clone(), failure, reason }
+        })
+    }
+
+    fn forget(&mut self, module: ModuleId) {
+        for Code { at, bytes } in self.code.remove(&module).into_iter().flat_map(BTreeMap::into_values) {
+            self.system.free(at, bytes);
+        }
+    }
+}
+
+/// The spans between a launch's beginning, its samples and its end. What is counted after the last completion, while
+/// the machine comes to rest, belongs to the last span.
+fn samples(
+    meter: Option<&Meter>,
+    before: Vec<Group>,
+    noted: Vec<(u64, Vec<Group>)>,
+    end: (u64, Vec<Group>),
+) -> Vec<Sample> {
+    let cycles = end.0;
+    let inside = noted.into_iter().filter(|(at, _)| *at < cycles);
+    let mut from = (0, before);
+    let mut spans = Vec::new();
+    for to in inside.chain(std::iter::once(end)) {
+        let counted: Vec<Group> = to.1.iter().zip(&from.1).map(|(to, from)| to.since(from)).collect();
+        let energy = meter.map(|meter| meter.report(&counted, to.0 - from.0));
+        spans.push(Sample { from: from.0, to: to.0, counted, energy });
+        from = to;
+    }
+    spans
+}
