@@ -136,7 +136,12 @@ impl<'n> Renamer<'n> {
 
     fn operand(&self, operand: &mut Operand) {
         self.place(&mut operand.place);
-        match &mut operand.kind {
+        self.kind(&mut operand.kind);
+    }
+
+    fn kind(&self, kind: &mut OperandKind) {
+        match kind {
+            OperandKind::Negated(inner) => self.kind(inner),
             OperandKind::Name(name)
             | OperandKind::Lane(name, _)
             | OperandKind::Not(name)
