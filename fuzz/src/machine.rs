@@ -30,6 +30,7 @@ pub fn try_input(input: &[u8]) {
         window: None,
         check: true,
         max_cycles: Some(MOST_CYCLES),
+        sample_cycles: None,
         progress: &mut |_| {},
     };
     match run(request) {

@@ -25,7 +25,7 @@ pub struct ClaimsArguments {
     /// The store's folder.
     #[arg(long, value_name = "DIR", default_value = "strata-store")]
     store: PathBuf,
-    /// Look at the results of another version of the simulator, or of `any` when the store holds one.
+    /// Look at the results of another version of the simulator, or of `any`.
     #[arg(long, value_name = "VERSION")]
     simulator: Option<String>,
     /// Fail when a measured claim is not reproduced and nobody says why.

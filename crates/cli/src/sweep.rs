@@ -24,7 +24,7 @@ pub struct SweepArguments {
     /// Run nothing: show what the store holds.
     #[arg(long)]
     no_run: bool,
-    /// With `--no-run`: show the results of another version of the simulator, or of `any` when the store holds one.
+    /// With `--no-run`: show the results of another version of the simulator, or of `any`.
     #[arg(long, value_name = "VERSION", requires = "no_run")]
     simulator: Option<String>,
     /// Write the missing jobs into this folder in place of running them: `strata job FILE --store DIR` runs one.

@@ -460,6 +460,7 @@ impl State {
             Failure::Address => Status::IllegalAddress,
             Failure::Misaligned => Status::MisalignedAddress,
             Failure::Trap => Status::IllegalInstruction,
+            Failure::Assertion => Status::Assert,
             Failure::Unfinished => Status::LaunchTimeout,
             Failure::Other => Status::LaunchFailed,
         };

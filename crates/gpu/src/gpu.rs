@@ -261,7 +261,11 @@ impl Gpu {
             FaultKind::OutOfBounds { .. } => Failure::Address,
             FaultKind::Misaligned { .. } => Failure::Misaligned,
             FaultKind::Trap => Failure::Trap,
-            FaultKind::Unsupported { .. } | FaultKind::DivergentBarrier => Failure::Other,
+            FaultKind::Assertion { .. } => Failure::Assertion,
+            FaultKind::Unsupported { .. }
+            | FaultKind::DivergentBarrier
+            | FaultKind::BadCall { .. }
+            | FaultKind::StackOverflow { .. } => Failure::Other,
         };
         Stopped { failure, reason: fault.to_string() }
     }

@@ -134,14 +134,7 @@ fn a_launch_that_cannot_be_is_refused() {
     type Launch = (&'static str, [u32; 3], [u32; 3], u32, &'static [Arg], &'static str);
     const P: &[Arg] = &[Arg::U64(0x10_0000)];
     let launches: &[Launch] = &[
-        (
-            "kk",
-            [1; 3],
-            [1; 3],
-            0,
-            P,
-            "cannot launch `kk`: test.ptx:1:1: no such kernel: found `kk`, expected `k`",
-        ),
+        ("kk", [1; 3], [1; 3], 0, P, "the module has no kernel `kk`"),
         (
             "k",
             [1; 3],

@@ -52,8 +52,7 @@ impl<'a> Answers<'a> {
         let profile = match self.profiles.get(workload) {
             Some(profile) => profile.clone(),
             None => {
-                let profile = Job::profile(workload, self.size)
-                    .map(|profile| Job { simulator: self.store.simulator().to_owned(), ..profile });
+                let profile = Job::profile(workload, self.size);
                 self.profiles.insert(workload.to_owned(), profile.clone());
                 profile
             }
@@ -69,15 +68,26 @@ impl<'a> Answers<'a> {
     /// # Errors
     /// Why there is none: no such job, not run, or a counter that it lacks.
     pub fn value(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Cell {
+        let record = self.record(metric, workload, variant)?;
+        metric.expression.evaluate(record)
+    }
+
+    /// Whether a run that has finished has no such number: its metric divides by zero.
+    pub fn is_undefined(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> bool {
+        self.record(metric, workload, variant).is_ok_and(|record| metric.expression.is_undefined(record))
+    }
+
+    fn record(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Result<&Record, String> {
         if self.store.keys().next().is_none() {
             job::find_workload(workload)?;
             return Err("not run yet".into());
         }
-        let key = self.job(metric.kind, workload, variant)?.key();
+        let job = self.job(metric.kind, workload, variant)?;
+        let key = self.store.find(&job).ok_or("not run yet")?;
         if !self.records.contains_key(&key) {
             let record = self.store.get(&key)?.ok_or("not run yet")?;
             self.records.insert(key.clone(), record);
         }
-        metric.expression.evaluate(&self.records[&key])
+        Ok(&self.records[&key])
     }
 }

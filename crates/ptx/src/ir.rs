@@ -1,12 +1,13 @@
 //! The middle form: one instruction an entry, virtual registers, labels resolved to instruction indices.
 //!
-//! The front end lowers checked text to this (calls of `.func` bodies expanded in place); the back end
-//! finds control flow, allocates physical registers and decodes to [`crate::isa::Instruction`].
+//! The front end lowers checked text to this. Most calls are expanded in place; functions that recurse or are
+//! called through their address follow the kernel's code and keep a calling convention (`front/lower/call.rs`). The
+//! back end finds control flow, allocates physical registers and decodes to [`crate::isa::Instruction`].
 
 use crate::isa::{Op, Special, Ty};
 
 /// A virtual register of a [`Function`]; its type is `function.registers[n]`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct VReg(pub u32);
 
 /// A source operand before allocation.
@@ -31,6 +32,8 @@ pub enum Constant {
     Symbol { symbol: u32, addend: i64 },
     /// The kernel parameter bytes at an offset, as wide as the operand.
     Param { offset: u32 },
+    /// Offset in local memory at which a thread's stack begins; known when all else has its place.
+    StackBase,
 }
 
 /// A destination before allocation.
@@ -61,7 +64,24 @@ pub struct VInst {
     pub line: u32,
 }
 
-/// A kernel with every call expanded.
+/// One of the texts that a module was linked from: its lines follow those of the texts before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Source {
+    /// Name of the text.
+    pub name: String,
+    /// Lines before its first.
+    pub before: u32,
+}
+
+impl Source {
+    /// The text of a line of the module, and its line there; nothing in a module of one text.
+    pub fn of_line(sources: &[Source], line: u32) -> Option<(&str, u32)> {
+        let source = sources.iter().rev().find(|source| source.before < line).or(sources.first())?;
+        Some((&source.name, line - source.before.min(line)))
+    }
+}
+
+/// A kernel, with the functions behind its code that it calls and does not contain.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Function {
     /// Name of the entry.
@@ -70,8 +90,13 @@ pub struct Function {
     pub code: Vec<VInst>,
     /// Types of the virtual registers.
     pub registers: Vec<Ty>,
-    /// Targets of `brx.idx`, each a list of instruction indices.
+    /// Targets of `brx.idx`, entries of functions and places to return to: lists of instruction indices.
     pub branch_tables: Vec<Vec<u32>>,
+    /// For each branch table that a call through an address looks up: the address of each entry, ascending. Empty
+    /// for the others; missing at the end.
+    pub addresses: Vec<Vec<u64>>,
+    /// Its stack, when it calls functions that recurse or allocates at run time.
+    pub stack: Option<Stack>,
     /// Parameters in order.
     pub params: Vec<Param>,
     /// Bytes of statically allocated shared memory; dynamic shared memory begins here, 16-byte aligned.
@@ -82,6 +107,37 @@ pub struct Function {
     pub launch_bounds: LaunchBounds,
     /// Formats of its prints.
     pub formats: Vec<PrintFormat>,
+    /// What its assertions say.
+    pub assertions: Vec<Assertion>,
+    /// The texts that its lines come from, when there are several.
+    pub sources: Vec<Source>,
+}
+
+/// The stack of a thread: grows upwards behind all other local memory.
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Stack {
+    /// Holds the offset of its first free byte in local memory, a multiple of 8.
+    pub pointer: VReg,
+    /// Registers that carry arguments, results and return sites: no call saves them.
+    pub shared: Vec<VReg>,
+}
+
+/// What an `__assertfail` says, as far as the text fixes it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assertion {
+    /// The condition that did not hold.
+    pub message: String,
+    /// The source file.
+    pub file: String,
+    /// The function.
+    pub function: String,
+}
+
+impl Assertion {
+    /// What a fault says of it; `line` is the source line.
+    pub fn describe(&self, line: u32) -> String {
+        format!("assertion `{}` failed: {}:{line}, in {}", self.message, self.file, self.function)
+    }
 }
 
 /// A kernel parameter.
@@ -149,7 +205,7 @@ pub struct Relocation {
     pub addend: i64,
 }
 
-/// Where generic addresses of the windows begin: shared, local and parameters.
+/// Where generic addresses of the windows begin: shared, local and parameters; and the addresses of functions.
 pub mod window {
     /// Generic addresses of a CTA's shared memory.
     pub const SHARED: u64 = 1 << 40;
@@ -157,6 +213,10 @@ pub mod window {
     pub const LOCAL: u64 = 2 << 40;
     /// Generic addresses of the kernel's parameters.
     pub const PARAM: u64 = 3 << 40;
+    /// Addresses of functions, [`FUNCTION_BYTES`] apart; no memory is there.
+    pub const CODE: u64 = 4 << 40;
+    /// Distance between the addresses of functions.
+    pub const FUNCTION_BYTES: u64 = 16;
     /// Bytes of each window.
     pub const BYTES: u64 = 1 << 32;
 }

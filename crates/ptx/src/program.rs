@@ -1,7 +1,7 @@
 //! A loaded module: kernels ready to issue, and the variables they share.
 
-use crate::ir::{Constant, LaunchBounds, Param, PrintFormat, Variable};
-use crate::isa::{Guard, Instruction, Op, Pc};
+use crate::ir::{Assertion, Constant, LaunchBounds, Param, PrintFormat, Source, Variable};
+use crate::isa::{Guard, Instruction, Op, Pc, Space, Src};
 use crate::lanes::Row;
 
 /// A kernel, register-allocated and decoded.
@@ -13,8 +13,10 @@ pub struct Kernel {
     pub code: Vec<Instruction>,
     /// What each constant row holds; [`Kernel::constant_rows`] makes the rows of one launch.
     pub constants: Vec<ConstantRow>,
-    /// Targets of `brx.idx`.
+    /// Targets of `brx.idx`, entries of functions, places to return to.
     pub branch_tables: Vec<Vec<Pc>>,
+    /// For each branch table that a call through an address looks up: the address of each entry, ascending.
+    pub addresses: Vec<Vec<u64>>,
     /// Parameters in order.
     pub params: Vec<Param>,
     /// Size of the parameter block.
@@ -29,13 +31,23 @@ pub struct Kernel {
     pub local_bytes: u32,
     /// Of `local_bytes`, what register spills take.
     pub spill_bytes: u32,
+    /// Of `local_bytes`, the stack at their end; 0 when the kernel needs none.
+    pub stack_bytes: u32,
     /// Number of named barriers used (highest constant index + 1; 16 when an index is not constant).
     pub barriers: u32,
     /// What the text says about launches.
     pub launch_bounds: LaunchBounds,
     /// Print formats.
     pub formats: Vec<PrintFormat>,
+    /// What its assertions say.
+    pub assertions: Vec<Assertion>,
+    /// The texts that its lines come from, when there are several.
+    pub sources: Vec<Source>,
 }
+
+/// Bytes of stack a thread unless a launch says otherwise: the default of `cudaLimitStackSize` (CUDA Runtime API,
+/// "Device Management").
+pub const DEFAULT_STACK_BYTES: u32 = 1024;
 
 /// 32 bits of a launch-time constant: the value and which word of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,6 +75,41 @@ impl Kernel {
         self.code.get(pc as usize).is_some_and(|instruction| matches!(instruction.op, Op::Barrier(_)))
     }
 
+    /// The kernel with another size of stack (`cudaLimitStackSize`); one without a stack stays as it is.
+    #[must_use]
+    pub fn with_stack(mut self, bytes: u32) -> Kernel {
+        if self.stack_bytes > 0 {
+            let bytes = bytes.next_multiple_of(8).max(8);
+            self.local_bytes = (self.local_bytes - self.stack_bytes).saturating_add(bytes);
+            self.stack_bytes = bytes;
+        }
+        self
+    }
+
+    /// A line as a user knows it: the text, when there are several, and the line there.
+    pub fn source(&self, line: u32) -> (Option<String>, u32) {
+        match Source::of_line(&self.sources, line) {
+            Some((text, line)) => (Some(text.to_string()), line),
+            None => (None, line),
+        }
+    }
+
+    /// Where a lane goes that calls the function at `address` through a table; none when the table lacks it.
+    pub fn function_at(&self, table: u32, address: u64) -> Option<Pc> {
+        let place = self.addresses.get(table as usize)?.binary_search(&address).ok()?;
+        self.branch_tables[table as usize].get(place).copied()
+    }
+
+    /// Whether an access of local memory beyond its end is the stack's overflow: the stack is what ends there, and
+    /// nothing else reaches it by a register.
+    pub fn overflows_stack(&self, instruction: &Instruction) -> bool {
+        let local = match instruction.op {
+            Op::Load(mode) | Op::Store(mode) => mode.space == Space::Local,
+            _ => false,
+        };
+        self.stack_bytes > 0 && local && matches!(instruction.src[0], Src::Reg(_))
+    }
+
     /// Whether a lane at `from` may come to a barrier. Searches the code: for the rare case that lanes of a
     /// warp are late at one.
     #[cold]
@@ -78,11 +125,25 @@ impl Kernel {
             match instruction.op {
                 Op::Barrier(_) => return true,
                 Op::Branch { .. } => work.push(instruction.target),
-                Op::BranchIndexed { table } => work.extend(&self.branch_tables[table as usize]),
+                Op::BranchIndexed { table } | Op::Return { table } => {
+                    work.extend(&self.branch_tables[table as usize]);
+                }
+                Op::Call { table, .. } => {
+                    work.extend(&self.branch_tables[table as usize]);
+                    work.push(instruction.target);
+                }
                 _ => {}
             }
-            let leaves =
-                matches!(instruction.op, Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Exit | Op::Trap);
+            let leaves = matches!(
+                instruction.op,
+                Op::Branch { .. }
+                    | Op::BranchIndexed { .. }
+                    | Op::Call { .. }
+                    | Op::Return { .. }
+                    | Op::Exit
+                    | Op::Trap
+                    | Op::AssertFail { .. }
+            );
             if !leaves || instruction.guard != Guard::Always {
                 work.push(pc + 1);
             }
@@ -105,6 +166,7 @@ impl Kernel {
                     Constant::Symbol { symbol, addend } => {
                         (addresses[symbol as usize].wrapping_add_signed(addend) >> shift) as u32
                     }
+                    Constant::StackBase => (u64::from(self.local_bytes - self.stack_bytes) >> shift) as u32,
                     Constant::Param { offset } => {
                         let at = offset as usize + 4 * row.half as usize;
                         let mut word = [0; 4];

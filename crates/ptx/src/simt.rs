@@ -7,6 +7,10 @@
 //! beside the running one), and reconvergence points (at most 31: each joins two paths or more, or holds a
 //! lane of its own that arrived or ended while others of the split go on). A loop whose lanes leave one by
 //! one adds nothing: its reconvergence point waits already when the second lane leaves.
+//!
+//! Lanes meet in one activation of a function: a point is an instruction and how many calls deep it is run, so
+//! that lanes that recurse do not meet those that wait for them further out. A call of all lanes of a path adds
+//! nothing to the stack; one whose lanes go to several functions is a split that meets where the call returns.
 
 use crate::isa::{PC_NONE, Pc};
 use crate::lanes::{LaneMask, WARP_LANES, lanes_of};
@@ -15,11 +19,23 @@ use crate::program::Kernel;
 /// Most entries that can wait.
 pub const MAX_DEPTH: usize = 2 * (WARP_LANES - 1);
 
+/// An instruction, and in how many calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Point {
+    pc: Pc,
+    depth: u32,
+}
+
+/// The first instruction of a kernel.
+const START: Point = Point { pc: 0, depth: 0 };
+/// Where nobody meets.
+const NOWHERE: Point = Point { pc: PC_NONE, depth: 0 };
+
 /// A path: lanes, where they go on, and where they stop to meet others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Path {
-    pc: Pc,
-    reconverge: Pc,
+    at: Point,
+    reconverge: Point,
     lanes: LaneMask,
 }
 
@@ -34,7 +50,7 @@ impl SimtStack {
     /// A warp whose lanes stand at instruction 0.
     pub fn new(lanes: LaneMask) -> Self {
         SimtStack {
-            running: Path { pc: 0, reconverge: PC_NONE, lanes },
+            running: Path { at: START, reconverge: NOWHERE, lanes },
             waiting: Vec::with_capacity(MAX_DEPTH + 1),
         }
     }
@@ -42,13 +58,18 @@ impl SimtStack {
     /// Starts anew with other lanes; keeps the memory.
     pub fn reset(&mut self, lanes: LaneMask) {
         self.waiting.clear();
-        self.running = Path { pc: 0, reconverge: PC_NONE, lanes };
+        self.running = Path { at: START, reconverge: NOWHERE, lanes };
     }
 
     /// The next instruction; meaningless once [`SimtStack::is_done`].
     #[inline]
     pub fn pc(&self) -> Pc {
-        self.running.pc
+        self.running.at.pc
+    }
+
+    /// Calls around the next instruction.
+    pub fn call_depth(&self) -> u32 {
+        self.running.at.depth
     }
 
     /// The lanes that run the next instruction.
@@ -81,16 +102,29 @@ impl SimtStack {
     /// Goes to the next instruction.
     #[inline]
     pub fn advance(&mut self) {
-        self.jump(self.running.pc + 1);
+        self.jump(self.running.at.pc + 1);
     }
 
     /// All active lanes go to `target`.
     #[inline]
     pub fn jump(&mut self, target: Pc) {
-        self.running.pc = target;
-        if target == self.running.reconverge {
+        self.running.at.pc = target;
+        if self.running.at == self.running.reconverge {
             self.resume();
         }
+    }
+
+    /// Every active lane goes to its own function, one call deeper; those that part ways meet at `reconverge`
+    /// out here, where the call returns.
+    pub fn call(&mut self, functions: &[Pc; WARP_LANES], reconverge: Pc) {
+        let depth = self.running.at.depth;
+        self.scatter(functions, depth.wrapping_add(1), Point { pc: reconverge, depth });
+    }
+
+    /// Every active lane goes back to where it was called, all to one place unless they came together from
+    /// several at a barrier.
+    pub fn ret(&mut self, sites: &[Pc; WARP_LANES]) {
+        self.scatter(sites, self.running.at.depth.wrapping_sub(1), NOWHERE);
     }
 
     /// The active lanes in `taken` go to `target`, the others to `fallthrough`; they meet at `reconverge`.
@@ -103,32 +137,43 @@ impl SimtStack {
         if taken == 0 {
             return self.jump(fallthrough);
         }
+        let depth = self.running.at.depth;
+        let point = |pc| Point { pc, depth };
         // The earlier instruction runs first: a loop goes on before those who left it.
         let (first, second) = if target < fallthrough {
-            ((target, taken), (fallthrough, active & !taken))
+            ((point(target), taken), (point(fallthrough), active & !taken))
         } else {
-            ((fallthrough, active & !taken), (target, taken))
+            ((point(fallthrough), active & !taken), (point(target), taken))
         };
-        self.split(&[second, first], reconverge);
+        self.split(&[second, first], point(reconverge));
     }
 
     /// Every active lane goes to its own target (`brx.idx`); they meet at `reconverge`.
     pub fn branch_indexed(&mut self, targets: &[Pc; WARP_LANES], reconverge: Pc) {
-        let mut sides = [(0, 0); WARP_LANES];
+        let depth = self.running.at.depth;
+        self.scatter(targets, depth, Point { pc: reconverge, depth });
+    }
+
+    /// Every active lane goes to its own target at a call depth; those that part ways meet at `reconverge`.
+    fn scatter(&mut self, targets: &[Pc; WARP_LANES], depth: u32, reconverge: Point) {
+        let mut sides = [(START, 0); WARP_LANES];
         let mut count = 0;
         let mut left = self.running.lanes;
         while left != 0 {
             // Latest first, so that the earliest ends on top.
-            let target = lanes_of(left).map(|lane| targets[lane]).max().unwrap_or(PC_NONE);
+            let pc = lanes_of(left).map(|lane| targets[lane]).max().unwrap_or(PC_NONE);
             let lanes =
-                lanes_of(left).filter(|lane| targets[*lane] == target).fold(0, |mask, lane| mask | 1 << lane);
-            sides[count] = (target, lanes);
+                lanes_of(left).filter(|lane| targets[*lane] == pc).fold(0, |mask, lane| mask | 1 << lane);
+            sides[count] = (Point { pc, depth }, lanes);
             count += 1;
             left &= !lanes;
         }
         match count {
             0 => {}
-            1 => self.jump(sides[0].0),
+            1 => {
+                self.running.at.depth = depth;
+                self.jump(sides[0].0.pc);
+            }
             _ => self.split(&sides[..count], reconverge),
         }
     }
@@ -157,7 +202,7 @@ impl SimtStack {
         for place in (0..self.waiting.len()).rev() {
             let path = self.waiting[place];
             // A reconvergence point shares lanes with the paths above it that are to meet there.
-            if path.lanes != 0 && path.lanes & above == 0 && !blocked(path.pc) {
+            if path.lanes != 0 && path.lanes & above == 0 && !blocked(path.at.pc) {
                 self.waiting.remove(place);
                 self.waiting.push(std::mem::replace(&mut self.running, path));
                 return true;
@@ -186,7 +231,7 @@ impl SimtStack {
         for place in (0..self.waiting.len()).rev() {
             let path = self.waiting[place];
             let arrived = path.lanes & !above;
-            if arrived != 0 && arrived != path.lanes && may(path.pc) {
+            if arrived != 0 && arrived != path.lanes && may(path.at.pc) {
                 self.waiting[place].lanes &= above;
                 self.drop_lone_meeting(place);
                 self.waiting.push(std::mem::replace(&mut self.running, Path { lanes: arrived, ..path }));
@@ -202,8 +247,8 @@ impl SimtStack {
     fn drop_lone_meeting(&mut self, place: usize) {
         let meeting = self.waiting[place];
         let above = self.waiting[place + 1..].iter_mut().chain(std::iter::once(&mut self.running));
-        let mut coming = above.filter(|path| path.reconverge == meeting.pc);
-        if let Some(path) = coming.find(|path| path.lanes == meeting.lanes && path.pc != meeting.reconverge) {
+        let mut coming = above.filter(|path| path.reconverge == meeting.at);
+        if let Some(path) = coming.find(|path| path.lanes == meeting.lanes && path.at != meeting.reconverge) {
             path.reconverge = meeting.reconverge;
             self.waiting.remove(place);
         }
@@ -214,28 +259,28 @@ impl SimtStack {
     fn converge(&mut self) -> bool {
         let mut above = self.running.lanes;
         for path in self.waiting.iter().rev() {
-            if path.lanes & !above != 0 && path.pc != self.running.pc {
+            if path.lanes & !above != 0 && path.at != self.running.at {
                 return false;
             }
             above |= path.lanes;
         }
         self.waiting.clear();
-        self.running = Path { reconverge: PC_NONE, lanes: above, ..self.running };
+        self.running = Path { reconverge: NOWHERE, lanes: above, ..self.running };
         true
     }
 
     /// Replaces the running path by several, the last of which runs first.
-    fn split(&mut self, sides: &[(Pc, LaneMask)], reconverge: Pc) {
+    fn split(&mut self, sides: &[(Point, LaneMask)], reconverge: Point) {
         let whole = self.running;
         // Without a meeting point of its own, the split meets where its path does.
-        let reconverge = if reconverge == PC_NONE { whole.reconverge } else { reconverge };
+        let reconverge = if reconverge.pc == PC_NONE { whole.reconverge } else { reconverge };
         if reconverge != whole.reconverge {
-            self.waiting.push(Path { pc: reconverge, ..whole });
+            self.waiting.push(Path { at: reconverge, ..whole });
         }
-        for &(pc, lanes) in sides {
+        for &(at, lanes) in sides {
             // A side that is at the meeting point already waits in the entry below.
-            if pc != reconverge {
-                self.waiting.push(Path { pc, reconverge, lanes });
+            if at != reconverge {
+                self.waiting.push(Path { at, reconverge, lanes });
             }
         }
         assert!(self.waiting.len() <= MAX_DEPTH + 1, "the reconvergence stack outgrew its bound");
@@ -246,7 +291,7 @@ impl SimtStack {
     /// The running path has ended or reached its meeting point: the next one runs.
     fn resume(&mut self) {
         while let Some(path) = self.waiting.pop() {
-            if path.lanes != 0 && path.pc != path.reconverge {
+            if path.lanes != 0 && path.at != path.reconverge {
                 self.running = path;
                 return;
             }
@@ -440,5 +485,71 @@ mod tests {
         assert!(stack.depth() <= MAX_DEPTH);
         assert_eq!(stack.active().count_ones(), 1);
         assert_eq!(stack.live(), u32::MAX);
+    }
+
+    /// The same target for every lane.
+    fn all(pc: Pc) -> [Pc; WARP_LANES] {
+        [pc; WARP_LANES]
+    }
+
+    #[test]
+    fn a_call_of_all_lanes_adds_nothing() {
+        let mut stack = SimtStack::new(0xff);
+        stack.call(&all(50), 1);
+        assert_eq!((at(&stack), stack.call_depth(), stack.depth()), ((50, 0xff), 1, 0));
+        stack.ret(&all(1));
+        assert_eq!((at(&stack), stack.call_depth(), stack.depth()), ((1, 0xff), 0, 0));
+    }
+
+    #[test]
+    fn lanes_in_several_functions_meet_where_the_call_returns() {
+        let mut stack = SimtStack::new(0b1111);
+        let mut functions = all(0);
+        functions[..4].copy_from_slice(&[60, 50, 60, 50]);
+        stack.call(&functions, 1);
+        assert_eq!((at(&stack), stack.call_depth()), ((50, 0b1010), 1));
+        // One lane of the first function returns early.
+        stack.branch(0b1000, 55, 51, 55);
+        assert_eq!(at(&stack), (51, 0b0010));
+        stack.jump(55);
+        assert_eq!(at(&stack), (55, 0b1010));
+        stack.ret(&all(1));
+        assert_eq!((at(&stack), stack.call_depth()), ((60, 0b0101), 1));
+        stack.ret(&all(1));
+        assert_eq!((at(&stack), stack.call_depth(), stack.depth()), ((1, 0b1111), 0, 0));
+    }
+
+    #[test]
+    fn lanes_that_recurse_do_not_meet_those_that_wait_further_out() {
+        // 10: half of the lanes go on to 15; the others call 10 again from 12, to return to 13.
+        let mut stack = SimtStack::new(0b1111);
+        stack.call(&all(10), 1);
+        stack.branch(0b0011, 15, 11, 15);
+        assert_eq!(at(&stack), (11, 0b1100));
+        stack.call(&all(10), 13);
+        stack.branch(0b1100, 15, 11, 15);
+        assert_eq!((at(&stack), stack.call_depth()), ((15, 0b1100), 2), "deeper lanes pass the point");
+        stack.ret(&all(13));
+        assert_eq!((at(&stack), stack.call_depth()), ((13, 0b1100), 1));
+        stack.jump(15);
+        assert_eq!((at(&stack), stack.call_depth()), ((15, 0b1111), 1));
+        stack.ret(&all(1));
+        assert_eq!((at(&stack), stack.depth()), ((1, 0b1111), 0));
+    }
+
+    #[test]
+    fn lanes_that_met_at_a_barrier_return_to_where_each_was_called() {
+        let mut stack = SimtStack::new(0b11);
+        stack.branch(0b10, 5, 1, PC_NONE);
+        stack.call(&all(50), 2);
+        assert!(stack.defer(|pc| pc == 50));
+        stack.call(&all(50), 6);
+        assert!(stack.converge());
+        let mut sites = all(2);
+        sites[1] = 6;
+        stack.ret(&sites);
+        assert_eq!((at(&stack), stack.call_depth(), stack.depth()), ((2, 0b01), 0, 1));
+        stack.exit(0b01);
+        assert_eq!((at(&stack), stack.call_depth()), ((6, 0b10), 0));
     }
 }

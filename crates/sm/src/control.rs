@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_ptx::exec::print::Argument;
 use strata_ptx::exec::{WarpContext, predicate_source};
-use strata_ptx::isa::{Barrier, Instruction, Op, Pc, Src};
+use strata_ptx::isa::{Barrier, Instruction, MAX_SRC, Op, Pc, Src};
 use strata_ptx::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 
 use crate::barriers::{Arrival, BARRIERS_PER_CTA, Release};
@@ -40,7 +40,10 @@ impl Sm {
             }
             // A guard that is false in every lane: the instruction does nothing.
             _ if lanes == 0 => simt.advance(),
-            Op::BranchIndexed { table } => self.branch_indexed(launch, warp, pc, lanes, table),
+            Op::BranchIndexed { table } | Op::Return { table } => {
+                self.branch_indexed(launch, warp, pc, lanes, table);
+            }
+            Op::Call { table, .. } => self.call(launch, warp, pc, lanes, table),
             Op::Exit => {
                 simt.exit(lanes);
                 if simt.is_done() {
@@ -49,6 +52,11 @@ impl Sm {
                 }
             }
             Op::Trap => self.fail(launch, warp, pc, lanes, FaultKind::Trap),
+            Op::AssertFail { assertion } => {
+                let line = self.scalar(launch, instruction, 0, lanes);
+                let what = launch.kernel.assertions[assertion as usize].describe(line);
+                self.fail(launch, warp, pc, lanes, FaultKind::Assertion { what });
+            }
             Op::Barrier(form) => self.barrier(launch, warp, pc, lanes, form),
             // The lanes that the mask names meet where the reconvergence stack brings them together.
             Op::WarpSync => simt.advance(),
@@ -57,9 +65,9 @@ impl Sm {
                 self.lsu.fence(warp as u8, scope, now);
                 self.warps.at_fence |= 1 << warp;
             }
-            Op::Print { format } => {
+            Op::Print { format, from } => {
                 simt.advance();
-                self.print(launch, warp, instruction, lanes, format);
+                self.print(launch, warp, instruction, lanes, (format, from));
             }
             Op::Nanosleep => {
                 simt.advance();
@@ -93,7 +101,35 @@ impl Sm {
             };
             targets[lane] = *target;
         }
-        self.warps.simt[warp].branch_indexed(&targets, instruction.reconverge);
+        let simt = &mut self.warps.simt[warp];
+        match instruction.op {
+            Op::Return { .. } => simt.ret(&targets),
+            _ => simt.branch_indexed(&targets, instruction.reconverge),
+        }
+    }
+
+    fn call(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, table: u32) {
+        let kernel = &launch.kernel;
+        let instruction = &kernel.code[pc as usize];
+        let mut functions = [0; WARP_LANES];
+        if instruction.src[0] == Src::None {
+            functions.fill(kernel.branch_tables[table as usize][0]);
+        } else {
+            for lane in lanes_of(lanes) {
+                let word = |half| {
+                    u64::from(source_row(instruction, &self.control_rows, &launch.constants, 0, half).0[lane])
+                };
+                let address = word(1) << 32 | word(0);
+                let Some(function) = kernel.function_at(table, address) else {
+                    return self.fail(launch, warp, pc, 1 << lane, FaultKind::BadCall { address });
+                };
+                functions[lane] = function;
+            }
+            let first = functions[lanes.trailing_zeros() as usize];
+            let divergent = lanes_of(lanes).any(|lane| functions[lane] != first);
+            self.statistics.divergent_branches += u64::from(divergent);
+        }
+        self.warps.simt[warp].call(&functions, instruction.reconverge);
     }
 
     /// Whether lanes of the warp that `lanes` at a barrier must wait for go first: they may yet end or arrive.
@@ -174,13 +210,15 @@ impl Sm {
         warp: usize,
         instruction: &Instruction,
         lanes: LaneMask,
-        format: u32,
+        (format, from): (u32, u8),
     ) {
         let cta = self.ctas.get(self.warps.cta[warp] as usize).index;
-        let types = &launch.kernel.formats[format as usize].arguments;
+        let number = self.warps.contexts[warp].warp;
+        let types = &launch.kernel.formats[format as usize].arguments[usize::from(from)..];
         for lane in lanes_of(lanes) {
             let arguments = types
                 .iter()
+                .take(MAX_SRC)
                 .enumerate()
                 .map(|(slot, ty)| {
                     let word = |half| {
@@ -191,8 +229,14 @@ impl Sm {
                     Argument { bits: if wide { word(1) << 32 | word(0) } else { word(0) }, wide }
                 })
                 .collect();
-            let warp = self.warps.contexts[warp].warp;
-            self.prints.push(Print { cta, warp, lane: lane as u8, format, arguments });
+            let print = Print { cta, warp: number, lane: lane as u8, format, arguments };
+            if from == 0 {
+                self.prints.push(print);
+                continue;
+            }
+            // The lane's earlier arguments are in its last print: nothing of the lane comes between.
+            let begun = self.prints.iter_mut().rfind(|begun| begun.continues_with(&print));
+            begun.expect("a print begins with its first argument").arguments.extend(print.arguments);
         }
     }
 
@@ -217,10 +261,12 @@ impl Sm {
         let context = &self.warps.contexts[warp];
         let thread = context.warp * WARP_LANES as u32 + lanes.trailing_zeros().min(31);
         let [x, y, _] = launch.block;
+        let (text, line) = launch.kernel.source(launch.kernel.code[pc as usize].line);
         self.fault = Some(Fault {
             kind,
             kernel: launch.kernel.name.clone(),
-            line: launch.kernel.code[pc as usize].line,
+            line,
+            text,
             cta: context.ctaid,
             thread: [thread % x, thread / x % y, thread / (x * y)],
         });

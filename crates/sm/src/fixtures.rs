@@ -175,6 +175,7 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
         code: code.collect(),
         constants: Vec::new(),
         branch_tables: Vec::new(),
+        addresses: Vec::new(),
         params: Vec::new(),
         param_bytes: 0,
         registers: 20,
@@ -182,9 +183,12 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
         shared_bytes: 0,
         local_bytes: 0,
         spill_bytes: 0,
+        stack_bytes: 0,
         barriers: 1,
         launch_bounds: LaunchBounds::default(),
         formats: vec![strata_ptx::ir::PrintFormat { text: "thread %d\n".into(), arguments: vec![Ty::B32] }],
+        assertions: Vec::new(),
+        sources: Vec::new(),
     };
     Launch {
         kernel: Arc::new(kernel),

@@ -19,8 +19,11 @@ pub fn is_control(op: &Op) -> bool {
         op,
         Op::Branch { .. }
             | Op::BranchIndexed { .. }
+            | Op::Call { .. }
+            | Op::Return { .. }
             | Op::Exit
             | Op::Trap
+            | Op::AssertFail { .. }
             | Op::Barrier(_)
             | Op::WarpSync
             | Op::Fence { .. }

@@ -109,6 +109,21 @@ pub enum FaultKind {
     DivergentBarrier,
     /// `trap`.
     Trap,
+    /// A condition that the program asserts does not hold (`__assertfail`).
+    Assertion {
+        /// What is said of it.
+        what: String,
+    },
+    /// A thread's stack is full.
+    StackOverflow {
+        /// Its size in bytes.
+        limit: u32,
+    },
+    /// A call of an address that no function of the right prototype has.
+    BadCall {
+        /// The address.
+        address: u64,
+    },
 }
 
 /// A program error with its place.
@@ -120,6 +135,8 @@ pub struct Fault {
     pub kernel: String,
     /// Line in the PTX text.
     pub line: u32,
+    /// The text, when the kernel is linked from several.
+    pub text: Option<String>,
     /// CTA in the grid.
     pub cta: [u32; 3],
     /// Thread in the CTA.
@@ -129,7 +146,11 @@ pub struct Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Fault { kernel, line, cta, thread, .. } = self;
-        write!(f, "kernel {kernel}, line {line}, CTA {cta:?}, thread {thread:?}: ")?;
+        write!(f, "kernel {kernel}, line {line}")?;
+        if let Some(text) = &self.text {
+            write!(f, " of {text}")?;
+        }
+        write!(f, ", CTA {cta:?}, thread {thread:?}: ")?;
         match &self.kind {
             FaultKind::OutOfBounds { address, bytes, space } => {
                 write!(f, "{bytes}-byte access to {space} address {address:#x}, which lies in no allocation")
@@ -142,6 +163,13 @@ impl fmt::Display for Fault {
                 f.write_str("barrier reached while other lanes of the warp are on another path")
             }
             FaultKind::Trap => f.write_str("trap"),
+            FaultKind::Assertion { what } => f.write_str(what),
+            FaultKind::StackOverflow { limit } => {
+                write!(f, "stack overflow: a thread has {limit} bytes (cudaLimitStackSize)")
+            }
+            FaultKind::BadCall { address } => {
+                write!(f, "call of address {address:#x}, where no function of this prototype is")
+            }
         }
     }
 }

@@ -19,6 +19,11 @@ pub struct Print {
 }
 
 impl Print {
+    /// Whether another brings further arguments of the same line: the same lane prints it.
+    pub(crate) fn continues_with(&self, rest: &Print) -> bool {
+        (self.cta, self.warp, self.lane, self.format) == (rest.cta, rest.warp, rest.lane, rest.format)
+    }
+
     /// The text; `read_string` fetches the bytes behind a `%s` pointer.
     pub fn text(&self, kernel: &Kernel, read_string: impl FnMut(u64) -> String) -> String {
         format(&kernel.formats[self.format as usize].text, &self.arguments, read_string)

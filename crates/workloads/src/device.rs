@@ -111,6 +111,8 @@ pub enum Failure {
     Misaligned,
     /// `trap`.
     Trap,
+    /// An assertion of the program did not hold.
+    Assertion,
     /// A CTA does not fit an SM. Nothing ran.
     NoRoom,
     /// Nothing moves any more, or a limit of cycles or instructions was reached.

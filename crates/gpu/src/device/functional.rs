@@ -96,11 +96,14 @@ fn failed(fault: &Fault) -> DeviceError {
         FaultKind::OutOfBounds { .. } | FaultKind::ReadOnly { .. } => Failure::Address,
         FaultKind::Misaligned { .. } => Failure::Misaligned,
         FaultKind::Trap => Failure::Trap,
+        FaultKind::Assertion { .. } => Failure::Assertion,
         FaultKind::Deadlock { .. } | FaultKind::InstructionLimit { .. } => Failure::Unfinished,
         FaultKind::BadLaunch { .. } => Failure::NoRoom,
-        FaultKind::DivergentBarrier { .. } | FaultKind::BadBarrier { .. } | FaultKind::BadBranch { .. } => {
-            Failure::Other
-        }
+        FaultKind::DivergentBarrier { .. }
+        | FaultKind::BadBarrier { .. }
+        | FaultKind::BadBranch { .. }
+        | FaultKind::BadCall { .. }
+        | FaultKind::StackOverflow { .. } => Failure::Other,
     };
     DeviceError::Failed { kernel: fault.kernel.clone(), failure, reason: fault.to_string() }
 }

@@ -179,10 +179,12 @@ impl<'a> Measurement<'a> {
             }
             match cell {
                 Ok(value) => numbers.push(value * self.text.scale),
+                Err(_) if self.text.where_defined && answers.is_undefined(metric, workload, variant) => {}
                 Err(reason) => lacking.push((workload, reason)),
             }
         }
         match lacking.first() {
+            None if numbers.is_empty() => Err(format!("no workload has such a number on {}", variant.name)),
             None => Ok(numbers),
             Some((workload, reason)) => {
                 let (count, all) = (lacking.len(), self.workloads.len());

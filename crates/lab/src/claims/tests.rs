@@ -194,3 +194,36 @@ fn a_claim_of_bars_compares_means_and_one_of_quotients_takes_their_mean() {
     let error = Paper::parse(Path::new("p.toml"), &alone).unwrap_err();
     assert!(error.contains("a figure's bars are compared with each other: expected `over`"), "{error}");
 }
+
+#[test]
+fn a_workload_without_such_a_number_is_left_out_when_told_so() {
+    let text = |measured: &str| {
+        format!(
+            "name = \"p\"\ntitle = \"t\"\nmachine = \"gtx480\"\nmean = \"arithmetic\"\n\
+             [workloads]\nall = [\"saxpy\", \"gemm\"]\n[systems]\nbase = {{}}\n\
+             [metrics.accuracy]\ntitle = \"Accuracy\"\nunit = \"%\"\n\
+             expression = \"100 * run.right / (run.right + run.wrong)\"\n\
+             [measured]\na = {{ kind = \"share\", metric = \"accuracy\", system = \"base\"{measured} }}\n"
+        )
+    };
+    let folder = Folder::new("undefined");
+    let paper = |measured: &str| Paper::parse(Path::new("p.toml"), &text(measured)).unwrap();
+    let put = |workload: &str, right, wrong| {
+        let job = Job::timing(workload, Size::Test, &paper("").variant("base", None).unwrap()).unwrap();
+        let row = |counter: &str, count| {
+            let (group, counter, value) = ("run".into(), counter.into(), Value::Count(count));
+            crate::record::Row { launch: None, group, counter, value }
+        };
+        store::put(&folder.0, &Record { job, rows: vec![row("right", right), row("wrong", wrong)] }).unwrap();
+    };
+    let measured = |paper: &Paper| {
+        let (store, _) = Store::open(&folder.0).unwrap();
+        Measurement::new(paper, &paper.measured["a"]).unwrap().value(&mut Answers::new(&store, Size::Test))
+    };
+    let told = paper(", where_defined = true");
+    put("saxpy", 3, 1);
+    assert!(measured(&told).unwrap_err().contains("gemm on base: not run yet"), "missing is not undefined");
+    put("gemm", 0, 0);
+    assert!(measured(&paper("")).unwrap_err().contains("divides by zero"));
+    assert_eq!(measured(&told), Ok(75.0));
+}

@@ -61,6 +61,12 @@ impl Expression {
         })
     }
 
+    /// Whether a run has every counter and no value all the same: it divides by zero.
+    #[must_use]
+    pub fn is_undefined(&self, record: &Record) -> bool {
+        matches!(self.root.evaluate(record), Err(Reason::Zero))
+    }
+
     /// The groups that it names.
     #[must_use]
     pub fn groups(&self) -> Vec<&str> {

@@ -168,6 +168,9 @@ pub struct MeasurementText {
     /// Multiplies each workload's number: 100 makes percent of a quotient.
     #[serde(default = "one")]
     pub scale: f64,
+    /// Leaves out workloads in which the metric divides by zero: they have no such number.
+    #[serde(default)]
+    pub where_defined: bool,
     /// How workloads become one number; the paper's mean where absent.
     pub reduce: Option<Reduce>,
     /// A set of workloads.

@@ -93,15 +93,25 @@ fn draw(grid: &Grid, rows: &[(&str, Vec<Bar>)], series: &[String]) -> Result<Str
     if !top.is_finite() {
         return Err("no number to draw".into());
     }
-    let range = bottom..(top.max(bottom + f64::EPSILON) * 1.05);
+    let cut = cut(heights().map(Bar::height).collect());
+    let range = bottom..(cut.unwrap_or(top).max(bottom + f64::EPSILON) * 1.05);
     let group = rows.iter().map(|(_, bars)| bars.len()).max().unwrap_or(1);
     let row = ROW.max(BAR * (group as u32 + 1));
     // The legend stands beside the bars.
     let slots = rows.len() as u32 + LEGEND.div_ceil(row);
     let width = 120 + slots * row;
     let mut text = String::new();
-    paint(&mut text, (width, slots), grid, rows, series, range).map_err(|error| error.to_string())?;
+    paint(&mut text, (width, slots), grid, rows, series, (range, cut)).map_err(|error| error.to_string())?;
     Ok(text)
+}
+
+/// Where bars are cut off, their number at the cut: a few that are many times the others would leave nothing of these to
+/// be seen. Twice the height that three quarters of the bars do not exceed, if one is twice as high again.
+fn cut(mut heights: Vec<f64>) -> Option<f64> {
+    heights.sort_by(f64::total_cmp);
+    let (lowest, top) = (heights.first()?, heights.last()?);
+    let cut = 2.0 * heights[heights.len() * 3 / 4];
+    (*lowest >= 0.0 && cut > 0.0 && *top > 2.0 * cut).then_some(cut)
 }
 
 fn paint(
@@ -110,7 +120,7 @@ fn paint(
     grid: &Grid,
     rows: &[(&str, Vec<Bar>)],
     series: &[String],
-    range: Range<f64>,
+    (range, cut): (Range<f64>, Option<f64>),
 ) -> Result<(), DrawingAreaErrorKind<impl std::error::Error + Send + Sync + use<>>> {
     let root = SVGBackend::with_string(text, (width, HEIGHT)).into_drawing_area();
     let mut chart = ChartBuilder::on(&root)
@@ -137,13 +147,29 @@ fn paint(
                 let below: f64 =
                     bar.parts.iter().take_while(|(of, _)| *of != part).map(|(_, value)| value).sum();
                 let left = row as f64 + 0.07 + place as f64 * step;
-                Some(Rectangle::new([(left, below), (left + step * 0.9, below + value)], colour.filled()))
+                let end = (below + value).min(cut.unwrap_or(f64::INFINITY));
+                (end >= below)
+                    .then(|| Rectangle::new([(left, below), (left + step * 0.9, end)], colour.filled()))
             })
         });
         chart
             .draw_series(boxes)?
             .label(name.as_str())
             .legend(move |(x, y)| Rectangle::new([(x, y - 4), (x + 10, y + 4)], colour.filled()));
+    }
+    if let Some(cut) = cut {
+        let style = ("sans-serif", 9).into_font().transform(FontTransform::Rotate90).color(&WHITE);
+        let labels = rows.iter().enumerate().flat_map(|(row, (_, bars))| {
+            let step = 0.86 / bars.len().max(1) as f64;
+            let style = &style;
+            bars.iter().enumerate().filter(|(_, bar)| !bar.missing && bar.height() > cut).map(
+                move |(place, bar)| {
+                    let right = row as f64 + 0.07 + (place as f64 + 0.95) * step;
+                    Text::new(number(bar.height()), (right, cut * 0.99), style.clone())
+                },
+            )
+        });
+        chart.draw_series(labels)?;
     }
     chart
         .configure_series_labels()
@@ -161,5 +187,23 @@ fn name_at<T: Display>(mut names: impl Iterator<Item = T>, position: f64) -> Str
         names.nth(position as usize).map(|name| name.to_string()).unwrap_or_default()
     } else {
         String::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::cut;
+
+    #[test]
+    fn bars_are_cut_when_a_few_are_many_times_the_others() {
+        let mut heights = vec![1.0; 30];
+        assert_eq!(cut(heights.clone()), None);
+        heights.extend([3.9, 2.5]);
+        assert_eq!(cut(heights.clone()), None, "less than four times the others");
+        heights.push(26.0);
+        assert_eq!(cut(heights.clone()), Some(2.0));
+        heights.push(-1.0);
+        assert_eq!(cut(heights), None, "what lies below zero is shown whole");
+        assert_eq!((cut(vec![]), cut(vec![0.0, 0.0, 5.0])), (None, None));
     }
 }

@@ -17,7 +17,7 @@ use std::path::{Path, PathBuf};
 use strata_workloads::Size;
 
 use crate::SIMULATOR;
-use crate::job::{Key, digest, is_digest};
+use crate::job::{Job, Key, digest, is_digest};
 use crate::record::Record;
 
 pub use log::HostTime;
@@ -27,8 +27,8 @@ pub use log::HostTime;
 pub struct Store {
     folder: PathBuf,
     finished: BTreeMap<Key, PathBuf>,
-    /// The version whose results are looked up.
-    simulator: String,
+    /// The versions whose results are looked up, in this order.
+    simulators: Vec<String>,
 }
 
 /// What opening found that does not belong there.
@@ -46,8 +46,11 @@ impl Store {
     /// # Errors
     /// When the folder cannot be read or cleaned, or holds two different results of one job.
     pub fn open(folder: &Path) -> Result<(Store, Findings), String> {
-        let mut store =
-            Store { folder: folder.to_owned(), finished: BTreeMap::new(), simulator: SIMULATOR.to_owned() };
+        let mut store = Store {
+            folder: folder.to_owned(),
+            finished: BTreeMap::new(),
+            simulators: vec![SIMULATOR.to_owned()],
+        };
         let mut findings = Findings::default();
         if !folder.exists() {
             return Ok((store, findings));
@@ -85,35 +88,42 @@ impl Store {
         &self.folder
     }
 
-    /// The version of the simulator whose results are looked up: this one's, unless another was asked for.
+    /// The versions of the simulator whose results are looked up, the first that has one: this one's alone, unless
+    /// others were asked for.
     #[must_use]
-    pub fn simulator(&self) -> &str {
-        &self.simulator
+    pub fn simulators(&self) -> &[String] {
+        &self.simulators
     }
 
-    /// From now on, results are those of another version of the simulator: its name, or `any` when all that the store
-    /// holds are of one. Machines and workloads must be the present ones all the same.
+    /// From now on, results are those of another version of the simulator, or of `any`: then this one's come first.
+    /// Machines and workloads must be the present ones all the same.
     ///
     /// # Errors
-    /// The store holds nothing of that version, or results of several; which ones.
+    /// The store holds nothing of that version; what it holds.
     pub fn look_up(&mut self, version: &str) -> Result<(), String> {
         let records = self.keys().map(|key| self.get(key));
         let held: BTreeSet<String> = records
             .filter_map(Result::transpose)
             .map(|record| Ok(record?.job.simulator))
             .collect::<Result<_, String>>()?;
-        let of_one = || held.iter().next().filter(|_| held.len() == 1);
-        let found = if version == "any" { of_one() } else { held.get(version) };
-        match found {
-            Some(found) => found.clone_into(&mut self.simulator),
-            None => {
-                let expected: Vec<&str> = held.iter().map(String::as_str).collect();
-                let folder = self.folder.display();
-                let expected =
-                    if held.is_empty() { "nothing: it is empty".into() } else { expected.join(", ") };
-                return Err(format!("{folder}: simulator: found `{version}`, expected one of {expected}"));
+        self.simulators = match version {
+            "any" => {
+                let others = held.into_iter().filter(|version| version != SIMULATOR);
+                std::iter::once(SIMULATOR.to_owned()).chain(others).collect()
             }
-        }
+            _ if held.contains(version) => vec![version.to_owned()],
+            _ => {
+                let held = if held.is_empty() {
+                    "nothing".into()
+                } else {
+                    held.into_iter().collect::<Vec<_>>().join(", ")
+                };
+                let folder = self.folder.display();
+                return Err(format!(
+                    "{folder}: simulator: found `{version}`, expected `any` or what the store holds: {held}"
+                ));
+            }
+        };
         Ok(())
     }
 
@@ -121,6 +131,14 @@ impl Store {
     #[must_use]
     pub fn has(&self, key: &Key) -> bool {
         self.finished.contains_key(key)
+    }
+
+    /// The key under which a job has finished, in one of the versions that are looked up.
+    #[must_use]
+    pub fn find(&self, job: &Job) -> Option<Key> {
+        let mut keys =
+            self.simulators.iter().map(|simulator| Job { simulator: simulator.clone(), ..job.clone() }.key());
+        keys.find(|key| self.has(key))
     }
 
     /// The keys of the finished jobs, in order.

@@ -63,10 +63,20 @@ impl Body {
         if targets(inst, &self.tables).any(|target| target as usize > self.code.len()) {
             return Err("a branch leaves the kernel".into());
         }
-        if let Op::BranchIndexed { table } = inst.op
-            && self.tables.get(table as usize).is_none_or(Vec::is_empty)
-        {
-            return Err("an indexed branch without targets".into());
+        match inst.op {
+            Op::BranchIndexed { table } if self.tables.get(table as usize).is_none_or(Vec::is_empty) => {
+                return Err("an indexed branch without targets".into());
+            }
+            Op::Call { table, .. } | Op::Return { table } if table as usize >= self.tables.len() => {
+                return Err("a call without a table".into());
+            }
+            Op::Call { table, .. } if inst.src.is_empty() && self.tables[table as usize].len() != 1 => {
+                return Err("a call of no single function".into());
+            }
+            Op::Call { .. } | Op::Return { .. } if inst.guard.is_some() => {
+                return Err("a guarded call or return".into());
+            }
+            _ => {}
         }
         if let Some((guard, _)) = inst.guard
             && self.ty(guard) != Ty::Pred
@@ -175,7 +185,7 @@ impl Body {
 
     fn retarget(&mut self, moved: &[u32]) {
         for inst in &mut self.code {
-            if matches!(inst.op, Op::Branch { .. }) {
+            if matches!(inst.op, Op::Branch { .. } | Op::Call { .. }) {
                 inst.target = moved[inst.target as usize];
             }
         }
@@ -190,11 +200,14 @@ pub fn instruction(op: Op, dst: Vec<VDst>, src: Vec<VSrc>, line: u32) -> VInst {
     VInst { op, guard: None, dst, src, offset: 0, target: 0, line }
 }
 
-/// Where an instruction may jump to, in order; falling through is not a jump.
+/// Where an instruction may jump to, in order; falling through is not a jump. A call goes to its functions, and
+/// they return to all places that their table lists.
 pub fn targets<'a>(inst: &'a VInst, tables: &'a [Vec<u32>]) -> impl Iterator<Item = u32> + 'a {
     let (one, many): (Option<u32>, &[u32]) = match inst.op {
         Op::Branch { .. } => (Some(inst.target), &[]),
-        Op::BranchIndexed { table } => (None, tables.get(table as usize).map_or(&[], Vec::as_slice)),
+        Op::BranchIndexed { table } | Op::Call { table, .. } | Op::Return { table } => {
+            (None, tables.get(table as usize).map_or(&[], Vec::as_slice))
+        }
         _ => (None, &[]),
     };
     one.into_iter().chain(many.iter().copied())
@@ -203,7 +216,16 @@ pub fn targets<'a>(inst: &'a VInst, tables: &'a [Vec<u32>]) -> impl Iterator<Ite
 /// Whether control never reaches the next instruction.
 pub fn ends_flow(inst: &VInst) -> bool {
     inst.guard.is_none()
-        && matches!(inst.op, Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Exit | Op::Trap)
+        && matches!(
+            inst.op,
+            Op::Branch { .. }
+                | Op::BranchIndexed { .. }
+                | Op::Call { .. }
+                | Op::Return { .. }
+                | Op::Exit
+                | Op::Trap
+                | Op::AssertFail { .. }
+        )
 }
 
 /// The registers an instruction reads, its guard included, in order and with repetition.

@@ -47,15 +47,38 @@ pub struct Cfg {
     pub order: Vec<BlockId>,
 }
 
+/// Which edges calls have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Calls {
+    /// Into the functions and from there back to every place that they return to.
+    Entered,
+    /// To the place that they return to: functions are apart.
+    Passed,
+}
+
 impl Cfg {
-    /// Finds blocks and edges.
+    /// Finds blocks and edges. Functions are part of the graph: a call goes to their entries, a return to every place
+    /// where one of its kind was called.
     pub fn new(body: &Body) -> Cfg {
+        Cfg::with(body, Calls::Entered)
+    }
+
+    /// The graphs of the kernel and of each function alone, side by side: a call goes on behind it, a return ends.
+    /// Blocks are those of [`Cfg::new`].
+    pub fn of_functions(body: &Body) -> Cfg {
+        Cfg::with(body, Calls::Passed)
+    }
+
+    fn with(body: &Body, calls: Calls) -> Cfg {
         let code = &body.code;
         let mut leads = vec![false; code.len() + 1];
         leads[0] = true;
         for (at, inst) in code.iter().enumerate() {
             for target in targets(inst, &body.tables) {
                 leads[target as usize] = true;
+            }
+            if matches!(inst.op, Op::Call { .. }) {
+                leads[inst.target as usize] = true;
             }
             let splits = matches!(inst.op, Op::Branch { .. } | Op::BranchIndexed { .. });
             leads[at + 1] |= splits || ends_flow(inst);
@@ -80,7 +103,14 @@ impl Cfg {
             if !ends_flow(&code[last]) {
                 successors.push(block_of[last + 1]);
             }
-            for target in targets(&code[last], &body.tables) {
+            let (passed, jumps) = match code[last].op {
+                Op::Call { .. } if calls == Calls::Passed => (Some(code[last].target), false),
+                Op::Return { .. } if calls == Calls::Passed => (None, false),
+                _ => (None, true),
+            };
+            let jumps = targets(&code[last], &body.tables).filter(|_| jumps);
+            // A place that nothing returns to may be gone.
+            for target in jumps.chain(passed).filter(|target| (*target as usize) < code.len()) {
                 if !successors.contains(&block_of[target as usize]) {
                     successors.push(block_of[target as usize]);
                 }
@@ -90,7 +120,13 @@ impl Cfg {
             }
             blocks[block].successors = successors;
         }
-        let order = reverse_postorder(blocks.len(), BlockId(0), |block| &blocks[block.index()].successors);
+        let mut roots = vec![BlockId(0)];
+        if calls == Calls::Passed {
+            for inst in code.iter().filter(|inst| matches!(inst.op, Op::Call { .. })) {
+                roots.extend(targets(inst, &body.tables).map(|entry| block_of[entry as usize]));
+            }
+        }
+        let order = reverse_postorder_of(blocks.len(), &roots, |block| &blocks[block.index()].successors);
         Cfg { blocks, block_of, order }
     }
 
@@ -106,21 +142,35 @@ pub fn reverse_postorder<'a>(
     root: BlockId,
     successors: impl Fn(BlockId) -> &'a [BlockId],
 ) -> Vec<BlockId> {
+    reverse_postorder_of(nodes, &[root], successors)
+}
+
+/// As [`reverse_postorder`], for what any of several roots reaches.
+fn reverse_postorder_of<'a>(
+    nodes: usize,
+    roots: &[BlockId],
+    successors: impl Fn(BlockId) -> &'a [BlockId],
+) -> Vec<BlockId> {
     let mut seen = vec![false; nodes];
     let mut order = Vec::new();
-    let mut stack = vec![(root, 0)];
-    seen[root.index()] = true;
-    while let Some((node, next)) = stack.last_mut() {
-        match successors(*node).get(*next) {
-            Some(successor) => {
-                *next += 1;
-                if !std::mem::replace(&mut seen[successor.index()], true) {
-                    stack.push((*successor, 0));
+    // The first root leads the order, so it is searched last.
+    for root in roots.iter().rev() {
+        if std::mem::replace(&mut seen[root.index()], true) {
+            continue;
+        }
+        let mut stack = vec![(*root, 0)];
+        while let Some((node, next)) = stack.last_mut() {
+            match successors(*node).get(*next) {
+                Some(successor) => {
+                    *next += 1;
+                    if !std::mem::replace(&mut seen[successor.index()], true) {
+                        stack.push((*successor, 0));
+                    }
                 }
-            }
-            None => {
-                order.push(*node);
-                stack.pop();
+                None => {
+                    order.push(*node);
+                    stack.pop();
+                }
             }
         }
     }

@@ -109,6 +109,8 @@ pub enum Key {
     Symbol(u32, i64),
     /// An offset in the parameter block.
     Param(u32),
+    /// Where the stack begins.
+    StackBase,
 }
 
 impl From<Constant> for Key {
@@ -117,6 +119,7 @@ impl From<Constant> for Key {
             Constant::Bits(bits) => Key::Bits(bits),
             Constant::Symbol { symbol, addend } => Key::Symbol(symbol, addend),
             Constant::Param { offset } => Key::Param(offset),
+            Constant::StackBase => Key::StackBase,
         }
     }
 }

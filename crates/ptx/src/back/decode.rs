@@ -67,11 +67,11 @@ fn is_idle(body: &Body, inst: &VInst, place: &impl Fn(&VReg) -> u16) -> bool {
 /// Decodes an allocation.
 pub fn decode(allocation: &Allocation) -> Result<Decoded, BackError> {
     let body = &allocation.body;
-    let cfg = Cfg::new(body);
+    let cfg = Cfg::of_functions(body);
     let meets = reconvergence(body, &cfg);
     let mut constants = Constants::default();
     let code = body.code.iter().enumerate().map(|(at, inst)| {
-        let branches = matches!(inst.op, Op::Branch { .. } | Op::BranchIndexed { .. });
+        let branches = matches!(inst.op, Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Call { .. });
         let reconverge = if branches { meets[cfg.block_of[at].index()] } else { PC_NONE };
         instruction(allocation, inst, reconverge, &mut constants)
     });
@@ -92,7 +92,7 @@ fn instruction(
         dst: [Dst::None; MAX_DST],
         src: [Src::None; MAX_SRC],
         offset: inst.offset,
-        target: if matches!(inst.op, Op::Branch { .. }) { inst.target } else { PC_NONE },
+        target: if matches!(inst.op, Op::Branch { .. } | Op::Call { .. }) { inst.target } else { PC_NONE },
         reconverge,
         class: class::of(&inst.op),
         line: inst.line,

@@ -135,6 +135,9 @@ pub fn loop_depths(cfg: &Cfg, dominators: &Dominators) -> Vec<u32> {
 /// reconvergence stack. So blocks are ranked by the first of the ends that they reach, and an edge to a
 /// block of higher rank is no path to the meeting point. Ends that lanes reach through a barrier come
 /// first, as those who go there must be together; then the last in the code, as compilers place the return.
+///
+/// `cfg` has the functions apart ([`Cfg::of_functions`]): lanes meet in the function where they part, at the latest
+/// where it returns, and those of a call where the call returns.
 pub fn reconvergence(body: &Body, cfg: &Cfg) -> Vec<Pc> {
     let blocks = cfg.blocks.len();
     let exit = BlockId(blocks as u32);
@@ -146,11 +149,13 @@ pub fn reconvergence(body: &Body, cfg: &Cfg) -> Vec<Pc> {
         reachable[block.index()] = true;
     }
     let ends = |block: usize| cfg.blocks[block].successors.is_empty();
-    let exits = |block: usize| body.code[cfg.blocks[block].end as usize - 1].op == Op::Exit;
-    let passed = behind_barriers(body, cfg);
-    // Returns, then traps, then any block of what is left, which never ends.
-    let kinds: [&dyn Fn(usize) -> bool; 4] =
-        [&|b| ends(b) && exits(b) && passed[b], &|b| ends(b) && exits(b), &ends, &|_| true];
+    let last = |block: usize| body.code[cfg.blocks[block].end as usize - 1].op;
+    let exits = |block: usize| last(block) == Op::Exit;
+    let returns = |block: usize| matches!(last(block), Op::Return { .. });
+    let passed = behind_barriers(body, &Cfg::new(body));
+    // Returns, then exits, then traps, then any block of what is left, which never ends.
+    let kinds: [&dyn Fn(usize) -> bool; 5] =
+        [&returns, &|b| ends(b) && exits(b) && passed[b], &|b| ends(b) && exits(b), &ends, &|_| true];
     let mut next_rank = 0;
     for kind in kinds {
         for root in (0..blocks).rev() {

@@ -1,7 +1,8 @@
 //! From virtual registers to a kernel that a machine can issue.
 //!
-//! [`compile`] is the whole back end: it checks operands ([`body`]), splits reused registers ([`webs`]), simplifies
-//! ([`simplify`]), allocates physical registers ([`allocate`]) and decodes ([`decode`]). [`verify`] checks the
+//! [`compile`] is the whole back end: it checks operands ([`body`]), saves registers around calls that recurse
+//! ([`frames`]), splits reused registers ([`webs`]), simplifies ([`simplify`]), allocates physical registers
+//! ([`allocate`]) and decodes ([`decode`]). [`verify`] checks the
 //! result of an allocation independently.
 
 pub mod allocate;
@@ -14,6 +15,7 @@ pub mod common;
 pub mod constant;
 pub mod decode;
 pub mod dominance;
+pub mod frames;
 pub mod fuse;
 pub mod interference;
 pub mod liveness;
@@ -33,7 +35,7 @@ mod tests;
 
 use crate::ir::{Constant, Function, LaunchBounds, VSrc};
 use crate::isa::Op;
-use crate::program::Kernel;
+use crate::program::{DEFAULT_STACK_BYTES, Kernel};
 use allocate::Allocation;
 use body::Body;
 
@@ -166,6 +168,7 @@ impl Options {
 pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackError> {
     let allocation = lower(function, options)?;
     let decoded = decode::decode(&allocation)?;
+    let stack_bytes = if function.stack.is_some() { DEFAULT_STACK_BYTES } else { 0 };
     let param_bytes = function.params.iter().map(|param| param.offset + param.bytes).max().unwrap_or(0);
     Ok(Kernel {
         name: function.name.clone(),
@@ -173,21 +176,28 @@ pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackErr
         code: decoded.code,
         constants: decoded.constants,
         branch_tables: decoded.branch_tables,
+        addresses: function.addresses.clone(),
         params: function.params.clone(),
         param_bytes,
         registers: allocation.registers + options.reserved_registers,
         predicates: allocation.predicates,
         shared_bytes: function.shared_bytes,
-        local_bytes: local_bytes(function, &allocation),
+        local_bytes: local_bytes(function, &allocation, stack_bytes),
         spill_bytes: allocation.slots.bytes(),
+        stack_bytes,
         launch_bounds: function.launch_bounds,
         formats: function.formats.clone(),
+        assertions: function.assertions.clone(),
+        sources: function.sources.clone(),
     })
 }
 
 /// Everything up to decoding.
 pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackError> {
     let mut body = Body::new(function)?;
+    if let Some(stack) = &function.stack {
+        frames::save_across_calls(&mut body, stack);
+    }
     simplify::tidy_flow(&mut body);
     let cfg = cfg::Cfg::new(&body);
     let (instructions, blocks) = (body.code.len(), cfg.blocks.len());
@@ -228,12 +238,14 @@ fn schedule_and_allocate(body: Body, limits: Limits, local_bytes: u32) -> Result
     Ok(best.expect("at least one order is tried"))
 }
 
-fn local_bytes(function: &Function, allocation: &Allocation) -> u32 {
-    if allocation.slots.bytes() == 0 {
+/// Local memory of a thread: what the text declares, spills, and the stack at the end.
+fn local_bytes(function: &Function, allocation: &Allocation, stack_bytes: u32) -> u32 {
+    let fixed = if allocation.slots.bytes() == 0 {
         function.local_bytes.next_multiple_of(4)
     } else {
         allocation.slots.end()
-    }
+    };
+    if stack_bytes == 0 { fixed } else { fixed.next_multiple_of(8) + stack_bytes }
 }
 
 /// The highest barrier named, plus one; all 16 when one is computed.

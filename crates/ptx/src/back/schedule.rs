@@ -42,8 +42,11 @@ fn is_wall(inst: &VInst) -> bool {
     match inst.op {
         Op::Branch { .. }
         | Op::BranchIndexed { .. }
+        | Op::Call { .. }
+        | Op::Return { .. }
         | Op::Exit
         | Op::Trap
+        | Op::AssertFail { .. }
         | Op::Barrier(_)
         | Op::WarpSync
         | Op::Fence { .. }

@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use crate::ir::{VInst, VSrc};
-use crate::isa::{BitUnary, Op, Part, Space, Ty, Vote};
+use crate::isa::{BitUnary, Op, Part, ScalarVideo, SecondStep, Space, Ty, Vote};
 
 /// What an operand occupies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -94,12 +94,18 @@ pub fn destination(op: &Op, slot: usize) -> Width {
         | Op::Lop3(_)
         | Op::Shf { .. }
         | Op::Bmsk { .. }
+        | Op::Szext { .. }
         | Op::Fns
         | Op::Prmt(_)
         | Op::Dp4a { .. }
         | Op::Dp2a { .. }
+        | Op::Video(_)
+        | Op::VideoMad(_)
+        | Op::VideoSimd(_)
+        | Op::Extremum3 { .. }
         | Op::Activemask
         | Op::Redux { .. }
+        | Op::ReduxFloat { .. }
         | Op::Vote(Vote::Ballot) => pick(&[ROW], slot),
         Op::TestP(..) | Op::PredLogic(_) | Op::PredMov | Op::PredNot | Op::IsSpace(_) | Op::Vote(_) => {
             pick(&[Predicate], slot)
@@ -123,8 +129,11 @@ pub fn destination(op: &Op, slot: usize) -> Width {
         | Op::Prefetch(_)
         | Op::Branch { .. }
         | Op::BranchIndexed { .. }
+        | Op::Call { .. }
+        | Op::Return { .. }
         | Op::Exit
         | Op::Trap
+        | Op::AssertFail { .. }
         | Op::WarpSync
         | Op::Fence { .. }
         | Op::Print { .. }
@@ -159,8 +168,15 @@ pub fn source(body: &Body, inst: &VInst, slot: usize) -> Width {
         Op::Shl(ty) | Op::Shr(ty) => pick(&[Width::of(ty), ROW], slot),
         Op::Bfe(ty) => pick(&[Width::of(ty), ROW, ROW], slot),
         Op::Bfi(ty) => pick(&[Width::of(ty), Width::of(ty), ROW, ROW], slot),
-        Op::Mul24(..) | Op::Bmsk { .. } | Op::Redux { .. } => pick(&[ROW; 2], slot),
+        Op::Mul24(..) | Op::Bmsk { .. } | Op::Szext { .. } | Op::Redux { .. } | Op::ReduxFloat { .. } => {
+            pick(&[ROW; 2], slot)
+        }
+        Op::Video(ScalarVideo { second: SecondStep::None, .. }) => pick(&[ROW; 2], slot),
         Op::Mad24 { .. }
+        | Op::Video(_)
+        | Op::VideoMad(_)
+        | Op::VideoSimd(_)
+        | Op::Extremum3 { .. }
         | Op::Lop3(_)
         | Op::Shf { .. }
         | Op::Fns
@@ -168,6 +184,10 @@ pub fn source(body: &Body, inst: &VInst, slot: usize) -> Width {
         | Op::Dp4a { .. }
         | Op::Dp2a { .. } => pick(&[ROW; 3], slot),
         Op::Shfl(_) => pick(&[ROW; 4], slot),
+        // Two singles make a pair.
+        Op::Cvt { to: Ty::F16x2 | Ty::Bf16x2 | Ty::E4m3x2 | Ty::E5m2x2, from: Ty::F32, .. } => {
+            pick(&[ROW; 2], slot)
+        }
         Op::Cvt { from, .. } => pick(&[Width::of(from)], slot),
         Op::Setp { ty, .. } | Op::Set { ty, .. } => pick(&[Width::of(ty), Width::of(ty), Predicate], slot),
         Op::PredLogic(_) => pick(&[Predicate; 2], slot),
@@ -185,16 +205,24 @@ pub fn source(body: &Body, inst: &VInst, slot: usize) -> Width {
         Op::Cvta { .. } | Op::IsSpace(_) => pick(&[Rows(2)], slot),
         Op::Vote(_) => pick(&[Predicate, ROW], slot),
         Op::Match { ty, .. } => pick(&[Width::of(ty), ROW], slot),
-        Op::BranchIndexed { .. } | Op::WarpSync | Op::Elect | Op::Nanosleep => pick(&[ROW], slot),
+        Op::BranchIndexed { .. }
+        | Op::Return { .. }
+        | Op::AssertFail { .. }
+        | Op::WarpSync
+        | Op::Elect
+        | Op::Nanosleep => pick(&[ROW], slot),
+        Op::Call { .. } => pick(&[Rows(2)], slot),
         // The thread count may be left out, so the predicate of a reduction is known by its kind.
         Op::Barrier(_) => match inst.src[slot] {
             VSrc::Reg(reg, _) if body.ty(reg) == Ty::Pred => Predicate,
             VSrc::PredConst(_) => Predicate,
             _ => ROW,
         },
-        Op::Print { format } => {
+        Op::Print { format, from } => {
             let format = body.formats.get(format as usize);
-            format.and_then(|format| format.arguments.get(slot)).map_or(Width::Nothing, |ty| Width::of(*ty))
+            format
+                .and_then(|format| format.arguments.get(usize::from(from) + slot))
+                .map_or(Width::Nothing, |ty| Width::of(*ty))
         }
         Op::Pack { .. }
         | Op::ReadSpecial(_)

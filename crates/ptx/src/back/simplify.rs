@@ -182,8 +182,11 @@ fn has_effect(inst: &VInst) -> bool {
         | Op::Prefetch(_)
         | Op::Branch { .. }
         | Op::BranchIndexed { .. }
+        | Op::Call { .. }
+        | Op::Return { .. }
         | Op::Exit
         | Op::Trap
+        | Op::AssertFail { .. }
         | Op::Barrier(_)
         | Op::WarpSync
         | Op::Fence { .. }

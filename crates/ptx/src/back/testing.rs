@@ -15,11 +15,15 @@ pub fn function(code: Vec<VInst>, registers: Vec<Ty>) -> Function {
         code,
         registers,
         branch_tables: Vec::new(),
+        addresses: Vec::new(),
+        stack: None,
         params: Vec::new(),
         shared_bytes: 0,
         local_bytes: 4,
         launch_bounds: LaunchBounds::default(),
         formats: Vec::new(),
+        assertions: Vec::new(),
+        sources: Vec::new(),
     }
 }
 
@@ -69,6 +73,7 @@ fn launched(constant: Constant, rows: usize) -> u64 {
         Constant::Bits(bits) => bits,
         Constant::Symbol { symbol, addend } => (u64::from(symbol + 1) << 32).wrapping_add_signed(addend),
         Constant::Param { offset } => parameter(offset),
+        Constant::StackBase => 0,
     };
     if rows == 1 { value & 0xffff_ffff } else { value }
 }

@@ -1,6 +1,6 @@
 //! Read-modify-write operations on one value.
 
-use half::f16;
+use half::{bf16, f16};
 
 use crate::isa::{AtomicOp, Ty};
 
@@ -28,9 +28,10 @@ fn apply_32(op: AtomicOp, ty: Ty, old: u32, operand: u32, swap: u32) -> u32 {
             let sum = f32::from_bits(old) + f32::from_bits(operand);
             if sum.is_nan() { 0x7fff_ffff } else { sum.to_bits() }
         }
-        (AtomicOp::Add, Ty::F16x2) => {
+        (AtomicOp::Add, Ty::F16x2 | Ty::Bf16x2) => {
+            let element = if ty == Ty::F16x2 { Ty::F16 } else { Ty::Bf16 };
             let sum = |shift: u32| {
-                u32::from(apply_16(op, Ty::F16, (old >> shift) as u16, (operand >> shift) as u16, 0)) << shift
+                u32::from(apply_16(op, element, (old >> shift) as u16, (operand >> shift) as u16, 0)) << shift
             };
             sum(0) | sum(16)
         }
@@ -99,6 +100,11 @@ fn apply_16(op: AtomicOp, ty: Ty, old: u16, operand: u16, swap: u16) -> u16 {
         (AtomicOp::Add, Ty::F16) => {
             let sum = f16::from_bits(old).to_f32() + f16::from_bits(operand).to_f32();
             if sum.is_nan() { 0x7fff } else { f16::from_f32(sum).to_bits() }
+        }
+        // Likewise of two bf16: 24 >= 2 * 8 + 2.
+        (AtomicOp::Add, Ty::Bf16) => {
+            let sum = bf16::from_bits(old).to_f32() + bf16::from_bits(operand).to_f32();
+            if sum.is_nan() { 0x7fff } else { bf16::from_f32(sum).to_bits() }
         }
         (AtomicOp::Cas, _) if old == operand => swap,
         (AtomicOp::Cas, _) => old,

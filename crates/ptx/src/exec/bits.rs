@@ -128,6 +128,19 @@ pub(super) fn find_nth_set(o: &mut impl Operands, lanes: LaneMask) {
     });
 }
 
+/// `szext`: a width of no bits gives zero; from 32 on the whole word is meant (clamp), or the width modulo 32.
+pub(super) fn extend(signed: bool, wrap: bool, o: &mut impl Operands, lanes: LaneMask) {
+    binary(o, lanes, |a: u32, width: u32| {
+        let width = if wrap { width & 31 } else { width.min(32) };
+        let top = 32 - width;
+        match (width, signed) {
+            (0, _) => 0,
+            (_, true) => ((a << top) as i32 >> top) as u32,
+            (_, false) => a << top >> top,
+        }
+    });
+}
+
 /// Which bytes of {src1, src0} each mode's four selectors pick, as a default-mode selector.
 const fn permute_table(mode: Permute) -> [u32; 4] {
     match mode {

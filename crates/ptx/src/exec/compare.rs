@@ -14,12 +14,18 @@ pub(super) fn set_predicate(
     o: &mut impl Operands,
     lanes: LaneMask,
 ) {
-    let holds = relation_mask(relation, ty, ftz, o);
+    let (first, second) = match ty.element() {
+        Some(element) => pair_masks(relation, element, ftz, o),
+        None => {
+            let holds = relation_mask(relation, ty, ftz, o);
+            (holds, !holds)
+        }
+    };
     let (first, second) = match combine {
-        None => (holds, !holds),
+        None => (first, second),
         Some(op) => {
             let other = predicate_source(instruction, o, 2);
-            (join(op, holds, other), join(op, !holds, other))
+            (join(op, first, other), join(op, second, other))
         }
     };
     write_predicate(instruction, o, 0, lanes, first);
@@ -34,22 +40,30 @@ pub(super) fn set_value(
     o: &mut impl Operands,
     lanes: LaneMask,
 ) {
-    let mut holds = relation_mask(relation, ty, ftz, o);
-    if let Some(op) = combine
-        && instruction.src[2] != Src::None
-    {
-        holds = join(op, holds, predicate_source(instruction, o, 2));
-    }
+    let joined = |holds: LaneMask| match combine {
+        Some(op) if instruction.src[2] != Src::None => join(op, holds, predicate_source(instruction, o, 2)),
+        _ => holds,
+    };
     let truth = match to {
         Ty::F32 => 1f32.to_bits(),
-        Ty::F16 => f16::ONE.to_bits().into(),
-        Ty::Bf16 => bf16::ONE.to_bits().into(),
+        Ty::F16 | Ty::F16x2 => f16::ONE.to_bits().into(),
+        Ty::Bf16 | Ty::Bf16x2 => bf16::ONE.to_bits().into(),
         Ty::U16 | Ty::B16 => 0xffff,
         _ => u32::MAX,
     };
+    let spread = |holds: LaneMask, truth: u32, lane: usize| truth & (holds >> lane & 1).wrapping_neg();
     let mut row = Row::ZERO;
-    for lane in 0..WARP_LANES {
-        row.0[lane] = truth & (holds >> lane & 1).wrapping_neg();
+    if let Some(element) = ty.element() {
+        let (low, high) = pair_masks(relation, element, ftz, o);
+        let (low, high) = (joined(low), joined(high));
+        for lane in 0..WARP_LANES {
+            row.0[lane] = spread(low, truth & 0xffff, lane) | spread(high, truth << 16, lane);
+        }
+    } else {
+        let holds = joined(relation_mask(relation, ty, ftz, o));
+        for lane in 0..WARP_LANES {
+            row.0[lane] = spread(holds, truth, lane);
+        }
     }
     o.write(0, 0, lanes, &row);
 }
@@ -67,11 +81,24 @@ fn relation_mask(relation: Compare, ty: Ty, ftz: bool, o: &impl Operands) -> Lan
         Ty::F32 if ftz => number_mask::<FlushedF32>(relation, o),
         Ty::F32 => number_mask::<f32>(relation, o),
         Ty::F64 => number_mask::<f64>(relation, o),
+        Ty::F16 if ftz => number_mask::<FlushedF16>(relation, o),
         Ty::F16 => number_mask::<WidenedF16>(relation, o),
         Ty::Bf16 => number_mask::<WidenedBf16>(relation, o),
         Ty::U8 | Ty::B8 => number_mask::<u8>(relation, o),
         Ty::S8 => number_mask::<i8>(relation, o),
         _ => for_integer!(ty, T => number_mask::<T>(relation, o)),
+    }
+}
+
+/// The answers for the lower and for the upper elements of packed halves.
+fn pair_masks(relation: Compare, element: Ty, ftz: bool, o: &impl Operands) -> (LaneMask, LaneMask) {
+    match element {
+        Ty::F16 if ftz => {
+            (number_mask::<FlushedF16>(relation, o), number_mask::<Upper<FlushedF16>>(relation, o))
+        }
+        Ty::F16 => (number_mask::<WidenedF16>(relation, o), number_mask::<Upper<WidenedF16>>(relation, o)),
+        Ty::Bf16 => (number_mask::<WidenedBf16>(relation, o), number_mask::<Upper<WidenedBf16>>(relation, o)),
+        other => panic!("no comparison of packed {other:?}: the front end refuses it"),
     }
 }
 
@@ -125,8 +152,27 @@ read_as! {
     FlushedF32(f32) = |bits| f32::from_bits(super::float::flush_f32(bits as u32));
     /// An f16 as the f32 of the same value.
     WidenedF16(f32) = |bits| f16::from_bits(bits as u16).to_f32();
+    /// An f16 whose subnormals are zero, as an f32.
+    FlushedF16(f32) = |bits| {
+        if bits & 0x7c00 == 0 { 0.0 } else { f16::from_bits(bits as u16).to_f32() }
+    };
     /// A bf16 as the f32 of the same value.
     WidenedBf16(f32) = |bits| bf16::from_bits(bits as u16).to_f32();
+}
+
+/// The upper of two packed 16-bit numbers; only ever read.
+#[derive(Clone, Copy, PartialEq, PartialOrd)]
+struct Upper<T>(T);
+
+impl<T: Scalar> Scalar for Upper<T> {
+    const WIDE: bool = false;
+    #[inline(always)]
+    fn from_bits(bits: u64) -> Self {
+        Upper(T::from_bits(bits >> 16 & 0xffff))
+    }
+    fn into_bits(self) -> u64 {
+        unreachable!("comparisons write no numbers")
+    }
 }
 
 /// `testp`. Zero counts as normal.

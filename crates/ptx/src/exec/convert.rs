@@ -4,6 +4,7 @@ use super::Operands;
 use super::float::{finish_f32, operand_f32};
 use super::half_float::{narrow, widen};
 use super::lanewise::{binary, unary, wide_source, write_lanes};
+use super::narrow_float::{Fp8, to_tf32};
 use super::soft::{self, Format};
 use crate::isa::{FloatMode, Rounding, Ty};
 use crate::lanes::LaneMask;
@@ -154,14 +155,22 @@ fn finish_f64(mode: FloatMode, value: f64) -> f64 {
     }
 }
 
-/// `.sat` of a 16-bit result.
+/// `.sat`, `.relu` and `.satfinite` of a 16-bit result.
 #[inline(always)]
 fn finish_half(brain: bool, mode: FloatMode, bits: u16) -> u16 {
-    if !mode.sat {
-        return bits;
-    }
-    let value = widen(brain, bits);
-    if value > 0.0 { narrow(brain, value.min(1.0)) } else { 0 }
+    let bits = match (mode.relu, mode.sat) {
+        (false, false) => bits,
+        _ => narrow(brain, finish_f32(FloatMode { ftz: false, ..mode }, widen(brain, bits))),
+    };
+    let infinity = if brain { 0x7f80 } else { 0x7c00 };
+    // The largest finite number comes right before infinity.
+    bits - u16::from(mode.finite && bits & 0x7fff == infinity)
+}
+
+/// `.relu` of an operand: of a rounded value it would be the same.
+#[inline(always)]
+fn without_negatives(mode: FloatMode, value: f32) -> f32 {
+    if mode.relu && value <= 0.0 { 0.0 } else { value }
 }
 
 const fn is_integral(rounding: Rounding) -> bool {
@@ -177,6 +186,30 @@ fn between_floats(to: Ty, from: Ty, mode: FloatMode, o: &mut impl Operands, lane
                 let [high, low] = [high, low].map(|a| u32::from(narrowed(to, mode, a)));
                 high << 16 | low
             });
+        }
+        (Ty::F32, Ty::E4m3x2 | Ty::E5m2x2) => {
+            let format = Fp8::of(to);
+            binary(o, lanes, |high: f32, low: f32| {
+                u16::from_be_bytes([high, low].map(|a| format.encode(without_negatives(mode, a))))
+            });
+        }
+        (Ty::F16x2, Ty::E4m3x2 | Ty::E5m2x2) => {
+            let format = Fp8::of(to);
+            unary(o, lanes, |pair: u32| {
+                let encoded = |bits: u32| format.encode(without_negatives(mode, widen(false, bits as u16)));
+                u16::from_be_bytes([encoded(pair >> 16), encoded(pair)])
+            });
+        }
+        (Ty::E4m3x2 | Ty::E5m2x2, Ty::F16x2) => {
+            let format = Fp8::of(from);
+            unary(o, lanes, |pair: u16| {
+                let decoded = |code: u8| u32::from(finish_half(false, mode, format.decode(code).to_bits()));
+                let [high, low] = pair.to_be_bytes().map(decoded);
+                high << 16 | low
+            });
+        }
+        (Ty::F32, Ty::Tf32) => {
+            unary(o, lanes, |a: f32| to_tf32(without_negatives(mode, a), mode.rounding, mode.finite));
         }
         (Ty::F32, Ty::F32) => unary(o, lanes, |a: f32| {
             let a = operand_f32(mode, a);

@@ -31,11 +31,12 @@ pub(super) fn finish_f32(mode: FloatMode, value: f32) -> f32 {
     let bits = if value.is_nan() { NAN_F32.to_bits() } else { value.to_bits() };
     let bits = if mode.ftz { flush_f32(bits) } else { bits };
     let value = f32::from_bits(bits);
-    match mode.sat {
-        false => value,
+    match (mode.sat, mode.relu) {
+        (false, false) => value,
+        (false, true) if value > 0.0 || value.is_nan() => value,
         // NaN fails the comparison and becomes zero.
-        true if value > 0.0 => value.min(1.0),
-        true => 0.0,
+        (true, _) if value > 0.0 => value.min(1.0),
+        _ => 0.0,
     }
 }
 
@@ -44,11 +45,11 @@ pub(super) fn operand_f32(mode: FloatMode, value: f32) -> f32 {
     if mode.ftz { f32::from_bits(flush_f32(value.to_bits())) } else { value }
 }
 
-/// What a mode with neither `.ftz` nor `.sat` leaves to do.
+/// What a mode with neither `.ftz` nor `.sat` nor `.relu` leaves to do.
 const PLAIN: FloatMode = FloatMode::DEFAULT;
 
 const fn is_plain(mode: FloatMode) -> bool {
-    !mode.ftz && !mode.sat
+    !mode.ftz && !mode.sat && !mode.relu
 }
 
 #[inline(always)]
@@ -100,7 +101,7 @@ fn soft_binary(ty: Ty, mode: FloatMode, f: SoftBinary, o: &mut impl Operands, la
 
 /// `add` to `copysign`.
 pub(super) fn arithmetic(op: FloatOp, ty: Ty, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
-    if matches!(ty, Ty::F16 | Ty::F16x2 | Ty::Bf16 | Ty::Bf16x2) {
+    if ty.is_half() {
         return half_float::arithmetic(op, ty, mode, o, lanes);
     }
     let nearest = mode.rounding == Rounding::Rn;
@@ -162,6 +163,21 @@ macro_rules! extremum {
 }
 extremum!(extremum_f32, f32);
 extremum!(extremum_f64, f64);
+
+/// `min` and `max` of three; `(largest, nan, abs)`.
+pub(super) fn extremum_of_three(
+    (largest, nan, abs): (bool, bool, bool),
+    ftz: bool,
+    o: &mut impl Operands,
+    lanes: LaneMask,
+) {
+    let mode = FloatMode { ftz, ..FloatMode::DEFAULT };
+    ternary(o, lanes, |a: f32, b: f32, c: f32| {
+        let [a, b, c] = [a, b, c].map(|x| operand_f32(mode, if abs { x.abs() } else { x }));
+        let pair = extremum_f32(largest, nan, false, a, b);
+        finish_f32(mode, extremum_f32(largest, nan, false, pair, c))
+    });
+}
 
 /// `fma`, and `mad` of floating-point types.
 pub(super) fn multiply_add(ty: Ty, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {

@@ -81,6 +81,9 @@ multiply_64! { u64, u128; i64, i128; }
 
 /// `add` to `max`.
 pub(super) fn arithmetic(op: IntOp, ty: Ty, o: &mut impl Operands, lanes: LaneMask) {
+    if matches!(ty, Ty::U16x2 | Ty::S16x2) {
+        return packed(op, ty, o, lanes);
+    }
     match op {
         // The sign plays no part in sums; one copy per width.
         IntOp::Add => match ty.bytes() {
@@ -97,7 +100,37 @@ pub(super) fn arithmetic(op: IntOp, ty: Ty, o: &mut impl Operands, lanes: LaneMa
         IntOp::Rem => for_integer!(ty, T => binary(o, lanes, <T as Divide>::remainder)),
         IntOp::Min => for_integer!(ty, T => binary(o, lanes, |a: T, b: T| a.min(b))),
         IntOp::Max => for_integer!(ty, T => binary(o, lanes, |a: T, b: T| a.max(b))),
+        IntOp::MinRelu => binary(o, lanes, |a: i32, b: i32| a.min(b).max(0)),
+        IntOp::MaxRelu => binary(o, lanes, |a: i32, b: i32| a.max(b).max(0)),
     }
+}
+
+/// Two 16-bit integers in a register.
+///
+/// # Panics
+/// On operations that the packed types do not have: the front end refuses them.
+fn packed(op: IntOp, ty: Ty, o: &mut impl Operands, lanes: LaneMask) {
+    match (op, ty) {
+        // The carry of the lower sum must not reach the upper.
+        (IntOp::Add, _) => binary(o, lanes, |a: u32, b: u32| {
+            (a.wrapping_add(b) & 0xffff) | (a & !0xffff).wrapping_add(b & !0xffff)
+        }),
+        (IntOp::Min, Ty::U16x2) => halves(o, lanes, u16::min),
+        (IntOp::Max, Ty::U16x2) => halves(o, lanes, u16::max),
+        (IntOp::Min, _) => halves(o, lanes, |a, b| (a as i16).min(b as i16) as u16),
+        (IntOp::Max, _) => halves(o, lanes, |a, b| (a as i16).max(b as i16) as u16),
+        (IntOp::MinRelu, _) => halves(o, lanes, |a, b| (a as i16).min(b as i16).max(0) as u16),
+        (IntOp::MaxRelu, _) => halves(o, lanes, |a, b| (a as i16).max(b as i16).max(0) as u16),
+        (other, _) => panic!("{other:?} does not exist for {ty:?}: the front end refuses it"),
+    }
+}
+
+#[inline(always)]
+fn halves(o: &mut impl Operands, lanes: LaneMask, f: impl Fn(u16, u16) -> u16) {
+    binary(o, lanes, |a: u32, b: u32| {
+        let half = |shift: u32| u32::from(f((a >> shift) as u16, (b >> shift) as u16)) << shift;
+        half(0) | half(16)
+    });
 }
 
 /// `abs`, `neg`; the lowest number stays itself.

@@ -14,8 +14,10 @@ mod integer;
 mod lanewise;
 pub mod memory;
 mod moves;
+mod narrow_float;
 pub mod print;
 mod soft;
+mod video;
 mod warp;
 
 #[cfg(test)]
@@ -68,11 +70,18 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         Op::Bfe(ty) => bits::extract(ty, o, lanes),
         Op::Bfi(ty) => bits::insert(ty, o, lanes),
         Op::Bmsk { wrap } => bits::mask(wrap, o, lanes),
+        Op::Szext { signed, wrap } => bits::extend(signed, wrap, o, lanes),
+        Op::Video(video) => video::scalar(video, o, lanes),
+        Op::VideoMad(video) => video::multiply_add(video, o, lanes),
+        Op::VideoSimd(video) => video::simd(video, o, lanes),
         Op::Fns => bits::find_nth_set(o, lanes),
         Op::Prmt(mode) => bits::permute(mode, o, lanes),
         Op::Float(op, ty, mode) => float::arithmetic(op, ty, mode, o, lanes),
         Op::FloatUnary(op, ty, mode) => float::single(op, ty, mode, o, lanes),
         Op::Fma(ty, mode) => float::multiply_add(ty, mode, o, lanes),
+        Op::Extremum3 { largest, nan, abs, ftz } => {
+            float::extremum_of_three((largest, nan, abs), ftz, o, lanes);
+        }
         Op::Cvt { to, from, mode } => convert::convert(to, from, mode, o, lanes),
         Op::TestP(property, ty) => compare::test_property(property, ty, instruction, o, lanes),
         Op::Setp { cmp, ty, combine, ftz } => {
@@ -89,6 +98,9 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         Op::Match { ty, all } => warp::match_values(ty, all, instruction, o, lanes),
         Op::Activemask => warp::active_mask(o, lanes),
         Op::Redux { op, ty } => warp::reduce(op, ty, instruction, o, lanes),
+        Op::ReduxFloat { largest, nan, abs } => {
+            warp::reduce_float((largest, nan, abs), instruction, o, lanes);
+        }
         Op::Elect => warp::elect(instruction, o, lanes),
         Op::Nop | Op::Nanosleep | Op::WarpSync | Op::Prefetch(_) | Op::Fence { .. } => {}
         Op::Load(_)
@@ -97,8 +109,11 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         | Op::Reduce { .. }
         | Op::Branch { .. }
         | Op::BranchIndexed { .. }
+        | Op::Call { .. }
+        | Op::Return { .. }
         | Op::Exit
         | Op::Trap
+        | Op::AssertFail { .. }
         | Op::Barrier(_)
         | Op::Print { .. } => panic!("line {}: {:?} is not a computation", instruction.line, instruction.op),
     }

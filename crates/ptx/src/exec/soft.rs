@@ -20,6 +20,8 @@ impl Format {
     pub const F16: Format = Format { precision: 11, exponent_bits: 5, nan: 0x7fff };
     /// The upper half of a single.
     pub const BF16: Format = Format { precision: 8, exponent_bits: 8, nan: 0x7fff };
+    /// The upper 19 bits of a single.
+    pub const TF32: Format = Format { precision: 11, exponent_bits: 8, nan: 0x3_ffff };
     /// IEEE single.
     pub const F32: Format = Format { precision: 24, exponent_bits: 8, nan: 0x7fff_ffff };
     /// IEEE double.

@@ -1,8 +1,9 @@
 //! Operations across the lanes of a warp: shuffles, votes, matches, reductions, election.
 
 use super::Operands;
+use super::float::{extremum_f32, finish_f32};
 use super::lanewise::{members, predicate_source, wide_source, write_predicate};
-use crate::isa::{AtomicOp, Instruction, Shuffle, Ty, Vote};
+use crate::isa::{AtomicOp, FloatMode, Instruction, Shuffle, Ty, Vote};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 
 /// `shfl` (PTX ISA, "shfl.sync": the pseudocode there). A source lane that does not take part is read all
@@ -110,6 +111,23 @@ pub(super) fn reduce(
         }
     };
     o.write(0, 0, lanes, &Row::splat(result));
+}
+
+/// `redux.sync` of f32: NaN is left out unless `nan`, and is canonical when nothing else is there.
+pub(super) fn reduce_float(
+    (largest, nan, abs): (bool, bool, bool),
+    instruction: &Instruction,
+    o: &mut impl Operands,
+    lanes: LaneMask,
+) {
+    let members = members(instruction, o, 1, lanes);
+    let values = o.source(0, 0);
+    let magnitude = |value: f32| if abs { value.abs() } else { value };
+    let result = lanes_of(members)
+        .map(|lane| magnitude(f32::from_bits(values.0[lane])))
+        .reduce(|a, b| extremum_f32(largest, nan, false, a, b));
+    let result = finish_f32(FloatMode::DEFAULT, result.unwrap_or(0.0));
+    o.write(0, 0, lanes, &Row::splat(result.to_bits()));
 }
 
 /// `activemask`.

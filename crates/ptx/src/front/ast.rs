@@ -2,6 +2,7 @@
 
 pub use super::diagnostic::Place;
 pub use super::names::{Name, Names};
+pub use crate::ir::Source;
 use crate::isa::Ty;
 
 /// A whole text.
@@ -21,6 +22,23 @@ pub struct Module {
     pub address_size_place: Place,
     /// Variables and functions in order.
     pub items: Vec<Item>,
+    /// Lines of the text.
+    pub lines: u32,
+    /// The texts that it was linked from, when there are several.
+    pub sources: Vec<Source>,
+    /// Bytes from which a kernel's `malloc` serves (`cudaLimitMallocHeapSize`).
+    pub heap_bytes: u64,
+}
+
+/// Bytes of the heap unless somebody says otherwise: the default of `cudaLimitMallocHeapSize` (CUDA C++ Programming
+/// Guide, "Heap Memory Allocation").
+pub const DEFAULT_HEAP_BYTES: u64 = 8 << 20;
+
+impl Module {
+    /// The text of a line and its line there.
+    pub fn source(&self, line: u32) -> (&str, u32) {
+        Source::of_line(&self.sources, line).unwrap_or((&self.name, line))
+    }
 }
 
 /// Something at the top level.
@@ -190,7 +208,23 @@ pub enum Statement {
         name: Name,
         /// Where.
         place: Place,
+        /// What it says.
+        hint: CallHint,
     },
+}
+
+/// What an indirect call is told of the functions that it may reach.
+#[derive(Clone, Debug)]
+pub enum CallHint {
+    /// What they take and return.
+    Prototype {
+        /// Return parameters.
+        returns: Vec<Variable>,
+        /// Parameters.
+        params: Vec<Variable>,
+    },
+    /// Which they are.
+    Targets(Vec<(Name, Place)>),
 }
 
 /// `@p` or `@!p`.
@@ -252,6 +286,8 @@ pub enum OperandKind {
     Offset(Name, i64),
     /// A constant.
     Value(Value),
+    /// `-r` of a register, possibly of a part of it (`vmad`).
+    Negated(Box<OperandKind>),
     /// `_`
     Sink,
     /// `p|q`

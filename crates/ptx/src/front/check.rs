@@ -27,8 +27,25 @@ pub(crate) const fn word(ty: Ty) -> &'static str {
         Ty::Bf16x2 => "bf16x2",
         Ty::F32 => "f32",
         Ty::F64 => "f64",
+        Ty::U16x2 => "u16x2",
+        Ty::S16x2 => "s16x2",
+        Ty::Tf32 => "tf32",
+        Ty::E4m3x2 => "e4m3x2",
+        Ty::E5m2x2 => "e5m2x2",
         Ty::Pred => "pred",
     }
+}
+
+/// The type of a modifier: those that registers are declared with, and those that only instructions have.
+fn instruction_type(word: &str) -> Option<Ty> {
+    type_of(word).or(match word {
+        "u16x2" => Some(Ty::U16x2),
+        "s16x2" => Some(Ty::S16x2),
+        "tf32" => Some(Ty::Tf32),
+        "e4m3x2" => Some(Ty::E4m3x2),
+        "e5m2x2" => Some(Ty::E5m2x2),
+        _ => None,
+    })
 }
 
 /// Whether a type says nothing but its size.
@@ -142,7 +159,7 @@ impl<'a> Modifiers<'a> {
 
     /// Takes the first type, which must be one of `allowed`.
     pub(crate) fn ty(&mut self, allowed: &[Ty]) -> Result<Ty, Fail> {
-        let first = self.left().find_map(|(n, word)| type_of(word).map(|ty| (n, ty)));
+        let first = self.left().find_map(|(n, word)| instruction_type(word).map(|ty| (n, ty)));
         match first {
             Some((n, ty)) if allowed.contains(&ty) => {
                 self.taken |= 1 << n;

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::ast::Module;
+
 /// A place in the text: line and column, both from 1; the column counts bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub struct Place {
@@ -104,6 +106,15 @@ impl Diagnostics {
         Diagnostics(
             failures.into_iter().map(|failure| Diagnostic { name: name.to_string(), ..*failure }).collect(),
         )
+    }
+
+    /// As [`Diagnostics::new`], for a module that may be of several texts.
+    pub(crate) fn of_module(module: &Module, failures: impl IntoIterator<Item = Fail>) -> Self {
+        let place = |failure: Fail| {
+            let (name, line) = module.source(failure.line);
+            Diagnostic { name: name.to_string(), line, ..*failure }
+        };
+        Diagnostics(failures.into_iter().map(place).collect())
     }
 
     /// Whether the text is good PTX as far as looked at, and only asks for what is not executed.

@@ -10,7 +10,9 @@
 pub mod ast;
 mod check;
 mod diagnostic;
+mod heap;
 mod lexer;
+pub mod link;
 mod lower;
 mod names;
 mod parser;

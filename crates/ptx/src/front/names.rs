@@ -29,6 +29,11 @@ impl Names {
         &self.text[start..self.ends[at] as usize]
     }
 
+    /// Every word, in the order of their names.
+    pub(crate) fn all(&self) -> impl Iterator<Item = &str> {
+        (0..self.ends.len() as u32).map(|name| self.text(Name(name)))
+    }
+
     /// The name of a word that is interned already.
     pub fn get(&self, word: &str) -> Option<Name> {
         let slot = self.slot_of(word);

@@ -70,6 +70,7 @@ fn instruction(inst: &VInst, function: &Function, seen: &mut Vec<u32>) -> String
             VSrc::Const(Constant::Bits(bits)) => format!("{bits:#x}"),
             VSrc::Const(Constant::Symbol { symbol, addend }) => format!("symbol {symbol}+{addend}"),
             VSrc::Const(Constant::Param { offset }) => format!("param {offset}"),
+            VSrc::Const(Constant::StackBase) => "stack".to_string(),
             VSrc::PredConst(value) => value.to_string(),
         })
         .collect();
@@ -119,7 +120,7 @@ fn saxpy() {
             14: v13:B64 = Mov(U64) v3:B64
             15: v14:B64 = Int(Add, S64) v13:B64, v10:B64
             16: v15:F32 = Load(MemoryMode { space: Global, ty: F32, vector: 1, cache: All, ordering: Weak, scope: Cta }) v14:B64
-            17: v16:F32 = Fma(F32, FloatMode { rounding: Rn, ftz: false, sat: false }) v12:F32, v1:F32, v15:F32
+            17: v16:F32 = Fma(F32, FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false }) v12:F32, v1:F32, v15:F32
             18: Store(MemoryMode { space: Global, ty: F32, vector: 1, cache: All, ordering: Weak, scope: Cta }) v14:B64, v16:F32
             19: Exit
         "#]],
@@ -135,13 +136,13 @@ fn narrow_values_are_extended_to_the_register() {
             0: v0:B16 = Load(MemoryMode { space: Global, ty: U8, vector: 1, cache: All, ordering: Weak, scope: Cta }) v1:B64 offset 3
             1: v2:B32 = Load(MemoryMode { space: Global, ty: S8, vector: 1, cache: All, ordering: Weak, scope: Cta }) v1:B64
             2: v3:S16 = Load(MemoryMode { space: Global, ty: S16, vector: 1, cache: All, ordering: Weak, scope: Cta }) v1:B64
-            3: v4:B64 = Cvt { to: S64, from: S16, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } v3:S16
+            3: v4:B64 = Cvt { to: S64, from: S16, mode: FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false } } v3:S16
             4: v5:B32 = Load(MemoryMode { space: Global, ty: B32, vector: 1, cache: All, ordering: Weak, scope: Cta }) v1:B64
-            5: v6:B64 = Cvt { to: U64, from: U32, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } v5:B32
-            6: v7:B32 = Cvt { to: S32, from: S8, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } v2:B32
-            7: v8:B16 = Cvt { to: U16, from: U32, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } v2:B32
-            8: v9:U8 = Cvt { to: U8, from: U32, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } v2:B32
-            9: v10:B64 = Cvt { to: U64, from: U8, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } v9:U8
+            5: v6:B64 = Cvt { to: U64, from: U32, mode: FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false } } v5:B32
+            6: v7:B32 = Cvt { to: S32, from: S8, mode: FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false } } v2:B32
+            7: v8:B16 = Cvt { to: U16, from: U32, mode: FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false } } v2:B32
+            8: v9:U8 = Cvt { to: U8, from: U32, mode: FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false } } v2:B32
+            9: v10:B64 = Cvt { to: U64, from: U8, mode: FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false } } v9:U8
             10: Store(MemoryMode { space: Global, ty: U8, vector: 1, cache: All, ordering: Weak, scope: Cta }) v1:B64, v10:B64 offset -1
             11: Exit
         "#]],
@@ -157,8 +158,8 @@ fn parameters_are_constants() {
            mov.b64 %rd1, s; cvta.param.u64 %rd2, %rd1; ld.param.u32 %r2, [%rd1+4];
          }",
         expect![[r#"
-            0: v0:B32 = Cvt { to: S32, from: S8, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } param 0
-            1: v1:B16 = Cvt { to: U32, from: U8, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } param 0
+            0: v0:B32 = Cvt { to: S32, from: S8, mode: FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false } } param 0
+            1: v1:B16 = Cvt { to: U32, from: U8, mode: FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false } } param 0
             2: v2:F32 = Mov(F32) param 24
             3: v3:F32 = Mov(F32) param 28
             4: v4:F64 = Mov(F64) param 40
@@ -214,7 +215,7 @@ fn vectors_pack_and_unpack() {
             3: _, v7:B32 = Unpack { whole: B64, pieces: 2 } v6:B64
             4: v8:B16, v9:B16 = Unpack { whole: B32, pieces: 2 } v4:B32
             5: v10:F32, v11:F32 = Load(MemoryMode { space: Global, ty: F32, vector: 2, cache: All, ordering: Weak, scope: Cta }) v3:B64
-            6: v0:F32 = Float(Add, F32, FloatMode { rounding: Rn, ftz: false, sat: false }) v10:F32, v11:F32
+            6: v0:F32 = Float(Add, F32, FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false }) v10:F32, v11:F32
             7: Exit
         "#]],
     );
@@ -380,7 +381,7 @@ fn prints_load_their_arguments() {
         6: v5:B32 = Load(MemoryMode { space: Generic, ty: B32, vector: 1, cache: All, ordering: Weak, scope: Cta }) v4:B64
         7: v6:F64 = Load(MemoryMode { space: Generic, ty: F64, vector: 1, cache: All, ordering: Weak, scope: Cta }) v4:B64 offset 8
         8: v7:B64 = Load(MemoryMode { space: Generic, ty: B64, vector: 1, cache: All, ordering: Weak, scope: Cta }) v4:B64 offset 16
-        9: Print { format: 0 } v5:B32, v6:F64, v7:B64
+        9: Print { format: 0, from: 0 } v5:B32, v6:F64, v7:B64
         10: v8:B32 = Mov(B32) 0x3
         11: v9:B32 = Mov(B32) v8:B32
         12: Exit
@@ -441,18 +442,16 @@ fn barriers_and_exchanges() {
 #[test]
 fn halves() {
     check(
-        "add.rn.f16 %h1, %h2, %h3; fma.rn.ftz.bf16x2 %r1, %r2, %r3, %r4; setp.ltu.f16 %p1, %h1, %h2;
+        "add.rn.f16 %h1, %h2, %h3; fma.rn.relu.bf16x2 %r1, %r2, %r3, %r4; setp.ltu.f16 %p1, %h1, %h2;
          cvt.rn.f16x2.f32 %r1, %f1, %f2; cvt.f32.bf16 %f1, %h1; ex2.approx.f16 %h1, %h2;",
         expect![[r#"
-            0: v0:B16 = Float(Add, F16, FloatMode { rounding: Rn, ftz: false, sat: false }) v1:B16, v2:B16
-            1: v3:B32 = Fma(Bf16x2, FloatMode { rounding: Rn, ftz: true, sat: false }) v4:B32, v5:B32, v6:B32
+            0: v0:B16 = Float(Add, F16, FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false }) v1:B16, v2:B16
+            1: v3:B32 = Fma(Bf16x2, FloatMode { rounding: Rn, ftz: false, sat: false, relu: true, finite: false }) v4:B32, v5:B32, v6:B32
             2: v7:Pred = Setp { cmp: Ltu, ty: F16, combine: None, ftz: false } v0:B16, v1:B16
-            3: v8:F16 = Cvt { to: F16, from: F32, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } v9:F32
-            4: v10:F16 = Cvt { to: F16, from: F32, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } v11:F32
-            5: v3:B32 = Pack { whole: B32, pieces: 2 } v8:F16, v10:F16
-            6: v11:F32 = Cvt { to: F32, from: Bf16, mode: FloatMode { rounding: Rn, ftz: false, sat: false } } v0:B16
-            7: v0:B16 = FloatUnary(Ex2Approx, F16, FloatMode { rounding: Rn, ftz: false, sat: false }) v1:B16
-            8: Exit
+            3: v3:B32 = Cvt { to: F16x2, from: F32, mode: FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false } } v8:F32, v9:F32
+            4: v8:F32 = Cvt { to: F32, from: Bf16, mode: FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false } } v0:B16
+            5: v0:B16 = FloatUnary(Ex2Approx, F16, FloatMode { rounding: Rn, ftz: false, sat: false, relu: false, finite: false }) v1:B16
+            6: Exit
         "#]],
     );
 }

@@ -3,7 +3,9 @@
 mod instruction;
 mod op;
 mod types;
+mod video;
 
 pub use instruction::*;
 pub use op::*;
 pub use types::*;
+pub use video::*;

@@ -5,6 +5,7 @@
 //! unspecified on read and zero- or sign-extended (by the instruction's type) on write.
 
 use super::types::*;
+use super::video::{ScalarVideo, SimdVideo, VideoMad};
 
 /// Which part of a product is kept.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -30,6 +31,10 @@ pub enum IntOp {
     Rem,
     Min,
     Max,
+    /// `min.relu`: negative results become zero; s32 and s16x2.
+    MinRelu,
+    /// `max.relu`.
+    MaxRelu,
 }
 
 /// One-operand integer arithmetic.
@@ -169,7 +174,7 @@ pub enum Op {
     Select(Ty),
     /// dst0 = src2 >= 0 ? src0 : src1 (`slct`); `test` is s32 or f32.
     SelectSign { ty: Ty, test: Ty, ftz: bool },
-    /// dst0 = src0 op src1.
+    /// dst0 = src0 op src1; the packed 16-bit types too (add, min, max).
     Int(IntOp, Ty),
     /// dst0 = op src0.
     IntUnary(IntUnary, Ty),
@@ -208,6 +213,8 @@ pub enum Op {
     Bfi(Ty),
     /// dst0 = mask at src0 of length src1.
     Bmsk { wrap: bool },
+    /// dst0 = the low src1 bits of src0, extended.
+    Szext { signed: bool, wrap: bool },
     /// dst0 = position of the src2-th set bit of src0 from src1 (`fns.b32`).
     Fns,
     /// dst0 = bytes of src0, src1 picked by src2.
@@ -216,20 +223,31 @@ pub enum Op {
     Dp4a { a_signed: bool, b_signed: bool },
     /// dst0 = src2 + dot of two 16-bit with two 8-bit values.
     Dp2a { a_signed: bool, b_signed: bool, hi: bool },
-    /// dst0 = src0 op src1 in f32, f64 (f16 family later).
+    /// dst0 = scalar video operation on parts of src0 and src1; src2 when a second operation or a merge follows.
+    Video(ScalarVideo),
+    /// dst0 = product of parts of src0 and src1, plus src2.
+    VideoMad(VideoMad),
+    /// dst0 = the same operation on two half-words or four bytes picked from src0 and src1; src2 is merged with or
+    /// added to.
+    VideoSimd(SimdVideo),
+    /// dst0 = src0 op src1 in a floating-point type, packed halves included.
     Float(FloatOp, Ty, FloatMode),
     /// dst0 = op src0.
     FloatUnary(FloatUnary, Ty, FloatMode),
     /// dst0 = src0 * src1 + src2, one rounding.
     Fma(Ty, FloatMode),
+    /// dst0 = least or greatest of src0, src1, src2 in f32, of magnitudes when `abs`.
+    Extremum3 { largest: bool, nan: bool, abs: bool, ftz: bool },
     /// dst0 predicate = test of src0.
     TestP(TestP, Ty),
-    /// dst0 = src0 converted.
+    /// dst0 = src0 converted. A pair made of two f32 takes its upper element from src0, its lower from src1.
     Cvt { to: Ty, from: Ty, mode: FloatMode },
     /// dst0 predicate (and dst1 = the complement's combination when present) =
-    /// (src0 cmp src1) combined with predicate src2 when `combine` is given.
+    /// (src0 cmp src1) combined with predicate src2 when `combine` is given. Of packed halves dst0 is the answer
+    /// for the lower, dst1 for the upper.
     Setp { cmp: Compare, ty: Ty, combine: Option<BoolOp>, ftz: bool },
-    /// As [`Op::Setp`] but dst0 is `to`: all ones or zero (u32, s32), 1.0 or 0.0 (f32).
+    /// As [`Op::Setp`] but dst0 is `to`: all ones or zero of an integer type, 1.0 or 0.0 of a floating-point one.
+    /// Packed halves give two answers, of 16 bits each.
     Set { cmp: Compare, to: Ty, ty: Ty, combine: Option<BoolOp>, ftz: bool },
     /// dst0 = src0 op src1, predicates.
     PredLogic(Logic),
@@ -255,6 +273,14 @@ pub enum Op {
     Branch { uniform: bool },
     /// Jump to `targets[src0]` of the program's branch tables (`brx.idx`).
     BranchIndexed { table: u32 },
+    /// Call of a function that has code of its own. Each lane goes to the entry in `table` (of the program's branch
+    /// tables) whose function has the address src0; without src0 the table has one entry. They come back to the
+    /// instruction's target. `saves`: the caller may be entered again before that (before allocation only).
+    Call { table: u32, saves: bool },
+    /// The end of such a function: each lane goes to entry src0 of `table`, where it was called.
+    Return { table: u32 },
+    /// As [`Op::Trap`], for an assertion: `assertion` indexes the program's assertions, src0 is its line.
+    AssertFail { assertion: u32 },
     /// The lanes end.
     Exit,
     /// The lanes stop the kernel with an error.
@@ -276,10 +302,13 @@ pub enum Op {
     Activemask,
     /// dst0 = reduction of src0 over the members src1 (`redux.sync`; add min max and or xor).
     Redux { op: AtomicOp, ty: Ty },
+    /// dst0 = least or greatest f32 of src0 over the members src1, of magnitudes when `abs`.
+    ReduxFloat { largest: bool, nan: bool, abs: bool },
     /// dst1 predicate = I am the elected lane; dst0 = its id (`elect.sync`).
     Elect,
-    /// Prints `format` (index into the program's formats) with the rows in src.
-    Print { format: u32 },
+    /// Hands the arguments of `format` (index into the program's formats) over from number `from` on, as many as
+    /// there are sources; prints when the last is there.
+    Print { format: u32, from: u8 },
     /// `nanosleep src0`.
     Nanosleep,
     /// No effect.

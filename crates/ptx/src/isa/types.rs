@@ -23,6 +23,16 @@ pub enum Ty {
     Bf16x2,
     F32,
     F64,
+    /// Two unsigned integers of 16 bits in a 32-bit register.
+    U16x2,
+    /// Two signed integers of 16 bits in a 32-bit register.
+    S16x2,
+    /// f32 with a significand of 11 bits, in a 32-bit register; only ever converted to.
+    Tf32,
+    /// Two 8-bit numbers with 4 bits of exponent and 3 of fraction; only ever converted.
+    E4m3x2,
+    /// Two 8-bit numbers with 5 bits of exponent and 2 of fraction; only ever converted.
+    E5m2x2,
     Pred,
 }
 
@@ -31,8 +41,9 @@ impl Ty {
     pub const fn bytes(self) -> usize {
         match self {
             Ty::U8 | Ty::S8 | Ty::B8 | Ty::Pred => 1,
-            Ty::U16 | Ty::S16 | Ty::B16 | Ty::F16 | Ty::Bf16 => 2,
-            Ty::U32 | Ty::S32 | Ty::B32 | Ty::F32 | Ty::F16x2 | Ty::Bf16x2 => 4,
+            Ty::U16 | Ty::S16 | Ty::B16 | Ty::F16 | Ty::Bf16 | Ty::E4m3x2 | Ty::E5m2x2 => 2,
+            Ty::U32 | Ty::S32 | Ty::B32 | Ty::F32 | Ty::Tf32 => 4,
+            Ty::F16x2 | Ty::Bf16x2 | Ty::U16x2 | Ty::S16x2 => 4,
             Ty::U64 | Ty::S64 | Ty::B64 | Ty::F64 => 8,
             Ty::B128 => 16,
         }
@@ -52,9 +63,25 @@ impl Ty {
         matches!(self, Ty::S8 | Ty::S16 | Ty::S32 | Ty::S64)
     }
 
-    /// Whether the value is a floating-point number (packed halves included).
+    /// Whether the value is a floating-point number, or two in one register.
     pub const fn is_float(self) -> bool {
-        matches!(self, Ty::F16 | Ty::F16x2 | Ty::Bf16 | Ty::Bf16x2 | Ty::F32 | Ty::F64)
+        self.is_half() || matches!(self, Ty::F32 | Ty::F64 | Ty::Tf32 | Ty::E4m3x2 | Ty::E5m2x2)
+    }
+
+    /// Whether the value is a 16-bit floating-point number, or two in one register.
+    pub const fn is_half(self) -> bool {
+        matches!(self, Ty::F16 | Ty::F16x2 | Ty::Bf16 | Ty::Bf16x2)
+    }
+
+    /// The type of the two elements of a 32-bit register; nothing for a scalar.
+    pub const fn element(self) -> Option<Ty> {
+        match self {
+            Ty::F16x2 => Some(Ty::F16),
+            Ty::Bf16x2 => Some(Ty::Bf16),
+            Ty::U16x2 => Some(Ty::U16),
+            Ty::S16x2 => Some(Ty::S16),
+            _ => None,
+        }
     }
 }
 
@@ -96,11 +123,16 @@ pub struct FloatMode {
     pub ftz: bool,
     /// Clamp the result to [0, 1], NaN to 0 (`.sat`).
     pub sat: bool,
+    /// Negative results become zero, NaN stays (`.relu`).
+    pub relu: bool,
+    /// Results beyond the largest finite number become that number, NaN stays (`.satfinite`).
+    pub finite: bool,
 }
 
 impl FloatMode {
     /// Round to nearest even, subnormals kept, no clamping.
-    pub const DEFAULT: FloatMode = FloatMode { rounding: Rounding::Rn, ftz: false, sat: false };
+    pub const DEFAULT: FloatMode =
+        FloatMode { rounding: Rounding::Rn, ftz: false, sat: false, relu: false, finite: false };
 }
 
 /// Comparison of `setp`, `set` and `slct`; the `u` forms are true when an operand is NaN.

@@ -9,7 +9,7 @@ use super::warp::{Warp, WarpOperands};
 use super::{Counts, Launch};
 use crate::exec::print::{self, Argument};
 use crate::exec::{Operands, WarpContext, execute, guarded, predicate_source, write_predicate};
-use crate::isa::{Barrier, Instruction, Op, Src};
+use crate::isa::{Barrier, Instruction, MAX_SRC, Op, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 use crate::simt::SimtStack;
 
@@ -46,7 +46,12 @@ impl Cta {
         let mut cta = Cta {
             ctaid,
             warps: vec![
-                Warp { stack: SimtStack::new(0), context: WarpContext::default(), waiting: false };
+                Warp {
+                    stack: SimtStack::new(0),
+                    context: WarpContext::default(),
+                    waiting: false,
+                    printing: Vec::new()
+                };
                 warps
             ],
             live_warps: 0,
@@ -188,7 +193,13 @@ impl Cta {
                         ),
                         other => unreachable!("{other:?} is no memory operation"),
                     };
-                    done.map_err(|(lane, kind)| self.stop(launch, kind, instruction, number, lane))?;
+                    done.map_err(|(lane, kind)| {
+                        let overflow = matches!(kind, FaultKind::OutOfBounds { .. })
+                            && kernel.overflows_stack(instruction);
+                        let limit = kernel.stack_bytes;
+                        let kind = if overflow { FaultKind::StackOverflow { limit } } else { kind };
+                        self.stop(launch, kind, instruction, number, lane)
+                    })?;
                     self.warps[number].stack.advance();
                 }
                 Op::Exit if lanes != 0 => self.exit(launch, number, lanes),
@@ -196,31 +207,41 @@ impl Cta {
                     let lane = lanes.trailing_zeros() as usize;
                     return Err(self.stop(launch, FaultKind::Trap, instruction, number, lane));
                 }
+                Op::AssertFail { assertion } if lanes != 0 => {
+                    let lane = lanes.trailing_zeros() as usize;
+                    let line = operands.source(0, 0).0[lane];
+                    let what = kernel.assertions[*assertion as usize].describe(line);
+                    return Err(self.stop(launch, FaultKind::Assertion { what }, instruction, number, lane));
+                }
+                Op::Call { table, .. } => self.call(launch, *table, instruction, number, lanes)?,
+                Op::Return { table } => self.branch_indexed(launch, *table, instruction, number, lanes)?,
                 Op::Barrier(form) if lanes != 0 => {
                     self.meet(launch, world, number, *form, instruction, lanes)?;
                 }
                 Op::BranchIndexed { table } => {
                     self.branch_indexed(launch, *table, instruction, number, lanes)?;
                 }
-                Op::Print { format } => {
-                    let format = &kernel.formats[*format as usize];
+                Op::Print { format, from } => {
+                    let (format, from) = (&kernel.formats[*format as usize], usize::from(*from));
+                    warp.printing.resize_with(WARP_LANES, Vec::new);
                     for lane in lanes_of(lanes) {
-                        let mut arguments = [Argument { bits: 0, wide: false }; crate::isa::MAX_SRC];
-                        let given = &format.arguments[..format.arguments.len().min(arguments.len())];
-                        for (slot, ty) in given.iter().enumerate() {
+                        let arguments = &mut warp.printing[lane];
+                        arguments.truncate(from);
+                        for (slot, ty) in format.arguments[from..].iter().take(MAX_SRC).enumerate() {
                             let wide = ty.rows() == 2;
                             let hi = if wide { operands.source(slot, 1).0[lane] } else { 0 };
                             let bits = u64::from(hi) << 32 | u64::from(operands.source(slot, 0).0[lane]);
-                            arguments[slot] = Argument { bits, wide };
+                            arguments.push(Argument { bits, wide });
                         }
-                        let text = print::format(&format.text, &arguments[..given.len()], |address| {
-                            world.global.text(address)
-                        });
-                        world.printed.push_str(&text);
+                        if arguments.len() == format.arguments.len() {
+                            let text =
+                                print::format(&format.text, arguments, |address| world.global.text(address));
+                            world.printed.push_str(&text);
+                        }
                     }
                     warp.stack.advance();
                 }
-                Op::Exit | Op::Trap | Op::Barrier(_) => warp.stack.advance(),
+                Op::Exit | Op::Trap | Op::AssertFail { .. } | Op::Barrier(_) => warp.stack.advance(),
                 _ => {
                     warp.context.clock = world.counts.warp_instructions;
                     warp.context.nanoseconds = world.counts.warp_instructions;
@@ -355,7 +376,39 @@ impl Cta {
             };
             chosen[lane] = *target;
         }
-        self.warps[number].stack.branch_indexed(&chosen, instruction.reconverge);
+        let stack = &mut self.warps[number].stack;
+        match instruction.op {
+            Op::Return { .. } => stack.ret(&chosen),
+            _ => stack.branch_indexed(&chosen, instruction.reconverge),
+        }
+        Ok(())
+    }
+
+    fn call(
+        &mut self,
+        launch: &Launch<'_>,
+        table: u32,
+        instruction: &Instruction,
+        number: usize,
+        lanes: LaneMask,
+    ) -> Result<(), Stop> {
+        let kernel = launch.kernel;
+        let mut functions = [0; WARP_LANES];
+        if instruction.src[0] == Src::None {
+            functions.fill(kernel.branch_tables[table as usize][0]);
+        } else {
+            let operands =
+                operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
+            for lane in lanes_of(lanes) {
+                let (lo, hi) = (operands.source(0, 0).0[lane], operands.source(0, 1).0[lane]);
+                let address = u64::from(hi) << 32 | u64::from(lo);
+                let Some(function) = kernel.function_at(table, address) else {
+                    return Err(self.stop(launch, FaultKind::BadCall { address }, instruction, number, lane));
+                };
+                functions[lane] = function;
+            }
+        }
+        self.warps[number].stack.call(&functions, instruction.reconverge);
         Ok(())
     }
 }

@@ -14,6 +14,8 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Where; absent when it is no single place's doing.
     pub place: Option<Place>,
+    /// The text that the place is in, when the kernel is linked from several.
+    pub text: Option<String>,
 }
 
 /// Where in a launch something happened.
@@ -77,6 +79,21 @@ pub enum FaultKind {
     },
     /// The kernel asked to be stopped (`trap`).
     Trap,
+    /// A condition that the program asserts does not hold (`__assertfail`).
+    Assertion {
+        /// What is said of it.
+        what: String,
+    },
+    /// A thread's stack is full.
+    StackOverflow {
+        /// Its size in bytes.
+        limit: u32,
+    },
+    /// A call of an address that no function of the right prototype has.
+    BadCall {
+        /// The address.
+        address: u64,
+    },
     /// The instruction limit was reached.
     InstructionLimit {
         /// The limit, in warp instructions.
@@ -113,7 +130,11 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "kernel {}", self.kernel)?;
         if let Some(Place { line, cta: [cx, cy, cz], thread: [x, y, z] }) = self.place {
-            write!(f, ", line {line}, CTA ({cx}, {cy}, {cz}), thread ({x}, {y}, {z})")?;
+            write!(f, ", line {line}")?;
+            if let Some(text) = &self.text {
+                write!(f, " of {text}")?;
+            }
+            write!(f, ", CTA ({cx}, {cy}, {cz}), thread ({x}, {y}, {z})")?;
         }
         write!(f, ": {}", self.kind)
     }
@@ -143,6 +164,13 @@ impl fmt::Display for FaultKind {
                 list(f, warps)
             }
             FaultKind::Trap => write!(f, "trap"),
+            FaultKind::Assertion { what } => write!(f, "{what}"),
+            FaultKind::StackOverflow { limit } => {
+                write!(f, "stack overflow: a thread has {limit} bytes (cudaLimitStackSize)")
+            }
+            FaultKind::BadCall { address } => {
+                write!(f, "call of address {address:#x}, where no function of this prototype is")
+            }
             FaultKind::InstructionLimit { limit, warps } => {
                 write!(f, "not finished after {limit} warp instructions")?;
                 list(f, warps)

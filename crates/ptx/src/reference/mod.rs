@@ -110,7 +110,8 @@ impl Launch<'_> {
     /// Line of an instruction; that of the last one for the end.
     fn line(&self, pc: Pc) -> u32 {
         let code = &self.kernel.code;
-        code.get(pc as usize).or(code.last()).map_or(0, |instruction| instruction.line)
+        let line = code.get(pc as usize).or(code.last()).map_or(0, |instruction| instruction.line);
+        self.kernel.source(line).1
     }
 
     /// Index of a thread by its number in the CTA.
@@ -177,7 +178,12 @@ impl<'a> Executor<'a> {
     /// The first [`Fault`] met; memory holds what was written before it.
     pub fn run(self) -> Result<Summary, Fault> {
         let Executor { launch, memory, options, observer } = self;
-        let name = |(kind, place): Stop| Fault { kernel: launch.kernel.name.clone(), kind, place };
+        let name = |(kind, place): Stop| {
+            let kernel = launch.kernel;
+            let source = place.map(|place| kernel.source(place.line));
+            let place = place.zip(source.as_ref()).map(|(place, (_, line))| Place { line: *line, ..place });
+            Fault { kernel: kernel.name.clone(), kind, place, text: source.and_then(|(text, _)| text) }
+        };
         check(&launch).map_err(|reason| name((FaultKind::BadLaunch { reason }, None)))?;
         let mut world = World { global: memory, counts: Counts::default(), printed: String::new(), observer };
         run_ctas(&launch, &mut world, options).map_err(name)?;

@@ -24,8 +24,13 @@ impl Session {
     /// # Panics
     /// When it does not load, with the diagnostics.
     pub fn new(text: &str) -> Self {
-        let module =
-            load("test.ptx", text, &back::Options::default()).unwrap_or_else(|error| panic!("{error}"));
+        Session::of_module(
+            load("test.ptx", text, &back::Options::default()).unwrap_or_else(|error| panic!("{error}")),
+        )
+    }
+
+    /// Takes a module that was loaded in another way.
+    pub fn of_module(module: Module) -> Self {
         let mut memory = GlobalMemory::new();
         let variables = place_variables(&module.variables, &mut memory);
         let options = Options { instruction_limit: Some(50_000_000), ..Options::default() };

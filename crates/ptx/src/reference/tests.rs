@@ -457,6 +457,94 @@ fn module_variables_and_printing() {
     assert_eq!(summary.printed, "v=20 0.00\nv=30 1.00\n");
 }
 
+/// Half-precision and video instructions from text to memory: widths of operands, registers and results.
+#[test]
+fn narrow_arithmetic_reaches_memory() {
+    let mut session = Session::of_body(
+        ".reg .b128 %q<3>;
+         mov.f32 %f1, 0f3FC00000; mov.f32 %f2, 0fC0000000;
+         cvt.rn.f16x2.f32 %r1, %f1, %f2; st.global.b32 [%out], %r1;
+         cvt.rn.relu.bf16x2.f32 %r2, %f1, %f2; st.global.b32 [%out+4], %r2;
+         fma.rn.relu.f16x2 %r3, %r1, %r1, %r1; st.global.b32 [%out+8], %r3;
+         setp.lt.f16x2 %p1|%p2, %r1, %r3; selp.b32 %r4, 1, 0, %p1; selp.b32 %r5, 2, 0, %p2;
+         or.b32 %r4, %r4, %r5; st.global.b32 [%out+12], %r4;
+         cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2; cvt.u32.u16 %r6, %h1; st.global.b32 [%out+16], %r6;
+         cvt.rn.f16x2.e4m3x2 %r7, %h1; st.global.b32 [%out+20], %r7;
+         mov.b32 {%h2, %h3}, %r1; add.f32.f16 %f3, %h3, %f2; st.global.f32 [%out+24], %f3;
+         vabsdiff4.u32.u32.u32.add %r8, %r1, %r3, %r4; st.global.b32 [%out+28], %r8;
+         vmad.s32.s32.s32 %r9, -%r4.b0, %r6.h0, %r5; st.global.b32 [%out+32], %r9;
+         mov.b64 %rd1, {%f1, %f2}; fma.rn.f32x2 %rd2, %rd1, %rd1, %rd1; st.global.b64 [%out+40], %rd2;
+         mov.b128 %q1, {%rd2, %rd1}; mov.b128 %q2, %q1; mov.b128 {_, %rd3}, %q2; st.global.b64 [%out+48], %rd3;
+         @%p2 min.f32 %f4, %f1, %f2, %f3; st.global.f32 [%out+56], %f4;
+         red.global.add.noftz.f16x2 [%out+60], %r1; atom.global.add.noftz.bf16 %h4, [%out+64], %h3;
+         ret;",
+    );
+    let words = session.run(1, 1, 17).unwrap_or_else(|fault| panic!("{fault}"));
+    // 1.5 is 0x3e00 (f16), 0x3fc0 (bf16), 0x3c (e4m3); -2 is 0xc000, 0xc000, 0xc0.
+    // fma: 1.5 * 1.5 + 1.5 = 3.75 (0x4380), 4 - 2 = 2 (0x4000).
+    let pair = 0x3e00_c000;
+    let expected = [
+        pair,
+        0x3fc0_0000,
+        0x4380_4000,
+        3,
+        0x3cc0,
+        pair,
+        (-0.5f32).to_bits(),
+        // |3e-43| + |00-80| + |c0-40| + 0 + 3
+        5 + 0x80 + 0x80 + 3,
+        (2 - 3 * 0x3cc0i32) as u32,
+        0,
+        3.75f32.to_bits(),
+        2f32.to_bits(),
+        1.5f32.to_bits(),
+        (-2f32).to_bits(),
+        (-2f32).to_bits(),
+        pair,
+        0x3e00,
+    ];
+    assert_eq!(words, expected);
+}
+
+/// More arguments than an instruction has operands, strings and widths among them.
+#[test]
+fn long_prints_and_strings() {
+    let format: Vec<String> = b"%s %d %d %d %*d %f %d %s|\n\0".iter().map(u8::to_string).collect();
+    let mut stores = String::new();
+    for (at, value) in [(8, 1), (12, 2), (16, 3), (20, 4), (24, 5)] {
+        stores += &format!("add.u32 %r1, %r0, {value}; st.local.u32 [buffer+{at}], %r1;\n");
+    }
+    let text = format!(
+        ".version 8.0\n.target sm_80\n.address_size 64
+.global .align 1 .b8 format[{}] = {{{}}};
+.global .align 1 .b8 name[4] = {{97, 98, 99, 0}};
+.extern .func (.param .b32 status) vprintf (.param .b64 a, .param .b64 b);
+.visible .entry test(.param .u64 out) {{
+    .local .align 8 .b8 buffer[56];
+    .reg .b32 %r<4>; .reg .b64 %rd<8>; .reg .f64 %fd<2>;
+    mov.u32 %r0, %tid.x;
+    mov.u64 %rd1, name; cvta.global.u64 %rd1, %rd1;
+    st.local.u64 [buffer], %rd1;
+    {stores}
+    mov.f64 %fd1, 0d3FF8000000000000; st.local.f64 [buffer+32], %fd1;
+    st.local.u32 [buffer+40], 7;
+    add.u64 %rd1, %rd1, 1; st.local.u64 [buffer+48], %rd1;
+    mov.u64 %rd2, buffer; cvta.local.u64 %rd3, %rd2;
+    mov.u64 %rd4, format; cvta.global.u64 %rd5, %rd4;
+    {{ .param .b64 a; .param .b64 b; .param .b32 status;
+    st.param.b64 [a], %rd5; st.param.b64 [b], %rd3;
+    call.uni (status), vprintf, (a, b); ld.param.b32 %r2, [status]; }}
+    ret;
+}}",
+        format.len(),
+        format.join(", ")
+    );
+    let mut session = Session::new(&text);
+    let out = session.buffer(&[0]);
+    let summary = session.launch("test", 1, 2, &[out]).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(summary.printed, "abc 1 2 3    5 1.500000 7 bc|\nabc 2 3 4     6 1.500000 7 bc|\n");
+}
+
 /// Every access of every warp, with the space that a generic address turns out to be in.
 #[test]
 fn an_observer_sees_every_access() {

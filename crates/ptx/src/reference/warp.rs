@@ -1,5 +1,6 @@
 //! A warp of the reference executor: its registers behind [`Operands`], and its state.
 
+use crate::exec::print::Argument;
 use crate::exec::{Operands, WarpContext};
 use crate::isa::{Dst, Instruction, PredReg, Src};
 use crate::lanes::{LaneMask, Row};
@@ -12,6 +13,8 @@ pub(super) struct Warp {
     pub context: WarpContext,
     /// Whether it waits at a barrier.
     pub waiting: bool,
+    /// Of each lane, what a print of many arguments has so far; empty until the first print.
+    pub printing: Vec<Vec<Argument>>,
 }
 
 impl Warp {

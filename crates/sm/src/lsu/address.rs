@@ -170,7 +170,11 @@ impl Resolver {
                 return Err(fault(memory, launch, lane, FaultKind::Misaligned { address, bytes }));
             }
             if !inside {
-                let kind = FaultKind::OutOfBounds { address, bytes, space: name };
+                let kind = if name == "local" && launch.kernel.overflows_stack(memory.instruction) {
+                    FaultKind::StackOverflow { limit: launch.kernel.stack_bytes }
+                } else {
+                    FaultKind::OutOfBounds { address, bytes, space: name }
+                };
                 return Err(fault(memory, launch, lane, kind));
             }
         }
@@ -217,10 +221,12 @@ impl Resolver {
 pub fn fault(memory: &MemoryInstruction<'_>, launch: &Launch, lane: usize, kind: FaultKind) -> Fault {
     let thread = memory.warp_in_cta * WARP_LANES as u32 + lane as u32;
     let [x, y, _] = launch.block.map(|threads| threads.max(1));
+    let (text, line) = launch.kernel.source(memory.instruction.line);
     Fault {
         kind,
         kernel: launch.kernel.name.clone(),
-        line: memory.instruction.line,
+        line,
+        text,
         cta: memory.cta,
         thread: [thread % x, thread / x % y, thread / (x * y)],
     }

@@ -26,6 +26,10 @@ pub fn at_the_line(op: isa::AtomicOp, ty: Ty) -> Option<(AtomicOp, AtomicType)> 
         (Ty::S64, _) => AtomicType::S64,
         (Ty::F32, Isa::Add | Isa::Exch) => AtomicType::F32,
         (Ty::F64, Isa::Add | Isa::Exch) => AtomicType::F64,
+        (Ty::F16, Isa::Add) => AtomicType::F16,
+        (Ty::Bf16, Isa::Add) => AtomicType::Bf16,
+        (Ty::F16x2, Isa::Add) => AtomicType::F16x2,
+        (Ty::Bf16x2, Isa::Add) => AtomicType::Bf16x2,
         _ => return None,
     };
     Some((performed, operands))

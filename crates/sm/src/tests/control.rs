@@ -147,9 +147,37 @@ fn sleep_lasts() {
     assert!(bench.ticks < 60, "{} ticks", bench.ticks);
 }
 
+/// A print whose arguments come in two instructions.
+#[test]
+fn long_prints_are_joined() {
+    let print =
+        |from: u8, sources: &[Src]| instruction(Op::Print { format: 0, from }, Class::IntAdd, &[], sources);
+    let thread = Src::Reg(Reg(1));
+    let code = vec![
+        special(1, Special::Tid(Axis::X)),
+        print(0, &[thread; 6]),
+        print(6, &[thread; 2]),
+        control(Op::Exit),
+    ];
+    let mut launch = launch(code, &[], 1, 34);
+    let format = strata_ptx::ir::PrintFormat {
+        text: "%d %d %d %d %d %d %d %d\n".into(),
+        arguments: vec![strata_ptx::isa::Ty::B32; 8],
+    };
+    std::sync::Arc::make_mut(&mut launch.kernel).formats = vec![format];
+    let kernel = launch.kernel.clone();
+    let mut bench = Bench::new(&config(), launch, 10);
+    bench.run(1);
+    let text: String =
+        bench.sm.take_prints().iter().map(|print| print.text(&kernel, |_| String::new())).collect();
+    let expected: String =
+        (0..34).map(|thread| [thread; 8].map(|number| number.to_string()).join(" ") + "\n").collect();
+    assert_eq!(text, expected);
+}
+
 #[test]
 fn prints_come_in_order() {
-    let print = instruction(Op::Print { format: 0 }, Class::IntAdd, &[], &[Src::Reg(Reg(1))]);
+    let print = instruction(Op::Print { format: 0, from: 0 }, Class::IntAdd, &[], &[Src::Reg(Reg(1))]);
     let code = vec![special(1, Special::Tid(Axis::X)), print, control(Op::Exit)];
     let launch = launch(code, &[], 1, 34);
     let kernel = launch.kernel.clone();

@@ -210,3 +210,25 @@ fn logic() {
         }
     }
 }
+
+#[test]
+fn extension_from_any_width() {
+    let run = |signed, wrap, a: u32, width| compute32(Op::Szext { signed, wrap }, &[a, width]);
+    for width in 1..32 {
+        // A field of ones is minus one, and its mask; above it nothing counts.
+        let ones = (1u32 << width) - 1;
+        assert_eq!(run(true, true, ones | 1 << 31, width), !0, "{width}");
+        assert_eq!(run(false, false, u32::MAX, width), ones, "{width}");
+        assert_eq!(run(true, false, ones >> 1, width), ones >> 1, "{width}");
+    }
+    for a in [0, 1, 0x8000_0000, u32::MAX] {
+        for signed in [false, true] {
+            assert_eq!(run(signed, true, a, 0), 0);
+            assert_eq!(run(signed, false, a, 0), 0);
+            assert_eq!(run(signed, true, a, 32), 0, "32 wraps to none");
+            assert_eq!(run(signed, false, a, 32), a);
+            assert_eq!(run(signed, false, a, 1 << 31), a);
+        }
+    }
+    assert_eq!(run(true, true, 0x88, 40), 0xffff_ff88);
+}

@@ -7,7 +7,7 @@ use super::{compute, compute_f32, compute32};
 use crate::isa::{FloatMode, Op, Rounding, Ty};
 
 fn cvt(to: Ty, from: Ty, rounding: Rounding, value: u64) -> u64 {
-    let op = Op::Cvt { to, from, mode: FloatMode { rounding, ftz: false, sat: false } };
+    let op = Op::Cvt { to, from, mode: FloatMode { rounding, ..FloatMode::DEFAULT } };
     let result = compute(op, &[value]);
     if to.rows() == 2 { result } else { result & 0xffff_ffff }
 }
@@ -234,7 +234,7 @@ fn roundings_to_integral_values() {
 #[test]
 fn saturation_and_flushing() {
     let run = |to, ftz, sat, x: f32| {
-        let mode = FloatMode { ftz, sat, rounding: Rounding::Rn };
+        let mode = FloatMode { ftz, sat, ..FloatMode::DEFAULT };
         compute32(Op::Cvt { to, from: Ty::F32, mode }, &[x.to_bits()])
     };
     assert_eq!(run(Ty::F32, false, true, 7.0), 1f32.to_bits());
@@ -253,4 +253,97 @@ fn pairs_pack_the_first_source_high() {
     let pair = |high: u16, low: u16| u32::from(high) << 16 | u32::from(low);
     assert_eq!(run(Ty::F16x2, 1.0, 2.0), pair(f16::from_f32(1.0).to_bits(), f16::from_f32(2.0).to_bits()));
     assert_eq!(run(Ty::Bf16x2, 1.0, 2.0), pair(bf16::from_f32(1.0).to_bits(), bf16::from_f32(2.0).to_bits()));
+}
+
+/// `.relu` makes negatives zero and keeps NaN; `.satfinite` makes infinities the largest number.
+#[test]
+fn halves_clamped_on_the_way() {
+    let run = |to, relu, finite, rounding, x: f32| {
+        compute32(
+            Op::Cvt { to, from: Ty::F32, mode: FloatMode { relu, finite, rounding, ..FloatMode::DEFAULT } },
+            &[x.to_bits()],
+        )
+    };
+    let table = [
+        (Ty::F16, true, false, Rounding::Rn, -1.5, 0),
+        (Ty::F16, true, false, Rounding::Rn, -0.0, 0),
+        (Ty::F16, true, false, Rounding::Rn, 1.5, 0x3e00),
+        (Ty::F16, true, true, Rounding::Rn, f32::NAN, 0x7fff),
+        (Ty::F16, false, true, Rounding::Rn, 1e9, 0x7bff),
+        (Ty::F16, false, true, Rounding::Rn, f32::NEG_INFINITY, 0xfbff),
+        (Ty::F16, false, false, Rounding::Rz, 1e9, 0x7bff),
+        (Ty::F16, true, true, Rounding::Rn, f32::NEG_INFINITY, 0),
+        (Ty::Bf16, false, true, Rounding::Rn, f32::MAX, 0x7f7f),
+        (Ty::Bf16, false, false, Rounding::Rn, f32::MAX, 0x7f80),
+        (Ty::Bf16, true, false, Rounding::Rz, -1e-40, 0),
+        (Ty::Tf32, false, false, Rounding::Rn, 1.0 + 0.5 / 1024.0, 0x3f80_0000),
+        (Ty::Tf32, false, false, Rounding::Rna, 1.0 + 0.5 / 1024.0, 0x3f80_2000),
+        (Ty::Tf32, false, false, Rounding::Rz, -(1.0 + 0.9 / 1024.0), 0xbf80_0000),
+        (Ty::Tf32, false, false, Rounding::Rna, f32::MAX, 0x7f80_0000),
+        (Ty::Tf32, false, true, Rounding::Rna, f32::MIN, 0xff7f_e000),
+        (Ty::Tf32, true, false, Rounding::Rn, -2.0, 0),
+        (Ty::Tf32, false, true, Rounding::Rn, f32::NAN, 0x7fff_e000),
+    ];
+    for (to, relu, finite, rounding, x, wanted) in table {
+        assert_eq!(run(to, relu, finite, rounding, x), wanted, "{to:?} {relu} {finite} {rounding:?} {x}");
+    }
+}
+
+/// A value of an 8-bit format through f16, of which both formats are a part: e5m2 is its upper byte, e4m3 has a
+/// smaller bias.
+fn value_of_byte(ty: Ty, code: u8) -> f64 {
+    let sign = if code & 0x80 == 0 { 1.0 } else { -1.0 };
+    let magnitude = u16::from(code & 0x7f);
+    sign * match ty {
+        Ty::E5m2x2 => f16::from_bits(magnitude << 8).to_f64(),
+        _ if magnitude == 0x7f => f64::NAN,
+        _ => f16::from_bits(magnitude << 7).to_f64() * 256.0,
+    }
+}
+
+fn pair_of_bytes(to: Ty, mode: FloatMode, high: f32, low: f32) -> u32 {
+    compute32(Op::Cvt { to, from: Ty::F32, mode }, &[high.to_bits(), low.to_bits()])
+}
+
+#[test]
+fn every_byte_is_read_and_rounded_to() {
+    let mode = FloatMode { finite: true, ..FloatMode::DEFAULT };
+    for (ty, largest) in [(Ty::E4m3x2, 0x7e), (Ty::E5m2x2, 0x7b)] {
+        for code in 0..=u8::MAX {
+            let wanted = value_of_byte(ty, code);
+            let pair = compute32(
+                Op::Cvt { to: Ty::F16x2, from: ty, mode: FloatMode::DEFAULT },
+                &[u32::from(code) << 8 | 0x38],
+            );
+            let got = f16::from_bits((pair >> 16) as u16).to_f64();
+            assert!(got == wanted || (got.is_nan() && wanted.is_nan()), "{ty:?} {code:#04x}: {got} {wanted}");
+            assert_eq!(f16::from_bits(pair as u16).to_f64(), value_of_byte(ty, 0x38));
+        }
+        for code in 0..largest {
+            let (low, high) = (value_of_byte(ty, code), value_of_byte(ty, code + 1));
+            let middle = ((low + high) / 2.0) as f32;
+            let even = code + (code & 1);
+            for (x, wanted) in
+                [(low as f32, code), (middle, even), (middle.next_down(), code), (middle.next_up(), code + 1)]
+            {
+                let got = pair_of_bytes(ty, mode, x, -x);
+                assert_eq!(got, u32::from(wanted) << 8 | u32::from(wanted) | 0x80, "{ty:?} {x}");
+                // By way of f16, when it holds the number.
+                let half = f16::from_f32(x);
+                if half.to_f32() == x {
+                    let bits = u32::from(half.to_bits());
+                    let got =
+                        compute32(Op::Cvt { to: ty, from: Ty::F16x2, mode }, &[bits << 16 | 0x8000 | bits]);
+                    assert_eq!(got, u32::from(wanted) << 8 | u32::from(wanted) | 0x80, "{ty:?} {x}");
+                }
+            }
+        }
+        let relu = FloatMode { relu: true, ..mode };
+        let edge = u32::from(largest);
+        assert_eq!(pair_of_bytes(ty, mode, 1e30, f32::NEG_INFINITY), edge << 8 | edge | 0x80, "{ty:?}");
+        assert_eq!(pair_of_bytes(ty, relu, f32::NAN, f32::NEG_INFINITY), 0x7f00, "{ty:?}");
+        assert_eq!(pair_of_bytes(ty, mode, 1e-30, -1e-40), 0x0080, "{ty:?}");
+        let back = Op::Cvt { to: Ty::F16x2, from: ty, mode: FloatMode { relu: true, ..FloatMode::DEFAULT } };
+        assert_eq!(compute32(back, &[0x7f81]), 0x7fff_0000, "{ty:?}");
+    }
 }

@@ -278,3 +278,23 @@ fn approximations_at_the_edges() {
     let huge = compute_f32(Op::FloatUnary(FloatUnary::SinApprox, Ty::F32, DEFAULT), &[1e30]);
     assert!(huge.abs() <= 1.0);
 }
+
+#[test]
+fn extrema_of_three() {
+    let run = |largest, nan, abs, ftz, values: [f32; 3]| {
+        compute_f32(Op::Extremum3 { largest, nan, abs, ftz }, &values).to_bits()
+    };
+    let not = f32::from_bits(0x7fff_ffff);
+    for (a, b, c) in [(0, 1, 2), (0, 2, 1), (1, 0, 2), (1, 2, 0), (2, 0, 1), (2, 1, 0)] {
+        let order = |values: [f32; 3]| [values[a], values[b], values[c]];
+        let (least, greatest) = (order([-3.0, 1.0, 2.0]), order([-3.0, 1.0, 2.0]));
+        assert_eq!(run(false, false, false, false, least), (-3f32).to_bits());
+        assert_eq!(run(true, false, false, false, greatest), 2f32.to_bits());
+        assert_eq!(run(true, false, true, false, greatest), 3f32.to_bits());
+        assert_eq!(run(false, false, false, false, order([0.0, -0.0, 1.0])), (-0.0f32).to_bits());
+        assert_eq!(run(true, false, false, false, order([f32::NAN, f32::NAN, -1.0])), (-1f32).to_bits());
+        assert_eq!(run(true, true, false, false, order([f32::NAN, 4.0, -1.0])), not.to_bits());
+        assert_eq!(run(false, false, false, true, order([1e-40, 2.0, 1.0])), 0);
+    }
+    assert_eq!(run(true, false, false, false, [f32::NAN; 3]), not.to_bits());
+}

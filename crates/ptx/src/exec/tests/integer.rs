@@ -207,3 +207,28 @@ fn dot_products() {
         }
     }
 }
+
+#[test]
+fn packed_integers_do_not_touch_each_other() {
+    let edges = [0u16, 1, 0x7fff, 0x8000, 0xffff, 0x1234];
+    for a in edges {
+        for b in edges {
+            let pair = |high: u16, low: u16| u32::from(high) << 16 | u32::from(low);
+            let run = |op, ty| compute32(Op::Int(op, ty), &[pair(a, b), pair(b, a)]);
+            let (x, y) = (a as i16, b as i16);
+            let both = |value: u16| pair(value, value);
+            for ty in [Ty::U16x2, Ty::S16x2] {
+                assert_eq!(run(IntOp::Add, ty), both(a.wrapping_add(b)), "{a:#x} {b:#x}");
+            }
+            assert_eq!(run(IntOp::Min, Ty::U16x2), both(a.min(b)));
+            assert_eq!(run(IntOp::Max, Ty::U16x2), both(a.max(b)));
+            assert_eq!(run(IntOp::Min, Ty::S16x2), both(x.min(y) as u16));
+            assert_eq!(run(IntOp::Max, Ty::S16x2), both(x.max(y) as u16));
+            assert_eq!(run(IntOp::MinRelu, Ty::S16x2), both(x.min(y).max(0) as u16));
+            assert_eq!(run(IntOp::MaxRelu, Ty::S16x2), both(x.max(y).max(0) as u16));
+        }
+    }
+    let relu = |op, a: i32, b: i32| compute32(Op::Int(op, Ty::S32), &[a as u32, b as u32]) as i32;
+    assert_eq!((relu(IntOp::MinRelu, -3, 5), relu(IntOp::MaxRelu, -3, -5)), (0, 0));
+    assert_eq!((relu(IntOp::MinRelu, 3, 5), relu(IntOp::MaxRelu, -3, 5)), (3, 5));
+}

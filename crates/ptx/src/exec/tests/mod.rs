@@ -4,9 +4,11 @@ mod bits;
 mod compare;
 mod conversion;
 mod float;
+mod half;
 mod integer;
 mod moves;
 mod print;
+mod video;
 mod warp;
 
 use super::{Operands, WarpContext, execute};
@@ -137,6 +139,21 @@ pub(super) fn compute(op: Op, sources: &[u64]) -> u64 {
 pub(super) fn compute32(op: Op, sources: &[u32]) -> u32 {
     let wide: Vec<u64> = sources.iter().map(|value| u64::from(*value)).collect();
     compute(op, &wide) as u32
+}
+
+/// The low words of destination 0 for each of these low words of source 0, the other sources alike in all lanes.
+pub(super) fn compute_each(op: Op, first: impl IntoIterator<Item = u32>, others: &[u32]) -> Vec<u32> {
+    let mut results = Vec::new();
+    let first: Vec<u32> = first.into_iter().collect();
+    for chunk in first.chunks(32) {
+        let slots = Slots::new(op).source_lanes(0, |lane| chunk.get(lane as usize).copied().unwrap_or(0));
+        let slots = others
+            .iter()
+            .enumerate()
+            .fold(slots, |slots, (n, value)| slots.source_value(n + 1, u64::from(*value)));
+        results.extend_from_slice(&slots.run().words()[..chunk.len()]);
+    }
+    results
 }
 
 /// As [`compute`] on singles.

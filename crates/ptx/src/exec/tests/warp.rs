@@ -121,3 +121,23 @@ fn election_and_activity() {
     assert_eq!((elected.words()[6], elected.predicates[1]), (6, 1 << 6));
     assert_eq!(Slots::new(Op::Activemask).run_on(0xa5, &context()).words()[0], 0xa5);
 }
+
+#[test]
+fn reductions_of_singles() {
+    let run = |largest, nan, abs, members: u32, f: &dyn Fn(u32) -> f32| {
+        let op = Op::ReduxFloat { largest, nan, abs };
+        let slots = Slots::new(op).source_lanes(0, |lane| f(lane).to_bits()).source_value(1, members.into());
+        let words = slots.run_on(members, &WarpContext::default()).words();
+        words[members.trailing_zeros() as usize]
+    };
+    let ramp = |lane: u32| lane as f32 - 20.0;
+    assert_eq!(run(false, false, false, !0, &ramp), (-20f32).to_bits());
+    assert_eq!(run(true, false, false, !0, &ramp), 11f32.to_bits());
+    assert_eq!(run(true, false, true, !0, &ramp), 20f32.to_bits());
+    assert_eq!(run(false, false, true, 0xf000_0000, &ramp), 8f32.to_bits());
+    let holes = |lane: u32| if lane == 3 { 7.0 } else { f32::NAN };
+    assert_eq!(run(false, false, false, !0, &holes), 7f32.to_bits());
+    assert_eq!(run(false, true, false, !0, &holes), 0x7fff_ffff);
+    assert_eq!(run(false, false, false, 0x10, &holes), 0x7fff_ffff);
+    assert_eq!(run(true, false, false, 3, &|lane| if lane == 0 { -0.0 } else { 0.0 }), 0);
+}

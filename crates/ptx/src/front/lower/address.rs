@@ -5,8 +5,8 @@ use super::operand::Resolved;
 use crate::front::ast::{Base, Name, Operand, OperandKind, Place};
 use crate::front::check::word;
 use crate::front::diagnostic::{Diagnostic, Fail};
-use crate::ir::{Constant, VSrc, window};
-use crate::isa::{Space, Ty};
+use crate::ir::{Constant, VDst, VReg, VSrc, window};
+use crate::isa::{FloatMode, IntOp, Op, Space, Ty};
 
 impl Builder<'_> {
     /// The address of a variable as a value.
@@ -21,10 +21,14 @@ impl Builder<'_> {
         let (space, constant) = match self.resolve(name, place)? {
             Resolved::Address { space, constant } => (space, constant),
             Resolved::Param { offset, .. } => (Space::Param, Constant::Bits(u64::from(offset))),
-            Resolved::Function(_) => {
-                return Err(
-                    Diagnostic::unsupported(place, "address of a function").found(format!("`{text}`"))
-                );
+            Resolved::Function(n) => (Space::Global, Constant::Bits(self.function_address(n, place)?)),
+            Resolved::Frame { base, offset } => {
+                if !matches!(wanted, Ty::U32 | Ty::S32 | Ty::B32 | Ty::U64 | Ty::S64 | Ty::B64) {
+                    return Err(Diagnostic::invalid(place, "address in a value of the wrong type")
+                        .found(format!("the address of `{text}`"))
+                        .expected("a 32-bit or 64-bit integer"));
+                }
+                return Ok(self.frame_address(base, i64::from(offset).wrapping_add(addend), wanted));
             }
             Resolved::Argument(_) => {
                 return Err(Diagnostic::unsupported(place, "address of a scalar call parameter")
@@ -49,6 +53,20 @@ impl Builder<'_> {
                 .expected(if narrow { "a 32-bit or 64-bit integer" } else { "a 64-bit integer" }));
         }
         Ok(VSrc::Const(plus(constant, addend)))
+    }
+
+    /// An address in local memory that a register holds, some bytes further, as wide as wanted.
+    pub(super) fn frame_address(&mut self, base: VReg, bytes: i64, wanted: Ty) -> VSrc {
+        let sum = self.fresh(Ty::U32);
+        let source = [VSrc::Reg(base, false), VSrc::Const(Constant::Bits(u64::from(bytes as u32)))];
+        self.emit_always(Op::Int(IntOp::Add, Ty::U32), &[VDst::Reg(sum)], &source);
+        if wanted.bytes() < 8 {
+            return VSrc::Reg(sum, false);
+        }
+        let wide = self.fresh(Ty::U64);
+        let widen = Op::Cvt { to: Ty::U64, from: Ty::U32, mode: FloatMode::DEFAULT };
+        self.emit_always(widen, &[VDst::Reg(wide)], &[VSrc::Reg(sum, false)]);
+        VSrc::Reg(wide, false)
     }
 
     /// A memory operand: base and byte offset. Addresses of shared, local and parameter space are 32 bits:
@@ -89,6 +107,16 @@ impl Builder<'_> {
                 }
                 Ok((VSrc::Const(constant), offset))
             }
+            Resolved::Frame { base, offset: start } if space == Space::Local => {
+                Ok((VSrc::Reg(base, false), offset.wrapping_add(i64::from(start))))
+            }
+            Resolved::Frame { base, offset: start } if space == Space::Generic => {
+                let local = self.frame_address(base, i64::from(start), Ty::U64);
+                let generic = self.fresh(Ty::U64);
+                let window = VSrc::Const(Constant::Bits(window::LOCAL));
+                self.emit_always(Op::Int(IntOp::Add, Ty::U64), &[VDst::Reg(generic)], &[local, window]);
+                Ok((VSrc::Reg(generic, false), offset))
+            }
             Resolved::Param { offset: start, .. } if space == Space::Param => {
                 Ok((VSrc::Const(Constant::Bits(u64::from(start))), offset))
             }
@@ -109,6 +137,7 @@ pub(super) fn plus(constant: Constant, bytes: i64) -> Constant {
             Constant::Symbol { symbol, addend: addend.wrapping_add(bytes) }
         }
         Constant::Param { offset } => Constant::Param { offset: offset.wrapping_add_signed(bytes as i32) },
+        Constant::StackBase => unreachable!("no name stands for the stack"),
     }
 }
 

@@ -11,8 +11,8 @@ use crate::isa::{FloatOp, FloatUnary, IntOp, IntUnary, Op, Part, Ty};
 /// Integers of 16 bits and more.
 pub(super) const INTEGERS: [Ty; 6] = [Ty::U16, Ty::U32, Ty::U64, Ty::S16, Ty::S32, Ty::S64];
 
-/// What `add` and its kin take.
-const NUMBERS: [Ty; 12] = [
+/// What `add`, `min` and `max` take; `sub` all but the last two.
+const NUMBERS: [Ty; 14] = [
     Ty::U16,
     Ty::U32,
     Ty::U64,
@@ -25,6 +25,8 @@ const NUMBERS: [Ty; 12] = [
     Ty::F16x2,
     Ty::Bf16,
     Ty::Bf16x2,
+    Ty::U16x2,
+    Ty::S16x2,
 ];
 
 pub(super) const PARTS: [(&str, Part); 3] = [("lo", Part::Lo), ("hi", Part::Hi), ("wide", Part::Wide)];
@@ -45,7 +47,10 @@ impl<'a> Builder<'a> {
         let add = self.text(i.opcode) == "add";
         let words = FloatWords::take(m);
         let place = m.place();
-        let ty = m.ty(&NUMBERS)?;
+        let ty = m.ty(if add { &NUMBERS } else { &NUMBERS[..12] })?;
+        if ty == Ty::F32 && m.peek().is_some() {
+            return self.mixed_sum(i, m, words);
+        }
         m.finish()?;
         if ty.is_float() {
             let mode = words.mode(ty, place)?;
@@ -138,15 +143,20 @@ impl<'a> Builder<'a> {
         let min = self.text(i.opcode) == "min";
         let ftz = m.flag("ftz");
         let nan = m.flag("NaN");
+        if i.operands.len() == 4 {
+            return self.min_max_of_three(i, m, Op::Extremum3 { largest: !min, nan, abs: false, ftz });
+        }
         let xorsign_abs = m.flag("xorsign") && m.require(&[("abs", true)])?;
         let relu = m.flag("relu");
         let place = m.place();
-        let ty = m.ty(&NUMBERS)?;
+        let ty = m.ty(if relu { &[Ty::S32, Ty::S16x2] } else { &NUMBERS })?;
         m.finish()?;
-        if relu {
-            return Err(self.unsupported(i, "`.relu`"));
-        }
         if ty.is_float() {
+            if ty == Ty::F64 && (nan || xorsign_abs) {
+                return Err(Diagnostic::invalid(place, "`.NaN` and `.xorsign.abs` are for single precision")
+                    .found("`.f64`")
+                    .expected("`.f32`"));
+            }
             let words = FloatWords { ftz, ..FloatWords::default() };
             let mode = words.mode(ty, place)?;
             let op = if min { FloatOp::Min { nan, xorsign_abs } } else { FloatOp::Max { nan, xorsign_abs } };
@@ -157,7 +167,28 @@ impl<'a> Builder<'a> {
                 .found(format!("`.{}`", word(ty)))
                 .expected("`.f32` or `.f64`"));
         }
-        self.binary(i, ty, Op::Int(if min { IntOp::Min } else { IntOp::Max }, ty))
+        let op = match (min, relu) {
+            (true, false) => IntOp::Min,
+            (true, true) => IntOp::MinRelu,
+            (false, false) => IntOp::Max,
+            (false, true) => IntOp::MaxRelu,
+        };
+        self.binary(i, ty, Op::Int(op, ty))
+    }
+
+    /// `min`, `max` of three singles.
+    fn min_max_of_three(
+        &mut self,
+        i: &'a Instruction,
+        m: &mut Modifiers<'_>,
+        mut op: Op,
+    ) -> Result<(), Fail> {
+        if let Op::Extremum3 { abs, .. } = &mut op {
+            *abs = m.flag("abs");
+        }
+        let ty = m.ty(&[Ty::F32])?;
+        m.finish()?;
+        self.ternary(i, ty, op)
     }
 
     /// `abs`, `neg`.

@@ -21,6 +21,9 @@ pub(super) const OPERATIONS: [(&str, AtomicOp); 10] = [
     ("cas", AtomicOp::Cas),
 ];
 
+/// The types of `add.noftz`.
+const HALVES: [Ty; 4] = [Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2];
+
 /// The types of an operation (PTX ISA, "atom").
 fn types(op: AtomicOp) -> &'static [Ty] {
     match op {
@@ -35,8 +38,8 @@ impl<'a> Builder<'a> {
     pub(super) fn atomic(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
         let returns = self.text(i.opcode) == "atom";
         let asynchronous = m.contains("async");
-        let packed = ["f16", "bf16", "f16x2", "bf16x2", "b16", "b128", "v2", "v4", "v8", "noftz"];
-        if asynchronous || packed.iter().any(|word| m.contains(word)) {
+        let refused = ["b16", "b128", "v2", "v4", "v8"];
+        if asynchronous || refused.iter().any(|word| m.contains(word)) {
             return Err(self.unsupported(i, "this atomic"));
         }
         let ordering = m.pick(&[
@@ -55,8 +58,9 @@ impl<'a> Builder<'a> {
         if !returns && matches!(op, AtomicOp::Exch | AtomicOp::Cas) {
             return Err(Diagnostic::invalid(i.place, "`red` of an exchange").expected("`atom`"));
         }
+        let noftz = op == AtomicOp::Add && m.flag("noftz");
         let policy = hints(m);
-        let ty = m.ty(types(op)).map_err(|failure| match m.peek() {
+        let ty = m.ty(if noftz { &HALVES } else { types(op) }).map_err(|failure| match m.peek() {
             Some(found) => failure.found(format!("`.{found}`")),
             None => failure,
         })?;

@@ -82,6 +82,17 @@ impl<'a> Builder<'a> {
         self.binary(i, ty, Op::Bmsk { wrap })
     }
 
+    /// `szext`.
+    pub(super) fn szext(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
+        let wrap = m.require(&[("wrap", true), ("clamp", false)])?;
+        let ty = m.ty(&[Ty::U32, Ty::S32])?;
+        m.finish()?;
+        let [d, a, b] = operands(i)?;
+        let (d, a, b) = (self.dst(d, ty)?, self.src(a, ty)?, self.src(b, Ty::U32)?);
+        self.emit(Op::Szext { signed: ty.is_signed(), wrap }, &[d], &[a, b]);
+        Ok(())
+    }
+
     /// `brev`: result as wide as the operand. `popc`, `clz`, `bfind`: result is 32 bits.
     pub(super) fn bit_unary(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
         let opcode = self.text(i.opcode);

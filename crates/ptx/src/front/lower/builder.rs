@@ -1,6 +1,7 @@
 //! A kernel under construction: registers, labels, code, and the walk over statements.
 
 use super::dispatch;
+use super::function::{Activation, CalledBody, Convention};
 use super::scope::{Label, Scopes, Symbol};
 use super::variables::{self, Globals};
 use crate::front::ast::{self, DeclSpace, DeclType, Instruction, Linkage, Module, Name, Place, Statement};
@@ -26,10 +27,8 @@ const MAX_WINDOW: u64 = 1 << 30;
 /// Stands for the first byte of dynamic shared memory until the static part is laid out.
 pub(super) const DYNAMIC_SHARED: u32 = u32::MAX;
 
-/// A function whose body is being expanded; the kernel itself is the first.
+/// A function whose body is being lowered: around expanded ones stands the kernel, or a function with code of its own.
 pub(super) struct Frame {
-    /// Its name, to notice recursion.
-    pub name: Name,
     /// Where `ret` goes; nothing in a kernel, whose threads end.
     pub end: Option<Label>,
 }
@@ -55,6 +54,18 @@ pub(super) struct Builder<'a> {
     pub nesting: u32,
     /// Calls expanded so far.
     pub expansions: u32,
+    /// What indirect calls are told.
+    pub hints: Vec<&'a ast::CallHint>,
+    /// Functions with code of their own, in the order of their first call.
+    pub bodies: Vec<CalledBody>,
+    /// How they are called, by shape.
+    pub conventions: Vec<Convention>,
+    /// The one whose body is being lowered.
+    pub activation: Option<Activation>,
+    /// The stack pointer, once used.
+    pub pointer: Option<VReg>,
+    /// Calls of such functions so far.
+    pub sites: usize,
     /// Module-level `.shared` variables given a place so far, in order of first use.
     shared: Vec<(usize, u32)>,
 }
@@ -66,11 +77,15 @@ impl<'a> Builder<'a> {
             code: Vec::new(),
             registers: Vec::new(),
             branch_tables: Vec::new(),
+            addresses: Vec::new(),
+            stack: None,
             params: Vec::new(),
             shared_bytes: 0,
             local_bytes: 0,
             launch_bounds: Default::default(),
             formats: Vec::new(),
+            assertions: Vec::new(),
+            sources: module.sources.clone(),
         };
         Builder {
             module,
@@ -85,6 +100,12 @@ impl<'a> Builder<'a> {
             line: 0,
             nesting: 0,
             expansions: 0,
+            hints: Vec::new(),
+            bodies: Vec::new(),
+            conventions: Vec::new(),
+            activation: None,
+            pointer: None,
+            sites: 0,
             shared: Vec::new(),
         }
     }
@@ -97,7 +118,7 @@ impl<'a> Builder<'a> {
     ) -> Option<Function> {
         let before = failures.len();
         self.out.name = self.text(function.name).to_string();
-        self.frames.push(Frame { name: function.name, end: None });
+        self.frames.push(Frame { end: None });
         self.scopes.open();
         let head = self.kernel_params(function).and_then(|()| self.launch_bounds(function));
         failures.extend(head.err());
@@ -107,6 +128,10 @@ impl<'a> Builder<'a> {
         self.scopes.close();
         if failures.len() == before {
             self.line = self.out.code.last().map_or(function.place.line, |last| last.line);
+            self.end_code();
+        }
+        self.called_bodies(failures);
+        if failures.len() == before {
             failures.extend(self.finish().err());
         }
         (failures.len() == before).then_some(self.out)
@@ -169,9 +194,17 @@ impl<'a> Builder<'a> {
         self.out.code.last_mut().expect("an instruction was pushed")
     }
 
-    /// Bytes of local memory at an alignment.
-    pub(super) fn local(&mut self, bytes: u64, align: u32, place: Place) -> Result<u32, Fail> {
-        allocate(&mut self.out.local_bytes, bytes, align, place, "local")
+    /// Local memory: in a place of its own, or in the frame of a function that each activation of it has anew.
+    pub(super) fn storage(&mut self, bytes: u64, align: u32, place: Place) -> Result<Symbol, Fail> {
+        if let Some(activation) = &mut self.activation
+            && activation.recurses
+        {
+            let offset = allocate(&mut activation.frame_bytes, bytes, align, place, "local")?;
+            activation.frame_align = activation.frame_align.max(align);
+            return Ok(Symbol::Frame { base: activation.base, offset, bytes });
+        }
+        let offset = allocate(&mut self.out.local_bytes, bytes, align, place, "local")?;
+        Ok(Symbol::Local { offset, bytes })
     }
 
     /// Lowers statements; labels of this scope are known before, so that branches may go forward.
@@ -180,10 +213,15 @@ impl<'a> Builder<'a> {
             let (name, place) = match statement {
                 Statement::Label(name, place) => (name, place),
                 Statement::BranchTargets { name, place, .. } => (name, place),
+                Statement::CallHint { name, place, .. } => (name, place),
                 _ => continue,
             };
             let symbol = match statement {
                 Statement::Label(..) => Symbol::Label(self.label()),
+                Statement::CallHint { hint, .. } => {
+                    self.hints.push(hint);
+                    Symbol::Hint(self.hints.len() - 1)
+                }
                 _ => {
                     self.out.branch_tables.push(Vec::new());
                     Symbol::Targets(self.out.branch_tables.len() as u32 - 1)
@@ -218,9 +256,7 @@ impl<'a> Builder<'a> {
                 Statement::BranchTargets { name, labels, .. } => {
                     failures.extend(self.branch_targets(*name, labels).err());
                 }
-                Statement::CallHint { name, place } => {
-                    failures.extend(self.declare(*name, *place, Symbol::Inert("a call prototype")).err());
-                }
+                Statement::CallHint { .. } => {}
                 Statement::Instruction(instruction) => {
                     let step = self.instruction(instruction, failures);
                     failures.extend(step.err());
@@ -283,10 +319,7 @@ impl<'a> Builder<'a> {
             DeclSpace::Reg => self.declared_register(variable)?,
             DeclSpace::Local => {
                 let layout = variables::layout(variable)?;
-                Symbol::Local {
-                    offset: self.local(layout.bytes, layout.align, variable.place)?,
-                    bytes: layout.bytes,
-                }
+                self.storage(layout.bytes, layout.align, variable.place)?
             }
             // Dynamic shared memory belongs to the module wherever it is declared.
             DeclSpace::Shared if variable.linkage == Linkage::Extern => return Ok(()),
@@ -331,8 +364,8 @@ impl<'a> Builder<'a> {
         Ok(offset)
     }
 
-    /// Resolves labels and ends the code.
-    fn finish(&mut self) -> Result<(), Fail> {
+    /// Ends the kernel's own code.
+    fn end_code(&mut self) {
         let ends = matches!(
             self.out.code.last(),
             Some(VInst { op: Op::Exit | Op::Trap | Op::Branch { .. }, guard: None, .. })
@@ -341,8 +374,13 @@ impl<'a> Builder<'a> {
         if !ends || self.labels.contains(&end) {
             self.emit_always(Op::Exit, &[], &[]);
         }
+    }
+
+    /// Resolves labels.
+    fn finish(&mut self) -> Result<(), Fail> {
+        self.place_stack();
         for inst in &mut self.out.code {
-            if matches!(inst.op, Op::Branch { .. }) {
+            if matches!(inst.op, Op::Branch { .. } | Op::Call { .. }) {
                 inst.target = self.labels[inst.target as usize].expect("a label's scope was lowered whole");
             }
         }

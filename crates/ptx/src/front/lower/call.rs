@@ -1,4 +1,5 @@
-//! Calls: the body of the function stands in place of the call.
+//! Calls. Where nothing forbids it, the body of the function stands in place of the call. Functions that recurse,
+//! that are called through their address or that allocate on the stack have code of their own (`function.rs`).
 
 use super::builder::{Builder, Frame};
 use super::moves::move_of;
@@ -44,18 +45,13 @@ impl<'a> Builder<'a> {
         let OperandKind::Name(name) = target.kind else {
             return Err(self.wrong_kind(target, "the name of a function"));
         };
-        let n = match self.resolve(name, target.place)? {
-            Resolved::Function(n) => n,
-            Resolved::Register(_) => {
-                return Err(Diagnostic::unsupported(target.place, "indirect call")
-                    .found(format!("`{}`", self.text(name)))
-                    .expected("the name of a function"));
-            }
-            _ => return Err(self.wrong_kind(target, "the name of a function")),
-        };
-        let Item::Function(callee) = &self.module.items[n] else {
-            unreachable!("functions are registered by the index of a function");
-        };
+        let hint =
+            rest.get(if matches!(rest.get(1).map(|operand| &operand.kind), Some(OperandKind::List(_))) {
+                2
+            } else {
+                1
+            });
+        let resolved = self.resolve(name, target.place)?;
         let guard = self.guard.take();
         let skip = guard.map(|(predicate, negated)| {
             let skip = self.label();
@@ -64,11 +60,49 @@ impl<'a> Builder<'a> {
             inst.target = skip.0;
             skip
         });
-        self.expand(callee, target, results, arguments, failures)?;
+        match resolved {
+            Resolved::Function(n) => {
+                let Item::Function(callee) = &self.module.items[n] else {
+                    unreachable!("functions are registered by the index of a function");
+                };
+                self.check_counts(target, (&callee.returns, &callee.params), results, arguments)?;
+                if callee.entry {
+                    let found = format!("`{}`", self.text(callee.name));
+                    return Err(Diagnostic::unsupported(target.place, "call of a kernel").found(found));
+                }
+                if callee.body.is_none() {
+                    self.external(callee, target, results, arguments)?;
+                } else if self.globals.graph.recurses(n) || self.globals.graph.allocates(n) {
+                    self.call_directly(n, target, results, arguments)?;
+                } else {
+                    self.expand(callee, target, results, arguments, failures)?;
+                }
+            }
+            Resolved::Register(_) => self.call_through(target, hint, results, arguments)?,
+            _ => {
+                return Err(self.wrong_kind(target, "the name of a function, or a register with its address"));
+            }
+        }
         if let Some(skip) = skip {
             self.place_label(skip);
         }
         Ok(())
+    }
+
+    /// A call has as many results and arguments as its function.
+    pub(super) fn check_counts(
+        &self,
+        target: &Operand,
+        (returns, params): (&[ast::Variable], &[ast::Variable]),
+        results: &[Operand],
+        arguments: &[Operand],
+    ) -> Result<(), Fail> {
+        if results.len() == returns.len() && arguments.len() == params.len() {
+            return Ok(());
+        }
+        Err(Diagnostic::invalid(target.place, "call does not match its function")
+            .found(format!("{} results and {} arguments", results.len(), arguments.len()))
+            .expected(format!("{} and {}", returns.len(), params.len())))
     }
 
     fn expand(
@@ -79,21 +113,7 @@ impl<'a> Builder<'a> {
         arguments: &'a [Operand],
         failures: &mut Vec<Fail>,
     ) -> Result<(), Fail> {
-        let found = || format!("`{}`", self.module.names.text(callee.name));
-        if results.len() != callee.returns.len() || arguments.len() != callee.params.len() {
-            return Err(Diagnostic::invalid(target.place, "call does not match its function")
-                .found(format!("{} results and {} arguments", results.len(), arguments.len()))
-                .expected(format!("{} and {}", callee.returns.len(), callee.params.len())));
-        }
-        if callee.entry {
-            return Err(Diagnostic::unsupported(target.place, "call of a kernel").found(found()));
-        }
-        let Some(body) = &callee.body else {
-            return self.external(callee, target, results, arguments);
-        };
-        if self.frames.iter().any(|frame| frame.name == callee.name) {
-            return Err(Diagnostic::unsupported(target.place, "recursive call").found(found()));
-        }
+        let body = callee.body.as_deref().unwrap_or_default();
         self.count_expansion(target.place)?;
         let bind = |formals: &'a [ast::Variable], actuals: &'a [Operand]| {
             formals.iter().zip(actuals).map(|(formal, actual)| Binding { formal, actual })
@@ -110,7 +130,7 @@ impl<'a> Builder<'a> {
         let caller = std::mem::take(&mut self.scopes);
         let first_label = self.labels.len();
         let end = self.label();
-        self.frames.push(Frame { name: callee.name, end: Some(end) });
+        self.frames.push(Frame { end: Some(end) });
         self.scopes.open();
         for (formal, symbol) in symbols {
             failures.extend(self.declare(formal.name, formal.place, symbol).err());
@@ -132,7 +152,7 @@ impl<'a> Builder<'a> {
     }
 
     /// A `ret` at the very end jumps to the next instruction: it goes, unless a label stands behind it.
-    fn drop_last_jump(&mut self, end: u32, first_label: usize) {
+    pub(super) fn drop_last_jump(&mut self, end: u32, first_label: usize) {
         let here = Some(self.out.code.len() as u32);
         let jumps = matches!(
             self.out.code.last(),
@@ -179,7 +199,7 @@ impl<'a> Builder<'a> {
         let Some((_, symbol)) = self.scopes.find(name) else { return Ok(None) };
         let (symbol, bytes) = match symbol {
             Symbol::Argument(register) => (Symbol::Argument(*register), self.ty(*register).bytes() as u64),
-            Symbol::Local { offset, bytes } => (Symbol::Local { offset: *offset, bytes: *bytes }, *bytes),
+            Symbol::Local { bytes, .. } | Symbol::Frame { bytes, .. } => (symbol.clone(), *bytes),
             _ => return Ok(None),
         };
         let wanted = layout(formal)?.bytes;
@@ -205,13 +225,10 @@ impl<'a> Builder<'a> {
     ) -> Result<(), Fail> {
         match self.text(callee.name) {
             "vprintf" => self.vprintf(target.place, results, arguments),
-            "__assertfail" => {
-                self.emit(Op::Trap, &[], &[]);
-                Ok(())
-            }
+            "__assertfail" => self.assert_fail(arguments),
             name => Err(Diagnostic::unsupported(target.place, "call of a function without a body")
                 .found(format!("`{name}`"))
-                .expected("a function of this text, `vprintf` or `__assertfail`")),
+                .expected("a function of this text, `malloc`, `free`, `vprintf` or `__assertfail`")),
         }
     }
 
@@ -227,11 +244,11 @@ impl<'a> Builder<'a> {
 }
 
 /// A formal parameter with a register of its own.
-fn own(formal: &ast::Variable, register: VReg) -> Symbol {
+pub(super) fn own(formal: &ast::Variable, register: VReg) -> Symbol {
     if formal.space == DeclSpace::Param { Symbol::Argument(register) } else { Symbol::Register(register) }
 }
 
-fn scalar(formal: &ast::Variable) -> Result<Ty, Fail> {
+pub(super) fn scalar(formal: &ast::Variable) -> Result<Ty, Fail> {
     match formal.ty {
         DeclType::Scalar(ty) if formal.dims.is_empty() && formal.vector == 1 => Ok(ty),
         _ => Err(Diagnostic::unsupported(formal.place, "value passed to an aggregate parameter")),

@@ -7,7 +7,8 @@ use crate::front::check::{Modifiers, is_untyped, word};
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::isa::{BoolOp, Compare, Op, Ty};
 
-const COMPARISONS: [(&str, Compare); 18] = [
+/// The first six are those of signed integers.
+pub(super) const COMPARISONS: [(&str, Compare); 18] = [
     ("eq", Compare::Eq),
     ("ne", Compare::Ne),
     ("lt", Compare::Lt),
@@ -30,7 +31,7 @@ const COMPARISONS: [(&str, Compare); 18] = [
 
 const COMBINATIONS: [(&str, BoolOp); 3] = [("and", BoolOp::And), ("or", BoolOp::Or), ("xor", BoolOp::Xor)];
 
-const COMPARED: [Ty; 14] = [
+const COMPARED: [Ty; 15] = [
     Ty::B16,
     Ty::B32,
     Ty::B64,
@@ -45,7 +46,11 @@ const COMPARED: [Ty; 14] = [
     Ty::F16,
     Ty::F16x2,
     Ty::Bf16,
+    Ty::Bf16x2,
 ];
+
+/// What `set` may write.
+const SET: [Ty; 9] = [Ty::U16, Ty::S16, Ty::U32, Ty::S32, Ty::F32, Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2];
 
 /// The comparison of `setp` and `set`: operator, combination, `.ftz`.
 struct Comparison {
@@ -74,6 +79,7 @@ impl Comparison {
             _ if !ty.is_float() && float_only => {
                 "an integer comparison: `.eq`, `.ne`, `.lt`, `.le`, `.gt`, `.ge`"
             }
+            Ty::F64 | Ty::Bf16 | Ty::Bf16x2 if self.ftz => "no `.ftz`",
             _ if is_untyped(ty) && ordered => "`.eq` or `.ne`, as bits have no order",
             _ if ty.is_signed() && unsigned_name => "`.eq`, `.ne`, `.lt`, `.le`, `.gt`, `.ge`",
             _ => return Ok(()),
@@ -91,9 +97,6 @@ impl<'a> Builder<'a> {
         let (comparison, name) = Comparison::take(m)?;
         let ty = m.ty(&COMPARED)?;
         m.finish()?;
-        if ty == Ty::F16x2 {
-            return Err(self.unsupported(i, "comparison of packed halves"));
-        }
         comparison.check(name, ty, i)?;
         let Comparison { cmp, combine, ftz } = comparison;
         let expected = 3 + usize::from(combine.is_some());
@@ -101,6 +104,11 @@ impl<'a> Builder<'a> {
             return Err(count(i, &expected.to_string()));
         }
         let (p, q) = Self::dst_pair(&i.operands[0]);
+        // Packed halves have two answers; a single half has no complement.
+        if ty.is_half() && ty.element().is_some() != q.is_some() {
+            let expected = if q.is_some() { "one predicate" } else { "a pair `p|q`" };
+            return Err(self.wrong_kind(&i.operands[0], expected));
+        }
         let mut dst = vec![self.dst_or_sink(p, Ty::Pred)?];
         if let Some(q) = q {
             dst.push(self.dst_or_sink(q, Ty::Pred)?);
@@ -116,12 +124,20 @@ impl<'a> Builder<'a> {
     /// `set`.
     pub(super) fn set(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
         let (comparison, name) = Comparison::take(m)?;
-        let to = m.ty(&[Ty::U32, Ty::S32, Ty::F32, Ty::F16, Ty::F16x2, Ty::Bf16])?;
+        let to = m.ty(&SET)?;
         let ty = m.ty(&COMPARED)?;
         m.finish()?;
-        let halves = [Ty::F16, Ty::F16x2, Ty::Bf16];
-        if halves.contains(&ty) || halves.contains(&to) {
-            return Err(self.unsupported(i, "half-precision `set`"));
+        let allowed = match ty {
+            Ty::F16x2 => [Ty::F16x2, Ty::U32, Ty::S32].as_slice(),
+            Ty::Bf16x2 => [Ty::Bf16x2, Ty::U32, Ty::S32].as_slice(),
+            Ty::F16 | Ty::Bf16 => [Ty::U16, Ty::S16, Ty::U32, Ty::S32, Ty::F16, Ty::Bf16].as_slice(),
+            _ => [Ty::U32, Ty::S32, Ty::F32, Ty::F16, Ty::Bf16].as_slice(),
+        };
+        if !allowed.contains(&to) {
+            let allowed: Vec<String> = allowed.iter().map(|ty| format!("`.{}`", word(*ty))).collect();
+            return Err(Diagnostic::invalid(i.place, format!("result of comparing `.{}`", word(ty)))
+                .found(format!("`.{}`", word(to)))
+                .expected(allowed.join(", ")));
         }
         comparison.check(name, ty, i)?;
         let Comparison { cmp, combine, ftz } = comparison;

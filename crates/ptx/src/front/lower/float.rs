@@ -1,10 +1,11 @@
 //! Floating-point arithmetic.
 
 use super::builder::Builder;
-use super::operand::operands;
-use crate::front::ast::{Instruction, Place};
+use super::operand::{count, operands};
+use crate::front::ast::{Instruction, Operand, Place};
 use crate::front::check::{Modifiers, word};
 use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::ir::{VDst, VSrc};
 use crate::isa::{FloatMode, FloatOp, FloatUnary, Op, Rounding, TestP, Ty};
 
 /// Roundings to a floating-point value.
@@ -25,14 +26,37 @@ impl FloatWords {
         FloatWords { rounding: m.pick(&ROUNDINGS), ftz: m.flag("ftz"), sat: m.flag("sat") }
     }
 
-    /// The mode on a floating-point type; `.ftz` and `.sat` are for f32 only.
+    /// The mode on a floating-point type: `.ftz` and `.sat` are not for f64 and bf16, and halves round to
+    /// nearest only.
     pub(super) fn mode(self, ty: Ty, place: Place) -> Result<FloatMode, Fail> {
         if ty == Ty::F64 && (self.ftz || self.sat) {
             return Err(Diagnostic::invalid(place, "`.ftz` and `.sat` are for single precision")
                 .found("`.f64`")
                 .expected("`.f32`"));
         }
-        Ok(FloatMode { rounding: self.rounding.unwrap_or(Rounding::Rn), ftz: self.ftz, sat: self.sat })
+        if matches!(ty, Ty::Bf16 | Ty::Bf16x2) && (self.ftz || self.sat) {
+            return Err(Diagnostic::invalid(place, "`.ftz` and `.sat` do not go with this type")
+                .found(format!("`.{}`", word(ty)))
+                .expected("`.f16`, `.f16x2` or `.f32`"));
+        }
+        if ty.is_half() && !matches!(self.rounding, None | Some(Rounding::Rn)) {
+            return Err(Diagnostic::invalid(place, "rounding does not go with this type")
+                .found(format!("`.{}`", word(ty)))
+                .expected("`.f32` or `.f64`, or `.rn`"));
+        }
+        let rounding = self.rounding.unwrap_or(Rounding::Rn);
+        Ok(FloatMode { rounding, ftz: self.ftz, sat: self.sat, ..FloatMode::DEFAULT })
+    }
+
+    /// The mode of an instruction that takes halves and gives a single: no `.ftz` (PTX ISA, "Mixed Precision
+    /// Floating-Point Instructions").
+    pub(super) fn mixed(self, place: Place) -> Result<FloatMode, Fail> {
+        if self.ftz {
+            return Err(
+                Diagnostic::invalid(place, "`.ftz` does not go with mixed precision").expected("no `.ftz`")
+            );
+        }
+        self.mode(Ty::F32, place)
     }
 
     /// Whether an integer operation saturates: only `.s32` may, and nothing else goes with integers.
@@ -50,15 +74,20 @@ impl FloatWords {
 impl<'a> Builder<'a> {
     /// `fma`, and `mad` on floating-point types.
     pub(super) fn fma(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
-        let words = FloatWords::take(m);
-        let place = m.place();
-        let relu = m.flag("relu");
-        let ty = m.ty(&[Ty::F32, Ty::F64, Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2])?;
-        m.finish()?;
-        if relu {
-            return Err(self.unsupported(i, "`.relu`"));
+        if m.contains("oob") {
+            return Err(self.unsupported(i, "`.oob`"));
         }
-        if words.rounding.is_none() && (self.text(i.opcode) == "fma" || ty == Ty::F64) {
+        let words = FloatWords::take(m);
+        let relu = !words.sat && m.silently(&[("relu", ())]).is_some();
+        let place = m.place();
+        let halves = [Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2];
+        let fused = self.text(i.opcode) == "fma";
+        let ty = match (fused, relu) {
+            (true, true) => m.ty(&halves)?,
+            (true, false) => m.ty(&[Ty::F32, Ty::F64, Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2])?,
+            (false, _) => m.ty(&[Ty::F32, Ty::F64])?,
+        };
+        if words.rounding.is_none() && (fused || ty == Ty::F64) {
             return Err(Diagnostic::invalid(
                 place,
                 format!("rounding missing from `{}`", self.text(i.opcode)),
@@ -66,8 +95,96 @@ impl<'a> Builder<'a> {
             .found(format!("`.{}`", word(ty)))
             .expected("`.rn`, `.rz`, `.rm`, `.rp`"));
         }
-        let mode = words.mode(ty, place)?;
+        if ty == Ty::F32 && fused && m.peek().is_some() {
+            return self.mixed_fma(i, m, words);
+        }
+        m.finish()?;
+        let mode = FloatMode { relu, ..words.mode(ty, place)? };
         self.ternary(i, ty, Op::Fma(ty, mode))
+    }
+
+    /// `add.f32.f16 d, a, c` and its kin: the halves are widened, which is exact, and the rest is f32.
+    pub(super) fn mixed_sum(
+        &mut self,
+        i: &'a Instruction,
+        m: &mut Modifiers<'_>,
+        words: FloatWords,
+    ) -> Result<(), Fail> {
+        let op = if self.text(i.opcode) == "add" { FloatOp::Add } else { FloatOp::Sub };
+        let place = m.place();
+        let narrow = m.ty(&[Ty::F16, Ty::Bf16])?;
+        m.finish()?;
+        let mode = words.mixed(place)?;
+        let [d, a, c] = operands(i)?;
+        let (a, c) = (self.widened(a, narrow)?, self.src(c, Ty::F32)?);
+        let d = self.dst(d, Ty::F32)?;
+        self.emit(Op::Float(op, Ty::F32, mode), &[d], &[a, c]);
+        Ok(())
+    }
+
+    /// `fma.rn.f32.f16 d, a, b, c`.
+    fn mixed_fma(
+        &mut self,
+        i: &'a Instruction,
+        m: &mut Modifiers<'_>,
+        words: FloatWords,
+    ) -> Result<(), Fail> {
+        let place = m.place();
+        let narrow = m.ty(&[Ty::F16, Ty::Bf16])?;
+        m.finish()?;
+        let mode = words.mixed(place)?;
+        let [d, a, b, c] = operands(i)?;
+        let (a, b) = (self.widened(a, narrow)?, self.widened(b, narrow)?);
+        let (c, d) = (self.src(c, Ty::F32)?, self.dst(d, Ty::F32)?);
+        self.emit(Op::Fma(Ty::F32, mode), &[d], &[a, b, c]);
+        Ok(())
+    }
+
+    /// A half as a single.
+    fn widened(&mut self, operand: &'a Operand, narrow: Ty) -> Result<VSrc, Fail> {
+        let (value, wide) = (self.src(operand, narrow)?, self.fresh(Ty::F32));
+        let op = Op::Cvt { to: Ty::F32, from: narrow, mode: FloatMode::DEFAULT };
+        self.emit_always(op, &[VDst::Reg(wide)], &[value]);
+        Ok(VSrc::Reg(wide, false))
+    }
+
+    /// `add`, `sub`, `mul`, `fma` of two singles in a 64-bit register: an instruction each, as no class of a
+    /// machine does both at once.
+    pub(super) fn singles(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
+        let words = FloatWords { rounding: m.pick(&ROUNDINGS), ftz: m.flag("ftz"), sat: false };
+        let place = m.place();
+        m.require(&[("f32x2", ())])?;
+        m.finish()?;
+        let mode = words.mode(Ty::F32, place)?;
+        let op = match self.text(i.opcode) {
+            "add" => Op::Float(FloatOp::Add, Ty::F32, mode),
+            "sub" => Op::Float(FloatOp::Sub, Ty::F32, mode),
+            "mul" => Op::Float(FloatOp::Mul, Ty::F32, mode),
+            _ if words.rounding.is_none() => {
+                return Err(Diagnostic::invalid(place, "rounding missing from `fma`")
+                    .found("`.f32x2`")
+                    .expected("`.rn`, `.rz`, `.rm`, `.rp`"));
+            }
+            _ => Op::Fma(Ty::F32, mode),
+        };
+        let expected = if matches!(op, Op::Fma(..)) { 4 } else { 3 };
+        if i.operands.len() != expected {
+            return Err(count(i, &expected.to_string()));
+        }
+        let (mut low, mut high) = (Vec::new(), Vec::new());
+        for operand in &i.operands[1..] {
+            let (pair, pieces) = (self.src(operand, Ty::B64)?, [self.fresh(Ty::F32), self.fresh(Ty::F32)]);
+            self.emit_always(Op::Unpack { whole: Ty::B64, pieces: 2 }, &pieces.map(VDst::Reg), &[pair]);
+            low.push(VSrc::Reg(pieces[0], false));
+            high.push(VSrc::Reg(pieces[1], false));
+        }
+        let results = [self.fresh(Ty::F32), self.fresh(Ty::F32)];
+        self.emit_always(op, &[VDst::Reg(results[0])], &low);
+        self.emit_always(op, &[VDst::Reg(results[1])], &high);
+        let d = self.dst(&i.operands[0], Ty::B64)?;
+        let results = results.map(|register| VSrc::Reg(register, false));
+        self.emit(Op::Pack { whole: Ty::B64, pieces: 2 }, &[d], &results);
+        Ok(())
     }
 
     /// `div`: integers have no rounding.
@@ -106,7 +223,7 @@ impl<'a> Builder<'a> {
             (false, true) => FloatUnary::SqrtApprox,
             (false, false) => FloatUnary::Sqrt,
         };
-        self.unary(i, ty, Op::FloatUnary(op, ty, FloatMode { rounding, ftz, sat: false }))
+        self.unary(i, ty, Op::FloatUnary(op, ty, FloatMode { rounding, ftz, ..FloatMode::DEFAULT }))
     }
 
     /// `rsqrt`, `sin`, `cos`, `lg2`, `ex2`, `tanh`.
@@ -118,10 +235,12 @@ impl<'a> Builder<'a> {
     ) -> Result<(), Fail> {
         m.require(&[("approx", ())])?;
         let ftz = op != FloatUnary::TanhApprox && m.flag("ftz");
-        let halves = [Ty::F32, Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2];
         let ty = match op {
             FloatUnary::RsqrtApprox => m.ty(&[Ty::F32, Ty::F64])?,
-            FloatUnary::Ex2Approx | FloatUnary::TanhApprox => m.ty(&halves)?,
+            // Of the halves f16 keeps subnormals, bf16 does not.
+            FloatUnary::Ex2Approx if ftz => m.ty(&[Ty::F32, Ty::Bf16, Ty::Bf16x2])?,
+            FloatUnary::Ex2Approx => m.ty(&[Ty::F32, Ty::F16, Ty::F16x2])?,
+            FloatUnary::TanhApprox => m.ty(&[Ty::F32, Ty::F16, Ty::F16x2, Ty::Bf16, Ty::Bf16x2])?,
             _ => m.ty(&[Ty::F32])?,
         };
         m.finish()?;

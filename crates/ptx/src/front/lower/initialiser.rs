@@ -1,7 +1,8 @@
 //! Initial bytes of variables.
 
-use super::variables::{Global, Globals, layout};
-use crate::front::ast::{self, Init, Module, Place, Value};
+use super::function::is_callable;
+use super::variables::{Global, Globals, function_address, layout};
+use crate::front::ast::{self, Init, Module, Name, Place, Value};
 use crate::front::check::word;
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::Relocation;
@@ -116,6 +117,9 @@ impl Writer<'_> {
             }
             Init::Value(value, place) => self.value(*value, at, *place),
             Init::Address { name, place, addend, mask, .. } => {
+                if let Some(Global::Function(n)) = self.globals.names.get(name) {
+                    return self.function((*n, *name), *addend, *mask, at, *place);
+                }
                 let Some(Global::Variable(symbol)) = self.globals.names.get(name) else {
                     let found = format!("`{}`", self.module.names.text(*name));
                     return Err(match self.globals.names.get(name) {
@@ -125,10 +129,44 @@ impl Writer<'_> {
                                 .found(found)
                         }
                     }
-                    .expected("a `.global` or `.const` variable"));
+                    .expected("a `.global` or `.const` variable, or a function"));
                 };
 
                 self.address(*symbol, *addend, *mask, at, *place)
+            }
+        }
+    }
+
+    /// The address of a function, or the byte of it that a mask picks.
+    fn function(
+        &mut self,
+        (n, name): (usize, Name),
+        addend: i64,
+        mask: Option<u64>,
+        at: u64,
+        place: Place,
+    ) -> Result<(), Fail> {
+        let found = format!("`{}`", self.module.names.text(name));
+        if !is_callable(self.module, n) {
+            return Err(Diagnostic::unsupported(
+                place,
+                "address of a kernel or of a function without a body",
+            )
+            .found(found)
+            .expected("a function of this text"));
+        }
+        let address = function_address(n).wrapping_add_signed(addend);
+        match mask {
+            None if self.scalar.bytes() == 8 && !self.scalar.is_float() => {
+                self.put(at, &address.to_le_bytes(), place)
+            }
+            None => {
+                Err(Diagnostic::invalid(place, "address in a narrow variable").expected("`.u64` or `.b64`"))
+            }
+            Some(mask) => {
+                let bytes = self.scalar.bytes().min(8);
+                let part = (address & mask).checked_shr(mask.trailing_zeros()).unwrap_or(0);
+                self.put(at, &part.to_le_bytes()[..bytes], place)
             }
         }
     }

@@ -16,6 +16,8 @@ mod dispatch;
 mod extended;
 mod float;
 mod flow;
+mod function;
+mod graph;
 mod initialiser;
 mod memory;
 mod moves;
@@ -24,11 +26,13 @@ mod params;
 mod print;
 mod scope;
 mod special;
+mod stack;
 mod variables;
+mod video;
 mod warp;
 
-use super::ast;
 use super::diagnostic::{Diagnostic, Diagnostics, Place};
+use super::{ast, heap};
 use crate::ir::{Function, Variable};
 use builder::Builder;
 use variables::Globals;
@@ -36,12 +40,17 @@ use variables::Globals;
 /// What [`lower`] makes of a text.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LoweredModule {
-    /// Kernels in the order of the text, every call expanded.
+    /// Kernels in the order of the text, with all that they call.
     pub functions: Vec<Function>,
     /// `.global` and `.const` variables; `Constant::Symbol` indexes them.
     pub variables: Vec<Variable>,
     /// `.target`, for messages.
     pub target: String,
+}
+
+/// Bytes of a declared variable; 0 when it has no size.
+pub(super) fn bytes_of(variable: &ast::Variable) -> u64 {
+    variables::layout(variable).map_or(0, |layout| layout.bytes)
 }
 
 /// Lowers the kernels named in `kernels`, or all.
@@ -50,12 +59,14 @@ pub struct LoweredModule {
 /// Everything found wrong with, or not executable in, those kernels and the variables; a name in
 /// `kernels` that the text lacks.
 pub fn lower(module: &ast::Module, kernels: Option<&[&str]>) -> Result<LoweredModule, Diagnostics> {
+    let linked = heap::linked(module)?;
+    let module = &*linked;
     let mut failures = Vec::new();
     if module.address_size != 64 {
         let failure = Diagnostic::unsupported(module.address_size_place, "32-bit addresses")
             .found("`.address_size 32`")
             .expected("`.address_size 64`");
-        return Err(Diagnostics::new(&module.name, [failure]));
+        return Err(Diagnostics::of_module(module, [failure]));
     }
     let globals = Globals::new(module, &mut failures);
     let wanted = |function: &&ast::Function| {
@@ -98,6 +109,6 @@ pub fn lower(module: &ast::Module, kernels: Option<&[&str]>) -> Result<LoweredMo
     if failures.is_empty() {
         Ok(LoweredModule { functions, variables: globals.variables, target: module.target.clone() })
     } else {
-        Err(Diagnostics::new(&module.name, failures))
+        Err(Diagnostics::of_module(module, failures))
     }
 }

@@ -34,15 +34,11 @@ pub(super) fn move_of(ty: Ty) -> Op {
 impl<'a> Builder<'a> {
     /// `mov`.
     pub(super) fn mov(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
-        let place = m.place();
         let vector = m.silently(&[("v2", 2), ("v4", 4)]);
         let ty = m.ty(&MOVED)?;
         m.finish()?;
         if let Some(vector) = vector {
             return self.mov_vector(i, vector, ty);
-        }
-        if ty == Ty::B128 {
-            return Err(Diagnostic::unsupported(place, "128-bit move").found("`mov.b128`"));
         }
         let [d, a] = operands(i)?;
         let (pieces_d, pieces_a) = (self.pieces(d)?, self.pieces(a)?);
@@ -113,14 +109,15 @@ impl<'a> Builder<'a> {
 
     /// The type of the pieces that a packed value has.
     fn piece(&self, vector: &Operand, pieces: usize, whole: Ty) -> Result<Ty, Fail> {
-        let untyped = matches!(whole, Ty::B16 | Ty::B32 | Ty::B64);
+        let untyped = matches!(whole, Ty::B16 | Ty::B32 | Ty::B64 | Ty::B128);
         match (untyped, pieces, whole.bytes().checked_div(pieces)) {
-            (true, 2 | 4, Some(4)) => Ok(Ty::B32),
+            (true, 2, Some(8)) => Ok(Ty::B64),
+            (true, 2 | 4, Some(4)) if whole != Ty::B128 => Ok(Ty::B32),
             (true, 2 | 4, Some(2)) => Ok(Ty::B16),
             (true, 2 | 4, Some(1)) => Ok(Ty::B8),
             _ => Err(Diagnostic::invalid(vector.place, "vector does not make up the moved type")
                 .found(format!("{pieces} elements for {} bytes", whole.bytes()))
-                .expected("2 or 4 elements for `.b16`, `.b32` or `.b64`")),
+                .expected("2 or 4 elements for `.b16`, `.b32` or `.b64`, 2 for `.b128`")),
         }
     }
 

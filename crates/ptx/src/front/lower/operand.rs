@@ -26,6 +26,11 @@ pub(super) enum Resolved {
         space: Space,
         constant: Constant,
     },
+    /// Address in local memory: a register and what is added to it.
+    Frame {
+        base: VReg,
+        offset: u32,
+    },
     /// A parameter of the kernel.
     Param {
         offset: u32,
@@ -35,6 +40,8 @@ pub(super) enum Resolved {
     Argument(VReg),
     /// A function, by its index in the module.
     Function(usize),
+    /// What an indirect call is told of its functions: index into the builder's.
+    Hint(usize),
     Inert(&'static str),
 }
 
@@ -65,6 +72,8 @@ impl<'a> Builder<'a> {
                 Symbol::Local { offset, .. } => in_space(Space::Local, offset),
                 Symbol::Param { offset, bytes } => Resolved::Param { offset, bytes },
                 Symbol::Argument(register) => Resolved::Argument(register),
+                Symbol::Frame { base, offset, .. } => Resolved::Frame { base, offset },
+                Symbol::Hint(hint) => Resolved::Hint(hint),
                 Symbol::Inert(what) => Resolved::Inert(what),
             });
         }
@@ -308,6 +317,7 @@ impl<'a> Builder<'a> {
                 format!("`{}.{}`", self.text(name), self.text(component))
             }
             OperandKind::Not(name) => format!("`!{}`", self.text(name)),
+            OperandKind::Negated(_) => "a negated operand".to_string(),
             OperandKind::Offset(..) => "an address".to_string(),
             OperandKind::Value(_) => "a constant".to_string(),
             OperandKind::Sink => "`_`".to_string(),

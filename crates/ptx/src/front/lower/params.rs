@@ -1,4 +1,4 @@
-//! Parameters: of the kernel, and of calls that are expanded in place.
+//! Parameters: of the kernel, and of calls.
 
 use super::builder::Builder;
 use super::memory::Transfer;
@@ -67,8 +67,7 @@ impl<'a> Builder<'a> {
         if variable.dims.is_empty() && variable.vector == 1 {
             return Ok(Symbol::Argument(self.fresh(layout.scalar)));
         }
-        let offset = self.local(layout.bytes, layout.align, variable.place)?;
-        Ok(Symbol::Local { offset, bytes: layout.bytes })
+        self.storage(layout.bytes, layout.align, variable.place)
     }
 
     /// `ld.param` of a parameter by name; false when the address is a register's.
@@ -156,7 +155,8 @@ impl<'a> Builder<'a> {
     /// The memory space that a `.param` access with a computed or local address goes to.
     pub(super) fn param_space(&mut self, address: &Operand) -> Result<Space, Fail> {
         if let OperandKind::Memory { base: Base::Name(name), .. } = address.kind
-            && let Resolved::Address { space: Space::Local, .. } = self.resolve(name, address.place)?
+            && let Resolved::Address { space: Space::Local, .. } | Resolved::Frame { .. } =
+                self.resolve(name, address.place)?
         {
             return Ok(Space::Local);
         }

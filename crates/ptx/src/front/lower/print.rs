@@ -1,10 +1,13 @@
-//! `vprintf`: the words of the argument buffer become operands of one print.
+//! `vprintf`: the words of the argument buffer become operands of one print. And `__assertfail`.
 
 use super::builder::Builder;
 use crate::front::ast::{Operand, Place};
 use crate::front::diagnostic::{Diagnostic, Fail};
-use crate::ir::{Constant, PrintFormat, VDst, VReg, VSrc};
+use crate::ir::{Assertion, Constant, PrintFormat, VDst, VReg, VSrc};
 use crate::isa::{CacheOp, MAX_SRC, MemoryMode, Op, Ordering, Scope, Space, Ty};
+
+/// What the device's printf takes beside its format (CUDA C++ Programming Guide, "Formatted Output").
+const MOST_VALUES: usize = 32;
 
 impl<'a> Builder<'a> {
     /// A call of `vprintf(format, arguments)`.
@@ -25,12 +28,12 @@ impl<'a> Builder<'a> {
         let types = conversions(&text).map_err(|what| {
             Diagnostic::unsupported(place, "print format")
                 .found(format!("`{what}`"))
-                .expected("integers, characters, floats or pointers")
+                .expected("integers, characters, floats, pointers or strings")
         })?;
-        if types.len() > MAX_SRC {
-            return Err(Diagnostic::unsupported(place, "print of many values")
+        if types.len() > MOST_VALUES {
+            return Err(Diagnostic::invalid(place, "print of too many values")
                 .found(types.len().to_string())
-                .expected(format!("at most {MAX_SRC}")));
+                .expected(format!("at most {MOST_VALUES}")));
         }
         let mut src = Vec::new();
         let mut offset = 0_i64;
@@ -53,13 +56,48 @@ impl<'a> Builder<'a> {
         let count = types.len() as u64;
         let index = self.out.formats.len() as u32;
         self.out.formats.push(PrintFormat { text, arguments: types });
-        self.emit(Op::Print { format: index }, &[], &src);
+        if src.is_empty() {
+            self.emit(Op::Print { format: index, from: 0 }, &[], &[]);
+        }
+        for (part, src) in src.chunks(MAX_SRC).enumerate() {
+            self.emit(Op::Print { format: index, from: (part * MAX_SRC) as u8 }, &[], src);
+        }
         if let [result] = results
             && let VSrc::Reg(register, _) = self.argument_register(result, Ty::B32)?
         {
             self.emit(Op::Mov(Ty::B32), &[VDst::Reg(register)], &[VSrc::Const(Constant::Bits(count))]);
         }
         Ok(())
+    }
+
+    /// A call of `__assertfail(message, file, line, function, size of a character)`.
+    pub(super) fn assert_fail(&mut self, arguments: &'a [Operand]) -> Result<(), Fail> {
+        let [message, file, line, function, ..] = arguments else {
+            self.emit(Op::Trap, &[], &[]);
+            return Ok(());
+        };
+        let mut texts = [String::new(), String::new(), String::new()];
+        for (text, operand) in texts.iter_mut().zip([message, file, function]) {
+            let value = self.argument_register(operand, Ty::U64)?;
+            let chains = self.single.len();
+            let known = self.format_text(value, operand.place).ok().filter(|_| {
+                // A text that is chosen at run time is not named.
+                self.single[chains..].iter().all(|(register, _)| self.writers(*register) == 1)
+            });
+            self.single.truncate(chains);
+            *text = known.unwrap_or_else(|| "a text chosen at run time".to_string());
+        }
+        let line = self.argument_register(line, Ty::U32)?;
+        let [message, file, function] = texts;
+        let assertion = self.out.assertions.len() as u32;
+        self.out.assertions.push(Assertion { message, file, function });
+        self.emit(Op::AssertFail { assertion }, &[], &[line]);
+        Ok(())
+    }
+
+    /// How many instructions so far write a register.
+    fn writers(&self, register: VReg) -> usize {
+        self.out.code.iter().filter(|inst| inst.dst.contains(&VDst::Reg(register))).count()
     }
 
     /// The text that a register points to: followed back through moves to a variable of the module.
@@ -104,8 +142,7 @@ impl<'a> Builder<'a> {
         chains.sort_unstable();
         chains.dedup();
         for (register, place) in chains {
-            let writers = self.out.code.iter().filter(|inst| inst.dst.contains(&VDst::Reg(register))).count();
-            if writers > 1 {
+            if self.writers(register) > 1 {
                 return Err(Diagnostic::unsupported(place, "print with a format that is chosen at run time")
                     .expected("a format string"));
             }
@@ -137,7 +174,7 @@ pub(super) fn conversions(format: &str) -> Result<Vec<Ty>, String> {
                     types.push(if long > 0 { Ty::B64 } else { Ty::B32 });
                     break;
                 }
-                'p' => {
+                'p' | 's' => {
                     types.push(Ty::B64);
                     break;
                 }

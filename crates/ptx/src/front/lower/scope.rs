@@ -25,13 +25,17 @@ pub(super) enum Symbol {
     Shared { offset: u32 },
     /// Bytes in local memory, by window offset.
     Local { offset: u32, bytes: u64 },
+    /// Bytes in local memory, from the address in a register on.
+    Frame { base: VReg, offset: u32, bytes: u64 },
     /// Bytes of the kernel's parameters.
     Param { offset: u32, bytes: u32 },
     /// A scalar parameter of an expanded call.
     Argument(VReg),
     /// `.branchtargets`.
     Targets(u32),
-    /// Call prototypes, textures: nothing that executes uses them.
+    /// `.callprototype`, `.calltargets`: index into the builder's.
+    Hint(usize),
+    /// Textures: nothing that executes uses them.
     Inert(&'static str),
 }
 

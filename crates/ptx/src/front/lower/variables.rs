@@ -2,9 +2,10 @@
 
 use std::collections::HashMap;
 
+use super::graph::CallGraph;
 use crate::front::ast::{self, DeclSpace, DeclType, Init, Item, Linkage, Module, Name, Place, Statement};
 use crate::front::diagnostic::{Diagnostic, Fail};
-use crate::ir::Variable;
+use crate::ir::{Variable, window};
 use crate::isa::Ty;
 
 /// Most bytes of one variable: more than any GPU has.
@@ -44,6 +45,13 @@ pub(super) struct Globals {
     /// For each variable, whether it is only declared: another text would define it.
     pub external: Vec<bool>,
     pub shared: Vec<Shared>,
+    /// Who calls whom.
+    pub graph: CallGraph,
+}
+
+/// The address of a function, by its index among the module's items: the same in every kernel.
+pub(super) fn function_address(n: usize) -> u64 {
+    window::CODE + window::FUNCTION_BYTES * (n as u64 + 1)
 }
 
 /// Size and alignment of a declaration.
@@ -127,6 +135,7 @@ impl Globals {
                 Err(failure) => failures.push(failure),
             }
         }
+        globals.graph = CallGraph::new(module, &globals);
         globals
     }
 

@@ -99,7 +99,7 @@ impl<'a> Builder<'a> {
     pub(super) fn redux(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
         m.require(&[("sync", ())])?;
         if m.contains("f32") {
-            return Err(self.unsupported(i, "reduction of floating-point values"));
+            return self.redux_float(i, m);
         }
         // The first six of the atomics' operations: add to xor.
         let op = m.require(&OPERATIONS[..6])?;
@@ -109,6 +109,18 @@ impl<'a> Builder<'a> {
         let [d, a, mask] = operands(i)?;
         let (d, a, mask) = (self.dst(d, ty)?, self.src(a, ty)?, self.src(mask, Ty::U32)?);
         self.emit(Op::Redux { op, ty }, &[d], &[a, mask]);
+        Ok(())
+    }
+
+    /// `redux.sync` of f32.
+    fn redux_float(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
+        let largest = m.require(&[("min", false), ("max", true)])?;
+        let (abs, nan) = (m.flag("abs"), m.flag("NaN"));
+        let ty = m.ty(&[Ty::F32])?;
+        m.finish()?;
+        let [d, a, mask] = operands(i)?;
+        let (d, a, mask) = (self.dst(d, ty)?, self.src(a, ty)?, self.src(mask, Ty::U32)?);
+        self.emit(Op::ReduxFloat { largest, nan, abs }, &[d], &[a, mask]);
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! The top level: module directives, debug sections, linkage.
 
 use super::Parser;
-use crate::front::ast::{Item, Linkage, Module, Place};
+use crate::front::ast::{DEFAULT_HEAP_BYTES, Item, Linkage, Module, Place};
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::front::lexer::Token;
 
@@ -67,6 +67,9 @@ impl Parser<'_> {
             address_size: address_size.0,
             address_size_place: address_size.1,
             items,
+            lines: self.now.place.line,
+            sources: Vec::new(),
+            heap_bytes: DEFAULT_HEAP_BYTES,
         })
     }
 

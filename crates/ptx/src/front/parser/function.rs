@@ -1,7 +1,9 @@
 //! Entries and functions: heads, directives, statements.
 
 use super::Parser;
-use crate::front::ast::{Directive, Function, Guard, Instruction, Linkage, Modifier, Name, Place, Statement};
+use crate::front::ast::{
+    CallHint, Directive, Function, Guard, Instruction, Linkage, Modifier, Name, Place, Statement,
+};
 use crate::front::diagnostic::Fail;
 use crate::front::lexer::Token;
 
@@ -145,25 +147,24 @@ impl Parser<'_> {
     fn call_hint(&mut self, name: Name, place: Place) -> Result<Statement, Fail> {
         let prototype = self.dotted() == Some("callprototype");
         self.advance()?;
-        if prototype {
-            if self.at(b'(') {
-                self.parameters()?;
-            }
+        let hint = if prototype {
+            let returns = if self.at(b'(') { self.parameters()? } else { Vec::new() };
             self.word("malformed `.callprototype`", "`_`")?;
-            if self.at(b'(') {
-                self.parameters()?;
-            }
+            let params = if self.at(b'(') { self.parameters()? } else { Vec::new() };
             self.directives()?;
+            CallHint::Prototype { returns, params }
         } else {
+            let mut targets = Vec::new();
             loop {
-                self.word("malformed `.calltargets`", "the name of a function")?;
+                targets.push(self.word("malformed `.calltargets`", "the name of a function")?);
                 if !self.take(b',')? {
                     break;
                 }
             }
-        }
+            CallHint::Targets(targets)
+        };
         self.expect(b';', "malformed call hint")?;
-        Ok(Statement::CallHint { name, place })
+        Ok(Statement::CallHint { name, place, hint })
     }
 
     #[inline]

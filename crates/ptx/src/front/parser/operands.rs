@@ -22,6 +22,10 @@ impl Parser<'_> {
                 self.advance()?;
                 OperandKind::Not(self.word("malformed operand", "a predicate register")?.0)
             }
+            Token::Punct(b'-') if self.register_ahead() => {
+                self.advance()?;
+                OperandKind::Negated(Box::new(self.named()?))
+            }
             _ if self.starts_constant() => OperandKind::Value(self.constant()?),
             _ => return Err(self.wrong("malformed operand", OPERAND)),
         };
@@ -36,6 +40,11 @@ impl Parser<'_> {
         };
         let second = Operand { place, kind: self.named()? };
         Ok(Operand { place: operand.place, kind: OperandKind::Pair(Box::new((operand, second))) })
+    }
+
+    /// Whether a word follows that is no number.
+    fn register_ahead(&self) -> bool {
+        matches!(self.ahead.token, Token::Word(name) if self.names.text(name) != "WARP_SZ")
     }
 
     /// An operand that begins with a word.

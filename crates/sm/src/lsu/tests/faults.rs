@@ -85,7 +85,7 @@ fn what_a_memory_does_not_do_is_said() {
     );
     check(
         LaneMask::MAX,
-        add(Ty::F16),
+        add(Ty::U8),
         &Sources::at(|_| BASE),
         "thread [0, 2, 0]: an atomic operation of this type on global memory is not supported",
     );

@@ -272,6 +272,7 @@ pub fn launch() -> Launch {
         code: Vec::new(),
         constants: Vec::new(),
         branch_tables: Vec::new(),
+        addresses: Vec::new(),
         params: Vec::new(),
         param_bytes: 256,
         registers: 8,
@@ -279,9 +280,12 @@ pub fn launch() -> Launch {
         shared_bytes: SHARED_BYTES,
         local_bytes: LOCAL_BYTES,
         spill_bytes: 0,
+        stack_bytes: 0,
         barriers: 0,
         launch_bounds: LaunchBounds::default(),
         formats: Vec::new(),
+        assertions: Vec::new(),
+        sources: Vec::new(),
     };
     Launch {
         kernel: Arc::new(kernel),

@@ -9,9 +9,14 @@ use super::*;
 
 const TYPES: [Ty; 10] =
     [Ty::U8, Ty::S8, Ty::U16, Ty::S16, Ty::F16, Ty::U32, Ty::S32, Ty::F32, Ty::U64, Ty::S64];
-const ATOMICS: [(AtomicOp, Ty); 8] = [
+const ATOMICS: [(AtomicOp, Ty); 13] = [
     (AtomicOp::Add, Ty::U32),
     (AtomicOp::Add, Ty::U64),
+    (AtomicOp::Add, Ty::F32),
+    (AtomicOp::Add, Ty::F16),
+    (AtomicOp::Add, Ty::Bf16),
+    (AtomicOp::Add, Ty::F16x2),
+    (AtomicOp::Add, Ty::Bf16x2),
     (AtomicOp::Max, Ty::S32),
     (AtomicOp::Exch, Ty::B64),
     (AtomicOp::Inc, Ty::U32),
