@@ -1,9 +1,13 @@
-//! What a client hands over as a module: PTX, or something that holds none.
+//! What a client hands over as a module: PTX, several texts that were linked, or something that holds none.
+//!
+//! A linked image is its texts one after the other, each behind a line that says how long it is, and before all a line that
+//! says for how many registers a thread they were linked. They are parsed as one when they are loaded.
 
-use strata_gpu::device::{Card, LoadError, ModuleId};
-use strata_gpu::program::KernelError;
+use strata_gpu::device::{Card, ModuleId};
+use strata_gpu::program::{KernelError, Program};
 use strata_ptx::back::Options;
 use strata_ptx::front::{Diagnostics, Kind};
+use strata_workloads::Module;
 
 use crate::client::Bytes;
 use crate::engine::Engine;
@@ -17,36 +21,115 @@ pub const UNNAMED: &str = "module.ptx";
 /// First bytes of what is no PTX: ELF, a fat binary, the wrapper of one.
 const BINARIES: [[u8; 4]; 3] = [*b"\x7fELF", 0xba55_ed50_u32.to_le_bytes(), 0x4662_43b1_u32.to_le_bytes()];
 
-/// The text of an image that ends with NUL.
-pub fn text(image: Bytes) -> Answer<String> {
-    let first = image.read(1)?;
-    // One byte after the other: a text may end before four.
-    let mut start = [first[0], 0, 0, 0];
-    for place in 1..4 {
-        if start[place - 1] == 0 {
-            break;
+/// Begins a linked image; the most registers a thread, or 0, follow.
+const LINKED: &str = "// linked texts; registers a thread at most: ";
+/// Begins a text of a linked image; its bytes, a space and its name follow.
+const TEXT: &str = "// text: ";
+
+/// See the module.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Image {
+    /// Name and text of each.
+    pub texts: Vec<(String, String)>,
+    /// The most registers a thread for which they were linked.
+    pub registers: Option<u32>,
+}
+
+impl Image {
+    /// One text.
+    pub fn of(name: &str, text: String) -> Image {
+        Image { texts: vec![(name.to_owned(), text)], registers: None }
+    }
+
+    /// An image in memory of the client, which ends with NUL.
+    pub fn read(image: Bytes) -> Answer<Image> {
+        let first = image.read(1)?;
+        // One byte after the other: a text may end before four.
+        let mut start = [first[0], 0, 0, 0];
+        for place in 1..4 {
+            if start[place - 1] == 0 {
+                break;
+            }
+            start[place] = image.read(place + 1)?[place];
         }
-        start[place] = image.read(place + 1)?[place];
+        if BINARIES.contains(&start) {
+            log::once("an image holds machine code or a fat binary; only PTX is executed".into());
+            return Err(Status::NoBinaryForGpu);
+        }
+        let text = image.text().get().map_err(|_| Status::InvalidImage)?;
+        match text.strip_prefix(LINKED) {
+            None => Ok(Image::of(UNNAMED, text.to_owned())),
+            Some(rest) => Image::linked(rest).ok_or(Status::InvalidImage),
+        }
     }
-    if BINARIES.contains(&start) {
-        log::once("an image holds machine code or a fat binary; only PTX is executed".into());
-        return Err(Status::NoBinaryForGpu);
+
+    fn linked(rest: &str) -> Option<Image> {
+        let (registers, mut rest) = rest.split_once('\n')?;
+        let registers = Some(registers.parse().ok()?).filter(|most| *most > 0);
+        let mut texts = Vec::new();
+        while let Some(text) = rest.strip_prefix(TEXT) {
+            let (head, text) = text.split_once('\n')?;
+            let (bytes, name) = head.split_once(' ')?;
+            let (text, after) = text.split_at_checked(bytes.parse().ok()?)?;
+            texts.push((name.to_owned(), text.to_owned()));
+            rest = after.strip_prefix('\n')?;
+        }
+        (rest.is_empty() && !texts.is_empty()).then_some(Image { texts, registers })
     }
-    image.text().get().map(str::to_owned).map_err(|_| Status::InvalidImage)
+
+    /// What [`Image::read`] reads.
+    pub fn to_bytes(&self) -> Box<[u8]> {
+        let mut all = format!("{LINKED}{}\n", self.registers.unwrap_or(0));
+        for (name, text) in &self.texts {
+            all += &format!("{TEXT}{} {}\n{text}\n", text.len(), name.replace('\n', " "));
+        }
+        all.push('\0');
+        all.into_bytes().into_boxed_slice()
+    }
+
+    /// The texts as a program whose kernels may use `heap_bytes` bytes of heap. What is wrong with them is said in the
+    /// client's log.
+    pub fn program(&self, options: Options, heap_bytes: u64, jit: &Jit) -> Answer<Program> {
+        let modules: Vec<Module<'_>> = self.texts.iter().map(|(name, text)| Module { name, text }).collect();
+        if modules.is_empty() {
+            return Err(Status::InvalidImage);
+        }
+        let options = jit.limited(self.registers).compile(options);
+        Program::link(&modules, heap_bytes, options)
+            .or_else(|wrong| complain(jit, &wrong.to_string(), status(&wrong)))
+    }
+
+    /// Loads the texts. Kernels are looked at too: what breaks a rule of PTX fails the load; what is only not executed
+    /// fails when such a kernel is asked for.
+    pub fn load(
+        &self,
+        card: &mut Card<Engine>,
+        options: Options,
+        heap_bytes: u64,
+        jit: &Jit,
+    ) -> Answer<ModuleId> {
+        let program = self.program(options, heap_bytes, jit)?;
+        let names: Vec<String> = program.kernel_names().map(str::to_owned).collect();
+        let id =
+            card.load(program).or_else(|error| complain(jit, &error.to_string(), Status::OutOfMemory))?;
+        for name in names {
+            if let Err(KernelError::Text(wrong)) = card.kernel(id, &name)
+                && wrong.0.iter().any(|diagnostic| diagnostic.kind == Kind::Invalid)
+            {
+                card.unload(id);
+                return complain(jit, &wrong.to_string(), Status::InvalidPtx);
+            }
+        }
+        jit.done()?;
+        Ok(id)
+    }
 }
 
-/// Begins the last line of a linked image that was made for so many registers a thread.
-const REGISTERS: &str = "// registers a thread at most: ";
-
-/// A linked image: the text, what its options mean for its kernels, and NUL.
-pub fn linked(text: &str, jit: &Jit) -> Box<[u8]> {
-    let limit = jit.max_registers().map(|most| format!("\n{REGISTERS}{most}")).unwrap_or_default();
-    [text.as_bytes(), limit.as_bytes(), b"\0"].concat().into_boxed_slice()
-}
-
-/// The registers that a linked image was made for.
-pub fn registers(text: &str) -> Option<u32> {
-    text.lines().next_back()?.strip_prefix(REGISTERS)?.parse().ok()
+/// Says what is wrong, to the client and on standard error.
+fn complain<T>(jit: &Jit, text: &str, status: Status) -> Answer<T> {
+    log::say(log::Level::Once, || text.to_owned());
+    jit.complain(text)?;
+    Err(status)
 }
 
 /// The status of what is wrong with a text.
@@ -54,41 +137,24 @@ pub fn status(diagnostics: &Diagnostics) -> Status {
     if diagnostics.only_unsupported() { Status::NotSupported } else { Status::InvalidPtx }
 }
 
-/// Loads a text, and says in the client's log what is wrong with it. Kernels are looked at too: what breaks a rule of PTX
-/// fails the load; what is only not executed fails when such a kernel is asked for.
-pub fn load(
-    card: &mut Card<Engine>,
-    name: &str,
-    text: &str,
-    options: Options,
-    jit: &Jit,
-) -> Answer<ModuleId> {
-    let complain = |text: &str, status| {
-        log::say(log::Level::Once, || text.to_owned());
-        jit.complain(text)?;
-        Err(status)
-    };
-    let module = strata_workloads::Module { name, text };
-    let id = match card.load(module, jit.limited(registers(text)).compile(options)) {
-        Ok(id) => id,
-        Err(LoadError::Text(diagnostics)) => {
-            return complain(&diagnostics.to_string(), status(&diagnostics));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn linked_texts_are_read_as_they_were_written() {
+        let texts =
+            vec![("a.ptx".to_owned(), "one\n// text: 3 x\n".to_owned()), ("b c".into(), String::new())];
+        for registers in [None, Some(38)] {
+            let image = Image { texts: texts.clone(), registers };
+            let bytes = image.to_bytes();
+            let text = str::from_utf8(&bytes).unwrap().trim_end_matches('\0');
+            assert_eq!(Image::linked(text.strip_prefix(LINKED).unwrap()), Some(image));
         }
-        Err(LoadError::Memory(error)) => return complain(&error.to_string(), Status::OutOfMemory),
-    };
-    let names: Vec<String> = card
-        .program(id)
-        .into_iter()
-        .flat_map(|program| program.kernel_names().map(str::to_owned).collect::<Vec<_>>())
-        .collect();
-    for name in names {
-        if let Err(KernelError::Text(diagnostics)) = card.kernel(id, &name)
-            && diagnostics.0.iter().any(|diagnostic| diagnostic.kind == Kind::Invalid)
+        for wrong in
+            ["", "0", "0\n", "0\n// text: 9 a\nshort\n", "x\n// text: 0 a\n\n", "0\n// text: 0 a\n\nmore"]
         {
-            card.unload(id);
-            return complain(&diagnostics.to_string(), Status::InvalidPtx);
+            assert_eq!(Image::linked(wrong), None, "{wrong:?}");
         }
     }
-    jit.done()?;
-    Ok(id)
 }

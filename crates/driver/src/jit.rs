@@ -106,6 +106,11 @@ impl Jit {
         self.error.write(text)
     }
 
+    /// The same without logs, for later.
+    pub fn silent(self) -> Jit {
+        Jit { max_registers: self.max_registers, ..Jit::default() }
+    }
+
     /// Empty logs: nothing went wrong.
     pub fn done(&self) -> Answer {
         self.error.write("")?;

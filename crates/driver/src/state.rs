@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use strata_gpu::device::{Card, Entry, ModuleId};
+use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
 use strata_workloads::{DeviceError, DevicePtr, Failure};
 
 use crate::client::Pages;
 use crate::engine::Engine;
+use crate::image::Image;
+use crate::jit::Jit;
 use crate::log::{self, Level};
 use crate::results::Results;
 use crate::settings::Settings;
@@ -54,13 +57,15 @@ pub struct Function {
     pub attributes: BTreeMap<u32, i32>,
 }
 
-/// A text that is loaded into a context when something of it is first used there.
+/// Texts that are loaded into a context when something of them is first used there.
 #[derive(Debug)]
 pub struct Library {
     /// PTX.
-    pub text: String,
-    /// How it is compiled.
-    pub compile: strata_ptx::back::Options,
+    pub image: Image,
+    /// Options that were given when it was loaded; their logs are not the client's any more.
+    pub jit: Jit,
+    /// Names of its kernels.
+    pub names: Vec<String>,
     /// Where it is loaded.
     pub modules: BTreeMap<Handle<Context>, Handle<Module>>,
     /// Kernels that were asked for.
@@ -79,12 +84,12 @@ pub struct Kernel {
 /// Texts that are being linked.
 #[derive(Debug)]
 pub struct Link {
-    /// Name and text of each.
-    pub texts: Vec<(String, String)>,
+    /// What was added.
+    pub image: Image,
     /// Options that were given at its creation.
-    pub options: crate::jit::Jit,
+    pub options: Jit,
     /// The result, at a place that does not move.
-    pub image: Option<Box<[u8]>>,
+    pub result: Option<Box<[u8]>>,
 }
 
 /// A stream. Its work is done when it is given.
@@ -139,6 +144,9 @@ objects! {
     Event 0x72 InvalidHandle;
     Pool 0x73 InvalidValue;
 }
+
+/// Number of the limit that is the size of the heap of `malloc`.
+pub const HEAP_LIMIT: u32 = 2;
 
 /// What kind of memory a buffer is.
 #[derive(Debug)]
@@ -347,6 +355,12 @@ impl State {
             self.card = Some(Card::new(engine));
         }
         self.card.as_mut().ok_or(Status::Unknown)
+    }
+
+    /// Bytes of heap that kernels of a context have, as the client set them.
+    pub fn heap_bytes(&self, context: Handle<Context>) -> Answer<u64> {
+        let limits = &self.contexts.get(context)?.limits;
+        Ok(limits.get(&HEAP_LIMIT).map_or(DEFAULT_HEAP_BYTES, |bytes| *bytes as u64))
     }
 
     /// A new context; the card is there from now on.

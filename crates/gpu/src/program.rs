@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use strata_ptx::back::{self, BackError, Options};
+use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
 use strata_ptx::front::{self, Diagnostics, ast};
 use strata_ptx::ir::Variable;
 use strata_ptx::program::Kernel;
@@ -37,7 +38,17 @@ impl Program {
     /// # Errors
     /// Everything wrong with the text, each with line and column.
     pub fn parse(module: Module<'_>, options: Options) -> Result<Program, Diagnostics> {
-        let text = front::parse_module(module.name, module.text)?;
+        Program::link(&[module], DEFAULT_HEAP_BYTES, options)
+    }
+
+    /// Parses and links texts, of which there is at least one; kernels that call `malloc` have `heap_bytes` bytes.
+    ///
+    /// # Errors
+    /// Everything wrong with a text, each with line and column; what does not go together.
+    pub fn link(modules: &[Module<'_>], heap_bytes: u64, options: Options) -> Result<Program, Diagnostics> {
+        let texts = modules.iter().map(|module| front::parse_module(module.name, module.text));
+        let mut text = front::link::link(texts.collect::<Result<_, _>>()?)?;
+        text.heap_bytes = heap_bytes;
         let lowered = front::lower(&text, Some(&[]))?;
         Ok(Program { text, options, kernels: BTreeMap::new(), variables: lowered.variables })
     }

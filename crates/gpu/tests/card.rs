@@ -5,7 +5,7 @@ mod support;
 use strata_gpu::device::{Backend, Card, Functional, Modelled};
 use strata_gpu::gpu::Gpu;
 use strata_gpu::machine::Machine;
-use strata_gpu::program::KernelError;
+use strata_gpu::program::{KernelError, Program};
 use strata_workloads::{DeviceError, DevicePtr, Failure, Module, Shape};
 use support::{PLAIN, gtx480, module};
 
@@ -21,7 +21,9 @@ fn adder(constant: u32) -> String {
 }
 
 fn load<B: Backend>(card: &mut Card<B>, machine: &Machine, text: &str) -> strata_gpu::device::ModuleId {
-    card.load(Module { name: "adder.ptx", text }, machine.compile_options()).expect("the text is right")
+    let module = Module { name: "adder.ptx", text };
+    let program = Program::parse(module, machine.compile_options()).expect("the text is right");
+    card.load(program).expect("there is room")
 }
 
 fn word<B: Backend>(card: &mut Card<B>, at: DevicePtr) -> u32 {

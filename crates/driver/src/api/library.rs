@@ -3,30 +3,25 @@
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
 
-use strata_gpu::program::Program;
+use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
 
 use crate::api::{api, module};
 use crate::client::{Bytes, In, Out, Text};
-use crate::image;
+use crate::image::Image;
 use crate::jit::Jit;
-use crate::log::{self, Level};
 use crate::state::{self, Context, Function, Kernel, Library, Module, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-fn load(library: Out<Handle<Library>>, text: String, jit: &Jit) -> Answer {
+fn load(library: Out<Handle<Library>>, image: Image, jit: &Jit) -> Answer {
     state::with(|state| {
         let place = library.place()?;
-        let compile = jit.limited(image::registers(&text)).compile(state.settings.machine.compile_options());
-        let parsed = Program::parse(strata_workloads::Module { name: image::UNNAMED, text: &text }, compile);
-        if let Err(diagnostics) = parsed {
-            log::say(Level::Once, || diagnostics.to_string());
-            jit.complain(&diagnostics.to_string())?;
-            return Err(image::status(&diagnostics));
-        }
+        let options = state.settings.machine.compile_options();
+        let program = image.program(options, DEFAULT_HEAP_BYTES, jit)?;
+        let names = program.kernel_names().map(str::to_owned).collect();
         jit.done()?;
         let (modules, kernels) = (BTreeMap::new(), BTreeMap::new());
-        place.put(state.libraries.insert(Library { text, compile, modules, kernels }));
+        place.put(state.libraries.insert(Library { image, jit: jit.silent(), names, modules, kernels }));
         Ok(())
     })
 }
@@ -37,10 +32,8 @@ fn loaded(state: &mut State, library: Handle<Library>, context: Handle<Context>)
     if let Some(module) = known.modules.get(&context) {
         return Ok(*module);
     }
-    let (text, compile) = (known.text.clone(), known.compile);
-    let id = image::load(state.card()?, image::UNNAMED, &text, compile, &Jit::default())?;
-    let functions = BTreeMap::new();
-    let module = state.modules.insert(Module { context, id, library: Some(library), functions });
+    let (image, jit) = (known.image.clone(), known.jit);
+    let module = module::load(state, context, Some(library), &image, &jit)?;
     state.libraries.get_mut(library)?.modules.insert(context, module);
     Ok(module)
 }
@@ -58,17 +51,14 @@ pub fn function(
 }
 
 fn names(state: &State, library: Handle<Library>) -> Answer<Vec<String>> {
-    let known = state.libraries.get(library)?;
-    let text = strata_workloads::Module { name: image::UNNAMED, text: &known.text };
-    let program = Program::parse(text, known.compile).map_err(|_| Status::InvalidPtx)?;
-    Ok(program.kernel_names().map(str::to_owned).collect())
+    Ok(state.libraries.get(library)?.names.clone())
 }
 
 fn kernel(state: &mut State, library: Handle<Library>, name: &str) -> Answer<Handle<Kernel>> {
     if let Some(kernel) = state.libraries.get(library)?.kernels.get(name) {
         return Ok(*kernel);
     }
-    if !names(state, library)?.iter().any(|known| known == name) {
+    if !state.libraries.get(library)?.names.iter().any(|known| known == name) {
         return Err(Status::NotFound);
     }
     let kernel = state.kernels.insert(Kernel { library, name: name.to_owned() });
@@ -93,7 +83,7 @@ api! {
         library: Out<Handle<Library>>, image: Bytes, options: In<u32>, values: Bytes, count: u32,
         _library_options: Bytes, _library_values: Bytes, _library_count: u32,
     ) {
-        load(library, image::text(image)?, &Jit::read(count, options, values)?)
+        load(library, Image::read(image)?, &Jit::read(count, options, values)?)
     }
 
     /// From a file of PTX, with logs.
@@ -101,7 +91,8 @@ api! {
         library: Out<Handle<Library>>, name: Text, options: In<u32>, values: Bytes, count: u32,
         _library_options: Bytes, _library_values: Bytes, _library_count: u32,
     ) {
-        load(library, module::file(name.get()?)?, &Jit::read(count, options, values)?)
+        let name = name.get()?;
+        load(library, Image::of(name, module::file(name)?), &Jit::read(count, options, values)?)
     }
 
     /// In every context.

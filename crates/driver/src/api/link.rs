@@ -1,8 +1,10 @@
-//! Links: one PTX text in, and out again as an image that can be loaded.
+//! Links: PTX texts in, an image out that can be loaded.
+
+use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
 
 use crate::api::{api, module};
 use crate::client::{Bytes, In, Out, Text};
-use crate::image;
+use crate::image::{self, Image};
 use crate::jit::Jit;
 use crate::log;
 use crate::state::{self, Link};
@@ -26,15 +28,9 @@ fn add(link: Handle<Link>, kind: u32, name: &str, text: String, jit: &Jit) -> An
             options.complain(&format!("{name}: only PTX can be linked"))?;
             return Err(Status::NotSupported);
         }
-        let compile = options.compile(state.settings.machine.compile_options());
-        let parsed =
-            strata_gpu::program::Program::parse(strata_workloads::Module { name, text: &text }, compile);
-        if let Err(diagnostics) = parsed {
-            log::say(log::Level::Once, || diagnostics.to_string());
-            options.complain(&diagnostics.to_string())?;
-            return Err(image::status(&diagnostics));
-        }
-        state.links.get_mut(link)?.texts.push((name.to_owned(), text));
+        let image = Image::of(name, text);
+        image.program(state.settings.machine.compile_options(), DEFAULT_HEAP_BYTES, &options)?;
+        state.links.get_mut(link)?.image.texts.extend(image.texts);
         Ok(())
     })
 }
@@ -47,7 +43,7 @@ api! {
         state::with_current(|state, _| {
             let place = link.place()?;
             let options = Jit::read(count, options, values)?;
-            place.put(state.links.insert(Link { texts: Vec::new(), options, image: None }));
+            place.put(state.links.insert(Link { image: Image::default(), options, result: None }));
             Ok(())
         })
     }
@@ -80,14 +76,11 @@ api! {
     cuLinkComplete = "cuLinkComplete" 5050 (link: Handle<Link>, image: Out<*const u8>, bytes: Out<usize>) {
         state::with(|state| {
             let place = image.place()?;
+            let options = state.settings.machine.compile_options();
             let link = state.links.get_mut(link)?;
-            let [(_, text)] = &link.texts[..] else {
-                let count = link.texts.len();
-                log::once(format!("cuLinkComplete: {count} texts cannot be linked, one can"));
-                link.options.complain(&format!("{count} PTX texts: one can be linked"))?;
-                return Err(Status::NotSupported);
-            };
-            let kept = link.image.get_or_insert_with(|| image::linked(text, &link.options));
+            link.image.registers = link.options.max_registers();
+            link.image.program(options, DEFAULT_HEAP_BYTES, &link.options)?;
+            let kept = link.result.get_or_insert_with(|| link.image.to_bytes());
             place.put(kept.as_ptr());
             bytes.put_if_wanted(kept.len());
             link.options.done()

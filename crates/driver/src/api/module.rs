@@ -6,31 +6,31 @@ use strata_gpu::program::KernelError;
 
 use crate::api::api;
 use crate::client::{Bytes, In, Out, Text};
-use crate::image;
+use crate::image::{self, Image};
 use crate::jit::Jit;
 use crate::log::{self, Level};
 use crate::state::{self, Context, Function, Library, Module, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// Loads a text into a context.
+/// Loads texts into a context.
 pub fn load(
     state: &mut State,
     context: Handle<Context>,
     library: Option<Handle<Library>>,
-    (name, text): (&str, &str),
+    image: &Image,
     jit: &Jit,
 ) -> Answer<Handle<Module>> {
     let options = state.settings.machine.compile_options();
-    let id = image::load(state.card()?, name, text, options, jit)?;
+    let heap_bytes = state.heap_bytes(context)?;
+    let id = image.load(state.card()?, options, heap_bytes, jit)?;
     Ok(state.modules.insert(Module { context, id, library, functions: BTreeMap::new() }))
 }
 
 fn load_data(module: Out<Handle<Module>>, image: Bytes, jit: &Jit) -> Answer {
     state::with_current(|state, context| {
         let place = module.place()?;
-        let text = image::text(image)?;
-        place.put(load(state, context, None, (image::UNNAMED, &text), jit)?);
+        place.put(load(state, context, None, &Image::read(image)?, jit)?);
         Ok(())
     })
 }
@@ -93,8 +93,8 @@ api! {
         state::with_current(|state, context| {
             let place = module.place()?;
             let name = name.get()?;
-            let text = file(name)?;
-            place.put(load(state, context, None, (name, &text), &Jit::default())?);
+            let image = Image::of(name, file(name)?);
+            place.put(load(state, context, None, &image, &Jit::default())?);
             Ok(())
         })
     }

@@ -3,10 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use strata_ptx::back::Options;
-use strata_ptx::front::Diagnostics;
 use strata_ptx::program::Kernel;
-use strata_workloads::{DeviceError, DevicePtr, Module, Shape};
+use strata_workloads::{DeviceError, DevicePtr, Shape};
 
 use super::arguments::check_shape;
 use super::heap::{ALIGN, Buffer, Heap};
@@ -81,17 +79,6 @@ pub struct Entry {
     pub module: ModuleId,
     /// Registers, shared and local memory, parameters and launch bounds among other things.
     pub kernel: Arc<Kernel>,
-}
-
-/// Why a module could not be loaded.
-#[derive(Debug, thiserror::Error)]
-pub enum LoadError {
-    /// What is wrong with its text.
-    #[error(transparent)]
-    Text(#[from] Diagnostics),
-    /// Its variables do not fit device memory.
-    #[error("a variable of the module does not fit device memory: {0}")]
-    Memory(#[from] DeviceError),
 }
 
 /// What a host program is told that wanted to launch a kernel.
@@ -242,12 +229,11 @@ impl<B: Backend> Card<B> {
         Ok(())
     }
 
-    /// Loads a module, its variables initialised; `options` say how its kernels are compiled.
+    /// Loads a module, its variables initialised.
     ///
     /// # Errors
-    /// See [`LoadError`].
-    pub fn load(&mut self, module: Module<'_>, options: Options) -> Result<ModuleId, LoadError> {
-        let program = Program::parse(module, options)?;
+    /// [`DeviceError::OutOfMemory`] when its variables do not fit device memory.
+    pub fn load(&mut self, program: Program) -> Result<ModuleId, DeviceError> {
         let mut variables = Vec::new();
         for variable in program.variables() {
             let align = u64::from(variable.align).checked_next_power_of_two().unwrap_or(ALIGN);
@@ -255,7 +241,7 @@ impl<B: Backend> Card<B> {
                 Ok(ptr) => variables.push(ptr.0),
                 Err(error) => {
                     self.free_all(&variables);
-                    return Err(error.into());
+                    return Err(error);
                 }
             }
         }

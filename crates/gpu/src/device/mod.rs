@@ -14,7 +14,7 @@ mod reference;
 mod system;
 mod timed;
 
-pub use card::{Backend, Call, Card, Entry, LoadError, ModuleId};
+pub use card::{Backend, Call, Card, Entry, ModuleId};
 pub use functional::Functional;
 pub use heap::{Buffer, Heap};
 pub use lockstep::Lockstep;

@@ -9,6 +9,7 @@ use super::functional::Functional;
 use super::heap::Buffer;
 use crate::machine::Machine;
 use crate::profile::Profile;
+use crate::program::Program;
 
 /// Device memory of a program that names no machine: more than any of ours asks for.
 const AMPLE_BYTES: u64 = 64 << 30;
@@ -34,7 +35,8 @@ impl ReferenceDevice {
         options: Options,
     ) -> Result<ReferenceDevice, String> {
         let mut card = Card::new(Functional::new(capacity_bytes, options));
-        let module = card.load(module, compile).map_err(|error| error.to_string())?;
+        let program = Program::parse(module, compile).map_err(|error| error.to_string())?;
+        let module = card.load(program).map_err(|error| error.to_string())?;
         let printed = String::new();
         Ok(ReferenceDevice { card, module, warp_instructions: 0, thread_instructions: 0, printed })
     }

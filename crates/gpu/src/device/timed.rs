@@ -11,6 +11,7 @@ use crate::Progress;
 use crate::energy::EnergyReport;
 use crate::gpu::{Gpu, GpuOptions};
 use crate::machine::Machine;
+use crate::program::Program;
 use crate::results::LaunchResult;
 
 /// A modelled GPU with a module loaded.
@@ -43,7 +44,8 @@ impl<'a> TimedDevice<'a> {
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Result<TimedDevice<'a>, String> {
         let mut card = Card::new(Modelled::new(gpu, machine)?);
-        let module = card.load(module, machine.compile_options()).map_err(|error| error.to_string())?;
+        let program = Program::parse(module, machine.compile_options()).map_err(|error| error.to_string())?;
+        let module = card.load(program).map_err(|error| error.to_string())?;
         Ok(TimedDevice { card, module, launches: Vec::new(), progress })
     }
 
