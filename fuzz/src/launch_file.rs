@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use strata_workloads::launch_file;
-use strata_workloads::{Arg, Device, DeviceError, DevicePtr, HostProgram};
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr, HostProgram, Shape};
 
 /// Bytes of buffers beyond which the device is full.
 const MOST_BYTES: u64 = 1 << 16;
@@ -78,14 +78,7 @@ impl Device for Counting {
         Ok(DevicePtr(0))
     }
 
-    fn launch(
-        &mut self,
-        kernel: &str,
-        _: [u32; 3],
-        _: [u32; 3],
-        _: u32,
-        _: &[Arg],
-    ) -> Result<(), DeviceError> {
+    fn launch(&mut self, kernel: &str, _: Shape, _: &[Arg]) -> Result<(), DeviceError> {
         self.launches += 1;
         if self.launches > MOST_LAUNCHES {
             return Err(DeviceError::UnknownKernel { kernel: kernel.into() });

@@ -5,7 +5,7 @@ use std::path::Path;
 use strata_gpu::machine::{L1dChoice, LlcChoice, Machine};
 use strata_gpu::results::Verdict;
 use strata_gpu::{RunRequest, run};
-use strata_workloads::{Arg, Device, DeviceError, HostProgram, Module, Outcome};
+use strata_workloads::{Arg, Device, DeviceError, HostProgram, Module, Outcome, Shape};
 
 /// Core cycles after which a run is given up.
 const MOST_CYCLES: u64 = 20_000;
@@ -75,8 +75,9 @@ impl HostProgram for Everything {
         const BYTES: u64 = 48 << 10;
         let buffer = device.alloc("buffer", BYTES)?;
         device.fill(buffer, 1, BYTES)?;
+        let shape = Shape { grid: [3, 1, 1], block: [40, 1, 1], dynamic_shared: 64 };
         for _ in 0..2 {
-            device.launch("k", [3, 1, 1], [40, 1, 1], 64, &[Arg::Ptr(buffer), Arg::U32(3)])?;
+            device.launch("k", shape, &[Arg::Ptr(buffer), Arg::U32(3)])?;
         }
         Ok(Outcome::default())
     }

@@ -501,7 +501,7 @@ mod tests {
         let options = RunOptions { threads: 1, window: 1, patience_cycles: 1000, limit: Cycle::NEVER };
         let mut pause = Cycle(10);
         while simulation.run_until(pause, options, &mut |_| {}) == Stop::Paused {
-            pause = pause + 10;
+            pause += 10;
             assert!(pause < Cycle(2000), "nothing moves, and nobody notices");
         }
         assert!(simulation.now() > Cycle(1000));
