@@ -57,7 +57,7 @@ impl Heap {
         Heap { buffers: Vec::new(), holes: Holes::default(), next: BASE, touched: BASE, limit }
     }
 
-    /// A new buffer that starts at a multiple of `align`, a power of two of at least [`ALIGN`], and ends below
+    /// A new buffer that starts at a multiple of `align`, a power of two of at least `ALIGN`, and ends below
     /// `floor`, the gap behind it included.
     pub fn alloc(
         &mut self,
