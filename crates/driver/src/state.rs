@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use strata_gpu::device::{Card, Entry, ModuleId};
-use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
 use strata_workloads::{DeviceError, DevicePtr, Failure};
 
 use crate::client::Pages;
@@ -44,6 +43,8 @@ pub struct Module {
     pub library: Option<Handle<Library>>,
     /// Functions that were asked for.
     pub functions: BTreeMap<String, Handle<Function>>,
+    /// It has a device heap, and a kernel of it has run.
+    pub heap_used: bool,
 }
 
 /// A kernel of a module.
@@ -55,6 +56,10 @@ pub struct Function {
     pub entry: Entry,
     /// What the client set: most dynamic shared memory, carve-out.
     pub attributes: BTreeMap<u32, i32>,
+    /// The same with the stack of the last launch, where that is not the default.
+    pub stacked: Option<Entry>,
+    /// Bytes of that stack.
+    pub stack_limit: u32,
 }
 
 /// Texts that are loaded into a context when something of them is first used there.
@@ -144,9 +149,6 @@ objects! {
     Event 0x72 InvalidHandle;
     Pool 0x73 InvalidValue;
 }
-
-/// Number of the limit that is the size of the heap of `malloc`.
-pub const HEAP_LIMIT: u32 = 2;
 
 /// What kind of memory a buffer is.
 #[derive(Debug)]
@@ -355,12 +357,6 @@ impl State {
             self.card = Some(Card::new(engine));
         }
         self.card.as_mut().ok_or(Status::Unknown)
-    }
-
-    /// Bytes of heap that kernels of a context have, as the client set them.
-    pub fn heap_bytes(&self, context: Handle<Context>) -> Answer<u64> {
-        let limits = &self.contexts.get(context)?.limits;
-        Ok(limits.get(&HEAP_LIMIT).map_or(DEFAULT_HEAP_BYTES, |bytes| *bytes as u64))
     }
 
     /// A new context; the card is there from now on.

@@ -51,7 +51,8 @@ fn ctas(state: &State, entry: &Entry, threads: u32, dynamic_shared: u64) -> u32 
 }
 
 fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answer<i32> {
-    let Function { entry, attributes, .. } = state.functions.get(function)?;
+    let entry = &state.entry(function)?;
+    let Function { attributes, .. } = state.functions.get(function)?;
     let kernel = &entry.kernel;
     let shared = *state.settings.machine.file().sm.shared_bytes;
     let set = |default: i32| attributes.get(&number).copied().unwrap_or(default);

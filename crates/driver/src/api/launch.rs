@@ -88,8 +88,9 @@ fn launch(function: Handle<Function>, shape: Shape, on: Handle<Stream>, argument
     let printed = state::with_current(|state, context| {
         stream::check(state, on)?;
         let function = function::resolve(state, context, function)?;
-        let entry = state.functions.get(function)?.entry.clone();
+        let entry = state.entry(function)?;
         let block = arguments.block(&entry)?;
+        state.has_run(&entry, function)?;
         run(state, &entry, shape, &block)
     })?;
     if !printed.is_empty() {
