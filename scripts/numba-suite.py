@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """numba-cuda's own tests on our libcuda.so.1.
 
-    scripts/numba-suite.py target/debug/libcuda.so [--work FOLDER] [--limit SECONDS] [--jobs N] [--only WORD ...]
+    scripts/numba-suite.py target/debug/libcuda.so [--work FOLDER] [--limit SECONDS] [--jobs N] [--again] [--only WORD ...]
 
 Makes a virtual environment from PyPI (versions pinned below), runs each file of the suite in a process of its own under
-the reference executor, and counts. A test that takes longer than the limit ends its process and counts as too slow; the
-file's other tests go on in a new one, as they do after a crash. Every outcome goes to FOLDER/outcomes.jsonl, what was
-counted to standard output.
+the reference executor, and counts. A test that takes longer than the limit, in seconds of the processor, ends its process
+and counts as too slow; the file's other tests go on in a new one, as they do after a crash. With --again, tests that
+passed or were skipped before are not run. Every outcome goes to FOLDER/outcomes.jsonl, what was counted to standard output.
 """
 
 import argparse
@@ -117,10 +117,20 @@ def outcomes(report: pathlib.Path) -> tuple[dict[str, dict], str | None, bool]:
     return known, begun, ended
 
 
-def run_file(python: pathlib.Path, module: str, environment: dict[str, str], folder: pathlib.Path, limit: float) -> list[dict]:
+def processor_seconds(pid: int) -> float:
+    """What a process has used of the processor."""
+    try:
+        fields = pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return 0
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def run_file(python: pathlib.Path, module: str, environment: dict[str, str], folder: pathlib.Path, asked: argparse.Namespace) -> list[dict]:
     """Runs one file's tests to their end."""
     report, log = folder / f"{module}.jsonl", folder / f"{module}.log"
-    report.unlink(missing_ok=True)
+    kept = [fields for fields in outcomes(report)[0].values() if fields["outcome"] in ("passed", "skipped")] if asked.again else []
+    report.write_text("".join(json.dumps(fields) + "\n" for fields in kept))
     log.unlink(missing_ok=True)
     while True:
         done = sorted(outcomes(report)[0])
@@ -129,14 +139,16 @@ def run_file(python: pathlib.Path, module: str, environment: dict[str, str], fol
                 [python, __file__, "--child", module, report, *done],
                 stdin=subprocess.DEVNULL, stdout=err, stderr=err, env=environment, cwd=folder,
             )
-            size, since = -1, time.monotonic()
+            size, since, used = -1, time.monotonic(), 0
             slow = False
             while process.poll() is None:
                 time.sleep(0.2)
-                now = report.stat().st_size if report.exists() else 0
+                now = report.stat().st_size
                 if now != size:
-                    size, since = now, time.monotonic()
-                if time.monotonic() - since > limit:
+                    size, since, used = now, time.monotonic(), processor_seconds(process.pid)
+                # One that waits for nothing uses no processor.
+                idle = time.monotonic() - since > 10 * asked.limit
+                if processor_seconds(process.pid) - used > asked.limit or idle:
                     slow = True
                     process.kill()
                     process.wait()
@@ -146,7 +158,7 @@ def run_file(python: pathlib.Path, module: str, environment: dict[str, str], fol
         why = "slow" if slow else "crashed"
         test = begun or f"{module}.(import)"
         with open(report, "a") as out:
-            fields = dict(test=test, outcome=why, text=f"exit {process.returncode}", seconds=limit if slow else 0)
+            fields = dict(test=test, outcome=why, text=f"exit {process.returncode}", seconds=asked.limit if slow else 0)
             out.write(json.dumps(fields) + "\n")
         if begun is None:
             break
@@ -170,7 +182,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("library", type=pathlib.Path, help="libcuda.so, as cargo builds it")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("target/numba"), help="folder of venv and logs")
-    parser.add_argument("--limit", type=float, default=240, help="seconds that a test may take")
+    parser.add_argument("--limit", type=float, default=120, help="seconds of the processor that a test may take")
+    parser.add_argument("--again", action="store_true", help="only tests that did not pass before")
     parser.add_argument("--jobs", type=int, default=1, help="files at a time")
     parser.add_argument("--only", nargs="*", default=[], help="files with one of these words in their names")
     parser.add_argument("--list", action="store_true", help="print every test that did not pass, and its cause")
@@ -199,7 +212,7 @@ def main() -> None:
     logs.mkdir(exist_ok=True)
     began, everything = time.monotonic(), []
     with concurrent.futures.ThreadPoolExecutor(asked.jobs) as pool:
-        running = [pool.submit(run_file, python, module, environment, logs, asked.limit) for module in modules]
+        running = [pool.submit(run_file, python, module, environment, logs, asked) for module in modules]
         for module, future in zip(modules, running):
             found = future.result()
             everything += found

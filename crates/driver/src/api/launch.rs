@@ -25,7 +25,7 @@ mod attribute {
     pub const COOPERATIVE: u32 = 2;
     pub const CLUSTER: u32 = 4;
     /// Bytes of an attribute: number, padding, 64 bytes of value.
-    pub const BYTES: u64 = 72;
+    pub const BYTES: usize = 72;
     /// More than the driver API has kinds of.
     pub const MOST: u32 = 1024;
 }
@@ -154,14 +154,15 @@ api! {
         let stream = Handle::from_bits(words.at(4)?);
         let attributes = words.at(5)?;
         let count = numbers.at(12)?;
-        if count > attribute::MOST || (count > 0 && attributes == 0) {
+        if count > attribute::MOST {
             return Err(Status::InvalidValue);
         }
-        for index in 0..u64::from(count) {
-            let attribute = Bytes::at(attributes + attribute::BYTES * index).values::<u32>();
-            match attribute.at(0)? {
-                attribute::COOPERATIVE if attribute.at(2)? != 0 => return Err(cooperative()),
-                attribute::CLUSTER if (2..5).any(|axis| attribute.at(axis).is_ok_and(|size| size > 1)) => {
+        let attributes = Bytes::at(attributes).read(attribute::BYTES * count as usize)?;
+        for attribute in attributes.chunks_exact(attribute::BYTES) {
+            let word = |n: usize| attribute[4 * n..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            match word(0) {
+                attribute::COOPERATIVE if word(2) != 0 => return Err(cooperative()),
+                attribute::CLUSTER if (2..5).any(|axis| word(axis) > 1) => {
                     log::once("clusters are not supported".into());
                     return Err(Status::NotSupported);
                 }

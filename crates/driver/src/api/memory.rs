@@ -4,15 +4,13 @@ use strata_workloads::DevicePtr;
 
 use crate::api::api;
 use crate::api::stream;
-use crate::client::{Bytes, Out, Pages};
+use crate::client::{Bytes, Out, PAGE, Pages};
 use crate::state::{self, Allocation, Context, Kind, Mirror, Pool, State, Stream};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
 /// Alignment of what `cuMemAlloc` gives. CUDA C programming guide, "Device Memory Accesses".
 const ALIGN: u64 = 256;
-/// Bytes of a page of the host.
-const PAGE: u64 = 4096;
 /// Rows of a pitched buffer begin at multiples of this.
 const PITCH: usize = 512;
 /// Places that are tried for memory at the same address on host and device.
@@ -106,7 +104,7 @@ fn is_pinned(allocation: &Allocation) -> bool {
 fn register(pointer: Bytes, bytes: usize, flags: u32) -> Answer {
     state::with_current(|state, context| {
         // Portable, mapped, of a device, read-only.
-        if pointer.is_null() || bytes == 0 || flags > 0xf {
+        if pointer.is_null() || bytes == 0 || flags > 0xf || !pointer.is_mapped(bytes) {
             return Err(Status::InvalidValue);
         }
         let (host, bytes) = (pointer.address(), bytes as u64);

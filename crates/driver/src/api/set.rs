@@ -29,6 +29,8 @@ fn set_rows<const N: usize>(
     if width.checked_mul(N).is_none_or(|bytes| bytes > pitch) && rows > 1 {
         return Err(Status::InvalidValue);
     }
+    // Rows of nothing may be as many as they like.
+    let rows = if width == 0 { rows.min(1) } else { rows };
     for row in 0..rows as u64 {
         let at = row.checked_mul(pitch as u64).and_then(|at| at.checked_add(address));
         set(at.ok_or(Status::InvalidValue)?, element, width, on)?;
