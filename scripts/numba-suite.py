@@ -21,7 +21,7 @@ import sys
 import time
 
 # What is installed: the suite, the compiler that it needs, and what its tests import besides.
-REQUIREMENTS = ["numba-cuda[cu13]==0.30.4", "numba==0.68.1", "filecheck==1.0.6", "cffi==2.1.1", "psutil==7.2.2", "pytest==9.2.0"]
+REQUIREMENTS = ["numba-cuda[cu13]==0.30.4", "numba==0.68.1", "filecheck==1.0.6", "cffi==2.1.1", "psutil==7.2.2", "pytest==9.2.0", "ml_dtypes"]
 PARTS = ["cudapy", "cudadrv"]
 
 # Why a test cannot pass that is none of ours, or asks for what docs/driver.md says is not there: a name, and what the
@@ -34,6 +34,10 @@ CAUSES = [
     ("machine code", r"machine code|cuobjdump|nvdisasm|SASS"),
     ("a package that is not installed", r"No module named|[Cc]upy (is |not |required)|[Rr]equires cupy|not installed|test binaries|TEST_BIN_DIR"),
 ]
+
+
+# What every call answers once a kernel has failed.
+FAULTS = r"CUDA_ERROR_(ILLEGAL_ADDRESS|MISALIGNED_ADDRESS|ILLEGAL_INSTRUCTION|LAUNCH_FAILED|LAUNCH_TIMEOUT|ASSERT)"
 
 
 def child(module: str, report: str, done: set[str]) -> None:
@@ -60,12 +64,19 @@ def child(module: str, report: str, done: set[str]) -> None:
                 super().stopTest(test)
                 outcome, text = self.worst or ("passed", "")
                 line(test=test.id(), outcome=outcome, text=text[-6000:], seconds=round(time.monotonic() - self.began, 2))
+                if outcome == "failed" and re.search(FAULTS, text):
+                    # A kernel that failed takes its context along; the others need a process of their own.
+                    line(again=True)
+                    os._exit(0)
 
             def words(self, error, test):
                 return self._exc_info_to_string(error, test)
 
             def addError(self, test, error):
-                if not hasattr(test, "_testMethodName"):
+                if error[0].__name__ == "Skipped":
+                    # pytest's.
+                    self.addSkip(test, str(error[1]))
+                elif not hasattr(test, "_testMethodName"):
                     # A class or a module that cannot be set up.
                     line(test=test.id(), outcome="failed", text=self.words(error, test)[-6000:], seconds=0)
                 else:
@@ -102,15 +113,17 @@ def child(module: str, report: str, done: set[str]) -> None:
         line(end=module)
 
 
-def outcomes(report: pathlib.Path) -> tuple[dict[str, dict], str | None, bool]:
-    """What is known of a file's tests, the one that had begun and not ended, and whether all are done."""
-    known, begun, ended = {}, None, False
+def outcomes(report: pathlib.Path) -> tuple[dict[str, dict], str | None, str]:
+    """What is known of a file's tests, the one that had begun and not ended, and how its last process ended."""
+    known, begun, ended = {}, None, "crashed"
     for text in report.read_text().splitlines() if report.exists() else []:
         fields = json.loads(text)
         if "begin" in fields:
-            begun = fields["begin"]
+            begun, ended = fields["begin"], "crashed"
         elif "end" in fields:
-            ended = True
+            ended = "done"
+        elif "again" in fields:
+            ended = "again"
         else:
             known[fields["test"]] = fields
             begun = None
@@ -153,8 +166,10 @@ def run_file(python: pathlib.Path, module: str, environment: dict[str, str], fol
                     process.kill()
                     process.wait()
         known, begun, ended = outcomes(report)
-        if ended:
+        if ended == "done":
             break
+        if ended == "again":
+            continue
         why = "slow" if slow else "crashed"
         test = begun or f"{module}.(import)"
         with open(report, "a") as out:

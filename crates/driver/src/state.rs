@@ -7,6 +7,7 @@ use std::sync::{Mutex, MutexGuard};
 use strata_gpu::device::{Card, Entry, ModuleId};
 use strata_workloads::{DeviceError, DevicePtr, Failure};
 
+use crate::api::Next;
 use crate::client::Pages;
 use crate::engine::Engine;
 use crate::image::Image;
@@ -24,6 +25,8 @@ pub struct Context {
     pub flags: u32,
     /// It is the device's primary context.
     pub primary: bool,
+    /// How often it was attached.
+    pub attached: u32,
     /// Limits that the client set, by number.
     pub limits: BTreeMap<u32, usize>,
     /// Cache and shared memory preferences, which change nothing.
@@ -60,6 +63,8 @@ pub struct Function {
     pub stacked: Option<Entry>,
     /// Bytes of that stack.
     pub stack_limit: u32,
+    /// What the client said of its next launch, where it does so beforehand.
+    pub next: Next,
 }
 
 /// Texts that are loaded into a context when something of them is first used there.
@@ -149,6 +154,10 @@ objects! {
     Event 0x72 InvalidHandle;
     Pool 0x73 InvalidValue;
 }
+
+/// Device memory is given in units of so many bytes: what `cuMemAlloc` aligns to (CUDA C programming guide, "Device Memory
+/// Accesses").
+pub const UNIT: u64 = 256;
 
 /// What kind of memory a buffer is.
 #[derive(Debug)]
@@ -412,7 +421,8 @@ impl State {
         Ok(())
     }
 
-    /// A new buffer of a client.
+    /// A new buffer of a client. The device gives memory by whole units, so a kernel that goes a little too far stays in
+    /// the client's own, as it does on hardware; copies and fills do not.
     pub fn allocate(
         &mut self,
         context: Handle<Context>,
@@ -421,9 +431,10 @@ impl State {
         kind: impl FnOnce(u64) -> Option<Kind>,
     ) -> Answer<u64> {
         let number = self.number();
+        let whole = bytes.checked_next_multiple_of(UNIT).ok_or(Status::OutOfMemory)?;
         let ptr = self
             .card()?
-            .alloc_aligned(&format!("allocation {number}"), bytes, align)
+            .alloc_aligned(&format!("allocation {number}"), whole, align)
             .map_err(|_| Status::OutOfMemory)?;
         let Some(kind) = kind(ptr.0) else {
             self.card()?.free(ptr).map_err(|_| Status::Unknown)?;

@@ -226,6 +226,41 @@ api! {
         })
     }
 
+    /// How many parameters it has.
+    cuFuncGetParamCount = "cuFuncGetParamCount" 13000 (function: Handle<Function>, count: Out<usize>) {
+        state::with_current(|state, context| {
+            let place = count.place()?;
+            let function = resolve(state, context, function)?;
+            place.put(state.functions.get(function)?.entry.kernel.params.len());
+            Ok(())
+        })
+    }
+
+    /// How many parameters it has.
+    cuKernelGetParamCount = "cuKernelGetParamCount" 13000 (kernel: Handle<Kernel>, count: Out<usize>) {
+        state::with_current(|state, context| {
+            let place = count.place()?;
+            let function = library::function(state, kernel, context)?;
+            place.put(state.functions.get(function)?.entry.kernel.params.len());
+            Ok(())
+        })
+    }
+
+    /// It is.
+    cuFuncIsLoaded = "cuFuncIsLoaded" 12040 (loaded: Out<u32>, function: Handle<Function>) {
+        state::with_current(|state, context| {
+            let place = loaded.place()?;
+            resolve(state, context, function)?;
+            place.put(1);
+            Ok(())
+        })
+    }
+
+    /// It is loaded.
+    cuFuncLoad = "cuFuncLoad" 12040 (function: Handle<Function>) {
+        state::with_current(|state, context| resolve(state, context, function).map(|_| ()))
+    }
+
     /// Offset and size of a parameter.
     cuFuncGetParamInfo = "cuFuncGetParamInfo" 12040 (
         function: Handle<Function>, index: usize, offset: Out<usize>, bytes: Out<usize>,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use strata_gpu::program::KernelError;
 use strata_ptx::program::DEFAULT_STACK_BYTES;
 
-use crate::api::api;
+use crate::api::{Next, api};
 use crate::client::{Bytes, In, Out, Text};
 use crate::image::{self, Image};
 use crate::jit::Jit;
@@ -55,8 +55,8 @@ pub fn function(state: &mut State, module: Handle<Module>, name: &str) -> Answer
         }
     })?;
     let attributes = BTreeMap::new();
-    let function =
-        Function { module, entry, attributes, stacked: None, stack_limit: DEFAULT_STACK_BYTES };
+    let stack_limit = DEFAULT_STACK_BYTES;
+    let function = Function { module, entry, attributes, stacked: None, stack_limit, next: Next::default() };
     let function = state.functions.insert(function);
     state.modules.get_mut(module)?.functions.insert(name.to_owned(), function);
     Ok(function)

@@ -98,4 +98,25 @@ api! {
     ) {
         set_rows((address, pitch), value.to_le_bytes(), (width, rows), DEFAULT)
     }
+
+    /// Rows of bytes.
+    cuMemsetD2D8Async = "cuMemsetD2D8Async" 3020 (
+        address: u64, pitch: usize, value: u8, width: usize, rows: usize, stream: Handle<Stream>,
+    ) {
+        set_rows((address, pitch), [value], (width, rows), stream)
+    }
+
+    /// Rows of halves.
+    cuMemsetD2D16Async = "cuMemsetD2D16Async" 3020 (
+        address: u64, pitch: usize, value: u16, width: usize, rows: usize, stream: Handle<Stream>,
+    ) {
+        set_rows((address, pitch), value.to_le_bytes(), (width, rows), stream)
+    }
+
+    /// Rows of words.
+    cuMemsetD2D32Async = "cuMemsetD2D32Async" 3020 (
+        address: u64, pitch: usize, value: u32, width: usize, rows: usize, stream: Handle<Stream>,
+    ) {
+        set_rows((address, pitch), value.to_le_bytes(), (width, rows), stream)
+    }
 }
