@@ -2,13 +2,16 @@
 //!
 //! These types stand in the signatures of the exported functions, as layouts of one pointer, and can be made by nobody but
 //! a client's call. So each rests on what the driver API asks of its caller: a pointer is null, or valid for what the
-//! function is documented to read or write there, as long as the call lasts. Null is checked here; a dangling pointer is a
-//! fault of the client, as with any driver.
+//! function is documented to read or write there, as long as the call lasts. Null is checked here, and whether the pages of
+//! bulk memory are there; a pointer that dangles elsewhere is a fault of the client, as with any driver.
 #![allow(unsafe_code)]
 
 use std::ffi::{CStr, c_char, c_void};
 
 use crate::status::{Answer, Status};
+
+/// Bytes of a page of the host.
+pub const PAGE: u64 = 4096;
 
 /// Marks types whose every bit pattern is a value, so that a client's bytes can be read as one.
 ///
@@ -164,24 +167,36 @@ impl Bytes {
         self.0.is_null()
     }
 
-    /// `bytes` bytes to be read while the call lasts; null is refused unless none are asked for.
+    /// Whether the process has pages there, which a client's bulk memory must have: a device address that was freed may
+    /// come here as a host's.
+    pub fn is_mapped(self, bytes: usize) -> bool {
+        let start = self.address() / PAGE * PAGE;
+        let Some(end) = self.address().checked_add(bytes as u64) else { return false };
+        // SAFETY: nothing is changed: an asynchronous synchronisation only looks for pages.
+        let found = unsafe { libc::msync(Bytes::at(start).0, (end - start) as usize, libc::MS_ASYNC) };
+        // Whatever else is wrong says nothing about the pages.
+        found == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ENOMEM)
+    }
+
+    /// `bytes` bytes to be read while the call lasts; where no memory is, null above all, is refused unless none are asked
+    /// for.
     pub fn read<'a>(self, bytes: usize) -> Answer<&'a [u8]> {
         if bytes == 0 {
             return Ok(&[]);
         }
-        if self.0.is_null() || bytes > isize::MAX as usize {
+        if self.0.is_null() || bytes > isize::MAX as usize || !self.is_mapped(bytes) {
             return Err(Status::InvalidValue);
         }
         // SAFETY: not null, so valid for reads of what the client asked to be read (see the module).
         Ok(unsafe { std::slice::from_raw_parts(self.0.cast(), bytes) })
     }
 
-    /// `bytes` bytes to be written while the call lasts; null is refused unless none are asked for.
+    /// `bytes` bytes to be written while the call lasts; refused as in `read`.
     pub fn write<'a>(self, bytes: usize) -> Answer<&'a mut [u8]> {
         if bytes == 0 {
             return Ok(&mut []);
         }
-        if self.0.is_null() || bytes > isize::MAX as usize {
+        if self.0.is_null() || bytes > isize::MAX as usize || !self.is_mapped(bytes) {
             return Err(Status::InvalidValue);
         }
         // SAFETY: not null, so valid for writes of what the client asked to be written (see the module).

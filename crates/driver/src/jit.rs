@@ -51,7 +51,8 @@ impl Jit {
     pub fn read(count: u32, options: In<u32>, values: Bytes) -> Answer<Jit> {
         let mut jit = Jit::default();
         let count = count as usize;
-        if count > 0 && (options.is_null() || values.is_null()) {
+        // There are not so many.
+        if count > option::COUNT as usize || count > 0 && (options.is_null() || values.is_null()) {
             return Err(Status::InvalidValue);
         }
         for index in 0..count {

@@ -13,6 +13,7 @@ mod client;
 mod engine;
 mod image;
 mod jit;
+mod limits;
 mod log;
 mod results;
 mod settings;

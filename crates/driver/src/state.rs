@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
 use strata_gpu::device::{Card, Entry, ModuleId};
-use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
 use strata_workloads::{DeviceError, DevicePtr, Failure};
 
+use crate::api::Next;
 use crate::client::Pages;
 use crate::engine::Engine;
 use crate::image::Image;
@@ -25,6 +25,8 @@ pub struct Context {
     pub flags: u32,
     /// It is the device's primary context.
     pub primary: bool,
+    /// How often it was attached.
+    pub attached: u32,
     /// Limits that the client set, by number.
     pub limits: BTreeMap<u32, usize>,
     /// Cache and shared memory preferences, which change nothing.
@@ -44,6 +46,8 @@ pub struct Module {
     pub library: Option<Handle<Library>>,
     /// Functions that were asked for.
     pub functions: BTreeMap<String, Handle<Function>>,
+    /// It has a device heap, and a kernel of it has run.
+    pub heap_used: bool,
 }
 
 /// A kernel of a module.
@@ -55,6 +59,12 @@ pub struct Function {
     pub entry: Entry,
     /// What the client set: most dynamic shared memory, carve-out.
     pub attributes: BTreeMap<u32, i32>,
+    /// The same with the stack of the last launch, where that is not the default.
+    pub stacked: Option<Entry>,
+    /// Bytes of that stack.
+    pub stack_limit: u32,
+    /// What the client said of its next launch, where it does so beforehand.
+    pub next: Next,
 }
 
 /// Texts that are loaded into a context when something of them is first used there.
@@ -145,8 +155,9 @@ objects! {
     Pool 0x73 InvalidValue;
 }
 
-/// Number of the limit that is the size of the heap of `malloc`.
-pub const HEAP_LIMIT: u32 = 2;
+/// Device memory is given in units of so many bytes: what `cuMemAlloc` aligns to (CUDA C programming guide, "Device Memory
+/// Accesses").
+pub const UNIT: u64 = 256;
 
 /// What kind of memory a buffer is.
 #[derive(Debug)]
@@ -357,12 +368,6 @@ impl State {
         self.card.as_mut().ok_or(Status::Unknown)
     }
 
-    /// Bytes of heap that kernels of a context have, as the client set them.
-    pub fn heap_bytes(&self, context: Handle<Context>) -> Answer<u64> {
-        let limits = &self.contexts.get(context)?.limits;
-        Ok(limits.get(&HEAP_LIMIT).map_or(DEFAULT_HEAP_BYTES, |bytes| *bytes as u64))
-    }
-
     /// A new context; the card is there from now on.
     pub fn create_context(&mut self, flags: u32, primary: bool) -> Answer<Handle<Context>> {
         self.alive()?;
@@ -416,7 +421,8 @@ impl State {
         Ok(())
     }
 
-    /// A new buffer of a client.
+    /// A new buffer of a client. The device gives memory by whole units, so a kernel that goes a little too far stays in
+    /// the client's own, as it does on hardware; copies and fills do not.
     pub fn allocate(
         &mut self,
         context: Handle<Context>,
@@ -425,9 +431,10 @@ impl State {
         kind: impl FnOnce(u64) -> Option<Kind>,
     ) -> Answer<u64> {
         let number = self.number();
+        let whole = bytes.checked_next_multiple_of(UNIT).ok_or(Status::OutOfMemory)?;
         let ptr = self
             .card()?
-            .alloc_aligned(&format!("allocation {number}"), bytes, align)
+            .alloc_aligned(&format!("allocation {number}"), whole, align)
             .map_err(|_| Status::OutOfMemory)?;
         let Some(kind) = kind(ptr.0) else {
             self.card()?.free(ptr).map_err(|_| Status::Unknown)?;

@@ -43,13 +43,22 @@ impl State {
                 Kind::Mirrored(mirror) => Where::Host(Bytes::at(mirror.host + (address - start))),
             });
         }
-        let variable = self.card()?.buffer_of(DevicePtr(address)).is_some_and(|buffer| end <= buffer.end());
-        if variable { Ok(Where::Device(DevicePtr(address))) } else { Err(Status::InvalidValue) }
+        match self.variable(address)? {
+            Some((start, size)) if end <= start + size => Ok(Where::Device(DevicePtr(address))),
+            _ => Err(Status::InvalidValue),
+        }
+    }
+
+    /// Start and size of a module's variable that holds an address.
+    pub fn variable(&mut self, address: u64) -> Answer<Option<(u64, u64)>> {
+        let found = self.card()?.buffer_of(DevicePtr(address)).map(|buffer| (buffer.start, buffer.bytes));
+        // What is left of an allocation's last unit is nobody's.
+        Ok(found.filter(|(start, _)| !self.allocations.contains_key(start)))
     }
 
     /// A range at an address that may be the device's or the host's: the device's where a buffer is.
     pub fn anywhere(&mut self, address: u64, bytes: u64) -> Answer<Where> {
-        if self.allocation(address).is_some() || self.card()?.buffer_of(DevicePtr(address)).is_some() {
+        if self.allocation(address).is_some() || self.variable(address)?.is_some() {
             return self.on_device(address, bytes);
         }
         Ok(Where::Host(Bytes::at(address)))

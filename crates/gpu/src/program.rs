@@ -88,6 +88,27 @@ impl Program {
         (&self.text.version, &self.text.target)
     }
 
+    /// Whether a kernel of it may call `malloc`, so that the device heap is among its variables.
+    pub fn has_heap(&self) -> bool {
+        self.variables.iter().any(|variable| variable.heap)
+    }
+
+    /// Bytes that kernels have which call `malloc`.
+    pub fn heap_bytes(&self) -> u64 {
+        self.text.heap_bytes
+    }
+
+    /// Gives kernels that call `malloc` so many bytes; those that were compiled are forgotten. Variables keep their order.
+    ///
+    /// # Panics
+    /// Never: what linked links with another heap.
+    pub fn set_heap_bytes(&mut self, bytes: u64) {
+        self.text.heap_bytes = bytes;
+        let lowered = front::lower(&self.text, Some(&[]));
+        self.variables = lowered.expect("what linked links with another heap").variables;
+        self.kernels.clear();
+    }
+
     /// The text's variables.
     pub fn variables(&self) -> &[Variable] {
         &self.variables

@@ -192,6 +192,8 @@ pub struct Variable {
     pub init: Vec<u8>,
     /// Places in `init` (8 bytes each) where the address of a variable plus an addend goes.
     pub relocations: Vec<Relocation>,
+    /// Whether it is of the device heap: what it holds follows from the order in which threads called `malloc`.
+    pub heap: bool,
 }
 
 /// An address inside an initialiser.

@@ -95,6 +95,24 @@ st.param.b32 [a], 1; call (b), helper, (a); ret; }";
 }
 
 #[test]
+fn a_result_that_no_definition_has_is_not_defined() {
+    // As compilers of languages without `void` declare it.
+    let caller = ".extern .func (.param .b32 r) store(.param .b64 at);
+.visible .entry k(.param .u64 out) { .reg .b32 %r<2>; .reg .b64 %rd<2>; .param .b32 r; .param .b64 at;
+ld.param.u64 %rd0, [out]; st.param.b64 [at], %rd0; call.uni (r), store, (at); ld.param.b32 %r0, [r]; ret; }";
+    let library = ".visible .func store(.param .b64 at) { .reg .b64 %rd<2>;
+ld.param.u64 %rd0, [at]; st.u32 [%rd0], 42; ret; }";
+    let module = linked(&[("a.ptx", caller), ("b.ptx", library)]).unwrap_or_else(|error| panic!("{error}"));
+    let mut session = session(&module);
+    let out = session.buffer(&[0]);
+    session.launch("k", 1, 1, &[out]).unwrap_or_else(|fault| panic!("{fault}"));
+    assert_eq!(session.words(out, 1), [42]);
+    // In one text both are seen, and it is wrong.
+    let one = format!("{library}\n{}", caller.split_once('\n').unwrap().1);
+    assert!(refusal(&[("a.ptx", &one)]).contains("call does not match its function"));
+}
+
+#[test]
 fn two_definitions_are_refused_with_both_places() {
     let define = ".visible .global .u32 factor = 1;";
     let message = refusal(&[("a.ptx", KERNEL), ("b.ptx", LIBRARY), ("c.ptx", define)]);

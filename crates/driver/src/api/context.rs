@@ -11,10 +11,6 @@ use crate::table::Handle;
 /// The version of the API that a context says it was made with.
 const API_VERSION: u32 = 3020;
 
-/// Limits by number, and what they are unless set: bytes of stack, of print buffer, of heap; depth of synchronisation,
-/// pending launches, fetch granularity, persisting L2. None of them limits anything that is modelled.
-const LIMITS: [usize; 7] = [1024, 1 << 20, 8 << 20, 2, 2048, 128, 0];
-
 fn create(context: Out<Handle<Context>>, flags: u32, device: i32) -> Answer {
     state::with(|state| {
         let place = context.place()?;
@@ -181,21 +177,14 @@ api! {
     cuCtxGetLimit = "cuCtxGetLimit" 3010 (value: Out<usize>, limit: u32) {
         state::with_current(|state, context| {
             let value = value.place()?;
-            let default = *LIMITS.get(limit as usize).ok_or(Status::UnsupportedLimit)?;
-            value.put(state.contexts.get(context)?.limits.get(&limit).copied().unwrap_or(default));
+            value.put(state.limit(context, limit)?);
             Ok(())
         })
     }
 
-    /// Kept; it limits nothing that is modelled.
+    /// For what is launched from now on.
     cuCtxSetLimit = "cuCtxSetLimit" 3010 (limit: u32, value: usize) {
-        state::with_current(|state, context| {
-            if limit as usize >= LIMITS.len() {
-                return Err(Status::UnsupportedLimit);
-            }
-            state.contexts.get_mut(context)?.limits.insert(limit, value);
-            Ok(())
-        })
+        state::with_current(|state, context| state.set_limit(context, limit, value))
     }
 
     /// No limit was ever reached.

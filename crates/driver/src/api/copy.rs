@@ -161,7 +161,7 @@ fn cuboid(what: Cuboid, on: Handle<Stream>) -> Answer {
     }
     state::with_current(|state, _| {
         stream::check(state, on)?;
-        if width_bytes == 0 {
+        if width_bytes == 0 || height == 0 {
             return Ok(());
         }
         for z in 0..depth {

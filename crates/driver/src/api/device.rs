@@ -93,8 +93,8 @@ fn attribute(state: &State, attribute: u32) -> Answer<i32> {
 /// Writes a text with its NUL into `room` bytes, cut where it is too long.
 fn put_text(text: &str, to: Bytes, room: i32) -> Answer {
     let room = usize::try_from(room).ok().filter(|room| *room > 0).ok_or(Status::InvalidValue)?;
-    let to = to.write(room)?;
     let length = text.len().min(room - 1);
+    let to = to.write(length + 1)?;
     to[..length].copy_from_slice(&text.as_bytes()[..length]);
     to[length] = 0;
     Ok(())

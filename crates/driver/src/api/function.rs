@@ -51,7 +51,8 @@ fn ctas(state: &State, entry: &Entry, threads: u32, dynamic_shared: u64) -> u32 
 }
 
 fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answer<i32> {
-    let Function { entry, attributes, .. } = state.functions.get(function)?;
+    let entry = &state.entry(function)?;
+    let Function { attributes, .. } = state.functions.get(function)?;
     let kernel = &entry.kernel;
     let shared = *state.settings.machine.file().sm.shared_bytes;
     let set = |default: i32| attributes.get(&number).copied().unwrap_or(default);
@@ -223,6 +224,41 @@ api! {
             place.put(library::kept_name(&state.functions.get(function)?.entry.kernel.name)?);
             Ok(())
         })
+    }
+
+    /// How many parameters it has.
+    cuFuncGetParamCount = "cuFuncGetParamCount" 13000 (function: Handle<Function>, count: Out<usize>) {
+        state::with_current(|state, context| {
+            let place = count.place()?;
+            let function = resolve(state, context, function)?;
+            place.put(state.functions.get(function)?.entry.kernel.params.len());
+            Ok(())
+        })
+    }
+
+    /// How many parameters it has.
+    cuKernelGetParamCount = "cuKernelGetParamCount" 13000 (kernel: Handle<Kernel>, count: Out<usize>) {
+        state::with_current(|state, context| {
+            let place = count.place()?;
+            let function = library::function(state, kernel, context)?;
+            place.put(state.functions.get(function)?.entry.kernel.params.len());
+            Ok(())
+        })
+    }
+
+    /// It is.
+    cuFuncIsLoaded = "cuFuncIsLoaded" 12040 (loaded: Out<u32>, function: Handle<Function>) {
+        state::with_current(|state, context| {
+            let place = loaded.place()?;
+            resolve(state, context, function)?;
+            place.put(1);
+            Ok(())
+        })
+    }
+
+    /// It is loaded.
+    cuFuncLoad = "cuFuncLoad" 12040 (function: Handle<Function>) {
+        state::with_current(|state, context| resolve(state, context, function).map(|_| ()))
     }
 
     /// Offset and size of a parameter.

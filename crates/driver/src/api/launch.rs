@@ -25,7 +25,7 @@ mod attribute {
     pub const COOPERATIVE: u32 = 2;
     pub const CLUSTER: u32 = 4;
     /// Bytes of an attribute: number, padding, 64 bytes of value.
-    pub const BYTES: u64 = 72;
+    pub const BYTES: usize = 72;
     /// More than the driver API has kinds of.
     pub const MOST: u32 = 1024;
 }
@@ -56,14 +56,7 @@ impl Arguments {
             return Ok(block);
         }
         let (buffer, bytes) = self.piece()?;
-        // Only padding may be left out.
-        let last = kernel.params.iter().map(|param| param.offset + param.bytes).max().unwrap_or(0);
-        if bytes < last as usize {
-            return Err(Status::InvalidValue);
-        }
-        let given = bytes.min(block.len());
-        block[..given].copy_from_slice(buffer.read(given)?);
-        Ok(block)
+        packed(entry, buffer.read(bytes.min(block.len()))?)
     }
 
     /// The piece and its size.
@@ -83,13 +76,31 @@ impl Arguments {
     }
 }
 
-/// Runs a kernel to its end.
-fn launch(function: Handle<Function>, shape: Shape, on: Handle<Stream>, arguments: Arguments) -> Answer {
+/// The parameter block of a kernel whose arguments came in one piece; only padding may be left out.
+pub fn packed(entry: &Entry, given: &[u8]) -> Answer<Vec<u8>> {
+    let kernel = &entry.kernel;
+    let mut block = vec![0; kernel.param_bytes as usize];
+    let last = kernel.params.iter().map(|param| param.offset + param.bytes).max().unwrap_or(0);
+    if given.len() < last as usize {
+        return Err(Status::InvalidValue);
+    }
+    let given = &given[..given.len().min(block.len())];
+    block[..given.len()].copy_from_slice(given);
+    Ok(block)
+}
+
+/// Runs a kernel to its end, with the shape and the parameter block that `how` says.
+pub fn launch(
+    function: Handle<Function>,
+    on: Handle<Stream>,
+    how: impl FnOnce(&State, Handle<Function>, &Entry) -> Answer<(Shape, Vec<u8>)>,
+) -> Answer {
     let printed = state::with_current(|state, context| {
         stream::check(state, on)?;
         let function = function::resolve(state, context, function)?;
-        let entry = state.functions.get(function)?.entry.clone();
-        let block = arguments.block(&entry)?;
+        let entry = state.entry(function)?;
+        let (shape, block) = how(state, function, &entry)?;
+        state.has_run(&entry, function)?;
         run(state, &entry, shape, &block)
     })?;
     if !printed.is_empty() {
@@ -134,7 +145,7 @@ api! {
         block_z: u32, shared: u32, stream: Handle<Stream>, each: In<Bytes>, extra: In<u64>,
     ) {
         let shape = Shape::new([grid_x, grid_y, grid_z], [block_x, block_y, block_z]).with_shared(shared);
-        launch(function, shape, stream, Arguments { each, extra })
+        launch(function, stream, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 
     /// Clusters and grids that synchronise are refused; other attributes change nothing that is modelled.
@@ -153,14 +164,15 @@ api! {
         let stream = Handle::from_bits(words.at(4)?);
         let attributes = words.at(5)?;
         let count = numbers.at(12)?;
-        if count > attribute::MOST || (count > 0 && attributes == 0) {
+        if count > attribute::MOST {
             return Err(Status::InvalidValue);
         }
-        for index in 0..u64::from(count) {
-            let attribute = Bytes::at(attributes + attribute::BYTES * index).values::<u32>();
-            match attribute.at(0)? {
-                attribute::COOPERATIVE if attribute.at(2)? != 0 => return Err(cooperative()),
-                attribute::CLUSTER if (2..5).any(|axis| attribute.at(axis).is_ok_and(|size| size > 1)) => {
+        let attributes = Bytes::at(attributes).read(attribute::BYTES * count as usize)?;
+        for attribute in attributes.chunks_exact(attribute::BYTES) {
+            let word = |n: usize| attribute[4 * n..].first_chunk().map_or(0, |bytes| u32::from_le_bytes(*bytes));
+            match word(0) {
+                attribute::COOPERATIVE if word(2) != 0 => return Err(cooperative()),
+                attribute::CLUSTER if (2..5).any(|axis| word(axis) > 1) => {
                     log::once("clusters are not supported".into());
                     return Err(Status::NotSupported);
                 }
@@ -168,7 +180,7 @@ api! {
             }
         }
         let shape = Shape::new([x, y, z], [bx, by, bz]).with_shared(shared);
-        launch(function, shape, stream, Arguments { each, extra })
+        launch(function, stream, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 
     /// Grids cannot synchronise.

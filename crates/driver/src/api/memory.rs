@@ -1,18 +1,12 @@
 //! Memory: the device's, pinned, managed and registered.
 
-use strata_workloads::DevicePtr;
-
 use crate::api::api;
 use crate::api::stream;
-use crate::client::{Bytes, Out, Pages};
-use crate::state::{self, Allocation, Context, Kind, Mirror, Pool, State, Stream};
+use crate::client::{Bytes, Out, PAGE, Pages};
+use crate::state::{self, Allocation, Context, Kind, Mirror, Pool, State, Stream, UNIT};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// Alignment of what `cuMemAlloc` gives. CUDA C programming guide, "Device Memory Accesses".
-const ALIGN: u64 = 256;
-/// Bytes of a page of the host.
-const PAGE: u64 = 4096;
 /// Rows of a pitched buffer begin at multiples of this.
 const PITCH: usize = 512;
 /// Places that are tried for memory at the same address on host and device.
@@ -25,7 +19,7 @@ pub fn allocate(address: Out<u64>, bytes: usize) -> Answer {
         if bytes == 0 {
             return Err(Status::InvalidValue);
         }
-        place.put(state.allocate(context, bytes as u64, ALIGN, |_| Some(Kind::Device))?);
+        place.put(state.allocate(context, bytes as u64, UNIT, |_| Some(Kind::Device))?);
         Ok(())
     })
 }
@@ -106,7 +100,7 @@ fn is_pinned(allocation: &Allocation) -> bool {
 fn register(pointer: Bytes, bytes: usize, flags: u32) -> Answer {
     state::with_current(|state, context| {
         // Portable, mapped, of a device, read-only.
-        if pointer.is_null() || bytes == 0 || flags > 0xf {
+        if pointer.is_null() || bytes == 0 || flags > 0xf || !pointer.is_mapped(bytes) {
             return Err(Status::InvalidValue);
         }
         let (host, bytes) = (pointer.address(), bytes as u64);
@@ -119,7 +113,7 @@ fn register(pointer: Bytes, bytes: usize, flags: u32) -> Answer {
             return Err(Status::HostMemoryAlreadyRegistered);
         }
         let mirror = Mirror { host, bytes, pages: None, managed: false, flags };
-        state.allocate(context, bytes, ALIGN, |_| Some(Kind::Mirrored(mirror))).map(|_| ())
+        state.allocate(context, bytes, UNIT, |_| Some(Kind::Mirrored(mirror))).map(|_| ())
     })
 }
 
@@ -233,10 +227,7 @@ api! {
         state::with_current(|state, _| {
             let (at, size) = match state.allocation(address) {
                 Some((at, allocation)) => (at, allocation.bytes),
-                None => {
-                    let buffer = state.card()?.buffer_of(DevicePtr(address)).ok_or(Status::NotFound)?;
-                    (buffer.start, buffer.bytes)
-                }
+                None => state.variable(address)?.ok_or(Status::NotFound)?,
             };
             start.put_if_wanted(at);
             bytes.put_if_wanted(size as usize);

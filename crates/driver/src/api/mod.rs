@@ -7,6 +7,7 @@ mod error;
 mod event;
 mod function;
 mod launch;
+mod legacy;
 mod library;
 mod link;
 mod memory;
@@ -18,6 +19,8 @@ mod process;
 mod set;
 mod stream;
 mod unsupported;
+
+pub use legacy::Next;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -68,6 +71,7 @@ fn procedures() -> impl Iterator<Item = &'static Procedure> {
         event::PROCEDURES,
         function::PROCEDURES,
         launch::PROCEDURES,
+        legacy::PROCEDURES,
         library::PROCEDURES,
         link::PROCEDURES,
         memory::PROCEDURES,

@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 
 use strata_gpu::program::KernelError;
+use strata_ptx::program::DEFAULT_STACK_BYTES;
 
-use crate::api::api;
+use crate::api::{Next, api};
 use crate::client::{Bytes, In, Out, Text};
 use crate::image::{self, Image};
 use crate::jit::Jit;
@@ -24,7 +25,7 @@ pub fn load(
     let options = state.settings.machine.compile_options();
     let heap_bytes = state.heap_bytes(context)?;
     let id = image.load(state.card()?, options, heap_bytes, jit)?;
-    Ok(state.modules.insert(Module { context, id, library, functions: BTreeMap::new() }))
+    Ok(state.modules.insert(Module { context, id, library, functions: BTreeMap::new(), heap_used: false }))
 }
 
 fn load_data(module: Out<Handle<Module>>, image: Bytes, jit: &Jit) -> Answer {
@@ -53,7 +54,10 @@ pub fn function(state: &mut State, module: Handle<Module>, name: &str) -> Answer
             Status::LaunchOutOfResources
         }
     })?;
-    let function = state.functions.insert(Function { module, entry, attributes: BTreeMap::new() });
+    let attributes = BTreeMap::new();
+    let stack_limit = DEFAULT_STACK_BYTES;
+    let function = Function { module, entry, attributes, stacked: None, stack_limit, next: Next::default() };
+    let function = state.functions.insert(function);
     state.modules.get_mut(module)?.functions.insert(name.to_owned(), function);
     Ok(function)
 }

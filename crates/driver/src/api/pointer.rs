@@ -1,7 +1,5 @@
 //! What is known of an address.
 
-use strata_workloads::DevicePtr;
-
 use crate::api::api;
 use crate::client::{Bytes, In};
 use crate::state::{self, Kind, State};
@@ -70,8 +68,7 @@ fn known(state: &mut State, address: u64) -> Answer<Known> {
             kind,
         });
     }
-    let buffer = state.card()?.buffer_of(DevicePtr(address)).ok_or(Status::InvalidValue)?;
-    let (start, bytes) = (buffer.start, buffer.bytes);
+    let (start, bytes) = state.variable(address)?.ok_or(Status::InvalidValue)?;
     let context = state::current().map_or(0, |context| context.bits());
     Ok(Known { context, number: start, start, bytes, device: address, host: 0, managed: false, kind: DEVICE })
 }

@@ -29,6 +29,8 @@ fn set_rows<const N: usize>(
     if width.checked_mul(N).is_none_or(|bytes| bytes > pitch) && rows > 1 {
         return Err(Status::InvalidValue);
     }
+    // Rows of nothing may be as many as they like.
+    let rows = if width == 0 { rows.min(1) } else { rows };
     for row in 0..rows as u64 {
         let at = row.checked_mul(pitch as u64).and_then(|at| at.checked_add(address));
         set(at.ok_or(Status::InvalidValue)?, element, width, on)?;
@@ -95,5 +97,26 @@ api! {
         address: u64, pitch: usize, value: u32, width: usize, rows: usize,
     ) {
         set_rows((address, pitch), value.to_le_bytes(), (width, rows), DEFAULT)
+    }
+
+    /// Rows of bytes.
+    cuMemsetD2D8Async = "cuMemsetD2D8Async" 3020 (
+        address: u64, pitch: usize, value: u8, width: usize, rows: usize, stream: Handle<Stream>,
+    ) {
+        set_rows((address, pitch), [value], (width, rows), stream)
+    }
+
+    /// Rows of halves.
+    cuMemsetD2D16Async = "cuMemsetD2D16Async" 3020 (
+        address: u64, pitch: usize, value: u16, width: usize, rows: usize, stream: Handle<Stream>,
+    ) {
+        set_rows((address, pitch), value.to_le_bytes(), (width, rows), stream)
+    }
+
+    /// Rows of words.
+    cuMemsetD2D32Async = "cuMemsetD2D32Async" 3020 (
+        address: u64, pitch: usize, value: u32, width: usize, rows: usize, stream: Handle<Stream>,
+    ) {
+        set_rows((address, pitch), value.to_le_bytes(), (width, rows), stream)
     }
 }

@@ -254,6 +254,49 @@ impl<B: Backend> Card<B> {
         Ok(id)
     }
 
+    /// Where a module's variables lie that are the device heap's own: which thread got which block shows there.
+    pub fn heap_variables(&self, module: ModuleId) -> Vec<DevicePtr> {
+        let Some(loaded) = self.modules.get(&module) else { return Vec::new() };
+        let all = loaded.program.variables().iter().zip(&loaded.variables);
+        all.filter(|(variable, _)| variable.heap).map(|(_, address)| DevicePtr(*address)).collect()
+    }
+
+    /// Gives a module whose heap was not used yet another size of it; entries of the module must be asked for anew. A
+    /// module without a heap stays as it is.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`]: the heap stays as it is.
+    pub fn resize_heap(&mut self, module: ModuleId, bytes: u64) -> Result<(), DeviceError> {
+        let Some(mut loaded) = self.modules.remove(&module) else { return Ok(()) };
+        let resized = if loaded.program.has_heap() { self.resize(&mut loaded, bytes) } else { Ok(()) };
+        self.modules.insert(module, loaded);
+        self.backend.forget(module);
+        resized
+    }
+
+    fn resize(&mut self, loaded: &mut Loaded, bytes: u64) -> Result<(), DeviceError> {
+        let sizes = |program: &Program| -> Vec<u64> {
+            program.variables().iter().map(|variable| variable.bytes).collect()
+        };
+        let (before, bytes_before) = (sizes(&loaded.program), loaded.program.heap_bytes());
+        loaded.program.set_heap_bytes(bytes);
+        let after = sizes(&loaded.program);
+        for n in (0..after.len()).filter(|n| before[*n] != after[*n]) {
+            match self.alloc(&loaded.program.variables()[n].name, after[n]) {
+                Ok(ptr) => {
+                    let old = std::mem::replace(&mut loaded.variables[n], ptr.0);
+                    self.free_all(&[old]);
+                }
+                Err(error) => {
+                    // One variable is the heap's memory; no other changes its size.
+                    loaded.program.set_heap_bytes(bytes_before);
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Unloads a module and frees its variables; false when it is not loaded.
     pub fn unload(&mut self, module: ModuleId) -> bool {
         let Some(loaded) = self.modules.remove(&module) else { return false };

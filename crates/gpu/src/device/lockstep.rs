@@ -17,7 +17,9 @@ pub struct Lockstep<'a, 'b> {
 impl<'a, 'b> Lockstep<'a, 'b> {
     /// Two fresh devices with the same module.
     pub fn new(timed: &'a mut TimedDevice<'b>, reference: &'a mut ReferenceDevice) -> Self {
-        Lockstep { timed, reference, unordered: Vec::new(), differences: Vec::new(), launches: 0 }
+        // Which thread gets which block of the device heap is the machine's to say.
+        let unordered = reference.heap_variables();
+        Lockstep { timed, reference, unordered, differences: Vec::new(), launches: 0 }
     }
 
     /// Where memory differed: a sentence for each launch and buffer.

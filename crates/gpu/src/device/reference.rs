@@ -70,6 +70,11 @@ impl ReferenceDevice {
         self.card.backend().bytes(buffer)
     }
 
+    /// The device heap's own variables, which hold what the order of threads made of them.
+    pub fn heap_variables(&self) -> Vec<DevicePtr> {
+        self.card.heap_variables(self.module)
+    }
+
     /// Warp and thread instructions executed so far.
     pub fn instructions(&self) -> (u64, u64) {
         (self.warp_instructions, self.thread_instructions)

@@ -40,6 +40,17 @@ fn parameters_become_operands() {
 }
 
 #[test]
+fn local_memory_at_an_address_far_away_is_no_spill() {
+    // What a dead path of a program may hold: null, less the beginning of the window.
+    let far = bits(crate::ir::window::LOCAL.wrapping_neg());
+    let code = vec![
+        inst(Op::Load(mode(Space::Local, Ty::U32)), &[0], &[far]),
+        inst(Op::Store(mode(Space::Local, Ty::U32)), &[], &[far, reg(0)]),
+    ];
+    assert!(compile(&function(code, vec![Ty::B32]), &plain()).is_ok());
+}
+
+#[test]
 fn additions_become_offsets() {
     let wide = Op::Mul(Part::Wide, Ty::U32);
     let code = vec![

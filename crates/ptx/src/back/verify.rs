@@ -217,14 +217,16 @@ impl Checker<'_> {
         let (Op::Load(mode) | Op::Store(mode)) = inst.op else { return None };
         let Some(VSrc::Const(Constant::Bits(at))) = inst.src.first() else { return None };
         let slots = &self.allocation.slots;
-        if mode.space != Space::Local || *at < u64::from(slots.end() - slots.bytes()) {
+        let first = u64::from(slots.end() - slots.bytes());
+        // The program's own accesses lie below, or anywhere: at null, when it is wrong or never gets there.
+        if mode.space != Space::Local || !(first..u64::from(slots.end())).contains(at) {
             return None;
         }
         let reg = match (inst.dst.first(), inst.src.get(1)) {
             (Some(VDst::Reg(reg)), _) | (None, Some(VSrc::Reg(reg, _))) => *reg,
             _ => return None,
         };
-        let slot = SLOTS + (*at - u64::from(slots.end() - slots.bytes())) as usize / 4;
+        let slot = SLOTS + (*at - first) as usize / 4;
         Some((slot, reg, matches!(inst.op, Op::Load(_))))
     }
 }

@@ -39,6 +39,12 @@ impl Module {
     pub fn source(&self, line: u32) -> (&str, u32) {
         Source::of_line(&self.sources, line).unwrap_or((&self.name, line))
     }
+
+    /// Whether two places are in the same one of its texts.
+    pub fn same_text(&self, a: Place, b: Place) -> bool {
+        let text = |place: Place| self.sources.partition_point(|source| source.before < place.line);
+        text(a) == text(b)
+    }
 }
 
 /// Something at the top level.

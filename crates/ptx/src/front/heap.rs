@@ -45,3 +45,11 @@ pub(super) fn linked(module: &Module) -> Result<Cow<'_, Module>, Diagnostics> {
     let heap = parse_module("the device heap", &text)?;
     link::link(vec![module.clone(), heap]).map(Cow::Owned)
 }
+
+/// Lines before those of the heap, in a module that [`linked`] linked with it.
+pub(super) fn lines_before(linked: &Cow<'_, Module>) -> Option<u32> {
+    match linked {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(module) => module.sources.last().map(|source| source.before),
+    }
+}

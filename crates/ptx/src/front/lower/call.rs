@@ -65,6 +65,10 @@ impl<'a> Builder<'a> {
                 let Item::Function(callee) = &self.module.items[n] else {
                     unreachable!("functions are registered by the index of a function");
                 };
+                // Linkers compare names: another text may have declared a result where there is none, which then is
+                // not defined.
+                let elsewhere = !self.module.same_text(target.place, callee.place);
+                let results = if elsewhere && callee.returns.is_empty() { &[] } else { results };
                 self.check_counts(target, (&callee.returns, &callee.params), results, arguments)?;
                 if callee.entry {
                     let found = format!("`{}`", self.text(callee.name));

@@ -60,6 +60,7 @@ pub(super) fn bytes_of(variable: &ast::Variable) -> u64 {
 /// `kernels` that the text lacks.
 pub fn lower(module: &ast::Module, kernels: Option<&[&str]>) -> Result<LoweredModule, Diagnostics> {
     let linked = heap::linked(module)?;
+    let heap_from = heap::lines_before(&linked);
     let module = &*linked;
     let mut failures = Vec::new();
     if module.address_size != 64 {
@@ -68,7 +69,7 @@ pub fn lower(module: &ast::Module, kernels: Option<&[&str]>) -> Result<LoweredMo
             .expected("`.address_size 64`");
         return Err(Diagnostics::of_module(module, [failure]));
     }
-    let globals = Globals::new(module, &mut failures);
+    let globals = Globals::new(module, heap_from, &mut failures);
     let wanted = |function: &&ast::Function| {
         let name = module.names.text(function.name);
         function.entry && function.body.is_some() && kernels.is_none_or(|kernels| kernels.contains(&name))

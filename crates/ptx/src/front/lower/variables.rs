@@ -44,6 +44,8 @@ pub(super) struct Globals {
     pub variables: Vec<Variable>,
     /// For each variable, whether it is only declared: another text would define it.
     pub external: Vec<bool>,
+    /// Lines before the device heap's, if the module has one.
+    heap_from: Option<u32>,
     pub shared: Vec<Shared>,
     /// Who calls whom.
     pub graph: CallGraph,
@@ -89,9 +91,9 @@ pub(super) fn layout(variable: &ast::Variable) -> Result<Layout, Fail> {
 }
 
 impl Globals {
-    /// Gathers the top level, and variables declared in bodies.
-    pub(super) fn new(module: &Module, failures: &mut Vec<Fail>) -> Self {
-        let mut globals = Globals::default();
+    /// Gathers the top level, and variables declared in bodies. Lines after `heap_from` are the device heap's.
+    pub(super) fn new(module: &Module, heap_from: Option<u32>, failures: &mut Vec<Fail>) -> Self {
+        let mut globals = Globals { heap_from, ..Globals::default() };
         let mut initialised = Vec::new();
         for (n, item) in module.items.iter().enumerate() {
             match item {
@@ -231,6 +233,7 @@ impl Globals {
                     bytes: layout.bytes,
                     init: Vec::new(),
                     relocations: Vec::new(),
+                    heap: self.heap_from.is_some_and(|before| variable.place.line > before),
                 });
                 Global::Variable(self.variables.len() as u32 - 1)
             }

@@ -1,0 +1,482 @@
+//! Every function of the library, called with what no client should give: each in a process of its own, so that a crash or
+//! a hang has a name. The functions and what they take are read from the library's own sources.
+//!
+//! Of each argument in turn every bad value is given while the others are good, then all are bad at once. A call must
+//! answer with a status of the driver API that is not its "unknown", leave the client's memory beyond its results alone,
+//! and the process must be able to use the library afterwards. Under valgrind (`scripts/garbage`) it must also touch no
+//! memory that is not there.
+//!
+//! Pointers are null or to memory that the process has: what a pointer to less than its function needs does is the
+//! client's own fault.
+
+#![allow(unsafe_code, reason = "a client of a C library")]
+
+mod support;
+
+use std::collections::BTreeMap;
+
+use support::*;
+
+/// Bytes of memory of the client that good pointers have.
+const SCRATCH: usize = 4 << 20;
+/// Bytes on both sides of it that no call may change.
+const GUARD: usize = 4096;
+const CANARY: u8 = 0xc5;
+
+/// Seconds that all calls of a function may take, valgrind's included.
+const LIMIT: u32 = 60;
+
+/// The driver's own fault: no input may lead there.
+const UNKNOWN: u32 = 999;
+
+/// Rounds in which everything is bad.
+const ROUNDS: u64 = 40;
+
+/// Any function: twelve registers and places on the stack.
+type Any12 = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u32;
+
+/// A function as the sources have it: name, and name and type of each argument.
+struct Function {
+    name: String,
+    arguments: Vec<(String, String)>,
+    supported: bool,
+}
+
+/// Reads the functions of a source file: `name = "base" version (argument: Type, ...) {`, and lists of those that are not
+/// supported.
+fn functions(source: &str) -> Vec<Function> {
+    let mut found = Vec::new();
+    for (macro_name, supported) in [("\napi! {", true), ("\nunsupported! {", false)] {
+        let Some((_, body)) = source.split_once(macro_name) else { continue };
+        let body = body.split_once("\n}").map_or(body, |(body, _)| body);
+        if !supported {
+            found.extend(body.split_whitespace().map(|name| Function {
+                name: name.to_owned(),
+                arguments: Vec::new(),
+                supported,
+            }));
+            continue;
+        }
+        for item in body.split("\n    cu").skip(1) {
+            let (name, rest) = item.split_once(" =").expect("a name, then its base");
+            let (_, rest) = rest.split_once('(').expect("arguments");
+            let (list, _) = rest.split_once(") {").expect("a body behind the arguments");
+            let arguments = list.split(',').map(str::trim).filter(|argument| !argument.is_empty());
+            let arguments = arguments.map(|argument| {
+                let (name, kind) = argument.split_once(": ").expect("a name and a type");
+                (name.trim_start_matches('_').to_owned(), kind.to_owned())
+            });
+            found.push(Function { name: format!("cu{name}"), arguments: arguments.collect(), supported });
+        }
+    }
+    found
+}
+
+fn all_functions() -> Vec<Function> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/api");
+    let mut files: Vec<_> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files.iter().flat_map(|file| functions(&std::fs::read_to_string(file).unwrap())).collect()
+}
+
+/// Memory of the client with guards around it.
+struct Scratch(Vec<u8>);
+
+impl Scratch {
+    fn new() -> Scratch {
+        Scratch(vec![CANARY; SCRATCH + 2 * GUARD])
+    }
+
+    fn at(&self) -> u64 {
+        (self.0.as_ptr() as usize + GUARD) as u64
+    }
+
+    /// Fills the beginning: all that calls read as numbers.
+    fn fill(&mut self, value: u8) {
+        self.0[GUARD..GUARD + (64 << 10)].fill(value);
+    }
+
+    fn check(&self, what: &str) {
+        let whole = |part: &[u8]| part.iter().all(|byte| *byte == CANARY);
+        assert!(whole(&self.0[..GUARD]) && whole(&self.0[GUARD + SCRATCH..]), "{what} wrote beyond its results");
+    }
+}
+
+extern "C" fn callback() -> u64 {
+    0
+}
+
+/// Objects of a client that has done everything right so far.
+struct Client {
+    cuda: &'static Cuda,
+    scratch: Scratch,
+    /// A good and a destroyed handle of each kind.
+    handles: BTreeMap<&'static str, (u64, u64)>,
+    device: u64,
+    freed: u64,
+    /// Texts and tables of pointers that calls read.
+    good_text: std::ffi::CString,
+    path: std::ffi::CString,
+    image: std::ffi::CString,
+    texts: Vec<std::ffi::CString>,
+    pointers: Vec<u64>,
+    nulls: Vec<u64>,
+}
+
+fn handle(make: impl Fn(&mut Any) -> u32) -> u64 {
+    let mut made = none();
+    assert_eq!(make(&mut made), SUCCESS);
+    made as u64
+}
+
+/// An ordinary kernel beside one with a heap, so that limits of the heap have something to limit.
+fn image_text() -> String {
+    format!(
+        "{ADD}.extern .func (.param .b64 result) malloc(.param .b64 bytes);\n\
+         .visible .entry grow() {{ .reg .b64 %rd<2>; .param .b64 r; .param .b64 b; st.param.b64 [b], 16;\n\
+         call.uni (r), malloc, (b); ld.param.b64 %rd0, [r]; ret; }}\n"
+    )
+}
+
+impl Client {
+    fn new(cuda: &'static Cuda) -> Client {
+        let current = context(cuda) as u64;
+        let image = text(&image_text());
+        let device = buffer(cuda, &[0_u32; 64]);
+        let freed = buffer(cuda, &[0_u32; 64]);
+        assert_eq!(call!(cuda, "cuMemFree_v2", number(freed)), SUCCESS);
+        let module = || handle(|to_| call!(cuda, "cuModuleLoadData", to(to_), image.as_ptr()));
+        let library = || {
+            handle(|to_| {
+                call!(
+                    cuda, "cuLibraryLoadData", to(to_), image.as_ptr(), none(), none(), number(0), none(),
+                    none(), number(0)
+                )
+            })
+        };
+        let name = text("add");
+        let function =
+            |module: u64| handle(|to_| call!(cuda, "cuModuleGetFunction", to(to_), number(module), name.as_ptr()));
+        let kernel = |library: u64| {
+            handle(|to_| call!(cuda, "cuLibraryGetKernel", to(to_), number(library), name.as_ptr()))
+        };
+        let stream = || handle(|to_| call!(cuda, "cuStreamCreate", to(to_), number(0)));
+        let event = || handle(|to_| call!(cuda, "cuEventCreate", to(to_), number(0)));
+        let link = || handle(|to_| call!(cuda, "cuLinkCreate_v2", number(0), none(), none(), to(to_)));
+        let pool = || handle(|to_| call!(cuda, "cuMemPoolCreate", to(to_), image.as_ptr()));
+        let other = || {
+            let made = handle(|to_| call!(cuda, "cuCtxCreate_v2", to(to_), number(0), number(0)));
+            assert_eq!(call!(cuda, "cuCtxPopCurrent_v2", none()), SUCCESS);
+            made
+        };
+        let (good_module, old_module) = (module(), module());
+        let (good_library, old_library) = (library(), library());
+        let (old_function, old_kernel) = (function(old_module), kernel(old_library));
+        let gone = |name: &str, handle: u64| {
+            let destroy = cuda.function::<unsafe extern "C" fn(u64) -> u32>(name);
+            // SAFETY: the driver API's function.
+            assert_eq!(unsafe { destroy(handle) }, SUCCESS);
+            handle
+        };
+        let handles = BTreeMap::from([
+            ("Context", (current, gone("cuCtxDestroy_v2", other()))),
+            ("Module", (good_module, gone("cuModuleUnload", old_module))),
+            ("Library", (good_library, gone("cuLibraryUnload", old_library))),
+            ("Function", (function(good_module), old_function)),
+            ("Kernel", (kernel(good_library), old_kernel)),
+            ("Stream", (stream(), gone("cuStreamDestroy_v2", stream()))),
+            ("Event", (event(), gone("cuEventDestroy_v2", event()))),
+            ("Link", (link(), gone("cuLinkDestroy", link()))),
+            ("Pool", (pool(), gone("cuMemPoolDestroy", pool()))),
+        ]);
+        let scratch = Scratch::new();
+        let texts = vec![
+            std::ffi::CString::default(),
+            std::ffi::CString::new(b"\xff\xfe\x80add".to_vec()).unwrap(),
+            std::ffi::CString::new(vec![b'x'; 100_000]).unwrap(),
+            text("no such name"),
+            text(".version 7.0\n.target sm_70\n.entry k( { ret; }"),
+            text("\x7fELF"),
+        ];
+        let pointers = vec![scratch.at(); 64];
+        let path = text("/nowhere/add.ptx");
+        let nulls = vec![0; 64];
+        Client { cuda, scratch, handles, device, freed, good_text: name, path, image, texts, pointers, nulls }
+    }
+
+    /// The part of a type that says what a handle is of.
+    fn object<'k>(&self, kind: &'k str) -> Option<&'k str> {
+        kind.strip_prefix("Handle<")?.strip_suffix('>')
+    }
+
+    fn good(&self, function: &Function, (name, kind): &(String, String)) -> u64 {
+        if let Some(object) = self.object(kind) {
+            // What another file of the library adds has handles of its own; null is all that is known of them.
+            return self.handles.get(object).map_or(0, |(good, _)| *good);
+        }
+        match kind.as_str() {
+            "Text" if function.name.contains("File") || function.name == "cuModuleLoad" => {
+                self.path.as_ptr() as u64
+            }
+            "Text" => self.good_text.as_ptr() as u64,
+            "In<Bytes>" => self.pointers.as_ptr() as u64,
+            // The other way to give arguments.
+            "In<u64>" if name == "extra" => 0,
+            "Bytes" if name == "image" || name == "data" => self.image.as_ptr() as u64,
+            "HostFunction" | "StreamCallback" | "BlockToShared" => callback as *const () as u64,
+            "u64" => self.device,
+            "usize" => 64,
+            "u32" | "i32" if name.starts_with("grid_") || name.starts_with("block_") => 1,
+            "i32" | "u32" | "u8" | "u16" | "f32" => 0,
+            _ => self.scratch.at(),
+        }
+    }
+
+    fn bad(&self, (_, kind): &(String, String)) -> Vec<u64> {
+        if let Some(object) = self.object(kind) {
+            let (good, old) = self.handles.get(object).copied().unwrap_or_default();
+            let others = self.handles.values().map(|(good, _)| *good);
+            let foreign = [0, u64::MAX, old, good ^ 1 << 40, good.wrapping_add(1), self.scratch.at(), self.device];
+            return foreign.into_iter().chain(others.filter(|other| *other != good)).collect();
+        }
+        match kind.as_str() {
+            "Text" => std::iter::once(0).chain(self.texts.iter().map(|text| text.as_ptr() as u64)).collect(),
+            "HostFunction" | "StreamCallback" | "BlockToShared" => vec![0],
+            "In<Bytes>" => vec![0, self.nulls.as_ptr() as u64],
+            "u64" => vec![
+                0, 1, u64::MAX, self.freed, self.device - 1, self.device + 3, self.device + 256,
+                self.device + 255, 1 << 47, 0xdead_beef_0000,
+            ],
+            "usize" => vec![0, 1, 3, 257, 1 << 20, 1 << 40, isize::MAX as u64, usize::MAX as u64],
+            "u32" => vec![0, 1, 2, 3, 5, 7, 31, 64, 1023, 1025, 1 << 31, u32::MAX.into()],
+            "i32" => vec![0, 1, 2, 7, 100, i32::MAX as u64, 1 << 31, u32::MAX.into()],
+            "u8" | "u16" | "f32" => vec![0, 0xff],
+            // Pointers: also one that is not aligned.
+            _ => {
+                let texts = self.texts.iter().map(|text| text.as_ptr() as u64);
+                let texts = texts.filter(|_| kind == "Bytes");
+                [0, self.scratch.at() + 1, self.scratch.at()].into_iter().chain(texts).collect()
+            }
+        }
+    }
+
+    /// Calls a function; no status but one of the driver API may come back.
+    fn call(&mut self, function: &Function, arguments: &[u64]) -> u32 {
+        let mut a = [0; 12];
+        a[..arguments.len()].copy_from_slice(arguments);
+        let address = self.cuda.function::<Any12>(&function.name);
+        // SAFETY: each argument fits a register, and arguments beyond those that a function takes are not looked at
+        // (System V ABI).
+        let status = unsafe {
+            address(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11])
+        };
+        let name = &function.name;
+        assert!(status < UNKNOWN, "{name}{arguments:x?} answered {status}");
+        self.scratch.check(name);
+        status
+    }
+
+    /// Everything that no client should do with a function.
+    fn misuse(&mut self, function: &Function) {
+        if !function.supported {
+            let status = self.call(function, &[0; 12]);
+            assert_eq!(status, NOT_SUPPORTED, "{}", function.name);
+            return;
+        }
+        let good: Vec<u64> =
+            function.arguments.iter().map(|argument| self.good(function, argument)).collect();
+        let bad: Vec<Vec<u64>> = function.arguments.iter().map(|argument| self.bad(argument)).collect();
+        for fill in [0, 0xff, 1] {
+            for (n, values) in bad.iter().enumerate() {
+                for value in values {
+                    let mut arguments = good.clone();
+                    arguments[n] = *value;
+                    self.scratch.fill(fill);
+                    self.call(function, &arguments);
+                }
+            }
+        }
+        // A large grid is no garbage, it only takes its time.
+        if !function.name.starts_with("cuLaunch") && !bad.is_empty() {
+            let mut seed = 0x2545_f491_4f6c_dd1d_u64;
+            for _ in 0..ROUNDS {
+                let mut pick = |most: usize| {
+                    seed ^= seed << 13;
+                    seed ^= seed >> 7;
+                    seed ^= seed << 17;
+                    (seed % most as u64) as usize
+                };
+                let arguments: Vec<u64> = bad.iter().map(|values| values[pick(values.len())]).collect();
+                self.scratch.fill(0);
+                self.call(function, &arguments);
+            }
+        }
+        // A good call last: it may destroy what the others need.
+        self.scratch.fill(0);
+        self.call(function, &good);
+    }
+
+    /// What a client does that goes on.
+    fn goes_on(&self) {
+        let cuda = self.cuda;
+        context(cuda);
+        let (_, add) = function(cuda, ADD, "add");
+        let (a, out, n) = (buffer(cuda, &[1.25_f32; 40]), buffer(cuda, &[0.0_f32; 41]), 40_u32);
+        assert_eq!(launch(cuda, add, 2, 32, &[of(&out), of(&a), of(&a), of(&n)]), SUCCESS);
+        let mut expected = vec![2.5_f32; 40];
+        expected.push(0.0);
+        assert_eq!(contents::<f32>(cuda, out, 41), expected);
+    }
+}
+
+/// Statuses that the documentation names for what is wrong: a table of its own for what clients get wrong most.
+fn documented(client: &mut Client) {
+    let cuda = client.cuda;
+    let (module, old_module) = client.handles["Module"];
+    let (function, old_function) = client.handles["Function"];
+    let (context, old_context) = client.handles["Context"];
+    let device = client.device;
+    let zero = [0_u64; 4];
+    let arguments: Vec<Any> = zero.iter().map(of).collect();
+    let start = |function: u64, grid: [u64; 3], block: [u64; 3], shared: u64, arguments: Any, extra: Any| {
+        call!(
+            cuda, "cuLaunchKernel", number(function), number(grid[0]), number(grid[1]), number(grid[2]),
+            number(block[0]), number(block[1]), number(block[2]), number(shared), none(), arguments, extra
+        )
+    };
+    let each = arguments.as_ptr() as Any;
+    let (one, block) = ([1; 3], [32, 1, 1]);
+    let short = 8_usize;
+    let short = [number(1), of(&zero), number(2), of(&short), none()];
+    let strange = [number(9), of(&zero), none()];
+    let misaligned = device + 1;
+    let load = |text: &[u8]| {
+        let (mut to_, text) = (none(), std::ffi::CString::new(text).unwrap());
+        call!(cuda, "cuModuleLoadData", to(&mut to_), text.as_ptr())
+    };
+    let mut place = 0_u64;
+    let table: &[(&str, u32, u32)] = &[
+        ("a launch", start(function, one, block, 0, each, none()), SUCCESS),
+        ("no function", start(0, one, block, 0, each, none()), INVALID_HANDLE),
+        ("an unloaded function", start(old_function, one, block, 0, each, none()), INVALID_HANDLE),
+        ("a module as a function", start(module, one, block, 0, each, none()), INVALID_HANDLE),
+        ("no block", start(function, one, [0, 1, 1], 0, each, none()), INVALID_VALUE),
+        ("no grid", start(function, [1, 0, 1], block, 0, each, none()), INVALID_VALUE),
+        ("1025 threads", start(function, one, [1025, 1, 1], 0, each, none()), INVALID_VALUE),
+        ("4096 threads", start(function, one, [64, 64, 1], 0, each, none()), INVALID_VALUE),
+        ("a block 65 deep", start(function, one, [1, 1, 65], 0, each, none()), INVALID_VALUE),
+        ("2^32 threads", start(function, one, [1 << 16, 1 << 16, 1], 0, each, none()), INVALID_VALUE),
+        ("a grid 65536 high", start(function, [1, 1 << 16, 1], block, 0, each, none()), INVALID_VALUE),
+        ("much shared memory", start(function, one, block, 1 << 20, each, none()), OUT_OF_RESOURCES),
+        ("all shared memory", start(function, one, block, u32::MAX.into(), each, none()), OUT_OF_RESOURCES),
+        ("no arguments", start(function, one, block, 0, none(), none()), INVALID_VALUE),
+        ("both kinds of arguments", start(function, one, block, 0, each, of(&short)), INVALID_VALUE),
+        ("too few bytes", start(function, one, block, 0, none(), of(&short)), INVALID_VALUE),
+        ("a strange key", start(function, one, block, 0, none(), of(&strange)), INVALID_VALUE),
+        ("free nothing", call!(cuda, "cuMemFree_v2", none()), SUCCESS),
+        ("free twice", call!(cuda, "cuMemFree_v2", number(client.freed)), INVALID_VALUE),
+        ("free an inside", call!(cuda, "cuMemFree_v2", number(device + 4)), INVALID_VALUE),
+        ("free the host's", call!(cuda, "cuMemFree_v2", of(&zero)), INVALID_VALUE),
+        ("copy too much", call!(cuda, "cuMemcpyHtoD_v2", number(device), of(&zero), number(257)), INVALID_VALUE),
+        ("copy to freed", call!(cuda, "cuMemcpyHtoD_v2", number(client.freed), of(&zero), number(4)), INVALID_VALUE),
+        ("copy from freed", call!(cuda, "cuMemcpyDtoH_v2", to(&mut place), number(client.freed), number(4)), INVALID_VALUE),
+        ("copy anywhere from freed", call!(cuda, "cuMemcpy", to(&mut place), number(client.freed), number(4)), INVALID_VALUE),
+        ("copy from null", call!(cuda, "cuMemcpyHtoD_v2", number(device), none(), number(4)), INVALID_VALUE),
+        ("set misaligned", call!(cuda, "cuMemsetD32_v2", number(misaligned), number(0), number(1)), INVALID_VALUE),
+        ("set too much", call!(cuda, "cuMemsetD32_v2", number(device), number(0), number(65)), INVALID_VALUE),
+        ("allocate nothing", call!(cuda, "cuMemAlloc_v2", to(&mut place), number(0)), INVALID_VALUE),
+        ("allocate everything", call!(cuda, "cuMemAlloc_v2", to(&mut place), number(1 << 50)), OUT_OF_MEMORY),
+        ("broken PTX", load(b".version 7.0\n.target sm_70\n.entry k( { ret; }"), INVALID_PTX),
+        ("no PTX", load(b"hello"), INVALID_PTX),
+        ("empty PTX", load(b""), INVALID_PTX),
+        ("machine code", load(b"\x7fELF\x02\x01"), NO_BINARY),
+        ("no UTF-8", load(b".version 7.0\n// \xff\xfe\n"), INVALID_IMAGE),
+        ("unload twice", call!(cuda, "cuModuleUnload", number(old_module)), INVALID_HANDLE),
+        ("unknown kernel", call!(cuda, "cuModuleGetFunction", to(&mut place), number(module), client.texts[3].as_ptr()), NOT_FOUND),
+        ("kernel name not UTF-8", call!(cuda, "cuModuleGetFunction", to(&mut place), number(module), client.texts[1].as_ptr()), INVALID_VALUE),
+        ("context gone", call!(cuda, "cuCtxSetCurrent", number(old_context)), INVALID_CONTEXT),
+        ("context destroyed twice", call!(cuda, "cuCtxDestroy_v2", number(old_context)), INVALID_CONTEXT),
+        ("primary context destroyed", call!(cuda, "cuCtxDestroy_v2", number(context)), INVALID_CONTEXT),
+        ("device 1", call!(cuda, "cuDeviceGet", to(&mut place), number(1)), INVALID_DEVICE),
+        ("limit 99", call!(cuda, "cuCtxSetLimit", number(99), number(1)), UNSUPPORTED_LIMIT),
+        ("a heap of all memory", call!(cuda, "cuCtxSetLimit", number(2), number(1 << 35)), OUT_OF_MEMORY),
+        ("a stack of all memory", call!(cuda, "cuCtxSetLimit", number(0), number(1 << 35)), INVALID_VALUE),
+    ];
+    for (what, found, expected) in table {
+        assert_eq!(found, expected, "{what}");
+    }
+    client.goes_on();
+}
+
+/// Runs something in a process of its own that inherits everything; what came of it.
+fn apart(body: impl FnOnce()) -> Result<(), String> {
+    // SAFETY: this process has one thread.
+    match unsafe { libc::fork() } {
+        -1 => panic!("fork: {}", std::io::Error::last_os_error()),
+        0 => {
+            // SAFETY: ends this process when it hangs.
+            unsafe { libc::alarm(LIMIT) };
+            let fine = std::panic::catch_unwind(std::panic::AssertUnwindSafe(body)).is_ok();
+            // SAFETY: the process ends without what the parent does at its end.
+            unsafe { libc::_exit(if fine { 0 } else { 1 }) }
+        }
+        child => {
+            let mut status = 0;
+            // SAFETY: the child is this process's, the status a place of its own.
+            assert_eq!(unsafe { libc::waitpid(child, &mut status, 0) }, child);
+            if libc::WIFSIGNALED(status) {
+                return Err(format!("ended by signal {}", libc::WTERMSIG(status)));
+            }
+            match libc::WEXITSTATUS(status) {
+                0 => Ok(()),
+                code => Err(format!("ended with {code}")),
+            }
+        }
+    }
+}
+
+fn main() {
+    let wanted: Vec<String> = std::env::args().skip(1).filter(|word| !word.starts_with('-')).collect();
+    let functions = all_functions();
+    assert!(functions.len() > 400 && functions.iter().any(|function| function.name == "cuLaunchKernel"));
+    let mut failures = Vec::new();
+    // Before anything is initialised.
+    let early = apart(|| {
+        let cuda = Cuda::load();
+        for function in functions.iter().filter(|function| function.supported && function.name != "cuInit") {
+            let address = cuda.function::<Any12>(&function.name);
+            // SAFETY: as in `Client::call`, with null or nought for every argument.
+            let status = unsafe { address(0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0) };
+            assert!(status < UNKNOWN, "{} before cuInit answered {status}", function.name);
+        }
+    });
+    failures.extend(early.err().map(|what| format!("before cuInit: {what}")));
+    let cuda = Cuda::with(&[("STRATA_MODE", "functional"), ("STRATA_LOG", "quiet")]);
+    let mut client = Client::new(cuda);
+    client.goes_on();
+    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
+    let (supported, others): (Vec<_>, Vec<_>) = functions.iter().partition(|function| function.supported);
+    let mut run = |name: &str, body: &mut dyn FnMut(&mut Client)| {
+        if is_wanted(name)
+            && let Err(what) = apart(|| body(&mut client))
+        {
+            failures.push(format!("{name}: {what}"));
+        }
+    };
+    run("documented statuses", &mut documented);
+    run("what is not supported", &mut |client| others.iter().for_each(|function| client.misuse(function)));
+    for function in &supported {
+        run(&function.name, &mut |client| {
+            client.misuse(function);
+            client.goes_on();
+        });
+    }
+    for failure in &failures {
+        eprintln!("{failure}");
+    }
+    println!("{} functions called with garbage, {} failures", functions.len(), failures.len());
+    if !failures.is_empty() {
+        std::process::exit(1);
+    }
+}
