@@ -8,35 +8,33 @@ use crate::error::{self, Answer, Error};
 /// The one device.
 pub const DEVICE: i32 = 0;
 
-/// The primary context as this runtime knows it.
-#[derive(Default)]
-struct Primary {
-    context: Option<Context>,
-    /// Those that a reset took away; threads may still have one current.
-    gone: Vec<Context>,
-}
-
-static PRIMARY: Mutex<Primary> = Mutex::new(Primary { context: None, gone: Vec::new() });
+/// The primary context, once it is retained.
+static PRIMARY: Mutex<Option<Context>> = Mutex::new(None);
 
 /// The driver, with a context current in this thread: the one that the client made current, or the primary one.
 pub fn ready() -> Answer<&'static Driver> {
     let driver = driver::get()?;
-    let mut current = Context::NULL;
-    driver.cuCtxGetCurrent(&mut current)?;
-    let mut primary = PRIMARY.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if current != Context::NULL && !primary.gone.contains(&current) {
-        return Ok(driver);
+    match driver.cuCtxGetDevice(&mut 0) {
+        Ok(()) => Ok(driver),
+        // None is current, or one that a reset took away.
+        Err(Error::DeviceUninitialized | Error::ContextIsDestroyed) => bind(driver).map(|()| driver),
+        Err(error) => Err(error),
     }
-    let context = match primary.context {
-        Some(context) => context,
-        None => {
-            let mut context = Context::NULL;
-            driver.cuDevicePrimaryCtxRetain(&mut context, DEVICE)?;
-            *primary.context.insert(context)
-        }
-    };
-    driver.cuCtxSetCurrent(context)?;
-    Ok(driver)
+}
+
+/// Makes the primary context current, and makes it if it is not there.
+fn bind(driver: &Driver) -> Answer {
+    let mut primary = PRIMARY.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    // One that was reset through the driver API is gone.
+    if let Some(context) = *primary
+        && driver.cuCtxSetCurrent(context).is_ok()
+    {
+        return Ok(());
+    }
+    let mut context = Context::NULL;
+    driver.cuDevicePrimaryCtxRetain(&mut context, DEVICE)?;
+    *primary = Some(context);
+    driver.cuCtxSetCurrent(context)
 }
 
 /// Refuses every ordinal but that of the device.
@@ -51,9 +49,7 @@ pub fn reset() -> Answer {
     let driver = driver::get()?;
     let mut primary = PRIMARY.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     driver.cuDevicePrimaryCtxReset_v2(DEVICE)?;
-    if let Some(context) = primary.context.take() {
-        primary.gone.push(context);
-    }
+    *primary = None;
     error::unstick();
     Ok(())
 }

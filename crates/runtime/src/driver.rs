@@ -275,7 +275,7 @@ driver! {
     cuDevicePrimaryCtxReset_v2(device: i32);
     cuDevicePrimaryCtxGetState(device: i32, flags: &mut u32, active: &mut i32);
     cuDevicePrimaryCtxSetFlags_v2(device: i32, flags: u32);
-    cuCtxGetCurrent(context: &mut Context);
+    cuCtxGetDevice(device: &mut i32);
     cuCtxSetCurrent(context: Context);
     cuCtxSynchronize();
     cuCtxGetLimit(value: Out<u64>, limit: u32);
