@@ -157,13 +157,14 @@ impl Entry<'_> {
     }
 }
 
-/// The PTX of a container for a device that executes `capability` (80 for sm_80): the highest target that it reaches, or
-/// else the lowest there is. None where there is no PTX.
-fn choose(container: &[u8], capability: u32) -> Result<Option<String>, String> {
+/// The PTX of a container for a device that executes `capability` (80 for sm_80), and whether the device reaches its target:
+/// the highest target within reach, or else the lowest there is. None where there is no PTX.
+fn choose(container: &[u8], capability: u32) -> Result<Option<(String, bool)>, String> {
     let entries = entries(container)?;
     let texts = || entries.iter().filter(|entry| entry.kind == PTX);
     let within = texts().filter(|entry| entry.target <= capability).max_by_key(|entry| entry.target);
-    within.or_else(|| texts().min_by_key(|entry| entry.target)).map(Entry::text).transpose()
+    let chosen = within.or_else(|| texts().min_by_key(|entry| entry.target));
+    chosen.map(|entry| Ok((entry.text()?, entry.target <= capability))).transpose()
 }
 
 /// A container in a client's memory.
@@ -215,10 +216,12 @@ fn list(at: Bytes) -> Result<Vec<Bytes>, String> {
     Err(format!("more than {MOST_LINKED} containers are to be linked"))
 }
 
-/// The PTX texts of a fat binary, one for each of its containers.
+/// The PTX texts of a fat binary: of one container, or of those that are to be linked. Of the latter only those count which
+/// have PTX for the device, if any has. The others are what compilers add to every such program, the runtime of launches
+/// from the device as machine code, with PTX for devices to come.
 ///
 /// # Errors
-/// `InvalidKernelImage` where it is damaged, `NoKernelImageForDevice` where a container holds machine code only.
+/// `InvalidKernelImage` where it is damaged, `NoKernelImageForDevice` where it holds machine code only.
 pub fn texts(image: Bytes, capability: u32) -> Answer<Vec<String>> {
     let damaged = |error: String| {
         log::once(&format!("a fat binary is damaged: {error}"));
@@ -226,20 +229,14 @@ pub fn texts(image: Bytes, capability: u32) -> Answer<Vec<String>> {
     };
     let mut texts = Vec::new();
     for at in containers(image).map_err(damaged)? {
-        let container = container(at).map_err(damaged)?;
-        match choose(container, capability).map_err(damaged)? {
-            Some(text) => texts.push(text),
-            // What a linker adds for code that is not there.
-            None if container.len() <= HEADER => {}
-            None => {
-                log::once(
-                    "a fat binary holds machine code and no PTX; compilers put it in when asked for code=compute_80",
-                );
-                return Err(Error::NoKernelImageForDevice);
-            }
-        }
+        texts.extend(container(at).and_then(|container| choose(container, capability)).map_err(damaged)?);
     }
-    if texts.is_empty() { Err(Error::NoKernelImageForDevice) } else { Ok(texts) }
+    if texts.is_empty() {
+        log::once("a fat binary holds no PTX; compilers put it in when asked for code=compute_80");
+        return Err(Error::NoKernelImageForDevice);
+    }
+    let any_within = texts.iter().any(|(_, within)| *within);
+    Ok(texts.into_iter().filter(|(_, within)| *within || !any_within).map(|(text, _)| text).collect())
 }
 
 #[cfg(test)]
@@ -286,7 +283,8 @@ mod tests {
         let all = [(2, 80, "ELF"), (1, 52, "a"), (1, 80, "b"), (1, 90, "c")];
         let container = pack(&all.map(|(kind, target, text)| raw(kind, target, text.as_bytes())));
         for (capability, text) in [(52, "a"), (75, "a"), (80, "b"), (89, "b"), (120, "c"), (30, "a")] {
-            assert_eq!(choose(&container, capability), Ok(Some(text.to_owned())), "{capability}");
+            let expected = Some((text.to_owned(), capability >= 52));
+            assert_eq!(choose(&container, capability), Ok(expected), "{capability}");
         }
         assert_eq!(choose(&pack(&[raw(2, 80, b"ELF")]), 80), Ok(None));
         assert_eq!(choose(&pack(&[]), 80), Ok(None));
@@ -298,7 +296,7 @@ mod tests {
             ruzstd::encoding::compress_to_vec(TEXT.as_bytes(), ruzstd::encoding::CompressionLevel::Fastest);
         let zstd = header(1, 70, 0x11 | ZSTD, &frame, frame.len(), TEXT.len() as u64);
         for entry in [lz4(TEXT), zstd, raw(1, 70, TEXT.as_bytes())] {
-            assert_eq!(choose(&pack(&[entry]), 80), Ok(Some(TEXT.to_owned())));
+            assert_eq!(choose(&pack(&[entry]), 80), Ok(Some((TEXT.to_owned(), true))));
         }
     }
 
@@ -357,6 +355,11 @@ mod tests {
         assert_eq!(read(&wrapper(1, at, 0)), Ok(vec![text()]));
         let several: Vec<u8> = [at, at, 0].iter().flat_map(|word| word.to_le_bytes()).collect();
         assert_eq!(read(&wrapper(2, 0, Bytes::of(&several).address())), Ok(vec![text(), text()]));
+        let later = pack(&[raw(2, 80, b"ELF"), raw(1, 121, b"for devices to come")]);
+        let several: Vec<u8> =
+            [Bytes::of(&later).address(), at, 0].iter().flat_map(|word| word.to_le_bytes()).collect();
+        assert_eq!(read(&wrapper(2, 0, Bytes::of(&several).address())), Ok(vec![text()]));
+        assert_eq!(read(&later), Ok(vec!["for devices to come".to_owned()]));
         for data in [0, 8, 0xffff_8000_0000_0000, u64::MAX] {
             assert_eq!(read(&wrapper(1, data, 0)), Err(Error::InvalidKernelImage), "{data:#x}");
             assert_eq!(read(&wrapper(2, at, data.max(1))), Err(Error::InvalidKernelImage), "{data:#x}");
