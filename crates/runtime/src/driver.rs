@@ -340,6 +340,7 @@ driver! {
     cuMemHostGetDevicePointer_v2(address: Out<u64>, pointer: Bytes, flags: u32);
     cuMemHostGetFlags(flags: Out<u32>, pointer: Bytes);
     cuMemGetInfo_v2(free: Out<u64>, total: Out<u64>);
+    cuMemGetAddressRange_v2(start: &mut u64, bytes: &mut u64, address: u64);
     cuMemAllocAsync(address: Out<u64>, bytes: u64, stream: Stream);
     cuMemAllocFromPoolAsync(address: Out<u64>, bytes: u64, pool: Pool, stream: Stream);
     cuMemFreeAsync(address: u64, stream: Stream);

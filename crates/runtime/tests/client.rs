@@ -326,6 +326,67 @@ fn memory_is_copied_in_rows_and_slices() {
     assert_eq!(back[..], slices);
 }
 
+/// Fetches `out[i] = tex[i]` from a texture that is a reference.
+const FETCH: &str = "\
+.version 7.0\n.target sm_70\n.address_size 64\n.global .texref tex;\n\
+.visible .entry fetch(.param .u64 out) {\n\
+.reg .b32 %r<2>; .reg .f32 %f<4>; .reg .b64 %rd<4>;\n\
+ld.param.u64 %rd0, [out]; mov.u32 %r0, %tid.x; mul.wide.u32 %rd1, %r0, 4; add.u64 %rd2, %rd0, %rd1;\n\
+tex.1d.v4.f32.s32 {%f0, %f1, %f2, %f3}, [tex, {%r0}]; st.global.f32 [%rd2], %f0; ret;\n}\n";
+
+#[test]
+fn texture_references_are_bound_as_their_variable_says() {
+    let runtime = &all()[0];
+    // 32 bits of float in one channel.
+    let channels = [32_u32, 0, 0, 0, 2];
+    let mut array = none();
+    let made =
+        call!(runtime, "cudaMallocArray", to(&mut array), of(&channels), number(4), number(0), number(0));
+    if made == NOT_SUPPORTED {
+        // A driver without textures.
+        assert_eq!(call!(runtime, "cudaGetLastError"), NOT_SUPPORTED);
+        return;
+    }
+    assert_eq!(made, SUCCESS);
+    let kernel = shadow();
+    // Coordinates count elements, point sampling, clamped.
+    let reference = [0_u32, 0, 1, 1, 1, 32, 0, 0, 0, 2, 0];
+    let container = kept(&[entry(1, 70, FETCH, Packing::Zstd)]);
+    let binary = runtime.register(Box::leak(Box::new(Wrapper::of(container))));
+    runtime.register_function(binary, kernel, c"fetch");
+    let (name, zero) = (c"tex".as_ptr(), number(0));
+    call!(runtime, "__cudaRegisterTexture", binary, of(&reference), none(), name, number(1), zero, zero);
+    let texels: Vec<f32> = (0..100).map(|i| 0.5 * i as f32).collect();
+    let (linear, out) = (runtime.buffer(&texels), runtime.buffer(&[0.0_f32; 4]));
+    let bind = |address: u64, bytes: u64| {
+        let mut offset = 7_u64;
+        let (address, bytes) = (number(address), number(bytes));
+        let bound =
+            call!(runtime, "cudaBindTexture", to(&mut offset), of(&reference), address, of(&channels), bytes);
+        (bound, offset)
+    };
+    assert_eq!(bind(linear, u64::from(u32::MAX)), (SUCCESS, 0), "all there is");
+    assert_eq!(runtime.launch(kernel, line(1), line(4), &[of(&out)]), SUCCESS);
+    assert_eq!(runtime.contents::<f32>(out, 4), texels[..4]);
+    assert_eq!(bind(linear + 256, 16), (SUCCESS, 0));
+    assert_eq!(runtime.launch(kernel, line(1), line(4), &[of(&out)]), SUCCESS);
+    assert_eq!(runtime.contents::<f32>(out, 4), texels[64..68]);
+    let (bytes, kind) = (number(16), number(HOST_TO_DEVICE));
+    assert_eq!(
+        call!(runtime, "cudaMemcpyToArray", array, zero, zero, texels[10..].as_ptr(), bytes, kind),
+        SUCCESS
+    );
+    assert_eq!(call!(runtime, "cudaBindTextureToArray", of(&reference), array, of(&channels)), SUCCESS);
+    assert_eq!(runtime.launch(kernel, line(1), line(4), &[of(&out)]), SUCCESS);
+    assert_eq!(runtime.contents::<f32>(out, 4), texels[10..14]);
+    assert_eq!(call!(runtime, "cudaUnbindTexture", of(&reference)), SUCCESS);
+    assert_eq!(call!(runtime, "cudaFreeArray", array), SUCCESS);
+    assert_eq!(
+        runtime.error_name(call!(runtime, "cudaUnbindTexture", of(&channels))),
+        "cudaErrorInvalidTexture"
+    );
+}
+
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Extent {

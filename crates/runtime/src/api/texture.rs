@@ -79,11 +79,27 @@ fn create(object: Out<u64>, resource: In<Resource>, sampling: In<Sampling>, view
     driver.cuTexObjectCreate(object, &resource, &texture, view)
 }
 
-/// Gives a texture reference the settings that its variable on the host has now.
-fn settle(driver: &Driver, reference: Bytes, channels: Option<Channels>) -> Answer<TexRef> {
+/// What C++ gives as the size of linear memory unless a program says another.
+const ALL: u64 = u32::MAX as u64;
+
+/// Bytes from an address to the end of its buffer.
+fn left(driver: &Driver, address: u64) -> Answer<u64> {
+    let (mut start, mut bytes) = (0, 0);
+    driver.cuMemGetAddressRange_v2(&mut start, &mut bytes, address)?;
+    Ok(start + bytes - address)
+}
+
+/// Binds a texture reference to nothing.
+fn unbind(driver: &Driver, texture: TexRef) -> Answer {
+    driver.cuTexRefSetAddress_v2(Bytes::NULL.out(), texture, 0, 0)
+}
+
+/// Gives a texture reference, bound to nothing for now, the settings that its variable on the host has.
+fn settle(driver: &Driver, reference: Bytes, channels: Channels) -> Answer<TexRef> {
     let (texture, normalized_values) = registry::texture(driver, reference)?;
     let wanted = reference.values::<TextureReference>().get()?;
-    let (format, count) = format::of(channels.unwrap_or(wanted.channels))?;
+    let (format, count) = format::of(channels)?;
+    unbind(driver, texture)?;
     driver.cuTexRefSetFormat(texture, format, count)?;
     for (axis, mode) in (0..).zip([wanted.address_x, wanted.address_y, wanted.address_z]) {
         driver.cuTexRefSetAddressMode(texture, axis, mode)?;
@@ -113,9 +129,8 @@ api! {
     /// To linear memory; the offset is that of an address that is not aligned as the device wants it.
     cudaBindTexture(offset: Out<u64>, reference: Bytes, address: u64, channels: In<Channels>, bytes: u64) {
         let driver = context::ready()?;
-        let texture = settle(driver, reference, Some(channels.get()?))?;
-        // `cudaBindTexture` of C++ gives all there is.
-        let bytes = bytes.min(u64::from(u32::MAX));
+        let texture = settle(driver, reference, channels.get()?)?;
+        let bytes = if bytes == ALL { left(driver, address)? } else { bytes };
         driver.cuTexRefSetAddress_v2(offset, texture, address, bytes)
     }
 
@@ -126,7 +141,7 @@ api! {
     ) {
         let driver = context::ready()?;
         let channels = channels.get()?;
-        let texture = settle(driver, reference, Some(channels))?;
+        let texture = settle(driver, reference, channels)?;
         let (format, channels) = format::of(channels)?;
         driver.cuTexRefSetAddress2D_v3(
             texture, &ArrayDescriptor2D { width, height, format, channels }, address, pitch,
@@ -138,21 +153,14 @@ api! {
     /// To an array.
     cudaBindTextureToArray(reference: Bytes, array: Array, channels: In<Channels>) {
         let driver = context::ready()?;
-        let texture = settle(driver, reference, Some(channels.get()?))?;
+        let texture = settle(driver, reference, channels.get()?)?;
         driver.cuTexRefSetArray(texture, array, flag::OVERRIDE_FORMAT)
     }
 
-    /// What it sampled stays; the next binding takes its place.
+    /// What it sampled stays.
     cudaUnbindTexture(reference: Bytes) {
-        registry::texture(context::ready()?, reference).map(|_| ())
-    }
-
-    /// Of a texture bound to linear memory: bindings are refused where it would not be 0.
-    cudaGetTextureAlignmentOffset(offset: Out<u64>, reference: Bytes) {
-        let place = offset.place()?;
-        registry::texture(context::ready()?, reference)?;
-        place.put(0);
-        Ok(())
+        let driver = context::ready()?;
+        unbind(driver, registry::texture(driver, reference)?.0)
     }
 
     /// The reference of a variable is the variable.
