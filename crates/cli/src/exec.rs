@@ -1,4 +1,4 @@
-//! `strata exec`: a CUDA program as it is, with the modelled GPU's driver in place of the vendor's.
+//! `strata exec`: a CUDA program as it is, with the modelled GPU's driver and runtime in place of the vendor's.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub struct ExecArguments {
     /// Write a line of JSON for each launch, and one for all, to a file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// The library, unless it stands beside this command as `libcuda.so`.
+    /// The driver, unless it stands beside this command as `libcuda.so`. Runtimes are looked for beside it.
     #[arg(long, value_name = "FILE")]
     driver: Option<PathBuf>,
     /// The program and its arguments.
@@ -85,7 +85,15 @@ fn before_others(folder: &Path) -> OsString {
     path
 }
 
-/// A folder with the library under the names that programs look for; gone when dropped.
+/// Libraries of the CUDA runtime: as cargo names them, and as programs look for them.
+const RUNTIMES: [(&str, &str); 3] = [
+    ("libcudart_11.so", "libcudart.so.11.0"),
+    ("libcudart_12.so", "libcudart.so.12"),
+    ("libcudart_13.so", "libcudart.so.13"),
+];
+
+/// A folder with the driver under the names that programs look for, and the runtimes that stand beside it; gone when
+/// dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -95,6 +103,12 @@ impl Folder {
             let folder = Folder(path.clone());
             for name in ["libcuda.so.1", "libcuda.so"] {
                 std::os::unix::fs::symlink(driver, path.join(name))?;
+            }
+            for (made, name) in RUNTIMES {
+                let runtime = driver.with_file_name(made);
+                if runtime.exists() {
+                    std::os::unix::fs::symlink(runtime, path.join(name))?;
+                }
             }
             Ok(folder)
         });

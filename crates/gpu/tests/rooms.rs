@@ -17,6 +17,10 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ),
     ("strata-lab", &["strata-engine", "strata-gpu", "strata-workloads"]),
     ("strata-driver", &["strata-engine", "strata-gpu", "strata-ptx", "strata-workloads"]),
+    ("strata-runtime", &[]),
+    ("strata-cudart-11", &["strata-runtime"]),
+    ("strata-cudart-12", &["strata-runtime"]),
+    ("strata-cudart-13", &["strata-runtime"]),
     ("strata", &["strata-engine", "strata-gpu", "strata-lab", "strata-ptx", "strata-workloads"]),
 ];
 

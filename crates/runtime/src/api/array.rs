@@ -1,0 +1,64 @@
+//! Arrays, the memory of textures and surfaces.
+
+use crate::api::{api, plain_api};
+use crate::client::{Channels, Extent, In, Out};
+use crate::context;
+use crate::driver::{Array, ArrayDescriptor};
+use crate::error::Answer;
+use crate::format;
+
+fn create(array: Out<Array>, channels: In<Channels>, extent: Extent, flags: u32) -> Answer {
+    let driver = context::ready()?;
+    let (format, channels) = format::of(channels.get()?)?;
+    let Extent { width, height, depth } = extent;
+    driver.cuArray3DCreate_v2(array, &ArrayDescriptor { width, height, depth, format, channels, flags })
+}
+
+fn describe(array: Array) -> Answer<ArrayDescriptor> {
+    let mut descriptor = ArrayDescriptor::default();
+    context::ready()?.cuArray3DGetDescriptor_v2(&mut descriptor, array)?;
+    Ok(descriptor)
+}
+
+api! {
+    /// Of one dimension where the height is 0. Flags are the driver API's.
+    cudaMallocArray(array: Out<Array>, channels: In<Channels>, width: u64, height: u64, flags: u32) {
+        create(array, channels, Extent { width, height, depth: 0 }, flags)
+    }
+
+    /// Of one, two or three dimensions, or of layers.
+    cudaMalloc3DArray(array: Out<Array>, channels: In<Channels>, extent: Extent, flags: u32) {
+        create(array, channels, extent, flags)
+    }
+
+    /// Or null.
+    cudaFreeArray(array: Array) {
+        let driver = context::ready()?;
+        if array == Array::NULL { Ok(()) } else { driver.cuArrayDestroy(array) }
+    }
+
+    /// Channels, extent and flags, as far as they are wanted.
+    cudaArrayGetInfo(channels: Out<Channels>, extent: Out<Extent>, flags: Out<u32>, array: Array) {
+        let found = describe(array)?;
+        channels.put_if_wanted(format::channels(found.format, found.channels)?);
+        extent.put_if_wanted(Extent { width: found.width, height: found.height, depth: found.depth });
+        flags.put_if_wanted(found.flags);
+        Ok(())
+    }
+
+    /// Of an array.
+    cudaGetChannelDesc(channels: Out<Channels>, array: Array) {
+        let place = channels.place()?;
+        let found = describe(array)?;
+        place.put(format::channels(found.format, found.channels)?);
+        Ok(())
+    }
+}
+
+plain_api! {
+    /// As given.
+    cudaCreateChannelDesc(x: u32, y: u32, z: u32, w: u32, kind: u32) -> Channels
+    | Channels { x: 0, y: 0, z: 0, w: 0, kind: 0 }; {
+        Channels { x, y, z, w, kind }
+    }
+}

@@ -1,0 +1,289 @@
+//! Copies. Their direction says which address is the host's; the default lets the driver find out.
+
+use crate::api::api;
+use crate::client::{Bytes, Copy3D, In, Pitched, Position};
+use crate::context;
+use crate::driver::{Array, ArrayDescriptor, Corner, Cuboid, Driver, Rectangle, Side, Stream, memory};
+use crate::error::{Answer, Error};
+
+/// Numbers of `cudaMemcpyKind`.
+pub mod kind {
+    pub const HOST_TO_HOST: u32 = 0;
+    pub const HOST_TO_DEVICE: u32 = 1;
+    pub const DEVICE_TO_HOST: u32 = 2;
+    pub const DEVICE_TO_DEVICE: u32 = 3;
+    pub const DEFAULT: u32 = 4;
+}
+
+fn copy(to: Bytes, from: Bytes, bytes: u64, direction: u32, on: Stream) -> Answer {
+    let driver = context::ready()?;
+    match direction {
+        kind::HOST_TO_HOST => {
+            driver.cuStreamSynchronize(on)?;
+            to.copy_from(from, bytes)
+        }
+        kind::HOST_TO_DEVICE => driver.cuMemcpyHtoDAsync_v2(to.address(), from, bytes, on),
+        kind::DEVICE_TO_HOST => driver.cuMemcpyDtoHAsync_v2(to, from.address(), bytes, on),
+        kind::DEVICE_TO_DEVICE => driver.cuMemcpyDtoDAsync_v2(to.address(), from.address(), bytes, on),
+        kind::DEFAULT => driver.cuMemcpyAsync(to.address(), from.address(), bytes, on),
+        _ => Err(Error::InvalidMemcpyDirection),
+    }
+}
+
+/// What kind of memory the two sides of a copy are: from, to.
+fn memories(direction: u32) -> Answer<(u32, u32)> {
+    Ok(match direction {
+        kind::HOST_TO_HOST => (memory::HOST, memory::HOST),
+        kind::HOST_TO_DEVICE => (memory::HOST, memory::DEVICE),
+        kind::DEVICE_TO_HOST => (memory::DEVICE, memory::HOST),
+        kind::DEVICE_TO_DEVICE => (memory::DEVICE, memory::DEVICE),
+        kind::DEFAULT => (memory::UNIFIED, memory::UNIFIED),
+        _ => return Err(Error::InvalidMemcpyDirection),
+    })
+}
+
+/// Where bytes are: in rows from an address on, or in an array.
+#[derive(Clone, Copy)]
+enum Place {
+    Rows { start: Bytes, pitch: u64 },
+    Array { array: Array, x_bytes: u64, y: u64 },
+}
+
+impl Place {
+    fn side(self, kind: u32) -> Side {
+        let none =
+            Side { x_bytes: 0, y: 0, kind, host: Bytes::NULL, device: 0, array: Array::NULL, pitch: 0 };
+        match self {
+            Place::Rows { start, pitch } => Side { host: start, device: start.address(), pitch, ..none },
+            Place::Array { array, x_bytes, y } => Side { kind: memory::ARRAY, x_bytes, y, array, ..none },
+        }
+    }
+}
+
+/// Copies rows.
+fn rectangle(to: Place, from: Place, (width, height): (u64, u64), direction: u32, on: Stream) -> Answer {
+    let driver = context::ready()?;
+    let (from_kind, to_kind) = memories(direction)?;
+    for place in [to, from] {
+        if let Place::Rows { pitch, .. } = place
+            && pitch < width
+        {
+            return Err(Error::InvalidPitchValue);
+        }
+    }
+    driver.cuStreamQuery(on)?;
+    if width == 0 || height == 0 {
+        return Ok(());
+    }
+    let (from, to) = (from.side(from_kind), to.side(to_kind));
+    driver.cuMemcpy2DUnaligned_v2(&Rectangle { from, to, width_bytes: width, height })
+}
+
+/// What an array is.
+fn describe(driver: &Driver, array: Array) -> Answer<ArrayDescriptor> {
+    let mut descriptor = ArrayDescriptor::default();
+    driver.cuArray3DGetDescriptor_v2(&mut descriptor, array)?;
+    Ok(descriptor)
+}
+
+/// Copies bytes one after the other into, or out of, the rows of an array: what is left of the first row, whole rows, and
+/// the beginning of the last.
+fn linear(
+    (array, x_bytes, y): (Array, u64, u64),
+    memory: Bytes,
+    bytes: u64,
+    direction: u32,
+    on: Stream,
+    into: bool,
+) -> Answer {
+    let driver = context::ready()?;
+    let descriptor = describe(driver, array)?;
+    let row = descriptor.width.checked_mul(u64::from(descriptor.element_bytes())).unwrap_or(0);
+    if x_bytes >= row {
+        return Err(Error::InvalidValue);
+    }
+    let (mut done, mut x, mut y) = (0, x_bytes, y);
+    while done < bytes {
+        let left = bytes - done;
+        let (width, height) = if x == 0 && left >= row { (row, left / row) } else { (left.min(row - x), 1) };
+        let rows = Place::Rows { start: Bytes::at(memory.address() + done), pitch: width };
+        let place = Place::Array { array, x_bytes: x, y };
+        let (to, from) = if into { (place, rows) } else { (rows, place) };
+        rectangle(to, from, (width, height), direction, on)?;
+        done += width * height;
+        (x, y) = (0, y + height);
+    }
+    Ok(())
+}
+
+/// One side of a three-dimensional copy; `element` is the size of what x counts.
+fn corner(array: Array, (at, rows): (Position, Pitched), kind: u32, element: u64) -> Answer<Corner> {
+    let both = array != Array::NULL && !rows.start.is_null();
+    let neither = array == Array::NULL && rows.start.is_null();
+    if both || neither {
+        return Err(Error::InvalidValue);
+    }
+    let x_bytes = at.x.checked_mul(element).ok_or(Error::InvalidValue)?;
+    Ok(Corner {
+        x_bytes,
+        y: at.y,
+        z: at.z,
+        level: 0,
+        kind: if array == Array::NULL { kind } else { memory::ARRAY },
+        host: rows.start,
+        device: rows.start.address(),
+        array,
+        reserved: 0,
+        pitch: rows.pitch,
+        height: rows.height,
+    })
+}
+
+fn cuboid(what: In<Copy3D>, on: Stream) -> Answer {
+    let driver = context::ready()?;
+    let what = what.get()?;
+    let (from_array, to_array) = (Array(what.from_array), Array(what.to_array));
+    let element = |array: Array| match array {
+        Array::NULL => Ok(1),
+        array => describe(driver, array).map(|descriptor| u64::from(descriptor.element_bytes())),
+    };
+    let (from_element, to_element) = (element(from_array)?, element(to_array)?);
+    let (from_kind, to_kind) = memories(what.kind)?;
+    // The extent counts elements as soon as an array takes part.
+    let width = what.extent.width.checked_mul(from_element.max(to_element)).ok_or(Error::InvalidValue)?;
+    if width == 0 || what.extent.height == 0 || what.extent.depth == 0 {
+        return Ok(());
+    }
+    driver.cuMemcpy3DAsync_v2(
+        &Cuboid {
+            from: corner(from_array, (what.from_at, what.from), from_kind, from_element)?,
+            to: corner(to_array, (what.to_at, what.to), to_kind, to_element)?,
+            width_bytes: width,
+            height: what.extent.height,
+            depth: what.extent.depth,
+        },
+        on,
+    )
+}
+
+/// Rows of memory.
+fn rows(start: Bytes, pitch: u64) -> Place {
+    Place::Rows { start, pitch }
+}
+
+/// A place in an array.
+fn within(array: Array, x_bytes: u64, y: u64) -> Place {
+    Place::Array { array, x_bytes, y }
+}
+
+/// The default stream.
+const DEFAULT: Stream = Stream::NULL;
+
+api! {
+    /// Bytes.
+    cudaMemcpy | cudaMemcpy_ptds (to: Bytes, from: Bytes, bytes: u64, kind: u32) {
+        copy(to, from, bytes, kind, DEFAULT)
+    }
+
+    /// Bytes.
+    cudaMemcpyAsync | cudaMemcpyAsync_ptsz (to: Bytes, from: Bytes, bytes: u64, kind: u32, stream: Stream) {
+        copy(to, from, bytes, kind, stream)
+    }
+
+    /// On the one device.
+    cudaMemcpyPeer(to: Bytes, to_device: i32, from: Bytes, from_device: i32, bytes: u64) {
+        context::check(to_device)?;
+        context::check(from_device)?;
+        copy(to, from, bytes, kind::DEVICE_TO_DEVICE, DEFAULT)
+    }
+
+    /// On the one device.
+    cudaMemcpyPeerAsync(to: Bytes, to_device: i32, from: Bytes, from_device: i32, bytes: u64, stream: Stream) {
+        context::check(to_device)?;
+        context::check(from_device)?;
+        copy(to, from, bytes, kind::DEVICE_TO_DEVICE, stream)
+    }
+
+    /// Rows.
+    cudaMemcpy2D | cudaMemcpy2D_ptds (
+        to: Bytes, to_pitch: u64, from: Bytes, from_pitch: u64, width: u64, height: u64, kind: u32,
+    ) {
+        rectangle(rows(to, to_pitch), rows(from, from_pitch), (width, height), kind, DEFAULT)
+    }
+
+    /// Rows.
+    cudaMemcpy2DAsync | cudaMemcpy2DAsync_ptsz (
+        to: Bytes, to_pitch: u64, from: Bytes, from_pitch: u64, width: u64, height: u64, kind: u32, stream: Stream,
+    ) {
+        rectangle(rows(to, to_pitch), rows(from, from_pitch), (width, height), kind, stream)
+    }
+
+    /// Rows into an array.
+    cudaMemcpy2DToArray | cudaMemcpy2DToArray_ptds (
+        to: Array, x: u64, y: u64, from: Bytes, pitch: u64, width: u64, height: u64, kind: u32,
+    ) {
+        rectangle(within(to, x, y), rows(from, pitch), (width, height), kind, DEFAULT)
+    }
+
+    /// Rows into an array.
+    cudaMemcpy2DToArrayAsync | cudaMemcpy2DToArrayAsync_ptsz (
+        to: Array, x: u64, y: u64, from: Bytes, pitch: u64, width: u64, height: u64, kind: u32, stream: Stream,
+    ) {
+        rectangle(within(to, x, y), rows(from, pitch), (width, height), kind, stream)
+    }
+
+    /// Rows out of an array.
+    cudaMemcpy2DFromArray | cudaMemcpy2DFromArray_ptds (
+        to: Bytes, pitch: u64, from: Array, x: u64, y: u64, width: u64, height: u64, kind: u32,
+    ) {
+        rectangle(rows(to, pitch), within(from, x, y), (width, height), kind, DEFAULT)
+    }
+
+    /// Rows out of an array.
+    cudaMemcpy2DFromArrayAsync | cudaMemcpy2DFromArrayAsync_ptsz (
+        to: Bytes, pitch: u64, from: Array, x: u64, y: u64, width: u64, height: u64, kind: u32, stream: Stream,
+    ) {
+        rectangle(rows(to, pitch), within(from, x, y), (width, height), kind, stream)
+    }
+
+    /// Rows from array to array.
+    cudaMemcpy2DArrayToArray | cudaMemcpy2DArrayToArray_ptds (
+        to: Array, to_x: u64, to_y: u64, from: Array, from_x: u64, from_y: u64, width: u64, height: u64, kind: u32,
+    ) {
+        rectangle(within(to, to_x, to_y), within(from, from_x, from_y), (width, height), kind, DEFAULT)
+    }
+
+    /// Bytes into the rows of an array.
+    cudaMemcpyToArray | cudaMemcpyToArray_ptds (to: Array, x: u64, y: u64, from: Bytes, bytes: u64, kind: u32) {
+        linear((to, x, y), from, bytes, kind, DEFAULT, true)
+    }
+
+    /// Bytes into the rows of an array.
+    cudaMemcpyToArrayAsync | cudaMemcpyToArrayAsync_ptsz (
+        to: Array, x: u64, y: u64, from: Bytes, bytes: u64, kind: u32, stream: Stream,
+    ) {
+        linear((to, x, y), from, bytes, kind, stream, true)
+    }
+
+    /// Bytes out of the rows of an array.
+    cudaMemcpyFromArray | cudaMemcpyFromArray_ptds (to: Bytes, from: Array, x: u64, y: u64, bytes: u64, kind: u32) {
+        linear((from, x, y), to, bytes, kind, DEFAULT, false)
+    }
+
+    /// Bytes out of the rows of an array.
+    cudaMemcpyFromArrayAsync | cudaMemcpyFromArrayAsync_ptsz (
+        to: Bytes, from: Array, x: u64, y: u64, bytes: u64, kind: u32, stream: Stream,
+    ) {
+        linear((from, x, y), to, bytes, kind, stream, false)
+    }
+
+    /// Rows of slices.
+    cudaMemcpy3D | cudaMemcpy3D_ptds (what: In<Copy3D>) {
+        cuboid(what, DEFAULT)
+    }
+
+    /// Rows of slices.
+    cudaMemcpy3DAsync | cudaMemcpy3DAsync_ptsz (what: In<Copy3D>, stream: Stream) {
+        cuboid(what, stream)
+    }
+}

@@ -1,0 +1,106 @@
+//! Launches, to their end.
+
+use crate::api::api;
+use crate::client::{Bytes, Dim3, In, LaunchConfig};
+use crate::context::{self, DEVICE};
+use crate::driver::{self, Driver, Kernel, Stream};
+use crate::error::{Answer, Error};
+use crate::registry;
+
+/// What a launch is made of, besides the kernel.
+struct Shape {
+    grid: Dim3,
+    block: Dim3,
+    shared: u32,
+}
+
+/// Numbers of the device's attributes that bound a launch.
+mod limit {
+    pub const THREADS: u32 = 1;
+    pub const BLOCK: [u32; 3] = [2, 3, 4];
+    pub const GRID: [u32; 3] = [5, 6, 7];
+}
+
+fn sides(size: Dim3) -> [u32; 3] {
+    [size.x, size.y, size.z]
+}
+
+/// Refuses grids and blocks that are empty or larger than the device takes, as `InvalidConfiguration`.
+fn check(driver: &Driver, grid: Dim3, block: Dim3, shared: u64) -> Answer<Shape> {
+    let most = |number| {
+        let mut value = 0;
+        driver.cuDeviceGetAttribute(&mut value, number, DEVICE).map(|()| u64::from(value.unsigned_abs()))
+    };
+    let sides_and_limits =
+        sides(grid).into_iter().zip(limit::GRID).chain(sides(block).into_iter().zip(limit::BLOCK));
+    for (side, number) in sides_and_limits {
+        if side == 0 || u64::from(side) > most(number)? {
+            return Err(Error::InvalidConfiguration);
+        }
+    }
+    // No overflow: each side is within its limit.
+    if sides(block).into_iter().map(u64::from).product::<u64>() > most(limit::THREADS)? {
+        return Err(Error::InvalidConfiguration);
+    }
+    let shared = u32::try_from(shared).map_err(|_| Error::InvalidValue)?;
+    Ok(Shape { grid, block, shared })
+}
+
+fn launch(kernel: Bytes, grid: Dim3, block: Dim3, arguments: Bytes, shared: u64, on: Stream) -> Answer {
+    let driver = context::ready()?;
+    let kernel = registry::kernel(driver, kernel)?;
+    let Shape { grid, block, shared } = check(driver, grid, block, shared)?;
+    registry::around_launch(driver, || {
+        let extra = Bytes::NULL;
+        driver.cuLaunchKernel(
+            kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, on, arguments, extra,
+        )
+    })
+}
+
+api! {
+    /// By the host function that stands for the kernel, or by its handle. Complete when the call returns.
+    cudaLaunchKernel | cudaLaunchKernel_ptsz (
+        function: Bytes, grid: Dim3, block: Dim3, arguments: Bytes, shared: u64, stream: Stream,
+    ) {
+        launch(function, grid, block, arguments, shared, stream)
+    }
+
+    /// By the kernel's handle.
+    __cudaLaunchKernel | __cudaLaunchKernel_ptsz (
+        kernel: Bytes, grid: Dim3, block: Dim3, arguments: Bytes, shared: u64, stream: Stream,
+    ) {
+        launch(kernel, grid, block, arguments, shared, stream)
+    }
+
+    /// With attributes, which are the driver API's.
+    cudaLaunchKernelExC | cudaLaunchKernelExC_ptsz (config: In<LaunchConfig>, function: Bytes, arguments: Bytes) {
+        let config = config.get()?;
+        let driver = context::ready()?;
+        let kernel = registry::kernel(driver, function)?;
+        let Shape { grid, block, shared } = check(driver, config.grid, config.block, config.shared)?;
+        let config = driver::LaunchConfig {
+            grid: sides(grid),
+            block: sides(block),
+            shared,
+            stream: Stream(config.stream),
+            attributes: Bytes::at(config.attributes),
+            count: config.count,
+        };
+        registry::around_launch(driver, || driver.cuLaunchKernelEx(&config, kernel, arguments, Bytes::NULL))
+    }
+
+    /// Grids cannot synchronise: the driver says so.
+    cudaLaunchCooperativeKernel | cudaLaunchCooperativeKernel_ptsz (
+        function: Bytes, grid: Dim3, block: Dim3, arguments: Bytes, shared: u64, stream: Stream,
+    ) {
+        let driver = context::ready()?;
+        let kernel: Kernel = registry::kernel(driver, function)?;
+        let Shape { grid, block, shared } = check(driver, grid, block, shared)?;
+        registry::around_launch(driver, || {
+            driver.cuLaunchCooperativeKernel(
+                kernel, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, stream, arguments,
+            )
+        })
+    }
+}

@@ -1,0 +1,83 @@
+//! The exported functions, by subject.
+
+mod array;
+mod copy;
+mod device;
+mod errors;
+mod event;
+mod function;
+mod launch;
+mod library;
+mod memory;
+mod pool;
+mod process;
+mod register;
+mod set;
+mod stream;
+mod surface;
+mod symbol;
+mod texture;
+mod unsupported;
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::error::{self, Answer, Error};
+use crate::log::{self, Level};
+
+/// Exports functions of the runtime API that answer with an error code. Names after the first are those of the same
+/// function for programs whose default stream is one for each thread: all streams are in order, so it is no other.
+#[macro_export]
+macro_rules! api {
+    ($($(#[$doc:meta])* $name:ident $(| $other:ident)* ($($arguments:tt)*) $body:block)*) => {$(
+        $crate::api!(@all [$(#[$doc])*] [$name $($other)*] ($($arguments)*) $body);
+    )*};
+    (@all $docs:tt [$($name:ident)*] $arguments:tt $body:block) => {
+        $($crate::api!(@one $docs $name $arguments $body);)*
+    };
+    (@one [$(#[$doc:meta])*] $name:ident ($($arg:ident: $ty:ty),* $(,)?) $body:block) => {
+        $(#[$doc])*
+        #[allow(non_snake_case, reason = "the runtime API's name")]
+        #[allow(unsafe_code, reason = "exported under its own name, which nothing else here has")]
+        #[allow(clippy::too_many_arguments, reason = "the runtime API's arguments")]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name($($arg: $ty),*) -> $crate::error::Error {
+            $crate::answer(stringify!($name), move || -> $crate::error::Answer { $body })
+        }
+    };
+}
+
+/// Exports functions that answer with something else, and neither take nor set the last error.
+#[macro_export]
+macro_rules! plain_api {
+    ($($(#[$doc:meta])* $name:ident ($($arg:ident: $ty:ty),* $(,)?) -> $result:ty | $fault:expr; $body:block)*) => {$(
+        $(#[$doc])*
+        #[allow(non_snake_case, reason = "the runtime API's name")]
+        #[allow(unsafe_code, reason = "exported under its own name, which nothing else here has")]
+        #[allow(clippy::too_many_arguments, reason = "the runtime API's arguments")]
+        #[unsafe(no_mangle)]
+        pub extern "C" fn $name($($arg: $ty),*) -> $result {
+            $crate::plain(stringify!($name), $fault, move || -> $result { $body })
+        }
+    )*};
+}
+
+use api;
+use plain_api;
+
+/// Does what a call asks for, makes its answer and notes it as the thread's last error; nothing unwinds into the client.
+pub fn answer(name: &str, call: impl FnOnce() -> Answer) -> Error {
+    let error = match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(Ok(())) => Error::Success,
+        Ok(Err(error)) => error,
+        Err(_) => Error::Unknown,
+    };
+    log::say(Level::Calls, || format!("{name}: {}", error.name().to_string_lossy()));
+    error::note(error);
+    error
+}
+
+/// Does what a call asks for; `fault` is its answer if that panics.
+pub fn plain<R>(name: &str, fault: R, call: impl FnOnce() -> R) -> R {
+    log::say(Level::Calls, || name.to_owned());
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or(fault)
+}

@@ -1,0 +1,56 @@
+//! Memory set to one byte.
+
+use crate::api::api;
+use crate::client::{Bytes, Extent, Pitched};
+use crate::context;
+use crate::driver::Stream;
+use crate::error::{Answer, Error};
+
+fn rows(address: u64, pitch: u64, value: i32, width: u64, rows: u64) -> Answer {
+    context::ready()?.cuMemsetD2D8_v2(address, pitch, value as u8, width, rows)
+}
+
+fn slices(start: Bytes, pitch: u64, height: u64, value: i32, extent: Extent) -> Answer {
+    for slice in 0..extent.depth {
+        let offset = pitch.checked_mul(height).and_then(|bytes| bytes.checked_mul(slice));
+        let at = offset.and_then(|offset| offset.checked_add(start.address())).ok_or(Error::InvalidValue)?;
+        rows(at, pitch, value, extent.width, extent.height)?;
+    }
+    Ok(())
+}
+
+api! {
+    /// The value's low byte.
+    cudaMemset | cudaMemset_ptds (address: u64, value: i32, bytes: u64) {
+        context::ready()?.cuMemsetD8Async(address, value as u8, bytes, Stream::NULL)
+    }
+
+    /// The value's low byte.
+    cudaMemsetAsync | cudaMemsetAsync_ptsz (address: u64, value: i32, bytes: u64, stream: Stream) {
+        context::ready()?.cuMemsetD8Async(address, value as u8, bytes, stream)
+    }
+
+    /// Rows.
+    cudaMemset2D | cudaMemset2D_ptds (address: u64, pitch: u64, value: i32, width: u64, height: u64) {
+        rows(address, pitch, value, width, height)
+    }
+
+    /// Rows.
+    cudaMemset2DAsync | cudaMemset2DAsync_ptsz (
+        address: u64, pitch: u64, value: i32, width: u64, height: u64, stream: Stream,
+    ) {
+        context::ready()?.cuStreamQuery(stream)?;
+        rows(address, pitch, value, width, height)
+    }
+
+    /// Rows of slices.
+    cudaMemset3D | cudaMemset3D_ptds (to: Pitched, value: i32, extent: Extent) {
+        slices(to.start, to.pitch, to.height, value, extent)
+    }
+
+    /// Rows of slices.
+    cudaMemset3DAsync | cudaMemset3DAsync_ptsz (to: Pitched, value: i32, extent: Extent, stream: Stream) {
+        context::ready()?.cuStreamQuery(stream)?;
+        slices(to.start, to.pitch, to.height, value, extent)
+    }
+}

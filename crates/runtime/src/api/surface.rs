@@ -1,0 +1,36 @@
+//! Surfaces, by object and by reference.
+
+use crate::api::api;
+use crate::api::texture::describe;
+use crate::client::{Bytes, Channels, In, Out, Resource};
+use crate::context;
+use crate::driver::Array;
+use crate::error::Error;
+use crate::registry;
+
+api! {
+    /// Of an array.
+    cudaCreateSurfaceObject(object: Out<u64>, resource: In<Resource>) {
+        let driver = context::ready()?;
+        let mut resource = describe(driver, resource)?;
+        (resource.format, resource.channels) = (0, 0);
+        driver.cuSurfObjectCreate(object, &resource)
+    }
+
+    /// The array stays.
+    cudaDestroySurfaceObject(object: u64) {
+        let driver = context::ready()?;
+        if object == 0 { Ok(()) } else { driver.cuSurfObjectDestroy(object) }
+    }
+
+    /// To an array, with its own format.
+    cudaBindSurfaceToArray(reference: Bytes, array: Array, _channels: In<Channels>) {
+        let driver = context::ready()?;
+        driver.cuSurfRefSetArray(registry::surface(driver, reference)?, array, 0)
+    }
+
+    /// The reference of a variable is the variable.
+    cudaGetSurfaceReference(reference: Out<Bytes>, symbol: Bytes) {
+        if symbol.is_null() { Err(Error::InvalidSurface) } else { reference.put(symbol) }
+    }
+}

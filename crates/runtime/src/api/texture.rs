@@ -1,0 +1,170 @@
+//! Textures, by object and by reference.
+
+use crate::api::api;
+use crate::client::{Bytes, Channels, In, Out, Resource, Sampling, TextureReference};
+use crate::context;
+use crate::driver::{Array, ArrayDescriptor2D, Driver, ResourceDescriptor, TexRef, TextureDescriptor};
+use crate::error::{Answer, Error};
+use crate::format;
+use crate::registry;
+
+/// Numbers of `cudaResourceType`, which are the driver API's too.
+mod resource {
+    pub const ARRAY: u32 = 0;
+    pub const LINEAR: u32 = 2;
+    pub const PITCHED: u32 = 3;
+}
+
+/// Flags of a texture: integers as they are, coordinates from 0 to 1, sRGB, exact trilinear filtering.
+mod flag {
+    pub const READ_AS_INTEGER: u32 = 0x01;
+    pub const NORMALIZED_COORDINATES: u32 = 0x02;
+    pub const SRGB: u32 = 0x10;
+    pub const NO_TRILINEAR_OPTIMIZATION: u32 = 0x20;
+    /// An array is bound with its own format.
+    pub const OVERRIDE_FORMAT: u32 = 0x01;
+}
+
+/// The driver's description of what a client wants to sample or store to.
+pub fn describe(driver: &Driver, from: In<Resource>) -> Answer<ResourceDescriptor> {
+    let from = from.get()?;
+    let (format, channels) = match from.kind {
+        resource::LINEAR | resource::PITCHED => format::of(from.channels)?,
+        resource::ARRAY => array_format(driver, Array(from.what))?,
+        _ => (0, 0),
+    };
+    let (size, height, pitch) = match from.kind {
+        resource::LINEAR => (from.size, 0, 0),
+        resource::PITCHED => (from.size, from.height, from.pitch),
+        _ => (0, 0, 0),
+    };
+    let (kind, what, reserved, flags) = (from.kind, from.what, [0; 11], 0);
+    Ok(ResourceDescriptor { kind, what, format, channels, size, height, pitch, reserved, flags })
+}
+
+fn array_format(driver: &Driver, array: Array) -> Answer<(u32, u32)> {
+    let mut found = crate::driver::ArrayDescriptor::default();
+    driver.cuArray3DGetDescriptor_v2(&mut found, array)?;
+    Ok((found.format, found.channels))
+}
+
+/// Flags that settings of a texture come to; `format` is that of its elements.
+fn flags(format: u32, normalized_values: bool, normalized_coordinates: bool, srgb: bool) -> u32 {
+    let set = |flag, on| if on { flag } else { 0 };
+    set(flag::READ_AS_INTEGER, !normalized_values && format::is_integer(format))
+        | set(flag::NORMALIZED_COORDINATES, normalized_coordinates)
+        | set(flag::SRGB, srgb)
+}
+
+fn create(object: Out<u64>, resource: In<Resource>, sampling: In<Sampling>, view: Bytes) -> Answer {
+    let driver = context::ready()?;
+    let mut resource = describe(driver, resource)?;
+    let wanted = sampling.get()?;
+    let exact = if wanted.no_trilinear_optimization != 0 { flag::NO_TRILINEAR_OPTIMIZATION } else { 0 };
+    let normalized_values = wanted.read != 0;
+    let flags = exact | flags(resource.format, normalized_values, wanted.normalized != 0, wanted.srgb != 0);
+    if resource.kind == resource::ARRAY {
+        (resource.format, resource.channels) = (0, 0);
+    }
+    let texture = TextureDescriptor {
+        address: [wanted.address_x, wanted.address_y, wanted.address_z],
+        filter: wanted.filter,
+        flags,
+        anisotropy: wanted.anisotropy,
+        mipmap_filter: wanted.mipmap_filter,
+        mipmap: [wanted.mipmap_bias, wanted.mipmap_least, wanted.mipmap_most],
+        border: [wanted.border_red, wanted.border_green, wanted.border_blue, wanted.border_alpha],
+        reserved: [0; 12],
+    };
+    driver.cuTexObjectCreate(object, &resource, &texture, view)
+}
+
+/// What C++ gives as the size of linear memory unless a program says another.
+const ALL: u64 = u32::MAX as u64;
+
+/// Bytes from an address to the end of its buffer.
+fn left(driver: &Driver, address: u64) -> Answer<u64> {
+    let (mut start, mut bytes) = (0, 0);
+    driver.cuMemGetAddressRange_v2(&mut start, &mut bytes, address)?;
+    Ok(start + bytes - address)
+}
+
+/// Binds a texture reference to nothing.
+fn unbind(driver: &Driver, texture: TexRef) -> Answer {
+    driver.cuTexRefSetAddress_v2(Bytes::NULL.out(), texture, 0, 0)
+}
+
+/// Gives a texture reference, bound to nothing for now, the settings that its variable on the host has.
+fn settle(driver: &Driver, reference: Bytes, channels: Channels) -> Answer<TexRef> {
+    let (texture, normalized_values) = registry::texture(driver, reference)?;
+    let wanted = reference.values::<TextureReference>().get()?;
+    let (format, count) = format::of(channels)?;
+    unbind(driver, texture)?;
+    driver.cuTexRefSetFormat(texture, format, count)?;
+    for (axis, mode) in (0..).zip([wanted.address_x, wanted.address_y, wanted.address_z]) {
+        driver.cuTexRefSetAddressMode(texture, axis, mode)?;
+    }
+    driver.cuTexRefSetFilterMode(texture, wanted.filter)?;
+    driver.cuTexRefSetFlags(
+        texture,
+        flags(format, normalized_values, wanted.normalized != 0, wanted.srgb != 0),
+    )?;
+    Ok(texture)
+}
+
+api! {
+    /// What it samples, and how. The description of the newer name has one word more, for cube maps.
+    cudaCreateTextureObject | cudaCreateTextureObject_v2 (
+        object: Out<u64>, resource: In<Resource>, sampling: In<Sampling>, view: Bytes,
+    ) {
+        create(object, resource, sampling, view)
+    }
+
+    /// What it sampled stays.
+    cudaDestroyTextureObject(object: u64) {
+        let driver = context::ready()?;
+        if object == 0 { Ok(()) } else { driver.cuTexObjectDestroy(object) }
+    }
+
+    /// To linear memory; the offset is that of an address that is not aligned as the device wants it.
+    cudaBindTexture(offset: Out<u64>, reference: Bytes, address: u64, channels: In<Channels>, bytes: u64) {
+        let driver = context::ready()?;
+        let texture = settle(driver, reference, channels.get()?)?;
+        let bytes = if bytes == ALL { left(driver, address)? } else { bytes };
+        driver.cuTexRefSetAddress_v2(offset, texture, address, bytes)
+    }
+
+    /// To rows of memory.
+    cudaBindTexture2D(
+        offset: Out<u64>, reference: Bytes, address: u64, channels: In<Channels>, width: u64, height: u64,
+        pitch: u64,
+    ) {
+        let driver = context::ready()?;
+        let channels = channels.get()?;
+        let texture = settle(driver, reference, channels)?;
+        let (format, channels) = format::of(channels)?;
+        driver.cuTexRefSetAddress2D_v3(
+            texture, &ArrayDescriptor2D { width, height, format, channels }, address, pitch,
+        )?;
+        offset.put_if_wanted(0);
+        Ok(())
+    }
+
+    /// To an array.
+    cudaBindTextureToArray(reference: Bytes, array: Array, channels: In<Channels>) {
+        let driver = context::ready()?;
+        let texture = settle(driver, reference, channels.get()?)?;
+        driver.cuTexRefSetArray(texture, array, flag::OVERRIDE_FORMAT)
+    }
+
+    /// What it sampled stays.
+    cudaUnbindTexture(reference: Bytes) {
+        let driver = context::ready()?;
+        unbind(driver, registry::texture(driver, reference)?.0)
+    }
+
+    /// The reference of a variable is the variable.
+    cudaGetTextureReference(reference: Out<Bytes>, symbol: Bytes) {
+        if symbol.is_null() { Err(Error::InvalidTexture) } else { reference.put(symbol) }
+    }
+}

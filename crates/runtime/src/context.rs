@@ -1,0 +1,55 @@
+//! The primary context, made when something first needs it and current in every thread that calls.
+
+use std::sync::Mutex;
+
+use crate::driver::{self, Context, Driver};
+use crate::error::{self, Answer, Error};
+
+/// The one device.
+pub const DEVICE: i32 = 0;
+
+/// The primary context, once it is retained.
+static PRIMARY: Mutex<Option<Context>> = Mutex::new(None);
+
+/// The driver, with a context current in this thread: the one that the client made current, or the primary one.
+pub fn ready() -> Answer<&'static Driver> {
+    let driver = driver::get()?;
+    match driver.cuCtxGetDevice(&mut 0) {
+        Ok(()) => Ok(driver),
+        // None is current, or one that a reset took away.
+        Err(Error::DeviceUninitialized | Error::ContextIsDestroyed) => bind(driver).map(|()| driver),
+        Err(error) => Err(error),
+    }
+}
+
+/// Makes the primary context current, and makes it if it is not there.
+fn bind(driver: &Driver) -> Answer {
+    let mut primary = PRIMARY.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    // One that was reset through the driver API is gone.
+    if let Some(context) = *primary
+        && driver.cuCtxSetCurrent(context).is_ok()
+    {
+        return Ok(());
+    }
+    let mut context = Context::NULL;
+    driver.cuDevicePrimaryCtxRetain(&mut context, DEVICE)?;
+    *primary = Some(context);
+    driver.cuCtxSetCurrent(context)
+}
+
+/// Refuses every ordinal but that of the device.
+pub fn check(device: i32) -> Answer<&'static Driver> {
+    let driver = driver::get()?;
+    driver.cuDeviceGet(&mut 0, device)?;
+    if device == DEVICE { Ok(driver) } else { Err(Error::InvalidDevice) }
+}
+
+/// Takes the primary context away with everything in it.
+pub fn reset() -> Answer {
+    let driver = driver::get()?;
+    let mut primary = PRIMARY.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    driver.cuDevicePrimaryCtxReset_v2(DEVICE)?;
+    *primary = None;
+    error::unstick();
+    Ok(())
+}

@@ -1,0 +1,434 @@
+//! The driver: functions of a `libcuda.so.1`, found when the first of them is needed. It is never unloaded.
+#![allow(unsafe_code)]
+
+use std::sync::OnceLock;
+
+use libloading::Library as SharedObject;
+
+use crate::client::{Bytes, Out, Text};
+use crate::error::{Answer, Error};
+use crate::log::{self, Level};
+
+/// The name that the driver has on every system.
+const NAME: &str = "libcuda.so.1";
+
+macro_rules! handles {
+    ($($(#[$doc:meta])* $name:ident)*) => {$(
+        $(#[$doc])*
+        #[repr(transparent)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+        pub struct $name(pub u64);
+
+        impl $name {
+            /// None of them.
+            #[allow(dead_code, reason = "some are never none")]
+            pub const NULL: $name = $name(0);
+        }
+    )*};
+}
+
+handles! {
+    /// `CUcontext`.
+    Context
+    /// `CUlibrary`.
+    Library
+    /// `CUmodule`.
+    Module
+    /// `CUkernel`, which functions that ask for a `CUfunction` take too.
+    Kernel
+    /// `CUlinkState`.
+    Link
+    /// `CUstream`; null is the default stream.
+    Stream
+    /// `CUevent`.
+    Event
+    /// `CUarray`.
+    Array
+    /// `CUmemoryPool`.
+    Pool
+    /// `CUtexref`.
+    TexRef
+    /// `CUsurfref`.
+    SurfRef
+}
+
+/// One side of a [`Rectangle`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Side {
+    /// Bytes to the left.
+    pub x_bytes: u64,
+    /// Rows above.
+    pub y: u64,
+    /// `memory`.
+    pub kind: u32,
+    /// Where `kind` is the host.
+    pub host: Bytes,
+    /// Where it is the device, or anywhere.
+    pub device: u64,
+    /// Where it is an array.
+    pub array: Array,
+    /// Bytes from row to row.
+    pub pitch: u64,
+}
+
+/// `CUDA_MEMCPY2D`.
+#[repr(C)]
+pub struct Rectangle {
+    /// From.
+    pub from: Side,
+    /// To.
+    pub to: Side,
+    /// Bytes of a row.
+    pub width_bytes: u64,
+    /// Rows.
+    pub height: u64,
+}
+
+/// One side of a [`Cuboid`].
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Corner {
+    /// Bytes to the left.
+    pub x_bytes: u64,
+    /// Rows above.
+    pub y: u64,
+    /// Slices before.
+    pub z: u64,
+    /// Of a mipmap.
+    pub level: u64,
+    /// `memory`.
+    pub kind: u32,
+    /// Where `kind` is the host.
+    pub host: Bytes,
+    /// Where it is the device, or anywhere.
+    pub device: u64,
+    /// Where it is an array.
+    pub array: Array,
+    /// Null.
+    pub reserved: u64,
+    /// Bytes from row to row.
+    pub pitch: u64,
+    /// Rows from slice to slice.
+    pub height: u64,
+}
+
+/// `CUDA_MEMCPY3D`.
+#[repr(C)]
+pub struct Cuboid {
+    /// From.
+    pub from: Corner,
+    /// To.
+    pub to: Corner,
+    /// Bytes of a row.
+    pub width_bytes: u64,
+    /// Rows of a slice.
+    pub height: u64,
+    /// Slices.
+    pub depth: u64,
+}
+
+/// Numbers of `CUmemorytype`.
+pub mod memory {
+    pub const HOST: u32 = 1;
+    pub const DEVICE: u32 = 2;
+    pub const ARRAY: u32 = 3;
+    pub const UNIFIED: u32 = 4;
+}
+
+/// `CUDA_ARRAY3D_DESCRIPTOR`.
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+pub struct ArrayDescriptor {
+    /// Elements of a row.
+    pub width: u64,
+    /// Rows, or 0.
+    pub height: u64,
+    /// Slices or layers, or 0.
+    pub depth: u64,
+    /// `CUarray_format`.
+    pub format: u32,
+    /// Channels of an element.
+    pub channels: u32,
+    /// Layered, surface, cube map, gather.
+    pub flags: u32,
+}
+
+/// `CUDA_RESOURCE_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ResourceDescriptor {
+    /// Array, mipmapped array, linear memory, pitched memory.
+    pub kind: u32,
+    /// Array or address.
+    pub what: u64,
+    /// Of memory.
+    pub format: u32,
+    /// Of memory.
+    pub channels: u32,
+    /// Bytes of linear memory; elements of a row of pitched memory.
+    pub size: u64,
+    /// Rows of pitched memory.
+    pub height: u64,
+    /// Bytes from row to row.
+    pub pitch: u64,
+    /// Nothing.
+    pub reserved: [u64; 11],
+    /// None.
+    pub flags: u32,
+}
+
+/// `CUDA_TEXTURE_DESC`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct TextureDescriptor {
+    /// By axis.
+    pub address: [u32; 3],
+    /// Nearest or linear.
+    pub filter: u32,
+    /// `texture`.
+    pub flags: u32,
+    /// At most.
+    pub anisotropy: u32,
+    /// Between levels.
+    pub mipmap_filter: u32,
+    /// Bias, least and most level.
+    pub mipmap: [f32; 3],
+    /// Outside.
+    pub border: [f32; 4],
+    /// Nothing.
+    pub reserved: [u32; 12],
+}
+
+/// `CUlaunchConfig`.
+#[repr(C)]
+pub struct LaunchConfig {
+    /// CTAs.
+    pub grid: [u32; 3],
+    /// Threads.
+    pub block: [u32; 3],
+    /// Dynamic, bytes.
+    pub shared: u32,
+    /// Or null.
+    pub stream: Stream,
+    /// Numbers and values, 72 bytes each.
+    pub attributes: Bytes,
+    /// How many.
+    pub count: u32,
+}
+
+/// Declares functions of the driver API. A parameter is a plain value, a pointer of the client that is handed on as it is,
+/// or a reference to something of ours.
+macro_rules! driver {
+    ($($name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
+        /// The driver's functions, as methods.
+        #[allow(non_snake_case, reason = "the driver API's names")]
+        pub struct Driver { $($name: unsafe extern "C" fn($($ty),*) -> u32,)* }
+
+        impl Driver {
+            fn load() -> Result<Driver, String> {
+                // SAFETY: a driver does nothing that could harm when it is loaded.
+                let object = unsafe { SharedObject::new(NAME) }.map_err(|error| error.to_string())?;
+                let found = Driver {
+                    // SAFETY: the type is that of the driver API's function.
+                    $($name: *unsafe { object.get(stringify!($name)) }.map_err(|error| error.to_string())?,)*
+                };
+                std::mem::forget(object);
+                Ok(found)
+            }
+
+            $(
+                #[allow(missing_docs, reason = "as the driver API has it")]
+                #[allow(non_snake_case, reason = "the driver API's name")]
+                #[allow(clippy::too_many_arguments, reason = "the driver API's arguments")]
+                pub fn $name(&self, $($arg: $ty),*) -> Answer {
+                    // SAFETY: the function of this name; pointers are the client's, null or valid, or references.
+                    Error::answer(unsafe { (self.$name)($($arg),*) })
+                }
+            )*
+        }
+    };
+}
+
+driver! {
+    cuInit(flags: u32);
+    cuDriverGetVersion(version: Out<i32>);
+    cuGetProcAddress_v2(name: Text, function: Out<u64>, version: i32, flags: u64, status: &mut u32);
+    cuProfilerStart();
+    cuProfilerStop();
+
+    cuDeviceGet(device: &mut i32, ordinal: i32);
+    cuDeviceGetCount(count: Out<i32>);
+    cuDeviceGetName(text: &mut [u8; 256], room: i32, device: i32);
+    cuDeviceGetUuid_v2(to: &mut [u8; 16], device: i32);
+    cuDeviceTotalMem_v2(bytes: &mut u64, device: i32);
+    cuDeviceGetAttribute(value: &mut i32, number: u32, device: i32);
+    cuDeviceGetPCIBusId(text: Bytes, room: i32, device: i32);
+    cuDeviceGetByPCIBusId(device: Out<i32>, address: Text);
+    cuDeviceCanAccessPeer(can: Out<i32>, device: i32, peer: i32);
+    cuDeviceGetP2PAttribute(value: Out<i32>, attribute: u32, device: i32, peer: i32);
+    cuDeviceGetDefaultMemPool(pool: Out<Pool>, device: i32);
+    cuDeviceGetMemPool(pool: Out<Pool>, device: i32);
+    cuDeviceSetMemPool(device: i32, pool: Pool);
+
+    cuDevicePrimaryCtxRetain(context: &mut Context, device: i32);
+    cuDevicePrimaryCtxReset_v2(device: i32);
+    cuDevicePrimaryCtxGetState(device: i32, flags: &mut u32, active: &mut i32);
+    cuDevicePrimaryCtxSetFlags_v2(device: i32, flags: u32);
+    cuCtxGetDevice(device: &mut i32);
+    cuCtxSetCurrent(context: Context);
+    cuCtxSynchronize();
+    cuCtxGetLimit(value: Out<u64>, limit: u32);
+    cuCtxSetLimit(limit: u32, value: u64);
+    cuCtxGetCacheConfig(value: Out<u32>);
+    cuCtxSetCacheConfig(value: u32);
+    cuCtxGetSharedMemConfig(value: Out<u32>);
+    cuCtxSetSharedMemConfig(value: u32);
+    cuCtxGetStreamPriorityRange(least: Out<i32>, most: Out<i32>);
+    cuCtxResetPersistingL2Cache();
+
+    cuLibraryLoadData(
+        library: &mut Library, image: Bytes, options: Bytes, values: Bytes, count: u32, library_options: Bytes,
+        library_values: Bytes, library_count: u32,
+    );
+    cuLibraryLoadFromFile(
+        library: &mut Library, name: Text, options: Bytes, values: Bytes, count: u32, library_options: Bytes,
+        library_values: Bytes, library_count: u32,
+    );
+    cuLibraryUnload(library: Library);
+    cuLibraryGetModule(module: &mut Module, library: Library);
+    cuLibraryGetKernel(kernel: &mut Kernel, library: Library, name: Text);
+    cuLibraryGetKernelCount(count: Out<u32>, library: Library);
+    cuLibraryEnumerateKernels(kernels: Bytes, room: u32, library: Library);
+    cuLibraryGetGlobal(address: &mut u64, bytes: &mut u64, library: Library, name: Text);
+    cuLibraryGetManaged(address: &mut u64, bytes: &mut u64, library: Library, name: Text);
+    cuLinkCreate_v2(count: u32, options: Bytes, values: Bytes, link: &mut Link);
+    cuLinkAddData_v2(
+        link: Link, kind: u32, data: Bytes, bytes: u64, name: Text, count: u32, options: Bytes, values: Bytes,
+    );
+    cuLinkComplete(link: Link, image: &mut Bytes, bytes: &mut u64);
+    cuLinkDestroy(link: Link);
+    cuKernelGetName(name: Out<u64>, kernel: Kernel);
+    cuKernelGetFunction(function: Out<u64>, kernel: Kernel);
+    cuKernelGetParamInfo(kernel: Kernel, index: u64, offset: Out<u64>, bytes: Out<u64>);
+    cuFuncGetAttribute(value: &mut i32, number: u32, kernel: Kernel);
+    cuFuncSetAttribute(kernel: Kernel, number: u32, value: i32);
+    cuFuncSetCacheConfig(kernel: Kernel, config: u32);
+    cuFuncSetSharedMemConfig(kernel: Kernel, config: u32);
+    cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+        ctas: Out<i32>, kernel: Kernel, threads: i32, dynamic_shared: u64, flags: u32,
+    );
+    cuLaunchKernel(
+        kernel: Kernel, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        shared: u32, stream: Stream, each: Bytes, extra: Bytes,
+    );
+    cuLaunchKernelEx(config: &LaunchConfig, kernel: Kernel, each: Bytes, extra: Bytes);
+    cuLaunchCooperativeKernel(
+        kernel: Kernel, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32, block_z: u32,
+        shared: u32, stream: Stream, each: Bytes,
+    );
+    cuLaunchHostFunc(stream: Stream, function: Bytes, data: Bytes);
+
+    cuMemAlloc_v2(address: Out<u64>, bytes: u64);
+    cuMemAllocPitch_v2(address: Out<u64>, pitch: Out<u64>, width: u64, rows: u64, element: u32);
+    cuMemFree_v2(address: u64);
+    cuMemAllocManaged(address: Out<u64>, bytes: u64, flags: u32);
+    cuMemHostAlloc(pointer: Out<u64>, bytes: u64, flags: u32);
+    cuMemFreeHost(pointer: Bytes);
+    cuMemHostRegister_v2(pointer: Bytes, bytes: u64, flags: u32);
+    cuMemHostUnregister(pointer: Bytes);
+    cuMemHostGetDevicePointer_v2(address: Out<u64>, pointer: Bytes, flags: u32);
+    cuMemHostGetFlags(flags: Out<u32>, pointer: Bytes);
+    cuMemGetInfo_v2(free: Out<u64>, total: Out<u64>);
+    cuMemGetAddressRange_v2(start: &mut u64, bytes: &mut u64, address: u64);
+    cuMemAllocAsync(address: Out<u64>, bytes: u64, stream: Stream);
+    cuMemAllocFromPoolAsync(address: Out<u64>, bytes: u64, pool: Pool, stream: Stream);
+    cuMemFreeAsync(address: u64, stream: Stream);
+    cuMemPoolCreate(pool: Out<Pool>, properties: Bytes);
+    cuMemPoolDestroy(pool: Pool);
+    cuMemPoolTrimTo(pool: Pool, bytes: u64);
+    cuMemPoolGetAttribute(pool: Pool, number: u32, value: Bytes);
+    cuMemPoolSetAttribute(pool: Pool, number: u32, value: Bytes);
+    cuMemAdvise(address: u64, bytes: u64, advice: u32, device: i32);
+    cuMemAdvise_v2(address: u64, bytes: u64, advice: u32, location: u64);
+    cuMemPrefetchAsync(address: u64, bytes: u64, device: i32, stream: Stream);
+    cuMemPrefetchAsync_v2(address: u64, bytes: u64, location: u64, flags: u32, stream: Stream);
+    cuPointerGetAttribute(value: &mut u64, number: u32, address: u64);
+
+    cuMemcpyAsync(to: u64, from: u64, bytes: u64, stream: Stream);
+    cuMemcpyHtoDAsync_v2(to: u64, from: Bytes, bytes: u64, stream: Stream);
+    cuMemcpyDtoHAsync_v2(to: Bytes, from: u64, bytes: u64, stream: Stream);
+    cuMemcpyDtoDAsync_v2(to: u64, from: u64, bytes: u64, stream: Stream);
+    cuMemcpy2DUnaligned_v2(what: &Rectangle);
+    cuMemcpy3DAsync_v2(what: &Cuboid, stream: Stream);
+    cuMemsetD8Async(address: u64, value: u8, count: u64, stream: Stream);
+    cuMemsetD2D8_v2(address: u64, pitch: u64, value: u8, width: u64, rows: u64);
+
+    cuStreamCreateWithPriority(stream: Out<Stream>, flags: u32, priority: i32);
+    cuStreamDestroy_v2(stream: Stream);
+    cuStreamQuery(stream: Stream);
+    cuStreamSynchronize(stream: Stream);
+    cuStreamWaitEvent(stream: Stream, event: Event, flags: u32);
+    cuStreamAddCallback(stream: Stream, callback: Bytes, data: Bytes, flags: u32);
+    cuStreamGetPriority(stream: Stream, priority: Out<i32>);
+    cuStreamGetFlags(stream: Stream, flags: Out<u32>);
+    cuStreamGetId(stream: Stream, number: Out<u64>);
+    cuStreamAttachMemAsync(stream: Stream, address: u64, bytes: u64, flags: u32);
+    cuStreamIsCapturing(stream: Stream, status: Out<u32>);
+    cuStreamBeginCapture_v2(stream: Stream, mode: u32);
+
+    cuEventCreate(event: Out<Event>, flags: u32);
+    cuEventDestroy_v2(event: Event);
+    cuEventRecordWithFlags(event: Event, stream: Stream, flags: u32);
+    cuEventQuery(event: Event);
+    cuEventSynchronize(event: Event);
+    cuEventElapsedTime(milliseconds: Out<f32>, start: Event, end: Event);
+
+    cuArray3DCreate_v2(array: Out<Array>, descriptor: &ArrayDescriptor);
+    cuArray3DGetDescriptor_v2(descriptor: &mut ArrayDescriptor, array: Array);
+    cuArrayDestroy(array: Array);
+    cuTexObjectCreate(object: Out<u64>, resource: &ResourceDescriptor, texture: &TextureDescriptor, view: Bytes);
+    cuTexObjectDestroy(object: u64);
+    cuSurfObjectCreate(object: Out<u64>, resource: &ResourceDescriptor);
+    cuSurfObjectDestroy(object: u64);
+    cuModuleGetTexRef(to: &mut TexRef, module: Module, name: Text);
+    cuModuleGetSurfRef(to: &mut SurfRef, module: Module, name: Text);
+    cuTexRefSetArray(texture: TexRef, array: Array, flags: u32);
+    cuTexRefSetAddress_v2(offset: Out<u64>, texture: TexRef, address: u64, bytes: u64);
+    cuTexRefSetAddress2D_v3(texture: TexRef, descriptor: &ArrayDescriptor2D, address: u64, pitch: u64);
+    cuTexRefSetFormat(texture: TexRef, format: u32, channels: u32);
+    cuTexRefSetAddressMode(texture: TexRef, axis: u32, mode: u32);
+    cuTexRefSetFilterMode(texture: TexRef, mode: u32);
+    cuTexRefSetFlags(texture: TexRef, flags: u32);
+    cuSurfRefSetArray(surface: SurfRef, array: Array, flags: u32);
+}
+
+/// `CUDA_ARRAY_DESCRIPTOR`.
+#[repr(C)]
+pub struct ArrayDescriptor2D {
+    /// Elements of a row.
+    pub width: u64,
+    /// Rows.
+    pub height: u64,
+    /// `CUarray_format`.
+    pub format: u32,
+    /// Channels of an element.
+    pub channels: u32,
+}
+
+/// The driver, after `cuInit`.
+///
+/// # Errors
+/// There is none, it lacks a function, or it fails to initialise; the same from now on.
+pub fn get() -> Answer<&'static Driver> {
+    static DRIVER: OnceLock<Answer<Driver>> = OnceLock::new();
+    let driver = DRIVER.get_or_init(|| {
+        let driver = Driver::load().map_err(|error| {
+            log::say(Level::Quiet, || format!("the CUDA runtime needs {NAME}: {error}"));
+            Error::InsufficientDriver
+        })?;
+        driver.cuInit(0).map_err(|_| Error::InitializationError)?;
+        Ok(driver)
+    });
+    driver.as_ref().map_err(|error| *error)
+}

@@ -1,0 +1,345 @@
+//! What executables register before `main`: fat binaries, and which of their kernels, variables, textures and surfaces
+//! stand behind which addresses of the host. A fat binary is read and loaded when something of it is first used.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::CString;
+use std::sync::{Mutex, MutexGuard};
+
+use crate::client::{Bytes, Text};
+use crate::context::DEVICE;
+use crate::driver::{Driver, Kernel, Library, Link, Module, Stream, SurfRef, TexRef};
+use crate::error::{Answer, Error};
+use crate::fatbin;
+use crate::log;
+
+/// A registered fat binary: what `__cudaRegisterFatBinary` gives, dressed as a pointer. Never null, never used again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BinaryId(pub u64);
+
+struct Binary {
+    /// Where it is.
+    image: u64,
+    /// The library, or why there is none; nothing before it is first needed.
+    library: Option<Answer<Library>>,
+}
+
+/// Something of a fat binary.
+struct Symbol {
+    binary: BinaryId,
+    name: CString,
+}
+
+/// A kernel of a fat binary.
+struct Function {
+    symbol: Symbol,
+    kernel: Option<Kernel>,
+}
+
+/// A variable of a fat binary.
+struct Variable {
+    symbol: Symbol,
+    bytes: u64,
+}
+
+/// A managed variable of a fat binary.
+struct Managed {
+    symbol: Symbol,
+    bytes: u64,
+    /// Where the host has its address, from the first use on.
+    memory: Option<u64>,
+}
+
+/// A texture of a fat binary.
+struct Texture {
+    symbol: Symbol,
+    /// Its values are normalised floats whatever its elements are.
+    normalized_values: bool,
+}
+
+#[derive(Default)]
+struct Registry {
+    binaries: BTreeMap<BinaryId, Binary>,
+    count: u64,
+    functions: BTreeMap<u64, Function>,
+    variables: BTreeMap<u64, Variable>,
+    /// By the pointers through which the host reaches them.
+    managed: BTreeMap<u64, Managed>,
+    textures: BTreeMap<u64, Texture>,
+    surfaces: BTreeMap<u64, Symbol>,
+    /// Kernels that a client has handles of.
+    kernels: BTreeSet<Kernel>,
+}
+
+static REGISTRY: Mutex<Option<Registry>> = Mutex::new(None);
+
+fn locked() -> MutexGuard<'static, Option<Registry>> {
+    REGISTRY.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+}
+
+fn with<R>(body: impl FnOnce(&mut Registry) -> R) -> R {
+    body(locked().get_or_insert_default())
+}
+
+fn name(text: Text) -> Answer<CString> {
+    CString::new(text.get()?).map_err(|_| Error::InvalidValue)
+}
+
+/// Registers a fat binary, which stays where it is.
+pub fn register(image: Bytes) -> BinaryId {
+    with(|registry| {
+        registry.count += 1;
+        let id = BinaryId(registry.count);
+        registry.binaries.insert(id, Binary { image: image.address(), library: None });
+        id
+    })
+}
+
+/// Forgets a fat binary and everything of it.
+pub fn unregister(id: BinaryId) {
+    let binary = with(|registry| {
+        registry.functions.retain(|_, function| function.symbol.binary != id);
+        registry.variables.retain(|_, variable| variable.symbol.binary != id);
+        registry.managed.retain(|_, managed| managed.symbol.binary != id);
+        registry.textures.retain(|_, texture| texture.symbol.binary != id);
+        registry.surfaces.retain(|_, surface| surface.binary != id);
+        registry.binaries.remove(&id)
+    });
+    if let Some(Binary { library: Some(Ok(library)), .. }) = binary
+        && let Ok(driver) = crate::driver::get()
+    {
+        // The driver may have gone before: then there is nothing to unload.
+        let _ = driver.cuLibraryUnload(library);
+    }
+}
+
+/// Registers a kernel behind the address of the host function that stands for it.
+pub fn register_function(binary: BinaryId, function: Bytes, text: Text) -> Answer {
+    let symbol = Symbol { binary, name: name(text)? };
+    with(|registry| registry.functions.insert(function.address(), Function { symbol, kernel: None }));
+    Ok(())
+}
+
+/// Registers a variable behind the address of the host variable that stands for it.
+pub fn register_variable(binary: BinaryId, variable: Bytes, text: Text, bytes: u64) -> Answer {
+    let symbol = Symbol { binary, name: name(text)? };
+    with(|registry| registry.variables.insert(variable.address(), Variable { symbol, bytes }));
+    Ok(())
+}
+
+/// Registers a managed variable behind the pointer through which the host reaches it.
+pub fn register_managed(binary: BinaryId, pointer: Bytes, text: Text, bytes: u64) -> Answer {
+    let symbol = Symbol { binary, name: name(text)? };
+    with(|registry| registry.managed.insert(pointer.address(), Managed { symbol, bytes, memory: None }));
+    Ok(())
+}
+
+/// Registers a texture behind the address of its reference.
+pub fn register_texture(binary: BinaryId, reference: Bytes, text: Text, normalized_values: bool) -> Answer {
+    let symbol = Symbol { binary, name: name(text)? };
+    with(|registry| registry.textures.insert(reference.address(), Texture { symbol, normalized_values }));
+    Ok(())
+}
+
+/// Registers a surface behind the address of its reference.
+pub fn register_surface(binary: BinaryId, reference: Bytes, text: Text) -> Answer {
+    let symbol = Symbol { binary, name: name(text)? };
+    with(|registry| registry.surfaces.insert(reference.address(), symbol));
+    Ok(())
+}
+
+impl Registry {
+    /// The library of a fat binary, loaded when it is first asked for.
+    fn library(&mut self, driver: &Driver, id: BinaryId) -> Answer<Library> {
+        let binary = self.binaries.get_mut(&id).ok_or(Error::InvalidKernelImage)?;
+        *binary.library.get_or_insert_with(|| load(driver, Bytes::at(binary.image)))
+    }
+
+    fn module(&mut self, driver: &Driver, id: BinaryId) -> Answer<Module> {
+        let mut module = Module::NULL;
+        driver.cuLibraryGetModule(&mut module, self.library(driver, id)?)?;
+        Ok(module)
+    }
+}
+
+impl Registry {
+    /// Device address of a variable.
+    fn global(&mut self, driver: &Driver, binary: BinaryId, name: &CString) -> Answer<u64> {
+        let library = self.library(driver, binary)?;
+        let mut address = 0;
+        driver
+            .cuLibraryGetGlobal(&mut address, &mut 0, library, Text::of(name))
+            .map_err(|error| if error == Error::SymbolNotFound { Error::InvalidSymbol } else { error })?;
+        Ok(address)
+    }
+
+    /// Managed variables that the host uses: address on the device, memory of the host, bytes.
+    fn managed(&mut self, driver: &Driver) -> Answer<Vec<(u64, Bytes, u64)>> {
+        let used: Vec<_> = self
+            .managed
+            .values()
+            .filter_map(|managed| {
+                let Symbol { binary, name } = &managed.symbol;
+                Some((*binary, name.clone(), Bytes::at(managed.memory?), managed.bytes))
+            })
+            .collect();
+        let place = |(binary, name, memory, bytes)| Ok((self.global(driver, binary, &name)?, memory, bytes));
+        used.into_iter().map(place).collect()
+    }
+}
+
+/// Gives the host the managed variables of a fat binary: memory beside the variable's own, with its value, to which
+/// the host's pointer points from now on. Around every launch [`around_launch`] makes the two alike.
+pub fn initialise(driver: &Driver, id: BinaryId) -> Answer {
+    with(|registry| {
+        registry.library(driver, id)?;
+        let unused = |managed: &Managed| managed.symbol.binary == id && managed.memory.is_none();
+        let pointers: Vec<_> = registry.managed.iter().filter(|(_, managed)| unused(managed)).collect();
+        let pointers: Vec<_> = pointers
+            .into_iter()
+            .map(|(pointer, managed)| (*pointer, managed.symbol.name.clone(), managed.bytes))
+            .collect();
+        for (pointer, name, bytes) in pointers {
+            let from = registry.global(driver, id, &name)?;
+            let pointer = Bytes::at(pointer);
+            /// `cudaMemAttachGlobal`.
+            const EVERYWHERE: u32 = 1;
+            driver.cuMemAllocManaged(pointer.out(), bytes, EVERYWHERE)?;
+            let memory = pointer.values::<u64>().get()?;
+            driver.cuMemcpyDtoHAsync_v2(Bytes::at(memory), from, bytes, Stream::NULL)?;
+            if let Some(managed) = registry.managed.get_mut(&pointer.address()) {
+                managed.memory = Some(memory);
+            }
+        }
+        Ok(())
+    })
+}
+
+/// Launches with the host's values of managed variables, and gives the host the kernel's.
+pub fn around_launch(driver: &Driver, launch: impl FnOnce() -> Answer) -> Answer {
+    let managed = with(|registry| registry.managed(driver))?;
+    for (device, host, bytes) in &managed {
+        driver.cuMemcpyHtoDAsync_v2(*device, *host, *bytes, Stream::NULL)?;
+    }
+    launch()?;
+    for (device, host, bytes) in managed {
+        driver.cuMemcpyDtoHAsync_v2(host, device, bytes, Stream::NULL)?;
+    }
+    Ok(())
+}
+
+/// Memory of managed variables is gone with its context.
+pub fn forget_managed() {
+    with(|registry| registry.managed.values_mut().for_each(|managed| managed.memory = None));
+}
+
+/// Loads a fat binary, or what else the driver takes as an image.
+pub fn load(driver: &Driver, image: Bytes) -> Answer<Library> {
+    if !fatbin::is_one(image) {
+        return load_image(driver, image);
+    }
+    let (mut major, mut minor) = (0, 0);
+    driver.cuDeviceGetAttribute(&mut major, 75, DEVICE)?;
+    driver.cuDeviceGetAttribute(&mut minor, 76, DEVICE)?;
+    let texts = fatbin::texts(image, (10 * major + minor).unsigned_abs())?;
+    let texts: Vec<CString> = texts
+        .into_iter()
+        .map(|text| CString::new(text).map_err(|_| Error::InvalidPtx))
+        .collect::<Answer<_>>()?;
+    match &texts[..] {
+        [text] => load_image(driver, Bytes::of(text.as_bytes_with_nul())),
+        texts => link(driver, texts),
+    }
+}
+
+fn load_image(driver: &Driver, image: Bytes) -> Answer<Library> {
+    let (mut library, none) = (Library::NULL, Bytes::NULL);
+    driver.cuLibraryLoadData(&mut library, image, none, none, 0, none, none, 0)?;
+    Ok(library)
+}
+
+/// Links texts that were compiled apart and loads the result.
+fn link(driver: &Driver, texts: &[CString]) -> Answer<Library> {
+    /// The driver API's number of PTX as an input of a link.
+    const PTX: u32 = 1;
+    let (mut link, none) = (Link::NULL, Bytes::NULL);
+    driver.cuLinkCreate_v2(0, none, none, &mut link)?;
+    let linked = (|| {
+        for (number, text) in texts.iter().enumerate() {
+            let bytes = text.as_bytes_with_nul();
+            let name = CString::new(format!("text {number}")).map_err(|_| Error::Unknown)?;
+            let (data, size) = (Bytes::of(bytes), bytes.len() as u64);
+            driver.cuLinkAddData_v2(link, PTX, data, size, Text::of(&name), 0, none, none)?;
+        }
+        let mut image = Bytes::NULL;
+        driver.cuLinkComplete(link, &mut image, &mut 0)?;
+        load_image(driver, image)
+    })();
+    driver.cuLinkDestroy(link)?;
+    linked
+}
+
+/// The kernel behind an address: of a host function that stands for it, or a handle.
+pub fn kernel(driver: &Driver, function: Bytes) -> Answer<Kernel> {
+    let address = function.address();
+    with(|registry| {
+        let handle = Kernel(address);
+        if registry.kernels.contains(&handle) {
+            return Ok(handle);
+        }
+        let found = registry.functions.get(&address).ok_or(Error::InvalidDeviceFunction)?;
+        if let Some(kernel) = found.kernel {
+            return Ok(kernel);
+        }
+        let (binary, name) = (found.symbol.binary, found.symbol.name.clone());
+        let library = registry.library(driver, binary)?;
+        let mut kernel = Kernel::NULL;
+        driver.cuLibraryGetKernel(&mut kernel, library, Text::of(&name)).map_err(|error| {
+            log::once(&format!("the PTX of a fat binary has no kernel {}", name.to_string_lossy()));
+            if error == Error::SymbolNotFound { Error::InvalidDeviceFunction } else { error }
+        })?;
+        if let Some(found) = registry.functions.get_mut(&address) {
+            found.kernel = Some(kernel);
+        }
+        registry.kernels.insert(kernel);
+        Ok(kernel)
+    })
+}
+
+/// Notes a kernel of which a client gets a handle.
+pub fn note_kernel(kernel: Kernel) {
+    with(|registry| registry.kernels.insert(kernel));
+}
+
+/// Device address and size of the variable behind an address of the host.
+pub fn variable(driver: &Driver, symbol: Bytes) -> Answer<(u64, u64)> {
+    with(|registry| {
+        let found = registry.variables.get(&symbol.address()).ok_or(Error::InvalidSymbol)?;
+        let (binary, name, bytes) = (found.symbol.binary, found.symbol.name.clone(), found.bytes);
+        Ok((registry.global(driver, binary, &name)?, bytes))
+    })
+}
+
+/// The driver's texture reference behind a client's, and whether its values are normalised floats.
+pub fn texture(driver: &Driver, reference: Bytes) -> Answer<(TexRef, bool)> {
+    with(|registry| {
+        let found = registry.textures.get(&reference.address()).ok_or(Error::InvalidTexture)?;
+        let (binary, name) = (found.symbol.binary, found.symbol.name.clone());
+        let normalized = found.normalized_values;
+        let module = registry.module(driver, binary)?;
+        let mut texture = TexRef::NULL;
+        driver.cuModuleGetTexRef(&mut texture, module, Text::of(&name))?;
+        Ok((texture, normalized))
+    })
+}
+
+/// The driver's surface reference behind a client's.
+pub fn surface(driver: &Driver, reference: Bytes) -> Answer<SurfRef> {
+    with(|registry| {
+        let found = registry.surfaces.get(&reference.address()).ok_or(Error::InvalidSurface)?;
+        let (binary, name) = (found.binary, found.name.clone());
+        let module = registry.module(driver, binary)?;
+        let mut surface = SurfRef::NULL;
+        driver.cuModuleGetSurfRef(&mut surface, module, Text::of(&name))?;
+        Ok(surface)
+    })
+}
