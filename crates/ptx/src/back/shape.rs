@@ -111,6 +111,10 @@ pub fn destination(op: &Op, slot: usize) -> Width {
             pick(&[Predicate], slot)
         }
         Op::Setp { .. } => pick(&[Predicate, Predicate], slot),
+        Op::Mma(mma) if slot < mma.c_registers(mma.d) => Width::Rows(mma.register_rows()),
+        Op::LoadMatrix(access) if slot < access.count as usize => ROW,
+        Op::Mma(_) | Op::LoadMatrix(_) | Op::StoreMatrix(_) => Width::Nothing,
+        Op::TransposeMatrix => pick(&[ROW], slot),
         Op::Load(mode) if slot < mode.vector as usize => Width::of(mode.ty),
         Op::Atomic { mode, .. } => pick(&[Width::of(mode.ty)], slot),
         Op::Cvta { .. } => pick(&[Width::Rows(2)], slot),
@@ -194,6 +198,15 @@ pub fn source(body: &Body, inst: &VInst, slot: usize) -> Width {
         Op::PredMov | Op::PredNot => pick(&[Predicate], slot),
         Op::Load(mode) => pick(&[address(mode.space)], slot),
         Op::Prefetch(space) => pick(&[address(space)], slot),
+        Op::Mma(mma) if slot < mma.sources() => Width::Rows(mma.register_rows()),
+        Op::Mma(_) => Width::Nothing,
+        Op::LoadMatrix(access) => pick(&[address(access.space)], slot),
+        Op::StoreMatrix(access) => match slot {
+            0 => address(access.space),
+            _ if slot <= access.count as usize => ROW,
+            _ => Width::Nothing,
+        },
+        Op::TransposeMatrix => pick(&[ROW], slot),
         Op::Store(mode) => match slot {
             0 => address(mode.space),
             _ if slot <= mode.vector as usize => Width::of(mode.ty),

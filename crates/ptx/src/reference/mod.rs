@@ -13,6 +13,7 @@ pub mod barrier;
 mod cta;
 mod fault;
 mod global;
+mod matrix;
 mod observer;
 pub mod testing;
 #[cfg(test)]

@@ -15,14 +15,10 @@ const REFUSED: &[&str] = &[
     "getctarank",
     "griddepcontrol",
     "istypep",
-    "ldmatrix",
     "mapa",
     "mbarrier",
-    "mma",
-    "movmatrix",
     "multimem",
     "setmaxnreg",
-    "stmatrix",
     "suld",
     "suq",
     "sured",
@@ -110,6 +106,10 @@ pub(super) fn instruction<'a>(
         "activemask" => b.activemask(i, m),
         "redux" => b.redux(i, m),
         "elect" => b.elect(i, m),
+        "mma" => b.mma(i, m),
+        "ldmatrix" => b.matrix_access(i, m, true),
+        "stmatrix" => b.matrix_access(i, m, false),
+        "movmatrix" => b.move_matrix(i, m),
         "brx" => b.brx(i, m),
         "call" => b.call(i, m, failures),
         "ret" => b.ret(i, m),
@@ -130,11 +130,16 @@ pub(super) fn instruction<'a>(
 impl Builder<'_> {
     /// The refusal of an instruction by its full name.
     pub(super) fn unsupported(&self, i: &Instruction, what: &str) -> Fail {
+        Diagnostic::unsupported(i.place, what).found(self.name_of(i))
+    }
+
+    /// Opcode and modifiers of an instruction, for messages.
+    pub(super) fn name_of(&self, i: &Instruction) -> String {
         let mut name = self.text(i.opcode).to_string();
         for modifier in &i.modifiers {
             name.push('.');
             name.push_str(self.text(modifier.name));
         }
-        Diagnostic::unsupported(i.place, what).found(format!("`{name}`"))
+        format!("`{name}`")
     }
 }

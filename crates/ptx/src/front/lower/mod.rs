@@ -19,6 +19,7 @@ mod flow;
 mod function;
 mod graph;
 mod initialiser;
+mod matrix;
 mod memory;
 mod moves;
 mod operand;
