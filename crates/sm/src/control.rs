@@ -65,6 +65,11 @@ impl Sm {
                 self.lsu.fence(warp as u8, scope, now);
                 self.warps.at_fence |= 1 << warp;
             }
+            Op::CopyWait { pending } => {
+                simt.advance();
+                self.lsu.wait_for_copies(warp as u8, pending);
+                self.warps.at_copies = self.lsu.waiting_copies();
+            }
             Op::Print { format, from } => {
                 simt.advance();
                 self.print(launch, warp, instruction, lanes, (format, from));

@@ -20,6 +20,8 @@ pub enum Stall {
     Barrier,
     /// At a fence.
     Fence,
+    /// Waiting for groups of asynchronous copies.
+    Copies,
     /// The next instruction is not here yet.
     Fetch,
     /// In `nanosleep`.
@@ -55,6 +57,8 @@ strata_engine::statistics! {
         stall_barrier: "slots",
         /// Chances lost: fences.
         stall_fence: "slots",
+        /// Chances lost: asynchronous copies were awaited.
+        stall_copies: "slots",
         /// Chances lost: instructions were awaited.
         stall_fetch: "slots",
         /// Chances lost: warps slept.
@@ -179,6 +183,7 @@ impl SmStatistics {
             Stall::Control => &mut self.stall_control,
             Stall::Barrier => &mut self.stall_barrier,
             Stall::Fence => &mut self.stall_fence,
+            Stall::Copies => &mut self.stall_copies,
             Stall::Fetch => &mut self.stall_fetch,
             Stall::Sleep => &mut self.stall_sleep,
             Stall::Drained => &mut self.stall_drained,
@@ -249,6 +254,7 @@ impl SmStatistics {
             + self.stall_control
             + self.stall_barrier
             + self.stall_fence
+            + self.stall_copies
             + self.stall_fetch
             + self.stall_sleep
             + self.stall_drained

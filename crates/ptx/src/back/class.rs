@@ -95,6 +95,10 @@ pub fn of(op: &Op) -> Class {
         | Op::Store(_)
         | Op::LoadMatrix(_)
         | Op::StoreMatrix(_)
+        | Op::CopyAsync(_)
+        | Op::CopyCommit
+        | Op::CopyArrive { .. }
+        | Op::Mbarrier(_)
         | Op::Atomic { .. }
         | Op::Reduce { .. }
         | Op::Prefetch(_) => Class::Memory,
@@ -115,6 +119,7 @@ pub fn of(op: &Op) -> Class {
         | Op::AssertFail { .. }
         | Op::Barrier(_)
         | Op::WarpSync
+        | Op::CopyWait { .. }
         | Op::Fence { .. } => Class::Control,
     }
 }

@@ -50,6 +50,11 @@ fn is_wall(inst: &VInst) -> bool {
         | Op::Barrier(_)
         | Op::WarpSync
         | Op::Fence { .. }
+        | Op::CopyAsync(_)
+        | Op::CopyCommit
+        | Op::CopyWait { .. }
+        | Op::CopyArrive { .. }
+        | Op::Mbarrier(_)
         | Op::Activemask
         | Op::Print { .. }
         | Op::Nanosleep => true,

@@ -179,6 +179,11 @@ fn has_effect(inst: &VInst) -> bool {
         Op::Store(_)
         | Op::LoadMatrix(_)
         | Op::StoreMatrix(_)
+        | Op::CopyAsync(_)
+        | Op::CopyCommit
+        | Op::CopyWait { .. }
+        | Op::CopyArrive { .. }
+        | Op::Mbarrier(_)
         | Op::Atomic { .. }
         | Op::Reduce { .. }
         | Op::Prefetch(_)

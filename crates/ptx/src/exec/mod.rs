@@ -13,6 +13,7 @@ mod half_float;
 mod integer;
 mod lanewise;
 pub mod matrix;
+pub mod mbarrier;
 pub mod memory;
 mod moves;
 mod narrow_float;
@@ -112,6 +113,11 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         | Op::Reduce { .. }
         | Op::LoadMatrix(_)
         | Op::StoreMatrix(_)
+        | Op::CopyAsync(_)
+        | Op::CopyArrive { .. }
+        | Op::CopyCommit
+        | Op::CopyWait { .. }
+        | Op::Mbarrier(_)
         | Op::Branch { .. }
         | Op::BranchIndexed { .. }
         | Op::Call { .. }

@@ -1,11 +1,13 @@
 //! The instruction set as the machine sees it.
 
+mod asynchronous;
 mod instruction;
 mod matrix;
 mod op;
 mod types;
 mod video;
 
+pub use asynchronous::*;
 pub use instruction::*;
 pub use matrix::*;
 pub use op::*;

@@ -63,7 +63,7 @@ impl Indices<'_> {
 }
 
 impl<'a> Part<'a> {
-    fn new(
+    pub(super) fn new(
         space: Space,
         lanes: LaneMask,
         addresses: &'a [u64; WARP_LANES],

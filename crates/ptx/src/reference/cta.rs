@@ -1,6 +1,7 @@
 //! A resident CTA: its warps, memories and barriers, and the execution of one warp for a while.
 
 use super::access::{self, Memories};
+use super::asynchronous;
 use super::barrier::{Arrival, Barriers, Release};
 use super::fault::{FaultKind, Place, WarpPlace};
 use super::global::GlobalMemory;
@@ -166,7 +167,10 @@ impl Cta {
                 | Op::Atomic { .. }
                 | Op::Reduce { .. }
                 | Op::LoadMatrix(_)
-                | Op::StoreMatrix(_) => {
+                | Op::StoreMatrix(_)
+                | Op::CopyAsync(_)
+                | Op::CopyArrive { .. }
+                | Op::Mbarrier(_) => {
                     let local = per_warp(&self.local, WARP_LANES * kernel.local_bytes as usize, number);
                     let mut memories = Memories {
                         global: world.global,
@@ -202,6 +206,16 @@ impl Cta {
                         }
                         Op::StoreMatrix(access) => {
                             matrix::store(instruction, &operands, *access, lanes, &mut memories)
+                        }
+                        Op::CopyAsync(copy) => {
+                            asynchronous::copy(instruction, &operands, *copy, lanes, &mut memories)
+                        }
+                        Op::CopyArrive { space, counted } => {
+                            let form = (*space, *counted);
+                            asynchronous::arrive(instruction, &operands, form, lanes, &mut memories)
+                        }
+                        Op::Mbarrier(barrier) => {
+                            asynchronous::barrier(instruction, &mut operands, *barrier, lanes, &mut memories)
                         }
                         other => unreachable!("{other:?} is no memory operation"),
                     };
@@ -253,7 +267,12 @@ impl Cta {
                     }
                     warp.stack.advance();
                 }
-                Op::Exit | Op::Trap | Op::AssertFail { .. } | Op::Barrier(_) => warp.stack.advance(),
+                Op::Exit
+                | Op::Trap
+                | Op::AssertFail { .. }
+                | Op::Barrier(_)
+                | Op::CopyCommit
+                | Op::CopyWait { .. } => warp.stack.advance(),
                 _ => {
                     warp.context.clock = world.counts.warp_instructions;
                     warp.context.nanoseconds = world.counts.warp_instructions;

@@ -9,6 +9,7 @@
 //! together, make progress.
 
 mod access;
+mod asynchronous;
 pub mod barrier;
 mod cta;
 mod fault;

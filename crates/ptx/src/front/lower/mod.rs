@@ -5,6 +5,7 @@
 
 mod address;
 mod arithmetic;
+mod asynchronous;
 mod atomic;
 mod barrier;
 mod bits;
