@@ -27,7 +27,6 @@ const REFUSED: &[&str] = &[
     "tld4",
     "txq",
     "wgmma",
-    "wmma",
 ];
 
 /// Lowers one instruction.
@@ -52,6 +51,7 @@ pub(super) fn instruction<'a>(
         "bra" => b.bra(i, m),
         "setp" => b.setp(i, m),
         "selp" => b.selp(i, m),
+        "cvt" if m.contains("pack") => b.cvt_pack(i, m),
         "cvt" => b.cvt(i, m),
         "cvta" => b.cvta(i, m),
         "and" => b.logic(i, m, Logic::And),
@@ -105,6 +105,7 @@ pub(super) fn instruction<'a>(
         "redux" => b.redux(i, m),
         "elect" => b.elect(i, m),
         "mma" => b.mma(i, m),
+        "wmma" => b.wmma(i, m),
         "cp" => b.cp(i, m),
         "mbarrier" => b.mbarrier(i, m),
         "ldmatrix" => b.matrix_access(i, m, true),

@@ -24,14 +24,17 @@ mod matrix;
 mod memory;
 mod moves;
 mod operand;
+mod pack;
 mod params;
 mod print;
 mod scope;
 mod special;
 mod stack;
 mod variables;
+mod vector_atomic;
 mod video;
 mod warp;
+mod wmma;
 
 use super::diagnostic::{Diagnostic, Diagnostics, Place};
 use super::{ast, heap};
