@@ -18,6 +18,8 @@ mod matrix;
 mod observer;
 pub mod testing;
 #[cfg(test)]
+mod tensor_tests;
+#[cfg(test)]
 mod tests;
 mod variables;
 mod warp;
