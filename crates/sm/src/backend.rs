@@ -37,7 +37,7 @@ impl Sm {
         while let Some(index) = self.collectors.oldest_ready(Target::Control) {
             self.resolve(launch, index, now);
         }
-        for kind in [UnitKind::Sp, UnitKind::Int, UnitKind::Dp, UnitKind::Sfu] {
+        for kind in UnitKind::COMPUTING {
             while let Some(index) = self.collectors.oldest_ready(Target::Unit(kind))
                 && let Some(unit) = self.units.available(kind, now)
             {

@@ -76,16 +76,27 @@ pub enum UnitKind {
     Int,
     Dp,
     Sfu,
+    /// Matrix products.
+    Tensor,
     /// The load/store unit.
     Ldst,
 }
 
 impl UnitKind {
     /// Number of kinds.
-    pub const COUNT: usize = 5;
+    pub const COUNT: usize = 6;
     /// All kinds in order.
-    pub const ALL: [UnitKind; UnitKind::COUNT] =
-        [UnitKind::Sp, UnitKind::Int, UnitKind::Dp, UnitKind::Sfu, UnitKind::Ldst];
+    pub const ALL: [UnitKind; UnitKind::COUNT] = [
+        UnitKind::Sp,
+        UnitKind::Int,
+        UnitKind::Dp,
+        UnitKind::Sfu,
+        UnitKind::Tensor,
+        UnitKind::Ldst,
+    ];
+    /// The kinds that compute.
+    pub const COMPUTING: [UnitKind; UnitKind::COUNT - 1] =
+        [UnitKind::Sp, UnitKind::Int, UnitKind::Dp, UnitKind::Sfu, UnitKind::Tensor];
 }
 
 /// Operand collectors that serve certain kinds of units.
@@ -107,6 +118,7 @@ pub struct UnitCounts {
     pub int: Cited<u32>,
     pub dp: Cited<u32>,
     pub sfu: Cited<u32>,
+    pub tensor: Cited<u32>,
 }
 
 impl UnitCounts {
@@ -117,6 +129,7 @@ impl UnitCounts {
             UnitKind::Int => *self.int,
             UnitKind::Dp => *self.dp,
             UnitKind::Sfu => *self.sfu,
+            UnitKind::Tensor => *self.tensor,
             UnitKind::Ldst => 1,
         }
     }
@@ -172,6 +185,13 @@ timings! {
     sfu: Sfu,
     convert: Convert,
     warp: Warp,
+    matrix_half: MatrixHalf,
+    matrix_half_deep: MatrixHalfDeep,
+    matrix_tf32: MatrixTf32,
+    matrix_tf32_deep: MatrixTf32Deep,
+    matrix_int: MatrixInt,
+    matrix_int_deep: MatrixIntDeep,
+    matrix_f64: MatrixF64,
 }
 
 impl SmConfig {

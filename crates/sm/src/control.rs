@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_ptx::exec::print::Argument;
 use strata_ptx::exec::{WarpContext, predicate_source};
-use strata_ptx::isa::{Barrier, Instruction, MAX_SRC, Op, Pc, Src};
+use strata_ptx::isa::{Barrier, Instruction, MAX_PRINTED, Op, Pc, Src};
 use strata_ptx::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 
 use crate::barriers::{Arrival, BARRIERS_PER_CTA, Release};
@@ -64,6 +64,11 @@ impl Sm {
                 simt.advance();
                 self.lsu.fence(warp as u8, scope, now);
                 self.warps.at_fence |= 1 << warp;
+            }
+            Op::CopyWait { pending } => {
+                simt.advance();
+                self.lsu.wait_for_copies(warp as u8, pending);
+                self.warps.at_copies = self.lsu.waiting_copies();
             }
             Op::Print { format, from } => {
                 simt.advance();
@@ -218,7 +223,7 @@ impl Sm {
         for lane in lanes_of(lanes) {
             let arguments = types
                 .iter()
-                .take(MAX_SRC)
+                .take(MAX_PRINTED)
                 .enumerate()
                 .map(|(slot, ty)| {
                     let word = |half| {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use strata_engine::{Cycle, Wheel};
 use strata_ptx::exec::Operands;
 use strata_ptx::isa::{Class, Dst, Instruction, Op, Pc, PredReg, Reg, Src};
-use strata_ptx::lanes::{LaneMask, Row};
+use strata_ptx::lanes::{LaneMask, Row, WARP_LANES};
 
 use crate::collector::PREDICATES;
 use crate::config::{SmConfig, UnitKind};
@@ -257,14 +257,23 @@ impl Units {
         if !finished.rows.is_empty() {
             let elements = match instruction.op {
                 Op::Load(mode) => mode.vector as usize,
+                Op::LoadMatrix(access) => access.count as usize,
                 _ => 1,
             };
             let width = finished.rows.len() / elements;
             for (destination, rows) in instruction.dst.iter().zip(finished.rows.chunks(width)) {
-                // An element may go to the bit bucket.
-                let Dst::Reg(register) = destination else { continue };
-                for (half, row) in rows.iter().enumerate() {
-                    outcome.push(Reg(register.0 + half as u8), finished.lanes, row);
+                match *destination {
+                    Dst::Reg(register) => {
+                        for (half, row) in rows.iter().enumerate() {
+                            outcome.push(Reg(register.0 + half as u8), finished.lanes, row);
+                        }
+                    }
+                    Dst::Pred(register) => {
+                        let holds = (0..WARP_LANES).fold(0, |mask, lane| mask | (rows[0].0[lane] & 1) << lane);
+                        outcome.push_predicate(register, finished.lanes, holds);
+                    }
+                    // An element may go to the bit bucket.
+                    Dst::None => {}
                 }
             }
         }

@@ -37,6 +37,8 @@ impl Sm {
                 }
             } else if is(self.warps.at_fence) {
                 format!("at a fence: {:?}", self.lsu.fence_state(warp as u8))
+            } else if is(self.warps.at_copies) {
+                "waits for its asynchronous copies".to_owned()
             } else if is(self.warps.asleep) {
                 format!("asleep until cycle {}", self.warps.wake[warp])
             } else if is(self.warps.resolving) {

@@ -27,6 +27,7 @@ pub fn is_control(op: &Op) -> bool {
             | Op::Barrier(_)
             | Op::WarpSync
             | Op::Fence { .. }
+            | Op::CopyWait { .. }
             | Op::Print { .. }
             | Op::Nanosleep
     )
@@ -53,6 +54,7 @@ struct Inputs {
     exited: u64,
     at_barrier: u64,
     at_fence: u64,
+    at_copies: u64,
     asleep: u64,
     resolving: u64,
     blocked: u64,
@@ -149,6 +151,7 @@ impl Sm {
             exited: warps.exited,
             at_barrier: warps.at_barrier,
             at_fence: warps.at_fence,
+            at_copies: warps.at_copies,
             asleep: warps.asleep,
             resolving: warps.resolving,
             blocked: warps.blocked,
@@ -190,7 +193,7 @@ impl Sm {
         let by_memory = warps.blocked & warps.blocked_by_memory & self.fetch.have();
         View {
             ready: self.issuable() & share,
-            waiting: (by_memory | warps.at_barrier | warps.at_fence | warps.asleep) & share,
+            waiting: (by_memory | warps.at_barrier | warps.at_fence | warps.at_copies | warps.asleep) & share,
         }
     }
 
@@ -220,7 +223,7 @@ impl Sm {
             let mut hazard = self.scoreboard.check(warp, instruction);
             let op = &instruction.op;
             // What waits for earlier memory instructions must know that the load/store unit has them all.
-            let ordered = matches!(op, Op::Barrier(_) | Op::Fence { .. } | Op::Exit);
+            let ordered = matches!(op, Op::Barrier(_) | Op::Fence { .. } | Op::CopyWait { .. } | Op::Exit);
             if ordered && self.collecting_memory[warp] > 0 && hazard == Hazard::None {
                 hazard = Hazard::Execution;
             }
@@ -321,6 +324,7 @@ impl Sm {
             (warps.resolving & resident, Stall::Control),
             (warps.at_barrier & resident, Stall::Barrier),
             (warps.at_fence & resident & !warps.exited, Stall::Fence),
+            (warps.at_copies & resident & !warps.exited, Stall::Copies),
             (free & !have, Stall::Fetch),
             (warps.asleep & resident, Stall::Sleep),
         ];

@@ -262,6 +262,7 @@ impl Sm {
         self.l1d.tick(now);
         self.lsu.tick(&mut *self.l1d, &mut Port(&mut *self.constants), now);
         self.warps.at_fence = self.lsu.waiting_fence();
+        self.warps.at_copies = self.lsu.waiting_copies();
         while self.units.has_place()
             && let Some(finished) = self.lsu.finished(now)
         {

@@ -20,6 +20,8 @@ pub enum Stall {
     Barrier,
     /// At a fence.
     Fence,
+    /// Waiting for groups of asynchronous copies.
+    Copies,
     /// The next instruction is not here yet.
     Fetch,
     /// In `nanosleep`.
@@ -55,6 +57,8 @@ strata_engine::statistics! {
         stall_barrier: "slots",
         /// Chances lost: fences.
         stall_fence: "slots",
+        /// Chances lost: asynchronous copies were awaited.
+        stall_copies: "slots",
         /// Chances lost: instructions were awaited.
         stall_fetch: "slots",
         /// Chances lost: warps slept.
@@ -105,6 +109,8 @@ strata_engine::statistics! {
         issued_convert: "instructions",
         /// Votes, shuffles, matches, reductions.
         issued_warp: "instructions",
+        /// Matrix products.
+        issued_matrix: "instructions",
         /// Loads, stores and atomics.
         issued_memory: "instructions",
         /// Branches, exits, barriers, fences.
@@ -131,6 +137,16 @@ strata_engine::statistics! {
         lanes_convert: "lanes" [energy],
         /// Lanes that executed votes, shuffles, matches, reductions.
         lanes_warp: "lanes" [energy],
+        /// Lanes that executed matrix products.
+        lanes_matrix: "lanes",
+        /// Multiply-adds of matrix products of f16, bf16 and 8-bit floating-point numbers.
+        products_half: "products" [energy],
+        /// Multiply-adds of matrix products of tf32.
+        products_tf32: "products" [energy],
+        /// Multiply-adds of matrix products of integers and bits, counted as of 8 bits.
+        products_int: "products" [energy],
+        /// Multiply-adds of matrix products of f64.
+        products_f64: "products" [energy],
         /// Lanes that executed loads, stores and atomics.
         lanes_memory: "lanes" [energy],
         /// Lanes that executed branches, exits, barriers, fences.
@@ -167,6 +183,7 @@ impl SmStatistics {
             Stall::Control => &mut self.stall_control,
             Stall::Barrier => &mut self.stall_barrier,
             Stall::Fence => &mut self.stall_fence,
+            Stall::Copies => &mut self.stall_copies,
             Stall::Fetch => &mut self.stall_fetch,
             Stall::Sleep => &mut self.stall_sleep,
             Stall::Drained => &mut self.stall_drained,
@@ -197,11 +214,36 @@ impl SmStatistics {
             Class::Sfu => (&mut self.issued_sfu, &mut self.lanes_sfu),
             Class::Convert => (&mut self.issued_convert, &mut self.lanes_convert),
             Class::Warp => (&mut self.issued_warp, &mut self.lanes_warp),
+            Class::MatrixHalf
+            | Class::MatrixHalfDeep
+            | Class::MatrixTf32
+            | Class::MatrixTf32Deep
+            | Class::MatrixInt
+            | Class::MatrixIntDeep
+            | Class::MatrixF64 => {
+                self.count_products(class);
+                (&mut self.issued_matrix, &mut self.lanes_matrix)
+            }
             Class::Memory => (&mut self.issued_memory, &mut self.lanes_memory),
             Class::Control => (&mut self.issued_control, &mut self.lanes_control),
         };
         *issued += 1;
         *executed += u64::from(lanes);
+    }
+
+    /// Counts the multiply-adds of a matrix product as the full shape of its class has them: 16 by 8, f64 8 by 8.
+    fn count_products(&mut self, class: Class) {
+        let (counter, products) = match class {
+            Class::MatrixHalf => (&mut self.products_half, 16 * 8 * 8),
+            Class::MatrixHalfDeep => (&mut self.products_half, 16 * 8 * 16),
+            Class::MatrixTf32 => (&mut self.products_tf32, 16 * 8 * 4),
+            Class::MatrixTf32Deep => (&mut self.products_tf32, 16 * 8 * 8),
+            Class::MatrixInt => (&mut self.products_int, 16 * 8 * 16),
+            Class::MatrixIntDeep => (&mut self.products_int, 16 * 8 * 32),
+            Class::MatrixF64 => (&mut self.products_f64, 8 * 8 * 4),
+            other => unreachable!("{other:?} multiplies no matrices"),
+        };
+        *counter += products;
     }
 
     fn stalls(&self) -> u64 {
@@ -212,6 +254,7 @@ impl SmStatistics {
             + self.stall_control
             + self.stall_barrier
             + self.stall_fence
+            + self.stall_copies
             + self.stall_fetch
             + self.stall_sleep
             + self.stall_drained
@@ -237,6 +280,7 @@ impl SmStatistics {
             + self.issued_sfu
             + self.issued_convert
             + self.issued_warp
+            + self.issued_matrix
             + self.issued_memory
             + self.issued_control
     }
@@ -252,6 +296,7 @@ impl SmStatistics {
             + self.lanes_sfu
             + self.lanes_convert
             + self.lanes_warp
+            + self.lanes_matrix
             + self.lanes_memory
             + self.lanes_control
     }

@@ -51,6 +51,8 @@ pub struct Warps {
     pub at_barrier: u64,
     /// At a fence.
     pub at_fence: u64,
+    /// Waiting for asynchronous copies.
+    pub at_copies: u64,
     /// In `nanosleep`.
     pub asleep: u64,
     /// Control flow waits for registers.
@@ -77,6 +79,7 @@ impl Warps {
             dirty: 0,
             at_barrier: 0,
             at_fence: 0,
+            at_copies: 0,
             asleep: 0,
             resolving: 0,
             barrier_results_due: 0,
@@ -99,7 +102,7 @@ impl Warps {
     /// Warps that may not issue whatever their next instruction is.
     #[inline]
     pub fn held(&self) -> u64 {
-        self.at_barrier | self.at_fence | self.asleep | self.resolving | self.exited
+        self.at_barrier | self.at_fence | self.at_copies | self.asleep | self.resolving | self.exited
     }
 
     /// Registers of these warps were released: those that wait for one are looked at again. A warp that waits

@@ -93,7 +93,9 @@ impl Backend for Functional {
 
 fn failed(fault: &Fault) -> DeviceError {
     let failure = match fault.kind {
-        FaultKind::OutOfBounds { .. } | FaultKind::ReadOnly { .. } => Failure::Address,
+        FaultKind::OutOfBounds { .. } | FaultKind::NotShared { .. } | FaultKind::ReadOnly { .. } => {
+            Failure::Address
+        }
         FaultKind::Misaligned { .. } => Failure::Misaligned,
         FaultKind::Trap => Failure::Trap,
         FaultKind::Assertion { .. } => Failure::Assertion,

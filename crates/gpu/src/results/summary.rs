@@ -11,6 +11,7 @@ const STALLS: &[(&str, &str)] = &[
     ("stall_control", "waiting for branch operands"),
     ("stall_barrier", "at barriers"),
     ("stall_fence", "at fences"),
+    ("stall_copies", "waiting for asynchronous copies"),
     ("stall_fetch", "waiting for instructions"),
     ("stall_lsu_full", "load/store unit full"),
     ("stall_collector_full", "operand collectors full"),

@@ -3,7 +3,9 @@
 //! Arithmetic of 16-bit floating-point numbers has the classes of f32, one or two to a register: the packed forms do
 //! twice the work of an instruction, as on the hardware, where the same pipes do both (docs/machines.md).
 
-use crate::isa::{BitUnary, Class, FloatOp, FloatUnary, IntOp, Op, ScalarVideo, SimdVideo, Ty, VideoOp};
+use crate::isa::{
+    BitUnary, Class, Element, FloatOp, FloatUnary, IntOp, Mma, Op, ScalarVideo, SimdVideo, Ty, VideoOp,
+};
 
 /// Which unit and latency an operation has.
 pub fn of(op: &Op) -> Class {
@@ -89,12 +91,24 @@ pub fn of(op: &Op) -> Class {
         Op::Fma(Ty::F64, _) => Class::F64Fma,
         Op::Fma(..) => Class::F32Fma,
         Op::Cvt { .. } => Class::Convert,
-        Op::Load(_) | Op::Store(_) | Op::Atomic { .. } | Op::Reduce { .. } | Op::Prefetch(_) => Class::Memory,
+        Op::Load(_)
+        | Op::Store(_)
+        | Op::LoadMatrix(_)
+        | Op::StoreMatrix(_)
+        | Op::CopyAsync(_)
+        | Op::CopyCommit
+        | Op::CopyArrive { .. }
+        | Op::Mbarrier(_)
+        | Op::Atomic { .. }
+        | Op::Reduce { .. }
+        | Op::Prefetch(_) => Class::Memory,
+        Op::Mma(mma) => of_product(&mma),
         Op::Shfl(_)
         | Op::Vote(_)
         | Op::Match { .. }
         | Op::Redux { .. }
         | Op::ReduxFloat { .. }
+        | Op::TransposeMatrix
         | Op::Elect => Class::Warp,
         Op::Branch { .. }
         | Op::BranchIndexed { .. }
@@ -105,6 +119,24 @@ pub fn of(op: &Op) -> Class {
         | Op::AssertFail { .. }
         | Op::Barrier(_)
         | Op::WarpSync
+        | Op::CopyWait { .. }
         | Op::Fence { .. } => Class::Control,
     }
+}
+
+/// The class of a matrix product: by type and by the bits that A has in a row. A product of 8 rows has the class of
+/// its kind with 16.
+fn of_product(mma: &Mma) -> Class {
+    let is_deep = u32::from(mma.depth) * mma.a.bits() > 128;
+    let (shallow, deep) = match mma.a {
+        Element::F16 | Element::Bf16 | Element::E4m3 | Element::E5m2 => {
+            (Class::MatrixHalf, Class::MatrixHalfDeep)
+        }
+        Element::Tf32 => (Class::MatrixTf32, Class::MatrixTf32Deep),
+        Element::S8 | Element::U8 | Element::S4 | Element::U4 | Element::B1 => {
+            (Class::MatrixInt, Class::MatrixIntDeep)
+        }
+        Element::F64 => (Class::MatrixF64, Class::MatrixF64),
+    };
+    if is_deep { deep } else { shallow }
 }

@@ -92,6 +92,10 @@ fn address_of(inst: &VInst) -> Option<(VReg, Space)> {
     let space = match inst.op {
         Op::Load(mode) | Op::Store(mode) | Op::Atomic { mode, .. } | Op::Reduce { mode, .. } => mode.space,
         Op::Prefetch(space) => space,
+        Op::LoadMatrix(access) | Op::StoreMatrix(access) => access.space,
+        Op::CopyAsync(_) => Space::Global,
+        Op::CopyArrive { space, .. } => space,
+        Op::Mbarrier(barrier) => barrier.space,
         _ => return None,
     };
     match inst.src.first() {

@@ -50,6 +50,11 @@ fn is_wall(inst: &VInst) -> bool {
         | Op::Barrier(_)
         | Op::WarpSync
         | Op::Fence { .. }
+        | Op::CopyAsync(_)
+        | Op::CopyCommit
+        | Op::CopyWait { .. }
+        | Op::CopyArrive { .. }
+        | Op::Mbarrier(_)
         | Op::Activemask
         | Op::Print { .. }
         | Op::Nanosleep => true,
@@ -70,10 +75,21 @@ fn access(inst: &VInst) -> Option<Access> {
     match inst.op {
         Op::Load(mode) => Some(Access { mode, writes: false, is_atomic: false }),
         Op::Store(mode) => Some(Access { mode, writes: true, is_atomic: false }),
+        Op::LoadMatrix(access) => Some(Access { mode: access.mode(), writes: false, is_atomic: false }),
+        Op::StoreMatrix(access) => Some(Access { mode: access.mode(), writes: true, is_atomic: false }),
         Op::Atomic { mode, .. } | Op::Reduce { mode, .. } => {
             Some(Access { mode, writes: true, is_atomic: true })
         }
         _ => None,
+    }
+}
+
+/// What is to start early.
+fn is_load(inst: &VInst) -> bool {
+    match inst.op {
+        Op::Load(mode) => mode.space != Space::Param,
+        Op::LoadMatrix(_) => true,
+        _ => false,
     }
 }
 
@@ -173,7 +189,7 @@ fn dependences(code: &[VInst], body: &Body, scratch: &mut Scratch) -> Dependence
     let mut successors: Vec<Vec<(u32, u32)>> = vec![Vec::new(); code.len()];
     let mut waits_for = vec![0; code.len()];
     let mut feeds_load: Vec<bool> =
-        code.iter().map(|inst| matches!(inst.op, Op::Load(mode) if mode.space != Space::Param)).collect();
+        code.iter().map(is_load).collect();
     let rows = |inst: &VInst| definitions(inst).map(|reg| body.ty(reg).rows()).sum();
     let rows = code.iter().zip(&feeds_load).map(|(inst, load)| if *load { rows(inst) } else { 0 }).collect();
     let mut makers: Vec<Vec<u32>> = vec![Vec::new(); code.len()];
@@ -185,7 +201,7 @@ fn dependences(code: &[VInst], body: &Body, scratch: &mut Scratch) -> Dependence
             waits_for[at] += 1;
         };
         let latency = |from: u32| match code[from as usize].op {
-            Op::Load(_) | Op::Atomic { .. } => LOAD_LATENCY,
+            Op::Load(_) | Op::LoadMatrix(_) | Op::Atomic { .. } => LOAD_LATENCY,
             _ => LATENCY,
         };
         for reg in uses(inst) {

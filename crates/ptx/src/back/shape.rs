@@ -2,7 +2,7 @@
 
 use super::body::Body;
 use crate::ir::{VInst, VSrc};
-use crate::isa::{BitUnary, Op, Part, ScalarVideo, SecondStep, Space, Ty, Vote};
+use crate::isa::{BitUnary, CopySource, MbarrierOp, Op, Part, ScalarVideo, SecondStep, Space, Ty, Vote};
 
 /// What an operand occupies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,6 +111,12 @@ pub fn destination(op: &Op, slot: usize) -> Width {
             pick(&[Predicate], slot)
         }
         Op::Setp { .. } => pick(&[Predicate, Predicate], slot),
+        Op::Mma(mma) if slot < mma.c_registers(mma.d) => Width::Rows(mma.register_rows()),
+        Op::LoadMatrix(access) if slot < access.count as usize => ROW,
+        Op::Mma(_) | Op::LoadMatrix(_) | Op::StoreMatrix(_) => Width::Nothing,
+        Op::TransposeMatrix => pick(&[ROW], slot),
+        Op::Mbarrier(barrier) if barrier.op.is_test() => pick(&[Predicate], slot),
+        Op::Mbarrier(barrier) if barrier.op.returns_state() => pick(&[Width::Rows(2)], slot),
         Op::Load(mode) if slot < mode.vector as usize => Width::of(mode.ty),
         Op::Atomic { mode, .. } => pick(&[Width::of(mode.ty)], slot),
         Op::Cvta { .. } => pick(&[Width::Rows(2)], slot),
@@ -127,6 +133,11 @@ pub fn destination(op: &Op, slot: usize) -> Width {
         | Op::Store(_)
         | Op::Reduce { .. }
         | Op::Prefetch(_)
+        | Op::CopyAsync(_)
+        | Op::CopyCommit
+        | Op::CopyWait { .. }
+        | Op::CopyArrive { .. }
+        | Op::Mbarrier(_)
         | Op::Branch { .. }
         | Op::BranchIndexed { .. }
         | Op::Call { .. }
@@ -194,6 +205,25 @@ pub fn source(body: &Body, inst: &VInst, slot: usize) -> Width {
         Op::PredMov | Op::PredNot => pick(&[Predicate], slot),
         Op::Load(mode) => pick(&[address(mode.space)], slot),
         Op::Prefetch(space) => pick(&[address(space)], slot),
+        Op::Mma(mma) if slot < mma.sources() => Width::Rows(mma.register_rows()),
+        Op::Mma(_) => Width::Nothing,
+        Op::CopyAsync(copy) => match copy.source {
+            CopySource::Whole => pick(&[Rows(2), ROW], slot),
+            CopySource::Sized => pick(&[Rows(2), ROW, ROW], slot),
+            CopySource::Unless => pick(&[Rows(2), ROW, Predicate], slot),
+        },
+        Op::CopyArrive { space, .. } => pick(&[address(space)], slot),
+        Op::Mbarrier(barrier) => {
+            let operand = if barrier.op == MbarrierOp::TestState { Rows(2) } else { ROW };
+            pick(&[address(barrier.space), operand], slot)
+        }
+        Op::LoadMatrix(access) => pick(&[address(access.space)], slot),
+        Op::StoreMatrix(access) => match slot {
+            0 => address(access.space),
+            _ if slot <= access.count as usize => ROW,
+            _ => Width::Nothing,
+        },
+        Op::TransposeMatrix => pick(&[ROW], slot),
         Op::Store(mode) => match slot {
             0 => address(mode.space),
             _ if slot <= mode.vector as usize => Width::of(mode.ty),
@@ -230,6 +260,8 @@ pub fn source(body: &Body, inst: &VInst, slot: usize) -> Width {
         | Op::Branch { .. }
         | Op::Exit
         | Op::Trap
+        | Op::CopyCommit
+        | Op::CopyWait { .. }
         | Op::Fence { .. }
         | Op::Nop => Width::Nothing,
     }

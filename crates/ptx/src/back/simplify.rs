@@ -177,6 +177,13 @@ fn has_effect(inst: &VInst) -> bool {
         Op::Load(mode) => mode.space != Space::Param,
         Op::ReadSpecial(special) => !is_stable(special),
         Op::Store(_)
+        | Op::LoadMatrix(_)
+        | Op::StoreMatrix(_)
+        | Op::CopyAsync(_)
+        | Op::CopyCommit
+        | Op::CopyWait { .. }
+        | Op::CopyArrive { .. }
+        | Op::Mbarrier(_)
         | Op::Atomic { .. }
         | Op::Reduce { .. }
         | Op::Prefetch(_)

@@ -72,7 +72,7 @@ fn binary_f32(o: &mut impl Operands, lanes: LaneMask, mode: FloatMode, f: impl F
 
 /// The f64 result: the host's bits unless it is NaN.
 #[inline(always)]
-fn finish_f64<const N: usize>(result: f64, operands: [f64; N]) -> f64 {
+pub(super) fn finish_f64<const N: usize>(result: f64, operands: [f64; N]) -> f64 {
     if !result.is_nan() {
         return result;
     }

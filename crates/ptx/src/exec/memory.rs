@@ -1,8 +1,8 @@
 //! Addresses and data of memory instructions, as lanes present them.
 
-use super::Operands;
+use super::{Operands, predicate_source};
 use crate::ir::window;
-use crate::isa::{Instruction, Space, Ty};
+use crate::isa::{AsyncCopy, CopySource, Instruction, Space, Ty};
 use crate::lanes::{LaneMask, Row, WARP_LANES};
 
 /// The address of every lane (of inactive ones too), offset included.
@@ -195,4 +195,21 @@ pub fn scatter(operands: &mut impl Operands, ty: Ty, elements: usize, lanes: Lan
         let row = Row(image.words[word].0.map(|value| extend(ty, value >> shift)));
         operands.write(element, 0, lanes, &row);
     }
+}
+
+/// How many bytes of each lane's asynchronous copy come from its source.
+pub fn copy_sizes(instruction: &Instruction, operands: &impl Operands, copy: AsyncCopy) -> [u8; WARP_LANES] {
+    match copy.source {
+        CopySource::Whole => [copy.bytes; WARP_LANES],
+        CopySource::Sized => operands.source(2, 0).0.map(|size| size.min(copy.bytes.into()) as u8),
+        CopySource::Unless => {
+            let ignored = predicate_source(instruction, operands, 2);
+            std::array::from_fn(|lane| if ignored >> lane & 1 == 1 { 0 } else { copy.bytes })
+        }
+    }
+}
+
+/// The shared address to which each lane's asynchronous copy goes.
+pub fn copy_targets(operands: &impl Operands, copy: AsyncCopy) -> [u64; WARP_LANES] {
+    operands.source(1, 0).0.map(|low| u64::from(low.wrapping_add_signed(copy.shared_offset)))
 }

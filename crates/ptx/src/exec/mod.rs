@@ -12,6 +12,8 @@ mod float;
 mod half_float;
 mod integer;
 mod lanewise;
+pub mod matrix;
+pub mod mbarrier;
 pub mod memory;
 mod moves;
 mod narrow_float;
@@ -101,12 +103,21 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         Op::ReduxFloat { largest, nan, abs } => {
             warp::reduce_float((largest, nan, abs), instruction, o, lanes);
         }
+        Op::Mma(mma) => matrix::multiply(&mma, o, lanes),
+        Op::TransposeMatrix => matrix::transpose(o, lanes),
         Op::Elect => warp::elect(instruction, o, lanes),
         Op::Nop | Op::Nanosleep | Op::WarpSync | Op::Prefetch(_) | Op::Fence { .. } => {}
         Op::Load(_)
         | Op::Store(_)
         | Op::Atomic { .. }
         | Op::Reduce { .. }
+        | Op::LoadMatrix(_)
+        | Op::StoreMatrix(_)
+        | Op::CopyAsync(_)
+        | Op::CopyArrive { .. }
+        | Op::CopyCommit
+        | Op::CopyWait { .. }
+        | Op::Mbarrier(_)
         | Op::Branch { .. }
         | Op::BranchIndexed { .. }
         | Op::Call { .. }

@@ -9,10 +9,12 @@ pub type Pc = u32;
 /// "No instruction": the reconvergence point of a branch whose sides meet only at exit.
 pub const PC_NONE: Pc = u32::MAX;
 
-/// Most destinations of an instruction (a four-element load).
-pub const MAX_DST: usize = 4;
-/// Most sources of an instruction (address and four elements; bit-field insert; print arguments).
-pub const MAX_SRC: usize = 6;
+/// Most destinations of an instruction (a matrix product of quads).
+pub const MAX_DST: usize = 8;
+/// Most sources of an instruction (a matrix product of quads).
+pub const MAX_SRC: usize = 12;
+/// Most arguments that one print instruction hands over.
+pub const MAX_PRINTED: usize = 6;
 /// Most 32-bit rows that an instruction reads or writes.
 pub const MAX_ROWS: usize = 12;
 
@@ -170,6 +172,20 @@ pub enum Class {
     Convert,
     /// Votes, shuffles, matches.
     Warp,
+    /// Matrix products of f16, bf16 or 8-bit floating-point numbers, by what A has in a row: 128 bits (k 8 of f16).
+    MatrixHalf,
+    /// The same with rows of 256 bits (k 16 of f16).
+    MatrixHalfDeep,
+    /// Matrix products of tf32 with rows of 128 bits (k 4).
+    MatrixTf32,
+    /// The same with rows of 256 bits (k 8).
+    MatrixTf32Deep,
+    /// Matrix products of integers and bits with rows of 128 bits (k 16 of s8).
+    MatrixInt,
+    /// The same with rows of 256 bits (k 32 of s8).
+    MatrixIntDeep,
+    /// Matrix products of f64, 8 by 8 with k 4.
+    MatrixF64,
     /// Loads, stores and atomics of every space.
     Memory,
     /// Branches, exits, barriers, fences: handled at issue.

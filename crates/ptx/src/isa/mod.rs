@@ -1,11 +1,15 @@
 //! The instruction set as the machine sees it.
 
+mod asynchronous;
 mod instruction;
+mod matrix;
 mod op;
 mod types;
 mod video;
 
+pub use asynchronous::*;
 pub use instruction::*;
+pub use matrix::*;
 pub use op::*;
 pub use types::*;
 pub use video::*;

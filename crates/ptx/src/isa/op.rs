@@ -4,6 +4,8 @@
 //! from the variant; a value of 8 or 16 bits lives in the low bits of a 32-bit row, upper bits
 //! unspecified on read and zero- or sign-extended (by the instruction's type) on write.
 
+use super::asynchronous::{AsyncCopy, Mbarrier};
+use super::matrix::{MatrixAccess, Mma};
 use super::types::*;
 use super::video::{ScalarVideo, SimdVideo, VideoMad};
 
@@ -304,6 +306,25 @@ pub enum Op {
     Redux { op: AtomicOp, ty: Ty },
     /// dst0 = least or greatest f32 of src0 over the members src1, of magnitudes when `abs`.
     ReduxFloat { largest: bool, nan: bool, abs: bool },
+    /// dst.. = a matrix product of the whole warp, over the registers of A, B and C in src.
+    Mma(Mma),
+    /// dst.. = matrices in shared memory whose rows begin at src0 + offset of lanes 0 to 7, 8 to 15 ... (`ldmatrix`).
+    LoadMatrix(MatrixAccess),
+    /// The rows of matrices in shared memory = src1.. (`stmatrix`).
+    StoreMatrix(MatrixAccess),
+    /// dst0 = the 8 by 8 matrix of 16-bit elements in src0, transposed (`movmatrix`).
+    TransposeMatrix,
+    /// A copy from global to shared memory that the warp does not wait for.
+    CopyAsync(AsyncCopy),
+    /// The copies since the last of these become a group (`cp.async.commit_group`).
+    CopyCommit,
+    /// Waits until all but the last `pending` groups of copies are complete, or without it every copy.
+    CopyWait { pending: Option<u32> },
+    /// One arrival of each lane at the barrier at src0 + offset when its earlier copies are complete. `counted` says that
+    /// the barrier expects it; else it expects one more from now on (`cp.async.mbarrier.arrive`).
+    CopyArrive { space: Space, counted: bool },
+    /// An operation on a barrier in shared memory.
+    Mbarrier(Mbarrier),
     /// dst1 predicate = I am the elected lane; dst0 = its id (`elect.sync`).
     Elect,
     /// Hands the arguments of `format` (index into the program's formats) over from number `from` on, as many as

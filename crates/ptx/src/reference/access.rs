@@ -24,7 +24,7 @@ pub(super) struct Memories<'a> {
 
 impl Memories<'_> {
     #[inline(always)]
-    fn show(&mut self, kind: AccessKind, part: &Part<'_>) {
+    pub(super) fn show(&mut self, kind: AccessKind, part: &Part<'_>) {
         if let Some(observer) = &mut self.observer {
             let Part { space, lanes, addresses, bytes, .. } = *part;
             observer.access(&Access { kind, space, lanes, addresses, bytes });
@@ -36,10 +36,10 @@ impl Memories<'_> {
 pub(super) type LaneFault = (usize, FaultKind);
 
 /// The lanes of an access that reach one space, checked for alignment.
-struct Part<'a> {
-    space: Space,
-    lanes: LaneMask,
-    addresses: &'a [u64; WARP_LANES],
+pub(super) struct Part<'a> {
+    pub space: Space,
+    pub lanes: LaneMask,
+    pub addresses: &'a [u64; WARP_LANES],
     bytes: usize,
     first: u64,
     end: u64,
@@ -47,7 +47,7 @@ struct Part<'a> {
 
 /// Where each lane's bytes begin in a piece of memory.
 #[derive(Clone, Copy)]
-struct Indices<'a> {
+pub(super) struct Indices<'a> {
     addresses: &'a [u64; WARP_LANES],
     /// Address of the piece's first byte.
     base: u64,
@@ -57,13 +57,13 @@ struct Indices<'a> {
 
 impl Indices<'_> {
     #[inline(always)]
-    fn of(&self, lane: usize) -> usize {
+    pub(super) fn of(&self, lane: usize) -> usize {
         (self.addresses[lane].wrapping_sub(self.base) + lane as u64 * self.stride) as usize
     }
 }
 
 impl<'a> Part<'a> {
-    fn new(
+    pub(super) fn new(
         space: Space,
         lanes: LaneMask,
         addresses: &'a [u64; WARP_LANES],
@@ -98,7 +98,7 @@ impl<'a> Part<'a> {
     /// Runs `visit` on memory that holds every lane's bytes, with each lane's index into it: once for the
     /// whole part when one piece of memory holds all, else once a lane.
     #[inline(always)]
-    fn visit(
+    pub(super) fn visit(
         &self,
         memories: &mut Memories<'_>,
         mut visit: impl FnMut(&mut [u8], LaneMask, Indices<'_>),
@@ -159,7 +159,7 @@ impl<'a> Part<'a> {
 }
 
 /// Addresses of the lanes in the spaces that they reach, and which lanes reach which.
-struct Reach {
+pub(super) struct Reach {
     addresses: [u64; WARP_LANES],
     spaces: [(Space, LaneMask); 4],
     bytes: usize,
@@ -167,7 +167,12 @@ struct Reach {
 
 impl Reach {
     #[inline(always)]
-    fn new(instruction: &Instruction, operands: &impl Operands, mode: &MemoryMode, lanes: LaneMask) -> Self {
+    pub(super) fn new(
+        instruction: &Instruction,
+        operands: &impl Operands,
+        mode: &MemoryMode,
+        lanes: LaneMask,
+    ) -> Self {
         let mut addresses = addresses(instruction, operands, mode.space);
         let spaces = split_by_space(mode.space, &mut addresses, lanes);
         Reach { addresses, spaces, bytes: mode.ty.bytes() * usize::from(mode.vector.max(1)) }
@@ -175,7 +180,7 @@ impl Reach {
 
     /// Visits the part of every space that a lane reaches.
     #[inline(always)]
-    fn each(&self, mut visit: impl FnMut(Part<'_>) -> Result<(), LaneFault>) -> Result<(), LaneFault> {
+    pub(super) fn each(&self, mut visit: impl FnMut(Part<'_>) -> Result<(), LaneFault>) -> Result<(), LaneFault> {
         for (space, lanes) in self.spaces {
             if lanes != 0 {
                 visit(Part::new(space, lanes, &self.addresses, self.bytes)?)?;
@@ -186,7 +191,7 @@ impl Reach {
 }
 
 #[inline(always)]
-fn word(bytes: &[u8], at: usize) -> u32 {
+pub(super) fn word(bytes: &[u8], at: usize) -> u32 {
     u32::from_le_bytes(*bytes[at..].first_chunk().expect("the whole access is in bounds"))
 }
 

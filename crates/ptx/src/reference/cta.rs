@@ -1,15 +1,17 @@
 //! A resident CTA: its warps, memories and barriers, and the execution of one warp for a while.
 
 use super::access::{self, Memories};
+use super::asynchronous;
 use super::barrier::{Arrival, Barriers, Release};
 use super::fault::{FaultKind, Place, WarpPlace};
 use super::global::GlobalMemory;
+use super::matrix;
 use super::observer::Observer;
 use super::warp::{Warp, WarpOperands};
 use super::{Counts, Launch};
 use crate::exec::print::{self, Argument};
 use crate::exec::{Operands, WarpContext, execute, guarded, predicate_source, write_predicate};
-use crate::isa::{Barrier, Instruction, MAX_SRC, Op, Src};
+use crate::isa::{Barrier, Instruction, MAX_PRINTED, Op, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 use crate::simt::SimtStack;
 
@@ -160,7 +162,15 @@ impl Cta {
                 Op::Branch { .. } => {
                     warp.stack.branch(lanes, instruction.target, pc + 1, instruction.reconverge);
                 }
-                Op::Load(_) | Op::Store(_) | Op::Atomic { .. } | Op::Reduce { .. } => {
+                Op::Load(_)
+                | Op::Store(_)
+                | Op::Atomic { .. }
+                | Op::Reduce { .. }
+                | Op::LoadMatrix(_)
+                | Op::StoreMatrix(_)
+                | Op::CopyAsync(_)
+                | Op::CopyArrive { .. }
+                | Op::Mbarrier(_) => {
                     let local = per_warp(&self.local, WARP_LANES * kernel.local_bytes as usize, number);
                     let mut memories = Memories {
                         global: world.global,
@@ -191,6 +201,22 @@ impl Cta {
                             lanes,
                             &mut memories,
                         ),
+                        Op::LoadMatrix(access) => {
+                            matrix::load(instruction, &mut operands, *access, lanes, &mut memories)
+                        }
+                        Op::StoreMatrix(access) => {
+                            matrix::store(instruction, &operands, *access, lanes, &mut memories)
+                        }
+                        Op::CopyAsync(copy) => {
+                            asynchronous::copy(instruction, &operands, *copy, lanes, &mut memories)
+                        }
+                        Op::CopyArrive { space, counted } => {
+                            let form = (*space, *counted);
+                            asynchronous::arrive(instruction, &operands, form, lanes, &mut memories)
+                        }
+                        Op::Mbarrier(barrier) => {
+                            asynchronous::barrier(instruction, &mut operands, *barrier, lanes, &mut memories)
+                        }
                         other => unreachable!("{other:?} is no memory operation"),
                     };
                     done.map_err(|(lane, kind)| {
@@ -227,7 +253,7 @@ impl Cta {
                     for lane in lanes_of(lanes) {
                         let arguments = &mut warp.printing[lane];
                         arguments.truncate(from);
-                        for (slot, ty) in format.arguments[from..].iter().take(MAX_SRC).enumerate() {
+                        for (slot, ty) in format.arguments[from..].iter().take(MAX_PRINTED).enumerate() {
                             let wide = ty.rows() == 2;
                             let hi = if wide { operands.source(slot, 1).0[lane] } else { 0 };
                             let bits = u64::from(hi) << 32 | u64::from(operands.source(slot, 0).0[lane]);
@@ -241,7 +267,12 @@ impl Cta {
                     }
                     warp.stack.advance();
                 }
-                Op::Exit | Op::Trap | Op::AssertFail { .. } | Op::Barrier(_) => warp.stack.advance(),
+                Op::Exit
+                | Op::Trap
+                | Op::AssertFail { .. }
+                | Op::Barrier(_)
+                | Op::CopyCommit
+                | Op::CopyWait { .. } => warp.stack.advance(),
                 _ => {
                     warp.context.clock = world.counts.warp_instructions;
                     warp.context.nanoseconds = world.counts.warp_instructions;

@@ -55,6 +55,13 @@ pub enum FaultKind {
         /// The address in parameter space.
         address: u64,
     },
+    /// Another memory where shared memory must be.
+    NotShared {
+        /// The space reached.
+        space: Space,
+        /// The address in that space.
+        address: u64,
+    },
     /// A barrier that only some of a warp's threads can reach.
     DivergentBarrier {
         /// The lanes that reached it.
@@ -151,6 +158,9 @@ impl fmt::Display for FaultKind {
                     f,
                     "access of {bytes} bytes at {space:?} address {address:#x}, not a multiple of {bytes}"
                 )
+            }
+            FaultKind::NotShared { space, address } => {
+                write!(f, "{space:?} address {address:#x} where shared memory must be")
             }
             FaultKind::ReadOnly { address } => write!(f, "write to parameter address {address:#x}"),
             FaultKind::DivergentBarrier { arrived, live } => write!(

@@ -9,12 +9,16 @@
 //! together, make progress.
 
 mod access;
+mod asynchronous;
 pub mod barrier;
 mod cta;
 mod fault;
 mod global;
+mod matrix;
 mod observer;
 pub mod testing;
+#[cfg(test)]
+mod tensor_tests;
 #[cfg(test)]
 mod tests;
 mod variables;

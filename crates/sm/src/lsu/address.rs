@@ -94,6 +94,37 @@ impl Resolver {
         self.resolve_slowly(memory, launch, (space, width), addresses)
     }
 
+    /// As [`Resolver::resolve`] in global memory, for lanes that read only the first bytes of their width: lane n the
+    /// first `sizes[n]`.
+    pub fn resolve_sized<O: Operands>(
+        &mut self,
+        memory: &MemoryInstruction<'_>,
+        operands: &O,
+        launch: &Launch,
+        (width, sizes): (u64, &[u8; WARP_LANES]),
+        addresses: &mut [u64; WARP_LANES],
+    ) -> Result<(), Fault> {
+        *addresses = memory::addresses(memory.instruction, operands, Space::Global);
+        for lane in lanes_of(memory.lanes) {
+            let (address, bytes) = (addresses[lane], u32::from(sizes[lane]));
+            if address % width != 0 {
+                let kind = FaultKind::Misaligned { address, bytes: width as u32 };
+                return Err(fault(memory, launch, lane, kind));
+            }
+            if !self.is_allocated(launch, address, address.saturating_add(bytes.into())) {
+                let kind = FaultKind::OutOfBounds { address, bytes, space: "global" };
+                return Err(fault(memory, launch, lane, kind));
+            }
+        }
+        let active = addresses[memory.lanes.trailing_zeros() as usize];
+        for (lane, address) in addresses.iter_mut().enumerate() {
+            if memory.lanes >> lane & 1 == 0 {
+                *address = active;
+            }
+        }
+        Ok(())
+    }
+
     /// The usual case, all lanes at once: one space, and in its bounds. `None` when they are not.
     #[inline]
     fn resolve_as(

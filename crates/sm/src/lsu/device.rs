@@ -162,7 +162,7 @@ impl DevicePath {
         statistics.bytes_accessed += u64::from(group.bytes.count());
         statistics.bytes_requested += u64::from(group.lanes.count_ones()) * u64::from(piece.width);
         let action = match entry.operation {
-            Operation::Load => Action::Load(self.tray()),
+            Operation::Load | Operation::Copy => Action::Load(self.tray()),
             Operation::Store => {
                 let mut tray = self.tray();
                 words::gather(&mut tray, &entry.addresses, piece, &entry.image.words);
@@ -172,6 +172,9 @@ impl DevicePath {
                 let mut batch = self.batches.pop().expect("every access has a batch");
                 fill(&mut batch, entry, &group);
                 Action::Atomic(batch)
+            }
+            Operation::LoadMatrix(_) | Operation::Mbarrier(_) | Operation::CopyArrive => {
+                unreachable!("these stay in shared memory")
             }
         };
         let Group { line, bytes, .. } = group;

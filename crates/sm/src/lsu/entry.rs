@@ -24,6 +24,36 @@ pub enum Operation {
         /// Whether the old values are wanted (`atom`, not `red`).
         returns: bool,
     },
+    /// Reads the rows of matrices.
+    LoadMatrix(isa::MatrixAccess),
+    /// Reads, and writes shared memory with it; nobody's registers wait.
+    Copy,
+    /// Works on barriers in shared memory.
+    Mbarrier(isa::MbarrierOp),
+    /// Arrives at barriers in shared memory, after the copies issued before it.
+    CopyArrive,
+}
+
+impl Operation {
+    /// Whether there is more to do at its end than to hand rows over.
+    #[inline]
+    pub fn is_collective(self) -> bool {
+        matches!(
+            self,
+            Operation::LoadMatrix(_) | Operation::Copy | Operation::Mbarrier(_) | Operation::CopyArrive
+        )
+    }
+}
+
+/// Where an operation of two steps stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stage {
+    /// A copy loads; an arrival waits for copies.
+    First,
+    /// In shared memory's queue.
+    Last,
+    /// Performed.
+    Done,
 }
 
 /// Where the second operands of an atomic (`cas`) lie among an entry's words.
@@ -72,6 +102,12 @@ pub struct Entry {
     pub shape: Shape,
     /// Accesses under way, and one for each space in which some are still to be made.
     pub open: u16,
+    /// Of a copy: the group of its warp that it belongs to.
+    pub group: u64,
+    /// Of a copy or an arrival: its number in the order of issue.
+    pub order: u64,
+    /// Of a copy or an arrival: how far it is.
+    pub stage: Stage,
 }
 
 impl Entry {
@@ -96,6 +132,9 @@ impl Entry {
         constant: 0,
         shape: Shape::Any,
         open: 0,
+        group: 0,
+        order: 0,
+        stage: Stage::First,
     };
 
     /// Whether accesses for the L1D are still to be made.

@@ -38,7 +38,7 @@ impl Lsu {
                 self.pass_through(&memory, now);
                 return Ok(());
             }
-            op => panic!("line {}: {op:?} is no memory instruction", memory.instruction.line),
+            _ => return self.issue_collective(memory, operands, launch, now),
         };
         if memory.lanes == 0 {
             self.count(operation);
@@ -70,6 +70,10 @@ impl Lsu {
             Operation::Store => {
                 memory::gather(operands, mode.ty, 1, usize::from(mode.vector), &mut entry.image);
             }
+            Operation::LoadMatrix(_)
+            | Operation::Copy
+            | Operation::Mbarrier(_)
+            | Operation::CopyArrive => unreachable!("these have a way of their own"),
             Operation::Atomic { op, .. } => {
                 memory::gather(operands, mode.ty, 1, 1, &mut entry.image);
                 if op == strata_ptx::isa::AtomicOp::Cas {
@@ -119,7 +123,7 @@ impl Lsu {
     }
 
     /// An instruction that does nothing to memory: finished as soon as one can be.
-    fn pass_through(&mut self, memory: &MemoryInstruction<'_>, now: Cycle) {
+    pub(super) fn pass_through(&mut self, memory: &MemoryInstruction<'_>, now: Cycle) {
         let entry = self.table.vacant();
         // No bytes: no rows are written either.
         (entry.operation, entry.ty, entry.vector, entry.width) = (Operation::Load, Ty::U32, 0, 0);
@@ -138,6 +142,7 @@ impl Lsu {
             Operation::Store => &mut self.statistics.stores,
             Operation::Atomic { returns: true, .. } => &mut self.statistics.atomics,
             Operation::Atomic { returns: false, .. } => &mut self.statistics.reductions,
+            other => unreachable!("{other:?} is counted where it is issued"),
         } += 1;
     }
 }
@@ -155,7 +160,6 @@ fn check_support(
         if lanes == 0 { Ok(()) } else { Err(fault(memory, launch, lane, FaultKind::Unsupported { what })) }
     };
     match operation {
-        Operation::Load => Ok(()),
         Operation::Store => refuse(places.constant, "a store to constant or parameter memory"),
         Operation::Atomic { op, .. } => {
             refuse(places.constant, "an atomic operation on constant or parameter memory")?;
@@ -165,6 +169,7 @@ fn check_support(
             }
             Ok(())
         }
+        _ => Ok(()),
     }
 }
 

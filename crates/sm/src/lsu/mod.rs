@@ -24,8 +24,10 @@
 mod address;
 mod atomics;
 mod coalesce;
+mod collective;
 mod config;
 mod constants;
+mod copies;
 mod device;
 mod entry;
 mod fence;
@@ -48,7 +50,9 @@ pub use fence::FenceState;
 pub use statistics::LsuStatistics;
 
 use address::Resolver;
+use collective::Ending;
 use constants::ConstantPath;
+use copies::Copies;
 use device::{Accepted, Completed, DevicePath};
 use entry::{Entry, Operation, Table};
 use fence::Fences;
@@ -95,6 +99,7 @@ pub struct Lsu {
     scratchpad: Scratchpad,
     constants: ConstantPath,
     fences: Fences,
+    copies: Copies,
     resolver: Resolver,
     /// Instructions that are complete, by the cycle of their write-back.
     done: DelayLine<u8>,
@@ -118,6 +123,7 @@ impl Lsu {
             scratchpad: Scratchpad::new(&config.shared, sm.shared_bytes, instructions),
             constants: ConstantPath::new(instructions),
             fences: Fences::new(sm.warp_slots),
+            copies: Copies::new(sm.warp_slots),
             resolver: Resolver::new(sm.first_warp),
             done: DelayLine::new(instructions),
             address_latency: u64::from(*config.address_latency_cycles),
@@ -202,10 +208,19 @@ impl Lsu {
     #[inline]
     fn end(&mut self, place: u8, now: Cycle) {
         let entry = self.table.get_mut(place);
+        let mut is_ordered = true;
         if entry.operation == Operation::Load {
             words::extend(entry.ty, entry.vector, &mut entry.image);
+        } else if entry.operation.is_collective() {
+            match self.end_collective(place, now) {
+                Ending::Goes { ordered } => is_ordered = ordered,
+                Ending::Stays => return,
+            }
         }
-        self.fences.close(entry.warp);
+        let entry = self.table.get_mut(place);
+        if is_ordered {
+            self.fences.close(entry.warp);
+        }
         self.statistics.finished += 1;
         self.statistics.latency_cycles += now.since(entry.issued);
         self.done
@@ -223,7 +238,14 @@ impl Lsu {
             _ if entry.width == 0 => 0,
             Operation::Load => entry.ty.rows() * usize::from(entry.vector),
             Operation::Atomic { returns: true, .. } => entry.ty.rows(),
-            Operation::Store | Operation::Atomic { returns: false, .. } => 0,
+            Operation::LoadMatrix(access) => access.count.into(),
+            Operation::Mbarrier(op) if op.is_test() => 1,
+            Operation::Mbarrier(op) if op.returns_state() => 2,
+            Operation::Store
+            | Operation::Copy
+            | Operation::Mbarrier(_)
+            | Operation::CopyArrive
+            | Operation::Atomic { returns: false, .. } => 0,
         };
         let Entry { warp, pc, lanes, ref image, .. } = *entry;
         Some(Finished { warp, pc, lanes, rows: &image.words[..rows] })

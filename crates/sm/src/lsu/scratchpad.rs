@@ -6,8 +6,8 @@
 //! (CUDA C Programming Guide, "Shared Memory" of compute capability 2.x and 3.x.)
 
 use strata_engine::{Cycle, DelayLine};
-use strata_ptx::exec::atomic;
-use strata_ptx::isa;
+use strata_ptx::exec::{atomic, mbarrier};
+use strata_ptx::isa::{self, MbarrierOp};
 use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
 use super::coalesce::Shape;
@@ -85,9 +85,13 @@ impl Scratchpad {
             .push(now + (passes - 1 + self.latency), place)
             .expect("there is room for every instruction in flight");
         match entry.operation {
-            Operation::Load => self.load(entry),
-            Operation::Store => self.store(entry),
+            Operation::Load | Operation::LoadMatrix(_) => self.load(entry),
+            Operation::Store | Operation::Copy => self.store(entry),
             Operation::Atomic { op, .. } => self.modify(op, entry),
+            Operation::Mbarrier(op) => self.synchronize(op, entry),
+            Operation::CopyArrive => {
+                self.synchronize(MbarrierOp::Arrive { drop: false, completes: true }, entry);
+            }
         }
     }
 
@@ -171,6 +175,20 @@ impl Scratchpad {
         }
     }
 
+    /// Operations on barriers, one lane after the other. Their operands are words 0 and 1.
+    fn synchronize(&mut self, op: MbarrierOp, entry: &mut Entry) {
+        let words = &mut entry.image.words;
+        for lane in lanes_of(entry.shared) {
+            let at = entry.addresses[lane] as usize;
+            let cell = self.bytes[at..].first_chunk_mut().expect("the whole barrier is in shared memory");
+            let operand = u64::from(words[1].0[lane]) << 32 | u64::from(words[0].0[lane]);
+            let (after, result) = mbarrier::apply(op, u64::from_le_bytes(*cell), operand);
+            *cell = after.to_le_bytes();
+            words[0].0[lane] = result as u32;
+            words[1].0[lane] = (result >> 32) as u32;
+        }
+    }
+
     fn word(&self, at: usize) -> u32 {
         let bytes = &self.bytes;
         u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
@@ -184,7 +202,11 @@ impl Scratchpad {
     /// Passes that an instruction takes, at least `least`: one for each group with an active lane.
     #[inline]
     fn passes(&self, entry: &Entry, least: u64) -> u64 {
-        let serial = matches!(entry.operation, Operation::Atomic { .. });
+        let serial = match entry.operation {
+            Operation::Atomic { .. } | Operation::CopyArrive => true,
+            Operation::Mbarrier(op) => !op.is_test(),
+            Operation::Load | Operation::Store | Operation::LoadMatrix(_) | Operation::Copy => false,
+        };
         if entry.shape != Shape::Any && !serial {
             return least;
         }

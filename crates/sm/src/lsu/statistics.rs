@@ -13,9 +13,13 @@ strata_engine::statistics! {
         atomics: "warp instructions",
         /// Atomics without a result among them.
         reductions: "warp instructions",
+        /// Asynchronous copies among them.
+        copies: "warp instructions",
+        /// Commits of their groups and arrivals on their completion among them.
+        copy_controls: "warp instructions",
         /// Prefetches among them, which do nothing.
         prefetches: "warp instructions",
-        /// Loads, stores and atomics without an active lane.
+        /// Loads, stores, atomics and copies without an active lane, and commits.
         empty: "warp instructions",
         /// Instructions with lanes in global memory.
         global_instructions: "warp instructions",
@@ -71,8 +75,8 @@ strata_engine::statistics! {
         flushes: "flushes",
     }
     laws {
-        "instructions = loads + stores + atomics + reductions + prefetches": |s| s.instructions
-            == s.loads + s.stores + s.atomics + s.reductions + s.prefetches,
+        "instructions = loads + stores + atomics + reductions + copies + copy_controls + prefetches": |s| s.instructions
+            == s.loads + s.stores + s.atomics + s.reductions + s.copies + s.copy_controls + s.prefetches,
         "finished = instructions": |s| s.finished == s.instructions,
         "completions = accesses": |s| s.completions == s.accesses,
         "bytes_accessed <= bytes_requested": |s| s.bytes_accessed <= s.bytes_requested,

@@ -6,6 +6,7 @@ mod conversion;
 mod float;
 mod half;
 mod integer;
+mod matrix;
 mod moves;
 mod print;
 mod video;

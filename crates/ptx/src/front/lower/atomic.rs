@@ -30,26 +30,37 @@ fn types(op: AtomicOp) -> &'static [Ty] {
         AtomicOp::Add => &[Ty::U32, Ty::S32, Ty::U64, Ty::S64, Ty::F32, Ty::F64],
         AtomicOp::Min | AtomicOp::Max => &[Ty::U32, Ty::S32, Ty::U64, Ty::S64],
         AtomicOp::Inc | AtomicOp::Dec => &[Ty::U32],
-        AtomicOp::And | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Exch | AtomicOp::Cas => &[Ty::B32, Ty::B64],
+        AtomicOp::And | AtomicOp::Or | AtomicOp::Xor | AtomicOp::Exch => &[Ty::B32, Ty::B64],
+        AtomicOp::Cas => &[Ty::B16, Ty::B32, Ty::B64],
     }
+}
+
+/// Ordering, scope and space of an atomic; its type is still to be read.
+pub(super) fn atomic_mode(m: &mut Modifiers<'_>) -> MemoryMode {
+    let ordering = m.pick(&[
+        ("relaxed", Ordering::Relaxed),
+        ("acquire", Ordering::Acquire),
+        ("release", Ordering::Release),
+        ("acq_rel", Ordering::AcqRel),
+    ]);
+    let scope = m.pick(&SCOPES).unwrap_or(Scope::Gpu);
+    let space = m.pick(&SPACES).unwrap_or(Space::Generic);
+    let ordering = ordering.unwrap_or(Ordering::Relaxed);
+    MemoryMode { space, ty: Ty::B32, vector: 1, cache: CacheOp::All, ordering, scope }
 }
 
 impl<'a> Builder<'a> {
     pub(super) fn atomic(&mut self, i: &'a Instruction, m: &mut Modifiers<'_>) -> Result<(), Fail> {
         let returns = self.text(i.opcode) == "atom";
         let asynchronous = m.contains("async");
-        let refused = ["b16", "b128", "v2", "v4", "v8"];
-        if asynchronous || refused.iter().any(|word| m.contains(word)) {
+        if asynchronous || m.contains("b128") {
             return Err(self.unsupported(i, "this atomic"));
         }
-        let ordering = m.pick(&[
-            ("relaxed", Ordering::Relaxed),
-            ("acquire", Ordering::Acquire),
-            ("release", Ordering::Release),
-            ("acq_rel", Ordering::AcqRel),
-        ]);
-        let scope = m.pick(&SCOPES).unwrap_or(Scope::Gpu);
-        let space = m.pick(&SPACES).unwrap_or(Space::Generic);
+        if ["v2", "v4", "v8"].iter().any(|word| m.contains(word)) {
+            return self.vector_atomic(i, m);
+        }
+        let mode = atomic_mode(m);
+        let space = mode.space;
         if !matches!(space, Space::Generic | Space::Global | Space::Shared) {
             return Err(Diagnostic::invalid(i.place, "atomic in this state space")
                 .expected("`.global`, `.shared` or a generic address"));
@@ -71,14 +82,7 @@ impl<'a> Builder<'a> {
         if i.operands.len() != expected + usize::from(policy) {
             return Err(count(i, &format!("{} for `.{}`", expected + usize::from(policy), word(ty))));
         }
-        let mode = MemoryMode {
-            space,
-            ty,
-            vector: 1,
-            cache: CacheOp::All,
-            ordering: ordering.unwrap_or(Ordering::Relaxed),
-            scope,
-        };
+        let mode = MemoryMode { ty, ..mode };
         let mut dst = Vec::new();
         if returns {
             dst.push(self.dst_or_sink(&i.operands[0], ty)?);

@@ -10,19 +10,13 @@ use crate::isa::{FloatUnary, IntOp, Logic, Op};
 const REFUSED: &[&str] = &[
     "brkpt",
     "clusterlaunchcontrol",
-    "cp",
     "discard",
     "getctarank",
     "griddepcontrol",
     "istypep",
-    "ldmatrix",
     "mapa",
-    "mbarrier",
-    "mma",
-    "movmatrix",
     "multimem",
     "setmaxnreg",
-    "stmatrix",
     "suld",
     "suq",
     "sured",
@@ -33,7 +27,6 @@ const REFUSED: &[&str] = &[
     "tld4",
     "txq",
     "wgmma",
-    "wmma",
 ];
 
 /// Lowers one instruction.
@@ -58,6 +51,7 @@ pub(super) fn instruction<'a>(
         "bra" => b.bra(i, m),
         "setp" => b.setp(i, m),
         "selp" => b.selp(i, m),
+        "cvt" if m.contains("pack") => b.cvt_pack(i, m),
         "cvt" => b.cvt(i, m),
         "cvta" => b.cvta(i, m),
         "and" => b.logic(i, m, Logic::And),
@@ -110,6 +104,13 @@ pub(super) fn instruction<'a>(
         "activemask" => b.activemask(i, m),
         "redux" => b.redux(i, m),
         "elect" => b.elect(i, m),
+        "mma" => b.mma(i, m),
+        "wmma" => b.wmma(i, m),
+        "cp" => b.cp(i, m),
+        "mbarrier" => b.mbarrier(i, m),
+        "ldmatrix" => b.matrix_access(i, m, true),
+        "stmatrix" => b.matrix_access(i, m, false),
+        "movmatrix" => b.move_matrix(i, m),
         "brx" => b.brx(i, m),
         "call" => b.call(i, m, failures),
         "ret" => b.ret(i, m),
@@ -130,11 +131,16 @@ pub(super) fn instruction<'a>(
 impl Builder<'_> {
     /// The refusal of an instruction by its full name.
     pub(super) fn unsupported(&self, i: &Instruction, what: &str) -> Fail {
+        Diagnostic::unsupported(i.place, what).found(self.name_of(i))
+    }
+
+    /// Opcode and modifiers of an instruction, for messages.
+    pub(super) fn name_of(&self, i: &Instruction) -> String {
         let mut name = self.text(i.opcode).to_string();
         for modifier in &i.modifiers {
             name.push('.');
             name.push_str(self.text(modifier.name));
         }
-        Diagnostic::unsupported(i.place, what).found(format!("`{name}`"))
+        format!("`{name}`")
     }
 }

@@ -118,7 +118,7 @@ fn transfer(m: &mut Modifiers<'_>, load: bool) -> Result<Transfer, Fail> {
     let ty = m.ty(&VALUES)?;
     m.finish()?;
     let bytes = ty.bytes() * usize::from(vector);
-    if ty == Ty::B128 || vector == 8 || bytes > 16 {
+    if vector == 8 || bytes > 16 {
         return Err(Diagnostic::unsupported(place, "access of this width")
             .found(format!("{vector} elements of {} bytes", ty.bytes()))
             .expected("up to 4 elements and 16 bytes"));

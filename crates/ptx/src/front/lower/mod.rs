@@ -5,6 +5,7 @@
 
 mod address;
 mod arithmetic;
+mod asynchronous;
 mod atomic;
 mod barrier;
 mod bits;
@@ -19,17 +20,21 @@ mod flow;
 mod function;
 mod graph;
 mod initialiser;
+mod matrix;
 mod memory;
 mod moves;
 mod operand;
+mod pack;
 mod params;
 mod print;
 mod scope;
 mod special;
 mod stack;
 mod variables;
+mod vector_atomic;
 mod video;
 mod warp;
+mod wmma;
 
 use super::diagnostic::{Diagnostic, Diagnostics, Place};
 use super::{ast, heap};

@@ -1,0 +1,338 @@
+//! What is done in shared memory beyond loads, stores and atomics: moves of matrices, asynchronous copies, barriers.
+
+use strata_engine::Cycle;
+use strata_memory::doors::Policy;
+use strata_ptx::exec::{Operands, matrix, memory};
+use strata_ptx::isa::{AsyncCopy, CacheOp, MatrixAccess, Mbarrier, MbarrierOp, Op, Space, Ty};
+use strata_ptx::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
+
+use super::address::{Places, fault};
+use super::coalesce::{self, Shape};
+use super::entry::{Operation, Stage};
+use super::{Lsu, MemoryInstruction};
+use crate::launch::{Fault, FaultKind, Launch};
+
+/// Where the shared addresses of a copy lie among its entry's words, while it loads.
+const TARGETS: usize = 4;
+/// Where the bytes that its source gives lie.
+const SIZES: usize = 5;
+
+/// What becomes of an instruction whose step is complete.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ending {
+    /// It is performed; `ordered` when fences have waited for it.
+    Goes { ordered: bool },
+    /// Another step follows.
+    Stays,
+}
+
+impl Lsu {
+    /// Takes in an instruction of this file's.
+    ///
+    /// # Panics
+    /// On any other.
+    pub(super) fn issue_collective<O: Operands>(
+        &mut self,
+        memory: MemoryInstruction<'_>,
+        operands: &O,
+        launch: &Launch,
+        now: Cycle,
+    ) -> Result<(), Fault> {
+        let statistics = &mut self.statistics;
+        let (counter, is_empty) = match memory.instruction.op {
+            Op::CopyCommit => {
+                self.copies.commit(memory.warp);
+                statistics.instructions += 1;
+                statistics.copy_controls += 1;
+                statistics.empty += 1;
+                self.pass_through(&memory, now);
+                return Ok(());
+            }
+            Op::LoadMatrix(access) => (&mut statistics.loads, memory.lanes & access.address_lanes() == 0),
+            Op::StoreMatrix(access) => (&mut statistics.stores, memory.lanes & access.address_lanes() == 0),
+            Op::CopyAsync(_) => (&mut statistics.copies, memory.lanes == 0),
+            Op::CopyArrive { .. } => (&mut statistics.copy_controls, memory.lanes == 0),
+            Op::Mbarrier(barrier) if barrier.op.is_test() => (&mut statistics.loads, memory.lanes == 0),
+            Op::Mbarrier(barrier) if barrier.op.returns_state() => {
+                (&mut statistics.atomics, memory.lanes == 0)
+            }
+            Op::Mbarrier(_) => (&mut statistics.reductions, memory.lanes == 0),
+            op => panic!("line {}: {op:?} is no memory instruction", memory.instruction.line),
+        };
+        if is_empty {
+            *counter += 1;
+            statistics.instructions += 1;
+            statistics.empty += 1;
+            self.pass_through(&memory, now);
+            return Ok(());
+        }
+        let places = match memory.instruction.op {
+            Op::LoadMatrix(access) | Op::StoreMatrix(access) => {
+                self.matrix(&memory, operands, launch, access)?
+            }
+            Op::CopyAsync(copy) => self.copy(&memory, operands, launch, copy)?,
+            Op::CopyArrive { space, counted } => {
+                let operation =
+                    if counted { Operation::CopyArrive } else { Operation::Mbarrier(MbarrierOp::Track) };
+                let places = self.in_shared(&memory, operands, launch, (space, 8))?;
+                let entry = self.table.vacant();
+                entry.operation = operation;
+                (entry.ty, entry.vector, entry.width) = (Ty::B64, 1, 8);
+                entry.image.words[0] = Row::splat(1);
+                entry.image.words[1] = Row::ZERO;
+                places
+            }
+            Op::Mbarrier(barrier) => self.barrier(&memory, operands, launch, barrier)?,
+            op => unreachable!("{op:?} was refused above"),
+        };
+
+        let (group, order) = self.copies.next(memory.warp);
+        let entry = self.table.vacant();
+        (entry.warp, entry.pc, entry.line) = (memory.warp, memory.pc, memory.instruction.line);
+        (entry.lanes, entry.issued) = (memory.lanes, now);
+        (entry.group, entry.order, entry.stage) = (group, order, Stage::First);
+        entry.global = places.global;
+        (entry.local, entry.local_left, entry.local_word) = (0, 0, 0);
+        // A copy comes to shared memory later.
+        let is_copy = entry.operation == Operation::Copy;
+        entry.shared = if is_copy { 0 } else { places.shared };
+        entry.constant = 0;
+        let lanes = if is_copy { places.global } else { places.shared };
+        entry.shape = match lanes {
+            0 => Shape::Any,
+            _ => coalesce::shape(&entry.addresses, lanes, entry.width.into()),
+        };
+        let arrives = matches!(memory.instruction.op, Op::CopyArrive { .. });
+
+        let statistics = &mut self.statistics;
+        statistics.instructions += 1;
+        statistics.global_instructions += u64::from(places.global != 0);
+        statistics.shared_instructions += u64::from(places.shared != 0);
+        statistics.split_instructions += u64::from(!places.is_one());
+        match memory.instruction.op {
+            Op::LoadMatrix(_) => statistics.loads += 1,
+            Op::StoreMatrix(_) => statistics.stores += 1,
+            Op::CopyAsync(_) => statistics.copies += 1,
+            Op::Mbarrier(barrier) if barrier.op.is_test() => statistics.loads += 1,
+            Op::Mbarrier(barrier) if barrier.op.returns_state() => statistics.atomics += 1,
+            Op::Mbarrier(_) => statistics.reductions += 1,
+            _ => statistics.copy_controls += 1,
+        }
+        let place = self.table.claim();
+        if is_copy {
+            self.begin_copy(place, now);
+        } else if arrives && self.table.get(place).operation == Operation::CopyArrive {
+            self.arrive(place, now);
+        } else {
+            self.start(place, now);
+        }
+        Ok(())
+    }
+
+    /// Addresses in shared memory, of lanes that must all be there.
+    fn in_shared<O: Operands>(
+        &mut self,
+        memory: &MemoryInstruction<'_>,
+        operands: &O,
+        launch: &Launch,
+        target: (Space, u64),
+    ) -> Result<Places, Fault> {
+        let addresses = &mut self.table.vacant().addresses;
+        let places = self.resolver.resolve(memory, operands, launch, target, addresses)?;
+        let elsewhere = memory.lanes & !places.shared;
+        if elsewhere != 0 {
+            let what = "an operation of shared memory on another memory";
+            let lane = elsewhere.trailing_zeros() as usize;
+            return Err(fault(memory, launch, lane, FaultKind::Unsupported { what }));
+        }
+        Ok(places)
+    }
+
+    fn matrix<O: Operands>(
+        &mut self,
+        memory: &MemoryInstruction<'_>,
+        operands: &O,
+        launch: &Launch,
+        access: MatrixAccess,
+    ) -> Result<Places, Fault> {
+        let rows = MemoryInstruction { lanes: memory.lanes & access.address_lanes(), ..*memory };
+        let places = self.in_shared(&rows, operands, launch, (access.space, 16))?;
+        let entry = self.table.vacant();
+        (entry.ty, entry.vector, entry.width) = (Ty::B128, 1, 16);
+        // Rows whose lanes do not take part read as zero.
+        entry.image = memory::Image::ZERO;
+        entry.operation = match memory.instruction.op {
+            Op::LoadMatrix(_) => Operation::LoadMatrix(access),
+            _ => {
+                matrix::rows(access, operands, &mut entry.image);
+                Operation::Store
+            }
+        };
+        Ok(places)
+    }
+
+    fn barrier<O: Operands>(
+        &mut self,
+        memory: &MemoryInstruction<'_>,
+        operands: &O,
+        launch: &Launch,
+        Mbarrier { op, space }: Mbarrier,
+    ) -> Result<Places, Fault> {
+        let places = self.in_shared(memory, operands, launch, (space, 8))?;
+        let entry = self.table.vacant();
+        entry.operation = Operation::Mbarrier(op);
+        (entry.ty, entry.vector, entry.width) = (Ty::B64, 1, 8);
+        if op != MbarrierOp::Invalidate {
+            entry.image.words[0] = *operands.source(1, 0);
+        }
+        entry.image.words[1] =
+            if op == MbarrierOp::TestState { *operands.source(1, 1) } else { Row::ZERO };
+        Ok(places)
+    }
+
+    /// Both sides of a copy: lanes that read, and lanes that write.
+    fn copy<O: Operands>(
+        &mut self,
+        memory: &MemoryInstruction<'_>,
+        operands: &O,
+        launch: &Launch,
+        copy: AsyncCopy,
+    ) -> Result<Places, Fault> {
+        let bytes = u64::from(copy.bytes);
+        let sizes = memory::copy_sizes(memory.instruction, operands, copy);
+        let readers = lanes_of(memory.lanes).filter(|lane| sizes[*lane] > 0);
+        let readers: LaneMask = readers.fold(0, |lanes, lane| lanes | 1 << lane);
+        let is_whole = lanes_of(readers).all(|lane| sizes[lane] == copy.bytes);
+
+        let mut targets = memory::copy_targets(operands, copy);
+        for lane in lanes_of(memory.lanes) {
+            let address = targets[lane];
+            if address % bytes != 0 {
+                let kind = FaultKind::Misaligned { address, bytes: bytes as u32 };
+                return Err(fault(memory, launch, lane, kind));
+            }
+            if address + bytes > launch.shared_per_cta().into() {
+                let kind = FaultKind::OutOfBounds { address, bytes: bytes as u32, space: "shared" };
+                return Err(fault(memory, launch, lane, kind));
+            }
+            targets[lane] += u64::from(memory.shared_base);
+        }
+        let reading = MemoryInstruction { lanes: readers, ..*memory };
+        let addresses = &mut self.table.vacant().addresses;
+        if readers == 0 {
+            *addresses = [0; WARP_LANES];
+        } else if is_whole {
+            self.resolver.resolve(&reading, operands, launch, (Space::Global, bytes), addresses)?;
+        } else {
+            self.resolver.resolve_sized(&reading, operands, launch, (bytes, &sizes), addresses)?;
+        }
+
+        let entry = self.table.vacant();
+        entry.operation = Operation::Copy;
+        (entry.ty, entry.vector, entry.width) = (Ty::U32, copy.bytes / 4, copy.bytes);
+        entry.policy = if copy.cache == CacheOp::Global { Policy::Bypass } else { Policy::Cached };
+        entry.image.words[TARGETS] = Row(targets.map(|target| target as u32));
+        entry.image.words[SIZES] = Row(sizes.map(u32::from));
+        Ok(Places { global: readers, shared: memory.lanes, ..Places::default() })
+    }
+
+    /// A copy begins to load; one that reads nothing goes to shared memory at once. Fences do not wait for it.
+    fn begin_copy(&mut self, place: u8, now: Cycle) {
+        let ready = now + self.address_latency;
+        let entry = self.table.get_mut(place);
+        entry.open = 1;
+        if entry.global != 0 {
+            self.device.push(place, ready);
+        } else {
+            self.land(place, now);
+        }
+    }
+
+    /// A copy's bytes are here: they line up for shared memory.
+    fn land(&mut self, place: u8, now: Cycle) {
+        let entry = self.table.get_mut(place);
+        let (targets, sizes) = (entry.image.words[TARGETS], entry.image.words[SIZES]);
+        for (n, words) in entry.image.words[..usize::from(entry.width) / 4].iter_mut().enumerate() {
+            for (word, size) in words.0.iter_mut().zip(sizes.0) {
+                let kept = size.saturating_sub(4 * n as u32).min(4);
+                *word &= ((1u64 << (8 * kept)) - 1) as u32;
+            }
+        }
+        let first = targets.0[entry.lanes.trailing_zeros() as usize];
+        for (lane, address) in entry.addresses.iter_mut().enumerate() {
+            let takes_part = entry.lanes >> lane & 1 == 1;
+            *address = u64::from(if takes_part { targets.0[lane] } else { first });
+        }
+        entry.stage = Stage::Last;
+        entry.shape = coalesce::shape(&entry.addresses, entry.lanes, entry.width.into());
+        entry.shared = entry.lanes;
+        entry.open = 1;
+        self.scratchpad.push(place, now + self.address_latency);
+    }
+
+    /// An arrival goes to its barrier, now or when the copies before it are in shared memory.
+    fn arrive(&mut self, place: u8, now: Cycle) {
+        if self.copies.holds_back(place, &self.table) {
+            return;
+        }
+        let entry = self.table.get_mut(place);
+        entry.stage = Stage::Last;
+        entry.shared = entry.lanes;
+        entry.open = 1;
+        self.scratchpad.push(place, now + self.address_latency);
+    }
+
+    /// The step of an instruction of this file's is complete.
+    pub(super) fn end_collective(&mut self, place: u8, now: Cycle) -> Ending {
+        let entry = self.table.get_mut(place);
+        match (entry.operation, entry.stage) {
+            (Operation::LoadMatrix(access), _) => {
+                let fragments = matrix::fragments(access, &entry.image);
+                entry.image.words[..fragments.len()].copy_from_slice(&fragments);
+                Ending::Goes { ordered: true }
+            }
+            (Operation::Copy, Stage::First) => {
+                self.land(place, now);
+                Ending::Stays
+            }
+            (Operation::Copy, _) => {
+                self.landed(place, now);
+                Ending::Goes { ordered: false }
+            }
+            (Operation::Mbarrier(MbarrierOp::Track), _) => {
+                entry.operation = Operation::CopyArrive;
+                (entry.image.words[0], entry.image.words[1]) = (Row::splat(1), Row::ZERO);
+                let warp = entry.warp;
+                self.fences.close(warp);
+                self.arrive(place, now);
+                Ending::Stays
+            }
+            (Operation::CopyArrive, _) => Ending::Goes { ordered: false },
+            _ => Ending::Goes { ordered: true },
+        }
+    }
+
+    /// A copy is in shared memory: who waited for it goes on.
+    fn landed(&mut self, place: u8, now: Cycle) {
+        let entry = self.table.get_mut(place);
+        entry.stage = Stage::Done;
+        let warp = entry.warp;
+        let mut freed = self.copies.landed(warp, &self.table);
+        while freed != 0 {
+            let place = freed.trailing_zeros() as u8;
+            freed &= freed - 1;
+            self.arrive(place, now);
+        }
+    }
+
+    /// The warp waits for its copies (`cp.async.wait_group`, `wait_all`).
+    pub fn wait_for_copies(&mut self, warp: u8, pending: Option<u32>) {
+        self.copies.wait(warp, pending, &self.table);
+    }
+
+    /// Warps that wait for their copies.
+    #[inline]
+    pub fn waiting_copies(&self) -> u64 {
+        self.copies.waiting()
+    }
+}
