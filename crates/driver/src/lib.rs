@@ -15,6 +15,7 @@ mod image;
 mod jit;
 mod limits;
 mod log;
+mod resource;
 mod results;
 mod settings;
 mod state;

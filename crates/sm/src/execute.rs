@@ -258,6 +258,8 @@ impl Units {
             let elements = match instruction.op {
                 Op::Load(mode) => mode.vector as usize,
                 Op::LoadMatrix(access) => access.count as usize,
+                Op::SurfaceLoad(mode) => mode.vector as usize,
+                Op::Texture(fetch) => fetch.results(),
                 _ => 1,
             };
             let width = finished.rows.len() / elements;
@@ -269,7 +271,8 @@ impl Units {
                         }
                     }
                     Dst::Pred(register) => {
-                        let holds = (0..WARP_LANES).fold(0, |mask, lane| mask | (rows[0].0[lane] & 1) << lane);
+                        let holds =
+                            (0..WARP_LANES).fold(0, |mask, lane| mask | (rows[0].0[lane] & 1) << lane);
                         outcome.push_predicate(register, finished.lanes, holds);
                     }
                     // An element may go to the bit bucket.

@@ -111,7 +111,7 @@ strata_engine::statistics! {
         issued_warp: "instructions",
         /// Matrix products.
         issued_matrix: "instructions",
-        /// Loads, stores and atomics.
+        /// Loads, stores and atomics, textures and surfaces included.
         issued_memory: "instructions",
         /// Branches, exits, barriers, fences.
         issued_control: "instructions",
@@ -147,7 +147,7 @@ strata_engine::statistics! {
         products_int: "products" [energy],
         /// Multiply-adds of matrix products of f64.
         products_f64: "products" [energy],
-        /// Lanes that executed loads, stores and atomics.
+        /// Lanes that executed loads, stores and atomics, textures and surfaces included.
         lanes_memory: "lanes" [energy],
         /// Lanes that executed branches, exits, barriers, fences.
         lanes_control: "lanes" [energy],

@@ -1,5 +1,6 @@
 //! The exported functions, by subject.
 
+mod array;
 mod context;
 mod copy;
 mod device;
@@ -16,8 +17,10 @@ mod pointer;
 mod pool;
 mod primary;
 mod process;
+mod reference;
 mod set;
 mod stream;
+mod texture;
 mod unsupported;
 
 pub use legacy::Next;
@@ -64,6 +67,7 @@ use api;
 /// Everything that `cuGetProcAddress` knows.
 fn procedures() -> impl Iterator<Item = &'static Procedure> {
     [
+        array::PROCEDURES,
         context::PROCEDURES,
         copy::PROCEDURES,
         device::PROCEDURES,
@@ -80,8 +84,10 @@ fn procedures() -> impl Iterator<Item = &'static Procedure> {
         pool::PROCEDURES,
         primary::PROCEDURES,
         process::PROCEDURES,
+        reference::PROCEDURES,
         set::PROCEDURES,
         stream::PROCEDURES,
+        texture::PROCEDURES,
     ]
     .into_iter()
     .flatten()

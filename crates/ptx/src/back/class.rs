@@ -101,7 +101,12 @@ pub fn of(op: &Op) -> Class {
         | Op::Mbarrier(_)
         | Op::Atomic { .. }
         | Op::Reduce { .. }
-        | Op::Prefetch(_) => Class::Memory,
+        | Op::Prefetch(_)
+        | Op::Texture(_)
+        | Op::TextureQuery(_)
+        | Op::SurfaceLoad(_)
+        | Op::SurfaceStore(_)
+        | Op::SurfaceReduce { .. } => Class::Memory,
         Op::Mma(mma) => of_product(&mma),
         Op::Shfl(_)
         | Op::Vote(_)

@@ -184,6 +184,11 @@ fn has_effect(inst: &VInst) -> bool {
         | Op::CopyWait { .. }
         | Op::CopyArrive { .. }
         | Op::Mbarrier(_)
+        | Op::Texture(_)
+        | Op::TextureQuery(_)
+        | Op::SurfaceLoad(_)
+        | Op::SurfaceStore(_)
+        | Op::SurfaceReduce { .. }
         | Op::Atomic { .. }
         | Op::Reduce { .. }
         | Op::Prefetch(_)

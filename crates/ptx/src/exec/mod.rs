@@ -118,6 +118,11 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         | Op::CopyCommit
         | Op::CopyWait { .. }
         | Op::Mbarrier(_)
+        | Op::Texture(_)
+        | Op::TextureQuery(_)
+        | Op::SurfaceLoad(_)
+        | Op::SurfaceStore(_)
+        | Op::SurfaceReduce { .. }
         | Op::Branch { .. }
         | Op::BranchIndexed { .. }
         | Op::Call { .. }

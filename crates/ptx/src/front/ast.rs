@@ -2,6 +2,7 @@
 
 pub use super::diagnostic::Place;
 pub use super::names::{Name, Names};
+pub use crate::ir::Opaque;
 pub use crate::ir::Source;
 use crate::isa::Ty;
 
@@ -95,7 +96,7 @@ pub enum DeclSpace {
 #[allow(missing_docs)]
 pub enum DeclType {
     Scalar(Ty),
-    Opaque,
+    Opaque(Opaque),
 }
 
 /// A declared variable, register or parameter.

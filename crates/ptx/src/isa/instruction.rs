@@ -186,7 +186,7 @@ pub enum Class {
     MatrixIntDeep,
     /// Matrix products of f64, 8 by 8 with k 4.
     MatrixF64,
-    /// Loads, stores and atomics of every space.
+    /// Loads, stores and atomics of every space, textures and surfaces.
     Memory,
     /// Branches, exits, barriers, fences: handled at issue.
     Control,

@@ -4,6 +4,7 @@ mod asynchronous;
 mod instruction;
 mod matrix;
 mod op;
+mod texture;
 mod types;
 mod video;
 
@@ -11,5 +12,6 @@ pub use asynchronous::*;
 pub use instruction::*;
 pub use matrix::*;
 pub use op::*;
+pub use texture::*;
 pub use types::*;
 pub use video::*;

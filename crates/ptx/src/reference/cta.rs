@@ -7,6 +7,7 @@ use super::fault::{FaultKind, Place, WarpPlace};
 use super::global::GlobalMemory;
 use super::matrix;
 use super::observer::Observer;
+use super::texels;
 use super::warp::{Warp, WarpOperands};
 use super::{Counts, Launch};
 use crate::exec::print::{self, Argument};
@@ -14,10 +15,12 @@ use crate::exec::{Operands, WarpContext, execute, guarded, predicate_source, wri
 use crate::isa::{Barrier, Instruction, MAX_PRINTED, Op, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 use crate::simt::SimtStack;
+use crate::texture::Headers;
 
 /// What is shared by all CTAs of a run.
 pub(super) struct World<'a> {
     pub global: &'a mut GlobalMemory,
+    pub headers: &'a Headers,
     pub counts: Counts,
     pub printed: String,
     pub observer: Option<&'a mut (dyn Observer + 'a)>,
@@ -226,6 +229,15 @@ impl Cta {
                         let kind = if overflow { FaultKind::StackOverflow { limit } } else { kind };
                         self.stop(launch, kind, instruction, number, lane)
                     })?;
+                    self.warps[number].stack.advance();
+                }
+                Op::Texture(_)
+                | Op::TextureQuery(_)
+                | Op::SurfaceLoad(_)
+                | Op::SurfaceStore(_)
+                | Op::SurfaceReduce { .. } => {
+                    texels::execute(instruction, &mut operands, lanes, world)
+                        .map_err(|(lane, kind)| self.stop(launch, kind, instruction, number, lane))?;
                     self.warps[number].stack.advance();
                 }
                 Op::Exit if lanes != 0 => self.exit(launch, number, lanes),

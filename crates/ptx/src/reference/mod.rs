@@ -16,11 +16,12 @@ mod fault;
 mod global;
 mod matrix;
 mod observer;
-pub mod testing;
 #[cfg(test)]
 mod tensor_tests;
+pub mod testing;
 #[cfg(test)]
 mod tests;
+mod texels;
 mod variables;
 mod warp;
 
@@ -32,6 +33,7 @@ pub use variables::{pack_arguments, place_variables};
 use crate::isa::{Class, Pc};
 use crate::lanes::{LaneMask, Row, WARP_LANES};
 use crate::program::Kernel;
+use crate::texture::Headers;
 use cta::{Cta, Stop, World};
 
 /// Most instructions of a warp at a stretch.
@@ -136,6 +138,7 @@ pub struct Executor<'a> {
     launch: Launch<'a>,
     memory: &'a mut GlobalMemory,
     options: Options,
+    headers: &'a Headers,
     observer: Option<&'a mut dyn Observer>,
 }
 
@@ -159,13 +162,20 @@ impl<'a> Executor<'a> {
         let threads = config.block.iter().fold(1u32, |product, side| product.saturating_mul(*side));
         let shared_bytes = static_shared.saturating_add(config.dynamic_shared);
         let launch = Launch { kernel, config, constants, threads, shared_bytes };
-        Executor { launch, memory, options: Options::default(), observer: None }
+        Executor { launch, memory, options: Options::default(), headers: Headers::NONE, observer: None }
     }
 
     /// Bounds the run.
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
+        self
+    }
+
+    /// The textures and surfaces that handles stand for; without, none is.
+    #[must_use]
+    pub fn with_headers(mut self, headers: &'a Headers) -> Self {
+        self.headers = headers;
         self
     }
 
@@ -181,7 +191,7 @@ impl<'a> Executor<'a> {
     /// # Errors
     /// The first [`Fault`] met; memory holds what was written before it.
     pub fn run(self) -> Result<Summary, Fault> {
-        let Executor { launch, memory, options, observer } = self;
+        let Executor { launch, memory, options, headers, observer } = self;
         let name = |(kind, place): Stop| {
             let kernel = launch.kernel;
             let source = place.map(|place| kernel.source(place.line));
@@ -189,7 +199,8 @@ impl<'a> Executor<'a> {
             Fault { kernel: kernel.name.clone(), kind, place, text: source.and_then(|(text, _)| text) }
         };
         check(&launch).map_err(|reason| name((FaultKind::BadLaunch { reason }, None)))?;
-        let mut world = World { global: memory, counts: Counts::default(), printed: String::new(), observer };
+        let counts = Counts::default();
+        let mut world = World { global: memory, headers, counts, printed: String::new(), observer };
         run_ctas(&launch, &mut world, options).map_err(name)?;
         Ok(Summary { counts: world.counts, printed: world.printed })
     }

@@ -24,6 +24,8 @@ pub enum Operation {
         /// Whether the old values are wanted (`atom`, not `red`).
         returns: bool,
     },
+    /// Fetches from a texture, or asks about one.
+    Texture,
     /// Reads the rows of matrices.
     LoadMatrix(isa::MatrixAccess),
     /// Reads, and writes shared memory with it; nobody's registers wait.
@@ -215,6 +217,12 @@ impl Table {
     #[inline]
     pub fn vacant(&mut self) -> &mut Entry {
         &mut self.entries[self.free.trailing_zeros() as usize]
+    }
+
+    /// Its number.
+    #[inline]
+    pub fn next_place(&self) -> u8 {
+        self.free.trailing_zeros() as u8
     }
 
     /// Takes the lowest free place.

@@ -87,6 +87,7 @@ impl Scratchpad {
         match entry.operation {
             Operation::Load | Operation::LoadMatrix(_) => self.load(entry),
             Operation::Store | Operation::Copy => self.store(entry),
+            Operation::Texture => unreachable!("no texture lies in shared memory"),
             Operation::Atomic { op, .. } => self.modify(op, entry),
             Operation::Mbarrier(op) => self.synchronize(op, entry),
             Operation::CopyArrive => {
@@ -205,7 +206,11 @@ impl Scratchpad {
         let serial = match entry.operation {
             Operation::Atomic { .. } | Operation::CopyArrive => true,
             Operation::Mbarrier(op) => !op.is_test(),
-            Operation::Load | Operation::Store | Operation::LoadMatrix(_) | Operation::Copy => false,
+            Operation::Load
+            | Operation::Store
+            | Operation::LoadMatrix(_)
+            | Operation::Copy
+            | Operation::Texture => false,
         };
         if entry.shape != Shape::Any && !serial {
             return least;

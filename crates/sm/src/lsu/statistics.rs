@@ -17,11 +17,13 @@ strata_engine::statistics! {
         copies: "warp instructions",
         /// Commits of their groups and arrivals on their completion among them.
         copy_controls: "warp instructions",
+        /// Texture fetches and queries of textures and surfaces among them.
+        textures: "warp instructions",
         /// Prefetches among them, which do nothing.
         prefetches: "warp instructions",
         /// Loads, stores, atomics and copies without an active lane, and commits.
         empty: "warp instructions",
-        /// Instructions with lanes in global memory.
+        /// Instructions with lanes in global memory, textures and surfaces included.
         global_instructions: "warp instructions",
         /// Instructions with lanes in local memory.
         local_instructions: "warp instructions",
@@ -29,6 +31,8 @@ strata_engine::statistics! {
         shared_instructions: "warp instructions",
         /// Instructions with lanes in constant or parameter memory.
         constant_instructions: "warp instructions",
+        /// Loads, stores and reductions of surfaces.
+        surface_instructions: "warp instructions",
         /// Instructions whose lanes are in memories of more than one kind.
         split_instructions: "warp instructions",
         /// Instructions that have finished.
@@ -59,6 +63,10 @@ strata_engine::statistics! {
         refused_bank: "cycles",
         /// Cycles in which the next access waited because a flush was under way.
         refused_flush: "cycles",
+        /// Texels that lanes of fetches read, each lane's counted.
+        texels: "texels" [energy],
+        /// Cycles in which the texture unit addressed texels.
+        texture_cycles: "cycles",
         /// Passes through shared memory.
         shared_passes: "cycles" [energy],
         /// Passes beyond those that instructions without bank conflicts would have taken.
@@ -75,10 +83,11 @@ strata_engine::statistics! {
         flushes: "flushes",
     }
     laws {
-        "instructions = loads + stores + atomics + reductions + copies + copy_controls + prefetches": |s| s.instructions
-            == s.loads + s.stores + s.atomics + s.reductions + s.copies + s.copy_controls + s.prefetches,
+        "instructions = loads + stores + atomics + reductions + copies + copy_controls + textures + prefetches": |s| s.instructions
+            == s.loads + s.stores + s.atomics + s.reductions + s.copies + s.copy_controls + s.textures + s.prefetches,
         "finished = instructions": |s| s.finished == s.instructions,
         "completions = accesses": |s| s.completions == s.accesses,
+        "surface_instructions <= global_instructions": |s| s.surface_instructions <= s.global_instructions,
         "bytes_accessed <= bytes_requested": |s| s.bytes_accessed <= s.bytes_requested,
         "instructions by memory cover those with lanes": |s| {
             let parts = s.global_instructions + s.local_instructions + s.shared_instructions

@@ -30,6 +30,8 @@ mod print;
 mod scope;
 mod special;
 mod stack;
+mod surface;
+mod texture;
 mod variables;
 mod vector_atomic;
 mod video;

@@ -17,8 +17,8 @@ use strata_memory::{Address, LINE_BYTES, Line, LineAddress, Packet};
 use strata_ptx::exec::Operands;
 use strata_ptx::ir::LaunchBounds;
 use strata_ptx::isa::{
-    CacheOp, Class, Dst, Guard, Instruction, MemoryMode, Op, Ordering, PC_NONE, PredReg, RegList, RegSet,
-    Scope, Space, Src, Ty,
+    CacheOp, Class, Dst, Guard, Instruction, MAX_DST, MAX_SRC, MemoryMode, Op, Ordering, PC_NONE, PredReg,
+    RegList, RegSet, Scope, Space, Src, Ty,
 };
 use strata_ptx::lanes::{LaneMask, Row};
 use strata_ptx::program::Kernel;
@@ -249,15 +249,15 @@ pub fn instruction(op: Op) -> Instruction {
     Instruction {
         op,
         guard: Guard::Always,
-        dst: [Dst::None; 4],
-        src: [Src::None; 6],
+        dst: [Dst::None; MAX_DST],
+        src: [Src::None; MAX_SRC],
         offset: 0,
         target: 0,
         reconverge: PC_NONE,
         class: Class::Memory,
         line: 7,
         reads: RegList::EMPTY,
-        row_of: [0; 6],
+        row_of: [0; MAX_SRC],
         writes: RegList::EMPTY,
         read_set: RegSet::EMPTY,
         write_set: RegSet::EMPTY,
@@ -298,6 +298,7 @@ pub fn launch() -> Launch {
         dynamic_shared: 0,
         local_at: Address(LOCAL_AT),
         allocations: vec![(BASE, BASE + HEAP_BYTES / 2), (BASE + HEAP_BYTES / 2, BASE + HEAP_BYTES)],
+        headers: Arc::default(),
         number: 0,
     }
 }
@@ -312,6 +313,11 @@ pub fn config() -> LsuConfig {
         writeback_latency_cycles: cited(2),
         segment_bytes: cited(128),
         shared: ScratchpadConfig { banks: cited(32), bank_bytes: cited(4), latency_cycles: cited(5) },
+        texture: TextureConfig {
+            lanes_per_cycle: cited(4),
+            texels_per_cycle: cited(4),
+            filter_latency_cycles: cited(7),
+        },
     }
 }
 
