@@ -4,6 +4,7 @@ use strata_ptx::back::{self, Options};
 use strata_ptx::front::{self, LoweredModule};
 use strata_ptx::program::Kernel;
 use strata_ptx::reference::{self, Executor, GlobalMemory, LaunchConfig, place_variables};
+use strata_ptx::texture::Headers;
 
 /// Instructions of a kernel beyond which it is not compiled: compilation is not linear, and a long kernel finds
 /// nothing that a short one does not.
@@ -71,7 +72,8 @@ fn run(kernel: &Kernel, module: &LoweredModule) {
         return;
     }
     let mut memory = GlobalMemory::new();
-    let addresses = place_variables(&module.variables, &mut memory);
+    let mut headers = Headers::default();
+    let addresses = place_variables(&module.variables, &mut memory, &mut headers);
     let buffer = memory.allocate_with((0..4096_u32).map(|n| (n * 7) as u8).collect());
     let mut params = vec![0; kernel.param_bytes as usize];
     for param in &kernel.params {

@@ -265,6 +265,7 @@ impl Gpu {
             FaultKind::Unsupported { .. }
             | FaultKind::DivergentBarrier
             | FaultKind::BadCall { .. }
+            | FaultKind::Texture { .. }
             | FaultKind::StackOverflow { .. } => Failure::Other,
         };
         Stopped { failure, reason: fault.to_string() }

@@ -177,13 +177,26 @@ pub struct PrintFormat {
     pub arguments: Vec<Ty>,
 }
 
-/// A `.global` or `.const` variable of a module.
+/// What an opaque variable refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Opaque {
+    /// `.texref`: a texture, its sampler included.
+    Texture,
+    /// `.samplerref`: a sampler of its own.
+    Sampler,
+    /// `.surfref`: a surface.
+    Surface,
+}
+
+/// A `.global` or `.const` variable of a module, or a reference to a texture, sampler or surface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variable {
     /// Its name in the text.
     pub name: String,
     /// Whether it is `.const`.
     pub constant: bool,
+    /// What it refers to, when it is opaque: it takes no memory, and its address is its handle.
+    pub opaque: Option<Opaque>,
     /// Alignment in bytes.
     pub align: u32,
     /// Size in bytes.

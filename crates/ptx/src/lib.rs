@@ -11,3 +11,4 @@ pub mod load;
 pub mod program;
 pub mod reference;
 pub mod simt;
+pub mod texture;

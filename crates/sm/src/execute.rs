@@ -257,6 +257,8 @@ impl Units {
         if !finished.rows.is_empty() {
             let elements = match instruction.op {
                 Op::Load(mode) => mode.vector as usize,
+                Op::SurfaceLoad(mode) => mode.vector as usize,
+                Op::Texture(fetch) => fetch.results(),
                 _ => 1,
             };
             let width = finished.rows.len() / elements;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use strata_memory::Address;
 use strata_ptx::lanes::Row;
 use strata_ptx::program::Kernel;
+use strata_ptx::texture::Headers;
 
 /// A kernel launch, shared by all SMs and never changed while it runs.
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ pub struct Launch {
     pub local_at: Address,
     /// Global memory that a program may touch: `[start, end)`, sorted, not overlapping.
     pub allocations: Vec<(u64, u64)>,
+    /// What the handles of textures and surfaces stand for.
+    pub headers: Arc<Headers>,
     /// Number of the launch, from 0 (`%gridid`).
     pub number: u64,
 }
@@ -100,6 +103,11 @@ pub enum FaultKind {
         /// Bytes accessed.
         bytes: u32,
     },
+    /// A handle of no texture or surface that fits the instruction, or a place beyond a surface's edge.
+    Texture {
+        /// What is wrong.
+        what: String,
+    },
     /// An operation that the memory it reaches does not perform.
     Unsupported {
         /// What was tried.
@@ -163,7 +171,7 @@ impl fmt::Display for Fault {
                 f.write_str("barrier reached while other lanes of the warp are on another path")
             }
             FaultKind::Trap => f.write_str("trap"),
-            FaultKind::Assertion { what } => f.write_str(what),
+            FaultKind::Assertion { what } | FaultKind::Texture { what } => f.write_str(what),
             FaultKind::StackOverflow { limit } => {
                 write!(f, "stack overflow: a thread has {limit} bytes (cudaLimitStackSize)")
             }

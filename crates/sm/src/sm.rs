@@ -195,6 +195,7 @@ impl Sm {
         self.fetch.prepare(launch.code_at, launch.kernel.code.len() as u32);
         self.instructions.invalidate();
         self.constants.invalidate();
+        self.lsu.prepare(&launch);
         self.launch = Some(launch);
         self.accounted = now;
         self.quiet = None;

@@ -105,7 +105,7 @@ strata_engine::statistics! {
         issued_convert: "instructions",
         /// Votes, shuffles, matches, reductions.
         issued_warp: "instructions",
-        /// Loads, stores and atomics.
+        /// Loads, stores and atomics, textures and surfaces included.
         issued_memory: "instructions",
         /// Branches, exits, barriers, fences.
         issued_control: "instructions",
@@ -131,7 +131,7 @@ strata_engine::statistics! {
         lanes_convert: "lanes" [energy],
         /// Lanes that executed votes, shuffles, matches, reductions.
         lanes_warp: "lanes" [energy],
-        /// Lanes that executed loads, stores and atomics.
+        /// Lanes that executed loads, stores and atomics, textures and surfaces included.
         lanes_memory: "lanes" [energy],
         /// Lanes that executed branches, exits, barriers, fences.
         lanes_control: "lanes" [energy],

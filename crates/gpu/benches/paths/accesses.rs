@@ -77,6 +77,8 @@ fn path(address: impl Fn(u64) -> u64) -> Path {
         dynamic_shared: 0,
         local_at: Address(0),
         allocations: vec![(BASE, BASE + (1 << 16))],
+        headers: std::sync::Arc::default(),
+        headers: std::sync::Arc::default(),
         number: 0,
     };
     let machine = machine();

@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use strata_ptx::ir::{Opaque, Variable};
 use strata_ptx::program::Kernel;
+use strata_ptx::texture::Headers;
 use strata_workloads::{DeviceError, DevicePtr, Shape};
 
 use super::arguments::check_shape;
@@ -66,6 +68,8 @@ pub struct Call<'a> {
     pub variables: &'a [u64],
     /// All buffers.
     pub heap: &'a Heap,
+    /// What the handles of textures and surfaces stand for.
+    pub headers: &'a Arc<Headers>,
 }
 
 /// A module of a card. Numbers are never used again.
@@ -107,13 +111,20 @@ pub struct Card<B> {
     heap: Heap,
     modules: BTreeMap<ModuleId, Loaded>,
     loads: u64,
+    /// Shared with the launch that runs; changed between launches.
+    pub(super) headers: Arc<Headers>,
 }
 
 impl<B: Backend> Card<B> {
     /// A card with nothing loaded and nothing allocated.
     pub fn new(backend: B) -> Card<B> {
         let heap = Heap::new(backend.capacity_bytes());
-        Card { backend, heap, modules: BTreeMap::new(), loads: 0 }
+        Card { backend, heap, modules: BTreeMap::new(), loads: 0, headers: Arc::default() }
+    }
+
+    /// Where its buffers lie.
+    pub(super) fn heap(&self) -> &Heap {
+        &self.heap
     }
 
     /// What runs its kernels.
@@ -236,17 +247,23 @@ impl<B: Backend> Card<B> {
     pub fn load(&mut self, program: Program) -> Result<ModuleId, DeviceError> {
         let mut variables = Vec::new();
         for variable in program.variables() {
+            if variable.opaque.is_some() {
+                variables.push(Arc::make_mut(&mut self.headers).reserve());
+                continue;
+            }
             let align = u64::from(variable.align).checked_next_power_of_two().unwrap_or(ALIGN);
             match self.alloc_aligned(&variable.name, variable.bytes, align) {
                 Ok(ptr) => variables.push(ptr.0),
                 Err(error) => {
-                    self.free_all(&variables);
+                    self.free_all(&program, &variables);
                     return Err(error);
                 }
             }
         }
         for (variable, address) in program.variables().iter().zip(&variables) {
-            self.backend.write(*address, &initial_bytes(variable, &variables));
+            if variable.opaque.is_none() {
+                self.backend.write(*address, &initial_bytes(variable, &variables));
+            }
         }
         let id = ModuleId(self.loads);
         self.loads += 1;
@@ -257,14 +274,18 @@ impl<B: Backend> Card<B> {
     /// Unloads a module and frees its variables; false when it is not loaded.
     pub fn unload(&mut self, module: ModuleId) -> bool {
         let Some(loaded) = self.modules.remove(&module) else { return false };
-        self.free_all(&loaded.variables);
+        self.free_all(&loaded.program, &loaded.variables);
         self.backend.forget(module);
         true
     }
 
-    fn free_all(&mut self, variables: &[u64]) {
-        for address in variables {
-            self.free(DevicePtr(*address)).expect("a variable stays as long as its module");
+    fn free_all(&mut self, program: &Program, variables: &[u64]) {
+        for (variable, address) in program.variables().iter().zip(variables) {
+            if variable.opaque.is_some() {
+                Arc::make_mut(&mut self.headers).clear(*address);
+            } else {
+                self.free(DevicePtr(*address)).expect("a variable stays as long as its module");
+            }
         }
     }
 
@@ -283,13 +304,21 @@ impl<B: Backend> Card<B> {
         Ok(Entry { module, kernel })
     }
 
+    /// Handle of a module's reference to a texture or surface; none when it has no such reference.
+    pub fn reference(&self, module: ModuleId, name: &str, kind: Opaque) -> Option<u64> {
+        let loaded = self.modules.get(&module)?;
+        let wanted = |variable: &Variable| variable.name == name && variable.opaque == Some(kind);
+        let place = loaded.program.variables().iter().position(wanted)?;
+        Some(loaded.variables[place])
+    }
+
     /// Address and size of a module's variable.
     ///
     /// # Errors
     /// [`DeviceError::UnknownVariable`].
     pub fn variable(&self, module: ModuleId, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
         let find = |loaded: &Loaded| {
-            let place = loaded.program.variables().iter().position(|variable| variable.name == name)?;
+            let place = loaded.program.variables().iter().position(|variable| variable.name == name && variable.opaque.is_none())?;
             Some((DevicePtr(loaded.variables[place]), loaded.program.variables()[place].bytes))
         };
         let found = self.modules.get(&module).and_then(find);
@@ -327,6 +356,7 @@ impl<B: Backend> Card<B> {
             params,
             variables: &loaded.variables,
             heap: &self.heap,
+            headers: &self.headers,
         };
         self.backend.run(&call, progress)
     }

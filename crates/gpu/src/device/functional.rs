@@ -80,6 +80,7 @@ impl Backend for Functional {
         };
         let summary = Executor::new(kernel, config, variables, &mut self.memory)
             .with_options(self.options)
+            .with_headers(call.headers)
             .watched_by(self.profiler.as_mut().map(|profiler| profiler as &mut dyn Observer))
             .run()
             .map_err(|fault| failed(&fault))?;
@@ -103,6 +104,7 @@ fn failed(fault: &Fault) -> DeviceError {
         | FaultKind::BadBarrier { .. }
         | FaultKind::BadBranch { .. }
         | FaultKind::BadCall { .. }
+        | FaultKind::Texture { .. }
         | FaultKind::StackOverflow { .. } => Failure::Other,
     };
     DeviceError::Failed { kernel: fault.kernel.clone(), failure, reason: fault.to_string() }

@@ -12,6 +12,7 @@ mod lockstep;
 mod modelled;
 mod reference;
 mod system;
+mod texture;
 mod timed;
 
 pub use card::{Backend, Call, Card, Entry, ModuleId};
@@ -20,4 +21,5 @@ pub use heap::{Buffer, Heap};
 pub use lockstep::Lockstep;
 pub use modelled::Modelled;
 pub use reference::ReferenceDevice;
+pub use texture::{ArrayShape, BadTexture};
 pub use timed::TimedDevice;

@@ -132,6 +132,7 @@ impl Modelled {
             dynamic_shared: shape.dynamic_shared,
             local_at: Address(local_at),
             allocations: call.heap.ranges(),
+            headers: call.headers.clone(),
             number: self.launches,
         })
     }

@@ -90,6 +90,11 @@ pub fn of(op: &Op) -> Class {
         Op::Fma(..) => Class::F32Fma,
         Op::Cvt { .. } => Class::Convert,
         Op::Load(_) | Op::Store(_) | Op::Atomic { .. } | Op::Reduce { .. } | Op::Prefetch(_) => Class::Memory,
+        Op::Texture(_)
+        | Op::TextureQuery(_)
+        | Op::SurfaceLoad(_)
+        | Op::SurfaceStore(_)
+        | Op::SurfaceReduce { .. } => Class::Memory,
         Op::Shfl(_)
         | Op::Vote(_)
         | Op::Match { .. }

@@ -8,7 +8,7 @@
 use super::body::{Body, definitions, uses};
 use super::cfg::Cfg;
 use crate::ir::{Constant, VInst, VReg, VSrc, is_stable};
-use crate::isa::{CacheOp, MemoryMode, Op, Ordering, Space};
+use crate::isa::{CacheOp, MemoryMode, Op, Ordering, Scope, Space, Ty};
 use std::ops::Range;
 
 /// Bounds to try on the rows that loads of one block may have on the way before their first use, widest first. With
@@ -73,7 +73,24 @@ fn access(inst: &VInst) -> Option<Access> {
         Op::Atomic { mode, .. } | Op::Reduce { mode, .. } => {
             Some(Access { mode, writes: true, is_atomic: true })
         }
+        Op::Texture(_) => Some(Access { mode: texels(CacheOp::NonCoherent), writes: false, is_atomic: false }),
+        Op::SurfaceLoad(_) => Some(Access { mode: texels(CacheOp::All), writes: false, is_atomic: false }),
+        Op::SurfaceStore(_) => Some(Access { mode: texels(CacheOp::All), writes: true, is_atomic: false }),
+        Op::SurfaceReduce { .. } => Some(Access { mode: texels(CacheOp::All), writes: true, is_atomic: true }),
         _ => None,
+    }
+}
+
+/// Texels as an access of which nothing is known but that it is one of global memory. What a texture reads nobody may
+/// write while the kernel runs (CUDA C++ Programming Guide, "Read/Write Coherency").
+const fn texels(cache: CacheOp) -> MemoryMode {
+    MemoryMode {
+        space: Space::Global,
+        ty: Ty::U8,
+        vector: 1,
+        cache,
+        ordering: Ordering::Weak,
+        scope: Scope::Cta,
     }
 }
 
@@ -97,6 +114,8 @@ impl Extent {
     fn new(inst: &VInst, access: Access, version: impl Fn(VReg) -> usize) -> Extent {
         let bytes = (access.mode.ty.bytes() * usize::from(access.mode.vector)) as i64;
         let (base, from) = match inst.src[0] {
+            // A handle is no address.
+            _ if !matches!(inst.op, Op::Load(_) | Op::Store(_) | Op::Atomic { .. } | Op::Reduce { .. }) => (UNKNOWN, 0),
             VSrc::Reg(reg, _) => ((u64::from(reg.0), version(reg)), 0),
             VSrc::Const(Constant::Bits(bits)) => ((u64::MAX - 1, 0), bits as i64),
             VSrc::Const(Constant::Symbol { symbol, addend }) => ((1 << 32 | u64::from(symbol), 0), addend),
@@ -128,6 +147,7 @@ impl Extent {
         // The same number means another place in another space: a generic address of a window, and an offset in it.
         let disjoint = mine.space == theirs.space
             && self.base == other.base
+            && self.base != UNKNOWN
             && (self.bytes.end <= other.bytes.start || other.bytes.end <= self.bytes.start);
         !(apart || disjoint || read_only(mine) || read_only(theirs))
     }
@@ -172,8 +192,12 @@ struct Dependences {
 fn dependences(code: &[VInst], body: &Body, scratch: &mut Scratch) -> Dependences {
     let mut successors: Vec<Vec<(u32, u32)>> = vec![Vec::new(); code.len()];
     let mut waits_for = vec![0; code.len()];
-    let mut feeds_load: Vec<bool> =
-        code.iter().map(|inst| matches!(inst.op, Op::Load(mode) if mode.space != Space::Param)).collect();
+    let is_load = |inst: &VInst| match inst.op {
+        Op::Load(mode) => mode.space != Space::Param,
+        Op::Texture(_) | Op::SurfaceLoad(_) => true,
+        _ => false,
+    };
+    let mut feeds_load: Vec<bool> = code.iter().map(is_load).collect();
     let rows = |inst: &VInst| definitions(inst).map(|reg| body.ty(reg).rows()).sum();
     let rows = code.iter().zip(&feeds_load).map(|(inst, load)| if *load { rows(inst) } else { 0 }).collect();
     let mut makers: Vec<Vec<u32>> = vec![Vec::new(); code.len()];
@@ -185,7 +209,7 @@ fn dependences(code: &[VInst], body: &Body, scratch: &mut Scratch) -> Dependence
             waits_for[at] += 1;
         };
         let latency = |from: u32| match code[from as usize].op {
-            Op::Load(_) | Op::Atomic { .. } => LOAD_LATENCY,
+            Op::Load(_) | Op::Atomic { .. } | Op::Texture(_) | Op::SurfaceLoad(_) => LOAD_LATENCY,
             _ => LATENCY,
         };
         for reg in uses(inst) {

@@ -53,6 +53,16 @@ const fn address(space: Space) -> Width {
     }
 }
 
+/// Width of a source of a texture or surface instruction: the handle, coordinates, then values.
+fn surface(slot: usize, coordinates: usize, value: Width, values: usize) -> Width {
+    match slot {
+        0 => Width::Rows(2),
+        _ if slot <= coordinates => ROW,
+        _ if slot <= coordinates + values => value,
+        _ => Width::Nothing,
+    }
+}
+
 /// Picks from a list; beyond it there is nothing.
 fn pick(widths: &[Width], slot: usize) -> Width {
     widths.get(slot).copied().unwrap_or(Width::Nothing)
@@ -112,6 +122,9 @@ pub fn destination(op: &Op, slot: usize) -> Width {
         }
         Op::Setp { .. } => pick(&[Predicate, Predicate], slot),
         Op::Load(mode) if slot < mode.vector as usize => Width::of(mode.ty),
+        Op::Texture(fetch) if slot < fetch.results() => ROW,
+        Op::SurfaceLoad(mode) if slot < mode.vector as usize => Width::of(mode.ty),
+        Op::TextureQuery(_) => pick(&[ROW], slot),
         Op::Atomic { mode, .. } => pick(&[Width::of(mode.ty)], slot),
         Op::Cvta { .. } => pick(&[Width::Rows(2)], slot),
         Op::Shfl(_) | Op::Match { .. } | Op::Elect => pick(&[ROW, Predicate], slot),
@@ -124,6 +137,10 @@ pub fn destination(op: &Op, slot: usize) -> Width {
             }
         }
         Op::Load(_)
+        | Op::Texture(_)
+        | Op::SurfaceLoad(_)
+        | Op::SurfaceStore(_)
+        | Op::SurfaceReduce { .. }
         | Op::Store(_)
         | Op::Reduce { .. }
         | Op::Prefetch(_)
@@ -193,6 +210,13 @@ pub fn source(body: &Body, inst: &VInst, slot: usize) -> Width {
         Op::PredLogic(_) => pick(&[Predicate; 2], slot),
         Op::PredMov | Op::PredNot => pick(&[Predicate], slot),
         Op::Load(mode) => pick(&[address(mode.space)], slot),
+        Op::Texture(fetch) => surface(slot, fetch.geometry.coordinates(), Width::Nothing, 0),
+        Op::TextureQuery(_) => surface(slot, 0, Width::Nothing, 0),
+        Op::SurfaceLoad(mode) => surface(slot, mode.geometry.coordinates(), Width::Nothing, 0),
+        Op::SurfaceStore(mode) => {
+            surface(slot, mode.geometry.coordinates(), Width::of(mode.ty), mode.vector.into())
+        }
+        Op::SurfaceReduce { mode, .. } => surface(slot, mode.geometry.coordinates(), Width::of(mode.ty), 1),
         Op::Prefetch(space) => pick(&[address(space)], slot),
         Op::Store(mode) => match slot {
             0 => address(mode.space),

@@ -177,6 +177,11 @@ fn has_effect(inst: &VInst) -> bool {
         Op::Load(mode) => mode.space != Space::Param,
         Op::ReadSpecial(special) => !is_stable(special),
         Op::Store(_)
+        | Op::Texture(_)
+        | Op::TextureQuery(_)
+        | Op::SurfaceLoad(_)
+        | Op::SurfaceStore(_)
+        | Op::SurfaceReduce { .. }
         | Op::Atomic { .. }
         | Op::Reduce { .. }
         | Op::Prefetch(_)

@@ -107,6 +107,11 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         | Op::Store(_)
         | Op::Atomic { .. }
         | Op::Reduce { .. }
+        | Op::Texture(_)
+        | Op::TextureQuery(_)
+        | Op::SurfaceLoad(_)
+        | Op::SurfaceStore(_)
+        | Op::SurfaceReduce { .. }
         | Op::Branch { .. }
         | Op::BranchIndexed { .. }
         | Op::Call { .. }

@@ -3,6 +3,7 @@
 pub use super::diagnostic::Place;
 pub use super::names::{Name, Names};
 pub use crate::ir::Source;
+pub use crate::ir::Opaque;
 use crate::isa::Ty;
 
 /// A whole text.
@@ -89,7 +90,7 @@ pub enum DeclSpace {
 #[allow(missing_docs)]
 pub enum DeclType {
     Scalar(Ty),
-    Opaque,
+    Opaque(Opaque),
 }
 
 /// A declared variable, register or parameter.

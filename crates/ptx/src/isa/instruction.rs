@@ -11,8 +11,10 @@ pub const PC_NONE: Pc = u32::MAX;
 
 /// Most destinations of an instruction (a four-element load).
 pub const MAX_DST: usize = 4;
-/// Most sources of an instruction (address and four elements; bit-field insert; print arguments).
-pub const MAX_SRC: usize = 6;
+/// Most sources of an instruction (a surface, three coordinates and four elements).
+pub const MAX_SRC: usize = 8;
+/// Most arguments that one print instruction hands over.
+pub const PRINT_SRC: usize = 6;
 /// Most 32-bit rows that an instruction reads or writes.
 pub const MAX_ROWS: usize = 12;
 
@@ -170,7 +172,7 @@ pub enum Class {
     Convert,
     /// Votes, shuffles, matches.
     Warp,
-    /// Loads, stores and atomics of every space.
+    /// Loads, stores and atomics of every space, textures and surfaces.
     Memory,
     /// Branches, exits, barriers, fences: handled at issue.
     Control,

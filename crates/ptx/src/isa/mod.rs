@@ -2,10 +2,12 @@
 
 mod instruction;
 mod op;
+mod texture;
 mod types;
 mod video;
 
 pub use instruction::*;
 pub use op::*;
+pub use texture::*;
 pub use types::*;
 pub use video::*;

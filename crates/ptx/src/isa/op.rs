@@ -4,6 +4,7 @@
 //! from the variant; a value of 8 or 16 bits lives in the low bits of a 32-bit row, upper bits
 //! unspecified on read and zero- or sign-extended (by the instruction's type) on write.
 
+use super::texture::{SurfaceMode, TextureFetch, TextureQuery};
 use super::types::*;
 use super::video::{ScalarVideo, SimdVideo, VideoMad};
 
@@ -263,6 +264,16 @@ pub enum Op {
     Atomic { op: AtomicOp, mode: MemoryMode },
     /// As [`Op::Atomic`] without a result (`red`).
     Reduce { op: AtomicOp, mode: MemoryMode },
+    /// dst.. = what the texture of handle src0 has at the coordinates src1.., a layer's number first.
+    Texture(TextureFetch),
+    /// dst0 = an attribute of the texture or surface of handle src0.
+    TextureQuery(TextureQuery),
+    /// dst.. = bytes of the surface of handle src0 at the coordinates src1...
+    SurfaceLoad(SurfaceMode),
+    /// bytes of the surface of handle src0 at the coordinates src1.. = the sources behind them.
+    SurfaceStore(SurfaceMode),
+    /// Read-modify-write of the surface of handle src0 at the coordinates src1.. with the source behind them.
+    SurfaceReduce { op: AtomicOp, mode: SurfaceMode },
     /// Hint; no effect on values.
     Prefetch(Space),
     /// dst0 = generic address of src0 in a space; `to_generic` false is the other direction.

@@ -5,17 +5,20 @@ use super::barrier::{Arrival, Barriers, Release};
 use super::fault::{FaultKind, Place, WarpPlace};
 use super::global::GlobalMemory;
 use super::observer::Observer;
+use super::texels;
 use super::warp::{Warp, WarpOperands};
 use super::{Counts, Launch};
 use crate::exec::print::{self, Argument};
 use crate::exec::{Operands, WarpContext, execute, guarded, predicate_source, write_predicate};
-use crate::isa::{Barrier, Instruction, MAX_SRC, Op, Src};
+use crate::isa::{Barrier, Instruction, PRINT_SRC, Op, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 use crate::simt::SimtStack;
+use crate::texture::Headers;
 
 /// What is shared by all CTAs of a run.
 pub(super) struct World<'a> {
     pub global: &'a mut GlobalMemory,
+    pub headers: &'a Headers,
     pub counts: Counts,
     pub printed: String,
     pub observer: Option<&'a mut (dyn Observer + 'a)>,
@@ -202,6 +205,16 @@ impl Cta {
                     })?;
                     self.warps[number].stack.advance();
                 }
+                Op::Texture(_)
+                | Op::TextureQuery(_)
+                | Op::SurfaceLoad(_)
+                | Op::SurfaceStore(_)
+                | Op::SurfaceReduce { .. } => {
+                    texels::execute(instruction, &mut operands, lanes, world).map_err(|(lane, kind)| {
+                        self.stop(launch, kind, instruction, number, lane)
+                    })?;
+                    self.warps[number].stack.advance();
+                }
                 Op::Exit if lanes != 0 => self.exit(launch, number, lanes),
                 Op::Trap if lanes != 0 => {
                     let lane = lanes.trailing_zeros() as usize;
@@ -227,7 +240,7 @@ impl Cta {
                     for lane in lanes_of(lanes) {
                         let arguments = &mut warp.printing[lane];
                         arguments.truncate(from);
-                        for (slot, ty) in format.arguments[from..].iter().take(MAX_SRC).enumerate() {
+                        for (slot, ty) in format.arguments[from..].iter().take(PRINT_SRC).enumerate() {
                             let wide = ty.rows() == 2;
                             let hi = if wide { operands.source(slot, 1).0[lane] } else { 0 };
                             let bits = u64::from(hi) << 32 | u64::from(operands.source(slot, 0).0[lane]);

@@ -50,6 +50,11 @@ pub enum FaultKind {
         /// Bytes that the thread accessed.
         bytes: usize,
     },
+    /// A handle of no texture or surface that fits the instruction, or a place beyond a surface's edge.
+    Texture {
+        /// What is wrong.
+        reason: String,
+    },
     /// A write to the parameters.
     ReadOnly {
         /// The address in parameter space.
@@ -158,7 +163,9 @@ impl fmt::Display for FaultKind {
                 "the warp is diverged at a barrier: lanes {arrived:#010x} reached it, lanes {live:#010x} live, \
                  and the rest cannot come"
             ),
-            FaultKind::BadBarrier { reason } | FaultKind::BadBranch { reason } => write!(f, "{reason}"),
+            FaultKind::BadBarrier { reason }
+            | FaultKind::BadBranch { reason }
+            | FaultKind::Texture { reason } => write!(f, "{reason}"),
             FaultKind::Deadlock { warps } => {
                 write!(f, "deadlock: every warp of the CTA waits at a barrier")?;
                 list(f, warps)

@@ -14,6 +14,7 @@ mod cta;
 mod fault;
 mod global;
 mod observer;
+mod texels;
 pub mod testing;
 #[cfg(test)]
 mod tests;
@@ -28,6 +29,7 @@ pub use variables::{pack_arguments, place_variables};
 use crate::isa::{Class, Pc};
 use crate::lanes::{LaneMask, Row, WARP_LANES};
 use crate::program::Kernel;
+use crate::texture::Headers;
 use cta::{Cta, Stop, World};
 
 /// Most instructions of a warp at a stretch.
@@ -132,6 +134,7 @@ pub struct Executor<'a> {
     launch: Launch<'a>,
     memory: &'a mut GlobalMemory,
     options: Options,
+    headers: &'a Headers,
     observer: Option<&'a mut dyn Observer>,
 }
 
@@ -155,13 +158,20 @@ impl<'a> Executor<'a> {
         let threads = config.block.iter().fold(1u32, |product, side| product.saturating_mul(*side));
         let shared_bytes = static_shared.saturating_add(config.dynamic_shared);
         let launch = Launch { kernel, config, constants, threads, shared_bytes };
-        Executor { launch, memory, options: Options::default(), observer: None }
+        Executor { launch, memory, options: Options::default(), headers: Headers::NONE, observer: None }
     }
 
     /// Bounds the run.
     #[must_use]
     pub fn with_options(mut self, options: Options) -> Self {
         self.options = options;
+        self
+    }
+
+    /// The textures and surfaces that handles stand for; without, none is.
+    #[must_use]
+    pub fn with_headers(mut self, headers: &'a Headers) -> Self {
+        self.headers = headers;
         self
     }
 
@@ -177,7 +187,7 @@ impl<'a> Executor<'a> {
     /// # Errors
     /// The first [`Fault`] met; memory holds what was written before it.
     pub fn run(self) -> Result<Summary, Fault> {
-        let Executor { launch, memory, options, observer } = self;
+        let Executor { launch, memory, options, headers, observer } = self;
         let name = |(kind, place): Stop| {
             let kernel = launch.kernel;
             let source = place.map(|place| kernel.source(place.line));
@@ -185,7 +195,8 @@ impl<'a> Executor<'a> {
             Fault { kernel: kernel.name.clone(), kind, place, text: source.and_then(|(text, _)| text) }
         };
         check(&launch).map_err(|reason| name((FaultKind::BadLaunch { reason }, None)))?;
-        let mut world = World { global: memory, counts: Counts::default(), printed: String::new(), observer };
+        let counts = Counts::default();
+        let mut world = World { global: memory, headers, counts, printed: String::new(), observer };
         run_ctas(&launch, &mut world, options).map_err(name)?;
         Ok(Summary { counts: world.counts, printed: world.printed })
     }

@@ -4,6 +4,7 @@ use super::{Executor, Fault, GlobalMemory, LaunchConfig, Options, Summary, pack_
 use crate::back;
 use crate::load::load;
 use crate::program::Module;
+use crate::texture::Headers;
 
 /// A module and a memory with its variables in it.
 #[derive(Clone, Debug)]
@@ -12,6 +13,8 @@ pub struct Session {
     pub module: Module,
     /// Device memory.
     pub memory: GlobalMemory,
+    /// Textures and surfaces.
+    pub headers: Headers,
     /// Addresses of the module's variables.
     pub variables: Vec<u64>,
     /// Bounds of every launch.
@@ -32,9 +35,10 @@ impl Session {
     /// Takes a module that was loaded in another way.
     pub fn of_module(module: Module) -> Self {
         let mut memory = GlobalMemory::new();
-        let variables = place_variables(&module.variables, &mut memory);
+        let mut headers = Headers::default();
+        let variables = place_variables(&module.variables, &mut memory, &mut headers);
         let options = Options { instruction_limit: Some(50_000_000), ..Options::default() };
-        Session { module, memory, variables, options }
+        Session { module, memory, headers, variables, options }
     }
 
     /// As [`Session::new`] with the kernel `test(.param .u64 out)`: `%out` holds the address, every register
@@ -77,7 +81,10 @@ impl Session {
         let kernel = self.module.kernel(kernel).expect("the module has the kernel");
         let params = pack_arguments(kernel, arguments).unwrap_or_else(|error| panic!("{error}"));
         let config = LaunchConfig { grid: [grid, 1, 1], block: [block, 1, 1], dynamic_shared: 0, params };
-        Executor::new(kernel, config, &self.variables, &mut self.memory).with_options(self.options).run()
+        Executor::new(kernel, config, &self.variables, &mut self.memory)
+            .with_options(self.options)
+            .with_headers(&self.headers)
+            .run()
     }
 
     /// Runs the kernel of [`Session::of_body`] on `words` zeroed words; returns them.

@@ -3,16 +3,24 @@
 use super::GlobalMemory;
 use crate::ir::Variable;
 use crate::program::Kernel;
+use crate::texture::Headers;
 
 /// Allocates a module's variables, initialised, the addresses inside initialisers filled in; returns their
-/// addresses in order, as [`super::Executor::new`] takes them.
+/// addresses in order, as [`super::Executor::new`] takes them. References to textures and surfaces get handles.
 ///
 /// # Panics
 /// When an initialiser is longer than its variable, or an address in it lies outside: the front end checks both.
-pub fn place_variables(variables: &[Variable], memory: &mut GlobalMemory) -> Vec<u64> {
+pub fn place_variables(
+    variables: &[Variable],
+    memory: &mut GlobalMemory,
+    headers: &mut Headers,
+) -> Vec<u64> {
     let addresses: Vec<u64> = variables
         .iter()
         .map(|variable| {
+            if variable.opaque.is_some() {
+                return headers.reserve();
+            }
             let mut bytes = vec![0; variable.bytes as usize];
             bytes[..variable.init.len()].copy_from_slice(&variable.init);
             memory.allocate_with(bytes)

@@ -200,7 +200,7 @@ impl Resolver {
 
     /// Whether `[low, end)` lies in one allocation.
     #[inline]
-    fn is_allocated(&mut self, launch: &Launch, low: u64, end: u64) -> bool {
+    pub(super) fn is_allocated(&mut self, launch: &Launch, low: u64, end: u64) -> bool {
         if let Some((start, stop)) = launch.allocations.get(self.recent)
             && *start <= low
             && end <= *stop

@@ -20,6 +20,20 @@ pub struct LsuConfig {
     pub segment_bytes: Cited<u32>,
     /// Shared memory.
     pub shared: ScratchpadConfig,
+    /// The texture unit.
+    pub texture: TextureConfig,
+}
+
+/// What a machine file says about the texture unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TextureConfig {
+    /// Lanes of a fetch whose texels are addressed in a cycle, 1 to 32.
+    pub lanes_per_cycle: Cited<u32>,
+    /// Texels of a lane that are addressed in a cycle, 1 to 8.
+    pub texels_per_cycle: Cited<u32>,
+    /// From the last texel of a fetch to its results, less write-back; at least 1.
+    pub filter_latency_cycles: Cited<u32>,
 }
 
 /// What a machine file says about shared memory.
@@ -62,6 +76,9 @@ impl LsuConfig {
         in_range("shared.banks", *self.shared.banks, 1, 64)?;
         in_range("shared.bank_bytes", *self.shared.bank_bytes, 4, 8)?;
         in_range("shared.latency_cycles", *self.shared.latency_cycles, 1, 1024)?;
+        in_range("texture.lanes_per_cycle", *self.texture.lanes_per_cycle, 1, 32)?;
+        in_range("texture.texels_per_cycle", *self.texture.texels_per_cycle, 1, 8)?;
+        in_range("texture.filter_latency_cycles", *self.texture.filter_latency_cycles, 1, 1024)?;
         for (name, value) in [
             ("segment_bytes", *self.segment_bytes),
             ("shared.banks", *self.shared.banks),

@@ -4,12 +4,13 @@ use strata_engine::{Cycle, DelayLine, Slab};
 use strata_memory::Tray;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::doors::{Access, Action, L1d, Refusal};
-use strata_ptx::lanes::{WARP_LANES, lanes_of};
+use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
 use super::atomics;
 use super::coalesce::Group;
 use super::entry::{Entry, Operation, SECOND_OPERAND, Table};
 use super::statistics::LsuStatistics;
+use super::texture::TextureUnit;
 use super::words::{self, Piece};
 
 /// What the unit remembers of an access at the L1D; its index is the access's token.
@@ -20,7 +21,16 @@ struct Pending {
     warp: u8,
     /// The instruction has finished without waiting for this (`red`).
     detached: bool,
-    piece: Piece,
+    part: Part,
+}
+
+/// What of an instruction an access carries.
+#[derive(Clone, Copy, Debug)]
+enum Part {
+    /// Words of lanes.
+    Words(Piece),
+    /// These lanes' texels in the segment at an address.
+    Texels { segment: u64, lanes: LaneMask },
 }
 
 /// An access that the L1D has refused.
@@ -79,6 +89,8 @@ pub struct DevicePath {
     #[allow(clippy::vec_box)]
     batches: Vec<Box<AtomicBatch>>,
     segment_bytes: usize,
+    /// Whose turn it is when both have an access: the texture unit's.
+    texture_turn: bool,
 }
 
 impl DevicePath {
@@ -94,6 +106,7 @@ impl DevicePath {
             trays: (0..accesses).map(|_| Box::new(strata_memory::Line::ZERO)).collect(),
             batches: (0..accesses).map(|_| Box::new(batch.clone())).collect(),
             segment_bytes,
+            texture_turn: false,
         }
     }
 
@@ -108,6 +121,7 @@ impl DevicePath {
     pub fn offer(
         &mut self,
         table: &mut Table,
+        textures: &mut TextureUnit,
         l1d: &mut dyn L1d,
         now: Cycle,
         statistics: &mut LsuStatistics,
@@ -123,7 +137,12 @@ impl DevicePath {
                 (held.entry, held.access)
             }
             None => {
-                let place = *self.queue.front(now)?;
+                let place = self.next_place(textures, now)?;
+                if table.get(place).operation == Operation::Texture && !textures.get_mut(place).has_left() {
+                    // Nothing to be read: a query, or lanes that are all beyond the border.
+                    textures.queue.pop(now);
+                    return Some(Accepted { entry: place, detached: false, last: true });
+                }
                 if self.pending.is_full() {
                     self.full_since.get_or_insert(now);
                     return None;
@@ -131,7 +150,8 @@ impl DevicePath {
                 if let Some(since) = self.full_since.take() {
                     statistics.full_cycles += now.since(since);
                 }
-                (place, self.make(place, table.get_mut(place), statistics))
+                self.texture_turn = table.get(place).operation != Operation::Texture;
+                (place, self.make(place, table.get_mut(place), textures, statistics))
             }
         };
         let token = access.token;
@@ -145,24 +165,71 @@ impl DevicePath {
         if detached {
             self.pending.get_mut(token).detached = true;
         }
-        let last = !entry.has_device_lanes();
-        if last {
-            self.queue.pop(now);
-        }
+        let last = if entry.operation == Operation::Texture {
+            let last = !textures.get_mut(place).has_left();
+            if last {
+                textures.queue.pop(now);
+            }
+            last
+        } else {
+            let last = !entry.has_device_lanes();
+            if last {
+                self.queue.pop(now);
+            }
+            last
+        };
         Some(Accepted { entry: place, detached, last })
     }
 
+    /// The instruction whose turn it is.
+    #[inline]
+    fn next_place(&self, textures: &TextureUnit, now: Cycle) -> Option<u8> {
+        let (words, texels) = (self.queue.front(now), textures.queue.front(now));
+        let place = if self.texture_turn { texels.or(words) } else { words.or(texels) };
+        place.copied()
+    }
+
+    /// Makes the next access of a fetch.
+    fn make_texels(
+        &mut self,
+        place: u8,
+        entry: &mut Entry,
+        textures: &mut TextureUnit,
+        statistics: &mut LsuStatistics,
+    ) -> Access {
+        let (group, segment, requested) = textures.get_mut(place).next_group(self.segment_bytes);
+        let part = Part::Texels { segment, lanes: group.lanes };
+        let pending = Pending { entry: place, warp: entry.warp, detached: false, part };
+        let token = self.pending.insert(pending).expect("room was checked");
+        entry.open += 1;
+        statistics.accesses += 1;
+        statistics.bytes_accessed += u64::from(group.bytes.count());
+        statistics.bytes_requested += requested;
+        let (action, policy) = (Action::Load(self.tray()), entry.policy);
+        Access { line: group.line, bytes: group.bytes, action, policy, token, pc: entry.pc, warp: entry.warp }
+    }
+
     /// Makes the next access of an instruction.
-    fn make(&mut self, place: u8, entry: &mut Entry, statistics: &mut LsuStatistics) -> Access {
+    fn make(
+        &mut self,
+        place: u8,
+        entry: &mut Entry,
+        textures: &mut TextureUnit,
+        statistics: &mut LsuStatistics,
+    ) -> Access {
+        if entry.operation == Operation::Texture {
+            return self.make_texels(place, entry, textures, statistics);
+        }
         let (group, piece) = entry.next_device_group(self.segment_bytes);
-        let pending = Pending { entry: place, warp: entry.warp, detached: false, piece };
+        let part = Part::Words(piece);
+        let pending = Pending { entry: place, warp: entry.warp, detached: false, part };
         let token = self.pending.insert(pending).expect("room was checked");
         entry.open += 1;
         statistics.accesses += 1;
         statistics.bytes_accessed += u64::from(group.bytes.count());
         statistics.bytes_requested += u64::from(group.lanes.count_ones()) * u64::from(piece.width);
         let action = match entry.operation {
-            Operation::Load => Action::Load(self.tray()),
+            Operation::Load | Operation::Texture => Action::Load(self.tray()),
             Operation::Store => {
                 let mut tray = self.tray();
                 words::gather(&mut tray, &entry.addresses, piece, &entry.image.words);
@@ -184,13 +251,26 @@ impl DevicePath {
 
     /// Takes one finished access from the L1D, and its bytes into the instruction's words.
     #[inline]
-    pub fn complete(&mut self, table: &mut Table, l1d: &mut dyn L1d, now: Cycle) -> Option<Completed> {
+    pub fn complete(
+        &mut self,
+        table: &mut Table,
+        textures: &mut TextureUnit,
+        l1d: &mut dyn L1d,
+        now: Cycle,
+    ) -> Option<Completed> {
         let completion = l1d.completed(now)?;
-        let Pending { entry: place, warp, detached, piece } = self.pending.remove(completion.token);
+        let Pending { entry: place, warp, detached, part } = self.pending.remove(completion.token);
         match completion.action {
             Action::Load(tray) => {
-                let entry = table.get_mut(place);
-                words::scatter(&tray, &entry.addresses, piece, &mut entry.image.words);
+                match part {
+                    Part::Words(piece) => {
+                        let entry = table.get_mut(place);
+                        words::scatter(&tray, &entry.addresses, piece, &mut entry.image.words);
+                    }
+                    Part::Texels { segment, lanes } => {
+                        textures.get_mut(place).take(&tray, segment, self.segment_bytes, lanes);
+                    }
+                }
                 self.trays.push(tray);
             }
             Action::Store(tray) => self.trays.push(tray),
@@ -208,13 +288,13 @@ impl DevicePath {
     }
 
     /// Earliest cycle in which an access is offered.
-    pub fn next_event(&self, l1d: &dyn L1d, now: Cycle) -> Cycle {
+    pub fn next_event(&self, l1d: &dyn L1d, textures: &TextureUnit, now: Cycle) -> Cycle {
         match &self.held {
             Some(held) if held.may_pass(l1d, now) => now,
             Some(_) => Cycle::NEVER,
             // Room for another access comes with a completion, which the L1D announces.
             None if self.pending.is_full() => Cycle::NEVER,
-            None => self.queue.next_ready(),
+            None => self.queue.next_ready().min(textures.queue.next_ready()),
         }
     }
 

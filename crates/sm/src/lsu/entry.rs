@@ -24,6 +24,8 @@ pub enum Operation {
         /// Whether the old values are wanted (`atom`, not `red`).
         returns: bool,
     },
+    /// Fetches from a texture, or asks about one.
+    Texture,
 }
 
 /// Where the second operands of an atomic (`cas`) lie among an entry's words.
@@ -176,6 +178,12 @@ impl Table {
     #[inline]
     pub fn vacant(&mut self) -> &mut Entry {
         &mut self.entries[self.free.trailing_zeros() as usize]
+    }
+
+    /// Its number.
+    #[inline]
+    pub fn next_place(&self) -> u8 {
+        self.free.trailing_zeros() as u8
     }
 
     /// Takes the lowest free place.

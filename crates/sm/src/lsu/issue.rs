@@ -10,6 +10,7 @@ use super::address::{Places, fault};
 use super::coalesce::{self, Shape};
 use super::entry::{Operation, SECOND_OPERAND};
 use super::fence::{HeldBack, acquires, releases};
+use super::texels::is_of_texels;
 use super::{Lsu, MemoryInstruction, atomics};
 use crate::launch::{Fault, FaultKind, Launch};
 
@@ -27,6 +28,9 @@ impl Lsu {
         now: Cycle,
     ) -> Result<(), Fault> {
         assert!(self.can_accept(), "a memory instruction was issued though no place is free");
+        if is_of_texels(&memory.instruction.op) && memory.lanes != 0 {
+            return self.issue_texels(&memory, operands, launch, now);
+        }
         let (operation, mode) = match memory.instruction.op {
             Op::Load(mode) => (Operation::Load, mode),
             Op::Store(mode) => (Operation::Store, mode),
@@ -38,13 +42,16 @@ impl Lsu {
                 self.pass_through(&memory, now);
                 return Ok(());
             }
+            Op::Texture(_) | Op::TextureQuery(_) => return self.skip(Operation::Texture, &memory, now),
+            Op::SurfaceLoad(_) => return self.skip(Operation::Load, &memory, now),
+            Op::SurfaceStore(_) => return self.skip(Operation::Store, &memory, now),
+            Op::SurfaceReduce { op, .. } => {
+                return self.skip(Operation::Atomic { op, returns: false }, &memory, now);
+            }
             op => panic!("line {}: {op:?} is no memory instruction", memory.instruction.line),
         };
         if memory.lanes == 0 {
-            self.count(operation);
-            self.statistics.empty += 1;
-            self.pass_through(&memory, now);
-            return Ok(());
+            return self.skip(operation, &memory, now);
         }
         let width = mode.ty.bytes() * usize::from(mode.vector);
         let entry = self.table.vacant();
@@ -66,7 +73,7 @@ impl Lsu {
         entry.shape =
             if is_one { coalesce::shape(&entry.addresses, memory.lanes, piece as u64) } else { Shape::Any };
         match operation {
-            Operation::Load => {}
+            Operation::Load | Operation::Texture => {}
             Operation::Store => {
                 memory::gather(operands, mode.ty, 1, usize::from(mode.vector), &mut entry.image);
             }
@@ -118,6 +125,14 @@ impl Lsu {
         }
     }
 
+    /// An instruction without an active lane.
+    fn skip(&mut self, operation: Operation, memory: &MemoryInstruction<'_>, now: Cycle) -> Result<(), Fault> {
+        self.count(operation);
+        self.statistics.empty += 1;
+        self.pass_through(memory, now);
+        Ok(())
+    }
+
     /// An instruction that does nothing to memory: finished as soon as one can be.
     fn pass_through(&mut self, memory: &MemoryInstruction<'_>, now: Cycle) {
         let entry = self.table.vacant();
@@ -131,13 +146,14 @@ impl Lsu {
         self.end(place, now);
     }
 
-    fn count(&mut self, operation: Operation) {
+    pub(super) fn count(&mut self, operation: Operation) {
         self.statistics.instructions += 1;
         *match operation {
             Operation::Load => &mut self.statistics.loads,
             Operation::Store => &mut self.statistics.stores,
             Operation::Atomic { returns: true, .. } => &mut self.statistics.atomics,
             Operation::Atomic { returns: false, .. } => &mut self.statistics.reductions,
+            Operation::Texture => &mut self.statistics.textures,
         } += 1;
     }
 }
@@ -155,7 +171,7 @@ fn check_support(
         if lanes == 0 { Ok(()) } else { Err(fault(memory, launch, lane, FaultKind::Unsupported { what })) }
     };
     match operation {
-        Operation::Load => Ok(()),
+        Operation::Load | Operation::Texture => Ok(()),
         Operation::Store => refuse(places.constant, "a store to constant or parameter memory"),
         Operation::Atomic { op, .. } => {
             refuse(places.constant, "an atomic operation on constant or parameter memory")?;

@@ -10,8 +10,8 @@
 //! the cycle in which it takes an access to the cycle in which it hands it back. An instruction of n
 //! accesses, the L1D idle and every access a hit, takes `n - 1` cycles more. A shared memory instruction of p
 //! passes begins at `t + a` (or when the one before has passed) and is complete at `begin + p - 1 + latency`.
-//! Global and local accesses, shared memory, and the constant cache are three paths: instructions keep
-//! their order within each, and none waits for another.
+//! Global and local accesses, shared memory, the constant cache and the texture unit are four paths: instructions keep
+//! their order within each, and none waits for another, but for the L1D's port, which the first and the last share.
 //!
 //! In a cycle the SM calls, in this order: [`Lsu::tick`], after the L1D and the constant cache have had
 //! theirs; [`Lsu::finished`] until there is none or no write port is left; then [`Lsu::issue`] if
@@ -32,6 +32,8 @@ mod fence;
 mod issue;
 mod scratchpad;
 mod statistics;
+mod texels;
+mod texture;
 mod words;
 
 #[cfg(test)]
@@ -42,7 +44,9 @@ use strata_memory::doors::L1d;
 use strata_ptx::isa::{Instruction, Pc, Scope};
 use strata_ptx::lanes::{LaneMask, Row};
 
-pub use config::{LsuConfig, ScratchpadConfig, Surroundings};
+use crate::launch::Launch;
+
+pub use config::{LsuConfig, ScratchpadConfig, Surroundings, TextureConfig};
 pub use constants::ConstantCache;
 pub use fence::FenceState;
 pub use statistics::LsuStatistics;
@@ -53,6 +57,7 @@ use device::{Accepted, Completed, DevicePath};
 use entry::{Entry, Operation, Table};
 use fence::Fences;
 use scratchpad::Scratchpad;
+use texture::TextureUnit;
 
 /// A memory instruction whose operands have been collected.
 #[derive(Clone, Copy, Debug)]
@@ -94,6 +99,7 @@ pub struct Lsu {
     device: DevicePath,
     scratchpad: Scratchpad,
     constants: ConstantPath,
+    textures: TextureUnit,
     fences: Fences,
     resolver: Resolver,
     /// Instructions that are complete, by the cycle of their write-back.
@@ -117,6 +123,7 @@ impl Lsu {
             device: DevicePath::new(instructions, accesses, *config.segment_bytes as usize),
             scratchpad: Scratchpad::new(&config.shared, sm.shared_bytes, instructions),
             constants: ConstantPath::new(instructions),
+            textures: TextureUnit::new(&config.texture, instructions),
             fences: Fences::new(sm.warp_slots),
             resolver: Resolver::new(sm.first_warp),
             done: DelayLine::new(instructions),
@@ -124,6 +131,11 @@ impl Lsu {
             writeback_latency: u64::from(*config.writeback_latency_cycles),
             statistics: LsuStatistics::default(),
         })
+    }
+
+    /// Makes ready for a launch.
+    pub fn prepare(&mut self, launch: &Launch) {
+        self.textures.prepare(launch);
     }
 
     /// Whether [`Lsu::issue`] may be called.
@@ -142,7 +154,7 @@ impl Lsu {
     }
 
     fn complete(&mut self, l1d: &mut dyn L1d, constants: &mut impl ConstantCache, now: Cycle) {
-        while let Some(completed) = self.device.complete(&mut self.table, l1d, now) {
+        while let Some(completed) = self.device.complete(&mut self.table, &mut self.textures, l1d, now) {
             self.statistics.completions += 1;
             match completed {
                 Completed::Of(place) => self.close(place, now),
@@ -154,6 +166,11 @@ impl Lsu {
         }
         while let Some(place) = self.scratchpad.complete(now) {
             self.close(place, now);
+        }
+        while let Some(place) = self.textures.filtering.pop(now) {
+            let entry = self.table.get_mut(place);
+            self.textures.results(place, entry.lanes, &mut entry.image.words);
+            self.end(place, now);
         }
     }
 
@@ -176,7 +193,7 @@ impl Lsu {
         if let Some(place) = self.constants.offer(&mut self.table, constants, now, &mut self.statistics) {
             self.close(place, now);
         }
-        if let Some(accepted) = self.device.offer(&mut self.table, l1d, now, &mut self.statistics) {
+        if let Some(accepted) = self.device.offer(&mut self.table, &mut self.textures, l1d, now, &mut self.statistics) {
             let Accepted { entry: place, detached, last } = accepted;
             if detached {
                 self.fences.open(self.table.get(place).warp);
@@ -193,7 +210,9 @@ impl Lsu {
     fn close(&mut self, place: u8, now: Cycle) {
         let entry = self.table.get_mut(place);
         entry.open -= 1;
-        if entry.open == 0 {
+        if entry.open == 0 && entry.operation == Operation::Texture {
+            self.textures.filter(place, now);
+        } else if entry.open == 0 {
             self.end(place, now);
         }
     }
@@ -221,7 +240,7 @@ impl Lsu {
         let entry = self.table.get(place);
         let rows = match entry.operation {
             _ if entry.width == 0 => 0,
-            Operation::Load => entry.ty.rows() * usize::from(entry.vector),
+            Operation::Load | Operation::Texture => entry.ty.rows() * usize::from(entry.vector),
             Operation::Atomic { returns: true, .. } => entry.ty.rows(),
             Operation::Store | Operation::Atomic { returns: false, .. } => 0,
         };
@@ -278,7 +297,8 @@ impl Lsu {
     /// the constant cache announce themselves.
     pub fn next_event(&self, l1d: &dyn L1d, now: Cycle) -> Cycle {
         self.device
-            .next_event(l1d, now)
+            .next_event(l1d, &self.textures, now)
+            .min(self.textures.filtering.next_ready())
             .min(self.scratchpad.next_event())
             .min(self.constants.next_event())
             .min(self.fences.next_event(l1d, now))

@@ -86,6 +86,7 @@ impl Scratchpad {
             .expect("there is room for every instruction in flight");
         match entry.operation {
             Operation::Load => self.load(entry),
+            Operation::Texture => unreachable!("no texture lies in shared memory"),
             Operation::Store => self.store(entry),
             Operation::Atomic { op, .. } => self.modify(op, entry),
         }

@@ -13,11 +13,13 @@ strata_engine::statistics! {
         atomics: "warp instructions",
         /// Atomics without a result among them.
         reductions: "warp instructions",
+        /// Texture fetches and queries of textures and surfaces among them.
+        textures: "warp instructions",
         /// Prefetches among them, which do nothing.
         prefetches: "warp instructions",
         /// Loads, stores and atomics without an active lane.
         empty: "warp instructions",
-        /// Instructions with lanes in global memory.
+        /// Instructions with lanes in global memory, textures and surfaces included.
         global_instructions: "warp instructions",
         /// Instructions with lanes in local memory.
         local_instructions: "warp instructions",
@@ -25,6 +27,8 @@ strata_engine::statistics! {
         shared_instructions: "warp instructions",
         /// Instructions with lanes in constant or parameter memory.
         constant_instructions: "warp instructions",
+        /// Loads, stores and reductions of surfaces.
+        surface_instructions: "warp instructions",
         /// Instructions whose lanes are in memories of more than one kind.
         split_instructions: "warp instructions",
         /// Instructions that have finished.
@@ -55,6 +59,10 @@ strata_engine::statistics! {
         refused_bank: "cycles",
         /// Cycles in which the next access waited because a flush was under way.
         refused_flush: "cycles",
+        /// Texels that lanes of fetches read, each lane's counted.
+        texels: "texels" [energy],
+        /// Cycles in which the texture unit addressed texels.
+        texture_cycles: "cycles",
         /// Passes through shared memory.
         shared_passes: "cycles" [energy],
         /// Passes beyond those that instructions without bank conflicts would have taken.
@@ -71,10 +79,11 @@ strata_engine::statistics! {
         flushes: "flushes",
     }
     laws {
-        "instructions = loads + stores + atomics + reductions + prefetches": |s| s.instructions
-            == s.loads + s.stores + s.atomics + s.reductions + s.prefetches,
+        "instructions = loads + stores + atomics + reductions + textures + prefetches": |s| s.instructions
+            == s.loads + s.stores + s.atomics + s.reductions + s.textures + s.prefetches,
         "finished = instructions": |s| s.finished == s.instructions,
         "completions = accesses": |s| s.completions == s.accesses,
+        "surface_instructions <= global_instructions": |s| s.surface_instructions <= s.global_instructions,
         "bytes_accessed <= bytes_requested": |s| s.bytes_accessed <= s.bytes_requested,
         "instructions by memory cover those with lanes": |s| {
             let parts = s.global_instructions + s.local_instructions + s.shared_instructions

@@ -20,6 +20,7 @@ impl Builder<'_> {
         let text = self.text(name);
         let (space, constant) = match self.resolve(name, place)? {
             Resolved::Address { space, constant } => (space, constant),
+            Resolved::Opaque(_, constant) if addend == 0 => (Space::Global, constant),
             Resolved::Param { offset, .. } => (Space::Param, Constant::Bits(u64::from(offset))),
             Resolved::Function(n) => (Space::Global, Constant::Bits(self.function_address(n, place)?)),
             Resolved::Frame { base, offset } => {

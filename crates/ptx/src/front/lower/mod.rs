@@ -27,6 +27,8 @@ mod print;
 mod scope;
 mod special;
 mod stack;
+mod surface;
+mod texture;
 mod variables;
 mod video;
 mod warp;

@@ -7,7 +7,7 @@ use super::variables::Global;
 use crate::front::ast::{Instruction, Name, Operand, OperandKind, Place, Value};
 use crate::front::check::{agrees, agrees_relaxed, expected_register, word};
 use crate::front::diagnostic::{Diagnostic, Fail};
-use crate::ir::{Constant, VDst, VReg, VSrc};
+use crate::ir::{Constant, Opaque, VDst, VReg, VSrc};
 use crate::isa::{FloatMode, Op, Space, Special, Ty};
 
 /// Most digits of a member of `%r<n>`: those of the largest n that is parsed.
@@ -26,6 +26,8 @@ pub(super) enum Resolved {
         space: Space,
         constant: Constant,
     },
+    /// A texture or surface reference, whose value is its handle.
+    Opaque(Opaque, Constant),
     /// Address in local memory: a register and what is added to it.
     Frame {
         base: VReg,
@@ -82,7 +84,9 @@ impl<'a> Builder<'a> {
         }
         let globals = self.globals;
         Ok(match globals.names.get(&name) {
-            Some(Global::Variable(symbol)) if globals.external[*symbol as usize] => {
+            Some(Global::Variable(symbol) | Global::Opaque(symbol, _))
+                if globals.external[*symbol as usize] =>
+            {
                 return Err(Diagnostic::unsupported(place, "variable of another text")
                     .found(format!("`{}`", self.text(name)))
                     .expected("a variable that this text defines"));
@@ -99,7 +103,10 @@ impl<'a> Builder<'a> {
                 constant: Constant::Symbol { symbol: DYNAMIC_SHARED, addend: 0 },
             },
             Some(Global::Function(n)) => Resolved::Function(*n),
-            Some(Global::Opaque) => Resolved::Inert("a texture, sampler or surface"),
+            Some(Global::Opaque(_, Opaque::Sampler)) => Resolved::Inert("a sampler of its own"),
+            Some(Global::Opaque(symbol, kind)) => {
+                Resolved::Opaque(*kind, Constant::Symbol { symbol: *symbol, addend: 0 })
+            }
             None => return Err(self.undeclared(name, place)),
         })
     }

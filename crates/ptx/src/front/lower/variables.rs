@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use super::graph::CallGraph;
-use crate::front::ast::{self, DeclSpace, DeclType, Init, Item, Linkage, Module, Name, Place, Statement};
+use crate::front::ast::{self, DeclSpace, DeclType, Init, Item, Linkage, Module, Name, Opaque, Place, Statement};
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{Variable, window};
 use crate::isa::Ty;
@@ -25,8 +25,8 @@ pub(super) enum Global {
     DynamicShared,
     /// A function: index into the module's items.
     Function(usize),
-    /// A texture, sampler or surface.
-    Opaque,
+    /// A reference to a texture, sampler or surface: index into [`Globals::variables`].
+    Opaque(u32, Opaque),
 }
 
 /// A module-level `.shared` variable.
@@ -196,13 +196,18 @@ impl Globals {
                     true
                 }
                 Global::Variable(_) => external,
+                Global::Opaque(n, kind) if variable.ty == DeclType::Opaque(*kind) => {
+                    let n = *n as usize;
+                    let again = external || self.external[n];
+                    self.external[n] &= external;
+                    again
+                }
                 _ => false,
             };
             return if again { Ok(()) } else { Err(duplicate(module, variable.name, variable.place)) };
         }
-        if variable.ty == DeclType::Opaque {
-            self.names.insert(variable.name, Global::Opaque);
-            return Ok(());
+        if let DeclType::Opaque(kind) = variable.ty {
+            return self.reference(module, variable, kind);
         }
         if external && variable.init.is_some() {
             return Err(Diagnostic::invalid(variable.place, "initialiser of an external variable")
@@ -227,6 +232,7 @@ impl Globals {
                 self.variables.push(Variable {
                     name: module.names.text(variable.name).to_string(),
                     constant: variable.space == DeclSpace::Const,
+                    opaque: None,
                     align: layout.align,
                     bytes: layout.bytes,
                     init: Vec::new(),
@@ -241,6 +247,36 @@ impl Globals {
         };
         self.names.insert(variable.name, global);
         Ok(())
+    }
+
+    /// A reference to a texture, sampler or surface.
+    fn reference(
+        &mut self,
+        module: &Module,
+        variable: &ast::Variable,
+        kind: Opaque,
+    ) -> Result<(), Fail> {
+        let what = match () {
+            () if !variable.dims.is_empty() => "array of textures, samplers or surfaces",
+            () if variable.init.is_some() => "initialiser of a texture, sampler or surface",
+            () if variable.space != DeclSpace::Opaque => "texture, sampler or surface in this space",
+            () => {
+                self.names.insert(variable.name, Global::Opaque(self.variables.len() as u32, kind));
+                self.external.push(variable.linkage == Linkage::Extern);
+                self.variables.push(Variable {
+                    name: module.names.text(variable.name).to_string(),
+                    constant: false,
+                    opaque: Some(kind),
+                    align: 8,
+                    bytes: 0,
+                    init: Vec::new(),
+                    relocations: Vec::new(),
+                });
+                return Ok(());
+            }
+        };
+        Err(Diagnostic::unsupported(variable.place, what)
+            .found(format!("`{}`", module.names.text(variable.name))))
     }
 
     /// Defines a variable that was declared `.extern` before.

@@ -1,7 +1,7 @@
 //! Declarations of variables, registers and parameters.
 
 use super::Parser;
-use crate::front::ast::{DeclSpace, DeclType, Init, Linkage, Name, Place, Value, Variable};
+use crate::front::ast::{DeclSpace, DeclType, Init, Linkage, Name, Opaque, Place, Value, Variable};
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::front::lexer::Token;
 use crate::isa::Ty;
@@ -107,7 +107,7 @@ impl Parser<'_> {
             self.integer("malformed constant bank", 10)?;
             self.expect(b']', "malformed constant bank")?;
         }
-        let mut head = Head { space, ty: DeclType::Opaque, vector: 1, align: None };
+        let mut head = Head { space, ty: DeclType::Opaque(Opaque::Texture), vector: 1, align: None };
         let mut typed = false;
         while let Some(word) = self.dotted() {
             match word {
@@ -128,7 +128,14 @@ impl Parser<'_> {
                     self.advance()?;
                 }
                 "texref" | "samplerref" | "surfref" if !typed => {
-                    space = DeclSpace::Opaque;
+                    head.ty = DeclType::Opaque(match word {
+                        "texref" => Opaque::Texture,
+                        "samplerref" => Opaque::Sampler,
+                        _ => Opaque::Surface,
+                    });
+                    if space != DeclSpace::Param {
+                        space = DeclSpace::Opaque;
+                    }
                     head.space = space;
                     typed = true;
                     self.advance()?;
@@ -140,7 +147,10 @@ impl Parser<'_> {
                             self.wrong("unknown type", "a type such as `.b32`, `.u64`, `.f32`, `.pred`")
                         );
                     };
-                    head.ty = DeclType::Scalar(ty);
+                    // `.tex .u64 name` is the older way to write `.global .texref name` (PTX ISA, "Texture State Space").
+                    if space != DeclSpace::Opaque {
+                        head.ty = DeclType::Scalar(ty);
+                    }
                     typed = true;
                     self.advance()?;
                 }

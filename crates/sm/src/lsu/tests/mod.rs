@@ -298,6 +298,7 @@ pub fn launch() -> Launch {
         dynamic_shared: 0,
         local_at: Address(LOCAL_AT),
         allocations: vec![(BASE, BASE + HEAP_BYTES / 2), (BASE + HEAP_BYTES / 2, BASE + HEAP_BYTES)],
+        headers: Arc::default(),
         number: 0,
     }
 }
@@ -312,6 +313,11 @@ pub fn config() -> LsuConfig {
         writeback_latency_cycles: cited(2),
         segment_bytes: cited(128),
         shared: ScratchpadConfig { banks: cited(32), bank_bytes: cited(4), latency_cycles: cited(5) },
+        texture: TextureConfig {
+            lanes_per_cycle: cited(4),
+            texels_per_cycle: cited(4),
+            filter_latency_cycles: cited(7),
+        },
     }
 }
 

@@ -1,0 +1,177 @@
+//! Textures, surfaces and arrays of a card.
+//!
+//! What a handle stands for is kept beside device memory, like the tables of texture headers of a GPU: kernels see handles
+//! only. Headers change between launches. The texels themselves lie in device memory, in buffers or in arrays; an array is
+//! a buffer whose layout only this file and the texture unit know.
+
+use std::sync::Arc;
+
+use strata_ptx::isa::Geometry;
+use strata_ptx::texture::{Format, Header, Image, Layout, Texture};
+use strata_workloads::{DeviceError, DevicePtr};
+
+use super::card::{Backend, Card};
+
+/// Alignment of an array and of a row of one with one axis. CUDA Driver API, `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT`.
+const ARRAY_ALIGN: u64 = 512;
+
+/// Why there is no such texture, surface or array.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BadTexture {
+    /// What is wrong with it.
+    #[error("{0}")]
+    Shape(String),
+    /// There is no room, or its memory is none of the card's.
+    #[error(transparent)]
+    Memory(#[from] DeviceError),
+}
+
+/// The shape of an array.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArrayShape {
+    /// What a texel is.
+    pub format: Format,
+    /// How texels are addressed.
+    pub geometry: Geometry,
+    /// Texels of a row.
+    pub width: u32,
+    /// Rows; 1 where there is one axis.
+    pub height: u32,
+    /// Slices, layers or faces; 1 where there are none.
+    pub depth: u32,
+}
+
+impl<B: Backend> Card<B> {
+    /// A new texture; its handle.
+    ///
+    /// # Errors
+    /// See [`BadTexture`].
+    pub fn create_texture(&mut self, texture: Texture) -> Result<u64, BadTexture> {
+        self.check_texture(&texture)?;
+        Ok(self.keep(Header::Texture(texture)))
+    }
+
+    /// A new surface; its handle.
+    ///
+    /// # Errors
+    /// See [`BadTexture`].
+    pub fn create_surface(&mut self, image: Image) -> Result<u64, BadTexture> {
+        self.check_image(&image)?;
+        Ok(self.keep(Header::Surface(image)))
+    }
+
+    fn keep(&mut self, header: Header) -> u64 {
+        let headers = Arc::make_mut(&mut self.headers);
+        let handle = headers.reserve();
+        headers.set(handle, header);
+        handle
+    }
+
+    /// What a handle stands for.
+    pub fn header(&self, handle: u64) -> Option<&Header> {
+        self.headers.get(handle)
+    }
+
+    /// The handle stands for nothing any more; false when it did not before.
+    pub fn destroy_header(&mut self, handle: u64) -> bool {
+        Arc::make_mut(&mut self.headers).clear(handle).is_some()
+    }
+
+    /// Binds a texture to a module's reference, of which [`Card::reference`] gives the handle.
+    ///
+    /// # Errors
+    /// See [`BadTexture`]; what was bound before stays then.
+    pub fn bind_texture(&mut self, reference: u64, texture: Texture) -> Result<(), BadTexture> {
+        self.check_texture(&texture)?;
+        Arc::make_mut(&mut self.headers).set(reference, Header::Texture(texture));
+        Ok(())
+    }
+
+    /// Binds a surface to a module's reference, of which [`Card::reference`] gives the handle.
+    ///
+    /// # Errors
+    /// See [`BadTexture`]; what was bound before stays then.
+    pub fn bind_surface(&mut self, reference: u64, image: Image) -> Result<(), BadTexture> {
+        self.check_image(&image)?;
+        Arc::make_mut(&mut self.headers).set(reference, Header::Surface(image));
+        Ok(())
+    }
+
+    fn check_texture(&self, texture: &Texture) -> Result<(), BadTexture> {
+        texture.check().map_err(BadTexture::Shape)?;
+        self.check_image(&texture.image)
+    }
+
+    fn check_image(&self, image: &Image) -> Result<(), BadTexture> {
+        image.check().map_err(BadTexture::Shape)?;
+        Ok(self.heap().find(DevicePtr(image.base), image.bytes()).map(|_| ())?)
+    }
+
+    /// A new array of zeros. Arrays with two axes and more are in blocks, so that texels near each other in any direction
+    /// share lines; those with one are rows.
+    ///
+    /// # Errors
+    /// See [`BadTexture`].
+    pub fn alloc_array(&mut self, name: &str, shape: ArrayShape) -> Result<Image, BadTexture> {
+        let ArrayShape { format, geometry, width, height, depth } = shape;
+        let mut image = Image { base: 0, format, geometry, width, height, depth, layout: Layout::Blocks };
+        if geometry.axes() == 1 {
+            image.layout = Layout::Rows { pitch: image.row_bytes().next_multiple_of(ARRAY_ALIGN) };
+        }
+        image.check().map_err(BadTexture::Shape)?;
+        image.base = self.alloc_aligned(name, image.bytes(), ARRAY_ALIGN)?.0;
+        Ok(image)
+    }
+
+    /// Writes bytes of a row of an image, from byte `x` on.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] beyond the row, or when the image's memory is gone.
+    pub fn write_row(&mut self, image: &Image, (x, y, z): (u64, u32, u32), data: &[u8]) -> Result<(), DeviceError> {
+        let mut done = 0;
+        for (at, bytes) in pieces(image, (x, y, z), data.len() as u64)? {
+            self.write(at, &data[done..done + bytes])?;
+            done += bytes;
+        }
+        Ok(())
+    }
+
+    /// Reads bytes of a row of an image, from byte `x` on.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] beyond the row, or when the image's memory is gone.
+    pub fn read_row(
+        &mut self,
+        image: &Image,
+        (x, y, z): (u64, u32, u32),
+        data: &mut [u8],
+    ) -> Result<(), DeviceError> {
+        let mut done = 0;
+        for (at, bytes) in pieces(image, (x, y, z), data.len() as u64)? {
+            self.read(at, &mut data[done..done + bytes])?;
+            done += bytes;
+        }
+        Ok(())
+    }
+}
+
+/// The runs of bytes in memory that a part of a row is made of.
+fn pieces(
+    image: &Image,
+    (x, y, z): (u64, u32, u32),
+    bytes: u64,
+) -> Result<impl Iterator<Item = (DevicePtr, usize)> + use<>, DeviceError> {
+    let end = x.checked_add(bytes).filter(|end| *end <= image.row_bytes());
+    let Some(end) = end.filter(|_| y < image.height && z < image.depth) else {
+        return Err(DeviceError::OutOfBounds { ptr: DevicePtr(image.base), bytes });
+    };
+    // Bytes of a row lie together up to here.
+    let run = if image.layout == Layout::Blocks { 16 } else { u64::MAX };
+    let (image, mut at) = (*image, x);
+    Ok(std::iter::from_fn(move || {
+        let length = (end - at).min(run - at % run);
+        let piece = (length > 0).then(|| (DevicePtr(image.address(at, y, z)), length as usize));
+        at += length;
+        piece
+    }))
+}

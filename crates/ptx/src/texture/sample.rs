@@ -1,0 +1,231 @@
+//! Which texels a fetch reads, and with which weights.
+
+use super::image::{Image, Layout};
+use crate::isa::{Geometry, TextureFetch};
+
+/// Most texels of a fetch: a linear filter in three dimensions.
+pub const MAX_TEXELS: usize = 8;
+
+/// What a coordinate beyond the edge means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Addressing {
+    /// The texture repeats. Normalized coordinates only; others are clamped.
+    Wrap,
+    /// The texel at the edge.
+    Clamp,
+    /// The texture repeats, every second time reversed. Normalized coordinates only; others are clamped.
+    Mirror,
+    /// The border's colour.
+    Border,
+}
+
+/// How many texels a fetch blends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Filter {
+    /// One.
+    Point,
+    /// Two along each axis.
+    Linear,
+}
+
+/// What an integer texel is read as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Read {
+    /// As it is.
+    Element,
+    /// As a number from 0 or -1 to 1.
+    Normalized,
+}
+
+/// A texture: texels and how they are read.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Texture {
+    /// The texels.
+    pub image: Image,
+    /// For each axis.
+    pub addressing: [Addressing; 3],
+    /// What is blended.
+    pub filter: Filter,
+    /// What a texel is read as.
+    pub read: Read,
+    /// Coordinates run from 0 to 1, not to the number of texels.
+    pub normalized: bool,
+    /// The border's colour.
+    pub border: [f32; 4],
+}
+
+impl Texture {
+    /// Whether a fetch gives floating-point numbers.
+    pub fn gives_floats(&self) -> bool {
+        self.image.format.channel.is_float() || self.read == Read::Normalized
+    }
+
+    /// Whether there can be such a texture.
+    ///
+    /// # Errors
+    /// What is wrong, what was found and what was expected.
+    pub fn check(&self) -> Result<(), String> {
+        self.image.check()?;
+        let channel = self.image.format.channel;
+        if self.read == Read::Normalized && !channel.is_float() && !channel.can_normalize() {
+            return Err(format!("normalized read: found channels of {channel:?}, expected 8 or 16 bits"));
+        }
+        if !self.gives_floats() && self.filter == Filter::Linear {
+            return Err(format!("linear filter: found elements of {channel:?}, expected floating-point numbers"));
+        }
+        if !self.gives_floats() && self.border != [0.0; 4] {
+            return Err(format!(
+                "border: found {:?} for elements of {channel:?}, expected zeros",
+                self.border
+            ));
+        }
+        if self.image.geometry.is_cube() && !self.normalized {
+            return Err("cube: found coordinates that are not normalized, expected normalized ones".into());
+        }
+        Ok(())
+    }
+
+    /// What lies beyond the edge of an axis for a kind of coordinates.
+    fn beyond(&self, axis: usize, integer: bool) -> Addressing {
+        let repeats = matches!(self.addressing[axis], Addressing::Wrap | Addressing::Mirror);
+        if self.image.layout == Layout::Linear {
+            Addressing::Border
+        } else if self.image.geometry.is_cube() || repeats && (integer || !self.normalized) {
+            Addressing::Clamp
+        } else {
+            self.addressing[axis]
+        }
+    }
+}
+
+/// The texels that a lane's fetch reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Footprint {
+    /// Texels: 1, or 2, 4, 8. Bits 0, 1 and 2 of a texel's number say whether it is the second along x, y and z.
+    pub texels: u8,
+    /// Bytes of a texel.
+    pub bytes: u8,
+    /// Bit n: texel n lies inside and is read; others are of the border's colour.
+    pub inside: u8,
+    /// Along each axis, the weight of the second texel in 256ths, 0 to 255.
+    pub weights: [u8; 3],
+    /// Addresses of the texels inside.
+    pub addresses: [u64; MAX_TEXELS],
+}
+
+impl Footprint {
+    /// Nothing read.
+    pub const EMPTY: Footprint =
+        Footprint { texels: 0, bytes: 0, inside: 0, weights: [0; 3], addresses: [0; MAX_TEXELS] };
+}
+
+/// Two neighbours along an axis: none where the border is.
+#[derive(Clone, Copy, Default)]
+struct Pair {
+    texels: [Option<u32>; 2],
+    weight: u8,
+}
+
+/// Places beyond this are all alike: further than any texture reaches, and exact in what follows.
+const FAR: f64 = (1u64 << 40) as f64;
+
+/// Where one coordinate points along an axis of `size` texels.
+///
+/// CUDA C++ Programming Guide, "Linear Filtering": the neighbours of x are those of x - 1/2, and the weight of the second
+/// is its fraction in a fixed-point number with 8 bits of fraction. ASSUMED: rounded to the nearest.
+fn along(bits: u32, size: u32, beyond: Addressing, texture: &Texture, fetch: &TextureFetch) -> Pair {
+    let one = |texel: i64| Pair { texels: [place(texel, size, beyond), None], weight: 0 };
+    if fetch.integer {
+        return one((bits as i32).into());
+    }
+    let x = f64::from(f32::from_bits(bits));
+    let x = if x.is_nan() { 0.0 } else { x.clamp(-FAR, FAR) };
+    let x = match beyond {
+        Addressing::Wrap => x - x.floor(),
+        Addressing::Mirror if x.floor().rem_euclid(2.0) == 0.0 => x - x.floor(),
+        Addressing::Mirror => 1.0 - (x - x.floor()),
+        Addressing::Clamp | Addressing::Border => x,
+    };
+    let x = if texture.normalized { x * f64::from(size) } else { x };
+    if texture.filter == Filter::Point && fetch.gather.is_none() {
+        return one(x.floor() as i64);
+    }
+    let fixed = ((x - 0.5) * 256.0 + 0.5).floor() as i64;
+    let first = fixed >> 8;
+    Pair { texels: [place(first, size, beyond), place(first + 1, size, beyond)], weight: fixed as u8 }
+}
+
+/// The texel of a number along an axis; none on the border.
+fn place(texel: i64, size: u32, beyond: Addressing) -> Option<u32> {
+    let size = i64::from(size);
+    Some(match beyond {
+        Addressing::Wrap => texel.rem_euclid(size),
+        // A mirrored coordinate lies between 0 and the size; what is half a texel outside is its own mirror image.
+        Addressing::Clamp | Addressing::Mirror => texel.clamp(0, size - 1),
+        Addressing::Border => (0..size).contains(&texel).then_some(texel)?,
+    } as u32)
+}
+
+/// Face and coordinates on it of a direction (CUDA C++ Programming Guide, "Cubemap Textures"). ASSUMED: of equal
+/// magnitudes the first in x, y, z is the major one.
+fn face(direction: [u32; 3]) -> (u32, [u32; 2]) {
+    let [x, y, z] = direction.map(f32::from_bits);
+    let (face, major, s, t) = if x.abs() >= y.abs() && x.abs() >= z.abs() {
+        if x.is_sign_positive() { (0, x, -z, -y) } else { (1, -x, z, -y) }
+    } else if y.abs() >= z.abs() {
+        if y.is_sign_positive() { (2, y, x, z) } else { (3, -y, x, -z) }
+    } else if z.is_sign_positive() {
+        (4, z, x, -y)
+    } else {
+        (5, -z, -x, -y)
+    };
+    (face, [s, t].map(|side| ((side / major + 1.0) / 2.0).to_bits()))
+}
+
+/// The texels that a fetch reads. `coordinates` are the instruction's, a layer's number first.
+///
+/// The texture has the fetch's geometry.
+pub fn footprint(texture: &Texture, fetch: &TextureFetch, coordinates: [u32; 4]) -> Footprint {
+    let Image { width, height, depth, geometry, .. } = texture.image;
+    let [a, b, c, d] = coordinates;
+    let (x, y, z, layer) = match geometry {
+        Geometry::D1 => (a, 0, 0, 0),
+        Geometry::D2 => (a, b, 0, 0),
+        Geometry::D3 => (a, b, c, 0),
+        // The number of a layer is clamped (CUDA C++ Programming Guide, "Layered Textures").
+        Geometry::Layers1 => (b, 0, 0, a.min(depth - 1)),
+        Geometry::Layers2 => (b, c, 0, a.min(depth - 1)),
+        Geometry::Cube => {
+            let (face, [s, t]) = face([a, b, c]);
+            (s, t, 0, face)
+        }
+        Geometry::Cubes => {
+            let (face, [s, t]) = face([b, c, d]);
+            (s, t, 0, 6 * a.min(depth / 6 - 1) + face)
+        }
+    };
+    let whole = |n: u32| Pair { texels: [Some(n), None], weight: 0 };
+    let axes = geometry.axes();
+    let pair = |axis: usize, bits: u32, size: u32| {
+        along(bits, size, texture.beyond(axis, fetch.integer), texture, fetch)
+    };
+    let x = pair(0, x, width);
+    let y = if axes > 1 { pair(1, y, height) } else { whole(0) };
+    let z = if axes > 2 { pair(2, z, depth) } else { whole(layer) };
+    let blends = !fetch.integer && (texture.filter == Filter::Linear || fetch.gather.is_some());
+    let bytes = texture.image.format.bytes();
+    let mut found = Footprint {
+        texels: if blends { 1 << axes } else { 1 },
+        bytes: bytes as u8,
+        weights: [x.weight, y.weight, z.weight],
+        ..Footprint::EMPTY
+    };
+    for texel in 0..usize::from(found.texels) {
+        let side = |pair: Pair, axis: usize| pair.texels[texel >> axis & 1];
+        if let (Some(x), Some(y), Some(z)) = (side(x, 0), side(y, 1), side(z, 2)) {
+            found.inside |= 1 << texel;
+            found.addresses[texel] = texture.image.address(u64::from(x) * bytes as u64, y, z);
+        }
+    }
+    found
+}
