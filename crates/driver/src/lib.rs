@@ -14,6 +14,7 @@ mod engine;
 mod image;
 mod jit;
 mod log;
+mod resource;
 mod results;
 mod settings;
 mod state;

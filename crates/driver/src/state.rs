@@ -6,6 +6,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use strata_gpu::device::{Card, Entry, ModuleId};
 use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
+use strata_ptx::texture::{self, Format};
 use strata_workloads::{DeviceError, DevicePtr, Failure};
 
 use crate::client::Pages;
@@ -13,6 +14,7 @@ use crate::engine::Engine;
 use crate::image::Image;
 use crate::jit::Jit;
 use crate::log::{self, Level};
+use crate::resource::{Array3dDescriptor, ResourceDescriptor, TextureDescriptor};
 use crate::results::Results;
 use crate::settings::Settings;
 use crate::status::{Answer, Status};
@@ -125,6 +127,88 @@ pub struct Pool {
     pub default: bool,
 }
 
+/// An array.
+#[derive(Debug)]
+pub struct Array {
+    /// Whose it is.
+    pub context: Handle<Context>,
+    /// Its texels.
+    pub image: texture::Image,
+    /// As the client described it.
+    pub descriptor: Array3dDescriptor,
+}
+
+/// What a texture reference is bound to.
+#[derive(Clone, Copy, Debug)]
+pub enum Target {
+    /// An array.
+    Array(Handle<Array>),
+    /// Bytes of linear memory.
+    Linear {
+        /// Aligned.
+        address: u64,
+        /// From there on.
+        bytes: u64,
+    },
+    /// Rows of linear memory.
+    Pitched {
+        /// Of the first row.
+        address: u64,
+        /// Of a texel.
+        format: Format,
+        /// Texels of a row, and rows.
+        sides: [u32; 2],
+        /// Bytes from row to row.
+        pitch: u64,
+    },
+}
+
+/// A texture reference of a module.
+#[derive(Debug)]
+pub struct TextureReference {
+    /// Its module.
+    pub module: Handle<Module>,
+    /// Its header on the card.
+    pub header: u64,
+    /// What a texel of linear memory is.
+    pub format: Option<Format>,
+    /// How texels are read.
+    pub description: TextureDescriptor,
+    /// What is bound.
+    pub target: Option<Target>,
+}
+
+/// A surface reference of a module.
+#[derive(Debug)]
+pub struct SurfaceReference {
+    /// Its module.
+    pub module: Handle<Module>,
+    /// Its header on the card.
+    pub header: u64,
+    /// What is bound.
+    pub array: Option<Handle<Array>>,
+}
+
+/// A texture object, by its handle on the card.
+#[derive(Debug)]
+pub struct TextureObject {
+    /// Whose it is.
+    pub context: Handle<Context>,
+    /// As the client described it.
+    pub resource: ResourceDescriptor,
+    /// As the client described it.
+    pub texture: TextureDescriptor,
+}
+
+/// A surface object, by its handle on the card.
+#[derive(Debug)]
+pub struct SurfaceObject {
+    /// Whose it is.
+    pub context: Handle<Context>,
+    /// As the client described it.
+    pub resource: ResourceDescriptor,
+}
+
 macro_rules! objects {
     ($($object:ident $kind:literal $missing:ident;)*) => {$(
         impl Object for $object {
@@ -143,6 +227,9 @@ objects! {
     Stream 0x71 InvalidHandle;
     Event 0x72 InvalidHandle;
     Pool 0x73 InvalidValue;
+    Array 0x74 InvalidHandle;
+    TextureReference 0x75 InvalidHandle;
+    SurfaceReference 0x76 InvalidHandle;
 }
 
 /// Number of the limit that is the size of the heap of `malloc`.
@@ -225,6 +312,16 @@ pub struct State {
     pub events: Table<Event>,
     /// Pools.
     pub pools: Table<Pool>,
+    /// Arrays.
+    pub arrays: Table<Array>,
+    /// Texture references that were asked for.
+    pub texture_references: Table<TextureReference>,
+    /// Surface references that were asked for.
+    pub surface_references: Table<SurfaceReference>,
+    /// Texture objects, by the handle that kernels get.
+    pub textures: BTreeMap<u64, TextureObject>,
+    /// Surface objects, by the handle that kernels get.
+    pub surfaces: BTreeMap<u64, SurfaceObject>,
     /// The device's own pool, and the one that is current.
     pub pool: Option<Handle<Pool>>,
     /// Buffers of clients by device address.
@@ -328,6 +425,11 @@ impl State {
             streams: Table::default(),
             events: Table::default(),
             pools: Table::default(),
+            arrays: Table::default(),
+            texture_references: Table::default(),
+            surface_references: Table::default(),
+            textures: BTreeMap::new(),
+            surfaces: BTreeMap::new(),
             pool: None,
             allocations: BTreeMap::new(),
             numbers: 0,
@@ -393,6 +495,7 @@ impl State {
         for start in buffers {
             self.free(start)?;
         }
+        self.destroy_texels(context)?;
         if self.fault.is_some() && self.contexts.iter().next().is_none() {
             self.fault = None;
             if let Some(results) = &mut self.results {
@@ -407,6 +510,8 @@ impl State {
     pub fn unload(&mut self, module: Handle<Module>) -> Answer {
         let gone = self.modules.remove(module)?;
         self.functions.remove_all(|function| function.module == module);
+        self.texture_references.remove_all(|reference| reference.module == module);
+        self.surface_references.remove_all(|reference| reference.module == module);
         if let Some(library) = gone.library
             && let Ok(library) = self.libraries.get_mut(library)
         {
@@ -414,6 +519,28 @@ impl State {
         }
         self.card()?.unload(gone.id);
         Ok(())
+    }
+
+    /// Takes an array away. What is made on it stands for freed memory.
+    pub fn destroy_array(&mut self, array: Handle<Array>) -> Answer {
+        let gone = self.arrays.remove(array)?;
+        self.card()?.free(DevicePtr(gone.image.base)).map_err(|_| Status::Unknown)
+    }
+
+    /// Takes textures, surfaces and arrays of a context away.
+    fn destroy_texels(&mut self, context: Handle<Context>) -> Answer {
+        let textures = self.textures.iter().filter(|(_, texture)| texture.context == context);
+        let surfaces = self.surfaces.iter().filter(|(_, surface)| surface.context == context);
+        let objects: Vec<u64> =
+            textures.map(|(handle, _)| *handle).chain(surfaces.map(|(handle, _)| *handle)).collect();
+        for handle in objects {
+            self.textures.remove(&handle);
+            self.surfaces.remove(&handle);
+            self.card()?.destroy_header(handle);
+        }
+        let arrays = self.arrays.iter().filter(|(_, array)| array.context == context);
+        let arrays: Vec<Handle<Array>> = arrays.map(|(handle, _)| handle).collect();
+        arrays.into_iter().try_for_each(|array| self.destroy_array(array))
     }
 
     /// A new buffer of a client.

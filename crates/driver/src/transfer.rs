@@ -1,5 +1,6 @@
 //! Copies and fills between the device and the client's memory.
 
+use strata_ptx::texture::Image;
 use strata_workloads::DevicePtr;
 
 use crate::client::Bytes;
@@ -13,6 +14,17 @@ pub enum Where {
     Device(DevicePtr),
     /// In the client's process.
     Host(Bytes),
+    /// In a row of an array.
+    Array {
+        /// The array's texels.
+        image: Image,
+        /// Byte of the row.
+        x: u64,
+        /// The row.
+        y: u32,
+        /// Slice or layer.
+        z: u32,
+    },
 }
 
 impl Where {
@@ -21,6 +33,9 @@ impl Where {
         Ok(match self {
             Where::Device(ptr) => {
                 Where::Device(DevicePtr(ptr.0.checked_add(bytes).ok_or(Status::InvalidValue)?))
+            }
+            Where::Array { image, x, y, z } => {
+                Where::Array { image, x: x.checked_add(bytes).ok_or(Status::InvalidValue)?, y, z }
             }
             Where::Host(at) => {
                 Where::Host(Bytes::at(at.address().checked_add(bytes).ok_or(Status::InvalidValue)?))
@@ -60,6 +75,10 @@ impl State {
         let size = usize::try_from(bytes).map_err(|_| Status::InvalidValue)?;
         let card = self.card()?;
         match (to, from) {
+            (Where::Array { .. }, _) | (_, Where::Array { .. }) => {
+                let bytes = self.bytes_at(from, size)?;
+                self.put_bytes(to, &bytes)
+            }
             (Where::Device(to), Where::Device(from)) => {
                 card.copy(to, from, bytes).map_err(|_| Status::InvalidValue)
             }
@@ -77,6 +96,33 @@ impl State {
         }
     }
 
+    /// The bytes at a place.
+    pub fn bytes_at(&mut self, from: Where, bytes: usize) -> Answer<Vec<u8>> {
+        let mut data = vec![0; bytes];
+        match from {
+            Where::Device(ptr) => self.card()?.read(ptr, &mut data).map_err(|_| Status::InvalidValue)?,
+            Where::Host(at) => data.copy_from_slice(at.read(bytes)?),
+            Where::Array { image, x, y, z } => {
+                self.card()?.read_row(&image, (x, y, z), &mut data).map_err(|_| Status::InvalidValue)?;
+            }
+        }
+        Ok(data)
+    }
+
+    /// Writes bytes to a place.
+    pub fn put_bytes(&mut self, to: Where, data: &[u8]) -> Answer {
+        match to {
+            Where::Device(ptr) => self.card()?.write(ptr, data).map_err(|_| Status::InvalidValue),
+            Where::Host(at) => {
+                at.write(data.len())?.copy_from_slice(data);
+                Ok(())
+            }
+            Where::Array { image, x, y, z } => {
+                self.card()?.write_row(&image, (x, y, z), data).map_err(|_| Status::InvalidValue)
+            }
+        }
+    }
+
     /// Writes one element over and over.
     pub fn set(&mut self, to: Where, element: &[u8], count: u64) -> Answer {
         /// Bytes written at a time, a multiple of every element's size.
@@ -88,7 +134,7 @@ impl State {
             let piece = &piece[..(bytes - at).min(PIECE) as usize];
             match to.offset(at)? {
                 Where::Device(to) => self.card()?.write(to, piece).map_err(|_| Status::InvalidValue)?,
-                Where::Host(to) => to.write(piece.len())?.copy_from_slice(piece),
+                to => self.put_bytes(to, piece)?,
             }
         }
         Ok(())

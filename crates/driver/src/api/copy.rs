@@ -1,7 +1,7 @@
 //! Copies, at once.
 
 use crate::api::api;
-use crate::api::stream;
+use crate::api::{array, stream};
 use crate::client::{Bytes, In, Plain};
 use crate::state::{self, Context, State, Stream};
 use crate::status::{Answer, Status};
@@ -136,6 +136,12 @@ impl From<Side> for Corner {
 impl Corner {
     /// Where a row begins.
     fn row(&self, state: &mut State, width: usize, y: usize, z: usize) -> Answer<Where> {
+        if self.kind == kind::ARRAY {
+            let image = state.arrays.get(Handle::from_bits(self.array))?.image;
+            let (y, z) = (self.y.checked_add(y), self.z.checked_add(z));
+            let (y, z) = y.zip(z).ok_or(Status::InvalidValue)?;
+            return array::place(image, (self.x_bytes, y, z));
+        }
         let overflow = Status::InvalidValue;
         let pitch = if self.pitch == 0 { width } else { self.pitch } as u64;
         let plane = self.z.checked_add(z).and_then(|z| (z as u64).checked_mul(self.height as u64));
@@ -147,7 +153,7 @@ impl Corner {
             kind::HOST => Where::Host(self.host).offset(at),
             kind::DEVICE => state.on_device(self.device.checked_add(at).ok_or(overflow)?, width as u64),
             kind::UNIFIED => state.anywhere(self.device.checked_add(at).ok_or(overflow)?, width as u64),
-            kind::ARRAY => Err(Status::NotSupported),
+
             _ => Err(Status::InvalidValue),
         }
     }
@@ -155,7 +161,7 @@ impl Corner {
 
 fn cuboid(what: Cuboid, on: Handle<Stream>) -> Answer {
     let Cuboid { from, to, width_bytes, height, depth } = what;
-    let too_narrow = |side: &Corner| side.pitch != 0 && side.pitch < width_bytes;
+    let too_narrow = |side: &Corner| side.kind != kind::ARRAY && side.pitch != 0 && side.pitch < width_bytes;
     if (too_narrow(&from) || too_narrow(&to)) && height > 1 {
         return Err(Status::InvalidValue);
     }

@@ -1,6 +1,6 @@
 //! The one device, as its machine file says.
 
-use crate::api::api;
+use crate::api::{api, texture};
 use crate::client::{Bytes, Out, Text};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
@@ -59,7 +59,8 @@ fn attribute(state: &State, attribute: u32) -> Answer<i32> {
         13 => most(1000 * u64::from(*clocks.core_mhz)),
         36 => most(1000 * u64::from(*clocks.dram_mhz)),
         // Alignment of textures and surfaces.
-        14 | 30 => 512,
+        14 => crate::api::reference::ALIGN as i32,
+        30 => 512,
         51 => 32,
         16 => i32::from(*gpu.sms),
         // Host memory can be mapped, managed and registered.
@@ -85,7 +86,7 @@ fn attribute(state: &State, attribute: u32) -> Answer<i32> {
         115 => 1,
         // No NUMA node, of the device or of the host.
         131 | 134 => -1,
-        other if other <= LAST_ATTRIBUTE && other > 0 => 0,
+        other if other <= LAST_ATTRIBUTE && other > 0 => texture::limit(other).unwrap_or(0),
         _ => return Err(Status::InvalidValue),
     })
 }

@@ -1,5 +1,6 @@
 //! The exported functions, by subject.
 
+mod array;
 mod context;
 mod copy;
 mod device;
@@ -15,8 +16,10 @@ mod pointer;
 mod pool;
 mod primary;
 mod process;
+mod reference;
 mod set;
 mod stream;
+mod texture;
 mod unsupported;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -61,6 +64,7 @@ use api;
 /// Everything that `cuGetProcAddress` knows.
 fn procedures() -> impl Iterator<Item = &'static Procedure> {
     [
+        array::PROCEDURES,
         context::PROCEDURES,
         copy::PROCEDURES,
         device::PROCEDURES,
@@ -76,8 +80,10 @@ fn procedures() -> impl Iterator<Item = &'static Procedure> {
         pool::PROCEDURES,
         primary::PROCEDURES,
         process::PROCEDURES,
+        reference::PROCEDURES,
         set::PROCEDURES,
         stream::PROCEDURES,
+        texture::PROCEDURES,
     ]
     .into_iter()
     .flatten()

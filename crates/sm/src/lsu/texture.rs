@@ -177,11 +177,6 @@ impl TextureUnit {
         &mut self.fetches[usize::from(place)]
     }
 
-    /// What the handles of the launch stand for.
-    pub fn headers(&self) -> &Arc<Headers> {
-        &self.headers
-    }
-
     /// Lines a fetch up behind the others: its first access is made after its passes and `address_latency`. Returns its
     /// passes and texels.
     pub fn push(&mut self, place: u8, lanes: LaneMask, now: Cycle, address_latency: u64) -> (u64, u64) {

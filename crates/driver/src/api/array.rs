@@ -1,0 +1,202 @@
+//! Arrays, and copies of one row after the other.
+
+use strata_gpu::device::ArrayShape;
+use strata_ptx::isa::Geometry;
+use strata_ptx::texture::Image;
+
+use crate::api::{api, stream};
+use crate::client::{Bytes, In, Out};
+use crate::resource::{Array3dDescriptor, ArrayDescriptor, array, format, refused};
+use crate::state::{self, Array, Context, State, Stream};
+use crate::status::{Answer, Status};
+use crate::table::Handle;
+use crate::transfer::Where;
+
+/// The default stream.
+const DEFAULT: Handle<Stream> = Handle::NULL;
+
+/// The shape that a descriptor means (CUDA Driver API, `cuArray3DCreate`).
+fn shape(of: &Array3dDescriptor) -> Answer<ArrayShape> {
+    if of.flags & !(array::LAYERED | array::SURFACE | array::CUBE | array::GATHER) != 0 {
+        return Err(Status::NotSupported);
+    }
+    let side = |value: usize| u32::try_from(value).map_err(|_| Status::InvalidValue);
+    let layered = of.flags & array::LAYERED != 0;
+    let geometry = match (of.height > 0, of.depth > 0) {
+        _ if of.flags & array::CUBE != 0 => {
+            if layered { Geometry::Cubes } else { Geometry::Cube }
+        }
+        (false, true) if layered => Geometry::Layers1,
+        (true, true) if layered => Geometry::Layers2,
+        (false, false) if !layered => Geometry::D1,
+        (true, false) if !layered => Geometry::D2,
+        (true, true) => Geometry::D3,
+        _ => return Err(Status::InvalidValue),
+    };
+    Ok(ArrayShape {
+        format: format(of.format, of.channels)?,
+        geometry,
+        width: side(of.width)?,
+        height: side(of.height)?.max(1),
+        depth: side(of.depth)?.max(1),
+    })
+}
+
+fn create(state: &mut State, context: Handle<Context>, descriptor: Array3dDescriptor) -> Answer<Handle<Array>> {
+    let shape = shape(&descriptor)?;
+    let number = state.number();
+    let image = state
+        .card()?
+        .alloc_array(&format!("array {number}"), shape)
+        .map_err(|error| refused(&error))?;
+    Ok(state.arrays.insert(Array { context, image, descriptor }))
+}
+
+/// Where a row of an array begins.
+pub fn place(image: Image, (x, y, z): (usize, usize, usize)) -> Answer<Where> {
+    let side = |value: usize| u32::try_from(value).map_err(|_| Status::InvalidValue);
+    Ok(Where::Array { image, x: x as u64, y: side(y)?, z: side(z)? })
+}
+
+/// Pieces of a run of bytes in an array, row after row: how far into the run, where, how many.
+fn runs(image: Image, offset: usize, bytes: usize) -> impl Iterator<Item = Answer<(usize, Where, usize)>> {
+    let row = image.row_bytes() as usize;
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        if done == bytes {
+            return None;
+        }
+        let at = offset.checked_add(done)?;
+        let length = (row - at % row).min(bytes - done);
+        let rows = at / row;
+        let height = image.height as usize;
+        let piece = place(image, (at % row, rows % height, rows / height));
+        let from = done;
+        done += length;
+        Some(piece.map(|place| (from, place, length)))
+    })
+}
+
+/// Copies between a run of an array and a run of memory.
+fn run(
+    of: Handle<Array>,
+    offset: usize,
+    bytes: usize,
+    on: Handle<Stream>,
+    to_array: bool,
+    other: impl FnOnce(&mut State) -> Answer<Where>,
+) -> Answer {
+    state::with_current(|state, _| {
+        stream::check(state, on)?;
+        let image = state.arrays.get(of)?.image;
+        offset.checked_add(bytes).ok_or(Status::InvalidValue)?;
+        if bytes == 0 {
+            return Ok(());
+        }
+        let other = other(state)?;
+        for piece in runs(image, offset, bytes) {
+            let (from, place, length) = piece?;
+            let memory = other.offset(from as u64)?;
+            let (to, from) = if to_array { (place, memory) } else { (memory, place) };
+            state.copy(to, from, length as u64)?;
+        }
+        Ok(())
+    })
+}
+
+api! {
+    /// One or two dimensions.
+    cuArrayCreate_v2 = "cuArrayCreate" 3020 (to: Out<Handle<Array>>, of: In<ArrayDescriptor>) {
+        state::with_current(|state, context| {
+            let place = to.place()?;
+            let ArrayDescriptor { width, height, format, channels } = of.get()?;
+            let whole = Array3dDescriptor { width, height, depth: 0, format, channels, flags: 0 };
+            place.put(create(state, context, whole)?);
+            Ok(())
+        })
+    }
+
+    /// Any shape.
+    cuArray3DCreate_v2 = "cuArray3DCreate" 3020 (to: Out<Handle<Array>>, of: In<Array3dDescriptor>) {
+        state::with_current(|state, context| {
+            let place = to.place()?;
+            place.put(create(state, context, of.get()?)?);
+            Ok(())
+        })
+    }
+
+    /// As it was created, without its depth.
+    cuArrayGetDescriptor_v2 = "cuArrayGetDescriptor" 3020 (to: Out<ArrayDescriptor>, of: Handle<Array>) {
+        state::with_current(|state, _| {
+            let Array3dDescriptor { width, height, format, channels, .. } = state.arrays.get(of)?.descriptor;
+            to.put(ArrayDescriptor { width, height, format, channels })
+        })
+    }
+
+    /// As it was created.
+    cuArray3DGetDescriptor_v2 = "cuArray3DGetDescriptor" 3020 (
+        to: Out<Array3dDescriptor>, of: Handle<Array>,
+    ) {
+        state::with_current(|state, _| to.put(state.arrays.get(of)?.descriptor))
+    }
+
+    /// Textures and surfaces of it are of freed memory from now on.
+    cuArrayDestroy = "cuArrayDestroy" 2000 (of: Handle<Array>) {
+        state::with_current(|state, _| state.destroy_array(of))
+    }
+
+    /// Host to array.
+    cuMemcpyHtoA_v2 = "cuMemcpyHtoA" 3020 (to: Handle<Array>, offset: usize, from: Bytes, bytes: usize) {
+        run(to, offset, bytes, DEFAULT, true, |_| Ok(Where::Host(from)))
+    }
+
+    /// Host to array.
+    cuMemcpyHtoAAsync_v2 = "cuMemcpyHtoAAsync" 3020 (
+        to: Handle<Array>, offset: usize, from: Bytes, bytes: usize, stream: Handle<Stream>,
+    ) {
+        run(to, offset, bytes, stream, true, |_| Ok(Where::Host(from)))
+    }
+
+    /// Array to host.
+    cuMemcpyAtoH_v2 = "cuMemcpyAtoH" 3020 (to: Bytes, from: Handle<Array>, offset: usize, bytes: usize) {
+        run(from, offset, bytes, DEFAULT, false, |_| Ok(Where::Host(to)))
+    }
+
+    /// Array to host.
+    cuMemcpyAtoHAsync_v2 = "cuMemcpyAtoHAsync" 3020 (
+        to: Bytes, from: Handle<Array>, offset: usize, bytes: usize, stream: Handle<Stream>,
+    ) {
+        run(from, offset, bytes, stream, false, |_| Ok(Where::Host(to)))
+    }
+
+    /// Device to array.
+    cuMemcpyDtoA_v2 = "cuMemcpyDtoA" 3020 (to: Handle<Array>, offset: usize, from: u64, bytes: usize) {
+        run(to, offset, bytes, DEFAULT, true, |state| state.on_device(from, bytes as u64))
+    }
+
+    /// Array to device.
+    cuMemcpyAtoD_v2 = "cuMemcpyAtoD" 3020 (to: u64, from: Handle<Array>, offset: usize, bytes: usize) {
+        run(from, offset, bytes, DEFAULT, false, |state| state.on_device(to, bytes as u64))
+    }
+
+    /// Array to array.
+    cuMemcpyAtoA_v2 = "cuMemcpyAtoA" 3020 (
+        to: Handle<Array>, to_offset: usize, from: Handle<Array>, from_offset: usize, bytes: usize,
+    ) {
+        state::with_current(|state, _| {
+            let (to, from) = (state.arrays.get(to)?.image, state.arrays.get(from)?.image);
+            to_offset.checked_add(bytes).ok_or(Status::InvalidValue)?;
+            from_offset.checked_add(bytes).ok_or(Status::InvalidValue)?;
+            let mut all = Vec::new();
+            for piece in runs(from, from_offset, bytes) {
+                let (_, place, length) = piece?;
+                all.extend(state.bytes_at(place, length)?);
+            }
+            for piece in runs(to, to_offset, bytes) {
+                let (at, place, length) = piece?;
+                state.put_bytes(place, &all[at..at + length])?;
+            }
+            Ok(())
+        })
+    }
+}

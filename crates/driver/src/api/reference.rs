@@ -1,0 +1,369 @@
+//! Texture and surface references of modules. Whatever is said of one, its header follows at once; while that makes no
+//! texture, nothing is bound, and a kernel that fetches fails.
+
+use strata_ptx::ir::Opaque;
+
+use crate::api::api;
+use crate::client::{In, Out, Text};
+use crate::log;
+use crate::resource::{self, ArrayDescriptor, TextureDescriptor, array, rows};
+use crate::state::{self, Array, Module, State, SurfaceReference, Target, TextureReference};
+use crate::status::{Answer, Status};
+use crate::table::Handle;
+
+/// Alignment of linear memory that is bound: what the device attribute says.
+pub const ALIGN: u64 = 256;
+
+/// The reference of a name, the same handle every time.
+fn texture(state: &mut State, module: Handle<Module>, name: &str) -> Answer<Handle<TextureReference>> {
+    let id = state.modules.get(module)?.id;
+    let header = state.card()?.reference(id, name, Opaque::Texture).ok_or(Status::NotFound)?;
+    let known = state.texture_references.iter().find(|(_, reference)| reference.header == header);
+    if let Some((handle, _)) = known {
+        return Ok(handle);
+    }
+    Ok(state.texture_references.insert(TextureReference {
+        module,
+        header,
+        format: None,
+        description: TextureDescriptor::ZERO,
+        target: None,
+    }))
+}
+
+fn surface(state: &mut State, module: Handle<Module>, name: &str) -> Answer<Handle<SurfaceReference>> {
+    let id = state.modules.get(module)?.id;
+    let header = state.card()?.reference(id, name, Opaque::Surface).ok_or(Status::NotFound)?;
+    let known = state.surface_references.iter().find(|(_, reference)| reference.header == header);
+    if let Some((handle, _)) = known {
+        return Ok(handle);
+    }
+    Ok(state.surface_references.insert(SurfaceReference { module, header, array: None }))
+}
+
+/// Changes a reference, and what it stands for.
+fn change(of: Handle<TextureReference>, body: impl FnOnce(&mut TextureReference) -> Answer) -> Answer {
+    state::with_current(|state, _| {
+        body(state.texture_references.get_mut(of)?)?;
+        renew(state, of)
+    })
+}
+
+fn renew(state: &mut State, of: Handle<TextureReference>) -> Answer {
+    let TextureReference { header, format, description, target, .. } = *state.texture_references.get(of)?;
+    let image = match (target, format) {
+        (None, _) => None,
+        (Some(Target::Array(array)), _) => state.arrays.get(array).ok().map(|array| array.image),
+        (Some(Target::Pitched { address, format, sides, pitch }), _) => {
+            Some(rows(address, format, sides, Some(pitch)))
+        }
+        (Some(Target::Linear { .. }), None) => None,
+        (Some(Target::Linear { address, bytes }), Some(format)) => {
+            let texels = u32::try_from(bytes / format.bytes() as u64).map_err(|_| Status::InvalidValue)?;
+            Some(rows(address, format, [texels, 1], None))
+        }
+    };
+    let card = state.card()?;
+    card.destroy_header(header);
+    if let Some(image) = image {
+        let bound = description.texture(image).map(|texture| card.bind_texture(header, texture));
+        match bound {
+            Ok(Ok(())) => {}
+            // What is still to be said may make it right.
+            Ok(Err(error)) => log::once(format!("a texture reference is bound to nothing: {error}")),
+            Err(status) => return Err(status),
+        }
+    }
+    Ok(())
+}
+
+/// Something of a reference.
+fn ask<T>(of: Handle<TextureReference>, to: Out<T>, what: impl FnOnce(&TextureReference) -> Answer<T>) -> Answer {
+    state::with_current(|state, _| {
+        let place = to.place()?;
+        place.put(what(state.texture_references.get(of)?)?);
+        Ok(())
+    })
+}
+
+/// The place of an axis.
+fn axis(dimension: i32) -> Answer<usize> {
+    usize::try_from(dimension).ok().filter(|axis| *axis < 3).ok_or(Status::InvalidValue)
+}
+
+api! {
+    /// A texture reference.
+    cuModuleGetTexRef = "cuModuleGetTexRef" 2000 (
+        to: Out<Handle<TextureReference>>, module: Handle<Module>, name: Text,
+    ) {
+        state::with_current(|state, _| {
+            let place = to.place()?;
+            place.put(texture(state, module, name.get()?)?);
+            Ok(())
+        })
+    }
+
+    /// A surface reference.
+    cuModuleGetSurfRef = "cuModuleGetSurfRef" 3000 (
+        to: Out<Handle<SurfaceReference>>, module: Handle<Module>, name: Text,
+    ) {
+        state::with_current(|state, _| {
+            let place = to.place()?;
+            place.put(surface(state, module, name.get()?)?);
+            Ok(())
+        })
+    }
+
+    /// An array, which brings its format along.
+    cuTexRefSetArray = "cuTexRefSetArray" 2000 (
+        of: Handle<TextureReference>, array: Handle<Array>, flags: u32,
+    ) {
+        state::with_current(|state, _| {
+            // The one flag says that the array's format counts, and must be given.
+            if flags != 1 {
+                return Err(Status::InvalidValue);
+            }
+            let image = state.arrays.get(array)?.image;
+            let reference = state.texture_references.get_mut(of)?;
+            reference.format = Some(image.format);
+            reference.target = Some(Target::Array(array));
+            renew(state, of)
+        })
+    }
+
+    /// Linear memory; what lies between the aligned address and the one given is told, and the client adds it.
+    cuTexRefSetAddress_v2 = "cuTexRefSetAddress" 3020 (
+        offset: Out<usize>, of: Handle<TextureReference>, address: u64, bytes: usize,
+    ) {
+        state::with_current(|state, _| {
+            state.texture_references.get(of)?;
+            let between = address % ALIGN;
+            match offset.place() {
+                Ok(place) => place.put(between as usize),
+                Err(_) if between == 0 => {}
+                Err(status) => return Err(status),
+            }
+            let target = match bytes {
+                0 => None,
+                _ => {
+                    state.on_device(address, bytes as u64)?;
+                    Some(Target::Linear { address: address - between, bytes: bytes as u64 + between })
+                }
+            };
+            state.texture_references.get_mut(of)?.target = target;
+            renew(state, of)
+        })
+    }
+
+    /// Rows of linear memory.
+    cuTexRefSetAddress2D_v3 = "cuTexRefSetAddress2D" 4010 (
+        of: Handle<TextureReference>, shape: In<ArrayDescriptor>, address: u64, pitch: usize,
+    ) {
+        state::with_current(|state, _| {
+            let ArrayDescriptor { width, height, format, channels } = shape.get()?;
+            let format = resource::format(format, channels)?;
+            let side = |value: usize| u32::try_from(value).map_err(|_| Status::InvalidValue);
+            if !address.is_multiple_of(ALIGN) {
+                return Err(Status::InvalidValue);
+            }
+            let target = Target::Pitched { address, format, sides: [side(width)?, side(height)?], pitch: pitch as u64 };
+            let reference = state.texture_references.get_mut(of)?;
+            reference.target = Some(target);
+            reference.format = Some(format);
+            renew(state, of)
+        })
+    }
+
+    /// What a texel of linear memory is.
+    cuTexRefSetFormat = "cuTexRefSetFormat" 2000 (
+        of: Handle<TextureReference>, format: u32, channels: i32,
+    ) {
+        let channels = u32::try_from(channels).map_err(|_| Status::InvalidValue)?;
+        let format = resource::format(format, channels)?;
+        change(of, |reference| {
+            reference.format = Some(format);
+            Ok(())
+        })
+    }
+
+    /// Along one axis.
+    cuTexRefSetAddressMode = "cuTexRefSetAddressMode" 2000 (
+        of: Handle<TextureReference>, dimension: i32, mode: u32,
+    ) {
+        resource::addressing(mode)?;
+        let axis = axis(dimension)?;
+        change(of, |reference| {
+            reference.description.addressing[axis] = mode;
+            Ok(())
+        })
+    }
+
+    /// Point or linear.
+    cuTexRefSetFilterMode = "cuTexRefSetFilterMode" 2000 (of: Handle<TextureReference>, mode: u32) {
+        resource::filter(mode)?;
+        change(of, |reference| {
+            reference.description.filter = mode;
+            Ok(())
+        })
+    }
+
+    /// There is one level: it changes nothing.
+    cuTexRefSetMipmapFilterMode = "cuTexRefSetMipmapFilterMode" 5000 (
+        of: Handle<TextureReference>, mode: u32,
+    ) {
+        resource::filter(mode)?;
+        change(of, |reference| {
+            reference.description.level_filter = mode;
+            Ok(())
+        })
+    }
+
+    /// There is one level: it changes nothing.
+    cuTexRefSetMipmapLevelBias = "cuTexRefSetMipmapLevelBias" 5000 (of: Handle<TextureReference>, bias: f32) {
+        change(of, |reference| {
+            reference.description.levels[0] = bias.to_bits();
+            Ok(())
+        })
+    }
+
+    /// There is one level: it changes nothing.
+    cuTexRefSetMipmapLevelClamp = "cuTexRefSetMipmapLevelClamp" 5000 (
+        of: Handle<TextureReference>, least: f32, most: f32,
+    ) {
+        change(of, |reference| {
+            reference.description.levels[1..].copy_from_slice(&[least.to_bits(), most.to_bits()]);
+            Ok(())
+        })
+    }
+
+    /// There is one level: it changes nothing.
+    cuTexRefSetMaxAnisotropy = "cuTexRefSetMaxAnisotropy" 5000 (of: Handle<TextureReference>, most: u32) {
+        change(of, |reference| {
+            reference.description.anisotropy = most;
+            Ok(())
+        })
+    }
+
+    /// Four numbers.
+    cuTexRefSetBorderColor = "cuTexRefSetBorderColor" 8000 (of: Handle<TextureReference>, color: In<u32>) {
+        let border = [color.at(0)?, color.at(1)?, color.at(2)?, color.at(3)?];
+        change(of, |reference| {
+            reference.description.border = border;
+            Ok(())
+        })
+    }
+
+    /// Read as integers, normalized coordinates.
+    cuTexRefSetFlags = "cuTexRefSetFlags" 2000 (of: Handle<TextureReference>, flags: u32) {
+        change(of, |reference| {
+            reference.description.flags = flags;
+            Ok(())
+        })
+    }
+
+    /// Of linear memory that is bound.
+    cuTexRefGetAddress_v2 = "cuTexRefGetAddress" 3020 (to: Out<u64>, of: Handle<TextureReference>) {
+        ask(of, to, |reference| match reference.target {
+            Some(Target::Linear { address, .. } | Target::Pitched { address, .. }) => Ok(address),
+            _ => Err(Status::InvalidValue),
+        })
+    }
+
+    /// The array that is bound.
+    cuTexRefGetArray = "cuTexRefGetArray" 2000 (to: Out<Handle<Array>>, of: Handle<TextureReference>) {
+        ask(of, to, |reference| match reference.target {
+            Some(Target::Array(array)) => Ok(array),
+            _ => Err(Status::InvalidValue),
+        })
+    }
+
+    /// Along one axis.
+    cuTexRefGetAddressMode = "cuTexRefGetAddressMode" 2000 (
+        to: Out<u32>, of: Handle<TextureReference>, dimension: i32,
+    ) {
+        let axis = axis(dimension)?;
+        ask(of, to, |reference| Ok(reference.description.addressing[axis]))
+    }
+
+    /// Point or linear.
+    cuTexRefGetFilterMode = "cuTexRefGetFilterMode" 2000 (to: Out<u32>, of: Handle<TextureReference>) {
+        ask(of, to, |reference| Ok(reference.description.filter))
+    }
+
+    /// Number of the format, and channels.
+    cuTexRefGetFormat = "cuTexRefGetFormat" 2000 (
+        format: Out<u32>, channels: Out<i32>, of: Handle<TextureReference>,
+    ) {
+        state::with_current(|state, _| {
+            let found = state.texture_references.get(of)?.format.ok_or(Status::InvalidValue)?;
+            format.put_if_wanted(resource::format_number(found));
+            channels.put_if_wanted(found.channels.into());
+            Ok(())
+        })
+    }
+
+    /// As they were set.
+    cuTexRefGetFlags = "cuTexRefGetFlags" 2000 (to: Out<u32>, of: Handle<TextureReference>) {
+        ask(of, to, |reference| Ok(reference.description.flags))
+    }
+
+    /// Four numbers.
+    cuTexRefGetBorderColor = "cuTexRefGetBorderColor" 8000 (to: Out<u32>, of: Handle<TextureReference>) {
+        state::with_current(|state, _| to.put_all(state.texture_references.get(of)?.description.border))
+    }
+
+    /// As it was set.
+    cuTexRefGetMaxAnisotropy = "cuTexRefGetMaxAnisotropy" 5000 (to: Out<u32>, of: Handle<TextureReference>) {
+        ask(of, to, |reference| Ok(reference.description.anisotropy))
+    }
+
+    /// As it was set.
+    cuTexRefGetMipmapFilterMode = "cuTexRefGetMipmapFilterMode" 5000 (
+        to: Out<u32>, of: Handle<TextureReference>,
+    ) {
+        ask(of, to, |reference| Ok(reference.description.level_filter))
+    }
+
+    /// As it was set.
+    cuTexRefGetMipmapLevelBias = "cuTexRefGetMipmapLevelBias" 5000 (
+        to: Out<f32>, of: Handle<TextureReference>,
+    ) {
+        ask(of, to, |reference| Ok(f32::from_bits(reference.description.levels[0])))
+    }
+
+    /// As they were set.
+    cuTexRefGetMipmapLevelClamp = "cuTexRefGetMipmapLevelClamp" 5000 (
+        least: Out<f32>, most: Out<f32>, of: Handle<TextureReference>,
+    ) {
+        state::with_current(|state, _| {
+            let [_, from, to] = state.texture_references.get(of)?.description.levels;
+            least.put_if_wanted(f32::from_bits(from));
+            most.put_if_wanted(f32::from_bits(to));
+            Ok(())
+        })
+    }
+
+    /// An array that was made for it.
+    cuSurfRefSetArray = "cuSurfRefSetArray" 3000 (
+        of: Handle<SurfaceReference>, to: Handle<Array>, flags: u32,
+    ) {
+        state::with_current(|state, _| {
+            let found = state.arrays.get(to)?;
+            if flags != 0 || found.descriptor.flags & array::SURFACE == 0 {
+                return Err(Status::InvalidValue);
+            }
+            let image = found.image;
+            let reference = state.surface_references.get_mut(of)?;
+            reference.array = Some(to);
+            let header = reference.header;
+            state.card()?.bind_surface(header, image).map_err(|error| resource::refused(&error))
+        })
+    }
+
+    /// The array that is bound.
+    cuSurfRefGetArray = "cuSurfRefGetArray" 3000 (to: Out<Handle<Array>>, of: Handle<SurfaceReference>) {
+        state::with_current(|state, _| {
+            to.put(state.surface_references.get(of)?.array.ok_or(Status::InvalidValue)?)
+        })
+    }
+}

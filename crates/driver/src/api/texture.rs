@@ -1,0 +1,137 @@
+//! Texture and surface objects: their handles are what kernels get.
+
+use crate::api::api;
+use crate::client::{Bytes, In, Out};
+use crate::resource::{ResourceDescriptor, TextureDescriptor, array, kind, refused};
+use crate::state::{self, SurfaceObject, TextureObject};
+use crate::status::Status;
+
+/// What the device attributes say of the largest textures and surfaces (CUDA C++ Programming Guide, "Technical
+/// Specifications", compute capability 8.0); none for other attributes.
+pub fn limit(attribute: u32) -> Option<i32> {
+    Some(match attribute {
+        // 1D, 2D, 3D.
+        21 | 22 => 131_072,
+        23 => 65_536,
+        24..=26 => 16_384,
+        // Layered 2D and 1D, then cubes.
+        27 | 28 | 42 | 52 | 53 => 32_768,
+        29 | 43 => 2_048,
+        54 => 2_046,
+        // Surfaces: 1D, 2D, 3D, layered, cubes.
+        55 | 61 | 63 | 64 | 66 | 67 => 32_768,
+        56 => 131_072,
+        57 => 65_536,
+        58..=60 => 16_384,
+        62 | 65 => 2_048,
+        68 => 2_046,
+        // Linear memory: texels of a row, then a pitched rectangle and its pitch.
+        69 => 1 << 28,
+        70 => 131_072,
+        71 => 65_000,
+        72 => 2_097_120,
+        // `tld4`.
+        45 | 46 => 32_768,
+        _ => return None,
+    })
+}
+
+api! {
+    /// The handle goes to kernels.
+    cuTexObjectCreate = "cuTexObjectCreate" 5000 (
+        to: Out<u64>, resource: In<ResourceDescriptor>, texture: In<TextureDescriptor>, view: Bytes,
+    ) {
+        state::with_current(|state, context| {
+            let place = to.place()?;
+            let (resource, texture) = (resource.get()?, texture.get()?);
+            // Other formats, or a part of the levels or layers.
+            if !view.is_null() {
+                return Err(Status::NotSupported);
+            }
+            let image = resource.image(|array| Ok(state.arrays.get(array)?.image))?;
+            let made = texture.texture(image)?;
+            let handle = state.card()?.create_texture(made).map_err(|error| refused(&error))?;
+            state.textures.insert(handle, TextureObject { context, resource, texture });
+            place.put(handle);
+            Ok(())
+        })
+    }
+
+    /// Fetches of it fail from now on.
+    cuTexObjectDestroy = "cuTexObjectDestroy" 5000 (handle: u64) {
+        state::with_current(|state, _| {
+            state.textures.remove(&handle).ok_or(Status::InvalidValue)?;
+            state.card()?.destroy_header(handle);
+            Ok(())
+        })
+    }
+
+    /// As it was created.
+    cuTexObjectGetResourceDesc = "cuTexObjectGetResourceDesc" 5000 (
+        to: Out<ResourceDescriptor>, handle: u64,
+    ) {
+        state::with_current(|state, _| to.put(state.textures.get(&handle).ok_or(Status::InvalidValue)?.resource))
+    }
+
+    /// As it was created.
+    cuTexObjectGetTextureDesc = "cuTexObjectGetTextureDesc" 5000 (
+        to: Out<TextureDescriptor>, handle: u64,
+    ) {
+        state::with_current(|state, _| to.put(state.textures.get(&handle).ok_or(Status::InvalidValue)?.texture))
+    }
+
+    /// No object has a view.
+    cuTexObjectGetResourceViewDesc = "cuTexObjectGetResourceViewDesc" 5000 (_to: Bytes, handle: u64) {
+        state::with_current(|state, _| {
+            state.textures.get(&handle).ok_or(Status::InvalidValue)?;
+            Err(Status::InvalidValue)
+        })
+    }
+
+    /// Of an array that was made for it.
+    cuSurfObjectCreate = "cuSurfObjectCreate" 5000 (to: Out<u64>, resource: In<ResourceDescriptor>) {
+        state::with_current(|state, context| {
+            let place = to.place()?;
+            let resource = resource.get()?;
+            if resource.kind != kind::ARRAY {
+                return Err(Status::InvalidValue);
+            }
+            let image = resource.image(|handle| {
+                let found = state.arrays.get(handle)?;
+                let made_for_it = found.descriptor.flags & array::SURFACE != 0;
+                if made_for_it { Ok(found.image) } else { Err(Status::InvalidValue) }
+            })?;
+            let handle = state.card()?.create_surface(image).map_err(|error| refused(&error))?;
+            state.surfaces.insert(handle, SurfaceObject { context, resource });
+            place.put(handle);
+            Ok(())
+        })
+    }
+
+    /// Accesses to it fail from now on.
+    cuSurfObjectDestroy = "cuSurfObjectDestroy" 5000 (handle: u64) {
+        state::with_current(|state, _| {
+            state.surfaces.remove(&handle).ok_or(Status::InvalidValue)?;
+            state.card()?.destroy_header(handle);
+            Ok(())
+        })
+    }
+
+    /// As it was created.
+    cuSurfObjectGetResourceDesc = "cuSurfObjectGetResourceDesc" 5000 (
+        to: Out<ResourceDescriptor>, handle: u64,
+    ) {
+        state::with_current(|state, _| to.put(state.surfaces.get(&handle).ok_or(Status::InvalidValue)?.resource))
+    }
+
+    /// Any format.
+    cuDeviceGetTexture1DLinearMaxWidth = "cuDeviceGetTexture1DLinearMaxWidth" 11010 (
+        width: Out<usize>, format: u32, channels: u32, device: i32,
+    ) {
+        state::with(|_| {
+            crate::api::device::check(device)?;
+            crate::resource::format(format, channels)?;
+            width.put(1 << 28)
+        })
+    }
+}

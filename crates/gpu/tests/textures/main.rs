@@ -1,0 +1,11 @@
+//! Textures and surfaces on both executors: every form against a model of its own, and what must not happen.
+
+mod bench;
+mod faults;
+mod fetches;
+mod model;
+mod references;
+mod surfaces;
+#[path = "../support/mod.rs"]
+mod support;
+mod timing;

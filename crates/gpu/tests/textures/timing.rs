@@ -1,0 +1,89 @@
+//! What a fetch costs, and that nothing of the host decides it.
+
+use strata_engine::statistics::Group;
+use strata_gpu::gpu::GpuOptions;
+use strata_ptx::isa::Geometry;
+use strata_ptx::texture::{Addressing, Filter};
+
+use crate::bench::{Bench, Spec, THREADS, kernel, modelled};
+use crate::fetches::texels;
+use crate::support::PLAIN;
+
+const FETCH: &str = "tex.2d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%t, {%f0, %f1}];";
+
+/// Cycles of a launch, all counters, and the results.
+fn measure(
+    spec: &Spec,
+    body: &str,
+    words: &[[u32; 4]],
+    options: GpuOptions,
+    sets: &[&str],
+) -> (u64, Vec<Group>, Vec<[u32; 4]>) {
+    let sets: Vec<&str> = [&["gpu.sms=2", "gpu.memory_mib=16"], sets].concat();
+    let machine = crate::support::gtx480(&sets);
+    let (bytes, _) = texels(spec);
+    let mut bench = Bench::new(modelled(&machine, options), &machine, &kernel("", body), spec, &bytes);
+    let handle = bench.card.create_texture(spec.texture(bench.image)).unwrap();
+    let results = bench.run(handle, words).unwrap();
+    let backend = bench.card.backend_mut();
+    (backend.cycles(), backend.statistics(), results)
+}
+
+fn count(groups: &[Group], group: &str, name: &str) -> u64 {
+    groups.iter().find(|found| found.name == group).and_then(|found| found.get(name)).expect("it is counted")
+}
+
+fn scattered() -> Vec<[u32; 4]> {
+    (0..THREADS).map(|n| [((n * 37 % 64) as f32 + 0.3).to_bits(), ((n * 11 % 48) as f32 + 0.8).to_bits(), 0, 0]).collect()
+}
+
+#[test]
+fn threads_and_windows_change_nothing() {
+    let spec = Spec {
+        filter: Filter::Linear,
+        addressing: Addressing::Border,
+        ..Spec::new(Geometry::D2, [64, 48, 1])
+    };
+    let plain = measure(&spec, FETCH, &scattered(), PLAIN, &[]);
+    for (threads, window) in [(2, None), (1, Some(1)), (3, Some(5))] {
+        let other = measure(&spec, FETCH, &scattered(), GpuOptions { threads, window, ..PLAIN }, &[]);
+        assert!(plain == other, "{threads} threads, window {window:?}");
+    }
+}
+
+#[test]
+fn counters_count_what_is_read() {
+    // Each warp's 32 threads stand at 32 texels of a row, the warps on rows of their own.
+    let format = strata_ptx::texture::Format { channel: strata_ptx::texture::Channel::F32, channels: 1 };
+    let spec = Spec { format, ..Spec::new(Geometry::D2, [32, 16, 1]) };
+    let row: Vec<[u32; 4]> =
+        (0..THREADS).map(|n| [((n % 32) as f32).to_bits(), ((n / 32) as f32).to_bits(), 0, 0]).collect();
+    let (_, groups, _) = measure(&spec, FETCH, &row, PLAIN, &[]);
+    let warps = u64::from(THREADS / 32);
+    assert_eq!(count(&groups, "lsu", "textures"), warps);
+    assert_eq!(count(&groups, "lsu", "texels"), u64::from(THREADS));
+    assert_eq!(count(&groups, "lsu", "texture_cycles"), warps * 8, "four lanes a cycle");
+    let others = {
+        let (_, groups, _) = measure(&spec, "", &row, PLAIN, &[]);
+        count(&groups, "lsu", "accesses")
+    };
+    // A line holds 8 texels by 4 rows: 32 texels of a row are in four lines.
+    assert_eq!(count(&groups, "lsu", "accesses") - others, warps * 4);
+    let linear = Spec { filter: Filter::Linear, ..spec };
+    let (_, groups, _) = measure(&linear, FETCH, &row, PLAIN, &[]);
+    assert_eq!(count(&groups, "lsu", "texels"), u64::from(4 * THREADS));
+    assert_eq!(count(&groups, "lsu", "texture_cycles"), warps * 8, "four texels of a lane at once");
+}
+
+#[test]
+fn latency_and_throughput_are_the_machine_files() {
+    let spec = Spec::new(Geometry::D2, [64, 48, 1]);
+    let same = vec![[0; 4]; THREADS as usize];
+    let one = |sets: &[&str]| measure(&spec, FETCH, &same, PLAIN, sets).0;
+    let plain = one(&[]);
+    // The last warp's results wait for the filter, and nothing else does meanwhile.
+    assert_eq!(one(&["lsu.texture.filter_latency_cycles=326"]), plain + 100);
+    // All wait for the line that the first fetch asks for, which its 8 passes delay.
+    assert_eq!(one(&["lsu.texture.lanes_per_cycle=1"]), plain + 24);
+    assert!(one(&["lsu.texture.lanes_per_cycle=32"]) < plain);
+}
