@@ -24,7 +24,11 @@ fn shape(of: &Array3dDescriptor) -> Answer<ArrayShape> {
     let layered = of.flags & array::LAYERED != 0;
     let geometry = match (of.height > 0, of.depth > 0) {
         _ if of.flags & array::CUBE != 0 => {
-            if layered { Geometry::Cubes } else { Geometry::Cube }
+            if layered {
+                Geometry::Cubes
+            } else {
+                Geometry::Cube
+            }
         }
         (false, true) if layered => Geometry::Layers1,
         (true, true) if layered => Geometry::Layers2,
@@ -42,13 +46,15 @@ fn shape(of: &Array3dDescriptor) -> Answer<ArrayShape> {
     })
 }
 
-fn create(state: &mut State, context: Handle<Context>, descriptor: Array3dDescriptor) -> Answer<Handle<Array>> {
+fn create(
+    state: &mut State,
+    context: Handle<Context>,
+    descriptor: Array3dDescriptor,
+) -> Answer<Handle<Array>> {
     let shape = shape(&descriptor)?;
     let number = state.number();
-    let image = state
-        .card()?
-        .alloc_array(&format!("array {number}"), shape)
-        .map_err(|error| refused(&error))?;
+    let image =
+        state.card()?.alloc_array(&format!("array {number}"), shape).map_err(|error| refused(&error))?;
     Ok(state.arrays.insert(Array { context, image, descriptor }))
 }
 

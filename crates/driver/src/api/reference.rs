@@ -78,7 +78,11 @@ fn renew(state: &mut State, of: Handle<TextureReference>) -> Answer {
 }
 
 /// Something of a reference.
-fn ask<T>(of: Handle<TextureReference>, to: Out<T>, what: impl FnOnce(&TextureReference) -> Answer<T>) -> Answer {
+fn ask<T>(
+    of: Handle<TextureReference>,
+    to: Out<T>,
+    what: impl FnOnce(&TextureReference) -> Answer<T>,
+) -> Answer {
     state::with_current(|state, _| {
         let place = to.place()?;
         place.put(what(state.texture_references.get(of)?)?);

@@ -318,7 +318,11 @@ impl<B: Backend> Card<B> {
     /// [`DeviceError::UnknownVariable`].
     pub fn variable(&self, module: ModuleId, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
         let find = |loaded: &Loaded| {
-            let place = loaded.program.variables().iter().position(|variable| variable.name == name && variable.opaque.is_none())?;
+            let place = loaded
+                .program
+                .variables()
+                .iter()
+                .position(|variable| variable.name == name && variable.opaque.is_none())?;
             Some((DevicePtr(loaded.variables[place]), loaded.program.variables()[place].bytes))
         };
         let found = self.modules.get(&module).and_then(find);

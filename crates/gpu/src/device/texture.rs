@@ -127,7 +127,12 @@ impl<B: Backend> Card<B> {
     ///
     /// # Errors
     /// [`DeviceError::OutOfBounds`] beyond the row, or when the image's memory is gone.
-    pub fn write_row(&mut self, image: &Image, (x, y, z): (u64, u32, u32), data: &[u8]) -> Result<(), DeviceError> {
+    pub fn write_row(
+        &mut self,
+        image: &Image,
+        (x, y, z): (u64, u32, u32),
+        data: &[u8],
+    ) -> Result<(), DeviceError> {
         let mut done = 0;
         for (at, bytes) in pieces(image, (x, y, z), data.len() as u64)? {
             self.write(at, &data[done..done + bytes])?;

@@ -5,9 +5,7 @@ use strata_gpu::gpu::{Gpu, GpuOptions};
 use strata_gpu::machine::Machine;
 use strata_gpu::program::Program;
 use strata_ptx::isa::Geometry;
-use strata_ptx::texture::{
-    Addressing, Channel, Filter, Format, Header, Image, Layout, Read, Texture,
-};
+use strata_ptx::texture::{Addressing, Channel, Filter, Format, Header, Image, Layout, Read, Texture};
 use strata_workloads::{DeviceError, DevicePtr, Module, Shape};
 
 use crate::support::{PLAIN, gtx480, module};
@@ -107,7 +105,8 @@ impl<B: Backend> Bench<B> {
     pub fn new(backend: B, machine: &Machine, text: &str, spec: &Spec, texels: &[u8]) -> Bench<B> {
         let mut card = Card::new(backend);
         let text = Module { name: "texture.ptx", text };
-        let program = Program::parse(text, machine.compile_options()).unwrap_or_else(|error| panic!("{error}"));
+        let program =
+            Program::parse(text, machine.compile_options()).unwrap_or_else(|error| panic!("{error}"));
         let module = card.load(program).unwrap();
         let at = card.alloc("at", u64::from(16 * THREADS)).unwrap();
         let out = card.alloc("out", u64::from(16 * THREADS)).unwrap();

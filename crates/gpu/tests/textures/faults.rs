@@ -10,7 +10,12 @@ use crate::support::PLAIN;
 
 const FETCH: &str = "tex.2d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%t, {%f0, %f1}];";
 
-fn fails(body: &str, spec: &Spec, header: impl Fn(strata_ptx::texture::Image) -> Header, words: [u32; 4]) -> String {
+fn fails(
+    body: &str,
+    spec: &Spec,
+    header: impl Fn(strata_ptx::texture::Image) -> Header,
+    words: [u32; 4],
+) -> String {
     let (bytes, _) = texels(spec);
     both(&kernel("", body), spec, &bytes, header, &[words; THREADS as usize]).unwrap_err()
 }

@@ -15,12 +15,8 @@ fn channel(channel: Channel, read: Read, seed: u32) -> (Vec<u8>, f64) {
     match channel {
         Channel::U8 => (vec![seed as u8], normalized(f64::from(seed as u8), 255.0)),
         Channel::S8 => (vec![seed as u8], normalized(f64::from(seed as i8), 127.0)),
-        Channel::U16 => {
-            ((seed as u16).to_le_bytes().to_vec(), normalized(f64::from(seed as u16), 65535.0))
-        }
-        Channel::S16 => {
-            ((seed as u16).to_le_bytes().to_vec(), normalized(f64::from(seed as i16), 32767.0))
-        }
+        Channel::U16 => ((seed as u16).to_le_bytes().to_vec(), normalized(f64::from(seed as u16), 65535.0)),
+        Channel::S16 => ((seed as u16).to_le_bytes().to_vec(), normalized(f64::from(seed as i16), 32767.0)),
         Channel::U32 => (seed.to_le_bytes().to_vec(), f64::from(seed)),
         Channel::S32 => (seed.to_le_bytes().to_vec(), f64::from(seed as i32)),
         Channel::F16 => {
@@ -65,7 +61,8 @@ pub fn texels(spec: &Spec) -> (Vec<u8>, Plain) {
 
 /// A coordinate for a thread: centres, edges and anything in between, inside and out on both sides.
 fn coordinate(thread: u32, axis: u32, size: u32, normalized: bool) -> f32 {
-    let mut state = thread.wrapping_mul(2654435761).wrapping_add(axis.wrapping_mul(40503).wrapping_mul(69069));
+    let mut state =
+        thread.wrapping_mul(2654435761).wrapping_add(axis.wrapping_mul(40503).wrapping_mul(69069));
     state ^= state >> 15;
     state = state.wrapping_mul(2246822519);
     state ^= state >> 13;
@@ -79,7 +76,7 @@ fn coordinate(thread: u32, axis: u32, size: u32, normalized: bool) -> f32 {
     if normalized { x / size as f32 } else { x }
 }
 
-fn close(found: u32, expected: f64) -> bool {
+pub fn close(found: u32, expected: f64) -> bool {
     let found = f64::from(f32::from_bits(found));
     (found - expected).abs() <= expected.abs().max(1.0) * 3e-7
 }
@@ -131,8 +128,7 @@ fn check(spec: &Spec, form: &str) {
     }
 }
 
-const MODES: [Addressing; 4] =
-    [Addressing::Wrap, Addressing::Clamp, Addressing::Mirror, Addressing::Border];
+const MODES: [Addressing; 4] = [Addressing::Wrap, Addressing::Clamp, Addressing::Mirror, Addressing::Border];
 
 #[test]
 fn a_point_of_two_dimensions_by_handle() {
@@ -269,8 +265,7 @@ fn levels_and_gradients_choose_the_only_level() {
     check(&spec, "tex.base.2d.v4.f32.f32");
     let (bytes, plain) = texels(&spec);
     let words = vec![[3.25f32.to_bits(), 4.75f32.to_bits(), 0, 0]; THREADS as usize];
-    let body =
-        "tex.grad.2d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%t, {%f0, %f1}], {%f2, %f2}, {%f3, %f3};";
+    let body = "tex.grad.2d.v4.f32.f32 {%r4, %r5, %r6, %r7}, [%t, {%f0, %f1}], {%f2, %f2}, {%f3, %f3};";
     let header = |image| Header::Texture(spec.texture(image));
     let (results, _) = both(&kernel("", body), &spec, &bytes, header, &words).unwrap();
     let expected = plain.at(None, [3.25, 4.75, 0.0]);
@@ -343,7 +338,8 @@ fn lanes_may_have_textures_of_their_own_and_none() {
     // Odd lanes fetch, and of these every third from a place beyond the border.
     let spec = Spec { addressing: Addressing::Border, ..Spec::new(Geometry::D1, [32, 1, 1]) };
     let (bytes, plain) = texels(&spec);
-    let words: Vec<[u32; 4]> = (0..THREADS).map(|t| [if t % 3 == 0 { 99 } else { t % 32 }, t % 2, 0, 0]).collect();
+    let words: Vec<[u32; 4]> =
+        (0..THREADS).map(|t| [if t % 3 == 0 { 99 } else { t % 32 }, t % 2, 0, 0]).collect();
     let body = "setp.eq.u32 %p0, %r1, 1; @%p0 tex.1d.v4.f32.s32 {%r4, %r5, %r6, %r7}, [%t, {%r0}];";
     let header = |image| Header::Texture(spec.texture(image));
     let (results, _) = both(&kernel("", body), &spec, &bytes, header, &words).unwrap();

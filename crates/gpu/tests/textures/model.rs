@@ -31,7 +31,9 @@ impl Plain {
         let repeats = self.normalized && !integer && !self.geometry.is_cube();
         match self.addressing {
             Addressing::Wrap if repeats => Some(((number % size) + size) % size),
-            Addressing::Border if !self.geometry.is_cube() => (number >= 0 && number < size).then_some(number),
+            Addressing::Border if !self.geometry.is_cube() => {
+                (number >= 0 && number < size).then_some(number)
+            }
             _ => Some(number.max(0).min(size - 1)),
         }
     }

@@ -32,7 +32,13 @@ fn places(spec: &Spec, width: usize, outside: bool) -> Vec<[u32; 4]> {
             let x = thread * 5 % (row / width) * width;
             let (y, z) = (thread / 3 % spec.sides[1] as usize, thread / 7 % spec.sides[2] as usize);
             let beyond = |n: usize| outside && thread % 8 == n;
-            let x = if beyond(1) { row as u32 } else if beyond(2) { -(width as i32) as u32 } else { x as u32 };
+            let x = if beyond(1) {
+                row as u32
+            } else if beyond(2) {
+                -(width as i32) as u32
+            } else {
+                x as u32
+            };
             let y = if beyond(3) && spec.sides[1] > 1 { spec.sides[1] } else { y as u32 };
             let z = if beyond(4) && spec.sides[2] > 1 { spec.sides[2] + 3 } else { z as u32 };
             [x, y, z, thread as u32]
@@ -109,12 +115,13 @@ fn stores_of_every_width_and_geometry() {
             );
             // One thread a place, so that no order decides.
             let mut taken = std::collections::BTreeSet::new();
-            let words: Vec<[u32; 4]> = words
-                .into_iter()
-                .map(|at| {
-                    if taken.insert((at[0], at[1], at[2])) { at } else { [u32::MAX / 2 + 1, 0, 0, at[3]] }
-                })
-                .collect();
+            let words: Vec<[u32; 4]> =
+                words
+                    .into_iter()
+                    .map(|at| {
+                        if taken.insert((at[0], at[1], at[2])) { at } else { [u32::MAX / 2 + 1, 0, 0, at[3]] }
+                    })
+                    .collect();
             let (_, after) = both(&kernel("", &body), &spec, &bytes, Header::Surface, &words).unwrap();
             let mut expected = bytes.clone();
             for at in &words {
@@ -154,7 +161,8 @@ fn reductions_add_up_over_all_threads() {
     let bytes = vec![0; 8 * 3 * 4];
     // Thread n adds n to texel (n % 8, n % 3), and the greatest number is kept beside it.
     let words: Vec<[u32; 4]> = (0..THREADS).map(|n| [n % 4 * 4, n % 3, n, 16 + n % 4 * 4]).collect();
-    let body = "sured.b.add.2d.u32.trap [%t, {%r0, %r1}], %r2; sured.b.max.2d.s32.trap [%t, {%r3, %r1}], %r2;";
+    let body =
+        "sured.b.add.2d.u32.trap [%t, {%r0, %r1}], %r2; sured.b.max.2d.s32.trap [%t, {%r3, %r1}], %r2;";
     let (_, after) = both(&kernel("", body), &spec, &bytes, Header::Surface, &words).unwrap();
     let word = |x: usize, y: usize| {
         let at = (y * 8 + x) * 4;

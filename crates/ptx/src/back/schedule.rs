@@ -73,10 +73,14 @@ fn access(inst: &VInst) -> Option<Access> {
         Op::Atomic { mode, .. } | Op::Reduce { mode, .. } => {
             Some(Access { mode, writes: true, is_atomic: true })
         }
-        Op::Texture(_) => Some(Access { mode: texels(CacheOp::NonCoherent), writes: false, is_atomic: false }),
+        Op::Texture(_) => {
+            Some(Access { mode: texels(CacheOp::NonCoherent), writes: false, is_atomic: false })
+        }
         Op::SurfaceLoad(_) => Some(Access { mode: texels(CacheOp::All), writes: false, is_atomic: false }),
         Op::SurfaceStore(_) => Some(Access { mode: texels(CacheOp::All), writes: true, is_atomic: false }),
-        Op::SurfaceReduce { .. } => Some(Access { mode: texels(CacheOp::All), writes: true, is_atomic: true }),
+        Op::SurfaceReduce { .. } => {
+            Some(Access { mode: texels(CacheOp::All), writes: true, is_atomic: true })
+        }
         _ => None,
     }
 }
@@ -115,7 +119,9 @@ impl Extent {
         let bytes = (access.mode.ty.bytes() * usize::from(access.mode.vector)) as i64;
         let (base, from) = match inst.src[0] {
             // A handle is no address.
-            _ if !matches!(inst.op, Op::Load(_) | Op::Store(_) | Op::Atomic { .. } | Op::Reduce { .. }) => (UNKNOWN, 0),
+            _ if !matches!(inst.op, Op::Load(_) | Op::Store(_) | Op::Atomic { .. } | Op::Reduce { .. }) => {
+                (UNKNOWN, 0)
+            }
             VSrc::Reg(reg, _) => ((u64::from(reg.0), version(reg)), 0),
             VSrc::Const(Constant::Bits(bits)) => ((u64::MAX - 1, 0), bits as i64),
             VSrc::Const(Constant::Symbol { symbol, addend }) => ((1 << 32 | u64::from(symbol), 0), addend),

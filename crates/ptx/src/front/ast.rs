@@ -2,8 +2,8 @@
 
 pub use super::diagnostic::Place;
 pub use super::names::{Name, Names};
-pub use crate::ir::Source;
 pub use crate::ir::Opaque;
+pub use crate::ir::Source;
 use crate::isa::Ty;
 
 /// A whole text.

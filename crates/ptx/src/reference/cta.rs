@@ -10,7 +10,7 @@ use super::warp::{Warp, WarpOperands};
 use super::{Counts, Launch};
 use crate::exec::print::{self, Argument};
 use crate::exec::{Operands, WarpContext, execute, guarded, predicate_source, write_predicate};
-use crate::isa::{Barrier, Instruction, PRINT_SRC, Op, Src};
+use crate::isa::{Barrier, Instruction, Op, PRINT_SRC, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 use crate::simt::SimtStack;
 use crate::texture::Headers;
@@ -210,9 +210,8 @@ impl Cta {
                 | Op::SurfaceLoad(_)
                 | Op::SurfaceStore(_)
                 | Op::SurfaceReduce { .. } => {
-                    texels::execute(instruction, &mut operands, lanes, world).map_err(|(lane, kind)| {
-                        self.stop(launch, kind, instruction, number, lane)
-                    })?;
+                    texels::execute(instruction, &mut operands, lanes, world)
+                        .map_err(|(lane, kind)| self.stop(launch, kind, instruction, number, lane))?;
                     self.warps[number].stack.advance();
                 }
                 Op::Exit if lanes != 0 => self.exit(launch, number, lanes),

@@ -14,10 +14,10 @@ mod cta;
 mod fault;
 mod global;
 mod observer;
-mod texels;
 pub mod testing;
 #[cfg(test)]
 mod tests;
+mod texels;
 mod variables;
 mod warp;
 

@@ -25,7 +25,8 @@ pub(super) fn execute<O: Operands>(
         Op::TextureQuery(query) => {
             let mut answers = Row::ZERO;
             for lane in lanes_of(lanes) {
-                let place = world.headers.any(handle(operands, lane)).map_err(|reason| no_header(lane, reason))?;
+                let place =
+                    world.headers.any(handle(operands, lane)).map_err(|reason| no_header(lane, reason))?;
                 answers.0[lane] = world.headers.at(place).answer(query);
             }
             operands.write(0, 0, lanes, &answers);
@@ -61,10 +62,10 @@ fn fetch<O: Operands>(
         for (texel, bytes) in texels.iter_mut().enumerate() {
             if footprint.inside >> texel & 1 == 1 {
                 let (address, length) = (footprint.addresses[texel], usize::from(footprint.bytes));
-                let found = world.global.bytes(address, length).ok_or((
-                    lane,
-                    FaultKind::OutOfBounds { space: Space::Global, address, bytes: length },
-                ))?;
+                let found = world
+                    .global
+                    .bytes(address, length)
+                    .ok_or((lane, FaultKind::OutOfBounds { space: Space::Global, address, bytes: length }))?;
                 bytes[..length].copy_from_slice(found);
             }
         }
@@ -110,8 +111,7 @@ fn places(
     let mut inside = 0;
     for lane in lanes_of(lanes) {
         let handle = handle(operands, lane);
-        let found =
-            world.headers.surface(handle, mode.geometry).map_err(|reason| no_header(lane, reason))?;
+        let found = world.headers.surface(handle, mode.geometry).map_err(|reason| no_header(lane, reason))?;
         let at = coordinates(operands, mode.geometry.coordinates(), lane);
         let bytes = mode.bytes();
         let address = place(world.headers.at(found).image(), mode, at).map_err(|beyond| match beyond {

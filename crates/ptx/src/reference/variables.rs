@@ -10,11 +10,7 @@ use crate::texture::Headers;
 ///
 /// # Panics
 /// When an initialiser is longer than its variable, or an address in it lies outside: the front end checks both.
-pub fn place_variables(
-    variables: &[Variable],
-    memory: &mut GlobalMemory,
-    headers: &mut Headers,
-) -> Vec<u64> {
+pub fn place_variables(variables: &[Variable], memory: &mut GlobalMemory, headers: &mut Headers) -> Vec<u64> {
     let addresses: Vec<u64> = variables
         .iter()
         .map(|variable| {

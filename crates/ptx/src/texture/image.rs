@@ -63,7 +63,9 @@ impl Image {
         match self.layout {
             Layout::Linear => self.row_bytes(),
             Layout::Rows { pitch } => pitch * u64::from(self.height),
-            Layout::Blocks => self.blocks_across() * u64::from(self.height).div_ceil(BLOCK_ROWS) * BLOCK_BYTES,
+            Layout::Blocks => {
+                self.blocks_across() * u64::from(self.height).div_ceil(BLOCK_ROWS) * BLOCK_BYTES
+            }
         }
     }
 

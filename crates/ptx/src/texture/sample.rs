@@ -71,7 +71,9 @@ impl Texture {
             return Err(format!("normalized read: found channels of {channel:?}, expected 8 or 16 bits"));
         }
         if !self.gives_floats() && self.filter == Filter::Linear {
-            return Err(format!("linear filter: found elements of {channel:?}, expected floating-point numbers"));
+            return Err(format!(
+                "linear filter: found elements of {channel:?}, expected floating-point numbers"
+            ));
         }
         if !self.gives_floats() && self.border != [0.0; 4] {
             return Err(format!(

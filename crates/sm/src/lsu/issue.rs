@@ -126,7 +126,12 @@ impl Lsu {
     }
 
     /// An instruction without an active lane.
-    fn skip(&mut self, operation: Operation, memory: &MemoryInstruction<'_>, now: Cycle) -> Result<(), Fault> {
+    fn skip(
+        &mut self,
+        operation: Operation,
+        memory: &MemoryInstruction<'_>,
+        now: Cycle,
+    ) -> Result<(), Fault> {
         self.count(operation);
         self.statistics.empty += 1;
         self.pass_through(memory, now);

@@ -193,7 +193,9 @@ impl Lsu {
         if let Some(place) = self.constants.offer(&mut self.table, constants, now, &mut self.statistics) {
             self.close(place, now);
         }
-        if let Some(accepted) = self.device.offer(&mut self.table, &mut self.textures, l1d, now, &mut self.statistics) {
+        if let Some(accepted) =
+            self.device.offer(&mut self.table, &mut self.textures, l1d, now, &mut self.statistics)
+        {
             let Accepted { entry: place, detached, last } = accepted;
             if detached {
                 self.fences.open(self.table.get(place).warp);

@@ -36,7 +36,9 @@ impl Lsu {
     ) -> Result<(), Fault> {
         match memory.instruction.op {
             Op::Texture(_) | Op::TextureQuery(_) => self.issue_fetch(memory, operands, launch, now),
-            Op::SurfaceLoad(mode) => self.issue_surface(memory, operands, launch, (Operation::Load, mode), now),
+            Op::SurfaceLoad(mode) => {
+                self.issue_surface(memory, operands, launch, (Operation::Load, mode), now)
+            }
             Op::SurfaceStore(mode) => {
                 self.issue_surface(memory, operands, launch, (Operation::Store, mode), now)
             }

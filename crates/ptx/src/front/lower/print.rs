@@ -4,7 +4,7 @@ use super::builder::Builder;
 use crate::front::ast::{Operand, Place};
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{Assertion, Constant, PrintFormat, VDst, VReg, VSrc};
-use crate::isa::{CacheOp, PRINT_SRC, MemoryMode, Op, Ordering, Scope, Space, Ty};
+use crate::isa::{CacheOp, MemoryMode, Op, Ordering, PRINT_SRC, Scope, Space, Ty};
 
 /// What the device's printf takes beside its format (CUDA C++ Programming Guide, "Formatted Output").
 const MOST_VALUES: usize = 32;

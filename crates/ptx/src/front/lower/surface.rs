@@ -112,10 +112,7 @@ impl<'a> Builder<'a> {
         let known: Vec<(&'static str, AtomicOp)> = OPERATIONS
             .into_iter()
             .filter(|(_, op)| {
-                matches!(
-                    op,
-                    AtomicOp::Add | AtomicOp::Min | AtomicOp::Max | AtomicOp::And | AtomicOp::Or
-                )
+                matches!(op, AtomicOp::Add | AtomicOp::Min | AtomicOp::Max | AtomicOp::And | AtomicOp::Or)
             })
             .collect();
         let op = m.require(&known)?;

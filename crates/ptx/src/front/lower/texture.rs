@@ -18,6 +18,18 @@ const GEOMETRIES: [(&str, Geometry); 7] = [
     ("acube", Geometry::Cubes),
 ];
 
+/// What can be asked: of a level the first three, of a surface the first six, of a texture all.
+const QUERIES: [(&str, TextureQuery); 8] = [
+    ("width", TextureQuery::Width),
+    ("height", TextureQuery::Height),
+    ("depth", TextureQuery::Depth),
+    ("channel_data_type", TextureQuery::ChannelType),
+    ("channel_order", TextureQuery::ChannelOrder),
+    ("array_size", TextureQuery::Layers),
+    ("normalized_coords", TextureQuery::Normalized),
+    ("num_mipmap_levels", TextureQuery::Levels),
+];
+
 /// What levels of detail a fetch chooses from. Textures have one level, so what chooses changes nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
@@ -37,13 +49,9 @@ impl<'a> Builder<'a> {
         let level = m.pick(&[("level", Level::Given), ("grad", Level::Gradients)]);
         let geometry = m.require(&GEOMETRIES)?;
         let elements = m.require(&[("v4", 4), ("v2", 2)])?;
-        let result = m.ty(if elements == 4 {
-            &[Ty::U32, Ty::S32, Ty::F32, Ty::F16]
-        } else {
-            &[Ty::F16x2]
-        })?;
-        let coordinate =
-            m.ty(if geometry.is_cube() { &[Ty::F32] } else { &[Ty::S32, Ty::F32] })?;
+        let result =
+            m.ty(if elements == 4 { &[Ty::U32, Ty::S32, Ty::F32, Ty::F16] } else { &[Ty::F16x2] })?;
+        let coordinate = m.ty(if geometry.is_cube() { &[Ty::F32] } else { &[Ty::S32, Ty::F32] })?;
         m.finish()?;
         let behind = match level {
             None => 0,
@@ -51,8 +59,7 @@ impl<'a> Builder<'a> {
             Some(Level::Gradients) => 2,
         };
         self.without_offset(i, 2 + behind)?;
-        let fetch =
-            TextureFetch { geometry, integer: coordinate == Ty::S32, result, gather: None };
+        let fetch = TextureFetch { geometry, integer: coordinate == Ty::S32, result, gather: None };
         let src = self.place_in(&i.operands[1], Opaque::Texture, geometry, coordinate)?;
         for operand in &i.operands[2..] {
             match level {
@@ -99,16 +106,12 @@ impl<'a> Builder<'a> {
             return Err(self.unsupported(i, "query whose answer PTX does not number"));
         }
         let level = kind == Opaque::Texture && m.flag("level");
-        let query = m.require(&[
-            ("width", TextureQuery::Width),
-            ("height", TextureQuery::Height),
-            ("depth", TextureQuery::Depth),
-            ("channel_data_type", TextureQuery::ChannelType),
-            ("channel_order", TextureQuery::ChannelOrder),
-            ("normalized_coords", TextureQuery::Normalized),
-            ("array_size", TextureQuery::Layers),
-            ("num_mipmap_levels", TextureQuery::Levels),
-        ])?;
+        let known = match (kind, level) {
+            (_, true) => &QUERIES[..3],
+            (Opaque::Surface, _) => &QUERIES[..6],
+            _ => &QUERIES,
+        };
+        let query = m.require(known)?;
         m.ty(&[Ty::B32])?;
         m.finish()?;
         let wanted = 2 + usize::from(level);
@@ -174,10 +177,8 @@ impl<'a> Builder<'a> {
             && let (1, Some(first)) = (layer, elements.first())
         {
             src.push(self.src(first, Ty::U32)?);
-            let rest = Operand {
-                place: coordinates.place,
-                kind: OperandKind::Vector(elements[1..].to_vec()),
-            };
+            let rest =
+                Operand { place: coordinates.place, kind: OperandKind::Vector(elements[1..].to_vec()) };
             src.extend(self.vector_of(&rest, geometry.coordinates() - 1, 1, coordinate)?);
         } else if layer == 1 {
             return Err(self.wrong_kind(coordinates, "a layer and coordinates in braces"));

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::graph::CallGraph;
-use crate::front::ast::{self, DeclSpace, DeclType, Init, Item, Linkage, Module, Name, Opaque, Place, Statement};
+use crate::front::ast::{
+    self, DeclSpace, DeclType, Init, Item, Linkage, Module, Name, Opaque, Place, Statement,
+};
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{Variable, window};
 use crate::isa::Ty;
@@ -250,12 +252,7 @@ impl Globals {
     }
 
     /// A reference to a texture, sampler or surface.
-    fn reference(
-        &mut self,
-        module: &Module,
-        variable: &ast::Variable,
-        kind: Opaque,
-    ) -> Result<(), Fail> {
+    fn reference(&mut self, module: &Module, variable: &ast::Variable, kind: Opaque) -> Result<(), Fail> {
         let what = match () {
             () if !variable.dims.is_empty() => "array of textures, samplers or surfaces",
             () if variable.init.is_some() => "initialiser of a texture, sampler or surface",
