@@ -2,9 +2,13 @@
 
 use strata_ptx::back::{self, Options};
 use strata_ptx::front::{self, LoweredModule};
+use strata_ptx::ir::Opaque;
+use strata_ptx::isa::Geometry;
 use strata_ptx::program::Kernel;
 use strata_ptx::reference::{self, Executor, GlobalMemory, LaunchConfig, place_variables};
-use strata_ptx::texture::Headers;
+use strata_ptx::texture::{
+    Addressing, Channel, Filter, Format, Header, Headers, Image, Layout, Read, Texture,
+};
 
 /// Instructions of a kernel beyond which it is not compiled: compilation is not linear, and a long kernel finds
 /// nothing that a short one does not.
@@ -75,6 +79,25 @@ fn run(kernel: &Kernel, module: &LoweredModule) {
     let mut headers = Headers::default();
     let addresses = place_variables(&module.variables, &mut memory, &mut headers);
     let buffer = memory.allocate_with((0..4096_u32).map(|n| (n * 7) as u8).collect());
+    // Every reference is a texture or a surface of 16 by 16 texels on the buffer.
+    for (variable, handle) in module.variables.iter().zip(&addresses) {
+        let format = Format { channel: Channel::U8, channels: 4 };
+        let (geometry, layout) = (Geometry::D2, Layout::Rows { pitch: 64 });
+        let image = Image { base: buffer, format, geometry, width: 16, height: 16, depth: 1, layout };
+        let texture = Texture {
+            image,
+            addressing: [Addressing::Wrap, Addressing::Mirror, Addressing::Border],
+            filter: Filter::Linear,
+            read: Read::Normalized,
+            normalized: true,
+            border: [0.5; 4],
+        };
+        match variable.opaque {
+            Some(Opaque::Texture) => headers.set(*handle, Header::Texture(texture)),
+            Some(Opaque::Surface) => headers.set(*handle, Header::Surface(image)),
+            _ => {}
+        }
+    }
     let mut params = vec![0; kernel.param_bytes as usize];
     for param in &kernel.params {
         let value = if param.bytes == 8 { buffer } else { 3 };
@@ -84,7 +107,10 @@ fn run(kernel: &Kernel, module: &LoweredModule) {
     let block = kernel.launch_bounds.required.unwrap_or([THREADS, 1, 1]);
     let config = LaunchConfig { grid: [2, 1, 1], block, dynamic_shared: 64, params };
     let options = reference::Options { instruction_limit: Some(MOST_STEPS), resident_ctas: 2 };
-    let result = Executor::new(kernel, config, &addresses, &mut memory).with_options(options).run();
+    let result = Executor::new(kernel, config, &addresses, &mut memory)
+        .with_options(options)
+        .with_headers(&headers)
+        .run();
     if let Err(fault) = result {
         let _ = fault.to_string();
     }

@@ -74,7 +74,7 @@ fn families(data: &str) -> Vec<(&str, Vec<Form<'_>>)> {
 fn verdict(instruction: &str) -> Result<(), (bool, String)> {
     let text = format!(
         ".version 8.8\n.target sm_100\n.address_size 64\n\
-         .global .align 16 .b8 g[64]; .const .b32 c[4];\n\
+         .global .align 16 .b8 g[64]; .const .b32 c[4]; .global .texref t; .global .surfref s2;\n\
          .func (.param .b32 r) f(.param .b32 a) {{ ret; }}\n\
          .visible .entry k(.param .u64 p, .param .u32 n) {{\n\
          .reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .b128 %q<4>;\n\

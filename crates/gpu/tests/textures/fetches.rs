@@ -76,7 +76,7 @@ fn coordinate(thread: u32, axis: u32, size: u32, normalized: bool) -> f32 {
     if normalized { x / size as f32 } else { x }
 }
 
-fn close(found: u32, expected: f64) -> bool {
+pub fn close(found: u32, expected: f64) -> bool {
     let found = f64::from(f32::from_bits(found));
     (found - expected).abs() <= expected.abs().max(1.0) * 3e-7
 }

@@ -1,11 +1,12 @@
 //! What a fetch costs, and that nothing of the host decides it.
 
 use strata_engine::statistics::Group;
-use strata_gpu::gpu::GpuOptions;
+use strata_gpu::device::Modelled;
+use strata_gpu::gpu::{Gpu, GpuOptions};
 use strata_ptx::isa::Geometry;
 use strata_ptx::texture::{Addressing, Filter};
 
-use crate::bench::{Bench, Spec, THREADS, kernel, modelled};
+use crate::bench::{Bench, Spec, THREADS, kernel};
 use crate::fetches::texels;
 use crate::support::PLAIN;
 
@@ -17,12 +18,17 @@ fn measure(
     body: &str,
     words: &[[u32; 4]],
     options: GpuOptions,
-    sets: &[&str],
+    (sets, ticked): (&[&str], bool),
 ) -> (u64, Vec<Group>, Vec<[u32; 4]>) {
     let sets: Vec<&str> = [&["gpu.sms=2", "gpu.memory_mib=16"], sets].concat();
     let machine = crate::support::gtx480(&sets);
     let (bytes, _) = texels(spec);
-    let mut bench = Bench::new(modelled(&machine, options), &machine, &kernel("", body), spec, &bytes);
+    let mut gpu = Gpu::new(&machine, options).unwrap();
+    if ticked {
+        gpu.tick_every_cycle();
+    }
+    let backend = Modelled::new(gpu, &machine).unwrap();
+    let mut bench = Bench::new(backend, &machine, &kernel("", body), spec, &bytes);
     let handle = bench.card.create_texture(spec.texture(bench.image)).unwrap();
     let results = bench.run(handle, words).unwrap();
     let backend = bench.card.backend_mut();
@@ -46,11 +52,18 @@ fn threads_and_windows_change_nothing() {
         addressing: Addressing::Border,
         ..Spec::new(Geometry::D2, [64, 48, 1])
     };
-    let plain = measure(&spec, FETCH, &scattered(), PLAIN, &[]);
+    let plain = measure(&spec, FETCH, &scattered(), PLAIN, (&[], false));
     for (threads, window) in [(2, None), (1, Some(1)), (3, Some(5))] {
-        let other = measure(&spec, FETCH, &scattered(), GpuOptions { threads, window, ..PLAIN }, &[]);
+        let other =
+            measure(&spec, FETCH, &scattered(), GpuOptions { threads, window, ..PLAIN }, (&[], false));
         assert!(plain == other, "{threads} threads, window {window:?}");
     }
+    // Loads and fetches in turns, with few places for accesses: nothing depends on which cycles are skipped.
+    let body =
+        format!("{FETCH} ld.global.u32 %r12, [%rd0]; ld.global.v2.b32 {{%r13, %r14}}, [%rd0+8]; {FETCH}");
+    let narrow = &["lsu.accesses=4", "lsu.instructions=3"][..];
+    let skipped = measure(&spec, &body, &scattered(), PLAIN, (narrow, false));
+    assert!(skipped == measure(&spec, &body, &scattered(), PLAIN, (narrow, true)));
 }
 
 #[test]
@@ -60,19 +73,19 @@ fn counters_count_what_is_read() {
     let spec = Spec { format, ..Spec::new(Geometry::D2, [32, 16, 1]) };
     let row: Vec<[u32; 4]> =
         (0..THREADS).map(|n| [((n % 32) as f32).to_bits(), ((n / 32) as f32).to_bits(), 0, 0]).collect();
-    let (_, groups, _) = measure(&spec, FETCH, &row, PLAIN, &[]);
+    let (_, groups, _) = measure(&spec, FETCH, &row, PLAIN, (&[], false));
     let warps = u64::from(THREADS / 32);
     assert_eq!(count(&groups, "lsu", "textures"), warps);
     assert_eq!(count(&groups, "lsu", "texels"), u64::from(THREADS));
     assert_eq!(count(&groups, "lsu", "texture_cycles"), warps * 8, "four lanes a cycle");
     let others = {
-        let (_, groups, _) = measure(&spec, "", &row, PLAIN, &[]);
+        let (_, groups, _) = measure(&spec, "", &row, PLAIN, (&[], false));
         count(&groups, "lsu", "accesses")
     };
     // A line holds 8 texels by 4 rows: 32 texels of a row are in four lines.
     assert_eq!(count(&groups, "lsu", "accesses") - others, warps * 4);
     let linear = Spec { filter: Filter::Linear, ..spec };
-    let (_, groups, _) = measure(&linear, FETCH, &row, PLAIN, &[]);
+    let (_, groups, _) = measure(&linear, FETCH, &row, PLAIN, (&[], false));
     assert_eq!(count(&groups, "lsu", "texels"), u64::from(4 * THREADS));
     assert_eq!(count(&groups, "lsu", "texture_cycles"), warps * 8, "four texels of a lane at once");
 }
@@ -81,7 +94,7 @@ fn counters_count_what_is_read() {
 fn latency_and_throughput_are_the_machine_files() {
     let spec = Spec::new(Geometry::D2, [64, 48, 1]);
     let same = vec![[0; 4]; THREADS as usize];
-    let one = |sets: &[&str]| measure(&spec, FETCH, &same, PLAIN, sets).0;
+    let one = |sets: &[&str]| measure(&spec, FETCH, &same, PLAIN, (sets, false)).0;
     let plain = one(&[]);
     // The last warp's results wait for the filter, and nothing else does meanwhile.
     assert_eq!(one(&["lsu.texture.filter_latency_cycles=326"]), plain + 100);

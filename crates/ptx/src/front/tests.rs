@@ -481,12 +481,12 @@ fn initial_values() {
     );
     let text: String = module.variables.iter().map(|variable| format!("{variable:?}\n")).collect();
     expect![[r#"
-        Variable { name: "grid", constant: false, align: 2, bytes: 12, init: [1, 0, 2, 0, 0, 0, 4, 0, 5, 0, 6, 0], relocations: [], heap: false }
-        Variable { name: "pair", constant: false, align: 8, bytes: 16, init: [0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64], relocations: [], heap: false }
-        Variable { name: "pointers", constant: true, align: 8, bytes: 24, init: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0], relocations: [Relocation { at: 0, symbol: 0, addend: 0 }, Relocation { at: 8, symbol: 0, addend: 4 }], heap: false }
-        Variable { name: "text", constant: false, align: 1, bytes: 3, init: [104, 255, 0], relocations: [], heap: false }
-        Variable { name: "split", constant: false, align: 8, bytes: 10, init: [1, 0, 0, 0, 0, 0, 0, 0], relocations: [], heap: false }
-        Variable { name: "bytes", constant: false, align: 8, bytes: 8, init: [0, 0, 0, 0, 0, 0, 0, 0], relocations: [Relocation { at: 0, symbol: 0, addend: 0 }], heap: false }
+        Variable { name: "grid", constant: false, opaque: None, align: 2, bytes: 12, init: [1, 0, 2, 0, 0, 0, 4, 0, 5, 0, 6, 0], relocations: [], heap: false }
+        Variable { name: "pair", constant: false, opaque: None, align: 8, bytes: 16, init: [0, 0, 128, 63, 0, 0, 0, 64, 0, 0, 64, 64], relocations: [], heap: false }
+        Variable { name: "pointers", constant: true, opaque: None, align: 8, bytes: 24, init: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7, 0, 0, 0, 0, 0, 0, 0], relocations: [Relocation { at: 0, symbol: 0, addend: 0 }, Relocation { at: 8, symbol: 0, addend: 4 }], heap: false }
+        Variable { name: "text", constant: false, opaque: None, align: 1, bytes: 3, init: [104, 255, 0], relocations: [], heap: false }
+        Variable { name: "split", constant: false, opaque: None, align: 8, bytes: 10, init: [1, 0, 0, 0, 0, 0, 0, 0], relocations: [], heap: false }
+        Variable { name: "bytes", constant: false, opaque: None, align: 8, bytes: 8, init: [0, 0, 0, 0, 0, 0, 0, 0], relocations: [Relocation { at: 0, symbol: 0, addend: 0 }], heap: false }
     "#]].assert_eq(&text);
 }
 

@@ -20,8 +20,12 @@ impl<'a> Builder<'a> {
         for variable in &function.params {
             let text = self.text(variable.name);
             let DeclType::Scalar(ty) = variable.ty else {
-                self.declare(variable.name, variable.place, Symbol::Inert("a texture, sampler or surface"))?;
-                continue;
+                return Err(Diagnostic::unsupported(
+                    variable.place,
+                    "texture, sampler or surface as a parameter",
+                )
+                .found(format!("`{text}`"))
+                .expected("a 64-bit handle"));
             };
             let layout = variables::layout(variable)?;
             let offset = end.next_multiple_of(u64::from(layout.align));

@@ -18,6 +18,18 @@ const GEOMETRIES: [(&str, Geometry); 7] = [
     ("acube", Geometry::Cubes),
 ];
 
+/// What can be asked: of a level the first three, of a surface the first six, of a texture all.
+const QUERIES: [(&str, TextureQuery); 8] = [
+    ("width", TextureQuery::Width),
+    ("height", TextureQuery::Height),
+    ("depth", TextureQuery::Depth),
+    ("channel_data_type", TextureQuery::ChannelType),
+    ("channel_order", TextureQuery::ChannelOrder),
+    ("array_size", TextureQuery::Layers),
+    ("normalized_coords", TextureQuery::Normalized),
+    ("num_mipmap_levels", TextureQuery::Levels),
+];
+
 /// What levels of detail a fetch chooses from. Textures have one level, so what chooses changes nothing.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Level {
@@ -94,16 +106,12 @@ impl<'a> Builder<'a> {
             return Err(self.unsupported(i, "query whose answer PTX does not number"));
         }
         let level = kind == Opaque::Texture && m.flag("level");
-        let query = m.require(&[
-            ("width", TextureQuery::Width),
-            ("height", TextureQuery::Height),
-            ("depth", TextureQuery::Depth),
-            ("channel_data_type", TextureQuery::ChannelType),
-            ("channel_order", TextureQuery::ChannelOrder),
-            ("normalized_coords", TextureQuery::Normalized),
-            ("array_size", TextureQuery::Layers),
-            ("num_mipmap_levels", TextureQuery::Levels),
-        ])?;
+        let known = match (kind, level) {
+            (_, true) => &QUERIES[..3],
+            (Opaque::Surface, _) => &QUERIES[..6],
+            _ => &QUERIES,
+        };
+        let query = m.require(known)?;
         m.ty(&[Ty::B32])?;
         m.finish()?;
         let wanted = 2 + usize::from(level);
