@@ -215,6 +215,8 @@ def main() -> None:
         (library / name).unlink(missing_ok=True)
         (library / name).symlink_to(asked.library.resolve())
     environment = dict(os.environ, LD_LIBRARY_PATH=str(library), STRATA_MODE="functional")
+    # One with the registers of the GPUs that the suite is written for.
+    environment.setdefault("STRATA_MACHINE", "volta-fuse")
     where = "import numba_cuda, os; print(os.path.dirname(numba_cuda.__file__))"
     root = pathlib.Path(subprocess.run([python, "-c", where], check=True, capture_output=True, text=True, cwd=work).stdout.strip())
     modules = [

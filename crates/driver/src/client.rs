@@ -170,12 +170,18 @@ impl Bytes {
     /// Whether the process has pages there, which a client's bulk memory must have: a device address that was freed may
     /// come here as a host's.
     pub fn is_mapped(self, bytes: usize) -> bool {
+        /// Pages that are asked for at a time.
+        const PAGES: u64 = 1024;
         let start = self.address() / PAGE * PAGE;
         let Some(end) = self.address().checked_add(bytes as u64) else { return false };
-        // SAFETY: nothing is changed: an asynchronous synchronisation only looks for pages.
-        let found = unsafe { libc::msync(Bytes::at(start).0, (end - start) as usize, libc::MS_ASYNC) };
-        // Whatever else is wrong says nothing about the pages.
-        found == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ENOMEM)
+        let mut resident = [0_u8; PAGES as usize];
+        (start..end).step_by((PAGES * PAGE) as usize).all(|at| {
+            let asked = (end - at).min(PAGES * PAGE) as usize;
+            // SAFETY: it only says of so many pages whether they are in memory, for which there is room.
+            let found = unsafe { libc::mincore(Bytes::at(at).0, asked, resident.as_mut_ptr()) };
+            // Whatever else is wrong says nothing about the pages.
+            found == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ENOMEM)
+        })
     }
 
     /// `bytes` bytes to be read while the call lasts; where no memory is, null above all, is refused unless none are asked

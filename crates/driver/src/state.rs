@@ -297,6 +297,8 @@ pub struct Primary {
 
 /// See the module.
 pub struct State {
+    /// The process that initialised the driver: one that was forked from it has no device.
+    process: u32,
     /// What the environment asks for.
     pub settings: Settings,
     card: Option<Card<Engine>>,
@@ -354,8 +356,8 @@ fn locked() -> MutexGuard<'static, Option<State>> {
 /// `cuInit`: what the environment asks for is read once.
 pub fn initialise() -> Answer {
     let mut state = locked();
-    if state.is_some() {
-        return Ok(());
+    if let Some(state) = &*state {
+        return state.here();
     }
     let made = Settings::from_environment().and_then(|settings| {
         let results = Results::new(&settings)?;
@@ -381,6 +383,7 @@ extern "C" fn finish() {
     // A launch in another thread may hold the lock while the process ends.
     if let Ok(mut state) = STATE.try_lock()
         && let Some(state) = state.as_mut()
+        && state.here().is_ok()
         && let Some(results) = state.results.take()
     {
         results.finish(state.card.as_mut());
@@ -389,7 +392,10 @@ extern "C" fn finish() {
 
 /// Runs something on the state.
 pub fn with<R>(body: impl FnOnce(&mut State) -> Answer<R>) -> Answer<R> {
-    body(locked().as_mut().ok_or(Status::NotInitialized)?)
+    let mut state = locked();
+    let state = state.as_mut().ok_or(Status::NotInitialized)?;
+    state.here()?;
+    body(state)
 }
 
 /// Runs something on the state with the thread's current context, which must live.
@@ -422,6 +428,7 @@ pub fn pop() -> Option<Handle<Context>> {
 impl State {
     fn new(settings: Settings, results: Option<Results>) -> State {
         State {
+            process: std::process::id(),
             settings,
             card: None,
             fault: None,
@@ -445,6 +452,11 @@ impl State {
             allocations: BTreeMap::new(),
             numbers: 0,
         }
+    }
+
+    /// Fails in a process that was forked from the one that initialised the driver.
+    fn here(&self) -> Answer {
+        if self.process == std::process::id() { Ok(()) } else { Err(Status::NotInitialized) }
     }
 
     /// A number that was never handed out before.

@@ -146,8 +146,6 @@ impl Client {
         let current = context(cuda) as u64;
         let image = text(&image_text());
         let device = buffer(cuda, &[0_u32; 64]);
-        let freed = buffer(cuda, &[0_u32; 64]);
-        assert_eq!(call!(cuda, "cuMemFree_v2", number(freed)), SUCCESS);
         let module = || handle(|to_| call!(cuda, "cuModuleLoadData", to(to_), image.as_ptr()));
         let library = || {
             handle(|to_| {
@@ -201,6 +199,9 @@ impl Client {
             ("Link", (link(), gone("cuLinkDestroy", link()))),
             ("Pool", (pool(), gone("cuMemPoolDestroy", pool()))),
         ]);
+        // Last, so that nothing else lies there.
+        let freed = buffer(cuda, &[0_u32; 64]);
+        assert_eq!(call!(cuda, "cuMemFree_v2", number(freed)), SUCCESS);
         let scratch = Scratch::new();
         let texts = vec![
             std::ffi::CString::default(),
@@ -244,7 +245,7 @@ impl Client {
         }
     }
 
-    fn bad(&self, (_, kind): &(String, String)) -> Vec<u64> {
+    fn bad(&self, (name, kind): &(String, String)) -> Vec<u64> {
         if let Some(object) = self.object(kind) {
             let (good, old) = self.handles.get(object).copied().unwrap_or_default();
             let others = self.handles.values().map(|(good, _)| *good);
@@ -275,7 +276,7 @@ impl Client {
             // Pointers: also one that is not aligned.
             _ => {
                 let texts = self.texts.iter().map(|text| text.as_ptr() as u64);
-                let texts = texts.filter(|_| kind == "Bytes");
+                let texts = texts.filter(|_| name == "image" || name == "data");
                 [0, self.scratch.at() + 1, self.scratch.at()].into_iter().chain(texts).collect()
             }
         }
@@ -306,7 +307,10 @@ impl Client {
         let good: Vec<u64> =
             function.arguments.iter().map(|argument| self.good(function, argument)).collect();
         let bad: Vec<Vec<u64>> = function.arguments.iter().map(|argument| self.bad(argument)).collect();
-        for fill in [0, 0xff, 1] {
+        // Arguments of a kernel must be its own: what it does with others is no fault of a call.
+        let launches = function.name.starts_with("cuLaunch");
+        let fills: &[u8] = if launches { &[0] } else { &[0, 0xff, 1] };
+        for fill in fills.iter().copied() {
             for (n, values) in bad.iter().enumerate() {
                 for value in values {
                     let mut arguments = good.clone();
@@ -317,7 +321,7 @@ impl Client {
             }
         }
         // A large grid is no garbage, it only takes its time.
-        if !function.name.starts_with("cuLaunch") && !bad.is_empty() {
+        if !launches && !bad.is_empty() {
             let mut seed = 0x2545_f491_4f6c_dd1d_u64;
             for _ in 0..ROUNDS {
                 let mut pick = |most: usize| {
@@ -387,7 +391,12 @@ fn documented(client: &mut Client) {
     };
     let mut place = 0_u64;
     let table: &[(&str, u32, u32)] = &[
+        // Before a kernel has used the heap.
+        ("a heap of all memory", call!(cuda, "cuCtxSetLimit", number(2), number(1 << 35)), OUT_OF_MEMORY),
+        ("a stack of all memory", call!(cuda, "cuCtxSetLimit", number(0), number(1 << 35)), INVALID_VALUE),
+        ("limit 99", call!(cuda, "cuCtxSetLimit", number(99), number(1)), UNSUPPORTED_LIMIT),
         ("a launch", start(function, one, block, 0, each, none()), SUCCESS),
+        ("a heap that was used", call!(cuda, "cuCtxSetLimit", number(2), number(1 << 16)), INVALID_VALUE),
         ("no function", start(0, one, block, 0, each, none()), INVALID_HANDLE),
         ("an unloaded function", start(old_function, one, block, 0, each, none()), INVALID_HANDLE),
         ("a module as a function", start(module, one, block, 0, each, none()), INVALID_HANDLE),
@@ -457,9 +466,6 @@ fn documented(client: &mut Client) {
         ("context destroyed twice", call!(cuda, "cuCtxDestroy_v2", number(old_context)), INVALID_CONTEXT),
         ("primary context destroyed", call!(cuda, "cuCtxDestroy_v2", number(context)), INVALID_CONTEXT),
         ("device 1", call!(cuda, "cuDeviceGet", to(&mut place), number(1)), INVALID_DEVICE),
-        ("limit 99", call!(cuda, "cuCtxSetLimit", number(99), number(1)), UNSUPPORTED_LIMIT),
-        ("a heap of all memory", call!(cuda, "cuCtxSetLimit", number(2), number(1 << 35)), OUT_OF_MEMORY),
-        ("a stack of all memory", call!(cuda, "cuCtxSetLimit", number(0), number(1 << 35)), INVALID_VALUE),
     ];
     for (what, found, expected) in table {
         assert_eq!(found, expected, "{what}");
@@ -467,7 +473,7 @@ fn documented(client: &mut Client) {
     client.goes_on();
 }
 
-/// Runs something in a process of its own that inherits everything; what came of it.
+/// Runs something in a process of its own; what came of it.
 fn apart(body: impl FnOnce()) -> Result<(), String> {
     // SAFETY: this process has one thread.
     match unsafe { libc::fork() } {
@@ -510,19 +516,30 @@ fn main() {
         }
     });
     failures.extend(early.err().map(|what| format!("before cuInit: {what}")));
-    let cuda = Cuda::with(&[("STRATA_MODE", "functional"), ("STRATA_LOG", "quiet")]);
-    let mut client = Client::new(cuda);
-    client.goes_on();
+    // What each process inherits; a device it must make itself.
+    let _loaded = Cuda::load();
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
     let (supported, others): (Vec<_>, Vec<_>) = functions.iter().partition(|function| function.supported);
     let mut run = |name: &str, body: &mut dyn FnMut(&mut Client)| {
+        let client = || Client::new(Cuda::with(&[("STRATA_MODE", "functional"), ("STRATA_LOG", "quiet")]));
         if is_wanted(name)
-            && let Err(what) = apart(|| body(&mut client))
+            && let Err(what) = apart(|| body(&mut client()))
         {
             failures.push(format!("{name}: {what}"));
         }
     };
     run("documented statuses", &mut documented);
+    run("a process that was forked", &mut |client| {
+        let device = client.device;
+        let forked = apart(|| {
+            let init = client.cuda.function::<unsafe extern "C" fn(u32) -> u32>("cuInit");
+            // SAFETY: the driver API's function.
+            assert_eq!(unsafe { init(0) }, NOT_INITIALIZED);
+            assert_eq!(call!(client.cuda, "cuMemFree_v2", number(device)), NOT_INITIALIZED);
+        });
+        assert_eq!(forked, Ok(()));
+        client.goes_on();
+    });
     run("what is not supported", &mut |client| others.iter().for_each(|function| client.misuse(function)));
     for function in &supported {
         run(&function.name, &mut |client| {
