@@ -1,5 +1,6 @@
 //! The unit between fakes: an L1D and a constant cache of fixed latency over plain bytes.
 
+mod collective;
 mod cost;
 mod faults;
 mod fences;
@@ -17,8 +18,8 @@ use strata_memory::{Address, LINE_BYTES, Line, LineAddress, Packet};
 use strata_ptx::exec::Operands;
 use strata_ptx::ir::LaunchBounds;
 use strata_ptx::isa::{
-    CacheOp, Class, Dst, Guard, Instruction, MemoryMode, Op, Ordering, PC_NONE, PredReg, RegList, RegSet,
-    Scope, Space, Src, Ty,
+    CacheOp, Class, Dst, Guard, Instruction, MAX_DST, MAX_SRC, MemoryMode, Op, Ordering, PC_NONE, PredReg,
+    RegList, RegSet, Scope, Space, Src, Ty,
 };
 use strata_ptx::lanes::{LaneMask, Row};
 use strata_ptx::program::Kernel;
@@ -249,15 +250,15 @@ pub fn instruction(op: Op) -> Instruction {
     Instruction {
         op,
         guard: Guard::Always,
-        dst: [Dst::None; 4],
-        src: [Src::None; 6],
+        dst: [Dst::None; MAX_DST],
+        src: [Src::None; MAX_SRC],
         offset: 0,
         target: 0,
         reconverge: PC_NONE,
         class: Class::Memory,
         line: 7,
         reads: RegList::EMPTY,
-        row_of: [0; 6],
+        row_of: [0; MAX_SRC],
         writes: RegList::EMPTY,
         read_set: RegSet::EMPTY,
         write_set: RegSet::EMPTY,
