@@ -95,6 +95,7 @@ fn instructions_compute_what_the_file_says() {
     let data = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/values.txt"))
         .expect("the values lie beside the test");
     let lines = lines(&data);
+    assert!(lines.len() > 200, "{} lines", lines.len());
     let mut session = Session::new(&text(&lines));
     let results = session.buffer(&vec![0; 64 * lines.len()]);
     let scratch = session.buffer(&[0; 128]);

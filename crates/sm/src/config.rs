@@ -86,14 +86,8 @@ impl UnitKind {
     /// Number of kinds.
     pub const COUNT: usize = 6;
     /// All kinds in order.
-    pub const ALL: [UnitKind; UnitKind::COUNT] = [
-        UnitKind::Sp,
-        UnitKind::Int,
-        UnitKind::Dp,
-        UnitKind::Sfu,
-        UnitKind::Tensor,
-        UnitKind::Ldst,
-    ];
+    pub const ALL: [UnitKind; UnitKind::COUNT] =
+        [UnitKind::Sp, UnitKind::Int, UnitKind::Dp, UnitKind::Sfu, UnitKind::Tensor, UnitKind::Ldst];
     /// The kinds that compute.
     pub const COMPUTING: [UnitKind; UnitKind::COUNT - 1] =
         [UnitKind::Sp, UnitKind::Int, UnitKind::Dp, UnitKind::Sfu, UnitKind::Tensor];

@@ -269,7 +269,8 @@ impl Units {
                         }
                     }
                     Dst::Pred(register) => {
-                        let holds = (0..WARP_LANES).fold(0, |mask, lane| mask | (rows[0].0[lane] & 1) << lane);
+                        let holds =
+                            (0..WARP_LANES).fold(0, |mask, lane| mask | (rows[0].0[lane] & 1) << lane);
                         outcome.push_predicate(register, finished.lanes, holds);
                     }
                     // An element may go to the bit bucket.

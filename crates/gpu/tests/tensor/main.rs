@@ -60,8 +60,7 @@ fn host(device: &mut dyn Device) -> Result<(), DeviceError> {
         let (row, column) = (at / COLUMNS, at % COLUMNS);
         let is_there = |k: usize| k < ROWS_OF_B - 1 || k == ROWS_OF_B - 1 && column < LAST_ELEMENTS;
         let products = (0..DEPTH).filter(|k| is_there(*k));
-        let products =
-            products.map(|k| number(row * DEPTH + k + 1) * number(k * COLUMNS + column + 7000));
+        let products = products.map(|k| number(row * DEPTH + k + 1) * number(k * COLUMNS + column + 7000));
         let wanted = number(at + 90) + products.sum::<f32>();
         assert_eq!(f32::from_bits(*found), wanted, "C[{row}][{column}]");
     }
@@ -100,7 +99,8 @@ fn lockstep(machine: &Machine, options: GpuOptions, ticks: bool) -> Vec<(&'stati
     if ticks {
         gpu.tick_every_cycle();
     }
-    let mut timed = TimedDevice::on(gpu, machine, module(), &mut silent).unwrap_or_else(|error| panic!("{error}"));
+    let mut timed =
+        TimedDevice::on(gpu, machine, module(), &mut silent).unwrap_or_else(|error| panic!("{error}"));
     let memory = *machine.file().gpu.memory_mib << 20;
     let mut reference = ReferenceDevice::new(module(), machine.compile_options(), memory, Default::default())
         .unwrap_or_else(|error| panic!("{error}"));

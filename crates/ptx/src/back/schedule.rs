@@ -188,8 +188,7 @@ struct Dependences {
 fn dependences(code: &[VInst], body: &Body, scratch: &mut Scratch) -> Dependences {
     let mut successors: Vec<Vec<(u32, u32)>> = vec![Vec::new(); code.len()];
     let mut waits_for = vec![0; code.len()];
-    let mut feeds_load: Vec<bool> =
-        code.iter().map(is_load).collect();
+    let mut feeds_load: Vec<bool> = code.iter().map(is_load).collect();
     let rows = |inst: &VInst| definitions(inst).map(|reg| body.ty(reg).rows()).sum();
     let rows = code.iter().zip(&feeds_load).map(|(inst, load)| if *load { rows(inst) } else { 0 }).collect();
     let mut makers: Vec<Vec<u32>> = vec![Vec::new(); code.len()];

@@ -48,11 +48,9 @@ fn spot_of_a(mma: &Mma, row: usize, k: usize) -> Spot {
 fn spot_of_b(mma: &Mma, k: usize, column: usize) -> Spot {
     let each = mma.b.per_register() as usize;
     match mma.layout {
-        Layout::Warp { .. } => Spot {
-            lane: column * 4 + k / each % 4,
-            register: k / (4 * each),
-            part: (k % each) as u32,
-        },
+        Layout::Warp { .. } => {
+            Spot { lane: column * 4 + k / each % 4, register: k / (4 * each), part: (k % each) as u32 }
+        }
         Layout::Quads { b_rows: false, .. } => in_quad(column / 8, column % 8, k),
         Layout::Quads { b_rows: true, .. } => in_quad(column / 8, k + column % 8 / 4 * 4, column % 4),
     }
@@ -197,18 +195,31 @@ fn sums(mma: &Mma, operands: &impl Operands, result: &mut Result) {
     let c = Fragment { operands, first: mma.a_registers() + mma.b_registers() };
     let spots = |row, column| (spot_of_c(mma, mma.c, row, column), spot_of_c(mma, mma.d, row, column));
     match mma.a {
-        Element::F64 => visit(mma, 1, |spot| a.double(spot), |spot| b.double(spot), |row, column, pairs| {
-            let (from, to) = spots(row, column);
-            let sum = pairs.fold(c.double(from), |sum, (a, b)| finish_f64(a.mul_add(b, sum), [a, b, sum]));
-            result.low[to.register].0[to.lane] = sum.to_bits() as u32;
-            result.high[to.register].0[to.lane] = (sum.to_bits() >> 32) as u32;
-        }),
-        Element::B1 => visit(mma, 32, |spot| a.word(spot), |spot| b.word(spot), |row, column, pairs| {
-            let (from, to) = spots(row, column);
-            let both = |a: u32, b: u32| if mma.combine == Combine::Xor { a ^ b } else { a & b };
-            let ones: u32 = pairs.map(|(a, b)| both(a, b).count_ones()).sum();
-            result.put(to, mma.d, c.word(from).wrapping_add(ones));
-        }),
+        Element::F64 => visit(
+            mma,
+            1,
+            |spot| a.double(spot),
+            |spot| b.double(spot),
+            |row, column, pairs| {
+                let (from, to) = spots(row, column);
+                let sum =
+                    pairs.fold(c.double(from), |sum, (a, b)| finish_f64(a.mul_add(b, sum), [a, b, sum]));
+                result.low[to.register].0[to.lane] = sum.to_bits() as u32;
+                result.high[to.register].0[to.lane] = (sum.to_bits() >> 32) as u32;
+            },
+        ),
+        Element::B1 => visit(
+            mma,
+            32,
+            |spot| a.word(spot),
+            |spot| b.word(spot),
+            |row, column, pairs| {
+                let (from, to) = spots(row, column);
+                let both = |a: u32, b: u32| if mma.combine == Combine::Xor { a ^ b } else { a & b };
+                let ones: u32 = pairs.map(|(a, b)| both(a, b).count_ones()).sum();
+                result.put(to, mma.d, c.word(from).wrapping_add(ones));
+            },
+        ),
         Element::S8 | Element::U8 | Element::S4 | Element::U4 => {
             let (left, right) = (|spot| a.integer(spot, mma.a), |spot| b.integer(spot, mma.b));
             visit(mma, 1, left, right, |row, column, pairs| {

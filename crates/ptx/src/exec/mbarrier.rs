@@ -113,7 +113,10 @@ mod tests {
     #[test]
     fn a_phase_completes_with_its_last_arrival() {
         let two = after(&[(MbarrierOp::Init, 3), (ARRIVE, 2)]);
-        assert!(!parity_done(two, 0) && parity_done(two, 1), "phase 0 runs; the one before it counts as done");
+        assert!(
+            !parity_done(two, 0) && parity_done(two, 1),
+            "phase 0 runs; the one before it counts as done"
+        );
         assert_eq!(two & PENDING, 1);
         let (three, state) = apply(ARRIVE, two, 1);
         assert_eq!(state, two);
@@ -126,7 +129,8 @@ mod tests {
 
     #[test]
     fn those_who_drop_are_not_expected_again() {
-        let dropped = after(&[(MbarrierOp::Init, 2), (MbarrierOp::Arrive { drop: true, completes: true }, 1)]);
+        let dropped =
+            after(&[(MbarrierOp::Init, 2), (MbarrierOp::Arrive { drop: true, completes: true }, 1)]);
         let next = apply(ARRIVE, dropped, 1).0;
         assert!(parity_done(next, 0));
         assert_eq!(next & PENDING, 1);
@@ -156,7 +160,8 @@ mod tests {
         let tracked = after(&[(MbarrierOp::Init, 1), (MbarrierOp::Track, 0), (ARRIVE, 1)]);
         assert!(!parity_done(tracked, 0));
         assert!(parity_done(apply(ARRIVE, tracked, 1).0, 0));
-        let quiet = after(&[(MbarrierOp::Init, 2), (MbarrierOp::Arrive { drop: false, completes: false }, 1)]);
+        let quiet =
+            after(&[(MbarrierOp::Init, 2), (MbarrierOp::Arrive { drop: false, completes: false }, 1)]);
         assert_eq!((quiet & PENDING, parity_done(quiet, 0)), (1, false));
     }
 }

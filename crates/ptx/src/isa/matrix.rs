@@ -221,7 +221,8 @@ mod tests {
             d: c,
             combine: Combine::Multiply,
         };
-        let counts = |mma: Mma| (mma.a_registers(), mma.b_registers(), mma.c_registers(mma.c), mma.products());
+        let counts =
+            |mma: Mma| (mma.a_registers(), mma.b_registers(), mma.c_registers(mma.c), mma.products());
         assert_eq!(counts(mma(16, 16, Element::F16, F32)), (4, 2, 4, 2048));
         assert_eq!(counts(mma(16, 8, Element::Bf16, F32)), (2, 1, 4, 1024));
         assert_eq!(counts(mma(16, 8, Element::F16, F16)), (2, 1, 2, 1024));

@@ -180,7 +180,10 @@ impl Reach {
 
     /// Visits the part of every space that a lane reaches.
     #[inline(always)]
-    pub(super) fn each(&self, mut visit: impl FnMut(Part<'_>) -> Result<(), LaneFault>) -> Result<(), LaneFault> {
+    pub(super) fn each(
+        &self,
+        mut visit: impl FnMut(Part<'_>) -> Result<(), LaneFault>,
+    ) -> Result<(), LaneFault> {
         for (space, lanes) in self.spaces {
             if lanes != 0 {
                 visit(Part::new(space, lanes, &self.addresses, self.bytes)?)?;

@@ -70,10 +70,18 @@ pub(super) fn barrier<O: Operands>(
             }
         }
     }
-    synchronize(instruction, operands, barrier, lanes, memories, |lane| operand[lane], |lane, result| {
-        low.0[lane] = result as u32;
-        high.0[lane] = (result >> 32) as u32;
-    })?;
+    synchronize(
+        instruction,
+        operands,
+        barrier,
+        lanes,
+        memories,
+        |lane| operand[lane],
+        |lane, result| {
+            low.0[lane] = result as u32;
+            high.0[lane] = (result >> 32) as u32;
+        },
+    )?;
     if barrier.op.is_test() {
         let holds = lanes_of(lanes).fold(0, |mask, lane| mask | low.0[lane] << lane);
         write_predicate(instruction, operands, 0, lanes, holds);
@@ -122,7 +130,8 @@ fn synchronize(
         memories.show(if op.is_test() { AccessKind::Load } else { AccessKind::Atomic }, &part);
         part.visit(memories, |bytes, lanes, indices| {
             for lane in lanes_of(lanes) {
-                let cell = bytes[indices.of(lane)..].first_chunk_mut().expect("the whole barrier is in bounds");
+                let cell =
+                    bytes[indices.of(lane)..].first_chunk_mut().expect("the whole barrier is in bounds");
                 let (after, result) = mbarrier::apply(op, u64::from_le_bytes(*cell), operand(lane));
                 *cell = after.to_le_bytes();
                 returned(lane, result);

@@ -16,9 +16,9 @@ mod fault;
 mod global;
 mod matrix;
 mod observer;
-pub mod testing;
 #[cfg(test)]
 mod tensor_tests;
+pub mod testing;
 #[cfg(test)]
 mod tests;
 mod variables;

@@ -212,7 +212,8 @@ fn check(case: &Case) {
         }
         words
     };
-    let buffers = [session.buffer(&fill(&a, 1)), session.buffer(&fill(&b, 5000)), session.buffer(&fill(&c, 90))];
+    let buffers =
+        [session.buffer(&fill(&a, 1)), session.buffer(&fill(&b, 5000)), session.buffer(&fill(&c, 90))];
     let out = session.buffer(&vec![0; d.words()]);
     let arguments = [buffers[0], buffers[1], buffers[2], out];
     session.launch("k", 1, 32, &arguments).unwrap_or_else(|fault| panic!("{body}: {fault}"));
@@ -300,7 +301,8 @@ fn products_of_doubles_with_sixteen_rows() {
         };
         // Fragments are read as they are stored: by lane, its elements one after the other.
         let load = |from: usize, first: usize, count: usize| -> String {
-            let lines = (0..count).map(|n| format!("ld.global.f64 %d{}, [%rd{}+{}];\n", first + n, 10 + from, 8 * n));
+            let lines =
+                (0..count).map(|n| format!("ld.global.f64 %d{}, [%rd{}+{}];\n", first + n, 10 + from, 8 * n));
             format!(
                 "mov.u32 %r0, %laneid; mul.wide.u32 %rd9, %r0, {}; add.u64 %rd{}, %rd{from}, %rd9;\n{}",
                 8 * count,
@@ -476,8 +478,10 @@ fn faults_of_operations_in_shared_memory() {
         ".shared .align 16 .b8 s[256]; mov.u32 %r0, s; ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r1}, [%r0+8];",
     );
     assert!(crooked.contains("not a multiple of 16"), "{crooked}");
-    let beyond = fault(".shared .align 16 .b8 s[16]; mov.u32 %r0, s; cp.async.ca.shared.global [%r0+16], [%rd0], 16;");
+    let beyond =
+        fault(".shared .align 16 .b8 s[16]; mov.u32 %r0, s; cp.async.ca.shared.global [%r0+16], [%rd0], 16;");
     assert!(beyond.contains("holds no memory"), "{beyond}");
-    let source = fault(".shared .align 16 .b8 s[16]; mov.u32 %r0, s; cp.async.ca.shared.global [%r0], [%rd0+256], 4;");
+    let source =
+        fault(".shared .align 16 .b8 s[16]; mov.u32 %r0, s; cp.async.ca.shared.global [%r0], [%rd0+256], 4;");
     assert!(source.contains("holds no memory"), "{source}");
 }

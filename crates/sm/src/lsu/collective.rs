@@ -185,8 +185,7 @@ impl Lsu {
         if op != MbarrierOp::Invalidate {
             entry.image.words[0] = *operands.source(1, 0);
         }
-        entry.image.words[1] =
-            if op == MbarrierOp::TestState { *operands.source(1, 1) } else { Row::ZERO };
+        entry.image.words[1] = if op == MbarrierOp::TestState { *operands.source(1, 1) } else { Row::ZERO };
         Ok(places)
     }
 

@@ -70,10 +70,9 @@ impl Lsu {
             Operation::Store => {
                 memory::gather(operands, mode.ty, 1, usize::from(mode.vector), &mut entry.image);
             }
-            Operation::LoadMatrix(_)
-            | Operation::Copy
-            | Operation::Mbarrier(_)
-            | Operation::CopyArrive => unreachable!("these have a way of their own"),
+            Operation::LoadMatrix(_) | Operation::Copy | Operation::Mbarrier(_) | Operation::CopyArrive => {
+                unreachable!("these have a way of their own")
+            }
             Operation::Atomic { op, .. } => {
                 memory::gather(operands, mode.ty, 1, 1, &mut entry.image);
                 if op == strata_ptx::isa::AtomicOp::Cas {

@@ -214,15 +214,7 @@ fn fill(
 
 fn check(shape: &Shape, a: Element, b: Element, c: Accumulator, combine: Combine) {
     let (rows, depth) = (usize::from(shape.rows), usize::from(shape.depth));
-    let mma = Mma {
-        layout: Layout::Warp { rows: shape.rows },
-        depth: shape.depth,
-        a,
-        b,
-        c,
-        d: c,
-        combine,
-    };
+    let mma = Mma { layout: Layout::Warp { rows: shape.rows }, depth: shape.depth, a, b, c, d: c, combine };
     let left = |row: usize, k: usize| number(a, row * depth + k + 1);
     let right = |k: usize, column: usize| number(b, k * 8 + column + 5000);
     let old = |row: usize, column: usize| ((row * 8 + column) as i64 % 41) - 20;

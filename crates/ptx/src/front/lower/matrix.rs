@@ -247,9 +247,8 @@ impl<'a> Builder<'a> {
         m.require(&[("m8n8", ())])?;
         let count = m.require(&[("x1", 1), ("x2", 2), ("x4", 4)])?;
         let transposed = m.flag("trans");
-        let space = m
-            .pick(&[("shared", Space::Shared), ("shared::cta", Space::Shared)])
-            .unwrap_or(Space::Generic);
+        let space =
+            m.pick(&[("shared", Space::Shared), ("shared::cta", Space::Shared)]).unwrap_or(Space::Generic);
         m.ty(&[Ty::B16])?;
         m.finish()?;
         let access = MatrixAccess { space, count, transposed };

@@ -61,11 +61,7 @@ impl<'a> Builder<'a> {
             above = VSrc::Reg(moved, false);
         }
         let (low, both) = (self.fresh(Ty::B32), self.fresh(Ty::B32));
-        self.emit_always(
-            Op::Logic(Logic::And, Ty::B32),
-            &[VDst::Reg(low)],
-            &[b, number((1 << bits) - 1)],
-        );
+        self.emit_always(Op::Logic(Logic::And, Ty::B32), &[VDst::Reg(low)], &[b, number((1 << bits) - 1)]);
         let parts = [VSrc::Reg(low, false), above];
         self.emit_always(Op::Logic(Logic::Or, Ty::B32), &[VDst::Reg(both)], &parts);
         let inserted = [a, VSrc::Reg(both, false), number(bits), number(bits)];

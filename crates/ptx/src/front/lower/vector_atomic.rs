@@ -41,8 +41,7 @@ impl<'a> Builder<'a> {
         let mode = crate::isa::MemoryMode { ty, ..mode };
         let (base, offset) = self.address(&i.operands[first], mode.space)?;
         let values = self.fragment(&i.operands[first + 1], vector.into(), ty)?;
-        let dst =
-            if returns { self.fragment_dst(&i.operands[0], vector.into(), ty)? } else { Vec::new() };
+        let dst = if returns { self.fragment_dst(&i.operands[0], vector.into(), ty)? } else { Vec::new() };
         let mut old = Vec::new();
         for (n, value) in values.iter().enumerate() {
             let at = offset.wrapping_add((n * ty.bytes()) as i64);

@@ -13,8 +13,8 @@ use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{Constant, VDst, VReg, VSrc};
 use crate::isa::{
-    Accumulator, CacheOp, Combine, Element, Layout, Logic, MemoryMode, Mma, Op,
-    Ordering, Part, Scope, Space, Special, Ty,
+    Accumulator, CacheOp, Combine, Element, Layout, Logic, MemoryMode, Mma, Op, Ordering, Part, Scope, Space,
+    Special, Ty,
 };
 
 /// m, n and k.
@@ -145,7 +145,11 @@ impl Image {
             for half in 0..rows / 8 {
                 for column in (0..2).step_by(each.into()) {
                     let (row, column) = (down * rows + 8 * half, across * 8 + column);
-                    pieces.push(if is_along { Piece { x: row, y: column } } else { Piece { x: column, y: row } });
+                    pieces.push(if is_along {
+                        Piece { x: row, y: column }
+                    } else {
+                        Piece { x: column, y: row }
+                    });
                 }
             }
         }
@@ -464,8 +468,7 @@ impl<'a> Builder<'a> {
         let left = self.fragment(from_a, registers(true), register_of(a))?;
         let right = self.fragment(from_b, registers(false), register_of(b))?;
         let addend = self.fragment(from_c, sums(c), register_of_sum(c))?;
-        let (left, right, a, b) =
-            if shape.is_turned() { (right, left, b, a) } else { (left, right, a, b) };
+        let (left, right, a, b) = if shape.is_turned() { (right, left, b, a) } else { (left, right, a, b) };
 
         let (rows, below, beside) = shape.products();
         let mma = Mma { layout: Layout::Warp { rows: rows as u8 }, depth: shape.k, a, b, c, d, combine };
