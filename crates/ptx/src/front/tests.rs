@@ -553,13 +553,13 @@ fn what_is_parsed_and_read_over() {
 
 #[test]
 fn only_kernels_asked_for_are_lowered() {
-    let text = ".version 8.0 .target sm_80 .entry good() { ret; } .entry bad() { wmma.load.whatever [x]; }";
+    let text = ".version 8.0 .target sm_80 .entry good() { ret; } .entry bad() { wgmma.whatever [x]; }";
     let parsed = parse_module("test.ptx", text).expect("both kernels are PTX");
     let lowered = lower(&parsed, Some(&["good"])).expect("the good kernel has nothing unsupported");
     assert_eq!(lowered.functions.len(), 1);
     let refused = lower(&parsed, Some(&["bad"])).expect_err("the bad kernel is refused");
     assert!(refused.only_unsupported());
-    expect!["test.ptx:1:66: unsupported: instruction: found `wmma.load.whatever`"]
+    expect!["test.ptx:1:66: unsupported: instruction: found `wgmma.whatever`"]
         .assert_eq(&refused.to_string());
     let missing = lower(&parsed, Some(&["none"])).expect_err("no such kernel");
     expect!["test.ptx:1:1: no such kernel: found `none`, expected `good`, `bad`"]

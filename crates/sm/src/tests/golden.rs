@@ -101,6 +101,34 @@ fn an_unpipelined_unit_takes_one_instruction_an_interval() {
 }
 
 #[test]
+fn matrix_products_read_every_register_and_take_their_unit_for_an_interval() {
+    use strata_ptx::isa::{Accumulator, Class, Combine, Dst, Element, Layout, Mma, Reg};
+    let product = |first: u8| {
+        let (f16, f32) = (Element::F16, Accumulator::F32);
+        let layout = Layout::Warp { rows: 16 };
+        let mma = Mma { layout, depth: 8, a: f16, b: f16, c: f32, d: f32, combine: Combine::Multiply };
+        let dst = [0, 1, 2, 3].map(|n| Dst::Reg(Reg(first + n)));
+        let src = [0, 1, 2, 3, 4, 5, 6].map(|n| Src::Reg(Reg(n)));
+        instruction(Op::Mma(mma), Class::MatrixHalf, &dst, &src)
+    };
+    let end = |interval: u32| {
+        let mut config = config();
+        config.timing.matrix_half.interval_cycles = Cited::new(interval, "test");
+        let code = vec![product(7), product(11), product(15), control(EXIT)];
+        let mut bench = Bench::new(&config, launch(code, &[], 1, 32), 10);
+        bench.run(1);
+        let counts = ["issued_matrix", "products_half"].map(|name| bench.count("sm", name));
+        assert_eq!((counts, bench.count("register_file", "reads")), ([3, 3 * 1024], 21));
+        assert_eq!(bench.count("register_file", "writes"), 12);
+        bench.told[0].0
+    };
+    // Issued in 3, 4 and 6 (the third is fetched when the second has issued); seven rows in seven banks are granted a cycle
+    // later. Two SP units, latency 8: the first two are dispatched in 5 and 6, the third in 8 when a unit is free, and written
+    // in 16; with interval 4 a unit is free in 9.
+    assert_eq!([end(1), end(4), end(6)], [Cycle(17), Cycle(18), Cycle(20)]);
+}
+
+#[test]
 fn a_load_and_its_use() {
     // Registers 0 and 1: the address HEAP; lane l does not matter, all lanes read the word at HEAP.
     let code = vec![set(0, 0), set(1, 1), load(2, 0), add_constant(3, 2, 1), control(EXIT)];

@@ -1,5 +1,6 @@
 //! The unit between fakes: an L1D and a constant cache of fixed latency over plain bytes.
 
+mod collective;
 mod cost;
 mod faults;
 mod fences;
