@@ -323,17 +323,24 @@ fn bad_launch_files_and_bad_ptx_are_refused_with_their_place() {
 
 #[test]
 fn exec_runs_a_program_with_its_environment() {
-    let library = std::env::temp_dir().join(format!("strata-exec-test-{}.so", std::process::id()));
-    std::fs::write(&library, "no library").unwrap();
-    let script = "test -e \"${LD_LIBRARY_PATH%%:*}/libcuda.so.1\" && test -e \"${LD_LIBRARY_PATH%%:*}/libcuda.so\" \
+    let folder = std::env::temp_dir().join(format!("strata-exec-test-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let library = folder.join("libcuda.so");
+    for name in ["libcuda.so", "libcudart_12.so"] {
+        std::fs::write(folder.join(name), name).unwrap();
+    }
+    // Driver and runtime under the names that programs look for; the runtimes that are not there are left out.
+    let script = "cd \"${LD_LIBRARY_PATH%%:*}\" && echo $(ls) $(cat libcuda.so.1 libcudart.so.12) \
                   && echo $STRATA_MACHINE $STRATA_SET $STRATA_MODE && exit $0";
     let run = |status: &str, set: &str| {
         let driver = library.to_str().unwrap();
         strata(&["exec", "--driver", driver, "--functional", "--set", set, "--", "sh", "-c", script, status])
     };
     let well = run("0", "gpu.sms=2");
-    assert_eq!((well.status, well.out.as_str()), (0, "gtx480 gpu.sms=2 functional\n"), "{}", well.err);
+    let expected =
+        "libcuda.so libcuda.so.1 libcudart.so.12 libcuda.solibcudart_12.so\ngtx480 gpu.sms=2 functional\n";
+    assert_eq!((well.status, well.out.as_str()), (0, expected), "{}", well.err);
     assert_eq!(run("3", "gpu.sms=2").status, 2, "the program failed");
     assert!(run("0", "gpu.sm=2").err.contains("unknown key `sm`"));
-    std::fs::remove_file(&library).unwrap();
+    std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -369,22 +369,23 @@ impl Bytes {
     /// `bytes` bytes that the client keeps as they are until it says otherwise: parts of a fat binary, whose own words say
     /// how long they are. None where the process has no memory for all of them.
     pub fn kept(self, bytes: u64) -> Option<&'static [u8]> {
-        const PAGE: usize = 4096;
         /// Pages that are asked for at once.
         const PIECE: usize = 1024;
+        // SAFETY: asks for a number of the system.
+        let page = usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).ok()?;
         let start = self.0.addr();
         let bytes = usize::try_from(bytes).ok().filter(|bytes| *bytes <= isize::MAX as usize)?;
-        let end = start.checked_add(bytes)?.checked_next_multiple_of(PAGE)?;
+        let end = start.checked_add(bytes)?.checked_next_multiple_of(page)?;
         if self.0.is_null() {
             return None;
         }
         let mut resident = [0_u8; PIECE];
-        let mut at = start - start % PAGE;
+        let mut at = start - start % page;
         while at < end {
-            let piece = (end - at).min(PIECE * PAGE);
-            let page = std::ptr::with_exposed_provenance_mut(at);
+            let piece = (end - at).min(PIECE * page);
+            let first = std::ptr::with_exposed_provenance_mut(at);
             // SAFETY: asks about any range; writes a byte for each of its pages, at most `PIECE`.
-            if unsafe { libc::mincore(page, piece, resident.as_mut_ptr()) } != 0 {
+            if unsafe { libc::mincore(first, piece, resident.as_mut_ptr()) } != 0 {
                 return None;
             }
             at += piece;
