@@ -18,7 +18,8 @@ mod number {
 
 /// What each is unless set: bytes of stack, of print buffer, of heap; depth of synchronisation, pending launches, fetch
 /// granularity, persisting L2.
-const DEFAULTS: [usize; 7] = [DEFAULT_STACK_BYTES as usize, 1 << 20, DEFAULT_HEAP_BYTES as usize, 2, 2048, 128, 0];
+const DEFAULTS: [usize; 7] =
+    [DEFAULT_STACK_BYTES as usize, 1 << 20, DEFAULT_HEAP_BYTES as usize, 2, 2048, 128, 0];
 
 /// Most bytes of local memory that a thread can have (CUDA C programming guide, technical specifications).
 const MAX_LOCAL_BYTES: usize = 512 << 10;
@@ -37,7 +38,8 @@ impl State {
             number::STACK if value > MAX_LOCAL_BYTES => return Err(Status::InvalidValue),
             number::HEAP => {
                 let modules = self.modules_of(context);
-                if modules.iter().any(|module| self.modules.get(*module).is_ok_and(|module| module.heap_used)) {
+                if modules.iter().any(|module| self.modules.get(*module).is_ok_and(|module| module.heap_used))
+                {
                     return Err(Status::InvalidValue);
                 }
                 let resized = modules.iter().try_for_each(|module| self.resize_heap(*module, value as u64));

@@ -74,8 +74,7 @@ fn functions(source: &str) -> Vec<Function> {
 
 fn all_functions() -> Vec<Function> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/api");
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     files.iter().flat_map(|file| functions(&std::fs::read_to_string(file).unwrap())).collect()
 }
@@ -99,7 +98,10 @@ impl Scratch {
 
     fn check(&self, what: &str) {
         let whole = |part: &[u8]| part.iter().all(|byte| *byte == CANARY);
-        assert!(whole(&self.0[..GUARD]) && whole(&self.0[GUARD + SCRATCH..]), "{what} wrote beyond its results");
+        assert!(
+            whole(&self.0[..GUARD]) && whole(&self.0[GUARD + SCRATCH..]),
+            "{what} wrote beyond its results"
+        );
     }
 }
 
@@ -148,14 +150,23 @@ impl Client {
         let library = || {
             handle(|to_| {
                 call!(
-                    cuda, "cuLibraryLoadData", to(to_), image.as_ptr(), none(), none(), number(0), none(),
-                    none(), number(0)
+                    cuda,
+                    "cuLibraryLoadData",
+                    to(to_),
+                    image.as_ptr(),
+                    none(),
+                    none(),
+                    number(0),
+                    none(),
+                    none(),
+                    number(0)
                 )
             })
         };
         let name = text("add");
-        let function =
-            |module: u64| handle(|to_| call!(cuda, "cuModuleGetFunction", to(to_), number(module), name.as_ptr()));
+        let function = |module: u64| {
+            handle(|to_| call!(cuda, "cuModuleGetFunction", to(to_), number(module), name.as_ptr()))
+        };
         let kernel = |library: u64| {
             handle(|to_| call!(cuda, "cuLibraryGetKernel", to(to_), number(library), name.as_ptr()))
         };
@@ -238,7 +249,8 @@ impl Client {
         if let Some(object) = self.object(kind) {
             let (good, old) = self.handles.get(object).copied().unwrap_or_default();
             let others = self.handles.values().map(|(good, _)| *good);
-            let foreign = [0, u64::MAX, old, good ^ 1 << 40, good.wrapping_add(1), self.scratch.at(), self.device];
+            let foreign =
+                [0, u64::MAX, old, good ^ 1 << 40, good.wrapping_add(1), self.scratch.at(), self.device];
             return foreign.into_iter().chain(others.filter(|other| *other != good)).collect();
         }
         match kind.as_str() {
@@ -246,8 +258,16 @@ impl Client {
             "HostFunction" | "StreamCallback" | "BlockToShared" => vec![0],
             "In<Bytes>" => vec![0, self.nulls.as_ptr() as u64],
             "u64" => vec![
-                0, 1, u64::MAX, self.freed, self.device - 1, self.device + 3, self.device + 256,
-                self.device + 255, 1 << 47, 0xdead_beef_0000,
+                0,
+                1,
+                u64::MAX,
+                self.freed,
+                self.device - 1,
+                self.device + 3,
+                self.device + 256,
+                self.device + 255,
+                1 << 47,
+                0xdead_beef_0000,
             ],
             "usize" => vec![0, 1, 3, 257, 1 << 20, 1 << 40, isize::MAX as u64, usize::MAX as u64],
             "u32" => vec![0, 1, 2, 3, 5, 7, 31, 64, 1023, 1025, 1 << 31, u32::MAX.into()],
@@ -269,9 +289,8 @@ impl Client {
         let address = self.cuda.function::<Any12>(&function.name);
         // SAFETY: each argument fits a register, and arguments beyond those that a function takes are not looked at
         // (System V ABI).
-        let status = unsafe {
-            address(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11])
-        };
+        let status =
+            unsafe { address(a[0], a[1], a[2], a[3], a[4], a[5], a[6], a[7], a[8], a[9], a[10], a[11]) };
         let name = &function.name;
         assert!(status < UNKNOWN, "{name}{arguments:x?} answered {status}");
         self.scratch.check(name);
@@ -321,6 +340,22 @@ impl Client {
         self.call(function, &good);
     }
 
+    /// Every bad pointer once, the rest being good: what may touch the client's memory.
+    fn bad_pointers(&mut self, function: &Function) {
+        let good: Vec<u64> =
+            function.arguments.iter().map(|argument| self.good(function, argument)).collect();
+        for (n, argument) in function.arguments.iter().enumerate() {
+            let pointer = matches!(argument.1.as_str(), "Bytes" | "Text" | "u64" | "usize")
+                || ["Out<", "In<"].iter().any(|kind| argument.1.starts_with(kind));
+            for value in self.bad(argument).into_iter().filter(|_| pointer) {
+                let mut arguments = good.clone();
+                arguments[n] = value;
+                self.scratch.fill(0);
+                self.call(function, &arguments);
+            }
+        }
+    }
+
     /// What a client does that goes on.
     fn goes_on(&self) {
         let cuda = self.cuda;
@@ -345,8 +380,19 @@ fn documented(client: &mut Client) {
     let arguments: Vec<Any> = zero.iter().map(of).collect();
     let start = |function: u64, grid: [u64; 3], block: [u64; 3], shared: u64, arguments: Any, extra: Any| {
         call!(
-            cuda, "cuLaunchKernel", number(function), number(grid[0]), number(grid[1]), number(grid[2]),
-            number(block[0]), number(block[1]), number(block[2]), number(shared), none(), arguments, extra
+            cuda,
+            "cuLaunchKernel",
+            number(function),
+            number(grid[0]),
+            number(grid[1]),
+            number(grid[2]),
+            number(block[0]),
+            number(block[1]),
+            number(block[2]),
+            number(shared),
+            none(),
+            arguments,
+            extra
         )
     };
     let each = arguments.as_ptr() as Any;
@@ -387,12 +433,32 @@ fn documented(client: &mut Client) {
         ("free twice", call!(cuda, "cuMemFree_v2", number(client.freed)), INVALID_VALUE),
         ("free an inside", call!(cuda, "cuMemFree_v2", number(device + 4)), INVALID_VALUE),
         ("free the host's", call!(cuda, "cuMemFree_v2", of(&zero)), INVALID_VALUE),
-        ("copy too much", call!(cuda, "cuMemcpyHtoD_v2", number(device), of(&zero), number(257)), INVALID_VALUE),
-        ("copy to freed", call!(cuda, "cuMemcpyHtoD_v2", number(client.freed), of(&zero), number(4)), INVALID_VALUE),
-        ("copy from freed", call!(cuda, "cuMemcpyDtoH_v2", to(&mut place), number(client.freed), number(4)), INVALID_VALUE),
-        ("copy anywhere from freed", call!(cuda, "cuMemcpy", to(&mut place), number(client.freed), number(4)), INVALID_VALUE),
+        (
+            "copy too much",
+            call!(cuda, "cuMemcpyHtoD_v2", number(device), of(&zero), number(257)),
+            INVALID_VALUE,
+        ),
+        (
+            "copy to freed",
+            call!(cuda, "cuMemcpyHtoD_v2", number(client.freed), of(&zero), number(4)),
+            INVALID_VALUE,
+        ),
+        (
+            "copy from freed",
+            call!(cuda, "cuMemcpyDtoH_v2", to(&mut place), number(client.freed), number(4)),
+            INVALID_VALUE,
+        ),
+        (
+            "copy anywhere from freed",
+            call!(cuda, "cuMemcpy", to(&mut place), number(client.freed), number(4)),
+            INVALID_VALUE,
+        ),
         ("copy from null", call!(cuda, "cuMemcpyHtoD_v2", number(device), none(), number(4)), INVALID_VALUE),
-        ("set misaligned", call!(cuda, "cuMemsetD32_v2", number(misaligned), number(0), number(1)), INVALID_VALUE),
+        (
+            "set misaligned",
+            call!(cuda, "cuMemsetD32_v2", number(misaligned), number(0), number(1)),
+            INVALID_VALUE,
+        ),
         ("set too much", call!(cuda, "cuMemsetD32_v2", number(device), number(0), number(65)), INVALID_VALUE),
         ("allocate nothing", call!(cuda, "cuMemAlloc_v2", to(&mut place), number(0)), INVALID_VALUE),
         ("allocate everything", call!(cuda, "cuMemAlloc_v2", to(&mut place), number(1 << 50)), OUT_OF_MEMORY),
@@ -402,8 +468,16 @@ fn documented(client: &mut Client) {
         ("machine code", load(b"\x7fELF\x02\x01"), NO_BINARY),
         ("no UTF-8", load(b".version 7.0\n// \xff\xfe\n"), INVALID_IMAGE),
         ("unload twice", call!(cuda, "cuModuleUnload", number(old_module)), INVALID_HANDLE),
-        ("unknown kernel", call!(cuda, "cuModuleGetFunction", to(&mut place), number(module), client.texts[3].as_ptr()), NOT_FOUND),
-        ("kernel name not UTF-8", call!(cuda, "cuModuleGetFunction", to(&mut place), number(module), client.texts[1].as_ptr()), INVALID_VALUE),
+        (
+            "unknown kernel",
+            call!(cuda, "cuModuleGetFunction", to(&mut place), number(module), client.texts[3].as_ptr()),
+            NOT_FOUND,
+        ),
+        (
+            "kernel name not UTF-8",
+            call!(cuda, "cuModuleGetFunction", to(&mut place), number(module), client.texts[1].as_ptr()),
+            INVALID_VALUE,
+        ),
         ("context gone", call!(cuda, "cuCtxSetCurrent", number(old_context)), INVALID_CONTEXT),
         ("context destroyed twice", call!(cuda, "cuCtxDestroy_v2", number(old_context)), INVALID_CONTEXT),
         ("primary context destroyed", call!(cuda, "cuCtxDestroy_v2", number(context)), INVALID_CONTEXT),
@@ -462,12 +536,13 @@ fn main() {
     let _loaded = Cuda::load();
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
     let (supported, others): (Vec<_>, Vec<_>) = functions.iter().partition(|function| function.supported);
-    let mut run = |name: &str, body: &mut dyn FnMut(&mut Client)| {
+    let failures = std::cell::RefCell::new(failures);
+    let run = |name: &str, body: &mut dyn FnMut(&mut Client)| {
         let client = || Client::new(Cuda::with(&[("STRATA_MODE", "functional"), ("STRATA_LOG", "quiet")]));
         if is_wanted(name)
             && let Err(what) = apart(|| body(&mut client()))
         {
-            failures.push(format!("{name}: {what}"));
+            failures.borrow_mut().push(format!("{name}: {what}"));
         }
     };
     run("documented statuses", &mut documented);
@@ -482,6 +557,21 @@ fn main() {
         assert_eq!(forked, Ok(()));
         client.goes_on();
     });
+    if std::env::args().any(|word| word == "--together") {
+        // For valgrind, which takes long to start; what destroys comes last.
+        let destroys = |function: &&Function| {
+            ["Destroy", "Unload", "Free", "Release", "Reset", "Detach", "Pop", "Unregister", "SetCurrent"]
+                .iter()
+                .any(|word| function.name.contains(word))
+        };
+        run("all functions together", &mut |client| {
+            let (last, first): (Vec<&Function>, Vec<&Function>) =
+                supported.iter().copied().partition(destroys);
+            first.into_iter().chain(last).for_each(|function| client.bad_pointers(function));
+            client.goes_on();
+        });
+        return end(&functions, &failures.borrow());
+    }
     run("what is not supported", &mut |client| others.iter().for_each(|function| client.misuse(function)));
     for function in &supported {
         run(&function.name, &mut |client| {
@@ -489,7 +579,11 @@ fn main() {
             client.goes_on();
         });
     }
-    for failure in &failures {
+    end(&functions, &failures.borrow());
+}
+
+fn end(functions: &[Function], failures: &[String]) {
+    for failure in failures {
         eprintln!("{failure}");
     }
     println!("{} functions called with garbage, {} failures", functions.len(), failures.len());

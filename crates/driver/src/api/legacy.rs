@@ -35,7 +35,8 @@ fn change(function: Handle<Function>, what: impl FnOnce(&mut Next) -> Answer) ->
 fn argument(function: Handle<Function>, offset: i32, bytes: &[u8]) -> Answer {
     change(function, |next| {
         let start = usize::try_from(offset).map_err(|_| Status::InvalidValue)?;
-        let end = start.checked_add(bytes.len()).filter(|end| *end <= MAX_BYTES).ok_or(Status::InvalidValue)?;
+        let end =
+            start.checked_add(bytes.len()).filter(|end| *end <= MAX_BYTES).ok_or(Status::InvalidValue)?;
         if next.arguments.len() < end {
             next.arguments.resize(end, 0);
         }
