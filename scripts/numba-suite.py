@@ -3,7 +3,7 @@
 
     scripts/numba-suite.py target/debug/libcuda.so [--work FOLDER] [--limit SECONDS] [--jobs N] [--again] [--only WORD ...]
 
-Makes a virtual environment from PyPI (versions pinned below), runs each file of the suite in a process of its own under
+Makes a virtual environment from PyPI (versions pinned), runs each file of the suite in a process of its own under
 the reference executor, and counts. A test that takes longer than the limit, in seconds of the processor, ends its process
 and counts as too slow; the file's other tests go on in a new one, as they do after a crash. With --again, tests that
 passed or were skipped before are not run. Every outcome goes to FOLDER/outcomes.jsonl, what was counted to standard output.
@@ -20,19 +20,22 @@ import subprocess
 import sys
 import time
 
-# What is installed: the suite, the compiler that it needs, and what its tests import besides.
-REQUIREMENTS = ["numba-cuda[cu13]==0.30.4", "numba==0.68.1", "filecheck==1.0.6", "cffi==2.1.1", "psutil==7.2.2", "pytest==9.2.0", "ml_dtypes"]
+# What is installed: the suite and its compiler as the clients have them, and what its tests import besides.
+CLIENTS = pathlib.Path(__file__).resolve().parent.parent / "crates/driver/clients/requirements.txt"
+BESIDES = ["filecheck==1.0.6", "cffi==2.1.1", "psutil==7.2.2", "pytest==9.2.0", "ml_dtypes==0.6.0"]
 PARTS = ["cudapy", "cudadrv"]
 
 # Why a test cannot pass that is none of ours, or asks for what docs/driver.md says is not there: a name, and what the
 # skip, the error or the driver's own words hold. The first that fits counts.
 CAUSES = [
+    ("cooperative groups", r"cooperative|libcudadevrt|grid_sync|cudaCGGetIntrinsicHandle|cudaCGSynchronize"),
     ("nvJitLink", r"nvJitLink|nvjitlink|LTO|only PTX can be linked|input of kind \d+ is not supported"),
-    ("cooperative groups", r"cooperative|grid_sync|cudaCGGetIntrinsicHandle|cudaCGSynchronize"),
     ("dynamic parallelism", r"dynamic parallelism|cudaLaunchDevice|cudaGetParameterBuffer"),
     ("more than one GPU", r"[Mm]ultiple (GPU|CUDA device)|more than one (GPU|device)|2 (GPU|device)s|fewer than 2"),
+    ("sharing memory between processes", r"cuIpc"),
+    ("graphs", r"STREAM_CAPTURE_UNSUPPORTED"),
     ("machine code", r"machine code|cuobjdump|nvdisasm|SASS"),
-    ("a package that is not installed", r"No module named|[Cc]upy (is |not |required)|[Rr]equires cupy|not installed|test binaries|TEST_BIN_DIR"),
+    ("a package that is not installed", r"[Cc]u[Pp]y|No module named|not installed|TEST_BIN_DIR"),
 ]
 
 
@@ -209,7 +212,8 @@ def main() -> None:
     python = venv / "bin" / "python"
     if not python.exists():
         subprocess.run([sys.executable, "-m", "venv", venv], check=True)
-        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *REQUIREMENTS], check=True)
+        subprocess.run([python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--only-binary", ":all:",
+                        "--requirement", CLIENTS, *BESIDES], check=True)
     library.mkdir(parents=True, exist_ok=True)
     for name in ["libcuda.so", "libcuda.so.1"]:
         (library / name).unlink(missing_ok=True)

@@ -340,6 +340,22 @@ impl Client {
         self.call(function, &good);
     }
 
+    /// Every bad pointer once, the rest being good: what may touch the client's memory.
+    fn bad_pointers(&mut self, function: &Function) {
+        let good: Vec<u64> =
+            function.arguments.iter().map(|argument| self.good(function, argument)).collect();
+        for (n, argument) in function.arguments.iter().enumerate() {
+            let pointer = matches!(argument.1.as_str(), "Bytes" | "Text" | "u64" | "usize")
+                || ["Out<", "In<"].iter().any(|kind| argument.1.starts_with(kind));
+            for value in self.bad(argument).into_iter().filter(|_| pointer) {
+                let mut arguments = good.clone();
+                arguments[n] = value;
+                self.scratch.fill(0);
+                self.call(function, &arguments);
+            }
+        }
+    }
+
     /// What a client does that goes on.
     fn goes_on(&self) {
         let cuda = self.cuda;
@@ -520,12 +536,13 @@ fn main() {
     let _loaded = Cuda::load();
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
     let (supported, others): (Vec<_>, Vec<_>) = functions.iter().partition(|function| function.supported);
-    let mut run = |name: &str, body: &mut dyn FnMut(&mut Client)| {
+    let failures = std::cell::RefCell::new(failures);
+    let run = |name: &str, body: &mut dyn FnMut(&mut Client)| {
         let client = || Client::new(Cuda::with(&[("STRATA_MODE", "functional"), ("STRATA_LOG", "quiet")]));
         if is_wanted(name)
             && let Err(what) = apart(|| body(&mut client()))
         {
-            failures.push(format!("{name}: {what}"));
+            failures.borrow_mut().push(format!("{name}: {what}"));
         }
     };
     run("documented statuses", &mut documented);
@@ -540,6 +557,21 @@ fn main() {
         assert_eq!(forked, Ok(()));
         client.goes_on();
     });
+    if std::env::args().any(|word| word == "--together") {
+        // For valgrind, which takes long to start; what destroys comes last.
+        let destroys = |function: &&Function| {
+            ["Destroy", "Unload", "Free", "Release", "Reset", "Detach", "Pop", "Unregister", "SetCurrent"]
+                .iter()
+                .any(|word| function.name.contains(word))
+        };
+        run("all functions together", &mut |client| {
+            let (last, first): (Vec<&Function>, Vec<&Function>) =
+                supported.iter().copied().partition(destroys);
+            first.into_iter().chain(last).for_each(|function| client.bad_pointers(function));
+            client.goes_on();
+        });
+        return end(&functions, &failures.borrow());
+    }
     run("what is not supported", &mut |client| others.iter().for_each(|function| client.misuse(function)));
     for function in &supported {
         run(&function.name, &mut |client| {
@@ -547,7 +579,11 @@ fn main() {
             client.goes_on();
         });
     }
-    for failure in &failures {
+    end(&functions, &failures.borrow());
+}
+
+fn end(functions: &[Function], failures: &[String]) {
+    for failure in failures {
         eprintln!("{failure}");
     }
     println!("{} functions called with garbage, {} failures", functions.len(), failures.len());

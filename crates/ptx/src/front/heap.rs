@@ -47,9 +47,6 @@ pub(super) fn linked(module: &Module) -> Result<Cow<'_, Module>, Diagnostics> {
 }
 
 /// Lines before those of the heap, in a module that [`linked`] linked with it.
-pub(super) fn lines_before(linked: &Cow<'_, Module>) -> Option<u32> {
-    match linked {
-        Cow::Borrowed(_) => None,
-        Cow::Owned(module) => module.sources.last().map(|source| source.before),
-    }
+pub(super) fn lines_before(with_heap: &Module) -> u32 {
+    with_heap.sources.last().map_or(0, |source| source.before)
 }

@@ -67,7 +67,7 @@ pub(super) fn bytes_of(variable: &ast::Variable) -> u64 {
 /// `kernels` that the text lacks.
 pub fn lower(module: &ast::Module, kernels: Option<&[&str]>) -> Result<LoweredModule, Diagnostics> {
     let linked = heap::linked(module)?;
-    let heap_from = heap::lines_before(&linked);
+    let heap_from = matches!(linked, std::borrow::Cow::Owned(_)).then(|| heap::lines_before(&linked));
     let module = &*linked;
     let mut failures = Vec::new();
     if module.address_size != 64 {
