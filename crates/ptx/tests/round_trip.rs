@@ -9,6 +9,7 @@ use strata_ptx::front::ast::{
     OperandKind, Statement, Value, Variable,
 };
 use strata_ptx::front::{LoweredModule, lower, parse_module};
+use strata_ptx::ir::Opaque;
 
 /// Prints a module as a text.
 struct Printer<'a> {
@@ -77,7 +78,9 @@ impl<'a> Printer<'a> {
             DeclType::Scalar(ty) => {
                 write!(self.out, ".{}", format!("{ty:?}").to_lowercase()).expect("a string takes all");
             }
-            DeclType::Opaque => self.put(".texref"),
+            DeclType::Opaque(Opaque::Texture) => self.put(".texref"),
+            DeclType::Opaque(Opaque::Sampler) => self.put(".samplerref"),
+            DeclType::Opaque(Opaque::Surface) => self.put(".surfref"),
         }
         self.put(" ");
         self.put(self.text(variable.name));
