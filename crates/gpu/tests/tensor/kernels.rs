@@ -117,7 +117,7 @@ fn pipeline() -> String {
              cp.async.ca.shared.global [%r7+{}], [%rd0+{}], 4;\n\
              cp.async.mbarrier.arrive.noinc.shared.b64 [%r4+{}];\n",
             16 + 8 * stage,
-            lap % 2 ^ 1,
+            (lap + 1) % 2,
             128 * stage,
             128 * chunk,
             8 * stage

@@ -9,9 +9,11 @@ mod kernels;
 use half::f16;
 use kernels::{CHUNKS, COLUMNS, DEPTH, LAST_ELEMENTS, ROWS, ROWS_OF_B};
 use strata_engine::Cycle;
+use strata_engine::statistics::Group;
 use strata_gpu::device::{Lockstep, ReferenceDevice, TimedDevice};
 use strata_gpu::gpu::{Gpu, GpuOptions};
 use strata_gpu::machine::Machine;
+use strata_gpu::results::LaunchResult;
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module, Shape};
 use support::{PLAIN, gtx480};
 
@@ -20,7 +22,7 @@ const CTAS: usize = 5;
 
 /// A small number for a place in a matrix: sums of products of such numbers are exact.
 fn number(place: usize) -> f32 {
-    ((place * 2_654_435_761 >> 9) % 17) as f32 - 8.0
+    (((place * 2_654_435_761) >> 9) % 17) as f32 - 8.0
 }
 
 fn halves(count: usize, seed: usize) -> Vec<u8> {
@@ -91,7 +93,8 @@ fn host(device: &mut dyn Device) -> Result<(), DeviceError> {
     Ok(())
 }
 
-fn lockstep(machine: &Machine, options: GpuOptions, ticks: bool) -> Vec<(&'static str, Vec<u64>)> {
+/// Launches and statistics of a run in lockstep with the reference executor.
+fn lockstep(machine: &Machine, options: GpuOptions, ticks: bool) -> (Vec<LaunchResult>, Vec<Group>) {
     let text = kernels::text();
     let module = || Module { name: "tensor.ptx", text: &text };
     let mut silent = |_: &_| {};
@@ -107,16 +110,16 @@ fn lockstep(machine: &Machine, options: GpuOptions, ticks: bool) -> Vec<(&'stati
     let mut both = Lockstep::new(&mut timed, &mut reference);
     host(&mut both).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(both.into_differences(), Vec::<String>::new());
-    let mut numbers = Vec::new();
-    for group in timed.statistics() {
+    let statistics = timed.statistics();
+    for group in &statistics {
         assert_eq!(group.broken, None, "{}", group.name);
-        numbers.push((group.name, group.values));
     }
-    numbers
+    (timed.launches().to_vec(), statistics)
 }
 
-fn of(numbers: &[(&'static str, Vec<u64>)]) -> u64 {
-    numbers.iter().flat_map(|(_, values)| values).sum()
+fn counter(statistics: &[Group], group: &str, name: &str) -> u64 {
+    let found = statistics.iter().find(|candidate| candidate.name == group).and_then(|group| group.get(name));
+    found.unwrap_or_else(|| panic!("no statistic {group}.{name}"))
 }
 
 #[test]
@@ -138,10 +141,20 @@ fn values_agree_on_machines_of_every_kind() {
 }
 
 #[test]
-fn numbers_depend_on_no_thread_and_no_window() {
+fn numbers_depend_on_no_thread_no_window_and_no_skipping() {
     let machine = gtx480(&["gpu.sms=3", "gpu.channels=2", "gpu.memory_mib=16"]);
-    let one = lockstep(&machine, PLAIN, false);
+    let (launches, one) = lockstep(&machine, PLAIN, false);
     let options = GpuOptions { threads: 3, window: Some(1), limit: Cycle::NEVER };
-    assert_eq!(lockstep(&machine, options, false), one);
-    assert!(of(&one) > 0);
+    let (launches_of_three, three) = lockstep(&machine, options, false);
+    assert_eq!(launches_of_three, launches);
+    let values = |groups: &[Group]| groups.iter().map(|group| group.values.clone()).collect::<Vec<_>>();
+    assert_eq!(values(&three), values(&one));
+    assert_eq!(lockstep(&machine, PLAIN, true).0, launches);
+
+    // Ten warps make four products of 16 deep; the m16n16k16 product is two.
+    let products = (2 * CTAS as u64 * 4 + 2) * 16 * 8 * 16;
+    assert_eq!(counter(&one, "sm", "products_half"), products);
+    assert!(counter(&one, "sm", "stall_copies") > 0);
+    // Two copies a step and warp, and one a chunk and CTA.
+    assert_eq!(counter(&one, "lsu", "copies"), (2 * CTAS * 4 * 2 + CTAS * CHUNKS) as u64);
 }

@@ -65,7 +65,7 @@ impl Kind {
 
     /// A number of the type for a place.
     fn number(self, place: usize) -> i64 {
-        let number = (place * 2_654_435_761 >> 9) as i64;
+        let number = ((place * 2_654_435_761) >> 9) as i64;
         match self {
             Kind::B1 => number & 1,
             Kind::U4 | Kind::U8 => number & 15,

@@ -107,7 +107,7 @@ impl Resolver {
         *addresses = memory::addresses(memory.instruction, operands, Space::Global);
         for lane in lanes_of(memory.lanes) {
             let (address, bytes) = (addresses[lane], u32::from(sizes[lane]));
-            if address % width != 0 {
+            if !address.is_multiple_of(width) {
                 let kind = FaultKind::Misaligned { address, bytes: width as u32 };
                 return Err(fault(memory, launch, lane, kind));
             }

@@ -206,7 +206,7 @@ impl Lsu {
         let mut targets = memory::copy_targets(operands, copy);
         for lane in lanes_of(memory.lanes) {
             let address = targets[lane];
-            if address % bytes != 0 {
+            if !address.is_multiple_of(bytes) {
                 let kind = FaultKind::Misaligned { address, bytes: bytes as u32 };
                 return Err(fault(memory, launch, lane, kind));
             }

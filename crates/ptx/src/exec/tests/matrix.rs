@@ -135,7 +135,7 @@ const BIT_256: Shape = Shape {
 
 /// A number that every type which takes part has: small, of both signs where the type has them.
 fn number(element: Element, n: usize) -> i64 {
-    let n = (n * 2654435761 >> 7) as i64;
+    let n = ((n * 2_654_435_761) >> 7) as i64;
     match element {
         Element::B1 => n & 1,
         Element::U4 => n & 15,
