@@ -132,7 +132,8 @@ pub fn store(address: u8, value: u8) -> Instruction {
     for register in [address, address + 1, value] {
         out.reads.push(Reg(register));
     }
-    out.row_of = [0, 2, 0, 0, 0, 0];
+    out.row_of = [0; MAX_SRC];
+    out.row_of[1] = 2;
     out.src[2] = Src::None;
     out
 }

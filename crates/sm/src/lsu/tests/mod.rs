@@ -5,6 +5,7 @@ mod faults;
 mod fences;
 mod model;
 mod tables;
+mod textures;
 mod timelines;
 
 use std::collections::VecDeque;
@@ -17,8 +18,8 @@ use strata_memory::{Address, LINE_BYTES, Line, LineAddress, Packet};
 use strata_ptx::exec::Operands;
 use strata_ptx::ir::LaunchBounds;
 use strata_ptx::isa::{
-    CacheOp, Class, Dst, Guard, Instruction, MemoryMode, Op, Ordering, PC_NONE, PredReg, RegList, RegSet,
-    Scope, Space, Src, Ty,
+    CacheOp, Class, Dst, Guard, Instruction, MAX_SRC, MemoryMode, Op, Ordering, PC_NONE, PredReg, RegList,
+    RegSet, Scope, Space, Src, Ty,
 };
 use strata_ptx::lanes::{LaneMask, Row};
 use strata_ptx::program::Kernel;
@@ -250,14 +251,14 @@ pub fn instruction(op: Op) -> Instruction {
         op,
         guard: Guard::Always,
         dst: [Dst::None; 4],
-        src: [Src::None; 6],
+        src: [Src::None; MAX_SRC],
         offset: 0,
         target: 0,
         reconverge: PC_NONE,
         class: Class::Memory,
         line: 7,
         reads: RegList::EMPTY,
-        row_of: [0; 6],
+        row_of: [0; MAX_SRC],
         writes: RegList::EMPTY,
         read_set: RegSet::EMPTY,
         write_set: RegSet::EMPTY,
