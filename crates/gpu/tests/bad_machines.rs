@@ -195,7 +195,7 @@ const EDITS: &[(&str, &str, &str)] = &[
      "m.toml:169:1: unknown field `rcc`, expected one of `ccd`, `ccd_l`, `rrd`, `rcd`, `ras`, `rp`, `rc`, `cl`, `wl`, `cdlr`, `wr`, `rtp`, `turnaround`"),
     ("turnaround = ",
      "turnaround == ",
-     "m.toml:170:13: extra `=`, expected nothing"),
+     "m.toml:175:13: extra `=`, expected nothing"),
 ];
 
 /// Reads and builds a machine: some things are only found when the parts are put together.

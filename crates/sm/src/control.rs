@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_ptx::exec::print::Argument;
 use strata_ptx::exec::{WarpContext, predicate_source};
-use strata_ptx::isa::{Barrier, Instruction, Op, PRINT_SRC, Pc, Src};
+use strata_ptx::isa::{Barrier, Instruction, MAX_PRINTED, Op, Pc, Src};
 use strata_ptx::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 
 use crate::barriers::{Arrival, BARRIERS_PER_CTA, Release};
@@ -218,7 +218,7 @@ impl Sm {
         for lane in lanes_of(lanes) {
             let arguments = types
                 .iter()
-                .take(PRINT_SRC)
+                .take(MAX_PRINTED)
                 .enumerate()
                 .map(|(slot, ty)| {
                     let word = |half| {

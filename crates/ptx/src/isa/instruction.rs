@@ -14,7 +14,7 @@ pub const MAX_DST: usize = 4;
 /// Most sources of an instruction (a surface, three coordinates and four elements).
 pub const MAX_SRC: usize = 8;
 /// Most arguments that one print instruction hands over.
-pub const PRINT_SRC: usize = 6;
+pub const MAX_PRINTED: usize = 6;
 /// Most 32-bit rows that an instruction reads or writes.
 pub const MAX_ROWS: usize = 12;
 

@@ -10,7 +10,7 @@ use super::warp::{Warp, WarpOperands};
 use super::{Counts, Launch};
 use crate::exec::print::{self, Argument};
 use crate::exec::{Operands, WarpContext, execute, guarded, predicate_source, write_predicate};
-use crate::isa::{Barrier, Instruction, Op, PRINT_SRC, Src};
+use crate::isa::{Barrier, Instruction, MAX_PRINTED, Op, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 use crate::simt::SimtStack;
 use crate::texture::Headers;
@@ -239,7 +239,7 @@ impl Cta {
                     for lane in lanes_of(lanes) {
                         let arguments = &mut warp.printing[lane];
                         arguments.truncate(from);
-                        for (slot, ty) in format.arguments[from..].iter().take(PRINT_SRC).enumerate() {
+                        for (slot, ty) in format.arguments[from..].iter().take(MAX_PRINTED).enumerate() {
                             let wide = ty.rows() == 2;
                             let hi = if wide { operands.source(slot, 1).0[lane] } else { 0 };
                             let bits = u64::from(hi) << 32 | u64::from(operands.source(slot, 0).0[lane]);

@@ -4,7 +4,7 @@ use super::builder::Builder;
 use crate::front::ast::{Operand, Place};
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{Assertion, Constant, PrintFormat, VDst, VReg, VSrc};
-use crate::isa::{CacheOp, MemoryMode, Op, Ordering, PRINT_SRC, Scope, Space, Ty};
+use crate::isa::{CacheOp, MAX_PRINTED, MemoryMode, Op, Ordering, Scope, Space, Ty};
 
 /// What the device's printf takes beside its format (CUDA C++ Programming Guide, "Formatted Output").
 const MOST_VALUES: usize = 32;
@@ -59,8 +59,8 @@ impl<'a> Builder<'a> {
         if src.is_empty() {
             self.emit(Op::Print { format: index, from: 0 }, &[], &[]);
         }
-        for (part, src) in src.chunks(PRINT_SRC).enumerate() {
-            self.emit(Op::Print { format: index, from: (part * PRINT_SRC) as u8 }, &[], src);
+        for (part, src) in src.chunks(MAX_PRINTED).enumerate() {
+            self.emit(Op::Print { format: index, from: (part * MAX_PRINTED) as u8 }, &[], src);
         }
         if let [result] = results
             && let VSrc::Reg(register, _) = self.argument_register(result, Ty::B32)?
