@@ -78,7 +78,6 @@ fn path(address: impl Fn(u64) -> u64) -> Path {
         local_at: Address(0),
         allocations: vec![(BASE, BASE + (1 << 16))],
         headers: std::sync::Arc::default(),
-        headers: std::sync::Arc::default(),
         number: 0,
     };
     let machine = machine();
