@@ -34,17 +34,15 @@ impl Meter {
     pub fn new(machine: &Machine, groups: &[Group]) -> Result<Option<Meter>, String> {
         let Some(section) = &machine.file().energy else { return Ok(None) };
         let bind = || {
+            // A group or counter that is misspelt before what then lacks an energy.
+            let structures = bind(machine, section, groups)?;
             let mut unknown = machine.replaced_energies().to_vec();
             for name in uncovered(section, groups)? {
                 if !unknown.contains(&name) {
                     unknown.push(name);
                 }
             }
-            Ok(Meter {
-                structures: bind(machine, section, groups)?,
-                unknown,
-                core_hz: f64::from(*machine.file().clocks.core_mhz) * 1e6,
-            })
+            Ok(Meter { structures, unknown, core_hz: f64::from(*machine.file().clocks.core_mhz) * 1e6 })
         };
         bind().map(Some).map_err(|error: String| format!("{}: energy.{error}", machine.origin()))
     }

@@ -102,3 +102,27 @@ fn latency_and_throughput_are_the_machine_files() {
     assert_eq!(one(&["lsu.texture.lanes_per_cycle=1"]), plain + 24);
     assert!(one(&["lsu.texture.lanes_per_cycle=32"]) < plain);
 }
+
+#[test]
+fn every_machine_gives_the_same_results() {
+    let format = strata_ptx::texture::Format { channel: strata_ptx::texture::Channel::U8, channels: 2 };
+    for format in [format, Spec::new(Geometry::D2, [64, 48, 1]).format] {
+        let read = strata_ptx::texture::Read::Normalized;
+        let spec = Spec { format, read, filter: Filter::Linear, ..Spec::new(Geometry::D2, [64, 48, 1]) };
+        let (_, _, plain) = measure(&spec, FETCH, &scattered(), PLAIN, (&[], false));
+        for sets in [
+            &["lsu.segment_bytes=32"][..],
+            &["lsu.segment_bytes=64", "l1d.sram.sector_bytes=32"],
+            &["l1d.sram.mshr_entries=1", "l1d.sram.mshr_merges=1"],
+            &["l1d.sram.sets=1", "l1d.sram.ways=1", "l1d.sram.miss_queue=2"],
+            &["lsu.instructions=1", "lsu.accesses=1"],
+            &["lsu.texture.lanes_per_cycle=3", "lsu.texture.texels_per_cycle=1"],
+            &["lsu.texture.filter_latency_cycles=1", "lsu.writeback_latency_cycles=0"],
+        ] {
+            let (_, groups, results) = measure(&spec, FETCH, &scattered(), PLAIN, (sets, false));
+            assert!(results == plain, "{sets:?}");
+            let broken: Vec<_> = groups.iter().filter_map(|group| group.broken).collect();
+            assert!(broken.is_empty(), "{sets:?}: {broken:?}");
+        }
+    }
+}

@@ -102,7 +102,7 @@ impl Fetch {
                 let address = footprint.addresses[texel];
                 if address & mask == segment {
                     let bytes = usize::from(footprint.bytes);
-                    group.bytes = group.bytes | ByteMask::range(Address(address).offset(), bytes);
+                    group.bytes |= ByteMask::range(Address(address).offset(), bytes);
                     group.lanes |= 1 << lane;
                     requested += bytes as u64;
                     *left &= !(1 << lane);

@@ -6,6 +6,7 @@ mod faults;
 mod fences;
 mod model;
 mod tables;
+mod textures;
 mod timelines;
 
 use std::collections::VecDeque;

@@ -1,0 +1,125 @@
+//! Fetches: cycles computed by hand, with four lanes a cycle, filter latency 7 and the latencies of the other timelines.
+
+use strata_ptx::isa::{Geometry, TextureFetch, TextureQuery};
+use strata_ptx::texture::{
+    Addressing, Channel, Filter, Format, Header, Headers, Image, Layout, Read, Texture,
+};
+
+use super::*;
+
+const FETCH: Op =
+    Op::Texture(TextureFetch { geometry: Geometry::D1, integer: true, result: Ty::U32, gather: None });
+
+/// A bench whose handle 1 is 1,024 words of linear memory, and whose kernel fetches.
+fn bench() -> Bench {
+    let mut bench = Bench::new(&config());
+    let mut headers = Headers::default();
+    let image = Image {
+        base: BASE,
+        format: Format { channel: Channel::U32, channels: 1 },
+        geometry: Geometry::D1,
+        width: 1024,
+        height: 1,
+        depth: 1,
+        layout: Layout::Linear,
+    };
+    let handle = headers.reserve();
+    headers.set(
+        handle,
+        Header::Texture(Texture {
+            image,
+            addressing: [Addressing::Clamp; 3],
+            filter: Filter::Point,
+            read: Read::Element,
+            normalized: false,
+            border: [0.0; 4],
+        }),
+    );
+    let kernel = Kernel { code: vec![instruction(FETCH)], ..(*bench.launch.kernel).clone() };
+    bench.launch.kernel = Arc::new(kernel);
+    bench.launch.headers = Arc::new(headers);
+    bench.lsu.prepare(&bench.launch);
+    bench
+}
+
+fn texels(of: impl Fn(u64) -> u64) -> Sources {
+    Sources::at(|_| 1).with(1, of)
+}
+
+fn word(at: usize) -> u32 {
+    let memory = Memory::numbered();
+    u32::from_le_bytes(memory.0[at..at + 4].try_into().unwrap())
+}
+
+#[test]
+fn a_fetch_takes_its_passes_and_the_filter_on_top_of_a_load() {
+    let mut bench = bench();
+    bench.issue(0, FETCH, &texels(|lane| lane));
+    bench.drain();
+    assert_eq!(bench.l1d.log, ["10: load 0x0 128 bytes"], "8 passes, then address generation");
+    assert_eq!(bench.finished, ["39: warp 0 pc 40"]);
+    assert_eq!(bench.rows.len(), 4);
+    let red: Vec<u32> = (0..32).map(|lane| word(4 * lane)).collect();
+    assert_eq!(bench.rows[0].0.to_vec(), red);
+    assert_eq!((bench.rows[1], bench.rows[3]), (Row::ZERO, Row::splat(1)));
+}
+
+#[test]
+fn lanes_that_are_few_or_outside_take_fewer_passes_and_accesses() {
+    let mut bench = bench();
+    bench.try_issue(0, 0b11111, FETCH, &texels(|lane| 40 * lane)).unwrap();
+    bench.drain();
+    assert_eq!(
+        bench.l1d.log,
+        [
+            "4: load 0x0 4 bytes",
+            "5: load 0x80 4 bytes",
+            "6: load 0x100 4 bytes",
+            "7: load 0x180 4 bytes",
+            "8: load 0x280 4 bytes"
+        ]
+    );
+    let mut bench = super::textures::bench();
+    bench.issue(0, FETCH, &texels(|lane| 5000 + lane));
+    bench.issue(1, Op::TextureQuery(TextureQuery::Width), &texels(|_| 0));
+    bench.drain();
+    assert!(bench.l1d.log.is_empty(), "nothing is read beyond the end, or to answer a question");
+    // Complete at 10 and 18, when their accesses would have been made.
+    assert_eq!(bench.finished, ["19: warp 0 pc 40", "27: warp 1 pc 41"]);
+    assert_eq!(bench.rows, [Row::splat(1024)]);
+}
+
+#[test]
+fn fetches_and_loads_take_the_port_in_turns() {
+    let mut bench = bench();
+    bench.issue(0, FETCH, &texels(|lane| 2 * lane));
+    (0..7).for_each(|_| bench.cycle());
+    let load = Op::Load(mode(Space::Global, Ty::U32, 1));
+    bench.issue(1, load, &Sources::at(|lane| BASE + 0x400 + 8 * lane));
+    bench.drain();
+    assert_eq!(
+        bench.l1d.log,
+        [
+            "10: load 0x400 64 bytes",
+            "11: load 0x0 64 bytes",
+            "12: load 0x480 64 bytes",
+            "13: load 0x80 64 bytes"
+        ]
+    );
+    assert_eq!(bench.finished, ["34: warp 1 pc 41", "42: warp 0 pc 40"]);
+}
+
+#[test]
+fn a_handle_of_nothing_is_a_fault_and_changes_nothing() {
+    let mut bench = bench();
+    let fault = bench.try_issue(0, LaneMask::MAX, FETCH, &Sources::at(|lane| 1 + lane / 9)).unwrap_err();
+    assert_eq!(fault.thread, [9, 0, 0]);
+    assert_eq!(
+        fault.to_string(),
+        "kernel k, line 7, CTA [3, 0, 0], thread [9, 0, 0]: handle 0x2 is of no live texture or surface"
+    );
+    assert!(bench.lsu.is_idle());
+    bench.issue(0, FETCH, &texels(|lane| lane));
+    bench.drain();
+    assert_eq!(bench.finished.len(), 1);
+}
