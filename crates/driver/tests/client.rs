@@ -275,7 +275,7 @@ fn a_library_is_linked_loaded_and_launched() {
     assert_eq!(add(link, 0), NOT_SUPPORTED, "machine code");
     assert_eq!(add(link, 1), SUCCESS);
     assert_eq!(call!(cuda, "cuLinkComplete", link, to(&mut image), to(&mut bytes)), SUCCESS);
-    assert_eq!(bytes, ADD.len() + 1);
+    assert!(bytes > ADD.len(), "the text is in it");
     let (mut library, mut kernel, name) = (none(), none(), text("add"));
     assert_eq!(
         call!(
