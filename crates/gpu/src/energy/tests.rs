@@ -60,6 +60,12 @@ fn mistakes_are_named_with_file_key_found_and_expected() {
         (
             "pj.l1d.data_reads",
             "pj.l1d.data_reeds",
+            "m.toml: energy.l1d.pj.l1d: found `data_reeds`, expected one of its energy events: tag_reads, tag_writes, \
+             data_reads, data_writes",
+        ),
+        (
+            "pj.l1d.data_reads",
+            "# pj.l1d.data_reads",
             "m.toml: energy.l1d.pj.l1d: found nothing for `data_reads`, expected its energy",
         ),
         (
