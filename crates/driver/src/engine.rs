@@ -23,7 +23,7 @@ pub enum Launched {
     /// With time.
     Timed(Box<LaunchResult>),
     /// Without.
-    Functional(Summary),
+    Functional(Box<Summary>),
 }
 
 impl Engine {
@@ -93,7 +93,9 @@ impl Backend for Engine {
     fn run(&mut self, call: &Call<'_>, progress: &mut dyn FnMut(&Progress)) -> Result<Launched, DeviceError> {
         match self {
             Engine::Timed(engine) => Ok(Launched::Timed(Box::new(engine.run(call, progress)?))),
-            Engine::Functional(engine) => engine.run(call, progress).map(Launched::Functional),
+            Engine::Functional(engine) => {
+                engine.run(call, progress).map(|summary| Launched::Functional(Box::new(summary)))
+            }
         }
     }
 
