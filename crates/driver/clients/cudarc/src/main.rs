@@ -42,7 +42,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut total_there = other.alloc_zeros::<u32>(1)?;
     let mut launch = other.launch_builder(&sum);
     launch.arg(&mut total_there).arg(&words_there).arg(&n);
-    let shape = LaunchConfig { grid_dim: (n.div_ceil(128), 1, 1), block_dim: (128, 1, 1), shared_mem_bytes: 0 };
+    let shape =
+        LaunchConfig { grid_dim: (n.div_ceil(128), 1, 1), block_dim: (128, 1, 1), shared_mem_bytes: 0 };
     // SAFETY: as above.
     unsafe { launch.launch(shape) }?;
     let expected = words.iter().fold(0_u32, |sum, word| sum.wrapping_add(*word));
@@ -57,7 +58,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     launch.arg(&mut turned).arg(&half);
     // SAFETY: as above.
     unsafe { launch.launch(shape) }?;
-    let expected: Vec<u32> = words[128..384].chunks(128).flat_map(|block| block.iter().rev().copied()).collect();
+    let expected: Vec<u32> =
+        words[128..384].chunks(128).flat_map(|block| block.iter().rev().copied()).collect();
     assert_eq!(stream.clone_dtoh(&turned)?, expected);
 
     // Attributes and occupancy.
