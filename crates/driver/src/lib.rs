@@ -8,7 +8,9 @@
 //! `STRATA_COMPUTE_CAPABILITY`, `STRATA_LOG`: docs/driver.md.
 #![deny(unsafe_op_in_unsafe_fn)]
 
+mod allocation;
 mod api;
+mod blocks;
 mod client;
 mod engine;
 mod image;

@@ -8,8 +8,10 @@ use strata_gpu::device::{Card, Entry, ModuleId};
 use strata_ptx::texture::{self, Format};
 use strata_workloads::{DeviceError, DevicePtr, Failure};
 
+use crate::allocation::Allocation;
 use crate::api::Next;
-use crate::client::Pages;
+use crate::blocks::Blocks;
+
 use crate::engine::Engine;
 use crate::image::Image;
 use crate::jit::Jit;
@@ -242,48 +244,6 @@ objects! {
     SurfaceReference 0x76 InvalidHandle;
 }
 
-/// Device memory is given in units of so many bytes: what `cuMemAlloc` aligns to (CUDA C programming guide, "Device Memory
-/// Accesses").
-pub const UNIT: u64 = 256;
-
-/// What kind of memory a buffer is.
-#[derive(Debug)]
-pub enum Kind {
-    /// On the device.
-    Device,
-    /// The client's pages beside the device's: see [`Mirror`].
-    Mirrored(Mirror),
-}
-
-/// Host memory that kernels reach: copied to the device before every launch and back after it. Between launches the host's
-/// bytes are the ones that count, also for copies by device address.
-#[derive(Debug)]
-pub struct Mirror {
-    /// Its first byte in the client's process.
-    pub host: u64,
-    /// Its size for the client; pages are whole.
-    pub bytes: u64,
-    /// The pages, where the driver made them.
-    pub pages: Option<Pages>,
-    /// `cuMemAllocManaged` made it.
-    pub managed: bool,
-    /// What the client asked for.
-    pub flags: u32,
-}
-
-/// A buffer of a client.
-#[derive(Debug)]
-pub struct Allocation {
-    /// Whose it is.
-    pub context: Handle<Context>,
-    /// Its number, never used again.
-    pub number: u64,
-    /// Its size for the client.
-    pub bytes: u64,
-    /// What it is.
-    pub kind: Kind,
-}
-
 /// The primary context.
 #[derive(Debug, Default)]
 pub struct Primary {
@@ -339,6 +299,8 @@ pub struct State {
     pub pool: Option<Handle<Pool>>,
     /// Buffers of clients by device address.
     pub allocations: BTreeMap<u64, Allocation>,
+    /// Where on the card those of the device lie.
+    pub blocks: Blocks,
     /// Numbers handed out so far.
     pub numbers: u64,
 }
@@ -450,6 +412,7 @@ impl State {
             surfaces: BTreeMap::new(),
             pool: None,
             allocations: BTreeMap::new(),
+            blocks: Blocks::default(),
             numbers: 0,
         }
     }
@@ -477,9 +440,16 @@ impl State {
                 log::say(Level::Quiet, || error);
                 Status::InvalidValue
             })?;
-            self.card = Some(Card::new(engine));
+            self.card = Some(Card::without_gaps(engine));
         }
         self.card.as_mut().ok_or(Status::Unknown)
+    }
+
+    /// The card, and where buffers lie on it.
+    pub fn memory(&mut self) -> Answer<(&mut Card<Engine>, &mut Blocks)> {
+        self.card()?;
+        let card = self.card.as_mut().ok_or(Status::Unknown)?;
+        Ok((card, &mut self.blocks))
     }
 
     /// A new context; the card is there from now on.
@@ -519,6 +489,7 @@ impl State {
                 results.keep(self.card.as_mut());
             }
             self.card = None;
+            self.blocks = Blocks::default();
         }
         Ok(())
     }
@@ -558,52 +529,6 @@ impl State {
         let arrays = self.arrays.iter().filter(|(_, array)| array.context == context);
         let arrays: Vec<Handle<Array>> = arrays.map(|(handle, _)| handle).collect();
         arrays.into_iter().try_for_each(|array| self.destroy_array(array))
-    }
-
-    /// A new buffer of a client. The device gives memory by whole units, so a kernel that goes a little too far stays in
-    /// the client's own, as it does on hardware; copies and fills do not.
-    pub fn allocate(
-        &mut self,
-        context: Handle<Context>,
-        bytes: u64,
-        align: u64,
-        kind: impl FnOnce(u64) -> Option<Kind>,
-    ) -> Answer<u64> {
-        let number = self.number();
-        let whole = bytes.checked_next_multiple_of(UNIT).ok_or(Status::OutOfMemory)?;
-        let ptr = self
-            .card()?
-            .alloc_aligned(&format!("allocation {number}"), whole, align)
-            .map_err(|_| Status::OutOfMemory)?;
-        let Some(kind) = kind(ptr.0) else {
-            self.card()?.free(ptr).map_err(|_| Status::Unknown)?;
-            return Err(Status::OutOfMemory);
-        };
-        self.allocations.insert(ptr.0, Allocation { context, number, bytes, kind });
-        Ok(ptr.0)
-    }
-
-    /// Frees the buffer that begins at an address.
-    pub fn free(&mut self, start: u64) -> Answer<Allocation> {
-        let allocation = self.allocations.remove(&start).ok_or(Status::InvalidValue)?;
-        self.card()?.free(DevicePtr(start)).map_err(|_| Status::InvalidValue)?;
-        Ok(allocation)
-    }
-
-    /// The buffer of a client that holds a device address, and where it begins.
-    pub fn allocation(&self, address: u64) -> Option<(u64, &Allocation)> {
-        let (start, found) = self.allocations.range(..=address).next_back()?;
-        (address - start < found.bytes.max(1)).then_some((*start, found))
-    }
-
-    /// The mirror that holds a host address, and where it begins on the device.
-    pub fn mirror_of_host(&self, address: u64) -> Option<(u64, &Mirror)> {
-        self.allocations.iter().find_map(|(start, allocation)| match &allocation.kind {
-            Kind::Mirrored(mirror) if (mirror.host..mirror.host + mirror.bytes).contains(&address) => {
-                Some((*start, mirror))
-            }
-            _ => None,
-        })
     }
 
     /// Notes what a launch that failed came to; faults last.

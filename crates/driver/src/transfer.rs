@@ -3,8 +3,9 @@
 use strata_ptx::texture::Image;
 use strata_workloads::DevicePtr;
 
+use crate::allocation::Kind;
 use crate::client::Bytes;
-use crate::state::{Kind, State};
+use crate::state::State;
 use crate::status::{Answer, Status};
 
 /// A place where bytes are.
@@ -67,8 +68,9 @@ impl State {
     /// Start and size of a module's variable that holds an address.
     pub fn variable(&mut self, address: u64) -> Answer<Option<(u64, u64)>> {
         let found = self.card()?.buffer_of(DevicePtr(address)).map(|buffer| (buffer.start, buffer.bytes));
-        // What is left of an allocation's last unit is nobody's.
-        Ok(found.filter(|(start, _)| !self.allocations.contains_key(start)))
+        // What no buffer takes of a block is nobody's, and so is what a mirror's last page has left.
+        let nobodys = |start: &u64| self.blocks.contains(*start) || self.allocations.contains_key(start);
+        Ok(found.filter(|(start, _)| !nobodys(start)))
     }
 
     /// A range at an address that may be the device's or the host's: the device's where a buffer is.

@@ -1,9 +1,11 @@
 //! Memory: the device's, pinned, managed and registered.
 
+use crate::allocation::{Allocation, Kind, Mirror};
 use crate::api::api;
 use crate::api::stream;
+use crate::blocks::UNIT;
 use crate::client::{Bytes, Out, PAGE, Pages};
-use crate::state::{self, Allocation, Context, Kind, Mirror, Pool, State, Stream, UNIT};
+use crate::state::{self, Context, Pool, State, Stream};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
@@ -19,7 +21,7 @@ pub fn allocate(address: Out<u64>, bytes: usize) -> Answer {
         if bytes == 0 {
             return Err(Status::InvalidValue);
         }
-        place.put(state.allocate(context, bytes as u64, UNIT, |_| Some(Kind::Device))?);
+        place.put(state.allocate(context, bytes as u64)?);
         Ok(())
     })
 }
@@ -41,9 +43,9 @@ fn mirrored(
     let mut spacers = Vec::new();
     let mut found = Err(Status::OutOfMemory);
     for place in 0..PLACES {
-        found = state.allocate(context, bytes, PAGE, |address| {
+        found = state.allocate_mirrored(context, bytes, PAGE, |address| {
             let pages = Some(Pages::at(address, whole)?);
-            Some(Kind::Mirrored(Mirror { host: address, bytes, pages, managed, flags }))
+            Some(Mirror { host: address, bytes, pages, managed, flags })
         });
         if found.is_ok() {
             break;
@@ -113,7 +115,7 @@ fn register(pointer: Bytes, bytes: usize, flags: u32) -> Answer {
             return Err(Status::HostMemoryAlreadyRegistered);
         }
         let mirror = Mirror { host, bytes, pages: None, managed: false, flags };
-        state.allocate(context, bytes, UNIT, |_| Some(Kind::Mirrored(mirror))).map(|_| ())
+        state.allocate_mirrored(context, bytes, UNIT, |_| Some(mirror)).map(|_| ())
     })
 }
 

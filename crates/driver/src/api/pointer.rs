@@ -1,8 +1,9 @@
 //! What is known of an address.
 
+use crate::allocation::Kind;
 use crate::api::api;
 use crate::client::{Bytes, In};
-use crate::state::{self, Kind, State};
+use crate::state::{self, State};
 use crate::status::{Answer, Status};
 
 /// Numbers of `CUpointer_attribute`.

@@ -63,9 +63,10 @@ fn renew(state: &mut State, of: Handle<TextureReference>) -> Answer {
             Some(rows(address, format, [texels, 1], None))
         }
     };
-    let card = state.card()?;
-    card.destroy_header(header);
+    state.card()?.destroy_header(header);
     if let Some(image) = image {
+        state.on_device(image.base, image.bytes())?;
+        let card = state.card()?;
         let bound = description.texture(image).map(|texture| card.bind_texture(header, texture));
         match bound {
             Ok(Ok(())) => {}

@@ -49,6 +49,7 @@ api! {
                 return Err(Status::NotSupported);
             }
             let image = resource.image(|array| Ok(state.arrays.get(array)?.image))?;
+            state.on_device(image.base, image.bytes())?;
             let made = texture.texture(image)?;
             let handle = state.card()?.create_texture(made).map_err(|error| refused(&error))?;
             state.textures.insert(handle, TextureObject { context, resource, texture });
@@ -101,6 +102,7 @@ api! {
                 let made_for_it = found.descriptor.flags & array::SURFACE != 0;
                 if made_for_it { Ok(found.image) } else { Err(Status::InvalidValue) }
             })?;
+            state.on_device(image.base, image.bytes())?;
             let handle = state.card()?.create_surface(image).map_err(|error| refused(&error))?;
             state.surfaces.insert(handle, SurfaceObject { context, resource });
             place.put(handle);

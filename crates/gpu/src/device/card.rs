@@ -9,7 +9,7 @@ use strata_ptx::texture::Headers;
 use strata_workloads::{DeviceError, DevicePtr, Shape};
 
 use super::arguments::check_shape;
-use super::heap::{ALIGN, Buffer, Heap};
+use super::heap::{ALIGN, Buffer, GAP, Heap};
 use crate::Progress;
 use crate::program::{KernelError, Program, initial_bytes};
 
@@ -116,9 +116,19 @@ pub struct Card<B> {
 }
 
 impl<B: Backend> Card<B> {
-    /// A card with nothing loaded and nothing allocated.
+    /// A card with nothing loaded and nothing allocated. Between its buffers are gaps: a kernel that goes beyond one faults.
     pub fn new(backend: B) -> Card<B> {
-        let heap = Heap::new(backend.capacity_bytes());
+        Card::with_gap(backend, GAP)
+    }
+
+    /// A card whose buffers lie side by side where their alignments let them: a kernel that goes a little beyond one is in
+    /// the next.
+    pub fn without_gaps(backend: B) -> Card<B> {
+        Card::with_gap(backend, 0)
+    }
+
+    fn with_gap(backend: B, gap: u64) -> Card<B> {
+        let heap = Heap::new(backend.capacity_bytes(), gap);
         Card { backend, heap, modules: BTreeMap::new(), loads: 0, headers: Arc::default() }
     }
 

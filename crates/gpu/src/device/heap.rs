@@ -8,8 +8,8 @@ use super::holes::Holes;
 const BASE: u64 = 0x10_0000;
 /// Alignment of a buffer. CUDA C programming guide, "Device Memory Accesses": at least 256 bytes.
 pub const ALIGN: u64 = 256;
-/// Unmapped bytes after each buffer, so that running off its end is seen.
-const GAP: u64 = 256;
+/// Unmapped bytes after each buffer where running off its end is to be seen.
+pub const GAP: u64 = 256;
 
 /// A buffer.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,16 +27,6 @@ impl Buffer {
     pub fn end(&self) -> u64 {
         self.start + self.bytes
     }
-
-    /// One past the gap behind it.
-    fn reach(&self) -> u64 {
-        self.start + extent(self.bytes).expect("it was placed")
-    }
-}
-
-/// What a buffer and the gap behind it take.
-fn extent(bytes: u64) -> Option<u64> {
-    bytes.checked_next_multiple_of(ALIGN)?.checked_add(GAP)
 }
 
 /// Hands out the lowest addresses that were given back, or else addresses behind all others.
@@ -48,13 +38,19 @@ pub struct Heap {
     next: u64,
     touched: u64,
     limit: u64,
+    gap: u64,
 }
 
 impl Heap {
-    /// A heap for `capacity_bytes` of device memory.
-    pub fn new(capacity_bytes: u64) -> Self {
+    /// A heap for `capacity_bytes` of device memory, with `gap` unmapped bytes after each buffer, a multiple of [`ALIGN`].
+    pub fn new(capacity_bytes: u64, gap: u64) -> Self {
         let limit = BASE.saturating_add(capacity_bytes);
-        Heap { buffers: Vec::new(), holes: Holes::default(), next: BASE, touched: BASE, limit }
+        Heap { buffers: Vec::new(), holes: Holes::default(), next: BASE, touched: BASE, limit, gap }
+    }
+
+    /// What a buffer and the gap behind it take. No two buffers begin at the same place.
+    fn extent(&self, bytes: u64) -> Option<u64> {
+        bytes.checked_next_multiple_of(ALIGN)?.checked_add(self.gap).map(|extent| extent.max(ALIGN))
     }
 
     /// A new buffer that starts at a multiple of `align`, a power of two of at least `ALIGN`, and ends below
@@ -67,7 +63,7 @@ impl Heap {
         floor: u64,
     ) -> Result<DevicePtr, DeviceError> {
         let no_room = || DeviceError::OutOfMemory { name: name.to_owned(), bytes };
-        let extent = extent(bytes).ok_or_else(no_room)?;
+        let extent = self.extent(bytes).ok_or_else(no_room)?;
         let start = match self.holes.take(extent, align) {
             Some(start) => start,
             None => {
@@ -90,7 +86,8 @@ impl Heap {
     pub fn free(&mut self, ptr: DevicePtr) -> Result<Buffer, DeviceError> {
         let place = self.buffers.binary_search_by_key(&ptr.0, |buffer| buffer.start);
         let buffer = self.buffers.remove(place.map_err(|_| DeviceError::NoBuffer { ptr })?);
-        self.holes.give(buffer.start, buffer.reach());
+        let extent = self.extent(buffer.bytes).expect("it was placed");
+        self.holes.give(buffer.start, buffer.start + extent);
         if let Some(start) = self.holes.take_last(self.next) {
             self.next = start;
         }
@@ -146,7 +143,7 @@ mod tests {
 
     #[test]
     fn a_range_lies_in_one_buffer_or_is_refused() {
-        let mut heap = Heap::new(1 << 20);
+        let mut heap = Heap::new(1 << 20, GAP);
         let a = alloc(&mut heap, 100).unwrap();
         let b = alloc(&mut heap, 8).unwrap();
         assert_eq!((a.0 % ALIGN, b.0 % ALIGN), (0, 0));
@@ -159,7 +156,7 @@ mod tests {
 
     #[test]
     fn a_full_memory_refuses() {
-        let mut heap = Heap::new(1 << 20);
+        let mut heap = Heap::new(1 << 20, GAP);
         assert!(alloc(&mut heap, (1 << 20) + 1).is_err());
         assert!(alloc(&mut heap, u64::MAX).is_err());
         assert!(heap.alloc("b", 1 << 10, ALIGN, BASE + (1 << 10)).is_err(), "no room for the gap");
@@ -169,7 +166,7 @@ mod tests {
 
     #[test]
     fn what_is_freed_is_used_again() {
-        let mut heap = Heap::new(1 << 20);
+        let mut heap = Heap::new(1 << 20, GAP);
         let [a, b, c] = [1000, 1000, 1000].map(|bytes| alloc(&mut heap, bytes).unwrap());
         let all = heap.free_bytes(u64::MAX);
         assert_eq!(heap.free(b).map(|buffer| buffer.bytes), Ok(1000));

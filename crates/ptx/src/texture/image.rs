@@ -78,8 +78,8 @@ impl Image {
         match self.layout {
             // The last row need not be there to its pitch's end.
             Layout::Rows { pitch } => {
-                let rows = u64::from(self.height) * u64::from(self.depth);
-                (rows - 1) * pitch + self.row_bytes()
+                let rows = u64::from(self.height).saturating_mul(u64::from(self.depth));
+                rows.saturating_sub(1).saturating_mul(pitch).saturating_add(self.row_bytes())
             }
             _ => self.slice_bytes() * u64::from(self.depth),
         }

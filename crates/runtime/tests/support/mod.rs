@@ -87,12 +87,7 @@ fn load(name: &str) -> Library {
     let test = std::env::current_exe().unwrap();
     let found: Option<PathBuf> =
         test.ancestors().skip(1).take(2).map(|folder| folder.join(name)).find(|path| path.exists());
-    let path = found.unwrap_or_else(|| {
-        panic!(
-            "{name} is not there: `cargo test --workspace` builds it, or \
-                `cargo build -p strata-driver -p 'strata-cudart-*'` before this test"
-        )
-    });
+    let path = found.unwrap_or_else(|| panic!("{name}: cargo builds it before its tests"));
     // SAFETY: the libraries do nothing when they are loaded.
     unsafe { Library::new(&path) }.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

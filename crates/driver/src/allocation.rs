@@ -1,0 +1,105 @@
+//! Buffers of clients: the device's, and host memory that kernels reach.
+
+use strata_workloads::DevicePtr;
+
+use crate::client::Pages;
+use crate::state::{Context, State};
+use crate::status::{Answer, Status};
+use crate::table::Handle;
+
+/// What kind of memory a buffer is.
+#[derive(Debug)]
+pub enum Kind {
+    /// On the device.
+    Device,
+    /// The client's pages beside the device's: see [`Mirror`].
+    Mirrored(Mirror),
+}
+
+/// Host memory that kernels reach: copied to the device before every launch and back after it. Between launches the host's
+/// bytes are the ones that count, also for copies by device address.
+#[derive(Debug)]
+pub struct Mirror {
+    /// Its first byte in the client's process.
+    pub host: u64,
+    /// Its size for the client; pages are whole.
+    pub bytes: u64,
+    /// The pages, where the driver made them.
+    pub pages: Option<Pages>,
+    /// `cuMemAllocManaged` made it.
+    pub managed: bool,
+    /// What the client asked for.
+    pub flags: u32,
+}
+
+/// A buffer of a client.
+#[derive(Debug)]
+pub struct Allocation {
+    /// Whose it is.
+    pub context: Handle<Context>,
+    /// Its number, never used again.
+    pub number: u64,
+    /// Its size for the client.
+    pub bytes: u64,
+    /// What it is.
+    pub kind: Kind,
+}
+
+impl State {
+    /// A new buffer on the device.
+    pub fn allocate(&mut self, context: Handle<Context>, bytes: u64) -> Answer<u64> {
+        let number = self.number();
+        let (card, blocks) = self.memory()?;
+        let start = blocks.allocate(card, bytes).map_err(|_| Status::OutOfMemory)?;
+        self.allocations.insert(start, Allocation { context, number, bytes, kind: Kind::Device });
+        Ok(start)
+    }
+
+    /// A new buffer on the device for host memory, which is made when the buffer's address is known; none makes it fail.
+    pub fn allocate_mirrored(
+        &mut self,
+        context: Handle<Context>,
+        bytes: u64,
+        align: u64,
+        mirror: impl FnOnce(u64) -> Option<Mirror>,
+    ) -> Answer<u64> {
+        let number = self.number();
+        let whole = bytes.checked_next_multiple_of(align).ok_or(Status::OutOfMemory)?;
+        let name = format!("allocation {number}");
+        let ptr = self.card()?.alloc_aligned(&name, whole, align).map_err(|_| Status::OutOfMemory)?;
+        let Some(mirror) = mirror(ptr.0) else {
+            self.card()?.free(ptr).map_err(|_| Status::Unknown)?;
+            return Err(Status::OutOfMemory);
+        };
+        let kind = Kind::Mirrored(mirror);
+        self.allocations.insert(ptr.0, Allocation { context, number, bytes, kind });
+        Ok(ptr.0)
+    }
+
+    /// Frees the buffer that begins at an address.
+    pub fn free(&mut self, start: u64) -> Answer<Allocation> {
+        let allocation = self.allocations.remove(&start).ok_or(Status::InvalidValue)?;
+        let (card, blocks) = self.memory()?;
+        let freed = match allocation.kind {
+            Kind::Device => blocks.free(card, start),
+            Kind::Mirrored(_) => card.free(DevicePtr(start)).is_ok(),
+        };
+        if freed { Ok(allocation) } else { Err(Status::InvalidValue) }
+    }
+
+    /// The buffer of a client that holds a device address, and where it begins.
+    pub fn allocation(&self, address: u64) -> Option<(u64, &Allocation)> {
+        let (start, found) = self.allocations.range(..=address).next_back()?;
+        (address - start < found.bytes.max(1)).then_some((*start, found))
+    }
+
+    /// The mirror that holds a host address, and where it begins on the device.
+    pub fn mirror_of_host(&self, address: u64) -> Option<(u64, &Mirror)> {
+        self.allocations.iter().find_map(|(start, allocation)| match &allocation.kind {
+            Kind::Mirrored(mirror) if (mirror.host..mirror.host + mirror.bytes).contains(&address) => {
+                Some((*start, mirror))
+            }
+            _ => None,
+        })
+    }
+}
