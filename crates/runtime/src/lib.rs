@@ -19,6 +19,7 @@ pub mod error;
 mod fatbin;
 mod format;
 mod log;
+mod names;
 mod registry;
 
 pub use api::{answer, plain};

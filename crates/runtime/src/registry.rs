@@ -11,6 +11,7 @@ use crate::driver::{Driver, Kernel, Library, Link, Module, Stream, SurfRef, TexR
 use crate::error::{Answer, Error};
 use crate::fatbin;
 use crate::log;
+use crate::names;
 
 /// A registered fat binary: what `__cudaRegisterFatBinary` gives, dressed as a pointer. Never null, never used again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -135,14 +136,14 @@ pub fn register_managed(binary: BinaryId, pointer: Bytes, text: Text, bytes: u64
 
 /// Registers a texture behind the address of its reference.
 pub fn register_texture(binary: BinaryId, reference: Bytes, text: Text, normalized_values: bool) -> Answer {
-    let symbol = Symbol { binary, name: name(text)? };
+    let symbol = Symbol { binary, name: names::in_ptx(&name(text)?) };
     with(|registry| registry.textures.insert(reference.address(), Texture { symbol, normalized_values }));
     Ok(())
 }
 
 /// Registers a surface behind the address of its reference.
 pub fn register_surface(binary: BinaryId, reference: Bytes, text: Text) -> Answer {
-    let symbol = Symbol { binary, name: name(text)? };
+    let symbol = Symbol { binary, name: names::in_ptx(&name(text)?) };
     with(|registry| registry.surfaces.insert(reference.address(), symbol));
     Ok(())
 }

@@ -64,16 +64,15 @@ fn renew(state: &mut State, of: Handle<TextureReference>) -> Answer {
         }
     };
     state.card()?.destroy_header(header);
-    if let Some(image) = image {
-        state.on_device(image.base, image.bytes())?;
-        let card = state.card()?;
-        let bound = description.texture(image).map(|texture| card.bind_texture(header, texture));
-        match bound {
-            Ok(Ok(())) => {}
-            // What is still to be said may make it right.
-            Ok(Err(error)) => log::once(format!("a texture reference is bound to nothing: {error}")),
-            Err(status) => return Err(status),
-        }
+    let Some(image) = image else { return Ok(()) };
+    let texture = description.texture(image)?;
+    // What is still to be said may make it right.
+    let unbound =
+        |why: &dyn std::fmt::Display| log::once(format!("a texture reference is bound to nothing: {why}"));
+    if state.on_device(image.base, image.bytes()).is_err() {
+        unbound(&"its texels lie in no buffer");
+    } else if let Err(error) = state.card()?.bind_texture(header, texture) {
+        unbound(&error);
     }
     Ok(())
 }
