@@ -42,7 +42,7 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// A heap for `capacity_bytes` of device memory, with `gap` unmapped bytes after each buffer, a multiple of [`ALIGN`].
+    /// A heap for `capacity_bytes` of device memory, with `gap` unmapped bytes after each buffer, a multiple of 256.
     pub fn new(capacity_bytes: u64, gap: u64) -> Self {
         let limit = BASE.saturating_add(capacity_bytes);
         Heap { buffers: Vec::new(), holes: Holes::default(), next: BASE, touched: BASE, limit, gap }
