@@ -27,10 +27,11 @@ pub enum Ending {
 }
 
 impl Lsu {
-    /// Takes in an instruction of this file's.
+    /// Takes in an instruction of this file's, apart from the common ones.
     ///
     /// # Panics
     /// On any other.
+    #[inline(never)]
     pub(super) fn issue_collective<O: Operands>(
         &mut self,
         memory: MemoryInstruction<'_>,

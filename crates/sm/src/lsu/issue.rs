@@ -10,7 +10,6 @@ use super::address::{Places, fault};
 use super::coalesce::{self, Shape};
 use super::entry::{Operation, SECOND_OPERAND};
 use super::fence::{HeldBack, acquires, releases};
-use super::texels::is_of_texels;
 use super::{Lsu, MemoryInstruction, atomics};
 use crate::launch::{Fault, FaultKind, Launch};
 
@@ -28,9 +27,6 @@ impl Lsu {
         now: Cycle,
     ) -> Result<(), Fault> {
         assert!(self.can_accept(), "a memory instruction was issued though no place is free");
-        if is_of_texels(&memory.instruction.op) && memory.lanes != 0 {
-            return self.issue_texels(&memory, operands, launch, now);
-        }
         let (operation, mode) = match memory.instruction.op {
             Op::Load(mode) => (Operation::Load, mode),
             Op::Store(mode) => (Operation::Store, mode),
@@ -42,12 +38,11 @@ impl Lsu {
                 self.pass_through(&memory, now);
                 return Ok(());
             }
-            Op::Texture(_) | Op::TextureQuery(_) => return self.skip(Operation::Texture, &memory, now),
-            Op::SurfaceLoad(_) => return self.skip(Operation::Load, &memory, now),
-            Op::SurfaceStore(_) => return self.skip(Operation::Store, &memory, now),
-            Op::SurfaceReduce { op, .. } => {
-                return self.skip(Operation::Atomic { op, returns: false }, &memory, now);
-            }
+            Op::Texture(_)
+            | Op::TextureQuery(_)
+            | Op::SurfaceLoad(_)
+            | Op::SurfaceStore(_)
+            | Op::SurfaceReduce { .. } => return self.issue_texels(&memory, operands, launch, now),
             _ => return self.issue_collective(memory, operands, launch, now),
         };
         if memory.lanes == 0 {
@@ -129,7 +124,7 @@ impl Lsu {
     }
 
     /// An instruction without an active lane.
-    fn skip(
+    pub(super) fn skip(
         &mut self,
         operation: Operation,
         memory: &MemoryInstruction<'_>,

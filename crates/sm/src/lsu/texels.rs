@@ -13,20 +13,13 @@ use super::entry::Operation;
 use super::{Lsu, MemoryInstruction, atomics};
 use crate::launch::{Fault, FaultKind, Launch};
 
-/// Whether an instruction is one of textures or surfaces.
-pub fn is_of_texels(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Texture(_)
-            | Op::TextureQuery(_)
-            | Op::SurfaceLoad(_)
-            | Op::SurfaceStore(_)
-            | Op::SurfaceReduce { .. }
-    )
-}
-
 impl Lsu {
-    /// Takes a texture or surface instruction in. On a fault nothing has changed.
+    /// Takes a texture or surface instruction in. On a fault nothing has changed. Apart, so that the way of the common
+    /// instructions stays short.
+    ///
+    /// # Panics
+    /// On any other instruction.
+    #[inline(never)]
     pub(super) fn issue_texels<O: Operands>(
         &mut self,
         memory: &MemoryInstruction<'_>,
@@ -34,19 +27,17 @@ impl Lsu {
         launch: &Launch,
         now: Cycle,
     ) -> Result<(), Fault> {
-        match memory.instruction.op {
-            Op::Texture(_) | Op::TextureQuery(_) => self.issue_fetch(memory, operands, launch, now),
-            Op::SurfaceLoad(mode) => {
-                self.issue_surface(memory, operands, launch, (Operation::Load, mode), now)
-            }
-            Op::SurfaceStore(mode) => {
-                self.issue_surface(memory, operands, launch, (Operation::Store, mode), now)
-            }
-            Op::SurfaceReduce { op, mode } => {
-                let operation = Operation::Atomic { op, returns: false };
-                self.issue_surface(memory, operands, launch, (operation, mode), now)
-            }
+        let (operation, surface) = match memory.instruction.op {
+            Op::Texture(_) | Op::TextureQuery(_) => (Operation::Texture, None),
+            Op::SurfaceLoad(mode) => (Operation::Load, Some(mode)),
+            Op::SurfaceStore(mode) => (Operation::Store, Some(mode)),
+            Op::SurfaceReduce { op, mode } => (Operation::Atomic { op, returns: false }, Some(mode)),
             op => panic!("line {}: {op:?} is no instruction of textures", memory.instruction.line),
+        };
+        match surface {
+            _ if memory.lanes == 0 => self.skip(operation, memory, now),
+            None => self.issue_fetch(memory, operands, launch, now),
+            Some(mode) => self.issue_surface(memory, operands, launch, (operation, mode), now),
         }
     }
 
