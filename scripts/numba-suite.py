@@ -202,7 +202,7 @@ def cause(fields: dict, words: str) -> str | None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("library", type=pathlib.Path, help="libcuda.so, as cargo builds it")
+    parser.add_argument("driver", type=pathlib.Path, help="libcuda.so, as cargo builds it")
     parser.add_argument("--work", type=pathlib.Path, default=pathlib.Path("target/numba"), help="folder of venv and logs")
     parser.add_argument("--limit", type=float, default=120, help="seconds of the processor that a test may take")
     parser.add_argument("--again", action="store_true", help="only tests that did not pass before")
@@ -221,7 +221,7 @@ def main() -> None:
     library.mkdir(parents=True, exist_ok=True)
     for name in ["libcuda.so", "libcuda.so.1"]:
         (library / name).unlink(missing_ok=True)
-        (library / name).symlink_to(asked.library.resolve())
+        (library / name).symlink_to(asked.driver.resolve())
     environment = dict(os.environ, LD_LIBRARY_PATH=str(library), STRATA_MODE="functional")
     # One with the registers of the GPUs that the suite is written for.
     environment.setdefault("STRATA_MACHINE", "volta-fuse")

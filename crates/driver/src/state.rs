@@ -47,7 +47,7 @@ pub struct Module {
     /// On the card.
     pub id: ModuleId,
     /// The library that it is of, if any: such a module is not unloaded by itself.
-    pub library: Option<Handle<Library>>,
+    pub owner: Option<Handle<Library>>,
     /// Functions that were asked for.
     pub functions: BTreeMap<String, Handle<Function>>,
     /// It has a device heap, and a kernel of it has run.
@@ -90,7 +90,7 @@ pub struct Library {
 #[derive(Debug)]
 pub struct Kernel {
     /// Its library.
-    pub library: Handle<Library>,
+    pub owner: Handle<Library>,
     /// Its name.
     pub name: String,
 }
@@ -500,7 +500,7 @@ impl State {
         self.functions.remove_all(|function| function.module == module);
         self.texture_references.remove_all(|reference| reference.module == module);
         self.surface_references.remove_all(|reference| reference.module == module);
-        if let Some(library) = gone.library
+        if let Some(library) = gone.owner
             && let Ok(library) = self.libraries.get_mut(library)
         {
             library.modules.remove(&gone.context);

@@ -21,7 +21,7 @@ struct Binary {
     /// Where it is.
     image: u64,
     /// The library, or why there is none; nothing before it is first needed.
-    library: Option<Answer<Library>>,
+    loaded: Option<Answer<Library>>,
 }
 
 /// Something of a fat binary.
@@ -90,7 +90,7 @@ pub fn register(image: Bytes) -> BinaryId {
     with(|registry| {
         registry.count += 1;
         let id = BinaryId(registry.count);
-        registry.binaries.insert(id, Binary { image: image.address(), library: None });
+        registry.binaries.insert(id, Binary { image: image.address(), loaded: None });
         id
     })
 }
@@ -105,7 +105,7 @@ pub fn unregister(id: BinaryId) {
         registry.surfaces.retain(|_, surface| surface.binary != id);
         registry.binaries.remove(&id)
     });
-    if let Some(Binary { library: Some(Ok(library)), .. }) = binary
+    if let Some(Binary { loaded: Some(Ok(library)), .. }) = binary
         && let Ok(driver) = crate::driver::get()
     {
         // The driver may have gone before: then there is nothing to unload.
@@ -150,14 +150,14 @@ pub fn register_surface(binary: BinaryId, reference: Bytes, text: Text) -> Answe
 
 impl Registry {
     /// The library of a fat binary, loaded when it is first asked for.
-    fn library(&mut self, driver: &Driver, id: BinaryId) -> Answer<Library> {
+    fn loaded(&mut self, driver: &Driver, id: BinaryId) -> Answer<Library> {
         let binary = self.binaries.get_mut(&id).ok_or(Error::InvalidKernelImage)?;
-        *binary.library.get_or_insert_with(|| load(driver, Bytes::at(binary.image)))
+        *binary.loaded.get_or_insert_with(|| load(driver, Bytes::at(binary.image)))
     }
 
     fn module(&mut self, driver: &Driver, id: BinaryId) -> Answer<Module> {
         let mut module = Module::NULL;
-        driver.cuLibraryGetModule(&mut module, self.library(driver, id)?)?;
+        driver.cuLibraryGetModule(&mut module, self.loaded(driver, id)?)?;
         Ok(module)
     }
 }
@@ -165,7 +165,7 @@ impl Registry {
 impl Registry {
     /// Device address of a variable.
     fn global(&mut self, driver: &Driver, binary: BinaryId, name: &CString) -> Answer<u64> {
-        let library = self.library(driver, binary)?;
+        let library = self.loaded(driver, binary)?;
         let mut address = 0;
         driver
             .cuLibraryGetGlobal(&mut address, &mut 0, library, Text::of(name))
@@ -192,7 +192,7 @@ impl Registry {
 /// the host's pointer points from now on. Around every launch [`around_launch`] makes the two alike.
 pub fn initialise(driver: &Driver, id: BinaryId) -> Answer {
     with(|registry| {
-        registry.library(driver, id)?;
+        registry.loaded(driver, id)?;
         let unused = |managed: &Managed| managed.symbol.binary == id && managed.memory.is_none();
         let pointers: Vec<_> = registry.managed.iter().filter(|(_, managed)| unused(managed)).collect();
         let pointers: Vec<_> = pointers
@@ -292,7 +292,7 @@ pub fn kernel(driver: &Driver, function: Bytes) -> Answer<Kernel> {
             return Ok(kernel);
         }
         let (binary, name) = (found.symbol.binary, found.symbol.name.clone());
-        let library = registry.library(driver, binary)?;
+        let library = registry.loaded(driver, binary)?;
         let mut kernel = Kernel::NULL;
         driver.cuLibraryGetKernel(&mut kernel, library, Text::of(&name)).map_err(|error| {
             log::once(&format!("the PTX of a fat binary has no kernel {}", name.to_string_lossy()));

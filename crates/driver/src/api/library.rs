@@ -44,7 +44,7 @@ pub fn function(
     kernel: Handle<Kernel>,
     context: Handle<Context>,
 ) -> Answer<Handle<Function>> {
-    let Kernel { library, name } = state.kernels.get(kernel)?;
+    let Kernel { owner: library, name } = state.kernels.get(kernel)?;
     let (library, name) = (*library, name.clone());
     let module = loaded(state, library, context)?;
     module::function(state, module, &name)
@@ -61,7 +61,7 @@ fn kernel(state: &mut State, library: Handle<Library>, name: &str) -> Answer<Han
     if !state.libraries.get(library)?.names.iter().any(|known| known == name) {
         return Err(Status::NotFound);
     }
-    let kernel = state.kernels.insert(Kernel { library, name: name.to_owned() });
+    let kernel = state.kernels.insert(Kernel { owner: library, name: name.to_owned() });
     state.libraries.get_mut(library)?.kernels.insert(name.to_owned(), kernel);
     Ok(kernel)
 }
@@ -102,7 +102,7 @@ api! {
             for module in gone.modules.into_values() {
                 state.unload(module)?;
             }
-            state.kernels.remove_all(|kernel| kernel.library == library);
+            state.kernels.remove_all(|kernel| kernel.owner == library);
             Ok(())
         })
     }
@@ -178,7 +178,7 @@ api! {
 
     /// Its library.
     cuKernelGetLibrary = "cuKernelGetLibrary" 12050 (to: Out<Handle<Library>>, kernel: Handle<Kernel>) {
-        state::with(|state| to.put(state.kernels.get(kernel)?.library))
+        state::with(|state| to.put(state.kernels.get(kernel)?.owner))
     }
 
     /// Its name.

@@ -18,14 +18,14 @@ use crate::table::Handle;
 pub fn load(
     state: &mut State,
     context: Handle<Context>,
-    library: Option<Handle<Library>>,
+    owner: Option<Handle<Library>>,
     image: &Image,
     jit: &Jit,
 ) -> Answer<Handle<Module>> {
     let options = state.settings.machine.compile_options();
     let heap_bytes = state.heap_bytes(context)?;
     let id = image.load(state.card()?, options, heap_bytes, jit)?;
-    Ok(state.modules.insert(Module { context, id, library, functions: BTreeMap::new(), heap_used: false }))
+    Ok(state.modules.insert(Module { context, id, owner, functions: BTreeMap::new(), heap_used: false }))
 }
 
 fn load_data(module: Out<Handle<Module>>, image: Bytes, jit: &Jit) -> Answer {
@@ -123,7 +123,7 @@ api! {
     /// With everything in it.
     cuModuleUnload = "cuModuleUnload" 2000 (module: Handle<Module>) {
         state::with_current(|state, _| {
-            if state.modules.get(module)?.library.is_some() {
+            if state.modules.get(module)?.owner.is_some() {
                 return Err(Status::NotPermitted);
             }
             state.unload(module)

@@ -54,7 +54,7 @@ pub struct Dim3(pub u32, pub u32, pub u32);
 
 /// A runtime library.
 pub struct Runtime {
-    library: Library,
+    exports: Library,
     pub version: i32,
 }
 
@@ -79,7 +79,7 @@ pub fn runtimes(variables: &[(&str, &str)]) -> &'static [Runtime; 3] {
         }
         // From now on the process has a `libcuda.so.1`, which the runtimes find by that name.
         std::mem::forget(load("libcuda.so"));
-        [11, 12, 13].map(|version| Runtime { library: load(&format!("libcudart_{version}.so")), version })
+        [11, 12, 13].map(|version| Runtime { exports: load(&format!("libcudart_{version}.so")), version })
     })
 }
 
@@ -95,7 +95,7 @@ fn load(name: &str) -> Library {
 impl Runtime {
     pub fn function<T>(&self, name: &str) -> Symbol<'_, T> {
         // SAFETY: `T` is the function's type as the runtime API has it.
-        unsafe { self.library.get(name) }.unwrap_or_else(|error| panic!("{error}"))
+        unsafe { self.exports.get(name) }.unwrap_or_else(|error| panic!("{error}"))
     }
 
     /// Registers a fat binary as an executable does before `main`.
