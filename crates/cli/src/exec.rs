@@ -6,6 +6,7 @@ use std::process::Command;
 
 use clap::Args;
 use strata_gpu::machine::Machine;
+use tempfile::TempDir;
 
 use crate::Finished;
 
@@ -46,12 +47,12 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
     if let Some(set) = arguments.overrides.iter().find(|set| set.contains(';')) {
         return Err(format!("--set {set}: found `;`, which separates values"));
     }
-    let folder = Folder::with(&driver(arguments.driver.as_deref())?)?;
+    let folder = folder(&driver(arguments.driver.as_deref())?)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let mut command = Command::new(&arguments.program[0]);
     command
         .args(&arguments.program[1..])
-        .env("LD_LIBRARY_PATH", before_others(&folder.0))
+        .env("LD_LIBRARY_PATH", before_others(folder.path()))
         .env("STRATA_MACHINE", &arguments.machine)
         .env("STRATA_SYSTEM", arguments.system.as_deref().unwrap_or_default())
         .env("STRATA_SET", arguments.overrides.join(";"))
@@ -94,31 +95,21 @@ const RUNTIMES: [(&str, &str); 3] = [
 
 /// A folder with the driver under the names that programs look for, and the runtimes that stand beside it; gone when
 /// dropped.
-struct Folder(PathBuf);
-
-impl Folder {
-    fn with(driver: &Path) -> Result<Folder, String> {
-        let path = std::env::temp_dir().join(format!("strata-exec-{}", std::process::id()));
-        let made = std::fs::create_dir(&path).and_then(|()| {
-            let folder = Folder(path.clone());
-            for name in ["libcuda.so.1", "libcuda.so"] {
-                std::os::unix::fs::symlink(driver, path.join(name))?;
-            }
-            for (made, name) in RUNTIMES {
-                let runtime = driver.with_file_name(made);
-                if runtime.exists() {
-                    std::os::unix::fs::symlink(runtime, path.join(name))?;
-                }
-            }
-            Ok(folder)
-        });
-        made.map_err(|error| format!("{}: {error}", path.display()))
+fn folder(driver: &Path) -> Result<TempDir, String> {
+    let folder = tempfile::Builder::new().prefix("strata-exec-").tempdir();
+    let folder = folder.map_err(|error| format!("a folder for the libraries: {error}"))?;
+    let link = |to: &Path, name: &str| {
+        let path = folder.path().join(name);
+        std::os::unix::fs::symlink(to, &path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    for name in ["libcuda.so.1", "libcuda.so"] {
+        link(driver, name)?;
     }
-}
-
-impl Drop for Folder {
-    fn drop(&mut self) {
-        // What stays behind in the temporary folder does no harm.
-        let _ = std::fs::remove_dir_all(&self.0);
+    for (made, name) in RUNTIMES {
+        let runtime = driver.with_file_name(made);
+        if runtime.exists() {
+            link(&runtime, name)?;
+        }
     }
+    Ok(folder)
 }

@@ -1,9 +1,9 @@
 //! libcudart.so.11.0: what 11 has of its own. Everything else is in `strata-runtime`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
-use strata_runtime::abi::{self, Layout, StreamArgument};
 use strata_runtime::api;
 use strata_runtime::client::{Bytes, Out, Text};
+use strata_runtime::versions::{self, Layout, StreamArgument};
 
 /// The version of the API: 1000 times major plus 10 times minor.
 const VERSION: i32 = 11080;
@@ -16,33 +16,33 @@ api! {
 
     /// As 11 lays it out.
     cudaGetDeviceProperties(to: Bytes, device: i32) {
-        abi::device_properties(to, device, Layout::V11)
+        versions::device_properties(to, device, Layout::V11)
     }
 
     /// 56 bytes.
     cudaFuncGetAttributes(to: Bytes, function: Bytes) {
-        abi::function_attributes(to, 56, function)
+        versions::function_attributes(to, 56, function)
     }
 
     /// 24 bytes.
     cudaPointerGetAttributes(to: Bytes, address: u64) {
-        abi::pointer_attributes(to, 24, address)
+        versions::pointer_attributes(to, 24, address)
     }
 
     /// By device.
     cudaMemAdvise(address: u64, bytes: u64, advice: u32, device: i32) {
-        abi::advise(address, bytes, advice, device)
+        versions::advise(address, bytes, advice, device)
     }
 
     /// By device.
     cudaMemPrefetchAsync | cudaMemPrefetchAsync_ptsz (
         address: u64, bytes: u64, device: i32, stream: StreamArgument,
     ) {
-        abi::prefetch(address, bytes, device, stream)
+        versions::prefetch(address, bytes, device, stream)
     }
 
     /// Null where the driver has none.
     cudaGetDriverEntryPoint | cudaGetDriverEntryPoint_ptsz (name: Text, function: Out<u64>, flags: u64) {
-        abi::driver_entry_point(name, function, VERSION, flags).map(|_| ())
+        versions::driver_entry_point(name, function, VERSION, flags).map(|_| ())
     }
 }

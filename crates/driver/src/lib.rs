@@ -1,8 +1,8 @@
 //! The CUDA driver API on a modelled GPU: a `libcuda.so.1` that unmodified programs load.
 //!
 //! An exported function (`api/`) checks what the client gave, does it under the one lock (`state`) and answers with a
-//! `status::Status`. Handles are numbers that are looked up (`table`); a client's memory is touched in `client` only.
-//! Nothing unwinds into the client. Every operation is complete when its call returns, streams or not.
+//! `status::Status`. Handles are numbers that are looked up (`table`); a client's memory is touched through `client`'s
+//! pointers only. Nothing unwinds into the client. Every operation is complete when its call returns, streams or not.
 //!
 //! Environment: `STRATA_MACHINE`, `STRATA_SYSTEM`, `STRATA_SET`, `STRATA_MODE`, `STRATA_THREADS`, `STRATA_RESULTS`,
 //! `STRATA_COMPUTE_CAPABILITY`, `STRATA_LOG`: docs/driver.md.

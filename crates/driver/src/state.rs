@@ -4,6 +4,7 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
 
+use strata_abi::driver::{Array3dDescriptor, ResourceDescriptor, TextureDescriptor};
 use strata_gpu::device::{Card, Entry, ModuleId};
 use strata_ptx::texture::{self, Format};
 use strata_workloads::{DeviceError, DevicePtr, Failure};
@@ -11,12 +12,10 @@ use strata_workloads::{DeviceError, DevicePtr, Failure};
 use crate::allocation::Allocation;
 use crate::api::Next;
 use crate::blocks::Blocks;
-
 use crate::engine::Engine;
 use crate::image::Image;
 use crate::jit::Jit;
 use crate::log::{self, Level};
-use crate::resource::{Array3dDescriptor, ResourceDescriptor, TextureDescriptor};
 use crate::results::Results;
 use crate::settings::Settings;
 use crate::status::{Answer, Status};

@@ -4,6 +4,9 @@
 use std::sync::OnceLock;
 
 use libloading::Library as SharedObject;
+use strata_abi::driver::{
+    Array3dDescriptor, ArrayDescriptor, Cuboid, Rectangle, ResourceDescriptor, TextureDescriptor,
+};
 
 use crate::client::{Bytes, Out, Text};
 use crate::error::{Answer, Error};
@@ -50,154 +53,6 @@ handles! {
     TexRef
     /// `CUsurfref`.
     SurfRef
-}
-
-/// One side of a [`Rectangle`].
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Side {
-    /// Bytes to the left.
-    pub x_bytes: u64,
-    /// Rows above.
-    pub y: u64,
-    /// `memory`.
-    pub kind: u32,
-    /// Where `kind` is the host.
-    pub host: Bytes,
-    /// Where it is the device, or anywhere.
-    pub device: u64,
-    /// Where it is an array.
-    pub array: Array,
-    /// Bytes from row to row.
-    pub pitch: u64,
-}
-
-/// `CUDA_MEMCPY2D`.
-#[repr(C)]
-pub struct Rectangle {
-    /// From.
-    pub from: Side,
-    /// To.
-    pub to: Side,
-    /// Bytes of a row.
-    pub width_bytes: u64,
-    /// Rows.
-    pub height: u64,
-}
-
-/// One side of a [`Cuboid`].
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Corner {
-    /// Bytes to the left.
-    pub x_bytes: u64,
-    /// Rows above.
-    pub y: u64,
-    /// Slices before.
-    pub z: u64,
-    /// Of a mipmap.
-    pub level: u64,
-    /// `memory`.
-    pub kind: u32,
-    /// Where `kind` is the host.
-    pub host: Bytes,
-    /// Where it is the device, or anywhere.
-    pub device: u64,
-    /// Where it is an array.
-    pub array: Array,
-    /// Null.
-    pub reserved: u64,
-    /// Bytes from row to row.
-    pub pitch: u64,
-    /// Rows from slice to slice.
-    pub height: u64,
-}
-
-/// `CUDA_MEMCPY3D`.
-#[repr(C)]
-pub struct Cuboid {
-    /// From.
-    pub from: Corner,
-    /// To.
-    pub to: Corner,
-    /// Bytes of a row.
-    pub width_bytes: u64,
-    /// Rows of a slice.
-    pub height: u64,
-    /// Slices.
-    pub depth: u64,
-}
-
-/// Numbers of `CUmemorytype`.
-pub mod memory {
-    pub const HOST: u32 = 1;
-    pub const DEVICE: u32 = 2;
-    pub const ARRAY: u32 = 3;
-    pub const UNIFIED: u32 = 4;
-}
-
-/// `CUDA_ARRAY3D_DESCRIPTOR`.
-#[repr(C)]
-#[derive(Clone, Copy, Default)]
-pub struct ArrayDescriptor {
-    /// Elements of a row.
-    pub width: u64,
-    /// Rows, or 0.
-    pub height: u64,
-    /// Slices or layers, or 0.
-    pub depth: u64,
-    /// `CUarray_format`.
-    pub format: u32,
-    /// Channels of an element.
-    pub channels: u32,
-    /// Layered, surface, cube map, gather.
-    pub flags: u32,
-}
-
-/// `CUDA_RESOURCE_DESC`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct ResourceDescriptor {
-    /// Array, mipmapped array, linear memory, pitched memory.
-    pub kind: u32,
-    /// Array or address.
-    pub what: u64,
-    /// Of memory.
-    pub format: u32,
-    /// Of memory.
-    pub channels: u32,
-    /// Bytes of linear memory; elements of a row of pitched memory.
-    pub size: u64,
-    /// Rows of pitched memory.
-    pub height: u64,
-    /// Bytes from row to row.
-    pub pitch: u64,
-    /// Nothing.
-    pub reserved: [u64; 11],
-    /// None.
-    pub flags: u32,
-}
-
-/// `CUDA_TEXTURE_DESC`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct TextureDescriptor {
-    /// By axis.
-    pub address: [u32; 3],
-    /// Nearest or linear.
-    pub filter: u32,
-    /// `texture`.
-    pub flags: u32,
-    /// At most.
-    pub anisotropy: u32,
-    /// Between levels.
-    pub mipmap_filter: u32,
-    /// Bias, least and most level.
-    pub mipmap: [f32; 3],
-    /// Outside.
-    pub border: [f32; 4],
-    /// Nothing.
-    pub reserved: [u32; 12],
 }
 
 /// `CUlaunchConfig`.
@@ -384,8 +239,8 @@ driver! {
     cuEventSynchronize(event: Event);
     cuEventElapsedTime(milliseconds: Out<f32>, start: Event, end: Event);
 
-    cuArray3DCreate_v2(array: Out<Array>, descriptor: &ArrayDescriptor);
-    cuArray3DGetDescriptor_v2(descriptor: &mut ArrayDescriptor, array: Array);
+    cuArray3DCreate_v2(array: Out<Array>, descriptor: &Array3dDescriptor);
+    cuArray3DGetDescriptor_v2(descriptor: &mut Array3dDescriptor, array: Array);
     cuArrayDestroy(array: Array);
     cuTexObjectCreate(object: Out<u64>, resource: &ResourceDescriptor, texture: &TextureDescriptor, view: Bytes);
     cuTexObjectDestroy(object: u64);
@@ -395,25 +250,12 @@ driver! {
     cuModuleGetSurfRef(to: &mut SurfRef, module: Module, name: Text);
     cuTexRefSetArray(texture: TexRef, array: Array, flags: u32);
     cuTexRefSetAddress_v2(offset: Out<u64>, texture: TexRef, address: u64, bytes: u64);
-    cuTexRefSetAddress2D_v3(texture: TexRef, descriptor: &ArrayDescriptor2D, address: u64, pitch: u64);
+    cuTexRefSetAddress2D_v3(texture: TexRef, descriptor: &ArrayDescriptor, address: u64, pitch: u64);
     cuTexRefSetFormat(texture: TexRef, format: u32, channels: u32);
     cuTexRefSetAddressMode(texture: TexRef, axis: u32, mode: u32);
     cuTexRefSetFilterMode(texture: TexRef, mode: u32);
     cuTexRefSetFlags(texture: TexRef, flags: u32);
     cuSurfRefSetArray(surface: SurfRef, array: Array, flags: u32);
-}
-
-/// `CUDA_ARRAY_DESCRIPTOR`.
-#[repr(C)]
-pub struct ArrayDescriptor2D {
-    /// Elements of a row.
-    pub width: u64,
-    /// Rows.
-    pub height: u64,
-    /// `CUarray_format`.
-    pub format: u32,
-    /// Channels of an element.
-    pub channels: u32,
 }
 
 /// The driver, after `cuInit`.

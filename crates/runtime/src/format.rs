@@ -1,7 +1,8 @@
 //! Formats of array and texture elements: the runtime's bits by channel, the driver's kind and number of channels.
 
+use strata_abi::driver::Array3dDescriptor;
+
 use crate::client::Channels;
-use crate::driver::ArrayDescriptor;
 use crate::error::{Answer, Error};
 
 /// Numbers of `cudaChannelFormatKind`.
@@ -47,13 +48,10 @@ pub fn is_integer(format: u32) -> bool {
     FORMATS.iter().any(|(kind, _, known)| *known == format && *kind != FLOAT)
 }
 
-impl ArrayDescriptor {
-    /// Bytes of an element; 0 where the format is not known.
-    pub fn element_bytes(&self) -> u32 {
-        let bits =
-            FORMATS.iter().find(|(_, _, format)| *format == self.format).map_or(0, |(_, bits, _)| *bits);
-        bits / 8 * self.channels
-    }
+/// Bytes of an array's element; 0 where the format is not known.
+pub fn element_bytes(of: &Array3dDescriptor) -> u64 {
+    let bits = FORMATS.iter().find(|(_, _, format)| *format == of.format).map_or(0, |(_, bits, _)| *bits);
+    u64::from(bits / 8 * of.channels)
 }
 
 #[cfg(test)]

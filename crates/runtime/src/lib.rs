@@ -7,10 +7,9 @@
 //! error ([`error`]). Nothing unwinds into the client.
 //!
 //! Where the versions differ in the layout of a structure or in a signature, the three libraries export functions of their
-//! own with the help of [`abi`]. They are thin: see `crates/cudart-12`.
+//! own with the help of [`versions`]. They are thin: see `crates/cudart-12`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
-pub mod abi;
 mod api;
 pub mod client;
 mod context;
@@ -21,5 +20,6 @@ mod format;
 mod log;
 mod names;
 mod registry;
+pub mod versions;
 
 pub use api::{answer, plain};

@@ -1,12 +1,13 @@
 //! Arrays, and copies of one row after the other.
 
+use strata_abi::driver::{Array3dDescriptor, ArrayDescriptor, array};
 use strata_gpu::device::ArrayShape;
 use strata_ptx::isa::Geometry;
 use strata_ptx::texture::Image;
 
 use crate::api::{api, stream};
 use crate::client::{Bytes, In, Out};
-use crate::resource::{Array3dDescriptor, ArrayDescriptor, array, format, refused};
+use crate::resource::{format, refused, side};
 use crate::state::{self, Array, Context, State, Stream};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
@@ -20,7 +21,6 @@ fn shape(of: &Array3dDescriptor) -> Answer<ArrayShape> {
     if of.flags & !(array::LAYERED | array::SURFACE | array::CUBE | array::GATHER) != 0 {
         return Err(Status::NotSupported);
     }
-    let side = |value: usize| u32::try_from(value).map_err(|_| Status::InvalidValue);
     let layered = of.flags & array::LAYERED != 0;
     let geometry = match (of.height > 0, of.depth > 0) {
         _ if of.flags & array::CUBE != 0 => {
@@ -59,9 +59,8 @@ fn create(
 }
 
 /// Where a row of an array begins.
-pub fn place(image: Image, (x, y, z): (usize, usize, usize)) -> Answer<Where> {
-    let side = |value: usize| u32::try_from(value).map_err(|_| Status::InvalidValue);
-    Ok(Where::Array { image, x: x as u64, y: side(y)?, z: side(z)? })
+pub fn place(image: Image, (x, y, z): (u64, u64, u64)) -> Answer<Where> {
+    Ok(Where::Array { image, x, y: side(y)?, z: side(z)? })
 }
 
 /// Pieces of a run of bytes in an array, row after row: how far into the run, where, how many.
@@ -76,7 +75,7 @@ fn runs(image: Image, offset: usize, bytes: usize) -> impl Iterator<Item = Answe
         let length = (row - at % row).min(bytes - done);
         let rows = at / row;
         let height = image.height as usize;
-        let piece = place(image, (at % row, rows % height, rows / height));
+        let piece = place(image, ((at % row) as u64, (rows % height) as u64, (rows / height) as u64));
         let from = done;
         done += length;
         Some(piece.map(|place| (from, place, length)))

@@ -1,8 +1,10 @@
 //! Copies, at once.
 
+use strata_abi::driver::{Corner, Cuboid, Rectangle, memory};
+
 use crate::api::api;
 use crate::api::{array, stream};
-use crate::client::{Bytes, In, Plain};
+use crate::client::{Bytes, In};
 use crate::state::{self, Context, State, Stream};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
@@ -58,110 +60,30 @@ fn anywhere(to: u64, from: u64, bytes: usize, on: Handle<Stream>) -> Answer {
     })
 }
 
-/// `CUDA_MEMCPY2D`, one side of it.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Side {
-    x_bytes: usize,
-    y: usize,
-    kind: u32,
-    host: Bytes,
-    device: u64,
-    array: u64,
-    pitch: usize,
-}
-
-/// `CUDA_MEMCPY2D`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Rectangle {
-    from: Side,
-    to: Side,
-    width_bytes: usize,
-    height: usize,
-}
-
-#[allow(unsafe_code)]
-// SAFETY: integers and pointers that are not followed unless checked.
-unsafe impl Plain for Rectangle {}
-
-/// `CUDA_MEMCPY3D`, one side of it.
-#[repr(C)]
-#[derive(Clone, Copy)]
-struct Corner {
-    x_bytes: usize,
-    y: usize,
-    z: usize,
-    level: usize,
-    kind: u32,
-    host: Bytes,
-    device: u64,
-    array: u64,
-    reserved: u64,
-    pitch: usize,
-    height: usize,
-}
-
-/// `CUDA_MEMCPY3D`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Cuboid {
-    from: Corner,
-    to: Corner,
-    width_bytes: usize,
-    height: usize,
-    depth: usize,
-}
-
-#[allow(unsafe_code)]
-// SAFETY: integers and pointers that are not followed unless checked.
-unsafe impl Plain for Cuboid {}
-
-/// Kinds of memory in a description.
-mod kind {
-    pub const HOST: u32 = 1;
-    pub const DEVICE: u32 = 2;
-    pub const ARRAY: u32 = 3;
-    pub const UNIFIED: u32 = 4;
-}
-
-impl From<Side> for Corner {
-    fn from(side: Side) -> Corner {
-        let Side { x_bytes, y, kind, host, device, array, pitch } = side;
-        let (z, level, reserved, height) = (0, 0, 0, 0);
-        Corner { x_bytes, y, z, level, kind, host, device, array, reserved, pitch, height }
+/// Where a row of one side begins; `z` and `y` count from its corner.
+fn row(of: &Corner, state: &mut State, width: u64, y: u64, z: u64) -> Answer<Where> {
+    let overflow = Status::InvalidValue;
+    let (y, z) = of.y.checked_add(y).zip(of.z.checked_add(z)).ok_or(overflow)?;
+    if of.kind == memory::ARRAY {
+        let image = state.arrays.get(Handle::from_bits(of.array))?.image;
+        return array::place(image, (of.x_bytes, y, z));
     }
-}
-
-impl Corner {
-    /// Where a row begins.
-    fn row(&self, state: &mut State, width: usize, y: usize, z: usize) -> Answer<Where> {
-        if self.kind == kind::ARRAY {
-            let image = state.arrays.get(Handle::from_bits(self.array))?.image;
-            let (y, z) = (self.y.checked_add(y), self.z.checked_add(z));
-            let (y, z) = y.zip(z).ok_or(Status::InvalidValue)?;
-            return array::place(image, (self.x_bytes, y, z));
-        }
-        let overflow = Status::InvalidValue;
-        let pitch = if self.pitch == 0 { width } else { self.pitch } as u64;
-        let plane = self.z.checked_add(z).and_then(|z| (z as u64).checked_mul(self.height as u64));
-        let rows = plane.and_then(|rows| rows.checked_add(self.y as u64)?.checked_add(y as u64));
-        let at = rows
-            .and_then(|rows| rows.checked_mul(pitch)?.checked_add(self.x_bytes as u64))
-            .ok_or(overflow)?;
-        match self.kind {
-            kind::HOST => Where::Host(self.host).offset(at),
-            kind::DEVICE => state.on_device(self.device.checked_add(at).ok_or(overflow)?, width as u64),
-            kind::UNIFIED => state.anywhere(self.device.checked_add(at).ok_or(overflow)?, width as u64),
-
-            _ => Err(Status::InvalidValue),
-        }
+    let pitch = if of.pitch == 0 { width } else { of.pitch };
+    let rows = z.checked_mul(of.height).and_then(|rows| rows.checked_add(y));
+    let at = rows.and_then(|rows| rows.checked_mul(pitch)?.checked_add(of.x_bytes)).ok_or(overflow)?;
+    let on_device = of.device.checked_add(at).ok_or(overflow);
+    match of.kind {
+        memory::HOST => Where::Host(Bytes::at(of.host)).offset(at),
+        memory::DEVICE => state.on_device(on_device?, width),
+        memory::UNIFIED => state.anywhere(on_device?, width),
+        _ => Err(Status::InvalidValue),
     }
 }
 
 fn cuboid(what: Cuboid, on: Handle<Stream>) -> Answer {
     let Cuboid { from, to, width_bytes, height, depth } = what;
-    let too_narrow = |side: &Corner| side.kind != kind::ARRAY && side.pitch != 0 && side.pitch < width_bytes;
+    let too_narrow =
+        |side: &Corner| side.kind != memory::ARRAY && side.pitch != 0 && side.pitch < width_bytes;
     if (too_narrow(&from) || too_narrow(&to)) && height > 1 {
         return Err(Status::InvalidValue);
     }
@@ -172,9 +94,9 @@ fn cuboid(what: Cuboid, on: Handle<Stream>) -> Answer {
         }
         for z in 0..depth {
             for y in 0..height {
-                let to = to.row(state, width_bytes, y, z)?;
-                let from = from.row(state, width_bytes, y, z)?;
-                state.copy(to, from, width_bytes as u64)?;
+                let to = row(&to, state, width_bytes, y, z)?;
+                let from = row(&from, state, width_bytes, y, z)?;
+                state.copy(to, from, width_bytes)?;
             }
         }
         Ok(())

@@ -1,12 +1,13 @@
 //! Texture and surface references of modules. Whatever is said of one, its header follows at once; while that makes no
 //! texture, nothing is bound, and a kernel that fetches fails.
 
+use strata_abi::driver::{ArrayDescriptor, TextureDescriptor, array};
 use strata_ptx::ir::Opaque;
 
 use crate::api::api;
 use crate::client::{In, Out, Text};
 use crate::log;
-use crate::resource::{self, ArrayDescriptor, TextureDescriptor, array, rows};
+use crate::resource::{self, rows, side};
 use crate::state::{self, Array, Module, State, SurfaceReference, Target, TextureReference};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
@@ -26,7 +27,7 @@ fn texture(state: &mut State, module: Handle<Module>, name: &str) -> Answer<Hand
         module,
         header,
         format: None,
-        description: TextureDescriptor::ZERO,
+        description: TextureDescriptor::default(),
         target: None,
     }))
 }
@@ -65,7 +66,7 @@ fn renew(state: &mut State, of: Handle<TextureReference>) -> Answer {
     };
     state.card()?.destroy_header(header);
     let Some(image) = image else { return Ok(()) };
-    let texture = description.texture(image)?;
+    let texture = resource::texture(&description, image)?;
     // What is still to be said may make it right.
     let unbound =
         |why: &dyn std::fmt::Display| log::once(format!("a texture reference is bound to nothing: {why}"));
@@ -166,7 +167,6 @@ api! {
         state::with_current(|state, _| {
             let ArrayDescriptor { width, height, format, channels } = shape.get()?;
             let format = resource::format(format, channels)?;
-            let side = |value: usize| u32::try_from(value).map_err(|_| Status::InvalidValue);
             if !address.is_multiple_of(ALIGN) {
                 return Err(Status::InvalidValue);
             }
@@ -225,7 +225,7 @@ api! {
     /// There is one level: it changes nothing.
     cuTexRefSetMipmapLevelBias = "cuTexRefSetMipmapLevelBias" 5000 (of: Handle<TextureReference>, bias: f32) {
         change(of, |reference| {
-            reference.description.levels[0] = bias.to_bits();
+            reference.description.levels[0] = bias;
             Ok(())
         })
     }
@@ -235,7 +235,7 @@ api! {
         of: Handle<TextureReference>, least: f32, most: f32,
     ) {
         change(of, |reference| {
-            reference.description.levels[1..].copy_from_slice(&[least.to_bits(), most.to_bits()]);
+            reference.description.levels[1..].copy_from_slice(&[least, most]);
             Ok(())
         })
     }
@@ -249,7 +249,7 @@ api! {
     }
 
     /// Four numbers.
-    cuTexRefSetBorderColor = "cuTexRefSetBorderColor" 8000 (of: Handle<TextureReference>, color: In<u32>) {
+    cuTexRefSetBorderColor = "cuTexRefSetBorderColor" 8000 (of: Handle<TextureReference>, color: In<f32>) {
         let border = [color.at(0)?, color.at(1)?, color.at(2)?, color.at(3)?];
         change(of, |reference| {
             reference.description.border = border;
@@ -312,7 +312,7 @@ api! {
     }
 
     /// Four numbers.
-    cuTexRefGetBorderColor = "cuTexRefGetBorderColor" 8000 (to: Out<u32>, of: Handle<TextureReference>) {
+    cuTexRefGetBorderColor = "cuTexRefGetBorderColor" 8000 (to: Out<f32>, of: Handle<TextureReference>) {
         state::with_current(|state, _| to.put_all(state.texture_references.get(of)?.description.border))
     }
 
@@ -332,7 +332,7 @@ api! {
     cuTexRefGetMipmapLevelBias = "cuTexRefGetMipmapLevelBias" 5000 (
         to: Out<f32>, of: Handle<TextureReference>,
     ) {
-        ask(of, to, |reference| Ok(f32::from_bits(reference.description.levels[0])))
+        ask(of, to, |reference| Ok(reference.description.levels[0]))
     }
 
     /// As they were set.
@@ -341,8 +341,8 @@ api! {
     ) {
         state::with_current(|state, _| {
             let [_, from, to] = state.texture_references.get(of)?.description.levels;
-            least.put_if_wanted(f32::from_bits(from));
-            most.put_if_wanted(f32::from_bits(to));
+            least.put_if_wanted(from);
+            most.put_if_wanted(to);
             Ok(())
         })
     }

@@ -1,8 +1,10 @@
 //! Texture and surface objects: their handles are what kernels get.
 
+use strata_abi::driver::{ResourceDescriptor, TextureDescriptor, array, resource as kind};
+
 use crate::api::api;
 use crate::client::{Bytes, In, Out};
-use crate::resource::{ResourceDescriptor, TextureDescriptor, array, kind, refused};
+use crate::resource::{self, refused};
 use crate::state::{self, SurfaceObject, TextureObject};
 use crate::status::Status;
 
@@ -48,9 +50,9 @@ api! {
             if !view.is_null() {
                 return Err(Status::NotSupported);
             }
-            let image = resource.image(|array| Ok(state.arrays.get(array)?.image))?;
+            let image = resource::image(&resource, |array| Ok(state.arrays.get(array)?.image))?;
             state.on_device(image.base, image.bytes())?;
-            let made = texture.texture(image)?;
+            let made = resource::texture(&texture, image)?;
             let handle = state.card()?.create_texture(made).map_err(|error| refused(&error))?;
             state.textures.insert(handle, TextureObject { context, resource, texture });
             place.put(handle);
@@ -97,7 +99,7 @@ api! {
             if resource.kind != kind::ARRAY {
                 return Err(Status::InvalidValue);
             }
-            let image = resource.image(|handle| {
+            let image = resource::image(&resource, |handle| {
                 let found = state.arrays.get(handle)?;
                 let made_for_it = found.descriptor.flags & array::SURFACE != 0;
                 if made_for_it { Ok(found.image) } else { Err(Status::InvalidValue) }

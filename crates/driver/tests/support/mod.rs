@@ -1,12 +1,21 @@
 //! The library as clients load it.
 
-#![allow(unsafe_code, dead_code, reason = "a client of a C library; each test file uses its part")]
+#![allow(
+    unsafe_code,
+    dead_code,
+    unused_imports,
+    reason = "a client of a C library; each test file uses its part"
+)]
 
-use std::ffi::{CStr, CString, c_char, c_void};
-use std::path::PathBuf;
+mod calls;
+
+use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
 
 use libloading::{Library, Symbol};
+
+pub(crate) use calls::call;
+pub use calls::{Any, none, number, of, text, to};
 
 pub const SUCCESS: u32 = 0;
 pub const INVALID_VALUE: u32 = 1;
@@ -25,46 +34,7 @@ pub const OUT_OF_RESOURCES: u32 = 701;
 pub const DESTROYED: u32 = 709;
 pub const NOT_SUPPORTED: u32 = 801;
 
-/// A handle or a pointer.
-pub type Any = *mut c_void;
-
-/// Null.
-pub fn none() -> Any {
-    std::ptr::null_mut()
-}
-
-/// A pointer to something that a call writes.
-pub fn to<T>(value: &mut T) -> Any {
-    std::ptr::from_mut(value).cast()
-}
-
-/// A pointer to something that a call reads.
-pub fn of<T>(value: &T) -> Any {
-    std::ptr::from_ref(value).cast_mut().cast()
-}
-
-/// A number in a pointer's place.
-pub fn number(value: u64) -> Any {
-    std::ptr::without_provenance_mut(value as usize)
-}
-
-/// A text of C.
-pub fn text(text: &str) -> CString {
-    CString::new(text).unwrap()
-}
-
 pub struct Cuda(Library);
-
-/// Calls a function whose arguments all take a register each, as pointers and integers do.
-macro_rules! call {
-    ($cuda:expr, $name:literal $(, $arg:expr)* $(,)?) => {{
-        let function = $cuda.function::<unsafe extern "C" fn($(call!(@ $arg)),*) -> u32>($name);
-        // SAFETY: the arguments are those of the driver API's function, each of which fits a register.
-        unsafe { function($(($arg) as $crate::support::Any),*) }
-    }};
-    (@ $arg:expr) => { $crate::support::Any };
-}
-pub(crate) use call;
 
 impl Cuda {
     /// The library that was built with these tests, after `cuInit` in an environment with these variables.
@@ -84,23 +54,13 @@ impl Cuda {
     }
 
     pub fn load() -> Cuda {
-        let path = library();
-        // SAFETY: the library does nothing when it is loaded.
-        Cuda(unsafe { Library::new(&path) }.unwrap_or_else(|error| panic!("{}: {error}", path.display())))
+        Cuda(calls::load("libcuda.so"))
     }
 
     pub fn function<T>(&self, name: &str) -> Symbol<'_, T> {
         // SAFETY: `T` is the function's type as the driver API has it.
         unsafe { self.0.get(name.as_bytes()) }.unwrap_or_else(|error| panic!("{error}"))
     }
-}
-
-/// Beside the test's folder.
-pub fn library() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    let folders = test.ancestors().skip(1).take(2);
-    let found = folders.map(|folder| folder.join("libcuda.so")).find(|path| path.exists());
-    found.expect("cargo builds the library before its tests")
 }
 
 /// Words of text that a function gave.

@@ -1,9 +1,11 @@
 //! Arrays, the memory of textures and surfaces.
 
+use strata_abi::driver::Array3dDescriptor;
+
 use crate::api::{api, plain_api};
 use crate::client::{Channels, Extent, In, Out};
 use crate::context;
-use crate::driver::{Array, ArrayDescriptor};
+use crate::driver::Array;
 use crate::error::Answer;
 use crate::format;
 
@@ -11,11 +13,11 @@ fn create(array: Out<Array>, channels: In<Channels>, extent: Extent, flags: u32)
     let driver = context::ready()?;
     let (format, channels) = format::of(channels.get()?)?;
     let Extent { width, height, depth } = extent;
-    driver.cuArray3DCreate_v2(array, &ArrayDescriptor { width, height, depth, format, channels, flags })
+    driver.cuArray3DCreate_v2(array, &Array3dDescriptor { width, height, depth, format, channels, flags })
 }
 
-fn describe(array: Array) -> Answer<ArrayDescriptor> {
-    let mut descriptor = ArrayDescriptor::default();
+fn describe(array: Array) -> Answer<Array3dDescriptor> {
+    let mut descriptor = Array3dDescriptor::default();
     context::ready()?.cuArray3DGetDescriptor_v2(&mut descriptor, array)?;
     Ok(descriptor)
 }

@@ -1,10 +1,13 @@
 //! Copies. Their direction says which address is the host's; the default lets the driver find out.
 
+use strata_abi::driver::{Array3dDescriptor, Corner, Cuboid, Rectangle, Side, memory};
+
 use crate::api::api;
 use crate::client::{Bytes, Copy3D, In, Pitched, Position};
 use crate::context;
-use crate::driver::{Array, ArrayDescriptor, Corner, Cuboid, Driver, Rectangle, Side, Stream, memory};
+use crate::driver::{Array, Driver, Stream};
 use crate::error::{Answer, Error};
+use crate::format::element_bytes;
 
 /// Numbers of `cudaMemcpyKind`.
 pub mod kind {
@@ -51,11 +54,14 @@ enum Place {
 
 impl Place {
     fn side(self, kind: u32) -> Side {
-        let none =
-            Side { x_bytes: 0, y: 0, kind, host: Bytes::NULL, device: 0, array: Array::NULL, pitch: 0 };
         match self {
-            Place::Rows { start, pitch } => Side { host: start, device: start.address(), pitch, ..none },
-            Place::Array { array, x_bytes, y } => Side { kind: memory::ARRAY, x_bytes, y, array, ..none },
+            Place::Rows { start, pitch } => {
+                let address = start.address();
+                Side { kind, host: address, device: address, pitch, ..Side::default() }
+            }
+            Place::Array { array, x_bytes, y } => {
+                Side { kind: memory::ARRAY, x_bytes, y, array: array.0, ..Side::default() }
+            }
         }
     }
 }
@@ -80,8 +86,8 @@ fn rectangle(to: Place, from: Place, (width, height): (u64, u64), direction: u32
 }
 
 /// What an array is.
-fn describe(driver: &Driver, array: Array) -> Answer<ArrayDescriptor> {
-    let mut descriptor = ArrayDescriptor::default();
+fn describe(driver: &Driver, array: Array) -> Answer<Array3dDescriptor> {
+    let mut descriptor = Array3dDescriptor::default();
     driver.cuArray3DGetDescriptor_v2(&mut descriptor, array)?;
     Ok(descriptor)
 }
@@ -98,7 +104,7 @@ fn linear(
 ) -> Answer {
     let driver = context::ready()?;
     let descriptor = describe(driver, array)?;
-    let row = descriptor.width.checked_mul(u64::from(descriptor.element_bytes())).unwrap_or(0);
+    let row = descriptor.width.checked_mul(element_bytes(&descriptor)).unwrap_or(0);
     if x_bytes >= row {
         return Err(Error::InvalidValue);
     }
@@ -128,14 +134,13 @@ fn corner(array: Array, (at, rows): (Position, Pitched), kind: u32, element: u64
         x_bytes,
         y: at.y,
         z: at.z,
-        level: 0,
         kind: if array == Array::NULL { kind } else { memory::ARRAY },
-        host: rows.start,
+        host: rows.start.address(),
         device: rows.start.address(),
-        array,
-        reserved: 0,
+        array: array.0,
         pitch: rows.pitch,
         height: rows.height,
+        ..Corner::default()
     })
 }
 
@@ -145,7 +150,7 @@ fn cuboid(what: In<Copy3D>, on: Stream) -> Answer {
     let (from_array, to_array) = (Array(what.from_array), Array(what.to_array));
     let element = |array: Array| match array {
         Array::NULL => Ok(1),
-        array => describe(driver, array).map(|descriptor| u64::from(descriptor.element_bytes())),
+        array => describe(driver, array).map(|descriptor| element_bytes(&descriptor)),
     };
     let (from_element, to_element) = (element(from_array)?, element(to_array)?);
     let (from_kind, to_kind) = memories(what.kind)?;

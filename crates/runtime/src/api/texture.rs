@@ -1,29 +1,19 @@
 //! Textures, by object and by reference.
 
+use strata_abi::driver::{
+    Array3dDescriptor, ArrayDescriptor, ResourceDescriptor, TextureDescriptor, resource, texture as flag,
+};
+
 use crate::api::api;
 use crate::client::{Bytes, Channels, In, Out, Resource, Sampling, TextureReference};
 use crate::context;
-use crate::driver::{Array, ArrayDescriptor2D, Driver, ResourceDescriptor, TexRef, TextureDescriptor};
+use crate::driver::{Array, Driver, TexRef};
 use crate::error::{Answer, Error};
 use crate::format;
 use crate::registry;
 
-/// Numbers of `cudaResourceType`, which are the driver API's too.
-mod resource {
-    pub const ARRAY: u32 = 0;
-    pub const LINEAR: u32 = 2;
-    pub const PITCHED: u32 = 3;
-}
-
-/// Flags of a texture: integers as they are, coordinates from 0 to 1, sRGB, exact trilinear filtering.
-mod flag {
-    pub const READ_AS_INTEGER: u32 = 0x01;
-    pub const NORMALIZED_COORDINATES: u32 = 0x02;
-    pub const SRGB: u32 = 0x10;
-    pub const NO_TRILINEAR_OPTIMIZATION: u32 = 0x20;
-    /// An array is bound with its own format.
-    pub const OVERRIDE_FORMAT: u32 = 0x01;
-}
+/// An array is bound with its own format.
+const OVERRIDE_FORMAT: u32 = 1;
 
 /// The driver's description of what a client wants to sample or store to.
 pub fn describe(driver: &Driver, from: In<Resource>) -> Answer<ResourceDescriptor> {
@@ -33,17 +23,26 @@ pub fn describe(driver: &Driver, from: In<Resource>) -> Answer<ResourceDescripto
         resource::ARRAY => array_format(driver, Array(from.what))?,
         _ => (0, 0),
     };
-    let (size, height, pitch) = match from.kind {
+    let (width, height, pitch) = match from.kind {
         resource::LINEAR => (from.size, 0, 0),
         resource::PITCHED => (from.size, from.height, from.pitch),
         _ => (0, 0, 0),
     };
-    let (kind, what, reserved, flags) = (from.kind, from.what, [0; 11], 0);
-    Ok(ResourceDescriptor { kind, what, format, channels, size, height, pitch, reserved, flags })
+    let (kind, place) = (from.kind, from.what);
+    Ok(ResourceDescriptor {
+        kind,
+        place,
+        format,
+        channels,
+        width,
+        height,
+        pitch,
+        ..ResourceDescriptor::default()
+    })
 }
 
 fn array_format(driver: &Driver, array: Array) -> Answer<(u32, u32)> {
-    let mut found = crate::driver::ArrayDescriptor::default();
+    let mut found = Array3dDescriptor::default();
     driver.cuArray3DGetDescriptor_v2(&mut found, array)?;
     Ok((found.format, found.channels))
 }
@@ -51,8 +50,8 @@ fn array_format(driver: &Driver, array: Array) -> Answer<(u32, u32)> {
 /// Flags that settings of a texture come to; `format` is that of its elements.
 fn flags(format: u32, normalized_values: bool, normalized_coordinates: bool, srgb: bool) -> u32 {
     let set = |flag, on| if on { flag } else { 0 };
-    set(flag::READ_AS_INTEGER, !normalized_values && format::is_integer(format))
-        | set(flag::NORMALIZED_COORDINATES, normalized_coordinates)
+    set(flag::INTEGER, !normalized_values && format::is_integer(format))
+        | set(flag::NORMALIZED, normalized_coordinates)
         | set(flag::SRGB, srgb)
 }
 
@@ -60,21 +59,21 @@ fn create(object: Out<u64>, resource: In<Resource>, sampling: In<Sampling>, view
     let driver = context::ready()?;
     let mut resource = describe(driver, resource)?;
     let wanted = sampling.get()?;
-    let exact = if wanted.no_trilinear_optimization != 0 { flag::NO_TRILINEAR_OPTIMIZATION } else { 0 };
+    let exact = if wanted.no_trilinear_optimization != 0 { flag::EXACT_TRILINEAR } else { 0 };
     let normalized_values = wanted.read != 0;
     let flags = exact | flags(resource.format, normalized_values, wanted.normalized != 0, wanted.srgb != 0);
     if resource.kind == resource::ARRAY {
         (resource.format, resource.channels) = (0, 0);
     }
     let texture = TextureDescriptor {
-        address: [wanted.address_x, wanted.address_y, wanted.address_z],
+        addressing: [wanted.address_x, wanted.address_y, wanted.address_z],
         filter: wanted.filter,
         flags,
         anisotropy: wanted.anisotropy,
-        mipmap_filter: wanted.mipmap_filter,
-        mipmap: [wanted.mipmap_bias, wanted.mipmap_least, wanted.mipmap_most],
+        level_filter: wanted.mipmap_filter,
+        levels: [wanted.mipmap_bias, wanted.mipmap_least, wanted.mipmap_most],
         border: [wanted.border_red, wanted.border_green, wanted.border_blue, wanted.border_alpha],
-        reserved: [0; 12],
+        ..TextureDescriptor::default()
     };
     driver.cuTexObjectCreate(object, &resource, &texture, view)
 }
@@ -144,7 +143,7 @@ api! {
         let texture = settle(driver, reference, channels)?;
         let (format, channels) = format::of(channels)?;
         driver.cuTexRefSetAddress2D_v3(
-            texture, &ArrayDescriptor2D { width, height, format, channels }, address, pitch,
+            texture, &ArrayDescriptor { width, height, format, channels }, address, pitch,
         )?;
         offset.put_if_wanted(0);
         Ok(())
@@ -154,7 +153,7 @@ api! {
     cudaBindTextureToArray(reference: Bytes, array: Array, channels: In<Channels>) {
         let driver = context::ready()?;
         let texture = settle(driver, reference, channels.get()?)?;
-        driver.cuTexRefSetArray(texture, array, flag::OVERRIDE_FORMAT)
+        driver.cuTexRefSetArray(texture, array, OVERRIDE_FORMAT)
     }
 
     /// What it sampled stays.

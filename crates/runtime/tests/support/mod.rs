@@ -1,12 +1,23 @@
 //! The libraries as executables load them, and fat binaries as compilers make them.
 
-#![allow(unsafe_code, dead_code, reason = "a client of C libraries; each test file uses its part")]
+#![allow(
+    unsafe_code,
+    dead_code,
+    unused_imports,
+    reason = "a client of C libraries; each test file uses its part"
+)]
 
-use std::ffi::{CStr, CString, c_char, c_void};
-use std::path::PathBuf;
+#[path = "../../../driver/tests/support/calls.rs"]
+mod calls;
+
+use std::ffi::{CStr, c_char};
 use std::sync::OnceLock;
 
 use libloading::{Library, Symbol};
+
+pub(crate) use calls::call;
+use calls::load;
+pub use calls::{Any, none, number, of, text, to};
 
 pub const SUCCESS: u32 = 0;
 pub const INVALID_VALUE: u32 = 1;
@@ -24,29 +35,6 @@ pub const NOT_SUPPORTED: u32 = 801;
 pub const HOST_TO_DEVICE: u64 = 1;
 pub const DEVICE_TO_HOST: u64 = 2;
 
-/// A handle or a pointer.
-pub type Any = *mut c_void;
-
-/// Null.
-pub fn none() -> Any {
-    std::ptr::null_mut()
-}
-
-/// A pointer to something that a call writes.
-pub fn to<T>(value: &mut T) -> Any {
-    std::ptr::from_mut(value).cast()
-}
-
-/// A pointer to something that a call reads.
-pub fn of<T>(value: &T) -> Any {
-    std::ptr::from_ref(value).cast_mut().cast()
-}
-
-/// A number in a pointer's place.
-pub fn number(value: u64) -> Any {
-    std::ptr::without_provenance_mut(value as usize)
-}
-
 /// `dim3`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,17 +45,6 @@ pub struct Runtime {
     exports: Library,
     pub version: i32,
 }
-
-/// Calls a function whose arguments all take a register each, as pointers and integers do.
-macro_rules! call {
-    ($runtime:expr, $name:literal $(, $arg:expr)* $(,)?) => {{
-        let function = $runtime.function::<unsafe extern "C" fn($(call!(@ $arg)),*) -> u32>($name);
-        // SAFETY: the arguments are those of the runtime API's function, each of which fits a register.
-        unsafe { function($(($arg) as $crate::support::Any),*) }
-    }};
-    (@ $arg:expr) => { $crate::support::Any };
-}
-pub(crate) use call;
 
 /// The three libraries, in an environment with these variables, and the driver below them.
 pub fn runtimes(variables: &[(&str, &str)]) -> &'static [Runtime; 3] {
@@ -81,15 +58,6 @@ pub fn runtimes(variables: &[(&str, &str)]) -> &'static [Runtime; 3] {
         std::mem::forget(load("libcuda.so"));
         [11, 12, 13].map(|version| Runtime { exports: load(&format!("libcudart_{version}.so")), version })
     })
-}
-
-fn load(name: &str) -> Library {
-    let test = std::env::current_exe().unwrap();
-    let found: Option<PathBuf> =
-        test.ancestors().skip(1).take(2).map(|folder| folder.join(name)).find(|path| path.exists());
-    let path = found.unwrap_or_else(|| panic!("{name}: cargo builds it before its tests"));
-    // SAFETY: the libraries do nothing when they are loaded.
-    unsafe { Library::new(&path) }.unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 impl Runtime {
@@ -267,11 +235,6 @@ impl Wrapper {
 /// Leaks a value, whose address then stands for something of a fat binary.
 pub fn shadow() -> Any {
     to(Box::leak(Box::new(0_u64)))
-}
-
-/// A text of C.
-pub fn text(text: &str) -> CString {
-    CString::new(text).unwrap()
 }
 
 /// Multiplies `n` elements by a constant: `out[i] = scale * a[i]`.

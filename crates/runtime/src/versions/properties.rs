@@ -257,7 +257,7 @@ fn lay_out(device: &impl Device, layout: Layout) -> Answer<Vec<u8>> {
 /// Null, no such device, or the driver's.
 pub fn device_properties(to: Bytes, device: i32, layout: Layout) -> Answer {
     let driver = check(device)?;
-    to.put(&lay_out(&(driver, device), layout)?)
+    super::fill(to, &lay_out(&(driver, device), layout)?)
 }
 
 #[cfg(test)]

@@ -13,6 +13,12 @@ use crate::registry;
 /// A stream, null for the default one.
 pub type StreamArgument = Stream;
 
+/// Writes a structure.
+fn fill(to: Bytes, with: &[u8]) -> Answer {
+    to.write(with.len())?.copy_from_slice(with);
+    Ok(())
+}
+
 /// Writes a `cudaFuncAttributes` of `size` bytes, those that this version knows; versions have the same beginning.
 ///
 /// # Errors
@@ -38,7 +44,7 @@ pub fn function_attributes(to: Bytes, size: usize, function: Bytes) -> Answer {
         }
     }
     bytes.resize(size, 0);
-    to.put(&bytes)
+    fill(to, &bytes)
 }
 
 /// Writes a `cudaPointerAttributes` of `size` bytes; versions have the same beginning. Memory that the driver does not know
@@ -85,7 +91,7 @@ pub fn pointer_attributes(to: Bytes, size: usize, address: u64) -> Answer {
     bytes.extend(on_device.to_le_bytes());
     bytes.extend(on_host.to_le_bytes());
     bytes.resize(size, 0);
-    to.put(&bytes)
+    fill(to, &bytes)
 }
 
 /// Where managed memory should be, by device: it is where it is.

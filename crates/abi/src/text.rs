@@ -1,0 +1,62 @@
+//! Texts of C.
+
+use std::ffi::{CStr, c_char};
+use std::marker::PhantomData;
+
+use crate::Refusal;
+
+/// A NUL-terminated text of the client.
+#[repr(transparent)]
+pub struct Text<E>(*const c_char, PhantomData<E>);
+
+impl<E> Clone for Text<E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for Text<E> {}
+
+impl<E: Refusal> Text<E> {
+    pub(crate) fn new(from: *const c_char) -> Self {
+        Text(from, PhantomData)
+    }
+
+    /// A text of our own, for another library.
+    pub fn of(text: &CStr) -> Self {
+        Text::new(text.as_ptr())
+    }
+
+    /// The text.
+    ///
+    /// # Errors
+    /// Null, or not UTF-8.
+    pub fn get<'a>(self) -> Result<&'a str, E> {
+        if self.0.is_null() {
+            return Err(E::INVALID_VALUE);
+        }
+        // SAFETY: not null, so NUL-terminated and valid as long as the call lasts (see the crate).
+        let text = unsafe { CStr::from_ptr(self.0) };
+        text.to_str().map_err(|_| E::INVALID_VALUE)
+    }
+
+    /// The text, if there is one.
+    ///
+    /// # Errors
+    /// Not UTF-8.
+    pub fn if_given<'a>(self) -> Result<Option<&'a str>, E> {
+        if self.0.is_null() { Ok(None) } else { self.get().map(Some) }
+    }
+}
+
+/// A static text, as a result.
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+pub struct StaticText(*const c_char);
+
+impl StaticText {
+    /// The text.
+    pub fn of(text: &'static CStr) -> StaticText {
+        StaticText(text.as_ptr())
+    }
+}
