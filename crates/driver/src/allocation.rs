@@ -3,7 +3,8 @@
 use strata_workloads::DevicePtr;
 
 use crate::client::Pages;
-use crate::state::{Context, State};
+use crate::objects::Context;
+use crate::state::State;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

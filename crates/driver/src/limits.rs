@@ -6,7 +6,8 @@ use strata_gpu::device::Entry;
 use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
 use strata_ptx::program::DEFAULT_STACK_BYTES;
 
-use crate::state::{Context, Function, Module, State};
+use crate::objects::{Context, Function, Module};
+use crate::state::State;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

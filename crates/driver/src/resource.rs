@@ -6,7 +6,7 @@ use strata_ptx::isa::Geometry;
 use strata_ptx::texture::{Addressing, Channel, Filter, Format, Image, Layout, Read, Texture};
 
 use crate::log;
-use crate::state::Array;
+use crate::objects::Array;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

@@ -7,8 +7,9 @@ use strata_ptx::texture::Image;
 
 use crate::api::{api, stream};
 use crate::client::{Bytes, In, Out};
+use crate::objects::{Array, Context, Stream};
 use crate::resource::{format, refused, side};
-use crate::state::{self, Array, Context, State, Stream};
+use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 use crate::transfer::Where;

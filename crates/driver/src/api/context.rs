@@ -4,7 +4,9 @@ use crate::api::api;
 use crate::api::device::check;
 use crate::api::primary::check_flags;
 use crate::client::{Bytes, Out};
-use crate::state::{self, Context};
+use crate::current;
+use crate::objects::Context;
+use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
@@ -17,7 +19,7 @@ fn create(context: Out<Handle<Context>>, flags: u32, device: i32) -> Answer {
         check(device)?;
         check_flags(flags)?;
         let context = state.create_context(flags, false)?;
-        state::push(context);
+        current::push(context);
         place.put(context);
         Ok(())
     })
@@ -25,7 +27,7 @@ fn create(context: Out<Handle<Context>>, flags: u32, device: i32) -> Answer {
 
 /// A context of the client, or the current one for null.
 fn named(context: Handle<Context>) -> Answer<Handle<Context>> {
-    if context.is_null() { state::current().ok_or(Status::InvalidContext) } else { Ok(context) }
+    if context.is_null() { current::context().ok_or(Status::InvalidContext) } else { Ok(context) }
 }
 
 fn destroy(context: Handle<Context>) -> Answer {
@@ -35,8 +37,8 @@ fn destroy(context: Handle<Context>) -> Answer {
         }
         state.destroy_context(context)?;
         // A context that is destroyed while it is current is popped; elsewhere it stays as a dead one.
-        if state::current() == Some(context) {
-            state::pop();
+        if current::context() == Some(context) {
+            current::pop();
         }
         Ok(())
     })
@@ -88,7 +90,7 @@ api! {
     cuCtxPushCurrent_v2 = "cuCtxPushCurrent" 4000 (context: Handle<Context>) {
         state::with(|state| {
             state.contexts.get(context)?;
-            state::push(context);
+            current::push(context);
             Ok(())
         })
     }
@@ -96,7 +98,7 @@ api! {
     /// Makes the context below current.
     cuCtxPopCurrent_v2 = "cuCtxPopCurrent" 4000 (context: Out<Handle<Context>>) {
         state::with(|_| {
-            let popped = state::pop().ok_or(Status::InvalidContext)?;
+            let popped = current::pop().ok_or(Status::InvalidContext)?;
             context.put_if_wanted(popped);
             Ok(())
         })
@@ -108,9 +110,9 @@ api! {
             if !context.is_null() {
                 state.contexts.get(context)?;
             }
-            state::pop();
+            current::pop();
             if !context.is_null() {
-                state::push(context);
+                current::push(context);
             }
             Ok(())
         })
@@ -118,13 +120,13 @@ api! {
 
     /// Null where there is none.
     cuCtxGetCurrent = "cuCtxGetCurrent" 4000 (context: Out<Handle<Context>>) {
-        state::with(|_| context.put(state::current().unwrap_or(Handle::NULL)))
+        state::with(|_| context.put(current::context().unwrap_or(Handle::NULL)))
     }
 
     /// Of the current context.
     cuCtxGetDevice = "cuCtxGetDevice" 2000 (device: Out<i32>) {
         state::with(|state| {
-            let context = state::current().ok_or(Status::InvalidContext)?;
+            let context = current::context().ok_or(Status::InvalidContext)?;
             if !state.contexts.has(context) {
                 return Err(Status::ContextIsDestroyed);
             }

@@ -3,7 +3,8 @@
 use crate::api::api;
 use crate::api::stream;
 use crate::client::Out;
-use crate::state::{self, Event, State, Stream};
+use crate::objects::{Event, Stream};
+use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

@@ -6,7 +6,8 @@ use strata_gpu::device::Entry;
 
 use crate::api::{api, library};
 use crate::client::{BlockToShared, Out};
-use crate::state::{self, Context, Function, Kernel, Module, State};
+use crate::objects::{Context, Function, Kernel, Module};
+use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::{Handle, Object};
 

@@ -9,7 +9,8 @@ use crate::api::{api, function, stream};
 use crate::client::{Bytes, In};
 use crate::engine::Launched;
 use crate::log;
-use crate::state::{self, Function, State, Stream};
+use crate::objects::{Function, Stream};
+use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

@@ -5,26 +5,14 @@ use strata_workloads::Shape;
 
 use crate::api::{api, launch};
 use crate::client::{Bytes, Out};
-use crate::state::{self, Context, Function, Stream};
+use crate::current;
+use crate::objects::{Context, Function, Next, Stream};
+use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
 /// Bytes that arguments may have (CUDA C programming guide, "Execution Configuration", up to compute capability 6.x).
 const MAX_BYTES: usize = 4096;
-
-/// What a function's next launch is given.
-#[derive(Debug)]
-pub struct Next {
-    block: [u32; 3],
-    shared: u32,
-    arguments: Vec<u8>,
-}
-
-impl Default for Next {
-    fn default() -> Self {
-        Next { block: [1; 3], shared: 0, arguments: Vec::new() }
-    }
-}
 
 /// Changes a function's next launch.
 fn change(function: Handle<Function>, what: impl FnOnce(&mut Next) -> Answer) -> Answer {
@@ -141,14 +129,14 @@ api! {
     cuCtxDetach = "cuCtxDetach" 2000 (context: Handle<Context>) {
         state::with(|state| {
             let known = state.contexts.get_mut(context)?;
-            if known.primary || state::current() != Some(context) {
+            if known.primary || current::context() != Some(context) {
                 return Err(Status::InvalidContext);
             }
             match known.attached.checked_sub(1) {
                 Some(fewer) => known.attached = fewer,
                 None => {
                     state.destroy_context(context)?;
-                    state::pop();
+                    current::pop();
                 }
             }
             Ok(())

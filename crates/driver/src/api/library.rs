@@ -9,7 +9,8 @@ use crate::api::{api, module};
 use crate::client::{Bytes, In, Out, Text};
 use crate::image::Image;
 use crate::jit::Jit;
-use crate::state::{self, Context, Function, Kernel, Library, Module, State};
+use crate::objects::{Context, Function, Kernel, Library, Module};
+use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

@@ -7,7 +7,8 @@ use crate::client::{Bytes, In, Out, Text};
 use crate::image::{self, Image};
 use crate::jit::Jit;
 use crate::log;
-use crate::state::{self, Link};
+use crate::objects::Link;
+use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

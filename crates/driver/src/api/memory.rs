@@ -5,7 +5,8 @@ use crate::api::api;
 use crate::api::stream;
 use crate::blocks::UNIT;
 use crate::client::{Bytes, Out, PAGE, Pages};
-use crate::state::{self, Context, Pool, State, Stream};
+use crate::objects::{Context, Pool, Stream};
+use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

@@ -23,8 +23,6 @@ mod stream;
 mod texture;
 mod unsupported;
 
-pub use legacy::Next;
-
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::log::{self, Level};

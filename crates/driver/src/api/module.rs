@@ -5,12 +5,13 @@ use std::collections::BTreeMap;
 use strata_gpu::program::KernelError;
 use strata_ptx::program::DEFAULT_STACK_BYTES;
 
-use crate::api::{Next, api};
+use crate::api::api;
 use crate::client::{Bytes, In, Out, Text};
 use crate::image::{self, Image};
 use crate::jit::Jit;
 use crate::log::{self, Level};
-use crate::state::{self, Context, Function, Library, Module, State};
+use crate::objects::{Context, Function, Library, Module, Next};
+use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

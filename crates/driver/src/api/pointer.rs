@@ -3,6 +3,7 @@
 use crate::allocation::Kind;
 use crate::api::api;
 use crate::client::{Bytes, In};
+use crate::current;
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 
@@ -70,7 +71,7 @@ fn known(state: &mut State, address: u64) -> Answer<Known> {
         });
     }
     let (start, bytes) = state.variable(address)?.ok_or(Status::InvalidValue)?;
-    let context = state::current().map_or(0, |context| context.bits());
+    let context = current::context().map_or(0, |context| context.bits());
     Ok(Known { context, number: start, start, bytes, device: address, host: 0, managed: false, kind: DEVICE })
 }
 

@@ -3,7 +3,8 @@
 use crate::api::api;
 use crate::api::device::check;
 use crate::client::{Bytes, Out};
-use crate::state::{self, Pool, State};
+use crate::objects::Pool;
+use crate::state::{self, State};
 use crate::status::Status;
 use crate::table::Handle;
 

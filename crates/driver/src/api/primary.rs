@@ -3,7 +3,8 @@
 use crate::api::api;
 use crate::api::device::check;
 use crate::client::Out;
-use crate::state::{self, Context, State};
+use crate::objects::Context;
+use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

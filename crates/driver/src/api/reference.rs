@@ -7,8 +7,9 @@ use strata_ptx::ir::Opaque;
 use crate::api::api;
 use crate::client::{In, Out, Text};
 use crate::log;
+use crate::objects::{Array, Module, SurfaceReference, Target, TextureReference};
 use crate::resource::{self, rows, side};
-use crate::state::{self, Array, Module, State, SurfaceReference, Target, TextureReference};
+use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

@@ -2,7 +2,8 @@
 
 use crate::api::api;
 use crate::api::stream;
-use crate::state::{self, Stream};
+use crate::objects::Stream;
+use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

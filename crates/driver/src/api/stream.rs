@@ -3,7 +3,8 @@
 use crate::api::api;
 use crate::api::event;
 use crate::client::{Bytes, HostFunction, Out, StreamCallback};
-use crate::state::{self, Context, Event, State, Stream};
+use crate::objects::{Context, Event, Stream};
+use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 

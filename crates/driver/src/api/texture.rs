@@ -4,8 +4,9 @@ use strata_abi::driver::{ResourceDescriptor, TextureDescriptor, array, resource 
 
 use crate::api::api;
 use crate::client::{Bytes, In, Out};
+use crate::objects::{SurfaceObject, TextureObject};
 use crate::resource::{self, refused};
-use crate::state::{self, SurfaceObject, TextureObject};
+use crate::state;
 use crate::status::Status;
 
 /// What the device attributes say of the largest textures and surfaces (CUDA C++ Programming Guide, "Technical
