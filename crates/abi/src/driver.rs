@@ -97,7 +97,7 @@ plain_structs! {
         format: u32,
         /// Channels of an element.
         channels: u32,
-        /// [`array`].
+        /// [`mod@array`].
         flags: u32,
     }
 
