@@ -1,6 +1,7 @@
 //! A launch does not allocate per instruction, request or cycle: one that does ten times the work allocates no more.
 #![allow(unsafe_code)]
 
+#[path = "machine/support/mod.rs"]
 mod support;
 
 use std::alloc::{GlobalAlloc, Layout, System};

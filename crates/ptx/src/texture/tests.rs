@@ -1,4 +1,4 @@
-//! Layouts, formats and weights by themselves. Whole fetches are tested on both executors, `gpu/tests/textures`.
+//! Layouts, formats and weights by themselves. Whole fetches are tested on both executors, `gpu/tests/machine/textures`.
 
 use std::collections::BTreeSet;
 

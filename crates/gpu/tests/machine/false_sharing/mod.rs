@@ -1,0 +1,59 @@
+//! Random race-free episodes with false sharing: SMs write different bytes of the same lines at the same time, and
+//! every byte is what a plain array says. No other simulator is needed to know it.
+
+pub mod episodes;
+
+use crate::support::setting;
+use crate::support::variation;
+use episodes::{Between, Shape, check};
+use proptest::prelude::*;
+use proptest::test_runner::{RngSeed, TestRunner};
+
+/// As many as an ordinary test run has time for.
+const CASES: u32 = 60;
+
+fn shape(between: Between) -> impl Strategy<Value = Shape> {
+    (1..6_u32, prop::sample::select(vec![32_u32, 64, 128]), 1..20_u32, 2..7_u32, 1..5_u32, any::<u64>())
+        .prop_map(move |(grid, block, lines, episodes, steps, seed)| Shape {
+            grid,
+            block,
+            lines,
+            episodes,
+            steps,
+            between,
+            seed,
+        })
+}
+
+fn check_many(between: Between) {
+    let seed = setting("STRATA_RANDOM_SEED", 1);
+    let config = ProptestConfig {
+        cases: setting("STRATA_RANDOM_CASES", CASES),
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        max_shrink_iters: 1000,
+        ..ProptestConfig::default()
+    };
+    let outcome = TestRunner::new(config)
+        .run(&(shape(between), variation::variation()), |(shape, variation)| {
+            check(shape, &variation, &mut |_, l1d| l1d).map_err(TestCaseError::fail)
+        });
+    if let Err(error) = outcome {
+        panic!("STRATA_RANDOM_SEED={seed}: {error}");
+    }
+}
+
+#[test]
+fn episodes_divided_by_launches() {
+    check_many(Between::Launches);
+}
+
+#[test]
+fn episodes_divided_by_grid_barriers_where_every_thread_fences() {
+    check_many(Between::GridBarrier);
+}
+
+#[test]
+fn episodes_divided_by_grid_barriers_where_one_thread_fences() {
+    check_many(Between::GridBarrierOneFence);
+}

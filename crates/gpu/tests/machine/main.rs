@@ -1,0 +1,23 @@
+//! The machine as a whole, and what is said of it. One program, which is linked once.
+
+mod bad_machines;
+mod calls;
+mod card;
+mod corpus;
+mod energy;
+mod false_sharing;
+mod faults;
+mod fuse;
+mod golden_cycles;
+mod hostile_modules;
+mod litmus;
+mod matrix;
+mod planted;
+mod random_programs;
+mod rooms;
+mod skipping;
+mod support;
+mod tensor;
+mod textures;
+mod timeline;
+mod workloads;

@@ -1,0 +1,113 @@
+//! What the tests of whole machines share.
+
+#![allow(dead_code, reason = "each test file uses its part")]
+
+pub mod variation;
+
+use std::fmt::Display;
+use std::str::FromStr;
+
+use strata_engine::Cycle;
+use strata_engine::statistics::Group;
+use strata_gpu::device::TimedDevice;
+use strata_gpu::gpu::{Gpu, GpuOptions};
+use strata_gpu::machine::Machine;
+use strata_gpu::results::{LaunchResult, RunResult, Verdict};
+use strata_gpu::{RunError, RunRequest, run};
+use strata_workloads::{HostProgram, Module};
+
+/// One thread, the longest window, no limit.
+pub const PLAIN: GpuOptions = GpuOptions { threads: 1, window: None, limit: Cycle::NEVER };
+
+/// A GTX 480 with values replaced.
+pub fn gtx480(sets: &[&str]) -> Machine {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    Machine::load("gtx480", &sets).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A PTX text around the directives of a module.
+pub fn module(text: &str) -> String {
+    format!(".version 7.0\n.target sm_70\n.address_size 64\n{text}")
+}
+
+/// Lets `host` use a modelled GPU that has loaded `text`.
+pub fn on_device<R>(
+    machine: &Machine,
+    options: GpuOptions,
+    text: &str,
+    host: impl FnOnce(&mut TimedDevice<'_>) -> R,
+) -> R {
+    let mut progress = |_: &strata_gpu::Progress| {};
+    let module = Module { name: "test.ptx", text };
+    let mut device =
+        TimedDevice::new(machine, module, options, &mut progress).unwrap_or_else(|error| panic!("{error}"));
+    host(&mut device)
+}
+
+/// How a program is run.
+#[derive(Clone, Copy, Debug)]
+pub struct How {
+    pub threads: usize,
+    pub window: Option<u64>,
+    pub check: bool,
+    pub max_cycles: Option<u64>,
+    pub sample_cycles: Option<u64>,
+}
+
+impl How {
+    pub const PLAIN: How =
+        How { threads: 1, window: None, check: false, max_cycles: None, sample_cycles: None };
+    pub const CHECKED: How = How { check: true, ..How::PLAIN };
+}
+
+/// Runs a program on a machine.
+pub fn run_on(machine: &Machine, program: &dyn HostProgram, how: How) -> Result<RunResult, RunError> {
+    let How { threads, window, check, max_cycles, sample_cycles } = how;
+    let mut progress = |_: &strata_gpu::Progress| {};
+    run(RunRequest {
+        program,
+        size: None,
+        machine,
+        overrides: &[],
+        threads,
+        window,
+        check,
+        max_cycles,
+        sample_cycles,
+        progress: &mut progress,
+    })
+}
+
+/// Runs a program that must end well and with the right results.
+pub fn verified(machine: &Machine, program: &dyn HostProgram, how: How, what: &str) -> RunResult {
+    let name = program.name();
+    let result = run_on(machine, program, how).unwrap_or_else(|error| panic!("{name}, {what}: {error}"));
+    assert_eq!(result.verdict, Verdict::Verified, "{name}, {what}");
+    result
+}
+
+/// Launches and counters of a program on a machine that skips no cycle.
+pub fn ticked(machine: &Machine, program: &dyn HostProgram) -> (Vec<LaunchResult>, Vec<Group>) {
+    let mut progress = |_: &strata_gpu::Progress| {};
+    let mut gpu = Gpu::new(machine, PLAIN).unwrap_or_else(|error| panic!("{error}"));
+    gpu.tick_every_cycle();
+    let mut device = TimedDevice::on(gpu, machine, program.module(), &mut progress)
+        .unwrap_or_else(|error| panic!("{error}"));
+    program.run(&mut device).unwrap_or_else(|error| panic!("{}: {error}", program.name()));
+    (device.launches().to_vec(), device.statistics())
+}
+
+/// A counter of a device by group and name.
+pub fn counter(device: &mut TimedDevice<'_>, group: &str, name: &str) -> u64 {
+    let groups = device.statistics();
+    let found = groups.iter().find(|candidate| candidate.name == group).and_then(|group| group.get(name));
+    found.unwrap_or_else(|| panic!("no statistic {group}.{name}"))
+}
+
+/// A number from the environment.
+pub fn setting<T: FromStr<Err: Display>>(name: &str, otherwise: T) -> T {
+    match std::env::var(name) {
+        Ok(value) => value.parse().unwrap_or_else(|error| panic!("{name}={value}: {error}")),
+        Err(_) => otherwise,
+    }
+}
