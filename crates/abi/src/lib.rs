@@ -4,7 +4,8 @@
 //! a library makes none but of its own memory. So each rests on what the CUDA APIs ask of their caller: a pointer is null,
 //! or valid for what the function is documented to read or write there, as long as the call lasts. Null is checked here, and
 //! whether the process has the pages of bulk memory; a pointer that dangles elsewhere is a fault of the client, as with any
-//! driver.
+//! driver. What a pointer can do is not marked `unsafe`, although it rests on that promise: every exported function would be
+//! then, and the mark would tell nothing apart.
 //!
 //! Each type names the error `E` of the interface it belongs to, which it answers with.
 #![allow(unsafe_code)]
