@@ -170,6 +170,11 @@ impl Job {
     /// The machine's values, a line each, in order of their names; empty when there is no machine.
     #[must_use]
     pub fn canonical_machine(&self) -> String {
+        self.machine_values().concat()
+    }
+
+    /// The lines of [`Job::canonical_machine`].
+    pub(crate) fn machine_values(&self) -> Vec<String> {
         let mut lines = Vec::new();
         for (key, value) in self.machine.iter().flatten() {
             if key != "name" && key != "description" {
@@ -177,7 +182,7 @@ impl Job {
             }
         }
         lines.sort();
-        lines.concat()
+        lines
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod columns;
 mod log;
+mod older;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -20,6 +21,8 @@ use crate::SIMULATOR;
 use crate::job::{Job, Key, digest, is_digest};
 use crate::record::Record;
 
+use older::Older;
+
 pub use log::HostTime;
 
 /// A folder of finished jobs.
@@ -29,6 +32,8 @@ pub struct Store {
     finished: BTreeMap<Key, PathBuf>,
     /// The versions whose results are looked up, in this order.
     simulators: Vec<String>,
+    /// Finished jobs of those versions that are not this one.
+    older: Older,
 }
 
 /// What opening found that does not belong there.
@@ -50,6 +55,7 @@ impl Store {
             folder: folder.to_owned(),
             finished: BTreeMap::new(),
             simulators: vec![SIMULATOR.to_owned()],
+            older: Older::default(),
         };
         let mut findings = Findings::default();
         if !folder.exists() {
@@ -96,16 +102,17 @@ impl Store {
     }
 
     /// From now on, results are those of another version of the simulator, or of `any`: then this one's come first.
-    /// Machines and workloads must be the present ones all the same.
+    /// Machines and workloads must be the present ones all the same, but for values that an older version did not know.
     ///
     /// # Errors
     /// The store holds nothing of that version; what it holds.
     pub fn look_up(&mut self, version: &str) -> Result<(), String> {
         let records = self.keys().map(|key| self.get(key));
-        let held: BTreeSet<String> = records
+        let jobs: Vec<Job> = records
             .filter_map(Result::transpose)
-            .map(|record| Ok(record?.job.simulator))
+            .map(|record| Ok(record?.job))
             .collect::<Result<_, String>>()?;
+        let held: BTreeSet<String> = jobs.iter().map(|job| job.simulator.clone()).collect();
         self.simulators = match version {
             "any" => {
                 let others = held.into_iter().filter(|version| version != SIMULATOR);
@@ -124,6 +131,9 @@ impl Store {
                 ));
             }
         };
+        self.older = Older::default();
+        let others = jobs.iter().filter(|job| job.simulator != SIMULATOR);
+        others.filter(|job| self.simulators.contains(&job.simulator)).for_each(|job| self.older.add(job));
         Ok(())
     }
 
@@ -136,9 +146,14 @@ impl Store {
     /// The key under which a job has finished, in one of the versions that are looked up.
     #[must_use]
     pub fn find(&self, job: &Job) -> Option<Key> {
-        let mut keys =
-            self.simulators.iter().map(|simulator| Job { simulator: simulator.clone(), ..job.clone() }.key());
-        keys.find(|key| self.has(key))
+        let versions = self.simulators.iter();
+        let jobs: Vec<Job> =
+            versions.map(|simulator| Job { simulator: simulator.clone(), ..job.clone() }).collect();
+        let same = jobs.iter().map(Job::key).find(|key| self.has(key));
+        same.or_else(|| {
+            let (_, key) = jobs.iter().filter_map(|job| self.older.find(job)).max()?;
+            Some(key.clone())
+        })
     }
 
     /// The keys of the finished jobs, in order.

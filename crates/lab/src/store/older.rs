@@ -1,0 +1,133 @@
+//! Results of versions that knew less of a machine.
+//!
+//! Machine files gain values as the simulator learns to model more, and the machines of older versions lack them. A result of
+//! such a version stands for a job when all else agrees: workload, size, PTX, inputs, every value that its machine has, and
+//! behind each door just the same values, since a system is also what it leaves out.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use strata_gpu::catalogue;
+
+use crate::job::{Job, Key};
+
+/// Finished jobs by what must be just the same.
+#[derive(Debug, Default)]
+pub struct Older(BTreeMap<String, Vec<Finished>>);
+
+#[derive(Debug)]
+struct Finished {
+    /// The machine's values outside the doors.
+    values: BTreeSet<String>,
+    key: Key,
+}
+
+impl Older {
+    /// Takes in a job that has finished.
+    pub fn add(&mut self, job: &Job) {
+        let (same, values) = parts(job);
+        self.0.entry(same).or_default().push(Finished { values, key: job.key() });
+    }
+
+    /// The finished job that stands for one of the version it names, with the number of values in which they agree. Of
+    /// several, the one that agrees in most.
+    pub fn find(&self, job: &Job) -> Option<(usize, &Key)> {
+        let (same, values) = parts(job);
+        let finished = self.0.get(&same)?.iter().filter(|finished| finished.values.is_subset(&values));
+        finished.map(|finished| (finished.values.len(), &finished.key)).max()
+    }
+}
+
+/// What must be just the same, and the other values of the machine.
+fn parts(job: &Job) -> (String, BTreeSet<String>) {
+    let (behind_doors, others): (Vec<String>, Vec<String>) =
+        job.machine_values().into_iter().partition(|value| is_behind_a_door(value));
+    let task = Job { machine: None, ..job.clone() }.key();
+    (format!("{task}\n{}", behind_doors.concat()), others.into_iter().collect())
+}
+
+fn is_behind_a_door(value: &str) -> bool {
+    catalogue::doors()
+        .iter()
+        .any(|door| value.strip_prefix(door.name).is_some_and(|rest| rest.starts_with(['.', ' ', '['])))
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_workloads::Size;
+    use toml::{Table, Value};
+
+    use super::*;
+    use crate::variant::Variant;
+
+    fn job(system: Option<&str>) -> Job {
+        let system = system.map(str::to_owned);
+        let variant = Variant { name: "m".into(), base: "gtx480".into(), system, sets: vec![] };
+        Job { simulator: "0.0.1-older".into(), ..Job::timing("saxpy", Size::Test, &variant).unwrap() }
+    }
+
+    fn section<'a>(job: &'a mut Job, path: &[&str]) -> &'a mut Table {
+        let machine = job.machine.as_mut().unwrap();
+        path.iter().fold(machine, |table, key| table[*key].as_table_mut().unwrap())
+    }
+
+    fn without(path: &[&str], key: &str) -> Job {
+        let mut job = job(None);
+        section(&mut job, path).remove(key).unwrap();
+        job
+    }
+
+    fn found(finished: &[&Job], wanted: &Job) -> Option<Key> {
+        let mut older = Older::default();
+        finished.iter().for_each(|job| older.add(job));
+        older.find(wanted).map(|(_, key)| key.clone())
+    }
+
+    #[test]
+    fn a_machine_that_lacks_values_stands_for_the_one_that_has_them() {
+        let wanted = job(None);
+        let lacks = without(&["lsu"], "texture");
+        assert_ne!(lacks.key(), wanted.key());
+        assert_eq!(found(&[&lacks], &wanted), Some(lacks.key()));
+        assert_eq!(found(&[&wanted], &lacks), None, "an older machine has values that this one lacks");
+    }
+
+    #[test]
+    fn of_several_the_one_that_agrees_in_most_values_is_taken() {
+        let wanted = job(None);
+        let less = without(&["lsu"], "texture");
+        let mut least = less.clone();
+        section(&mut least, &["sm", "timing"]).remove("matrix_f64").unwrap();
+        assert_eq!(found(&[&less, &least], &wanted), Some(less.key()));
+        assert_eq!(found(&[&least, &less], &wanted), Some(less.key()));
+    }
+
+    #[test]
+    fn a_value_that_differs_is_another_machine() {
+        let mut differs = without(&["lsu"], "texture");
+        section(&mut differs, &["lsu"])["instructions"]["value"] = Value::Integer(1000);
+        assert_eq!(found(&[&differs], &job(None)), None);
+    }
+
+    #[test]
+    fn behind_a_door_nothing_may_be_missing() {
+        assert_eq!(found(&[&without(&["l1d", "sram"], "ways")], &job(None)), None);
+        assert_eq!(found(&[&job(Some("fa-fuse"))], &job(Some("dy-fuse"))), None);
+        assert_eq!(found(&[&job(Some("dy-fuse"))], &job(Some("fa-fuse"))), None);
+    }
+
+    #[test]
+    fn another_task_or_version_is_another_job() {
+        let wanted = job(None);
+        let changes: [fn(&mut Job); 4] = [
+            |job| job.simulator.push('x'),
+            |job| job.ptx.push('x'),
+            |job| job.inputs.push('x'),
+            |job| job.size = Size::Small,
+        ];
+        for change in changes {
+            let mut other = without(&["lsu"], "texture");
+            change(&mut other);
+            assert_eq!(found(&[&other], &wanted), None);
+        }
+    }
+}
