@@ -3,11 +3,10 @@
 
 pub mod episodes;
 
-use crate::support::setting;
+use crate::support::random;
 use crate::support::variation;
 use episodes::{Between, Shape, check};
 use proptest::prelude::*;
-use proptest::test_runner::{RngSeed, TestRunner};
 
 /// As many as an ordinary test run has time for.
 const CASES: u32 = 60;
@@ -26,21 +25,9 @@ fn shape(between: Between) -> impl Strategy<Value = Shape> {
 }
 
 fn check_many(between: Between) {
-    let seed = setting("STRATA_RANDOM_SEED", 1);
-    let config = ProptestConfig {
-        cases: setting("STRATA_RANDOM_CASES", CASES),
-        rng_seed: RngSeed::Fixed(seed),
-        failure_persistence: None,
-        max_shrink_iters: 1000,
-        ..ProptestConfig::default()
-    };
-    let outcome = TestRunner::new(config)
-        .run(&(shape(between), variation::variation()), |(shape, variation)| {
-            check(shape, &variation, &mut |_, l1d| l1d).map_err(TestCaseError::fail)
-        });
-    if let Err(error) = outcome {
-        panic!("STRATA_RANDOM_SEED={seed}: {error}");
-    }
+    random::check(CASES, 1000, &(shape(between), variation::variation()), |(shape, variation)| {
+        check(shape, &variation, &mut |_, l1d| l1d)
+    });
 }
 
 #[test]

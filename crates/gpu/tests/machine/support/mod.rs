@@ -2,10 +2,8 @@
 
 #![allow(dead_code, reason = "each test file uses its part")]
 
+pub mod random;
 pub mod variation;
-
-use std::fmt::Display;
-use std::str::FromStr;
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
@@ -102,12 +100,4 @@ pub fn counter(device: &mut TimedDevice<'_>, group: &str, name: &str) -> u64 {
     let groups = device.statistics();
     let found = groups.iter().find(|candidate| candidate.name == group).and_then(|group| group.get(name));
     found.unwrap_or_else(|| panic!("no statistic {group}.{name}"))
-}
-
-/// A number from the environment.
-pub fn setting<T: FromStr<Err: Display>>(name: &str, otherwise: T) -> T {
-    match std::env::var(name) {
-        Ok(value) => value.parse().unwrap_or_else(|error| panic!("{name}={value}: {error}")),
-        Err(_) => otherwise,
-    }
 }
