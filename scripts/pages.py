@@ -48,8 +48,8 @@ def table(header, rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def write(page, parts):
-    """Replaces the generated parts of a page. Parts and markers must match."""
+def write(page, parts, check=False):
+    """Replaces the generated parts of a page, or fails where one would change. Parts and markers must match."""
     path = ROOT / page
     old = path.read_text()
     names = re.findall(r"<!-- generated: (.+?) -->", old)
@@ -61,6 +61,8 @@ def write(page, parts):
         start = new.index(begin) + len(begin)
         stop = new.index(end, start)
         new = f"{new[:start]}\n\n{part.strip()}\n\n{new[stop:]}"
+    if new != old and check:
+        sys.exit(f"{page}: not what {sys.argv[0]} writes")
     if new != old:
         path.write_text(new)
     print(f"{page}: {'written' if new != old else 'unchanged'}")
