@@ -44,6 +44,13 @@ pub fn doors() -> &'static [Door] {
     ]
 }
 
+/// Lists of a machine file, by the end of their path, that are sets of names: a name may be left out by a machine that has no
+/// use for it, and their order has no meaning.
+pub fn sets() -> &'static [&'static str] {
+    // A kind of unit is served by exactly one pool of collectors, or unused.
+    &[".serves"]
+}
+
 /// Every group of counters of a machine, as it reports them when idle.
 ///
 /// # Errors

@@ -2,7 +2,8 @@
 //!
 //! Machine files gain values as the simulator learns to model more, and the machines of older versions lack them. A result of
 //! such a version stands for a job when all else agrees: workload, size, PTX, inputs, every value that its machine has, and
-//! behind each door just the same values, since a system is also what it leaves out.
+//! behind each door just the same values, since a system is also what it leaves out. A list that is a set of names has gained
+//! a value when it has gained a name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -42,7 +43,20 @@ fn parts(job: &Job) -> (String, BTreeSet<String>) {
     let (behind_doors, others): (Vec<String>, Vec<String>) =
         job.machine_values().into_iter().partition(|value| is_behind_a_door(value));
     let task = Job { machine: None, ..job.clone() }.key();
-    (format!("{task}\n{}", behind_doors.concat()), others.into_iter().collect())
+    (format!("{task}\n{}", behind_doors.concat()), others.into_iter().filter_map(without_place).collect())
+}
+
+/// The value without its place in a list that is a set; nothing for the length of one.
+fn without_place(value: String) -> Option<String> {
+    let is_set = |path: &str| catalogue::sets().iter().any(|set| path.ends_with(set));
+    match value.split_once(' ') {
+        Some((path, rest)) if is_set(path) && rest.starts_with("has ") => None,
+        Some((path, rest)) => match path.rsplit_once('[') {
+            Some((list, _)) if is_set(list) => Some(format!("{list}[] {rest}")),
+            _ => Some(value),
+        },
+        None => Some(value),
+    }
 }
 
 fn is_behind_a_door(value: &str) -> bool {
@@ -113,6 +127,21 @@ mod tests {
         assert_eq!(found(&[&without(&["l1d", "sram"], "ways")], &job(None)), None);
         assert_eq!(found(&[&job(Some("fa-fuse"))], &job(Some("dy-fuse"))), None);
         assert_eq!(found(&[&job(Some("dy-fuse"))], &job(Some("fa-fuse"))), None);
+    }
+
+    #[test]
+    fn a_set_of_names_may_have_gained_some() {
+        let wanted = job(None);
+        for (change, expected) in [
+            ((|names| drop(names.remove(0))) as fn(&mut Vec<Value>), true),
+            (|names| names.reverse(), true),
+            (|names| names.push("dp".into()), false),
+        ] {
+            let mut other = wanted.clone();
+            let pools = section(&mut other, &["sm"])["collectors"].as_array_mut().unwrap();
+            change(pools[1]["serves"].as_array_mut().unwrap());
+            assert_eq!(found(&[&other], &wanted).is_some(), expected);
+        }
     }
 
     #[test]
