@@ -36,8 +36,6 @@ def rows(binary, archive):
 
 def number(value):
     """Four digits that count, at most two of them behind the point."""
-    if value is None:
-        return ""
     digits = 0 if abs(value) >= 1000 else 1 if abs(value) >= 100 else 2
     return f"{value:.{digits}f}"
 
