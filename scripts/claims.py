@@ -67,7 +67,7 @@ def all_rows(rows):
         claim = row["claim"]
         size = row["size"] if row["measured"] is not None else ""
         measured = number(row["measured"]) + unit(claim) if row["measured"] is not None else ""
-        sign = "+" if claim["published"].startswith("+") and (row["measured"] or 0) > 0 else ""
+        sign = "+" if claim["published"][0] in "+-" and (row["measured"] or 0) > 0 else ""
         bound = f" ({claim['note']})" if claim["note"] in ("at least", "up to") else ""
         published = claim["published"] + unit(claim) + bound
         lines.append([f"`{row['id']}`", claim["where"], what(claim), published, sign + measured, size, row["verdict"]])
