@@ -195,7 +195,9 @@ fn a_paper_s_page_stands_alone_and_says_what_is_not_measured() {
     let said = stdout(&["repro", &paper, "--store", &store, "--out", &page]);
     assert!(said.starts_with("4 of 4 jobs are in "), "{said}");
     let text = std::fs::read_to_string(&page).unwrap();
-    assert!(text.contains("<svg") && !text.contains("<script") && !text.contains("href="));
+    assert!(text.contains("<svg") && !text.contains("<script") && !text.contains("src="));
+    assert!(text.matches("href=").count() == 2 && text.contains("<a href=\"#figure-1\">1</a>"));
+    assert!(text.contains("<h2 id=\"figure-1\">"));
     assert!(text.contains("arithmetic mean of 2 of 3"));
     assert!(text.contains("no workload `unwritten`") && text.contains("unbuilt: no such system"));
     assert!(text.contains("<p class=\"not-measured\">Not measured.</p>"));

@@ -6,7 +6,7 @@ use crate::grid::{Grid, Mean};
 use crate::job::{Job, Kind};
 use crate::metric::Metric;
 use crate::question::Answers;
-use crate::report::{html, svg, text};
+use crate::report::{chart, html, text};
 use crate::store::Store;
 use crate::variant::Variant;
 
@@ -152,7 +152,7 @@ impl Comparison {
         for grid in grids {
             body += &format!("<h2>{}</h2>\n", html::escape(&grid.title));
             for grid in [Some(grid.clone()), self.relative(grid)].into_iter().flatten() {
-                if let Ok(drawing) = svg::grouped_bars(&grid, &grid.columns) {
+                if let Ok(drawing) = chart::grouped_bars(&grid, &grid.columns) {
                     body += &format!("<div class=\"figure\">{drawing}</div>\n");
                 }
                 body += &html::grid(&grid);

@@ -57,6 +57,32 @@ impl Claim {
     }
 }
 
+impl Claim {
+    /// Who is compared with whom, in which metric, over what.
+    #[must_use]
+    pub fn comparison(&self) -> String {
+        let over = if self.baseline == "-" { String::new() } else { format!(" over {}", self.baseline) };
+        format!("{}{over}: {}, {}", self.subject, self.metric, self.scope)
+    }
+
+    /// What stands before a measured number where the published one is a change.
+    #[must_use]
+    pub fn sign(&self, measured: f64) -> &'static str {
+        if self.published.starts_with(['+', '-']) && measured > 0.0 { "+" } else { "" }
+    }
+
+    /// A number, published or measured, as it is written.
+    #[must_use]
+    pub fn with_unit(&self, sign: &str, number: &str) -> String {
+        match self.unit.as_str() {
+            "percent" => format!("{sign}{number} %"),
+            "ratio" => format!("{sign}{number} x"),
+            "share" => format!("{sign}{number}"),
+            unit => format!("{sign}{number} {unit}"),
+        }
+    }
+}
+
 /// Every published number, in the file's order.
 ///
 /// # Panics

@@ -9,8 +9,12 @@ const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:1500px;ma
 h2{margin-top:2.5em;border-top:1px solid #e5e7eb;padding-top:1em}\
 table{border-collapse:collapse;margin:1em 0;font-variant-numeric:tabular-nums}\
 th,td{padding:.15em .7em;border-bottom:1px solid #e5e7eb;text-align:right}\
-th:first-child,td:first-child,td.words{text-align:left}\
+th:first-child,td:first-child,.words{text-align:left}\
 tr.mean td{font-weight:600}td.missing{color:#9ca3af}\
+.claims{width:100%}.claims td:first-child{font-family:ui-monospace,monospace;font-size:.9em}\
+.claims tr:has(+.why) td{border-bottom:0}.why td{padding-bottom:.6em}\
+.claims td:nth-child(n+3):not(.note){white-space:nowrap}\
+summary{cursor:pointer;color:#4b5563}.contents a{margin-left:.5em}a{color:#2563eb}\
 .figure svg{max-width:100%;height:auto}\
 .reproduced{color:#15803d;font-weight:600}.direction{color:#b45309;font-weight:600}\
 .contradicted{color:#b91c1c;font-weight:600}.not-measured{color:#6b7280}\
@@ -29,6 +33,12 @@ pub fn page(title: &str, body: &str) -> String {
 /// A grid as a table, with why numbers are missing.
 #[must_use]
 pub fn grid(grid: &Grid) -> String {
+    table(grid) + &missing(grid)
+}
+
+/// A grid as a table.
+#[must_use]
+pub fn table(grid: &Grid) -> String {
     let mut text = String::from("<table><tr><th></th>");
     for column in &grid.columns {
         write!(text, "<th>{}</th>", escape(column)).expect("a string grows");
@@ -48,12 +58,16 @@ pub fn grid(grid: &Grid) -> String {
         }
         text += "</tr>\n";
     }
-    text += "</table>\n";
-    for (reason, cells) in grid.reasons() {
-        writeln!(text, "<p class=\"note\">Not measured ({cells}): {}</p>", escape(&reason))
-            .expect("a string grows");
-    }
-    text
+    text + "</table>\n"
+}
+
+/// Why numbers of a grid are missing.
+#[must_use]
+pub fn missing(grid: &Grid) -> String {
+    let note = |(reason, cells): (String, usize)| {
+        format!("<p class=\"note\">Not measured ({cells}): {}</p>\n", escape(&reason))
+    };
+    grid.reasons().into_iter().map(note).collect()
 }
 
 /// Text as it stands in a page.

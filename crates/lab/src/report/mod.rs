@@ -1,7 +1,7 @@
 //! Grids for readers: text, HTML, drawings.
 
+pub mod chart;
 pub mod html;
-pub mod svg;
 pub mod text;
 
 /// A number with four digits that count.

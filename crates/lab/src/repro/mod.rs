@@ -1,0 +1,99 @@
+//! A paper's evaluation again: its jobs, and the page that shows what they came to.
+
+mod page;
+
+use strata_workloads::Size;
+
+use crate::claims::Measurement;
+use crate::job::Job;
+use crate::paper::{Figure, FigureJob, FigureText, List, ListText, Paper, Table, TableText};
+use crate::question::Answers;
+use crate::store::Store;
+
+/// What of a paper is asked for: everything, or one figure or table.
+#[derive(Clone, Debug)]
+pub struct Selection<'a> {
+    paper: &'a Paper,
+    number: Option<String>,
+}
+
+impl<'a> Selection<'a> {
+    /// The paper's figures and tables of a number: `13`, `7b`, `III`; `18` is 18a and 18b.
+    ///
+    /// # Errors
+    /// There is none of that number.
+    pub fn new(paper: &'a Paper, number: Option<&str>) -> Result<Self, String> {
+        let selection = Selection { paper, number: number.map(str::to_owned) };
+        let ids: Vec<&str> = paper
+            .figures
+            .iter()
+            .map(|figure| figure.id.as_str())
+            .chain(paper.tables.iter().map(|table| table.id.as_str()))
+            .chain(paper.lists.iter().map(|list| list.id.as_str()))
+            .collect();
+        if let Some(number) = number
+            && !ids.iter().any(|id| selection.has(id))
+        {
+            return Err(format!(
+                "{} has no figure or table `{number}`, expected one of {}",
+                paper.name,
+                ids.join(", ")
+            ));
+        }
+        Ok(selection)
+    }
+
+    fn has(&self, id: &str) -> bool {
+        let Some(number) = &self.number else { return true };
+        let without_letter = id.trim_end_matches(|c: char| c.is_ascii_lowercase());
+        id == number || without_letter == number
+    }
+
+    fn figures(&self) -> impl Iterator<Item = &'a FigureText> {
+        self.paper.figures.iter().filter(|figure| self.has(&figure.id))
+    }
+
+    fn tables(&self) -> impl Iterator<Item = &'a TableText> {
+        self.paper.tables.iter().filter(|table| self.has(&table.id))
+    }
+
+    fn lists(&self) -> impl Iterator<Item = &'a ListText> {
+        self.paper.lists.iter().filter(|list| self.has(&list.id))
+    }
+
+    /// Ids of the claims that the selected figures show; of all where everything is selected.
+    fn claims(&self) -> Vec<&'a str> {
+        if self.number.is_none() {
+            return self.paper.measured.keys().map(String::as_str).collect();
+        }
+        let of_figures = self.figures().flat_map(|figure| &figure.claims);
+        of_figures.chain(self.lists().flat_map(|list| &list.claims)).map(String::as_str).collect()
+    }
+
+    /// The jobs that can be run: those of unknown workloads and systems cannot.
+    ///
+    /// # Errors
+    /// A paper whose data is wrong.
+    pub fn jobs(&self, store: &Store, size: Size) -> Result<Vec<Job>, String> {
+        let paper = self.paper;
+        let mut wanted: Vec<FigureJob<'_>> = Vec::new();
+        for figure in self.figures() {
+            wanted.extend(Figure::new(paper, figure)?.jobs());
+        }
+        for table in self.tables() {
+            wanted.extend(Table::new(paper, table)?.jobs());
+        }
+        for list in self.lists() {
+            wanted.extend(List::new(paper, list)?.jobs());
+        }
+        for id in self.claims() {
+            wanted.extend(Measurement::new(paper, &paper.measured[id])?.jobs());
+        }
+        let mut answers = Answers::new(store, size);
+        let job = |wanted: &FigureJob<'_>| answers.job(wanted.kind, wanted.workload, &wanted.variant).ok();
+        let mut jobs: Vec<Job> = wanted.iter().filter_map(job).collect();
+        jobs.sort_by_cached_key(Job::key);
+        jobs.dedup_by_key(|job| job.key());
+        Ok(jobs)
+    }
+}

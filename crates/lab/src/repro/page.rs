@@ -1,0 +1,176 @@
+//! The page: each figure as the paper draws it, the published numbers beside the measured ones, and what that says.
+
+use std::fmt::Write;
+
+use strata_workloads::Size;
+
+use super::Selection;
+use crate::claims::{self, Row, Verdict};
+use crate::grid::Grid;
+use crate::paper::{Drawing, Figure, FigureText, List, Paper, Table};
+use crate::question::Answers;
+use crate::report::{chart, html, number};
+use crate::store::Store;
+
+impl Selection<'_> {
+    /// The page.
+    ///
+    /// # Errors
+    /// A paper or claims whose data is wrong.
+    pub fn page(&self, store: &Store, size: Size) -> Result<String, String> {
+        let paper = self.paper;
+        let mut answers = Answers::new(store, size);
+        let rows = claims::rows(&[paper.name.as_str()], store, size)?;
+        let mut sections = Vec::new();
+        for text in self.figures() {
+            let body = figure(paper, text, &mut answers)? + &claims_table(&rows, &text.claims);
+            sections.push(Section { kind: "Figure", id: &text.id, title: &text.title, body });
+        }
+        for text in self.tables() {
+            let body = html::grid(&Table::new(paper, text)?.grid(&mut answers));
+            sections.push(Section { kind: "Table", id: &text.id, title: &text.title, body });
+        }
+        for text in self.lists() {
+            let body = html::grid(&List::new(paper, text)?.grid(&mut answers));
+            let body = body + &claims_table(&rows, &text.claims);
+            sections.push(Section { kind: "Table", id: &text.id, title: &text.title, body });
+        }
+        let mut body = head(size, paper) + &verdicts(&rows) + &contents(&sections);
+        for section in &sections {
+            body += &section.html();
+        }
+        if self.number.is_none() {
+            body += "<h2>In the text</h2>\n";
+            body += &claims_table(&rows, &self.claims_in_the_text(&rows));
+        }
+        Ok(html::page(&paper.title, &body))
+    }
+
+    /// Ids of the claims that no figure and no table shows.
+    fn claims_in_the_text(&self, rows: &[Row]) -> Vec<String> {
+        let of_figures = self.paper.figures.iter().flat_map(|figure| &figure.claims);
+        let shown: Vec<&String> =
+            of_figures.chain(self.paper.lists.iter().flat_map(|list| &list.claims)).collect();
+        rows.iter().map(|row| row.claim.id.clone()).filter(|id| !shown.contains(&id)).collect()
+    }
+}
+
+/// A figure or a table with all that belongs to it.
+struct Section<'a> {
+    kind: &'static str,
+    id: &'a str,
+    title: &'a str,
+    body: String,
+}
+
+impl Section<'_> {
+    fn anchor(&self) -> String {
+        html::escape(&format!("{}-{}", self.kind.to_lowercase(), self.id))
+    }
+
+    fn html(&self) -> String {
+        let (anchor, kind, body) = (self.anchor(), self.kind, &self.body);
+        let (id, title) = (html::escape(self.id), html::escape(self.title));
+        format!("<h2 id=\"{anchor}\">{kind} {id}: {title}</h2>\n{body}")
+    }
+}
+
+fn head(size: Size, paper: &Paper) -> String {
+    format!(
+        "<p>Workloads at size <b>{size}</b>; simulator {}. Means are {}s, taken over the workloads that have a number \
+         in every column that has any, and say over how many where some lack one.</p>\n",
+        crate::SIMULATOR,
+        paper.mean.title()
+    )
+}
+
+/// How many claims came to what.
+fn verdicts(rows: &[Row]) -> String {
+    use Verdict::{Contradicted, Direction, NotMeasured, Reproduced};
+    let counts = [Reproduced, Direction, Contradicted, NotMeasured].map(|verdict| {
+        let count = rows.iter().filter(|row| row.verdict == verdict).count();
+        format!("<span class=\"{}\">{verdict}</span>: {count}", class(verdict))
+    });
+    format!("<p>Of {} published numbers, {}.</p>\n", rows.len(), counts.join(", "))
+}
+
+fn contents(sections: &[Section<'_>]) -> String {
+    let of_kind = |kind: &str| {
+        let entries = sections.iter().filter(|section| section.kind == kind);
+        let links = entries
+            .map(|section| format!("<a href=\"#{}\">{}</a>", section.anchor(), html::escape(section.id)));
+        links.collect::<Vec<_>>().join(" ")
+    };
+    let kinds = [("Figures", of_kind("Figure")), ("Tables", of_kind("Table"))];
+    let lines = kinds.iter().filter(|(_, links)| !links.is_empty());
+    lines.map(|(name, links)| format!("<p class=\"contents\">{name} {links}</p>\n")).collect()
+}
+
+fn figure(paper: &Paper, text: &FigureText, answers: &mut Answers<'_>) -> Result<String, String> {
+    let figure = Figure::new(paper, text)?;
+    let grid = figure.grid(answers);
+    let series = figure.series();
+    let drawing = match text.drawing {
+        Drawing::GroupedBars => chart::grouped_bars(&grid, &series),
+        Drawing::StackedBars => chart::stacked_bars(&grid, &series),
+    };
+    let mut notes = Vec::new();
+    if text.drawing == Drawing::StackedBars && text.systems.len() > 1 {
+        notes.push(format!("Stacks of a workload from the left: {}.", text.systems.join(", ")));
+    }
+    if !text.note.is_empty() {
+        notes.push(text.note.clone());
+    }
+    let notes: String =
+        notes.iter().map(|note| format!("<p class=\"note\">{}</p>\n", html::escape(note))).collect();
+    Ok(match drawing {
+        Ok(drawing) if grid.has_numbers() => {
+            format!("<div class=\"figure\">{drawing}</div>\n{notes}{}", numbers(&grid))
+        }
+        _ => format!("<p class=\"not-measured\">Not measured.</p>\n{notes}{}", html::missing(&grid)),
+    })
+}
+
+/// What a drawing shows, for those who want it digit by digit.
+fn numbers(grid: &Grid) -> String {
+    format!("<details><summary>Numbers</summary>\n{}</details>\n{}", html::table(grid), html::missing(grid))
+}
+
+fn claims_table(rows: &[Row], ids: &[String]) -> String {
+    if ids.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from(
+        "<table class=\"claims\"><tr><th>claim</th><th class=\"words\">what</th><th>published</th><th>measured</th>\
+         <th class=\"words\">verdict</th></tr>\n",
+    );
+    for row in rows.iter().filter(|row| ids.contains(&row.claim.id)) {
+        let claim = &row.claim;
+        let measured =
+            row.measured.map_or("-".into(), |value| claim.with_unit(claim.sign(value), &number(value)));
+        writeln!(
+            text,
+            "<tr><td>{}</td><td class=\"words\">{}</td><td>{}</td><td>{}</td><td class=\"words {}\">{}</td></tr>",
+            html::escape(&claim.id),
+            html::escape(&claim.comparison()),
+            html::escape(&claim.with_unit("", &claim.published)),
+            html::escape(&measured),
+            class(row.verdict),
+            row.verdict,
+        )
+        .expect("a string grows");
+        if let Some(explanation) = &row.explanation {
+            let explanation = html::escape(explanation);
+            writeln!(
+                text,
+                "<tr class=\"why\"><td></td><td class=\"words note\" colspan=\"4\">{explanation}</td></tr>"
+            )
+            .expect("a string grows");
+        }
+    }
+    text + "</table>\n"
+}
+
+fn class(verdict: Verdict) -> String {
+    verdict.name().replace(' ', "-")
+}
