@@ -7,7 +7,6 @@ pub mod system;
 
 use std::path::{Path, PathBuf};
 
-use serde::Deserialize;
 use strata_engine::config::{self, ConfigError};
 use strata_ptx::program::Kernel;
 use strata_sm::occupancy::{Demand, occupancy};
@@ -104,12 +103,10 @@ impl Machine {
         // Read as it stands first: only this knows lines and columns.
         let mut file: MachineFile = config::parse(path, text)?;
         let mut table: Table = text.parse().expect("the text was read before");
+        // By way of text: a second way to read a machine would be as large as the first. Its places are nobody's.
         let read = |table: &Table, from: PathBuf| {
-            MachineFile::deserialize(table.clone()).map_err(|error| ConfigError {
-                file: from,
-                place: None,
-                message: config::readable(error.message()),
-            })
+            let read = config::parse::<MachineFile>(&from, &table.to_string());
+            read.map_err(|error| ConfigError { place: None, ..error })
         };
         let checked = |file: &MachineFile, blamed: PathBuf| {
             file.check().map_err(|message| ConfigError { file: blamed, place: None, message })
