@@ -79,7 +79,21 @@ pub fn readable(message: &str) -> String {
             return format!("{before}{words}");
         }
     }
-    message.to_owned()
+    unknown_field(message).unwrap_or_else(|| message.to_owned())
+}
+
+/// What the TOML reader says of a key that a variant lacks, as serde says it of one that a structure lacks.
+fn unknown_field(message: &str) -> Option<String> {
+    let keys = message.strip_prefix("unexpected keys in table: ")?;
+    let (found, known) = keys.split_once(", available keys: ")?;
+    let found = found.split(", ").next()?;
+    let known: Vec<String> = known.split(", ").map(|key| format!("`{key}`")).collect();
+    let expected = match known.as_slice() {
+        [one] => one.clone(),
+        [one, other] => format!("{one} or {other}"),
+        _ => format!("one of {}", known.join(", ")),
+    };
+    Some(format!("unknown field `{found}`, expected {expected}"))
 }
 
 /// Line and column, from 1, of a byte offset; the column counts characters.
@@ -109,6 +123,26 @@ mod tests {
         let toy: Toy = parse(Path::new("toy.toml"), "ways = { value = 4, source = \"Table I\" }").unwrap();
         assert_eq!(*toy.ways, 4);
         assert_eq!(toy.ways.source, "Table I");
+    }
+
+    #[derive(Debug, Deserialize)]
+    #[serde(rename_all = "kebab-case", deny_unknown_fields)]
+    #[expect(dead_code, reason = "only its errors are looked at")]
+    enum Choice {
+        Few { one: u32 },
+        More { one: u32, two: u32 },
+        Many { one: u32, two: u32, three: u32 },
+    }
+
+    #[test]
+    fn unknown_keys_of_a_variant_are_refused_in_the_same_words() {
+        for (variant, expected) in
+            [("few", "`one`"), ("more", "`one` or `two`"), ("many", "one of `one`, `two`, `three`")]
+        {
+            let text = format!("choice = {{ {variant} = {{ four = 4, six = 6 }} }}");
+            let error = parse::<std::collections::BTreeMap<String, Choice>>(Path::new("t.toml"), &text);
+            assert_eq!(error.unwrap_err().message, format!("unknown field `four`, expected {expected}"));
+        }
     }
 
     #[test]
