@@ -72,7 +72,7 @@ const TYPES: &[(&str, &str)] = &[
 ];
 
 /// A message of the TOML reader in the words of its readers.
-pub fn readable(message: &str) -> String {
+fn readable(message: &str) -> String {
     let message = message.trim();
     for (ty, words) in TYPES {
         if let Some(before) = message.strip_suffix(ty) {

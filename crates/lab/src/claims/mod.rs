@@ -16,6 +16,7 @@ pub use verdict::{Bound, Kind, Verdict, judge};
 
 use crate::paper::Paper;
 use crate::question::Answers;
+use crate::report::number;
 use crate::store::Store;
 
 /// A published number: a row of `data/claims.csv`.
@@ -55,9 +56,7 @@ impl Claim {
             format!("claim `{}`: published: found `{}`, expected a number", self.id, self.published)
         })
     }
-}
 
-impl Claim {
     /// Who is compared with whom, in which metric, over what.
     #[must_use]
     pub fn comparison(&self) -> String {
@@ -65,20 +64,30 @@ impl Claim {
         format!("{}{over}: {}, {}", self.subject, self.metric, self.scope)
     }
 
-    /// What stands before a measured number where the published one is a change.
+    /// The published number with its unit, and whether it is a bound.
     #[must_use]
-    pub fn sign(&self, measured: f64) -> &'static str {
-        if self.published.starts_with(['+', '-']) && measured > 0.0 { "+" } else { "" }
+    pub fn published_text(&self) -> String {
+        let number = self.with_unit(&self.published);
+        match self.note.as_str() {
+            bound @ ("at least" | "up to") => format!("{number} ({bound})"),
+            _ => number,
+        }
     }
 
-    /// A number, published or measured, as it is written.
+    /// A measured number as the published one is written: a change has a sign.
     #[must_use]
-    pub fn with_unit(&self, sign: &str, number: &str) -> String {
+    pub fn measured_text(&self, measured: f64) -> String {
+        let is_change = self.published.starts_with(['+', '-']);
+        let sign = if is_change && measured > 0.0 { "+" } else { "" };
+        self.with_unit(&format!("{sign}{}", number(measured)))
+    }
+
+    fn with_unit(&self, number: &str) -> String {
         match self.unit.as_str() {
-            "percent" => format!("{sign}{number} %"),
-            "ratio" => format!("{sign}{number} x"),
-            "share" => format!("{sign}{number}"),
-            unit => format!("{sign}{number} {unit}"),
+            "percent" => format!("{number} %"),
+            "ratio" => format!("{number} x"),
+            "share" => number.to_owned(),
+            unit => format!("{number} {unit}"),
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::claims::{self, Row, Verdict};
 use crate::grid::Grid;
 use crate::paper::{Drawing, Figure, FigureText, List, Paper, Table};
 use crate::question::Answers;
-use crate::report::{chart, html, number};
+use crate::report::{chart, html};
 use crate::store::Store;
 
 impl Selection<'_> {
@@ -146,14 +146,13 @@ fn claims_table(rows: &[Row], ids: &[String]) -> String {
     );
     for row in rows.iter().filter(|row| ids.contains(&row.claim.id)) {
         let claim = &row.claim;
-        let measured =
-            row.measured.map_or("-".into(), |value| claim.with_unit(claim.sign(value), &number(value)));
+        let measured = row.measured.map_or("-".into(), |value| claim.measured_text(value));
         writeln!(
             text,
             "<tr><td>{}</td><td class=\"words\">{}</td><td>{}</td><td>{}</td><td class=\"words {}\">{}</td></tr>",
             html::escape(&claim.id),
             html::escape(&claim.comparison()),
-            html::escape(&claim.with_unit("", &claim.published)),
+            html::escape(&claim.published_text()),
             html::escape(&measured),
             class(row.verdict),
             row.verdict,

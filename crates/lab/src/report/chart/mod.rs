@@ -12,10 +12,7 @@ use crate::question::Cell;
 /// When there is no number to draw, or the drawing fails.
 pub fn grouped_bars(grid: &Grid, series: &[String]) -> Result<String, String> {
     let bars = |cells: &[Cell]| {
-        let bar = |(series, cell): (usize, &Cell)| Bar {
-            parts: cell.iter().map(|value| (series, *value)).collect(),
-            missing: cell.is_err(),
-        };
+        let bar = |(series, cell): (usize, &Cell)| Bar(cell.iter().map(|value| (series, *value)).collect());
         cells.iter().enumerate().map(bar).collect()
     };
     draw(grid, series, bars)
@@ -29,9 +26,8 @@ pub fn grouped_bars(grid: &Grid, series: &[String]) -> Result<String, String> {
 pub fn stacked_bars(grid: &Grid, series: &[String]) -> Result<String, String> {
     let stacks = |cells: &[Cell]| {
         let stack = |cells: &[Cell]| {
-            let values =
-                cells.iter().enumerate().filter_map(|(part, cell)| Some((part, *cell.as_ref().ok()?)));
-            Bar { parts: values.collect(), missing: cells.iter().any(Result::is_err) }
+            let values = cells.iter().enumerate().map(|(part, cell)| Some((part, *cell.as_ref().ok()?)));
+            Bar(values.collect::<Option<_>>().unwrap_or_default())
         };
         cells.chunks(series.len().max(1)).map(stack).collect()
     };
@@ -41,7 +37,7 @@ pub fn stacked_bars(grid: &Grid, series: &[String]) -> Result<String, String> {
 fn draw(grid: &Grid, series: &[String], bars: impl Fn(&[Cell]) -> Vec<Bar>) -> Result<String, String> {
     let groups: Vec<Group<'_>> =
         grid.lines().map(|(name, cells)| Group { name, bars: bars(cells) }).collect();
-    let heights = || groups.iter().flat_map(|group| &group.bars).filter(|bar| !bar.missing).map(Bar::height);
+    let heights = || groups.iter().flat_map(|group| &group.bars).filter_map(Bar::height);
     let top = heights().fold(f64::NEG_INFINITY, f64::max);
     let bottom = heights().fold(0.0, f64::min);
     if !top.is_finite() {
@@ -72,22 +68,20 @@ struct Group<'a> {
     bars: Vec<Bar>,
 }
 
-/// Parts of different series, from below.
-struct Bar {
-    parts: Vec<(usize, f64)>,
-    missing: bool,
-}
+/// Parts of different series, from below; none where a number is missing.
+struct Bar(Vec<(usize, f64)>);
 
 impl Bar {
-    fn height(&self) -> f64 {
-        self.parts.iter().map(|(_, value)| value).sum()
+    /// Nothing where a number is missing.
+    fn height(&self) -> Option<f64> {
+        (!self.0.is_empty()).then(|| self.0.iter().map(|(_, value)| value).sum())
     }
 
     /// From where to where the part of a series reaches.
     fn part(&self, series: usize) -> Option<(f64, f64)> {
-        let place = self.parts.iter().position(|(of, _)| *of == series)?;
-        let below: f64 = self.parts[..place].iter().map(|(_, value)| value).sum();
-        Some((below, below + self.parts[place].1))
+        let place = self.0.iter().position(|(of, _)| *of == series)?;
+        let below: f64 = self.0[..place].iter().map(|(_, value)| value).sum();
+        Some((below, below + self.0[place].1))
     }
 }
 
@@ -199,8 +193,16 @@ mod tests {
 
     #[test]
     fn a_stack_stands_on_its_lower_parts() {
-        let bar = Bar { parts: vec![(0, 1.5), (2, 2.0)], missing: false };
+        let bar = Bar(vec![(0, 1.5), (2, 2.0)]);
         assert_eq!((bar.part(0), bar.part(1), bar.part(2)), (Some((0.0, 1.5)), None, Some((1.5, 3.5))));
-        assert_eq!(bar.height(), 3.5);
+        assert_eq!((bar.height(), Bar(vec![]).height()), (Some(3.5), None));
+    }
+
+    #[test]
+    fn a_stack_that_lacks_a_part_is_left_out() {
+        let cells = vec![vec![Ok(1.0), Ok(2.0)], vec![Ok(1.0), Err("not run yet".into())]];
+        let drawing = stacked_bars(&grid(cells), &["a".into(), "b".into()]).unwrap();
+        // Two parts of the whole row's stack and of the mean's, two of the legend.
+        assert_eq!(drawing.matches("<rect").count(), 2 + 2 + 2);
     }
 }

@@ -120,10 +120,10 @@ impl Chart<'_> {
     fn numbers_of_cut_bars(&self, plot: &mut Plot<'_>) -> Painted {
         let Some(cut) = self.cut else { return Ok(()) };
         let style = upwards(style(SMALL), WHITE);
-        let cut_off = self.places().filter(|(_, _, bar)| !bar.missing && bar.height() > cut);
-        let numbers = cut_off.map(|(left, width, bar)| {
+        let numbers = self.places().filter_map(|(left, width, bar)| {
+            let height = bar.height().filter(|height| *height > cut)?;
             let middle = left + width * SOLID / 2.0;
-            Text::new(number(bar.height()), (middle, cut * 0.99), style.clone())
+            Some(Text::new(number(height), (middle, cut * 0.99), style.clone()))
         });
         plot.draw_series(numbers)?;
         Ok(())
