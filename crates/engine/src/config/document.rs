@@ -19,6 +19,8 @@ pub struct Document<'a> {
 pub struct Section<'a> {
     file: &'a Path,
     text: &'a str,
+    /// Where its name stands, or itself where it has none.
+    at: usize,
     value: Spanned<DeValue<'a>>,
 }
 
@@ -51,7 +53,7 @@ impl<'a> Document<'a> {
             };
         }
         let value = table.remove(last).ok_or_else(missing)?;
-        Ok(Section { file: self.file, text: self.text, value })
+        Ok(Section { file: self.file, text: self.text, at: value.span().start, value })
     }
 
     /// Reads what has not been taken out.
@@ -70,20 +72,22 @@ impl<'a> Section<'a> {
     /// # Errors
     /// When it is anything else; `expected` says what it should be.
     pub fn only_entry(self, expected: &str) -> Result<(String, Section<'a>), ConfigError> {
-        let span = self.value.span();
+        let Section { file, text, at, value } = self;
         let refuse = |found: String| ConfigError {
-            file: self.file.to_owned(),
-            place: Some(line_and_column(self.text, span.start)),
+            file: file.to_owned(),
+            place: Some(line_and_column(text, at)),
             message: format!("found {found}, expected {expected}"),
         };
-        let DeValue::Table(table) = self.value.into_inner() else {
+        let DeValue::Table(table) = value.into_inner() else {
             return Err(refuse("a value".into()));
         };
+        let count = table.len();
         let mut entries = table.into_iter();
         let (Some((name, value)), None) = (entries.next(), entries.next()) else {
-            return Err(refuse("no table, or several".into()));
+            return Err(refuse(format!("{count} keys")));
         };
-        Ok((name.into_inner().into_owned(), Section { value, file: self.file, text: self.text }))
+        let at = name.span().start;
+        Ok((name.into_inner().into_owned(), Section { file, text, at, value }))
     }
 
     /// Reads the section.
@@ -97,7 +101,7 @@ impl<'a> Section<'a> {
 
     /// An error at the section's place.
     pub fn error(&self, message: String) -> ConfigError {
-        let place = Some(line_and_column(self.text, self.value.span().start));
+        let place = Some(line_and_column(self.text, self.at));
         ConfigError { file: self.file.to_owned(), place, message }
     }
 }
@@ -134,7 +138,7 @@ mod tests {
     #[test]
     fn a_choice_is_one_table() {
         for (text, found) in
-            [("l1d = 3", "a value"), ("[l1d]", "no table"), ("l1d = { a = 1, b = 2 }", "no table")]
+            [("l1d = 3", "a value"), ("[l1d]", "0 keys"), ("l1d = { a = 1, b = 2 }", "2 keys")]
         {
             let mut document = Document::parse(Path::new("m.toml"), text).unwrap();
             let error = document.take("l1d").unwrap().only_entry("a design").err().unwrap();

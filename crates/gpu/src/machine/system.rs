@@ -97,6 +97,8 @@ impl System {
     fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         collect_paths(&self.overlay, "", &mut paths);
+        // A door says more than the energy of what stands behind it.
+        paths.sort_by_key(|path| doors().iter().all(|door| door.name != path));
         paths
     }
 

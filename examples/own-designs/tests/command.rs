@@ -1,0 +1,85 @@
+//! The designs show up wherever the command speaks of designs, and programs come out right on them.
+
+use std::path::PathBuf;
+use std::process::Command;
+
+/// Systems, the door that each replaces, the design's name, and a counter of its own.
+const OWN: [(&str, &str, &str, &str); 4] = [
+    ("blocking", "l1d", "blocking", "blocking_l1d.hits"),
+    ("direct-mapped", "llc", "direct-mapped", "direct_mapped_llc.fetches"),
+    ("ideal", "network", "ideal", "ideal_network.flits"),
+    ("ported", "sm.register_file", "ported", "ported_registers.reads"),
+];
+
+fn system(name: &str) -> String {
+    let file = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("systems/{name}.toml"));
+    file.to_str().expect("the path is text").to_owned()
+}
+
+/// Standard output of a command that ends well.
+fn strata(arguments: &[&str]) -> String {
+    let output = Command::new(env!("CARGO_BIN_EXE_own-designs")).args(arguments).output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{arguments:?}: {out}{err}");
+    out.into_owned()
+}
+
+#[test]
+fn they_are_listed_behind_their_doors() {
+    let doors: serde_json::Value = serde_json::from_str(&strata(&["list", "doors", "--json"])).unwrap();
+    for (_, door, design, _) in OWN {
+        let row = doors.as_array().unwrap().iter().find(|row| row["name"] == door).unwrap();
+        let choices = row["choices"].as_array().unwrap();
+        assert!(choices.iter().any(|choice| choice == design), "{row}");
+        assert!(choices.len() >= 2, "those that come with the program are still there: {row}");
+    }
+}
+
+#[test]
+fn they_are_explained_with_their_counters_and_energies() {
+    for (name, _, _, counter) in OWN {
+        let text = strata(&["explain", counter, "--system", &system(name)]);
+        assert!(text.starts_with(counter), "{text}");
+        let (group, _) = counter.split_once('.').unwrap();
+        let energies = strata(&["explain", "energy", "--system", &system(name)]);
+        assert!(energies.contains(group), "{group}: {energies}");
+    }
+}
+
+#[test]
+fn their_area_is_counted() {
+    let text = strata(&["area", "--system", &system("blocking")]);
+    assert!(text.starts_with("l1d.blocking\n"), "{text}");
+    assert!(text.contains("data array"), "{text}");
+}
+
+#[test]
+fn programs_come_out_right_on_each_and_on_all_together() {
+    let each = OWN.map(|(name, ..)| system(name));
+    let all: Vec<&str> = each.iter().map(String::as_str).collect();
+    let mut choices: Vec<Vec<&str>> = all.iter().map(|name| vec![*name]).collect();
+    choices.push(all);
+    for machine in ["gtx480", "volta-fuse"] {
+        for systems in &choices {
+            let mut arguments = vec!["run", "histo", "--check", "--json", "-", "--machine", machine];
+            systems.iter().for_each(|system| arguments.extend(["--system", system]));
+            let result: serde_json::Value = serde_json::from_str(&strata(&arguments)).unwrap();
+            assert_eq!(result["verified"], true, "{machine}, {systems:?}");
+            for (_, _, _, counter) in OWN.iter().filter(|own| systems.contains(&system(own.0).as_str())) {
+                let (group, name) = counter.split_once('.').unwrap();
+                assert!(result["statistics"][group][name].as_u64().unwrap() > 0, "{counter}: {result}");
+            }
+        }
+    }
+}
+
+#[test]
+fn two_for_one_door_are_refused_by_name() {
+    let output = Command::new(env!("CARGO_BIN_EXE_own-designs"))
+        .args(["run", "saxpy", "--system", "dy-fuse", "--system", &system("blocking")])
+        .output()
+        .unwrap();
+    assert!(!output.status.success());
+    let error = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(error.contains("`l1d` is replaced by the system `dy-fuse` already"), "{error}");
+}
