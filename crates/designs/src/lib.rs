@@ -7,3 +7,4 @@ mod chassis;
 #[cfg(any(test, feature = "testing"))]
 pub mod contract;
 pub mod fuse;
+pub mod systems;
