@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use strata_gpu::machine::{L1dChoice, LlcChoice, Machine};
+use strata_gpu::machine::Machine;
 use strata_gpu::results::Verdict;
 use strata_gpu::{RunRequest, run};
 use strata_workloads::{Arg, Device, DeviceError, HostProgram, Module, Outcome, Shape};
@@ -43,18 +43,8 @@ pub fn try_input(input: &[u8]) {
 /// most is the business of its check.
 fn is_small(machine: &Machine) -> bool {
     let file = machine.file();
-    let LlcChoice::Conventional(llc) = &file.llc;
-    let (lines, mshrs) = match &file.l1d {
-        L1dChoice::Sram(l1d) => (*l1d.sets * *l1d.ways, *l1d.mshr_entries),
-        L1dChoice::Fuse(l1d) => (l1d.lines(), *l1d.mshr_entries),
-    };
-    let sms = usize::from(*file.gpu.sms);
     let slices = usize::from(*file.gpu.channels) * usize::from(*file.gpu.slices_per_channel);
-    let frames = sms * (lines + *file.instruction_cache.sets * *file.instruction_cache.ways)
-        + sms * *file.constant_cache.sets * *file.constant_cache.ways
-        + slices * *llc.sets * *llc.ways;
-    let entries = sms * (mshrs + *file.lsu.accesses as usize) + slices * *llc.mshr_entries;
-    *file.gpu.memory_mib <= 4096 && sms <= 32 && slices <= 64 && frames <= 1 << 17 && entries <= 1 << 15
+    *file.gpu.memory_mib <= 4096 && *file.gpu.sms <= 32 && slices <= 64 && file.host_bytes() <= 64 << 20
 }
 
 /// A program that meets every part of a machine: both kinds of floats, divisions, shared and local memory, a

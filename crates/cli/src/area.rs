@@ -3,33 +3,30 @@
 use std::fmt::Write;
 
 use clap::Args;
-use strata_gpu::area::{self, AreaSize, Component, total};
-use strata_gpu::machine::Machine;
+use strata_gpu::area::{AreaSize, Component, total};
 
+use crate::choice::MachineChoice;
 use crate::{Finished, print};
 
 /// Arguments of `strata area`.
 #[derive(Args)]
 pub struct AreaArguments {
-    /// The machine: a name (see `strata list machines`) or a machine file.
-    #[arg(long, default_value = "gtx480")]
-    machine: String,
-    /// A system laid over the machine: a name (see `strata list systems`) or a system's file.
-    #[arg(long)]
-    system: Option<String>,
+    #[command(flatten)]
+    machine: MachineChoice,
 }
 
-/// Prints the L1D's table.
+/// Prints a table for each design whose area can be counted.
 pub fn area(arguments: &AreaArguments) -> Result<Finished, String> {
-    let machine = Machine::load_with(&arguments.machine, arguments.system.as_deref(), &[])
-        .map_err(|error| error.to_string())?;
-    print(&table(&area::l1d(&machine)))?;
+    let machine = arguments.machine.load(&[])?;
+    let tables: Vec<String> =
+        machine.file().doors.area().iter().map(|(section, rows)| table(section, rows)).collect();
+    print(&tables.join("\n"))?;
     Ok(Finished::Well)
 }
 
 /// Rows with their rules, and sums.
-fn table(components: &[Component]) -> String {
-    let mut text = String::new();
+fn table(section: &str, components: &[Component]) -> String {
+    let mut text = format!("{section}\n");
     let mut row = |name: &str, count: u64, rule: &str| {
         writeln!(text, "{name:<22}{count:>12}  {rule}").expect("a string grows");
     };
@@ -41,9 +38,9 @@ fn table(components: &[Component]) -> String {
         };
         row(component.name, count, &format!("{}{unit}", component.rule));
     }
-    row("transistors", transistors, "of an SM's L1D");
+    row("transistors", transistors, "of each");
     if features > 0 {
-        row("F^2", features, "of an SM's L1D, beside the transistors");
+        row("F^2", features, "of each, beside the transistors");
     }
     text
 }

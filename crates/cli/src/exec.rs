@@ -5,20 +5,16 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
-use strata_gpu::machine::Machine;
 use tempfile::TempDir;
 
 use crate::Finished;
+use crate::choice::MachineChoice;
 
 /// Arguments of `strata exec`.
 #[derive(Args)]
 pub struct ExecArguments {
-    /// The machine: a name (see `strata list machines`) or a machine file.
-    #[arg(long, default_value = "gtx480")]
-    machine: String,
-    /// A system laid over the machine: a name (see `strata list systems`) or a system's file.
-    #[arg(long)]
-    system: Option<String>,
+    #[command(flatten)]
+    machine: MachineChoice,
     /// Replace a value of the machine file, as in `l1d.ways=8`. May be given several times.
     #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
     overrides: Vec<String>,
@@ -42,8 +38,7 @@ pub struct ExecArguments {
 /// Runs the program to its end. Its exit status says whether it went well.
 pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
     // Wrong machines are refused before the program starts.
-    Machine::load_with(&arguments.machine, arguments.system.as_deref(), &arguments.overrides)
-        .map_err(|error| error.to_string())?;
+    arguments.machine.load(&arguments.overrides)?;
     if let Some(set) = arguments.overrides.iter().find(|set| set.contains(';')) {
         return Err(format!("--set {set}: found `;`, which separates values"));
     }
@@ -53,8 +48,8 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
     command
         .args(&arguments.program[1..])
         .env("LD_LIBRARY_PATH", before_others(folder.path()))
-        .env("STRATA_MACHINE", &arguments.machine)
-        .env("STRATA_SYSTEM", arguments.system.as_deref().unwrap_or_default())
+        .env("STRATA_MACHINE", &arguments.machine.machine)
+        .env("STRATA_SYSTEM", arguments.machine.systems.join("+"))
         .env("STRATA_SET", arguments.overrides.join(";"))
         .env("STRATA_MODE", if arguments.functional { "functional" } else { "timing" })
         .env("STRATA_THREADS", arguments.threads.unwrap_or(cores).to_string())

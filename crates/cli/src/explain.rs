@@ -2,9 +2,9 @@
 
 use clap::Args;
 use strata_engine::statistics::Mark;
-use strata_gpu::machine::Machine;
 use strata_gpu::{catalogue, energy};
 
+use crate::choice::MachineChoice;
 use crate::{Finished, print};
 
 /// Arguments of `strata explain`.
@@ -13,18 +13,13 @@ pub struct ExplainArguments {
     /// A counter (`l1d.load_hits`), a group (`l1d`), or nothing for all groups; `energy` for what a machine's energies
     /// are and where they come from, or `energy.l1d` for those of a structure.
     statistic: Option<String>,
-    /// The machine: a name or a machine file.
-    #[arg(long, default_value = "gtx480")]
-    machine: String,
-    /// A system laid over the machine: a name or a system's file.
-    #[arg(long)]
-    system: Option<String>,
+    #[command(flatten)]
+    machine: MachineChoice,
 }
 
 /// Explains.
 pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
-    let machine = Machine::load_with(&arguments.machine, arguments.system.as_deref(), &[])
-        .map_err(|error| error.to_string())?;
+    let machine = arguments.machine.load(&[])?;
     if let Some(structure) = arguments.statistic.as_deref().and_then(energies) {
         print(&energy::explain(&machine, structure)?)?;
         return Ok(Finished::Well);

@@ -2,8 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use strata_gpu::machine::{System, system};
-use strata_gpu::{catalogue, machine};
+use strata_gpu::machine::{self, System, system};
 use strata_workloads::{Input, Kernel, Measured, Size, Workload};
 
 use crate::{Finished, print};
@@ -43,7 +42,7 @@ pub fn list(arguments: &ListArguments) -> Result<Finished, String> {
             .map(|builtin| json!({ "name": builtin.name, "description": builtin.description() }))
             .collect(),
         What::Systems => system::builtin().iter().map(|builtin| about(builtin.name)).collect(),
-        What::Doors => catalogue::doors()
+        What::Doors => machine::doors()
             .iter()
             .map(|door| json!({ "name": door.name, "between": door.between, "choices": door.choices }))
             .collect(),

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use strata_gpu::machine::Machine;
 use strata_gpu::results::{RunResult, Verdict};
 use strata_gpu::{RunRequest, run as run_on_gpu};
 use strata_workloads::HostProgram;
 use strata_workloads::launch_file;
 
+use crate::choice::MachineChoice;
 use crate::progress::Bar;
 use crate::{Finished, print, timeline, workload};
 
@@ -17,12 +17,8 @@ use crate::{Finished, print, timeline, workload};
 pub struct RunArguments {
     /// A workload's name (see `strata list`) or a launch file (`*.toml`).
     program: String,
-    /// The machine: a name (see `strata list machines`) or a machine file.
-    #[arg(long, default_value = "gtx480")]
-    machine: String,
-    /// A system laid over the machine: a name (see `strata list systems`) or a system's file.
-    #[arg(long)]
-    system: Option<String>,
+    #[command(flatten)]
+    machine: MachineChoice,
     /// The workload's size: test, small, paper or stash.
     #[arg(long, default_value = "test")]
     size: String,
@@ -55,8 +51,7 @@ pub struct RunArguments {
 
 /// Runs and reports.
 pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
-    let machine = Machine::load_with(&arguments.machine, arguments.system.as_deref(), &arguments.overrides)
-        .map_err(|error| error.to_string())?;
+    let machine = arguments.machine.load(&arguments.overrides)?;
     let (program, size) = program(arguments)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = arguments.threads.unwrap_or(cores);

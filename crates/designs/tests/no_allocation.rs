@@ -5,12 +5,11 @@ use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::collections::VecDeque;
 
-use strata_designs::baseline::{SramL1d, SramL1dConfig};
+use strata_designs::baseline::{L2Config, L2Slice, SramL1d, SramL1dConfig};
 use strata_designs::fuse::{FuseConfig, FuseL1d};
 use strata_engine::Cycle;
 use strata_engine::seed::Stream;
 use strata_memory::doors::{Access, Action, DramPort, DramRequest, L1d, Llc, Policy};
-use strata_memory::l2::{L2Config, L2Slice};
 use strata_memory::{ByteMask, Line, LineAddress, NodeId, Packet, SliceMap, Tray};
 
 thread_local! {

@@ -105,7 +105,7 @@ impl Results {
             workload: program(),
             size: None,
             machine: machine.name().to_owned(),
-            system: machine.system().map(|system| system.name.clone()),
+            system: machine.system_name(),
             facts: machine.facts(),
             overrides: self.settings.sets.clone(),
             verdict: Verdict::Unchecked,

@@ -90,7 +90,7 @@ impl Settings {
             .collect();
         let name = text("STRATA_MACHINE")?.unwrap_or_else(|| DEFAULT_MACHINE.to_owned());
         let system = text("STRATA_SYSTEM")?;
-        let machine = Machine::load_with(&name, system.as_deref(), &sets)
+        let machine = Machine::load_with(&name, system.as_slice(), &sets)
             .map_err(|error| format!("STRATA_MACHINE, STRATA_SYSTEM or STRATA_SET: {error}"))?;
         let results = text("STRATA_RESULTS")?.map(PathBuf::from);
         Ok(Settings { machine, sets, mode, threads, results, capability })

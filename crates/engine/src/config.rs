@@ -1,8 +1,12 @@
 //! Cited configuration: every number has a source, and nothing given is left unread.
 
+mod document;
+
 use std::fmt;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
+
+pub use document::{Document, Section};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -55,12 +59,20 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 /// Reads a configuration from TOML text; `file` is named in errors.
+///
+/// # Errors
+/// What is wrong with it, with line and column where known.
 pub fn parse<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T, ConfigError> {
-    toml::from_str(text).map_err(|error| ConfigError {
+    toml::from_str(text).map_err(|error| refusal(file, text, &error))
+}
+
+/// What the TOML reader refused, in the words of a configuration's readers.
+fn refusal(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
+    ConfigError {
         file: file.to_owned(),
         place: error.span().map(|span| line_and_column(text, span.start)),
         message: readable(error.message()),
-    })
+    }
 }
 
 /// Names of Rust's types and what a reader of a configuration calls them.

@@ -61,8 +61,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let mut cycles = Vec::new();
         for cached in [true, false] {
             let options = GpuOptions { threads: 1, window: None, limit: Cycle::NEVER };
-            let gpu = Gpu::with_l1d(&machine, options, &mut |_site, l1d| {
-                if cached { l1d } else { Box::new(NoCache(l1d)) }
+            let gpu = Gpu::with_l1d(&machine, options, |design, site| {
+                let l1d = design.build(site)?;
+                Ok(if cached { l1d } else { Box::new(NoCache(l1d)) })
             })?;
             let mut progress = |_: &strata_gpu::Progress| {};
             let mut device = TimedDevice::on(gpu, &machine, program.module(), &mut progress)?;

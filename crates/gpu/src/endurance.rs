@@ -3,35 +3,9 @@
 //! A design with such cells counts its array's writes, and those of the line written most with a counter marked
 //! `[maximum]`. A machine or system names both counters in its `endurance` section.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
-use strata_engine::Cited;
 use strata_engine::statistics::{Group, Mark};
 
-use crate::energy::Per;
-use crate::machine::Machine;
-
-/// The `endurance` section: structures by name.
-pub type EnduranceSection = BTreeMap<String, ArraySection>;
-
-/// An array whose cells wear out: `[endurance.<structure>]`.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ArraySection {
-    /// The statistics group of its counters.
-    pub counts: String,
-    /// Counter of all writes.
-    pub writes: String,
-    /// Counter, marked `[maximum]`, of the writes of the line that is written most.
-    pub hottest: String,
-    /// What there is one array for.
-    pub per: Per,
-    /// Lines of each array.
-    pub lines: Cited<u64>,
-    /// Writes that a cell endures.
-    pub cell_writes: Cited<f64>,
-}
+use crate::machine::{ArraySection, Machine};
 
 /// How long an array lasts when the run repeats for ever.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,18 +30,6 @@ pub fn lifetime_seconds(writes: f64, seconds: f64, cell_writes: f64) -> f64 {
 }
 
 impl ArraySection {
-    /// Finds numbers that cannot be. The error names the key.
-    pub(crate) fn check(&self) -> Result<(), String> {
-        if *self.lines == 0 {
-            return Err("lines: found 0, expected at least 1".into());
-        }
-        let endured = *self.cell_writes;
-        if !endured.is_finite() || endured < 1.0 {
-            return Err(format!("cell_writes: found {endured}, expected at least 1"));
-        }
-        Ok(())
-    }
-
     /// Values of both counters. The error names the key.
     fn count(&self, groups: &[Group]) -> Result<(u64, u64), String> {
         let group = groups.iter().find(|group| group.name == self.counts).ok_or_else(|| {

@@ -6,8 +6,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use strata_engine::statistics::Group;
 use strata_engine::{Cycle, RunOptions, Simulation, Stop};
 use strata_memory::address_map::AddressMap;
+use strata_memory::doors::{
+    L1d, L1dDesign, L1dSite, Llc, LlcDesign, LlcSite, Network, NetworkDesign, NetworkSite, RegisterFile,
+    RegisterFileDesign, RegisterFileSite,
+};
 use strata_memory::partition::PartitionIsland;
-use strata_memory::{Address, ByteMask, LINE_BYTES, Line};
+use strata_memory::{Address, ByteMask, LINE_BYTES, Line, ParameterError};
 use strata_sm::dispatch::Dispatcher;
 use strata_sm::launch::{FaultKind, Launch};
 use strata_sm::occupancy::Occupancy;
@@ -16,8 +20,8 @@ use strata_sm::sm::Sm;
 use strata_workloads::Failure;
 
 use crate::assemble::assemble;
-pub use crate::assemble::{L1dMaker, L1dSite};
 use crate::machine::Machine;
+pub use crate::makers::{Maker, Makers};
 use crate::part::Part;
 use crate::results::merge_groups;
 
@@ -54,6 +58,9 @@ pub struct Stopped {
     pub reason: String,
 }
 
+/// A part of one's own, or why it cannot be built.
+type Built<Part> = Result<Box<Part>, ParameterError>;
+
 /// Most sentences of a deadlock report.
 const REPORT_LINES: usize = 64;
 
@@ -73,14 +80,62 @@ pub struct Gpu {
 impl Gpu {
     /// Builds a machine. The error names section and field.
     pub fn new(machine: &Machine, options: GpuOptions) -> Result<Gpu, String> {
-        Gpu::with_l1d(machine, options, &mut |_, l1d| l1d)
+        Gpu::with(machine, options, Makers::default())
     }
 
-    /// Builds a machine with L1Ds of one's own behind the door: `make_l1d` is called once for each SM, in their order.
+    /// Builds a machine with register files of one's own behind the door.
     ///
     /// # Errors
     /// As [`Gpu::new`].
-    pub fn with_l1d(machine: &Machine, options: GpuOptions, make_l1d: L1dMaker<'_>) -> Result<Gpu, String> {
+    pub fn with_register_file<'a>(
+        machine: &Machine,
+        options: GpuOptions,
+        make: impl FnMut(&dyn RegisterFileDesign, RegisterFileSite) -> Built<dyn RegisterFile> + 'a,
+    ) -> Result<Gpu, String> {
+        Gpu::with(machine, options, Makers { register_file: Box::new(make), ..Makers::default() })
+    }
+
+    /// Builds a machine with L1Ds of one's own behind the door.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    pub fn with_l1d<'a>(
+        machine: &Machine,
+        options: GpuOptions,
+        make: impl FnMut(&dyn L1dDesign, L1dSite) -> Built<dyn L1d> + 'a,
+    ) -> Result<Gpu, String> {
+        Gpu::with(machine, options, Makers { l1d: Box::new(make), ..Makers::default() })
+    }
+
+    /// Builds a machine with a network of one's own behind the door.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    pub fn with_network<'a>(
+        machine: &Machine,
+        options: GpuOptions,
+        make: impl FnMut(&dyn NetworkDesign, NetworkSite) -> Built<dyn Network> + 'a,
+    ) -> Result<Gpu, String> {
+        Gpu::with(machine, options, Makers { network: Box::new(make), ..Makers::default() })
+    }
+
+    /// Builds a machine with slices of the last-level cache of one's own behind the door.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    pub fn with_llc<'a>(
+        machine: &Machine,
+        options: GpuOptions,
+        make: impl FnMut(&dyn LlcDesign, LlcSite) -> Built<dyn Llc> + 'a,
+    ) -> Result<Gpu, String> {
+        Gpu::with(machine, options, Makers { llc: Box::new(make), ..Makers::default() })
+    }
+
+    /// Builds a machine whose parts behind the doors are built so.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    pub fn with(machine: &Machine, options: GpuOptions, mut make: Makers<'_>) -> Result<Gpu, String> {
         let file = machine.file();
         let longest = file.window();
         let window = options.window.unwrap_or(longest);
@@ -89,7 +144,7 @@ impl Gpu {
                 "window: found {window}, expected 1 to {longest}, the smallest link latency"
             ));
         }
-        let assembly = assemble(file, make_l1d)?;
+        let assembly = assemble(file, &mut make)?;
         let mut gpu = Gpu {
             simulation: Simulation::new(assembly.parts),
             map: assembly.map,

@@ -8,6 +8,7 @@ pub mod endurance;
 pub mod energy;
 pub mod gpu;
 pub mod machine;
+mod makers;
 mod part;
 pub mod profile;
 pub mod program;

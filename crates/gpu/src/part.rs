@@ -2,7 +2,7 @@
 
 use strata_engine::statistics::Group;
 use strata_engine::{Cycle, Doorbell, Island, Window};
-use strata_memory::network::NetworkIsland;
+use strata_memory::doors::Network;
 use strata_memory::partition::PartitionIsland;
 use strata_sm::dispatch::Dispatcher;
 use strata_sm::sm::Sm;
@@ -12,7 +12,7 @@ pub enum Part {
     /// A streaming multiprocessor with its private memories.
     Sm(Box<Sm>),
     /// One direction of the network.
-    Network(Box<NetworkIsland>),
+    Network(Box<dyn Network>),
     /// LLC slices and their DRAM channel.
     Partition(Box<PartitionIsland>),
     /// Hands out CTAs.
@@ -62,7 +62,7 @@ impl Part {
     pub fn statistics(&self) -> Vec<Group> {
         match self {
             Part::Sm(sm) => sm.statistics(),
-            Part::Network(network) => vec![network.statistics()],
+            Part::Network(network) => network.statistics(),
             Part::Partition(partition) => partition.statistics(),
             Part::Dispatcher(_) => Vec::new(),
         }

@@ -119,7 +119,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         workload: program.name().to_owned(),
         size,
         machine: machine.name().to_owned(),
-        system: machine.system().map(|system| system.name.clone()),
+        system: machine.system_name(),
         facts: machine.facts(),
         overrides: overrides.to_vec(),
         verdict,

@@ -55,7 +55,7 @@ const KERNEL: &str = ".visible .entry k(.param .u64 in, .param .u32 rounds) {\n.
 
 #[test]
 fn ten_times_the_work_allocates_no_more() {
-    let fuse = |system| Machine::load_with("gtx480", Some(system), &[]).expect("a system that comes along");
+    let fuse = |system| Machine::load_with("gtx480", &[system], &[]).expect("a system that comes along");
     for machine in [gtx480(&[]), fuse("by-nvm"), fuse("hybrid"), fuse("dy-fuse")] {
         no_more_on(&machine);
     }

@@ -143,7 +143,7 @@ fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
 
 /// The size of each component of the L1D (`area.data_array`), in its own unit, and the sum of the transistors.
 fn area_rows(machine: &Machine) -> Vec<Row> {
-    let components = area::l1d(machine);
+    let components = machine.file().doors.l1d.area();
     let row = |counter: String, count: u64| Row {
         launch: None,
         group: "area".into(),

@@ -9,7 +9,7 @@ pub struct Variant {
     pub name: String,
     /// The base: a built-in machine's name or a machine file.
     pub base: String,
-    /// A system laid over it.
+    /// The system laid over it, or several as `a+b`.
     pub system: Option<String>,
     /// `door.key=value` assignments, applied last.
     pub sets: Vec<String>,
@@ -21,6 +21,6 @@ impl Variant {
     /// # Errors
     /// An unknown system, or what is wrong with the machine.
     pub fn machine(&self) -> Result<Machine, String> {
-        Machine::load_with(&self.base, self.system.as_deref(), &self.sets).map_err(|error| error.to_string())
+        Machine::load_with(&self.base, self.system.as_slice(), &self.sets).map_err(|error| error.to_string())
     }
 }

@@ -2,7 +2,7 @@
 
 /// The members of a mask, lowest first.
 #[inline]
-pub(crate) fn members(mut bits: u64) -> impl Iterator<Item = usize> {
+pub fn members(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
         let lowest = bits.trailing_zeros() as usize;
         (bits != 0).then(|| {
@@ -14,7 +14,7 @@ pub(crate) fn members(mut bits: u64) -> impl Iterator<Item = usize> {
 
 /// A set of numbers below a bound.
 #[derive(Clone, Debug)]
-pub(crate) struct Set(Vec<u64>);
+pub struct Set(Vec<u64>);
 
 impl Set {
     /// An empty set of numbers below `bound`.
@@ -22,16 +22,19 @@ impl Set {
         Set(vec![0; bound.div_ceil(64)])
     }
 
+    /// Adds a number.
     #[inline]
     pub fn insert(&mut self, member: usize) {
         self.0[member / 64] |= 1 << (member % 64);
     }
 
+    /// Takes a number out.
     #[inline]
     pub fn remove(&mut self, member: usize) {
         self.0[member / 64] &= !(1 << (member % 64));
     }
 
+    /// Whether a number is in it.
     #[inline]
     pub fn contains(&self, member: usize) -> bool {
         self.0[member / 64] >> (member % 64) & 1 == 1

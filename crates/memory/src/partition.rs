@@ -10,8 +10,8 @@ use crate::address::LineAddress;
 use crate::address_map::{AddressMap, Home};
 use crate::doors::Llc;
 use crate::dram::Channel;
+use crate::flit::FlitSize;
 use crate::line::{ByteMask, Line};
-use crate::network::FlitSize;
 use crate::packet::Packet;
 use crate::parameters::ParameterError;
 
@@ -275,6 +275,3 @@ impl Island for PartitionIsland {
         self.dram.waits(report);
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -6,9 +6,10 @@ pub mod exec;
 pub mod front;
 pub mod ir;
 pub mod isa;
-pub mod lanes;
 pub mod load;
 pub mod program;
 pub mod reference;
 pub mod simt;
 pub mod texture;
+
+pub use strata_warp as lanes;

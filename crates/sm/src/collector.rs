@@ -1,11 +1,11 @@
 //! Operand collectors: where an issued instruction waits for its registers.
 
 use strata_engine::Cycle;
+use strata_memory::doors::{CollectorPort, RegisterFile, Ticket};
 use strata_ptx::isa::{Instruction, MAX_ROWS, Pc, RegSet};
 use strata_ptx::lanes::{LaneMask, Row};
 
 use crate::config::{CollectorPool, UnitKind};
-use crate::register_file::{CollectorPort, RegisterFile, Ticket};
 
 /// Predicate registers of a thread, at most.
 pub const PREDICATES: usize = 32;

@@ -2,11 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
-use strata_ptx::isa::Class;
+use strata_memory::doors::RegisterFileSite;
+use strata_ptx::isa::{Class, MAX_ROWS};
+use strata_warp::WARP_LANES;
 
 use crate::occupancy::Limits;
 
-/// An SM without its caches and load/store unit, which have configurations of their own.
+/// An SM without its register file, caches and load/store unit, which have configurations of their own.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmConfig {
@@ -32,8 +34,6 @@ pub struct SmConfig {
     pub scheduling: Cited<Scheduling>,
     /// Instructions that a warp's instruction buffer holds, which is also what one fetch brings at most.
     pub instruction_buffer: Cited<u32>,
-    /// The register file's banks.
-    pub register_file: RegisterFileConfig,
     /// Operand collectors.
     pub collectors: Vec<CollectorPool>,
     /// Execution units of each kind.
@@ -55,16 +55,6 @@ pub enum Scheduling {
         /// Warps of the active set of one scheduler.
         active: u32,
     },
-}
-
-/// A conventional register file.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct RegisterFileConfig {
-    /// Single-ported banks, each one row (32 lanes of 32 bits) wide; at most 32.
-    pub banks: Cited<u32>,
-    /// Cycles from a bank's grant to the operand in the collector, at least 1.
-    pub read_latency_cycles: Cited<u32>,
 }
 
 /// A kind of execution unit.
@@ -189,6 +179,12 @@ timings! {
 }
 
 impl SmConfig {
+    /// What a register file of this SM must hold and serve. `seed` is that of its random streams.
+    pub fn register_file_site(&self, seed: u64) -> RegisterFileSite {
+        let collectors: usize = self.collectors.iter().map(|pool| *pool.count as usize).sum();
+        RegisterFileSite { rows: *self.registers as usize / WARP_LANES, tickets: collectors * MAX_ROWS, seed }
+    }
+
     /// Resources that CTAs compete for.
     pub fn limits(&self) -> Limits {
         Limits {
@@ -223,8 +219,6 @@ impl SmConfig {
         within("shared_unit_bytes", *self.shared_unit_bytes, 1, 1 << 20)?;
         within("schedulers", *self.schedulers, 1, 8)?;
         within("instruction_buffer", *self.instruction_buffer, 1, 16)?;
-        within("register_file.banks", *self.register_file.banks, 1, 32)?;
-        within("register_file.read_latency_cycles", *self.register_file.read_latency_cycles, 1, 1000)?;
         if let Scheduling::TwoLevel { active } = *self.scheduling {
             within("scheduling.two_level.active", active, 1, 64)?;
         }

@@ -4,8 +4,9 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
+use strata_designs::baseline::{SramRegisterFile, SramRegisterFileConfig};
 use strata_engine::statistics::Group;
-use strata_engine::{Cycle, Inlet, Island, Outlet, Window, link};
+use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, link};
 use strata_memory::doors::{Access, Action, Completion, L1d, Refusal};
 use strata_memory::{Address, Line, LineAddress, Packet};
 use strata_ptx::ir::LaunchBounds;
@@ -18,12 +19,19 @@ use crate::config::SmConfig;
 use crate::dispatch::{Command, Notice};
 use crate::launch::Launch;
 use crate::lsu::{Lsu, LsuConfig, Surroundings};
-use crate::register_file::SramRegisterFile;
 use crate::sm::{Sm, SmId, SmParts};
 
 /// The GTX480-like SM of the tests.
 pub fn config() -> SmConfig {
     strata_engine::config::parse(Path::new("sm.toml"), include_str!("tests/sm.toml")).unwrap()
+}
+
+/// Its register file: as many banks as the GTX480's, each answering in its cycle.
+fn register_file() -> SramRegisterFileConfig {
+    SramRegisterFileConfig {
+        banks: Cited::new(16, "GPGPU-Sim 4, SM2_GTX480: -gpgpu_num_reg_banks"),
+        read_latency_cycles: Cited::new(1, "ASSUMED: an SRAM bank answers within its cycle"),
+    }
 }
 
 /// An instruction with these destinations and sources; registers are one row each.
@@ -375,13 +383,12 @@ impl Bench {
         let (network_out, replies) = link(1, 64);
         let (commands, command_inlet) = link(1, *config.cta_slots + 1);
         let (notice_outlet, notices) = link(1, *config.cta_slots + 1);
-        let collectors = config.collectors.iter().map(|pool| *pool.count as usize).sum();
         let parts = SmParts {
             id: SmId(0),
             sms: 1,
             clock_mhz: 500,
             flit_bytes: 32,
-            registers: Box::new(SramRegisterFile::new(&config.register_file, *config.registers, collectors)),
+            registers: Box::new(SramRegisterFile::new(&register_file(), config.register_file_site(0))),
             lsu: Lsu::new(&lsu, surroundings).unwrap(),
             l1d: Box::new(FakeL1d::new(latency)),
             instructions: Box::new(Perfect::default()),

@@ -35,7 +35,6 @@ pub mod launch;
 pub mod lsu;
 pub mod occupancy;
 pub mod print;
-pub mod register_file;
 mod scheduler;
 mod scoreboard;
 pub mod sm;
@@ -48,7 +47,6 @@ pub use dispatch::{Command, Dispatcher, Notice, SmLinks};
 pub use launch::{Fault, FaultKind, Launch};
 pub use occupancy::Occupancy;
 pub use print::Print;
-pub use register_file::{RegisterFile, SramRegisterFile};
 pub use sm::{Sm, SmId, SmParts};
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ring, Window, typed_id};
 use strata_memory::Packet;
-use strata_memory::doors::L1d;
+use strata_memory::doors::{L1d, RegisterFile};
 use strata_ptx::isa::MAX_ROWS;
 use strata_ptx::lanes::Row;
 
@@ -23,7 +23,6 @@ use crate::launch::{Fault, Launch};
 use crate::lsu::Lsu;
 use crate::occupancy::{Demand, Occupancy, occupancy};
 use crate::print::Print;
-use crate::register_file::RegisterFile;
 use crate::scheduler::Scheduler;
 use crate::scoreboard::Scoreboard;
 use crate::statistics::SmStatistics;

@@ -1,18 +1,11 @@
-//! The baseline: an SRAM set-associative L1D.
-//!
-//! An access that finds its bytes is performed at once and completes after the hit latency. One that does
-//! not takes an MSHR; every later access to that line waits behind it and is performed in order when the
-//! bytes are here. Atomics, and accesses that bypass the cache, send the line's dirty bytes ahead, drop the
-//! copy and go to the last-level cache themselves; since requests to one line stay in order on the way and
-//! there, nobody needs to wait for them.
+//! The conventional machine: what stands behind every door unless a paper or a user puts something else there.
 
-mod config;
-mod lookup;
-mod sram;
-mod store;
-#[cfg(test)]
-mod tests;
+mod l1d;
+mod l2;
+mod network;
+mod register_file;
 
-pub use crate::chassis::{L1dStatistics, WriteMissPolicy};
-pub use config::{SramL1dConfig, WritePolicy};
-pub use sram::SramL1d;
+pub use l1d::{L1dStatistics, SramL1d, SramL1dConfig, WriteMissPolicy, WritePolicy};
+pub use l2::{L2Config, L2Slice, L2Statistics};
+pub use network::{Arbitration, MultistageConfig, MultistageNetwork, NetworkStatistics, Topology};
+pub use register_file::{RegisterFileStatistics, SramRegisterFile, SramRegisterFileConfig};

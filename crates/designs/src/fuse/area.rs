@@ -16,9 +16,11 @@
 //! 7. *Request queue*: 960T an entry, of which V-C says no more: 160 bits of 6T.
 //! 8. *Predictor*: V-C gives totals. 6T cells for the fields that IV-B names would take nine times as many.
 
-use strata_memory::area::{
-    BankGeometry, COMPARATOR, Component, SRAM_CELL, SRAM_SENSE_AMPLIFIER, SRAM_WRITE_DRIVER, decoder,
-    sram_cache,
+use strata_memory::area::Component;
+
+use super::FuseConfig;
+use crate::sram_area::{
+    BankGeometry, COMPARATOR, SRAM_CELL, SRAM_SENSE_AMPLIFIER, SRAM_WRITE_DRIVER, decoder, sram_cache,
 };
 
 /// A bit of tag in STT-MRAM (Table III; deviation 1).
@@ -77,6 +79,39 @@ pub struct FilterGeometry {
     pub filters: u64,
     /// Counters of a filter.
     pub counters: u64,
+}
+
+impl FuseGeometry {
+    /// What there is of each in a configuration.
+    pub fn of(config: &FuseConfig) -> FuseGeometry {
+        let number = |value: usize| value as u64;
+        FuseGeometry {
+            sram: config.sram.as_ref().map(|sram| BankGeometry::of_lines(*sram.sets, *sram.ways)),
+            stt: config.stt.as_ref().map(|stt| SttGeometry {
+                bank: BankGeometry::of_lines(*stt.sets, *stt.ways),
+                // Table I: a sense amplifier a way; one line of the approximately fully associative bank.
+                sensed: config.approximation.as_ref().map_or(number(*stt.ways), |_| 1),
+                comparators: config
+                    .approximation
+                    .as_ref()
+                    .map_or(number(*stt.ways), |a| number(*a.comparators)),
+                // Table III: 64 wordlines; a set-associative bank has one for each set.
+                wordlines: if *stt.sets == 1 { 64 } else { number(*stt.sets) },
+            }),
+            filters: config
+                .approximation
+                .as_ref()
+                .map(|a| FilterGeometry { filters: number(*a.filters), counters: number(*a.slots) }),
+            swap_entries: config.queues.as_ref().map_or(0, |queues| number(*queues.swap_buffer_entries)),
+            queue_entries: config.queues.as_ref().map_or(0, |queues| number(*queues.tag_queue_entries)),
+            predictor: config.predictor.as_ref().map(|predictor| {
+                (
+                    number(predictor.sampled_warps.len() * *predictor.sampler_ways),
+                    number(*predictor.history_entries),
+                )
+            }),
+        }
+    }
 }
 
 /// The L1D's rows, in Table III's order. Without STT-MRAM, those of a plain SRAM cache.

@@ -4,9 +4,7 @@ use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
-use strata_memory::{LINE_BYTES, ParameterError};
 
-use super::checks;
 use crate::chassis::{Parameters, Rooms, WriteMissPolicy};
 
 /// The parameters of an L1D of SRAM, STT-MRAM or both. Lines have 128 bytes; written bytes go below when their
@@ -207,32 +205,11 @@ pub struct DeadWriteConfig {
 }
 
 impl FuseConfig {
-    /// Finds what cannot be built.
-    ///
-    /// # Errors
-    /// The first field that is wrong, with the name of its table before it.
-    pub fn check(&self) -> Result<(), ParameterError> {
-        checks::check(self)
-    }
-
     /// Lines that the banks hold.
     pub fn lines(&self) -> usize {
         let sram = self.sram.as_ref().map_or(0, |bank| *bank.sets * *bank.ways);
         let stt = self.stt.as_ref().map_or(0, |bank| *bank.sets * *bank.ways);
         sram + stt
-    }
-
-    /// Bytes of data that the banks hold.
-    pub fn capacity_bytes(&self) -> usize {
-        self.lines() * LINE_BYTES
-    }
-
-    /// A few words that say what it is.
-    pub fn outline(&self) -> String {
-        let bank = |name, sets, ways| format!("{name} of {sets} sets of {ways} ways");
-        let sram = self.sram.iter().map(|sram| bank("SRAM", *sram.sets, *sram.ways));
-        let stt = self.stt.iter().map(|stt| bank("STT-MRAM", *stt.sets, *stt.ways));
-        sram.chain(stt).collect::<Vec<_>>().join(" and ")
     }
 
     pub(super) fn parameters(&self) -> Parameters {

@@ -2,7 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
-use strata_memory::doors::{Access, Action, Completion, L1d, Refusal};
+use strata_memory::doors::{Access, Action, Completion, Design, L1d, Refusal};
 use strata_memory::{ByteMask, LineAddress, NodeId, Packet, ParameterError, SliceMap};
 
 use super::approximation::Search;

@@ -61,6 +61,7 @@ mod checks;
 mod config;
 mod datapath;
 mod dead_write;
+mod design;
 mod directory;
 mod flush;
 mod l1d;

@@ -13,8 +13,8 @@ pub fn check(device: i32) -> Answer {
 /// Its name.
 fn name(state: &State) -> String {
     let machine = &state.settings.machine;
-    match machine.system() {
-        Some(system) => format!("Strata {} with {}", machine.name(), system.name),
+    match machine.system_name() {
+        Some(system) => format!("Strata {} with {system}", machine.name()),
         None => format!("Strata {}", machine.name()),
     }
 }

@@ -2,23 +2,21 @@
 
 use std::hint::black_box;
 
-use strata_designs::baseline::{SramL1d, SramL1dConfig};
-use strata_engine::{ClockRatio, Cycle, Island, Window, link};
-use strata_gpu::machine::{L1dChoice, LlcChoice, Machine};
-use strata_memory::doors::{Access, Action, DramPort, DramRequest, L1d, Llc, Policy};
+use strata_designs::baseline::{L2Config, L2Slice, SramL1d, SramL1dConfig};
+use strata_engine::{ClockRatio, Cycle, Window};
+use strata_gpu::machine::Machine;
+use strata_memory::doors::{
+    Access, Action, Direction, DramPort, DramRequest, L1d, Llc, NetworkEnds, NetworkSite, Policy,
+    network_link,
+};
 use strata_memory::dram::Channel;
-use strata_memory::l2::L2Slice;
-use strata_memory::network::{Direction, NetworkEnds, NetworkIsland};
 use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet, SliceMap, Tray};
 
 use super::{Path, machine};
 
 /// The L1D's part of a machine file.
 pub fn sram(machine: &Machine) -> &SramL1dConfig {
-    let L1dChoice::Sram(config) = &machine.file().l1d else {
-        panic!("the benchmarked machine has an SRAM L1D")
-    };
-    config
+    machine.file().doors.l1d.downcast().expect("the benchmarked machine has an SRAM L1D")
 }
 
 /// A load of a line that the L1D holds.
@@ -83,7 +81,7 @@ impl DramPort for AtOnce {
 /// A read of a line that the L2 slice holds.
 pub fn l2_hit() -> Path {
     let machine = machine();
-    let LlcChoice::Conventional(config) = &machine.file().llc;
+    let config: &L2Config = machine.file().doors.llc.downcast().expect("the machine has a conventional L2");
     let mut slice = L2Slice::new(config, 0, 1).expect("the machine was checked");
     let mut dram = AtOnce::default();
     let mut spare: Option<Tray> = Some(Box::new(Line::ZERO));
@@ -123,18 +121,21 @@ fn packet(from: u16, to: u16, body: Body) -> Packet {
 /// A packet with a line from an SM through the network to a partition.
 pub fn network_packet() -> Path {
     let machine = machine();
-    let config = &machine.file().network;
+    let design = &*machine.file().doors.network.design;
     let (sms, slices) = (15, 12);
-    let (hop, room) = (*config.hop_latency_cycles, *config.buffer_flits);
-    let (mut senders, inlets): (Vec<_>, Vec<_>) = (0..sms).map(|_| link(hop, room)).unzip();
-    let (outlets, mut receivers): (Vec<_>, Vec<_>) = (0..slices).map(|_| link(hop, room)).unzip();
+    let hop = design.link_latency_cycles();
+    let links = |count: u16| (0..count).map(|_| network_link(design, 136).expect("the machine was checked"));
+    let (mut senders, inlets): (Vec<_>, Vec<_>) = links(sms).unzip();
+    let (outlets, mut receivers): (Vec<_>, Vec<_>) = links(slices).unzip();
     let ends = NetworkEnds { first_input: NodeId(0), inlets, first_output: NodeId(sms), outlets };
-    let mut network = NetworkIsland::new(Direction::Request, config, ends).expect("the machine was checked");
+    let site = NetworkSite { direction: Direction::Request, ends };
+    let mut network = design.build(site).expect("the machine was checked");
+    let flit_size = design.flit_size().expect("the machine was checked");
     let mut spare = Some(packet(3, sms + 5, Body::Write(Box::new(Line::ZERO))));
     let (mut now, mut window) = (Cycle::ZERO, Window(0));
     Path::new(move || {
         let packet = spare.take().expect("the packet is back");
-        let flits = packet.wire_bytes().div_ceil(*machine.file().network.flit_bytes);
+        let flits = flit_size.flits(packet.wire_bytes());
         senders[3].send(packet, flits, now).unwrap_or_else(|_| panic!("the link is idle"));
         while spare.is_none() {
             // A window as the engine runs it: `hop` cycles, then what was sent is exchanged.

@@ -45,7 +45,7 @@ fn every_system_that_comes_along_has_the_energies_of_what_it_replaces() {
         machines().into_iter().flat_map(|m| system::builtin().iter().map(move |s| (m, s)))
     {
         let machine =
-            Machine::load_with(machine, Some(system.name), &[]).unwrap_or_else(|error| panic!("{error}"));
+            Machine::load_with(machine, &[system.name], &[]).unwrap_or_else(|error| panic!("{error}"));
         let meter = meter(&machine).unwrap_or_else(|error| panic!("{error}"));
         if !meter.unknown().is_empty() {
             lacking.push(format!("{}: no energy of {}", machine.origin(), meter.unknown().join(", ")));
@@ -119,7 +119,7 @@ fn a_design_takes_its_energy_with_it() {
         let path =
             std::env::temp_dir().join(format!("strata-energy-{}-{}.toml", std::process::id(), energy.len()));
         std::fs::write(&path, format!("{design}\n{energy}")).unwrap();
-        let machine = Machine::load_with("gtx480", Some(path.to_str().unwrap()), &[]);
+        let machine = Machine::load_with("gtx480", &[path.to_str().unwrap()], &[]);
         std::fs::remove_file(&path).unwrap();
         machine.unwrap_or_else(|error| panic!("{error}"))
     };
@@ -197,7 +197,7 @@ fn a_machine_without_energies_has_no_meter() {
     // Nor does a system's energy of one design make one.
     let path = std::env::temp_dir().join(format!("strata-no-energy-{}.toml", std::process::id()));
     std::fs::write(&path, without).unwrap();
-    let machine = Machine::load_with(path.to_str().unwrap(), Some("l1-sram"), &[]);
+    let machine = Machine::load_with(path.to_str().unwrap(), &["l1-sram"], &[]);
     std::fs::remove_file(&path).unwrap();
     assert!(machine.unwrap_or_else(|error| panic!("{error}")).file().energy.is_none());
 }

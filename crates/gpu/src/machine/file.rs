@@ -1,24 +1,42 @@
 //! The machine file: every number of a machine, each with its source.
 
+use std::marker::PhantomData;
+use std::ops::Deref;
+use std::path::Path;
+
 use serde::Deserialize;
-use strata_designs::baseline::SramL1dConfig;
-use strata_designs::fuse::FuseConfig;
 use strata_engine::Cited;
+use strata_engine::config::{ConfigError, Document};
 use strata_memory::dram::DramParameters;
-use strata_memory::l2::L2Config;
-use strata_memory::network::NetworkParameters;
 use strata_memory::read_only::ReadOnlyConfig;
 use strata_sm::config::SmConfig;
 use strata_sm::lsu::LsuConfig;
 
+use super::doors::Doors;
+use super::endurance::EnduranceSection;
 use super::size;
-use crate::endurance::EnduranceSection;
 use crate::energy::EnergySection;
 
-/// A machine file's contents.
+/// A machine file's contents: sections that every machine has, and the designs behind its doors.
+#[derive(Clone, Debug)]
+pub struct MachineFile {
+    /// What every machine has.
+    pub sections: Sections,
+    /// What stands behind its doors.
+    pub doors: Doors,
+}
+
+impl Deref for MachineFile {
+    type Target = Sections;
+    fn deref(&self) -> &Sections {
+        &self.sections
+    }
+}
+
+/// The sections that every machine has.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct MachineFile {
+pub struct Sections {
     /// Its name in results.
     pub name: String,
     /// One sentence.
@@ -31,16 +49,17 @@ pub struct MachineFile {
     pub sm: SmConfig,
     /// Its load/store unit.
     pub lsu: LsuConfig,
-    /// Its L1 data cache.
-    pub l1d: L1dChoice,
+    /// Doors, taken out before: errors name them among the sections that there are.
+    #[serde(default, rename = "l1d")]
+    _l1d: PhantomData<()>,
     /// Its instruction cache.
     pub instruction_cache: ReadOnlyConfig,
     /// Its constant cache.
     pub constant_cache: ReadOnlyConfig,
-    /// The network, each direction.
-    pub network: NetworkParameters,
-    /// A slice of the last-level cache.
-    pub llc: LlcChoice,
+    #[serde(default, rename = "network")]
+    _network: PhantomData<()>,
+    #[serde(default, rename = "llc")]
+    _llc: PhantomData<()>,
     /// A DRAM channel.
     pub dram: DramParameters,
     /// What events cost and what leaks, by structure; without it, no energy is reported.
@@ -80,26 +99,18 @@ pub struct GpuConfig {
     pub watchdog_cycles: Cited<u64>,
 }
 
-/// What stands behind the L1d door.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-#[allow(clippy::large_enum_variant, reason = "a machine has one")]
-pub enum L1dChoice {
-    /// A set-associative SRAM cache.
-    Sram(SramL1dConfig),
-    /// SRAM, STT-MRAM or both (FUSE, HPCA 2019).
-    Fuse(Box<FuseConfig>),
-}
-
-/// What stands behind the Llc door.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum LlcChoice {
-    /// A set-associative write-back cache.
-    Conventional(L2Config),
-}
-
 impl MachineFile {
+    /// Reads a machine file; `file` is named in errors.
+    ///
+    /// # Errors
+    /// What is wrong with it, with line and column where known.
+    pub fn parse(file: &Path, text: &str) -> Result<MachineFile, ConfigError> {
+        let mut document = Document::parse(file, text)?;
+        let doors = Doors::take(&mut document);
+        let sections = document.read()?;
+        Ok(MachineFile { sections, doors: doors? })
+    }
+
     /// Checks what the types cannot say. The error names section and field.
     pub fn check(&self) -> Result<(), String> {
         let section = |name: &'static str| move |error: String| format!("{name}: {error}");
@@ -119,19 +130,9 @@ impl MachineFile {
         within("gpu.memory_mib", *self.gpu.memory_mib, 16, 1 << 18)?;
         within("gpu.dispatch_latency_cycles", *self.gpu.dispatch_latency_cycles, 1, 10_000)?;
         within("gpu.watchdog_cycles", *self.gpu.watchdog_cycles, 1_000, 1 << 40)?;
-        within("network.buffer_flits", u64::from(*self.network.buffer_flits), 1, 4096)?;
-        within("network.hop_latency_cycles", *self.network.hop_latency_cycles, 1, 10_000)?;
         self.sm.check()?;
         self.lsu.check().map_err(section("lsu"))?;
-        match &self.l1d {
-            L1dChoice::Sram(config) => config.check().map_err(|error| format!("l1d.sram: {error}"))?,
-            L1dChoice::Fuse(config) => config.check().map_err(|error| format!("l1d.fuse: {error}"))?,
-        }
-        match &self.llc {
-            LlcChoice::Conventional(config) => {
-                config.check().map_err(|error| format!("llc.conventional: {error}"))?;
-            }
-        }
+        self.doors.check()?;
         self.instruction_cache.check().map_err(|error| format!("instruction_cache: {error}"))?;
         self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
         self.dram.check().map_err(|error| format!("dram: {error}"))?;
@@ -152,8 +153,13 @@ impl MachineFile {
         Ok(())
     }
 
+    /// An upper bound of the bytes of this host that it takes beside device memory; its numbers have been checked.
+    pub fn host_bytes(&self) -> u64 {
+        size::host_bytes(self)
+    }
+
     /// The smallest latency between islands: the longest window.
     pub fn window(&self) -> u64 {
-        (*self.network.hop_latency_cycles).min(*self.gpu.dispatch_latency_cycles)
+        self.doors.network.link_latency_cycles().min(*self.gpu.dispatch_latency_cycles)
     }
 }

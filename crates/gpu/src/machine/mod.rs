@@ -1,5 +1,8 @@
 //! Machine files: built in or the user's, read, overridden and checked.
 
+mod doors;
+mod endurance;
+mod facts;
 mod file;
 pub mod overrides;
 mod size;
@@ -7,13 +10,15 @@ pub mod system;
 
 use std::path::{Path, PathBuf};
 
-use strata_engine::config::{self, ConfigError};
+use strata_engine::config::ConfigError;
 use strata_ptx::program::Kernel;
 use strata_sm::occupancy::{Demand, occupancy};
 use toml::Table;
 
-use crate::results::MachineFacts;
-pub use file::{Clocks, GpuConfig, L1dChoice, LlcChoice, MachineFile};
+pub use doors::{Door, Doors, doors, sets};
+pub use endurance::{ArraySection, EnduranceSection};
+pub use facts::MachineFacts;
+pub use file::{Clocks, GpuConfig, MachineFile, Sections};
 pub use system::System;
 
 /// A machine file that comes with the program.
@@ -46,7 +51,7 @@ pub fn builtin() -> &'static [Builtin] {
 pub struct Machine {
     file: MachineFile,
     table: Table,
-    system: Option<system::About>,
+    systems: Vec<system::About>,
     /// The files it was read from, for errors.
     origin: String,
     /// Structures whose energy went with the design that a system replaced.
@@ -59,22 +64,22 @@ impl Machine {
     /// # Errors
     /// What is wrong with the file or an override, with file, line and column where known.
     pub fn load(name_or_file: &str, sets: &[String]) -> Result<Machine, ConfigError> {
-        Machine::load_with(name_or_file, None, sets)
+        Machine::load_with(name_or_file, &[] as &[&str], sets)
     }
 
-    /// The same with a system, by name or file, laid over the machine before the overrides.
+    /// The same with systems, each a name, a file or several as `a+b`, laid over the machine before the overrides.
     ///
     /// # Errors
-    /// As [`Machine::load`]; or what is wrong with the system.
+    /// As [`Machine::load`]; what is wrong with a system, or two that replace the same.
     pub fn load_with(
         name_or_file: &str,
-        system: Option<&str>,
+        systems: &[impl AsRef<str>],
         sets: &[String],
     ) -> Result<Machine, ConfigError> {
-        let system = system.map(System::load).transpose()?;
+        let systems = System::load_all(systems)?;
         if let Some(builtin) = builtin().iter().find(|builtin| builtin.name == name_or_file) {
             let path = format!("crates/gpu/machines/{}.toml", builtin.name);
-            return Machine::build(Path::new(&path), builtin.text, system, sets);
+            return Machine::build(Path::new(&path), builtin.text, systems, sets);
         }
         let path = Path::new(name_or_file);
         if path.extension().is_none_or(|extension| extension != "toml") {
@@ -83,7 +88,7 @@ impl Machine {
             return Err(ConfigError { file: path.into(), place: None, message });
         }
         let text = read_limited(path)?;
-        Machine::build(path, &text, system, sets)
+        Machine::build(path, &text, systems, sets)
     }
 
     /// Reads a machine from text; `path` is named in errors.
@@ -91,32 +96,28 @@ impl Machine {
     /// # Errors
     /// As [`Machine::load`].
     pub fn parse(path: &Path, text: &str, sets: &[String]) -> Result<Machine, ConfigError> {
-        Machine::build(path, text, None, sets)
+        Machine::build(path, text, vec![], sets)
     }
 
-    fn build(
-        path: &Path,
-        text: &str,
-        system: Option<System>,
-        sets: &[String],
-    ) -> Result<Machine, ConfigError> {
+    fn build(path: &Path, text: &str, systems: Vec<System>, sets: &[String]) -> Result<Machine, ConfigError> {
         // Read as it stands first: only this knows lines and columns.
-        let mut file: MachineFile = config::parse(path, text)?;
+        let mut file = MachineFile::parse(path, text)?;
         let mut table: Table = text.parse().expect("the text was read before");
-        // By way of text: a second way to read a machine would be as large as the first. Its places are nobody's.
+        // By way of text: a second way to read a machine would be as large as the first. Positions in that text mean
+        // nothing to the user.
         let read = |table: &Table, from: PathBuf| {
-            let read = config::parse::<MachineFile>(&from, &table.to_string());
-            read.map_err(|error| ConfigError { place: None, ..error })
+            MachineFile::parse(&from, &table.to_string())
+                .map_err(|error| ConfigError { place: None, ..error })
         };
         let checked = |file: &MachineFile, blamed: PathBuf| {
             file.check().map_err(|message| ConfigError { file: blamed, place: None, message })
         };
         let mut replaced_energies = Vec::new();
-        if sets.is_empty() || system.is_some() {
+        if sets.is_empty() || !systems.is_empty() {
             checked(&file, path.into())?;
         }
-        if let Some(system) = &system {
-            replaced_energies = system.lay_over(&mut table);
+        for system in &systems {
+            replaced_energies.extend(system.lay_over(&mut table));
             file = read(&table, system.file().into())?;
             checked(&file, system.file().into())?;
         }
@@ -128,10 +129,11 @@ impl Machine {
             checked(&file, blamed(path, text, sets))?;
         }
         let mut origin = path.display().to_string();
-        if let Some(system) = &system {
+        for system in &systems {
             origin = format!("{origin} with {}", system.file().display());
         }
-        Ok(Machine { file, table, system: system.map(|system| system.about), origin, replaced_energies })
+        let systems = systems.into_iter().map(|system| system.about).collect();
+        Ok(Machine { file, table, systems, origin, replaced_energies })
     }
 
     /// The files it was read from.
@@ -144,9 +146,15 @@ impl Machine {
         &self.replaced_energies
     }
 
-    /// The system laid over it, if any.
-    pub fn system(&self) -> Option<&system::About> {
-        self.system.as_ref()
+    /// The systems laid over it.
+    pub fn systems(&self) -> &[system::About] {
+        &self.systems
+    }
+
+    /// The names of the systems laid over it, joined by `+`; nothing for the machine alone.
+    pub fn system_name(&self) -> Option<String> {
+        let names: Vec<&str> = self.systems.iter().map(|system| system.name.as_str()).collect();
+        (!names.is_empty()).then(|| names.join("+"))
     }
 
     /// Its name in results.
@@ -186,14 +194,13 @@ impl Machine {
 
     /// Bytes of the last-level cache.
     pub fn llc_bytes(&self) -> u64 {
-        let LlcChoice::Conventional(llc) = &self.file.llc;
         let slices = u64::from(*self.file.gpu.channels) * u64::from(*self.file.gpu.slices_per_channel);
-        slices * (*llc.sets * *llc.ways * strata_memory::LINE_BYTES) as u64
+        slices * self.file.doors.llc.capacity_bytes()
     }
 
     /// What a reader of results must know.
     pub fn facts(&self) -> MachineFacts {
-        let MachineFile { gpu, sm, clocks, dram, .. } = &self.file;
+        let Sections { gpu, sm, clocks, dram, .. } = &self.file.sections;
         let per_cycle = *dram.atom_bytes as f64 / *dram.burst_cycles as f64;
         MachineFacts {
             core_mhz: *clocks.core_mhz,
@@ -204,29 +211,20 @@ impl Machine {
 
     /// A few lines that say what it is.
     pub fn outline(&self) -> String {
-        let MachineFile { gpu, sm, clocks, dram, l1d, llc, description, .. } = &self.file;
-        let (kilobytes, mshrs) = match l1d {
-            L1dChoice::Sram(l1d) => (l1d.capacity_bytes() / 1024, *l1d.mshr_entries),
-            L1dChoice::Fuse(l1d) => (l1d.capacity_bytes() / 1024, *l1d.mshr_entries),
-        };
-        let l1d = match l1d {
-            L1dChoice::Sram(l1d) => format!("{} ways", *l1d.ways),
-            L1dChoice::Fuse(l1d) => l1d.outline(),
-        };
-        let LlcChoice::Conventional(llc) = llc;
-        let slices = *gpu.channels * *gpu.slices_per_channel;
+        let Sections { gpu, sm, clocks, dram, description, .. } = &self.file.sections;
+        let doors = &self.file.doors;
         format!(
-            "  {description}\n  {} SMs of {} warps at {} MHz, {} schedulers each\n  L1D {} KB, {}, {} MSHRs\n  \
-             L2 {} slices of {} KB\n  DRAM {} channels of {} banks at {} MHz\n  window {} cycles",
+            "  {description}\n  {} SMs of {} warps at {} MHz, {} schedulers each\n  registers {}\n  L1D {}\n  \
+             network {}\n  LLC {} slices, each {}\n  DRAM {} channels of {} banks at {} MHz\n  window {} cycles",
             *gpu.sms,
             *sm.warp_slots,
             *clocks.core_mhz,
             *sm.schedulers,
-            kilobytes,
-            l1d,
-            mshrs,
-            slices,
-            *llc.sets * *llc.ways * strata_memory::LINE_BYTES / 1024,
+            doors.register_file.outline(),
+            doors.l1d.outline(),
+            doors.network.outline(),
+            *gpu.channels * *gpu.slices_per_channel,
+            doors.llc.outline(),
             *gpu.channels,
             *dram.banks,
             *clocks.dram_mhz,
@@ -237,7 +235,7 @@ impl Machine {
 
 /// What is named when a machine fails its check: the overrides, unless the file fails without them.
 fn blamed(path: &Path, text: &str, sets: &[String]) -> PathBuf {
-    let is_right_without = || config::parse::<MachineFile>(path, text).is_ok_and(|file| file.check().is_ok());
+    let is_right_without = || MachineFile::parse(path, text).is_ok_and(|file| file.check().is_ok());
     if sets.is_empty() || !is_right_without() {
         return path.to_owned();
     }

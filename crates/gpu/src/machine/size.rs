@@ -1,20 +1,14 @@
 //! How much of the host a machine takes: a file of some lines can describe one that no host holds.
 
-use strata_designs::baseline::SramL1dConfig;
-use strata_designs::fuse::FuseConfig;
-use strata_memory::LINE_BYTES;
-use strata_memory::l2::L2Config;
+use strata_memory::doors::HOST_ITEM_BYTES;
 use strata_memory::read_only::ReadOnlyConfig;
 use strata_sm::config::{SmConfig, UnitKind};
 
-use super::{L1dChoice, LlcChoice, MachineFile};
+use super::MachineFile;
 
 /// Bytes of the host that a machine may take beside device memory, which is given only when it is touched.
 /// ASSUMED: a hundred times what a GPU of 150 SMs with an L2 of 50 MiB takes.
 pub(super) const MOST_BYTES: u64 = 8 << 30;
-
-/// Bytes of the largest thing that is counted: a line with its tags, a packet in a queue, a place of an MSHR.
-const ITEM_BYTES: u64 = 256;
 
 /// Bytes of a result on its way: rows for its destinations, and what it belongs to.
 const OUTCOME_BYTES: u64 = 2048;
@@ -24,20 +18,22 @@ const QUEUES_OF_LINK: u64 = 8;
 
 /// An upper bound of the bytes that the parts of a machine take, each of whose numbers was checked.
 pub(super) fn host_bytes(file: &MachineFile) -> u64 {
-    let LlcChoice::Conventional(llc) = &file.llc;
-    let l1 = match &file.l1d {
-        L1dChoice::Sram(config) => l1d(config),
-        L1dChoice::Fuse(config) => fuse(config),
-    };
-    let link = QUEUES_OF_LINK * u64::from(*file.network.buffer_flits);
+    let link = QUEUES_OF_LINK * u64::from(file.doors.network.link_flits());
     let read_only = read_only(&file.instruction_cache) + read_only(&file.constant_cache);
-    let sm = l1 + read_only + u64::from(*file.lsu.accesses) + 2 * link;
+    let sm = read_only + u64::from(*file.lsu.accesses) + 2 * link;
     let rows = 4 * u64::from(*file.sm.registers) + u64::from(*file.sm.shared_bytes);
     let rows = rows + outcomes(&file.sm) * OUTCOME_BYTES;
-    let slice = l2(llc) + 2 * link;
-    let channel = 2 * *file.dram.return_entries as u64 + u64::from(*file.gpu.slices_per_channel) * slice;
+    let slices = u64::from(*file.gpu.slices_per_channel);
+    let channel = 2 * *file.dram.return_entries as u64 + slices * 2 * link;
     let items = u64::from(*file.gpu.sms) * sm + u64::from(*file.gpu.channels) * channel;
-    items * ITEM_BYTES + u64::from(*file.gpu.sms) * rows
+    let sms = u64::from(*file.gpu.sms);
+    let doors = &file.doors;
+    let of_sm = doors.l1d.host_bytes().saturating_add(doors.register_file.host_bytes());
+    let of_slices = doors.llc.host_bytes().saturating_mul(slices * u64::from(*file.gpu.channels));
+    (items * HOST_ITEM_BYTES + sms * rows)
+        .saturating_add(of_sm.saturating_mul(sms))
+        .saturating_add(of_slices)
+        .saturating_add(doors.network.host_bytes().saturating_mul(2))
 }
 
 /// Results on their way through the execution units, which are twice as many as the pipelines are deep.
@@ -47,34 +43,6 @@ fn outcomes(config: &SmConfig) -> u64 {
         timings.map(|(_, _, timing)| timing.latency_cycles.div_ceil(*timing.interval_cycles) + 1).max()
     };
     UnitKind::ALL.map(|kind| 2 * u64::from(deepest(kind).unwrap_or(1) * config.units.of(kind))).iter().sum()
-}
-
-fn l1d(config: &SramL1dConfig) -> u64 {
-    let lines = *config.sets * *config.ways;
-    let mshrs = *config.mshr_entries * (usize::from(*config.mshr_merges) + LINE_BYTES / *config.sector_bytes);
-    let queues = *config.bypass_entries + *config.miss_queue + *config.write_buffer;
-    let hits = (*config.hit_latency_cycles as usize + 2) * *config.accesses_per_cycle;
-    (lines + mshrs + queues + hits) as u64 + *config.fill_latency_cycles
-}
-
-fn fuse(config: &FuseConfig) -> u64 {
-    let mshrs = *config.mshr_entries * (usize::from(*config.mshr_merges) + LINE_BYTES / *config.sector_bytes);
-    let queues = *config.bypass_entries + *config.miss_queue + *config.write_buffer;
-    let hits = 2 * (*config.hit_latency_cycles as usize + 2);
-    let commands =
-        config.queues.as_ref().map_or(0, |queues| *queues.tag_queue_entries + *queues.swap_buffer_entries);
-    // Filters, sampler and history table are smaller than a line for each entry.
-    let tables = config.approximation.as_ref().map_or(0, |filters| *filters.filters * *filters.slots / 64)
-        + config.predictor.as_ref().map_or(0, |predictor| *predictor.history_entries)
-        + config.dead_write.as_ref().map_or(0, |dead_write| *dead_write.history_entries);
-    (config.lines() + mshrs + queues + hits + commands + tables) as u64 + *config.fill_latency_cycles
-}
-
-fn l2(config: &L2Config) -> u64 {
-    let lines = *config.sets * *config.ways;
-    let mshrs = *config.mshr_entries * (usize::from(*config.mshr_merges) + LINE_BYTES / *config.sector_bytes);
-    let queues = *config.request_queue + *config.reply_queue + *config.dram_queue + *config.write_buffer;
-    (lines + mshrs + queues) as u64 + *config.rop_latency_cycles + *config.hit_latency_cycles
 }
 
 fn read_only(config: &ReadOnlyConfig) -> u64 {

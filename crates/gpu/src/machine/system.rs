@@ -11,8 +11,7 @@ use strata_designs::systems;
 use strata_engine::config::{self, ConfigError};
 use toml::{Table, Value};
 
-use super::{Builtin, read_limited};
-use crate::catalogue;
+use super::{Builtin, doors, read_limited};
 
 /// The systems that come with the program.
 pub fn builtin() -> &'static [Builtin] {
@@ -62,6 +61,22 @@ impl System {
         System::parse(path, &read_limited(path)?)
     }
 
+    /// Reads systems that are laid over one machine: each a name, a file, or several of them as `a+b`.
+    ///
+    /// # Errors
+    /// As [`System::load`]; or two that replace the same door, structure or value.
+    pub fn load_all(given: &[impl AsRef<str>]) -> Result<Vec<System>, ConfigError> {
+        let several = |given: &str| match Path::new(given).is_file() {
+            true => vec![given.to_owned()],
+            false => given.split('+').map(str::to_owned).collect(),
+        };
+        let systems: Result<Vec<_>, _> =
+            given.iter().flat_map(|given| several(given.as_ref())).map(|name| System::load(&name)).collect();
+        let systems = systems?;
+        refuse_overlap(&systems)?;
+        Ok(systems)
+    }
+
     /// Reads a system from text; `file` is named in errors.
     ///
     /// # Errors
@@ -73,12 +88,19 @@ impl System {
             overlay.remove(key);
         }
         if overlay.is_empty() {
-            let doors: Vec<&str> = catalogue::doors().iter().map(|door| door.name).collect();
+            let doors: Vec<&str> = doors().iter().map(|door| door.name).collect();
             let message =
                 format!("found nothing that it replaces, expected a table for a door: {}", doors.join(", "));
             return Err(ConfigError { file: file.into(), place: None, message });
         }
         Ok(System { file: file.into(), about, overlay })
+    }
+
+    /// Dotted paths of what it replaces: doors and structures whole, other values one by one.
+    fn paths(&self) -> Vec<String> {
+        let mut paths = Vec::new();
+        collect_paths(&self.overlay, "", &mut paths);
+        paths
     }
 
     /// Its file, for errors.
@@ -98,6 +120,23 @@ impl System {
         }
         gone
     }
+}
+
+/// Refuses two systems that replace the same door, structure or value: which one is meant would depend on their order.
+fn refuse_overlap(systems: &[System]) -> Result<(), ConfigError> {
+    for (index, system) in systems.iter().enumerate() {
+        let paths = system.paths();
+        for other in &systems[..index] {
+            if let Some(path) = other.paths().into_iter().find(|path| paths.contains(path)) {
+                let message = format!(
+                    "`{path}` is replaced by the system `{}` already, expected one system for it",
+                    other.about.name
+                );
+                return Err(ConfigError { file: system.file.clone(), place: None, message });
+            }
+        }
+    }
+    Ok(())
 }
 
 /// Removes the energies of structures behind the doors that `above` replaces. Returns those for whose door it has none.
@@ -134,13 +173,30 @@ fn has(table: &Table, path: &str) -> bool {
 fn lay_over(below: &mut Table, above: &Table, path: &str) {
     for (key, value) in above {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        let is_whole = catalogue::doors().iter().any(|door| door.name == path)
-            || ["energy.", "endurance."].iter().any(|section| path.starts_with(section));
+        let is_whole = is_replaced_whole(&path);
         match (below.get_mut(key), value) {
             (Some(Value::Table(inner)), Value::Table(value)) if !is_whole => lay_over(inner, value, &path),
             _ => {
                 below.insert(key.clone(), value.clone());
             }
+        }
+    }
+}
+
+/// Whether what stands under a path is replaced whole: a door's section, or a structure's energy or endurance.
+fn is_replaced_whole(path: &str) -> bool {
+    doors().iter().any(|door| door.name == path)
+        || ["energy.", "endurance."].iter().any(|section| path.starts_with(section))
+}
+
+fn collect_paths(table: &Table, parent: &str, paths: &mut Vec<String>) {
+    for (key, value) in table {
+        let path = if parent.is_empty() { key.clone() } else { format!("{parent}.{key}") };
+        match value {
+            Value::Table(inner) if !is_replaced_whole(&path) && !inner.contains_key("value") => {
+                collect_paths(inner, &path, paths);
+            }
+            _ => paths.push(path),
         }
     }
 }
@@ -184,7 +240,7 @@ mod tests {
             let system = System::load(builtin.name).unwrap_or_else(|error| panic!("{error}"));
             assert_eq!(system.about.name, builtin.name);
             for machine in super::super::builtin() {
-                super::super::Machine::load_with(machine.name, Some(builtin.name), &[])
+                super::super::Machine::load_with(machine.name, &[builtin.name], &[])
                     .unwrap_or_else(|error| panic!("{error}"));
             }
         }

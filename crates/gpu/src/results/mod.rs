@@ -11,6 +11,7 @@ use strata_workloads::Comparison;
 
 use crate::endurance::Lifetime;
 use crate::energy::EnergyReport;
+pub use crate::machine::MachineFacts;
 
 pub use host::peak_memory_bytes;
 pub use json::SCHEMA;
@@ -81,17 +82,6 @@ pub struct SimulationCost {
     pub window: u64,
     /// Most memory the process held, in bytes; 0 where the host does not tell.
     pub peak_memory_bytes: u64,
-}
-
-/// What a reader must know of the machine to read the numbers.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct MachineFacts {
-    /// Core clock in MHz.
-    pub core_mhz: u32,
-    /// Warp slots of an SM.
-    pub warp_slots: u32,
-    /// Peak DRAM bandwidth.
-    pub dram_bytes_per_second: f64,
 }
 
 /// A finished run.

@@ -21,7 +21,7 @@ const SYSTEMS: &[&str] = &[
 /// A GTX 480 with a system's L1D in place of its own.
 fn machine(system: &str, sets: &[&str]) -> Machine {
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
-    Machine::load_with("gtx480", Some(system), &sets).unwrap_or_else(|error| panic!("{error}"))
+    Machine::load_with("gtx480", &[system], &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Table II.
@@ -70,7 +70,7 @@ fn dy_fuse_is_right_under_every_scheduler_on_both_machines() {
     for base in ["gtx480", "volta-fuse"] {
         for scheduling in schedulings {
             let sets = [format!("sm.scheduling={scheduling}")];
-            let machine = Machine::load_with(base, Some("dy-fuse"), &sets).unwrap();
+            let machine = Machine::load_with(base, &["dy-fuse"], &sets).unwrap();
             for name in ["2dconv", "bicg", "histo", "pathfinder", "syr2k"] {
                 let what = format!("{base} {scheduling}");
                 let program = find(name).unwrap().program(Size::Test).unwrap();

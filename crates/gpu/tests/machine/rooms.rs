@@ -6,10 +6,11 @@ use std::path::Path;
 /// Each room and those it may know, as ARCHITECTURE.md draws them.
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("strata-engine", &[]),
-    ("strata-ptx", &["strata-engine"]),
-    ("strata-memory", &["strata-engine"]),
-    ("strata-sm", &["strata-engine", "strata-memory", "strata-ptx"]),
-    ("strata-designs", &["strata-engine", "strata-memory"]),
+    ("strata-warp", &[]),
+    ("strata-ptx", &["strata-engine", "strata-warp"]),
+    ("strata-memory", &["strata-engine", "strata-warp"]),
+    ("strata-sm", &["strata-engine", "strata-memory", "strata-ptx", "strata-warp"]),
+    ("strata-designs", &["strata-engine", "strata-memory", "strata-warp"]),
     ("strata-workloads", &["strata-engine"]),
     (
         "strata-gpu",

@@ -21,7 +21,7 @@ fn assert_same(one: &Sample, other: &Sample, what: &str) {
 #[test]
 fn spans_add_up_to_the_launch_and_change_nothing() {
     for (name, system) in [("bfs", "l1-sram"), ("atax", "dy-fuse"), ("histogram", "hybrid")] {
-        let machine = Machine::load_with("gtx480", Some(system), &[]).unwrap();
+        let machine = Machine::load_with("gtx480", &[system], &[]).unwrap();
         let program = find(name).unwrap().program(Size::Test).unwrap();
         let plain = verified(&machine, program.as_ref(), How::PLAIN, system);
         let how = How { sample_cycles: Some(SPAN), ..How::PLAIN };

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use strata_gpu::catalogue;
+use strata_gpu::machine::{doors, sets};
 
 use crate::job::{Job, Key};
 
@@ -48,7 +48,7 @@ fn parts(job: &Job) -> (String, BTreeSet<String>) {
 
 /// The value without its place in a list that is a set; nothing for the length of one.
 fn without_place(value: String) -> Option<String> {
-    let is_set = |path: &str| catalogue::sets().iter().any(|set| path.ends_with(set));
+    let is_set = |path: &str| sets().iter().any(|set| path.ends_with(set));
     match value.split_once(' ') {
         Some((path, rest)) if is_set(path) && rest.starts_with("has ") => None,
         Some((path, rest)) => match path.rsplit_once('[') {
@@ -60,7 +60,7 @@ fn without_place(value: String) -> Option<String> {
 }
 
 fn is_behind_a_door(value: &str) -> bool {
-    catalogue::doors()
+    doors()
         .iter()
         .any(|door| value.strip_prefix(door.name).is_some_and(|rest| rest.starts_with(['.', ' ', '['])))
 }

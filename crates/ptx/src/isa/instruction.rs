@@ -1,7 +1,7 @@
 //! One decoded instruction: compact, with physical registers, ready to issue.
 
 use super::op::Op;
-use crate::lanes::Row;
+use strata_warp::{Reg, Row};
 
 /// Index of an instruction in its kernel.
 pub type Pc = u32;
@@ -17,10 +17,6 @@ pub const MAX_SRC: usize = 12;
 pub const MAX_PRINTED: usize = 6;
 /// Most 32-bit rows that an instruction reads or writes.
 pub const MAX_ROWS: usize = 12;
-
-/// A physical 32-bit register of a thread. A 64-bit value lies in `(n, n + 1)` with n even.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Reg(pub u8);
 
 /// A physical predicate register of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -12,6 +12,7 @@ pub use asynchronous::*;
 pub use instruction::*;
 pub use matrix::*;
 pub use op::*;
+pub use strata_warp::Reg;
 pub use texture::*;
 pub use types::*;
 pub use video::*;

@@ -1,6 +1,6 @@
 //! The conventional L2 under the contract, and planted bugs that it must catch.
 
-use strata_memory::l2::{L2Config, L2Slice};
+use crate::baseline::{L2Config, L2Slice};
 use strata_memory::replacement::ReplacementPolicy;
 
 use super::*;

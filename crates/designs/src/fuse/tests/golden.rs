@@ -1,6 +1,6 @@
 //! Golden latencies and the worked cases of Figures 8 to 11.
 
-use strata_memory::doors::{L1d, Refusal};
+use strata_memory::doors::{Design, L1d, L1dDesign, Refusal};
 
 use super::super::*;
 use super::bench::Bench;

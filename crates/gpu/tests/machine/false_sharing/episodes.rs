@@ -9,11 +9,11 @@ use std::fmt::Write;
 
 use strata_engine::seed::Stream;
 use strata_gpu::device::TimedDevice;
-use strata_gpu::gpu::{Gpu, L1dMaker};
 use strata_memory::LINE_BYTES;
 use strata_workloads::{Arg, Device, DeviceError, Module, Shape as Launched};
 
 use crate::support::variation::Variation;
+use crate::support::{WrapL1d, with_wrapped_l1ds};
 
 /// What separates the episodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -159,14 +159,14 @@ fn text(between: Between) -> String {
 }
 
 /// Plays the episodes on a machine. The error is the first thing that is wrong.
-pub fn check(mut shape: Shape, variation: &Variation, make_l1d: L1dMaker<'_>) -> Result<(), String> {
+pub fn check(mut shape: Shape, variation: &Variation, wrap_l1d: WrapL1d<'_>) -> Result<(), String> {
     let (machine, options) = variation.machine();
     // One CTA to an SM: all of the grid runs at once on whatever machine.
     shape.grid = shape.grid.min(u32::from(*machine.file().gpu.sms));
     let text = text(shape.between);
     let mut silent = |_: &_| {};
     let module = Module { name: "episodes.ptx", text: &text };
-    let gpu = Gpu::with_l1d(&machine, options, make_l1d)?;
+    let gpu = with_wrapped_l1ds(&machine, options, wrap_l1d)?;
     let mut device = TimedDevice::on(gpu, &machine, module, &mut silent)?;
     match play(&shape, &mut device).map_err(|error| error.to_string())? {
         Some(wrong) => Err(wrong),

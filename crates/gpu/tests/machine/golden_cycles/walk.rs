@@ -1,9 +1,8 @@
 //! The timelines of the documentation as arithmetic: what each instruction of a straight line costs one warp.
 
-use strata_designs::baseline::SramL1dConfig;
+use strata_designs::baseline::{L2Config, MultistageConfig, SramL1dConfig, SramRegisterFileConfig, Topology};
 use strata_engine::{ClockRatio, Cycle};
-use strata_gpu::machine::{L1dChoice, LlcChoice, MachineFile};
-use strata_memory::network::Topology;
+use strata_gpu::machine::MachineFile;
 use strata_memory::{HEADER_BYTES, LINE_BYTES};
 
 /// An instruction. Each but a clock waits for the value of the last one before it that is no clock.
@@ -37,7 +36,9 @@ pub enum Row {
 /// From an instruction's issue to its operands in the unit: granted a cycle after the issue, read, dispatched
 /// (sm/src/lib.rs).
 fn collection(file: &MachineFile) -> u64 {
-    1 + u64::from(*file.sm.register_file.read_latency_cycles)
+    let registers: &SramRegisterFileConfig =
+        file.doors.register_file.downcast().expect("the walk is that of an SRAM register file");
+    1 + u64::from(*registers.read_latency_cycles)
 }
 
 /// From a load's issue to its first access, and from its last completion to the issue of what waits for it.
@@ -48,8 +49,12 @@ fn around_memory(file: &MachineFile) -> u64 {
 
 /// The L1D of a machine with the conventional one.
 fn sram(file: &MachineFile) -> &SramL1dConfig {
-    let L1dChoice::Sram(l1d) = &file.l1d else { panic!("the walk is that of an SRAM L1D") };
-    l1d
+    file.doors.l1d.downcast().expect("the walk is that of an SRAM L1D")
+}
+
+/// The slice of a machine with the conventional one.
+fn l2(file: &MachineFile) -> &L2Config {
+    file.doors.llc.downcast().expect("the walk is that of a conventional L2")
 }
 
 /// A load of one line that hits the L1D (lsu/mod.rs).
@@ -60,18 +65,20 @@ pub fn l1_hit(file: &MachineFile) -> u64 {
 /// A packet of `bytes` on an idle network, from an island to an island: a link, the stages, the flits behind the
 /// first (network/mod.rs).
 fn network(file: &MachineFile, bytes: u32) -> u64 {
-    let stages = match *file.network.topology {
+    let network: &MultistageConfig =
+        file.doors.network.downcast().expect("the walk is that of a multistage network");
+    let stages = match *network.topology {
         Topology::Crossbar => 1,
         Topology::Butterfly { stages, .. } => stages as u64,
     };
-    let flits = u64::from(bytes.div_ceil(*file.network.flit_bytes));
-    *file.network.hop_latency_cycles * (1 + stages) + (flits - 1)
+    let flits = u64::from(bytes.div_ceil(*network.flit_bytes));
+    *network.hop_latency_cycles * (1 + stages) + (flits - 1)
 }
 
 /// From a load's issue to its look-up in the L2: the L1D's tags say that it misses, its request of a header
 /// crosses the network and the ROP queue.
 fn to_l2(file: &MachineFile) -> u64 {
-    let LlcChoice::Conventional(l2) = &file.llc;
+    let l2 = l2(file);
     collection(file)
         + u64::from(*file.lsu.address_latency_cycles)
         + *sram(file).tag_latency_cycles
@@ -82,7 +89,7 @@ fn to_l2(file: &MachineFile) -> u64 {
 /// From the turn of a read in the L2 to the issue of what waits for the load: the reply with a line crosses the
 /// network, is written into the array in the cycle it comes, and the access is served in the next one.
 fn from_l2(file: &MachineFile) -> u64 {
-    let LlcChoice::Conventional(l2) = &file.llc;
+    let l2 = l2(file);
     *l2.hit_latency_cycles
         + network(file, HEADER_BYTES + LINE_BYTES as u32)
         + 1

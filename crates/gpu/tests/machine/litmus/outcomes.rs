@@ -2,10 +2,12 @@
 
 use std::collections::BTreeSet;
 
+use crate::support::{WrapL1d, with_wrapped_l1ds};
+
 use strata_engine::Cycle;
 use strata_engine::seed::Stream;
 use strata_gpu::device::TimedDevice;
-use strata_gpu::gpu::{Gpu, GpuOptions, L1dMaker};
+use strata_gpu::gpu::GpuOptions;
 use strata_gpu::machine::Machine;
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module, Shape};
 
@@ -45,7 +47,7 @@ pub fn outcomes(
     test: &Litmus,
     sets: &[&str],
     threads: usize,
-    make_l1d: L1dMaker<'_>,
+    wrap_l1d: WrapL1d<'_>,
 ) -> Result<BTreeSet<Vec<u32>>, DeviceError> {
     let roles = test.roles.len() as u32;
     let ctas = if test.one_cta { GROUPS } else { GROUPS * roles };
@@ -53,7 +55,7 @@ pub fn outcomes(
     let machine = machine(ctas, sets);
     let mut silent = |_: &_| {};
     let refused = |error: String| -> ! { panic!("{}: {error}\n{text}", test.name) };
-    let gpu = Gpu::with_l1d(&machine, options(threads), make_l1d).unwrap_or_else(|error| refused(error));
+    let gpu = with_wrapped_l1ds(&machine, options(threads), wrap_l1d).unwrap_or_else(|error| refused(error));
     let module = Module { name: test.name, text: &text };
     let mut device =
         TimedDevice::on(gpu, &machine, module, &mut silent).unwrap_or_else(|error| refused(error));

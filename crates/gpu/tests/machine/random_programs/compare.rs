@@ -2,13 +2,13 @@
 
 use strata_engine::seed::Stream;
 use strata_gpu::device::{Lockstep, ReferenceDevice, TimedDevice};
-use strata_gpu::gpu::{Gpu, L1dMaker};
 use strata_gpu::machine::Machine;
 use strata_workloads::{Arg, Device, DeviceError, Module, Shape};
 
 use super::program::Program;
 use super::text;
 use crate::support::variation::Variation;
+use crate::support::{WrapL1d, with_wrapped_l1ds};
 
 /// Words that programs meet more often than chance would have it.
 const SPECIAL: [u32; 12] =
@@ -53,13 +53,13 @@ pub fn compare(
     variation: &Variation,
     seed: u64,
     text: &str,
-    make_l1d: L1dMaker<'_>,
+    wrap_l1d: WrapL1d<'_>,
 ) -> Result<(), String> {
     let (machine, options) = variation.machine();
     let module = || Module { name: "random.ptx", text };
     let mut silent = |_: &_| {};
     let mut timed =
-        TimedDevice::on(Gpu::with_l1d(&machine, options, make_l1d)?, &machine, module(), &mut silent)?;
+        TimedDevice::on(with_wrapped_l1ds(&machine, options, wrap_l1d)?, &machine, module(), &mut silent)?;
     let mut reference = reference(&machine, module())?;
     let mut both = Lockstep::new(&mut timed, &mut reference);
     host(program, seed, &mut both).map_err(|error| error.to_string())?;

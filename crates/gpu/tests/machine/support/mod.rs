@@ -12,10 +12,19 @@ use strata_gpu::gpu::{Gpu, GpuOptions};
 use strata_gpu::machine::Machine;
 use strata_gpu::results::{LaunchResult, RunResult, Verdict};
 use strata_gpu::{RunError, RunRequest, run};
+use strata_memory::doors::{L1d, L1dSite};
 use strata_workloads::{HostProgram, Module};
 
 /// One thread, the longest window, no limit.
 pub const PLAIN: GpuOptions = GpuOptions { threads: 1, window: None, limit: Cycle::NEVER };
+
+/// Puts something around the L1D that the machine names, once for each SM.
+pub type WrapL1d<'a> = &'a mut dyn FnMut(L1dSite, Box<dyn L1d>) -> Box<dyn L1d>;
+
+/// A GPU whose L1Ds are wrapped.
+pub fn with_wrapped_l1ds(machine: &Machine, options: GpuOptions, wrap: WrapL1d<'_>) -> Result<Gpu, String> {
+    Gpu::with_l1d(machine, options, |design, site| Ok(wrap(site, design.build(site)?)))
+}
 
 /// A GTX 480 with values replaced.
 pub fn gtx480(sets: &[&str]) -> Machine {

@@ -1,0 +1,43 @@
+//! The SRAM L1D as a machine file names it.
+
+use strata_memory::area::Component;
+use strata_memory::doors::{Design, HOST_ITEM_BYTES, L1d, L1dDesign, L1dSite};
+use strata_memory::{LINE_BYTES, ParameterError};
+
+use super::{SramL1d, SramL1dConfig};
+use crate::chassis;
+use crate::sram_area::{BankGeometry, sram_cache};
+
+impl Design for SramL1dConfig {
+    fn check(&self) -> Result<(), ParameterError> {
+        self.geometry().check()?;
+        chassis::check(&self.parameters(), &self.rooms())
+    }
+
+    fn outline(&self) -> String {
+        let kilobytes = self.capacity_bytes() / 1024;
+        format!("{kilobytes} KB, {} ways, {} MSHRs", *self.ways, *self.mshr_entries)
+    }
+
+    fn host_bytes(&self) -> u64 {
+        let lines = *self.sets * *self.ways;
+        let mshrs = *self.mshr_entries * (usize::from(*self.mshr_merges) + LINE_BYTES / *self.sector_bytes);
+        let queues = *self.bypass_entries + *self.miss_queue + *self.write_buffer;
+        let hits = (*self.hit_latency_cycles as usize + 2) * *self.accesses_per_cycle;
+        ((lines + mshrs + queues + hits) as u64 + *self.fill_latency_cycles) * HOST_ITEM_BYTES
+    }
+
+    fn area(&self) -> Vec<Component> {
+        sram_cache(&BankGeometry::of_lines(*self.sets, *self.ways))
+    }
+}
+
+impl L1dDesign for SramL1dConfig {
+    fn capacity_bytes(&self) -> u64 {
+        (*self.sets * *self.ways * LINE_BYTES) as u64
+    }
+
+    fn build(&self, site: L1dSite) -> Result<Box<dyn L1d>, ParameterError> {
+        Ok(Box::new(SramL1d::new(self, site.node, site.slices, site.seed)?))
+    }
+}

@@ -1,0 +1,109 @@
+//! The L1D's door.
+
+use strata_engine::Cycle;
+use strata_engine::statistics::{Group, Statistics};
+use strata_memory::doors::{Access, Completion, Design, L1d, Refusal};
+use strata_memory::tags::TagArray;
+use strata_memory::{Line, NodeId, Packet, ParameterError, SliceMap};
+
+use super::config::SramL1dConfig;
+use super::store::SramStore;
+use crate::chassis::Chassis;
+
+/// An SRAM set-associative L1D.
+pub struct SramL1d {
+    pub(super) chassis: Chassis<SramStore>,
+}
+
+impl SramL1d {
+    /// An empty cache at network node `node`. `seed` serves random replacement.
+    ///
+    /// # Errors
+    /// When the configuration cannot be built.
+    pub fn new(
+        config: &SramL1dConfig,
+        node: NodeId,
+        slices: SliceMap,
+        seed: u64,
+    ) -> Result<SramL1d, ParameterError> {
+        config.check()?;
+        let store = SramStore {
+            tags: TagArray::new(config.geometry(), Chassis::<SramStore>::stream(node, seed)),
+            data: vec![Line::ZERO; *config.sets * *config.ways],
+        };
+        Ok(SramL1d { chassis: Chassis::new(config.parameters(), config.rooms(), node, slices, store) })
+    }
+}
+
+impl L1d for SramL1d {
+    fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
+        match self.chassis.route(&access, now) {
+            Ok(route) => {
+                self.chassis.take(access, route, now);
+                Ok(())
+            }
+            Err(cause) => {
+                self.chassis.statistics.refuse(cause);
+                Err((access, cause))
+            }
+        }
+    }
+
+    #[inline]
+    fn changes(&self, cause: Refusal, now: Cycle) -> u64 {
+        self.chassis.changes(cause, now)
+    }
+
+    fn accept(&mut self, reply: Packet, _now: Cycle) {
+        self.chassis.accept(reply);
+    }
+
+    #[inline]
+    fn tick(&mut self, now: Cycle) {
+        if self.chassis.is_quiet() {
+            return;
+        }
+        self.chassis.replay(now);
+        self.chassis.fill(now);
+        self.chassis.flush_step(now);
+    }
+
+    #[inline]
+    fn completed(&mut self, now: Cycle) -> Option<Completion> {
+        self.chassis.completed(now)
+    }
+
+    #[inline]
+    fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
+        self.chassis.take_outgoing(now)
+    }
+
+    #[inline]
+    fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
+        self.chassis.outgoing_bytes(now)
+    }
+
+    fn begin_flush(&mut self, invalidate: bool, _now: Cycle) {
+        self.chassis.start_flush(invalidate);
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.chassis.is_flushed()
+    }
+
+    fn outstanding(&self) -> usize {
+        self.chassis.outstanding()
+    }
+
+    fn next_event(&self, now: Cycle) -> Cycle {
+        self.chassis.next_event(now)
+    }
+
+    fn waits(&self, report: &mut Vec<String>) {
+        self.chassis.waits(report);
+    }
+
+    fn statistics(&self) -> Vec<Group> {
+        vec![self.chassis.statistics.report()]
+    }
+}

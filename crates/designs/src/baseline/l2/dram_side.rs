@@ -1,0 +1,82 @@
+//! The slice towards its DRAM channel.
+
+use strata_engine::Cycle;
+
+use super::slice::L2Slice;
+use strata_memory::doors::{DramPort, DramRequest};
+use strata_memory::line::ByteMask;
+use strata_memory::mshr::MshrId;
+use strata_memory::tags::FrameId;
+
+/// Tag of a write; reads carry the name of their MSHR.
+const WRITE: u32 = u32::MAX;
+
+impl L2Slice {
+    /// Whether `requests` more fit into the queue to the channel.
+    #[inline]
+    pub(super) fn dram_room(&self, requests: usize) -> bool {
+        self.to_dram.len() + requests <= self.parameters.dram_queue
+    }
+
+    /// Asks for bytes of an MSHR's line. There must be room for a request.
+    pub(super) fn fetch(&mut self, mshr: MshrId, bytes: ByteMask) {
+        // The sectors asked for are disjoint, so that each MSHR has at most a line's worth of trays.
+        let tray = self.fetch_trays.pop().expect("a fetch has its tray");
+        let line = self.mshrs.line(mshr);
+        let fetch = self.mshrs.state_mut(mshr);
+        debug_assert!((fetch.requested & bytes).is_empty(), "no byte is asked for twice");
+        fetch.requested |= bytes;
+        fetch.in_flight += 1;
+        self.statistics.fetches += 1;
+        self.statistics.fetch_bytes += u64::from(bytes.count());
+        self.to_dram.push_back(DramRequest { line, bytes, write: false, tag: u32::from(mshr.0), tray });
+    }
+
+    /// Sends a frame's dirty bytes to DRAM, if it has any. There must be room for a request and a tray.
+    pub(super) fn write_back(&mut self, frame: FrameId) {
+        let bytes = self.tags.dirty(frame);
+        if bytes.is_empty() {
+            return;
+        }
+        let line = self.tags.line(frame).expect("dirty bytes belong to a line");
+        let mut tray = self.write_trays.pop().expect("a tray for the victim was checked");
+        tray.0 = self.data[frame.index()].0;
+        self.tags.clean(frame);
+        self.statistics.write_backs += 1;
+        self.statistics.write_back_bytes += u64::from(bytes.count());
+        self.statistics.data_reads += 1;
+        self.to_dram.push_back(DramRequest { line, bytes, write: true, tag: WRITE, tray });
+    }
+
+    /// Offers the oldest request to the channel.
+    pub(super) fn send_to_dram(&mut self, dram: &mut dyn DramPort, now: Cycle) {
+        if let Some(request) = self.to_dram.pop_front()
+            && let Err(request) = dram.offer(request, now)
+        {
+            self.to_dram.push_front(request);
+        }
+    }
+
+    /// Takes what the channel has finished. Its bus brings less than a line a cycle.
+    pub(super) fn receive_from_dram(&mut self, dram: &mut dyn DramPort, now: Cycle) {
+        while let Some(answer) = dram.completed(now) {
+            if answer.write {
+                self.write_trays.push(answer.tray);
+                continue;
+            }
+            let mshr = MshrId(answer.tag as u16);
+            let fetch = self.mshrs.state_mut(mshr);
+            let frame = fetch.frame;
+            fetch.requested &= !answer.bytes;
+            fetch.in_flight -= 1;
+            // Bytes that are valid already are as new or newer: writes went into them.
+            let missing = answer.bytes & !self.tags.valid(frame);
+            self.data[frame.index()].merge(missing, &answer.tray);
+            self.tags.add_valid(frame, missing);
+            self.fetch_trays.push(answer.tray);
+            self.statistics.fills += 1;
+            self.statistics.data_writes += 1;
+            self.make_ready(mshr);
+        }
+    }
+}

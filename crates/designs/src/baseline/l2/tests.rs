@@ -1,0 +1,212 @@
+//! Golden cycles and worked cases. What holds in general is in the contract of slices, beside the designs.
+
+use std::collections::VecDeque;
+
+use strata_engine::Cycle;
+use strata_engine::statistics::Group;
+
+use super::{L2Config, L2Slice};
+use strata_memory::address::LineAddress;
+use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
+use strata_memory::doors::{Design, DramPort, DramRequest, Llc};
+use strata_memory::line::{ByteMask, Line};
+use strata_memory::packet::{Body, Client, NodeId, Packet};
+
+/// Answers reads with line number + 1 in every byte, 20 cycles after they were offered.
+#[derive(Default)]
+struct Dram {
+    seen: Vec<(u64, u64, bool, ByteMask)>,
+    under_way: VecDeque<(Cycle, DramRequest)>,
+    full: bool,
+}
+
+impl DramPort for Dram {
+    fn offer(&mut self, mut request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
+        if self.full {
+            return Err(request);
+        }
+        self.seen.push((now.0, request.line.0, request.write, request.bytes));
+        if !request.write {
+            request.tray.0.fill(request.line.0 as u8 + 1);
+        }
+        self.under_way.push_back((now + 20, request));
+        Ok(())
+    }
+
+    fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
+        self.under_way.front().filter(|(ready, _)| *ready <= now)?;
+        self.under_way.pop_front().map(|(_, request)| request)
+    }
+}
+
+struct Bench {
+    slice: L2Slice,
+    dram: Dram,
+    replies: Vec<(u64, Packet)>,
+    now: Cycle,
+}
+
+impl Bench {
+    /// 2 sets of 1 way, ROP latency 10, hit latency 4.
+    fn new() -> Bench {
+        let mut config = L2Config::example();
+        config.sets.value = 2;
+        config.ways.value = 1;
+        config.rop_latency_cycles.value = 10;
+        config.hit_latency_cycles.value = 4;
+        let slice = L2Slice::new(&config, 0, 1).unwrap();
+        Bench { slice, dram: Dram::default(), replies: Vec::new(), now: Cycle::ZERO }
+    }
+
+    fn send(&mut self, line: u64, bytes: ByteMask, body: Body) {
+        let packet = Packet {
+            line: LineAddress(line),
+            bytes,
+            source: NodeId(0),
+            destination: NodeId(1),
+            client: Client::L1d,
+            tag: 7,
+            body,
+        };
+        self.slice.offer(packet, self.now).unwrap();
+    }
+
+    fn read(&mut self, line: u64, bytes: ByteMask) {
+        self.send(line, bytes, Body::Read(Box::new(Line::ZERO)));
+    }
+
+    fn write(&mut self, line: u64, bytes: ByteMask, value: u8) {
+        self.send(line, bytes, Body::Write(Box::new(Line([value; 128]))));
+    }
+
+    /// Runs until cycle `end`; answers are in [`Bench::replies`] with their cycle.
+    fn run(&mut self, end: u64) {
+        while self.now.0 < end {
+            self.slice.tick(&mut self.dram, self.now);
+            while let Some(reply) = self.slice.outgoing(self.now) {
+                self.replies.push((self.now.0, reply));
+            }
+            self.now = self.now.next();
+        }
+    }
+
+    fn cycles(&self) -> Vec<u64> {
+        self.replies.iter().map(|(cycle, _)| *cycle).collect()
+    }
+
+    fn statistics(&self) -> Group {
+        self.slice.statistics().remove(0)
+    }
+}
+
+#[test]
+fn a_miss_costs_rop_dram_and_hit_latency_and_a_hit_no_dram() {
+    let mut bench = Bench::new();
+    let sector = ByteMask::range(32, 32);
+    bench.read(4, ByteMask::range(40, 4));
+    bench.run(50);
+    // Looked up at 10 and offered to DRAM then; filled at 30, served at 30, and on its way at 34.
+    assert_eq!(bench.dram.seen, [(10, 4, false, sector)]);
+    assert_eq!(bench.cycles(), [34]);
+    bench.read(4, ByteMask::range(32, 32));
+    bench.run(100);
+    assert_eq!(bench.cycles(), [34, 64]);
+    let Body::ReadReply(tray) = &bench.replies[1].1.body else { panic!("a read's reply") };
+    assert_eq!(tray.0[32..64], [5; 32]);
+    let statistics = bench.statistics();
+    let counts =
+        ["read_misses", "read_hits", "fetches", "fetch_bytes"].map(|name| statistics.get(name).unwrap());
+    assert_eq!((counts, statistics.broken), ([1, 1, 1, 32], None));
+}
+
+#[test]
+fn a_write_fetches_nothing_and_its_bytes_survive_the_fetch_of_the_rest() {
+    let mut bench = Bench::new();
+    bench.write(4, ByteMask::range(0, 4), 9);
+    bench.run(20);
+    assert_eq!((bench.cycles(), bench.dram.seen.len()), (vec![14], 0));
+    bench.read(4, ByteMask::range(0, 8));
+    bench.run(60);
+    let Body::ReadReply(tray) = &bench.replies[1].1.body else { panic!("a read's reply") };
+    assert_eq!(tray.0[..8], [9, 9, 9, 9, 5, 5, 5, 5]);
+}
+
+#[test]
+fn a_victim_goes_out_with_its_dirty_bytes_only_and_before_the_fetch() {
+    let mut bench = Bench::new();
+    let dirty = ByteMask::range(5, 3);
+    bench.write(4, dirty, 9);
+    bench.run(20);
+    bench.read(6, ByteMask::ALL);
+    bench.run(60);
+    assert_eq!(bench.dram.seen, [(30, 4, true, dirty), (31, 6, false, ByteMask::ALL)]);
+    let mut seen = Line::ZERO;
+    bench.slice.peek(LineAddress(6), &mut seen);
+    assert_eq!(seen.0, [7; 128]);
+}
+
+#[test]
+fn a_host_sees_and_changes_bytes_on_their_way_to_dram() {
+    let mut bench = Bench::new();
+    bench.dram.full = true;
+    for (line, value) in [(4, 9), (6, 8)] {
+        bench.write(line, ByteMask::range(0, 4), value);
+        bench.run(bench.now.0 + 20);
+    }
+    let mut seen = Line::ZERO;
+    bench.slice.peek(LineAddress(4), &mut seen);
+    assert_eq!(seen.0[..5], [9, 9, 9, 9, 0], "the victim waits for the channel");
+    for line in [4, 6] {
+        bench.slice.poke(LineAddress(line), ByteMask::range(1, 1), &Line([5; 128]));
+    }
+    let mut seen = Line::ZERO;
+    bench.slice.peek(LineAddress(6), &mut seen);
+    assert_eq!(seen.0[..5], [8, 5, 8, 8, 0]);
+    bench.dram.full = false;
+    bench.run(bench.now.0 + 2);
+    let (_, write) = &bench.dram.under_way[0];
+    assert_eq!(
+        (write.line.0, write.bytes, &write.tray.0[..4]),
+        (4, ByteMask::range(0, 4), &[9, 5, 9, 9][..])
+    );
+}
+
+#[test]
+fn atomics_on_one_address_take_a_cycle_each_and_different_addresses_none() {
+    for (same, expected) in [(false, vec![14, 15]), (true, vec![17, 18])] {
+        let mut bench = Bench::new();
+        bench.write(4, ByteMask::ALL, 0);
+        bench.run(20);
+        bench.replies.clear();
+        let mut bench = Bench { now: Cycle(100), ..bench };
+        let mut batch = AtomicBatch::empty(AtomicOp::Add, AtomicType::U32);
+        batch.count = 4;
+        batch.returns = true;
+        for entry in 0..4 {
+            batch.offset[entry] = if same { 8 } else { 4 * entry as u8 };
+            batch.a[entry] = 1;
+        }
+        bench.send(4, ByteMask::range(0, 16), Body::Atomic(Box::new(batch)));
+        bench.read(4, ByteMask::range(8, 4));
+        bench.run(130);
+        let cycles: Vec<_> = bench.cycles().iter().map(|cycle| cycle - 100).collect();
+        assert_eq!(cycles, expected);
+        let Body::AtomicReply(batch) = &bench.replies[0].1.body else { panic!("an atomic's reply") };
+        assert_eq!(batch.a[..4], if same { [0, 1, 2, 3] } else { [0; 4] });
+        let Body::ReadReply(tray) = &bench.replies[1].1.body else { panic!("a read's reply") };
+        assert_eq!(tray.0[8], if same { 4 } else { 1 });
+    }
+}
+
+#[test]
+fn faults_of_a_configuration_name_their_field() {
+    let mut config = L2Config::example();
+    assert_eq!(config.check(), Ok(()));
+    config.dram_queue.value = 1;
+    assert_eq!(config.check().unwrap_err().field, "dram_queue");
+    config.sector_bytes.value = 48;
+    config.dram_queue.value = 2;
+    assert_eq!(config.check().unwrap_err().field, "sector_bytes");
+    config.sets.value = 3;
+    assert_eq!(config.check().unwrap_err().field, "sets");
+}

@@ -1,0 +1,337 @@
+//! One direction of the network as an island.
+
+use strata_engine::statistics::Group;
+use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
+use strata_memory::bits::Set;
+use strata_memory::doors::{Design, Direction, Network, NetworkEnds};
+use strata_memory::{FlitSize, HEADER_BYTES, NodeId, Packet, ParameterError};
+
+use super::parameters::Shape;
+use super::ports::{Head, Input, Output};
+use super::{Arbitration, MultistageConfig, NetworkStatistics};
+
+/// One direction of the network.
+#[derive(Debug)]
+pub struct MultistageNetwork {
+    direction: Direction,
+    shape: Shape,
+    arbitration: Arbitration,
+    flit_size: FlitSize,
+    hop_latency: u64,
+    first_output: NodeId,
+    inlets: Vec<Inlet<Packet>>,
+    outlets: Vec<Outlet<Packet>>,
+    /// Inputs and outputs of switches: number `stage * wires + wire`.
+    inputs: Vec<Input>,
+    outputs: Vec<Output>,
+    /// Entry `stage * outlets + outlet`: distance of the output from the first of its switch, in wires,
+    /// and the port number that it is there.
+    routes: Vec<u32>,
+    /// Inputs that will have a head packet at a known cycle.
+    pending: Set,
+    /// Outputs that a head packet waits for.
+    active: Set,
+    next: Cycle,
+    pub(super) statistics: NetworkStatistics,
+}
+
+impl MultistageNetwork {
+    /// A network between the given ends.
+    ///
+    /// # Errors
+    /// When a parameter cannot be built or the topology has too few terminals.
+    pub fn new(
+        direction: Direction,
+        parameters: &MultistageConfig,
+        ends: NetworkEnds,
+    ) -> Result<MultistageNetwork, ParameterError> {
+        parameters.check()?;
+        let side = |first: NodeId, count: usize| first.index()..first.index() + count;
+        let shape = Shape::new(
+            *parameters.topology,
+            side(ends.first_input, ends.inlets.len()),
+            side(ends.first_output, ends.outlets.len()),
+        )?;
+        let ports = shape.stages * shape.wires;
+        let inputs = (0..ports).map(|input| Input::new(&shape, input, *parameters.buffer_flits)).collect();
+        let outputs = (0..ports).map(|output| Output::new(shape.stride(output / shape.wires))).collect();
+        let routes = (0..shape.stages)
+            .flat_map(|stage| (0..ends.outlets.len()).map(move |outlet| (stage, shape.first_output + outlet)))
+            .map(|(stage, wire)| (shape.digit(stage, wire) * shape.stride(stage)) as u32)
+            .collect();
+        Ok(MultistageNetwork {
+            direction,
+            shape,
+            arbitration: *parameters.arbitration,
+            flit_size: FlitSize::new(*parameters.flit_bytes)?,
+            hop_latency: *parameters.hop_latency_cycles,
+            first_output: ends.first_output,
+            inlets: ends.inlets,
+            outlets: ends.outlets,
+            inputs,
+            outputs,
+            routes,
+            pending: Set::new(ports),
+            active: Set::new(ports),
+            next: Cycle::NEVER,
+            statistics: NetworkStatistics::default(),
+        })
+    }
+
+    /// Makes the packets whose time has come the heads of their buffers.
+    fn announce(&mut self, now: Cycle) {
+        for word in 0..self.pending.words() {
+            for input in self.pending.members_of_word(word) {
+                if self.inputs[input].wake <= now {
+                    self.pending.remove(input);
+                    self.announce_head(input, now);
+                }
+            }
+        }
+    }
+
+    fn announce_head(&mut self, number: usize, now: Cycle) {
+        let input = &mut self.inputs[number];
+        let (packet, injected) = if input.stage == 0 {
+            let inlet = &self.inlets[number - self.shape.first_input];
+            self.statistics.packets_in += 1;
+            (inlet.front(now).expect("a pending inlet has a packet"), inlet.next_arrival())
+        } else {
+            let (_, injected, packet) = input.buffer.front().expect("a pending buffer has a packet");
+            (packet, *injected)
+        };
+        let outlet = usize::from(packet.destination.0.wrapping_sub(self.first_output.0));
+        assert!(outlet < self.outlets.len(), "a packet goes to a node of the network");
+        let output = input.switch as usize
+            + self.routes[usize::from(input.stage) * self.outlets.len() + outlet] as usize;
+        let bytes = packet.wire_bytes();
+        input.has_head = true;
+        input.head = Head {
+            output: output as u32,
+            flits: self.flit_size.flits(bytes),
+            bytes,
+            since: now,
+            stalled_before: self.outputs[output].stalled_until(now),
+            injected,
+        };
+        self.outputs[output].waiting |= 1 << input.port;
+        self.active.insert(output);
+    }
+
+    /// Grants every output that is free and has credit for its winner.
+    fn grant(&mut self, now: Cycle) {
+        for word in 0..self.active.words() {
+            for number in self.active.members_of_word(word) {
+                if self.outputs[number].free_at > now {
+                    continue;
+                }
+                let winner = self.winner(number);
+                let flits = self.inputs[winner].head.flits;
+                if self.credits(number, now) < flits {
+                    let output = &mut self.outputs[number];
+                    output.stalled_since = output.stalled_since.min(now);
+                } else {
+                    self.transfer(winner, number, now);
+                }
+            }
+        }
+    }
+
+    /// The input that gets a free output.
+    #[inline]
+    fn winner(&self, number: usize) -> usize {
+        let output = &self.outputs[number];
+        let stride = output.stride as usize;
+        let first = self.inputs[number].switch as usize;
+        match self.arbitration {
+            Arbitration::RoundRobin => {
+                let ahead = output.waiting & (u128::MAX << output.turn);
+                let from = if ahead != 0 { ahead } else { output.waiting };
+                first + from.trailing_zeros() as usize * stride
+            }
+            Arbitration::OldestFirst => {
+                let mut waiting = output.waiting;
+                let mut best = (Cycle::NEVER, 0);
+                while waiting != 0 {
+                    let input = first + waiting.trailing_zeros() as usize * stride;
+                    best = best.min((self.inputs[input].head.since, input));
+                    waiting &= waiting - 1;
+                }
+                best.1
+            }
+        }
+    }
+
+    /// Flits of room behind an output.
+    #[inline]
+    fn credits(&mut self, output: usize, now: Cycle) -> u32 {
+        let behind = output + self.shape.wires;
+        if behind < self.inputs.len() {
+            self.inputs[behind].credits(now)
+        } else {
+            self.outlets[behind - self.inputs.len() - self.shape.first_output].credits(now)
+        }
+    }
+
+    /// Moves the head packet of an input through an output.
+    fn transfer(&mut self, winner: usize, number: usize, now: Cycle) {
+        let input = &mut self.inputs[winner];
+        let head = input.head;
+        let cycles = u64::from(head.flits);
+        let last_flit = now + (cycles - 1);
+        let (packet, next_arrival) = if input.stage == 0 {
+            let inlet = &mut self.inlets[winner - self.shape.first_input];
+            inlet.release(head.flits, last_flit);
+            let packet = inlet.receive(now).expect("a head packet is in its inlet");
+            (packet, inlet.next_arrival())
+        } else {
+            input.returning.push_back((last_flit + self.hop_latency, head.flits));
+            let (_, _, packet) = input.buffer.pop_front().expect("a head packet is in its buffer");
+            (packet, input.buffer.front().map_or(Cycle::NEVER, |(arrival, _, _)| *arrival))
+        };
+        input.has_head = false;
+        input.free_at = now + cycles;
+        if next_arrival != Cycle::NEVER {
+            input.wake = next_arrival.max(input.free_at);
+            self.pending.insert(winner);
+        }
+
+        let port = input.port;
+        let output = &mut self.outputs[number];
+        let stalled = output.stalled_until(now);
+        output.stalled_cycles = stalled;
+        output.stalled_since = Cycle::NEVER;
+        output.waiting &= !(1 << port);
+        output.free_at = now + cycles;
+        output.turn = if usize::from(port) + 1 == self.shape.radix { 0 } else { port + 1 };
+        if output.waiting == 0 {
+            self.active.remove(number);
+        }
+
+        let without_credit = stalled - head.stalled_before;
+        self.statistics.wait_credit_cycles += without_credit;
+        self.statistics.wait_output_cycles += now - head.since - without_credit;
+        self.statistics.output_busy_cycles += cycles;
+        self.statistics.flit_hops += cycles;
+
+        let behind = number + self.shape.wires;
+        if behind < self.inputs.len() {
+            self.enter(behind, packet, head, now);
+        } else {
+            let outlet = &mut self.outlets[behind - self.inputs.len() - self.shape.first_output];
+            self.statistics.packets_out += 1;
+            self.statistics.flits += cycles;
+            self.statistics.wire_bytes += u64::from(head.bytes);
+            self.statistics.payload_bytes += u64::from(head.bytes - HEADER_BYTES);
+            self.statistics.latency_cycles += last_flit + outlet.latency() - head.injected;
+            // Sent as of the last flit: until then the output is held, so no credit is used early.
+            outlet.send(packet, head.flits, last_flit).expect("a granted packet has credit");
+        }
+    }
+
+    /// Puts a packet into the buffer of a later stage.
+    fn enter(&mut self, number: usize, packet: Packet, head: Head, now: Cycle) {
+        let arrival = now + self.hop_latency;
+        let input = &mut self.inputs[number];
+        input.credits -= head.flits;
+        if input.buffer.is_empty() {
+            input.wake = arrival.max(input.free_at);
+            self.pending.insert(number);
+        }
+        input.buffer.push_back((arrival, head.injected, packet));
+    }
+
+    /// The earliest cycle at which a head appears, an output becomes free or a credit comes back.
+    fn earliest(&self) -> Cycle {
+        let mut next = Cycle::NEVER;
+        for input in self.pending.iter() {
+            next = next.min(self.inputs[input].wake);
+        }
+        for number in self.active.iter() {
+            let output = &self.outputs[number];
+            let stalled = output.stalled_since != Cycle::NEVER;
+            next = next.min(if stalled { self.next_credit(number) } else { output.free_at });
+        }
+        next
+    }
+
+    fn next_credit(&self, output: usize) -> Cycle {
+        let behind = output + self.shape.wires;
+        if behind < self.inputs.len() {
+            self.inputs[behind].returning.front().map_or(Cycle::NEVER, |(at, _)| *at)
+        } else {
+            self.outlets[behind - self.inputs.len() - self.shape.first_output].next_credit()
+        }
+    }
+}
+
+impl Network for MultistageNetwork {
+    fn statistics(&self) -> Vec<Group> {
+        vec![self.statistics.report_as(self.direction)]
+    }
+}
+
+impl Island for MultistageNetwork {
+    fn hang(&mut self, bell: &Doorbell) {
+        self.inlets.iter().for_each(|inlet| inlet.hang(bell));
+        self.outlets.iter().for_each(|outlet| outlet.hang(bell));
+    }
+
+    fn collect(&mut self, window: Window) {
+        for (index, inlet) in self.inlets.iter_mut().enumerate() {
+            inlet.collect(window);
+            let number = index + self.shape.first_input;
+            let arrival = inlet.next_arrival();
+            if arrival != Cycle::NEVER && !self.pending.contains(number) {
+                let input = &mut self.inputs[number];
+                if !input.has_head {
+                    input.wake = arrival.max(input.free_at);
+                    self.pending.insert(number);
+                }
+            }
+        }
+        for outlet in &mut self.outlets {
+            outlet.collect(window);
+        }
+        self.next = self.earliest();
+    }
+
+    fn tick(&mut self, now: Cycle) {
+        self.announce(now);
+        self.grant(now);
+        self.next = self.earliest();
+    }
+
+    fn next_event(&self, now: Cycle) -> Cycle {
+        self.next.max(now)
+    }
+
+    fn flush(&mut self, window: Window) -> Cycle {
+        let sent = self.outlets.iter_mut().map(|outlet| outlet.flush(window)).min();
+        let released = self.inlets.iter_mut().map(|inlet| inlet.flush(window)).min();
+        sent.unwrap_or(Cycle::NEVER).min(released.unwrap_or(Cycle::NEVER))
+    }
+
+    fn progress(&self) -> u64 {
+        self.statistics.flit_hops
+    }
+
+    fn waits(&self, report: &mut Vec<String>) {
+        for (number, input) in self.inputs.iter().enumerate().filter(|(_, input)| input.has_head) {
+            let output = &self.outputs[input.head.output as usize];
+            let cause = if output.stalled_since == Cycle::NEVER {
+                "is busy"
+            } else {
+                "has no credit of its receiver"
+            };
+            report.push(format!(
+                "{}: stage {} input {} has waited since cycle {} for output {}, which {cause}",
+                self.direction.group(),
+                input.stage,
+                number % self.shape.wires,
+                input.head.since,
+                input.head.output as usize % self.shape.wires,
+            ));
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! The inputs and outputs of switches.
+
+use std::collections::VecDeque;
+
+use strata_engine::Cycle;
+
+use super::parameters::Shape;
+use strata_memory::packet::Packet;
+
+/// An input of a switch: a buffer whose head packet waits for one output.
+#[derive(Debug)]
+pub(super) struct Input {
+    /// First output of its switch.
+    pub switch: u32,
+    /// Its place among the switch's inputs.
+    pub port: u8,
+    pub stage: u8,
+    /// Whether `head` waits for its output.
+    pub has_head: bool,
+    pub head: Head,
+    /// The last flit of the packet before has left by then.
+    pub free_at: Cycle,
+    /// When the next head packet can be looked at.
+    pub wake: Cycle,
+    /// The buffer, with arrival here and arrival in the first buffer. Empty in stage 0, where the inlet is
+    /// the buffer.
+    pub buffer: VecDeque<(Cycle, Cycle, Packet)>,
+    /// Room that the output before may count on, and room on its way back to it. Unused in stage 0.
+    pub credits: u32,
+    pub returning: VecDeque<(Cycle, u32)>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Head {
+    pub output: u32,
+    pub flits: u32,
+    pub bytes: u32,
+    pub since: Cycle,
+    /// The output's credit-stalled cycles when it came.
+    pub stalled_before: u64,
+    /// Arrival in the first buffer.
+    pub injected: Cycle,
+}
+
+/// An output of a switch.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Output {
+    /// Ports of its switch whose head packets want it.
+    pub waiting: u128,
+    /// Numbers of its switch's inputs lie this far apart.
+    pub stride: u32,
+    pub free_at: Cycle,
+    /// The port that round robin looks at first.
+    pub turn: u8,
+    /// Since when it is free and wanted, but without credit ([`Cycle::NEVER`]: it is not).
+    pub stalled_since: Cycle,
+    pub stalled_cycles: u64,
+}
+
+impl Input {
+    pub fn new(shape: &Shape, number: usize, credits: u32) -> Input {
+        let (stage, wire) = (number / shape.wires, number % shape.wires);
+        let port = shape.digit(stage, wire);
+        let room = if stage == 0 { 0 } else { credits as usize };
+        Input {
+            switch: (number - port * shape.stride(stage)) as u32,
+            port: port as u8,
+            stage: stage as u8,
+            has_head: false,
+            head: Head::default(),
+            free_at: Cycle::ZERO,
+            wake: Cycle::NEVER,
+            buffer: VecDeque::with_capacity(room),
+            credits,
+            returning: VecDeque::with_capacity(room),
+        }
+    }
+
+    #[inline]
+    pub fn credits(&mut self, now: Cycle) -> u32 {
+        while let Some(&(at, flits)) = self.returning.front() {
+            if at > now {
+                break;
+            }
+            self.credits += flits;
+            self.returning.pop_front();
+        }
+        self.credits
+    }
+}
+
+impl Output {
+    pub fn new(stride: usize) -> Output {
+        Output {
+            waiting: 0,
+            stride: stride as u32,
+            free_at: Cycle::ZERO,
+            turn: 0,
+            stalled_since: Cycle::NEVER,
+            stalled_cycles: 0,
+        }
+    }
+
+    /// Cycles it was stalled without credit before `now`.
+    #[inline]
+    pub fn stalled_until(&self, now: Cycle) -> u64 {
+        self.stalled_cycles + now.since(self.stalled_since)
+    }
+}

@@ -1,0 +1,46 @@
+//! What a network counts.
+
+use strata_engine::statistics::{Group, Statistics};
+
+use strata_memory::HEADER_BYTES;
+use strata_memory::doors::Direction;
+
+strata_engine::statistics! {
+    /// What one direction of a network did.
+    pub struct NetworkStatistics: "network" {
+        /// Packets that came to the head of their first buffer.
+        packets_in: "packets",
+        /// Packets granted their last output.
+        packets_out: "packets",
+        /// Flits of the packets that went out.
+        flits: "flits",
+        /// Bytes of the packets that went out, headers included.
+        wire_bytes: "bytes",
+        /// Bytes of the packets that went out, without headers.
+        payload_bytes: "bytes",
+        /// Cycles in which outputs of switches moved flits, summed over outputs.
+        output_busy_cycles: "cycles",
+        /// Flits moved by switches, summed over stages.
+        flit_hops: "flits" [energy],
+        /// Cycles that head packets waited while their output served others.
+        wait_output_cycles: "cycles",
+        /// Cycles that head packets waited because the buffer behind their output had no room.
+        wait_credit_cycles: "cycles",
+        /// Cycles from the arrival in the first buffer to delivery, summed over packets.
+        latency_cycles: "cycles",
+    }
+    laws {
+        "packets_in = packets_out": |s| s.packets_in == s.packets_out,
+        "wire_bytes = payload_bytes + packets_out * header": |s| s.wire_bytes == s.payload_bytes + s.packets_out * u64::from(HEADER_BYTES),
+        "flit_hops >= flits": |s| s.flit_hops >= s.flits,
+        "output_busy_cycles = flit_hops": |s| s.output_busy_cycles == s.flit_hops,
+        "latency_cycles >= wait_output_cycles + wait_credit_cycles": |s| s.latency_cycles >= s.wait_output_cycles + s.wait_credit_cycles,
+    }
+}
+
+impl NetworkStatistics {
+    /// The counters under the direction's name.
+    pub fn report_as(&self, direction: Direction) -> Group {
+        Group { name: direction.group(), ..self.report() }
+    }
+}

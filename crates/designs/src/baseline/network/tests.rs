@@ -1,0 +1,323 @@
+//! What must hold of every topology, on a bench of senders and receivers.
+
+use std::path::Path;
+
+use strata_engine::seed::Stream;
+use strata_engine::statistics::Statistics;
+use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, config, link};
+
+use super::*;
+use strata_memory::address::LineAddress;
+use strata_memory::doors::{Direction, NetworkEnds, network_link};
+use strata_memory::line::{ByteMask, Line};
+use strata_memory::packet::{Body, Client, NodeId, Packet};
+
+const HOP: u64 = 4;
+const BUFFER: u32 = 8;
+const TOPOLOGIES: [Topology; 5] = [
+    Topology::Crossbar,
+    Topology::Butterfly { radix: 27, stages: 1 },
+    Topology::Butterfly { radix: 3, stages: 3 },
+    Topology::Butterfly { radix: 6, stages: 2 },
+    Topology::Butterfly { radix: 2, stages: 5 },
+];
+
+fn parameters(topology: Topology, arbitration: Arbitration) -> MultistageConfig {
+    MultistageConfig {
+        topology: Cited::new(topology, "test"),
+        flit_bytes: Cited::new(40, "test"),
+        hop_latency_cycles: Cited::new(HOP, "test"),
+        buffer_flits: Cited::new(BUFFER, "test"),
+        arbitration: Cited::new(arbitration, "test"),
+    }
+}
+
+/// A write of `payload` bytes from a sender to a receiver of the bench.
+fn packet(from: usize, to: usize, payload: usize, tag: u32) -> Packet {
+    Packet {
+        line: LineAddress(u64::from(tag)),
+        bytes: ByteMask::range(0, payload),
+        source: NodeId::from(from),
+        destination: NodeId::from(Bench::SENDERS + to),
+        client: Client::L1d,
+        tag,
+        body: Body::Write(Box::new(Line::ZERO)),
+    }
+}
+
+fn flits(packet: &Packet) -> u32 {
+    packet.wire_bytes().div_ceil(40)
+}
+
+/// A network with its senders and receivers, one window per cycle.
+struct Bench {
+    network: MultistageNetwork,
+    senders: Vec<Outlet<Packet>>,
+    receivers: Vec<Inlet<Packet>>,
+    now: Cycle,
+    tick_always: bool,
+    ticks: u64,
+}
+
+impl Bench {
+    const SENDERS: usize = 15;
+    const RECEIVERS: usize = 12;
+
+    fn new(topology: Topology) -> Bench {
+        Bench::with(parameters(topology, Arbitration::RoundRobin))
+    }
+
+    fn with(parameters: MultistageConfig) -> Bench {
+        let (senders, inlets) = (0..Self::SENDERS).map(|_| link(HOP, BUFFER)).unzip();
+        let (outlets, receivers) = (0..Self::RECEIVERS).map(|_| link(HOP, BUFFER)).unzip();
+        let ends = NetworkEnds {
+            first_input: NodeId(0),
+            inlets,
+            first_output: NodeId(Self::SENDERS as u16),
+            outlets,
+        };
+        let network = MultistageNetwork::new(Direction::Request, &parameters, ends).unwrap();
+        Bench { network, senders, receivers, now: Cycle::ZERO, tick_always: false, ticks: 0 }
+    }
+
+    /// One cycle: `nodes` sends and receives, the network ticks.
+    fn step(&mut self, mut nodes: impl FnMut(&mut [Outlet<Packet>], &mut [Inlet<Packet>], Cycle)) {
+        let window = Window(self.now.0);
+        self.senders.iter_mut().for_each(|sender| sender.collect(window));
+        self.receivers.iter_mut().for_each(|receiver| receiver.collect(window));
+        self.network.collect(window);
+        nodes(&mut self.senders, &mut self.receivers, self.now);
+        if self.tick_always || self.network.next_event(self.now) <= self.now {
+            self.network.tick(self.now);
+            self.ticks += 1;
+        }
+        self.senders.iter_mut().for_each(|sender| {
+            sender.flush(window);
+        });
+        self.receivers.iter_mut().for_each(|receiver| {
+            receiver.flush(window);
+        });
+        self.network.flush(window);
+        self.now = self.now.next();
+    }
+}
+
+/// Receives everything that is there.
+fn receive_all(receivers: &mut [Inlet<Packet>], now: Cycle, log: &mut Vec<(Cycle, Packet)>) {
+    for receiver in receivers {
+        while let Some(packet) = receiver.receive(now) {
+            receiver.release(flits(&packet), now);
+            log.push((now, packet));
+        }
+    }
+}
+
+#[test]
+fn uncontended_latency_is_what_the_parameters_say() {
+    for (topology, stages) in TOPOLOGIES.into_iter().zip([1, 1, 3, 2, 5]) {
+        for (payload, flits) in [(1, 1), (32, 1), (33, 2), (72, 2), (73, 3), (128, 4)] {
+            for (from, to) in [(0, 0), (14, 11), (7, 3)] {
+                let mut bench = Bench::new(topology);
+                let mut log = Vec::new();
+                for _ in 0..60 {
+                    bench.step(|senders, receivers, now| {
+                        if now == Cycle(5) {
+                            senders[from].send(packet(from, to, payload, 1), flits, now).unwrap();
+                        }
+                        receive_all(receivers, now, &mut log);
+                    });
+                }
+                let delivered = log[0].0;
+                let latency = HOP + stages * HOP + u64::from(flits) - 1;
+                assert_eq!(delivered, Cycle(5) + latency, "{topology:?}, {payload} bytes");
+                let statistics = bench.network.statistics;
+                assert_eq!(statistics.latency_cycles, delivered - Cycle(5 + HOP));
+                assert_eq!((statistics.wait_output_cycles, statistics.wait_credit_cycles), (0, 0));
+                assert!(bench.ticks <= stages, "{} ticks for {stages} stages", bench.ticks);
+            }
+        }
+    }
+}
+
+/// Random traffic with random back-pressure; the deliveries in order, and the statistics.
+fn random_traffic(
+    topology: Topology,
+    arbitration: Arbitration,
+    tick_always: bool,
+) -> (Vec<(Cycle, u32)>, NetworkStatistics) {
+    const PACKETS: u32 = 3000;
+    let mut bench = Bench::with(parameters(topology, arbitration));
+    bench.tick_always = tick_always;
+    let mut random = Stream::new(1, "network");
+    let mut sent = vec![None; PACKETS as usize];
+    let mut last_of_pair = vec![0; Bench::SENDERS * Bench::RECEIVERS];
+    let mut next_tag = 1;
+    let mut log = Vec::new();
+    let mut received = vec![false; PACKETS as usize];
+    while log.len() < PACKETS as usize - 1 {
+        assert!(bench.now < Cycle(200_000), "progress under back-pressure");
+        bench.step(|senders, receivers, now| {
+            // Bursts of traffic and silence, receivers that sleep.
+            let busy = now.0 / 500 % 3 != 2;
+            for (from, sender) in senders.iter_mut().enumerate() {
+                if busy && next_tag < PACKETS && random.below(3) == 0 {
+                    let to = if random.below(4) == 0 { 3 } else { random.below(12) as usize };
+                    let packet = packet(from, to, 1 + random.below(128) as usize, next_tag);
+                    let flits = flits(&packet);
+                    if sender.send(packet, flits, now).is_ok() {
+                        sent[next_tag as usize] = Some((from, to));
+                        next_tag += 1;
+                    }
+                }
+            }
+            for (to, receiver) in receivers.iter_mut().enumerate() {
+                let asleep = (now.0 / 64 + to as u64).is_multiple_of(4);
+                if !asleep && let Some(packet) = receiver.receive(now) {
+                    receiver.release(flits(&packet), now);
+                    let tag = packet.tag;
+                    let (from, expected) = sent[tag as usize].expect("it was sent");
+                    assert_eq!((packet.source.index(), to), (from, expected), "to the right place");
+                    assert!(!std::mem::replace(&mut received[tag as usize], true), "{tag} came once");
+                    let last = &mut last_of_pair[from * Bench::RECEIVERS + to];
+                    assert!(*last < tag, "{tag} came after {last} of the same pair");
+                    *last = tag;
+                    log.push((now, tag));
+                }
+            }
+        });
+    }
+    for _ in 0..500 {
+        bench.step(|_, receivers, now| receive_all(receivers, now, &mut Vec::new()));
+    }
+    assert_eq!(bench.network.next_event(bench.now), Cycle::NEVER, "quiet at the end");
+    let mut waits = Vec::new();
+    bench.network.waits(&mut waits);
+    assert_eq!(waits, Vec::<String>::new());
+    for (index, sender) in bench.senders.iter_mut().enumerate() {
+        assert_eq!(sender.credits(bench.now), BUFFER, "sender {index} has all of its credits back");
+    }
+    (log, bench.network.statistics)
+}
+
+#[test]
+fn nothing_is_lost_duplicated_or_reordered_and_skipping_equals_ticking() {
+    for topology in TOPOLOGIES {
+        for arbitration in [Arbitration::RoundRobin, Arbitration::OldestFirst] {
+            let (log, statistics) = random_traffic(topology, arbitration, false);
+            assert_eq!(statistics.broken_law(), None, "{topology:?}");
+            assert!(statistics.wait_credit_cycles > 0 && statistics.wait_output_cycles > 0, "{statistics:?}");
+            let (log_ticked, statistics_ticked) = random_traffic(topology, arbitration, true);
+            assert_eq!(log, log_ticked, "{topology:?}, {arbitration:?}");
+            assert_eq!(statistics, statistics_ticked, "{topology:?}, {arbitration:?}");
+        }
+    }
+}
+
+#[test]
+fn a_hot_spot_serves_its_senders_alike_and_is_always_busy() {
+    for arbitration in [Arbitration::RoundRobin, Arbitration::OldestFirst] {
+        let mut bench = Bench::with(parameters(Topology::Crossbar, arbitration));
+        let mut served = [0u32; Bench::SENDERS];
+        let mut last = None;
+        for _ in 0..3000 {
+            bench.step(|senders, receivers, now| {
+                for (from, sender) in senders.iter_mut().enumerate() {
+                    let _ = sender.send(packet(from, 5, 32, 0), 1, now);
+                }
+                let mut log = Vec::new();
+                receive_all(receivers, now, &mut log);
+                assert!(log.len() <= 1, "an output moves one flit per cycle");
+                if let Some((at, packet)) = log.pop() {
+                    assert!(last.is_none_or(|last: Cycle| at == last.next()), "no bubble at {at}");
+                    last = Some(at);
+                    served[packet.source.index()] += 1;
+                }
+            });
+        }
+        let (least, most) = (served.iter().min().unwrap(), served.iter().max().unwrap());
+        assert!(most - least <= 1, "{served:?}");
+    }
+}
+
+#[test]
+fn a_packet_holds_its_output_for_its_flits() {
+    let mut bench = Bench::new(Topology::Crossbar);
+    let mut log = Vec::new();
+    for _ in 0..40 {
+        bench.step(|senders, receivers, now| {
+            if now == Cycle(0) {
+                senders[0].send(packet(0, 2, 128, 1), 4, now).unwrap();
+                senders[1].send(packet(1, 2, 32, 2), 1, now).unwrap();
+                // Behind the long packet in the same buffer, though its output is free.
+                senders[0].send(packet(0, 6, 32, 3), 1, now).unwrap();
+            }
+            receive_all(receivers, now, &mut log);
+        });
+    }
+    let times: Vec<_> = log.iter().map(|(at, packet)| (packet.tag, at.0)).collect();
+    // Granted at 4: four flits until 7, there at 8 + 3. The others are granted at 8.
+    assert_eq!(times, [(1, 11), (2, 12), (3, 12)]);
+}
+
+#[test]
+fn without_credit_a_packet_waits_exactly_until_it_is_back() {
+    let mut bench = Bench::new(Topology::Crossbar);
+    let mut log = Vec::new();
+    for _ in 0..80 {
+        bench.step(|senders, receivers, now| {
+            if now == Cycle(0) || now == Cycle(4) {
+                senders[0].send(packet(0, 0, 128, now.0 as u32), 4, now).unwrap();
+            }
+            if now == Cycle(12) {
+                senders[0].send(packet(0, 0, 32, 12), 1, now).unwrap();
+            }
+            // The receiver takes its first packet at 30: the credit is back at 34.
+            if now >= Cycle(30) {
+                receive_all(receivers, now, &mut log);
+            }
+        });
+    }
+    let last = log.last().unwrap();
+    assert_eq!((last.0, last.1.tag), (Cycle(38), 12));
+    assert_eq!(bench.network.statistics.wait_credit_cycles, 34 - 16);
+}
+
+#[test]
+fn parameters_are_read_from_a_machine_file() {
+    let text = "
+        topology = { value = { butterfly = { radix = 27, stages = 1 } }, source = \"peers\" }
+        flit_bytes = { value = 40, source = \"peers\" }
+        hop_latency_cycles = { value = 4, source = \"ASSUMED: a test\" }
+        buffer_flits = { value = 64, source = \"peers\" }
+        arbitration = { value = \"round-robin\", source = \"ASSUMED: a test\" }
+    ";
+    let parameters: MultistageConfig = config::parse(Path::new("machine.toml"), text).unwrap();
+    assert_eq!(*parameters.topology, Topology::Butterfly { radix: 27, stages: 1 });
+    assert!(network_link(&parameters, 136).is_ok());
+}
+
+#[test]
+fn what_cannot_be_built_is_refused() {
+    let build = |topology| {
+        let ends = NetworkEnds {
+            first_input: NodeId(0),
+            inlets: (0..15).map(|_| link(1, 1).1).collect(),
+            first_output: NodeId(15),
+            outlets: (0..12).map(|_| link(1, 1).0).collect(),
+        };
+        MultistageNetwork::new(Direction::Reply, &parameters(topology, Arbitration::RoundRobin), ends).err()
+    };
+    for topology in [
+        Topology::Butterfly { radix: 26, stages: 1 },
+        Topology::Butterfly { radix: 129, stages: 1 },
+        Topology::Butterfly { radix: 2, stages: 4 },
+        Topology::Butterfly { radix: 2, stages: 40 },
+        Topology::Butterfly { radix: 27, stages: 0 },
+    ] {
+        assert_eq!(build(topology).map(|error| error.field), Some("topology"), "{topology:?}");
+    }
+    assert_eq!(
+        network_link(&parameters(Topology::Crossbar, Arbitration::RoundRobin), 400).unwrap_err().field,
+        "buffer_flits"
+    );
+}

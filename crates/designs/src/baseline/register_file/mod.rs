@@ -1,0 +1,222 @@
+//! A conventional SRAM register file: single-ported banks, one access a bank and cycle, writes first.
+
+use strata_engine::statistics::{Group, Statistics};
+use strata_engine::{Cycle, DelayLine, Ring};
+use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileSite, Ticket};
+use strata_warp::{ALL_LANES, LaneMask, Reg, Row};
+
+mod design;
+
+pub use design::SramRegisterFileConfig;
+
+strata_engine::statistics! {
+    /// What a register file did.
+    pub struct RegisterFileStatistics: "register_file" {
+        /// Rows read.
+        reads: "rows" [energy],
+        /// Rows written.
+        writes: "rows" [energy],
+        /// Rows of which only some lanes were written.
+        partial_writes: "rows",
+        /// Cycles that reads spent waiting because their bank served another access.
+        read_conflicts: "row-cycles",
+        /// Writes put off by a cycle because their bank had been written in it already.
+        write_conflicts: "refusals",
+    }
+    laws {
+        "partial_writes <= writes": |s| s.partial_writes <= s.writes,
+    }
+}
+
+/// A row that a collector waits for.
+#[derive(Clone, Copy, Debug)]
+struct Read {
+    row: u32,
+    ticket: Ticket,
+}
+
+/// Banks of static RAM. Register r of warp w lies in bank `(r + w) % banks`, so that neighbouring warps'
+/// equal registers do not collide (Lindholm et al., US patent 7,834,881; the rule of the peers too).
+pub struct SramRegisterFile {
+    rows: Vec<Row>,
+    rows_per_warp: u32,
+    banks: u32,
+    queues: Vec<Ring<Read>>,
+    /// One bit a bank: reads wait.
+    wanted: u32,
+    /// Reads that wait, over all banks.
+    waiting: u32,
+    /// One bit a bank: written in cycle `written_at`.
+    written: u32,
+    written_at: Cycle,
+    /// Operands read and under way to their collectors; unused when the latency is one cycle.
+    under_way: DelayLine<Ticket>,
+    extra_latency: u64,
+    statistics: RegisterFileStatistics,
+}
+
+impl SramRegisterFile {
+    /// A register file of undefined values.
+    pub fn new(config: &SramRegisterFileConfig, site: RegisterFileSite) -> Self {
+        SramRegisterFile {
+            rows: vec![Row::ZERO; site.rows],
+            rows_per_warp: 0,
+            banks: *config.banks,
+            queues: (0..*config.banks).map(|_| Ring::new(site.tickets)).collect(),
+            wanted: 0,
+            waiting: 0,
+            written: 0,
+            written_at: Cycle::NEVER,
+            under_way: DelayLine::new(site.tickets),
+            extra_latency: u64::from(*config.read_latency_cycles) - 1,
+            statistics: RegisterFileStatistics::default(),
+        }
+    }
+
+    #[inline]
+    fn place(&self, warp: u8, register: Reg) -> (u32, u32) {
+        let row = u32::from(warp) * self.rows_per_warp + u32::from(register.0);
+        (row, (u32::from(register.0) + u32::from(warp)) % self.banks)
+    }
+}
+
+impl RegisterFile for SramRegisterFile {
+    fn prepare(&mut self, rows_per_warp: u32) {
+        self.rows_per_warp = rows_per_warp;
+    }
+
+    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, _now: Cycle) {
+        for (n, register) in registers.iter().enumerate() {
+            let (row, bank) = self.place(warp, *register);
+            let read = Read { row, ticket: Ticket(first.0 + n as u16) };
+            self.queues[bank as usize].push(read).expect("a bank's queue has room for every collector");
+            self.wanted |= 1 << bank;
+            self.waiting += 1;
+        }
+    }
+
+    fn tick(&mut self, port: CollectorPort<'_>, now: Cycle) {
+        let busy = if self.written_at == now { self.written } else { 0 };
+        let mut granted = self.wanted & !busy;
+        while granted != 0 {
+            let bank = granted.trailing_zeros();
+            granted &= granted - 1;
+            let queue = &mut self.queues[bank as usize];
+            let read = queue.pop().expect("a wanted bank has a read");
+            if queue.is_empty() {
+                self.wanted &= !(1 << bank);
+            }
+            self.waiting -= 1;
+            self.statistics.reads += 1;
+            port.rows[read.ticket.0 as usize] = self.rows[read.row as usize];
+            if self.extra_latency == 0 {
+                port.arrived.push(read.ticket);
+            } else {
+                let due = now + self.extra_latency;
+                self.under_way.push(due, read.ticket).expect("there is room for every collector's rows");
+            }
+        }
+        self.statistics.read_conflicts += u64::from(self.waiting);
+        while let Some(ticket) = self.under_way.pop(now) {
+            port.arrived.push(ticket);
+        }
+    }
+
+    fn offer_write(&mut self, warp: u8, register: Reg, lanes: LaneMask, row: &Row, now: Cycle) -> bool {
+        let (place, bank) = self.place(warp, register);
+        if self.written_at != now {
+            self.written_at = now;
+            self.written = 0;
+        }
+        if self.written >> bank & 1 == 1 {
+            self.statistics.write_conflicts += 1;
+            return false;
+        }
+        self.written |= 1 << bank;
+        self.statistics.writes += 1;
+        self.statistics.partial_writes += u64::from(lanes != ALL_LANES);
+        self.rows[place as usize].merge(lanes, row);
+        true
+    }
+
+    fn peek(&self, warp: u8, register: Reg) -> &Row {
+        &self.rows[self.place(warp, register).0 as usize]
+    }
+
+    fn next_event(&self, now: Cycle) -> Cycle {
+        if self.wanted != 0 { now } else { self.under_way.next_ready().max(now) }
+    }
+
+    fn waits(&self, report: &mut Vec<String>) {
+        if self.waiting > 0 {
+            report.push(format!("register file: {} rows wait for their banks", self.waiting));
+        }
+    }
+
+    fn statistics(&self) -> Vec<Group> {
+        vec![self.statistics.report()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_engine::Cited;
+
+    use super::*;
+
+    /// Two collectors of twelve rows.
+    const TICKETS: usize = 24;
+
+    fn file(read_latency: u32) -> SramRegisterFile {
+        let cited = |value| Cited::new(value, "test");
+        let config = SramRegisterFileConfig { banks: cited(4), read_latency_cycles: cited(read_latency) };
+        let site = RegisterFileSite { rows: 64, tickets: TICKETS, seed: 0 };
+        let mut file = SramRegisterFile::new(&config, site);
+        file.prepare(16);
+        file
+    }
+
+    /// Tickets that arrive in each of the cycles `0..cycles`.
+    fn arrivals(file: &mut SramRegisterFile, cycles: u64) -> Vec<Vec<u16>> {
+        let mut rows = vec![Row::ZERO; TICKETS];
+        (0..cycles)
+            .map(|cycle| {
+                let mut arrived = Vec::new();
+                file.tick(CollectorPort { rows: &mut rows, arrived: &mut arrived }, Cycle(cycle));
+                arrived.iter().map(|ticket| ticket.0).collect()
+            })
+            .collect()
+    }
+
+    #[test]
+    fn one_read_a_bank_and_cycle() {
+        let mut file = file(1);
+        // Warp 0: registers 0, 4 in bank 0, register 1 in bank 1. Warp 1: register 3 in bank (3 + 1) % 4 = 0.
+        file.request(0, &[Reg(0), Reg(4), Reg(1)], Ticket(0), Cycle(0));
+        file.request(1, &[Reg(3)], Ticket(12), Cycle(0));
+        assert_eq!(arrivals(&mut file, 4), [vec![0, 2], vec![1], vec![12], vec![]]);
+        // Two waited in cycle 0 and one in cycle 1.
+        assert_eq!(file.statistics.read_conflicts, 3);
+        assert_eq!(file.next_event(Cycle(4)), Cycle::NEVER);
+    }
+
+    #[test]
+    fn a_write_takes_the_banks_cycle() {
+        let mut file = file(1);
+        file.request(0, &[Reg(0)], Ticket(0), Cycle(0));
+        assert!(file.offer_write(0, Reg(4), ALL_LANES, &Row::splat(7), Cycle(0)));
+        assert!(!file.offer_write(0, Reg(8), 1, &Row::splat(8), Cycle(0)), "the bank is written already");
+        assert_eq!(arrivals(&mut file, 2), [vec![], vec![0]]);
+        assert!(file.offer_write(0, Reg(8), 1, &Row::splat(8), Cycle(1)));
+        assert_eq!((file.statistics.writes, file.statistics.partial_writes), (2, 1));
+        assert_eq!(file.peek(0, Reg(4)), &Row::splat(7));
+        assert_eq!(file.peek(0, Reg(8)).0[..2], [8, 0]);
+    }
+
+    #[test]
+    fn latency_is_exact() {
+        let mut file = file(3);
+        file.request(0, &[Reg(0)], Ticket(0), Cycle(0));
+        assert_eq!(arrivals(&mut file, 4), [vec![], vec![], vec![0], vec![]]);
+    }
+}

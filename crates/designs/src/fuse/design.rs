@@ -1,0 +1,51 @@
+//! FUSE as a machine file names it.
+
+use strata_memory::area::Component;
+use strata_memory::doors::{Design, HOST_ITEM_BYTES, L1d, L1dDesign, L1dSite};
+use strata_memory::{LINE_BYTES, ParameterError};
+
+use super::area::FuseGeometry;
+use super::config::FuseConfig;
+use super::{FuseL1d, area, checks};
+
+impl Design for FuseConfig {
+    fn check(&self) -> Result<(), ParameterError> {
+        checks::check(self)
+    }
+
+    fn outline(&self) -> String {
+        let bank = |name, sets, ways| format!("{name} of {sets} sets of {ways} ways");
+        let sram = self.sram.iter().map(|sram| bank("SRAM", *sram.sets, *sram.ways));
+        let stt = self.stt.iter().map(|stt| bank("STT-MRAM", *stt.sets, *stt.ways));
+        let banks = sram.chain(stt).collect::<Vec<_>>().join(" and ");
+        format!("{} KB, {banks}, {} MSHRs", self.capacity_bytes() / 1024, *self.mshr_entries)
+    }
+
+    fn host_bytes(&self) -> u64 {
+        let mshrs = *self.mshr_entries * (usize::from(*self.mshr_merges) + LINE_BYTES / *self.sector_bytes);
+        let queues = *self.bypass_entries + *self.miss_queue + *self.write_buffer;
+        let hits = 2 * (*self.hit_latency_cycles as usize + 2);
+        let commands =
+            self.queues.as_ref().map_or(0, |queues| *queues.tag_queue_entries + *queues.swap_buffer_entries);
+        // Filters, sampler and history table are smaller than a line for each entry.
+        let tables = self.approximation.as_ref().map_or(0, |filters| *filters.filters * *filters.slots / 64)
+            + self.predictor.as_ref().map_or(0, |predictor| *predictor.history_entries)
+            + self.dead_write.as_ref().map_or(0, |dead_write| *dead_write.history_entries);
+        let items = (self.lines() + mshrs + queues + hits + commands + tables) as u64;
+        (items + *self.fill_latency_cycles) * HOST_ITEM_BYTES
+    }
+
+    fn area(&self) -> Vec<Component> {
+        area::l1d(&FuseGeometry::of(self))
+    }
+}
+
+impl L1dDesign for FuseConfig {
+    fn capacity_bytes(&self) -> u64 {
+        (self.lines() * LINE_BYTES) as u64
+    }
+
+    fn build(&self, site: L1dSite) -> Result<Box<dyn L1d>, ParameterError> {
+        Ok(Box::new(FuseL1d::new(self, site.node, site.slices)?))
+    }
+}

@@ -1,0 +1,114 @@
+//! The designs that a machine file can name, one line each.
+
+use std::sync::{Arc, OnceLock};
+
+use serde::de::DeserializeOwned;
+use strata_engine::config::{ConfigError, Section};
+use strata_memory::doors::{L1dDesign, LlcDesign, Named, NetworkDesign, RegisterFileDesign};
+
+use crate::baseline::{L2Config, MultistageConfig, SramL1dConfig, SramRegisterFileConfig};
+use crate::fuse::FuseConfig;
+
+/// The designs that come with the program.
+fn built_in() -> Registry {
+    Registry::default()
+        .with_register_file::<SramRegisterFileConfig>("sram")
+        .with_l1d::<SramL1dConfig>("sram")
+        .with_l1d::<FuseConfig>("fuse")
+        .with_network::<MultistageConfig>("multistage")
+        .with_llc::<L2Config>("conventional")
+}
+
+/// The designs that can stand behind each door.
+#[derive(Default)]
+pub struct Registry {
+    /// Behind the [`RegisterFile`](strata_memory::doors::RegisterFile) door.
+    pub register_files: Designs<dyn RegisterFileDesign>,
+    /// Behind the [`L1d`](strata_memory::doors::L1d) door.
+    pub l1ds: Designs<dyn L1dDesign>,
+    /// Behind the [`Network`](strata_memory::doors::Network) door.
+    pub networks: Designs<dyn NetworkDesign>,
+    /// Behind the [`Llc`](strata_memory::doors::Llc) door.
+    pub llcs: Designs<dyn LlcDesign>,
+}
+
+macro_rules! with {
+    ($($method:ident, $designs:ident, $design:ident, $door:literal;)*) => {
+        impl Registry {
+            $(
+                #[doc = concat!("Adds a design behind ", $door, "; `C` is its section of a machine file.")]
+                ///
+                /// # Panics
+                /// When the name is taken behind that door.
+                pub fn $method<C: $design + DeserializeOwned + 'static>(mut self, name: &'static str) -> Self {
+                    self.$designs.add(name, |section| Ok(Arc::new(section.read::<C>()?)));
+                    self
+                }
+            )*
+        }
+    };
+}
+
+with! {
+    with_register_file, register_files, RegisterFileDesign, "`sm.register_file`";
+    with_l1d, l1ds, L1dDesign, "`l1d`";
+    with_network, networks, NetworkDesign, "`network`";
+    with_llc, llcs, LlcDesign, "`llc`";
+}
+
+/// The designs behind one door.
+pub struct Designs<D: ?Sized> {
+    entries: Vec<(&'static str, Reader<D>)>,
+}
+
+/// Reads a design's section of a machine file.
+type Reader<D> = fn(Section<'_>) -> Result<Arc<D>, ConfigError>;
+
+impl<D: ?Sized> Default for Designs<D> {
+    fn default() -> Self {
+        Designs { entries: Vec::new() }
+    }
+}
+
+impl<D: ?Sized> Designs<D> {
+    fn add(&mut self, name: &'static str, read: Reader<D>) {
+        assert!(self.names().all(|taken| taken != name), "a design behind the door is called {name} already");
+        self.entries.push((name, read));
+    }
+
+    /// Their names, in order of registration.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.entries.iter().map(|(name, _)| *name)
+    }
+
+    /// Reads a door's section, `[door.name]`: the design that it names, with its numbers.
+    ///
+    /// # Errors
+    /// When it names none or several, one that is not known, or has a key or value that the design does not take.
+    pub fn read(&self, section: Section<'_>) -> Result<Named<Arc<D>>, ConfigError> {
+        let known = self.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+        let (name, section) = section.only_entry(&format!("a table of one design: {known}"))?;
+        let entry = self.entries.iter().find(|(known, _)| *known == name);
+        let Some((name, read)) = entry else {
+            return Err(section.error(format!("unknown design `{name}`, expected one of {known}")));
+        };
+        Ok(Named { name, design: read(section)? })
+    }
+}
+
+static REGISTRY: OnceLock<Registry> = OnceLock::new();
+
+/// Every design that machine files of this process can name.
+pub fn registry() -> &'static Registry {
+    REGISTRY.get_or_init(built_in)
+}
+
+/// Adds designs of one's own to those that come with the program, for the whole process. Call it once, first.
+///
+/// # Panics
+/// When a machine file has been read before, or designs have been added before: what a name means never changes while
+/// a process runs.
+pub fn extend(add: impl FnOnce(Registry) -> Registry) {
+    let extended = REGISTRY.set(add(built_in()));
+    assert!(extended.is_ok(), "designs are added before the first machine file is read, and once");
+}

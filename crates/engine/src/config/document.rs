@@ -1,0 +1,145 @@
+//! A configuration read section by section: what a section holds may depend on a name in it.
+
+use std::path::Path;
+
+use serde::de::DeserializeOwned;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
+
+use super::{ConfigError, line_and_column, refusal};
+
+/// A configuration's text, parsed; sections can be taken out of it.
+pub struct Document<'a> {
+    file: &'a Path,
+    text: &'a str,
+    table: Spanned<DeTable<'a>>,
+}
+
+/// A section taken out of a [`Document`]. Errors name its place in the whole text.
+pub struct Section<'a> {
+    file: &'a Path,
+    text: &'a str,
+    value: Spanned<DeValue<'a>>,
+}
+
+impl<'a> Document<'a> {
+    /// Parses TOML text; `file` is named in errors.
+    ///
+    /// # Errors
+    /// When the text is not TOML.
+    pub fn parse(file: &'a Path, text: &'a str) -> Result<Document<'a>, ConfigError> {
+        let table = DeTable::parse(text).map_err(|error| refusal(file, text, &error))?;
+        Ok(Document { file, text, table })
+    }
+
+    /// Takes out what stands under a dotted path.
+    ///
+    /// # Errors
+    /// When there is nothing.
+    pub fn take(&mut self, path: &str) -> Result<Section<'a>, ConfigError> {
+        let mut table = self.table.get_mut();
+        let (parents, last) = path.rsplit_once('.').map_or(("", path), |(parents, last)| (parents, last));
+        let missing = || ConfigError {
+            file: self.file.to_owned(),
+            place: None,
+            message: format!("missing field `{path}`"),
+        };
+        for key in parents.split('.').filter(|key| !key.is_empty()) {
+            table = match table.get_mut(key).map(Spanned::get_mut) {
+                Some(DeValue::Table(inner)) => inner,
+                _ => return Err(missing()),
+            };
+        }
+        let value = table.remove(last).ok_or_else(missing)?;
+        Ok(Section { file: self.file, text: self.text, value })
+    }
+
+    /// Reads what has not been taken out.
+    ///
+    /// # Errors
+    /// What is wrong with it, with line and column where known.
+    pub fn read<T: DeserializeOwned>(self) -> Result<T, ConfigError> {
+        let rest = Deserializer::from(self.table);
+        T::deserialize(rest).map_err(|error| refusal(self.file, self.text, &error))
+    }
+}
+
+impl<'a> Section<'a> {
+    /// The only entry of a section that is a table: a name, and what stands under it.
+    ///
+    /// # Errors
+    /// When it is anything else; `expected` says what it should be.
+    pub fn only_entry(self, expected: &str) -> Result<(String, Section<'a>), ConfigError> {
+        let span = self.value.span();
+        let refuse = |found: String| ConfigError {
+            file: self.file.to_owned(),
+            place: Some(line_and_column(self.text, span.start)),
+            message: format!("found {found}, expected {expected}"),
+        };
+        let DeValue::Table(table) = self.value.into_inner() else {
+            return Err(refuse("a value".into()));
+        };
+        let mut entries = table.into_iter();
+        let (Some((name, value)), None) = (entries.next(), entries.next()) else {
+            return Err(refuse("no table, or several".into()));
+        };
+        Ok((name.into_inner().into_owned(), Section { value, file: self.file, text: self.text }))
+    }
+
+    /// Reads the section.
+    ///
+    /// # Errors
+    /// What is wrong with it, with line and column where known.
+    pub fn read<T: DeserializeOwned>(self) -> Result<T, ConfigError> {
+        let value = ValueDeserializer::from(self.value);
+        T::deserialize(value).map_err(|error| refusal(self.file, self.text, &error))
+    }
+
+    /// An error at the section's place.
+    pub fn error(&self, message: String) -> ConfigError {
+        let place = Some(line_and_column(self.text, self.value.span().start));
+        ConfigError { file: self.file.to_owned(), place, message }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Ways {
+        ways: u32,
+    }
+
+    const TEXT: &str = "name = \"m\"\n[l1d.sram]\nways = 4\n[sm.file.banked]\nways = -2\n[sm]\nways = 1\n";
+
+    #[test]
+    fn sections_are_read_apart_and_errors_name_the_line() {
+        let file = Path::new("m.toml");
+        let mut document = Document::parse(file, TEXT).unwrap();
+        let (name, section) = document.take("l1d").unwrap().only_entry("a design").unwrap();
+        assert_eq!((name.as_str(), section.read::<Ways>().unwrap().ways), ("sram", 4));
+        let (name, section) = document.take("sm.file").unwrap().only_entry("a design").unwrap();
+        assert_eq!(name, "banked");
+        let error = section.read::<Ways>().unwrap_err().to_string();
+        assert!(error.starts_with("m.toml:5:8: "), "{error}");
+        assert_eq!(document.take("llc").err().unwrap().to_string(), "m.toml: missing field `llc`");
+        let rest = document.read::<toml::Table>().unwrap();
+        assert_eq!(rest.keys().collect::<Vec<_>>(), ["name", "sm"]);
+    }
+
+    #[test]
+    fn a_choice_is_one_table() {
+        for (text, found) in
+            [("l1d = 3", "a value"), ("[l1d]", "no table"), ("l1d = { a = 1, b = 2 }", "no table")]
+        {
+            let mut document = Document::parse(Path::new("m.toml"), text).unwrap();
+            let error = document.take("l1d").unwrap().only_entry("a design").err().unwrap();
+            assert!(error.message.starts_with(&format!("found {found}")), "{error}");
+            assert!(error.place.is_some());
+        }
+    }
+}
