@@ -16,7 +16,7 @@ import tomllib
 import pages
 
 SUITE = pages.ROOT / "crates/workloads/src/suite"
-TABLE_II = pages.ROOT / "docs/data/fuse-table-ii.csv"
+TABLE_II = pages.ROOT / "crates/lab/data/papers/fuse-table-ii.csv"
 SIZES = ["test", "small", "paper", "stash"]
 COUNTS = ["inputs_hash", "footprint_bytes", "launches", "warp_instructions", "thread_instructions"]
 SPACES = ["global", "local", "shared", "constant"]

@@ -210,7 +210,7 @@ fn machines_are_checked() {
         let out = well(&["machine", "check", name]);
         assert!(out.starts_with(&format!("{name}: a machine can be built\n")), "{out}");
     }
-    let text = include_str!("../../../machines/gtx480.toml").replace("warp_slots =", "warp_slot =");
+    let text = include_str!("../../gpu/machines/gtx480.toml").replace("warp_slots =", "warp_slot =");
     let file = folder("machine", &[("m.toml", &text)]).join("m.toml").display().to_string();
     let err = refused(&["machine", "check", &file]);
     let line = 1 + text.lines().position(|line| line.starts_with("warp_slot ")).unwrap();
@@ -236,7 +236,7 @@ fn energies_are_explained_with_their_sources() {
 #[test]
 fn energies_that_fit_no_counter_are_found_by_the_check() {
     let text =
-        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../machines/gtx480.toml"));
+        std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../gpu/machines/gtx480.toml"));
     let text = text.unwrap().replace("pj.l1d.data_reads", "pj.l1d.load_hits");
     let file = folder("bad_energy", &[("m.toml", &text)]).join("m.toml").display().to_string();
     let err = refused(&["machine", "check", &file]);

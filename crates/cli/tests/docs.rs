@@ -1,5 +1,5 @@
-//! The documentation's commands work: every `strata` command in a block marked `console` is run, and every
-//! link to a file of the project leads to one.
+//! The documentation's commands work: every `strata` command in a block marked `console` is run, every link to a file
+//! of the project leads to one, and every page is in the book.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -12,12 +12,20 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the project has a root")
 }
 
-/// README.md, ARCHITECTURE.md and everything in docs: path and text.
-fn pages() -> Vec<(PathBuf, String)> {
-    let docs = std::fs::read_dir(root().join("docs")).expect("docs is there");
-    let mut paths: Vec<PathBuf> = docs.map(|entry| entry.expect("docs can be read").path()).collect();
-    paths.extend(["README.md", "ARCHITECTURE.md"].map(|name| root().join(name)));
+/// The pages in a folder.
+fn pages_in(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut paths: Vec<PathBuf> = entries.map(|entry| entry.expect("a folder of pages").path()).collect();
     paths.retain(|path| path.extension().is_some_and(|extension| extension == "md"));
+    paths
+}
+
+/// The pages of the project, of docs, of the crates and of the folders beside them: path and text.
+fn pages() -> Vec<(PathBuf, String)> {
+    let crates = std::fs::read_dir(root().join("crates")).expect("crates is there");
+    let mut folders: Vec<PathBuf> = crates.map(|entry| entry.expect("a crate's folder").path()).collect();
+    folders.extend(["", "docs", "probe", "results"].map(|name| root().join(name)));
+    let mut paths: Vec<PathBuf> = folders.iter().flat_map(|folder| pages_in(folder)).collect();
     paths.sort();
     let read = |path: PathBuf| {
         let text = std::fs::read_to_string(&path).expect("a page can be read");
@@ -86,4 +94,34 @@ fn links_in_the_documentation_lead_somewhere() {
         }
     }
     assert!(problems.is_empty(), "links that lead nowhere:\n{}", problems.join("\n"));
+}
+
+#[test]
+fn every_page_is_in_the_book() {
+    let docs = root().join("docs");
+    let summary = std::fs::read_to_string(docs.join("SUMMARY.md")).expect("the book's contents");
+    let listed = |page: &Path| {
+        let name = page.strip_prefix(&docs).expect("it was found there").to_string_lossy();
+        name == "SUMMARY.md" || summary.contains(&format!("]({name})"))
+    };
+    let missing: Vec<PathBuf> = [pages_in(&docs), pages_in(&docs.join("book"))]
+        .concat()
+        .into_iter()
+        .filter(|page| !listed(page))
+        .collect();
+    assert!(missing.is_empty(), "docs/SUMMARY.md lacks {missing:?}");
+}
+
+#[test]
+fn the_table_of_registers_names_workloads_that_there_are() {
+    let page = std::fs::read_to_string(root().join("docs/registers.md")).expect("the page of registers");
+    let rows: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("| ")?.split(' ').next()).collect();
+    assert!(rows.len() > 100, "a row for each kernel: {}", rows.len());
+    for name in rows.iter().filter(|name| **name != "workload") {
+        assert!(
+            strata_workloads::find(name).is_some(),
+            "docs/registers.md has `{name}`: scripts/registers.py"
+        );
+    }
 }

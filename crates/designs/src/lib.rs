@@ -10,3 +10,4 @@ pub mod contract;
 pub mod fuse;
 pub mod registry;
 pub mod sram_area;
+pub mod systems;

@@ -67,7 +67,7 @@ fn a_conventional_l1d_and_an_l2_slice_run_without_allocating() {
     drive(SramL1d::new(&config, NodeId(0), slices(), 1).expect("the L1D can be built"));
 }
 
-/// A file in systems/fuse, as far as it is read here.
+/// A file in `systems/fuse`, as far as it is read here.
 #[derive(serde::Deserialize)]
 struct File {
     l1d: Choice,
@@ -82,11 +82,11 @@ struct Choice {
 #[test]
 fn the_l1ds_of_fuse_run_without_allocating() {
     for text in [
-        include_str!("../../../systems/fuse/by-nvm.toml"),
-        include_str!("../../../systems/fuse/victim-buffer.toml"),
-        include_str!("../../../systems/fuse/hybrid.toml"),
-        include_str!("../../../systems/fuse/base-fuse.toml"),
-        include_str!("../../../systems/fuse/dy-fuse.toml"),
+        include_str!("../systems/fuse/by-nvm.toml"),
+        include_str!("../systems/fuse/victim-buffer.toml"),
+        include_str!("../systems/fuse/hybrid.toml"),
+        include_str!("../systems/fuse/base-fuse.toml"),
+        include_str!("../systems/fuse/dy-fuse.toml"),
     ] {
         let File { l1d: Choice { fuse: mut config } } = toml::from_str(text).expect("a system's file");
         // Small, so that lines move between the banks and leave them.

@@ -1,4 +1,4 @@
-//! Host time of hot paths and whole runs: `cargo bench -p strata-gpu --bench time`.
+//! Host time of hot paths and whole runs: `cargo bench -p strata-gpu --features bench --bench time`.
 // What the macros make has no documentation.
 #![allow(missing_docs)]
 

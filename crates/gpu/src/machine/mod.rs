@@ -41,8 +41,8 @@ impl Builtin {
 /// The machine files that come with the program.
 pub fn builtin() -> &'static [Builtin] {
     &[
-        Builtin { name: "gtx480", text: include_str!("../../../../machines/gtx480.toml") },
-        Builtin { name: "volta-fuse", text: include_str!("../../../../machines/volta-fuse.toml") },
+        Builtin { name: "gtx480", text: include_str!("../../machines/gtx480.toml") },
+        Builtin { name: "volta-fuse", text: include_str!("../../machines/volta-fuse.toml") },
     ]
 }
 
@@ -78,7 +78,7 @@ impl Machine {
     ) -> Result<Machine, ConfigError> {
         let systems = System::load_all(systems)?;
         if let Some(builtin) = builtin().iter().find(|builtin| builtin.name == name_or_file) {
-            let path = format!("machines/{}.toml", builtin.name);
+            let path = format!("crates/gpu/machines/{}.toml", builtin.name);
             return Machine::build(Path::new(&path), builtin.text, systems, sets);
         }
         let path = Path::new(name_or_file);

@@ -4,17 +4,20 @@
 //! values. So any system stands in any machine.
 
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 
 use serde::Deserialize;
+use strata_designs::systems;
 use strata_engine::config::{self, ConfigError};
 use toml::{Table, Value};
 
 use super::{Builtin, doors, read_limited};
 
-include!(concat!(env!("OUT_DIR"), "/systems.rs"));
-
-/// The systems that come with the program: `systems/<paper>/<name>.toml`.
+/// The systems that come with the program.
 pub fn builtin() -> &'static [Builtin] {
+    static BUILTIN: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
+        systems::builtin().iter().map(|file| Builtin { name: file.name, text: file.text }).collect()
+    });
     &BUILTIN
 }
 
@@ -46,8 +49,8 @@ impl System {
     /// # Errors
     /// What is wrong with it, with line and column where known.
     pub fn load(name_or_file: &str) -> Result<System, ConfigError> {
-        if let Some(builtin) = builtin().iter().find(|builtin| builtin.name == name_or_file) {
-            return System::parse(Path::new(&format!("systems/{}.toml", builtin.name)), builtin.text);
+        if let Some(file) = systems::builtin().iter().find(|file| file.name == name_or_file) {
+            return System::parse(Path::new(file.path), file.text);
         }
         let path = Path::new(name_or_file);
         if path.extension().is_none_or(|extension| extension != "toml") {

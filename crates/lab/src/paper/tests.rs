@@ -65,7 +65,7 @@ fn fuse_names_every_workload_of_its_table_ii() {
     let paper = Paper::load("fuse").unwrap();
     let all = paper.workloads("all").unwrap();
     assert_eq!(all.len(), 21);
-    let published = include_str!("../../../../docs/data/fuse-table-ii.csv");
+    let published = include_str!("../../data/papers/fuse-table-ii.csv");
     let table = &paper.tables[0];
     for line in published.lines().skip(1) {
         let fields: Vec<&str> = line.split(',').collect();

@@ -12,16 +12,16 @@ use super::FuseConfig;
 
 /// The systems of the evaluation, as a machine reads them.
 pub(super) const SYSTEMS: [(&str, &str); 10] = [
-    ("fa-sram", include_str!("../../../../../systems/fuse/fa-sram.toml")),
-    ("oracle", include_str!("../../../../../systems/fuse/oracle.toml")),
-    ("stt-mram", include_str!("../../../../../systems/fuse/stt-mram.toml")),
-    ("by-nvm", include_str!("../../../../../systems/fuse/by-nvm.toml")),
-    ("victim-buffer", include_str!("../../../../../systems/fuse/victim-buffer.toml")),
-    ("hybrid", include_str!("../../../../../systems/fuse/hybrid.toml")),
-    ("base-fuse", include_str!("../../../../../systems/fuse/base-fuse.toml")),
-    ("fa-fuse", include_str!("../../../../../systems/fuse/fa-fuse.toml")),
-    ("fa-fuse-true", include_str!("../../../../../systems/fuse/fa-fuse-true.toml")),
-    ("dy-fuse", include_str!("../../../../../systems/fuse/dy-fuse.toml")),
+    ("fa-sram", include_str!("../../../systems/fuse/fa-sram.toml")),
+    ("oracle", include_str!("../../../systems/fuse/oracle.toml")),
+    ("stt-mram", include_str!("../../../systems/fuse/stt-mram.toml")),
+    ("by-nvm", include_str!("../../../systems/fuse/by-nvm.toml")),
+    ("victim-buffer", include_str!("../../../systems/fuse/victim-buffer.toml")),
+    ("hybrid", include_str!("../../../systems/fuse/hybrid.toml")),
+    ("base-fuse", include_str!("../../../systems/fuse/base-fuse.toml")),
+    ("fa-fuse", include_str!("../../../systems/fuse/fa-fuse.toml")),
+    ("fa-fuse-true", include_str!("../../../systems/fuse/fa-fuse-true.toml")),
+    ("dy-fuse", include_str!("../../../systems/fuse/dy-fuse.toml")),
 ];
 
 #[derive(Deserialize)]

@@ -1,0 +1,69 @@
+# `just` lists the recipes. CI runs the same scripts.
+
+_default:
+    @just --list --unsorted
+
+# What the compiler and clippy say of everything
+check:
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# Format all Rust sources
+format:
+    cargo fmt --all
+    rustfmt --edition 2024 crates/workloads/src/suite/*/*.rs
+
+# All tests, or those that the arguments choose: `just test -p strata-ptx forms`
+test *arguments="--workspace":
+    cargo test --locked {{ arguments }}
+
+# CI's first half: format, dependencies, lints, every room's own tests
+fast:
+    .ci/fast
+
+# CI's second half, after the first
+slow:
+    .ci/slow
+
+# All of CI
+ci:
+    .ci/run
+
+# Run the command, optimised: `just run gemm --size small`
+run *arguments:
+    cargo run --release -- run {{ arguments }}
+
+# Build the book into target/book and follow its links
+book:
+    scripts/book
+
+# The API's documentation, in target/doc
+doc:
+    cargo doc --workspace --no-deps --locked
+
+# Host time of hot paths and whole runs
+bench *arguments:
+    cargo bench -p strata-gpu --features bench --bench time -- {{ arguments }}
+
+# Host instructions of the same, by Valgrind; needs gungraun-runner
+instructions:
+    cargo bench -p strata-gpu --features bench --bench instructions
+
+# Compare the pages of published and measured numbers with the results that come along
+claims:
+    scripts/claims.py --check
+
+# Licences and sources of dependencies
+deny:
+    scripts/deny
+
+# Known faults of dependencies; needs a network
+audit:
+    scripts/deny advisories
+
+# Package every crate, and build the packages
+packages:
+    scripts/packages
+
+# Write what runs say into README.md, docs/workloads.md and docs/fidelity.md
+examples *pages:
+    scripts/examples.py {{ pages }}
