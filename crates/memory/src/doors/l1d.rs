@@ -86,6 +86,39 @@ pub enum Refusal {
 /// An L1 data cache, whatever its organisation.
 ///
 /// Order: accesses to the same line are performed in the order in which they were accepted.
+///
+/// ```
+/// # use strata_designs::baseline::SramL1dConfig;
+/// # use strata_engine::Cycle;
+/// # use strata_memory::doors::{Access, Action, L1dDesign, L1dSite, Policy};
+/// # use strata_memory::{ByteMask, Line, LineAddress, NodeId, SliceMap};
+/// let slices = SliceMap::new(1, 256, NodeId(1)).expect("one slice");
+/// let mut l1d = SramL1dConfig::example().build(L1dSite { node: NodeId(0), slices, seed: 1 })?;
+/// let load = Access {
+///     line: LineAddress(7),
+///     bytes: ByteMask::range(0, 4),
+///     action: Action::Load(Box::new(Line::ZERO)),
+///     policy: Policy::Cached,
+///     token: 3,
+///     pc: 0,
+///     warp: 0,
+/// };
+/// l1d.offer(load, Cycle(0)).expect("an idle cache takes it");
+/// let mut now = Cycle(0);
+/// let done = loop {
+///     now = l1d.next_event(now.next());
+///     l1d.tick(now);
+///     if let Some(request) = l1d.outgoing(now) {
+///         // The last-level cache answers at once, with the request's own tray.
+///         l1d.accept(request.into_reply(), now);
+///     }
+///     if let Some(done) = l1d.completed(now) {
+///         break done;
+///     }
+/// };
+/// assert_eq!(done.token, 3);
+/// # Ok::<(), strata_memory::ParameterError>(())
+/// ```
 pub trait L1d: Send {
     /// Offers an access. Refused, it comes back with the reason; nothing has changed then but a counter.
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)>;

@@ -14,6 +14,49 @@ use crate::parameters::ParameterError;
 /// A slice of the last-level cache, in front of its DRAM channel.
 ///
 /// Order: requests from one source to one line are performed in the order in which they were accepted.
+///
+/// ```
+/// # use strata_designs::baseline::L2Config;
+/// # use strata_engine::Cycle;
+/// # use strata_memory::doors::{DramPort, DramRequest, LlcDesign, LlcSite};
+/// # use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet};
+/// /// DRAM full of sevens that answers in the next cycle.
+/// #[derive(Default)]
+/// struct Dram(Vec<DramRequest>);
+/// impl DramPort for Dram {
+///     fn offer(&mut self, mut request: DramRequest, _now: Cycle) -> Result<(), DramRequest> {
+///         request.tray.0.fill(7);
+///         self.0.push(request);
+///         Ok(())
+///     }
+///     fn completed(&mut self, _now: Cycle) -> Option<DramRequest> {
+///         self.0.pop()
+///     }
+/// }
+///
+/// let mut slice = L2Config::example().build(LlcSite { slice: 0, seed: 1 })?;
+/// let read = Packet {
+///     line: LineAddress(0),
+///     bytes: ByteMask::range(0, 4),
+///     source: NodeId(0),
+///     destination: NodeId(1),
+///     client: Client::L1d,
+///     tag: 5,
+///     body: Body::Read(Box::new(Line::ZERO)),
+/// };
+/// slice.offer(read, Cycle(0)).expect("an idle slice takes it");
+/// let (mut dram, mut now) = (Dram::default(), Cycle(0));
+/// let reply = loop {
+///     now = now.next();
+///     slice.tick(&mut dram, now);
+///     if let Some(reply) = slice.outgoing(now) {
+///         break reply;
+///     }
+/// };
+/// let Body::ReadReply(tray) = reply.body else { panic!("a read is answered with its bytes") };
+/// assert_eq!((reply.destination, reply.tag, tray.0[..4].to_vec()), (NodeId(0), 5, vec![7; 4]));
+/// # Ok::<(), strata_memory::ParameterError>(())
+/// ```
 pub trait Llc: Send {
     /// Offers a request from the network; handed back when full.
     fn offer(&mut self, request: Packet, now: Cycle) -> Result<(), Packet>;

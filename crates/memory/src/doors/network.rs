@@ -47,6 +47,56 @@ pub struct NetworkEnds {
 /// Every packet that comes in at an inlet leaves once, unchanged, at the outlet of its destination. Packets of one
 /// source to one destination stay in order. A packet leaves only when the receiver has credits for all of its
 /// flits, and its own credits go back once it has left the inlet.
+///
+/// ```
+/// # use strata_designs::baseline::{Arbitration, MultistageConfig, Topology};
+/// # use strata_engine::{Cited, Cycle, Window};
+/// # use strata_memory::doors::{Direction, NetworkDesign, NetworkEnds, NetworkSite, network_link};
+/// # use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet};
+/// # fn cited<T>(value: T) -> Cited<T> { Cited::new(value, "an example") }
+/// let design = MultistageConfig {
+///     topology: cited(Topology::Crossbar),
+///     flit_bytes: cited(32),
+///     hop_latency_cycles: cited(4),
+///     buffer_flits: cited(16),
+///     arbitration: cited(Arbitration::RoundRobin),
+/// };
+/// // One SM, node 0, and one slice, node 1.
+/// let (mut sm, inlet) = network_link(&design, 136)?;
+/// let (outlet, mut slice) = network_link(&design, 136)?;
+/// let ends = NetworkEnds {
+///     first_input: NodeId(0),
+///     inlets: vec![inlet],
+///     first_output: NodeId(1),
+///     outlets: vec![outlet],
+/// };
+/// let mut network = design.build(NetworkSite { direction: Direction::Request, ends })?;
+/// let packet = Packet {
+///     line: LineAddress(0),
+///     bytes: ByteMask::range(0, 24),
+///     source: NodeId(0),
+///     destination: NodeId(1),
+///     client: Client::L1d,
+///     tag: 0,
+///     body: Body::Write(Box::new(Line::ZERO)),
+/// };
+/// // A header of 8 bytes and 24 bytes of data are one flit.
+/// sm.send(packet, 1, Cycle(0)).expect("the link is idle");
+/// let arrived = (0..100).map(Cycle).find(|&now| {
+///     // A window of one cycle: everybody takes what came, ticks, and hands over.
+///     let window = Window(now.0);
+///     network.collect(window);
+///     slice.collect(window);
+///     network.tick(now);
+///     let arrived = slice.receive(now).is_some();
+///     sm.flush(window);
+///     network.flush(window);
+///     arrived
+/// });
+/// // 4 cycles on the link to the switch, and 4 through it to the slice.
+/// assert_eq!(arrived, Some(Cycle(8)));
+/// # Ok::<(), strata_memory::ParameterError>(())
+/// ```
 pub trait Network: Island {
     /// What it counted.
     fn statistics(&self) -> Vec<Group>;

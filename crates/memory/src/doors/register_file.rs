@@ -27,6 +27,27 @@ pub struct CollectorPort<'a> {
 /// wherever a design keeps its bytes until a bank has time for them. The scoreboard never lets a write to a
 /// register be offered while a read of it is open, nor two instructions that write it be under way together, so
 /// a design may otherwise reorder as it likes. An instruction with few active lanes writes only those.
+///
+/// ```
+/// # use strata_designs::baseline::SramRegisterFileConfig;
+/// # use strata_engine::{Cited, Cycle};
+/// # use strata_memory::doors::{CollectorPort, RegisterFileDesign, RegisterFileSite, Ticket};
+/// # use strata_warp::{ALL_LANES, Reg, Row};
+/// let design = SramRegisterFileConfig {
+///     banks: Cited::new(16, "an example"),
+///     read_latency_cycles: Cited::new(1, "an example"),
+/// };
+/// // Two warps of 16 registers; one collector of 4 rows.
+/// let mut file = design.build(RegisterFileSite { rows: 32, tickets: 4, seed: 1 })?;
+/// file.prepare(16);
+/// assert!(file.offer_write(1, Reg(5), ALL_LANES, &Row::splat(42), Cycle(0)));
+/// file.request(1, &[Reg(5)], Ticket(2), Cycle(1));
+/// let (mut rows, mut arrived) = ([Row::ZERO; 4], Vec::new());
+/// file.tick(CollectorPort { rows: &mut rows, arrived: &mut arrived }, Cycle(1));
+/// assert_eq!(arrived, [Ticket(2)]);
+/// assert_eq!(rows[2], Row::splat(42));
+/// # Ok::<(), strata_memory::ParameterError>(())
+/// ```
 pub trait RegisterFile: Send {
     /// Before a launch: warp slots with `rows_per_warp` rows each, row r of warp w at `w * rows_per_warp + r`.
     /// Values are undefined afterwards (as in hardware).
