@@ -193,10 +193,10 @@ impl Bench {
     fn run(mut self) -> Result<Outcome, String> {
         for launch in 0..self.contract.launches {
             let most = self.contract.rows_per_warp;
-            // Full, half, and between them: slots of warps lie elsewhere in each launch.
+            // Half, full, and between them: a warp's rows lie elsewhere in each launch, and need more room later.
             self.rows_per_warp = match launch % 3 {
-                0 => most,
-                1 => most / 2,
+                0 => most / 2,
+                1 => most,
                 _ => most / 2 + self.stream.below(u64::from(most / 2)) as u32,
             };
             self.file.prepare(self.rows_per_warp);

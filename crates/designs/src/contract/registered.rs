@@ -3,10 +3,9 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use strata_engine::config::{ConfigError, Document, Section};
-use strata_memory::doors::{Design, L1dSite, LlcSite, Named};
+use strata_engine::config::Document;
+use strata_memory::doors::{Design, L1dSite, LlcSite};
 
 use super::{Outcome, l1d, llc, network, register_file};
 use crate::registry::{Designs, registry};
@@ -39,8 +38,7 @@ fn every<D: ?Sized + Design>(
         let mut document = Document::parse(&file, &text).unwrap_or_else(|error| panic!("{error}"));
         // A system says nothing of the doors that it leaves as they are.
         let Ok(section) = document.take(door) else { continue };
-        let read: fn(&Designs<D>, Section<'_>) -> Result<Named<Arc<D>>, ConfigError> = Designs::read;
-        let named = read(designs, section).unwrap_or_else(|error| panic!("{error}"));
+        let named = designs.read(section).unwrap_or_else(|error| panic!("{error}"));
         seen.insert(named.name);
         let outcome =
             named.design.check().map_err(|error| error.to_string()).and_then(|()| holds(&named.design));
