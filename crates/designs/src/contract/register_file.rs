@@ -10,13 +10,16 @@
 //! lanes that an instruction leaves out stay; `peek` at any time; progress; `next_event` never later than the truth
 //! (`skip`); nothing to wait for at the end; laws of the statistics; all this anew after every `prepare`.
 
+mod instruction;
+
 use strata_engine::Cycle;
 use strata_engine::hash::Fnv;
 use strata_engine::seed::Stream;
 use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileSite, Ticket};
-use strata_warp::{ALL_LANES, LaneMask, Reg, Row};
+use strata_warp::{Reg, Row};
 
 use super::{Outcome, PATIENCE, lawful, with_skips};
+use instruction::{Hazard, Instruction, Stage, Value, random_row};
 
 /// Makes a register file for a place.
 pub type Make<'a> = dyn FnMut(RegisterFileSite) -> Box<dyn RegisterFile> + 'a;
@@ -89,55 +92,6 @@ pub fn check(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String
 /// A sentence about the first thing that broke the contract.
 pub fn check_with_skips(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String> {
     with_skips(|skip| check(&Contract { skip, ..*contract }, make))
-}
-
-/// A register's value as far as it is defined.
-#[derive(Clone, Copy)]
-struct Value {
-    row: Row,
-    known: LaneMask,
-}
-
-impl Value {
-    const UNDEFINED: Value = Value { row: Row::ZERO, known: 0 };
-
-    fn same(&self, found: &Row, what: impl Fn() -> String) -> Result<(), String> {
-        for lane in strata_warp::lanes_of(self.known) {
-            let (expected, found) = (self.row.0[lane], found.0[lane]);
-            if expected != found {
-                return Err(format!("{}: lane {lane} is {found:#x}, expected {expected:#x}", what()));
-            }
-        }
-        Ok(())
-    }
-}
-
-/// Where an instruction stands.
-enum Stage {
-    /// Its collector lacks this many rows.
-    Collecting { collector: usize, missing: usize },
-    /// Its results are there at this cycle.
-    Computing(Cycle),
-    /// This many of its results have been taken.
-    Writing(usize),
-}
-
-struct Instruction {
-    warp: u8,
-    reads: Vec<Reg>,
-    writes: Vec<(Reg, Row)>,
-    lanes: LaneMask,
-    delay: u64,
-    stage: Stage,
-}
-
-/// What the scoreboard knows of a register.
-#[derive(Clone, Copy, Default)]
-struct Hazard {
-    /// Reads that are open.
-    reads: u32,
-    /// An instruction under way writes it.
-    written: bool,
 }
 
 struct Bench {
@@ -362,7 +316,9 @@ impl Bench {
         let slot = usize::from(warp);
         if self.held[slot].is_none() && self.left > 0 {
             self.left -= 1;
-            self.held[slot] = Some(self.random_instruction(warp));
+            let shape = (self.rows_per_warp, self.contract.operands);
+            let (partial, delay) = (self.contract.partial, self.contract.delay);
+            self.held[slot] = Some(Instruction::random(&mut self.stream, warp, shape, partial, delay));
         }
         let Some(mut instruction) = self.held[slot].take() else { return };
         let hazard = |register: &Reg| self.hazards[self.place(warp, *register)];
@@ -393,34 +349,6 @@ impl Bench {
         instruction.stage = Stage::Collecting { collector, missing: instruction.reads.len() };
         self.under_way.push(instruction);
     }
-
-    fn random_instruction(&mut self, warp: u8) -> Instruction {
-        let reads = self.stream.below(u64::from(self.contract.operands) + 1);
-        let reads = (0..reads).map(|_| self.random_register()).collect();
-        let mut writes: Vec<(Reg, Row)> = Vec::new();
-        for _ in 0..self.stream.below(4) {
-            let register = self.random_register();
-            if writes.iter().all(|(other, _)| *other != register) {
-                writes.push((register, random_row(&mut self.stream)));
-            }
-        }
-        let lanes = match self.stream.below(100) < self.contract.partial {
-            true => (self.stream.next() as u32 & self.stream.next() as u32).max(1),
-            false => ALL_LANES,
-        };
-        let delay = 1 + self.stream.below(self.contract.delay);
-        Instruction { warp, reads, writes, lanes, delay, stage: Stage::Writing(0) }
-    }
-
-    /// Half of the time one of the first four: instructions meet.
-    fn random_register(&mut self) -> Reg {
-        let bound = if self.stream.below(2) == 0 { 4 } else { self.rows_per_warp };
-        Reg(self.stream.below(u64::from(bound)) as u8)
-    }
-}
-
-fn random_row(stream: &mut Stream) -> Row {
-    Row(std::array::from_fn(|_| stream.next() as u32))
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 
 use strata_engine::Cited;
 use strata_engine::statistics::Group;
+use strata_warp::{ALL_LANES, LaneMask};
 
 use super::*;
 use crate::baseline::{SramRegisterFile, SramRegisterFileConfig};
