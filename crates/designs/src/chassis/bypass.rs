@@ -9,7 +9,10 @@ use super::{Chassis, Store};
 
 impl<S: Store> Chassis<S> {
     /// Whether a new access can go past the cache now.
-    pub(crate) fn past_room(&self, access: &Access, frame: Option<FrameId>) -> Result<(), Refusal> {
+    ///
+    /// # Errors
+    /// What it has to wait for.
+    pub fn past_room(&self, access: &Access, frame: Option<FrameId>) -> Result<(), Refusal> {
         if self.replay_stalled {
             return Err(Refusal::Network);
         }
@@ -17,7 +20,7 @@ impl<S: Store> Chassis<S> {
     }
 
     /// Whether an access can go past the cache now: room for the line's dirty bytes, if any, and for itself.
-    pub(crate) fn past_room_for_old(&self, access: &Access, frame: Option<FrameId>) -> Result<(), Refusal> {
+    pub(super) fn past_room_for_old(&self, access: &Access, frame: Option<FrameId>) -> Result<(), Refusal> {
         let store = matches!(access.action, Action::Store(_));
         if !store && self.bypasses.is_full() {
             return Err(Refusal::Mshr);
@@ -32,13 +35,9 @@ impl<S: Store> Chassis<S> {
 
     /// Sends the line's dirty bytes and then the access; a copy is dropped. All requests to a line leave
     /// through one queue and stay in order from here to where they are performed, so that the access sees
-    /// what was written before and later fetches see what it wrote. A store is done at once.
-    pub(crate) fn go_past(
-        &mut self,
-        access: Access,
-        frame: Option<FrameId>,
-        now: Cycle,
-    ) -> Option<Completion> {
+    /// what was written before and later fetches see what it wrote. A store is done at once: its completion comes
+    /// back; the others complete when their replies are here. [`Chassis::past_room`] must have agreed.
+    pub fn go_past(&mut self, access: Access, frame: Option<FrameId>, now: Cycle) -> Option<Completion> {
         if let Some(frame) = frame {
             self.write_back(frame, now);
             self.store.invalidate(frame);

@@ -14,7 +14,9 @@ pub(super) struct Flush {
 }
 
 impl<S: Store> Chassis<S> {
-    pub(crate) fn start_flush(&mut self, invalidate: bool) {
+    /// Begins to write all dirty bytes back, and to drop every copy at the end when `invalidate` is set; a flush under
+    /// way begins anew. Accesses are refused until it is done.
+    pub fn start_flush(&mut self, invalidate: bool) {
         self.statistics.flushes += 1;
         let invalidate = invalidate || self.flush.is_some_and(|flush| flush.invalidate);
         self.flush = Some(Flush { invalidate, cursor: FrameId(0) });
@@ -22,7 +24,7 @@ impl<S: Store> Chassis<S> {
 
     /// Sends the next dirty line. Accesses that were taken before are served first: a line with an MSHR is
     /// written back when that is done, and dropped with the others, however late its fill came.
-    pub(crate) fn flush_step(&mut self, now: Cycle) {
+    pub fn flush_step(&mut self, now: Cycle) {
         let Some(flush) = self.flush else { return };
         let mut cursor = flush.cursor;
         let dirty = loop {
@@ -51,7 +53,7 @@ impl<S: Store> Chassis<S> {
     }
 
     /// Whether a flush is under way that does not just wait for replies.
-    pub(crate) fn flush_can_go_on(&self) -> bool {
+    pub(super) fn flush_can_go_on(&self) -> bool {
         self.flush.is_some() && (self.store.next_dirty(FrameId(0)).is_some() || self.flush_is_done())
     }
 }

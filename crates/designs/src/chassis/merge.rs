@@ -10,7 +10,7 @@ use super::{Chassis, Fetch, Store};
 
 /// Which accesses started in the current cycle.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Port {
+pub(super) struct Port {
     cycle: Cycle,
     used: u32,
     /// Bit n: bank n was used.
@@ -19,7 +19,7 @@ pub(crate) struct Port {
 
 /// What an access found, for the count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
+pub enum Found {
     /// All that it needed.
     Hit,
     /// No line.
@@ -33,7 +33,11 @@ pub(crate) enum Found {
 }
 
 impl<S: Store> Chassis<S> {
-    /// Whether an access can start in this cycle.
+    /// Whether an access can start in this cycle: no flush is under way, a port and the line's bank are free, and a hit
+    /// would find room among the completions.
+    ///
+    /// # Errors
+    /// What stands in the way.
     #[inline]
     pub fn port_is_free(&mut self, access: &Access, now: Cycle) -> Result<(), Refusal> {
         if self.flush.is_some() {
@@ -51,7 +55,7 @@ impl<S: Store> Chassis<S> {
         Ok(())
     }
 
-    /// An access starts.
+    /// Takes a port and the line's bank for an access that starts in this cycle.
     #[inline]
     pub fn use_port(&mut self, access: &Access) {
         self.port.used += 1;
@@ -63,7 +67,11 @@ impl<S: Store> Chassis<S> {
         access.line.0 % self.parameters.banks
     }
 
-    /// What is fetched on behalf of an access that waits in its line's MSHR.
+    /// What is fetched on behalf of an access that finds its line's `frame` waiting for `mshr`, to be handed to
+    /// [`Chassis::merge`]. Nothing is fetched ahead of an access past the cache.
+    ///
+    /// # Errors
+    /// Why it cannot wait there: the MSHR is full, or a request finds no room.
     pub fn route_merge(
         &self,
         access: &Access,
@@ -94,11 +102,13 @@ impl<S: Store> Chassis<S> {
         writes == 0 || !self.replay_stalled && self.write_room(writes)
     }
 
+    /// Lets an access that was performed at once complete at `done`. [`Chassis::port_is_free`] kept its room.
     pub fn complete_hit(&mut self, completion: Completion, done: Cycle) {
         self.hits.push(done, completion).expect("room in the pipeline was checked");
     }
 
-    /// Takes an MSHR for the access and fetches what it wants.
+    /// Takes an MSHR for the access, pins the frame and fetches the bytes `wanted`. An MSHR must be free, and the queue
+    /// to the network must have room for a packet.
     pub fn wait_for(&mut self, access: Access, frame: FrameId, wanted: ByteMask, now: Cycle) {
         let mshr = self.mshrs.allocate(access.line).expect("a free MSHR was checked");
         *self.mshrs.state_mut(mshr) = Fetch { frame, ..Fetch::default() };

@@ -1,9 +1,4 @@
-//! What L1Ds share whatever they keep their lines in: MSHRs with the accesses that wait in them, the way to the
-//! network and back, accesses past the cache, flushes.
-//!
-//! A [`Chassis`] works on a [`Store`]: frames that hold lines, found by the design that owns the chassis. A
-//! frame that waits for a fill is pinned and stays its line's, so that everything between a miss and the last
-//! access that waited for it is the chassis' own. A design decides where a line lives and what makes room.
+#![doc = include_str!("guide.md")]
 
 mod bypass;
 mod flush;
@@ -22,27 +17,30 @@ use strata_memory::tags::FrameId;
 use strata_memory::{ByteMask, LINE_BYTES, Line, NodeId, Packet, SliceMap, Tray};
 
 use flush::Flush;
-pub(crate) use merge::{Found, Port};
-pub use parameters::WriteMissPolicy;
-pub(crate) use parameters::{Parameters, Rooms, check};
+pub use merge::Found;
+use merge::Port;
+pub use parameters::{Parameters, Rooms, WriteMissPolicy, check};
 pub use statistics::L1dStatistics;
-pub(crate) use store::{ArrayUse, Store};
+pub use store::{ArrayUse, Store};
 
 /// The parts of an L1D around its lines.
-pub(crate) struct Chassis<S> {
+pub struct Chassis<S> {
+    /// Its latencies, widths and policies.
     pub parameters: Parameters,
+    /// The node of the network that its requests come from.
     pub node: NodeId,
     slices: SliceMap,
+    /// The frames and what they hold.
     pub store: S,
     /// Lines being fetched, each with the accesses that wait for it.
-    pub mshrs: MshrFile<Access, Fetch>,
+    pub(crate) mshrs: MshrFile<Access, Fetch>,
     /// Tokens of atomics and bypassing loads under way.
     bypasses: Slab<u32>,
     /// MSHRs whose oldest access may be able to go on.
     ready: Ring<MshrId>,
     /// Replies that brought something and have not been looked at.
     arrived: Ring<Packet>,
-    pub hits: DelayLine<Completion>,
+    pub(crate) hits: DelayLine<Completion>,
     served: DelayLine<Completion>,
     outgoing: DelayLine<Packet>,
     fetch_trays: Vec<Tray>,
@@ -52,12 +50,13 @@ pub(crate) struct Chassis<S> {
     /// An access in an MSHR waits for room in the queue to the network: it goes before new ones.
     replay_stalled: bool,
     flush: Option<Flush>,
-    pub port: Port,
+    port: Port,
     /// Counts for [`strata_memory::doors::L1d::changes`]: MSHRs and bypass entries given back; steps of accesses
     /// that waited in an MSHR; packets that left or came.
     freed: u64,
     served_count: u64,
     moved: u64,
+    /// What it counts; a design counts its evictions, tag writes and refusals itself.
     pub statistics: L1dStatistics,
 }
 
@@ -65,19 +64,19 @@ pub(crate) struct Chassis<S> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fetch {
     /// The frame that waits for it: where the fill goes.
-    pub frame: FrameId,
+    frame: FrameId,
     /// Bytes asked for that are not here yet.
-    pub requested: ByteMask,
+    requested: ByteMask,
     /// Read requests without a reply.
-    pub in_flight: u8,
+    in_flight: u8,
     /// Waiting accesses that go past the cache: nothing may be fetched ahead of them.
-    pub barriers: u16,
+    barriers: u16,
     /// Whether it stands in [`Chassis::ready`].
-    pub ready: bool,
+    ready: bool,
 }
 
 impl<S: Store> Chassis<S> {
-    /// Empty parts around a store, at network node `node`.
+    /// Empty parts around a store, at network node `node`. The numbers have been [checked](check).
     pub fn new(parameters: Parameters, rooms: Rooms, node: NodeId, slices: SliceMap, store: S) -> Chassis<S> {
         let trays = |count: usize| (0..count).map(|_| Box::new(Line::ZERO)).collect::<Vec<_>>();
         let fetches = rooms.mshr_entries * (LINE_BYTES / parameters.sector_bytes);
@@ -112,7 +111,13 @@ impl<S: Store> Chassis<S> {
         Stream::new(seed, &format!("l1d {}", node.0))
     }
 
-    /// Whether the access goes past the cache.
+    /// Whether a free MSHR is left for a line that is not being fetched.
+    #[inline]
+    pub fn has_mshr(&self) -> bool {
+        !self.mshrs.is_full()
+    }
+
+    /// Whether the access goes past the cache: an atomic always does, the others when they ask for it.
     #[inline]
     pub fn goes_past(&self, access: &Access) -> bool {
         matches!(access.action, Action::Atomic(_))
@@ -163,7 +168,7 @@ impl<S: Store> Chassis<S> {
     }
 
     /// The oldest access of an MSHR may be able to go on.
-    pub fn make_ready(&mut self, mshr: MshrId) {
+    fn make_ready(&mut self, mshr: MshrId) {
         let fetch = self.mshrs.state_mut(mshr);
         if !fetch.ready {
             fetch.ready = true;
@@ -172,8 +177,9 @@ impl<S: Store> Chassis<S> {
     }
 }
 
-/// The parts of [`strata_memory::doors::L1d`] that are the same for all.
+/// The parts of [`L1d`](strata_memory::doors::L1d) that are the same for all.
 impl<S: Store> Chassis<S> {
+    /// [`L1d::changes`](strata_memory::doors::L1d::changes) for refusals that the chassis decided.
     #[inline]
     pub fn changes(&self, cause: Refusal, now: Cycle) -> u64 {
         match cause {
@@ -184,6 +190,7 @@ impl<S: Store> Chassis<S> {
         }
     }
 
+    /// Takes a reply from the network. [`Chassis::fill`] works on it later; an acknowledgement frees its tray at once.
     pub fn accept(&mut self, reply: Packet) {
         self.moved += 1;
         self.receive(reply);
@@ -195,31 +202,37 @@ impl<S: Store> Chassis<S> {
         self.ready.is_empty() && self.arrived.is_empty() && self.flush.is_none()
     }
 
+    /// The next finished access whose time has come; those that waited for a fill go first.
     #[inline]
     pub fn completed(&mut self, now: Cycle) -> Option<Completion> {
         self.served.pop(now).or_else(|| self.hits.pop(now))
     }
 
+    /// The next packet for the network, if its time has come.
     #[inline]
     pub fn take_outgoing(&mut self, now: Cycle) -> Option<Packet> {
         self.moved += 1;
         self.outgoing.pop(now)
     }
 
+    /// The size on the wire of the packet that [`Chassis::take_outgoing`] would return, in bytes.
     #[inline]
     pub fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
         self.outgoing.front(now).map(Packet::wire_bytes)
     }
 
+    /// Whether a flush is under way.
     #[inline]
     pub fn is_flushing(&self) -> bool {
         self.flush.is_some()
     }
 
+    /// Whether no flush is under way and every write that was sent has been acknowledged.
     pub fn is_flushed(&self) -> bool {
         self.flush.is_none() && self.writes_in_flight == 0
     }
 
+    /// Requests sent whose replies are still to come, of any kind.
     pub fn outstanding(&self) -> usize {
         self.reads_in_flight + self.writes_in_flight
     }
@@ -230,6 +243,7 @@ impl<S: Store> Chassis<S> {
         self.hits.next_ready().min(self.served.next_ready()).min(self.outgoing.next_ready())
     }
 
+    /// The earliest cycle from `now` on in which replay, a fill, a flush, a completion or a packet could be due.
     #[inline]
     pub fn next_event(&self, now: Cycle) -> Cycle {
         if self.flush_can_go_on() {
@@ -247,6 +261,7 @@ impl<S: Store> Chassis<S> {
         self.next_departure().min(self.next_fill()).max(now)
     }
 
+    /// A sentence for each thing it waits for.
     pub fn waits(&self, report: &mut Vec<String>) {
         let node = self.node.0;
         for (mshr, line) in self.mshrs.iter() {

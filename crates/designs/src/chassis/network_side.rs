@@ -17,19 +17,19 @@ const TAG_NAME: u32 = (1 << 24) - 1;
 impl<S: Store> Chassis<S> {
     /// Whether `packets` more fit into the queue to the network.
     #[inline]
-    pub(crate) fn network_room(&self, packets: usize) -> bool {
+    pub(super) fn network_room(&self, packets: usize) -> bool {
         self.outgoing.len() + packets <= self.parameters.miss_queue
     }
 
-    /// Whether `writes` more can be sent.
+    /// Whether `writes` more can be sent: packets with a tray each.
     #[inline]
-    pub(crate) fn write_room(&self, writes: usize) -> bool {
+    pub(super) fn write_room(&self, writes: usize) -> bool {
         self.network_room(writes) && writes <= self.write_trays.len()
     }
 
     /// Takes a reply: the acknowledgement of a write at once, anything else in the order of arrival.
     #[inline]
-    pub(crate) fn receive(&mut self, reply: Packet) {
+    pub(super) fn receive(&mut self, reply: Packet) {
         debug_assert_eq!(reply.destination, self.node, "a reply comes back to the node that asked");
         self.statistics.bytes_in += u64::from(reply.wire_bytes());
         match reply.body {
@@ -42,7 +42,7 @@ impl<S: Store> Chassis<S> {
     }
 
     /// Sends the dirty bytes of a frame below, if it has any. There must be room for a write.
-    pub(crate) fn write_back(&mut self, frame: FrameId, now: Cycle) {
+    pub fn write_back(&mut self, frame: FrameId, now: Cycle) {
         let dirty = self.store.dirty(frame);
         if dirty.is_empty() {
             return;
@@ -58,14 +58,8 @@ impl<S: Store> Chassis<S> {
         self.send(line, dirty, TAG_WRITE, Body::Write(tray), now);
     }
 
-    /// Sends a store's bytes below in its own tray and answers with another one.
-    pub(crate) fn send_through(
-        &mut self,
-        line: LineAddress,
-        bytes: ByteMask,
-        tray: Tray,
-        now: Cycle,
-    ) -> Tray {
+    /// Sends a store's bytes below in its own tray and answers with another one. There must be room for a write.
+    pub fn send_through(&mut self, line: LineAddress, bytes: ByteMask, tray: Tray, now: Cycle) -> Tray {
         let other = self.write_trays.pop().expect("room for a write was checked");
         self.statistics.write_throughs += 1;
         self.writes_in_flight += 1;
@@ -74,7 +68,7 @@ impl<S: Store> Chassis<S> {
     }
 
     /// Asks for bytes of an MSHR's line. There must be room for a packet.
-    pub(crate) fn send_fetch(&mut self, mshr: MshrId, bytes: ByteMask, now: Cycle) {
+    pub(super) fn send_fetch(&mut self, mshr: MshrId, bytes: ByteMask, now: Cycle) {
         // The sectors asked for are disjoint, so that each MSHR has at most a line's worth of trays.
         let tray = self.fetch_trays.pop().expect("a fetch has its tray");
         let fetch = self.mshrs.state_mut(mshr);
@@ -87,7 +81,7 @@ impl<S: Store> Chassis<S> {
     }
 
     /// Sends an access past the cache under a name of its own. There must be room for it.
-    pub(crate) fn send_past(
+    pub(super) fn send_past(
         &mut self,
         line: LineAddress,
         bytes: ByteMask,
@@ -108,8 +102,9 @@ impl<S: Store> Chassis<S> {
         full.expect("room in the queue to the network was checked");
     }
 
-    /// Takes one reply into the array, or finishes the bypassing access that it answers.
-    pub(crate) fn fill(&mut self, now: Cycle) {
+    /// Takes the oldest reply into its frame, or finishes the access past the cache that it answers. It waits while the
+    /// frame's array is busy.
+    pub fn fill(&mut self, now: Cycle) {
         let Some(reply) = self.arrived.front() else { return };
         let waits = match reply.tag & !TAG_NAME {
             TAG_BYPASS => self.served.is_full(),
@@ -146,7 +141,7 @@ impl<S: Store> Chassis<S> {
     }
 
     /// The first cycle in which the oldest reply can be taken.
-    pub(crate) fn next_fill(&self) -> Cycle {
+    pub(super) fn next_fill(&self) -> Cycle {
         match self.arrived.front() {
             None => Cycle::NEVER,
             Some(reply) if reply.tag & !TAG_NAME == TAG_BYPASS => Cycle::ZERO,

@@ -15,34 +15,51 @@ pub enum WriteMissPolicy {
     NoAllocate,
 }
 
-/// The numbers that are needed while running.
+/// What a chassis needs while it runs. Latencies are in cycles.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Parameters {
+pub struct Parameters {
+    /// Bytes of a sector, the unit of fetches: a power of two from 4 to a line.
     pub sector_bytes: usize,
+    /// Accesses that may start in a cycle, 1 to 64.
     pub accesses_per_cycle: u32,
+    /// Banks that lines are spread over by their numbers, 1 to 64; each takes one access a cycle.
     pub banks: u64,
+    /// From the start of a hit to its completion.
     pub hit_latency: u64,
+    /// From the start of an access to its request at the network.
     pub tag_latency: u64,
+    /// From the step that serves an access that waited to its completion.
     pub fill_latency: u64,
+    /// Room of the queue to the network, in packets; at least 2, a victim's bytes and a request.
     pub miss_queue: usize,
+    /// Stores stay in the cache until their line leaves it; otherwise each goes below at once.
     pub write_back: bool,
+    /// What a store does whose line is not there.
     pub miss_policy: WriteMissPolicy,
+    /// Accesses that ask to bypass the cache do so; otherwise only atomics do.
     pub honours_bypass: bool,
 }
 
-/// How many of each there are.
+/// How much a chassis holds; needed when it is built.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Rooms {
+pub struct Rooms {
+    /// Lines that can be fetched at a time.
     pub mshr_entries: usize,
+    /// Accesses that wait in an MSHR, the first included.
     pub mshr_merges: u16,
+    /// Writes that can be on their way below, without an acknowledgement; at least 2.
     pub write_buffer: usize,
+    /// Atomics and loads past the cache that can be under way.
     pub bypass_entries: usize,
-    /// Completions of hits on their way.
+    /// Completions of hits on their way: at least the hit latency times the accesses of a cycle.
     pub hits: usize,
 }
 
-/// Finds numbers that cannot be built. The error names the field as configurations call it.
-pub(crate) fn check(parameters: &Parameters, rooms: &Rooms) -> Result<(), ParameterError> {
+/// Finds numbers that cannot be built.
+///
+/// # Errors
+/// The first one that is out of bounds, under the name that the field has in machine files.
+pub fn check(parameters: &Parameters, rooms: &Rooms) -> Result<(), ParameterError> {
     let bounds = [
         ("accesses_per_cycle", u64::from(parameters.accesses_per_cycle), 1, 64),
         ("banks", parameters.banks, 1, 64),

@@ -27,8 +27,8 @@ fn served_use(access: &Access) -> ArrayUse {
 }
 
 impl<S: Store> Chassis<S> {
-    /// Serves one access of the first ready MSHR.
-    pub(crate) fn replay(&mut self, now: Cycle) {
+    /// Serves the oldest access of the first MSHR that may be able to go on, and gives the MSHR back after the last.
+    pub fn replay(&mut self, now: Cycle) {
         let Some(&mshr) = self.ready.front() else { return };
         if self.served.is_full() {
             return;

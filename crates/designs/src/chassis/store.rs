@@ -7,7 +7,7 @@ use strata_memory::{ByteMask, Line, LineAddress};
 
 /// What a frame's array is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ArrayUse {
+pub enum ArrayUse {
     /// A load's or a write-back's read.
     Read,
     /// A store's write.
@@ -21,7 +21,11 @@ pub(crate) enum ArrayUse {
 /// Frames that hold lines: which bytes are valid, which are dirty, and who waits for more of them.
 ///
 /// A frame that waits for a fill is *pinned*: it carries the name of its MSHR and stays its line's.
-pub(crate) trait Store {
+///
+/// Frames have numbers from 0 on. How a line is found and what makes room for it is the design's own business. The
+/// last three methods are for arrays that are busy for longer than an access takes a port; left as they are,
+/// every array is always free.
+pub trait Store {
     /// The line in a frame.
     fn line(&self, frame: FrameId) -> Option<LineAddress>;
     /// The bytes of the frame's line that are here.

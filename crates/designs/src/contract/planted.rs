@@ -7,7 +7,7 @@ use strata_engine::statistics::Group;
 use strata_memory::doors::{Access, Action, Completion, L1d, Refusal};
 use strata_memory::{Body, ByteMask, Packet};
 
-use super::{Contract, check_with_skips};
+use super::l1d::{Contract, check_with_skips};
 use crate::baseline::{SramL1d, SramL1dConfig};
 
 /// What the wrapped L1D does wrong, every `n`th time.

@@ -6,14 +6,13 @@ use strata_engine::seed::Stream;
 use strata_memory::doors::{Access, Action, Completion, L1d};
 use strata_memory::{ByteMask, Line, NodeId, SliceMap};
 
+use super::l1d::Make;
 use super::memory::Memory;
 use super::traffic::Traffic;
-use super::{Contract, Make, Outcome};
+use super::{Contract, Outcome, PATIENCE, lawful};
 
 /// Accesses that one L1D may have under way.
 const TOKENS: usize = 64;
-/// Cycles without a completion or a packet after which nothing will move any more.
-pub(super) const PATIENCE: u64 = 20_000;
 
 /// An accepted access, and what it must bring.
 struct Expected {
@@ -92,11 +91,7 @@ impl World {
             self.traffic.new_episode();
         }
         let statistics: Vec<_> = self.clients.iter().map(|client| client.l1d.statistics()).collect();
-        for group in statistics.iter().flatten() {
-            if let Some(law) = group.broken {
-                return Err(format!("{}: a law does not hold: {law}", group.name));
-            }
-        }
+        lawful(statistics.iter().flatten())?;
         Ok(Outcome { cycles: self.now.0, hash: self.hash.finish(), statistics })
     }
 

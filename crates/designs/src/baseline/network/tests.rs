@@ -1,9 +1,8 @@
-//! What must hold of every topology, on a bench of senders and receivers.
+//! Latencies, arbitration and credits to the cycle, on a bench of senders and receivers. What must hold of every
+//! network is checked by [its contract](crate::contract::network).
 
 use std::path::Path;
 
-use strata_engine::seed::Stream;
-use strata_engine::statistics::Statistics;
 use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, config, link};
 
 use super::*;
@@ -55,7 +54,6 @@ struct Bench {
     senders: Vec<Outlet<Packet>>,
     receivers: Vec<Inlet<Packet>>,
     now: Cycle,
-    tick_always: bool,
     ticks: u64,
 }
 
@@ -77,7 +75,7 @@ impl Bench {
             outlets,
         };
         let network = MultistageNetwork::new(Direction::Request, &parameters, ends).unwrap();
-        Bench { network, senders, receivers, now: Cycle::ZERO, tick_always: false, ticks: 0 }
+        Bench { network, senders, receivers, now: Cycle::ZERO, ticks: 0 }
     }
 
     /// One cycle: `nodes` sends and receives, the network ticks.
@@ -87,7 +85,7 @@ impl Bench {
         self.receivers.iter_mut().for_each(|receiver| receiver.collect(window));
         self.network.collect(window);
         nodes(&mut self.senders, &mut self.receivers, self.now);
-        if self.tick_always || self.network.next_event(self.now) <= self.now {
+        if self.network.next_event(self.now) <= self.now {
             self.network.tick(self.now);
             self.ticks += 1;
         }
@@ -135,80 +133,6 @@ fn uncontended_latency_is_what_the_parameters_say() {
                 assert_eq!((statistics.wait_output_cycles, statistics.wait_credit_cycles), (0, 0));
                 assert!(bench.ticks <= stages, "{} ticks for {stages} stages", bench.ticks);
             }
-        }
-    }
-}
-
-/// Random traffic with random back-pressure; the deliveries in order, and the statistics.
-fn random_traffic(
-    topology: Topology,
-    arbitration: Arbitration,
-    tick_always: bool,
-) -> (Vec<(Cycle, u32)>, NetworkStatistics) {
-    const PACKETS: u32 = 3000;
-    let mut bench = Bench::with(parameters(topology, arbitration));
-    bench.tick_always = tick_always;
-    let mut random = Stream::new(1, "network");
-    let mut sent = vec![None; PACKETS as usize];
-    let mut last_of_pair = vec![0; Bench::SENDERS * Bench::RECEIVERS];
-    let mut next_tag = 1;
-    let mut log = Vec::new();
-    let mut received = vec![false; PACKETS as usize];
-    while log.len() < PACKETS as usize - 1 {
-        assert!(bench.now < Cycle(200_000), "progress under back-pressure");
-        bench.step(|senders, receivers, now| {
-            // Bursts of traffic and silence, receivers that sleep.
-            let busy = now.0 / 500 % 3 != 2;
-            for (from, sender) in senders.iter_mut().enumerate() {
-                if busy && next_tag < PACKETS && random.below(3) == 0 {
-                    let to = if random.below(4) == 0 { 3 } else { random.below(12) as usize };
-                    let packet = packet(from, to, 1 + random.below(128) as usize, next_tag);
-                    let flits = flits(&packet);
-                    if sender.send(packet, flits, now).is_ok() {
-                        sent[next_tag as usize] = Some((from, to));
-                        next_tag += 1;
-                    }
-                }
-            }
-            for (to, receiver) in receivers.iter_mut().enumerate() {
-                let asleep = (now.0 / 64 + to as u64).is_multiple_of(4);
-                if !asleep && let Some(packet) = receiver.receive(now) {
-                    receiver.release(flits(&packet), now);
-                    let tag = packet.tag;
-                    let (from, expected) = sent[tag as usize].expect("it was sent");
-                    assert_eq!((packet.source.index(), to), (from, expected), "to the right place");
-                    assert!(!std::mem::replace(&mut received[tag as usize], true), "{tag} came once");
-                    let last = &mut last_of_pair[from * Bench::RECEIVERS + to];
-                    assert!(*last < tag, "{tag} came after {last} of the same pair");
-                    *last = tag;
-                    log.push((now, tag));
-                }
-            }
-        });
-    }
-    for _ in 0..500 {
-        bench.step(|_, receivers, now| receive_all(receivers, now, &mut Vec::new()));
-    }
-    assert_eq!(bench.network.next_event(bench.now), Cycle::NEVER, "quiet at the end");
-    let mut waits = Vec::new();
-    bench.network.waits(&mut waits);
-    assert_eq!(waits, Vec::<String>::new());
-    for (index, sender) in bench.senders.iter_mut().enumerate() {
-        assert_eq!(sender.credits(bench.now), BUFFER, "sender {index} has all of its credits back");
-    }
-    (log, bench.network.statistics)
-}
-
-#[test]
-fn nothing_is_lost_duplicated_or_reordered_and_skipping_equals_ticking() {
-    for topology in TOPOLOGIES {
-        for arbitration in [Arbitration::RoundRobin, Arbitration::OldestFirst] {
-            let (log, statistics) = random_traffic(topology, arbitration, false);
-            assert_eq!(statistics.broken_law(), None, "{topology:?}");
-            assert!(statistics.wait_credit_cycles > 0 && statistics.wait_output_cycles > 0, "{statistics:?}");
-            let (log_ticked, statistics_ticked) = random_traffic(topology, arbitration, true);
-            assert_eq!(log, log_ticked, "{topology:?}, {arbitration:?}");
-            assert_eq!(statistics, statistics_ticked, "{topology:?}, {arbitration:?}");
         }
     }
 }

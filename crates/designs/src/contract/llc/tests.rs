@@ -19,7 +19,7 @@ fn small() -> L2Config {
 }
 
 fn holds(config: &L2Config, contract: Contract) {
-    let outcome = check_llc_with_skips(&contract, &mut || {
+    let outcome = check_with_skips(&contract, &mut || {
         Box::new(L2Slice::new(config, 0, contract.seed).expect("the configuration can be built"))
     });
     if let Err(fault) = outcome {
@@ -159,7 +159,7 @@ impl Llc for Planted {
 fn every_planted_bug_is_caught() {
     use Bug::*;
     for bug in [WholeLineWritten, SkippedTooFar, WriteIgnored, PokeIgnored, PeekIgnored, WriteBackMasked] {
-        let caught = check_llc_with_skips(&Contract::shared(3), &mut || {
+        let caught = check_with_skips(&Contract::shared(3), &mut || {
             let inner = L2Slice::new(&small(), 0, 1).expect("the configuration can be built");
             Box::new(Planted { inner, bug, count: 0 })
         });

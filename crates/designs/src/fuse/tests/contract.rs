@@ -5,7 +5,8 @@ use strata_memory::tags::SetIndex;
 use super::super::*;
 use super::{SYSTEMS, small, system};
 use crate::baseline::WriteMissPolicy;
-use crate::contract::{Contract, Outcome, check_with_skips};
+use crate::contract::Outcome;
+use crate::contract::l1d::{Contract, check_with_skips};
 
 fn holds(name: &str, config: &FuseConfig, contract: Contract) -> Outcome {
     let outcome = check_with_skips(&contract, &mut |node, slices| {

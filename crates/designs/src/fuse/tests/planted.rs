@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use super::super::FuseL1d;
 use super::super::l1d::Bug;
 use super::small;
-use crate::contract::{Contract, check_with_skips};
+use crate::contract::l1d::{Contract, check_with_skips};
 
 /// Whether the contract, or an invariant, stops a run of the system with the bug.
 fn is_caught(system: &str, bug: Option<Bug>) -> bool {

@@ -5,7 +5,7 @@ use strata_memory::tags::SetIndex;
 
 use super::super::*;
 use super::small;
-use crate::contract::{Contract, check_with_skips};
+use crate::contract::l1d::{Contract, check_with_skips};
 
 fn holds(config: &SramL1dConfig, contract: Contract) {
     let outcome = check_with_skips(&contract, &mut |node, slices| {

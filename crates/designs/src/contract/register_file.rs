@@ -1,0 +1,355 @@
+//! What every register file must keep.
+//!
+//! Random instructions of many warps read and write registers as an SM does: an instruction takes a collector, asks
+//! for its rows, computes for a while when all are there and then offers its results, each until it is taken. A
+//! scoreboard keeps apart what the door promises to keep apart. The oracle is a flat array of rows; lanes that
+//! nobody has written since [`RegisterFile::prepare`] are undefined and never compared.
+//!
+//! Checked: each ticket arrives once, with the row as it was when the read was asked for; no row of the collectors
+//! changes but those asked for; a write counts from the call that took it, and one that was refused does not;
+//! lanes that an instruction leaves out stay; `peek` at any time; progress; `next_event` never later than the truth
+//! (`skip`); nothing to wait for at the end; laws of the statistics; all this anew after every `prepare`.
+
+mod instruction;
+
+use strata_engine::Cycle;
+use strata_engine::hash::Fnv;
+use strata_engine::seed::Stream;
+use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileSite, Ticket};
+use strata_warp::{Reg, Row};
+
+use super::{Outcome, PATIENCE, lawful, with_skips};
+use instruction::{Hazard, Instruction, Stage, Value, random_row};
+
+/// Makes a register file for a place.
+pub type Make<'a> = dyn FnMut(RegisterFileSite) -> Box<dyn RegisterFile> + 'a;
+
+/// Instructions that may be issued in a cycle.
+const ISSUE_WIDTH: usize = 2;
+
+/// What a check runs.
+#[derive(Clone, Copy, Debug)]
+pub struct Contract {
+    /// Seed of everything random.
+    pub seed: u64,
+    /// Warp slots.
+    pub warps: u8,
+    /// Most rows of a warp, 8 to 256; launches take between half of them and all.
+    pub rows_per_warp: u32,
+    /// Operand collectors.
+    pub collectors: u16,
+    /// Rows of a collector.
+    pub operands: u16,
+    /// Launches, each of which begins with `prepare`.
+    pub launches: u32,
+    /// Instructions of a launch.
+    pub instructions: u32,
+    /// Longest random time from the last operand to the first result, in cycles.
+    pub delay: u64,
+    /// Percent of cycles in which instructions are issued.
+    pub willing: u64,
+    /// Percent of instructions that have only some lanes.
+    pub partial: u64,
+    /// Ticks only the cycles that `next_event` names.
+    pub skip: bool,
+}
+
+impl Contract {
+    /// Few registers and many instructions: rows are read and written again and again.
+    pub fn dense(seed: u64) -> Contract {
+        Contract {
+            seed,
+            warps: 6,
+            rows_per_warp: 16,
+            collectors: 8,
+            operands: 12,
+            launches: 4,
+            instructions: 1500,
+            delay: 12,
+            willing: 90,
+            partial: 40,
+            skip: false,
+        }
+    }
+
+    /// An SM's registers, with pauses in which everything comes to rest.
+    pub fn wide(seed: u64) -> Contract {
+        Contract { warps: 32, rows_per_warp: 64, willing: 8, delay: 60, ..Contract::dense(seed) }
+    }
+}
+
+/// Runs a check.
+///
+/// # Errors
+/// A sentence about the first thing that broke the contract.
+pub fn check(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String> {
+    Bench::new(*contract, make).run()
+}
+
+/// Runs a check twice, ticking every cycle and skipping idle ones, and compares.
+///
+/// # Errors
+/// A sentence about the first thing that broke the contract.
+pub fn check_with_skips(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String> {
+    with_skips(|skip| check(&Contract { skip, ..*contract }, make))
+}
+
+struct Bench {
+    contract: Contract,
+    file: Box<dyn RegisterFile>,
+    stream: Stream,
+    rows_per_warp: u32,
+    oracle: Vec<Value>,
+    hazards: Vec<Hazard>,
+    /// The collectors' rows, and what they must be while nothing is asked for.
+    rows: Vec<Row>,
+    kept: Vec<Row>,
+    /// What each open ticket must bring.
+    open: Vec<Option<Value>>,
+    free: Vec<bool>,
+    arrived: Vec<Ticket>,
+    /// The next instruction of each warp, held until it may issue.
+    held: Vec<Option<Instruction>>,
+    under_way: Vec<Instruction>,
+    left: u32,
+    now: Cycle,
+    moved: Cycle,
+    hash: Fnv,
+}
+
+impl Bench {
+    fn new(contract: Contract, make: &mut Make<'_>) -> Bench {
+        let tickets = usize::from(contract.collectors * contract.operands);
+        let rows = usize::from(contract.warps) * contract.rows_per_warp as usize;
+        let mut stream = Stream::new(contract.seed, "register file contract");
+        let collectors: Vec<Row> = (0..tickets).map(|_| random_row(&mut stream)).collect();
+        Bench {
+            contract,
+            file: make(RegisterFileSite { rows, tickets, seed: contract.seed }),
+            stream,
+            rows_per_warp: 0,
+            oracle: vec![Value::UNDEFINED; rows],
+            hazards: vec![Hazard::default(); rows],
+            kept: collectors.clone(),
+            rows: collectors,
+            open: vec![None; tickets],
+            free: vec![true; usize::from(contract.collectors)],
+            arrived: Vec::with_capacity(tickets),
+            held: (0..contract.warps).map(|_| None).collect(),
+            under_way: Vec::new(),
+            left: 0,
+            now: Cycle::ZERO,
+            moved: Cycle::ZERO,
+            hash: Fnv::default(),
+        }
+    }
+
+    fn run(mut self) -> Result<Outcome, String> {
+        for launch in 0..self.contract.launches {
+            let most = self.contract.rows_per_warp;
+            // Half, full, and between them: a warp's rows lie elsewhere in each launch, and need more room later.
+            self.rows_per_warp = match launch % 3 {
+                0 => most / 2,
+                1 => most,
+                _ => most / 2 + self.stream.below(u64::from(most / 2)) as u32,
+            };
+            self.file.prepare(self.rows_per_warp);
+            self.oracle.fill(Value::UNDEFINED);
+            self.left = self.contract.instructions;
+            while !self.is_idle() || self.file.next_event(self.now) != Cycle::NEVER {
+                self.cycle().map_err(|fault| format!("launch {launch}, cycle {}: {fault}", self.now))?;
+                self.now = self.now.next();
+            }
+            self.look_at_rest().map_err(|fault| format!("after launch {launch}: {fault}"))?;
+        }
+        let groups = self.file.statistics();
+        lawful(&groups)?;
+        Ok(Outcome { cycles: self.now.0, hash: self.hash.finish(), statistics: vec![groups] })
+    }
+
+    fn is_idle(&self) -> bool {
+        self.left == 0 && self.under_way.is_empty() && self.held.iter().all(Option::is_none)
+    }
+
+    fn look_at_rest(&self) -> Result<(), String> {
+        let waits = self.waits();
+        if !waits.is_empty() {
+            return Err(format!("nothing is under way, but it waits: {waits}"));
+        }
+        (0..self.contract.warps)
+            .try_for_each(|warp| (0..self.rows_per_warp).try_for_each(|row| self.peek(warp, Reg(row as u8))))
+    }
+
+    fn waits(&self) -> String {
+        let mut report = Vec::new();
+        self.file.waits(&mut report);
+        report.join("; ")
+    }
+
+    fn place(&self, warp: u8, register: Reg) -> usize {
+        usize::from(warp) * self.rows_per_warp as usize + usize::from(register.0)
+    }
+
+    fn peek(&self, warp: u8, register: Reg) -> Result<(), String> {
+        let expected = &self.oracle[self.place(warp, register)];
+        expected.same(self.file.peek(warp, register), || {
+            format!("peek of register {} of warp {warp}", register.0)
+        })
+    }
+
+    /// The order of an SM's stages: write-back, dispatch, operands, issue.
+    fn cycle(&mut self) -> Result<(), String> {
+        let issues = self.stream.below(100) < self.contract.willing;
+        let warps: [u8; ISSUE_WIDTH] =
+            std::array::from_fn(|_| self.stream.below(u64::from(self.contract.warps)) as u8);
+        let peeked = Reg(self.stream.below(u64::from(self.rows_per_warp)) as u8);
+        self.write_back()?;
+        self.dispatch();
+        self.collect()?;
+        if issues {
+            warps.into_iter().for_each(|warp| self.issue(warp));
+        }
+        self.peek(warps[0], peeked)?;
+        if self.now.since(self.moved) > PATIENCE {
+            let (open, waits) = (self.open.iter().flatten().count(), self.waits());
+            return Err(format!("nothing moves any more; {open} tickets are open; {waits}"));
+        }
+        Ok(())
+    }
+
+    /// Offers every result that is there, an instruction's in order.
+    fn write_back(&mut self) -> Result<(), String> {
+        for index in 0..self.under_way.len() {
+            while let Instruction { warp, lanes, stage: Stage::Writing(taken), ref writes, .. } =
+                self.under_way[index]
+                && let Some(&(register, row)) = writes.get(taken)
+            {
+                if !self.file.offer_write(warp, register, lanes, &row, self.now) {
+                    self.peek(warp, register)
+                        .map_err(|fault| format!("a write was refused, then {fault}"))?;
+                    break;
+                }
+                self.moved = self.now;
+                self.hash.write(&self.now.0.to_le_bytes());
+                self.hash.write(&[warp, register.0]);
+                let place = self.place(warp, register);
+                self.oracle[place].row.merge(lanes, &row);
+                self.oracle[place].known |= lanes;
+                self.peek(warp, register).map_err(|fault| format!("a write was taken, then {fault}"))?;
+                self.under_way[index].stage = Stage::Writing(taken + 1);
+            }
+        }
+        let (rows_per_warp, hazards) = (self.rows_per_warp as usize, &mut self.hazards);
+        self.under_way.retain(|instruction| {
+            let done =
+                matches!(instruction.stage, Stage::Writing(taken) if taken == instruction.writes.len());
+            for (register, _) in instruction.writes.iter().filter(|_| done) {
+                hazards[usize::from(instruction.warp) * rows_per_warp + usize::from(register.0)].written =
+                    false;
+            }
+            !done
+        });
+        Ok(())
+    }
+
+    fn dispatch(&mut self) {
+        for instruction in &mut self.under_way {
+            match instruction.stage {
+                Stage::Collecting { collector, missing: 0 } => {
+                    self.free[collector] = true;
+                    instruction.stage = Stage::Computing(self.now + instruction.delay);
+                }
+                Stage::Computing(until) if until <= self.now => instruction.stage = Stage::Writing(0),
+                _ => {}
+            }
+        }
+    }
+
+    /// A cycle of the register file.
+    fn collect(&mut self) -> Result<(), String> {
+        let now = self.now;
+        let due = self.file.next_event(now) <= now;
+        if due || !self.contract.skip {
+            self.file.tick(CollectorPort { rows: &mut self.rows, arrived: &mut self.arrived }, now);
+        }
+        if !due && !self.arrived.is_empty() {
+            return Err("a row arrived before the next event".to_owned());
+        }
+        for ticket in std::mem::take(&mut self.arrived) {
+            self.arrive(ticket)?;
+        }
+        for (ticket, (row, kept)) in self.rows.iter().zip(&self.kept).enumerate() {
+            if self.open[ticket].is_none() && row != kept {
+                return Err(format!("the row of ticket {ticket} changed, though it is not open"));
+            }
+        }
+        Ok(())
+    }
+
+    fn arrive(&mut self, ticket: Ticket) -> Result<(), String> {
+        let place = usize::from(ticket.0);
+        let Some(expected) = self.open.get_mut(place).and_then(Option::take) else {
+            return Err(format!("ticket {place} arrived, but is not open"));
+        };
+        let row = self.rows[place];
+        expected.same(&row, || format!("the row of ticket {place}"))?;
+        self.kept[place] = row;
+        self.moved = self.now;
+        self.hash.write(&self.now.0.to_le_bytes());
+        self.hash.write(&ticket.0.to_le_bytes());
+        let operands = usize::from(self.contract.operands);
+        let instruction = self.under_way.iter_mut().find_map(|instruction| match &mut instruction.stage {
+            Stage::Collecting { collector, missing } if *collector == place / operands => {
+                *missing -= 1;
+                Some((instruction.warp, instruction.reads[place % operands]))
+            }
+            _ => None,
+        });
+        let (warp, register) = instruction.expect("an open ticket belongs to an instruction");
+        let read = self.place(warp, register);
+        self.hazards[read].reads -= 1;
+        Ok(())
+    }
+
+    /// Issues the warp's next instruction if the scoreboard lets it and a collector is free.
+    fn issue(&mut self, warp: u8) {
+        let slot = usize::from(warp);
+        if self.held[slot].is_none() && self.left > 0 {
+            self.left -= 1;
+            let shape = (self.rows_per_warp, self.contract.operands);
+            let (partial, delay) = (self.contract.partial, self.contract.delay);
+            self.held[slot] = Some(Instruction::random(&mut self.stream, warp, shape, partial, delay));
+        }
+        let Some(mut instruction) = self.held[slot].take() else { return };
+        let hazard = |register: &Reg| self.hazards[self.place(warp, *register)];
+        let clear = instruction.reads.iter().all(|register| !hazard(register).written)
+            && instruction
+                .writes
+                .iter()
+                .all(|(register, _)| !hazard(register).written && hazard(register).reads == 0);
+        let Some(collector) = self.free.iter().position(|free| *free).filter(|_| clear) else {
+            self.held[slot] = Some(instruction);
+            return;
+        };
+        self.moved = self.now;
+        self.free[collector] = false;
+        let first = collector * usize::from(self.contract.operands);
+        for (n, register) in instruction.reads.iter().enumerate() {
+            let place = self.place(warp, *register);
+            self.hazards[place].reads += 1;
+            self.open[first + n] = Some(self.oracle[place]);
+        }
+        for (register, _) in &instruction.writes {
+            let place = self.place(warp, *register);
+            self.hazards[place].written = true;
+        }
+        if !instruction.reads.is_empty() {
+            self.file.request(warp, &instruction.reads, Ticket(first as u16), self.now);
+        }
+        instruction.stage = Stage::Collecting { collector, missing: instruction.reads.len() };
+        self.under_way.push(instruction);
+    }
+}
+
+#[cfg(test)]
+mod tests;

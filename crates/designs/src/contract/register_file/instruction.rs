@@ -1,0 +1,91 @@
+//! The instructions that run against a register file, and what is known of a register meanwhile.
+
+use strata_engine::Cycle;
+use strata_engine::seed::Stream;
+use strata_warp::{ALL_LANES, LaneMask, Reg, Row, lanes_of};
+
+/// A register's value as far as it is defined.
+#[derive(Clone, Copy)]
+pub(super) struct Value {
+    pub row: Row,
+    pub known: LaneMask,
+}
+
+impl Value {
+    pub const UNDEFINED: Value = Value { row: Row::ZERO, known: 0 };
+
+    pub fn same(&self, found: &Row, what: impl Fn() -> String) -> Result<(), String> {
+        for lane in lanes_of(self.known) {
+            let (expected, found) = (self.row.0[lane], found.0[lane]);
+            if expected != found {
+                return Err(format!("{}: lane {lane} is {found:#x}, expected {expected:#x}", what()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where an instruction stands.
+pub(super) enum Stage {
+    /// Its collector lacks this many rows.
+    Collecting { collector: usize, missing: usize },
+    /// Its results are there at this cycle.
+    Computing(Cycle),
+    /// This many of its results have been taken.
+    Writing(usize),
+}
+
+pub(super) struct Instruction {
+    pub warp: u8,
+    pub reads: Vec<Reg>,
+    pub writes: Vec<(Reg, Row)>,
+    pub lanes: LaneMask,
+    pub delay: u64,
+    pub stage: Stage,
+}
+
+/// What the scoreboard knows of a register.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Hazard {
+    /// Reads that are open.
+    pub reads: u32,
+    /// An instruction under way writes it.
+    pub written: bool,
+}
+
+impl Instruction {
+    /// A random instruction of a warp with `rows` registers that reads at most `operands` of them; `partial` percent have
+    /// only some lanes.
+    pub fn random(
+        stream: &mut Stream,
+        warp: u8,
+        (rows, operands): (u32, u16),
+        partial: u64,
+        delay: u64,
+    ) -> Instruction {
+        let reads = stream.below(u64::from(operands) + 1);
+        let reads = (0..reads).map(|_| random_register(stream, rows)).collect();
+        let mut writes: Vec<(Reg, Row)> = Vec::new();
+        for _ in 0..stream.below(4) {
+            let register = random_register(stream, rows);
+            if writes.iter().all(|(other, _)| *other != register) {
+                writes.push((register, random_row(stream)));
+            }
+        }
+        let lanes = match stream.below(100) < partial {
+            true => (stream.next() as u32 & stream.next() as u32).max(1),
+            false => ALL_LANES,
+        };
+        Instruction { warp, reads, writes, lanes, delay: 1 + stream.below(delay), stage: Stage::Writing(0) }
+    }
+}
+
+/// Half of the time one of the first four: instructions meet.
+fn random_register(stream: &mut Stream, rows: u32) -> Reg {
+    let bound = if stream.below(2) == 0 { 4 } else { rows };
+    Reg(stream.below(u64::from(bound)) as u8)
+}
+
+pub(super) fn random_row(stream: &mut Stream) -> Row {
+    Row(std::array::from_fn(|_| stream.next() as u32))
+}

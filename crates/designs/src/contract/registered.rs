@@ -1,0 +1,98 @@
+//! Every design of the registry under the contract of its door, with every machine file and system that comes with
+//! the program. A design that none of them names fails too: it would go unchecked.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use strata_engine::config::Document;
+use strata_memory::doors::{Design, L1dSite, LlcSite};
+
+use super::{Outcome, l1d, llc, network, register_file};
+use crate::registry::{Designs, registry};
+
+/// Machine files and systems, in order of their names.
+fn shipped() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let entries = |directory: &Path| -> Vec<PathBuf> {
+        let entries = std::fs::read_dir(directory).expect("the directory comes with the program");
+        entries.map(|entry| entry.expect("it can be read").path()).collect()
+    };
+    let mut files = entries(&root.join("machines"));
+    for paper in entries(&root.join("systems")) {
+        files.extend(if paper.is_dir() { entries(&paper) } else { vec![paper] });
+    }
+    files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));
+    files.sort();
+    files
+}
+
+/// Runs `holds` on what the shipped files put behind a door; every design of the registry must be among it.
+fn every<D: ?Sized + Design>(
+    door: &str,
+    designs: &Designs<D>,
+    mut holds: impl FnMut(&D) -> Result<Outcome, String>,
+) {
+    let mut seen = BTreeSet::new();
+    for file in shipped() {
+        let text = std::fs::read_to_string(&file).expect("the file comes with the program");
+        let mut document = Document::parse(&file, &text).unwrap_or_else(|error| panic!("{error}"));
+        // A system says nothing of the doors that it leaves as they are.
+        let Ok(section) = document.take(door) else { continue };
+        let named = designs.read(section).unwrap_or_else(|error| panic!("{error}"));
+        seen.insert(named.name);
+        let outcome =
+            named.design.check().map_err(|error| error.to_string()).and_then(|()| holds(&named.design));
+        if let Err(fault) = outcome {
+            panic!("{}: {door}.{}: {fault}", file.display(), named.name);
+        }
+    }
+    for name in designs.names() {
+        assert!(
+            seen.contains(name),
+            "no file that comes with the program names {door}.{name}: it is unchecked"
+        );
+    }
+}
+
+#[test]
+fn every_registered_register_file_keeps_the_contract() {
+    use register_file::{Contract, check_with_skips};
+    every("sm.register_file", &registry().register_files, |design| {
+        let make = &mut |site| design.build(site).expect("its numbers were checked");
+        check_with_skips(&Contract::wide(1), make)?;
+        check_with_skips(&Contract::dense(2), make)
+    });
+}
+
+#[test]
+fn every_registered_l1d_keeps_the_contract() {
+    use l1d::{Contract, check_with_skips};
+    every("l1d", &registry().l1ds, |design| {
+        let make = &mut |node, slices| {
+            design.build(L1dSite { node, slices, seed: 1 }).expect("its numbers were checked")
+        };
+        let wide = Contract { lines: 1200, accesses: 2500, episodes: 2, ..Contract::alone(1) };
+        check_with_skips(&wide, make)?;
+        check_with_skips(&Contract { episodes: 2, ..Contract::shared(2) }, make)
+    });
+}
+
+#[test]
+fn every_registered_network_keeps_the_contract() {
+    use network::{Contract, check_with_skips};
+    every("network", &registry().networks, |design| {
+        check_with_skips(&Contract { packets: 90, ..Contract::crowded(1) }, design)?;
+        check_with_skips(&Contract { packets: 45, ..Contract::sparse(2) }, design)
+    });
+}
+
+#[test]
+fn every_registered_llc_keeps_the_contract() {
+    use llc::{Contract, check_with_skips};
+    every("llc", &registry().llcs, |design| {
+        let make = &mut || design.build(LlcSite { slice: 0, seed: 1 }).expect("its numbers were checked");
+        let wide = Contract { lines: 1200, accesses: 3000, episodes: 2, ..Contract::alone(1) };
+        check_with_skips(&wide, make)?;
+        check_with_skips(&Contract::shared(2), make)
+    });
+}
