@@ -1,4 +1,4 @@
-//! What kind of number a claim is, and how it is made of the numbers of the workloads.
+//! What kind of number a claim is, how it is made of the numbers of the workloads, and how numbers are drawn.
 
 use serde::{Deserialize, Serialize};
 
@@ -105,4 +105,14 @@ impl Reduce {
             Reduce::Greatest => "greatest",
         }
     }
+}
+
+/// How a figure is drawn.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Drawing {
+    /// A bar a system, a group of them a workload.
+    GroupedBars,
+    /// A stack of metrics a system, a group of stacks a workload.
+    StackedBars,
 }

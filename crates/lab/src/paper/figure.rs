@@ -1,23 +1,12 @@
 //! Figures and tables: which jobs they need, and their grids.
 
-use serde::Deserialize;
-
+use super::definition::Drawing;
 use super::{ColumnText, FigureText, ListText, Paper, TableText};
 use crate::grid::{Grid, Mean, divide};
 use crate::job::Kind;
 use crate::metric::{Expression, Metric};
 use crate::question::{Answers, Cell};
 use crate::variant::Variant;
-
-/// How a figure is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Drawing {
-    /// A bar a system, a group of them a workload.
-    GroupedBars,
-    /// A stack of metrics a system, a group of stacks a workload.
-    StackedBars,
-}
 
 /// A job by its parts.
 #[derive(Clone, Debug)]

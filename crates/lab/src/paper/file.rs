@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::definition::{Bound, Definition, Kind, Reduce};
-use super::figure::Drawing;
+use super::definition::{Bound, Definition, Drawing, Kind, Reduce};
 use crate::grid::Mean;
 use crate::metric::MetricText;
 

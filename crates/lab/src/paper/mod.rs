@@ -11,8 +11,8 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use definition::{Bound, Definition, Kind, Reduce};
-pub use figure::{Drawing, Figure, Job as FigureJob, List, Table};
+pub use definition::{Bound, Definition, Drawing, Kind, Reduce};
+pub use figure::{Figure, Job as FigureJob, List, Table};
 pub use file::{
     ColumnText, FigureText, ListText, MeasurementText, Normalise, ReadingText, SensitivityText, SystemText,
     TableText,
