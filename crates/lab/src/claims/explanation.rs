@@ -20,7 +20,7 @@ pub struct Template<'a>(Vec<Piece<'a>>);
 
 enum Piece<'a> {
     Words(String),
-    Quote(Quote<'a>),
+    Quote(Box<Quote<'a>>),
 }
 
 /// An explanation with its numbers.
@@ -46,9 +46,10 @@ impl<'a> Template<'a> {
             pieces.push(Piece::Words(plain(words)?));
             pieces.push(match inside.strip_prefix('=') {
                 Some(given) => Piece::Words(sourced(given)?),
-                None => Piece::Quote(
-                    Quote::parse(paper, inside).map_err(|error| format!("`{{{inside}}}`: {error}"))?,
-                ),
+                None => {
+                    let quote = Quote::parse(paper, inside);
+                    Piece::Quote(Box::new(quote.map_err(|error| format!("`{{{inside}}}`: {error}"))?))
+                }
             });
             rest = after;
         }
@@ -67,7 +68,7 @@ impl<'a> Template<'a> {
 
     fn quotes(&self) -> impl Iterator<Item = &Quote<'a>> {
         self.0.iter().filter_map(|piece| match piece {
-            Piece::Quote(quote) => Some(quote),
+            Piece::Quote(quote) => Some(&**quote),
             Piece::Words(_) => None,
         })
     }
