@@ -2,9 +2,13 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
-use strata_lab::claims::{self, Row, Verdict};
+use strata_lab::claims::sensitivity::{Sensitivity, sensitivities};
+use strata_lab::claims::{self, Reading, Row, Verdict};
+use strata_lab::grid::Grid;
+use strata_lab::paper::{self, Paper, Table};
+use strata_lab::question::Answers;
 use strata_lab::report::{number, text};
 use strata_lab::store::Store;
 use strata_workloads::Size;
@@ -16,9 +20,12 @@ use crate::{Finished, print, sweep};
 pub struct ClaimsArguments {
     /// Only this paper's.
     paper: Option<String>,
-    /// Write a JSON array of objects: id, published, measured, size, verdict, explanation.
+    /// Write a JSON array of objects; of claims: id, published, measured, size, verdict, explanation and more.
     #[arg(long)]
     json: bool,
+    /// Show only this part. Default: the claims, and without `--json` what else was measured.
+    #[arg(long)]
+    show: Option<Part>,
     /// The size whose results are looked at. Default: for each claim the largest at which it was measured.
     #[arg(long)]
     size: Option<String>,
@@ -28,9 +35,23 @@ pub struct ClaimsArguments {
     /// Look at the results of another version of the simulator, or of `any`.
     #[arg(long, value_name = "VERSION")]
     simulator: Option<String>,
-    /// Fail when a measured claim is not reproduced and nobody says why.
+    /// With `--simulator`: look results up by workload and system, though the system had other values then.
+    #[arg(long, requires = "simulator")]
+    by_name: bool,
+    /// Fail when a measured claim is not reproduced and nobody says why, or what they say does not fit the runs.
     #[arg(long)]
     check: bool,
+}
+
+/// What there is to show.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Part {
+    /// Published numbers with verdicts.
+    Claims,
+    /// Tables of published beside measured numbers, which have no verdicts.
+    Tables,
+    /// What the headline hangs on.
+    Sensitivity,
 }
 
 /// Sizes, the largest first.
@@ -44,26 +65,58 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     {
         return Err(format!("no claims of a paper `{paper}`, expected one of {}", known.join(", ")));
     }
-    let store = sweep::open(&arguments.store, arguments.simulator.as_deref())?;
+    let mut store = sweep::open(&arguments.store, arguments.simulator.as_deref())?;
+    if arguments.by_name {
+        store.look_up_by_name()?;
+    }
     let papers: Vec<&str> = arguments.paper.as_deref().into_iter().collect();
-    let rows = match &arguments.size {
-        Some(size) => {
-            let size = size.parse().map_err(|error| format!("--size: {error}"))?;
-            claims::rows(&papers, &store, size)?
-        }
+    let size = arguments.size.as_deref().map(str::parse).transpose();
+    let size: Option<Size> = size.map_err(|error| format!("--size: {error}"))?;
+    let rows = match size {
+        Some(size) => claims::rows(&papers, &store, size)?,
         None => largest(&papers, &store)?,
     };
+    let (mut grids, mut hinges) = (Vec::new(), Vec::new());
+    for name in paper::names().into_iter().filter(|name| papers.is_empty() || papers.contains(name)) {
+        let paper = Paper::load(name)?;
+        let mut answers = Answers::new(&store, size.unwrap_or(Size::Small));
+        for table in &paper.tables {
+            grids.push(Table::new(&paper, table)?.grid(&mut answers));
+        }
+        hinges.extend(sensitivities(&paper, &mut answers)?);
+    }
+    let show = |part| arguments.show.is_none_or(|only| only == part);
     if arguments.json {
-        let rows: Vec<Value> = rows.iter().map(object).collect();
-        print(&format!("{}\n", serde_json::to_string_pretty(&rows).expect("numbers and strings serialise")))?;
+        let objects: Vec<Value> = match arguments.show.unwrap_or(Part::Claims) {
+            Part::Claims => rows.iter().map(object).collect(),
+            Part::Tables => grids.iter().map(grid_object).collect(),
+            Part::Sensitivity => hinges.iter().map(sensitivity_object).collect(),
+        };
+        print(&format!(
+            "{}\n",
+            serde_json::to_string_pretty(&objects).expect("numbers and strings serialise")
+        ))?;
     } else {
-        print(&table(&rows))?;
+        let mut parts = Vec::new();
+        if show(Part::Claims) {
+            parts.push(table(&rows));
+        }
+        let asked = arguments.show.is_some();
+        if show(Part::Tables) {
+            parts.extend(grids.iter().filter(|grid| asked || is_measured(grid)).map(text::grid));
+        }
+        if show(Part::Sensitivity) {
+            let any =
+                |of: &Sensitivity| of.choices.iter().flat_map(|choice| &choice.results).any(Result::is_ok);
+            parts.extend(hinges.iter().filter(|of| asked || any(of)).map(sensitivity_text));
+        }
+        print(&parts.join("\n"))?;
     }
-    let unexplained: Vec<&Row> = rows.iter().filter(|row| row.lacks_explanation()).collect();
-    for row in &unexplained {
-        eprintln!("{}: {} at size {}, and no explanation", row.claim.id, row.verdict, row.size);
+    let problems: Vec<String> = rows.iter().flat_map(Row::problems).collect();
+    for problem in &problems {
+        eprintln!("{problem}");
     }
-    Ok(if arguments.check && !unexplained.is_empty() { Finished::Wrong } else { Finished::Well })
+    Ok(if arguments.check && !problems.is_empty() { Finished::Wrong } else { Finished::Well })
 }
 
 /// For each claim the largest size at which it was measured; the smallest where it was not.
@@ -77,43 +130,129 @@ fn largest(papers: &[&str], store: &Store) -> Result<Vec<Row>, String> {
             None => rows,
             Some(larger) => {
                 let pair = larger.into_iter().zip(rows);
-                pair.map(|(larger, row)| if larger.measured.is_some() { larger } else { row }).collect()
+                pair.map(|(larger, row)| if larger.measured.is_ok() { larger } else { row }).collect()
             }
         });
     }
     Ok(best.expect("there are sizes"))
 }
 
+/// Whether a table has a measured number: every third column from the second.
+fn is_measured(grid: &Grid) -> bool {
+    grid.cells.iter().any(|row| row.iter().skip(1).step_by(3).any(Result::is_ok))
+}
+
 fn object(row: &Row) -> Value {
+    let (value, definition, readings) = match &row.measured {
+        Ok(measured) => (Some(measured.value), Some(&measured.definition), measured.readings.as_slice()),
+        Err(_) => (None, None, [].as_slice()),
+    };
+    let text = row.measured.as_ref().ok().map(|of| row.claim.measured_text(of.kind, of.value));
+    let reading = |Reading { name, kind, value, verdict }: &Reading| {
+        let text = value.as_ref().ok().map(|value| row.claim.measured_text(*kind, *value));
+        json!({ "name": name, "measured": value.as_ref().ok(), "text": text, "verdict": verdict.name() })
+    };
+    let explanation = match (&row.measured, &row.explanation) {
+        (Err(reason), _) => Some(reason.as_str()),
+        (Ok(_), Some(explanation)) => Some(explanation.text.as_str()),
+        (Ok(_), None) => None,
+    };
     json!({
         "id": row.claim.id,
+        "where": row.claim.r#where,
+        "what": row.claim.comparison(),
         "published": row.claim.value().expect("it was read before"),
-        "measured": row.measured,
+        "published_text": row.claim.published_text(),
+        "measured": value,
+        "measured_text": text,
         "size": row.size.name(),
+        "definition": definition,
         "verdict": row.verdict.name(),
-        "explanation": row.explanation,
+        "readings": readings.iter().map(reading).collect::<Vec<_>>(),
+        "explanation": explanation,
+        "versions": row.versions,
     })
 }
 
+fn grid_object(grid: &Grid) -> Value {
+    let line = |(name, cells): (&str, &[Result<f64, String>])| json!({ "name": name, "cells": cells.iter().map(|cell| cell.as_ref().ok()).collect::<Vec<_>>() });
+    json!({ "title": grid.title, "columns": grid.columns, "rows": grid.lines().map(line).collect::<Vec<_>>() })
+}
+
+fn sensitivity_object(of: &Sensitivity) -> Value {
+    let claims: Vec<Value> = of
+        .claims
+        .iter()
+        .map(|claim| json!({ "id": claim.id, "published_text": claim.published_text() }))
+        .collect();
+    let choices: Vec<Value> = of
+        .choices
+        .iter()
+        .map(|choice| {
+            let written = of
+                .claims
+                .iter()
+                .zip(&choice.results)
+                .map(|(claim, result)| result.as_ref().ok().map(|value| claim.with_sign(*value)));
+            let measured: Vec<Option<&f64>> =
+                choice.results.iter().map(|result| result.as_ref().ok()).collect();
+            json!({ "label": choice.label, "measured": measured, "texts": written.collect::<Vec<_>>() })
+        })
+        .collect();
+    json!({
+        "id": of.id,
+        "title": of.title,
+        "source": of.source,
+        "moves": of.moves(),
+        "claims": claims,
+        "choices": choices,
+    })
+}
+
+fn sensitivity_text(of: &Sensitivity) -> String {
+    let mut lines =
+        vec![std::iter::once(String::new()).chain(of.claims.iter().map(|claim| claim.id.clone())).collect()];
+    let published = of.claims.iter().map(claims::Claim::published_text);
+    lines.push(std::iter::once("published".to_owned()).chain(published).collect());
+    for (place, choice) in of.choices.iter().enumerate() {
+        let label = if place == 0 { format!("{} (ours)", choice.label) } else { choice.label.clone() };
+        let results = of.claims.iter().zip(&choice.results);
+        let cells = results
+            .map(|(claim, result)| result.as_ref().map_or("-".into(), |value| claim.with_sign(*value)));
+        lines.push(std::iter::once(label).chain(cells).collect());
+    }
+    format!("{}\n{}", of.title, text::aligned(&lines))
+}
+
 fn table(rows: &[Row]) -> String {
-    let head = ["claim", "published", "measured", "unit", "size", "verdict"].map(str::to_owned).to_vec();
-    let line = |row: &Row| {
-        vec![
-            row.claim.id.clone(),
-            row.claim.published.clone(),
-            row.measured.map_or("-".into(), number),
-            row.claim.unit.clone(),
-            if row.measured.is_some() { row.size.name().to_owned() } else { "-".into() },
-            row.verdict.name().to_owned(),
-        ]
-    };
-    let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows.iter().map(line)).collect();
+    let head =
+        ["claim", "published", "measured", "unit", "size", "as", "verdict"].map(str::to_owned).to_vec();
+    let mut lines = vec![head];
+    for row in rows {
+        let Ok(measured) = &row.measured else {
+            let cells =
+                [&row.claim.id, &row.claim.published, "-", &row.claim.unit, "-", "", row.verdict.name()];
+            lines.push(cells.map(str::to_owned).to_vec());
+            continue;
+        };
+        let (value, size) = (number(measured.value), row.size.name());
+        let cells = [
+            &row.claim.id,
+            &row.claim.published,
+            &value,
+            &row.claim.unit,
+            size,
+            &measured.definition,
+            row.verdict.name(),
+        ];
+        lines.push(cells.map(str::to_owned).to_vec());
+        for Reading { name, value, verdict, .. } in &measured.readings {
+            let value = value.as_ref().map_or("-".into(), |value| number(*value));
+            lines.push(["", "", &value, "", "", name, verdict.name()].map(str::to_owned).to_vec());
+        }
+    }
+    let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let counts: Vec<String> =
-        [Verdict::Reproduced, Verdict::Direction, Verdict::Contradicted, Verdict::NotMeasured]
-            .iter()
-            .map(|verdict| {
-                format!("{verdict}: {}", rows.iter().filter(|row| row.verdict == *verdict).count())
-            })
-            .collect();
+        Verdict::ALL.map(|verdict| format!("{verdict}: {}", count(verdict))).into_iter().collect();
     format!("{}{}\n", text::aligned(&lines), counts.join(", "))
 }

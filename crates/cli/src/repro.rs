@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use strata_lab::paper::Paper;
-use strata_lab::repro::Selection;
+use strata_lab::repro::{Part, Selection};
 use strata_workloads::Size;
 
 use crate::sweep::SweepArguments;
@@ -18,6 +18,9 @@ pub struct ReproArguments {
     /// Only the figures or tables of this number, as in `13`, `7b`, `III`.
     #[arg(long, value_name = "NUMBER")]
     figure: Option<String>,
+    /// Only what the headline hangs on: the choices that the paper leaves open, each with its other values.
+    #[arg(long, conflicts_with = "figure")]
+    sensitivity: bool,
     /// The workloads' size: test, small or paper.
     #[arg(long, default_value = "test")]
     size: String,
@@ -35,7 +38,12 @@ pub struct ReproArguments {
 pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     let size: Size = arguments.size.parse().map_err(|error| format!("--size: {error}"))?;
     let paper = Paper::load(&arguments.paper)?;
-    let selection = Selection::new(&paper, arguments.figure.as_deref())?;
+    let part = match &arguments.figure {
+        Some(number) => Part::Number(number.clone()),
+        None if arguments.sensitivity => Part::Sensitivity,
+        None => Part::All,
+    };
+    let selection = Selection::new(&paper, part)?;
     let folder = &arguments.sweep.store;
     if arguments.resume && !folder.is_dir() {
         return Err(format!("--resume: no store in {}", folder.display()));

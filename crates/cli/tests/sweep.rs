@@ -206,6 +206,36 @@ fn a_paper_s_page_stands_alone_and_says_what_is_not_measured() {
 }
 
 #[test]
+fn what_a_headline_hangs_on_is_run_and_shown_with_both_values() {
+    let folder = Folder::new("hangs-on");
+    let (store, page, paper) = (folder.path("store"), folder.path("page.html"), folder.path("p.toml"));
+    std::fs::write(
+        &paper,
+        "name = \"p\"\ntitle = \"P\"\nmachine = \"gtx480\"\nmean = \"arithmetic\"\n\
+         [workloads]\nall = [\"gather\"]\n\
+         [systems]\nbase = { sets = [\"l1d.ways=2\"] }\nmore = { sets = [\"l1d.ways=8\"] }\n\
+         [measured]\n\"fuse.ipc\" = { kind = \"change\", metric = \"ipc\", system = \"more\", over = \"base\" }\n\
+         [[sensitivities]]\nid = \"s\"\ntitle = \"Sets\"\nsource = \"Nobody says.\"\nclaims = [\"fuse.ipc\"]\n\
+         keys = { base = [\"l1d.sets\"], more = [\"l1d.sets\"] }\nvalues = [64, 4]\n",
+    )
+    .unwrap();
+    let said = stdout(&["repro", &paper, "--sensitivity", "--store", &store, "--out", &page]);
+    assert!(said.starts_with("4 of 4 jobs are in "), "{said}");
+    let text = std::fs::read_to_string(&page).unwrap();
+    for expected in [
+        "What the headline hangs on",
+        "<h3>Sets</h3>",
+        "<td>64 (ours)</td>",
+        "<td>4</td>",
+        "published +217 %",
+    ] {
+        assert!(text.contains(expected), "{expected}: {text}");
+    }
+    let error = refused(&["repro", &paper, "--sensitivity", "--figure", "1", "--store", &store]);
+    assert!(error.contains("cannot be used with"), "{error}");
+}
+
+#[test]
 fn claims_as_json_are_what_a_program_reads() {
     let folder = Folder::new("claims");
     let text = stdout(&["claims", "fuse", "--json", "--store", &folder.path("none")]);
@@ -213,7 +243,19 @@ fn claims_as_json_are_what_a_program_reads() {
     assert!(rows.len() >= 40);
     for row in rows {
         let keys: Vec<&String> = row.as_object().unwrap().keys().collect();
-        assert_eq!(keys, ["explanation", "id", "measured", "published", "size", "verdict"]);
+        for key in [
+            "definition",
+            "explanation",
+            "id",
+            "measured",
+            "published",
+            "readings",
+            "size",
+            "verdict",
+            "versions",
+        ] {
+            assert!(keys.contains(&&key.to_owned()), "{key}: {keys:?}");
+        }
         assert!(row["id"].is_string() && row["published"].is_number() && row["measured"].is_null());
         assert_eq!(row["verdict"], "not measured");
         assert!(!row["explanation"].as_str().unwrap().is_empty());

@@ -52,7 +52,7 @@ pub struct Grid {
     pub columns: Vec<String>,
     /// `cells[row][column]`.
     pub cells: Vec<Vec<Cell>>,
-    /// Rows at the end that are made of the others.
+    /// Rows at the end that are made of the others; an error without a reason is a cell that has nothing to show.
     pub means: Vec<(String, Vec<Cell>)>,
 }
 

@@ -1,6 +1,6 @@
 //! Metrics of workloads on variants: which jobs answer them, and the answers in a store.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use strata_workloads::Size;
 use toml::Table;
@@ -20,14 +20,29 @@ pub struct Answers<'a> {
     size: Size,
     machines: BTreeMap<String, Result<Table, String>>,
     profiles: BTreeMap<String, Result<Job, String>>,
+    keys: BTreeMap<(Kind, String, String), Result<Key, String>>,
     records: BTreeMap<Key, Record>,
+    versions: BTreeSet<String>,
 }
 
 impl<'a> Answers<'a> {
     /// Answers at one size. Variants of one name must be one variant.
     #[must_use]
     pub fn new(store: &'a Store, size: Size) -> Self {
-        Self { store, size, machines: BTreeMap::new(), profiles: BTreeMap::new(), records: BTreeMap::new() }
+        Self {
+            store,
+            size,
+            machines: BTreeMap::new(),
+            profiles: BTreeMap::new(),
+            keys: BTreeMap::new(),
+            records: BTreeMap::new(),
+            versions: BTreeSet::new(),
+        }
+    }
+
+    /// The versions of the simulator whose runs were looked up since this was last asked.
+    pub fn take_versions(&mut self) -> BTreeSet<String> {
+        std::mem::take(&mut self.versions)
     }
 
     /// The size.
@@ -82,12 +97,25 @@ impl<'a> Answers<'a> {
             job::find_workload(workload)?;
             return Err("not run yet".into());
         }
-        let job = self.job(metric.kind, workload, variant)?;
-        let key = self.store.find(&job).ok_or("not run yet")?;
+        let name = if metric.kind == Kind::Profile { String::new() } else { variant.name.clone() };
+        let asked = (metric.kind, workload.to_owned(), name);
+        let key = match self.keys.get(&asked) {
+            Some(key) => key.clone(),
+            None => {
+                let job = self.job(metric.kind, workload, variant);
+                let key = job.and_then(|job| self.store.find(&job).ok_or_else(|| "not run yet".into()));
+                self.keys.insert(asked, key.clone());
+                key
+            }
+        }?;
         if !self.records.contains_key(&key) {
             let record = self.store.get(&key)?.ok_or("not run yet")?;
             self.records.insert(key.clone(), record);
         }
-        Ok(&self.records[&key])
+        let record = &self.records[&key];
+        if !self.versions.contains(&record.job.simulator) {
+            self.versions.insert(record.job.simulator.clone());
+        }
+        Ok(record)
     }
 }

@@ -16,6 +16,16 @@ pub struct Variant {
 }
 
 impl Variant {
+    /// This one with more overrides, under a name that says so.
+    #[must_use]
+    pub fn with(mut self, sets: &[String]) -> Variant {
+        for set in sets {
+            self.name = format!("{} with {set}", self.name);
+            self.sets.push(set.clone());
+        }
+        self
+    }
+
     /// The machine.
     ///
     /// # Errors

@@ -12,13 +12,13 @@ use crate::registry::{Designs, registry};
 
 /// Machine files and systems, in order of their names.
 fn shipped() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let crates = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     let entries = |directory: &Path| -> Vec<PathBuf> {
         let entries = std::fs::read_dir(directory).expect("the directory comes with the program");
         entries.map(|entry| entry.expect("it can be read").path()).collect()
     };
-    let mut files = entries(&root.join("machines"));
-    for paper in entries(&root.join("systems")) {
+    let mut files = entries(&crates.join("gpu/machines"));
+    for paper in entries(&crates.join("designs/systems")) {
         files.extend(if paper.is_dir() { entries(&paper) } else { vec![paper] });
     }
     files.retain(|file| file.extension().is_some_and(|extension| extension == "toml"));

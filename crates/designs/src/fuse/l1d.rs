@@ -223,6 +223,7 @@ impl FuseL1d {
             statistics.cbf_positives += search.positives;
             statistics.cbf_false_positives += search.false_positives;
             statistics.tag_search_cycles += search.polls;
+            statistics.polled_searches += u64::from(search.polls > 0);
         }
         let Some(Seen { line, pc, warp, touch }) = seen else { return };
         if let Some(predictor) = &mut self.predictor {

@@ -63,6 +63,8 @@ statistics! {
         cbf_recounts: "filters",
         /// Polling cycles.
         tag_search_cycles: "cycles",
+        /// Searches that polled.
+        polled_searches: "searches",
         /// Misses predicted write-multiple.
         predicted_wm: "misses",
         /// Misses predicted write-once-read-multiple.
@@ -97,6 +99,8 @@ statistics! {
     laws {
         "cbf_false_positives <= cbf_positives": |s| s.cbf_false_positives <= s.cbf_positives,
         "cbf_positives <= cbf_filters_tested": |s| s.cbf_positives <= s.cbf_filters_tested,
+        "polled_searches <= cbf_tests": |s| s.polled_searches <= s.cbf_tests,
+        "polled_searches <= tag_search_cycles": |s| s.polled_searches <= s.tag_search_cycles,
         "tag_queue_migrations <= tag_queue_pushes": |s| s.tag_queue_migrations <= s.tag_queue_pushes,
         "stt_hottest_line_writes <= stt_writes": |s| s.stt_hottest_line_writes <= s.stt_writes,
     }

@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use strata_engine::statistics::Group;
+
 use super::{RunResult, Verdict, ratio};
 
 /// Counters of the `sm` group that say why a scheduler did not issue, and what a reader calls them.
@@ -84,113 +86,90 @@ impl RunResult {
         }
     }
 
+    /// The counters of a group, when the design behind its door has any.
+    fn group(&self, name: &str) -> Option<Counters<'_>> {
+        self.statistics.iter().find(|group| group.name == name).map(Counters)
+    }
+
     fn issue(&self, page: &mut Page) {
-        let count = |name| self.counter("sm", name).unwrap_or(0);
-        let slots = count("issue_slots");
+        let Some(sm) = self.group("sm") else { return };
         page.section("where the issue slots went");
-        page.row("issued", &percent(count("issued"), slots));
-        let mut stalls: Vec<(u64, &str)> = STALLS.iter().map(|(name, what)| (count(name), *what)).collect();
+        page.row_of("issued", || percent(sm.get("issued")?, sm.get("issue_slots")?));
+        let mut stalls: Vec<(u64, &str)> =
+            STALLS.iter().filter_map(|(name, what)| Some((sm.get(name)?, *what))).collect();
         stalls.sort_by_key(|(slots, _)| std::cmp::Reverse(*slots));
         for (lost, what) in stalls.into_iter().filter(|(lost, _)| *lost > 0) {
-            page.row(what, &percent(lost, slots));
+            page.row_of(what, || percent(lost, sm.get("issue_slots")?));
         }
-        let warps = ratio(count("resident_warp_cycles"), count("cycles_active"));
-        page.row(
-            "occupancy",
-            &format!("{warps:.1} of {} warps while an SM is active", self.facts.warp_slots),
-        );
-        page.row(
-            "lanes",
-            &format!(
-                "{:.1} of 32 active, {:.1} executing",
-                ratio(count("active_lanes"), count("warp_instructions")),
-                ratio(count("thread_instructions"), count("warp_instructions"))
-            ),
-        );
+        page.row_of("occupancy", || {
+            let warps = quotient(sm.get("resident_warp_cycles")?, sm.get("cycles_active")?)?;
+            Some(format!("{warps:.1} of {} warps while an SM is active", self.facts.warp_slots))
+        });
+        page.row_of("lanes", || {
+            let warps = sm.get("warp_instructions")?;
+            let active = quotient(sm.get("active_lanes")?, warps)?;
+            let executing = quotient(sm.get("thread_instructions")?, warps)?;
+            Some(format!("{active:.1} of 32 active, {executing:.1} executing"))
+        });
     }
 
     fn memory(&self, page: &mut Page) {
         page.section("memory");
-        let lsu = |name| self.counter("lsu", name).unwrap_or(0);
-        page.row(
-            "instructions",
-            &format!(
-                "{} global, {} local, {} shared, {} constant; {:.2} accesses a global one",
-                group(lsu("global_instructions")),
-                group(lsu("local_instructions")),
-                group(lsu("shared_instructions")),
-                group(lsu("constant_instructions")),
-                ratio(lsu("accesses"), lsu("global_instructions") + lsu("local_instructions"))
-            ),
-        );
-        if lsu("shared_passes") > 0 {
-            page.row(
-                "shared memory",
-                &format!(
-                    "{} passes, {} of them bank conflicts",
-                    group(lsu("shared_passes")),
-                    percent(lsu("shared_conflict_cycles"), lsu("shared_passes"))
-                ),
-            );
+        if let Some(lsu) = self.group("lsu") {
+            load_store_rows(lsu, page);
         }
-        let l1d = |name| self.counter("l1d", name).unwrap_or(0);
-        let hits = l1d("load_hits") + l1d("store_hits");
-        page.row(
-            "L1D",
-            &format!(
-                "{} accesses, {} hit, {} merged; {} out, {} in",
-                group(l1d("accesses")),
-                percent(hits, l1d("loads") + l1d("stores")),
-                percent(l1d("load_merges") + l1d("store_merges"), l1d("loads") + l1d("stores")),
-                bytes(l1d("bytes_out")),
-                bytes(l1d("bytes_in"))
-            ),
-        );
+        if let Some(l1d) = self.group("l1d") {
+            page.row("L1D", &l1d_row(l1d));
+        }
         for (name, title) in [("network.request", "network, requests"), ("network.reply", "network, replies")]
         {
-            let count = |counter| self.counter(name, counter).unwrap_or(0);
-            page.row(
-                title,
-                &format!(
-                    "{} packets, {}, {:.1} cycles on average",
-                    group(count("packets_out")),
-                    bytes(count("wire_bytes")),
-                    ratio(count("latency_cycles"), count("packets_out"))
-                ),
-            );
+            let Some(network) = self.group(name) else { continue };
+            let latency = || quotient(network.get("latency_cycles")?, network.get("packets_out")?);
+            let parts = [
+                network.get("packets_out").map(|packets| format!("{} packets", group(packets))),
+                network.get("wire_bytes").map(bytes),
+                latency().map(|cycles| format!("{cycles:.1} cycles on average")),
+            ];
+            page.row(title, &joined(parts));
         }
-        let l2 = |name| self.counter("l2", name).unwrap_or(0);
-        let l2_hits = l2("read_hits") + l2("write_hits") + l2("atomic_hits");
-        page.row(
-            "L2",
-            &format!(
-                "{} requests, {} hit; {} from DRAM, {} to DRAM",
-                group(l2("requests")),
-                percent(l2_hits, l2("requests")),
-                bytes(l2("fetch_bytes")),
-                bytes(l2("write_back_bytes"))
-            ),
-        );
-        let dram = |name| self.counter("dram", name).unwrap_or(0);
-        let requests = dram("reads") + dram("writes");
-        page.row(
-            "DRAM",
-            &format!("{} requests, {} row hits", group(requests), percent(dram("row_hits"), requests)),
-        );
-        let moved = (dram("read_bytes") + dram("written_bytes")) as f64;
-        let seconds = self.cycles() as f64 / (f64::from(self.facts.core_mhz.max(1)) * 1e6);
-        if seconds > 0.0 && self.facts.dram_bytes_per_second > 0.0 {
-            let reached = moved / seconds;
-            page.row(
-                "DRAM bandwidth",
-                &format!(
+        if let Some(l2) = self.group("l2") {
+            let hits = l2.sum(&["read_hits", "write_hits", "atomic_hits"]);
+            let requests = joined([
+                l2.get("requests").map(|requests| format!("{} requests", group(requests))),
+                hits.and_then(|hits| percent(hits, l2.get("requests")?)).map(|hit| format!("{hit} hit")),
+            ]);
+            let moved = joined([
+                l2.get("fetch_bytes").map(|count| format!("{} from DRAM", bytes(count))),
+                l2.get("write_back_bytes").map(|count| format!("{} to DRAM", bytes(count))),
+            ]);
+            page.row("L2", &halves(&requests, &moved));
+        }
+        if let Some(dram) = self.group("dram") {
+            self.dram_rows(dram, page);
+        }
+    }
+
+    fn dram_rows(&self, dram: Counters<'_>, page: &mut Page) {
+        page.row_of("DRAM", || {
+            let requests = dram.sum(&["reads", "writes"])?;
+            let hits = dram.get("row_hits").and_then(|hits| percent(hits, requests));
+            let hits = hits.map(|hits| format!("{hits} row hits"));
+            Some(joined([Some(format!("{} requests", group(requests))), hits]))
+        });
+        page.row_of("DRAM bandwidth", || {
+            let moved = dram.sum(&["read_bytes", "written_bytes"])? as f64;
+            let seconds = self.cycles() as f64 / (f64::from(self.facts.core_mhz.max(1)) * 1e6);
+            let peak = self.facts.dram_bytes_per_second;
+            (seconds > 0.0 && peak > 0.0).then(|| {
+                let reached = moved / seconds;
+                format!(
                     "{:.1} GB/s, {:.1} % of {:.1} GB/s",
                     reached / 1e9,
-                    100.0 * reached / self.facts.dram_bytes_per_second,
-                    self.facts.dram_bytes_per_second / 1e9
-                ),
-            );
-        }
+                    100.0 * reached / peak,
+                    peak / 1e9
+                )
+            })
+        });
     }
 
     fn tail(&self, page: &mut Page) {
@@ -220,6 +199,72 @@ impl RunResult {
     }
 }
 
+/// What the load/store unit did.
+fn load_store_rows(lsu: Counters<'_>, page: &mut Page) {
+    let kind = |counter, what: &str| lsu.get(counter).map(|count| format!("{} {what}", group(count)));
+    let kinds = joined([
+        kind("global_instructions", "global"),
+        kind("local_instructions", "local"),
+        kind("shared_instructions", "shared"),
+        kind("constant_instructions", "constant"),
+    ]);
+    let device = lsu.sum(&["global_instructions", "local_instructions"]);
+    let accesses = device.and_then(|device| quotient(lsu.get("accesses")?, device));
+    let accesses = accesses.map(|count| format!("{count:.2} accesses a global or local one"));
+    page.row("instructions", &halves(&kinds, &accesses.unwrap_or_default()));
+    page.row_of("shared memory", || {
+        let passes = lsu.get("shared_passes").filter(|passes| *passes > 0)?;
+        let conflicts = percent(lsu.get("shared_conflict_cycles")?, passes)?;
+        Some(format!("{} passes, {conflicts} of them bank conflicts", group(passes)))
+    });
+}
+
+/// What an L1D did; designs differ in what they count.
+fn l1d_row(l1d: Counters<'_>) -> String {
+    let cached = l1d.sum(&["loads", "stores"]);
+    let part =
+        |counters: &[&str], what: &str| Some(format!("{} {what}", percent(l1d.sum(counters)?, cached?)?));
+    let done = joined([
+        l1d.get("accesses").map(|accesses| format!("{} accesses", group(accesses))),
+        part(&["load_hits", "store_hits"], "hit"),
+        part(&["load_merges", "store_merges"], "merged"),
+    ]);
+    let moved = joined([
+        l1d.get("bytes_out").map(|count| format!("{} out", bytes(count))),
+        l1d.get("bytes_in").map(|count| format!("{} in", bytes(count))),
+    ]);
+    halves(&done, &moved)
+}
+
+/// The counters of a group; one that it lacks has no value.
+#[derive(Clone, Copy)]
+struct Counters<'a>(&'a Group);
+
+impl Counters<'_> {
+    fn get(self, name: &str) -> Option<u64> {
+        self.0.get(name)
+    }
+
+    fn sum(self, names: &[&str]) -> Option<u64> {
+        names.iter().map(|name| self.get(name)).sum()
+    }
+}
+
+/// The parts that there are, with commas.
+fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
+    parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+}
+
+/// Two halves of a row, of which either may be empty.
+fn halves(one: &str, other: &str) -> String {
+    [one, other].into_iter().filter(|half| !half.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
+/// `a / b`, when there is something to divide by.
+fn quotient(a: u64, b: u64) -> Option<f64> {
+    (b > 0).then(|| a as f64 / b as f64)
+}
+
 pub(super) struct Page(String);
 
 impl Page {
@@ -232,8 +277,17 @@ impl Page {
         self.line(&format!(" {title}"));
     }
 
+    /// A row, unless it has nothing to say.
     pub(super) fn row(&mut self, title: &str, text: &str) {
+        if text.is_empty() {
+            return;
+        }
         writeln!(self.0, "  {title:<28}{text}").expect("a string grows");
+    }
+
+    /// A row, unless a counter that it needs is missing.
+    fn row_of(&mut self, title: &str, text: impl FnOnce() -> Option<String>) {
+        self.row(title, &text().unwrap_or_default());
     }
 }
 
@@ -250,8 +304,9 @@ fn group(number: u64) -> String {
     text
 }
 
-fn percent(part: u64, whole: u64) -> String {
-    format!("{:.1} %", 100.0 * ratio(part, whole))
+/// A part in percent, when there is a whole.
+fn percent(part: u64, whole: u64) -> Option<String> {
+    quotient(part, whole).map(|part| format!("{:.1} %", 100.0 * part))
 }
 
 /// Bytes with a binary unit.
@@ -268,15 +323,71 @@ fn bytes(count: u64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use strata_engine::statistics::{Definition, Mark};
+
+    use super::super::{MachineFacts, SimulationCost};
     use super::*;
 
     #[test]
     fn numbers_for_readers() {
         assert_eq!(group(0), "0");
         assert_eq!(group(1234567), "1 234 567");
-        assert_eq!(percent(1, 3), "33.3 %");
-        assert_eq!(percent(1, 0), "0.0 %");
+        assert_eq!(percent(1, 3).unwrap(), "33.3 %");
+        assert_eq!(percent(1, 0), None);
         assert_eq!(bytes(1023), "1023 B");
         assert_eq!(bytes(1536), "1.5 KiB");
+    }
+
+    const COUNTED: &[Definition] = &[
+        Definition { name: "accesses", unit: "accesses", meaning: "Taken.", mark: Mark::Plain },
+        Definition { name: "bytes_out", unit: "bytes", meaning: "Sent.", mark: Mark::Plain },
+    ];
+
+    fn result(statistics: Vec<Group>) -> RunResult {
+        RunResult {
+            workload: "w".into(),
+            size: None,
+            machine: "m".into(),
+            system: None,
+            facts: MachineFacts::default(),
+            overrides: vec![],
+            verdict: Verdict::Unchecked,
+            comparisons: vec![],
+            launches: vec![],
+            statistics,
+            energy: None,
+            lifetimes: vec![],
+            cost: SimulationCost::default(),
+        }
+    }
+
+    #[test]
+    fn what_a_design_does_not_count_is_left_out() {
+        let l1d =
+            Group { name: "l1d", definitions: COUNTED, laws: vec![], values: vec![1500, 2048], broken: None };
+        let page = result(vec![l1d]).summary();
+        assert!(page.contains("  L1D                         1 500 accesses; 2.0 KiB out\n"), "{page}");
+        for absent in [" %", "issue slots", "L2", "DRAM", "network", "accesses a global", "0 B"] {
+            let lines: Vec<&str> = page.lines().filter(|line| !line.contains("peak memory")).collect();
+            assert!(!lines.join("\n").contains(absent), "{absent}: {page}");
+        }
+    }
+
+    #[test]
+    fn accesses_are_those_of_global_and_local_instructions() {
+        const DEFINITIONS: &[Definition] = &[
+            Definition { name: "global_instructions", unit: "i", meaning: "Global.", mark: Mark::Plain },
+            Definition { name: "local_instructions", unit: "i", meaning: "Local.", mark: Mark::Plain },
+            Definition { name: "accesses", unit: "a", meaning: "Made.", mark: Mark::Plain },
+        ];
+        let lsu = Group {
+            name: "lsu",
+            definitions: DEFINITIONS,
+            laws: vec![],
+            values: vec![3, 1, 8],
+            broken: None,
+        };
+        let page = result(vec![lsu]).summary();
+        assert!(page.contains("3 global, 1 local; 2.00 accesses a global or local one\n"), "{page}");
     }
 }

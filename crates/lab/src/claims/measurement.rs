@@ -1,52 +1,20 @@
 //! How a claim is measured: a metric of systems and workloads, made one number.
 
-use serde::Deserialize;
+use std::collections::BTreeMap;
 
-use super::Kind;
-use crate::grid::{Mean, divide};
+use super::verdict::{Verdict, judge, judge_choice};
+use crate::grid::divide;
 use crate::metric::Metric;
-use crate::paper::{FigureJob, MeasurementText, Normalise, Paper};
+use crate::paper::{Definition, FigureJob, Kind, MeasurementText, Normalise, Paper, ReadingText, Reduce};
 use crate::question::{Answers, Cell};
 use crate::variant::Variant;
 
-/// How several workloads become one number.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Reduce {
-    /// [`Mean::Arithmetic`].
-    Arithmetic,
-    /// [`Mean::Geometric`].
-    Geometric,
-    /// The smallest.
-    Least,
-    /// The greatest.
-    Greatest,
-}
-
-impl From<Mean> for Reduce {
-    fn from(mean: Mean) -> Reduce {
-        match mean {
-            Mean::Arithmetic => Reduce::Arithmetic,
-            Mean::Geometric => Reduce::Geometric,
-        }
-    }
-}
-
-impl Reduce {
-    fn of(self, numbers: &[f64]) -> Cell {
-        match self {
-            Reduce::Arithmetic => Mean::Arithmetic.of(numbers),
-            Reduce::Geometric => Mean::Geometric.of(numbers),
-            Reduce::Least => Ok(numbers.iter().copied().fold(f64::INFINITY, f64::min)),
-            Reduce::Greatest => Ok(numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
-        }
-    }
-}
+/// Overrides, by the system that they are for.
+pub type Sets = BTreeMap<String, Vec<String>>;
 
 /// A measurement whose names have been looked up.
 pub struct Measurement<'a> {
-    /// As the paper's file has it.
-    pub text: &'a MeasurementText,
+    text: MeasurementText,
     metric: &'a Metric,
     over_metric: &'a Metric,
     /// What is measured; several for one mean, or to find the best of, each then with its number.
@@ -54,7 +22,17 @@ pub struct Measurement<'a> {
     over: Option<Variant>,
     bars: Option<(&'a Metric, Variant)>,
     workloads: &'a [String],
+    definition: Definition,
     reduce: Reduce,
+}
+
+/// What a measurement came to.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// The number in the claim's unit.
+    pub value: f64,
+    /// What it says of the published one.
+    pub verdict: Verdict,
 }
 
 impl<'a> Measurement<'a> {
@@ -62,27 +40,32 @@ impl<'a> Measurement<'a> {
     ///
     /// # Errors
     /// A name that nothing bears, or systems named in no way or in several.
-    pub fn new(paper: &'a Paper, text: &'a MeasurementText) -> Result<Self, String> {
-        let variant = |name: &str| paper.variant(name, text.machine.as_deref());
+    pub fn new(paper: &'a Paper, text: &MeasurementText) -> Result<Self, String> {
+        Measurement::with(paper, text, &Sets::new())
+    }
+
+    /// As [`Measurement::new`], on systems with other values.
+    ///
+    /// # Errors
+    /// As [`Measurement::new`].
+    pub fn with(paper: &'a Paper, text: &MeasurementText, sets: &Sets) -> Result<Self, String> {
+        check(text)?;
+        let variant = |name: &str| {
+            let variant = paper.variant(name, text.machine.as_deref())?;
+            Ok::<_, String>(match sets.get(name) {
+                Some(sets) => variant.with(sets),
+                None => variant,
+            })
+        };
         let named = text.system.iter().chain(&text.systems).map(|name| (name, None));
         let best = text.best_of.iter().map(|(name, number)| (name, Some(*number)));
-        let ways = [text.system.is_some(), !text.systems.is_empty(), !text.best_of.is_empty()];
-        if ways.into_iter().filter(|way| *way).count() != 1 {
-            return Err("expected one of `system`, `systems` and `best_of`".into());
-        }
-        if text.over.is_none() && matches!(text.kind, Kind::Change | Kind::Ratio) {
-            return Err("a change or ratio is over something: expected `over`".into());
-        }
-        if text.bars.is_some() && text.over.is_none() {
-            return Err("a figure's bars are compared with each other: expected `over`".into());
-        }
         let metric = paper.metric(&text.metric)?;
         let base = |bars: &Normalise| {
             let metric = bars.metric.as_ref().map_or(Ok(metric), |name| paper.metric(name))?;
             Ok::<_, String>((metric, variant(&bars.system)?))
         };
+        let points = if text.kind == Kind::Points { Definition::Points } else { Definition::MeanOfRatios };
         Ok(Measurement {
-            text,
             metric,
             over_metric: text.over_metric.as_ref().map_or(Ok(metric), |name| paper.metric(name))?,
             variants: named
@@ -92,11 +75,51 @@ impl<'a> Measurement<'a> {
             over: text.over.as_deref().map(variant).transpose()?,
             bars: text.bars.as_ref().map(base).transpose()?,
             workloads: paper.workloads(&text.workloads)?,
+            definition: text.definition.unwrap_or(points),
             reduce: text.reduce.unwrap_or(paper.mean.into()),
+            text: text.clone(),
         })
     }
 
+    /// The other ways to read the claim: those that the paper's file names, and, where a mean of ratios or a ratio of
+    /// sums over several workloads could be meant and the paper does not say which, the other one.
+    #[must_use]
+    pub fn readings(&self) -> Vec<ReadingText> {
+        let mut readings = self.text.also.clone();
+        let is_mean = matches!(self.reduce, Reduce::Arithmetic | Reduce::Geometric);
+        let two_ways = self.over.is_some() && self.bars.is_none() && is_mean && self.workloads.len() > 1;
+        let other = match (self.text.kind, self.definition) {
+            (Kind::Change | Kind::Ratio, Definition::MeanOfRatios) => Some(Definition::RatioOfSums),
+            (Kind::Change | Kind::Ratio, Definition::RatioOfSums) => Some(Definition::MeanOfRatios),
+            _ => None,
+        };
+        if let Some(other) = other.filter(|_| two_ways) {
+            let definition = Some(other);
+            readings.push(ReadingText { name: other.name().into(), definition, ..ReadingText::default() });
+        }
+        readings
+    }
+
+    /// How the number is made of those of the workloads, for readers.
+    #[must_use]
+    pub fn definition(&self) -> String {
+        let several = self.workloads.len() > 1;
+        match (self.text.kind, self.over.is_some()) {
+            (Kind::Choice, _) => format!("greatest {}", self.reduce.name()),
+            (_, false) if several => self.reduce.name().to_owned(),
+            (_, false) => "one number".into(),
+            _ if self.bars.is_some() => "ratio of mean bars".into(),
+            _ if self.definition != Definition::MeanOfRatios => self.definition.name().to_owned(),
+            _ if several => match self.reduce {
+                Reduce::Least | Reduce::Greatest => format!("{} ratio", self.reduce.name()),
+                Reduce::Arithmetic | Reduce::Geometric => format!("{} of ratios", self.reduce.name()),
+            },
+            _ => "ratio".into(),
+        }
+    }
+
     /// The jobs that it needs.
+    #[must_use]
     pub fn jobs(&self) -> Vec<FigureJob<'a>> {
         let systems = self.variants.iter().map(|(variant, _)| (self.metric, variant));
         let over = self.over.iter().map(|variant| (self.over_metric, variant));
@@ -112,46 +135,72 @@ impl<'a> Measurement<'a> {
         self.workloads.iter().flat_map(of).collect()
     }
 
-    /// The measured number in the claim's unit.
+    /// The measured number and what it says of the published one.
     ///
     /// # Errors
     /// A number is missing: nothing is measured on a part of the workloads.
-    pub fn value(&self, answers: &mut Answers<'_>) -> Cell {
-        let best: Option<(f64, f64)> = match self.text.best_of.is_empty() {
-            true => None,
-            false => Some(self.best(answers)?),
-        };
-        if let Some((_, number)) = best {
-            return Ok(number);
+    pub fn outcome(&self, answers: &mut Answers<'_>, published: f64) -> Result<Outcome, String> {
+        if self.text.kind == Kind::Choice {
+            return self.choice(answers, published);
         }
-        let number = match (&self.bars, &self.over) {
-            (Some((metric, base)), Some(over)) => {
-                let bars = Some((*metric, base));
-                let numbers = self.all(answers, bars)?;
-                let over = self.numbers(answers, (self.over_metric, over), bars)?;
-                divide(self.reduce.of(&numbers), &self.reduce.of(&over))?
+        let value = self.value(answers)?;
+        Ok(Outcome { value, verdict: judge(self.text.kind, self.text.bound, published, value) })
+    }
+
+    /// The measured number in the claim's unit.
+    ///
+    /// # Errors
+    /// As [`Measurement::outcome`].
+    pub fn value(&self, answers: &mut Answers<'_>) -> Cell {
+        let number = match (&self.over, &self.bars) {
+            _ if self.text.kind == Kind::Choice => {
+                return self.choice(answers, f64::NAN).map(|outcome| outcome.value);
             }
-            (_, over) => {
+            (Some(over), Some((metric, base))) => self.separately(answers, over, Some((*metric, base)))?,
+            (Some(over), None) if self.definition != Definition::MeanOfRatios => {
+                self.separately(answers, over, None)?
+            }
+            (over, _) => {
                 self.reduce.of(&self.all(answers, over.as_ref().map(|over| (self.over_metric, over)))?)?
             }
         };
         Ok(match self.text.kind {
             Kind::Change => 100.0 * (number - 1.0),
-            Kind::Ratio | Kind::Share | Kind::Level => number,
+            Kind::Points | Kind::Ratio | Kind::Share | Kind::Level | Kind::Choice => number,
         })
     }
 
-    /// The greatest mean, and the number that goes with its system.
-    fn best(&self, answers: &mut Answers<'_>) -> Result<(f64, f64), String> {
+    /// Each system's workloads taken together first.
+    fn separately(
+        &self,
+        answers: &mut Answers<'_>,
+        over: &Variant,
+        bars: Option<(&Metric, &Variant)>,
+    ) -> Cell {
+        let systems = self.reduce.of(&self.all(answers, bars)?)?;
+        let over = self.reduce.of(&self.numbers(answers, (self.over_metric, over), bars)?)?;
+        if self.definition == Definition::Points {
+            Ok(systems - over)
+        } else {
+            divide(Ok(systems), &Ok(over))
+        }
+    }
+
+    /// The system with the greatest mean, by the number that goes with it.
+    fn choice(&self, answers: &mut Answers<'_>, published: f64) -> Result<Outcome, String> {
         let over = self.over.as_ref().map(|over| (self.over_metric, over));
-        let mut best = (f64::NEG_INFINITY, f64::NAN);
+        let mut means = Vec::new();
         for (variant, number) in &self.variants {
             let mean = self.reduce.of(&self.numbers(answers, (self.metric, variant), over)?)?;
-            if mean > best.0 {
-                best = (mean, number.expect("each system to choose from has a number"));
-            }
+            means.push((number.expect("each system to choose from has a number"), mean));
         }
-        Ok(best)
+        let best = means.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1));
+        let (value, _) = best.ok_or("there is nothing to choose from")?;
+        let (those, others): (Vec<_>, Vec<_>) =
+            means.into_iter().partition(|(number, _)| *number == published);
+        let others: Vec<f64> = others.into_iter().map(|(_, mean)| mean).collect();
+        let verdict = those.first().map_or(Verdict::Contradicted, |(_, mean)| judge_choice(*mean, &others));
+        Ok(Outcome { value, verdict })
     }
 
     /// The numbers of all that is measured.
@@ -195,4 +244,27 @@ impl<'a> Measurement<'a> {
             }
         }
     }
+}
+
+/// Finds parts of a measurement that do not fit together.
+fn check(text: &MeasurementText) -> Result<(), String> {
+    let ways = [text.system.is_some(), !text.systems.is_empty(), !text.best_of.is_empty()];
+    if ways.into_iter().filter(|way| *way).count() != 1 {
+        return Err("expected one of `system`, `systems` and `best_of`".into());
+    }
+    if text.best_of.is_empty() == (text.kind == Kind::Choice) {
+        return Err("expected `best_of` for kind `choice`, and for no other".into());
+    }
+    let is_over = matches!(text.kind, Kind::Change | Kind::Ratio | Kind::Points);
+    if text.over.is_none() && is_over {
+        return Err("a change, ratio or difference is over something: expected `over`".into());
+    }
+    if text.bars.is_some() && text.over.is_none() {
+        return Err("a figure's bars are compared with each other: expected `over`".into());
+    }
+    let points = text.definition.map_or(text.kind == Kind::Points, |of| of == Definition::Points);
+    if points != (text.kind == Kind::Points) {
+        return Err("expected definition `points` for kind `points`, and for no other".into());
+    }
+    Ok(())
 }

@@ -1,20 +1,23 @@
 //! Published numbers beside measured ones: `data/claims.csv`, and a verdict computed for each row.
 
+mod explanation;
 mod measurement;
+pub mod sensitivity;
 mod verdict;
 
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::Deserialize;
 use strata_workloads::Size;
 
-pub use measurement::{Measurement, Reduce};
-pub use verdict::{Bound, Kind, Verdict, judge};
+pub use explanation::{Explanation, Template};
+pub use measurement::{Measurement, Outcome};
+pub use verdict::{Verdict, effect, judge, judge_choice};
 
-use crate::paper::Paper;
+use crate::paper::{Kind, Paper};
 use crate::question::Answers;
 use crate::report::number;
 use crate::store::Store;
@@ -76,10 +79,18 @@ impl Claim {
 
     /// A measured number as the published one is written: a change has a sign.
     #[must_use]
-    pub fn measured_text(&self, measured: f64) -> String {
-        let is_change = self.published.starts_with(['+', '-']);
+    pub fn measured_text(&self, kind: Kind, measured: f64) -> String {
+        let is_change = matches!(kind, Kind::Change | Kind::Points);
         let sign = if is_change && measured > 0.0 { "+" } else { "" };
-        self.with_unit(&format!("{sign}{}", number(measured)))
+        let number = format!("{sign}{}", number(measured));
+        if kind == Kind::Points { format!("{number} points") } else { self.with_unit(&number) }
+    }
+
+    /// A number of the claim's own kind; a published sign makes it a change.
+    #[must_use]
+    pub fn with_sign(&self, value: f64) -> String {
+        let signed = self.published.starts_with(['+', '-']);
+        self.measured_text(if signed { Kind::Change } else { Kind::Level }, value)
     }
 
     fn with_unit(&self, number: &str) -> String {
@@ -102,7 +113,7 @@ pub fn all() -> Vec<Claim> {
     reader.deserialize().collect::<Result<_, _>>().unwrap_or_else(|error| panic!("data/claims.csv: {error}"))
 }
 
-/// Why measured claims are not reproduced, by claim.
+/// The templates of the explanations, by claim.
 ///
 /// # Panics
 /// When the file that comes along is none.
@@ -119,67 +130,158 @@ pub struct Row {
     pub claim: Claim,
     /// At which size.
     pub size: Size,
-    /// What was measured in the claim's unit, if it was.
-    pub measured: Option<f64>,
+    /// What was measured, or why nothing was.
+    pub measured: Result<Measured, String>,
     /// What that says.
     pub verdict: Verdict,
-    /// Why it was not measured, or not reproduced.
-    pub explanation: Option<String>,
+    /// Why it is what it is.
+    pub explanation: Option<Explanation>,
+    /// The versions of the simulator that it was measured with.
+    pub versions: BTreeSet<String>,
+}
+
+/// A measured number.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Measured {
+    /// The number in the claim's unit.
+    pub value: f64,
+    /// What kind of number it is.
+    pub kind: Kind,
+    /// How it is made of those of the workloads.
+    pub definition: String,
+    /// What the claim comes to when it is read in other ways.
+    pub readings: Vec<Reading>,
+}
+
+/// A claim read in another way than the first.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Reading {
+    /// What a reader calls it.
+    pub name: String,
+    /// What kind of number it is.
+    pub kind: Kind,
+    /// The number, or why there is none.
+    pub value: Result<f64, String>,
+    /// What that says of the published one.
+    pub verdict: Verdict,
 }
 
 impl Row {
-    /// Whether it was measured, is not reproduced, and nobody says why.
+    /// What is wrong with it: nobody says why it is not reproduced, or what they say does not fit the runs.
     #[must_use]
-    pub fn lacks_explanation(&self) -> bool {
-        matches!(self.verdict, Verdict::Direction | Verdict::Contradicted) && self.explanation.is_none()
+    pub fn problems(&self) -> Vec<String> {
+        let id = &self.claim.id;
+        match (&self.measured, &self.explanation) {
+            (Err(_), _) => vec![],
+            (Ok(_), None) if self.verdict == Verdict::Reproduced => vec![],
+            (Ok(_), None) => {
+                vec![format!("{id}: {} at size {}, and no explanation", self.verdict, self.size)]
+            }
+            (Ok(_), Some(explanation)) => {
+                explanation.problems.iter().map(|problem| format!("{id}: explanation: {problem}")).collect()
+            }
+        }
     }
 }
 
-/// The claims of some papers, each with its verdict from what a store holds.
+/// Finds what a paper's file says of claims and cannot be measured: names that nothing bears, numbers without a source.
+///
+/// # Errors
+/// The first of these.
+pub fn check(paper: &Paper) -> Result<(), String> {
+    for (id, text) in &paper.measured {
+        let of = |error: String| format!("{}: measured.\"{id}\": {error}", paper.file);
+        let measurement = Measurement::new(paper, text).map_err(of)?;
+        for reading in measurement.readings() {
+            Measurement::new(paper, &text.read_as(&reading)).map_err(of)?;
+        }
+    }
+    for text in &paper.sensitivities {
+        sensitivity::jobs(paper, text)
+            .map_err(|error| format!("{}: sensitivity {}: {error}", paper.file, text.id))?;
+    }
+    templates(paper).map(drop)
+}
+
+/// The explanations of a paper's claims.
+///
+/// # Errors
+/// One that cannot be read.
+pub fn templates(paper: &Paper) -> Result<BTreeMap<String, Template<'_>>, String> {
+    let of_paper = explanations().into_iter().filter(|(id, _)| paper.measured.contains_key(id));
+    of_paper
+        .map(|(id, text)| {
+            let template = Template::parse(paper, &text)
+                .map_err(|error| format!("data/explanations.toml: \"{id}\": {error}"))?;
+            Ok((id, template))
+        })
+        .collect()
+}
+
+/// The claims of some papers, each with its verdict from what a store holds. Numbers of a paper's tables are not among
+/// them.
 ///
 /// # Errors
 /// A claim that is no number, or a paper whose data is wrong.
 pub fn rows(papers: &[&str], store: &Store, size: Size) -> Result<Vec<Row>, String> {
-    let explanations = explanations();
-    let mut answers = Answers::new(store, size);
-    let mut loaded: BTreeMap<&str, Paper> = BTreeMap::new();
-    for name in crate::paper::names() {
-        loaded.insert(name, Paper::load(name)?);
+    let smaller = [Size::Paper, Size::Small, Size::Test].into_iter().filter(|other| *other < size);
+    let sizes = std::iter::once(size).chain(smaller);
+    let mut answers: Vec<Answers<'_>> = sizes.map(|size| Answers::new(store, size)).collect();
+    let loaded: Vec<Paper> = crate::paper::names().into_iter().map(Paper::load).collect::<Result<_, _>>()?;
+    let mut known = BTreeMap::new();
+    for paper in &loaded {
+        known.insert(paper.name.as_str(), (paper, templates(paper)?));
     }
-    let claims =
-        all().into_iter().filter(|claim| papers.is_empty() || papers.contains(&claim.paper.as_str()));
-    claims.map(|claim| row(claim, &loaded, &explanations, &mut answers)).collect()
+    let mut rows = Vec::new();
+    for claim in all().into_iter().filter(|claim| papers.is_empty() || papers.contains(&claim.paper.as_str()))
+    {
+        // The claim's paper need not be among those that come along.
+        let paper = known.get(claim.paper.as_str());
+        if paper.is_some_and(|(paper, _)| paper.tables_claim(&claim.id)) {
+            continue;
+        }
+        rows.push(row(claim, paper, &mut answers)?);
+    }
+    Ok(rows)
 }
 
-/// One claim's row. The claim's paper need not be among those that are loaded.
+/// One claim's row; the answers of its size come first.
 fn row(
     claim: Claim,
-    papers: &BTreeMap<&str, Paper>,
-    explanations: &BTreeMap<String, String>,
-    answers: &mut Answers<'_>,
+    paper: Option<&(&Paper, BTreeMap<String, Template<'_>>)>,
+    answers: &mut [Answers<'_>],
 ) -> Result<Row, String> {
-    let size = answers.size();
+    let size = answers[0].size();
     let published = claim.value()?;
-    let measurement = papers.get(claim.paper.as_str()).and_then(|paper| {
-        let text = paper.measured.get(&claim.id)?;
-        Some(Measurement::new(paper, text))
+    answers[0].take_versions();
+    let found = paper.and_then(|(paper, templates)| {
+        Some((*paper, paper.measured.get(&claim.id)?, templates.get(&claim.id)))
     });
-    let measured = match measurement.transpose()? {
-        None => Err("no measurement of it is defined".to_owned()),
-        Some(measurement) => {
-            measurement.value(answers).map(|value| (measurement.text.kind, measurement.text.bound, value))
+    let Some((paper, text, template)) = found else {
+        let measured = Err("no measurement of it is defined".into());
+        let verdict = Verdict::NotMeasured;
+        return Ok(Row { claim, size, measured, verdict, explanation: None, versions: BTreeSet::new() });
+    };
+    let measurement = Measurement::new(paper, text)?;
+    let outcome = measurement.outcome(&mut answers[0], published);
+    let versions = answers[0].take_versions();
+    let (measured, verdict) = match outcome {
+        Err(reason) => (Err(reason), Verdict::NotMeasured),
+        Ok(outcome) => {
+            let mut readings = Vec::new();
+            for reading in measurement.readings() {
+                let text = text.read_as(&reading);
+                let outcome = Measurement::new(paper, &text)?.outcome(&mut answers[0], published);
+                let verdict = outcome.as_ref().map_or(Verdict::NotMeasured, |outcome| outcome.verdict);
+                let value = outcome.map(|outcome| outcome.value);
+                readings.push(Reading { name: reading.name, kind: text.kind, value, verdict });
+            }
+            let (value, kind, definition) = (outcome.value, text.kind, measurement.definition());
+            (Ok(Measured { value, kind, definition, readings }), outcome.verdict)
         }
     };
-    Ok(match measured {
-        Err(reason) => {
-            Row { claim, size, measured: None, verdict: Verdict::NotMeasured, explanation: Some(reason) }
-        }
-        Ok((kind, bound, value)) => {
-            let verdict = judge(kind, bound, published, value);
-            let explanation = explanations.get(&claim.id).cloned();
-            Row { claim, size, measured: Some(value), verdict, explanation }
-        }
-    })
+    let explanation = template.filter(|_| measured.is_ok()).map(|template| template.fill(answers));
+    Ok(Row { claim, size, measured, verdict, explanation, versions })
 }
 
 /// The papers that the claims are about, in the file's order.

@@ -1,23 +1,12 @@
 //! Figures and tables: which jobs they need, and their grids.
 
-use serde::Deserialize;
-
+use super::definition::Drawing;
 use super::{ColumnText, FigureText, ListText, Paper, TableText};
 use crate::grid::{Grid, Mean, divide};
 use crate::job::Kind;
 use crate::metric::{Expression, Metric};
 use crate::question::{Answers, Cell};
 use crate::variant::Variant;
-
-/// How a figure is drawn.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Drawing {
-    /// A bar a system, a group of them a workload.
-    GroupedBars,
-    /// A stack of metrics a system, a group of stacks a workload.
-    StackedBars,
-}
 
 /// A job by its parts.
 #[derive(Clone, Debug)]
@@ -196,14 +185,30 @@ impl<'a> Table<'a> {
         let heads = self.columns.iter().flat_map(|(title, ..)| {
             [format!("{title}, published"), format!("{title}, measured"), "measured over published".into()]
         });
+        let cells: Vec<Vec<Cell>> = self.workloads.iter().map(&mut row).collect();
+        let correlations = (0..self.columns.len()).flat_map(|column| {
+            let pair = |row: &Vec<Cell>| Ok((row[3 * column].clone()?, row[3 * column + 1].clone()?));
+            let pairs: Result<Vec<(f64, f64)>, String> = cells.iter().map(pair).collect();
+            let none = || Err(String::new());
+            [none(), pairs.and_then(|pairs| correlation(&pairs)), none()]
+        });
         Grid {
             title: self.text.title.clone(),
             rows: self.workloads.to_vec(),
             columns: heads.collect(),
-            cells: self.workloads.iter().map(&mut row).collect(),
-            means: vec![],
+            means: vec![("correlation with the published".into(), correlations.collect())],
+            cells,
         }
     }
+}
+
+/// Pearson's correlation.
+fn correlation(pairs: &[(f64, f64)]) -> Cell {
+    let count = pairs.len() as f64;
+    let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / count;
+    let (x, y) = (mean(|pair| pair.0), mean(|pair| pair.1));
+    let sum = |of: &dyn Fn(f64, f64) -> f64| pairs.iter().map(|pair| of(pair.0 - x, pair.1 - y)).sum::<f64>();
+    divide(Ok(sum(&|x, y| x * y)), &Ok((sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()))
 }
 
 /// A table with a row a number, whose names have been looked up.

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::Deserialize;
 
-use super::figure::Drawing;
-use crate::claims::{Bound, Kind, Reduce};
+use super::definition::{Bound, Definition, Drawing, Kind, Reduce};
 use crate::grid::Mean;
 use crate::metric::MetricText;
 
@@ -29,6 +28,8 @@ pub(super) struct PaperText {
     pub lists: Vec<ListText>,
     #[serde(default)]
     pub measured: BTreeMap<String, MeasurementText>,
+    #[serde(default)]
+    pub sensitivities: Vec<SensitivityText>,
 }
 
 /// What the paper calls a system, and what it is here.
@@ -108,6 +109,8 @@ pub struct ColumnText {
     pub metric: String,
     /// On what.
     pub system: String,
+    /// The claims that it shows: those whose id is this, a point and what the paper calls a workload. They have no verdicts.
+    pub claims: Option<String>,
     /// What the paper says, by workload.
     pub published: BTreeMap<String, f64>,
 }
@@ -151,6 +154,8 @@ pub struct MeasurementText {
     pub kind: Kind,
     /// The published number bounds the measured one.
     pub bound: Option<Bound>,
+    /// How two systems are compared; the mean of ratios where absent, points for [`Kind::Points`].
+    pub definition: Option<Definition>,
     /// The metric of each workload.
     pub metric: String,
     /// Of which system.
@@ -178,9 +183,75 @@ pub struct MeasurementText {
     pub workloads: String,
     /// A machine other than the paper's.
     pub machine: Option<String>,
-    /// Systems with a number each: the number of the one whose mean is greatest is measured.
+    /// Systems with a number each, for [`Kind::Choice`]: the number of the one whose mean is greatest is measured.
     #[serde(default)]
     pub best_of: Vec<(String, f64)>,
+    /// Other ways to read the claim, measured and judged beside the first.
+    #[serde(default)]
+    pub also: Vec<ReadingText>,
+}
+
+/// Another way to read a claim: what differs from the first.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadingText {
+    /// What a reader calls it.
+    pub name: String,
+    /// Another kind of number.
+    pub kind: Option<Kind>,
+    /// Another metric.
+    pub metric: Option<String>,
+    /// Another way to compare.
+    pub definition: Option<Definition>,
+    /// Another way to make one number of many.
+    pub reduce: Option<Reduce>,
+    /// Other workloads.
+    pub workloads: Option<String>,
+    /// Another system to compare with.
+    pub over: Option<String>,
+}
+
+impl MeasurementText {
+    /// The measurement read another way.
+    #[must_use]
+    pub fn read_as(&self, reading: &ReadingText) -> MeasurementText {
+        let ReadingText { name: _, kind, metric, definition, reduce, workloads, over } = reading.clone();
+        MeasurementText {
+            kind: kind.unwrap_or(self.kind),
+            definition: definition.or(self.definition),
+            metric: metric.unwrap_or_else(|| self.metric.clone()),
+            reduce: reduce.or(self.reduce),
+            workloads: workloads.unwrap_or_else(|| self.workloads.clone()),
+            over: over.or_else(|| self.over.clone()),
+            also: vec![],
+            ..self.clone()
+        }
+    }
+}
+
+/// A choice that the paper leaves open, and what some claims come to with each.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SensitivityText {
+    /// Its name.
+    pub id: String,
+    /// What is chosen.
+    pub title: String,
+    /// What the paper says of it, and why we chose as we did.
+    pub source: String,
+    /// Ids of the claims that are measured with each.
+    pub claims: Vec<String>,
+    /// Keys that are set to the same value, by system. Systems that are not named stay as they are.
+    #[serde(default)]
+    pub keys: BTreeMap<String, Vec<String>>,
+    /// The values; the one that the systems have is found among them.
+    #[serde(default)]
+    pub values: Vec<toml::Value>,
+    /// What is measured in other ways, or on other workloads: what the first way is called.
+    pub chosen: Option<String>,
+    /// Those others.
+    #[serde(default)]
+    pub readings: Vec<ReadingText>,
 }
 
 fn one() -> f64 {

@@ -2,6 +2,7 @@
 //!
 //! One file a paper in `data/papers`; `docs/lab.md` says how to write one.
 
+mod definition;
 mod figure;
 mod file;
 #[cfg(test)]
@@ -10,8 +11,12 @@ mod tests;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-pub use figure::{Drawing, Figure, Job as FigureJob, List, Table};
-pub use file::{ColumnText, FigureText, ListText, MeasurementText, Normalise, SystemText, TableText};
+pub use definition::{Bound, Definition, Drawing, Kind, Reduce};
+pub use figure::{Figure, Job as FigureJob, List, Table};
+pub use file::{
+    ColumnText, FigureText, ListText, MeasurementText, Normalise, ReadingText, SensitivityText, SystemText,
+    TableText,
+};
 
 use strata_engine::config;
 
@@ -44,6 +49,10 @@ pub struct Paper {
     pub lists: Vec<ListText>,
     /// How its claims are measured, by their ids.
     pub measured: BTreeMap<String, MeasurementText>,
+    /// What it leaves open that its headline hangs on.
+    pub sensitivities: Vec<SensitivityText>,
+    /// What errors call the file.
+    pub(crate) file: String,
 }
 
 /// The papers that come along.
@@ -93,8 +102,10 @@ impl Paper {
             tables: read.tables,
             lists: read.lists,
             measured: read.measured,
+            sensitivities: read.sensitivities,
+            file,
         };
-        paper.check().map_err(|error| format!("{file}: {error}"))?;
+        paper.check().map_err(|error| format!("{}: {error}", paper.file))?;
         Ok(paper)
     }
 
@@ -134,7 +145,15 @@ impl Paper {
         Ok(Variant { name, base, system: text.system.clone(), sets: text.sets.clone() })
     }
 
-    /// Finds names that nothing bears.
+    /// Whether a claim is a number of a table, published beside measured, and has no verdict of its own.
+    #[must_use]
+    pub fn tables_claim(&self, id: &str) -> bool {
+        let columns = self.tables.iter().flat_map(|table| table.columns.values());
+        let prefixes = columns.filter_map(|column| column.claims.as_deref());
+        prefixes.into_iter().any(|prefix| id.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.')))
+    }
+
+    /// Finds names that nothing bears; `claims` looks at how they are measured.
     fn check(&self) -> Result<(), String> {
         for figure in &self.figures {
             Figure::new(self, figure).map_err(|error| format!("figure {}: {error}", figure.id))?;
@@ -144,10 +163,6 @@ impl Paper {
         }
         for list in &self.lists {
             List::new(self, list).map_err(|error| format!("table {}: {error}", list.id))?;
-        }
-        for (id, measurement) in &self.measured {
-            crate::claims::Measurement::new(self, measurement)
-                .map_err(|error| format!("measured.\"{id}\": {error}"))?;
         }
         let shown = self.figures.iter().flat_map(|figure| &figure.claims);
         let listed = self.lists.iter().flat_map(|list| &list.claims);

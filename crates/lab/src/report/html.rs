@@ -17,7 +17,7 @@ tr.mean td{font-weight:600}td.missing{color:#9ca3af}\
 summary{cursor:pointer;color:#4b5563}.contents a{margin-left:.5em}a{color:#2563eb}\
 .figure svg{max-width:100%;height:auto}\
 .reproduced{color:#15803d;font-weight:600}.direction{color:#b45309;font-weight:600}\
-.contradicted{color:#b91c1c;font-weight:600}.not-measured{color:#6b7280}\
+.far{color:#c2410c;font-weight:600}.contradicted{color:#b91c1c;font-weight:600}.not-measured{color:#6b7280}\
 .note{color:#4b5563;font-size:.92em}";
 
 /// A page.
@@ -50,6 +50,7 @@ pub fn table(grid: &Grid) -> String {
         for cell in cells {
             match cell {
                 Ok(value) => write!(text, "<td>{}</td>", number(*value)),
+                Err(reason) if reason.is_empty() => write!(text, "<td></td>"),
                 Err(reason) => {
                     write!(text, "<td class=\"missing\" title=\"{}\">not measured</td>", escape(reason))
                 }

@@ -9,7 +9,11 @@ pub fn grid(grid: &Grid) -> String {
     let mut lines: Vec<Vec<String>> =
         vec![std::iter::once(String::new()).chain(grid.columns.iter().cloned()).collect()];
     for (name, cells) in grid.lines() {
-        let cells = cells.iter().map(|cell| cell.as_ref().map_or("-".into(), |value| number(*value)));
+        let cells = cells.iter().map(|cell| match cell {
+            Ok(value) => number(*value),
+            Err(reason) if reason.is_empty() => String::new(),
+            Err(_) => "-".into(),
+        });
         lines.push(std::iter::once(name.to_owned()).chain(cells).collect());
     }
     let mut text = format!("{}\n", grid.title);

@@ -4,7 +4,7 @@ mod page;
 
 use strata_workloads::Size;
 
-use crate::claims::Measurement;
+use crate::claims::{self, Measurement, Template, sensitivity};
 use crate::job::Job;
 use crate::paper::{Figure, FigureJob, FigureText, List, ListText, Paper, Table, TableText};
 use crate::question::Answers;
@@ -14,16 +14,28 @@ use crate::store::Store;
 #[derive(Clone, Debug)]
 pub struct Selection<'a> {
     paper: &'a Paper,
-    number: Option<String>,
+    part: Part,
+}
+
+/// What of a paper is asked for.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Part {
+    /// Everything.
+    All,
+    /// The figures and tables of a number: `13`, `7b`, `III`; `18` is 18a and 18b.
+    Number(String),
+    /// What the headline hangs on.
+    Sensitivity,
 }
 
 impl<'a> Selection<'a> {
-    /// The paper's figures and tables of a number: `13`, `7b`, `III`; `18` is 18a and 18b.
+    /// A part of a paper.
     ///
     /// # Errors
-    /// There is none of that number.
-    pub fn new(paper: &'a Paper, number: Option<&str>) -> Result<Self, String> {
-        let selection = Selection { paper, number: number.map(str::to_owned) };
+    /// There is no figure or table of that number, or the paper's file says of claims what cannot be measured.
+    pub fn new(paper: &'a Paper, part: Part) -> Result<Self, String> {
+        claims::check(paper)?;
+        let selection = Selection { paper, part };
         let ids: Vec<&str> = paper
             .figures
             .iter()
@@ -31,7 +43,7 @@ impl<'a> Selection<'a> {
             .chain(paper.tables.iter().map(|table| table.id.as_str()))
             .chain(paper.lists.iter().map(|list| list.id.as_str()))
             .collect();
-        if let Some(number) = number
+        if let Part::Number(number) = &selection.part
             && !ids.iter().any(|id| selection.has(id))
         {
             return Err(format!(
@@ -44,9 +56,18 @@ impl<'a> Selection<'a> {
     }
 
     fn has(&self, id: &str) -> bool {
-        let Some(number) = &self.number else { return true };
+        let number = match &self.part {
+            Part::All => return true,
+            Part::Sensitivity => return false,
+            Part::Number(number) => number,
+        };
         let without_letter = id.trim_end_matches(|c: char| c.is_ascii_lowercase());
         id == number || without_letter == number
+    }
+
+    /// Whether what the headline hangs on belongs to it.
+    fn has_sensitivities(&self) -> bool {
+        !matches!(self.part, Part::Number(_))
     }
 
     fn figures(&self) -> impl Iterator<Item = &'a FigureText> {
@@ -63,7 +84,7 @@ impl<'a> Selection<'a> {
 
     /// Ids of the claims that the selected figures show; of all where everything is selected.
     fn claims(&self) -> Vec<&'a str> {
-        if self.number.is_none() {
+        if self.part == Part::All {
             return self.paper.measured.keys().map(String::as_str).collect();
         }
         let of_figures = self.figures().flat_map(|figure| &figure.claims);
@@ -86,8 +107,18 @@ impl<'a> Selection<'a> {
         for list in self.lists() {
             wanted.extend(List::new(paper, list)?.jobs());
         }
+        let templates = claims::templates(paper)?;
         for id in self.claims() {
-            wanted.extend(Measurement::new(paper, &paper.measured[id])?.jobs());
+            let text = &paper.measured[id];
+            let measurement = Measurement::new(paper, text)?;
+            wanted.extend(measurement.jobs());
+            for reading in measurement.readings() {
+                wanted.extend(Measurement::new(paper, &text.read_as(&reading))?.jobs());
+            }
+            wanted.extend(templates.get(id).into_iter().flat_map(Template::jobs));
+        }
+        for text in paper.sensitivities.iter().filter(|_| self.has_sensitivities()) {
+            wanted.extend(sensitivity::jobs(paper, text)?);
         }
         let mut answers = Answers::new(store, size);
         let job = |wanted: &FigureJob<'_>| answers.job(wanted.kind, wanted.workload, &wanted.variant).ok();

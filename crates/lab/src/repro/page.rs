@@ -4,8 +4,9 @@ use std::fmt::Write;
 
 use strata_workloads::Size;
 
-use super::Selection;
-use crate::claims::{self, Row, Verdict};
+use super::{Part, Selection};
+use crate::claims::sensitivity::{Sensitivity, sensitivities};
+use crate::claims::{self, Reading, Row, Verdict};
 use crate::grid::Grid;
 use crate::paper::{Drawing, Figure, FigureText, List, Paper, Table};
 use crate::question::Answers;
@@ -35,11 +36,15 @@ impl Selection<'_> {
             let body = body + &claims_table(&rows, &text.claims);
             sections.push(Section { kind: "Table", id: &text.id, title: &text.title, body });
         }
-        let mut body = head(size, paper) + &verdicts(&rows) + &contents(&sections);
+        let mut body = head(size, paper);
+        if self.has_sensitivities() {
+            body += &hangs_on(&sensitivities(paper, &mut answers)?);
+        }
+        body += &(verdicts(&rows) + &contents(&sections));
         for section in &sections {
             body += &section.html();
         }
-        if self.number.is_none() {
+        if self.part == Part::All {
             body += "<h2>In the text</h2>\n";
             body += &claims_table(&rows, &self.claims_in_the_text(&rows));
         }
@@ -84,10 +89,55 @@ fn head(size: Size, paper: &Paper) -> String {
     )
 }
 
+/// What the headline hangs on, a table a choice; those that move nothing in one sentence.
+fn hangs_on(all: &[Sensitivity]) -> String {
+    if all.is_empty() {
+        return String::new();
+    }
+    let mut text = String::from("<h2 id=\"hangs-on\">What the headline hangs on</h2>\n");
+    for of in all.iter().filter(|of| of.moves() != Some(false)) {
+        write!(
+            text,
+            "<h3>{}</h3>\n<p class=\"note\">{}</p>\n",
+            html::escape(&of.title),
+            html::escape(&of.source)
+        )
+        .expect("a string grows");
+        text += "<table><tr><th></th>";
+        for claim in &of.claims {
+            let (id, published) = (html::escape(&claim.id), html::escape(&claim.published_text()));
+            write!(text, "<th>{id}<br>published {published}</th>").expect("a string grows");
+        }
+        text += "</tr>\n";
+        for (place, choice) in of.choices.iter().enumerate() {
+            let ours = if place == 0 { " (ours)" } else { "" };
+            write!(text, "<tr><td>{}{ours}</td>", html::escape(&choice.label)).expect("a string grows");
+            for (claim, result) in of.claims.iter().zip(&choice.results) {
+                let cell = match result {
+                    Ok(value) => format!("<td>{}</td>", html::escape(&claim.with_sign(*value))),
+                    Err(reason) => {
+                        format!("<td class=\"missing\" title=\"{}\">not measured</td>", html::escape(reason))
+                    }
+                };
+                text += &cell;
+            }
+            text += "</tr>\n";
+        }
+        text += "</table>\n";
+    }
+    let still: Vec<&str> =
+        all.iter().filter(|of| of.moves() == Some(false)).map(|of| of.title.as_str()).collect();
+    if !still.is_empty() {
+        let still = html::escape(&still.join("; "));
+        writeln!(text, "<p>These move nothing by more than a tenth of what is published: {still}.</p>")
+            .expect("a string grows");
+    }
+    text
+}
+
 /// How many claims came to what.
 fn verdicts(rows: &[Row]) -> String {
-    use Verdict::{Contradicted, Direction, NotMeasured, Reproduced};
-    let counts = [Reproduced, Direction, Contradicted, NotMeasured].map(|verdict| {
+    let counts = Verdict::ALL.map(|verdict| {
         let count = rows.iter().filter(|row| row.verdict == verdict).count();
         format!("<span class=\"{}\">{verdict}</span>: {count}", class(verdict))
     });
@@ -142,32 +192,48 @@ fn claims_table(rows: &[Row], ids: &[String]) -> String {
     }
     let mut text = String::from(
         "<table class=\"claims\"><tr><th>claim</th><th class=\"words\">what</th><th>published</th><th>measured</th>\
-         <th class=\"words\">verdict</th></tr>\n",
+         <th class=\"words\">as</th><th class=\"words\">verdict</th></tr>\n",
     );
     for row in rows.iter().filter(|row| ids.contains(&row.claim.id)) {
         let claim = &row.claim;
-        let measured = row.measured.map_or("-".into(), |value| claim.measured_text(value));
-        writeln!(
-            text,
-            "<tr><td>{}</td><td class=\"words\">{}</td><td>{}</td><td>{}</td><td class=\"words {}\">{}</td></tr>",
-            html::escape(&claim.id),
-            html::escape(&claim.comparison()),
-            html::escape(&claim.published_text()),
-            html::escape(&measured),
-            class(row.verdict),
+        let (measured, definition, readings) = match &row.measured {
+            Ok(measured) => {
+                let text = claim.measured_text(measured.kind, measured.value);
+                (text, measured.definition.as_str(), measured.readings.as_slice())
+            }
+            Err(_) => ("-".into(), "", [].as_slice()),
+        };
+        line(
+            &mut text,
+            [&claim.id, &claim.comparison(), &claim.published_text(), &measured, definition],
             row.verdict,
-        )
-        .expect("a string grows");
-        if let Some(explanation) = &row.explanation {
-            let explanation = html::escape(explanation);
-            writeln!(
-                text,
-                "<tr class=\"why\"><td></td><td class=\"words note\" colspan=\"4\">{explanation}</td></tr>"
-            )
-            .expect("a string grows");
+        );
+        for Reading { name, kind, value, verdict } in readings {
+            let value = value.as_ref().map_or("-".into(), |value| claim.measured_text(*kind, *value));
+            line(&mut text, ["", "", "", &value, name], *verdict);
         }
+        let why = match (&row.measured, &row.explanation) {
+            (Err(reason), _) => reason,
+            (Ok(_), Some(explanation)) => &explanation.text,
+            (Ok(_), None) => continue,
+        };
+        let why = html::escape(why);
+        writeln!(text, "<tr class=\"why\"><td></td><td class=\"words note\" colspan=\"5\">{why}</td></tr>")
+            .expect("a string grows");
     }
     text + "</table>\n"
+}
+
+/// A line of a table of claims.
+fn line(text: &mut String, cells: [&str; 5], verdict: Verdict) {
+    let [claim, what, published, measured, definition] = cells.map(html::escape);
+    writeln!(
+        text,
+        "<tr><td>{claim}</td><td class=\"words\">{what}</td><td>{published}</td><td>{measured}</td>\
+         <td class=\"words\">{definition}</td><td class=\"words {}\">{verdict}</td></tr>",
+        class(verdict),
+    )
+    .expect("a string grows");
 }
 
 fn class(verdict: Verdict) -> String {

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use strata_workloads::Size;
 
 use crate::SIMULATOR;
-use crate::job::{Job, Key, digest, is_digest};
+use crate::job::{Job, Key, Kind, digest, is_digest};
 use crate::record::Record;
 
 use older::Older;
@@ -34,6 +34,15 @@ pub struct Store {
     simulators: Vec<String>,
     /// Finished jobs of those versions that are not this one.
     older: Older,
+    /// Finished jobs by what readers call them, when they are looked up so.
+    named: BTreeMap<Task, Key>,
+}
+
+/// Version, kind, workload, size and the machine's name.
+type Task = (String, Kind, String, Size, String);
+
+fn task(job: &Job) -> Task {
+    (job.simulator.clone(), job.kind, job.workload.clone(), job.size, job.variant.clone())
 }
 
 /// What opening found that does not belong there.
@@ -56,6 +65,7 @@ impl Store {
             finished: BTreeMap::new(),
             simulators: vec![SIMULATOR.to_owned()],
             older: Older::default(),
+            named: BTreeMap::new(),
         };
         let mut findings = Findings::default();
         if !folder.exists() {
@@ -137,6 +147,20 @@ impl Store {
         Ok(())
     }
 
+    /// From now on, a job whose machine had other values in the versions that are looked up is found by the names of its
+    /// workload and machine: what a system came to then.
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub fn look_up_by_name(&mut self) -> Result<(), String> {
+        let records: Vec<Record> =
+            self.keys().filter_map(|key| self.get(key).transpose()).collect::<Result<_, _>>()?;
+        let jobs = records.into_iter().map(|record| record.job);
+        let known = jobs.filter(|job| self.simulators.contains(&job.simulator));
+        self.named = known.map(|job| (task(&job), job.key())).collect();
+        Ok(())
+    }
+
     /// Whether a job has finished.
     #[must_use]
     pub fn has(&self, key: &Key) -> bool {
@@ -151,8 +175,8 @@ impl Store {
             versions.map(|simulator| Job { simulator: simulator.clone(), ..job.clone() }).collect();
         let same = jobs.iter().map(Job::key).find(|key| self.has(key));
         same.or_else(|| {
-            let (_, key) = jobs.iter().filter_map(|job| self.older.find(job)).max()?;
-            Some(key.clone())
+            let older = jobs.iter().filter_map(|job| self.older.find(job)).max().map(|(_, key)| key);
+            older.or_else(|| jobs.iter().find_map(|job| self.named.get(&task(job)))).cloned()
         })
     }
 

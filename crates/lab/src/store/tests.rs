@@ -155,3 +155,24 @@ fn another_version_s_results_are_looked_up_when_asked_for() {
     let expected = format!("found `0.0.2`, expected `any` or what the store holds: 0.0.1-older, {SIMULATOR}");
     assert!(error.ends_with(&expected), "{error}");
 }
+
+#[test]
+fn a_system_that_had_other_values_is_found_by_name_only_when_asked() {
+    let folder = Folder::new("by-name");
+    let system = |ways: u32| {
+        let sets = vec![format!("l1d.ways={ways}")];
+        Variant { name: "m".into(), base: "gtx480".into(), system: None, sets }
+    };
+    let job = |ways| Job::timing("saxpy", Size::Test, &system(ways)).unwrap();
+    let then = Job { simulator: "0.0.1+older".into(), ..job(8) };
+    put(&folder.0, &Record { job: then.clone(), rows: vec![] }).unwrap();
+    let (mut store, _) = Store::open(&folder.0).unwrap();
+    store.look_up("any").unwrap();
+    assert_eq!(store.find(&job(8)), Some(then.key()));
+    assert_eq!(store.find(&job(16)), None);
+    store.look_up_by_name().unwrap();
+    assert_eq!(store.find(&job(16)), Some(then.key()));
+    let other = Job { variant: "n".into(), ..job(16) };
+    assert_eq!(store.find(&other), None, "another system");
+    assert_eq!(store.find(&Job { size: Size::Small, ..job(16) }), None, "another size");
+}

@@ -1,0 +1,161 @@
+//! What the headline hangs on: claims measured with each value of a choice that the paper leaves open.
+
+use strata_workloads::Size;
+
+use super::measurement::{Measurement, Sets};
+use super::{Claim, effect};
+use crate::job::Job;
+use crate::paper::{FigureJob, MeasurementText, Paper, SensitivityText};
+use crate::question::{Answers, Cell};
+
+/// A choice, and what the claims come to with each of its values.
+#[derive(Clone, Debug)]
+pub struct Sensitivity {
+    /// Its name.
+    pub id: String,
+    /// What is chosen.
+    pub title: String,
+    /// What the paper says of it, and why we chose as we did.
+    pub source: String,
+    /// What is measured.
+    pub claims: Vec<Claim>,
+    /// The values, ours first.
+    pub choices: Vec<Choice>,
+    /// A tenth of each claim's published effect.
+    tenths: Vec<f64>,
+}
+
+/// A value of a choice.
+#[derive(Clone, Debug)]
+pub struct Choice {
+    /// What a reader calls it.
+    pub label: String,
+    /// What each claim comes to.
+    pub results: Vec<Cell>,
+}
+
+impl Sensitivity {
+    /// One of measured numbers; only tests need it.
+    #[cfg(test)]
+    pub(super) fn new(id: &str, claims: Vec<Claim>, tenths: Vec<f64>, choices: Vec<Choice>) -> Sensitivity {
+        let (title, source) = (id.to_owned(), id.to_owned());
+        Sensitivity { id: id.to_owned(), title, source, claims, choices, tenths }
+    }
+
+    /// Whether a value moves a claim by more than a tenth of the published effect; nothing when a number is missing.
+    #[must_use]
+    pub fn moves(&self) -> Option<bool> {
+        let (ours, others) = self.choices.split_first()?;
+        let mut moves = Some(false);
+        for other in others {
+            for ((one, two), tenth) in ours.results.iter().zip(&other.results).zip(&self.tenths) {
+                match (one, two) {
+                    (Ok(one), Ok(two)) if (one - two).abs() > *tenth => return Some(true),
+                    (Ok(_), Ok(_)) => {}
+                    _ => moves = None,
+                }
+            }
+        }
+        moves
+    }
+}
+
+/// A value of a choice, as it is measured.
+struct Way {
+    label: String,
+    sets: Sets,
+    texts: Vec<MeasurementText>,
+}
+
+/// The ways that a choice can be made, ours first.
+fn ways(paper: &Paper, text: &SensitivityText) -> Result<Vec<Way>, String> {
+    let measured = |id: &String| {
+        let found = paper.measured.get(id);
+        found.cloned().ok_or_else(|| format!("claim `{id}`: `measured` does not say how it is measured"))
+    };
+    let texts: Vec<MeasurementText> = text.claims.iter().map(measured).collect::<Result<_, _>>()?;
+    let way = |label: String, sets: Sets| Way { label, sets, texts: texts.clone() };
+    let mut ways = Vec::new();
+    match (&text.chosen, text.values.is_empty()) {
+        (Some(chosen), true) => ways.push(way(chosen.clone(), Sets::new())),
+        (None, false) => {
+            let ours = text.values.iter().find(|value| is_ours(paper, text, value));
+            ways.push(way(ours.map_or("as in the systems' files".into(), written), Sets::new()));
+            for value in text.values.iter().filter(|value| Some(*value) != ours) {
+                ways.push(way(written(value), sets(text, value)));
+            }
+        }
+        _ => return Err("expected `keys` with `values`, or `chosen` with `readings`".into()),
+    }
+    for reading in &text.readings {
+        let texts = texts.iter().map(|text| text.read_as(reading)).collect();
+        ways.push(Way { label: reading.name.clone(), sets: Sets::new(), texts });
+    }
+    Ok(ways)
+}
+
+/// Whether the systems have this value already: setting it makes no other machine.
+fn is_ours(paper: &Paper, text: &SensitivityText, value: &toml::Value) -> bool {
+    let workload = paper.workloads("all").ok().and_then(|all| all.first());
+    let machine = |system: &str, sets: &[String]| {
+        let variant = paper.variant(system, None)?.with(sets);
+        let job = Job::timing(workload.ok_or("no workload")?, Size::Test, &variant)?;
+        Ok::<_, String>(job.machine_values())
+    };
+    sets(text, value).iter().all(|(system, sets)| {
+        matches!((machine(system, &[]), machine(system, sets)), (Ok(ours), Ok(other)) if ours == other)
+    })
+}
+
+/// The overrides that give the systems a value.
+fn sets(text: &SensitivityText, value: &toml::Value) -> Sets {
+    let assign = |keys: &Vec<String>| keys.iter().map(|key| format!("{key}={}", written(value))).collect();
+    text.keys.iter().map(|(system, keys)| (system.clone(), assign(keys))).collect()
+}
+
+fn written(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+/// The jobs that a choice needs.
+///
+/// # Errors
+/// A name that nothing bears.
+pub fn jobs<'a>(paper: &'a Paper, text: &SensitivityText) -> Result<Vec<FigureJob<'a>>, String> {
+    let mut jobs = Vec::new();
+    for way in ways(paper, text)? {
+        for text in &way.texts {
+            jobs.extend(Measurement::with(paper, text, &way.sets)?.jobs());
+        }
+    }
+    Ok(jobs)
+}
+
+/// What a paper's headline hangs on, from what a store holds.
+///
+/// # Errors
+/// A paper or claims whose data is wrong.
+pub fn sensitivities(paper: &Paper, answers: &mut Answers<'_>) -> Result<Vec<Sensitivity>, String> {
+    let all = super::all();
+    let mut found = Vec::new();
+    for text in &paper.sensitivities {
+        let of = |error: String| format!("{}: sensitivity {}: {error}", paper.file, text.id);
+        let claim = |id: &String| all.iter().find(|claim| claim.id == *id).cloned();
+        let claims: Vec<Claim> = text.claims.iter().filter_map(claim).collect();
+        if claims.len() != text.claims.len() {
+            return Err(of("`claims` names one that is not in data/claims.csv".into()));
+        }
+        let mut choices = Vec::new();
+        for way in ways(paper, text).map_err(of)? {
+            let measure = |text: &MeasurementText| Measurement::with(paper, text, &way.sets);
+            let measurements: Vec<_> = way.texts.iter().map(measure).collect::<Result<_, _>>().map_err(of)?;
+            let results = measurements.iter().map(|measurement| measurement.value(answers)).collect();
+            choices.push(Choice { label: way.label, results });
+        }
+        let tenth = |claim: &Claim| Ok((effect(paper.measured[&claim.id].kind, claim.value()?) / 10.0).abs());
+        let tenths = claims.iter().map(tenth).collect::<Result<_, String>>()?;
+        let SensitivityText { id, title, source, .. } = text.clone();
+        found.push(Sensitivity { id, title, source, claims, choices, tenths });
+    }
+    Ok(found)
+}
