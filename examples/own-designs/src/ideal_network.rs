@@ -1,4 +1,5 @@
-//! A network without switches: every packet reaches its receiver after the same time, if the receiver has room.
+//! A network without switches: a packet takes the same time whatever others do, and a port moves a whole packet in a
+//! cycle.
 
 use serde::Deserialize;
 use strata_engine::statistics::{Group, Statistics};
@@ -12,12 +13,12 @@ use strata_memory::{FlitSize, Packet, ParameterError};
 pub struct Config {
     /// Cycles from a node to the network, and from the network to a node.
     pub latency_cycles: Cited<u64>,
-    /// Flits of 32 bytes that can be under way to a receiver.
-    pub room_flits: Cited<u32>,
+    /// Packets that can be under way to a receiver.
+    pub room_packets: Cited<u32>,
 }
 
-/// Bytes of a flit: only rooms are counted in flits here.
-const FLIT_BYTES: u32 = 32;
+/// Bytes that a port moves in a cycle: more than the largest packet has, so that each is one flit.
+const FLIT_BYTES: u32 = 1024;
 
 impl Design for Config {
     fn check(&self) -> Result<(), ParameterError> {
@@ -25,9 +26,9 @@ impl Design for Config {
             let message = format!("must be 1 to 10000, found {}", *self.latency_cycles);
             return Err(ParameterError::new("latency_cycles", message));
         }
-        if !(1..=4096).contains(&*self.room_flits) {
-            let message = format!("must be 1 to 4096, found {}", *self.room_flits);
-            return Err(ParameterError::new("room_flits", message));
+        if !(1..=4096).contains(&*self.room_packets) {
+            let message = format!("must be 1 to 4096, found {}", *self.room_packets);
+            return Err(ParameterError::new("room_packets", message));
         }
         Ok(())
     }
@@ -52,7 +53,7 @@ impl NetworkDesign for Config {
     }
 
     fn link_flits(&self) -> u32 {
-        *self.room_flits
+        *self.room_packets
     }
 
     fn build(&self, site: NetworkSite) -> Result<Box<dyn Network>, ParameterError> {
@@ -60,9 +61,9 @@ impl NetworkDesign for Config {
         let NetworkSite { direction, ends } = site;
         Ok(Box::new(IdealNetwork {
             direction,
-            flit_size: self.flit_size()?,
             first_output: ends.first_output.0,
             inlets: ends.inlets,
+            used: vec![None; ends.outlets.len()],
             outlets: ends.outlets,
             next: Cycle::NEVER,
             statistics: IdealStatistics::default(),
@@ -75,41 +76,45 @@ strata_engine::statistics! {
     pub struct IdealStatistics: "ideal_network" {
         /// Packets delivered.
         packets: "packets",
-        /// Flits delivered.
-        flits: "flits" [energy],
+        /// Bytes delivered, headers included.
+        bytes: "bytes" [energy],
     }
     laws {
-        "flits >= packets": |s| s.flits >= s.packets,
+        "bytes >= packets": |s| s.bytes >= s.packets,
     }
 }
 
 struct IdealNetwork {
     direction: Direction,
-    flit_size: FlitSize,
     first_output: u16,
     inlets: Vec<Inlet<Packet>>,
     outlets: Vec<Outlet<Packet>>,
+    /// The last cycle in which each outlet was used.
+    used: Vec<Option<Cycle>>,
     next: Cycle,
     statistics: IdealStatistics,
 }
 
 impl IdealNetwork {
-    /// Sends what has arrived at an inlet as far as there is room; the next cycle to look at it.
+    /// Sends the packet at the head of an inlet, if its outlet is free and has room; the next cycle to look at it.
     fn forward(&mut self, inlet: usize, now: Cycle) -> Cycle {
         let inlet = &mut self.inlets[inlet];
-        while let Some(packet) = inlet.front(now) {
-            let outlet = &mut self.outlets[usize::from(packet.destination.0 - self.first_output)];
-            let flits = self.flit_size.flits(packet.wire_bytes());
-            if outlet.credits(now) < flits {
-                return outlet.next_credit();
-            }
-            inlet.release(flits, now);
-            let packet = inlet.receive(now).expect("it was looked at");
-            outlet.send(packet, flits, now).expect("credit was looked at");
-            self.statistics.packets += 1;
-            self.statistics.flits += u64::from(flits);
+        let Some(packet) = inlet.front(now) else { return inlet.next_arrival() };
+        let to = usize::from(packet.destination.0 - self.first_output);
+        let outlet = &mut self.outlets[to];
+        if outlet.credits(now) == 0 {
+            return outlet.next_credit();
         }
-        inlet.next_arrival()
+        if self.used[to] == Some(now) {
+            return now.next();
+        }
+        self.used[to] = Some(now);
+        inlet.release(1, now);
+        let packet = inlet.receive(now).expect("it was looked at");
+        self.statistics.packets += 1;
+        self.statistics.bytes += u64::from(packet.wire_bytes());
+        outlet.send(packet, 1, now).expect("credit was looked at");
+        inlet.next_arrival().max(now.next())
     }
 }
 
@@ -129,8 +134,10 @@ impl Island for IdealNetwork {
     }
 
     fn tick(&mut self, now: Cycle) {
-        self.next =
-            (0..self.inlets.len()).map(|inlet| self.forward(inlet, now)).min().unwrap_or(Cycle::NEVER);
+        // Who is first goes round, so that nobody starves.
+        let (count, first) = (self.inlets.len(), now.0 as usize % self.inlets.len().max(1));
+        let nexts = (first..count).chain(0..first).map(|inlet| self.forward(inlet, now));
+        self.next = nexts.min().unwrap_or(Cycle::NEVER);
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
@@ -157,6 +164,10 @@ impl Island for IdealNetwork {
 
 impl Network for IdealNetwork {
     fn statistics(&self) -> Vec<Group> {
-        vec![self.statistics.report()]
+        let name = match self.direction {
+            Direction::Request => "ideal_network.request",
+            Direction::Reply => "ideal_network.reply",
+        };
+        vec![Group { name, ..self.statistics.report() }]
     }
 }

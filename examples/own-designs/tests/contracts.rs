@@ -42,8 +42,8 @@ fn the_direct_mapped_llc() {
 
 #[test]
 fn the_ideal_network() {
-    for (latency, room) in [(1, 18), (8, 64)] {
-        let config = ideal_network::Config { latency_cycles: cited(latency), room_flits: cited(room) };
+    for (latency, room) in [(1, 1), (8, 64)] {
+        let config = ideal_network::Config { latency_cycles: cited(latency), room_packets: cited(room) };
         kept("crowded", network::check_with_skips(&network::Contract::crowded(1), &config));
         kept("sparse", network::check_with_skips(&network::Contract::sparse(2), &config));
     }
