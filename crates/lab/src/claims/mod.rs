@@ -208,7 +208,9 @@ pub fn check(paper: &Paper) -> Result<(), String> {
 /// # Errors
 /// One that cannot be read.
 pub fn templates(paper: &Paper) -> Result<BTreeMap<String, Template<'_>>, String> {
-    let of_paper = explanations().into_iter().filter(|(id, _)| paper.measured.contains_key(id));
+    let claims = all();
+    let is_of_paper = |id: &String| claims.iter().any(|claim| claim.id == *id && claim.paper == paper.name);
+    let of_paper = explanations().into_iter().filter(|(id, _)| is_of_paper(id));
     of_paper
         .map(|(id, text)| {
             let template = Template::parse(paper, &text)
