@@ -116,7 +116,15 @@ const fn texels(cache: CacheOp) -> MemoryMode {
 
 /// Instructions that talk to other lanes; they keep their order among themselves.
 fn is_collective(inst: &VInst) -> bool {
-    matches!(inst.op, Op::Shfl(_) | Op::Vote(_) | Op::Match { .. } | Op::Redux { .. } | Op::Elect)
+    matches!(
+        inst.op,
+        Op::Shfl(_)
+            | Op::Vote(_)
+            | Op::Match { .. }
+            | Op::Redux { .. }
+            | Op::ReduxFloat { .. }
+            | Op::Elect
+    )
 }
 
 /// The base of an access of which nothing is known.

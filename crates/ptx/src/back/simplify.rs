@@ -206,6 +206,7 @@ fn has_effect(inst: &VInst) -> bool {
         | Op::Vote(_)
         | Op::Match { .. }
         | Op::Redux { .. }
+        | Op::ReduxFloat { .. }
         | Op::Elect
         | Op::Print { .. }
         | Op::Nanosleep => true,
