@@ -28,24 +28,7 @@ pub fn config() -> SmConfig {
 
 /// An instruction with these destinations and sources; registers are one row each.
 pub fn instruction(op: Op, class: Class, dst: &[Dst], src: &[Src]) -> Instruction {
-    let mut out = Instruction {
-        op,
-        guard: Guard::Always,
-        dst: [Dst::None; MAX_DST],
-        src: [Src::None; MAX_SRC],
-        offset: 0,
-        target: PC_NONE,
-        reconverge: PC_NONE,
-        class,
-        line: 0,
-        reads: RegList::EMPTY,
-        row_of: [0; MAX_SRC],
-        writes: RegList::EMPTY,
-        read_set: RegSet::EMPTY,
-        write_set: RegSet::EMPTY,
-        pred_reads: 0,
-        pred_writes: 0,
-    };
+    let mut out = Instruction { class, ..Instruction::new(op) };
     for (slot, source) in src.iter().enumerate() {
         out.src[slot] = *source;
         match *source {

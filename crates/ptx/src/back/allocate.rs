@@ -10,11 +10,10 @@ use super::color::{NO_PLACE, Outcome, Problem, Style};
 use super::dominance::{Dominators, loop_depths};
 use super::interference::Graph;
 use super::liveness::Liveness;
-use super::shape::Width;
 use super::spill::{self, Slots};
 use super::{BackError, Limits};
 use crate::ir::VReg;
-use crate::isa::Ty;
+use crate::isa::{Ty, Width};
 
 /// A body whose registers all have a place.
 pub struct Allocation {

@@ -8,10 +8,9 @@ use super::body::{Body, copy, definitions, uses};
 use super::cfg::Cfg;
 use super::constant;
 use super::dominance::Dominators;
-use super::shape::Width;
 use super::{common, fuse, narrow, offsets};
-use crate::ir::{Constant, VDst, VInst, VReg, VSrc, is_stable};
-use crate::isa::{IntOp, Op, Space};
+use crate::ir::{Constant, VDst, VReg, VSrc};
+use crate::isa::{Flow, IntOp, Op, Space, Width};
 
 /// Simplifies a body in place; all of its code is reachable ([`tidy_flow`]).
 pub fn simplify(body: &mut Body) {
@@ -39,7 +38,7 @@ pub fn tidy_flow(body: &mut Body) {
         cfg.order.iter().for_each(|block| reached[block.index()] = true);
         let before = body.code.len();
         body.retain(|at, inst| {
-            let stays = !matches!(inst.op, Op::Branch { .. }) || inst.target as usize != at + 1;
+            let stays = inst.op.traits().flow != Flow::Branch || inst.target as usize != at + 1;
             stays && reached[cfg.block_of[at].index()]
         });
         if body.code.len() == before {
@@ -154,7 +153,7 @@ fn sweep(body: &mut Body) {
     let mut live = vec![false; body.code.len()];
     for (at, inst) in body.code.iter().enumerate() {
         definitions(inst).for_each(|reg| writers[reg.0 as usize].push(at as u32));
-        if has_effect(inst) {
+        if inst.op.traits().has_effect {
             live[at] = true;
             work.push(at);
         }
@@ -169,47 +168,4 @@ fn sweep(body: &mut Body) {
         }
     }
     body.retain(|at, _| live[at]);
-}
-
-/// Whether an instruction matters beyond its destinations. Loads do: an access is part of a program's cost.
-fn has_effect(inst: &VInst) -> bool {
-    match inst.op {
-        Op::Load(mode) => mode.space != Space::Param,
-        Op::ReadSpecial(special) => !is_stable(special),
-        Op::Store(_)
-        | Op::LoadMatrix(_)
-        | Op::StoreMatrix(_)
-        | Op::CopyAsync(_)
-        | Op::CopyCommit
-        | Op::CopyWait { .. }
-        | Op::CopyArrive { .. }
-        | Op::Mbarrier(_)
-        | Op::Texture(_)
-        | Op::TextureQuery(_)
-        | Op::SurfaceLoad(_)
-        | Op::SurfaceStore(_)
-        | Op::SurfaceReduce { .. }
-        | Op::Atomic { .. }
-        | Op::Reduce { .. }
-        | Op::Prefetch(_)
-        | Op::Branch { .. }
-        | Op::BranchIndexed { .. }
-        | Op::Call { .. }
-        | Op::Return { .. }
-        | Op::Exit
-        | Op::Trap
-        | Op::AssertFail { .. }
-        | Op::Barrier(_)
-        | Op::WarpSync
-        | Op::Fence { .. }
-        | Op::Shfl(_)
-        | Op::Vote(_)
-        | Op::Match { .. }
-        | Op::Redux { .. }
-        | Op::ReduxFloat { .. }
-        | Op::Elect
-        | Op::Print { .. }
-        | Op::Nanosleep => true,
-        _ => false,
-    }
 }

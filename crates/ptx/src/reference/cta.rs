@@ -12,7 +12,7 @@ use super::warp::{Warp, WarpOperands};
 use super::{Counts, Launch};
 use crate::exec::print::{self, Argument};
 use crate::exec::{Operands, WarpContext, execute, guarded, predicate_source, write_predicate};
-use crate::isa::{Barrier, Instruction, MAX_PRINTED, Op, Src};
+use crate::isa::{Barrier, Executor, Instruction, MAX_PRINTED, Op, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 use crate::simt::SimtStack;
 use crate::texture::Headers;
@@ -161,131 +161,9 @@ impl Cta {
             if lanes == 0 || !matches!(instruction.op, Op::Barrier(_)) {
                 world.counts.add(instruction.class, lanes);
             }
-            match &instruction.op {
-                Op::Branch { .. } => {
-                    warp.stack.branch(lanes, instruction.target, pc + 1, instruction.reconverge);
-                }
-                Op::Load(_)
-                | Op::Store(_)
-                | Op::Atomic { .. }
-                | Op::Reduce { .. }
-                | Op::LoadMatrix(_)
-                | Op::StoreMatrix(_)
-                | Op::CopyAsync(_)
-                | Op::CopyArrive { .. }
-                | Op::Mbarrier(_) => {
-                    let local = per_warp(&self.local, WARP_LANES * kernel.local_bytes as usize, number);
-                    let mut memories = Memories {
-                        global: world.global,
-                        shared: &mut self.shared,
-                        local: &mut self.local[local],
-                        local_bytes: kernel.local_bytes as usize,
-                        params: &launch.config.params,
-                        observer: world.observer.as_deref_mut().map(|observer| observer as &mut dyn Observer),
-                    };
-                    let done = match &instruction.op {
-                        Op::Load(mode) => {
-                            access::load(instruction, &mut operands, mode, lanes, &mut memories)
-                        }
-                        Op::Store(mode) => access::store(instruction, &operands, mode, lanes, &mut memories),
-                        Op::Atomic { op, mode } => access::atomic(
-                            instruction,
-                            &mut operands,
-                            (*op, mode),
-                            true,
-                            lanes,
-                            &mut memories,
-                        ),
-                        Op::Reduce { op, mode } => access::atomic(
-                            instruction,
-                            &mut operands,
-                            (*op, mode),
-                            false,
-                            lanes,
-                            &mut memories,
-                        ),
-                        Op::LoadMatrix(access) => {
-                            matrix::load(instruction, &mut operands, *access, lanes, &mut memories)
-                        }
-                        Op::StoreMatrix(access) => {
-                            matrix::store(instruction, &operands, *access, lanes, &mut memories)
-                        }
-                        Op::CopyAsync(copy) => {
-                            asynchronous::copy(instruction, &operands, *copy, lanes, &mut memories)
-                        }
-                        Op::CopyArrive { space, counted } => {
-                            let form = (*space, *counted);
-                            asynchronous::arrive(instruction, &operands, form, lanes, &mut memories)
-                        }
-                        Op::Mbarrier(barrier) => {
-                            asynchronous::barrier(instruction, &mut operands, *barrier, lanes, &mut memories)
-                        }
-                        other => unreachable!("{other:?} is no memory operation"),
-                    };
-                    done.map_err(|(lane, kind)| {
-                        let overflow = matches!(kind, FaultKind::OutOfBounds { .. })
-                            && kernel.overflows_stack(instruction);
-                        let limit = kernel.stack_bytes;
-                        let kind = if overflow { FaultKind::StackOverflow { limit } } else { kind };
-                        self.stop(launch, kind, instruction, number, lane)
-                    })?;
-                    self.warps[number].stack.advance();
-                }
-                Op::Texture(_)
-                | Op::TextureQuery(_)
-                | Op::SurfaceLoad(_)
-                | Op::SurfaceStore(_)
-                | Op::SurfaceReduce { .. } => {
-                    texels::execute(instruction, &mut operands, lanes, world)
-                        .map_err(|(lane, kind)| self.stop(launch, kind, instruction, number, lane))?;
-                    self.warps[number].stack.advance();
-                }
-                Op::Exit if lanes != 0 => self.exit(launch, number, lanes),
-                Op::Trap if lanes != 0 => {
-                    let lane = lanes.trailing_zeros() as usize;
-                    return Err(self.stop(launch, FaultKind::Trap, instruction, number, lane));
-                }
-                Op::AssertFail { assertion } if lanes != 0 => {
-                    let lane = lanes.trailing_zeros() as usize;
-                    let line = operands.source(0, 0).0[lane];
-                    let what = kernel.assertions[*assertion as usize].describe(line);
-                    return Err(self.stop(launch, FaultKind::Assertion { what }, instruction, number, lane));
-                }
-                Op::Call { table, .. } => self.call(launch, *table, instruction, number, lanes)?,
-                Op::Return { table } => self.branch_indexed(launch, *table, instruction, number, lanes)?,
-                Op::Barrier(form) if lanes != 0 => {
-                    self.meet(launch, world, number, *form, instruction, lanes)?;
-                }
-                Op::BranchIndexed { table } => {
-                    self.branch_indexed(launch, *table, instruction, number, lanes)?;
-                }
-                Op::Print { format, from } => {
-                    let (format, from) = (&kernel.formats[*format as usize], usize::from(*from));
-                    warp.printing.resize_with(WARP_LANES, Vec::new);
-                    for lane in lanes_of(lanes) {
-                        let arguments = &mut warp.printing[lane];
-                        arguments.truncate(from);
-                        for (slot, ty) in format.arguments[from..].iter().take(MAX_PRINTED).enumerate() {
-                            let wide = ty.rows() == 2;
-                            let hi = if wide { operands.source(slot, 1).0[lane] } else { 0 };
-                            let bits = u64::from(hi) << 32 | u64::from(operands.source(slot, 0).0[lane]);
-                            arguments.push(Argument { bits, wide });
-                        }
-                        if arguments.len() == format.arguments.len() {
-                            let text =
-                                print::format(&format.text, arguments, |address| world.global.text(address));
-                            world.printed.push_str(&text);
-                        }
-                    }
-                    warp.stack.advance();
-                }
-                Op::Exit
-                | Op::Trap
-                | Op::AssertFail { .. }
-                | Op::Barrier(_)
-                | Op::CopyCommit
-                | Op::CopyWait { .. } => warp.stack.advance(),
-                _ => {
+            match instruction.executor {
+                Executor::Control => self.control(launch, world, number, instruction, lanes)?,
+                Executor::Lanes => {
                     warp.context.clock = world.counts.warp_instructions;
                     warp.context.nanoseconds = world.counts.warp_instructions;
                     if lanes != 0 {
@@ -293,11 +171,146 @@ impl Cta {
                     }
                     warp.stack.advance();
                 }
+                Executor::Memory => {
+                    self.memory(launch, world, number, instruction, lanes)?;
+                    self.warps[number].stack.advance();
+                }
+                Executor::Texels => {
+                    texels::execute(instruction, &mut operands, lanes, world)
+                        .map_err(|(lane, kind)| self.stop(launch, kind, instruction, number, lane))?;
+                    self.warps[number].stack.advance();
+                }
             }
         }
         // Lanes that others of the same warp spin for get their turn too.
         self.warps[number].stack.defer(|pc| launch.kernel.is_barrier(pc));
         Ok(())
+    }
+
+    /// An access to memory, or what has to do with copies.
+    fn memory(
+        &mut self,
+        launch: &Launch<'_>,
+        world: &mut World<'_>,
+        number: usize,
+        instruction: &Instruction,
+        lanes: LaneMask,
+    ) -> Result<(), Stop> {
+        let kernel = launch.kernel;
+        let mut operands =
+            operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
+        let local = per_warp(&self.local, WARP_LANES * kernel.local_bytes as usize, number);
+        let mut memories = Memories {
+            global: world.global,
+            shared: &mut self.shared,
+            local: &mut self.local[local],
+            local_bytes: kernel.local_bytes as usize,
+            params: &launch.config.params,
+            observer: world.observer.as_deref_mut().map(|observer| observer as &mut dyn Observer),
+        };
+        let memories = &mut memories;
+        let done = match &instruction.op {
+            Op::Load(mode) => access::load(instruction, &mut operands, mode, lanes, memories),
+            Op::Store(mode) => access::store(instruction, &operands, mode, lanes, memories),
+            Op::Atomic { op, mode } => {
+                access::atomic(instruction, &mut operands, (*op, mode), true, lanes, memories)
+            }
+            Op::Reduce { op, mode } => {
+                access::atomic(instruction, &mut operands, (*op, mode), false, lanes, memories)
+            }
+            Op::LoadMatrix(access) => matrix::load(instruction, &mut operands, *access, lanes, memories),
+            Op::StoreMatrix(access) => matrix::store(instruction, &operands, *access, lanes, memories),
+            Op::CopyAsync(copy) => asynchronous::copy(instruction, &operands, *copy, lanes, memories),
+            Op::CopyArrive { space, counted } => {
+                asynchronous::arrive(instruction, &operands, (*space, *counted), lanes, memories)
+            }
+            Op::Mbarrier(barrier) => {
+                asynchronous::barrier(instruction, &mut operands, *barrier, lanes, memories)
+            }
+            // Copies are complete at once, and a hint changes no value.
+            Op::CopyCommit | Op::Prefetch(_) => Ok(()),
+            other => unreachable!("{other:?} is no memory operation"),
+        };
+        done.map_err(|(lane, kind)| {
+            let overflow =
+                matches!(kind, FaultKind::OutOfBounds { .. }) && kernel.overflows_stack(instruction);
+            let limit = kernel.stack_bytes;
+            let kind = if overflow { FaultKind::StackOverflow { limit } } else { kind };
+            self.stop(launch, kind, instruction, number, lane)
+        })
+    }
+
+    /// What decides where lanes go on, and when.
+    fn control(
+        &mut self,
+        launch: &Launch<'_>,
+        world: &mut World<'_>,
+        number: usize,
+        instruction: &Instruction,
+        lanes: LaneMask,
+    ) -> Result<(), Stop> {
+        let first = lanes.trailing_zeros() as usize;
+        let stack = &mut self.warps[number].stack;
+        match instruction.op {
+            Op::Branch { .. } => {
+                let next = stack.pc() + 1;
+                stack.branch(lanes, instruction.target, next, instruction.reconverge);
+            }
+            Op::Call { table, .. } => self.call(launch, table, instruction, number, lanes)?,
+            Op::Return { table } | Op::BranchIndexed { table } => {
+                self.branch_indexed(launch, table, instruction, number, lanes)?;
+            }
+            // A guard that is false in every lane: the instruction does nothing.
+            _ if lanes == 0 => stack.advance(),
+            Op::Exit => self.exit(launch, number, lanes),
+            Op::Trap => return Err(self.stop(launch, FaultKind::Trap, instruction, number, first)),
+            Op::AssertFail { assertion } => {
+                let operands =
+                    operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
+                let line = operands.source(0, 0).0[first];
+                let what = launch.kernel.assertions[assertion as usize].describe(line);
+                return Err(self.stop(launch, FaultKind::Assertion { what }, instruction, number, first));
+            }
+            Op::Barrier(form) => self.meet(launch, world, number, form, instruction, lanes)?,
+            Op::Print { format, from } => {
+                self.print(launch, world, number, instruction, (format, from), lanes);
+                self.warps[number].stack.advance();
+            }
+            // Every access is complete before the next instruction, and time does not pass.
+            Op::WarpSync | Op::Fence { .. } | Op::CopyWait { .. } | Op::Nanosleep => stack.advance(),
+            other => unreachable!("{other:?} is no control flow"),
+        }
+        Ok(())
+    }
+
+    /// Takes arguments of a print, and prints when the last is there.
+    fn print(
+        &mut self,
+        launch: &Launch<'_>,
+        world: &mut World<'_>,
+        number: usize,
+        instruction: &Instruction,
+        (format, from): (u32, u8),
+        lanes: LaneMask,
+    ) {
+        let (format, from) = (&launch.kernel.formats[format as usize], usize::from(from));
+        let operands = operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
+        let printing = &mut self.warps[number].printing;
+        printing.resize_with(WARP_LANES, Vec::new);
+        for lane in lanes_of(lanes) {
+            let arguments = &mut printing[lane];
+            arguments.truncate(from);
+            for (slot, ty) in format.arguments[from..].iter().take(MAX_PRINTED).enumerate() {
+                let wide = ty.rows() == 2;
+                let hi = if wide { operands.source(slot, 1).0[lane] } else { 0 };
+                let bits = u64::from(hi) << 32 | u64::from(operands.source(slot, 0).0[lane]);
+                arguments.push(Argument { bits, wide });
+            }
+            if arguments.len() == format.arguments.len() {
+                let text = print::format(&format.text, arguments, |address| world.global.text(address));
+                world.printed.push_str(&text);
+            }
+        }
     }
 
     fn stop(

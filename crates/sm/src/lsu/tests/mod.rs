@@ -18,10 +18,7 @@ use strata_memory::doors::{Access, Action, Completion, L1d, Policy, Refusal};
 use strata_memory::{Address, LINE_BYTES, Line, LineAddress, Packet};
 use strata_ptx::exec::Operands;
 use strata_ptx::ir::LaunchBounds;
-use strata_ptx::isa::{
-    CacheOp, Class, Dst, Guard, Instruction, MAX_DST, MAX_SRC, MemoryMode, Op, Ordering, PC_NONE, PredReg,
-    RegList, RegSet, Scope, Space, Src, Ty,
-};
+use strata_ptx::isa::{CacheOp, Instruction, MemoryMode, Op, Ordering, PredReg, Scope, Space, Ty};
 use strata_ptx::lanes::{LaneMask, Row};
 use strata_ptx::program::Kernel;
 
@@ -248,24 +245,7 @@ pub fn mode(space: Space, ty: Ty, vector: u8) -> MemoryMode {
 }
 
 pub fn instruction(op: Op) -> Instruction {
-    Instruction {
-        op,
-        guard: Guard::Always,
-        dst: [Dst::None; MAX_DST],
-        src: [Src::None; MAX_SRC],
-        offset: 0,
-        target: 0,
-        reconverge: PC_NONE,
-        class: Class::Memory,
-        line: 7,
-        reads: RegList::EMPTY,
-        row_of: [0; MAX_SRC],
-        writes: RegList::EMPTY,
-        read_set: RegSet::EMPTY,
-        write_set: RegSet::EMPTY,
-        pred_reads: 0,
-        pred_writes: 0,
-    }
+    Instruction { target: 0, line: 7, ..Instruction::new(op) }
 }
 
 pub fn launch() -> Launch {
