@@ -12,7 +12,6 @@ use strata_memory::network::{Direction, NetworkEnds, NetworkIsland};
 use strata_memory::partition::{PartitionIsland, SliceEnds};
 use strata_memory::read_only::ReadOnlyCache;
 use strata_memory::{Client, HEADER_BYTES, LINE_BYTES, NodeId, Packet, SliceMap};
-use strata_sm::caches::CachedLines;
 use strata_sm::dispatch::{Dispatcher, SmLinks};
 use strata_sm::lsu::{Lsu, Surroundings};
 use strata_sm::register_file::SramRegisterFile;
@@ -87,12 +86,11 @@ pub fn assemble(file: &MachineFile, make_l1d: L1dMaker<'_>) -> Result<Assembly, 
             l1d: l1d(file, L1dSite { node, slices: map.slice_map(), seed: SEED }, make_l1d)?,
             instructions: Box::new(
                 read_only(&file.instruction_cache, Client::Instruction)
-                    .map(CachedLines::without_bytes)
+                    .map(ReadOnlyCache::without_bytes)
                     .map_err(|error| format!("instruction_cache: {error}"))?,
             ),
             constants: Box::new(
                 read_only(&file.constant_cache, Client::Constant)
-                    .map(CachedLines::new)
                     .map_err(|error| format!("constant_cache: {error}"))?,
             ),
             requests,

@@ -20,7 +20,6 @@
 
 mod backend;
 mod barriers;
-pub mod caches;
 mod collector;
 pub mod config;
 mod control;
@@ -42,7 +41,6 @@ pub mod sm;
 pub mod statistics;
 mod warps;
 
-pub use caches::{CachedLines, ReadOnly};
 pub use config::SmConfig;
 pub use dispatch::{Command, Dispatcher, Notice, SmLinks};
 pub use launch::{Fault, FaultKind, Launch};
@@ -51,6 +49,8 @@ pub use print::Print;
 pub use register_file::{RegisterFile, SramRegisterFile};
 pub use sm::{Sm, SmId, SmParts};
 
+#[cfg(test)]
+mod fakes;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]

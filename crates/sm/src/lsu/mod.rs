@@ -43,13 +43,13 @@ mod tests;
 
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::doors::L1d;
+use strata_memory::read_only::ReadOnly;
 use strata_ptx::isa::{Instruction, Pc, Scope};
 use strata_ptx::lanes::{LaneMask, Row};
 
 use crate::launch::Launch;
 
 pub use config::{LsuConfig, ScratchpadConfig, Surroundings, TextureConfig};
-pub use constants::ConstantCache;
 pub use fence::FenceState;
 pub use statistics::LsuStatistics;
 
@@ -151,7 +151,7 @@ impl Lsu {
     }
 
     /// One cycle of all paths: takes what is complete, moves fences on, offers the next accesses.
-    pub fn tick(&mut self, l1d: &mut dyn L1d, constants: &mut impl ConstantCache, now: Cycle) {
+    pub fn tick(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) {
         self.complete(l1d, constants, now);
         if self.fences.is_active() {
             self.step_fences(l1d, now);
@@ -159,7 +159,7 @@ impl Lsu {
         self.offer(l1d, constants, now);
     }
 
-    fn complete(&mut self, l1d: &mut dyn L1d, constants: &mut impl ConstantCache, now: Cycle) {
+    fn complete(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) {
         while let Some(completed) = self.device.complete(&mut self.table, &mut self.textures, l1d, now) {
             self.statistics.completions += 1;
             match completed {
@@ -191,7 +191,7 @@ impl Lsu {
         }
     }
 
-    fn offer(&mut self, l1d: &mut dyn L1d, constants: &mut impl ConstantCache, now: Cycle) {
+    fn offer(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) {
         if let Some(place) = self.scratchpad.begin(now) {
             let entry = self.table.get_mut(place);
             self.scratchpad.perform(place, entry, now, &mut self.statistics);
