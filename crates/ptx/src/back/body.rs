@@ -1,6 +1,6 @@
 //! The code that the back end works on: a kernel's instructions and registers, and how to edit them.
 
-use super::BackError;
+use super::error::BackError;
 use crate::ir::{Function, PrintFormat, VDst, VInst, VReg, VSrc};
 use crate::isa::{Flow, MAX_DST, MAX_SRC, Op, Ty, Width};
 

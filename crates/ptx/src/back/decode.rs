@@ -1,11 +1,11 @@
 //! From allocated code to the instructions that a machine issues.
 
-use super::BackError;
 use super::allocate::Allocation;
 use super::body::{Body, copy};
 use super::cfg::Cfg;
 use super::constant::Key;
 use super::dominance::reconvergence;
+use super::error::BackError;
 use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
 use crate::isa::{Dst, Flow, Guard, Instruction, MAX_ROWS, Op, PC_NONE, Pc, PredReg, Reg, Src, Width};
 use crate::program::ConstantRow;

@@ -5,7 +5,7 @@
 //! is left of neighbouring addresses is often the same sum.
 
 use super::body::Body;
-use super::simplify::Facts;
+use super::facts::Facts;
 use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
 use crate::isa::{IntOp, Op, Part, Space, Ty, Width};
 

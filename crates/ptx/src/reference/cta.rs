@@ -4,27 +4,17 @@ use super::access::{self, Memories};
 use super::asynchronous;
 use super::barrier::{Arrival, Barriers, Release};
 use super::fault::{FaultKind, Place, WarpPlace};
-use super::global::GlobalMemory;
+use super::launch::Launch;
 use super::matrix;
 use super::observer::Observer;
 use super::texels;
 use super::warp::{Warp, WarpOperands};
-use super::{Counts, Launch};
+use super::world::{Stop, World};
 use crate::exec::print::{self, Argument};
 use crate::exec::{Operands, WarpContext, execute, guarded, predicate_source, write_predicate};
 use crate::isa::{Barrier, Executor, Instruction, MAX_PRINTED, Op, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 use crate::simt::SimtStack;
-use crate::texture::Headers;
-
-/// What is shared by all CTAs of a run.
-pub(super) struct World<'a> {
-    pub global: &'a mut GlobalMemory,
-    pub headers: &'a Headers,
-    pub counts: Counts,
-    pub printed: String,
-    pub observer: Option<&'a mut (dyn Observer + 'a)>,
-}
 
 /// A CTA whose warps run.
 pub(super) struct Cta {
@@ -39,9 +29,6 @@ pub(super) struct Cta {
     local: Vec<u8>,
     barriers: Barriers,
 }
-
-/// A fault before the kernel's name is put to it.
-pub(super) type Stop = (FaultKind, Option<Place>);
 
 impl Cta {
     /// A CTA at the start of the kernel.

@@ -10,7 +10,8 @@ use super::address::{Places, fault};
 use super::coalesce::{self, Shape};
 use super::entry::{Operation, SECOND_OPERAND};
 use super::fence::{HeldBack, acquires, releases};
-use super::{Lsu, MemoryInstruction, atomics};
+use super::instruction::MemoryInstruction;
+use super::{Lsu, atomics};
 use crate::launch::{Fault, FaultKind, Launch};
 
 impl Lsu {

@@ -31,6 +31,7 @@ mod copies;
 mod device;
 mod entry;
 mod fence;
+mod instruction;
 mod issue;
 mod scratchpad;
 mod statistics;
@@ -44,13 +45,13 @@ mod tests;
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::doors::L1d;
 use strata_memory::read_only::ReadOnly;
-use strata_ptx::isa::{Instruction, Pc, Scope};
-use strata_ptx::lanes::{LaneMask, Row};
+use strata_ptx::isa::Scope;
 
 use crate::launch::Launch;
 
 pub use config::{LsuConfig, ScratchpadConfig, Surroundings, TextureConfig};
 pub use fence::FenceState;
+pub use instruction::{Finished, MemoryInstruction};
 pub use statistics::LsuStatistics;
 
 use address::Resolver;
@@ -62,39 +63,6 @@ use entry::{Entry, Operation, Table};
 use fence::Fences;
 use scratchpad::Scratchpad;
 use texture::TextureUnit;
-
-/// A memory instruction whose operands have been collected.
-#[derive(Clone, Copy, Debug)]
-pub struct MemoryInstruction<'a> {
-    /// The instruction.
-    pub instruction: &'a Instruction,
-    /// Where it stands.
-    pub pc: Pc,
-    /// Warp slot in the SM.
-    pub warp: u8,
-    /// Active lanes, guard applied; may be empty (completes at once).
-    pub lanes: LaneMask,
-    /// First byte of the CTA's shared memory in the SM's scratchpad.
-    pub shared_base: u32,
-    /// The warp's CTA in the grid and number in it, for faults.
-    pub cta: [u32; 3],
-    /// The warp's number in its CTA.
-    pub warp_in_cta: u32,
-}
-
-/// A memory instruction that is finished: what goes into which registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finished<'a> {
-    /// Warp slot.
-    pub warp: u8,
-    /// Where the instruction stands.
-    pub pc: Pc,
-    /// Lanes to write.
-    pub lanes: LaneMask,
-    /// Rows in the order of destinations, low word first: those of destination 0, then 1... None for stores,
-    /// reductions and prefetches.
-    pub rows: &'a [Row],
-}
 
 /// The load/store unit of an SM, its shared memory included.
 #[derive(Clone, Debug)]

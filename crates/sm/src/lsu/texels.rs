@@ -10,7 +10,8 @@ use strata_ptx::texture::{Beyond, Header, Image, coordinates, footprint, handle,
 use super::address::{Resolver, fault};
 use super::coalesce::{self, Shape};
 use super::entry::Operation;
-use super::{Lsu, MemoryInstruction, atomics};
+use super::instruction::MemoryInstruction;
+use super::{Lsu, atomics};
 use crate::launch::{Fault, FaultKind, Launch};
 
 impl Lsu {
