@@ -172,6 +172,10 @@ pub struct Instruction {
     pub follows_memory: bool,
     /// Whether it is an access that later ones must wait for.
     pub fences: bool,
+    /// Destinations that the operation has; some may be absent.
+    pub results: u8,
+    /// Rows of each in which an executor hands it over: a predicate takes one too.
+    pub result_rows: u8,
     /// Line in the PTX text, from 1.
     pub line: u32,
     /// Register rows read, each once; the operand collector fetches these. Source slot `s`, half `h` is
@@ -207,6 +211,8 @@ impl Instruction {
             executor: traits.executor,
             follows_memory: traits.follows_memory,
             fences: traits.fences,
+            results: traits.dst.count() as u8,
+            result_rows: traits.dst.width(0).rows().max(1) as u8,
             line: 0,
             reads: RegList::EMPTY,
             row_of: [0; MAX_SRC],

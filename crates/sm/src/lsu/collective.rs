@@ -90,7 +90,7 @@ impl Lsu {
 
         let (group, order) = self.copies.next(memory.warp);
         let entry = self.table.vacant();
-        (entry.warp, entry.pc, entry.line) = (memory.warp, memory.pc, memory.instruction.line);
+        entry.begin(&memory);
         (entry.lanes, entry.issued) = (memory.lanes, now);
         (entry.group, entry.order, entry.stage) = (group, order, Stage::First);
         entry.global = places.global;

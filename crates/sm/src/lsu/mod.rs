@@ -223,21 +223,8 @@ impl Lsu {
         let place = self.done.pop(now)?;
         self.table.release(place);
         let entry = self.table.get(place);
-        let rows = match entry.operation {
-            _ if entry.width == 0 => 0,
-            Operation::Load | Operation::Texture => entry.ty.rows() * usize::from(entry.vector),
-            Operation::Atomic { returns: true, .. } => entry.ty.rows(),
-            Operation::LoadMatrix(access) => access.count.into(),
-            Operation::Mbarrier(op) if op.is_test() => 1,
-            Operation::Mbarrier(op) if op.returns_state() => 2,
-            Operation::Store
-            | Operation::Copy
-            | Operation::Mbarrier(_)
-            | Operation::CopyArrive
-            | Operation::Atomic { returns: false, .. } => 0,
-        };
-        let Entry { warp, pc, lanes, ref image, .. } = *entry;
-        Some(Finished { warp, pc, lanes, rows: &image.words[..rows] })
+        let Entry { warp, pc, lanes, result_rows, ref image, .. } = *entry;
+        Some(Finished { warp, pc, lanes, rows: &image.words[..usize::from(result_rows)] })
     }
 
     /// Begins a fence of a warp: it stands in [`Lsu::waiting_fence`] until the fence is done.
