@@ -11,6 +11,7 @@
 mod access;
 mod asynchronous;
 pub mod barrier;
+mod control;
 mod cta;
 mod fault;
 mod global;
