@@ -166,6 +166,7 @@ fn memory_has_a_size_and_a_place() {
 #[test]
 fn there_is_one_device() {
     let cuda = cuda();
+    context(cuda);
     let mut place = none();
     assert_eq!(call!(cuda, "cuDeviceGet", to(&mut place), number(0)), SUCCESS);
     assert_eq!(call!(cuda, "cuDeviceGet", to(&mut place), number(1)), INVALID_DEVICE);
