@@ -25,7 +25,7 @@ import pages
 # Which part of the simulator a source file is: the first pattern that its path, and `:function` behind it,
 # contains.
 STAGES = [
-    ("fetch", "sm/src/fetch", "sm/src/caches", "memory/src/read_only"),
+    ("fetch", "sm/src/fetch", "memory/src/read_only"),
     ("issue, scoreboard, control flow", "sm/src/issue", "sm/src/scoreboard", "sm/src/scheduler", "sm/src/warps",
      "sm/src/control", "sm/src/barriers", "ptx/src/simt", "isa/instruction.rs", "isa/op.rs", "sm/src/statistics"),
     ("write-back", "backend.rs:write_back", "backend.rs:finish_instruction", "execute.rs:retire", "execute.rs:advance",

@@ -1,8 +1,5 @@
 //! After start-up neither an L1D nor the L2 slice allocates, hits and misses, merges and flushes alike.
-#![allow(unsafe_code)]
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::collections::VecDeque;
 
 use strata_designs::baseline::{L2Config, L2Slice, SramL1d, SramL1dConfig};
@@ -11,30 +8,6 @@ use strata_engine::Cycle;
 use strata_engine::seed::Stream;
 use strata_memory::doors::{Access, Action, DramPort, DramRequest, L1d, Llc, Policy};
 use strata_memory::{ByteMask, Line, LineAddress, NodeId, Packet, SliceMap, Tray};
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Counts the allocations of each thread.
-struct Counting;
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the allocator's contract.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the allocator's contract.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// DRAM that answers after 30 cycles.
 struct Dram(VecDeque<(Cycle, DramRequest)>);
@@ -120,36 +93,44 @@ fn drive(mut l1d: impl L1d) {
     let mut stream = Stream::new(1, "no allocation");
     let mut done = 0;
 
-    let before = ALLOCATIONS.get();
-    for now in (0..60_000).map(Cycle) {
-        l2.tick(&mut dram, now);
-        if let Some(reply) = l2.outgoing(now) {
-            l1d.accept(reply, now);
+    let counted = allocation_counter::measure(|| {
+        for now in (0..60_000).map(Cycle) {
+            l2.tick(&mut dram, now);
+            if let Some(reply) = l2.outgoing(now) {
+                l1d.accept(reply, now);
+            }
+            l1d.tick(now);
+            while let Some(completion) = l1d.completed(now) {
+                let (Action::Load(tray) | Action::Store(tray)) = completion.action else {
+                    panic!("no atomics were sent")
+                };
+                trays.push(tray);
+                done += 1;
+            }
+            request = request.or_else(|| l1d.outgoing(now)).and_then(|request| l2.offer(request, now).err());
+            if stream.below(2000) == 0 && l1d.is_flushed() {
+                l1d.begin_flush(stream.below(2) == 0, now);
+            }
+            if access.is_none()
+                && let Some(tray) = trays.pop()
+            {
+                let action = if stream.below(3) == 0 { Action::Store(tray) } else { Action::Load(tray) };
+                let policy = if stream.below(10) == 0 { Policy::Bypass } else { Policy::Cached };
+                let bytes = ByteMask::range(4 * stream.below(32) as usize, 4);
+                let line = LineAddress(stream.below(96));
+                access = Some(Access {
+                    line,
+                    bytes,
+                    action,
+                    policy,
+                    token: 0,
+                    pc: stream.below(8) as u32,
+                    warp: 0,
+                });
+            }
+            access = access.and_then(|access| l1d.offer(access, now).err().map(|(access, _)| access));
         }
-        l1d.tick(now);
-        while let Some(completion) = l1d.completed(now) {
-            let (Action::Load(tray) | Action::Store(tray)) = completion.action else {
-                panic!("no atomics were sent")
-            };
-            trays.push(tray);
-            done += 1;
-        }
-        request = request.or_else(|| l1d.outgoing(now)).and_then(|request| l2.offer(request, now).err());
-        if stream.below(2000) == 0 && l1d.is_flushed() {
-            l1d.begin_flush(stream.below(2) == 0, now);
-        }
-        if access.is_none()
-            && let Some(tray) = trays.pop()
-        {
-            let action = if stream.below(3) == 0 { Action::Store(tray) } else { Action::Load(tray) };
-            let policy = if stream.below(10) == 0 { Policy::Bypass } else { Policy::Cached };
-            let bytes = ByteMask::range(4 * stream.below(32) as usize, 4);
-            let line = LineAddress(stream.below(96));
-            access =
-                Some(Access { line, bytes, action, policy, token: 0, pc: stream.below(8) as u32, warp: 0 });
-        }
-        access = access.and_then(|access| l1d.offer(access, now).err().map(|(access, _)| access));
-    }
-    assert_eq!(ALLOCATIONS.get() - before, 0, "allocations after start-up");
+    });
+    assert_eq!(counted.count_total, 0, "allocations after start-up");
     assert!(done > 2_000, "{done} accesses were completed");
 }

@@ -11,6 +11,7 @@
 mod allocation;
 mod api;
 mod blocks;
+mod buffer;
 mod client;
 mod current;
 mod engine;

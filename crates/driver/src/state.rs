@@ -6,8 +6,8 @@ use std::sync::{Mutex, MutexGuard};
 use strata_gpu::device::Card;
 use strata_workloads::{DeviceError, DevicePtr, Failure};
 
-use crate::allocation::Allocation;
 use crate::blocks::Blocks;
+use crate::buffer::Allocation;
 use crate::current;
 use crate::engine::Engine;
 use crate::log::{self, Level};

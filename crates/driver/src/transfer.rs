@@ -3,7 +3,7 @@
 use strata_ptx::texture::Image;
 use strata_workloads::DevicePtr;
 
-use crate::allocation::Kind;
+use crate::buffer::Kind;
 use crate::client::Bytes;
 use crate::state::State;
 use crate::status::{Answer, Status};

@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::ffi::c_char;
+use std::ffi::{CStr, c_char};
 
 use support::*;
 
@@ -73,53 +73,104 @@ fn arguments_may_come_in_one_piece() {
     assert_eq!(contents::<f32>(cuda, out, 32)[31], 31.0 + 1062.0);
 }
 
+/// The name of a function that no module here lacks.
+const KNOWN: &CStr = c"add";
+
 #[test]
 fn handles_that_are_none_are_refused() {
     let cuda = cuda();
     let own = context(cuda);
-    let (module, add) = function(cuda, ADD, "add");
-    let garbage = [none(), number(1), number(0xdead_beef), number(u64::MAX), own, of(&0_u64)];
-    let name = text("add");
     let mut place = none();
-    for handle in garbage {
+    let small = number(1);
+    let unaligned = number(0xdead_beef);
+    let beyond = number(u64::MAX);
+    let of_the_host = of(&0_u64);
+    for handle in [none(), small, unaligned, beyond, own, of_the_host] {
         assert_eq!(launch(cuda, handle, 1, 1, &[]), INVALID_HANDLE, "{handle:?}");
-        assert_eq!(call!(cuda, "cuModuleGetFunction", to(&mut place), handle, name.as_ptr()), INVALID_HANDLE);
-        assert_eq!(call!(cuda, "cuModuleUnload", handle), INVALID_HANDLE);
-        assert_eq!(call!(cuda, "cuLibraryGetKernel", to(&mut place), handle, name.as_ptr()), INVALID_HANDLE);
-        assert_eq!(call!(cuda, "cuLibraryUnload", handle), INVALID_HANDLE);
-        assert_eq!(call!(cuda, "cuKernelGetFunction", to(&mut place), handle), INVALID_HANDLE);
-        assert_eq!(call!(cuda, "cuLinkDestroy", handle), INVALID_HANDLE);
-        assert_eq!(call!(cuda, "cuEventRecord", handle, number(0)), INVALID_HANDLE);
-        assert_eq!(call!(cuda, "cuEventDestroy_v2", handle), INVALID_HANDLE);
-        assert_eq!(call!(cuda, "cuFuncGetAttribute", to(&mut place), number(0), handle), INVALID_HANDLE);
-        assert_eq!(call!(cuda, "cuMemPoolDestroy", handle), INVALID_VALUE);
-        if handle != own {
-            assert_eq!(call!(cuda, "cuCtxPushCurrent_v2", handle), INVALID_CONTEXT);
-            assert_eq!(call!(cuda, "cuCtxDestroy_v2", handle), INVALID_CONTEXT);
-        }
-        if handle as usize > 2 {
-            assert_eq!(call!(cuda, "cuStreamSynchronize", handle), INVALID_HANDLE);
-        }
-        assert_eq!(call!(cuda, "cuStreamDestroy_v2", handle), INVALID_HANDLE, "{handle:?}");
+        let known = KNOWN.as_ptr();
+        let calls = [
+            call!(cuda, "cuModuleGetFunction", to(&mut place), handle, known),
+            call!(cuda, "cuModuleUnload", handle),
+            call!(cuda, "cuLibraryGetKernel", to(&mut place), handle, known),
+            call!(cuda, "cuLibraryUnload", handle),
+            call!(cuda, "cuKernelGetFunction", to(&mut place), handle),
+            call!(cuda, "cuLinkDestroy", handle),
+            call!(cuda, "cuEventRecord", handle, number(0)),
+            call!(cuda, "cuEventDestroy_v2", handle),
+            call!(cuda, "cuFuncGetAttribute", to(&mut place), number(0), handle),
+            call!(cuda, "cuStreamDestroy_v2", handle),
+        ];
+        assert_eq!(calls, [INVALID_HANDLE; 10], "{handle:?}");
+        assert_eq!(call!(cuda, "cuMemPoolDestroy", handle), INVALID_VALUE, "{handle:?}");
     }
-    assert_eq!(call!(cuda, "cuModuleGetFunction", none(), module, name.as_ptr()), INVALID_VALUE);
-    assert_eq!(call!(cuda, "cuModuleGetFunction", to(&mut place), module, none()), INVALID_VALUE);
+}
+
+#[test]
+fn only_a_context_is_one() {
+    let cuda = cuda();
+    context(cuda);
+    for handle in [none(), number(1), number(u64::MAX), of(&0_u64)] {
+        assert_eq!(call!(cuda, "cuCtxPushCurrent_v2", handle), INVALID_CONTEXT, "{handle:?}");
+        assert_eq!(call!(cuda, "cuCtxDestroy_v2", handle), INVALID_CONTEXT, "{handle:?}");
+    }
+}
+
+#[test]
+fn the_names_of_the_default_stream_are_the_only_small_handles() {
+    let cuda = cuda();
+    context(cuda);
+    for name in 0..=2 {
+        assert_eq!(call!(cuda, "cuStreamSynchronize", number(name)), SUCCESS, "{name}");
+    }
+    for handle in [number(3), number(u64::MAX), of(&0_u64)] {
+        assert_eq!(call!(cuda, "cuStreamSynchronize", handle), INVALID_HANDLE, "{handle:?}");
+    }
+}
+
+#[test]
+fn modules_are_asked_for_what_they_have() {
+    let cuda = cuda();
+    context(cuda);
+    let (module, add) = function(cuda, ADD, "add");
+    let mut place = none();
+    let known = KNOWN.as_ptr();
+    assert_eq!(call!(cuda, "cuModuleGetFunction", none(), module, known), INVALID_VALUE, "no place");
+    assert_eq!(call!(cuda, "cuModuleGetFunction", to(&mut place), module, none()), INVALID_VALUE, "no name");
     assert_eq!(call!(cuda, "cuModuleGetFunction", to(&mut place), module, text("sub").as_ptr()), NOT_FOUND);
-    assert_eq!(call!(cuda, "cuModuleLoadData", to(&mut place), none()), INVALID_VALUE);
+    assert_eq!(call!(cuda, "cuModuleLoadData", to(&mut place), none()), INVALID_VALUE, "no image");
     assert_eq!(call!(cuda, "cuModuleLoadData", to(&mut place), c"\x7fELF".as_ptr()), NO_BINARY);
-    assert_eq!(call!(cuda, "cuMemAlloc_v2", none(), number(4)), INVALID_VALUE);
-    assert_eq!(call!(cuda, "cuMemAlloc_v2", to(&mut place), number(0)), INVALID_VALUE);
+    assert_eq!(launch(cuda, add, 1, 1, &[none(); 4]), INVALID_VALUE, "an argument's place is null");
+}
+
+#[test]
+fn memory_has_a_size_and_a_place() {
+    let cuda = cuda();
+    context(cuda);
+    let mut place = none();
+    assert_eq!(call!(cuda, "cuMemAlloc_v2", none(), number(4)), INVALID_VALUE, "no place");
+    assert_eq!(call!(cuda, "cuMemAlloc_v2", to(&mut place), number(0)), INVALID_VALUE, "no bytes");
     assert_eq!(call!(cuda, "cuMemAlloc_v2", to(&mut place), number(u64::MAX)), OUT_OF_MEMORY);
-    assert_eq!(call!(cuda, "cuMemcpyHtoD_v2", number(0), of(&0_u64), number(8)), INVALID_VALUE);
-    assert_eq!(call!(cuda, "cuMemcpyDtoH_v2", to(&mut place), of(&0_u64), number(8)), INVALID_VALUE);
+    let bytes = 16;
     let words = buffer(cuda, &[0_u32; 4]);
-    assert_eq!(call!(cuda, "cuMemcpyHtoD_v2", number(words), of(&[0_u8; 20]), number(17)), INVALID_VALUE);
-    assert_eq!(call!(cuda, "cuMemcpyHtoD_v2", number(words), none(), number(4)), INVALID_VALUE);
-    assert_eq!(call!(cuda, "cuMemFree_v2", number(words + 1)), INVALID_VALUE);
-    assert_eq!(call!(cuda, "cuMemsetD32_v2", number(words + 2), number(0), number(1)), INVALID_VALUE);
+    assert_eq!(call!(cuda, "cuMemFree_v2", number(words + 1)), INVALID_VALUE, "not a buffer's beginning");
+    let copy = |to, from, bytes| call!(cuda, "cuMemcpyHtoD_v2", number(to), from, number(bytes));
+    assert_eq!(copy(0, of(&0_u64), 8), INVALID_VALUE, "to nowhere");
+    assert_eq!(copy(words, none(), 4), INVALID_VALUE, "from nowhere");
+    assert_eq!(copy(words, of(&[0_u8; 20]), bytes + 1), INVALID_VALUE, "a byte beyond the end");
+    let host = of(&0_u64);
+    assert_eq!(call!(cuda, "cuMemcpyDtoH_v2", to(&mut place), host, number(8)), INVALID_VALUE, "of the host");
+    let unaligned = number(words + 2);
+    assert_eq!(call!(cuda, "cuMemsetD32_v2", unaligned, number(0), number(1)), INVALID_VALUE);
+}
+
+#[test]
+fn there_is_one_device() {
+    let cuda = cuda();
+    context(cuda);
+    let mut place = none();
+    assert_eq!(call!(cuda, "cuDeviceGet", to(&mut place), number(0)), SUCCESS);
     assert_eq!(call!(cuda, "cuDeviceGet", to(&mut place), number(1)), INVALID_DEVICE);
     assert_eq!(call!(cuda, "cuStreamBatchMemOp_v2"), NOT_SUPPORTED);
-    assert_eq!(launch(cuda, add, 1, 1, &[none(); 4]), INVALID_VALUE, "an argument's place is null");
 }
 
 #[test]

@@ -8,7 +8,6 @@ use strata_memory::dram::Channel;
 use strata_memory::partition::{PartitionIsland, SliceEnds};
 use strata_memory::read_only::ReadOnlyCache;
 use strata_memory::{Client, HEADER_BYTES, LINE_BYTES, NodeId, Packet};
-use strata_sm::caches::CachedLines;
 use strata_sm::dispatch::{Dispatcher, SmLinks};
 use strata_sm::lsu::{Lsu, Surroundings};
 use strata_sm::sm::{Sm, SmId, SmParts};
@@ -75,12 +74,11 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
                 .map_err(|error| format!("l1d.{}: {error}", doors.l1d.name))?,
             instructions: Box::new(
                 read_only(&file.instruction_cache, Client::Instruction)
-                    .map(CachedLines::without_bytes)
+                    .map(ReadOnlyCache::without_bytes)
                     .map_err(|error| format!("instruction_cache: {error}"))?,
             ),
             constants: Box::new(
                 read_only(&file.constant_cache, Client::Constant)
-                    .map(CachedLines::new)
                     .map_err(|error| format!("constant_cache: {error}"))?,
             ),
             requests,

@@ -1,45 +1,11 @@
 //! A launch does not allocate per instruction, request or cycle: one that does ten times the work allocates no more.
-#![allow(unsafe_code)]
 
 #[path = "machine/support/mod.rs"]
 mod support;
 
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
-
 use strata_gpu::machine::Machine;
 use strata_workloads::{Arg, Device, Shape};
 use support::{PLAIN, gtx480, module, on_device};
-
-thread_local! {
-    static ALLOCATIONS: Cell<u64> = const { Cell::new(0) };
-}
-
-/// Counts the allocations of each thread; with one worker thread, the machine runs on the test's own.
-struct Counting;
-
-// SAFETY: every call is passed on to the system's allocator unchanged.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the allocator's contract.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
-        // SAFETY: the caller keeps the allocator's contract.
-        unsafe { System.dealloc(pointer, layout) }
-    }
-
-    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, bytes: usize) -> *mut u8 {
-        ALLOCATIONS.set(ALLOCATIONS.get() + 1);
-        // SAFETY: the caller keeps the allocator's contract.
-        unsafe { System.realloc(pointer, layout, bytes) }
-    }
-}
-
-#[global_allocator]
-static ALLOCATOR: Counting = Counting;
 
 /// Everything that moves: scattered loads and stores, atomics, shared memory, barriers, divergence, local memory's
 /// way to the L1D by volatile accesses, fences.
@@ -66,12 +32,11 @@ fn no_more_on(machine: &Machine) {
         let input = device.alloc("in", 1 << 18).unwrap();
         device.fill(input, 0, 1 << 18).unwrap();
         let mut launch = |rounds: u32| {
-            let before = ALLOCATIONS.get();
-            device
-                .launch("k", Shape::new([30, 1, 1], [256, 1, 1]), &[Arg::Ptr(input), Arg::U32(rounds)])
-                .unwrap();
-            let launch = device.launches().last().unwrap();
-            (ALLOCATIONS.get() - before, launch.warp_instructions)
+            let shape = Shape::new([30, 1, 1], [256, 1, 1]);
+            let args = [Arg::Ptr(input), Arg::U32(rounds)];
+            // With one worker thread, the machine runs on the test's own, whose allocations are counted.
+            let counted = allocation_counter::measure(|| device.launch("k", shape, &args).unwrap());
+            (counted.count_total, device.launches().last().unwrap().warp_instructions)
         };
         // The first launches compile the kernel and touch everything once.
         launch(20);

@@ -4,7 +4,7 @@
 //! called through their address follow the kernel's code and keep a calling convention (`front/lower/call.rs`). The
 //! back end finds control flow, allocates physical registers and decodes to [`crate::isa::Instruction`].
 
-use crate::isa::{Op, Special, Ty};
+use crate::isa::{Op, Ty};
 
 /// A virtual register of a [`Function`]; its type is `function.registers[n]`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
@@ -234,17 +234,4 @@ pub mod window {
     pub const FUNCTION_BYTES: u64 = 16;
     /// Bytes of each window.
     pub const BYTES: u64 = 1 << 32;
-}
-
-/// Whether reading a special register gives the same value for a thread at any time.
-pub const fn is_stable(special: Special) -> bool {
-    !matches!(
-        special,
-        Special::Clock
-            | Special::ClockHi
-            | Special::Clock64
-            | Special::GlobalTimer
-            | Special::GlobalTimerLo
-            | Special::GlobalTimerHi
-    )
 }

@@ -1,7 +1,7 @@
 //! A loaded module: kernels ready to issue, and the variables they share.
 
 use crate::ir::{Assertion, Constant, LaunchBounds, Param, PrintFormat, Source, Variable};
-use crate::isa::{Guard, Instruction, Op, Pc, Space, Src};
+use crate::isa::{Flow, Guard, Instruction, Op, Pc, Space, Src};
 use crate::lanes::Row;
 
 /// A kernel, register-allocated and decoded.
@@ -122,29 +122,17 @@ impl Kernel {
                 continue;
             }
             let instruction = &self.code[pc as usize];
-            match instruction.op {
-                Op::Barrier(_) => return true,
-                Op::Branch { .. } => work.push(instruction.target),
-                Op::BranchIndexed { table } | Op::Return { table } => {
-                    work.extend(&self.branch_tables[table as usize]);
-                }
-                Op::Call { table, .. } => {
-                    work.extend(&self.branch_tables[table as usize]);
-                    work.push(instruction.target);
-                }
-                _ => {}
+            if self.is_barrier(pc) {
+                return true;
             }
-            let leaves = matches!(
-                instruction.op,
-                Op::Branch { .. }
-                    | Op::BranchIndexed { .. }
-                    | Op::Call { .. }
-                    | Op::Return { .. }
-                    | Op::Exit
-                    | Op::Trap
-                    | Op::AssertFail { .. }
-            );
-            if !leaves || instruction.guard != Guard::Always {
+            let flow = instruction.op.traits().flow;
+            if flow.has_target() {
+                work.push(instruction.target);
+            }
+            if let Some(table) = flow.table() {
+                work.extend(&self.branch_tables[table as usize]);
+            }
+            if flow == Flow::Next || instruction.guard != Guard::Always {
                 work.push(pc + 1);
             }
         }

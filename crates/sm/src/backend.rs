@@ -8,7 +8,6 @@ use strata_ptx::lanes::{ALL_LANES, Row};
 use crate::collector::Target;
 use crate::config::UnitKind;
 use crate::execute::View;
-use crate::issue::carries_fence;
 use crate::launch::Launch;
 use crate::lsu::MemoryInstruction;
 use crate::sm::Sm;
@@ -104,7 +103,7 @@ impl Sm {
         self.warps.at_fence = self.lsu.waiting_fence();
         let bit = 1 << warp;
         // Another instruction of the warp, issued after this one, may be the one that is resolved later.
-        if carries_fence(&instruction.op) {
+        if instruction.fences {
             self.warps.resolving &= !bit;
         }
         self.warps.dirty |= bit;

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use strata_engine::{Cycle, Wheel};
 use strata_ptx::exec::Operands;
-use strata_ptx::isa::{Class, Dst, Instruction, Op, Pc, PredReg, Reg, Src};
+use strata_ptx::isa::{Class, Dst, Instruction, Pc, PredReg, Reg, Src};
 use strata_ptx::lanes::{LaneMask, Row, WARP_LANES};
 
 use crate::collector::PREDICATES;
@@ -255,15 +255,8 @@ impl Units {
         let outcome = &mut self.outcomes[place as usize];
         outcome.begin(finished.warp, finished.pc);
         if !finished.rows.is_empty() {
-            let elements = match instruction.op {
-                Op::Load(mode) => mode.vector as usize,
-                Op::LoadMatrix(access) => access.count as usize,
-                Op::SurfaceLoad(mode) => mode.vector as usize,
-                Op::Texture(fetch) => fetch.results(),
-                _ => 1,
-            };
-            let width = finished.rows.len() / elements;
-            for (destination, rows) in instruction.dst.iter().zip(finished.rows.chunks(width)) {
+            let each = finished.rows.chunks(instruction.result_rows.into());
+            for (destination, rows) in instruction.dst.iter().zip(each) {
                 match *destination {
                     Dst::Reg(register) => {
                         for (half, row) in rows.iter().enumerate() {

@@ -1,21 +1,13 @@
 //! Instruction fetch: buffers of decoded instructions, filled through the instruction cache.
 
 use strata_engine::Cycle;
-use strata_memory::{Address, LINE_BYTES, LineAddress};
+use strata_memory::read_only::ReadOnly;
+use strata_memory::{Address, LINE_BYTES};
 use strata_ptx::isa::Pc;
 
 /// Bytes of an instruction in device memory. ASSUMED: 8, the size of Fermi's machine instructions; PTX has
 /// no binary form.
 pub const INSTRUCTION_BYTES: u64 = 8;
-
-/// The instruction cache as the fetch stage sees it.
-pub trait InstructionCache {
-    /// Asks for a line; `token` comes back when it is there. False when it cannot take the request now.
-    fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool;
-
-    /// The token of the next line that has arrived.
-    fn arrived(&mut self, now: Cycle) -> Option<u32>;
-}
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Buffer {
@@ -130,9 +122,9 @@ impl Fetch {
     /// One cycle: takes lines that have arrived, then asks for one. Warps whose buffer was filled are added
     /// to `filled`.
     #[inline]
-    pub fn tick(&mut self, cache: &mut impl InstructionCache, filled: &mut u64, now: Cycle) {
+    pub fn tick(&mut self, cache: &mut dyn ReadOnly, filled: &mut u64, now: Cycle) {
         while self.pending != 0
-            && let Some(warp) = cache.arrived(now)
+            && let Some((warp, _)) = cache.arrived(now)
         {
             self.fill(warp as usize, filled);
         }
@@ -167,26 +159,10 @@ impl Fetch {
 
 #[cfg(test)]
 mod tests {
+    use strata_memory::LineAddress;
+
     use super::*;
-
-    /// Answers in the cycle after the request; remembers what was asked for.
-    #[derive(Default)]
-    struct Cache {
-        asked: Vec<(u64, u32)>,
-        arriving: Vec<(Cycle, u32)>,
-    }
-
-    impl InstructionCache for Cache {
-        fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool {
-            self.asked.push((line.0, token));
-            self.arriving.push((now + 1, token));
-            true
-        }
-        fn arrived(&mut self, now: Cycle) -> Option<u32> {
-            let place = self.arriving.iter().position(|(at, _)| *at <= now)?;
-            Some(self.arriving.remove(place).1)
-        }
-    }
+    use crate::fakes::{FakeReadOnly, Memory};
 
     fn fetch() -> Fetch {
         let mut fetch = Fetch::new(4, 2);
@@ -194,20 +170,26 @@ mod tests {
         fetch
     }
 
+    /// Answers in the cycle after the request.
+    fn cache() -> FakeReadOnly {
+        FakeReadOnly::new(Memory::low_bytes(), 1)
+    }
+
     #[test]
     fn one_request_a_cycle_in_turn() {
-        let (mut fetch, mut cache, mut filled) = (fetch(), Cache::default(), 0);
+        let (mut fetch, mut cache, mut filled) = (fetch(), cache(), 0);
         [0, 2, 3].into_iter().for_each(|warp| fetch.start(warp));
         for cycle in 0..4 {
             fetch.tick(&mut cache, &mut filled, Cycle(cycle));
         }
-        assert_eq!(cache.asked, [(0x20, 2), (0x20, 3), (0x20, 0)]);
+        let line = LineAddress(0x20);
+        assert_eq!(cache.asked, [(Cycle(0), line, 2), (Cycle(1), line, 3), (Cycle(2), line, 0)]);
         assert_eq!(filled, 0b1101);
     }
 
     #[test]
     fn the_buffer_empties_as_instructions_issue_and_at_jumps() {
-        let (mut fetch, mut cache, mut filled) = (fetch(), Cache::default(), 0);
+        let (mut fetch, mut cache, mut filled) = (fetch(), cache(), 0);
         fetch.start(1);
         fetch.tick(&mut cache, &mut filled, Cycle(0));
         fetch.tick(&mut cache, &mut filled, Cycle(1));
@@ -222,6 +204,6 @@ mod tests {
         fetch.issue(1, 16);
         assert_eq!(fetch.have(), 0);
         fetch.tick(&mut cache, &mut filled, Cycle(4));
-        assert_eq!(cache.asked.last(), Some(&(0x21, 1)));
+        assert_eq!(cache.asked.last(), Some(&(Cycle(4), LineAddress(0x21), 1)));
     }
 }

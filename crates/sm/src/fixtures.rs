@@ -1,22 +1,19 @@
 //! Hand-built instructions and an SM between fakes, for tests.
 
-use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::Arc;
 
 use strata_designs::baseline::{SramRegisterFile, SramRegisterFileConfig};
-use strata_engine::statistics::Group;
 use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, link};
-use strata_memory::doors::{Access, Action, Completion, L1d, Refusal};
-use strata_memory::{Address, Line, LineAddress, Packet};
+use strata_memory::{Address, Packet};
 use strata_ptx::ir::LaunchBounds;
 use strata_ptx::isa::*;
 use strata_ptx::lanes::Row;
 use strata_ptx::program::Kernel;
 
-use crate::caches::ReadOnly;
 use crate::config::SmConfig;
 use crate::dispatch::{Command, Notice};
+use crate::fakes::{self, FakeL1d, FakeReadOnly, Memory};
 use crate::launch::Launch;
 use crate::lsu::{Lsu, LsuConfig, Surroundings};
 use crate::sm::{Sm, SmId, SmParts};
@@ -36,24 +33,7 @@ fn register_file() -> SramRegisterFileConfig {
 
 /// An instruction with these destinations and sources; registers are one row each.
 pub fn instruction(op: Op, class: Class, dst: &[Dst], src: &[Src]) -> Instruction {
-    let mut out = Instruction {
-        op,
-        guard: Guard::Always,
-        dst: [Dst::None; MAX_DST],
-        src: [Src::None; MAX_SRC],
-        offset: 0,
-        target: PC_NONE,
-        reconverge: PC_NONE,
-        class,
-        line: 0,
-        reads: RegList::EMPTY,
-        row_of: [0; MAX_SRC],
-        writes: RegList::EMPTY,
-        read_set: RegSet::EMPTY,
-        write_set: RegSet::EMPTY,
-        pred_reads: 0,
-        pred_writes: 0,
-    };
+    let mut out = Instruction { class, ..Instruction::new(op) };
     for (slot, source) in src.iter().enumerate() {
         out.src[slot] = *source;
         match *source {
@@ -173,8 +153,7 @@ pub fn guarded(guard: Guard, instruction: Instruction) -> Instruction {
 /// Where the code and the heap of a test lie.
 const CODE_AT: u64 = 0x1_0000;
 /// First byte of the fake memory.
-pub const HEAP: u64 = 0x10_0000;
-const HEAP_BYTES: u64 = 1 << 16;
+pub const HEAP: u64 = fakes::BASE;
 
 /// A launch of hand-built code; constant row n holds `constants[n]`.
 pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) -> Launch {
@@ -209,147 +188,9 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
         block: [block, 1, 1],
         dynamic_shared: 0,
         local_at: Address(0),
-        allocations: vec![(HEAP, HEAP + HEAP_BYTES)],
+        allocations: vec![(HEAP, HEAP + fakes::BYTES as u64)],
         headers: std::sync::Arc::default(),
         number: 0,
-    }
-}
-
-/// An L1D over plain bytes that answers every access after `latency` cycles.
-pub struct FakeL1d {
-    /// Packets that somebody else put here for the network.
-    pub outgoing: VecDeque<Packet>,
-    bytes: Vec<u8>,
-    latency: u64,
-    answers: VecDeque<(Cycle, Completion)>,
-    flushed_at: Cycle,
-    now: Cycle,
-}
-
-impl FakeL1d {
-    /// The heap's bytes are the low bytes of their addresses.
-    pub fn new(latency: u64) -> FakeL1d {
-        FakeL1d {
-            outgoing: VecDeque::new(),
-            bytes: (0..HEAP_BYTES).map(|at| at as u8).collect(),
-            latency,
-            answers: VecDeque::new(),
-            flushed_at: Cycle::ZERO,
-            now: Cycle::ZERO,
-        }
-    }
-}
-
-impl L1d for FakeL1d {
-    fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
-        let at = (access.line.base().0 - HEAP) as usize;
-        let mut line = Line(self.bytes[at..at + 128].try_into().unwrap());
-        let action = match access.action {
-            Action::Load(mut tray) => {
-                tray.merge(access.bytes, &line);
-                Action::Load(tray)
-            }
-            Action::Store(tray) => {
-                line.merge(access.bytes, &tray);
-                Action::Store(tray)
-            }
-            Action::Atomic(mut batch) => {
-                batch.perform(&mut line);
-                Action::Atomic(batch)
-            }
-        };
-        self.bytes[at..at + 128].copy_from_slice(&line.0);
-        self.answers.push_back((now + self.latency, Completion { token: access.token, action }));
-        Ok(())
-    }
-
-    fn accept(&mut self, reply: Packet, _: Cycle) {
-        panic!("nothing was asked of the network: {reply:?}");
-    }
-
-    fn tick(&mut self, now: Cycle) {
-        self.now = now;
-    }
-
-    fn completed(&mut self, now: Cycle) -> Option<Completion> {
-        let due = self.answers.front()?.0 <= now;
-        if due { self.answers.pop_front().map(|(_, completion)| completion) } else { None }
-    }
-
-    fn outgoing(&mut self, _: Cycle) -> Option<Packet> {
-        self.outgoing.pop_front()
-    }
-
-    fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
-        self.outgoing.front().map(Packet::wire_bytes)
-    }
-
-    fn begin_flush(&mut self, _: bool, now: Cycle) {
-        self.flushed_at = now + 30;
-    }
-
-    fn is_flushed(&self) -> bool {
-        self.flushed_at <= self.now
-    }
-
-    fn outstanding(&self) -> usize {
-        0
-    }
-
-    fn next_event(&self, now: Cycle) -> Cycle {
-        let answer = self.answers.front().map_or(Cycle::NEVER, |(at, _)| *at);
-        let flush = if self.is_flushed() { Cycle::NEVER } else { self.flushed_at };
-        answer.min(flush).max(now)
-    }
-
-    fn waits(&self, _: &mut Vec<String>) {}
-
-    fn statistics(&self) -> Vec<Group> {
-        Vec::new()
-    }
-}
-
-/// A read-only cache that has every line, a cycle after it is asked.
-#[derive(Default)]
-pub struct Perfect {
-    /// Packets that somebody else put here for the network.
-    pub outgoing: VecDeque<Packet>,
-    here: VecDeque<(Cycle, u32)>,
-}
-
-impl ReadOnly for Perfect {
-    fn request(&mut self, _: LineAddress, token: u32, now: Cycle) -> bool {
-        self.here.push_back((now + 1, token));
-        true
-    }
-
-    fn arrived(&mut self, now: Cycle) -> Option<(u32, &Line)> {
-        let due = self.here.front()?.0 <= now;
-        if due { self.here.pop_front().map(|(_, token)| (token, &Line::ZERO)) } else { None }
-    }
-
-    fn accept(&mut self, reply: Packet, _: Cycle) {
-        panic!("nothing was asked of the network: {reply:?}");
-    }
-
-    fn outgoing(&mut self, _: Cycle) -> Option<Packet> {
-        self.outgoing.pop_front()
-    }
-
-    fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
-        self.outgoing.front().map(Packet::wire_bytes)
-    }
-
-    fn invalidate(&mut self) {}
-
-    fn next_event(&self, now: Cycle) -> Cycle {
-        self.here.front().map_or(Cycle::NEVER, |(at, _)| *at).max(now)
-    }
-
-    fn waits(&self, _: &mut Vec<String>) {}
-
-    fn statistics(&self) -> Vec<Group> {
-        Vec::new()
     }
 }
 
@@ -383,6 +224,8 @@ impl Bench {
         let (network_out, replies) = link(1, 64);
         let (commands, command_inlet) = link(1, *config.cta_slots + 1);
         let (notice_outlet, notices) = link(1, *config.cta_slots + 1);
+        let mut l1d = FakeL1d::new(Memory::low_bytes(), latency);
+        l1d.flush_latency = 30;
         let parts = SmParts {
             id: SmId(0),
             sms: 1,
@@ -390,9 +233,9 @@ impl Bench {
             flit_bytes: 32,
             registers: Box::new(SramRegisterFile::new(&register_file(), config.register_file_site(0))),
             lsu: Lsu::new(&lsu, surroundings).unwrap(),
-            l1d: Box::new(FakeL1d::new(latency)),
-            instructions: Box::new(Perfect::default()),
-            constants: Box::new(Perfect::default()),
+            l1d: Box::new(l1d),
+            instructions: Box::new(FakeReadOnly::new(Memory::low_bytes(), 1)),
+            constants: Box::new(FakeReadOnly::new(Memory::low_bytes(), 1)),
             requests,
             replies,
             commands: command_inlet,

@@ -3,8 +3,7 @@
 use strata_engine::{Cycle, Outlet};
 use strata_memory::Packet;
 use strata_memory::doors::L1d;
-
-use crate::caches::ReadOnly;
+use strata_memory::read_only::ReadOnly;
 
 /// Sends packets of the L1D, the constant cache and the instruction cache, in turn. A client whose packet
 /// finds no credit keeps its turn, so that large packets are not starved by small ones.
@@ -65,7 +64,7 @@ mod tests {
     use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId};
 
     use super::*;
-    use crate::fixtures::{FakeL1d, Perfect};
+    use crate::fakes::{FakeL1d, FakeReadOnly, Memory};
 
     fn packet(client: Client, line: u64, bytes: usize) -> Packet {
         let tray = Box::new(Line::ZERO);
@@ -82,8 +81,9 @@ mod tests {
 
     #[test]
     fn clients_take_turns_and_keep_them_until_there_is_credit() {
-        let mut l1d = FakeL1d::new(1);
-        let (mut constants, mut instructions) = (Perfect::default(), Perfect::default());
+        let read_only = || FakeReadOnly::new(Memory::low_bytes(), 1);
+        let mut l1d = FakeL1d::new(Memory::low_bytes(), 1);
+        let (mut constants, mut instructions) = (read_only(), read_only());
         // A write of 128 bytes is 136 on the wire: 5 flits of 32. The others are one flit each.
         l1d.outgoing.extend([packet(Client::L1d, 0, 128), packet(Client::L1d, 1, 0)]);
         constants.outgoing.extend((2..4).map(|line| packet(Client::Constant, line, 0)));

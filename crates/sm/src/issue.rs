@@ -1,7 +1,7 @@
 //! The issue stage: which instructions go, and what a scheduler waits for when none does.
 
 use strata_engine::Cycle;
-use strata_ptx::isa::{Class, Op, Ordering};
+use strata_ptx::isa::{Class, Executor, Op};
 
 use crate::collector::Target;
 use crate::config::UnitKind;
@@ -11,39 +11,6 @@ use crate::scoreboard::Hazard;
 use crate::sm::Sm;
 use crate::statistics::Stall;
 use crate::warps::bits;
-
-/// Whether an operation is resolved by the SM itself instead of an execution unit.
-#[inline]
-pub fn is_control(op: &Op) -> bool {
-    matches!(
-        op,
-        Op::Branch { .. }
-            | Op::BranchIndexed { .. }
-            | Op::Call { .. }
-            | Op::Return { .. }
-            | Op::Exit
-            | Op::Trap
-            | Op::AssertFail { .. }
-            | Op::Barrier(_)
-            | Op::WarpSync
-            | Op::Fence { .. }
-            | Op::CopyWait { .. }
-            | Op::Print { .. }
-            | Op::Nanosleep
-    )
-}
-
-/// Whether a memory operation carries a fence that later instructions must wait for.
-#[inline]
-pub(crate) fn carries_fence(op: &Op) -> bool {
-    match op {
-        Op::Load(mode) | Op::Store(mode) | Op::Atomic { mode, .. } | Op::Reduce { mode, .. } => matches!(
-            mode.ordering,
-            Ordering::Acquire | Ordering::Release | Ordering::AcqRel | Ordering::SeqCst
-        ),
-        _ => false,
-    }
-}
 
 /// Everything that the issue stage looks at when it issues nothing: as long as it stays, so does the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -221,16 +188,14 @@ impl Sm {
             let bit = 1 << warp;
             let instruction = &launch.kernel.code[self.fetch.head(warp) as usize];
             let mut hazard = self.scoreboard.check(warp, instruction);
-            let op = &instruction.op;
             // What waits for earlier memory instructions must know that the load/store unit has them all.
-            let ordered = matches!(op, Op::Barrier(_) | Op::Fence { .. } | Op::CopyWait { .. } | Op::Exit);
-            if ordered && self.collecting_memory[warp] > 0 && hazard == Hazard::None {
+            if instruction.follows_memory && self.collecting_memory[warp] > 0 && hazard == Hazard::None {
                 hazard = Hazard::Execution;
             }
             warps.blocked = warps.blocked & !bit | u64::from(hazard != Hazard::None) << warp;
             warps.blocked_by_memory =
                 warps.blocked_by_memory & !bit | u64::from(hazard == Hazard::Memory) << warp;
-            let target = if !is_control(op) {
+            let target = if instruction.executor != Executor::Control {
                 Some(Target::Unit(self.units.kind_of(instruction.class)))
             } else if instruction.reads.as_slice().is_empty() {
                 None
@@ -262,7 +227,7 @@ impl Sm {
         statistics.active_lanes += u64::from(active.count_ones());
         statistics.count_class(instruction.class, lanes.count_ones());
 
-        let control = is_control(&instruction.op);
+        let control = instruction.executor == Executor::Control;
         if control && (lanes == 0 || instruction.reads.as_slice().is_empty()) {
             self.fetch.take(warp);
             self.control(launch, warp, pc, lanes, now);
@@ -285,7 +250,7 @@ impl Sm {
         if memory {
             self.collecting_memory[warp] += 1;
             // Until the load/store unit has it, nobody else knows of its fence.
-            self.warps.resolving |= u64::from(carries_fence(&instruction.op)) << warp;
+            self.warps.resolving |= u64::from(instruction.fences) << warp;
         }
         self.warps.in_flight[warp] += 1;
         if !control {

@@ -20,7 +20,6 @@
 
 mod backend;
 mod barriers;
-pub mod caches;
 mod collector;
 pub mod config;
 mod control;
@@ -41,7 +40,6 @@ pub mod sm;
 pub mod statistics;
 mod warps;
 
-pub use caches::{CachedLines, ReadOnly};
 pub use config::SmConfig;
 pub use dispatch::{Command, Dispatcher, Notice, SmLinks};
 pub use launch::{Fault, FaultKind, Launch};
@@ -49,6 +47,8 @@ pub use occupancy::Occupancy;
 pub use print::Print;
 pub use sm::{Sm, SmId, SmParts};
 
+#[cfg(test)]
+mod fakes;
 #[cfg(test)]
 mod fixtures;
 #[cfg(test)]

@@ -6,11 +6,11 @@ use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ring, Window, typed_id};
 use strata_memory::Packet;
 use strata_memory::doors::{L1d, RegisterFile};
+use strata_memory::read_only::ReadOnly;
 use strata_ptx::isa::MAX_ROWS;
 use strata_ptx::lanes::Row;
 
 use crate::barriers::Barriers;
-use crate::caches::{Port, ReadOnly};
 use crate::collector::Collectors;
 use crate::config::{SmConfig, UnitKind};
 use crate::cta::Ctas;
@@ -260,7 +260,7 @@ impl Sm {
             }
         }
         self.l1d.tick(now);
-        self.lsu.tick(&mut *self.l1d, &mut Port(&mut *self.constants), now);
+        self.lsu.tick(&mut *self.l1d, &mut *self.constants, now);
         self.warps.at_fence = self.lsu.waiting_fence();
         self.warps.at_copies = self.lsu.waiting_copies();
         while self.units.has_place()
@@ -337,7 +337,7 @@ impl Island for Sm {
             self.dispatch(&launch, now);
             self.collect_operands(&launch, now);
             self.issue(&launch, now);
-            self.fetch.tick(&mut Port(&mut *self.instructions), &mut self.warps.dirty, now);
+            self.fetch.tick(&mut *self.instructions, &mut self.warps.dirty, now);
             self.pipeline_due = self.next_of_pipeline(now.next());
         }
         self.injector.tick(&mut *self.l1d, &mut *self.constants, &mut *self.instructions, now);

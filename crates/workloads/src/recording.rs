@@ -118,7 +118,7 @@ impl<'a> Recording<'a> {
     /// may depend on results; this does not.
     #[must_use]
     pub fn inputs_hash(&self) -> u64 {
-        let mut hash = Hash::new();
+        let mut hash = InputsHash::new();
         let first = self.steps.iter().find_map(|step| match step {
             Step::Launch(launch) => Some(launch),
             Step::Write { .. } | Step::Fill { .. } => None,
@@ -183,10 +183,11 @@ impl<'a> Recording<'a> {
     }
 }
 
-/// FNV-1a over words of eight bytes, with a rotation so that high bits count.
-struct Hash(u64);
+/// A hash of whole inputs, by words of eight bytes: FNV's start and prime, and a rotation so that high bits count. It is
+/// not FNV-1a, which takes a byte at a time.
+struct InputsHash(u64);
 
-impl Hash {
+impl InputsHash {
     fn new() -> Self {
         Self(0xcbf2_9ce4_8422_2325)
     }

@@ -5,7 +5,8 @@ use strata_gpu::device::ArrayShape;
 use strata_ptx::isa::Geometry;
 use strata_ptx::texture::Image;
 
-use crate::api::{api, stream};
+use crate::api::api;
+use crate::api::handles::check_stream;
 use crate::client::{Bytes, In, Out};
 use crate::objects::{Array, Context, Stream};
 use crate::resource::{format, refused, side};
@@ -93,7 +94,7 @@ fn run(
     other: impl FnOnce(&mut State) -> Answer<Where>,
 ) -> Answer {
     state::with_current(|state, _| {
-        stream::check(state, on)?;
+        check_stream(state, on)?;
         let image = state.arrays.get(of)?.image;
         offset.checked_add(bytes).ok_or(Status::InvalidValue)?;
         if bytes == 0 {

@@ -3,7 +3,8 @@
 use strata_abi::driver::{Corner, Cuboid, Rectangle, memory};
 
 use crate::api::api;
-use crate::api::{array, stream};
+use crate::api::array;
+use crate::api::handles::check_stream;
 use crate::client::{Bytes, In};
 use crate::objects::{Context, Stream};
 use crate::state::{self, State};
@@ -16,7 +17,7 @@ const DEFAULT: Handle<Stream> = Handle::NULL;
 
 fn to_device(to: u64, from: Bytes, bytes: usize, on: Handle<Stream>) -> Answer {
     state::with_current(|state, _| {
-        stream::check(state, on)?;
+        check_stream(state, on)?;
         if bytes == 0 {
             return Ok(());
         }
@@ -27,7 +28,7 @@ fn to_device(to: u64, from: Bytes, bytes: usize, on: Handle<Stream>) -> Answer {
 
 fn to_host(to: Bytes, from: u64, bytes: usize, on: Handle<Stream>) -> Answer {
     state::with_current(|state, _| {
-        stream::check(state, on)?;
+        check_stream(state, on)?;
         if bytes == 0 {
             return Ok(());
         }
@@ -38,7 +39,7 @@ fn to_host(to: Bytes, from: u64, bytes: usize, on: Handle<Stream>) -> Answer {
 
 fn on_device(to: u64, from: u64, bytes: usize, on: Handle<Stream>) -> Answer {
     state::with_current(|state, _| {
-        stream::check(state, on)?;
+        check_stream(state, on)?;
         if bytes == 0 {
             return Ok(());
         }
@@ -51,7 +52,7 @@ fn on_device(to: u64, from: u64, bytes: usize, on: Handle<Stream>) -> Answer {
 /// Each address is the device's where a buffer is, and else the host's.
 fn anywhere(to: u64, from: u64, bytes: usize, on: Handle<Stream>) -> Answer {
     state::with_current(|state, _| {
-        stream::check(state, on)?;
+        check_stream(state, on)?;
         if bytes == 0 {
             return Ok(());
         }
@@ -89,7 +90,7 @@ fn cuboid(what: Cuboid, on: Handle<Stream>) -> Answer {
         return Err(Status::InvalidValue);
     }
     state::with_current(|state, _| {
-        stream::check(state, on)?;
+        check_stream(state, on)?;
         if width_bytes == 0 || height == 0 {
             return Ok(());
         }

@@ -1,6 +1,6 @@
 //! The one device, as its machine file says.
 
-use crate::api::{api, texture};
+use crate::api::api;
 use crate::client::{Bytes, Out, Text};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
@@ -86,8 +86,38 @@ fn attribute(state: &State, attribute: u32) -> Answer<i32> {
         115 => 1,
         // No NUMA node, of the device or of the host.
         131 | 134 => -1,
-        other if other <= LAST_ATTRIBUTE && other > 0 => texture::limit(other).unwrap_or(0),
+        other if other <= LAST_ATTRIBUTE && other > 0 => texture_limit(other).unwrap_or(0),
         _ => return Err(Status::InvalidValue),
+    })
+}
+
+/// What the device attributes say of the largest textures and surfaces (CUDA C++ Programming Guide, "Technical
+/// Specifications", compute capability 8.0); none for other attributes.
+fn texture_limit(attribute: u32) -> Option<i32> {
+    Some(match attribute {
+        // 1D, 2D, 3D.
+        21 | 22 => 131_072,
+        23 => 65_536,
+        24..=26 => 16_384,
+        // Layered 2D and 1D, then cubes.
+        27 | 28 | 42 | 52 | 53 => 32_768,
+        29 | 43 => 2_048,
+        54 => 2_046,
+        // Surfaces: 1D, 2D, 3D, layered, cubes.
+        55 | 61 | 63 | 64 | 66 | 67 => 32_768,
+        56 => 131_072,
+        57 => 65_536,
+        58..=60 => 16_384,
+        62 | 65 => 2_048,
+        68 => 2_046,
+        // Linear memory: texels of a row, then a pitched rectangle and its pitch.
+        69 => 1 << 28,
+        70 => 131_072,
+        71 => 65_000,
+        72 => 2_097_120,
+        // `tld4`.
+        45 | 46 => 32_768,
+        _ => return None,
     })
 }
 

@@ -1,10 +1,10 @@
 //! Events: their time is the simulated one.
 
 use crate::api::api;
-use crate::api::stream;
+use crate::api::handles::{check_event, check_stream};
 use crate::client::Out;
 use crate::objects::{Event, Stream};
-use crate::state::{self, State};
+use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
@@ -15,15 +15,10 @@ mod flag {
     pub const ALL: u32 = 7;
 }
 
-/// Refuses what is no event.
-pub fn check(state: &State, event: Handle<Event>) -> Answer {
-    state.events.get(event).map(|_| ())
-}
-
 fn record(event: Handle<Event>, on: Handle<Stream>, flags: u32) -> Answer {
     state::with_current(|state, _| {
-        stream::check(state, on)?;
-        check(state, event)?;
+        check_stream(state, on)?;
+        check_event(state, event)?;
         if flags > 1 {
             return Err(Status::InvalidValue);
         }
@@ -81,12 +76,12 @@ api! {
 
     /// Always complete, also when it was never recorded.
     cuEventQuery = "cuEventQuery" 2000 (event: Handle<Event>) {
-        state::with_current(|state, _| check(state, event))
+        state::with_current(|state, _| check_event(state, event))
     }
 
     /// Always complete, also when it was never recorded.
     cuEventSynchronize = "cuEventSynchronize" 2000 (event: Handle<Event>) {
-        state::with_current(|state, _| check(state, event))
+        state::with_current(|state, _| check_event(state, event))
     }
 
     /// See `elapsed`.

@@ -5,7 +5,8 @@ use std::io::Write;
 use strata_gpu::device::Entry;
 use strata_workloads::Shape;
 
-use crate::api::{api, function, stream};
+use crate::api::handles::check_stream;
+use crate::api::{api, function};
 use crate::client::{Bytes, In};
 use crate::engine::Launched;
 use crate::log;
@@ -97,7 +98,7 @@ pub fn launch(
     how: impl FnOnce(&State, Handle<Function>, &Entry) -> Answer<(Shape, Vec<u8>)>,
 ) -> Answer {
     let printed = state::with_current(|state, context| {
-        stream::check(state, on)?;
+        check_stream(state, on)?;
         let function = function::resolve(state, context, function)?;
         let entry = state.entry(function)?;
         let (shape, block) = how(state, function, &entry)?;
@@ -190,7 +191,7 @@ api! {
         _block_z: u32, _shared: u32, stream: Handle<Stream>, _each: In<Bytes>,
     ) {
         state::with_current(|state, context| {
-            stream::check(state, stream)?;
+            check_stream(state, stream)?;
             function::resolve(state, context, function).map(|_| ())
         })?;
         Err(cooperative())

@@ -1,9 +1,9 @@
 //! Memory: the device's, pinned, managed and registered.
 
-use crate::allocation::{Allocation, Kind, Mirror};
 use crate::api::api;
-use crate::api::stream;
+use crate::api::handles::check_stream;
 use crate::blocks::UNIT;
+use crate::buffer::{Allocation, Kind, Mirror};
 use crate::client::{Bytes, Out, PAGE, Pages};
 use crate::objects::{Context, Pool, Stream};
 use crate::state::{self, State};
@@ -240,7 +240,7 @@ api! {
 
     /// At once.
     cuMemAllocAsync = "cuMemAllocAsync" 11020 (address: Out<u64>, bytes: usize, stream: Handle<Stream>) {
-        state::with_current(|state, _| stream::check(state, stream))?;
+        state::with_current(|state, _| check_stream(state, stream))?;
         allocate(address, bytes)
     }
 
@@ -250,14 +250,14 @@ api! {
     ) {
         state::with_current(|state, _| {
             state.pools.get(pool)?;
-            stream::check(state, stream)
+            check_stream(state, stream)
         })?;
         allocate(address, bytes)
     }
 
     /// At once.
     cuMemFreeAsync = "cuMemFreeAsync" 11020 (address: u64, stream: Handle<Stream>) {
-        state::with_current(|state, _| stream::check(state, stream))?;
+        state::with_current(|state, _| check_stream(state, stream))?;
         if address == 0 {
             return Err(Status::InvalidValue);
         }
@@ -269,7 +269,7 @@ api! {
         address: u64, bytes: usize, _device: i32, stream: Handle<Stream>,
     ) {
         state::with_current(|state, _| {
-            stream::check(state, stream)?;
+            check_stream(state, stream)?;
             state.on_device(address, bytes as u64).map(|_| ())
         })
     }
@@ -284,7 +284,7 @@ api! {
         address: u64, bytes: usize, _location: u64, _flags: u32, stream: Handle<Stream>,
     ) {
         state::with_current(|state, _| {
-            stream::check(state, stream)?;
+            check_stream(state, stream)?;
             state.on_device(address, bytes as u64).map(|_| ())
         })
     }

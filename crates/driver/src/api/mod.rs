@@ -7,6 +7,7 @@ mod device;
 mod error;
 mod event;
 mod function;
+mod handles;
 mod launch;
 mod legacy;
 mod library;

@@ -1,7 +1,7 @@
 //! What is known of an address.
 
-use crate::allocation::Kind;
 use crate::api::api;
+use crate::buffer::Kind;
 use crate::client::{Bytes, In};
 use crate::current;
 use crate::state::{self, State};

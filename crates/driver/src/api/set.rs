@@ -1,7 +1,7 @@
 //! Memory set to one value, at once.
 
 use crate::api::api;
-use crate::api::stream;
+use crate::api::handles::check_stream;
 use crate::objects::Stream;
 use crate::state;
 use crate::status::{Answer, Status};
@@ -10,7 +10,7 @@ use crate::table::Handle;
 /// Sets `count` elements.
 fn set<const N: usize>(address: u64, element: [u8; N], count: usize, on: Handle<Stream>) -> Answer {
     state::with_current(|state, _| {
-        stream::check(state, on)?;
+        check_stream(state, on)?;
         if !address.is_multiple_of(N as u64) {
             return Err(Status::InvalidValue);
         }

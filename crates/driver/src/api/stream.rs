@@ -1,27 +1,15 @@
 //! Streams: in order, and every operation is complete when its call returns.
 
 use crate::api::api;
-use crate::api::event;
+use crate::api::handles::{check_event, check_stream, is_default};
 use crate::client::{Bytes, HostFunction, Out, StreamCallback};
 use crate::objects::{Context, Event, Stream};
-use crate::state::{self, State};
+use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
 /// Priorities go from 0 to this; they change nothing.
 pub const HIGHEST_PRIORITY: i32 = -5;
-
-/// Streams that are always there: the default one by its three names.
-const DEFAULT: std::ops::RangeInclusive<u64> = 0..=2;
-
-fn is_default(stream: Handle<Stream>) -> bool {
-    DEFAULT.contains(&stream.bits())
-}
-
-/// Refuses what is no stream.
-pub fn check(state: &State, stream: Handle<Stream>) -> Answer {
-    if is_default(stream) { Ok(()) } else { state.streams.get(stream).map(|_| ()) }
-}
 
 fn create(stream: Out<Handle<Stream>>, flags: u32, priority: i32) -> Answer {
     state::with_current(|state, context| {
@@ -39,7 +27,7 @@ fn create(stream: Out<Handle<Stream>>, flags: u32, priority: i32) -> Answer {
 
 /// All that was given is done; what went wrong is told.
 fn done(stream: Handle<Stream>) -> Answer {
-    state::with_current(|state, _| check(state, stream))
+    state::with_current(|state, _| check_stream(state, stream))
 }
 
 api! {
@@ -73,8 +61,8 @@ api! {
     /// An event that was recorded is complete.
     cuStreamWaitEvent = "cuStreamWaitEvent" 3020 (stream: Handle<Stream>, event: Handle<Event>, flags: u32) {
         state::with_current(|state, _| {
-            check(state, stream)?;
-            event::check(state, event)?;
+            check_stream(state, stream)?;
+            check_event(state, event)?;
             if flags > 1 { Err(Status::InvalidValue) } else { Ok(()) }
         })
     }
@@ -147,7 +135,7 @@ api! {
     /// The one device.
     cuStreamGetDevice = "cuStreamGetDevice" 12080 (stream: Handle<Stream>, device: Out<i32>) {
         state::with_current(|state, _| {
-            check(state, stream)?;
+            check_stream(state, stream)?;
             device.put(0)
         })
     }
@@ -157,7 +145,7 @@ api! {
         stream: Handle<Stream>, address: u64, _bytes: usize, _flags: u32,
     ) {
         state::with_current(|state, _| {
-            check(state, stream)?;
+            check_stream(state, stream)?;
             state.on_device(address, 0).map(|_| ())
         })
     }
@@ -165,7 +153,7 @@ api! {
     /// No stream is ever captured.
     cuStreamIsCapturing = "cuStreamIsCapturing" 10000 (stream: Handle<Stream>, status: Out<u32>) {
         state::with_current(|state, _| {
-            check(state, stream)?;
+            check_stream(state, stream)?;
             status.put(0)
         })
     }
@@ -173,7 +161,7 @@ api! {
     /// There are no graphs.
     cuStreamBeginCapture_v2 = "cuStreamBeginCapture" 10010 (stream: Handle<Stream>, _mode: u32) {
         state::with_current(|state, _| {
-            check(state, stream)?;
+            check_stream(state, stream)?;
             Err(Status::StreamCaptureUnsupported)
         })
     }

@@ -9,36 +9,6 @@ use crate::resource::{self, refused};
 use crate::state;
 use crate::status::Status;
 
-/// What the device attributes say of the largest textures and surfaces (CUDA C++ Programming Guide, "Technical
-/// Specifications", compute capability 8.0); none for other attributes.
-pub fn limit(attribute: u32) -> Option<i32> {
-    Some(match attribute {
-        // 1D, 2D, 3D.
-        21 | 22 => 131_072,
-        23 => 65_536,
-        24..=26 => 16_384,
-        // Layered 2D and 1D, then cubes.
-        27 | 28 | 42 | 52 | 53 => 32_768,
-        29 | 43 => 2_048,
-        54 => 2_046,
-        // Surfaces: 1D, 2D, 3D, layered, cubes.
-        55 | 61 | 63 | 64 | 66 | 67 => 32_768,
-        56 => 131_072,
-        57 => 65_536,
-        58..=60 => 16_384,
-        62 | 65 => 2_048,
-        68 => 2_046,
-        // Linear memory: texels of a row, then a pitched rectangle and its pitch.
-        69 => 1 << 28,
-        70 => 131_072,
-        71 => 65_000,
-        72 => 2_097_120,
-        // `tld4`.
-        45 | 46 => 32_768,
-        _ => return None,
-    })
-}
-
 api! {
     /// The handle goes to kernels.
     cuTexObjectCreate = "cuTexObjectCreate" 5000 (

@@ -5,13 +5,15 @@ use std::sync::Arc;
 
 use strata_designs::baseline::SramL1d;
 use strata_engine::Cycle;
+use strata_engine::statistics::Group;
 use strata_memory::doors::L1d;
-use strata_memory::{Address, Body, Line, LineAddress, NodeId, SliceMap};
+use strata_memory::read_only::ReadOnly;
+use strata_memory::{Address, Body, Line, LineAddress, NodeId, Packet, SliceMap};
 use strata_ptx::exec::Operands;
 use strata_ptx::isa::{Op, PredReg};
 use strata_ptx::lanes::{ALL_LANES, LaneMask, Row};
 use strata_sm::Launch;
-use strata_sm::lsu::{ConstantCache, Lsu, MemoryInstruction, Surroundings};
+use strata_sm::lsu::{Lsu, MemoryInstruction, Surroundings};
 
 use super::{Path, machine};
 use crate::paths::memory::sram;
@@ -46,12 +48,29 @@ impl Operands for Addresses {
 /// Nobody reads constants here.
 struct NoConstants;
 
-impl ConstantCache for NoConstants {
+impl ReadOnly for NoConstants {
     fn request(&mut self, _: LineAddress, _: u32, _: Cycle) -> bool {
         unreachable!("a global load asks for no constants")
     }
-    fn arrived(&mut self, _: Cycle, _: &mut impl FnMut(u32, &Line)) -> bool {
-        false
+    fn arrived(&mut self, _: Cycle) -> Option<(u32, &Line)> {
+        None
+    }
+    fn accept(&mut self, _: Packet, _: Cycle) {
+        unreachable!("nothing was asked of the network")
+    }
+    fn outgoing(&mut self, _: Cycle) -> Option<Packet> {
+        None
+    }
+    fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
+        None
+    }
+    fn invalidate(&mut self) {}
+    fn next_event(&self, _: Cycle) -> Cycle {
+        Cycle::NEVER
+    }
+    fn waits(&self, _: &mut Vec<String>) {}
+    fn statistics(&self) -> Vec<Group> {
+        Vec::new()
     }
 }
 

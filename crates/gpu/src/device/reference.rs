@@ -1,26 +1,47 @@
 //! The reference executor as a device of host programs.
 
-use strata_ptx::reference::Options;
-use strata_workloads::{Arg, Device, DeviceError, DevicePtr, HostProgram, Module, Shape};
+use strata_ptx::reference::{Options, Summary};
+use strata_workloads::{DevicePtr, HostProgram, Module};
 
-use super::arguments::parameter_block;
-use super::card::{Card, ModuleId, not_launched};
 use super::functional::Functional;
 use super::heap::Buffer;
+use super::module::{Log, ModuleDevice};
+use crate::Progress;
 use crate::machine::Machine;
 use crate::profile::Profile;
-use crate::program::Program;
 
 /// Device memory of a program that names no machine: more than any of ours asks for.
 const AMPLE_BYTES: u64 = 64 << 30;
 
 /// A device that executes kernels functionally.
-pub struct ReferenceDevice {
-    card: Card<Functional>,
-    module: ModuleId,
+pub type ReferenceDevice = ModuleDevice<Functional, Executed>;
+
+/// What the kernels did so far, apart from memory.
+#[derive(Clone, Debug)]
+pub struct Executed {
     warp_instructions: u64,
     thread_instructions: u64,
     printed: String,
+    /// Nobody hears how far it is.
+    deaf: fn(&Progress),
+}
+
+impl Default for Executed {
+    fn default() -> Self {
+        Executed { warp_instructions: 0, thread_instructions: 0, printed: String::new(), deaf: |_| {} }
+    }
+}
+
+impl Log<Summary> for Executed {
+    fn progress(&mut self) -> &mut dyn FnMut(&Progress) {
+        &mut self.deaf
+    }
+
+    fn add(&mut self, summary: Summary) {
+        self.warp_instructions += summary.counts.warp_instructions;
+        self.thread_instructions += summary.counts.thread_instructions;
+        self.printed.push_str(&summary.printed);
+    }
 }
 
 impl ReferenceDevice {
@@ -34,11 +55,7 @@ impl ReferenceDevice {
         capacity_bytes: u64,
         options: Options,
     ) -> Result<ReferenceDevice, String> {
-        let mut card = Card::new(Functional::new(capacity_bytes, options));
-        let program = Program::parse(module, compile).map_err(|error| error.to_string())?;
-        let module = card.load(program).map_err(|error| error.to_string())?;
-        let printed = String::new();
-        Ok(ReferenceDevice { card, module, warp_instructions: 0, thread_instructions: 0, printed })
+        ModuleDevice::load(Functional::new(capacity_bytes, options), module, compile, Executed::default())
     }
 
     /// A device with all the memory that a program may want, for a program's module. Kernels are compiled as for the
@@ -60,11 +77,6 @@ impl ReferenceDevice {
         self.card.backend_mut().take_profile()
     }
 
-    /// All buffers and variables, by address.
-    pub fn buffers(&self) -> &[Buffer] {
-        self.card.buffers()
-    }
-
     /// The bytes of a buffer.
     pub fn bytes(&self, buffer: &Buffer) -> &[u8] {
         self.card.backend().bytes(buffer)
@@ -77,48 +89,12 @@ impl ReferenceDevice {
 
     /// Warp and thread instructions executed so far.
     pub fn instructions(&self) -> (u64, u64) {
-        (self.warp_instructions, self.thread_instructions)
+        (self.log.warp_instructions, self.log.thread_instructions)
     }
 
     /// What the kernels printed.
     pub fn printed(&self) -> &str {
-        &self.printed
-    }
-}
-
-impl Device for ReferenceDevice {
-    fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError> {
-        self.card.alloc(name, bytes)
-    }
-
-    fn upload(&mut self, to: DevicePtr, data: &[u8]) -> Result<(), DeviceError> {
-        self.card.write(to, data)
-    }
-
-    fn download(&mut self, from: DevicePtr, data: &mut [u8]) -> Result<(), DeviceError> {
-        self.card.read(from, data)
-    }
-
-    fn fill(&mut self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
-        self.card.fill(to, value, bytes)
-    }
-
-    fn copy(&mut self, to: DevicePtr, from: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
-        self.card.copy(to, from, bytes)
-    }
-
-    fn variable(&mut self, name: &str) -> Result<DevicePtr, DeviceError> {
-        self.card.variable(self.module, name).map(|(ptr, _)| ptr)
-    }
-
-    fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
-        let entry = self.card.kernel(self.module, kernel).map_err(|error| not_launched(kernel, error))?;
-        let params = parameter_block(&entry.kernel, shape, args)?;
-        let summary = self.card.launch(&entry, shape, &params, &mut |_| {})?;
-        self.warp_instructions += summary.counts.warp_instructions;
-        self.thread_instructions += summary.counts.thread_instructions;
-        self.printed.push_str(&summary.printed);
-        Ok(())
+        &self.log.printed
     }
 }
 

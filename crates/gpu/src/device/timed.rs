@@ -1,25 +1,34 @@
 //! The modelled GPU as a device of host programs.
 
 use strata_engine::statistics::Group;
-use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module, Shape};
+use strata_workloads::{DevicePtr, Module};
 
-use super::arguments::parameter_block;
-use super::card::{Card, ModuleId, not_launched};
 use super::heap::Buffer;
 use super::modelled::Modelled;
+use super::module::{Log, ModuleDevice};
 use crate::Progress;
 use crate::energy::EnergyReport;
 use crate::gpu::{Gpu, GpuOptions};
 use crate::machine::Machine;
-use crate::program::Program;
 use crate::results::LaunchResult;
 
 /// A modelled GPU with a module loaded.
-pub struct TimedDevice<'a> {
-    card: Card<Modelled>,
-    module: ModuleId,
+pub type TimedDevice<'a> = ModuleDevice<Modelled, Launches<'a>>;
+
+/// The launches so far.
+pub struct Launches<'a> {
     launches: Vec<LaunchResult>,
     progress: &'a mut dyn FnMut(&Progress),
+}
+
+impl Log<LaunchResult> for Launches<'_> {
+    fn progress(&mut self) -> &mut dyn FnMut(&Progress) {
+        self.progress
+    }
+
+    fn add(&mut self, done: LaunchResult) {
+        self.launches.push(done);
+    }
 }
 
 impl<'a> TimedDevice<'a> {
@@ -43,15 +52,8 @@ impl<'a> TimedDevice<'a> {
         module: Module<'_>,
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Result<TimedDevice<'a>, String> {
-        let mut card = Card::new(Modelled::new(gpu, machine)?);
-        let program = Program::parse(module, machine.compile_options()).map_err(|error| error.to_string())?;
-        let module = card.load(program).map_err(|error| error.to_string())?;
-        Ok(TimedDevice { card, module, launches: Vec::new(), progress })
-    }
-
-    /// All buffers and variables, by address.
-    pub fn buffers(&self) -> &[Buffer] {
-        self.card.buffers()
+        let log = Launches { launches: Vec::new(), progress };
+        ModuleDevice::load(Modelled::new(gpu, machine)?, module, machine.compile_options(), log)
     }
 
     /// The bytes of a buffer, as a host copy sees them.
@@ -63,7 +65,7 @@ impl<'a> TimedDevice<'a> {
 
     /// The launches so far.
     pub fn launches(&self) -> &[LaunchResult] {
-        &self.launches
+        &self.log.launches
     }
 
     /// What was counted so far.
@@ -89,39 +91,5 @@ impl<'a> TimedDevice<'a> {
     /// Cycles of a window.
     pub fn window(&self) -> u64 {
         self.card.backend().window()
-    }
-}
-
-impl Device for TimedDevice<'_> {
-    fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError> {
-        self.card.alloc(name, bytes)
-    }
-
-    fn upload(&mut self, to: DevicePtr, data: &[u8]) -> Result<(), DeviceError> {
-        self.card.write(to, data)
-    }
-
-    fn download(&mut self, from: DevicePtr, data: &mut [u8]) -> Result<(), DeviceError> {
-        self.card.read(from, data)
-    }
-
-    fn fill(&mut self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
-        self.card.fill(to, value, bytes)
-    }
-
-    fn copy(&mut self, to: DevicePtr, from: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
-        self.card.copy(to, from, bytes)
-    }
-
-    fn variable(&mut self, name: &str) -> Result<DevicePtr, DeviceError> {
-        self.card.variable(self.module, name).map(|(ptr, _)| ptr)
-    }
-
-    fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
-        let entry = self.card.kernel(self.module, kernel).map_err(|error| not_launched(kernel, error))?;
-        let params = parameter_block(&entry.kernel, shape, args)?;
-        let result = self.card.launch(&entry, shape, &params, self.progress)?;
-        self.launches.push(result);
-        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 mod bad_machines;
 mod calls;
 mod card;
+mod circles;
 mod corpus;
 mod energy;
 mod false_sharing;

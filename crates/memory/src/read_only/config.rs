@@ -64,7 +64,7 @@ impl ReadOnlyConfig {
 statistics! {
     /// What a read-only cache did.
     pub struct ReadOnlyStatistics: "read_only_cache" {
-        /// Look-ups taken; those of a waiter whose line is still on its way are not counted again.
+        /// Look-ups taken.
         accesses: "accesses" [energy],
         /// Look-ups that found their line.
         hits: "accesses",
@@ -94,5 +94,6 @@ statistics! {
     laws {
         "accesses = hits + misses + merges": |s| s.accesses == s.hits + s.misses + s.merges,
         "fills <= misses": |s| s.fills <= s.misses,
+        "evictions <= misses": |s| s.evictions <= s.misses,
     }
 }

@@ -1,7 +1,9 @@
 //! Worked cases.
 
 use super::*;
+use crate::packet::{Body, Client, NodeId};
 use crate::replacement::ReplacementPolicy;
+use crate::slice_map::SliceMap;
 use crate::tags::SetIndex;
 use strata_engine::Cited;
 
@@ -24,57 +26,104 @@ fn cache(sets: usize, ways: usize, mshrs: usize) -> ReadOnlyCache {
 }
 
 /// Answers the next request with a line full of `byte`.
-fn answer(cache: &mut ReadOnlyCache, byte: u8, now: Cycle) -> (LineAddress, u64) {
+fn answer(cache: &mut ReadOnlyCache, byte: u8, now: Cycle) -> LineAddress {
     let mut request = cache.outgoing(now).expect("a request");
+    let line = request.line;
     let Body::Read(tray) = &mut request.body else { panic!("a read") };
     tray.0.fill(byte);
-    let fill = cache.accept(request.into_reply(), now);
-    assert_eq!(fill.data.0, [byte; 128]);
-    (fill.line, fill.waiters)
+    cache.accept(request.into_reply(), now);
+    line
 }
 
+/// The tokens that have arrived by now, each with the first byte of its line.
+fn arrived(cache: &mut ReadOnlyCache, now: Cycle) -> Vec<(u32, u8)> {
+    std::iter::from_fn(|| cache.arrived(now).map(|(token, line)| (token, line.0[0]))).collect()
+}
+
+/// Counters by name; every law holds.
+fn counts<const N: usize>(cache: &ReadOnlyCache, names: [&str; N]) -> [u64; N] {
+    let [statistics] = &cache.statistics()[..] else { panic!("one group") };
+    assert_eq!((statistics.name, statistics.broken), ("instruction_cache", None));
+    names.map(|name| statistics.get(name).expect("a counter"))
+}
+
+const WAYS_TO_COUNT: [&str; 4] = ["accesses", "hits", "misses", "merges"];
+
 #[test]
-fn a_miss_wakes_all_its_waiters_and_then_hits() {
+fn three_requests_for_a_line_are_a_miss_a_merge_and_a_hit() {
     let mut cache = cache(2, 1, 2);
     let line = LineAddress(6);
-    assert!(matches!(cache.lookup(line, 3, Cycle(0)), Lookup::Pending));
-    assert!(matches!(cache.lookup(line, 4, Cycle(0)), Lookup::Refused(Refusal::Port)));
-    assert!(matches!(cache.lookup(line, 63, Cycle(1)), Lookup::Pending));
-    assert!(matches!(cache.lookup(line, 63, Cycle(2)), Lookup::Pending), "asking again changes nothing");
+    assert!(cache.request(line, 1000, Cycle(0)));
+    assert!(!cache.request(line, 7, Cycle(0)), "one look-up a cycle");
+    assert!(cache.request(line, 7, Cycle(1)));
     assert_eq!((cache.outgoing_bytes(Cycle(0)), cache.outgoing_bytes(Cycle(1))), (None, Some(8)));
-    assert_eq!(answer(&mut cache, 9, Cycle(9)), (line, 1 << 63 | 1 << 3));
-    let Lookup::Hit { ready, line } = cache.lookup(line, 0, Cycle(10)) else { panic!("a hit") };
-    assert_eq!((ready, line.0[127]), (Cycle(13), 9));
-    let statistics = cache.statistics();
-    assert_eq!(statistics.name, "instruction_cache");
-    let counts = ["accesses", "hits", "misses", "merges"].map(|name| statistics.get(name).unwrap());
-    assert_eq!((counts, statistics.broken), ([3, 1, 1, 1], None));
+    assert!(cache.arrived(Cycle(5)).is_none());
+    assert_eq!(answer(&mut cache, 9, Cycle(8)), line);
+    assert!(cache.outgoing(Cycle(8)).is_none(), "one request for both");
+    assert_eq!(cache.next_event(Cycle(8)), Cycle(8));
+    assert_eq!(arrived(&mut cache, Cycle(8)), [(1000, 9), (7, 9)], "in the order in which they asked");
+    // A hit comes after its latency and not before.
+    assert!(cache.request(line, 5, Cycle(10)));
+    assert_eq!(cache.next_event(Cycle(11)), Cycle(13));
+    assert!(cache.arrived(Cycle(12)).is_none());
+    assert_eq!(arrived(&mut cache, Cycle(13)), [(5, 9)]);
+    assert_eq!(cache.next_event(Cycle(14)), Cycle::NEVER);
+    assert_eq!(counts(&cache, WAYS_TO_COUNT), [3, 1, 1, 1]);
+    assert_eq!(counts(&cache, ["refused_port", "fills"]), [1, 1], "a refusal is no access");
 }
 
 #[test]
-fn refusals_have_their_cause() {
+fn one_who_asks_again_for_a_line_on_its_way_gets_it_twice() {
+    let mut cache = cache(2, 1, 2);
+    let (line, other) = (LineAddress(6), LineAddress(7));
+    for (cycle, wanted) in [line, other, line, line].into_iter().enumerate() {
+        assert!(cache.request(wanted, 3, Cycle(cycle as u64)));
+    }
+    assert_eq!(answer(&mut cache, 1, Cycle(9)), line);
+    assert_eq!(arrived(&mut cache, Cycle(9)), [(3, 1); 3]);
+    assert_eq!(answer(&mut cache, 2, Cycle(9)), other);
+    assert_eq!(arrived(&mut cache, Cycle(9)), [(3, 2)]);
+    assert_eq!(counts(&cache, WAYS_TO_COUNT), [4, 0, 2, 2]);
+}
+
+#[test]
+fn refusals_have_their_cause_and_are_no_accesses() {
     let mut small = cache(2, 1, 2);
-    assert!(matches!(small.lookup(LineAddress(0), 0, Cycle(0)), Lookup::Pending));
-    assert!(matches!(small.lookup(LineAddress(2), 0, Cycle(1)), Lookup::Refused(Refusal::Ways)));
-    assert!(matches!(small.lookup(LineAddress(1), 0, Cycle(2)), Lookup::Pending));
-    assert!(matches!(small.lookup(LineAddress(3), 0, Cycle(3)), Lookup::Refused(Refusal::Mshr)));
+    assert!(small.request(LineAddress(0), 0, Cycle(0)));
+    assert!(!small.request(LineAddress(2), 0, Cycle(1)), "the only way of the set waits for its line");
+    assert!(small.request(LineAddress(1), 0, Cycle(2)));
+    assert!(!small.request(LineAddress(3), 0, Cycle(3)), "both MSHRs are in use");
+    assert_eq!(counts(&small, ["refused_ways", "refused_mshr"]), [1, 1]);
+    assert_eq!(counts(&small, WAYS_TO_COUNT), [2, 0, 2, 0]);
     let mut narrow = cache(4, 1, 4);
-    assert!(matches!(narrow.lookup(LineAddress(0), 0, Cycle(0)), Lookup::Pending));
-    assert!(matches!(narrow.lookup(LineAddress(1), 0, Cycle(1)), Lookup::Pending));
-    assert!(matches!(narrow.lookup(LineAddress(2), 0, Cycle(2)), Lookup::Refused(Refusal::Network)));
+    assert!(narrow.request(LineAddress(0), 0, Cycle(0)));
+    assert!(narrow.request(LineAddress(1), 0, Cycle(1)));
+    assert!(!narrow.request(LineAddress(2), 0, Cycle(2)), "two requests wait for the network");
+    assert_eq!(counts(&narrow, ["refused_network"]), [1]);
 }
 
 #[test]
 fn nothing_from_before_an_invalidation_is_kept() {
     let mut cache = cache(2, 1, 2);
     let (old, new) = (LineAddress(0), LineAddress(1));
-    assert!(matches!(cache.lookup(old, 0, Cycle(0)), Lookup::Pending));
+    assert!(cache.request(old, 0, Cycle(0)));
     answer(&mut cache, 1, Cycle(5));
-    assert!(matches!(cache.lookup(new, 0, Cycle(6)), Lookup::Pending));
+    assert_eq!(arrived(&mut cache, Cycle(5)), [(0, 1)]);
+    assert!(cache.request(new, 0, Cycle(6)));
     cache.invalidate();
-    assert!(matches!(cache.lookup(new, 1, Cycle(7)), Lookup::Refused(Refusal::Mshr)));
-    assert_eq!(answer(&mut cache, 1, Cycle(8)), (new, 1), "who waited before is served");
+    assert!(!cache.request(new, 1, Cycle(7)), "what comes is from before");
+    assert_eq!(answer(&mut cache, 1, Cycle(8)), new);
+    assert_eq!(arrived(&mut cache, Cycle(8)), [(0, 1)], "who waited before is served");
     for line in [old, new] {
-        assert!(matches!(cache.lookup(line, 0, Cycle(9 + line.0)), Lookup::Pending), "{line} is not kept");
+        assert!(cache.request(line, 0, Cycle(9 + line.0)));
     }
+    assert_eq!(counts(&cache, WAYS_TO_COUNT), [4, 0, 4, 0], "neither was kept");
+}
+
+#[test]
+fn bytes_are_left_out_where_nobody_reads_them() {
+    let mut cache = cache(2, 1, 2).without_bytes();
+    assert!(cache.request(LineAddress(6), 1, Cycle(0)));
+    answer(&mut cache, 9, Cycle(3));
+    assert_eq!(arrived(&mut cache, Cycle(3)), [(1, 0)]);
 }

@@ -8,13 +8,14 @@ use super::body::Body;
 use super::cfg::Cfg;
 use super::color::{NO_PLACE, Outcome, Problem, Style};
 use super::dominance::{Dominators, loop_depths};
+use super::error::BackError;
 use super::interference::Graph;
+use super::limits::Limits;
 use super::liveness::Liveness;
-use super::shape::Width;
 use super::spill::{self, Slots};
-use super::{BackError, Limits};
+
 use crate::ir::VReg;
-use crate::isa::Ty;
+use crate::isa::{Ty, Width};
 
 /// A body whose registers all have a place.
 pub struct Allocation {

@@ -1,9 +1,8 @@
 //! The code that the back end works on: a kernel's instructions and registers, and how to edit them.
 
-use super::BackError;
-use super::shape::{self, Width};
+use super::error::BackError;
 use crate::ir::{Function, PrintFormat, VDst, VInst, VReg, VSrc};
-use crate::isa::{MAX_DST, MAX_SRC, Op, Ty};
+use crate::isa::{Flow, MAX_DST, MAX_SRC, Op, Ty, Width};
 
 /// A kernel under work. Branch targets always lie inside `code`, and control never runs off its end.
 #[derive(Clone, Debug)]
@@ -63,29 +62,35 @@ impl Body {
         if targets(inst, &self.tables).any(|target| target as usize > self.code.len()) {
             return Err("a branch leaves the kernel".into());
         }
-        match inst.op {
-            Op::BranchIndexed { table } if self.tables.get(table as usize).is_none_or(Vec::is_empty) => {
+        match inst.op.traits().flow {
+            Flow::Indexed { table } if self.tables.get(table as usize).is_none_or(Vec::is_empty) => {
                 return Err("an indexed branch without targets".into());
             }
-            Op::Call { table, .. } | Op::Return { table } if table as usize >= self.tables.len() => {
+            Flow::Call { table } | Flow::Return { table } if table as usize >= self.tables.len() => {
                 return Err("a call without a table".into());
             }
-            Op::Call { table, .. } if inst.src.is_empty() && self.tables[table as usize].len() != 1 => {
+            Flow::Call { table } if inst.src.is_empty() && self.tables[table as usize].len() != 1 => {
                 return Err("a call of no single function".into());
             }
-            Op::Call { .. } | Op::Return { .. } if inst.guard.is_some() => {
+            Flow::Call { .. } | Flow::Return { .. } if inst.guard.is_some() => {
                 return Err("a guarded call or return".into());
             }
-            _ => {}
+            Flow::Next
+            | Flow::Branch
+            | Flow::Indexed { .. }
+            | Flow::Call { .. }
+            | Flow::Return { .. }
+            | Flow::End => {}
         }
         if let Some((guard, _)) = inst.guard
             && self.ty(guard) != Ty::Pred
         {
             return Err(format!("guard is a {:?}, not a predicate", self.ty(guard)));
         }
+        let destinations = inst.op.traits().dst;
         for (slot, dst) in inst.dst.iter().enumerate() {
             let VDst::Reg(reg) = *dst else { continue };
-            let width = shape::destination(&inst.op, slot);
+            let width = destinations.width(slot);
             if width != Width::of(self.ty(reg)) {
                 return Err(format!(
                     "destination {slot} of {:?} is a {:?}; it writes {width:?}",
@@ -95,7 +100,7 @@ impl Body {
             }
         }
         for (slot, src) in inst.src.iter().enumerate() {
-            let wants = shape::source(self, inst, slot);
+            let wants = self.source_width(inst, slot);
             let fits = match (*src, wants) {
                 (VSrc::None, _) => true,
                 (VSrc::PredConst(_), wants) => wants == Width::Predicate,
@@ -116,6 +121,14 @@ impl Body {
     /// Type of a register.
     pub fn ty(&self, reg: VReg) -> Ty {
         self.registers[reg.0 as usize]
+    }
+
+    /// Width of source `slot` of an instruction.
+    pub fn source_width(&self, inst: &VInst, slot: usize) -> Width {
+        let Op::Print { format, from } = inst.op else { return inst.op.traits().src.width(slot) };
+        let format = self.formats.get(format as usize);
+        let argument = format.and_then(|format| format.arguments.get(usize::from(from) + slot));
+        argument.map_or(Width::Nothing, |ty| Width::of(*ty))
     }
 
     /// Whether a register only carries another's value to or from where it was spilled.
@@ -185,7 +198,7 @@ impl Body {
 
     fn retarget(&mut self, moved: &[u32]) {
         for inst in &mut self.code {
-            if matches!(inst.op, Op::Branch { .. } | Op::Call { .. }) {
+            if inst.op.traits().flow.has_target() {
                 inst.target = moved[inst.target as usize];
             }
         }
@@ -203,29 +216,15 @@ pub fn instruction(op: Op, dst: Vec<VDst>, src: Vec<VSrc>, line: u32) -> VInst {
 /// Where an instruction may jump to, in order; falling through is not a jump. A call goes to its functions, and
 /// they return to all places that their table lists.
 pub fn targets<'a>(inst: &'a VInst, tables: &'a [Vec<u32>]) -> impl Iterator<Item = u32> + 'a {
-    let (one, many): (Option<u32>, &[u32]) = match inst.op {
-        Op::Branch { .. } => (Some(inst.target), &[]),
-        Op::BranchIndexed { table } | Op::Call { table, .. } | Op::Return { table } => {
-            (None, tables.get(table as usize).map_or(&[], Vec::as_slice))
-        }
-        _ => (None, &[]),
-    };
+    let flow = inst.op.traits().flow;
+    let one = (flow == Flow::Branch).then_some(inst.target);
+    let many = flow.table().and_then(|table| tables.get(table as usize)).map_or(&[][..], Vec::as_slice);
     one.into_iter().chain(many.iter().copied())
 }
 
 /// Whether control never reaches the next instruction.
 pub fn ends_flow(inst: &VInst) -> bool {
-    inst.guard.is_none()
-        && matches!(
-            inst.op,
-            Op::Branch { .. }
-                | Op::BranchIndexed { .. }
-                | Op::Call { .. }
-                | Op::Return { .. }
-                | Op::Exit
-                | Op::Trap
-                | Op::AssertFail { .. }
-        )
+    inst.guard.is_none() && inst.op.traits().flow != Flow::Next
 }
 
 /// The registers an instruction reads, its guard included, in order and with repetition.

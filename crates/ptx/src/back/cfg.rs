@@ -1,7 +1,7 @@
 //! Basic blocks and the edges between them.
 
 use super::body::{Body, ends_flow, targets};
-use crate::isa::Op;
+use crate::isa::Flow;
 use std::ops::Range;
 
 /// Index of a block in its [`Cfg`].
@@ -77,10 +77,11 @@ impl Cfg {
             for target in targets(inst, &body.tables) {
                 leads[target as usize] = true;
             }
-            if matches!(inst.op, Op::Call { .. }) {
+            let flow = inst.op.traits().flow;
+            if matches!(flow, Flow::Call { .. }) {
                 leads[inst.target as usize] = true;
             }
-            let splits = matches!(inst.op, Op::Branch { .. } | Op::BranchIndexed { .. });
+            let splits = matches!(flow, Flow::Branch | Flow::Indexed { .. });
             leads[at + 1] |= splits || ends_flow(inst);
         }
         let mut blocks: Vec<Block> = Vec::new();
@@ -103,10 +104,15 @@ impl Cfg {
             if !ends_flow(&code[last]) {
                 successors.push(block_of[last + 1]);
             }
-            let (passed, jumps) = match code[last].op {
-                Op::Call { .. } if calls == Calls::Passed => (Some(code[last].target), false),
-                Op::Return { .. } if calls == Calls::Passed => (None, false),
-                _ => (None, true),
+            let (passed, jumps) = match code[last].op.traits().flow {
+                Flow::Call { .. } if calls == Calls::Passed => (Some(code[last].target), false),
+                Flow::Return { .. } if calls == Calls::Passed => (None, false),
+                Flow::Next
+                | Flow::Branch
+                | Flow::Indexed { .. }
+                | Flow::Call { .. }
+                | Flow::Return { .. }
+                | Flow::End => (None, true),
             };
             let jumps = targets(&code[last], &body.tables).filter(|_| jumps);
             // A place that nothing returns to may be gone.
@@ -122,7 +128,7 @@ impl Cfg {
         }
         let mut roots = vec![BlockId(0)];
         if calls == Calls::Passed {
-            for inst in code.iter().filter(|inst| matches!(inst.op, Op::Call { .. })) {
+            for inst in code.iter().filter(|inst| matches!(inst.op.traits().flow, Flow::Call { .. })) {
                 roots.extend(targets(inst, &body.tables).map(|entry| block_of[entry as usize]));
             }
         }

@@ -4,7 +4,7 @@
 //! addresses of neighbouring arrays become one.
 
 use super::body::Body;
-use super::simplify::Facts;
+use super::facts::Facts;
 use crate::back::constant::Key;
 use crate::ir::{VDst, VInst, VReg, VSrc};
 use crate::isa::{IntOp, Op};

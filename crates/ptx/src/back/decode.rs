@@ -1,16 +1,13 @@
 //! From allocated code to the instructions that a machine issues.
 
-use super::BackError;
 use super::allocate::Allocation;
 use super::body::{Body, copy};
 use super::cfg::Cfg;
+use super::constant::Key;
 use super::dominance::reconvergence;
-use super::shape::{self, Width};
-use super::{class, constant::Key};
+use super::error::BackError;
 use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
-use crate::isa::{
-    Dst, Guard, Instruction, MAX_DST, MAX_ROWS, MAX_SRC, Op, PC_NONE, Pc, PredReg, Reg, RegList, RegSet, Src,
-};
+use crate::isa::{Dst, Flow, Guard, Instruction, MAX_ROWS, Op, PC_NONE, Pc, PredReg, Reg, Src, Width};
 use crate::program::ConstantRow;
 use std::collections::BTreeMap;
 
@@ -71,8 +68,10 @@ pub fn decode(allocation: &Allocation) -> Result<Decoded, BackError> {
     let meets = reconvergence(body, &cfg);
     let mut constants = Constants::default();
     let code = body.code.iter().enumerate().map(|(at, inst)| {
-        let branches = matches!(inst.op, Op::Branch { .. } | Op::BranchIndexed { .. } | Op::Call { .. });
-        let reconverge = if branches { meets[cfg.block_of[at].index()] } else { PC_NONE };
+        let reconverge = match inst.op.traits().flow {
+            Flow::Branch | Flow::Indexed { .. } | Flow::Call { .. } => meets[cfg.block_of[at].index()],
+            Flow::Next | Flow::Return { .. } | Flow::End => PC_NONE,
+        };
         instruction(allocation, inst, reconverge, &mut constants)
     });
     let code: Vec<Instruction> = code.collect::<Result<_, _>>()?;
@@ -86,23 +85,13 @@ fn instruction(
     constants: &mut Constants,
 ) -> Result<Instruction, BackError> {
     let body = &allocation.body;
+    let traits = inst.op.traits();
     let mut out = Instruction {
-        op: inst.op,
-        guard: Guard::Always,
-        dst: [Dst::None; MAX_DST],
-        src: [Src::None; MAX_SRC],
         offset: inst.offset,
-        target: if matches!(inst.op, Op::Branch { .. } | Op::Call { .. }) { inst.target } else { PC_NONE },
+        target: if traits.flow.has_target() { inst.target } else { PC_NONE },
         reconverge,
-        class: class::of(&inst.op),
         line: inst.line,
-        reads: RegList::EMPTY,
-        row_of: [0; MAX_SRC],
-        writes: RegList::EMPTY,
-        read_set: RegSet::EMPTY,
-        write_set: RegSet::EMPTY,
-        pred_reads: 0,
-        pred_writes: 0,
+        ..Instruction::new(inst.op)
     };
     if let Some((guard, negated)) = inst.guard {
         let register = PredReg(allocation.place(guard));
@@ -111,7 +100,7 @@ fn instruction(
     }
     let mut wide: Vec<(usize, usize, u8)> = Vec::new();
     for (slot, src) in inst.src.iter().enumerate() {
-        let width = shape::source(body, inst, slot);
+        let width = body.source_width(inst, slot);
         out.src[slot] = match *src {
             VSrc::None => Src::None,
             VSrc::PredConst(set) => Src::PredConst(set),
@@ -148,7 +137,7 @@ fn instruction(
     for (slot, dst) in inst.dst.iter().enumerate() {
         let VDst::Reg(reg) = *dst else { continue };
         let at = allocation.place(reg);
-        out.dst[slot] = match shape::destination(&inst.op, slot) {
+        out.dst[slot] = match traits.dst.width(slot) {
             Width::Predicate => {
                 out.pred_writes |= 1 << at;
                 Dst::Pred(PredReg(at))

@@ -4,10 +4,9 @@ use super::bits::BitSet;
 use super::body::{Body, copy, definitions, uses};
 use super::cfg::Cfg;
 use super::liveness::Liveness;
-use super::shape::Width;
 use super::webs::Union;
 use crate::ir::{VDst, VReg, VSrc};
-use crate::isa::{Op, Ty};
+use crate::isa::{Op, Ty, Width};
 
 /// The interference graph after coalescing. A node is named by one of the registers in it.
 pub struct Graph {

@@ -9,20 +9,21 @@ pub mod allocate;
 pub mod bits;
 pub mod body;
 pub mod cfg;
-pub mod class;
 pub mod color;
 pub mod common;
 pub mod constant;
 pub mod decode;
 pub mod dominance;
+mod error;
+mod facts;
 pub mod frames;
 pub mod fuse;
 pub mod interference;
+mod limits;
 pub mod liveness;
 pub mod narrow;
 pub mod offsets;
 pub mod schedule;
-pub mod shape;
 pub mod simplify;
 pub mod spill;
 pub mod verify;
@@ -33,132 +34,18 @@ mod testing;
 #[cfg(test)]
 mod tests;
 
-use crate::ir::{Constant, Function, LaunchBounds, VSrc};
+pub use error::BackError;
+pub use limits::{Limits, Options};
+
+use crate::ir::{Constant, Function, VSrc};
 use crate::isa::Op;
 use crate::program::{DEFAULT_STACK_BYTES, Kernel};
 use allocate::Allocation;
 use body::Body;
 
-/// Why a kernel could not be compiled.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum BackError {
-    /// An instruction's operands do not fit its operation.
-    #[error("line {line}: kernel {kernel}: {what}")]
-    #[allow(missing_docs)]
-    Malformed { kernel: String, line: u32, what: String },
-    /// More values must be in registers at once than a thread can have.
-    #[error("more than {most} {what} are needed at once")]
-    #[allow(missing_docs)]
-    TooManyLive { what: &'static str, most: usize },
-    /// An instruction reads more registers than an operand collector holds.
-    #[error("line {line}: an instruction reads {rows} registers; at most 12 are supported")]
-    #[allow(missing_docs)]
-    TooManyRows { line: u32, rows: usize },
-    /// A kernel is so long and branches so much that its analysis would not end.
-    #[error("a kernel of {instructions} instructions in {blocks} blocks is too large to compile")]
-    #[allow(missing_docs)]
-    TooLarge { instructions: usize, blocks: usize },
-    /// The constants of a kernel do not fit their table.
-    #[error("a kernel uses more than 65,535 constant words")]
-    TooManyConstants,
-}
-
 /// Most instructions or registers of a kernel times its blocks: so many bits has a set of values for every block.
 /// ASSUMED: half a gigabyte, far above what compilers emit.
 const MAX_SET_BITS: usize = 1 << 32;
-
-/// What the back end may use.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// Most 32-bit registers a thread, like `ptxas --maxrregcount`; what the text says (`.maxnreg`,
-    /// `.maxntid` with `.minnctapersm`) can only lower it.
-    pub max_registers: u32,
-    /// Most predicate registers a thread.
-    pub max_predicates: u32,
-    /// Of those, registers that hold no value of the program but count for occupancy.
-    pub reserved_registers: u32,
-    /// Threads an SM can hold.
-    pub sm_threads: u32,
-    /// Registers are handed out in units of so many a thread.
-    pub register_unit: u32,
-    /// 32-bit registers of an SM, which `.maxntid` and `.minnctapersm` share out.
-    pub sm_registers: u32,
-}
-
-impl Default for Options {
-    /// What every NVIDIA GPU since compute capability 5.0 has (CUDA C++ Programming Guide, technical
-    /// specifications per compute capability): 255 registers a thread in units of eight, 65,536 an SM of 2,048
-    /// threads; seven predicates. Reserved
-    /// are three since 7.0: the stack pointer R1, and two that ptxas 12.9 reports beyond the highest register
-    /// its code names.
-    fn default() -> Self {
-        Options {
-            max_registers: 255,
-            max_predicates: 7,
-            reserved_registers: 3,
-            sm_threads: 2048,
-            register_unit: 8,
-            sm_registers: 65_536,
-        }
-    }
-}
-
-/// Most registers and predicates of one kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
-    /// 32-bit registers.
-    pub registers: u32,
-    /// Predicates.
-    pub predicates: u32,
-    /// Registers that are handed out together.
-    unit: u32,
-    /// Registers that a thread may have while the SM still holds as many warps as it can.
-    free: u32,
-    /// Registers that count besides those of the code.
-    reserved: u32,
-}
-
-/// Rows beyond the fewest that the code is spread over where that costs no warp. ASSUMED: ptxas spreads too (it
-/// gives saxpy 10 registers where 7 do), how far is not published; four brings the counts closest
-/// (docs/registers.md).
-const SPREAD: u32 = 4;
-
-impl Limits {
-    /// The registers that `rows` cost: whole units, and no fewer than every warp can have.
-    fn charged(&self, rows: u32) -> u32 {
-        (rows + self.reserved).next_multiple_of(self.unit).max(self.free)
-    }
-
-    /// How many rows to spread over when `rows` suffice: some more, but no warp fewer.
-    fn roomy(&self, rows: usize) -> usize {
-        let costless = self.charged(rows as u32);
-        (rows as u32 + SPREAD).min(costless - self.reserved).max(rows as u32) as usize
-    }
-}
-
-impl Options {
-    fn limits(&self, bounds: LaunchBounds) -> Limits {
-        let required =
-            bounds.required.map(|ntid| ntid.iter().fold(1, |threads: u32, n| threads.saturating_mul(*n)));
-        let threads = required.or(bounds.max_threads).unwrap_or(0);
-        // Whole warps are resident, and registers are handed out in units.
-        let resident =
-            threads.div_ceil(32).saturating_mul(32).saturating_mul(bounds.min_ctas.unwrap_or(1).max(1));
-        let share = self.sm_registers.checked_div(resident).map_or(u32::MAX, |share| {
-            let unit = self.register_unit.max(1);
-            (share / unit * unit).max(unit)
-        });
-        let registers = self.max_registers.min(share).min(bounds.max_registers.unwrap_or(u32::MAX));
-        let registers = registers.saturating_sub(self.reserved_registers).max(1);
-        Limits {
-            registers,
-            predicates: self.max_predicates,
-            unit: self.register_unit.max(1),
-            free: self.sm_registers / self.sm_threads.max(1),
-            reserved: self.reserved_registers,
-        }
-    }
-}
 
 /// Compiles one kernel.
 ///

@@ -5,9 +5,8 @@
 //! on low words only, so the whole address computation shrinks, and with it half of its registers.
 
 use super::body::{Body, definitions};
-use super::shape::{self, Width};
 use crate::ir::{VDst, VInst, VReg, VSrc};
-use crate::isa::{BitUnary, IntOp, IntUnary, Op, Part, Space, Ty};
+use crate::isa::{BitUnary, IntOp, IntUnary, Op, Part, Space, Ty, Width};
 
 /// Narrows every 64-bit register of whose value only the low word matters.
 pub fn narrow(body: &mut Body) {
@@ -27,7 +26,7 @@ pub fn narrow(body: &mut Body) {
             let result_is_narrow = definitions(inst).all(|reg| narrow[reg.0 as usize]);
             for (slot, src) in inst.src.iter().enumerate() {
                 let VSrc::Reg(reg, _) = *src else { continue };
-                let low_only = shape::source(body, inst, slot) == Width::Rows(1)
+                let low_only = body.source_width(inst, slot) == Width::Rows(1)
                     || takes_low_word(inst)
                     || (narrowed(inst).is_some() && result_is_narrow);
                 if !low_only {

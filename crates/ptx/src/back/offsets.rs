@@ -5,10 +5,9 @@
 //! is left of neighbouring addresses is often the same sum.
 
 use super::body::Body;
-use super::shape::Width;
-use super::simplify::Facts;
+use super::facts::Facts;
 use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
-use crate::isa::{IntOp, Op, Part, Space, Ty};
+use crate::isa::{IntOp, Op, Part, Space, Ty, Width};
 
 /// Folds constants into offsets wherever that makes no register live on for its own sake.
 pub fn fold(body: &mut Body, facts: &Facts<'_>) {
@@ -89,15 +88,7 @@ fn foldable(body: &Body, facts: &Facts<'_>) -> Vec<bool> {
 
 /// The register and space of a memory instruction's address.
 fn address_of(inst: &VInst) -> Option<(VReg, Space)> {
-    let space = match inst.op {
-        Op::Load(mode) | Op::Store(mode) | Op::Atomic { mode, .. } | Op::Reduce { mode, .. } => mode.space,
-        Op::Prefetch(space) => space,
-        Op::LoadMatrix(access) | Op::StoreMatrix(access) => access.space,
-        Op::CopyAsync(_) => Space::Global,
-        Op::CopyArrive { space, .. } => space,
-        Op::Mbarrier(barrier) => barrier.space,
-        _ => return None,
-    };
+    let space = inst.op.traits().address?;
     match inst.src.first() {
         Some(VSrc::Reg(reg, _)) => Some((*reg, space)),
         _ => None,

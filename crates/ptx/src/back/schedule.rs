@@ -7,8 +7,8 @@
 
 use super::body::{Body, definitions, uses};
 use super::cfg::Cfg;
-use crate::ir::{Constant, VInst, VReg, VSrc, is_stable};
-use crate::isa::{CacheOp, MemoryMode, Op, Ordering, Scope, Space, Ty};
+use crate::ir::{Constant, VInst, VReg, VSrc};
+use crate::isa::{Access, CacheOp, MemoryMode, Order, Space};
 use std::ops::Range;
 
 /// Bounds to try on the rows that loads of one block may have on the way before their first use, widest first. With
@@ -28,95 +28,13 @@ pub fn schedule(body: &mut Body, cfg: &Cfg, window: usize) {
         let range = cfg.block(*block).range();
         let mut start = range.start;
         for at in range.clone() {
-            if is_wall(&body.code[at]) {
+            if body.code[at].op.traits().order == Order::Wall {
                 segment(body, start..at, &mut scratch, window);
                 start = at + 1;
             }
         }
         segment(body, start..range.end, &mut scratch, window);
     }
-}
-
-/// Whether nothing may move across an instruction.
-fn is_wall(inst: &VInst) -> bool {
-    match inst.op {
-        Op::Branch { .. }
-        | Op::BranchIndexed { .. }
-        | Op::Call { .. }
-        | Op::Return { .. }
-        | Op::Exit
-        | Op::Trap
-        | Op::AssertFail { .. }
-        | Op::Barrier(_)
-        | Op::WarpSync
-        | Op::Fence { .. }
-        | Op::CopyAsync(_)
-        | Op::CopyCommit
-        | Op::CopyWait { .. }
-        | Op::CopyArrive { .. }
-        | Op::Mbarrier(_)
-        | Op::Activemask
-        | Op::Print { .. }
-        | Op::Nanosleep => true,
-        Op::ReadSpecial(special) => !is_stable(special),
-        _ => access(inst).is_some_and(|access| access.mode.ordering != Ordering::Weak && !access.is_atomic),
-    }
-}
-
-/// A memory access, as far as its order matters.
-#[derive(Clone, Copy)]
-struct Access {
-    mode: MemoryMode,
-    writes: bool,
-    is_atomic: bool,
-}
-
-fn access(inst: &VInst) -> Option<Access> {
-    match inst.op {
-        Op::Load(mode) => Some(Access { mode, writes: false, is_atomic: false }),
-        Op::Store(mode) => Some(Access { mode, writes: true, is_atomic: false }),
-        Op::LoadMatrix(access) => Some(Access { mode: access.mode(), writes: false, is_atomic: false }),
-        Op::StoreMatrix(access) => Some(Access { mode: access.mode(), writes: true, is_atomic: false }),
-        Op::Atomic { mode, .. } | Op::Reduce { mode, .. } => {
-            Some(Access { mode, writes: true, is_atomic: true })
-        }
-        Op::Texture(_) => {
-            Some(Access { mode: texels(CacheOp::NonCoherent), writes: false, is_atomic: false })
-        }
-        Op::SurfaceLoad(_) => Some(Access { mode: texels(CacheOp::All), writes: false, is_atomic: false }),
-        Op::SurfaceStore(_) => Some(Access { mode: texels(CacheOp::All), writes: true, is_atomic: false }),
-        Op::SurfaceReduce { .. } => {
-            Some(Access { mode: texels(CacheOp::All), writes: true, is_atomic: true })
-        }
-        _ => None,
-    }
-}
-
-/// What is to start early.
-fn is_load(inst: &VInst) -> bool {
-    match inst.op {
-        Op::Load(mode) => mode.space != Space::Param,
-        Op::LoadMatrix(_) | Op::Texture(_) | Op::SurfaceLoad(_) => true,
-        _ => false,
-    }
-}
-
-/// Texels as an access of which nothing is known but that it is one of global memory. What a texture reads nobody may
-/// write while the kernel runs (CUDA C++ Programming Guide, "Read/Write Coherency").
-const fn texels(cache: CacheOp) -> MemoryMode {
-    MemoryMode {
-        space: Space::Global,
-        ty: Ty::U8,
-        vector: 1,
-        cache,
-        ordering: Ordering::Weak,
-        scope: Scope::Cta,
-    }
-}
-
-/// Instructions that talk to other lanes; they keep their order among themselves.
-fn is_collective(inst: &VInst) -> bool {
-    matches!(inst.op, Op::Shfl(_) | Op::Vote(_) | Op::Match { .. } | Op::Redux { .. } | Op::Elect)
 }
 
 /// The base of an access of which nothing is known.
@@ -134,10 +52,7 @@ impl Extent {
     fn new(inst: &VInst, access: Access, version: impl Fn(VReg) -> usize) -> Extent {
         let bytes = (access.mode.ty.bytes() * usize::from(access.mode.vector)) as i64;
         let (base, from) = match inst.src[0] {
-            // A handle is no address.
-            _ if !matches!(inst.op, Op::Load(_) | Op::Store(_) | Op::Atomic { .. } | Op::Reduce { .. }) => {
-                (UNKNOWN, 0)
-            }
+            _ if !access.is_addressed => (UNKNOWN, 0),
             VSrc::Reg(reg, _) => ((u64::from(reg.0), version(reg)), 0),
             VSrc::Const(Constant::Bits(bits)) => ((u64::MAX - 1, 0), bits as i64),
             VSrc::Const(Constant::Symbol { symbol, addend }) => ((1 << 32 | u64::from(symbol), 0), addend),
@@ -214,7 +129,9 @@ struct Dependences {
 fn dependences(code: &[VInst], body: &Body, scratch: &mut Scratch) -> Dependences {
     let mut successors: Vec<Vec<(u32, u32)>> = vec![Vec::new(); code.len()];
     let mut waits_for = vec![0; code.len()];
-    let mut feeds_load: Vec<bool> = code.iter().map(is_load).collect();
+    let orders: Vec<Order> = code.iter().map(|inst| inst.op.traits().order).collect();
+    let is_load = |order: &Order| matches!(order, Order::Access(access) if access.is_load());
+    let mut feeds_load: Vec<bool> = orders.iter().map(is_load).collect();
     let rows = |inst: &VInst| definitions(inst).map(|reg| body.ty(reg).rows()).sum();
     let rows = code.iter().zip(&feeds_load).map(|(inst, load)| if *load { rows(inst) } else { 0 }).collect();
     let mut makers: Vec<Vec<u32>> = vec![Vec::new(); code.len()];
@@ -225,11 +142,9 @@ fn dependences(code: &[VInst], body: &Body, scratch: &mut Scratch) -> Dependence
             successors[from as usize].push((at as u32, latency));
             waits_for[at] += 1;
         };
-        let latency = |from: u32| match code[from as usize].op {
-            Op::Load(_) | Op::LoadMatrix(_) | Op::Atomic { .. } | Op::Texture(_) | Op::SurfaceLoad(_) => {
-                LOAD_LATENCY
-            }
-            _ => LATENCY,
+        let latency = |from: u32| match orders[from as usize] {
+            Order::Access(_) => LOAD_LATENCY,
+            Order::Free | Order::Collective | Order::Wall => LATENCY,
         };
         for reg in uses(inst) {
             let from = scratch.last_write[reg.0 as usize];
@@ -247,10 +162,10 @@ fn dependences(code: &[VInst], body: &Body, scratch: &mut Scratch) -> Dependence
                 edge(reader, 0);
             }
         }
-        if is_collective(inst) {
+        if orders[at] == Order::Collective {
             last_collective.replace(at as u32).into_iter().for_each(|from| edge(from, 0));
         }
-        if let Some(access) = access(inst) {
+        if let Order::Access(access) = orders[at] {
             let extent = Extent::new(inst, access, |reg| scratch.last_write[reg.0 as usize] as usize);
             for (other, earlier) in &extents {
                 if extent.conflicts(earlier) {

@@ -7,11 +7,10 @@
 use super::body::{Body, copy, definitions, uses};
 use super::cfg::Cfg;
 use super::constant;
-use super::dominance::Dominators;
-use super::shape::Width;
+use super::facts::Facts;
 use super::{common, fuse, narrow, offsets};
-use crate::ir::{Constant, VDst, VInst, VReg, VSrc, is_stable};
-use crate::isa::{IntOp, Op, Space};
+use crate::ir::{Constant, VDst, VSrc};
+use crate::isa::{Flow, IntOp, Op, Space, Width};
 
 /// Simplifies a body in place; all of its code is reachable ([`tidy_flow`]).
 pub fn simplify(body: &mut Body) {
@@ -39,48 +38,12 @@ pub fn tidy_flow(body: &mut Body) {
         cfg.order.iter().for_each(|block| reached[block.index()] = true);
         let before = body.code.len();
         body.retain(|at, inst| {
-            let stays = !matches!(inst.op, Op::Branch { .. }) || inst.target as usize != at + 1;
+            let stays = inst.op.traits().flow != Flow::Branch || inst.target as usize != at + 1;
             stays && reached[cfg.block_of[at].index()]
         });
         if body.code.len() == before {
             return;
         }
-    }
-}
-
-/// Single definitions and dominance.
-pub struct Facts<'a> {
-    /// The control flow graph.
-    pub cfg: &'a Cfg,
-    dominators: Dominators,
-    /// The only instruction that writes a register, when it is unguarded.
-    pub definition: Vec<Option<usize>>,
-}
-
-impl Facts<'_> {
-    /// Gathers the facts of a body.
-    fn new<'a>(body: &Body, cfg: &'a Cfg) -> Facts<'a> {
-        let mut definition = vec![None; body.registers.len()];
-        let mut count = vec![0; body.registers.len()];
-        for (at, inst) in body.code.iter().enumerate() {
-            for reg in definitions(inst) {
-                count[reg.0 as usize] += 1;
-                let only = count[reg.0 as usize] == 1 && inst.guard.is_none();
-                definition[reg.0 as usize] = only.then_some(at);
-            }
-        }
-        Facts { cfg, dominators: Dominators::new(cfg), definition }
-    }
-
-    /// Whether a register has a single, unguarded definition.
-    pub fn is_value(&self, reg: VReg) -> bool {
-        self.definition[reg.0 as usize].is_some()
-    }
-
-    /// Whether a register's only definition runs before instruction `at` on every path.
-    pub fn holds_at(&self, reg: VReg, at: usize) -> bool {
-        self.definition[reg.0 as usize]
-            .is_some_and(|from| self.dominators.instruction_dominates(self.cfg, from, at))
     }
 }
 
@@ -154,7 +117,7 @@ fn sweep(body: &mut Body) {
     let mut live = vec![false; body.code.len()];
     for (at, inst) in body.code.iter().enumerate() {
         definitions(inst).for_each(|reg| writers[reg.0 as usize].push(at as u32));
-        if has_effect(inst) {
+        if inst.op.traits().has_effect {
             live[at] = true;
             work.push(at);
         }
@@ -169,46 +132,4 @@ fn sweep(body: &mut Body) {
         }
     }
     body.retain(|at, _| live[at]);
-}
-
-/// Whether an instruction matters beyond its destinations. Loads do: an access is part of a program's cost.
-fn has_effect(inst: &VInst) -> bool {
-    match inst.op {
-        Op::Load(mode) => mode.space != Space::Param,
-        Op::ReadSpecial(special) => !is_stable(special),
-        Op::Store(_)
-        | Op::LoadMatrix(_)
-        | Op::StoreMatrix(_)
-        | Op::CopyAsync(_)
-        | Op::CopyCommit
-        | Op::CopyWait { .. }
-        | Op::CopyArrive { .. }
-        | Op::Mbarrier(_)
-        | Op::Texture(_)
-        | Op::TextureQuery(_)
-        | Op::SurfaceLoad(_)
-        | Op::SurfaceStore(_)
-        | Op::SurfaceReduce { .. }
-        | Op::Atomic { .. }
-        | Op::Reduce { .. }
-        | Op::Prefetch(_)
-        | Op::Branch { .. }
-        | Op::BranchIndexed { .. }
-        | Op::Call { .. }
-        | Op::Return { .. }
-        | Op::Exit
-        | Op::Trap
-        | Op::AssertFail { .. }
-        | Op::Barrier(_)
-        | Op::WarpSync
-        | Op::Fence { .. }
-        | Op::Shfl(_)
-        | Op::Vote(_)
-        | Op::Match { .. }
-        | Op::Redux { .. }
-        | Op::Elect
-        | Op::Print { .. }
-        | Op::Nanosleep => true,
-        _ => false,
-    }
 }

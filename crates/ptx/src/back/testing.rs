@@ -260,7 +260,7 @@ pub fn run_decoded(kernel: &Kernel) -> Vec<Output> {
                         Dst::None => (),
                         Dst::Pred(p) => predicates = predicates & !(1 << p.0) | (value as u32 & 1) << p.0,
                         Dst::Reg(reg) => {
-                            let count = super::shape::destination(op, slot).rows();
+                            let count = op.traits().dst.width(slot).rows();
                             for half in 0..count {
                                 let row = inst.writes.as_slice()[written];
                                 assert_eq!(usize::from(row.0), usize::from(reg.0) + half);

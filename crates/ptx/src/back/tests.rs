@@ -4,7 +4,9 @@ use super::testing::*;
 use super::verify::verify;
 use super::{BackError, Options, compile};
 use crate::ir::{Constant, Function, VInst, VReg, VSrc};
-use crate::isa::{Barrier, Compare, Dst, IntOp, Logic, Op, PC_NONE, Part, Space, Src, Ty};
+use crate::isa::{
+    AtomicOp, Barrier, Compare, Dst, IntOp, Logic, Op, PC_NONE, Part, Shuffle, Space, Src, Ty, Vote,
+};
 use proptest::prelude::*;
 
 const ADD: Op = Op::Int(IntOp::Add, Ty::U32);
@@ -67,6 +69,43 @@ fn additions_become_offsets() {
         kernel.code.iter().filter(|inst| matches!(inst.op, Op::Store(_))).map(|inst| inst.offset).collect();
     assert_eq!(offsets, [16, 12]);
     assert_eq!(kernel.code.len(), 5);
+}
+
+/// Operations that wait for the lanes of a member mask (PTX ISA, `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync`,
+/// `elect.sync`), on registers 0 and predicate 1.
+fn collectives() -> [VInst; 6] {
+    let mask = bits(u64::from(u32::MAX));
+    [
+        inst(Op::Shfl(Shuffle::Bfly), &[2], &[reg(0), bits(1), bits(31), mask]),
+        inst(Op::Vote(Vote::Ballot), &[2], &[reg(1), mask]),
+        inst(Op::Match { ty: Ty::U32, all: false }, &[2], &[reg(0), mask]),
+        inst(Op::Redux { op: AtomicOp::Add, ty: Ty::S32 }, &[2], &[reg(0), mask]),
+        inst(Op::ReduxFloat { largest: false, nan: false, abs: false }, &[2], &[reg(0), mask]),
+        inst(Op::Elect, &[2], &[mask]),
+    ]
+}
+
+#[test]
+fn what_lanes_wait_in_stays_without_a_use_and_in_order() {
+    let set = [inst(lid(), &[0], &[]), inst(LESS, &[1], &[reg(0), bits(7)])];
+    let registers = vec![Ty::B32, Ty::Pred, Ty::B32, Ty::B32, Ty::B32];
+    for first in collectives() {
+        for second in collectives() {
+            // The first waits for a slow load and the second does not: free to move, it would overtake.
+            let load = inst(Op::Load(mode(Space::Global, Ty::U32)), &[3], &[bits(64)]);
+            let slow = inst(ADD, &[4], &[reg(3), bits(1)]);
+            let mut early = first.clone();
+            if let Some(source) = early.src.iter_mut().find(|src| **src == reg(0)) {
+                *source = reg(4);
+            }
+            let code = set.iter().cloned().chain([load, slow, early, second.clone()]).collect();
+            let kernel = compile(&function(code, registers.clone()), &plain()).expect("compiles");
+            let expected = [first.op, second.op];
+            let kept: Vec<Op> =
+                kernel.code.iter().map(|inst| inst.op).filter(|op| expected.contains(op)).collect();
+            assert_eq!(kept, expected);
+        }
+    }
 }
 
 #[test]

@@ -9,9 +9,8 @@ use super::bits::BitSet;
 use super::body::{copy, definitions};
 use super::cfg::{BlockId, Cfg};
 use super::color::NO_PLACE;
-use super::shape::{self, Width};
 use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
-use crate::isa::{Op, Space};
+use crate::isa::{Op, Space, Width};
 
 /// Where places of each kind begin.
 const PREDICATES: usize = 256;
@@ -194,7 +193,7 @@ impl Checker<'_> {
         }
         for (slot, src) in inst.src.iter().enumerate() {
             if let VSrc::Reg(reg, _) = src {
-                check(*reg, Some(shape::source(&self.allocation.body, inst, slot).rows()));
+                check(*reg, Some(self.allocation.body.source_width(inst, slot).rows()));
             }
         }
     }

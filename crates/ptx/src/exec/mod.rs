@@ -106,7 +106,7 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         Op::Mma(mma) => matrix::multiply(&mma, o, lanes),
         Op::TransposeMatrix => matrix::transpose(o, lanes),
         Op::Elect => warp::elect(instruction, o, lanes),
-        Op::Nop | Op::Nanosleep | Op::WarpSync | Op::Prefetch(_) | Op::Fence { .. } => {}
+        Op::Nop => {}
         Op::Load(_)
         | Op::Store(_)
         | Op::Atomic { .. }
@@ -131,6 +131,10 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         | Op::Trap
         | Op::AssertFail { .. }
         | Op::Barrier(_)
+        | Op::WarpSync
+        | Op::Fence { .. }
+        | Op::Prefetch(_)
+        | Op::Nanosleep
         | Op::Print { .. } => panic!("line {}: {:?} is not a computation", instruction.line, instruction.op),
     }
 }

@@ -11,6 +11,7 @@ pub mod ast;
 mod check;
 mod diagnostic;
 mod heap;
+mod layout;
 mod lexer;
 pub mod link;
 mod lower;

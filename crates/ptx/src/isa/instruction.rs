@@ -1,6 +1,8 @@
 //! One decoded instruction: compact, with physical registers, ready to issue.
 
+use super::class::Class;
 use super::op::Op;
+use super::traits::Executor;
 use strata_warp::{Reg, Row};
 
 /// Index of an instruction in its kernel.
@@ -141,58 +143,6 @@ impl RegSet {
     }
 }
 
-/// Timing class: which execution unit and which latency a machine gives the instruction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[allow(missing_docs)]
-#[repr(u8)]
-pub enum Class {
-    /// Integer add, logic, shift, compare, select, move.
-    IntAdd,
-    IntMinMax,
-    IntMul,
-    IntMad,
-    IntDiv,
-    /// f32 add, multiply-free compare, select.
-    F32Add,
-    F32MinMax,
-    F32Mul,
-    F32Fma,
-    F32Div,
-    F64Add,
-    F64MinMax,
-    F64Mul,
-    F64Fma,
-    F64Div,
-    /// Approximate functions.
-    Sfu,
-    Convert,
-    /// Votes, shuffles, matches.
-    Warp,
-    /// Matrix products of f16, bf16 or 8-bit floating-point numbers, by what A has in a row: 128 bits (k 8 of f16).
-    MatrixHalf,
-    /// The same with rows of 256 bits (k 16 of f16).
-    MatrixHalfDeep,
-    /// Matrix products of tf32 with rows of 128 bits (k 4).
-    MatrixTf32,
-    /// The same with rows of 256 bits (k 8).
-    MatrixTf32Deep,
-    /// Matrix products of integers and bits with rows of 128 bits (k 16 of s8).
-    MatrixInt,
-    /// The same with rows of 256 bits (k 32 of s8).
-    MatrixIntDeep,
-    /// Matrix products of f64, 8 by 8 with k 4.
-    MatrixF64,
-    /// Loads, stores and atomics of every space, textures and surfaces.
-    Memory,
-    /// Branches, exits, barriers, fences: handled at issue.
-    Control,
-}
-
-impl Class {
-    /// Number of classes.
-    pub const COUNT: usize = Class::Control as usize + 1;
-}
-
 /// A decoded instruction.
 #[derive(Clone, Debug)]
 pub struct Instruction {
@@ -212,6 +162,16 @@ pub struct Instruction {
     pub reconverge: Pc,
     /// Timing class.
     pub class: Class,
+    /// Who carries it out.
+    pub executor: Executor,
+    /// Whether it waits until the load/store unit has all that the warp issued before.
+    pub follows_memory: bool,
+    /// Whether it is an access that later ones must wait for.
+    pub fences: bool,
+    /// Destinations that the operation has; some may be absent.
+    pub results: u8,
+    /// Rows of each in which an executor hands it over: a predicate takes one too.
+    pub result_rows: u8,
     /// Line in the PTX text, from 1.
     pub line: u32,
     /// Register rows read, each once; the operand collector fetches these. Source slot `s`, half `h` is
@@ -229,6 +189,36 @@ pub struct Instruction {
     pub pred_reads: u32,
     /// Predicates written; bit n = predicate n.
     pub pred_writes: u32,
+}
+
+impl Instruction {
+    /// An operation for all lanes, as yet without operands.
+    pub fn new(op: Op) -> Instruction {
+        let traits = op.traits();
+        Instruction {
+            op,
+            guard: Guard::Always,
+            dst: [Dst::None; MAX_DST],
+            src: [Src::None; MAX_SRC],
+            offset: 0,
+            target: PC_NONE,
+            reconverge: PC_NONE,
+            class: traits.class,
+            executor: traits.executor,
+            follows_memory: traits.follows_memory,
+            fences: traits.fences,
+            results: traits.dst.count() as u8,
+            result_rows: traits.dst.width(0).rows().max(1) as u8,
+            line: 0,
+            reads: RegList::EMPTY,
+            row_of: [0; MAX_SRC],
+            writes: RegList::EMPTY,
+            read_set: RegSet::EMPTY,
+            write_set: RegSet::EMPTY,
+            pred_reads: 0,
+            pred_writes: 0,
+        }
+    }
 }
 
 /// A constant row: a value every lane sees alike.

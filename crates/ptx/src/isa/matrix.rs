@@ -3,7 +3,7 @@
 //! A product is D = A B + C with A of m by k, B of k by n and C and D of m by n elements. Each lane holds some elements of
 //! each, its *fragment*, in ordinary registers.
 
-use super::op::MemoryMode;
+use super::memory::MemoryMode;
 use super::types::{CacheOp, Ordering, Scope, Space, Ty};
 use crate::lanes::LaneMask;
 

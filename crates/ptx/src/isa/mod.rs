@@ -1,18 +1,31 @@
 //! The instruction set as the machine sees it.
 
 mod asynchronous;
+mod class;
 mod instruction;
 mod matrix;
+mod memory;
 mod op;
+mod operands;
+#[cfg(test)]
+mod samples;
+mod table;
 mod texture;
+mod traits;
 mod types;
 mod video;
 
 pub use asynchronous::*;
+pub use class::*;
 pub use instruction::*;
 pub use matrix::*;
+pub use memory::*;
 pub use op::*;
+pub use operands::*;
+#[cfg(test)]
+pub use samples::samples;
 pub use strata_warp::Reg;
 pub use texture::*;
+pub use traits::*;
 pub use types::*;
 pub use video::*;

@@ -6,6 +6,7 @@
 
 use super::asynchronous::{AsyncCopy, Mbarrier};
 use super::matrix::{MatrixAccess, Mma};
+use super::memory::MemoryMode;
 use super::texture::{SurfaceMode, TextureFetch, TextureQuery};
 use super::types::*;
 use super::video::{ScalarVideo, SimdVideo, VideoMad};
@@ -126,23 +127,6 @@ pub enum TestP {
     NotANumber,
     Normal,
     Subnormal,
-}
-
-/// What a memory instruction moves and how.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct MemoryMode {
-    /// Where the address points.
-    pub space: Space,
-    /// Type of one element; decides width and extension.
-    pub ty: Ty,
-    /// Elements per lane: 1, 2, 4 (8 for b32 on the newest targets).
-    pub vector: u8,
-    /// Cache operator.
-    pub cache: CacheOp,
-    /// Ordering.
-    pub ordering: Ordering,
-    /// Scope of the ordering.
-    pub scope: Scope,
 }
 
 /// Form of a CTA barrier instruction.

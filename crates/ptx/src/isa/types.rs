@@ -301,4 +301,17 @@ impl Special {
     pub const fn is_wide(self) -> bool {
         matches!(self, Special::Clock64 | Special::GlobalTimer | Special::GridId)
     }
+
+    /// Whether a thread reads the same value at any time.
+    pub const fn is_stable(self) -> bool {
+        !matches!(
+            self,
+            Special::Clock
+                | Special::ClockHi
+                | Special::Clock64
+                | Special::GlobalTimer
+                | Special::GlobalTimerLo
+                | Special::GlobalTimerHi
+        )
+    }
 }

@@ -11,9 +11,11 @@
 mod access;
 mod asynchronous;
 pub mod barrier;
+mod control;
 mod cta;
 mod fault;
 mod global;
+mod launch;
 mod matrix;
 mod observer;
 #[cfg(test)]
@@ -24,41 +26,25 @@ mod tests;
 mod texels;
 mod variables;
 mod warp;
+mod world;
 
 pub use fault::{Fault, FaultKind, Place, WarpPlace};
 pub use global::{Allocation, GlobalMemory};
+pub use launch::{LaunchConfig, MAX_THREADS};
 pub use observer::{Access, AccessKind, Observer};
 pub use variables::{pack_arguments, place_variables};
+pub use world::Counts;
 
-use crate::isa::{Class, Pc};
-use crate::lanes::{LaneMask, Row, WARP_LANES};
 use crate::program::Kernel;
 use crate::texture::Headers;
-use cta::{Cta, Stop, World};
+use cta::Cta;
+use launch::{Launch, MAX_CTA_BYTES};
+use world::{Stop, World};
 
 /// Most instructions of a warp at a stretch.
 pub const QUANTUM: u32 = 256;
 /// Most rounds of a CTA's warps at a stretch.
 pub const TURNS: u32 = 8;
-/// Most threads of a CTA (PTX ISA, every target).
-pub const MAX_THREADS: u32 = 1024;
-
-/// Bytes of shared and local memory of one CTA, and of all that are resident: what a host can spare.
-const MAX_CTA_BYTES: u64 = 1 << 30;
-
-/// The shape and arguments of a launch.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LaunchConfig {
-    /// CTAs in x, y, z.
-    pub grid: [u32; 3],
-    /// Threads of a CTA in x, y, z.
-    pub block: [u32; 3],
-    /// Bytes of dynamic shared memory a CTA.
-    pub dynamic_shared: u32,
-    /// The parameter block, laid out as [`Kernel::params`] says.
-    pub params: Vec<u8>,
-}
-
 /// How a run is bounded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
@@ -74,26 +60,6 @@ impl Default for Options {
     }
 }
 
-/// Executed instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
-pub struct Counts {
-    /// Instructions issued by warps, those included whose guard let no lane through.
-    pub warp_instructions: u64,
-    /// Instructions executed by threads: lanes that were active and passed the guard.
-    pub thread_instructions: u64,
-    /// `warp_instructions` by timing class.
-    pub by_class: [u64; Class::COUNT],
-}
-
-impl Counts {
-    #[inline(always)]
-    fn add(&mut self, class: Class, lanes: LaneMask) {
-        self.warp_instructions += 1;
-        self.thread_instructions += u64::from(lanes.count_ones());
-        self.by_class[class as usize] += 1;
-    }
-}
-
 /// What a finished launch did, apart from memory.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub struct Summary {
@@ -101,36 +67,6 @@ pub struct Summary {
     pub counts: Counts,
     /// What the threads printed, in the order of execution.
     pub printed: String,
-}
-
-/// A launch, prepared.
-struct Launch<'a> {
-    kernel: &'a Kernel,
-    config: LaunchConfig,
-    constants: Vec<Row>,
-    threads: u32,
-    shared_bytes: u32,
-}
-
-impl Launch<'_> {
-    /// Line of an instruction; that of the last one for the end.
-    fn line(&self, pc: Pc) -> u32 {
-        let code = &self.kernel.code;
-        let line = code.get(pc as usize).or(code.last()).map_or(0, |instruction| instruction.line);
-        self.kernel.source(line).1
-    }
-
-    /// Index of a thread by its number in the CTA.
-    fn thread(&self, number: u32) -> [u32; 3] {
-        let [x, y, _] = self.config.block;
-        [number % x, number / x % y, number / x / y]
-    }
-
-    /// Bytes of shared and local memory of a CTA.
-    fn cta_bytes(&self) -> u64 {
-        let threads = u64::from(self.threads).next_multiple_of(WARP_LANES as u64);
-        u64::from(self.shared_bytes) + threads * u64::from(self.kernel.local_bytes)
-    }
 }
 
 /// A launch of a kernel on a memory.
@@ -153,15 +89,7 @@ impl<'a> Executor<'a> {
         variables: &[u64],
         memory: &'a mut GlobalMemory,
     ) -> Self {
-        let constants = kernel.constant_rows(&config.params, variables);
-        let static_shared = if config.dynamic_shared > 0 {
-            kernel.shared_bytes.next_multiple_of(16)
-        } else {
-            kernel.shared_bytes
-        };
-        let threads = config.block.iter().fold(1u32, |product, side| product.saturating_mul(*side));
-        let shared_bytes = static_shared.saturating_add(config.dynamic_shared);
-        let launch = Launch { kernel, config, constants, threads, shared_bytes };
+        let launch = Launch::new(kernel, config, variables);
         Executor { launch, memory, options: Options::default(), headers: Headers::NONE, observer: None }
     }
 
@@ -198,46 +126,12 @@ impl<'a> Executor<'a> {
             let place = place.zip(source.as_ref()).map(|(place, (_, line))| Place { line: *line, ..place });
             Fault { kernel: kernel.name.clone(), kind, place, text: source.and_then(|(text, _)| text) }
         };
-        check(&launch).map_err(|reason| name((FaultKind::BadLaunch { reason }, None)))?;
+        launch.check().map_err(|reason| name((FaultKind::BadLaunch { reason }, None)))?;
         let counts = Counts::default();
         let mut world = World { global: memory, headers, counts, printed: String::new(), observer };
         run_ctas(&launch, &mut world, options).map_err(name)?;
         Ok(Summary { counts: world.counts, printed: world.printed })
     }
-}
-
-/// What is wrong with a launch.
-fn check(launch: &Launch<'_>) -> Result<(), String> {
-    let Launch { kernel, config, threads, .. } = launch;
-    if config.grid.contains(&0) || config.block.contains(&0) {
-        return Err(format!("an empty launch: grid {:?}, block {:?}", config.grid, config.block));
-    }
-    if *threads > MAX_THREADS {
-        return Err(format!("{threads} threads a CTA; at most {MAX_THREADS} are possible"));
-    }
-    let bounds = &kernel.launch_bounds;
-    if bounds.max_threads.is_some_and(|most| *threads > most) {
-        return Err(format!("{threads} threads a CTA; .maxntid allows {}", bounds.max_threads.unwrap_or(0)));
-    }
-    if let Some(required) = bounds.required
-        && required != config.block
-    {
-        return Err(format!("block {:?}; .reqntid demands {required:?}", config.block));
-    }
-    if launch.cta_bytes() > MAX_CTA_BYTES {
-        return Err(format!(
-            "{} bytes of shared and local memory a CTA; at most {MAX_CTA_BYTES} are possible",
-            launch.cta_bytes()
-        ));
-    }
-    if config.params.len() < kernel.param_bytes as usize {
-        return Err(format!(
-            "{} bytes of parameters; the kernel takes {}",
-            config.params.len(),
-            kernel.param_bytes
-        ));
-    }
-    Ok(())
 }
 
 fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Result<(), Stop> {

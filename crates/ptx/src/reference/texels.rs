@@ -1,9 +1,9 @@
 //! Texture fetches, and accesses to surfaces, of one warp.
 
 use super::access::LaneFault;
-use super::cta::World;
 use super::fault::FaultKind;
 use super::observer::{Access, AccessKind};
+use super::world::World;
 use crate::exec::memory::{Image as Words, gather, scatter};
 use crate::exec::{Operands, atomic};
 use crate::isa::{AtomicOp, Instruction, Op, Space, SurfaceMode, TextureFetch};

@@ -1,6 +1,6 @@
 //! Module variables and kernel arguments as bytes.
 
-use super::GlobalMemory;
+use super::global::GlobalMemory;
 use crate::ir::Variable;
 use crate::program::Kernel;
 use crate::texture::Headers;

@@ -1,5 +1,7 @@
 //! Memory that is allocated and freed.
 
+use std::mem::offset_of;
+
 use crate::api::api;
 use crate::client::{Bytes, Extent, Out, Pitched};
 use crate::context;
@@ -9,44 +11,45 @@ use crate::error::{Answer, Error};
 /// Bytes of the widest element for which rows of pitched memory are aligned.
 const ELEMENT: u32 = 16;
 
-/// Nothing is allocated as null, which can be freed.
+/// Allocates device memory. Zero bytes give a null pointer, which may be freed.
 fn allocate(address: Out<u64>, bytes: u64) -> Answer {
     let driver = context::ready()?;
     if bytes == 0 { address.put(0) } else { driver.cuMemAlloc_v2(address, bytes) }
 }
 
+/// Allocates pinned host memory. Zero bytes give a null pointer, which may be freed.
 fn pinned(pointer: Out<u64>, bytes: u64, flags: u32) -> Answer {
     let driver = context::ready()?;
     if bytes == 0 { pointer.put(0) } else { driver.cuMemHostAlloc(pointer, bytes, flags) }
 }
 
 api! {
-    /// Zeroed.
+    /// Allocates device memory; its bytes are zero.
     cudaMalloc(address: Out<u64>, bytes: u64) {
         allocate(address, bytes)
     }
 
-    /// Null too: many programs make the context so.
+    /// Frees device memory. Many programs free null to create the context.
     cudaFree(address: u64) {
         context::ready()?.cuMemFree_v2(address)
     }
 
-    /// Mapped, as all pinned memory is.
+    /// Allocates pinned host memory. All of it is mapped into the device's address space.
     cudaMallocHost(pointer: Out<u64>, bytes: u64) {
         pinned(pointer, bytes, 0)
     }
 
-    /// Mapped, as all pinned memory is.
+    /// As `cudaMallocHost`, with flags; `cudaHostAllocMapped` changes nothing.
     cudaHostAlloc(pointer: Out<u64>, bytes: u64, flags: u32) {
         pinned(pointer, bytes, flags)
     }
 
-    /// Pinned memory, or null.
+    /// Frees pinned host memory, or null.
     cudaFreeHost(pointer: Bytes) {
         context::ready()?.cuMemFreeHost(pointer)
     }
 
-    /// At one address on host and device.
+    /// Allocates managed memory: host and device use one address.
     cudaMallocManaged(address: Out<u64>, bytes: u64, flags: u32) {
         if bytes == 0 {
             return Err(Error::InvalidValue);
@@ -54,7 +57,7 @@ api! {
         context::ready()?.cuMemAllocManaged(address, bytes, flags)
     }
 
-    /// Rows at multiples of the pitch.
+    /// Allocates a matrix whose rows begin at multiples of `pitch`, which this chooses.
     cudaMallocPitch(address: Out<u64>, pitch: Out<u64>, width: u64, rows: u64) {
         let driver = context::ready()?;
         if width == 0 || rows == 0 {
@@ -64,7 +67,7 @@ api! {
         driver.cuMemAllocPitch_v2(address, pitch, width, rows, ELEMENT)
     }
 
-    /// Slices of rows at multiples of the pitch.
+    /// As `cudaMallocPitch` for a volume, whose slices follow each other.
     cudaMalloc3D(to: Bytes, extent: Extent) {
         let driver = context::ready()?;
         let Extent { width, height, depth } = extent;
@@ -74,69 +77,69 @@ api! {
             place.put(Pitched { start: Bytes::NULL, pitch: 0, width, height });
             return Ok(());
         }
-        // Address, pitch: written where the client has them, then completed.
-        let pitch = Bytes::at(to.address() + 8);
+        // The driver writes address and pitch straight into the client's structure; the rest is added here.
+        let pitch = Bytes::at(to.address() + offset_of!(Pitched, pitch) as u64);
         driver.cuMemAllocPitch_v2(to.out(), pitch.out(), width, rows, ELEMENT)?;
         let (start, pitch) = (to.values::<Bytes>().get()?, pitch.values::<u64>().get()?);
         place.put(Pitched { start, pitch, width, height });
         Ok(())
     }
 
-    /// The client's pages.
+    /// Lets the device reach pages that the client allocated itself.
     cudaHostRegister(pointer: Bytes, bytes: u64, flags: u32) {
         context::ready()?.cuMemHostRegister_v2(pointer, bytes, flags)
     }
 
-    /// By the address that was registered.
+    /// Undoes `cudaHostRegister`; takes the address that was registered.
     cudaHostUnregister(pointer: Bytes) {
         context::ready()?.cuMemHostUnregister(pointer)
     }
 
-    /// Where the device has pinned or registered memory.
+    /// The device address of pinned or registered host memory.
     cudaHostGetDevicePointer(address: Out<u64>, pointer: Bytes, flags: u32) {
         context::ready()?.cuMemHostGetDevicePointer_v2(address, pointer, flags)
     }
 
-    /// What pinned memory was made with.
+    /// The flags that pinned memory was allocated with.
     cudaHostGetFlags(flags: Out<u32>, pointer: Bytes) {
         context::ready()?.cuMemHostGetFlags(flags, pointer)
     }
 
-    /// What is left, and the machine's.
+    /// Free and total device memory.
     cudaMemGetInfo(free: Out<u64>, total: Out<u64>) {
         context::ready()?.cuMemGetInfo_v2(free, total)
     }
 
-    /// At once.
+    /// Allocates immediately.
     cudaMallocAsync | cudaMallocAsync_ptsz (address: Out<u64>, bytes: u64, stream: Stream) {
         context::ready()?.cuMemAllocAsync(address, bytes, stream)
     }
 
-    /// From the one heap.
+    /// Allocates immediately; all pools share one heap.
     cudaMallocFromPoolAsync | cudaMallocFromPoolAsync_ptsz (
         address: Out<u64>, bytes: u64, pool: Pool, stream: Stream,
     ) {
         context::ready()?.cuMemAllocFromPoolAsync(address, bytes, pool, stream)
     }
 
-    /// At once.
+    /// Frees immediately.
     cudaFreeAsync | cudaFreeAsync_ptsz (address: u64, stream: Stream) {
         context::ready()?.cuMemFreeAsync(address, stream)
     }
 
-    /// Managed memory is everybody's. No bytes are all of an allocation.
+    /// Accepted without effect: every stream may use managed memory. Zero bytes mean the whole allocation.
     cudaStreamAttachMemAsync | cudaStreamAttachMemAsync_ptsz (stream: Stream, address: u64, bytes: u64, flags: u32) {
         context::ready()?.cuStreamAttachMemAsync(stream, address, bytes, flags)
     }
 
-    /// Where managed memory should be, as from version 12 of the API on: it is where it is.
+    /// Accepted without effect: managed memory does not move. The form of API version 12 and later.
     cudaMemPrefetchAsync_v2 | cudaMemPrefetchAsync_v2_ptsz (
         address: u64, bytes: u64, location: u64, flags: u32, stream: Stream,
     ) {
         context::ready()?.cuMemPrefetchAsync_v2(address, bytes, location, flags, stream)
     }
 
-    /// How managed memory is used, as from version 12 of the API on: it makes no difference.
+    /// Accepted without effect. The form of API version 12 and later.
     cudaMemAdvise_v2(address: u64, bytes: u64, advice: u32, location: u64) {
         context::ready()?.cuMemAdvise_v2(address, bytes, advice, location)
     }

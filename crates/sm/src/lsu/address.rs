@@ -6,7 +6,7 @@ use strata_ptx::ir::window;
 use strata_ptx::isa::Space;
 use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
-use super::MemoryInstruction;
+use super::instruction::MemoryInstruction;
 use crate::launch::{Fault, FaultKind, Launch};
 
 /// The lanes of an instruction by the memory they reach.

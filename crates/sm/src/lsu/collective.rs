@@ -6,10 +6,11 @@ use strata_ptx::exec::{Operands, matrix, memory};
 use strata_ptx::isa::{AsyncCopy, CacheOp, MatrixAccess, Mbarrier, MbarrierOp, Op, Space, Ty};
 use strata_ptx::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
 
+use super::Lsu;
 use super::address::{Places, fault};
 use super::coalesce::{self, Shape};
 use super::entry::{Operation, Stage};
-use super::{Lsu, MemoryInstruction};
+use super::instruction::MemoryInstruction;
 use crate::launch::{Fault, FaultKind, Launch};
 
 /// Where the shared addresses of a copy lie among its entry's words, while it loads.
@@ -89,7 +90,7 @@ impl Lsu {
 
         let (group, order) = self.copies.next(memory.warp);
         let entry = self.table.vacant();
-        (entry.warp, entry.pc, entry.line) = (memory.warp, memory.pc, memory.instruction.line);
+        entry.begin(&memory);
         (entry.lanes, entry.issued) = (memory.lanes, now);
         (entry.group, entry.order, entry.stage) = (group, order, Stage::First);
         entry.global = places.global;

@@ -1,20 +1,12 @@
 //! The way to the constant cache: `ld.const` and `ld.param`, one line a cycle.
 
 use strata_engine::{Cycle, DelayLine, Slab};
-use strata_memory::{Line, LineAddress};
+use strata_memory::LineAddress;
+use strata_memory::read_only::ReadOnly;
 
 use super::entry::Table;
 use super::statistics::LsuStatistics;
 use super::words::{self, Piece};
-
-/// A read-only cache as the load/store unit sees it.
-pub trait ConstantCache {
-    /// Asks for a line; `token` comes back with it. False when it cannot take the request now.
-    fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool;
-
-    /// The next line that has arrived; `take` gets its token and its bytes.
-    fn arrived(&mut self, now: Cycle, take: &mut impl FnMut(u32, &Line)) -> bool;
-}
 
 /// Requests on their way to the constant cache and back.
 #[derive(Clone, Debug)]
@@ -48,7 +40,7 @@ impl ConstantPath {
     pub fn offer(
         &mut self,
         table: &mut Table,
-        cache: &mut impl ConstantCache,
+        cache: &mut dyn ReadOnly,
         now: Cycle,
         statistics: &mut LsuStatistics,
     ) -> Option<u8> {
@@ -72,15 +64,12 @@ impl ConstantPath {
     }
 
     /// Takes one line that has arrived, and its bytes into the instruction's words; the instruction's place.
-    pub fn complete(&mut self, table: &mut Table, cache: &mut impl ConstantCache, now: Cycle) -> Option<u8> {
-        let mut place = None;
-        cache.arrived(now, &mut |token, line| {
-            let (entry, piece) = self.pending.remove(token);
-            let instruction = table.get_mut(entry);
-            words::scatter(line, &instruction.addresses, piece, &mut instruction.image.words);
-            place = Some(entry);
-        });
-        place
+    pub fn complete(&mut self, table: &mut Table, cache: &mut dyn ReadOnly, now: Cycle) -> Option<u8> {
+        let (token, line) = cache.arrived(now)?;
+        let (entry, piece) = self.pending.remove(token);
+        let instruction = table.get_mut(entry);
+        words::scatter(line, &instruction.addresses, piece, &mut instruction.image.words);
+        Some(entry)
     }
 
     /// Earliest cycle in which a line is asked for.

@@ -8,6 +8,7 @@ use strata_ptx::isa::{self, Pc, Ty};
 use strata_ptx::lanes::{LaneMask, WARP_LANES};
 
 use super::coalesce::{self, Group, Shape};
+use super::instruction::MemoryInstruction;
 use super::words::Piece;
 
 /// What an instruction does with memory.
@@ -82,6 +83,8 @@ pub struct Entry {
     pub pc: Pc,
     /// Its line in the PTX text.
     pub line: u32,
+    /// Rows that its destinations take.
+    pub result_rows: u8,
     /// Active lanes.
     pub lanes: LaneMask,
     /// How the L1D is used.
@@ -123,6 +126,7 @@ impl Entry {
         warp: 0,
         pc: 0,
         line: 0,
+        result_rows: 0,
         lanes: 0,
         policy: Policy::Cached,
         issued: Cycle::ZERO,
@@ -138,6 +142,14 @@ impl Entry {
         order: 0,
         stage: Stage::First,
     };
+
+    /// Takes over which instruction it is, and what goes into registers at its end.
+    #[inline]
+    pub fn begin(&mut self, memory: &MemoryInstruction<'_>) {
+        let instruction = memory.instruction;
+        (self.warp, self.pc, self.line) = (memory.warp, memory.pc, instruction.line);
+        self.result_rows = instruction.results * instruction.result_rows;
+    }
 
     /// Whether accesses for the L1D are still to be made.
     #[inline]

@@ -10,7 +10,8 @@ use super::address::{Places, fault};
 use super::coalesce::{self, Shape};
 use super::entry::{Operation, SECOND_OPERAND};
 use super::fence::{HeldBack, acquires, releases};
-use super::{Lsu, MemoryInstruction, atomics};
+use super::instruction::MemoryInstruction;
+use super::{Lsu, atomics};
 use crate::launch::{Fault, FaultKind, Launch};
 
 impl Lsu {
@@ -56,7 +57,7 @@ impl Lsu {
 
         entry.operation = operation;
         (entry.ty, entry.vector, entry.width) = (mode.ty, mode.vector, width as u8);
-        (entry.warp, entry.pc, entry.line) = (memory.warp, memory.pc, memory.instruction.line);
+        entry.begin(&memory);
         (entry.lanes, entry.issued) = (memory.lanes, now);
         entry.policy = policy(operation, mode, places);
         entry.global = places.global;
@@ -139,9 +140,10 @@ impl Lsu {
     /// An instruction that does nothing to memory: finished as soon as one can be.
     pub(super) fn pass_through(&mut self, memory: &MemoryInstruction<'_>, now: Cycle) {
         let entry = self.table.vacant();
-        // No bytes: no rows are written either.
         (entry.operation, entry.ty, entry.vector, entry.width) = (Operation::Load, Ty::U32, 0, 0);
-        (entry.warp, entry.pc, entry.line) = (memory.warp, memory.pc, memory.instruction.line);
+        entry.begin(memory);
+        // No lane, so no rows are written either.
+        entry.result_rows = 0;
         (entry.lanes, entry.issued, entry.open) = (0, now, 0);
         (entry.global, entry.local_left, entry.shared, entry.constant) = (0, 0, 0, 0);
         self.fences.open(memory.warp);

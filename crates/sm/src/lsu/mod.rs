@@ -31,6 +31,7 @@ mod copies;
 mod device;
 mod entry;
 mod fence;
+mod instruction;
 mod issue;
 mod scratchpad;
 mod statistics;
@@ -43,14 +44,14 @@ mod tests;
 
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::doors::L1d;
-use strata_ptx::isa::{Instruction, Pc, Scope};
-use strata_ptx::lanes::{LaneMask, Row};
+use strata_memory::read_only::ReadOnly;
+use strata_ptx::isa::Scope;
 
 use crate::launch::Launch;
 
 pub use config::{LsuConfig, ScratchpadConfig, Surroundings, TextureConfig};
-pub use constants::ConstantCache;
 pub use fence::FenceState;
+pub use instruction::{Finished, MemoryInstruction};
 pub use statistics::LsuStatistics;
 
 use address::Resolver;
@@ -62,39 +63,6 @@ use entry::{Entry, Operation, Table};
 use fence::Fences;
 use scratchpad::Scratchpad;
 use texture::TextureUnit;
-
-/// A memory instruction whose operands have been collected.
-#[derive(Clone, Copy, Debug)]
-pub struct MemoryInstruction<'a> {
-    /// The instruction.
-    pub instruction: &'a Instruction,
-    /// Where it stands.
-    pub pc: Pc,
-    /// Warp slot in the SM.
-    pub warp: u8,
-    /// Active lanes, guard applied; may be empty (completes at once).
-    pub lanes: LaneMask,
-    /// First byte of the CTA's shared memory in the SM's scratchpad.
-    pub shared_base: u32,
-    /// The warp's CTA in the grid and number in it, for faults.
-    pub cta: [u32; 3],
-    /// The warp's number in its CTA.
-    pub warp_in_cta: u32,
-}
-
-/// A memory instruction that is finished: what goes into which registers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Finished<'a> {
-    /// Warp slot.
-    pub warp: u8,
-    /// Where the instruction stands.
-    pub pc: Pc,
-    /// Lanes to write.
-    pub lanes: LaneMask,
-    /// Rows in the order of destinations, low word first: those of destination 0, then 1... None for stores,
-    /// reductions and prefetches.
-    pub rows: &'a [Row],
-}
 
 /// The load/store unit of an SM, its shared memory included.
 #[derive(Clone, Debug)]
@@ -151,7 +119,7 @@ impl Lsu {
     }
 
     /// One cycle of all paths: takes what is complete, moves fences on, offers the next accesses.
-    pub fn tick(&mut self, l1d: &mut dyn L1d, constants: &mut impl ConstantCache, now: Cycle) {
+    pub fn tick(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) {
         self.complete(l1d, constants, now);
         if self.fences.is_active() {
             self.step_fences(l1d, now);
@@ -159,7 +127,7 @@ impl Lsu {
         self.offer(l1d, constants, now);
     }
 
-    fn complete(&mut self, l1d: &mut dyn L1d, constants: &mut impl ConstantCache, now: Cycle) {
+    fn complete(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) {
         while let Some(completed) = self.device.complete(&mut self.table, &mut self.textures, l1d, now) {
             self.statistics.completions += 1;
             match completed {
@@ -191,7 +159,7 @@ impl Lsu {
         }
     }
 
-    fn offer(&mut self, l1d: &mut dyn L1d, constants: &mut impl ConstantCache, now: Cycle) {
+    fn offer(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) {
         if let Some(place) = self.scratchpad.begin(now) {
             let entry = self.table.get_mut(place);
             self.scratchpad.perform(place, entry, now, &mut self.statistics);
@@ -255,21 +223,8 @@ impl Lsu {
         let place = self.done.pop(now)?;
         self.table.release(place);
         let entry = self.table.get(place);
-        let rows = match entry.operation {
-            _ if entry.width == 0 => 0,
-            Operation::Load | Operation::Texture => entry.ty.rows() * usize::from(entry.vector),
-            Operation::Atomic { returns: true, .. } => entry.ty.rows(),
-            Operation::LoadMatrix(access) => access.count.into(),
-            Operation::Mbarrier(op) if op.is_test() => 1,
-            Operation::Mbarrier(op) if op.returns_state() => 2,
-            Operation::Store
-            | Operation::Copy
-            | Operation::Mbarrier(_)
-            | Operation::CopyArrive
-            | Operation::Atomic { returns: false, .. } => 0,
-        };
-        let Entry { warp, pc, lanes, ref image, .. } = *entry;
-        Some(Finished { warp, pc, lanes, rows: &image.words[..rows] })
+        let Entry { warp, pc, lanes, result_rows, ref image, .. } = *entry;
+        Some(Finished { warp, pc, lanes, rows: &image.words[..usize::from(result_rows)] })
     }
 
     /// Begins a fence of a warp: it stands in [`Lsu::waiting_fence`] until the fence is done.

@@ -10,7 +10,8 @@ use strata_ptx::texture::{Beyond, Header, Image, coordinates, footprint, handle,
 use super::address::{Resolver, fault};
 use super::coalesce::{self, Shape};
 use super::entry::Operation;
-use super::{Lsu, MemoryInstruction, atomics};
+use super::instruction::MemoryInstruction;
+use super::{Lsu, atomics};
 use crate::launch::{Fault, FaultKind, Launch};
 
 impl Lsu {
@@ -45,7 +46,7 @@ impl Lsu {
     fn describe(&mut self, memory: &MemoryInstruction<'_>, operation: Operation, now: Cycle) {
         let entry = self.table.vacant();
         entry.operation = operation;
-        (entry.warp, entry.pc, entry.line) = (memory.warp, memory.pc, memory.instruction.line);
+        entry.begin(memory);
         (entry.lanes, entry.issued, entry.policy) = (memory.lanes, now, Policy::Cached);
         (entry.global, entry.local, entry.local_left, entry.local_word) = (0, 0, 0, 0);
         (entry.shared, entry.constant, entry.shape) = (0, 0, Shape::Any);

@@ -13,10 +13,9 @@ mod video;
 mod warp;
 
 use super::{Operands, WarpContext, execute};
-use crate::isa::{
-    Class, Dst, Guard, Instruction, MAX_DST, MAX_SRC, Op, PC_NONE, PredReg, Reg, RegList, RegSet, Src,
-};
+use crate::isa::{Dst, Executor, Instruction, MAX_DST, MAX_SRC, Op, PredReg, Reg, Src, Traits, Width};
 use crate::lanes::{ALL_LANES, LaneMask, Row};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Marks what no instruction wrote.
 const UNTOUCHED: u32 = 0xdead_beef;
@@ -49,24 +48,7 @@ impl Operands for Slots {
 impl Slots {
     /// An instruction whose sources are not yet given.
     pub fn new(op: Op) -> Self {
-        let instruction = Instruction {
-            op,
-            guard: Guard::Always,
-            dst: [Dst::Reg(Reg(0)); MAX_DST],
-            src: [Src::None; MAX_SRC],
-            offset: 0,
-            target: PC_NONE,
-            reconverge: PC_NONE,
-            class: Class::IntAdd,
-            line: 1,
-            reads: RegList::EMPTY,
-            row_of: [0; MAX_SRC],
-            writes: RegList::EMPTY,
-            read_set: RegSet::EMPTY,
-            write_set: RegSet::EMPTY,
-            pred_reads: 0,
-            pred_writes: 0,
-        };
+        let instruction = Instruction { dst: [Dst::Reg(Reg(0)); MAX_DST], line: 1, ..Instruction::new(op) };
         Slots {
             instruction,
             sources: [[Row::ZERO; 4]; MAX_SRC],
@@ -180,5 +162,40 @@ fn inactive_lanes_keep_their_values() {
         for (lane, word) in slots.results[0][half].0.iter().enumerate() {
             assert_eq!(*word, if lane == 0 || lane == 31 { 0 } else { UNTOUCHED }, "lane {lane}");
         }
+    }
+}
+
+/// Operands that are all zero; nobody reads the results.
+struct Zeros([Src; MAX_SRC]);
+
+impl Operands for Zeros {
+    fn source(&self, slot: usize, _half: usize) -> &Row {
+        assert_ne!(self.0[slot], Src::None, "a source that the operation does not have");
+        &Row::ZERO
+    }
+    fn write(&mut self, _slot: usize, _half: usize, _lanes: LaneMask, _value: &Row) {}
+    fn predicate(&self, _register: PredReg) -> LaneMask {
+        0
+    }
+    fn write_predicate(&mut self, _register: PredReg, _lanes: LaneMask, _value: LaneMask) {}
+}
+
+#[test]
+fn what_is_executed_here_is_what_lanes_carry_out() {
+    for op in crate::isa::samples() {
+        let mut instruction = Instruction::new(op);
+        let Traits { dst, src, .. } = op.traits();
+        for slot in 0..dst.count() {
+            let predicate = dst.width(slot) == Width::Predicate;
+            instruction.dst[slot] = if predicate { Dst::Pred(PredReg(0)) } else { Dst::Reg(Reg(0)) };
+        }
+        for slot in 0..src.count() {
+            let predicate = src.width(slot) == Width::Predicate;
+            instruction.src[slot] = if predicate { Src::PredConst(true) } else { Src::Reg(Reg(0)) };
+        }
+        let mut operands = Zeros(instruction.src);
+        let run = || execute(&instruction, &mut operands, ALL_LANES, &WarpContext::default());
+        let computes = catch_unwind(AssertUnwindSafe(run)).is_ok();
+        assert_eq!(computes, instruction.executor == Executor::Lanes, "{op:?}");
     }
 }

@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 
 use super::ast::{DeclSpace, Function, Item, Linkage, Module, Names, Place, Source, Statement, Variable};
 use super::diagnostic::{Diagnostic, Diagnostics, Fail};
+use super::layout::layout;
 use rename::Renamer;
 
 /// A name at the top level of one text.
@@ -143,7 +144,7 @@ fn variable_symbol(variable: &Variable) -> Found {
         Linkage::Internal => Class::Internal,
         Linkage::Visible => Class::Strong,
         Linkage::Weak => Class::Weak,
-        Linkage::Common => Class::Common(super::lower::bytes_of(variable)),
+        Linkage::Common => Class::Common(layout(variable).map_or(0, |layout| layout.bytes)),
     };
     (variable.name, variable.place, class, Kind::Variable(variable.space))
 }

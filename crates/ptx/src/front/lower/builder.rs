@@ -3,9 +3,10 @@
 use super::dispatch;
 use super::function::{Activation, CalledBody, Convention};
 use super::scope::{Label, Scopes, Symbol};
-use super::variables::{self, Globals};
+use super::variables::Globals;
 use crate::front::ast::{self, DeclSpace, DeclType, Instruction, Linkage, Module, Name, Place, Statement};
 use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::front::layout::layout;
 use crate::ir::{Constant, Function, VDst, VInst, VReg, VSrc};
 use crate::isa::{Op, Ty};
 
@@ -318,13 +319,13 @@ impl<'a> Builder<'a> {
         let symbol = match variable.space {
             DeclSpace::Reg => self.declared_register(variable)?,
             DeclSpace::Local => {
-                let layout = variables::layout(variable)?;
+                let layout = layout(variable)?;
                 self.storage(layout.bytes, layout.align, variable.place)?
             }
             // Dynamic shared memory belongs to the module wherever it is declared.
             DeclSpace::Shared if variable.linkage == Linkage::Extern => return Ok(()),
             DeclSpace::Shared => {
-                let layout = variables::layout(variable)?;
+                let layout = layout(variable)?;
                 let bytes = &mut self.out.shared_bytes;
                 Symbol::Shared {
                     offset: allocate(bytes, layout.bytes, layout.align, variable.place, "shared")?,

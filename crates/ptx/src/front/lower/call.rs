@@ -5,10 +5,10 @@ use super::builder::{Builder, Frame};
 use super::moves::move_of;
 use super::operand::Resolved;
 use super::scope::Symbol;
-use super::variables::layout;
 use crate::front::ast::{self, DeclSpace, DeclType, Instruction, Item, Operand, OperandKind};
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::front::layout::layout;
 use crate::ir::{VDst, VInst, VReg, VSrc};
 use crate::isa::{Op, Ty};
 

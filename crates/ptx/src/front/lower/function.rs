@@ -21,9 +21,10 @@ use super::call::{own, scalar};
 use super::graph::{Shape, Slot};
 use super::operand::Resolved;
 use super::scope::{Label, Scopes, Symbol};
-use super::variables::{function_address, layout};
+use super::variables::function_address;
 use crate::front::ast::{self, CallHint, Item, Module, Operand, OperandKind, Place};
 use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::front::layout::layout;
 use crate::ir::{Constant, VDst, VReg, VSrc};
 use crate::isa::{IntOp, Logic, Op, Ty};
 
@@ -146,7 +147,7 @@ impl<'a> Builder<'a> {
         };
         let hint: &'a CallHint = self.hints[hint];
         let graph = &self.globals.graph;
-        let mut functions = graph.candidates(self.module, self.globals, hint);
+        let mut functions = graph.candidates(self.module, &self.globals.names, hint);
         let (returns, params) = match hint {
             CallHint::Prototype { returns, params } => (returns, params),
             CallHint::Targets(names) => {

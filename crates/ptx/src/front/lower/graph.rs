@@ -2,11 +2,12 @@
 
 use std::collections::HashMap;
 
-use super::variables::{Global, Globals, layout};
+use super::top_level::{Global, TopLevel};
 use crate::front::ast::{
     Base, CallHint, Function, Init, Instruction, Item, Module, Name, Operand, OperandKind, Statement,
     Variable,
 };
+use crate::front::layout::layout;
 
 /// A parameter or result, as far as caller and function must agree on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -50,7 +51,7 @@ pub(super) struct CallGraph {
 
 impl CallGraph {
     /// Looks through all bodies; empty for a text without functions.
-    pub(super) fn new(module: &Module, globals: &Globals) -> CallGraph {
+    pub(super) fn new(module: &Module, globals: &TopLevel) -> CallGraph {
         let functions: Vec<(usize, &Function)> = (module.items.iter().enumerate())
             .filter_map(|(n, item)| match item {
                 Item::Function(function) if function.body.is_some() => Some((n, function)),
@@ -106,14 +107,14 @@ impl CallGraph {
     }
 
     /// The functions that an indirect call may reach, ascending.
-    pub(super) fn candidates(&self, module: &Module, globals: &Globals, hint: &CallHint) -> Vec<usize> {
+    pub(super) fn candidates(&self, module: &Module, globals: &TopLevel, hint: &CallHint) -> Vec<usize> {
         let shape_of = |n: usize| match &module.items[n] {
             Item::Function(function) => Shape::new(&function.returns, &function.params),
             _ => None,
         };
         let mut found: Vec<usize> = match hint {
             CallHint::Targets(names) => {
-                let of = |name: &Name| match globals.names.get(name) {
+                let of = |name: &Name| match globals.get(name) {
                     Some(Global::Function(n)) => Some(*n),
                     _ => None,
                 };
@@ -130,7 +131,7 @@ impl CallGraph {
         found
     }
 
-    fn initialiser(&mut self, init: Option<&Init>, globals: &Globals) {
+    fn initialiser(&mut self, init: Option<&Init>, globals: &TopLevel) {
         match init {
             Some(Init::Address { name, .. }) => self.name(*name, globals),
             Some(Init::List(inner, _)) => {
@@ -140,8 +141,8 @@ impl CallGraph {
         }
     }
 
-    fn name(&mut self, name: Name, globals: &Globals) {
-        if let Some(Global::Function(n)) = globals.names.get(&name) {
+    fn name(&mut self, name: Name, globals: &TopLevel) {
+        if let Some(Global::Function(n)) = globals.get(&name) {
             self.taken.push(*n);
         }
     }
@@ -195,7 +196,7 @@ impl CallGraph {
 /// The walk over one body.
 struct Scan<'a, 'g> {
     module: &'a Module,
-    globals: &'a Globals,
+    globals: &'a TopLevel,
     graph: &'g mut CallGraph,
     calls: Vec<usize>,
     /// For each call through an address, the name of its hint.
@@ -237,7 +238,7 @@ impl<'a> Scan<'a, '_> {
             match (&operand.kind, target) {
                 (OperandKind::Name(name), None) => {
                     target = Some(*name);
-                    match self.globals.names.get(name) {
+                    match self.globals.get(name) {
                         Some(Global::Function(n)) => self.calls.push(*n),
                         _ => self.indirect.push(None),
                     }

@@ -1,10 +1,12 @@
 //! Initial bytes of variables.
 
 use super::function::is_callable;
-use super::variables::{Global, Globals, function_address, layout};
+use super::top_level::Global;
+use super::variables::{Globals, function_address};
 use crate::front::ast::{self, Init, Module, Name, Place, Value};
 use crate::front::check::word;
 use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::front::layout::layout;
 use crate::ir::Relocation;
 use crate::isa::Ty;
 

@@ -32,6 +32,7 @@ mod special;
 mod stack;
 mod surface;
 mod texture;
+mod top_level;
 mod variables;
 mod vector_atomic;
 mod video;
@@ -53,11 +54,6 @@ pub struct LoweredModule {
     pub variables: Vec<Variable>,
     /// `.target`, for messages.
     pub target: String,
-}
-
-/// Bytes of a declared variable; 0 when it has no size.
-pub(super) fn bytes_of(variable: &ast::Variable) -> u64 {
-    variables::layout(variable).map_or(0, |layout| layout.bytes)
 }
 
 /// Lowers the kernels named in `kernels`, or all.

@@ -3,7 +3,7 @@
 use super::builder::{Builder, DYNAMIC_SHARED};
 use super::scope::{Label, Symbol};
 use super::special;
-use super::variables::Global;
+use super::top_level::Global;
 use crate::front::ast::{Instruction, Name, Operand, OperandKind, Place, Value};
 use crate::front::check::{agrees, agrees_relaxed, expected_register, word};
 use crate::front::diagnostic::{Diagnostic, Fail};

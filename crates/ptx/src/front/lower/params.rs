@@ -4,9 +4,9 @@ use super::builder::Builder;
 use super::memory::Transfer;
 use super::operand::{Resolved, integer_of, operands};
 use super::scope::Symbol;
-use super::variables;
 use crate::front::ast::{self, Base, DeclType, Instruction, Operand, OperandKind};
 use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::front::layout::layout;
 use crate::ir::{Constant, Param, VDst, VReg, VSrc};
 use crate::isa::{FloatMode, Op, Space, Ty};
 
@@ -27,7 +27,7 @@ impl<'a> Builder<'a> {
                 .found(format!("`{text}`"))
                 .expected("a 64-bit handle"));
             };
-            let layout = variables::layout(variable)?;
+            let layout = layout(variable)?;
             let offset = end.next_multiple_of(u64::from(layout.align));
             end = offset + layout.bytes;
             if end > MAX_PARAM_BYTES {
@@ -67,7 +67,7 @@ impl<'a> Builder<'a> {
 
     /// A `.param` declared in a body: an argument or result of a call.
     pub(super) fn argument(&mut self, variable: &ast::Variable) -> Result<Symbol, Fail> {
-        let layout = variables::layout(variable)?;
+        let layout = layout(variable)?;
         if variable.dims.is_empty() && variable.vector == 1 {
             return Ok(Symbol::Argument(self.fresh(layout.scalar)));
         }

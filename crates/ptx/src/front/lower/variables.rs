@@ -1,35 +1,14 @@
 //! Variables of the module: places, sizes and initial bytes.
 
-use std::collections::HashMap;
-
 use super::graph::CallGraph;
-use crate::front::ast::{
-    self, DeclSpace, DeclType, Init, Item, Linkage, Module, Name, Opaque, Place, Statement,
-};
+use super::top_level::{Global, TopLevel};
+use crate::front::ast::{self, DeclSpace, DeclType, Item, Linkage, Module, Name, Opaque, Place, Statement};
 use crate::front::diagnostic::{Diagnostic, Fail};
+use crate::front::layout::{Layout, layout};
 use crate::ir::{Variable, window};
-use crate::isa::Ty;
-
-/// Most bytes of one variable: more than any GPU has.
-const MAX_BYTES: u64 = 1 << 40;
 
 /// Most bytes of all initialisers together. ASSUMED: the values that a text of its largest size spells out.
 const MAX_INIT: u64 = 1 << 28;
-
-/// What a name at the top level stands for.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Global {
-    /// A `.global` or `.const` variable: index into [`Globals::variables`].
-    Variable(u32),
-    /// A `.shared` variable: index into [`Globals::shared`].
-    Shared(usize),
-    /// `.extern .shared`: dynamic shared memory.
-    DynamicShared,
-    /// A function: index into the module's items.
-    Function(usize),
-    /// A reference to a texture, sampler or surface: index into [`Globals::variables`].
-    Opaque(u32, Opaque),
-}
 
 /// A module-level `.shared` variable.
 #[derive(Clone, Copy, Debug)]
@@ -42,7 +21,7 @@ pub(super) struct Shared {
 /// The names of the top level.
 #[derive(Debug, Default)]
 pub(super) struct Globals {
-    pub names: HashMap<Name, Global>,
+    pub names: TopLevel,
     pub variables: Vec<Variable>,
     /// For each variable, whether it is only declared: another text would define it.
     pub external: Vec<bool>,
@@ -56,40 +35,6 @@ pub(super) struct Globals {
 /// The address of a function, by its index among the module's items: the same in every kernel.
 pub(super) fn function_address(n: usize) -> u64 {
     window::CODE + window::FUNCTION_BYTES * (n as u64 + 1)
-}
-
-/// Size and alignment of a declaration.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Layout {
-    pub bytes: u64,
-    pub align: u32,
-    /// Bytes of one scalar.
-    pub scalar: Ty,
-}
-
-/// Size and alignment of a declared variable; an empty outermost dimension takes its size from the
-/// initialiser.
-pub(super) fn layout(variable: &ast::Variable) -> Result<Layout, Fail> {
-    let DeclType::Scalar(scalar) = variable.ty else {
-        return Err(Diagnostic::unsupported(variable.place, "textures, samplers and surfaces"));
-    };
-    if scalar == Ty::Pred {
-        return Err(Diagnostic::invalid(variable.place, "predicate outside registers").found("`.pred`"));
-    }
-    let element = scalar.bytes() as u64 * u64::from(variable.vector);
-    let mut bytes = element;
-    for (n, size) in variable.dims.iter().enumerate() {
-        let size = match (size, &variable.init) {
-            (Some(size), _) => *size,
-            (None, Some(Init::List(elements, _))) if n == 0 => elements.len() as u64,
-            (None, _) => 0,
-        };
-        bytes = bytes.checked_mul(size).filter(|bytes| *bytes <= MAX_BYTES).ok_or_else(|| {
-            Diagnostic::invalid(variable.place, "variable too large")
-                .expected(format!("at most {MAX_BYTES} bytes"))
-        })?;
-    }
-    Ok(Layout { bytes, align: variable.align.unwrap_or(1).max(element as u32), scalar })
 }
 
 impl Globals {
@@ -139,7 +84,7 @@ impl Globals {
                 Err(failure) => failures.push(failure),
             }
         }
-        globals.graph = CallGraph::new(module, &globals);
+        globals.graph = CallGraph::new(module, &globals.names);
         globals
     }
 

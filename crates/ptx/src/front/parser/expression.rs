@@ -136,10 +136,12 @@ impl Parser<'_> {
             }
             Token::Punct(b'(') => {
                 self.advance()?;
-                if let Some(cast) = self.dotted().map(|word| matches!(word, "u64")) {
-                    if !matches!(self.dotted(), Some("s64" | "u64")) {
-                        return Err(self.wrong("unknown cast", "`.s64` or `.u64`"));
-                    }
+                if let Some(word) = self.dotted() {
+                    let signed = match word {
+                        "s64" => true,
+                        "u64" => false,
+                        _ => return Err(self.wrong("unknown cast", "`.s64` or `.u64`")),
+                    };
                     self.advance()?;
                     self.expect(b')', "malformed cast")?;
                     self.enter()?;
@@ -148,9 +150,11 @@ impl Parser<'_> {
                     let bits = match term {
                         Term::Signed(value) => value as u64,
                         Term::Unsigned(value) => value,
-                        _ => return Err(Diagnostic::invalid(spot.place, "cast of a floating-point number")),
+                        Term::Float(_) | Term::Single(_) => {
+                            return Err(Diagnostic::invalid(spot.place, "cast of a floating-point number"));
+                        }
                     };
-                    return Ok(if cast { Term::Unsigned(bits) } else { Term::Signed(bits as i64) });
+                    return Ok(if signed { Term::Signed(bits as i64) } else { Term::Unsigned(bits) });
                 }
                 let inner = self.ternary()?;
                 self.expect(b')', "unbalanced parenthesis")?;
@@ -187,24 +191,19 @@ fn truth(term: Term) -> bool {
 /// The value of a binary operation; nothing when it has none (division by zero, `0f` operands).
 fn apply(operator: Token, left: Term, right: Term) -> Option<Term> {
     use Term::*;
-    let (left, right) = match (left, right) {
-        (Single(_), _) | (_, Single(_)) => return None,
-        (Float(a), b) | (b, Float(a)) if !matches!(b, Float(_)) => {
-            // One operand is an integer: both become doubles, in their places.
-            let other = match b {
-                Signed(value) => value as f64,
-                Unsigned(value) => value as f64,
-                _ => return None,
-            };
-            return float(
-                operator,
-                if matches!(left, Float(_)) { a } else { other },
-                if matches!(left, Float(_)) { other } else { a },
-            );
-        }
-        (Float(a), Float(b)) => return float(operator, a, b),
-        pair => pair,
+    let double = |term| match term {
+        Signed(value) => Some(value as f64),
+        Unsigned(value) => Some(value as f64),
+        Float(value) => Some(value),
+        Single(_) => None,
     };
+    // With one double, both are.
+    if matches!((left, right), (Float(_), _) | (_, Float(_))) {
+        return float(operator, double(left)?, double(right)?);
+    }
+    if matches!((left, right), (Single(_), _) | (_, Single(_))) {
+        return None;
+    }
     let bits = |term| match term {
         Signed(value) => value as u64,
         Unsigned(value) => value,

@@ -14,184 +14,25 @@ use std::sync::Arc;
 
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cited, Cycle};
-use strata_memory::doors::{Access, Action, Completion, L1d, Policy, Refusal};
-use strata_memory::{Address, LINE_BYTES, Line, LineAddress, Packet};
+use strata_memory::doors::{Access, Completion, L1d, Refusal};
+use strata_memory::{Address, Packet};
 use strata_ptx::exec::Operands;
 use strata_ptx::ir::LaunchBounds;
-use strata_ptx::isa::{
-    CacheOp, Class, Dst, Guard, Instruction, MAX_DST, MAX_SRC, MemoryMode, Op, Ordering, PC_NONE, PredReg,
-    RegList, RegSet, Scope, Space, Src, Ty,
-};
+use strata_ptx::isa::{CacheOp, Instruction, MemoryMode, Op, Ordering, PredReg, Scope, Space, Ty};
 use strata_ptx::lanes::{LaneMask, Row};
 use strata_ptx::program::Kernel;
 
 use super::*;
+use crate::fakes::{BASE, FakeL1d, FakeReadOnly, Memory};
 use crate::launch::{Fault, Launch};
 
-/// Where the fake memory begins; it is one allocation.
-pub const BASE: u64 = 0x10_0000;
-pub const MEMORY_BYTES: usize = 1 << 16;
-/// Bytes of it that are the program's; parameters and local memory follow.
+/// Bytes of the memory that are the program's; parameters and local memory follow.
 pub const HEAP_BYTES: u64 = 1 << 14;
 pub const PARAMS_AT: u64 = BASE + HEAP_BYTES;
 pub const LOCAL_AT: u64 = PARAMS_AT + 0x1000;
 pub const LOCAL_BYTES: u32 = 64;
 pub const SHARED_BASE: u32 = 256;
 pub const SHARED_BYTES: u32 = 8192;
-
-/// Plain bytes from [`BASE`] on.
-#[derive(Clone)]
-pub struct Memory(pub Vec<u8>);
-
-impl Memory {
-    pub fn numbered() -> Memory {
-        Memory((0..MEMORY_BYTES).map(|at| (at * 7 + at / 256 * 13) as u8).collect())
-    }
-
-    pub fn line(&self, line: LineAddress) -> Line {
-        let at = (line.base().0 - BASE) as usize;
-        Line(self.0[at..at + LINE_BYTES].try_into().unwrap())
-    }
-
-    pub fn set_line(&mut self, line: LineAddress, bytes: &Line) {
-        let at = (line.base().0 - BASE) as usize;
-        self.0[at..at + LINE_BYTES].copy_from_slice(&bytes.0);
-    }
-}
-
-/// An L1D that performs an access when it takes it and answers after `latency` cycles.
-pub struct FakeL1d {
-    pub memory: Memory,
-    pub latency: u64,
-    pub flush_latency: u64,
-    /// Refuses in these cycles.
-    pub refuse: Vec<u64>,
-    pub log: Vec<String>,
-    answers: VecDeque<(Cycle, Completion)>,
-    pub flushed_at: Option<Cycle>,
-    now: Cycle,
-}
-
-impl FakeL1d {
-    pub fn new(latency: u64) -> FakeL1d {
-        FakeL1d {
-            memory: Memory::numbered(),
-            latency,
-            flush_latency: 10,
-            refuse: Vec::new(),
-            log: Vec::new(),
-            answers: VecDeque::new(),
-            flushed_at: None,
-            now: Cycle::ZERO,
-        }
-    }
-}
-
-impl L1d for FakeL1d {
-    fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
-        if !self.is_flushed() {
-            return Err((access, Refusal::Flush));
-        }
-        if self.refuse.contains(&now.0) {
-            return Err((access, Refusal::Mshr));
-        }
-        let mut line = self.memory.line(access.line);
-        let (name, action) = match access.action {
-            Action::Load(mut tray) => {
-                // Bytes that were not asked for are no one's business.
-                *tray = Line([0xee; LINE_BYTES]);
-                tray.merge(access.bytes, &line);
-                ("load", Action::Load(tray))
-            }
-            Action::Store(tray) => {
-                line.merge(access.bytes, &tray);
-                ("store", Action::Store(tray))
-            }
-            Action::Atomic(mut batch) => {
-                batch.perform(&mut line);
-                ("atomic", Action::Atomic(batch))
-            }
-        };
-        self.memory.set_line(access.line, &line);
-        let past = if access.policy == Policy::Bypass { " bypass" } else { "" };
-        let offset = access.line.base().0 - BASE;
-        self.log.push(format!("{now}: {name} {offset:#x} {} bytes{past}", access.bytes.count()));
-        self.answers.push_back((now + self.latency, Completion { token: access.token, action }));
-        Ok(())
-    }
-
-    fn accept(&mut self, _: Packet, _: Cycle) {
-        unreachable!("there is no network");
-    }
-
-    fn tick(&mut self, now: Cycle) {
-        self.now = now;
-    }
-
-    fn completed(&mut self, now: Cycle) -> Option<Completion> {
-        let due = self.answers.front()?.0 <= now;
-        if due { self.answers.pop_front().map(|(_, completion)| completion) } else { None }
-    }
-
-    fn outgoing(&mut self, _: Cycle) -> Option<Packet> {
-        None
-    }
-
-    fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
-        None
-    }
-
-    fn begin_flush(&mut self, invalidate: bool, now: Cycle) {
-        assert!(self.is_flushed() && invalidate);
-        self.log.push(format!("{now}: flush"));
-        self.flushed_at = Some(now + self.flush_latency);
-    }
-
-    fn is_flushed(&self) -> bool {
-        self.flushed_at.is_none_or(|at| at <= self.now)
-    }
-
-    fn outstanding(&self) -> usize {
-        self.answers.len()
-    }
-
-    fn next_event(&self, _: Cycle) -> Cycle {
-        let answer = self.answers.front().map_or(Cycle::NEVER, |(at, _)| *at);
-        let flush = self.flushed_at.filter(|at| *at > self.now).unwrap_or(Cycle::NEVER);
-        answer.min(flush)
-    }
-
-    fn waits(&self, _: &mut Vec<String>) {}
-
-    fn statistics(&self) -> Vec<Group> {
-        Vec::new()
-    }
-}
-
-/// A constant cache over the same bytes.
-pub struct FakeConstants {
-    pub memory: Memory,
-    pub latency: u64,
-    pub log: Vec<String>,
-    answers: VecDeque<(Cycle, u32, LineAddress)>,
-}
-
-impl ConstantCache for FakeConstants {
-    fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool {
-        self.log.push(format!("{now}: constant {:#x}", line.base().0 - BASE));
-        self.answers.push_back((now + self.latency, token, line));
-        true
-    }
-
-    fn arrived(&mut self, now: Cycle, take: &mut impl FnMut(u32, &Line)) -> bool {
-        if self.answers.front().is_none_or(|(at, ..)| *at > now) {
-            return false;
-        }
-        let (_, token, line) = self.answers.pop_front().unwrap();
-        take(token, &self.memory.line(line));
-        true
-    }
-}
 
 /// Operands of an instruction: two words of each source.
 #[derive(Clone, Default)]
@@ -248,24 +89,7 @@ pub fn mode(space: Space, ty: Ty, vector: u8) -> MemoryMode {
 }
 
 pub fn instruction(op: Op) -> Instruction {
-    Instruction {
-        op,
-        guard: Guard::Always,
-        dst: [Dst::None; MAX_DST],
-        src: [Src::None; MAX_SRC],
-        offset: 0,
-        target: 0,
-        reconverge: PC_NONE,
-        class: Class::Memory,
-        line: 7,
-        reads: RegList::EMPTY,
-        row_of: [0; MAX_SRC],
-        writes: RegList::EMPTY,
-        read_set: RegSet::EMPTY,
-        write_set: RegSet::EMPTY,
-        pred_reads: 0,
-        pred_writes: 0,
-    }
+    Instruction { target: 0, line: 7, ..Instruction::new(op) }
 }
 
 pub fn launch() -> Launch {
@@ -327,7 +151,7 @@ pub fn config() -> LsuConfig {
 pub struct Bench {
     pub lsu: Lsu,
     pub l1d: FakeL1d,
-    pub constants: FakeConstants,
+    pub constants: FakeReadOnly,
     pub launch: Launch,
     pub now: Cycle,
     /// `cycle: warp w pc p` of every write-back.
@@ -338,13 +162,11 @@ pub struct Bench {
 
 impl Bench {
     pub fn new(config: &LsuConfig) -> Bench {
-        let memory = Memory::numbered();
-        let constants = FakeConstants { memory, latency: 4, log: Vec::new(), answers: VecDeque::new() };
         Bench {
             lsu: Lsu::new(config, Surroundings { warp_slots: 8, first_warp: 0, shared_bytes: 16384 })
                 .unwrap(),
-            l1d: FakeL1d::new(20),
-            constants,
+            l1d: FakeL1d::new(Memory::numbered(), 20),
+            constants: FakeReadOnly::new(Memory::numbered(), 4),
             launch: launch(),
             now: Cycle::ZERO,
             finished: Vec::new(),

@@ -81,7 +81,7 @@ fn shared_memory_makes_a_pass_a_cycle() {
 fn parameters_come_through_the_constant_cache_a_line_for_the_warp() {
     let (log, finished, bench) = run(&config(), &[(load(Space::Param, Ty::U32, 1), Sources::at(|_| 8))]);
     assert!(log.is_empty());
-    assert_eq!(bench.constants.log, [format!("3: constant {HEAP_BYTES:#x}")]);
+    assert_eq!(bench.constants.asked, [(Cycle(3), Address(PARAMS_AT).line(), 0)]);
     assert_eq!(finished, ["9: warp 0 pc 40"]);
     assert_eq!(bench.rows, [Row::splat(word_at(PARAMS_AT + 8))]);
 }

@@ -2,7 +2,7 @@
 
 use super::image::Image;
 use super::layers::{Layer, Triple};
-use super::{Surf, THRESHOLD};
+use super::size::{Surf, THRESHOLD};
 use crate::suite::prelude::*;
 
 /// An image whose boxes are summed at once.

@@ -4,12 +4,13 @@ mod describe;
 mod expected;
 mod image;
 mod layers;
+mod size;
 mod steps;
 
 use self::describe::{Gradient, direction};
 use self::expected::{Point, Sums};
 use self::image::Image;
-use self::layers::{Layer, Triple};
+use self::size::Surf;
 use self::steps::Buffers;
 use super::prelude::*;
 
@@ -58,26 +59,9 @@ pub(super) const WORKLOAD: Workload = Workload {
     measured: include_str!("measured.toml"),
 };
 
-/// clSURF's 0.0001 for grey values up to 1, here for values up to 255.
-const THRESHOLD: f32 = 6.5;
 const DISC_SAMPLES: usize = 109;
 
-#[derive(Debug)]
-struct Surf {
-    width: usize,
-    height: usize,
-    octaves: usize,
-}
-
 impl Surf {
-    fn layers(&self) -> Vec<Layer> {
-        layers::layers(self.width, self.height, self.octaves)
-    }
-
-    fn triples(&self) -> Vec<Triple> {
-        layers::triples(&self.layers())
-    }
-
     /// Directions and descriptors of the points, and whether they are right.
     fn describe(
         &self,

@@ -2,7 +2,7 @@
 
 use super::image::Image;
 use super::layers::{Layer, Triple};
-use super::{Surf, THRESHOLD};
+use super::size::{Surf, THRESHOLD};
 use crate::DevicePtr;
 use crate::mapreduce::scan::scan;
 use crate::suite::prelude::*;

@@ -1,0 +1,82 @@
+//! A card with one module loaded, as a device of host programs.
+
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module, Shape};
+
+use super::arguments::parameter_block;
+use super::card::{Backend, Card, ModuleId, not_launched};
+use super::heap::Buffer;
+use crate::Progress;
+use crate::program::Program;
+
+/// What is kept of the launches of a device.
+pub trait Log<Done> {
+    /// Who hears how far a launch is.
+    fn progress(&mut self) -> &mut dyn FnMut(&Progress);
+
+    /// A launch has ended well.
+    fn add(&mut self, done: Done);
+}
+
+/// A card with one module loaded.
+pub struct ModuleDevice<B: Backend, L> {
+    pub(super) card: Card<B>,
+    pub(super) module: ModuleId,
+    pub(super) log: L,
+}
+
+impl<B: Backend, L> ModuleDevice<B, L> {
+    /// A card of a backend, with a module loaded.
+    ///
+    /// # Errors
+    /// What is wrong with the module, or that its variables do not fit.
+    pub(super) fn load(
+        backend: B,
+        module: Module<'_>,
+        compile: strata_ptx::back::Options,
+        log: L,
+    ) -> Result<ModuleDevice<B, L>, String> {
+        let mut card = Card::new(backend);
+        let program = Program::parse(module, compile).map_err(|error| error.to_string())?;
+        let module = card.load(program).map_err(|error| error.to_string())?;
+        Ok(ModuleDevice { card, module, log })
+    }
+
+    /// All buffers and variables, by address.
+    pub fn buffers(&self) -> &[Buffer] {
+        self.card.buffers()
+    }
+}
+
+impl<B: Backend, L: Log<B::Done>> Device for ModuleDevice<B, L> {
+    fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError> {
+        self.card.alloc(name, bytes)
+    }
+
+    fn upload(&mut self, to: DevicePtr, data: &[u8]) -> Result<(), DeviceError> {
+        self.card.write(to, data)
+    }
+
+    fn download(&mut self, from: DevicePtr, data: &mut [u8]) -> Result<(), DeviceError> {
+        self.card.read(from, data)
+    }
+
+    fn fill(&mut self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
+        self.card.fill(to, value, bytes)
+    }
+
+    fn copy(&mut self, to: DevicePtr, from: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
+        self.card.copy(to, from, bytes)
+    }
+
+    fn variable(&mut self, name: &str) -> Result<DevicePtr, DeviceError> {
+        self.card.variable(self.module, name).map(|(ptr, _)| ptr)
+    }
+
+    fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
+        let entry = self.card.kernel(self.module, kernel).map_err(|error| not_launched(kernel, error))?;
+        let params = parameter_block(&entry.kernel, shape, args)?;
+        let done = self.card.launch(&entry, shape, &params, self.log.progress())?;
+        self.log.add(done);
+        Ok(())
+    }
+}

@@ -1,0 +1,274 @@
+//! The read-only cache: tags, lines, MSHRs, and the requests that wait.
+
+use std::collections::VecDeque;
+
+use strata_engine::seed::Stream;
+use strata_engine::statistics::{Group, Statistics};
+use strata_engine::{Cycle, DelayLine};
+
+use super::{ReadOnly, ReadOnlyConfig, ReadOnlyStatistics};
+use crate::address::LineAddress;
+use crate::doors::Refusal;
+use crate::line::{ByteMask, Line, Tray};
+use crate::mshr::{MshrFile, MshrId};
+use crate::packet::{Body, Client, NodeId, Packet};
+use crate::parameters::ParameterError;
+use crate::slice_map::SliceMap;
+use crate::tags::{FrameId, TagArray};
+
+/// A set-associative cache of whole lines. It remembers who asked for a line on its way, and keeps the bytes of a hit
+/// until they are due.
+pub struct ReadOnlyCache {
+    client: Client,
+    node: NodeId,
+    slices: SliceMap,
+    accesses_per_cycle: usize,
+    hit_latency: u64,
+    tags: TagArray,
+    data: Vec<Line>,
+    mshrs: MshrFile<(), Fetch>,
+    trays: Vec<Tray>,
+    outgoing: DelayLine<Packet>,
+    /// The cycle of the last look-up, and how many there were in it.
+    cycle: Cycle,
+    used: usize,
+    /// Requests whose line is on its way, in the order in which they came.
+    waiting: Vec<(LineAddress, u32)>,
+    /// Requests whose line is here, from when on it may be used.
+    here: VecDeque<(Cycle, u32)>,
+    /// Their lines; none when nobody looks at the bytes.
+    lines: VecDeque<Line>,
+    keeps_bytes: bool,
+    /// The line that was taken last.
+    taken: Line,
+    statistics: ReadOnlyStatistics,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Fetch {
+    frame: FrameId,
+    /// Everything was dropped since the request left: the line is not kept.
+    stale: bool,
+}
+
+impl ReadOnlyCache {
+    /// An empty cache for `client` at network node `node`. `seed` serves random replacement.
+    ///
+    /// # Errors
+    /// When the configuration cannot be built.
+    pub fn new(
+        config: &ReadOnlyConfig,
+        client: Client,
+        node: NodeId,
+        slices: SliceMap,
+        seed: u64,
+    ) -> Result<ReadOnlyCache, ParameterError> {
+        config.check()?;
+        let stream = Stream::new(seed, &format!("{client:?} cache {}", node.0));
+        Ok(ReadOnlyCache {
+            client,
+            node,
+            slices,
+            accesses_per_cycle: *config.accesses_per_cycle,
+            hit_latency: *config.hit_latency_cycles,
+            tags: TagArray::new(config.geometry(), stream),
+            data: vec![Line::ZERO; *config.sets * *config.ways],
+            mshrs: MshrFile::new(*config.mshr_entries, 1),
+            trays: (0..*config.mshr_entries).map(|_| Box::new(Line::ZERO)).collect(),
+            outgoing: DelayLine::new(*config.miss_queue),
+            cycle: Cycle::ZERO,
+            used: 0,
+            waiting: Vec::with_capacity(64),
+            here: VecDeque::with_capacity(64),
+            lines: VecDeque::with_capacity(64),
+            keeps_bytes: true,
+            taken: Line::ZERO,
+            statistics: ReadOnlyStatistics::default(),
+        })
+    }
+
+    /// The same cache when nobody looks at the bytes that arrive: decoded instructions need none.
+    #[must_use]
+    pub fn without_bytes(self) -> ReadOnlyCache {
+        ReadOnlyCache { keeps_bytes: false, ..self }
+    }
+
+    /// Takes a look-up that an idle port is there for, or says why not.
+    #[inline]
+    fn look_up(&mut self, line: LineAddress, token: u32, now: Cycle) -> Result<(), Refusal> {
+        let Some(frame) = self.tags.find(line) else {
+            self.send_for(line, now)?;
+            self.statistics.misses += 1;
+            self.waiting.push((line, token));
+            return Ok(());
+        };
+        if let Some(mshr) = self.tags.pinned(frame) {
+            if self.mshrs.state(mshr).stale {
+                return Err(Refusal::Mshr);
+            }
+            self.statistics.merges += 1;
+            self.waiting.push((line, token));
+            return Ok(());
+        }
+        self.statistics.hits += 1;
+        self.tags.used(frame);
+        self.here.push_back((now + self.hit_latency, token));
+        if self.keeps_bytes {
+            self.lines.push_back(self.data[frame.index()].clone());
+        }
+        Ok(())
+    }
+
+    /// Makes room for a line and sends for it.
+    fn send_for(&mut self, line: LineAddress, now: Cycle) -> Result<(), Refusal> {
+        if self.mshrs.is_full() {
+            return Err(Refusal::Mshr);
+        }
+        if self.outgoing.is_full() {
+            return Err(Refusal::Network);
+        }
+        let Some(frame) = self.tags.victim(line) else { return Err(Refusal::Ways) };
+        self.statistics.evictions += u64::from(self.tags.line(frame).is_some());
+        self.tags.install(frame, line);
+        let mshr = self.mshrs.allocate(line).expect("a free MSHR was checked");
+        *self.mshrs.state_mut(mshr) = Fetch { frame, stale: false };
+        self.tags.pin(frame, mshr);
+        let tray = self.trays.pop().expect("each MSHR has its tray");
+        let packet = Packet {
+            line,
+            bytes: ByteMask::ALL,
+            source: self.node,
+            destination: self.slices.node_of(line),
+            client: self.client,
+            tag: u32::from(mshr.0),
+            body: Body::Read(tray),
+        };
+        self.statistics.bytes_out += u64::from(packet.wire_bytes());
+        self.outgoing.push(now.next(), packet).expect("room in the queue to the network was checked");
+        Ok(())
+    }
+
+    #[cold]
+    fn count_refusal(&mut self, cause: Refusal) {
+        match cause {
+            Refusal::Port => self.statistics.refused_port += 1,
+            Refusal::Mshr => self.statistics.refused_mshr += 1,
+            Refusal::Ways => self.statistics.refused_ways += 1,
+            Refusal::Network => self.statistics.refused_network += 1,
+            cause => unreachable!("a read-only cache does not refuse for {cause:?}"),
+        }
+    }
+
+    /// Gives a line that has come to those who wait for it. It is due now, so before every hit that is not: hits stand
+    /// in the order of their cycles.
+    fn serve(&mut self, line: LineAddress, frame: FrameId, now: Cycle) {
+        // The last to ask is put in first, and so comes out last.
+        for index in (0..self.waiting.len()).rev() {
+            let (wanted, token) = self.waiting[index];
+            if wanted != line {
+                continue;
+            }
+            self.waiting.remove(index);
+            self.here.push_front((now, token));
+            if self.keeps_bytes {
+                self.lines.push_front(self.data[frame.index()].clone());
+            }
+        }
+    }
+}
+
+impl ReadOnly for ReadOnlyCache {
+    #[inline]
+    fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool {
+        if self.cycle != now {
+            (self.cycle, self.used) = (now, 0);
+        }
+        let port = if self.used == self.accesses_per_cycle { Err(Refusal::Port) } else { Ok(()) };
+        match port.and_then(|()| self.look_up(line, token, now)) {
+            Ok(()) => {
+                self.used += 1;
+                self.statistics.accesses += 1;
+                true
+            }
+            Err(cause) => {
+                self.count_refusal(cause);
+                false
+            }
+        }
+    }
+
+    #[inline]
+    fn arrived(&mut self, now: Cycle) -> Option<(u32, &Line)> {
+        if self.here.front()?.0 > now {
+            return None;
+        }
+        let (_, token) = self.here.pop_front()?;
+        if self.keeps_bytes {
+            self.taken = self.lines.pop_front().expect("each request that is here has its line");
+        }
+        Some((token, &self.taken))
+    }
+
+    fn accept(&mut self, reply: Packet, now: Cycle) {
+        self.statistics.bytes_in += u64::from(reply.wire_bytes());
+        self.statistics.fills += 1;
+        let Body::ReadReply(tray) = reply.body else {
+            unreachable!("a read-only cache sends reads only, and never asked for {:?}", reply.body)
+        };
+        let mshr = MshrId(reply.tag as u16);
+        let Fetch { frame, stale } = *self.mshrs.state(mshr);
+        self.mshrs.release(mshr);
+        self.tags.unpin(frame);
+        self.data[frame.index()].0 = tray.0;
+        if stale {
+            self.tags.invalidate(frame);
+        } else {
+            self.tags.add_valid(frame, ByteMask::ALL);
+        }
+        self.trays.push(tray);
+        self.serve(reply.line, frame, now);
+    }
+
+    #[inline]
+    fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
+        self.outgoing.pop(now)
+    }
+
+    #[inline]
+    fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
+        self.outgoing.front(now).map(Packet::wire_bytes)
+    }
+
+    fn invalidate(&mut self) {
+        self.statistics.invalidations += 1;
+        for frame in (0..self.tags.frames()).map(FrameId::from) {
+            if let Some(mshr) = self.tags.pinned(frame) {
+                self.mshrs.state_mut(mshr).stale = true;
+            }
+            self.tags.invalidate(frame);
+        }
+    }
+
+    #[inline]
+    fn next_event(&self, now: Cycle) -> Cycle {
+        let due = self.here.front().map_or(Cycle::NEVER, |(due, _)| *due);
+        self.outgoing.next_ready().min(due).max(now)
+    }
+
+    fn waits(&self, report: &mut Vec<String>) {
+        let (client, node) = (self.client, self.node.0);
+        for (_, line) in self.mshrs.iter() {
+            let requests = self.waiting.iter().filter(|(wanted, _)| *wanted == line).count();
+            report.push(format!("{client:?} cache {node}: {requests} requests wait for line {line}"));
+        }
+    }
+
+    fn statistics(&self) -> Vec<Group> {
+        let name = match self.client {
+            Client::Constant => "constant_cache",
+            Client::Instruction => "instruction_cache",
+            Client::L1d => "read_only_cache",
+        };
+        vec![Group { name, ..self.statistics.report() }]
+    }
+}

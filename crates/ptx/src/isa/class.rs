@@ -1,0 +1,163 @@
+//! The timing class of an operation.
+//!
+//! Arithmetic of 16-bit floating-point numbers has the classes of f32, one or two to a register: the packed forms do
+//! twice the work of an instruction, as on the hardware, where the same pipes do both (docs/machines.md).
+
+use super::matrix::{Element, Mma};
+use super::op::{BitUnary, FloatOp, FloatUnary, IntOp};
+use super::types::Ty;
+use super::video::VideoOp;
+
+/// Timing class: which execution unit and which latency a machine gives the instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[allow(missing_docs)]
+#[repr(u8)]
+pub enum Class {
+    /// Integer add, logic, shift, compare, select, move.
+    IntAdd,
+    IntMinMax,
+    IntMul,
+    IntMad,
+    IntDiv,
+    /// f32 add, multiply-free compare, select.
+    F32Add,
+    F32MinMax,
+    F32Mul,
+    F32Fma,
+    F32Div,
+    F64Add,
+    F64MinMax,
+    F64Mul,
+    F64Fma,
+    F64Div,
+    /// Approximate functions.
+    Sfu,
+    Convert,
+    /// Votes, shuffles, matches.
+    Warp,
+    /// Matrix products of f16, bf16 or 8-bit floating-point numbers, by what A has in a row: 128 bits (k 8 of f16).
+    MatrixHalf,
+    /// The same with rows of 256 bits (k 16 of f16).
+    MatrixHalfDeep,
+    /// Matrix products of tf32 with rows of 128 bits (k 4).
+    MatrixTf32,
+    /// The same with rows of 256 bits (k 8).
+    MatrixTf32Deep,
+    /// Matrix products of integers and bits with rows of 128 bits (k 16 of s8).
+    MatrixInt,
+    /// The same with rows of 256 bits (k 32 of s8).
+    MatrixIntDeep,
+    /// Matrix products of f64, 8 by 8 with k 4.
+    MatrixF64,
+    /// Loads, stores and atomics of every space, textures and surfaces.
+    Memory,
+    /// Branches, exits, barriers, fences: handled at issue.
+    Control,
+}
+
+impl Class {
+    /// Number of classes.
+    pub const COUNT: usize = Class::Control as usize + 1;
+}
+
+impl IntOp {
+    /// The class of two-operand integer arithmetic.
+    pub(super) const fn class(self) -> Class {
+        match self {
+            IntOp::Add | IntOp::AddSat | IntOp::Sub | IntOp::SubSat => Class::IntAdd,
+            IntOp::Min | IntOp::Max | IntOp::MinRelu | IntOp::MaxRelu => Class::IntMinMax,
+            IntOp::Div | IntOp::Rem => Class::IntDiv,
+        }
+    }
+}
+
+impl BitUnary {
+    /// Counting and finding bits runs at the rate of the special function unit (CUDA C++ Programming Guide, table of
+    /// arithmetic instruction throughput: 16 a cycle and SM).
+    pub(super) const fn class(self) -> Class {
+        match self {
+            BitUnary::Popc | BitUnary::Clz | BitUnary::Bfind { .. } | BitUnary::Brev => Class::Sfu,
+            BitUnary::Not | BitUnary::Cnot => Class::IntAdd,
+        }
+    }
+}
+
+impl VideoOp {
+    /// A video instruction is as its first step; what is done by four or two elements, and what a second step adds, is
+    /// one pass all the same.
+    pub(super) const fn class(self) -> Class {
+        match self {
+            VideoOp::Min | VideoOp::Max => Class::IntMinMax,
+            VideoOp::Add
+            | VideoOp::Sub
+            | VideoOp::AbsDiff
+            | VideoOp::Average
+            | VideoOp::Shl { .. }
+            | VideoOp::Shr { .. }
+            | VideoOp::Set(_) => Class::IntAdd,
+        }
+    }
+}
+
+impl Ty {
+    /// The class of comparing or choosing values of this type.
+    pub(super) const fn class(self) -> Class {
+        match self {
+            Ty::F64 => Class::F64Add,
+            _ if self.is_float() => Class::F32Add,
+            _ => Class::IntAdd,
+        }
+    }
+}
+
+impl FloatOp {
+    /// The class of two-operand floating-point arithmetic; `double` says that it is of f64.
+    pub(super) const fn class(self, double: bool) -> Class {
+        let (single, of_double) = match self {
+            FloatOp::Add | FloatOp::Sub => (Class::F32Add, Class::F64Add),
+            FloatOp::Mul => (Class::F32Mul, Class::F64Mul),
+            FloatOp::Div | FloatOp::DivApprox => (Class::F32Div, Class::F64Div),
+            FloatOp::Min { .. } | FloatOp::Max { .. } => (Class::F32MinMax, Class::F64MinMax),
+            FloatOp::Copysign => (Class::IntAdd, Class::IntAdd),
+        };
+        if double { of_double } else { single }
+    }
+}
+
+impl FloatUnary {
+    /// The class of one-operand floating-point arithmetic; `double` says that it is of f64.
+    pub(super) const fn class(self, double: bool) -> Class {
+        let (single, of_double) = match self {
+            FloatUnary::Abs | FloatUnary::Neg => (Class::F32Add, Class::F64Add),
+            FloatUnary::Rcp | FloatUnary::Sqrt => (Class::F32Div, Class::F64Div),
+            FloatUnary::RcpApprox
+            | FloatUnary::SqrtApprox
+            | FloatUnary::RsqrtApprox
+            | FloatUnary::SinApprox
+            | FloatUnary::CosApprox
+            | FloatUnary::Lg2Approx
+            | FloatUnary::Ex2Approx
+            | FloatUnary::TanhApprox => (Class::Sfu, Class::Sfu),
+        };
+        if double { of_double } else { single }
+    }
+}
+
+impl Mma {
+    /// The class of a matrix product: by type and by the bits that A has in a row. A product of 8 rows has the class
+    /// of its kind with 16.
+    pub(super) const fn class(&self) -> Class {
+        let is_deep = self.depth as u32 * self.a.bits() > 128;
+        let (shallow, deep) = match self.a {
+            Element::F16 | Element::Bf16 | Element::E4m3 | Element::E5m2 => {
+                (Class::MatrixHalf, Class::MatrixHalfDeep)
+            }
+            Element::Tf32 => (Class::MatrixTf32, Class::MatrixTf32Deep),
+            Element::S8 | Element::U8 | Element::S4 | Element::U4 | Element::B1 => {
+                (Class::MatrixInt, Class::MatrixIntDeep)
+            }
+            Element::F64 => (Class::MatrixF64, Class::MatrixF64),
+        };
+        if is_deep { deep } else { shallow }
+    }
+}

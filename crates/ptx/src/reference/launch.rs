@@ -1,0 +1,104 @@
+//! A launch: its shape and arguments, what follows from them, and what is wrong with it.
+
+use crate::isa::Pc;
+use crate::lanes::{Row, WARP_LANES};
+use crate::program::Kernel;
+
+/// Most threads of a CTA (PTX ISA, every target).
+pub const MAX_THREADS: u32 = 1024;
+
+/// Bytes of shared and local memory of one CTA, and of all that are resident: what a host can spare.
+pub(super) const MAX_CTA_BYTES: u64 = 1 << 30;
+
+/// The shape and arguments of a launch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchConfig {
+    /// CTAs in x, y, z.
+    pub grid: [u32; 3],
+    /// Threads of a CTA in x, y, z.
+    pub block: [u32; 3],
+    /// Bytes of dynamic shared memory a CTA.
+    pub dynamic_shared: u32,
+    /// The parameter block, laid out as [`Kernel::params`] says.
+    pub params: Vec<u8>,
+}
+
+/// A launch, prepared.
+pub(super) struct Launch<'a> {
+    pub kernel: &'a Kernel,
+    pub config: LaunchConfig,
+    pub constants: Vec<Row>,
+    pub threads: u32,
+    pub shared_bytes: u32,
+}
+
+impl<'a> Launch<'a> {
+    /// A launch of a kernel; `variables[n]` is the device address of the module's variable n.
+    pub fn new(kernel: &'a Kernel, config: LaunchConfig, variables: &[u64]) -> Launch<'a> {
+        let constants = kernel.constant_rows(&config.params, variables);
+        let static_shared = if config.dynamic_shared > 0 {
+            kernel.shared_bytes.next_multiple_of(16)
+        } else {
+            kernel.shared_bytes
+        };
+        let threads = config.block.iter().fold(1u32, |product, side| product.saturating_mul(*side));
+        let shared_bytes = static_shared.saturating_add(config.dynamic_shared);
+        Launch { kernel, config, constants, threads, shared_bytes }
+    }
+
+    /// Line of an instruction; that of the last one for the end.
+    pub fn line(&self, pc: Pc) -> u32 {
+        let code = &self.kernel.code;
+        let line = code.get(pc as usize).or(code.last()).map_or(0, |instruction| instruction.line);
+        self.kernel.source(line).1
+    }
+
+    /// Index of a thread by its number in the CTA.
+    pub fn thread(&self, number: u32) -> [u32; 3] {
+        let [x, y, _] = self.config.block;
+        [number % x, number / x % y, number / x / y]
+    }
+
+    /// Bytes of shared and local memory of a CTA.
+    pub fn cta_bytes(&self) -> u64 {
+        let threads = u64::from(self.threads).next_multiple_of(WARP_LANES as u64);
+        u64::from(self.shared_bytes) + threads * u64::from(self.kernel.local_bytes)
+    }
+
+    /// Finds what cannot run.
+    pub fn check(&self) -> Result<(), String> {
+        let Launch { kernel, config, threads, .. } = self;
+        if config.grid.contains(&0) || config.block.contains(&0) {
+            return Err(format!("an empty launch: grid {:?}, block {:?}", config.grid, config.block));
+        }
+        if *threads > MAX_THREADS {
+            return Err(format!("{threads} threads a CTA; at most {MAX_THREADS} are possible"));
+        }
+        let bounds = &kernel.launch_bounds;
+        if bounds.max_threads.is_some_and(|most| *threads > most) {
+            return Err(format!(
+                "{threads} threads a CTA; .maxntid allows {}",
+                bounds.max_threads.unwrap_or(0)
+            ));
+        }
+        if let Some(required) = bounds.required
+            && required != config.block
+        {
+            return Err(format!("block {:?}; .reqntid demands {required:?}", config.block));
+        }
+        if self.cta_bytes() > MAX_CTA_BYTES {
+            return Err(format!(
+                "{} bytes of shared and local memory a CTA; at most {MAX_CTA_BYTES} are possible",
+                self.cta_bytes()
+            ));
+        }
+        if config.params.len() < kernel.param_bytes as usize {
+            return Err(format!(
+                "{} bytes of parameters; the kernel takes {}",
+                config.params.len(),
+                kernel.param_bytes
+            ));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,40 @@
+//! What all CTAs of a run share, and what is counted of them.
+
+use super::fault::{FaultKind, Place};
+use super::global::GlobalMemory;
+use super::observer::Observer;
+use crate::isa::Class;
+use crate::lanes::LaneMask;
+use crate::texture::Headers;
+
+/// Executed instructions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Instructions issued by warps, those included whose guard let no lane through.
+    pub warp_instructions: u64,
+    /// Instructions executed by threads: lanes that were active and passed the guard.
+    pub thread_instructions: u64,
+    /// `warp_instructions` by timing class.
+    pub by_class: [u64; Class::COUNT],
+}
+
+impl Counts {
+    #[inline(always)]
+    pub(super) fn add(&mut self, class: Class, lanes: LaneMask) {
+        self.warp_instructions += 1;
+        self.thread_instructions += u64::from(lanes.count_ones());
+        self.by_class[class as usize] += 1;
+    }
+}
+
+/// What is shared by all CTAs of a run.
+pub(super) struct World<'a> {
+    pub global: &'a mut GlobalMemory,
+    pub headers: &'a Headers,
+    pub counts: Counts,
+    pub printed: String,
+    pub observer: Option<&'a mut (dyn Observer + 'a)>,
+}
+
+/// A fault before the kernel's name is put to it.
+pub(super) type Stop = (FaultKind, Option<Place>);

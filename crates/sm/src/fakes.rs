@@ -1,0 +1,220 @@
+//! Memories for the tests of the SM and its parts: plain bytes behind the doors of an L1D and of a read-only cache.
+
+use std::collections::VecDeque;
+
+use strata_engine::Cycle;
+use strata_engine::statistics::Group;
+use strata_memory::doors::{Access, Action, Completion, L1d, Policy, Refusal};
+use strata_memory::read_only::ReadOnly;
+use strata_memory::{LINE_BYTES, Line, LineAddress, Packet};
+
+/// Where the fake memory begins.
+pub const BASE: u64 = 0x10_0000;
+/// Its bytes.
+pub const BYTES: usize = 1 << 16;
+
+/// Plain bytes from [`BASE`] on.
+#[derive(Clone)]
+pub struct Memory(pub Vec<u8>);
+
+impl Memory {
+    /// Every byte is the low byte of its address.
+    pub fn low_bytes() -> Memory {
+        Memory((0..BYTES).map(|at| at as u8).collect())
+    }
+
+    /// Bytes that differ from line to line.
+    pub fn numbered() -> Memory {
+        Memory((0..BYTES).map(|at| (at * 7 + at / 256 * 13) as u8).collect())
+    }
+
+    fn line(&self, line: LineAddress) -> Line {
+        let at = (line.base().0 - BASE) as usize;
+        Line(self.0[at..at + LINE_BYTES].try_into().unwrap())
+    }
+
+    fn set_line(&mut self, line: LineAddress, bytes: &Line) {
+        let at = (line.base().0 - BASE) as usize;
+        self.0[at..at + LINE_BYTES].copy_from_slice(&bytes.0);
+    }
+}
+
+/// An L1D that performs an access when it takes it and answers after `latency` cycles.
+pub struct FakeL1d {
+    pub memory: Memory,
+    pub latency: u64,
+    pub flush_latency: u64,
+    /// Refuses in these cycles.
+    pub refuse: Vec<u64>,
+    /// Every access and flush.
+    pub log: Vec<String>,
+    /// Packets that somebody else put here for the network.
+    pub outgoing: VecDeque<Packet>,
+    answers: VecDeque<(Cycle, Completion)>,
+    flushed_at: Option<Cycle>,
+    now: Cycle,
+}
+
+impl FakeL1d {
+    pub fn new(memory: Memory, latency: u64) -> FakeL1d {
+        FakeL1d {
+            memory,
+            latency,
+            flush_latency: 10,
+            refuse: Vec::new(),
+            log: Vec::new(),
+            outgoing: VecDeque::new(),
+            answers: VecDeque::new(),
+            flushed_at: None,
+            now: Cycle::ZERO,
+        }
+    }
+}
+
+impl L1d for FakeL1d {
+    fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
+        if !self.is_flushed() {
+            return Err((access, Refusal::Flush));
+        }
+        if self.refuse.contains(&now.0) {
+            return Err((access, Refusal::Mshr));
+        }
+        let mut line = self.memory.line(access.line);
+        let (name, action) = match access.action {
+            Action::Load(mut tray) => {
+                // Bytes that were not asked for are no one's business.
+                *tray = Line([0xee; LINE_BYTES]);
+                tray.merge(access.bytes, &line);
+                ("load", Action::Load(tray))
+            }
+            Action::Store(tray) => {
+                line.merge(access.bytes, &tray);
+                ("store", Action::Store(tray))
+            }
+            Action::Atomic(mut batch) => {
+                batch.perform(&mut line);
+                ("atomic", Action::Atomic(batch))
+            }
+        };
+        self.memory.set_line(access.line, &line);
+        let past = if access.policy == Policy::Bypass { " bypass" } else { "" };
+        let offset = access.line.base().0 - BASE;
+        self.log.push(format!("{now}: {name} {offset:#x} {} bytes{past}", access.bytes.count()));
+        self.answers.push_back((now + self.latency, Completion { token: access.token, action }));
+        Ok(())
+    }
+
+    fn accept(&mut self, reply: Packet, _: Cycle) {
+        panic!("nothing was asked of the network: {reply:?}");
+    }
+
+    fn tick(&mut self, now: Cycle) {
+        self.now = now;
+    }
+
+    fn completed(&mut self, now: Cycle) -> Option<Completion> {
+        let due = self.answers.front()?.0 <= now;
+        if due { self.answers.pop_front().map(|(_, completion)| completion) } else { None }
+    }
+
+    fn outgoing(&mut self, _: Cycle) -> Option<Packet> {
+        self.outgoing.pop_front()
+    }
+
+    fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
+        self.outgoing.front().map(Packet::wire_bytes)
+    }
+
+    fn begin_flush(&mut self, invalidate: bool, now: Cycle) {
+        assert!(self.is_flushed() && invalidate);
+        self.log.push(format!("{now}: flush"));
+        self.flushed_at = Some(now + self.flush_latency);
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.flushed_at.is_none_or(|at| at <= self.now)
+    }
+
+    fn outstanding(&self) -> usize {
+        self.answers.len()
+    }
+
+    fn next_event(&self, _: Cycle) -> Cycle {
+        let answer = self.answers.front().map_or(Cycle::NEVER, |(at, _)| *at);
+        let flush = self.flushed_at.filter(|at| *at > self.now).unwrap_or(Cycle::NEVER);
+        answer.min(flush)
+    }
+
+    fn waits(&self, _: &mut Vec<String>) {}
+
+    fn statistics(&self) -> Vec<Group> {
+        Vec::new()
+    }
+}
+
+/// A read-only cache that has every line, `latency` cycles after it is asked. What lies outside the memory, as code
+/// does, is zero.
+pub struct FakeReadOnly {
+    pub memory: Memory,
+    pub latency: u64,
+    /// When each line was asked for, and the token.
+    pub asked: Vec<(Cycle, LineAddress, u32)>,
+    /// Packets that somebody else put here for the network.
+    pub outgoing: VecDeque<Packet>,
+    here: VecDeque<(Cycle, LineAddress, u32)>,
+    taken: Line,
+}
+
+impl FakeReadOnly {
+    pub fn new(memory: Memory, latency: u64) -> FakeReadOnly {
+        FakeReadOnly {
+            memory,
+            latency,
+            asked: Vec::new(),
+            outgoing: VecDeque::new(),
+            here: VecDeque::new(),
+            taken: Line::ZERO,
+        }
+    }
+}
+
+impl ReadOnly for FakeReadOnly {
+    fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool {
+        self.asked.push((now, line, token));
+        self.here.push_back((now + self.latency, line, token));
+        true
+    }
+
+    fn arrived(&mut self, now: Cycle) -> Option<(u32, &Line)> {
+        if self.here.front()?.0 > now {
+            return None;
+        }
+        let (_, line, token) = self.here.pop_front()?;
+        self.taken = if line.base().0 < BASE { Line::ZERO } else { self.memory.line(line) };
+        Some((token, &self.taken))
+    }
+
+    fn accept(&mut self, reply: Packet, _: Cycle) {
+        panic!("nothing was asked of the network: {reply:?}");
+    }
+
+    fn outgoing(&mut self, _: Cycle) -> Option<Packet> {
+        self.outgoing.pop_front()
+    }
+
+    fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
+        self.outgoing.front().map(Packet::wire_bytes)
+    }
+
+    fn invalidate(&mut self) {}
+
+    fn next_event(&self, now: Cycle) -> Cycle {
+        self.here.front().map_or(Cycle::NEVER, |(at, ..)| *at).max(now)
+    }
+
+    fn waits(&self, _: &mut Vec<String>) {}
+
+    fn statistics(&self) -> Vec<Group> {
+        Vec::new()
+    }
+}
