@@ -23,10 +23,11 @@
 //! 1. A frame is taken when a line misses, not when its fill comes, as in the machine that the paper simulates.
 //! 2. SRAM's door, fills and accesses that waited in MSHRs do not meet, as in the conventional L1D. STT-MRAM has
 //!    one port for everything; loads that waited are served on the fill's way into it.
-//! 3. IV-C gives a filter 16 counters, V-C 64. With four lines, three keys and 16 counters a filter answers
-//!    positive by chance in 18 % of its tests, which is 23 of 128; with 64 in 0.5 %. III-B's one or two cycles a
-//!    search are those of 64. The files say 64, those ending in -16-counters have
-//!    the 16 of IV-C, which Table III's area fits; `approximation.slots` is the parameter.
+//! 3. A filter's counters, "slots" in Fig. 20, are 16 in IV-C (512 B in all), 64 in V-C and 128 in V-B ("we select
+//!    128slots as our CBF configuration"). V-B decides: 128 is the configuration that was evaluated. With four lines
+//!    and three keys a filter answers positive by chance in 18 % of its tests with 16 counters, in 0.5 % with 64 and
+//!    in 0.07 % with 128: of 128 filters in 23, 0.6 and 0.1. The files ending in -64-counters and -16-counters have
+//!    the others. Table III's area fits 16; `area.rs` has all three. `approximation.slots` is the parameter.
 //! 4. A saturated two-bit counter is never decremented. If it just stayed, filters would fill up for good; when a
 //!    line leaves through one, the filter's column is written anew from the tags of its row (`saturated`).
 //! 5. "Flush" of the tag queue: what waits there is served before the write that cannot wait in it. A write whose
