@@ -58,13 +58,17 @@ pub(super) struct Turn {
 pub(super) enum Wait {
     /// A write occupies STT-MRAM.
     SttWrite,
+    /// A read occupies STT-MRAM.
+    SttRead,
     /// The swap buffer is full: its lines wait for writes to STT-MRAM.
     SwapBuffer,
     /// The tag queue is full.
     TagQueue,
+    /// The controller's register holds an access.
+    Register,
     /// Tags are searched.
     Search,
-    /// What was taken before waits for something else.
+    /// What was taken before waits for its turn.
     Other,
     /// It waits in front of a command that it should wait behind.
     Behind,
@@ -179,8 +183,10 @@ impl FuseL1d {
 
     pub(super) fn stt_is_free(&self, now: Cycle) -> Result<(), Wait> {
         match &self.chassis.store.stt {
-            Some(stt) if !stt.is_free(now) => Err(Wait::SttWrite),
-            _ => Ok(()),
+            Some(stt) if stt.is_free(now) => Ok(()),
+            Some(stt) if stt.is_writing(now) => Err(Wait::SttWrite),
+            Some(_) => Err(Wait::SttRead),
+            None => Ok(()),
         }
     }
 

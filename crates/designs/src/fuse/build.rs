@@ -4,7 +4,7 @@ use super::approximation::Approximation;
 use super::config::{
     ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, Saturated, SttConfig,
 };
-use super::dead_write::DeadWrite;
+use super::dead_write::{DeadWrite, DeadWriteShape};
 use super::lines::Lines;
 use super::nvm_cbf::{CbfShape, NvmCbf};
 use super::places::{Places, PlacesShape};
@@ -75,18 +75,16 @@ pub(super) fn predictor(config: &PredictorConfig) -> Predictor {
 }
 
 pub(super) fn dead_write(config: &DeadWriteConfig, whole: &FuseConfig) -> DeadWrite {
-    let sets = whole.stt.as_ref().map_or(1, |stt| *stt.sets);
-    let sampler = SamplerShape {
-        sets: sets.div_ceil(*config.sampled_set_stride),
+    DeadWrite::new(DeadWriteShape {
+        sets: whole.stt.as_ref().map_or(1, |stt| *stt.sets),
+        stride: *config.sampled_set_stride,
         ways: *config.sampler_ways,
         tag_bits: *config.tag_bits,
-    };
-    let history = HistoryShape {
+        signature_bits: *config.signature_bits,
+        tables: *config.tables,
         entries: *config.history_entries,
         limit: limit(*config.counter_bits),
         initial: *config.initial_counter,
-        unused_threshold: *config.dead_threshold,
-        used_threshold: 0,
-    };
-    DeadWrite::new(sampler, history, *config.sampled_set_stride)
+        threshold: *config.dead_threshold,
+    })
 }

@@ -5,6 +5,7 @@ use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
 
 use super::config::{ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, SearchKind, SttHit};
+use super::dead_write::MAX_TABLES;
 use super::nvm_cbf::MAX_HASHES;
 use crate::chassis::{self, WriteMissPolicy};
 
@@ -121,6 +122,7 @@ fn check_predictor(config: &PredictorConfig) -> Check {
         bits: ("predictor.counter_bits", *config.counter_bits),
         initial: ("predictor.initial_counter", *config.initial_counter),
         threshold: ("predictor.unused_threshold", *config.unused_threshold),
+        added: 1,
     };
     counters.check()?;
     within(
@@ -136,11 +138,14 @@ fn check_dead_write(config: &DeadWriteConfig, whole: &FuseConfig) -> Check {
     within("dead_write.sampled_set_stride", *config.sampled_set_stride as u64, 1, sets as u64)?;
     within("dead_write.sampler_ways", *config.sampler_ways as u64, 1, 256)?;
     within("dead_write.tag_bits", u64::from(*config.tag_bits), 1, 57)?;
+    within("dead_write.signature_bits", u64::from(*config.signature_bits), 1, 32)?;
+    within("dead_write.tables", *config.tables as u64, 1, MAX_TABLES as u64)?;
     let counters = Counters {
         entries: ("dead_write.history_entries", *config.history_entries),
         bits: ("dead_write.counter_bits", *config.counter_bits),
         initial: ("dead_write.initial_counter", *config.initial_counter),
         threshold: ("dead_write.dead_threshold", *config.dead_threshold),
+        added: *config.tables as u64,
     };
     counters.check()
 }
@@ -151,6 +156,8 @@ struct Counters {
     bits: (&'static str, u32),
     initial: (&'static str, u8),
     threshold: (&'static str, u8),
+    /// Counters whose sum is held against the threshold.
+    added: u64,
 }
 
 impl Counters {
@@ -162,7 +169,7 @@ impl Counters {
         within(self.bits.0, u64::from(self.bits.1), 1, 8)?;
         let limit = (1 << self.bits.1) - 1;
         within(self.initial.0, u64::from(self.initial.1), 0, limit)?;
-        within(self.threshold.0, u64::from(self.threshold.1), 0, limit)
+        within(self.threshold.0, u64::from(self.threshold.1), 0, self.added * limit)
     }
 }
 

@@ -194,13 +194,17 @@ pub struct DeadWriteConfig {
     pub sampler_ways: Cited<usize>,
     /// Bits of the line's number that the sampler keeps.
     pub tag_bits: Cited<u32>,
-    /// Entries of the table.
+    /// Bits of the program counter that the sampler keeps.
+    pub signature_bits: Cited<u32>,
+    /// Tables of counters, read at once; 1 to 4.
+    pub tables: Cited<usize>,
+    /// Counters of a table.
     pub history_entries: Cited<usize>,
     /// Bits of a counter.
     pub counter_bits: Cited<u32>,
     /// A counter's first value.
     pub initial_counter: Cited<u8>,
-    /// Counters above it say that a write is dead.
+    /// The least sum of an instruction's counters that says its writes are dead.
     pub dead_threshold: Cited<u8>,
     /// Whether a store that hits and is predicted dead goes below with its line.
     pub closing_writes: Cited<bool>,

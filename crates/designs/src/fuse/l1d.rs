@@ -8,7 +8,7 @@ use strata_memory::{ByteMask, LineAddress, NodeId, Packet, ParameterError, Slice
 use super::approximation::Search;
 use super::arbitrator::{Turn, Wait};
 use super::config::{FuseConfig, SttHit, WoroMiss};
-use super::dead_write::{DeadWrite, Touch};
+use super::dead_write::{DeadWrite, Learned, Touch};
 use super::lines::{Bank, Lines};
 use super::predictor::Predictor;
 use super::stages::Latched;
@@ -119,8 +119,8 @@ impl FuseL1d {
             return Err((access, cause.into()));
         }
         if self.latch.is_some() {
-            let wait = self.latch_wait(now);
-            return Err((access, wait));
+            // The wait is the register's: what it is for decides the count, not when the door is tried again.
+            return Err((access, Wait::Register));
         }
         if self.queue.is_none()
             && let Err(wait) = self.stt_is_free(now)
@@ -149,7 +149,7 @@ impl FuseL1d {
                     return Ok(());
                 }
                 // A load of a line in STT-MRAM waits in the queue, not at the door.
-                Err(Wait::SttWrite) if self.queue.is_some() && self.is_queued(&access) => {}
+                Err(Wait::SttWrite | Wait::SttRead) if self.queue.is_some() && self.is_queued(&access) => {}
                 Err(wait) => return Err((access, wait)),
             }
         }
@@ -229,7 +229,15 @@ impl FuseL1d {
             predictor.observe(line, pc, warp, touch != Touch::Read);
         }
         if let (Some(predictor), Some(stt)) = (&mut self.dead_write, &self.chassis.store.stt) {
-            predictor.observe(line, stt.places.set_of(line), pc, touch);
+            let learned = predictor.observe(line, stt.places.set_of(line), pc, touch);
+            let statistics = &mut self.chassis.store.statistics;
+            match learned {
+                None | Some(Learned::Nothing) => {}
+                Some(Learned::Live) => statistics.sampled_live_writes += 1,
+                Some(Learned::DeadOnArrival) => statistics.sampled_dead_on_arrival_fills += 1,
+                Some(Learned::DeadValue) => statistics.sampled_dead_value_fills += 1,
+                Some(Learned::Closing) => statistics.sampled_closing_writes += 1,
+            }
         }
     }
 
@@ -246,43 +254,53 @@ impl FuseL1d {
 
     /// What keeps the access in the register.
     fn latch_wait(&self, now: Cycle) -> Wait {
-        match &self.latch {
-            Some(latched) if latched.searched > now => Wait::Search,
-            _ => self.queue_wait(now),
+        let Some(latched) = &self.latch else { return Wait::Other };
+        if latched.searched > now {
+            Wait::Search
+        } else if self.is_behind_queue(&latched.access) {
+            self.queue_wait(now)
+        } else {
+            match self.resolve(&latched.access, Turn { now, from_queue: false }) {
+                Ok(_) => Wait::Other,
+                Err(Wait::TagQueue | Wait::SwapBuffer) => self.queue_wait(now),
+                Err(wait) => wait,
+            }
         }
     }
 
-    /// What keeps the tag queue's front.
+    /// What the tag queue's front waits for: for nothing but its turn, when it could go.
     fn queue_wait(&self, now: Cycle) -> Wait {
-        let front = self.queue.as_ref().and_then(|queue| queue.front());
-        let writes = self.chassis.store.stt.as_ref().is_some_and(|stt| stt.is_writing(now));
-        match front {
-            Some(front) if front.searched > now => match front.command {
-                Command::Read(_) => Wait::Search,
-                Command::Migrate(..) => Wait::SttWrite,
-            },
-            _ if writes => Wait::SttWrite,
-            _ => Wait::Other,
-        }
+        let Some(front) = self.queue.as_ref().and_then(TagQueue::front) else { return Wait::Other };
+        let way = match &front.command {
+            Command::Read(_) if front.searched > now => Err(Wait::Search),
+            Command::Read(access) => self.resolve(access, Turn { now, from_queue: true }).map(drop),
+            Command::Migrate(_, line) => self.migration_room(*line, now),
+        };
+        way.err().unwrap_or(Wait::Other)
     }
 
-    /// Counts a refusal and names its cause as the door does.
+    /// Counts a refusal and names its cause as the door does. What waits for room in the tag queue or the swap buffer,
+    /// which the queue empties, waits for what the queue's front waits for.
     fn refuse(&mut self, wait: Wait, now: Cycle) -> Refusal {
-        let cause = if wait == Wait::TagQueue { self.queue_wait(now) } else { wait };
+        let cause = match wait {
+            Wait::TagQueue | Wait::SwapBuffer => self.queue_wait(now),
+            Wait::Register => self.latch_wait(now),
+            wait => wait,
+        };
         let statistics = &mut self.chassis.store.statistics;
         statistics.tag_queue_full += u64::from(wait == Wait::TagQueue);
         statistics.swap_buffer_full += u64::from(wait == Wait::SwapBuffer);
-        let refusal = match cause {
-            Wait::Room(refusal) => refusal,
-            Wait::SttWrite | Wait::SwapBuffer => {
+        let refusal = match (wait, cause) {
+            (Wait::Room(refusal), _) => refusal,
+            (_, Wait::SttWrite) => {
                 statistics.stt_write_stalls += 1;
                 Refusal::Bank
             }
-            Wait::Search => {
+            (_, Wait::Search) => {
                 statistics.tag_search_stalls += 1;
                 Refusal::Bank
             }
-            Wait::Other | Wait::Behind | Wait::TagQueue => {
+            _ => {
                 statistics.other_stalls += 1;
                 Refusal::Bank
             }

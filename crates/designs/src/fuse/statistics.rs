@@ -19,6 +19,14 @@ statistics! {
         bypasses: "accesses",
         /// Stores that hit and were sent past the cache with their line: predicted closing writes.
         closing_writes: "accesses",
+        /// Writes of sampled lines that were of use, as the dead-write predictor saw them.
+        sampled_live_writes: "writes",
+        /// Fills of sampled lines that nothing touched before their eviction.
+        sampled_dead_on_arrival_fills: "writes",
+        /// Fills of sampled lines that were overwritten unread.
+        sampled_dead_value_fills: "writes",
+        /// Stores to sampled lines that nothing followed before their eviction.
+        sampled_closing_writes: "writes",
         /// Lines that moved from SRAM to STT-MRAM, or to its swap buffer.
         migrations_to_stt: "lines",
         /// Lines that moved from STT-MRAM to SRAM.
@@ -45,11 +53,11 @@ statistics! {
         swap_buffer_full: "refusals",
         /// Lines in the swap buffer at each push of a line, summed.
         swap_buffer_occupancy: "lines",
-        /// Refusals in whose cycle a write occupied STT-MRAM, or a migration waited for one (Fig. 15).
+        /// Refusals for want of a write's end in STT-MRAM: of the access itself, or of the tag queue's front (Fig. 15).
         stt_write_stalls: "refusals",
-        /// Refusals in whose cycle tags were searched (Fig. 15).
+        /// Refusals for want of a search's end: of the access before, or of the tag queue's front (Fig. 15).
         tag_search_stalls: "refusals",
-        /// Refusals because what waited before had no room to go on.
+        /// Refusals because what waited before waits for an MSHR, a way, the network, a read of STT-MRAM or its turn.
         other_stalls: "refusals",
         /// Searches of all filters.
         cbf_tests: "searches" [energy],

@@ -6,7 +6,8 @@ mod sampler;
 use strata_memory::LineAddress;
 
 pub(super) use history::{History, HistoryShape, ReadLevel, Signature};
-pub(super) use sampler::{Sampled, Sampler, SamplerShape};
+pub(super) use sampler::SamplerShape;
+use sampler::{Sampled, Sampler};
 
 /// Sampler and table.
 #[derive(Clone, Debug)]
