@@ -1,6 +1,9 @@
 //! From a checked configuration to its parts.
 
+use strata_memory::LINE_BYTES;
+
 use super::approximation::Approximation;
+use super::bus::Bus;
 use super::config::{
     ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, Saturated, SttConfig,
 };
@@ -29,7 +32,8 @@ pub(super) fn lines(config: &FuseConfig) -> Lines {
         SramBank { places: Places::new(shape, first + registers), grows: *sram.grows }
     });
     let frames = (first + registers) as usize + sram.as_ref().map_or(0, |sram| sram.places.frames());
-    Lines::new(sram, stt, swap, frames)
+    let bus = config.bus.as_ref().map(|bus| Bus::new((LINE_BYTES / *bus.bytes_per_cycle) as u64));
+    Lines::new(sram, stt, swap, bus, frames)
 }
 
 fn stt_bank(config: &SttConfig, approximation: Option<&ApproximationConfig>) -> SttBank {

@@ -1,8 +1,8 @@
 //! Configurations that cannot be built.
 
-use strata_memory::ParameterError;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
+use strata_memory::{LINE_BYTES, ParameterError};
 
 use super::config::{ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, SearchKind, SttHit};
 use super::dead_write::MAX_TABLES;
@@ -30,6 +30,13 @@ pub(super) fn check(config: &FuseConfig) -> Check {
         }
     }
     check_stt(config)?;
+    if let Some(bus) = &config.bus {
+        let bytes = *bus.bytes_per_cycle;
+        if !bytes.is_power_of_two() || bytes > LINE_BYTES {
+            let message = format!("must be a power of two from 1 to {LINE_BYTES}, found {bytes}");
+            return fault("bus.bytes_per_cycle", message);
+        }
+    }
     match (&config.queues, &config.sram, &config.stt) {
         (Some(_), Some(_), Some(_)) | (None, _, _) => {}
         _ => {

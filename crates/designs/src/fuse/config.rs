@@ -40,6 +40,8 @@ pub struct FuseConfig {
     pub sram: Option<SramConfig>,
     /// The STT-MRAM bank, if there is one.
     pub stt: Option<SttConfig>,
+    /// The internal data bus between controller and banks (III-A). Without it the banks are reached side by side.
+    pub bus: Option<BusConfig>,
     /// Counting Bloom filters and polling; asked for by `stt.search = "approximate"`.
     pub approximation: Option<ApproximationConfig>,
     /// Tag queue and swap buffer (IV-A). Without them a write to STT-MRAM blocks the cache.
@@ -108,6 +110,14 @@ pub enum SttHit {
     Stays,
     /// It moves to SRAM first.
     Migrates,
+}
+
+/// The internal data bus.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BusConfig {
+    /// Bytes that it carries in a core cycle: a power of two, at most a line.
+    pub bytes_per_cycle: Cited<usize>,
 }
 
 /// The associativity approximation (III-B, IV-C).

@@ -10,7 +10,7 @@ use super::arbitrator::{Turn, Wait};
 use super::config::{FuseConfig, SttHit, WoroMiss};
 use super::dead_write::{DeadWrite, Learned, Touch};
 use super::lines::{Bank, Lines};
-use super::predictor::Predictor;
+use super::predictor::{Predictor, Sampled};
 use super::stages::Latched;
 use super::tag_queue::{Command, TagQueue};
 use crate::chassis::{Chassis, Store};
@@ -26,7 +26,7 @@ pub struct FuseL1d {
     /// When the access in the register may go on; never while there is none.
     pub(super) latch_next: Cycle,
     /// When the polling logic has searched for all that were asked for.
-    polled: Cycle,
+    pub(super) polled: Cycle,
     pub(super) predictor: Option<Predictor>,
     pub(super) dead_write: Option<DeadWrite>,
     /// Accesses that left the tag queue or the register: what was refused may be possible then.
@@ -226,11 +226,20 @@ impl FuseL1d {
         }
         let Some(Seen { line, pc, warp, touch }) = seen else { return };
         if let Some(predictor) = &mut self.predictor {
-            predictor.observe(line, pc, warp, touch != Touch::Read);
+            let sampled = predictor.observe(line, pc, warp, touch != Touch::Read);
+            let statistics = &mut self.chassis.store.statistics;
+            statistics.history_reads += 1;
+            statistics.sampler_searches += u64::from(sampled.is_some());
+            statistics.history_updates +=
+                u64::from(sampled.is_some_and(|sampled| sampled != Sampled::Missed));
         }
         if let (Some(predictor), Some(stt)) = (&mut self.dead_write, &self.chassis.store.stt) {
             let learned = predictor.observe(line, stt.places.set_of(line), pc, touch);
             let statistics = &mut self.chassis.store.statistics;
+            statistics.history_reads += 1;
+            statistics.sampler_searches += u64::from(learned.is_some());
+            statistics.history_updates +=
+                u64::from(learned.is_some_and(|learned| learned != Learned::Nothing));
             match learned {
                 None | Some(Learned::Nothing) => {}
                 Some(Learned::Live) => statistics.sampled_live_writes += 1,
@@ -296,6 +305,10 @@ impl FuseL1d {
                 statistics.stt_write_stalls += 1;
                 Refusal::Bank
             }
+            (_, Wait::Bus) => {
+                statistics.bus_stalls += 1;
+                Refusal::Bank
+            }
             (_, Wait::Search) => {
                 statistics.tag_search_stalls += 1;
                 Refusal::Bank
@@ -309,6 +322,17 @@ impl FuseL1d {
         refusal
     }
 
+    /// The polling logic reads the rows whose filters were counted anew in this cycle, and searches afterwards.
+    #[inline]
+    fn recount(&mut self, now: Cycle) {
+        let Some(stt) = &mut self.chassis.store.stt else { return };
+        let Some(approximation) = &mut stt.approximation else { return };
+        let rows = std::mem::take(&mut approximation.rows_recounted);
+        if rows > 0 {
+            self.polled = self.polled.max(now.next()) + rows;
+        }
+    }
+
     /// Whether commands or an access that were taken wait to be resolved.
     #[inline]
     pub(super) fn has_work_inside(&self) -> bool {
@@ -318,7 +342,9 @@ impl FuseL1d {
 
 impl L1d for FuseL1d {
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
-        self.try_offer(access, now).map_err(|(access, wait)| (access, self.refuse(wait, now)))
+        let taken = self.try_offer(access, now);
+        self.recount(now);
+        taken.map_err(|(access, wait)| (access, self.refuse(wait, now)))
     }
 
     #[inline]
@@ -343,6 +369,7 @@ impl L1d for FuseL1d {
             self.latch_step(now);
         }
         self.flush_step(now);
+        self.recount(now);
     }
 
     #[inline]

@@ -36,7 +36,7 @@ statistics! {
         /// Lines that STT-MRAM evicted to below.
         stt_evictions: "lines",
         /// Commands put into the tag queue.
-        tag_queue_pushes: "commands",
+        tag_queue_pushes: "commands" [energy],
         /// Commands in the tag queue at each push, summed: over pushes the mean occupancy.
         tag_queue_occupancy: "commands",
         /// Migrations among those commands, marked "F".
@@ -46,7 +46,7 @@ statistics! {
         /// Accesses for which the tag queue was emptied.
         tag_queue_flushes: "accesses",
         /// Loads put back to the queue's end, behind the migration of their line.
-        tag_queue_rotations: "accesses",
+        tag_queue_rotations: "accesses" [energy],
         /// Refusals because of a full tag queue.
         tag_queue_full: "refusals",
         /// Refusals because of a full swap buffer.
@@ -55,6 +55,8 @@ statistics! {
         swap_buffer_occupancy: "lines",
         /// Refusals for want of a write's end in STT-MRAM: of the access itself, or of the tag queue's front (Fig. 15).
         stt_write_stalls: "refusals",
+        /// Refusals because the bus carried another line: of the access itself, or of the tag queue's front.
+        bus_stalls: "refusals",
         /// Refusals for want of a search's end: of the access before, or of the tag queue's front (Fig. 15).
         tag_search_stalls: "refusals",
         /// Refusals because what waited before waits for an MSHR, a way, the network, a read of STT-MRAM or its turn.
@@ -67,10 +69,18 @@ statistics! {
         cbf_false_positives: "filters",
         /// Filters that were tested.
         cbf_filters_tested: "filters",
+        /// Lines that came into a filter or left it.
+        cbf_updates: "lines" [energy],
         /// Filters counted anew.
-        cbf_recounts: "filters",
+        cbf_recounts: "filters" [energy],
+        /// Requests that a predictor's sampler looked up, and wrote down.
+        sampler_searches: "requests" [energy],
+        /// Predictions read from a predictor's table: by accesses, and by lines that leave SRAM.
+        history_reads: "predictions" [energy],
+        /// Changes of a predictor's table.
+        history_updates: "updates" [energy],
         /// Polling cycles.
-        tag_search_cycles: "cycles",
+        tag_search_cycles: "cycles" [energy],
         /// Misses predicted write-multiple.
         predicted_wm: "misses",
         /// Misses predicted write-once-read-multiple.
@@ -85,6 +95,8 @@ statistics! {
         accuracy_false: "lines",
         /// Lines that left the cache and had no prediction.
         accuracy_neutral: "lines",
+        /// Lines that the internal bus carried.
+        bus_transfers: "lines",
         /// Reads of SRAM lines.
         sram_reads: "lines" [energy],
         /// Writes of SRAM lines.

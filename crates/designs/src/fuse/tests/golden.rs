@@ -89,6 +89,65 @@ fn the_swap_buffer_hides_the_write_from_sram() {
 }
 
 #[test]
+fn the_internal_bus_carries_a_line_a_cycle() {
+    let mut bench = with_a_line_in_stt(&narrow("base-fuse"));
+    // A load of STT-MRAM and one of SRAM in cycles of their own: two banks, one bus, nothing to wait for.
+    bench.load(1).unwrap();
+    bench.step();
+    bench.load(3).unwrap();
+    assert_eq!(bench.count("bus_stalls"), 0);
+    bench.settle();
+    // Line 4's fill comes in the cycle of a hit: the hit waits for a cycle.
+    bench.load(4).unwrap();
+    while bench.sent.is_empty() {
+        bench.step();
+    }
+    let reply = bench.sent.remove(0).into_reply();
+    bench.l1d.accept(reply, bench.now);
+    bench.step();
+    assert_eq!(bench.load(3), Err(Refusal::Bank), "the fill has the bus");
+    assert_eq!((bench.count("bus_stalls"), bench.count("refused_bank")), (1, 1));
+    bench.step();
+    let token = bench.load(3).unwrap();
+    assert_eq!(bench.latency(token), (4, 3));
+    // 64 bytes a cycle: every other cycle.
+    let mut config = narrow("base-fuse");
+    config.bus.as_mut().unwrap().bytes_per_cycle.value = 64;
+    let mut bench = with_a_line_in_stt(&config);
+    let taken = [0; 6].map(|_| {
+        let taken = bench.load(3).is_ok();
+        bench.step();
+        taken
+    });
+    assert_eq!(taken, [true, false, true, false, true, false]);
+}
+
+#[test]
+fn a_recount_keeps_the_polling_logic_for_a_cycle() {
+    // Counters of one bit are saturated as soon as they count: every line that leaves has its filter recounted.
+    for (saturated, rows) in [(Saturated::Stays, 0), (Saturated::Recounted, 1)] {
+        let mut config = narrow("fa-fuse");
+        let approximation = config.approximation.as_mut().unwrap();
+        (approximation.counter_bits.value, approximation.saturated.value) = (1, saturated);
+        let mut bench = Bench::new(&config);
+        (1..=5).for_each(|line| bench.bring(line));
+        assert_eq!([1, 2, 3].map(|line| bench.bank(line)), ["stt"; 3]);
+        // A write hit: line 1 moves to SRAM, and leaves its filter.
+        bench.store(1, 9).unwrap();
+        while bench.bank(1) == "stt" {
+            bench.step();
+        }
+        assert_eq!(bench.count("cbf_recounts"), rows);
+        let next = bench.now.next();
+        assert_eq!(
+            bench.l1d.polled.0.saturating_sub(next.0),
+            rows,
+            "a search that begins in the next cycle waits"
+        );
+    }
+}
+
+#[test]
 fn a_full_tag_queue_is_the_fault_of_what_its_front_waits_for() {
     // With one counter a filter every load that misses is searched for, and waits in the queue.
     let mut config = narrow("fa-fuse");
@@ -108,7 +167,8 @@ fn a_full_tag_queue_is_the_fault_of_what_its_front_waits_for() {
     assert!(bench.l1d.chassis.store.stt().is_writing(now), "a write occupies the bank");
     assert_eq!(bench.load(53), Err(Refusal::Bank), "the queue is full");
     assert_eq!(
-        ["tag_queue_full", "stt_write_stalls", "tag_search_stalls", "other_stalls"].map(|name| bench.count(name)),
+        ["tag_queue_full", "stt_write_stalls", "tag_search_stalls", "other_stalls"]
+            .map(|name| bench.count(name)),
         [1, 0, 0, 1],
         "the load at its front waits for an MSHR, not for the write"
     );
