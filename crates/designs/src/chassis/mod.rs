@@ -26,7 +26,7 @@ pub(crate) use merge::{Found, Port};
 pub use parameters::WriteMissPolicy;
 pub(crate) use parameters::{Parameters, Rooms, check};
 pub use statistics::L1dStatistics;
-pub(crate) use store::{ArrayUse, Store};
+pub(crate) use store::{ArrayUse, Home, Store};
 
 /// The parts of an L1D around its lines.
 pub(crate) struct Chassis<S> {
