@@ -21,7 +21,8 @@
 //!
 //! Where the paper is silent, says two things, or is left:
 //!
-//! 1. A frame is taken when a line misses, not when its fill comes, as in the machine that the paper simulates.
+//! 1. A frame is taken when a line misses, not when its fill comes, as in the machine that the paper simulates: the
+//!    arbitrator decides then where what makes room goes (Fig. 9). The conventional L1D can do either (`allocate`).
 //! 2. The internal bus carries a line of 128 bytes a core cycle (64 bytes at 1.4 GHz, III-A) from or to either bank:
 //!    hits, stores, fills, write-backs, and lines that leave a bank for another. So it stands for SRAM's one port as
 //!    well. From the swap buffer into STT-MRAM a line takes wires of its own (Fig. 10). Systems of one bank have no
@@ -59,6 +60,10 @@
 //!     names (GPGPU-Sim 3.2.2, whose configuration also has the 32 MSHRs): then By-NVM bypasses 0.95, 0.94, 0.95 and
 //!     0.89 of the accesses of ATAX, BICG, MVT and GESUMMV, where Table II has 0.90, 0.90, 0.91 and 0.96. With a hashed
 //!     index it bypasses 0.08 of ATAX's.
+//! 19. By-NVM learns dead writes of DASCA's three classes from what follows each write. The numbers are those of the
+//!     sampling dead-block predictor on which DASCA builds, for four ways instead of 16; its counters count down by one.
+//!     A store that is followed by a store was of use: without it the second one would have missed. So was a fill that is
+//!     followed by a store of some of its bytes. An instruction at the same place of another kernel shares the counters.
 
 mod approximation;
 mod arbitrator;

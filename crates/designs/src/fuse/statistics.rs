@@ -97,11 +97,11 @@ statistics! {
         accuracy_neutral: "lines",
         /// Lines that the internal bus carried.
         bus_transfers: "lines",
-        /// Reads of SRAM lines.
+        /// Reads of SRAM lines: one for each load served, at once or after a fill, each write-back and each move.
         sram_reads: "lines" [energy],
         /// Writes of SRAM lines.
         sram_writes: "lines" [energy],
-        /// Reads of STT-MRAM lines.
+        /// Reads of STT-MRAM lines, counted alike.
         stt_reads: "lines" [energy],
         /// Writes of STT-MRAM lines.
         stt_writes: "lines" [energy],
