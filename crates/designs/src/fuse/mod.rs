@@ -5,7 +5,7 @@
 //!
 //! | paper | file |
 //! |---|---|
-//! | III-A, Fig. 5: banks, one copy of a line | `sram_bank.rs`, `stt_bank.rs`, `lines.rs`, `places.rs`, `directory.rs` |
+//! | III-A, Fig. 5: banks, one copy of a line | `sram_bank.rs`, `stt_bank.rs`, `lines.rs`, `arrays.rs`, `places.rs`, `directory.rs` |
 //! | III-A, Fig. 5: internal data bus | `bus.rs` |
 //! | III-B, Fig. 7a: associativity approximation, polling | `approximation.rs` |
 //! | IV-A, Fig. 9: decision tree; Fig. 8: destination bits | `arbitrator.rs` (ways), `datapath.rs` (what they do) |
@@ -13,6 +13,7 @@
 //! | IV-B, Fig. 11: read-level predictor | `predictor/` |
 //! | IV-C, Fig. 12: NVM-CBF | `nvm_cbf.rs` |
 //! | V: By-NVM's dead writes | `dead_write.rs` |
+//! | V-A, Fig. 15: stalls | `stalls.rs` |
 //! | V-A, Fig. 16: accuracy | `placement.rs` |
 //! | VI: write-back at kernel end | `flush.rs` |
 //!
@@ -68,6 +69,7 @@
 mod approximation;
 mod arbitrator;
 pub mod area;
+mod arrays;
 mod build;
 mod bus;
 mod checks;
@@ -84,6 +86,7 @@ mod places;
 mod predictor;
 mod sram_bank;
 mod stages;
+mod stalls;
 mod statistics;
 mod stt_bank;
 mod swap_buffer;
