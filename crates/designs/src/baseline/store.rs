@@ -74,9 +74,9 @@ impl Store for SramStore {
     #[inline]
     fn invalidate(&mut self, frame: FrameId) {
         self.tags.invalidate(frame);
-        if self.tags.is_buffer(frame)
+        if let Some(buffers) = &mut self.buffers
+            && self.tags.is_buffer(frame)
             && self.tags.pinned(frame).is_none()
-            && let Some(buffers) = &mut self.buffers
         {
             buffers.push(frame);
         }
@@ -105,8 +105,9 @@ impl Store for SramStore {
         self.tags.next_dirty(from)
     }
 
+    #[inline]
     fn home(&mut self, frame: FrameId) -> Home {
-        if !self.tags.is_buffer(frame) {
+        if self.buffers.is_none() || !self.tags.is_buffer(frame) {
             return Home::Here;
         }
         let line = self.tags.line(frame).expect("a frame that waited has a line");
