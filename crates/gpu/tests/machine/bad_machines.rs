@@ -180,7 +180,7 @@ const EDITS: &[(&str, &str, &str)] = &[
      "m.toml:96:6: unknown variant `dram`, expected `sram` or `fuse`"),
     ("[llc.conventional]",
      "[llc]",
-     "m.toml:143:1: wanted exactly 1 element, more than 1 element"),
+     "m.toml:144:1: wanted exactly 1 element, more than 1 element"),
     ("serves = [\"sp\"]",
      "serves = [\"sp\", \"texture\"]",
      "m.toml:46:17: unknown variant `texture`, expected one of `sp`, `int`, `dp`, `sfu`, `tensor`, `ldst`"),
@@ -189,13 +189,13 @@ const EDITS: &[(&str, &str, &str)] = &[
      "m.toml: sm.collectors: Sp is served by 0 pools, expected exactly one"),
     ("[dram.timing]\n",
      "[dram.timing]\nccd = { value = 2, source = \"twice\" }\n",
-     "m.toml:172:1: duplicate key"),
+     "m.toml:173:1: duplicate key"),
     ("rc = { value = 40,",
      "rcc = { value = 40,",
-     "m.toml:177:1: unknown field `rcc`, expected one of `ccd`, `ccd_l`, `rrd`, `rcd`, `ras`, `rp`, `rc`, `cl`, `wl`, `cdlr`, `wr`, `rtp`, `turnaround`"),
+     "m.toml:178:1: unknown field `rcc`, expected one of `ccd`, `ccd_l`, `rrd`, `rcd`, `ras`, `rp`, `rc`, `cl`, `wl`, `cdlr`, `wr`, `rtp`, `turnaround`"),
     ("turnaround = ",
      "turnaround == ",
-     "m.toml:183:13: extra `=`, expected nothing"),
+     "m.toml:184:13: extra `=`, expected nothing"),
 ];
 
 /// Reads and builds a machine: some things are only found when the parts are put together.
