@@ -117,9 +117,18 @@ impl TagArray {
     /// # Panics
     /// When [`Geometry::check`] finds a fault.
     pub fn new(geometry: Geometry, stream: Stream) -> TagArray {
+        TagArray::with_buffers(geometry, 0, stream)
+    }
+
+    /// An empty array with `buffers` frames beside the sets, for lines that have no way yet. They come after the
+    /// others. No probe finds them and no line makes room there: their owner keeps account of them.
+    ///
+    /// # Panics
+    /// When [`Geometry::check`] finds a fault.
+    pub fn with_buffers(geometry: Geometry, buffers: usize, stream: Stream) -> TagArray {
         geometry.check().expect("a geometry is checked before it is built");
         let Geometry { sets, ways, index, replacement } = geometry;
-        let frames = sets * ways;
+        let frames = sets * ways + buffers;
         TagArray {
             sets,
             ways,
@@ -188,6 +197,28 @@ impl TagArray {
         self.valid[frame.index()] = ByteMask::NONE;
         self.clean(frame);
         self.replacement.filled(frame.index() / self.ways, frame.index() % self.ways);
+    }
+
+    /// Whether the frame is one beside the sets.
+    #[inline]
+    pub fn is_buffer(&self, frame: FrameId) -> bool {
+        frame.index() >= self.sets * self.ways
+    }
+
+    /// Gives a frame beside the sets to a line, of which no byte is valid yet.
+    pub fn install_in_buffer(&mut self, frame: FrameId, line: LineAddress) {
+        debug_assert!(self.is_buffer(frame) && self.line(frame).is_none(), "a free frame beside the sets");
+        self.lines[frame.index()] = line.0;
+    }
+
+    /// Moves a line from a frame beside the sets to one of its own set. What that one held is gone.
+    pub fn move_from_buffer(&mut self, buffer: FrameId, frame: FrameId) {
+        let line = self.line(buffer).expect("a line that moves was there");
+        let (valid, dirty) = (self.valid(buffer), self.dirty(buffer));
+        self.invalidate(buffer);
+        self.install(frame, line);
+        self.add_valid(frame, valid);
+        self.add_dirty(frame, dirty);
     }
 
     /// Notes a use, for replacement.

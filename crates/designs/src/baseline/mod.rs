@@ -5,7 +5,7 @@ mod l2;
 mod network;
 mod register_file;
 
-pub use l1d::{L1dStatistics, SramL1d, SramL1dConfig, WriteMissPolicy, WritePolicy};
+pub use l1d::{Allocate, L1dStatistics, SramL1d, SramL1dConfig, WriteMissPolicy, WritePolicy};
 pub use l2::{L2Config, L2Slice, L2Statistics};
 pub use network::{Arbitration, MultistageConfig, MultistageNetwork, NetworkStatistics, Topology};
 pub use register_file::{RegisterFileStatistics, SramRegisterFile, SramRegisterFileConfig};

@@ -21,7 +21,7 @@ pub use merge::Found;
 use merge::Port;
 pub use parameters::{Parameters, Rooms, WriteMissPolicy, check};
 pub use statistics::L1dStatistics;
-pub use store::{ArrayUse, Store};
+pub use store::{ArrayUse, Home, Store};
 
 /// The parts of an L1D around its lines.
 pub struct Chassis<S> {
@@ -64,7 +64,7 @@ pub struct Chassis<S> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Fetch {
     /// The frame that waits for it: where the fill goes.
-    frame: FrameId,
+    pub(crate) frame: FrameId,
     /// Bytes asked for that are not here yet.
     requested: ByteMask,
     /// Read requests without a reply.

@@ -4,7 +4,7 @@ use strata_engine::Cycle;
 use strata_memory::doors::{Access, Action};
 use strata_memory::mshr::MshrId;
 
-use super::{ArrayUse, Chassis, Store};
+use super::{ArrayUse, Chassis, Home, Store};
 
 /// What became of the oldest access of an MSHR.
 enum Step {
@@ -41,10 +41,15 @@ impl<S: Store> Chassis<S> {
             Step::Waits => false,
             Step::Stalled | Step::Busy => true,
         };
-        if !more {
-            self.ready.pop();
+        if more {
+            return;
+        }
+        self.ready.pop();
+        if self.retire(mshr, now) {
             self.mshrs.state_mut(mshr).ready = false;
-            self.retire(mshr);
+        } else {
+            // It waits for a way or for room below, which others may have to give: behind them.
+            self.ready.push(mshr).expect("its place is free");
         }
     }
 
@@ -100,17 +105,37 @@ impl<S: Store> Chassis<S> {
         Step::Served
     }
 
-    /// Gives the MSHR back when nobody waits in it and nothing is under way.
-    fn retire(&mut self, mshr: MshrId) {
+    /// Gives the MSHR back when nobody waits in it and nothing is under way. Not when its line cannot go home yet.
+    fn retire(&mut self, mshr: MshrId, now: Cycle) -> bool {
         let fetch = *self.mshrs.state(mshr);
         if self.mshrs.waiting(mshr) > 0 || fetch.in_flight > 0 {
-            return;
+            return true;
+        }
+        let empty = self.store.valid(fetch.frame).is_empty();
+        let home = if empty { Home::Here } else { self.store.home(fetch.frame) };
+        match home {
+            Home::Here => {}
+            Home::Full => return false,
+            Home::Moves(frame) => {
+                if !self.store.dirty(frame).is_empty() && !self.write_room(1) {
+                    return false;
+                }
+                if self.store.line(frame).is_some() {
+                    self.statistics.evictions += 1;
+                    self.write_back(frame, now);
+                }
+                self.statistics.tag_writes += 1;
+            }
         }
         self.freed += 1;
         self.mshrs.release(mshr);
         self.store.unpin(fetch.frame);
-        if self.store.valid(fetch.frame).is_empty() {
+        if let Home::Moves(frame) = home {
+            self.store.move_home(fetch.frame, frame);
+        }
+        if empty {
             self.store.invalidate(fetch.frame);
         }
+        true
     }
 }

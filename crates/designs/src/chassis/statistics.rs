@@ -72,7 +72,7 @@ statistics! {
         tag_reads: "probes" [energy],
         /// Frames given to another line.
         tag_writes: "frames" [energy],
-        /// Reads of a line's data: hits, accesses served after a fill, write-backs.
+        /// Reads of a line's data: one for each load served, at once or after a fill, and for each write-back.
         data_reads: "lines" [energy],
         /// Writes into a line's data: stores and fills.
         data_writes: "lines" [energy],

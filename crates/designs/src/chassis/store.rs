@@ -18,6 +18,17 @@ pub enum ArrayUse {
     Forward,
 }
 
+/// Where a line goes when its fetch is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// It stays in the frame that was taken when it missed.
+    Here,
+    /// To this frame, which may hold another line: allocation on fill.
+    Moves(FrameId),
+    /// Nowhere yet: every frame that it could go to waits for a fill.
+    Full,
+}
+
 /// Frames that hold lines: which bytes are valid, which are dirty, and who waits for more of them.
 ///
 /// A frame that waits for a fill is *pinned*: it carries the name of its MSHR and stays its line's.
@@ -54,6 +65,17 @@ pub trait Store {
     fn data(&self, frame: FrameId) -> &Line;
     /// The bytes of a frame, to change them.
     fn data_mut(&mut self, frame: FrameId) -> &mut Line;
+
+    /// Where the frame's line goes now that its fetch is done.
+    #[inline]
+    fn home(&mut self, _frame: FrameId) -> Home {
+        Home::Here
+    }
+
+    /// Moves a line home. The line that was there has been written back.
+    fn move_home(&mut self, _from: FrameId, _to: FrameId) {
+        unreachable!("only a store whose lines have another home moves them");
+    }
 
     /// Whether the frame's array can be used so in this cycle.
     #[inline]

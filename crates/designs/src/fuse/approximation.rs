@@ -14,6 +14,8 @@ pub(super) struct Approximation {
     rows_per_filter: usize,
     /// A filter is counted anew from its tags when a line leaves through a saturated counter.
     pub recounts: bool,
+    /// Rows whose tags were read for recounts since the polling logic was last told.
+    pub rows_recounted: u64,
 }
 
 /// What a search of the tags takes.
@@ -31,7 +33,12 @@ pub(super) struct Search {
 
 impl Approximation {
     pub fn new(filters: NvmCbf, comparators: usize, rows_per_filter: usize, recounts: bool) -> Approximation {
-        Approximation { filters, comparators, rows_per_filter, recounts }
+        Approximation { filters, comparators, rows_per_filter, recounts, rows_recounted: 0 }
+    }
+
+    /// Rows that share a filter.
+    pub fn rows_per_filter(&self) -> u64 {
+        self.rows_per_filter as u64
     }
 
     /// The filter of a place of the bank.

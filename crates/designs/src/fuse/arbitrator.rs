@@ -58,13 +58,19 @@ pub(super) struct Turn {
 pub(super) enum Wait {
     /// A write occupies STT-MRAM.
     SttWrite,
+    /// A read occupies STT-MRAM.
+    SttRead,
+    /// The bus carries another line.
+    Bus,
     /// The swap buffer is full: its lines wait for writes to STT-MRAM.
     SwapBuffer,
     /// The tag queue is full.
     TagQueue,
+    /// The controller's register holds an access.
+    Register,
     /// Tags are searched.
     Search,
-    /// What was taken before waits for something else.
+    /// What was taken before waits for its turn.
     Other,
     /// It waits in front of a command that it should wait behind.
     Behind,
@@ -101,9 +107,9 @@ impl FuseL1d {
         match store.bank(frame) {
             Bank::Stt => self.resolve_stt(access, frame, wanted, at),
             // Only loads wait in the tag queue, and only they meet their line in the swap buffer.
-            Bank::Swap if wanted.is_empty() => Ok(Route::Hit(frame)),
+            Bank::Swap if wanted.is_empty() => self.bus_is_free(at.now).map(|()| Route::Hit(frame)),
             Bank::Swap => Err(Wait::Behind),
-            Bank::Sram if wanted.is_empty() => Ok(Route::Hit(frame)),
+            Bank::Sram if wanted.is_empty() => self.bus_is_free(at.now).map(|()| Route::Hit(frame)),
             Bank::Sram => self.room(1, 0, true).map(|()| Route::Partial(frame, wanted)),
         }
     }
@@ -124,7 +130,10 @@ impl FuseL1d {
         let moves = hit == SttHit::Migrates || self.predict(access.pc) == Some(ReadLevel::WriteMultiple);
         let fetches = usize::from(!wanted.is_empty());
         if moves {
-            let way = self.stt_is_free(at.now).and_then(|()| self.sram_room(access.line, fetches, at));
+            let way = self
+                .stt_is_free(at.now)
+                .and_then(|()| self.bus_is_free(at.now))
+                .and_then(|()| self.sram_room(access.line, fetches, at));
             match way {
                 Ok(()) => return Ok(Route::Migrate(frame, wanted)),
                 // A load is as well served here.
@@ -135,7 +144,8 @@ impl FuseL1d {
         if fetches == 1 {
             return self.room(1, 0, true).map(|()| Route::Partial(frame, wanted));
         }
-        self.stt_is_free(at.now).map(|()| Route::Hit(frame))
+        self.stt_is_free(at.now)?;
+        self.bus_is_free(at.now).map(|()| Route::Hit(frame))
     }
 
     fn resolve_miss(&self, access: &Access, at: Turn) -> Result<Route, Wait> {
@@ -147,6 +157,9 @@ impl FuseL1d {
         }
         let wanted = self.chassis.wanted(access, ByteMask::NONE);
         let fetches = usize::from(!wanted.is_empty());
+        if fetches == 0 {
+            self.bus_is_free(at.now)?;
+        }
         // Placement on a miss: WORM to STT-MRAM, the others to SRAM (III-A, IV-A).
         let to_stt = level == Some(ReadLevel::WriteOnceReadMultiple) || self.chassis.store.sram.is_none();
         let destination = if !to_stt {
@@ -179,7 +192,18 @@ impl FuseL1d {
 
     pub(super) fn stt_is_free(&self, now: Cycle) -> Result<(), Wait> {
         match &self.chassis.store.stt {
-            Some(stt) if !stt.is_free(now) => Err(Wait::SttWrite),
+            Some(stt) if stt.is_free(now) => Ok(()),
+            Some(stt) if stt.is_writing(now) => Err(Wait::SttWrite),
+            Some(_) => Err(Wait::SttRead),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether the bus can carry the line of an access. A line that leaves to make room for another follows as soon as
+    /// it can.
+    fn bus_is_free(&self, now: Cycle) -> Result<(), Wait> {
+        match &self.chassis.store.bus {
+            Some(bus) if bus.free_at() > now => Err(Wait::Bus),
             _ => Ok(()),
         }
     }

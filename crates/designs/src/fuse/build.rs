@@ -1,10 +1,13 @@
 //! From a checked configuration to its parts.
 
+use strata_memory::LINE_BYTES;
+
 use super::approximation::Approximation;
+use super::bus::Bus;
 use super::config::{
     ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, Saturated, SttConfig,
 };
-use super::dead_write::DeadWrite;
+use super::dead_write::{DeadWrite, DeadWriteShape};
 use super::lines::Lines;
 use super::nvm_cbf::{CbfShape, NvmCbf};
 use super::places::{Places, PlacesShape};
@@ -29,7 +32,8 @@ pub(super) fn lines(config: &FuseConfig) -> Lines {
         SramBank { places: Places::new(shape, first + registers), grows: *sram.grows }
     });
     let frames = (first + registers) as usize + sram.as_ref().map_or(0, |sram| sram.places.frames());
-    Lines::new(sram, stt, swap, frames)
+    let bus = config.bus.as_ref().map(|bus| Bus::new((LINE_BYTES / *bus.bytes_per_cycle) as u64));
+    Lines::new(sram, stt, swap, bus, frames)
 }
 
 fn stt_bank(config: &SttConfig, approximation: Option<&ApproximationConfig>) -> SttBank {
@@ -75,18 +79,16 @@ pub(super) fn predictor(config: &PredictorConfig) -> Predictor {
 }
 
 pub(super) fn dead_write(config: &DeadWriteConfig, whole: &FuseConfig) -> DeadWrite {
-    let sets = whole.stt.as_ref().map_or(1, |stt| *stt.sets);
-    let sampler = SamplerShape {
-        sets: sets.div_ceil(*config.sampled_set_stride),
+    DeadWrite::new(DeadWriteShape {
+        sets: whole.stt.as_ref().map_or(1, |stt| *stt.sets),
+        stride: *config.sampled_set_stride,
         ways: *config.sampler_ways,
         tag_bits: *config.tag_bits,
-    };
-    let history = HistoryShape {
+        signature_bits: *config.signature_bits,
+        tables: *config.tables,
         entries: *config.history_entries,
         limit: limit(*config.counter_bits),
         initial: *config.initial_counter,
-        unused_threshold: *config.dead_threshold,
-        used_threshold: 0,
-    };
-    DeadWrite::new(sampler, history, *config.sampled_set_stride)
+        threshold: *config.dead_threshold,
+    })
 }

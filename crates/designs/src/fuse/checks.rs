@@ -1,10 +1,11 @@
 //! Configurations that cannot be built.
 
-use strata_memory::ParameterError;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
+use strata_memory::{LINE_BYTES, ParameterError};
 
 use super::config::{ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, SearchKind, SttHit};
+use super::dead_write::MAX_TABLES;
 use super::nvm_cbf::MAX_HASHES;
 use crate::chassis::{self, WriteMissPolicy};
 
@@ -29,6 +30,13 @@ pub(super) fn check(config: &FuseConfig) -> Check {
         }
     }
     check_stt(config)?;
+    if let Some(bus) = &config.bus {
+        let bytes = *bus.bytes_per_cycle;
+        if !bytes.is_power_of_two() || bytes > LINE_BYTES {
+            let message = format!("must be a power of two from 1 to {LINE_BYTES}, found {bytes}");
+            return fault("bus.bytes_per_cycle", message);
+        }
+    }
     match (&config.queues, &config.sram, &config.stt) {
         (Some(_), Some(_), Some(_)) | (None, _, _) => {}
         _ => {
@@ -121,6 +129,7 @@ fn check_predictor(config: &PredictorConfig) -> Check {
         bits: ("predictor.counter_bits", *config.counter_bits),
         initial: ("predictor.initial_counter", *config.initial_counter),
         threshold: ("predictor.unused_threshold", *config.unused_threshold),
+        added: 1,
     };
     counters.check()?;
     within(
@@ -136,11 +145,14 @@ fn check_dead_write(config: &DeadWriteConfig, whole: &FuseConfig) -> Check {
     within("dead_write.sampled_set_stride", *config.sampled_set_stride as u64, 1, sets as u64)?;
     within("dead_write.sampler_ways", *config.sampler_ways as u64, 1, 256)?;
     within("dead_write.tag_bits", u64::from(*config.tag_bits), 1, 57)?;
+    within("dead_write.signature_bits", u64::from(*config.signature_bits), 1, 32)?;
+    within("dead_write.tables", *config.tables as u64, 1, MAX_TABLES as u64)?;
     let counters = Counters {
         entries: ("dead_write.history_entries", *config.history_entries),
         bits: ("dead_write.counter_bits", *config.counter_bits),
         initial: ("dead_write.initial_counter", *config.initial_counter),
         threshold: ("dead_write.dead_threshold", *config.dead_threshold),
+        added: *config.tables as u64,
     };
     counters.check()
 }
@@ -151,6 +163,8 @@ struct Counters {
     bits: (&'static str, u32),
     initial: (&'static str, u8),
     threshold: (&'static str, u8),
+    /// Counters whose sum is held against the threshold.
+    added: u64,
 }
 
 impl Counters {
@@ -162,7 +176,7 @@ impl Counters {
         within(self.bits.0, u64::from(self.bits.1), 1, 8)?;
         let limit = (1 << self.bits.1) - 1;
         within(self.initial.0, u64::from(self.initial.1), 0, limit)?;
-        within(self.threshold.0, u64::from(self.threshold.1), 0, limit)
+        within(self.threshold.0, u64::from(self.threshold.1), 0, self.added * limit)
     }
 }
 

@@ -38,6 +38,8 @@ pub struct FuseConfig {
     pub sram: Option<SramConfig>,
     /// The STT-MRAM bank, if there is one.
     pub stt: Option<SttConfig>,
+    /// The internal data bus between controller and banks (III-A). Without it the banks are reached side by side.
+    pub bus: Option<BusConfig>,
     /// Counting Bloom filters and polling; asked for by `stt.search = "approximate"`.
     pub approximation: Option<ApproximationConfig>,
     /// Tag queue and swap buffer (IV-A). Without them a write to STT-MRAM blocks the cache.
@@ -106,6 +108,14 @@ pub enum SttHit {
     Stays,
     /// It moves to SRAM first.
     Migrates,
+}
+
+/// The internal data bus.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BusConfig {
+    /// Bytes that it carries in a core cycle: a power of two, at most a line.
+    pub bytes_per_cycle: Cited<usize>,
 }
 
 /// The associativity approximation (III-B, IV-C).
@@ -192,13 +202,17 @@ pub struct DeadWriteConfig {
     pub sampler_ways: Cited<usize>,
     /// Bits of the line's number that the sampler keeps.
     pub tag_bits: Cited<u32>,
-    /// Entries of the table.
+    /// Bits of the program counter that the sampler keeps.
+    pub signature_bits: Cited<u32>,
+    /// Tables of counters, read at once; 1 to 4.
+    pub tables: Cited<usize>,
+    /// Counters of a table.
     pub history_entries: Cited<usize>,
     /// Bits of a counter.
     pub counter_bits: Cited<u32>,
     /// A counter's first value.
     pub initial_counter: Cited<u8>,
-    /// Counters above it say that a write is dead.
+    /// The least sum of an instruction's counters that says its writes are dead.
     pub dead_threshold: Cited<u8>,
     /// Whether a store that hits and is predicted dead goes below with its line.
     pub closing_writes: Cited<bool>,

@@ -121,6 +121,7 @@ impl FuseL1d {
         if self.chassis.store.line(frame).is_none() {
             return frame;
         }
+        self.chassis.store.statistics.history_reads += u64::from(self.predictor.is_some());
         match self.eviction(frame) {
             Eviction::Below => {
                 self.chassis.store.statistics.sram_evictions += 1;

@@ -1,13 +1,24 @@
-//! By-NVM's dead-write predictor: which lines are not worth a write into STT-MRAM (V, L1D configurations).
+//! By-NVM's dead-write predictor: which writes into STT-MRAM are not worth making (V, L1D configurations).
 //!
-//! A write is dead when nobody reads what it wrote before it is overwritten or evicted. As in the cited work
-//! (DASCA), the program counter of the last write to a line is the signature, a few sets of the cache are sampled,
-//! and a table of counters says which signatures' writes were dead. A dead fill is not made, and a store whose
-//! write is dead (a closing write) goes below with the line's other dirty bytes.
+//! The predictor of DASCA (Ahn, Yoo, Choi, HPCA 2014), which FUSE cites. A write into the array is dead when leaving it out
+//! causes no miss that would not have come anyway. There are three classes:
+//!
+//! * a *dead-on-arrival fill*: the line is evicted before anything touches it again;
+//! * a *dead-value fill*: all of it is overwritten before anything reads it;
+//! * a *closing write*: a store after which the line is evicted before anything touches it again.
+//!
+//! A sampler follows the lines of a few sets, and remembers of each which instruction touched it last and how. What
+//! happens next says whether that instruction's write was dead; tables of counters add that up. As in the sampling
+//! dead-block predictor on which DASCA builds (Khan, Tian, Jimenez, MICRO 2010) several tables, each with a hash of
+//! its own, are read at once and their counters added.
 
 use strata_memory::LineAddress;
 
-use super::predictor::{History, HistoryShape, ReadLevel, Sampled, Sampler, SamplerShape, Signature};
+/// Odd multipliers of the tables' hash functions. ASSUMED: multiplicative hashing.
+const MULTIPLIERS: [u32; MAX_TABLES] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d, 0x27d4_eb2f];
+
+/// Tables at most.
+pub(super) const MAX_TABLES: usize = 4;
 
 /// What a request is to a line that is sampled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,47 +31,241 @@ pub(super) enum Touch {
     Overwrite,
 }
 
-/// Sampler and table.
+/// What a sampled request showed of the write before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Learned {
+    /// Nothing: there was no write that had not been judged.
+    Nothing,
+    /// The write was of use.
+    Live,
+    /// A fill that nothing touched.
+    DeadOnArrival,
+    /// A fill whose bytes were overwritten unread.
+    DeadValue,
+    /// A store that nothing followed.
+    Closing,
+}
+
+/// The numbers of the predictor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct DeadWriteShape {
+    /// Sets of the cache.
+    pub sets: usize,
+    /// One set in so many is sampled.
+    pub stride: usize,
+    /// Entries of a sampled set.
+    pub ways: usize,
+    /// Bits of a line's number that the sampler keeps.
+    pub tag_bits: u32,
+    /// Bits of a program counter that the sampler keeps.
+    pub signature_bits: u32,
+    /// Tables of counters.
+    pub tables: usize,
+    /// Counters of a table, a power of two.
+    pub entries: usize,
+    /// A counter's largest value.
+    pub limit: u8,
+    /// A counter's first value.
+    pub initial: u8,
+    /// The least sum of a signature's counters that says its writes are dead.
+    pub threshold: u8,
+}
+
+/// The last touch of a sampled line, as far as it decides what the next one shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Last {
+    /// A load missed: the line was filled.
+    Fill,
+    /// A load found it.
+    Read,
+    /// A store.
+    Store,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Entry {
+    tag: u64,
+    signature: u32,
+    last: Last,
+}
+
+/// Sampler and tables.
 #[derive(Clone, Debug)]
 pub(super) struct DeadWrite {
-    sampler: Sampler,
-    history: History,
-    /// One set in so many is sampled.
-    stride: usize,
+    shape: DeadWriteShape,
+    /// Sampled sets, the line touched last first.
+    sampler: Vec<Vec<Entry>>,
+    /// Counter of entry e in table t: `t * entries + e`.
+    counters: Vec<u8>,
 }
 
 impl DeadWrite {
-    /// Samples every `stride`th set of the cache.
-    pub fn new(sampler: SamplerShape, history: HistoryShape, stride: usize) -> DeadWrite {
-        DeadWrite { sampler: Sampler::new(sampler), history: History::new(history), stride }
+    pub fn new(shape: DeadWriteShape) -> DeadWrite {
+        let sampled = shape.sets.div_ceil(shape.stride);
+        DeadWrite {
+            shape,
+            sampler: (0..sampled).map(|_| Vec::with_capacity(shape.ways)).collect(),
+            counters: vec![shape.initial; shape.tables * shape.entries],
+        }
     }
 
-    /// A request to a line of a set of the cache was taken.
-    pub fn observe(&mut self, line: LineAddress, set: usize, pc: u32, touch: Touch) {
-        if !set.is_multiple_of(self.stride) {
-            return;
+    /// A request to a line of a set of the cache was taken. What it shows is learned; none when its set is not sampled.
+    pub fn observe(&mut self, line: LineAddress, set: usize, pc: u32, touch: Touch) -> Option<Learned> {
+        if !set.is_multiple_of(self.shape.stride) {
+            return None;
         }
-        let signature = self.history.signature(pc);
-        let set = set / self.stride;
-        match self.sampler.see(set, line, signature) {
-            Sampled::Hit(last) => {
-                match touch {
-                    Touch::Read | Touch::Write => self.history.used(last, false),
-                    Touch::Overwrite => self.history.unused(last),
-                }
-                if touch != Touch::Read {
-                    self.sampler.restart(set, signature);
-                }
-            }
-            Sampled::Unused(last) => self.history.unused(last),
-            Sampled::Missed => {}
+        let tag = line.0 & ((1 << self.shape.tag_bits) - 1);
+        let signature = self.signature(pc);
+        let entries = &mut self.sampler[set / self.shape.stride];
+        let last = if touch == Touch::Read { Last::Read } else { Last::Store };
+        let (before, learned) = if let Some(at) = entries.iter().position(|entry| entry.tag == tag) {
+            let before = std::mem::replace(&mut entries[at], Entry { tag, signature, last });
+            entries[..=at].rotate_right(1);
+            (Some(before), touched(before.last, touch))
+        } else {
+            let left = if entries.len() == self.shape.ways { entries.pop() } else { None };
+            let last = if touch == Touch::Read { Last::Fill } else { Last::Store };
+            entries.insert(0, Entry { tag, signature, last });
+            (left, left.map_or(Learned::Nothing, |left| evicted(left.last)))
+        };
+        if let Some(before) = before {
+            self.learn(before.signature, learned);
         }
+        Some(learned)
     }
 
     /// Whether a write, by a fill or a store of this instruction, is predicted to be dead.
     #[inline]
     pub fn is_dead(&self, pc: u32) -> bool {
-        let signature: Signature = self.history.signature(pc);
-        self.history.predict(signature) == ReadLevel::WriteOnceReadOnce
+        let signature = self.signature(pc);
+        let sum: u32 =
+            (0..self.shape.tables).map(|table| u32::from(self.counters[self.place(table, signature)])).sum();
+        sum >= u32::from(self.shape.threshold)
+    }
+
+    fn learn(&mut self, signature: u32, learned: Learned) {
+        for table in 0..self.shape.tables {
+            let place = self.place(table, signature);
+            let counter = &mut self.counters[place];
+            *counter = match learned {
+                Learned::Nothing => return,
+                Learned::Live => counter.saturating_sub(1),
+                _ => (*counter + 1).min(self.shape.limit),
+            };
+        }
+    }
+
+    /// The bits of a program counter that are kept: the low ones, the next ones folded in.
+    #[inline]
+    fn signature(&self, pc: u32) -> u32 {
+        let bits = self.shape.signature_bits;
+        (pc ^ pc.checked_shr(bits).unwrap_or(0)) & (u32::MAX >> (32 - bits))
+    }
+
+    /// The signature's counter in a table.
+    #[inline]
+    fn place(&self, table: usize, signature: u32) -> usize {
+        let mixed = signature.wrapping_mul(MULTIPLIERS[table]);
+        // The upper half depends on all bits of the signature.
+        table * self.shape.entries + ((mixed >> 16) as usize & (self.shape.entries - 1))
+    }
+}
+
+/// What a touch shows of the one before it.
+fn touched(last: Last, touch: Touch) -> Learned {
+    match (last, touch) {
+        (Last::Fill, Touch::Overwrite) => Learned::DeadValue,
+        (Last::Fill, Touch::Read | Touch::Write) | (Last::Store, _) => Learned::Live,
+        (Last::Read, _) => Learned::Nothing,
+    }
+}
+
+/// What an eviction shows of the touch before it.
+fn evicted(last: Last) -> Learned {
+    match last {
+        Last::Fill => Learned::DeadOnArrival,
+        Last::Store => Learned::Closing,
+        Last::Read => Learned::Nothing,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// One set of two ways; three tables of counters to 3, which together say dead from 8 on.
+    fn predictor() -> DeadWrite {
+        DeadWrite::new(DeadWriteShape {
+            sets: 8,
+            stride: 8,
+            ways: 2,
+            tag_bits: 15,
+            signature_bits: 15,
+            tables: 3,
+            entries: 4096,
+            limit: 3,
+            initial: 0,
+            threshold: 8,
+        })
+    }
+
+    /// What touches of lines of set 0 by one instruction each show: line, instruction, touch.
+    fn shown(predictor: &mut DeadWrite, touches: &[(u64, u32, Touch)]) -> Vec<Learned> {
+        let see = |&(line, pc, touch): &(u64, u32, Touch)| {
+            predictor.observe(LineAddress(line), 0, pc, touch).expect("set 0 is sampled")
+        };
+        touches.iter().map(see).collect()
+    }
+
+    #[test]
+    fn the_three_classes_of_dead_writes_and_what_is_none() {
+        use Learned::*;
+        use Touch::*;
+        let two_more = [(8, 99, Read), (9, 99, Read)];
+        for (touches, expected) in [
+            (&[(1_u64, 1_u32, Read)][..], DeadOnArrival),
+            (&[(1, 1, Overwrite)][..], Closing),
+            (&[(1, 1, Write)][..], Closing),
+            (&[(1, 1, Read), (1, 2, Write)][..], Closing),
+            // Read after its write: the write was of use, and the eviction says nothing more.
+            (&[(1, 1, Read), (1, 2, Read)][..], Nothing),
+            (&[(1, 1, Overwrite), (1, 2, Read)][..], Nothing),
+        ] {
+            let mut predictor = predictor();
+            shown(&mut predictor, touches);
+            assert_eq!(shown(&mut predictor, &two_more)[1], expected, "evicted after {touches:?}");
+        }
+        for (first, second, expected) in [
+            (Read, Overwrite, DeadValue),
+            (Read, Write, Live),
+            (Read, Read, Live),
+            (Overwrite, Read, Live),
+            // The second store would have missed had the first not been made.
+            (Overwrite, Overwrite, Live),
+        ] {
+            let touches = [(1, 1, first), (1, 2, second)];
+            assert_eq!(shown(&mut predictor(), &touches)[1], expected, "{second:?} after {first:?}");
+        }
+    }
+
+    #[test]
+    fn three_dead_writes_in_a_row_are_believed_and_one_live_one_is_enough_to_doubt() {
+        let mut predictor = predictor();
+        for (n, line) in (10..15).enumerate() {
+            assert!(!predictor.is_dead(7), "after {n} fills, two of which are still in the sampler");
+            shown(&mut predictor, &[(line, 7, Touch::Read)]);
+        }
+        assert!(predictor.is_dead(7), "3 + 3 + 3 reach 8");
+        assert!(!predictor.is_dead(8), "another instruction");
+        // The last line brought is read: by whom does not matter, it is the fill's instruction that learns.
+        shown(&mut predictor, &[(14, 8, Touch::Read)]);
+        assert!(!predictor.is_dead(7), "2 + 2 + 2");
+    }
+
+    #[test]
+    fn only_sampled_sets_teach() {
+        let mut predictor = predictor();
+        assert_eq!(predictor.observe(LineAddress(1), 1, 7, Touch::Read), None);
+        assert_eq!(predictor.observe(LineAddress(8), 0, 7, Touch::Read), Some(Learned::Nothing));
     }
 }

@@ -8,9 +8,9 @@ use strata_memory::{ByteMask, LineAddress, NodeId, Packet, ParameterError, Slice
 use super::approximation::Search;
 use super::arbitrator::{Turn, Wait};
 use super::config::{FuseConfig, SttHit, WoroMiss};
-use super::dead_write::{DeadWrite, Touch};
+use super::dead_write::{DeadWrite, Learned, Touch};
 use super::lines::{Bank, Lines};
-use super::predictor::Predictor;
+use super::predictor::{Predictor, Sampled};
 use super::stages::Latched;
 use super::tag_queue::{Command, TagQueue};
 use crate::chassis::{Chassis, Store};
@@ -26,7 +26,7 @@ pub struct FuseL1d {
     /// When the access in the register may go on; never while there is none.
     pub(super) latch_next: Cycle,
     /// When the polling logic has searched for all that were asked for.
-    polled: Cycle,
+    pub(super) polled: Cycle,
     pub(super) predictor: Option<Predictor>,
     pub(super) dead_write: Option<DeadWrite>,
     /// Accesses that left the tag queue or the register: what was refused may be possible then.
@@ -119,8 +119,8 @@ impl FuseL1d {
             return Err((access, cause.into()));
         }
         if self.latch.is_some() {
-            let wait = self.latch_wait(now);
-            return Err((access, wait));
+            // The wait is the register's: what it is for decides the count, not when the door is tried again.
+            return Err((access, Wait::Register));
         }
         if self.queue.is_none()
             && let Err(wait) = self.stt_is_free(now)
@@ -149,7 +149,7 @@ impl FuseL1d {
                     return Ok(());
                 }
                 // A load of a line in STT-MRAM waits in the queue, not at the door.
-                Err(Wait::SttWrite) if self.queue.is_some() && self.is_queued(&access) => {}
+                Err(Wait::SttWrite | Wait::SttRead) if self.queue.is_some() && self.is_queued(&access) => {}
                 Err(wait) => return Err((access, wait)),
             }
         }
@@ -227,10 +227,27 @@ impl FuseL1d {
         }
         let Some(Seen { line, pc, warp, touch }) = seen else { return };
         if let Some(predictor) = &mut self.predictor {
-            predictor.observe(line, pc, warp, touch != Touch::Read);
+            let sampled = predictor.observe(line, pc, warp, touch != Touch::Read);
+            let statistics = &mut self.chassis.store.statistics;
+            statistics.history_reads += 1;
+            statistics.sampler_searches += u64::from(sampled.is_some());
+            statistics.history_updates +=
+                u64::from(sampled.is_some_and(|sampled| sampled != Sampled::Missed));
         }
         if let (Some(predictor), Some(stt)) = (&mut self.dead_write, &self.chassis.store.stt) {
-            predictor.observe(line, stt.places.set_of(line), pc, touch);
+            let learned = predictor.observe(line, stt.places.set_of(line), pc, touch);
+            let statistics = &mut self.chassis.store.statistics;
+            statistics.history_reads += 1;
+            statistics.sampler_searches += u64::from(learned.is_some());
+            statistics.history_updates +=
+                u64::from(learned.is_some_and(|learned| learned != Learned::Nothing));
+            match learned {
+                None | Some(Learned::Nothing) => {}
+                Some(Learned::Live) => statistics.sampled_live_writes += 1,
+                Some(Learned::DeadOnArrival) => statistics.sampled_dead_on_arrival_fills += 1,
+                Some(Learned::DeadValue) => statistics.sampled_dead_value_fills += 1,
+                Some(Learned::Closing) => statistics.sampled_closing_writes += 1,
+            }
         }
     }
 
@@ -245,51 +262,15 @@ impl FuseL1d {
         (!self.chassis.goes_past(access)).then_some(seen)
     }
 
-    /// What keeps the access in the register.
-    fn latch_wait(&self, now: Cycle) -> Wait {
-        match &self.latch {
-            Some(latched) if latched.searched > now => Wait::Search,
-            _ => self.queue_wait(now),
+    /// The polling logic reads the rows whose filters were counted anew in this cycle, and searches afterwards.
+    #[inline]
+    fn recount(&mut self, now: Cycle) {
+        let Some(stt) = &mut self.chassis.store.stt else { return };
+        let Some(approximation) = &mut stt.approximation else { return };
+        let rows = std::mem::take(&mut approximation.rows_recounted);
+        if rows > 0 {
+            self.polled = self.polled.max(now.next()) + rows;
         }
-    }
-
-    /// What keeps the tag queue's front.
-    fn queue_wait(&self, now: Cycle) -> Wait {
-        let front = self.queue.as_ref().and_then(|queue| queue.front());
-        let writes = self.chassis.store.stt.as_ref().is_some_and(|stt| stt.is_writing(now));
-        match front {
-            Some(front) if front.searched > now => match front.command {
-                Command::Read(_) => Wait::Search,
-                Command::Migrate(..) => Wait::SttWrite,
-            },
-            _ if writes => Wait::SttWrite,
-            _ => Wait::Other,
-        }
-    }
-
-    /// Counts a refusal and names its cause as the door does.
-    fn refuse(&mut self, wait: Wait, now: Cycle) -> Refusal {
-        let cause = if wait == Wait::TagQueue { self.queue_wait(now) } else { wait };
-        let statistics = &mut self.chassis.store.statistics;
-        statistics.tag_queue_full += u64::from(wait == Wait::TagQueue);
-        statistics.swap_buffer_full += u64::from(wait == Wait::SwapBuffer);
-        let refusal = match cause {
-            Wait::Room(refusal) => refusal,
-            Wait::SttWrite | Wait::SwapBuffer => {
-                statistics.stt_write_stalls += 1;
-                Refusal::Bank
-            }
-            Wait::Search => {
-                statistics.tag_search_stalls += 1;
-                Refusal::Bank
-            }
-            Wait::Other | Wait::Behind | Wait::TagQueue => {
-                statistics.other_stalls += 1;
-                Refusal::Bank
-            }
-        };
-        self.chassis.statistics.refuse(refusal);
-        refusal
     }
 
     /// Whether commands or an access that were taken wait to be resolved.
@@ -301,7 +282,9 @@ impl FuseL1d {
 
 impl L1d for FuseL1d {
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
-        self.try_offer(access, now).map_err(|(access, wait)| (access, self.refuse(wait, now)))
+        let taken = self.try_offer(access, now);
+        self.recount(now);
+        taken.map_err(|(access, wait)| (access, self.refuse(wait, now)))
     }
 
     #[inline]
@@ -326,6 +309,7 @@ impl L1d for FuseL1d {
             self.latch_step(now);
         }
         self.flush_step(now);
+        self.recount(now);
     }
 
     #[inline]

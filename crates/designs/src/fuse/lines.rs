@@ -8,6 +8,7 @@ use strata_memory::mshr::MshrId;
 use strata_memory::tags::FrameId;
 use strata_memory::{ByteMask, Line, LineAddress};
 
+use super::bus::Bus;
 use super::directory::Directory;
 use super::placement::Placement;
 use super::sram_bank::SramBank;
@@ -16,7 +17,7 @@ use super::stt_bank::SttBank;
 use super::swap_buffer::SwapBuffer;
 use crate::chassis::{ArrayUse, Store};
 
-const NO_LINE: u64 = u64::MAX;
+pub(super) const NO_LINE: u64 = u64::MAX;
 
 /// Which array a frame belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,10 +49,12 @@ pub(super) struct Lines {
     pub sram: Option<SramBank>,
     pub stt: Option<SttBank>,
     pub swap: SwapBuffer,
+    /// Between the controller and the banks, if they share one.
+    pub bus: Option<Bus>,
     /// Without a tag queue a write to STT-MRAM blocks everything.
     pub blocking: bool,
     directory: Directory,
-    lines: Vec<u64>,
+    pub(super) lines: Vec<u64>,
     valid: Vec<ByteMask>,
     dirty: Vec<ByteMask>,
     pinned: Vec<Option<MshrId>>,
@@ -63,12 +66,19 @@ pub(super) struct Lines {
 
 impl Lines {
     /// Empty banks; their frames stand one after the other.
-    pub fn new(sram: Option<SramBank>, stt: Option<SttBank>, swap: SwapBuffer, frames: usize) -> Lines {
+    pub fn new(
+        sram: Option<SramBank>,
+        stt: Option<SttBank>,
+        swap: SwapBuffer,
+        bus: Option<Bus>,
+        frames: usize,
+    ) -> Lines {
         Lines {
             blocking: !swap.has_room(),
             sram,
             stt,
             swap,
+            bus,
             directory: Directory::new(frames),
             lines: vec![NO_LINE; frames],
             valid: vec![ByteMask::NONE; frames],
@@ -144,6 +154,7 @@ impl Lines {
                 if let Some(approximation) = &mut stt.approximation {
                     let filter = approximation.filter_of(place);
                     approximation.filters.increment(filter, line);
+                    self.statistics.cbf_updates += 1;
                 }
             }
             Bank::Swap => {}
@@ -168,26 +179,6 @@ impl Lines {
         }
     }
 
-    /// Takes a line that leaves STT-MRAM out of its filter.
-    #[inline]
-    fn forget(&mut self, frame: FrameId, line: LineAddress) {
-        let stt = self.stt.as_mut().expect("the frame's bank");
-        let place = stt.places.place(frame);
-        let Some(approximation) = &mut stt.approximation else { return };
-        let filter = approximation.filter_of(place);
-        if approximation.recounts && approximation.filters.is_saturated(filter, line) {
-            approximation.filters.clear_filter(filter);
-            for place in approximation.places_of(filter) {
-                if self.lines[place] != NO_LINE {
-                    approximation.filters.increment(filter, LineAddress(self.lines[place]));
-                }
-            }
-            self.statistics.cbf_recounts += 1;
-        } else {
-            approximation.filters.decrement(filter, line);
-        }
-    }
-
     /// A line leaves the cache: its bytes have gone below, or nobody needs them.
     #[inline]
     pub fn evict(&mut self, frame: FrameId) {
@@ -197,10 +188,13 @@ impl Lines {
         self.vacate(frame);
     }
 
-    /// Takes a line out of its frame, to be put into another.
+    /// Takes a line out of its frame, to be put into another: over the bus, unless it is in the swap buffer already.
     #[inline]
     pub fn take(&mut self, frame: FrameId, now: Cycle) -> Moving {
         debug_assert!(self.pinned[frame.index()].is_none(), "a pinned line stays");
+        if !self.swap.holds(frame) {
+            self.carry(now);
+        }
         self.use_array(frame, false, now);
         let moving = Moving {
             line: LineAddress(self.lines[frame.index()]),
@@ -223,32 +217,6 @@ impl Lines {
             self.add_dirty(frame, moving.dirty);
         }
         self.data[frame.index()].0 = moving.data.0;
-    }
-
-    /// An array is read or written, from this cycle on.
-    #[inline]
-    fn use_array(&mut self, frame: FrameId, write: bool, now: Cycle) {
-        let statistics = &mut self.statistics;
-        match &mut self.stt {
-            Some(stt) if stt.places.holds(frame) => {
-                if write {
-                    statistics.stt_writes += 1;
-                    stt.write(stt.places.place(frame), now);
-                } else {
-                    statistics.stt_reads += 1;
-                    stt.read(now);
-                }
-            }
-            _ => {
-                let count = match (self.swap.holds(frame), write) {
-                    (false, false) => &mut statistics.sram_reads,
-                    (false, true) => &mut statistics.sram_writes,
-                    (true, false) => &mut statistics.swap_reads,
-                    (true, true) => &mut statistics.swap_writes,
-                };
-                *count += 1;
-            }
-        }
     }
 
     /// The line was used, for replacement.
@@ -392,20 +360,30 @@ impl Store for Lines {
 
     #[inline]
     fn free_at(&self, frame: FrameId, use_: ArrayUse) -> Cycle {
-        let Some(stt) = &self.stt else { return Cycle::ZERO };
-        let waits = use_ != ArrayUse::Forward && (self.blocking || stt.places.holds(frame));
-        if waits { stt.free_at() } else { Cycle::ZERO }
+        if use_ == ArrayUse::Forward {
+            return Cycle::ZERO;
+        }
+        let bus = self.bus.as_ref().map_or(Cycle::ZERO, Bus::free_at);
+        match &self.stt {
+            Some(stt) if self.blocking || stt.places.holds(frame) => bus.max(stt.free_at()),
+            _ => bus,
+        }
     }
 
     #[inline]
     fn occupy(&mut self, frame: FrameId, use_: ArrayUse, now: Cycle) {
         match use_ {
-            ArrayUse::Read => self.use_array(frame, false, now),
+            ArrayUse::Read => {
+                self.carry(now);
+                self.use_array(frame, false, now);
+            }
             ArrayUse::Write | ArrayUse::Fill => {
+                self.carry(now);
                 self.placements[frame.index()].written();
                 self.use_array(frame, true, now);
             }
-            ArrayUse::Forward => {}
+            // Served on the fill's way into the array: no time of it, and a read's energy as in every L1D (docs/energy.md).
+            ArrayUse::Forward => *self.accesses_of(frame, false) += 1,
         }
     }
 }

@@ -1,7 +1,8 @@
 //! What happens after the door: the tag queue's front, and the access whose search the queue cannot hold.
 
 use strata_engine::Cycle;
-use strata_memory::doors::Access;
+use strata_memory::LineAddress;
+use strata_memory::doors::{Access, Refusal};
 use strata_memory::tags::FrameId;
 
 use super::arbitrator::{Route, Turn, Wait};
@@ -83,16 +84,31 @@ impl FuseL1d {
     /// "F": moves the line of a register of the swap buffer to STT-MRAM.
     fn migrate_to_stt(&mut self, register: FrameId, now: Cycle) -> Result<(), Wait> {
         let line = self.chassis.store.line(register).expect("a register holds its line until it is moved");
-        self.stt_is_free(now)?;
-        let Some(victim) = self.chassis.store.stt_victim(line) else { return Err(Wait::Other) };
-        if !self.chassis.store.dirty(victim).is_empty() && !self.chassis.write_room_for_new(1) {
-            return Err(Wait::Other);
-        }
+        self.migration_room(line, now)?;
         self.steps += 1;
         self.pop_command();
         let moving = self.chassis.store.take(register, now);
         self.put_in_stt(&moving, now);
         Ok(())
+    }
+
+    /// Whether a line can move from the swap buffer into STT-MRAM now: the bank, a way of it, and room for what leaves it.
+    pub(super) fn migration_room(&self, line: LineAddress, now: Cycle) -> Result<(), Wait> {
+        self.stt_is_free(now)?;
+        let Some(victim) = self.chassis.store.stt_victim(line) else { return Err(Wait::Room(Refusal::Ways)) };
+        if !self.chassis.store.dirty(victim).is_empty() && !self.chassis.write_room_for_new(1) {
+            return Err(Wait::Room(Refusal::Network));
+        }
+        Ok(())
+    }
+
+    /// Whether an access must be served after what waits in the tag queue: what its search has found, or the queue is
+    /// about to move.
+    pub(super) fn is_behind_queue(&self, access: &Access) -> bool {
+        let Some(queue) = &self.queue else { return false };
+        !queue.is_empty()
+            && !self.has(Bug::TagQueueNotFlushed)
+            && (queue.names(access.line) || self.chassis.store.is_beside_sram(access.line))
     }
 
     /// Resolves the access in the controller's register.
@@ -101,16 +117,11 @@ impl FuseL1d {
         if self.latch_next > now || self.chassis.hits.is_full() {
             return;
         }
-        // What the search has found, or the queue is about to move, is served after the queue.
-        let line = latched.access.line;
-        if let Some(queue) = &self.queue
-            && !queue.is_empty()
-            && !self.has(Bug::TagQueueNotFlushed)
-            && (queue.names(line) || self.chassis.store.is_beside_sram(line))
-        {
+        if self.is_behind_queue(&latched.access) {
             if !latched.flushing {
                 self.chassis.store.statistics.tag_queue_flushes += 1;
-                self.chassis.store.statistics.tag_queue_flushed += queue.len() as u64;
+                self.chassis.store.statistics.tag_queue_flushed +=
+                    self.queue.as_ref().map_or(0, TagQueue::len) as u64;
                 self.latch.as_mut().expect("it was looked at").flushing = true;
             }
             self.latch_next = self.queue_next.max(now.next());
@@ -133,7 +144,7 @@ impl FuseL1d {
     /// When to try again after a wait.
     fn again(&self, wait: Wait, now: Cycle) -> Cycle {
         match (wait, &self.chassis.store.stt) {
-            (Wait::SttWrite, Some(stt)) => stt.free_at().max(now.next()),
+            (Wait::SttWrite | Wait::SttRead, Some(stt)) => stt.free_at().max(now.next()),
             _ => now.next(),
         }
     }

@@ -19,6 +19,14 @@ statistics! {
         bypasses: "accesses",
         /// Stores that hit and were sent past the cache with their line: predicted closing writes.
         closing_writes: "accesses",
+        /// Writes of sampled lines that were of use, as the dead-write predictor saw them.
+        sampled_live_writes: "writes",
+        /// Fills of sampled lines that nothing touched before their eviction.
+        sampled_dead_on_arrival_fills: "writes",
+        /// Fills of sampled lines that were overwritten unread.
+        sampled_dead_value_fills: "writes",
+        /// Stores to sampled lines that nothing followed before their eviction.
+        sampled_closing_writes: "writes",
         /// Lines that moved from SRAM to STT-MRAM, or to its swap buffer.
         migrations_to_stt: "lines",
         /// Lines that moved from STT-MRAM to SRAM.
@@ -28,7 +36,7 @@ statistics! {
         /// Lines that STT-MRAM evicted to below.
         stt_evictions: "lines",
         /// Commands put into the tag queue.
-        tag_queue_pushes: "commands",
+        tag_queue_pushes: "commands" [energy],
         /// Commands in the tag queue at each push, summed: over pushes the mean occupancy.
         tag_queue_occupancy: "commands",
         /// Migrations among those commands, marked "F".
@@ -38,18 +46,20 @@ statistics! {
         /// Accesses for which the tag queue was emptied.
         tag_queue_flushes: "accesses",
         /// Loads put back to the queue's end, behind the migration of their line.
-        tag_queue_rotations: "accesses",
+        tag_queue_rotations: "accesses" [energy],
         /// Refusals because of a full tag queue.
         tag_queue_full: "refusals",
         /// Refusals because of a full swap buffer.
         swap_buffer_full: "refusals",
         /// Lines in the swap buffer at each push of a line, summed.
         swap_buffer_occupancy: "lines",
-        /// Refusals in whose cycle a write occupied STT-MRAM, or a migration waited for one (Fig. 15).
+        /// Refusals for want of a write's end in STT-MRAM: of the access itself, or of the tag queue's front (Fig. 15).
         stt_write_stalls: "refusals",
-        /// Refusals in whose cycle tags were searched (Fig. 15).
+        /// Refusals because the bus carried another line: of the access itself, or of the tag queue's front.
+        bus_stalls: "refusals",
+        /// Refusals for want of a search's end: of the access before, or of the tag queue's front (Fig. 15).
         tag_search_stalls: "refusals",
-        /// Refusals because what waited before had no room to go on.
+        /// Refusals because what waited before waits for an MSHR, a way, the network, a read of STT-MRAM or its turn.
         other_stalls: "refusals",
         /// Searches of all filters.
         cbf_tests: "searches" [energy],
@@ -59,10 +69,18 @@ statistics! {
         cbf_false_positives: "filters",
         /// Filters that were tested.
         cbf_filters_tested: "filters",
+        /// Lines that came into a filter or left it.
+        cbf_updates: "lines" [energy],
         /// Filters counted anew.
-        cbf_recounts: "filters",
+        cbf_recounts: "filters" [energy],
+        /// Requests that a predictor's sampler looked up, and wrote down.
+        sampler_searches: "requests" [energy],
+        /// Predictions read from a predictor's table: by accesses, and by lines that leave SRAM.
+        history_reads: "predictions" [energy],
+        /// Changes of a predictor's table.
+        history_updates: "updates" [energy],
         /// Polling cycles.
-        tag_search_cycles: "cycles",
+        tag_search_cycles: "cycles" [energy],
         /// Searches that polled.
         polled_searches: "searches",
         /// Misses predicted write-multiple.
@@ -79,11 +97,13 @@ statistics! {
         accuracy_false: "lines",
         /// Lines that left the cache and had no prediction.
         accuracy_neutral: "lines",
-        /// Reads of SRAM lines.
+        /// Lines that the internal bus carried.
+        bus_transfers: "lines",
+        /// Reads of SRAM lines: one for each load served, at once or after a fill, each write-back and each move.
         sram_reads: "lines" [energy],
         /// Writes of SRAM lines.
         sram_writes: "lines" [energy],
-        /// Reads of STT-MRAM lines.
+        /// Reads of STT-MRAM lines, counted alike.
         stt_reads: "lines" [energy],
         /// Writes of STT-MRAM lines.
         stt_writes: "lines" [energy],

@@ -98,6 +98,7 @@ fn skipping_is_ticking() {
         ("fdtd-2d", "dy-fuse", tiny),
         ("atax", "base-fuse", tiny),
         ("bfs", "by-nvm", &["l1d.fuse.stt.sets=8"]),
+        ("fdtd-2d", "l1-sram", &["l1d.sram.allocate=on-fill", "l1d.sram.sets=4"]),
     ] {
         let machine = machine(system, sets);
         let program = find(workload).unwrap().program(Size::Test).unwrap();

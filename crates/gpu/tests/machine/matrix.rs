@@ -94,6 +94,7 @@ const MACHINES: &[&[&str]] = &[
         "l1d.sram.write_policy=write-through",
         "l1d.sram.honours_bypass=false",
     ],
+    &["l1d.sram.allocate=on-fill", "l1d.sram.sets=2", "l1d.sram.write_miss_policy=fetch"],
     &["gpu.sms=1", "gpu.channels=1", "gpu.slices_per_channel=1"],
     &["gpu.sms=3", "gpu.channels=5", "gpu.slices_per_channel=3", "clocks.dram_mhz=350"],
     &["l1d.sram.sets=1", "l1d.sram.ways=1", "llc.conventional.sets=1", "llc.conventional.ways=2"],

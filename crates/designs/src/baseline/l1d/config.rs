@@ -17,6 +17,16 @@ pub enum WritePolicy {
     WriteThrough,
 }
 
+/// When a line that misses is given a way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Allocate {
+    /// When its fetch is sent: the way is empty until the fill.
+    OnMiss,
+    /// When its fetch is done: what was in the way is there until then.
+    OnFill,
+}
+
 /// The parameters of an SRAM L1D. Lines have 128 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +39,8 @@ pub struct SramL1dConfig {
     pub set_index: Cited<SetIndex>,
     /// Which way makes room.
     pub replacement: Cited<ReplacementPolicy>,
+    /// When a line that misses is given a way: `on-miss` or `on-fill`.
+    pub allocate: Cited<Allocate>,
     /// Unit of a fetch in bytes: 128 is a cache without sectors.
     pub sector_bytes: Cited<usize>,
     /// Accesses that can start in one cycle.
@@ -75,6 +87,7 @@ impl SramL1dConfig {
             ways: table(4),
             set_index: assumed(SetIndex::Bits, "the plain choice"),
             replacement: table(ReplacementPolicy::Lru),
+            allocate: table(Allocate::OnMiss),
             sector_bytes: table(128),
             accesses_per_cycle: assumed(1, "one coalesced access a cycle"),
             banks: assumed(1, "one port"),

@@ -1,10 +1,10 @@
 //! The first step of an access: what the tags say, and whether there is room for what follows.
 
 use strata_engine::Cycle;
-use strata_memory::ByteMask;
 use strata_memory::doors::{Access, Action, Completion, Refusal};
 use strata_memory::mshr::MshrId;
 use strata_memory::tags::FrameId;
+use strata_memory::{ByteMask, LineAddress};
 
 use super::store::SramStore;
 use crate::chassis::{Chassis, Found, Store, WriteMissPolicy};
@@ -31,7 +31,7 @@ impl Chassis<SramStore> {
     #[inline]
     pub(super) fn route(&mut self, access: &Access, now: Cycle) -> Result<Route, Refusal> {
         self.port_is_free(access, now)?;
-        let frame = self.store.tags.find(access.line);
+        let frame = self.store.tags.find(access.line).or_else(|| self.buffered(access.line));
         if let Some(frame) = frame
             && let Some(mshr) = self.store.pinned(frame)
         {
@@ -59,6 +59,13 @@ impl Chassis<SramStore> {
         Ok(Route::Partial(frame, wanted))
     }
 
+    /// Allocation on fill: the frame of a line that is being fetched.
+    #[inline]
+    fn buffered(&self, line: LineAddress) -> Option<FrameId> {
+        self.store.buffers.as_ref()?;
+        self.mshrs.find(line).map(|mshr| self.mshrs.state(mshr).frame)
+    }
+
     fn route_miss(&mut self, access: &Access, through: usize) -> Result<Route, Refusal> {
         let store = matches!(access.action, Action::Store(_));
         if store && self.parameters.miss_policy == WriteMissPolicy::NoAllocate {
@@ -68,6 +75,11 @@ impl Chassis<SramStore> {
         let fetches = usize::from(!wanted.is_empty());
         if fetches == 1 && self.mshrs.is_full() {
             return Err(Refusal::Mshr);
+        }
+        if fetches == 1 && self.store.buffers.is_some() {
+            // The victim is chosen, and needs its room, when the fetch is done.
+            let room = self.network_room_for_new(fetches + through);
+            return if room { Ok(Route::Miss(wanted)) } else { Err(Refusal::Network) };
         }
         // Room for the victim's bytes is asked for whether it is dirty or not: the victim is not chosen yet.
         let victim = usize::from(self.parameters.write_back);
@@ -99,14 +111,15 @@ impl Chassis<SramStore> {
                 self.wait_for(access, frame, wanted, now);
             }
             Route::Merge(mshr, early) => self.merge(access, mshr, early, now),
-            Route::Miss(wanted) => {
+            Route::Miss(wanted) if wanted.is_empty() => {
                 let frame = self.make_room(&access, now);
-                if wanted.is_empty() {
-                    let completion = self.perform(access, frame, now);
-                    self.complete_hit(completion, done);
-                } else {
-                    self.wait_for(access, frame, wanted, now);
-                }
+                let completion = self.perform(access, frame, now);
+                self.complete_hit(completion, done);
+            }
+            Route::Miss(wanted) => {
+                let buffer = self.store.buffer(access.line);
+                let frame = buffer.unwrap_or_else(|| self.make_room(&access, now));
+                self.wait_for(access, frame, wanted, now);
             }
             Route::Through => {
                 let Action::Store(tray) = access.action else {

@@ -15,5 +15,5 @@ mod store;
 mod tests;
 
 pub use crate::chassis::{L1dStatistics, WriteMissPolicy};
-pub use config::{SramL1dConfig, WritePolicy};
+pub use config::{Allocate, SramL1dConfig, WritePolicy};
 pub use sram::SramL1d;

@@ -3,8 +3,7 @@
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
 use strata_memory::doors::{Access, Completion, Design, L1d, Refusal};
-use strata_memory::tags::TagArray;
-use strata_memory::{Line, NodeId, Packet, ParameterError, SliceMap};
+use strata_memory::{NodeId, Packet, ParameterError, SliceMap};
 
 use super::config::SramL1dConfig;
 use super::store::SramStore;
@@ -27,10 +26,8 @@ impl SramL1d {
         seed: u64,
     ) -> Result<SramL1d, ParameterError> {
         config.check()?;
-        let store = SramStore {
-            tags: TagArray::new(config.geometry(), Chassis::<SramStore>::stream(node, seed)),
-            data: vec![Line::ZERO; *config.sets * *config.ways],
-        };
+        let stream = Chassis::<SramStore>::stream(node, seed);
+        let store = SramStore::new(config.geometry(), *config.allocate, *config.mshr_entries, stream);
         Ok(SramL1d { chassis: Chassis::new(config.parameters(), config.rooms(), node, slices, store) })
     }
 }

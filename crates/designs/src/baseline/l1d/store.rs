@@ -1,15 +1,43 @@
 //! Lines in one set-associative SRAM array.
 
+use strata_engine::seed::Stream;
 use strata_memory::mshr::MshrId;
-use strata_memory::tags::{FrameId, TagArray};
+use strata_memory::tags::{FrameId, Geometry, TagArray};
 use strata_memory::{ByteMask, Line, LineAddress};
 
-use crate::chassis::Store;
+use super::config::Allocate;
+use crate::chassis::{Home, Store};
 
 /// Tags and data.
 pub(super) struct SramStore {
     pub tags: TagArray,
     pub data: Vec<Line>,
+    /// Allocation on fill: the free frames beside the sets, one for each MSHR at the start, in which lines are until
+    /// their fetch is done.
+    pub buffers: Option<Vec<FrameId>>,
+}
+
+impl SramStore {
+    /// Frames for the lines of a cache: those of its sets and, for allocation on fill, one for each of `mshrs`.
+    pub fn new(geometry: Geometry, allocate: Allocate, mshrs: usize, stream: Stream) -> SramStore {
+        let frames = geometry.sets * geometry.ways;
+        let buffers = match allocate {
+            Allocate::OnMiss => None,
+            Allocate::OnFill => {
+                Some((frames..frames + mshrs).rev().map(|frame| FrameId(frame as u32)).collect())
+            }
+        };
+        let count = buffers.as_ref().map_or(0, Vec::len);
+        let tags = TagArray::with_buffers(geometry, count, stream);
+        SramStore { tags, data: vec![Line::ZERO; frames + count], buffers }
+    }
+
+    /// The frame beside the sets for a line that is fetched; none when it takes a way at once.
+    pub fn buffer(&mut self, line: LineAddress) -> Option<FrameId> {
+        let frame = self.buffers.as_mut()?.pop().expect("a free MSHR was checked, and each has a frame");
+        self.tags.install_in_buffer(frame, line);
+        Some(frame)
+    }
 }
 
 impl Store for SramStore {
@@ -46,6 +74,12 @@ impl Store for SramStore {
     #[inline]
     fn invalidate(&mut self, frame: FrameId) {
         self.tags.invalidate(frame);
+        if let Some(buffers) = &mut self.buffers
+            && self.tags.is_buffer(frame)
+            && self.tags.pinned(frame).is_none()
+        {
+            buffers.push(frame);
+        }
     }
 
     fn invalidate_all(&mut self) {
@@ -69,6 +103,21 @@ impl Store for SramStore {
 
     fn next_dirty(&self, from: FrameId) -> Option<FrameId> {
         self.tags.next_dirty(from)
+    }
+
+    #[inline]
+    fn home(&mut self, frame: FrameId) -> Home {
+        if self.buffers.is_none() || !self.tags.is_buffer(frame) {
+            return Home::Here;
+        }
+        let line = self.tags.line(frame).expect("a frame that waited has a line");
+        self.tags.victim(line).map_or(Home::Full, Home::Moves)
+    }
+
+    fn move_home(&mut self, from: FrameId, to: FrameId) {
+        self.tags.move_from_buffer(from, to);
+        self.data[to.index()].0 = self.data[from.index()].0;
+        self.buffers.as_mut().expect("it came from there").push(from);
     }
 
     #[inline]

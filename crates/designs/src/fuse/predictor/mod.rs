@@ -6,7 +6,8 @@ mod sampler;
 use strata_memory::LineAddress;
 
 pub(super) use history::{History, HistoryShape, ReadLevel, Signature};
-pub(super) use sampler::{Sampled, Sampler, SamplerShape};
+use sampler::Sampler;
+pub(super) use sampler::{Sampled, SamplerShape};
 
 /// Sampler and table.
 #[derive(Clone, Debug)]
@@ -30,20 +31,22 @@ impl Predictor {
         Predictor { sampler: Sampler::new(sampler), history: History::new(history), sets, line_stride }
     }
 
-    /// A request was taken.
+    /// A request was taken. What the sampler says of it; none when it is not sampled.
     #[inline]
-    pub fn observe(&mut self, line: LineAddress, pc: u32, warp: u8, write: bool) {
-        let Some(set) = self.sets[usize::from(warp)] else { return };
+    pub fn observe(&mut self, line: LineAddress, pc: u32, warp: u8, write: bool) -> Option<Sampled> {
+        let set = self.sets[usize::from(warp)]?;
         // The upper bits of a product depend on all bits of the line.
         if line.0.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40 & (self.line_stride - 1) != 0 {
-            return;
+            return None;
         }
         let signature = self.history.signature(pc);
-        match self.sampler.see(usize::from(set), line, signature) {
+        let sampled = self.sampler.see(usize::from(set), line, signature);
+        match sampled {
             Sampled::Hit(first) => self.history.used(first, write),
             Sampled::Unused(first) => self.history.unused(first),
             Sampled::Missed => {}
         }
+        Some(sampled)
     }
 
     /// What a block that this instruction brings is used for.

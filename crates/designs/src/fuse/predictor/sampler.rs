@@ -45,7 +45,7 @@ impl Sampler {
         Sampler { shape, sets }
     }
 
-    /// A request of the warp, or cache set, that a set of the sampler stands for.
+    /// A request of the warp that a set of the sampler stands for.
     pub fn see(&mut self, set: usize, line: LineAddress, signature: Signature) -> Sampled {
         let tag = line.0 & ((1 << self.shape.tag_bits) - 1);
         let entries = &mut self.sets[set];
@@ -62,12 +62,6 @@ impl Sampler {
             Some(Entry { used: false, signature, .. }) => Sampled::Unused(signature),
             _ => Sampled::Missed,
         }
-    }
-
-    /// The block that was seen last now stands for another signature, and is unused again.
-    pub fn restart(&mut self, set: usize, signature: Signature) {
-        let entry = self.sets[set].first_mut().expect("a block was seen");
-        *entry = Entry { signature, used: false, ..*entry };
     }
 }
 

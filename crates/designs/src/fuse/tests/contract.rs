@@ -25,6 +25,28 @@ fn the_contract_holds_for_every_system() {
     }
 }
 
+/// The rule that the conventional L1D's `data_reads` and `data_writes` keep: a read for every load that is served from an
+/// array, at once or after a fill, and for every write-back; a write for every store and fill. Moves are one of each.
+#[test]
+fn every_load_store_fill_write_back_and_move_is_one_access_of_one_array() {
+    for (name, _) in SYSTEMS {
+        let outcome = holds(name, &small(name), Contract::alone(5));
+        for groups in &outcome.statistics {
+            let count = |counter: &str| groups.iter().rev().find_map(|group| group.get(counter)).unwrap();
+            let moves =
+                count("migrations_to_stt") + count("migrations_to_sram") + count("tag_queue_migrations");
+            let all = |of: [&str; 3]| of.map(&count).iter().sum::<u64>();
+            assert_eq!(all(["sram_reads", "stt_reads", "swap_reads"]), count("data_reads") + moves, "{name}");
+            assert_eq!(
+                all(["sram_writes", "stt_writes", "swap_writes"]),
+                count("data_writes") + moves,
+                "{name}"
+            );
+            assert!(count("load_merges") > 0, "{name}: loads that are served after a fill");
+        }
+    }
+}
+
 #[test]
 fn the_contract_holds_for_every_system_in_miniature() {
     for (name, _) in SYSTEMS {
@@ -112,6 +134,9 @@ fn the_contract_holds_for_other_shapes() {
             approximation.filters.value = 2;
             approximation.comparators.value = 2;
             approximation.saturated.value = Saturated::Stays;
+        }
+        if let Some(bus) = &mut config.bus {
+            bus.bytes_per_cycle.value = 32;
         }
         if let Some(predictor) = &mut config.predictor {
             predictor.sampled_warps.value = (0..48).collect();

@@ -37,6 +37,32 @@ fn the_contract_holds_for_every_write_policy_and_sector_size() {
 }
 
 #[test]
+fn the_contract_holds_for_allocation_on_fill() {
+    for (sets, ways) in [(1, 1), (2, 1), (1, 4), (4, 2)] {
+        for (write_policy, miss_policy, sector_bytes) in [
+            (WritePolicy::WriteBack, WriteMissPolicy::Fetch, 32),
+            (WritePolicy::WriteBack, WriteMissPolicy::Validate, 128),
+            (WritePolicy::WriteThrough, WriteMissPolicy::NoAllocate, 32),
+        ] {
+            let mut config = small();
+            config.allocate.value = Allocate::OnFill;
+            (config.sets.value, config.ways.value) = (sets, ways);
+            config.set_index.value = SetIndex::Modulo;
+            config.replacement.value = ReplacementPolicy::Lru;
+            config.write_policy.value = write_policy;
+            config.write_miss_policy.value = miss_policy;
+            config.sector_bytes.value = sector_bytes;
+            for seed in 0..3 {
+                holds(&config, Contract::alone(seed));
+                holds(&config, Contract::shared(seed));
+                holds(&config, Contract { lines: 4, special: 25, ..Contract::alone(seed) });
+                holds(&config, Contract { willing: 5, delay: 200, accesses: 150, ..Contract::alone(seed) });
+            }
+        }
+    }
+}
+
+#[test]
 fn the_contract_holds_for_other_shapes() {
     use ReplacementPolicy::*;
     for (seed, (ways, sets, index, replacement)) in [

@@ -104,6 +104,43 @@ impl Bench {
 }
 
 #[test]
+fn a_line_makes_room_when_the_other_misses_or_when_it_comes() {
+    for (allocate, stays) in [(Allocate::OnMiss, false), (Allocate::OnFill, true)] {
+        let mut config = small();
+        config.allocate.value = allocate;
+        (config.sets.value, config.ways.value) = (1, 1);
+        let mut bench = Bench::new(&config);
+        bench.store(1, 9, ByteMask::ALL, 5).unwrap();
+        bench.run(10);
+        bench.load(2, 10, WORD).unwrap();
+        bench.run(5);
+        let written = |bench: &Bench| bench.kinds().contains(&('W', 9, ByteMask::ALL));
+        assert_eq!((written(&bench), bench.count("evictions")), (!stays, u64::from(!stays)), "{allocate:?}");
+        if stays {
+            // A load that misses no way: the line is still here, and is read.
+            bench.load(3, 9, WORD).unwrap();
+            bench.run(10);
+            assert_eq!(bench.done.last().map(|done| (done.1, done.2)), Some((3, 5)), "the old line hits");
+            bench.answer(7);
+            bench.run(10);
+            assert_eq!(
+                (written(&bench), bench.count("evictions")),
+                (true, 1),
+                "it leaves when the other has come"
+            );
+        }
+        assert_eq!(bench.count("refused_ways"), 0);
+        // On a miss the way is taken: a second miss has none. On a fill every MSHR may wait for the same one.
+        let second = bench.load(4, 11, WORD);
+        assert_eq!(second, if stays { Ok(()) } else { Err(Refusal::Ways) }, "{allocate:?}");
+        if stays {
+            bench.step();
+            assert_eq!(bench.load(5, 12, WORD), Ok(()));
+        }
+    }
+}
+
+#[test]
 fn a_hit_takes_the_hit_latency_and_a_miss_leaves_after_the_tags() {
     let mut bench = Bench::new(&small());
     bench.load(1, 9, WORD).unwrap();
