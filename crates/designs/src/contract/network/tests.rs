@@ -362,8 +362,9 @@ fn run_planted(bug: Bug) -> Result<(), String> {
 fn every_planted_bug_is_caught_and_the_sound_one_passes() {
     run_planted(Bug::Sound).unwrap();
     for bug in BUGS {
-        let caught = run_planted(bug);
-        assert!(caught.is_err(), "{bug:?} was not caught");
-        println!("{bug:?}: {}", caught.unwrap_err());
+        // Links have assertions of their own: an end that nobody looks at fails one of them.
+        let caught = std::panic::catch_unwind(|| run_planted(bug));
+        assert!(!matches!(caught, Ok(Ok(()))), "{bug:?} was not caught");
+        println!("{bug:?}: {}", caught.map_or("an assertion failed".to_owned(), Result::unwrap_err));
     }
 }
