@@ -5,7 +5,7 @@
 
 pub mod baseline;
 pub mod chassis;
-#[cfg(any(test, feature = "testing"))]
+#[cfg(any(test, doc, feature = "testing"))]
 pub mod contract;
 pub mod fuse;
 pub mod registry;

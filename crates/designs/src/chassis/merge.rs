@@ -92,12 +92,14 @@ impl<S: Store> Chassis<S> {
         Ok((mshr, early))
     }
 
-    /// As [`Chassis::network_room`]; an access that waits longer goes first.
+    /// Whether `packets` of a new access fit into the queue to the network. An access in an MSHR that waits for room there
+    /// goes first.
     pub fn network_room_for_new(&self, packets: usize) -> bool {
         packets == 0 || !self.replay_stalled && self.network_room(packets)
     }
 
-    /// As [`Chassis::write_room`]; an access that waits longer goes first.
+    /// Whether `writes` of a new access can be sent: packets with a tray each. An access in an MSHR that waits for room
+    /// goes first.
     pub fn write_room_for_new(&self, writes: usize) -> bool {
         writes == 0 || !self.replay_stalled && self.write_room(writes)
     }

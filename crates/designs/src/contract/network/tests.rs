@@ -78,7 +78,7 @@ enum Bug {
     PacketTwice,
     /// A packet goes to the next outlet.
     Misrouted,
-    /// A packet leaves after the one behind it.
+    /// A packet leaves after the next one of its pair.
     Overtaken,
     PayloadChanged,
     MaskChanged,
@@ -174,6 +174,7 @@ impl NetworkDesign for PlantedDesign {
             flit: self.flit_size()?,
             count: 0,
             may_enter: false,
+            overtaken: ends.outlets.iter().map(|_| None).collect(),
             free_at: vec![Cycle::ZERO; ends.outlets.len()],
             inlets: ends.inlets,
             to_inner,
@@ -189,6 +190,8 @@ struct Planted {
     flit: FlitSize,
     count: u32,
     may_enter: bool,
+    /// For each outlet, a packet that waits until another one of its sender has left, and whether one has.
+    overtaken: Vec<Option<(Packet, bool)>>,
     /// When each outlet has moved its last packet.
     free_at: Vec<Cycle>,
     inlets: Vec<Inlet<Packet>>,
@@ -250,22 +253,25 @@ impl Planted {
 
     /// From the network to the receivers.
     fn leave(&mut self, place: usize, now: Cycle) {
-        let Some(packet) = self.from_inner[place].front(now) else { return };
+        let overtaken = self.overtaken[place].take_if(|(_, free)| *free).map(|(packet, _)| packet);
+        let Some(packet) = overtaken.as_ref().or(self.from_inner[place].front(now)) else { return };
         let flits = self.flit.flits(packet.wire_bytes());
         let starved = self.bug == Bug::Starved && place == 2 && now > Cycle(300);
         let busy = self.bug != Bug::TooFast && now < self.free_at[place] + u64::from(flits);
         if starved || busy || self.outlets[place].credits(now) < flits {
+            self.overtaken[place] = overtaken.map(|packet| (packet, true)).or(self.overtaken[place].take());
             return;
         }
-        let mut packet = self.from_inner[place].receive(now).expect("it was looked at");
-        if self.strikes(Bug::Overtaken)
-            && let Some(second) = self.from_inner[place].receive(now)
-        {
-            let flits = self.flit.flits(second.wire_bytes());
+        let mut packet = overtaken.unwrap_or_else(|| {
             self.from_inner[place].release(flits, now);
-            let _ = self.outlets[place].send(second, flits, now);
+            self.from_inner[place].receive(now).expect("it was looked at")
+        });
+        if let Some((held, free)) = &mut self.overtaken[place] {
+            *free |= held.source == packet.source;
+        } else if self.strikes(Bug::Overtaken) {
+            self.overtaken[place] = Some((packet, false));
+            return;
         }
-        self.from_inner[place].release(flits, now);
         self.free_at[place] = now;
         let charged = if self.bug == Bug::Undercharged { 1 } else { flits };
         let mut to = place;
@@ -362,8 +368,9 @@ fn run_planted(bug: Bug) -> Result<(), String> {
 fn every_planted_bug_is_caught_and_the_sound_one_passes() {
     run_planted(Bug::Sound).unwrap();
     for bug in BUGS {
-        let caught = run_planted(bug);
-        assert!(caught.is_err(), "{bug:?} was not caught");
-        println!("{bug:?}: {}", caught.unwrap_err());
+        // Links have assertions of their own: an end that nobody looks at fails one of them.
+        let caught = std::panic::catch_unwind(|| run_planted(bug));
+        assert!(!matches!(caught, Ok(Ok(()))), "{bug:?} was not caught");
+        println!("{bug:?}: {}", caught.map_or("an assertion failed".to_owned(), Result::unwrap_err));
     }
 }
