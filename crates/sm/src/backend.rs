@@ -16,7 +16,8 @@ use crate::warps::bits;
 impl Sm {
     /// One cycle of the register file; registers that nobody reads any more may be written.
     pub(crate) fn collect_operands(&mut self, launch: &Launch, now: Cycle) {
-        if self.collectors.is_empty() {
+        // Without open reads a register file may still have writes to bring to its banks.
+        if self.collectors.is_empty() && self.registers.next_event(now) > now {
             return;
         }
         let mut complete = 0;
