@@ -97,10 +97,10 @@ fn quoted(source: &str) -> BTreeSet<&str> {
 fn page(families: &[(&str, Vec<Form<'_>>)], altogether: &BTreeSet<&str>) -> String {
     let mut page = String::from(
         "# PTX\n\n\
-         What Strata executes of PTX, family by family, and what it refuses by name and place. Every form below is \
-         parsed and lowered by a test, and this page is written by it (`crates/ptx/tests/forms.rs`): \
-         `(.a,.b)` stands for one of the words, `[.a]` for one or none. What a word of a type means in an \
-         operand's place is the PTX ISA's business; targets are not told apart.\n",
+         The PTX that Strata executes, by family, and the PTX that it refuses by name and place. A test parses and \
+         lowers every form below and writes this page (`crates/ptx/tests/forms.rs`). `(.a,.b)` stands for one of \
+         the words, `[.a]` for one or none. The PTX ISA defines what a type means for an operand. The target does \
+         not change what is executed.\n",
     );
     for (name, forms) in families {
         let mut rows: BTreeMap<&str, [Vec<String>; 2]> = BTreeMap::new();
