@@ -166,9 +166,10 @@ fn carries() {
                     let op = Op::AddCarry { ty, carry_in, carry_out: true };
                     assert_eq!(kept(with_carry(op, &[a, b], carry)), (sum & mask, sum > mask));
 
-                    let taken = u128::from(b) + extra;
+                    // The carry of a subtraction is there when it does not borrow.
+                    let taken = u128::from(b) + u128::from(carry == Some(false));
                     let op = Op::SubBorrow { ty, carry_in, carry_out: true };
-                    let wanted = (u128::from(a).wrapping_sub(taken) & mask, u128::from(a) < taken);
+                    let wanted = (u128::from(a).wrapping_sub(taken) & mask, u128::from(a) >= taken);
                     assert_eq!(kept(with_carry(op, &[a, b], carry)), wanted);
 
                     let product = number(ty, a).wrapping_mul(number(ty, b)) as u128;
