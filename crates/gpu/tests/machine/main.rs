@@ -20,4 +20,5 @@ mod support;
 mod tensor;
 mod textures;
 mod timeline;
+mod warps;
 mod workloads;
