@@ -8,7 +8,7 @@ use crate::isa::{Dst, Instruction, IntOp, IntUnary, Part, Ty};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES};
 
 /// Quotient with the machine's answer where mathematics has none: all ones for a zero divisor, wrapping
-/// for the lowest number divided by minus one. Remainder: the dividend, and zero.
+/// for the lowest number divided by minus one. Remainder: all ones, and zero.
 trait Divide: Sized {
     fn quotient(self, divisor: Self) -> Self;
     fn remainder(self, divisor: Self) -> Self;
@@ -23,7 +23,7 @@ macro_rules! divide {
             }
             #[inline(always)]
             fn remainder(self, divisor: Self) -> Self {
-                if divisor == 0 { self } else { self.wrapping_rem(divisor) }
+                if divisor == 0 { !0 } else { self.wrapping_rem(divisor) }
             }
         }
     )*};

@@ -51,7 +51,7 @@ fn two_operand_arithmetic() {
         (IntOp::Min, |_, a, b| a.min(b)),
         (IntOp::Max, |_, a, b| a.max(b)),
         (IntOp::Div, |_, a, b| if b == 0 { -1 } else { a / b }),
-        (IntOp::Rem, |_, a, b| if b == 0 { a } else { a % b }),
+        (IntOp::Rem, |_, a, b| if b == 0 { -1 } else { a % b }),
         (IntOp::AddSat, |ty, a, b| (a + b).clamp(limits(ty).0, limits(ty).1)),
         (IntOp::SubSat, |ty, a, b| (a - b).clamp(limits(ty).0, limits(ty).1)),
     ];
