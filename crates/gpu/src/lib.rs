@@ -11,7 +11,9 @@ pub mod machine;
 mod part;
 pub mod profile;
 pub mod program;
+mod progress;
 pub mod results;
 mod run;
 
-pub use run::{Progress, RunError, RunRequest, run};
+pub use progress::Progress;
+pub use run::{RunError, RunRequest, run};

@@ -10,22 +10,8 @@ use crate::device::{Lockstep, ReferenceDevice, TimedDevice};
 use crate::endurance;
 use crate::gpu::GpuOptions;
 use crate::machine::Machine;
+use crate::progress::Progress;
 use crate::results::{RunResult, SimulationCost, Verdict, peak_memory_bytes};
-
-/// Where a run stands.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Number of the launch, from 0.
-    pub launch: u64,
-    /// Its kernel.
-    pub kernel: String,
-    /// Core cycles simulated.
-    pub cycle: u64,
-    /// CTAs of the launch.
-    pub ctas: u64,
-    /// CTAs that have ended.
-    pub ctas_done: u64,
-}
 
 /// What to run, on what, and how.
 pub struct RunRequest<'a> {
