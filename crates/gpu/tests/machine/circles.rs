@@ -24,8 +24,8 @@ const ALLOWED: &[(&str, &[&str], &str)] = &[
     ),
     (
         "gpu",
-        &["card", "functional", "lockstep", "modelled", "reference", "timed", "profile", "lines", "run"],
-        "still to be opened: what runs, devices and profiles share",
+        &["functional", "profile", "reference"],
+        "still to be opened: a profile is taken on a device, which has the profiler",
     ),
     (
         "lab",
