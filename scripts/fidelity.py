@@ -90,14 +90,22 @@ def programs(binary, folder):
             writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
             writer.writeheader()
             writer.writerows(rows)
-    known = [row for row in rows if row["strata_cycles"] and row["peer_cycles"]]
-    ratios = [int(row["strata_cycles"]) / int(row["peer_cycles"]) for row in known]
-    cells = [[row["program"], row["machines"], f"{int(row['strata_cycles']):,}", f"{int(row['peer_cycles']):,}", f"{ratio:.2f}"]
-             for row, ratio in zip(known, ratios)]
+    cells, ratios = [], {}
+    for row in rows:
+        ratio = int(row["strata_cycles"]) / int(row["peer_cycles"]) if row["peer_cycles"] else None
+        if ratio:
+            ratios.setdefault(row["machines"], []).append(ratio)
+        cells.append([row["program"], row["machines"], f"{int(row['strata_cycles']):,}",
+                      f"{int(row['peer_cycles']):,}" if ratio else "", f"{ratio:.2f}" if ratio else ""])
+    table = pages.table(["program|", "machines|", "Strata, cycles", "GPGPU-Sim, cycles", "ratio"], cells)
+    return table + "\n\n" + "\n".join(summary(machines, found) for machines, found in ratios.items())
+
+
+def summary(machines, ratios):
     error = sum(abs(ratio - 1) for ratio in ratios) / len(ratios)
     mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
-    table = pages.table(["program|", "machines|", "Strata, cycles", "GPGPU-Sim, cycles", "ratio"], cells)
-    return f"{table}\n\n{len(ratios)} programs: mean absolute error {100 * error:.1f} %, geometric mean of the ratios {mean:.2f}."
+    return (f"- {machines}: {len(ratios)} programs with both figures, mean absolute error {100 * error:.1f} %, "
+            f"geometric mean of the ratios {mean:.2f}.")
 
 
 def main():

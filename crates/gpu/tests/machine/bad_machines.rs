@@ -159,7 +159,7 @@ const EDITS: &[(&str, &str, &str)] = &[
      "m.toml:10:8: string values must be quoted, expected literal string"),
     ("name = \"gtx480\"",
      "name = \"gtx480\"\ncolour = \"green\"",
-     "m.toml:9:1: unknown field `colour`, expected one of `name`, `description`, `clocks`, `gpu`, `sm`, `lsu`, `l1d`, `instruction_cache`, `constant_cache`, `network`, `llc`, `dram`, `energy`, `endurance`"),
+     "m.toml:11:1: unknown field `colour`, expected one of `name`, `description`, `clocks`, `gpu`, `sm`, `lsu`, `l1d`, `instruction_cache`, `constant_cache`, `network`, `llc`, `dram`, `energy`, `endurance`"),
     ("[clocks]",
      "[clock]",
      "m.toml:11:2: unknown field `clock`, expected one of `name`, `description`, `clocks`, `gpu`, `sm`, `lsu`, `l1d`, `instruction_cache`, `constant_cache`, `network`, `llc`, `dram`, `energy`, `endurance`"),
