@@ -17,6 +17,12 @@ impl<T> Ring<T> {
         Ring { items: VecDeque::with_capacity(capacity), capacity }
     }
 
+    /// An empty queue for `capacity` items that are rarely there: memory is taken for a few, and for the most that ever
+    /// wait when they do.
+    pub fn growing(capacity: usize) -> Self {
+        Ring { items: VecDeque::with_capacity(capacity.min(128)), capacity }
+    }
+
     /// Appends, or hands the item back when full.
     #[inline]
     pub fn push(&mut self, item: T) -> Result<(), T> {
@@ -87,6 +93,11 @@ impl<T> DelayLine<T> {
     /// An empty line for `capacity` items.
     pub fn new(capacity: usize) -> Self {
         DelayLine { ring: Ring::new(capacity), next: Cycle::NEVER }
+    }
+
+    /// As [`Ring::growing`].
+    pub fn growing(capacity: usize) -> Self {
+        DelayLine { ring: Ring::growing(capacity), next: Cycle::NEVER }
     }
 
     /// Appends an item that may be taken from cycle `ready` on; handed back when full.

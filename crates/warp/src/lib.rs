@@ -27,6 +27,12 @@ impl Row {
         Row([value; WARP_LANES])
     }
 
+    /// The lanes that hold a value.
+    #[inline]
+    pub fn lanes_equal(&self, value: u32) -> LaneMask {
+        mask_of(|lane| self.0[lane] == value)
+    }
+
     /// Takes the lanes in `lanes` from `other`.
     #[inline]
     pub fn merge(&mut self, lanes: LaneMask, other: &Row) {
@@ -50,6 +56,17 @@ impl Default for Row {
 /// A physical 32-bit register of a thread. A 64-bit value lies in `(n, n + 1)` with n even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(pub u8);
+
+/// The lanes for which `f` holds.
+#[inline(always)]
+pub fn mask_of(f: impl Fn(usize) -> bool) -> LaneMask {
+    // Two steps: the comparisons vectorise into bytes, the bytes are then gathered into bits.
+    let mut flags = [0u32; WARP_LANES];
+    for (lane, flag) in flags.iter_mut().enumerate() {
+        *flag = u32::from(f(lane)) << lane;
+    }
+    flags.iter().fold(0, |mask, flag| mask | flag)
+}
 
 /// The lanes of a mask, lowest first.
 #[inline]

@@ -5,8 +5,8 @@ use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module, Shape};
 use super::arguments::parameter_block;
 use super::card::{Backend, Card, ModuleId, not_launched};
 use super::heap::Buffer;
-use crate::Progress;
 use crate::program::Program;
+use crate::progress::Progress;
 
 /// What is kept of the launches of a device.
 pub trait Log<Done> {

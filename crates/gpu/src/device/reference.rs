@@ -6,9 +6,9 @@ use strata_workloads::{DevicePtr, HostProgram, Module};
 use super::functional::Functional;
 use super::heap::Buffer;
 use super::module::{Log, ModuleDevice};
-use crate::Progress;
 use crate::machine::Machine;
 use crate::profile::Profile;
+use crate::progress::Progress;
 
 /// Device memory of a program that names no machine: more than any of ours asks for.
 const AMPLE_BYTES: u64 = 64 << 30;

@@ -10,6 +10,9 @@ use super::MachineFile;
 /// ASSUMED: a hundred times what a GPU of 150 SMs with an L2 of 50 MiB takes.
 pub(super) const MOST_BYTES: u64 = 8 << 30;
 
+/// Of a memory instruction in flight: its addresses and rows, and what its access travels with.
+const ENTRY_ITEMS: u64 = 10;
+
 /// Bytes of a result on its way: rows for its destinations, and what it belongs to.
 const OUTCOME_BYTES: u64 = 2048;
 
@@ -20,7 +23,8 @@ const QUEUES_OF_LINK: u64 = 8;
 pub(super) fn host_bytes(file: &MachineFile) -> u64 {
     let link = QUEUES_OF_LINK * u64::from(file.doors.network.link_flits());
     let read_only = read_only(&file.instruction_cache) + read_only(&file.constant_cache);
-    let sm = read_only + u64::from(*file.lsu.accesses) + 2 * link;
+    let in_flight = ENTRY_ITEMS * file.lsu.most_instructions() as u64;
+    let sm = read_only + in_flight + 2 * link;
     let rows = 4 * u64::from(*file.sm.registers) + u64::from(*file.sm.shared_bytes);
     let rows = rows + outcomes(&file.sm) * OUTCOME_BYTES;
     let slices = u64::from(*file.gpu.slices_per_channel);
@@ -40,7 +44,10 @@ pub(super) fn host_bytes(file: &MachineFile) -> u64 {
 fn outcomes(config: &SmConfig) -> u64 {
     let deepest = |kind: UnitKind| {
         let timings = config.timing.iter().filter(|(_, _, timing)| timing.unit == kind);
-        timings.map(|(_, _, timing)| timing.latency_cycles.div_ceil(*timing.interval_cycles) + 1).max()
+        let latency = |unit: u32| unit + *config.pipeline_latency_cycles;
+        timings
+            .map(|(_, _, timing)| latency(*timing.latency_cycles).div_ceil(*timing.interval_cycles) + 1)
+            .max()
     };
     UnitKind::ALL.map(|kind| 2 * u64::from(deepest(kind).unwrap_or(1) * config.units.of(kind))).iter().sum()
 }
