@@ -51,8 +51,8 @@ fn page(families: &[(&str, Vec<Form<'_>>)], altogether: &BTreeSet<&str>) -> Stri
          not change what is executed.\n",
     );
     page.push_str(
-        "\nThe second column names what says what a form computes. The executors share the code of an operation, so they \
-         cannot check each other; each of these was found without it:\n\n",
+        "\nThe second column names the checks of what a form computes. The executors share the code of an operation, so they \
+         cannot check each other; each of these was made without it:\n\n",
     );
     for Oracle { name, what, .. } in ORACLES {
         writeln!(page, "- **{name}**: {what}").expect("a string");
