@@ -148,7 +148,7 @@ const OVERRIDES: &[(&str, &str)] = &[
      "m.toml with --set gpu.watchdog_cycles=1: gpu.watchdog_cycles: found 1, expected 1000 to 1099511627776"),
 ];
 
-/// Edits of its file: what is replaced, by what, and what is said of it.
+/// Edits of its file: what is replaced, by what, and what is said of it. `@` is the line of what is replaced.
 #[rustfmt::skip]
 const EDITS: &[(&str, &str, &str)] = &[
     ("name = \"gtx480\"\n",
@@ -156,46 +156,46 @@ const EDITS: &[(&str, &str, &str)] = &[
      "m.toml:1:1: missing field `name`"),
     ("name = \"gtx480\"",
      "name = gtx480",
-     "m.toml:10:8: string values must be quoted, expected literal string"),
+     "m.toml:@:8: string values must be quoted, expected literal string"),
     ("name = \"gtx480\"",
      "name = \"gtx480\"\ncolour = \"green\"",
-     "m.toml:11:1: unknown field `colour`, expected one of `name`, `description`, `clocks`, `gpu`, `sm`, `lsu`, `l1d`, `instruction_cache`, `constant_cache`, `network`, `llc`, `dram`, `energy`, `endurance`"),
+     "m.toml:@+1:1: unknown field `colour`, expected one of `name`, `description`, `clocks`, `gpu`, `sm`, `lsu`, `l1d`, `instruction_cache`, `constant_cache`, `network`, `llc`, `dram`, `energy`, `endurance`"),
     ("[clocks]",
      "[clock]",
-     "m.toml:11:2: unknown field `clock`, expected one of `name`, `description`, `clocks`, `gpu`, `sm`, `lsu`, `l1d`, `instruction_cache`, `constant_cache`, `network`, `llc`, `dram`, `energy`, `endurance`"),
+     "m.toml:@:2: unknown field `clock`, expected one of `name`, `description`, `clocks`, `gpu`, `sm`, `lsu`, `l1d`, `instruction_cache`, `constant_cache`, `network`, `llc`, `dram`, `energy`, `endurance`"),
     ("core_mhz = { value = 700, source =",
      "core_mhz = { value = 700, src =",
-     "m.toml:12:27: unknown field `src`, expected `value` or `source`"),
+     "m.toml:@:27: unknown field `src`, expected `value` or `source`"),
     ("core_mhz = { value = 700, source = \"SM2_GTX480; Hi-End Table 2: 700 MHz. Network and L2 run at the same clock\" }",
      "core_mhz = 700",
-     "m.toml:12:12: invalid type: integer `700`, expected a value with its source: { value = ..., source = \"...\" }"),
+     "m.toml:@:12: invalid type: integer `700`, expected a value with its source: { value = ..., source = \"...\" }"),
     ("sms = { value = 15,",
      "sms = { value = \"15\",",
-     "m.toml:16:17: invalid type: string \"15\", expected a whole number from 0 to 65535"),
+     "m.toml:@:17: invalid type: string \"15\", expected a whole number from 0 to 65535"),
     ("sms = { value = 15,",
      "sms = { value = -15,",
-     "m.toml:16:17: invalid value: integer `-15`, expected a whole number from 0 to 65535"),
+     "m.toml:@:17: invalid value: integer `-15`, expected a whole number from 0 to 65535"),
     ("[l1d.sram]",
      "[l1d.dram]",
-     "m.toml:96:6: unknown design `dram`, expected one of `sram`, `fuse`"),
+     "m.toml:@:6: unknown design `dram`, expected one of `sram`, `fuse`"),
     ("[llc.conventional]",
      "[llc]",
-     "m.toml:144:1: found 14 keys, expected a table of one design: `conventional`"),
+     "m.toml:@:1: found 14 keys, expected a table of one design: `conventional`"),
     ("serves = [\"sp\"]",
      "serves = [\"sp\", \"texture\"]",
-     "m.toml:46:17: unknown variant `texture`, expected one of `sp`, `int`, `dp`, `sfu`, `tensor`, `ldst`"),
+     "m.toml:@:17: unknown variant `texture`, expected one of `sp`, `int`, `dp`, `sfu`, `tensor`, `ldst`"),
     ("serves = [\"sp\"]",
      "serves = []",
      "m.toml: sm.collectors: Sp is served by 0 pools, expected exactly one"),
     ("[dram.timing]\n",
      "[dram.timing]\nccd = { value = 2, source = \"twice\" }\n",
-     "m.toml:173:1: duplicate key"),
+     "m.toml:@+2:1: duplicate key"),
     ("rc = { value = 40,",
      "rcc = { value = 40,",
-     "m.toml:178:1: unknown field `rcc`, expected one of `ccd`, `ccd_l`, `rrd`, `rcd`, `ras`, `rp`, `rc`, `cl`, `wl`, `cdlr`, `wr`, `rtp`, `turnaround`"),
+     "m.toml:@:1: unknown field `rcc`, expected one of `ccd`, `ccd_l`, `rrd`, `rcd`, `ras`, `rp`, `rc`, `cl`, `wl`, `cdlr`, `wr`, `rtp`, `turnaround`"),
     ("turnaround = ",
      "turnaround == ",
-     "m.toml:184:13: extra `=`, expected nothing"),
+     "m.toml:@:13: extra `=`, expected nothing"),
 ];
 
 /// Reads and builds a machine: some things are only found when the parts are put together.
@@ -224,7 +224,11 @@ fn every_mistake_is_named_with_its_place() {
     }
     for (index, (from, to, expected)) in EDITS.iter().enumerate() {
         assert!(text.contains(from), "{from}");
-        check(format!("e{index} {to}"), refusal(&text.replacen(from, to, 1), &[]), expected);
+        let line = 1 + text[..text.find(from).expect("it was found")].matches('\n').count();
+        let expected = [("@+2:", line + 2), ("@+1:", line + 1), ("@:", line)]
+            .iter()
+            .fold((*expected).to_owned(), |text, (mark, line)| text.replace(mark, &format!("{line}:")));
+        check(format!("e{index} {to}"), refusal(&text.replacen(from, to, 1), &[]), &expected);
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
