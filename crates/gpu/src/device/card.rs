@@ -27,8 +27,8 @@ pub trait Backend {
         u64::MAX
     }
 
-    /// Called when a buffer is allocated. If `fresh`, no buffer has been there before and its bytes are still
-    /// zero; otherwise the backend must zero them.
+    /// Called when a buffer is allocated. `fresh` says that no buffer has been there before, so that its bytes are
+    /// still zero; after this call the card zeroes any other buffer itself.
     fn open(&mut self, buffer: &Buffer, fresh: bool);
 
     /// Called when a buffer is freed.
