@@ -22,7 +22,7 @@ plain_structs! {
         pitch: u64,
     }
 
-    /// `CUDA_MEMCPY2D`.
+    /// `CUDA_MEMCPY2D`: a copy of a rectangle.
     Rectangle {
         /// Source of the copy.
         from: Side,
@@ -30,7 +30,7 @@ plain_structs! {
         to: Side,
         /// Width of a row in bytes.
         width_bytes: u64,
-        /// Number of rows.
+        /// Number of rows to copy.
         height: u64,
     }
 
@@ -42,7 +42,7 @@ plain_structs! {
         y: u64,
         /// Index of the first slice.
         z: u64,
-        /// Mipmap level.
+        /// Mipmap level of the array.
         level: u64,
         /// Kind of memory, from [`memory`].
         kind: u32,
@@ -60,7 +60,7 @@ plain_structs! {
         height: u64,
     }
 
-    /// `CUDA_MEMCPY3D`.
+    /// `CUDA_MEMCPY3D`: a copy of a cuboid.
     Cuboid {
         /// Source of the copy.
         from: Corner,
@@ -70,11 +70,11 @@ plain_structs! {
         width_bytes: u64,
         /// Number of rows in a slice.
         height: u64,
-        /// Number of slices.
+        /// Number of slices to copy.
         depth: u64,
     }
 
-    /// `CUDA_ARRAY_DESCRIPTOR`.
+    /// `CUDA_ARRAY_DESCRIPTOR`: an array of one or two dimensions.
     ArrayDescriptor {
         /// Number of elements in a row.
         width: u64,
@@ -86,7 +86,7 @@ plain_structs! {
         channels: u32,
     }
 
-    /// `CUDA_ARRAY3D_DESCRIPTOR`.
+    /// `CUDA_ARRAY3D_DESCRIPTOR`: an array of any shape.
     Array3dDescriptor {
         /// Number of elements in a row.
         width: u64,
@@ -124,7 +124,7 @@ plain_structs! {
         flags: u32,
     }
 
-    /// `CUDA_TEXTURE_DESC`.
+    /// `CUDA_TEXTURE_DESC`: how a texture is sampled.
     TextureDescriptor {
         /// Addressing mode along each axis.
         addressing: [u32; 3],
@@ -132,7 +132,7 @@ plain_structs! {
         filter: u32,
         /// Flags from [`texture`].
         flags: u32,
-        /// Maximum anisotropy.
+        /// Maximum anisotropy of a fetch.
         anisotropy: u32,
         /// Filter mode between mipmap levels.
         level_filter: u32,
@@ -185,7 +185,7 @@ pub mod resource {
     pub const PITCHED: u32 = 3;
 }
 
-/// Flags of arrays.
+/// Flags of an array, `CUDA_ARRAY3D_*`.
 pub mod array {
     /// The last dimension counts layers.
     pub const LAYERED: u32 = 1;
@@ -197,7 +197,7 @@ pub mod array {
     pub const GATHER: u32 = 8;
 }
 
-/// Flags of textures.
+/// Flags of a texture, `CU_TRSF_*`.
 pub mod texture {
     /// Integers are read as integers, without normalisation.
     pub const INTEGER: u32 = 0x01;

@@ -1,4 +1,4 @@
-//! C strings.
+//! Strings of C: a client's, and our own as results.
 
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;

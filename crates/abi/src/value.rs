@@ -66,7 +66,7 @@ impl<T, E: Refusal> Out<T, E> {
 pub struct Place<T>(*mut T);
 
 impl<T> Place<T> {
-    /// Writes the result.
+    /// Writes the result to the client.
     pub fn put(self, value: T) {
         // SAFETY: not null, so valid for a write (see the crate).
         unsafe { self.0.write_unaligned(value) }

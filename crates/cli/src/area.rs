@@ -16,6 +16,9 @@ pub struct AreaArguments {
 }
 
 /// Prints one table for each design that has an area model.
+///
+/// # Errors
+/// A machine that cannot be loaded.
 pub fn area(arguments: &AreaArguments) -> Result<Finished, String> {
     let machine = arguments.machine.load(&[])?;
     let tables: Vec<String> =

@@ -49,7 +49,7 @@ enum Command {
     Area(area::AreaArguments),
     /// Export, profile or verify the built-in workloads.
     Workload(workload::WorkloadArguments),
-    /// Check machine files.
+    /// Check machine files for errors.
     Machine(machine::MachineArguments),
     /// Repeat a paper's evaluation: run the missing jobs and write a page.
     Repro(repro::ReproArguments),

@@ -10,7 +10,7 @@ use crate::{Finished, print};
 /// Arguments of `strata list`.
 #[derive(Args)]
 pub struct ListArguments {
-    /// What to list.
+    /// What to list: one of the kinds below.
     #[arg(value_enum, default_value_t = What::Workloads)]
     what: What,
     /// Write a JSON array of objects.
@@ -22,7 +22,7 @@ pub struct ListArguments {
 enum What {
     /// Built-in workloads, with buffer size and thread-instructions at each input size.
     Workloads,
-    /// Built-in machines.
+    /// Built-in machines, each with a description.
     Machines,
     /// Built-in systems: the designs that papers compare, to be laid over a machine.
     Systems,
@@ -30,7 +30,10 @@ enum What {
     Doors,
 }
 
-/// Prints the list.
+/// Prints the requested list as a table or as JSON.
+///
+/// # Errors
+/// Standard output that cannot be written.
 pub fn list(arguments: &ListArguments) -> Result<Finished, String> {
     let rows: Vec<Value> = match arguments.what {
         What::Workloads => {

@@ -24,7 +24,10 @@ enum MachineCommand {
     },
 }
 
-/// Runs the subcommand.
+/// Runs the chosen `strata machine` subcommand.
+///
+/// # Errors
+/// What is wrong with the machine file.
 pub fn machine(arguments: &MachineArguments) -> Result<Finished, String> {
     let MachineCommand::Check { file } = &arguments.command;
     let machine = Machine::load(file, &[]).map_err(|error| error.to_string())?;

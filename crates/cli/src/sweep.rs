@@ -41,6 +41,9 @@ impl SweepArguments {
     }
 
     /// Runs the jobs that the store lacks, or writes them to a folder. Returns the jobs that failed.
+    ///
+    /// # Errors
+    /// A store or a folder that cannot be read or written.
     pub fn run(&self, jobs: &[Job], store: &mut Store) -> Result<Vec<sweep::Failure>, String> {
         if self.no_run {
             return Ok(vec![]);

@@ -7,7 +7,7 @@ use crate::table::Handle;
 /// The kind of memory of a buffer.
 #[derive(Debug)]
 pub enum Kind {
-    /// Device memory.
+    /// Memory of the device.
     Device,
     /// Host memory with a copy on the device; see [`Mirror`].
     Mirrored(Mirror),
@@ -29,7 +29,7 @@ pub struct Mirror {
     pub flags: u32,
 }
 
-/// A client's buffer.
+/// A buffer that a client allocated or registered.
 #[derive(Debug)]
 pub struct Allocation {
     /// The context that owns the buffer.

@@ -10,7 +10,7 @@ impl Refusal for Status {
     const INVALID_VALUE: Status = Status::InvalidValue;
 }
 
-/// Untyped memory.
+/// Untyped memory of the client.
 pub type Bytes = strata_abi::Bytes<Status>;
 /// A pointer to which a result is written.
 pub type Out<T> = strata_abi::Out<T, Status>;

@@ -11,7 +11,7 @@ use crate::state::State;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// Values of `CUlimit`.
+/// Kinds of limits: values of `CUlimit`.
 mod number {
     pub const STACK: u32 = 0;
     pub const HEAP: u32 = 2;

@@ -28,7 +28,7 @@ pub struct Context {
     pub shared: u32,
 }
 
-/// A loaded module.
+/// A module loaded into a context.
 #[derive(Debug)]
 pub struct Module {
     /// The context that owns the module.
@@ -80,7 +80,7 @@ impl Default for Next {
 /// PTX texts that are loaded into a context when something in them is first used there.
 #[derive(Debug)]
 pub struct Library {
-    /// The PTX texts.
+    /// The library's PTX texts.
     pub image: Image,
     /// Options from loading the library; the log buffers are no longer the client's.
     pub jit: Jit,
@@ -159,11 +159,11 @@ pub struct Array {
 /// The memory that a texture reference is bound to.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
-    /// A texture array.
+    /// An array for textures.
     Array(Handle<Array>),
     /// Consecutive texels in linear memory.
     Linear {
-        /// Aligned start address.
+        /// Start address, aligned as the device requires.
         address: u64,
         /// Size in bytes from the address on.
         bytes: u64,
@@ -255,7 +255,7 @@ objects! {
 pub struct Primary {
     /// The context, created when it is first retained.
     pub context: Option<Handle<Context>>,
-    /// Reference count.
+    /// Number of times the context is retained.
     pub references: u32,
     /// Flags for its creation.
     pub flags: u32,

@@ -34,23 +34,23 @@ pub struct State {
     pub contexts: Table<Context>,
     /// State of the device's primary context.
     pub primary: Primary,
-    /// Loaded modules.
+    /// Modules loaded in any context.
     pub modules: Table<Module>,
     /// Functions looked up so far.
     pub functions: Table<Function>,
-    /// Loaded libraries.
+    /// Libraries loaded by clients.
     pub libraries: Table<Library>,
     /// Library kernels looked up so far.
     pub kernels: Table<Kernel>,
-    /// Links in progress.
+    /// Links that are not destroyed yet.
     pub links: Table<Link>,
     /// Streams created by clients.
     pub streams: Table<Stream>,
     /// Events created by clients.
     pub events: Table<Event>,
-    /// Memory pools.
+    /// Memory pools, the default one included.
     pub pools: Table<Pool>,
-    /// Texture arrays.
+    /// Arrays for textures and surfaces.
     pub arrays: Table<Array>,
     /// Texture references looked up so far.
     pub texture_references: Table<TextureReference>,

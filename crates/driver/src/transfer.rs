@@ -17,13 +17,13 @@ pub enum Where {
     Host(Bytes),
     /// In a row of an array.
     Array {
-        /// The array's texels.
+        /// Layout and place of the array's texels.
         image: Image,
         /// Byte of the row.
         x: u64,
-        /// The row.
+        /// Row within the slice.
         y: u32,
-        /// Slice or layer.
+        /// Index of the slice or layer.
         z: u32,
     },
 }

@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a value with its source: { value = ..., source = \"...\" }")]
 pub struct Cited<T> {
-    /// The configured value.
+    /// The value itself.
     pub value: T,
     /// Where the value comes from: paper and section, manual, measurement, or `ASSUMED: why`.
     pub source: String,

@@ -1,4 +1,4 @@
-//! Typed identifiers.
+//! Identifiers with a type for each kind of thing.
 
 /// Defines a newtype over an unsigned integer as an identifier: `typed_id!(SmId, u16, "...")`.
 #[macro_export]

@@ -178,7 +178,10 @@ impl<T> Outlet<T> {
         self.credits
     }
 
-    /// Sends an item that takes up `units` of the receiver's room. Returns the item if credits are short.
+    /// Sends an item that takes up `units` of the receiver's room.
+    ///
+    /// # Errors
+    /// The item, if credits are short.
     #[inline]
     pub fn send(&mut self, item: T, units: u32, now: Cycle) -> Result<(), T> {
         if self.credits(now) < units {

@@ -17,7 +17,10 @@ impl<T> Ring<T> {
         Ring { items: VecDeque::with_capacity(capacity), capacity }
     }
 
-    /// Appends an item. Returns the item if the queue is full.
+    /// Appends an item.
+    ///
+    /// # Errors
+    /// The item, if the queue is full.
     #[inline]
     pub fn push(&mut self, item: T) -> Result<(), T> {
         if self.items.len() == self.capacity {
@@ -89,7 +92,10 @@ impl<T> DelayLine<T> {
         DelayLine { ring: Ring::new(capacity), next: Cycle::NEVER }
     }
 
-    /// Appends an item that can be taken from cycle `ready` on. Returns the item if the line is full.
+    /// Appends an item that can be taken from cycle `ready` on.
+    ///
+    /// # Errors
+    /// The item, if the line is full.
     #[inline]
     pub fn push(&mut self, ready: Cycle, item: T) -> Result<(), T> {
         debug_assert!(self.ring.items.back().is_none_or(|last| last.0 <= ready), "items stay in order");

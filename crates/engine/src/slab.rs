@@ -22,7 +22,10 @@ impl<T> Slab<T> {
         Slab { entries: (0..capacity).map(|_| None).collect(), free, len: 0 }
     }
 
-    /// Stores an entry and returns its index. Returns the entry if the slab is full.
+    /// Stores an entry and returns its index.
+    ///
+    /// # Errors
+    /// The entry, if the slab is full.
     #[inline]
     pub fn insert(&mut self, entry: T) -> Result<u32, T> {
         for (word, bits) in self.free.iter_mut().enumerate() {

@@ -18,7 +18,7 @@ pub struct Definition {
 /// How a counter's values are merged, and whether the events it counts cost energy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// A plain count.
+    /// A plain count; merging adds the values.
     Plain,
     /// A count of events that cost energy. A machine's energy section must give their cost, which may be
     /// zero.

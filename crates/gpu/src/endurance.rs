@@ -91,7 +91,7 @@ mod tests {
     strata_engine::statistics! {
         /// Counters of an array of the test.
         pub struct ArrayStatistics: "array" {
-            /// Writes.
+            /// Writes to any line.
             array_writes: "writes",
             /// Writes of the line written most.
             hottest_line_writes: "writes" [maximum],
@@ -104,7 +104,7 @@ mod tests {
     strata_engine::statistics! {
         /// Counters of something else.
         pub struct OtherStatistics: "other" {
-            /// Accesses.
+            /// Accesses of any kind.
             accesses: "accesses",
         }
         laws {}

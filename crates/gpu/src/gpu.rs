@@ -36,7 +36,7 @@ pub struct GpuOptions {
     pub limit: Cycle,
 }
 
-/// A finished launch.
+/// The result of a launch that succeeded.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// Core cycles from the launch to its last completion.
@@ -53,7 +53,7 @@ pub struct Finished {
 /// Why a launch failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    /// Kind of failure.
+    /// What kind of failure it was.
     pub failure: Failure,
     /// Description of the failure, with its location where known.
     pub reason: String,

@@ -19,7 +19,7 @@ pub struct Progress {
     pub launch: u64,
     /// Name of the launch's kernel.
     pub kernel: String,
-    /// Core cycles simulated.
+    /// Core cycles simulated so far.
     pub cycle: u64,
     /// CTAs in the launch.
     pub ctas: u64,

@@ -41,7 +41,7 @@ const SWEEPS: usize = 2;
 /// A comparison to run and show.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Names of workloads.
+    /// Names of the workloads to run.
     pub workloads: Vec<String>,
     /// The machines that the workloads run on.
     pub variants: Vec<Variant>,

@@ -50,7 +50,7 @@ pub struct Grid {
     pub rows: Vec<String>,
     /// Names of the columns, usually systems.
     pub columns: Vec<String>,
-    /// `cells[row][column]`.
+    /// The numbers, as `cells[row][column]`.
     pub cells: Vec<Vec<Cell>>,
     /// Rows of means at the end. An error with an empty reason is an empty cell.
     pub means: Vec<(String, Vec<Cell>)>,

@@ -21,7 +21,7 @@ pub struct Record {
     pub rows: Vec<Row>,
 }
 
-/// One measured number.
+/// One number of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The launch, from 0; `None` for the whole run.
@@ -30,16 +30,16 @@ pub struct Row {
     pub group: String,
     /// Name of the counter within its group.
     pub counter: String,
-    /// The measured value.
+    /// The value that was measured.
     pub value: Value,
 }
 
 /// A value with its type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// An integer count.
+    /// A count of events.
     Count(u64),
-    /// Any other number.
+    /// A number that is not a count.
     Real(f64),
 }
 

@@ -23,7 +23,7 @@ pub trait Launcher: Sync {
 pub struct Processes {
     /// Path of the `strata` command.
     pub command: PathBuf,
-    /// The store's folder.
+    /// Folder of the store that receives the records.
     pub folder: PathBuf,
 }
 

@@ -5,7 +5,7 @@ use strata_gpu::machine::Machine;
 /// A recipe for a machine, with a name for readers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// Name in figures.
+    /// Name that figures show.
     pub name: String,
     /// The base: a built-in machine's name or a machine file.
     pub base: String,

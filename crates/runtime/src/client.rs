@@ -20,7 +20,7 @@ pub type In<T> = strata_abi::In<T, Error>;
 pub type Text = strata_abi::Text<Error>;
 
 plain_structs! {
-    /// `dim3`.
+    /// `dim3`: the size of a grid or of a CTA.
     Dim3 {
         /// Size along x.
         x: u32,
@@ -35,10 +35,10 @@ plain_structs! {
         width: u64,
         /// Rows in a slice.
         height: u64,
-        /// Number of slices.
+        /// Number of slices in the volume.
         depth: u64,
     }
-    /// `cudaPos`.
+    /// `cudaPos`: a position within a volume.
     Position {
         /// Offset within a row, in the units of an extent's width.
         x: u64,
@@ -47,7 +47,7 @@ plain_structs! {
         /// Index of the slice.
         z: u64,
     }
-    /// `cudaPitchedPtr`.
+    /// `cudaPitchedPtr`: rows of memory and their pitch.
     Pitched {
         /// Address of the first row.
         start: Bytes,
@@ -58,7 +58,7 @@ plain_structs! {
         /// Rows in a slice.
         height: u64,
     }
-    /// `cudaMemcpy3DParms`.
+    /// `cudaMemcpy3DParms`: a copy of a volume.
     Copy3D {
         /// Array to copy from, or null.
         from_array: u64,
@@ -135,15 +135,15 @@ plain_structs! {
         border_alpha: f32,
         /// Whether coordinates are normalised to the range from 0 to 1.
         normalized: u32,
-        /// Maximum anisotropy.
+        /// Maximum anisotropy of a fetch.
         anisotropy: u32,
         /// Filter mode between mipmap levels.
         mipmap_filter: u32,
         /// Bias added to the mipmap level.
         mipmap_bias: f32,
-        /// Lowest mipmap level.
+        /// Lowest mipmap level to use.
         mipmap_least: f32,
-        /// Highest mipmap level.
+        /// Highest mipmap level to use.
         mipmap_most: f32,
         /// Whether the driver may not optimise trilinear filtering.
         no_trilinear_optimization: u32,
@@ -165,7 +165,7 @@ plain_structs! {
         /// Whether values are sRGB.
         srgb: u32,
     }
-    /// `cudaLaunchConfig_t`.
+    /// `cudaLaunchConfig_t`: shape, stream and attributes of a launch.
     LaunchConfig {
         /// Size of the grid in CTAs.
         grid: Dim3,

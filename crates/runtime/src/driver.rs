@@ -31,31 +31,31 @@ macro_rules! handles {
 }
 
 handles! {
-    /// `CUcontext`.
+    /// A context, `CUcontext`.
     Context
-    /// `CUlibrary`.
+    /// A library, `CUlibrary`.
     Library
-    /// `CUmodule`.
+    /// A module, `CUmodule`.
     Module
     /// `CUkernel`; functions that take a `CUfunction` accept it too.
     Kernel
-    /// `CUlinkState`.
+    /// A link in progress, `CUlinkState`.
     Link
     /// `CUstream`; null is the default stream.
     Stream
-    /// `CUevent`.
+    /// An event, `CUevent`.
     Event
-    /// `CUarray`.
+    /// A texture array, `CUarray`.
     Array
-    /// `CUmemoryPool`.
+    /// A memory pool, `CUmemoryPool`.
     Pool
-    /// `CUtexref`.
+    /// A texture reference, `CUtexref`.
     TexRef
-    /// `CUsurfref`.
+    /// A surface reference, `CUsurfref`.
     SurfRef
 }
 
-/// `CUlaunchConfig`.
+/// Shape, stream and attributes of a launch, `CUlaunchConfig`.
 #[repr(C)]
 pub struct LaunchConfig {
     /// Size of the grid in CTAs.

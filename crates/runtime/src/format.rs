@@ -6,7 +6,7 @@ use strata_abi::driver::Array3dDescriptor;
 use crate::client::Channels;
 use crate::error::{Answer, Error};
 
-/// Values of `cudaChannelFormatKind`.
+/// Kinds of channels: values of `cudaChannelFormatKind`.
 const SIGNED: u32 = 0;
 const UNSIGNED: u32 = 1;
 const FLOAT: u32 = 2;

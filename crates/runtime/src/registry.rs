@@ -204,7 +204,7 @@ pub fn initialise(driver: &Driver, id: BinaryId) -> Answer {
         for (pointer, name, bytes) in pointers {
             let from = registry.global(driver, id, &name)?;
             let pointer = Bytes::at(pointer);
-            /// `cudaMemAttachGlobal`.
+            /// Every stream may use the memory: `cudaMemAttachGlobal`.
             const EVERYWHERE: u32 = 1;
             driver.cuMemAllocManaged(pointer.out(), bytes, EVERYWHERE)?;
             let memory = pointer.values::<u64>().get()?;

@@ -14,7 +14,7 @@ use crate::{Finished, print};
 /// Arguments of `strata workload export`.
 #[derive(Args)]
 pub struct ExportArguments {
-    /// Workload to export.
+    /// Name of the workload to export.
     name: String,
     /// Folder to write to; created if it does not exist.
     folder: PathBuf,

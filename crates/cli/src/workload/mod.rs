@@ -26,7 +26,10 @@ enum WorkloadCommand {
     Verify(verify::VerifyArguments),
 }
 
-/// Runs the subcommand.
+/// Runs the chosen `strata workload` subcommand.
+///
+/// # Errors
+/// What the subcommand fails with.
 pub fn workload(arguments: &WorkloadArguments) -> Result<Finished, String> {
     match &arguments.command {
         WorkloadCommand::Export(arguments) => export::export(arguments),
@@ -47,6 +50,9 @@ fn selected(names: &[String], size: Size) -> Result<Vec<&'static Workload>, Stri
 }
 
 /// Finds a workload by name.
+///
+/// # Errors
+/// If there is none; the message suggests similar names.
 pub fn named(name: &str) -> Result<&'static Workload, String> {
     strata_workloads::find(name).ok_or_else(|| {
         let alike = alike(name).map(|alike| format!(" (did you mean {alike}?)")).unwrap_or_default();
@@ -68,6 +74,9 @@ fn alike(name: &str) -> Option<String> {
 }
 
 /// Parses the name of a size.
+///
+/// # Errors
+/// If there is no such size; the message lists the sizes.
 pub fn size(text: &str) -> Result<Size, String> {
     text.parse().map_err(|error| format!("--size {text}: {error}"))
 }

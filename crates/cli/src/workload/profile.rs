@@ -23,6 +23,9 @@ pub struct ProfileArguments {
 }
 
 /// Prints one JSON object per line, one for each workload.
+///
+/// # Errors
+/// An unknown workload, size or machine, or a run that fails.
 pub fn profile(arguments: &ProfileArguments) -> Result<Finished, String> {
     let size = size(&arguments.size)?;
     let machine = Machine::load(&arguments.machine, &[]).map_err(|error| error.to_string())?;

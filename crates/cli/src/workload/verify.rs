@@ -24,6 +24,9 @@ pub struct VerifyArguments {
 }
 
 /// Prints one line for each workload.
+///
+/// # Errors
+/// An unknown workload, size or machine, or a run that fails.
 pub fn verify(arguments: &VerifyArguments) -> Result<Finished, String> {
     let size = size(&arguments.size)?;
     let machine = Machine::load(&arguments.machine, &[]).map_err(|error| error.to_string())?;

@@ -180,7 +180,7 @@ api! {
         on_device(to, from, bytes, stream)
     }
 
-    /// Copies a rectangle.
+    /// Copies a rectangle between memory and arrays.
     cuMemcpy2D_v2 = "cuMemcpy2D" 3020 (what: In<Rectangle>) {
         rectangle(what, DEFAULT)
     }
@@ -195,7 +195,7 @@ api! {
         rectangle(what, stream)
     }
 
-    /// Copies a cuboid.
+    /// Copies a cuboid between memory and arrays.
     cuMemcpy3D_v2 = "cuMemcpy3D" 3020 (what: In<Cuboid>) {
         cuboid(what.get()?, DEFAULT)
     }

@@ -27,7 +27,7 @@ pub fn resolve(
     Err(Function::MISSING)
 }
 
-/// Numbers of `CUfunction_attribute`.
+/// Function attributes: values of `CUfunction_attribute`.
 mod number {
     pub const MAX_DYNAMIC_SHARED: u32 = 8;
     pub const CARVE_OUT: u32 = 9;

@@ -96,7 +96,7 @@ api! {
         argument(function, offset, bytes.read(count as usize)?)
     }
 
-    /// Launches one CTA.
+    /// Launches a grid of one CTA.
     cuLaunch = "cuLaunch" 2000 (function: Handle<Function>) {
         run(function, [1, 1], Handle::NULL)
     }

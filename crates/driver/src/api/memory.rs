@@ -238,7 +238,7 @@ api! {
         })
     }
 
-    /// Allocates immediately.
+    /// Allocates device memory. The allocation is complete when the call returns.
     cuMemAllocAsync = "cuMemAllocAsync" 11020 (address: Out<u64>, bytes: usize, stream: Handle<Stream>) {
         state::with_current(|state, _| check_stream(state, stream))?;
         allocate(address, bytes)
@@ -255,7 +255,7 @@ api! {
         allocate(address, bytes)
     }
 
-    /// Frees immediately.
+    /// Frees device memory. The memory is free when the call returns.
     cuMemFreeAsync = "cuMemFreeAsync" 11020 (address: u64, stream: Handle<Stream>) {
         state::with_current(|state, _| check_stream(state, stream))?;
         if address == 0 {

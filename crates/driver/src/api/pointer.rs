@@ -1,4 +1,4 @@
-//! Attributes of addresses.
+//! Attributes of the memory at an address.
 
 use crate::api::api;
 use crate::buffer::Kind;
@@ -7,7 +7,7 @@ use crate::current;
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 
-/// Values of `CUpointer_attribute`.
+/// Pointer attributes: values of `CUpointer_attribute`.
 mod number {
     pub const CONTEXT: u32 = 1;
     pub const MEMORY_TYPE: u32 = 2;
@@ -28,7 +28,7 @@ mod number {
     pub const LAST: u32 = 22;
 }
 
-/// Values of `CUmemorytype`.
+/// Memory types: values of `CUmemorytype`.
 const HOST: u32 = 1;
 const DEVICE: u32 = 2;
 

@@ -14,9 +14,9 @@ pub const GAP: u64 = 256;
 /// A buffer in device memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// Name for reports.
+    /// Name that reports use.
     pub name: String,
-    /// First address.
+    /// First address of the buffer.
     pub start: u64,
     /// Size in bytes.
     pub bytes: u64,
@@ -32,7 +32,7 @@ impl Buffer {
 /// Allocates from the lowest free range that fits, or after all buffers.
 #[derive(Clone, Debug)]
 pub struct Heap {
-    /// Sorted by address.
+    /// Kept sorted by address.
     buffers: Vec<Buffer>,
     holes: Holes,
     next: u64,
@@ -56,6 +56,9 @@ impl Heap {
 
     /// Allocates a buffer at a multiple of `align`, a power of two no less than `ALIGN`. The buffer and its
     /// gap end below `floor`.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`] if no free range is large enough.
     pub fn alloc(
         &mut self,
         name: &str,
@@ -84,6 +87,9 @@ impl Heap {
     }
 
     /// Removes the buffer that starts at `ptr`.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoBuffer`] if no buffer starts there.
     pub fn free(&mut self, ptr: DevicePtr) -> Result<Buffer, DeviceError> {
         let place = self.buffers.binary_search_by_key(&ptr.0, |buffer| buffer.start);
         let buffer = self.buffers.remove(place.map_err(|_| DeviceError::NoBuffer { ptr })?);
@@ -96,6 +102,9 @@ impl Heap {
     }
 
     /// The index of the buffer that contains a range, and the range's offset in that buffer.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] if the range is not within one buffer.
     pub fn find(&self, ptr: DevicePtr, bytes: u64) -> Result<(usize, u64), DeviceError> {
         let after = self.buffers.partition_point(|buffer| buffer.start <= ptr.0);
         let found = after.checked_sub(1).filter(|index| {

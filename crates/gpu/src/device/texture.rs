@@ -34,7 +34,7 @@ pub struct ArrayShape {
     pub format: Format,
     /// Dimensionality, which decides how texels are addressed.
     pub geometry: Geometry,
-    /// Width in texels.
+    /// Width of a row in texels.
     pub width: u32,
     /// Rows; 1 for one-dimensional arrays.
     pub height: u32,

@@ -20,7 +20,7 @@ pub struct StructureEnergy {
     pub off_chip: bool,
     /// Leakage power times time, in picojoules.
     pub leakage_pj: f64,
-    /// Events, by name.
+    /// The structure's events, by name.
     pub events: Vec<EventEnergy>,
 }
 
@@ -31,9 +31,9 @@ pub struct EventEnergy {
     pub group: &'static str,
     /// Name of the counter.
     pub counter: &'static str,
-    /// Number of events.
+    /// How often the event happened.
     pub count: u64,
-    /// Picojoules per event.
+    /// Energy of one event in picojoules.
     pub each_pj: f64,
 }
 

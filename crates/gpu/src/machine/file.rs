@@ -41,7 +41,7 @@ pub struct Sections {
     pub name: String,
     /// Description, in one sentence.
     pub description: String,
-    /// Clock frequencies.
+    /// Clock frequencies of the core and the DRAM.
     pub clocks: Clocks,
     /// Numbers of SMs, channels and slices, and memory layout.
     pub gpu: GpuConfig,
@@ -60,7 +60,7 @@ pub struct Sections {
     _network: PhantomData<()>,
     #[serde(default, rename = "llc")]
     _llc: PhantomData<()>,
-    /// Each DRAM channel.
+    /// The DRAM channels, which are all alike.
     pub dram: DramParameters,
     /// Energy per event and leakage, by structure. Without this section, no energy is reported.
     pub energy: Option<EnergySection>,

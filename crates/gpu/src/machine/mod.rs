@@ -164,7 +164,7 @@ impl Machine {
         &self.file.name
     }
 
-    /// The machine's configuration.
+    /// The configuration from which the machine is built.
     pub fn file(&self) -> &MachineFile {
         &self.file
     }

@@ -9,6 +9,9 @@ const SOURCE: &str = "set for this run";
 /// Applies `path=value` to a machine's table. The path must name an existing value. The value is TOML, or a
 /// bare word, which is taken as a string. The path may omit the design behind a door: `l1d.ways` means
 /// `l1d.sram.ways`.
+///
+/// # Errors
+/// What is wrong with the assignment, or that the file has no such value.
 pub fn apply(table: &mut Table, assignment: &str) -> Result<(), ConfigError> {
     let error =
         |message: String| ConfigError { file: format!("--set {assignment}").into(), place: None, message };

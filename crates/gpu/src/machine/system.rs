@@ -13,7 +13,7 @@ use toml::{Table, Value};
 
 use super::{Builtin, doors, read_limited};
 
-/// The built-in systems.
+/// The systems that come with the program.
 pub fn builtin() -> &'static [Builtin] {
     static BUILTIN: LazyLock<Vec<Builtin>> = LazyLock::new(|| {
         systems::builtin().iter().map(|file| Builtin { name: file.name, text: file.text }).collect()

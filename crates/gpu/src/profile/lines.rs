@@ -12,7 +12,7 @@ pub enum LineClass {
     ReadIntensive,
     /// WORM: one write, which may be the fill, and then only reads.
     WriteOnceReadMultiple,
-    /// WORO: touched once.
+    /// WORO: accessed once in the whole run.
     WriteOnceReadOnce,
 }
 

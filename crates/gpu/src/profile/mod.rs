@@ -33,7 +33,7 @@ pub struct Profile {
     pub footprint_bytes: u64,
     /// Hash of the inputs; see [`Recording::inputs_hash`].
     pub inputs_hash: u64,
-    /// Number of launches.
+    /// Number of kernel launches in the run.
     pub launches: u64,
     /// Instructions issued by warps.
     pub warp_instructions: u64,
@@ -49,7 +49,7 @@ pub struct Profile {
     pub constant: SpaceProfile,
     /// Lines of global memory, by how the run used them.
     pub lines: LineClasses,
-    /// Kernels, by name.
+    /// Figures of each kernel, by name.
     pub kernels: BTreeMap<String, KernelProfile>,
 }
 
@@ -85,9 +85,9 @@ impl SpaceProfile {
 /// Figures of one kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelProfile {
-    /// Number of launches.
+    /// Number of launches of the kernel.
     pub launches: u64,
-    /// Registers per thread.
+    /// Registers that each thread takes.
     pub registers: u32,
     /// Most shared memory that a launch gave a CTA, in bytes, static and dynamic.
     pub shared_bytes: u32,
@@ -160,7 +160,7 @@ impl Profiler {
         of.thread_instructions += counts.thread_instructions;
     }
 
-    /// Returns the profile.
+    /// Ends profiling and returns the profile.
     pub(crate) fn finish(self) -> Profile {
         Profile { lines: self.lines.classes(), ..self.profile }
     }

@@ -31,7 +31,7 @@ pub struct LaunchResult {
     pub warp_instructions: u64,
     /// Instructions executed by threads.
     pub thread_instructions: u64,
-    /// Registers per thread.
+    /// Registers that each thread takes.
     pub registers: u32,
     /// Shared memory per CTA in bytes.
     pub shared_bytes: u32,

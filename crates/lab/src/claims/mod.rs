@@ -36,7 +36,7 @@ pub struct Claim {
     pub subject: String,
     /// What the subject is compared with; `-` for nothing.
     pub baseline: String,
-    /// The quantity compared.
+    /// The quantity that is compared.
     pub metric: String,
     /// The workloads that the claim covers.
     pub scope: String,
@@ -126,7 +126,7 @@ pub fn explanations() -> BTreeMap<String, String> {
 /// A claim, its measured number and the verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The published claim.
+    /// The claim, as published.
     pub claim: Claim,
     /// Size of the workloads measured.
     pub size: Size,
@@ -140,7 +140,7 @@ pub struct Row {
     pub versions: BTreeSet<String>,
 }
 
-/// A measured number.
+/// A measured number and how it was computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
     /// The measured number, in the claim's unit.

@@ -14,7 +14,7 @@ use crate::question::{Answers, Cell};
 pub struct Sensitivity {
     /// Identifier of the choice.
     pub id: String,
-    /// What is chosen.
+    /// What is chosen, for readers.
     pub title: String,
     /// What the paper says about it, and why the default was chosen.
     pub source: String,

@@ -8,7 +8,7 @@ use std::fmt;
 
 use crate::record::Record;
 
-/// A parsed expression.
+/// A parsed expression over counters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     text: String,

@@ -19,7 +19,7 @@ use crate::job::Kind;
 pub struct Metric {
     /// Name of the metric, as in `ipc`.
     pub name: String,
-    /// Title for readers.
+    /// Title that figures and tables show.
     pub title: String,
     /// Unit; empty for a ratio.
     pub unit: String,
@@ -45,7 +45,7 @@ fn timing() -> Kind {
     Kind::Timing
 }
 
-/// Metrics by name.
+/// Metrics, keyed by name.
 pub type Metrics = BTreeMap<String, Metric>;
 
 /// Builds metrics from a file's table; `file` appears in errors.

@@ -46,7 +46,7 @@ pub enum Definition {
 }
 
 impl Definition {
-    /// Name for readers.
+    /// Name that readers see.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -65,9 +65,9 @@ pub enum Reduce {
     Arithmetic,
     /// The geometric mean; see [`Mean::Geometric`].
     Geometric,
-    /// The smallest number.
+    /// The smallest of the numbers.
     Least,
-    /// The largest number.
+    /// The largest of the numbers.
     Greatest,
 }
 
@@ -95,7 +95,7 @@ impl Reduce {
         }
     }
 
-    /// Name for readers.
+    /// Name that readers see.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {

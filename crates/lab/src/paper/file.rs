@@ -8,7 +8,7 @@ use super::definition::{Bound, Definition, Drawing, Kind, Reduce};
 use crate::grid::Mean;
 use crate::metric::MetricText;
 
-/// The whole file.
+/// The whole file of a paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PaperText {
@@ -38,7 +38,7 @@ pub(super) struct PaperText {
 pub struct SystemText {
     /// The system to lay over the machine; `None` for the machine without a system.
     pub system: Option<String>,
-    /// Overrides, `door.key=value`.
+    /// Overrides, each as `door.key=value`.
     #[serde(default)]
     pub sets: Vec<String>,
 }
@@ -97,7 +97,7 @@ pub struct TableText {
     /// Name of a set of workloads.
     #[serde(default = "all")]
     pub workloads: String,
-    /// Columns, by title.
+    /// Columns of the table, by title.
     pub columns: BTreeMap<String, ColumnText>,
 }
 
@@ -143,7 +143,7 @@ pub struct RowText {
     pub system: String,
     /// An expression over counters.
     pub expression: String,
-    /// The published number.
+    /// The number as the paper gives it.
     pub published: f64,
 }
 
@@ -198,7 +198,7 @@ pub struct MeasurementText {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadingText {
-    /// Name for readers.
+    /// Name that readers see.
     pub name: String,
     /// The kind of number, if different.
     pub kind: Option<Kind>,
@@ -238,7 +238,7 @@ impl MeasurementText {
 pub struct SensitivityText {
     /// Identifier of the choice.
     pub id: String,
-    /// What is chosen.
+    /// What is chosen, for readers.
     pub title: String,
     /// What the paper says about it, and why the default was chosen.
     pub source: String,

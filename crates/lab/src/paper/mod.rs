@@ -28,7 +28,7 @@ use file::PaperText;
 /// The built-in papers: name and text of the file.
 const PAPERS: &[(&str, &str)] = &[("fuse", include_str!("../../data/papers/fuse.toml"))];
 
-/// A paper's evaluation.
+/// A paper's evaluation, read from its file.
 #[derive(Clone, Debug)]
 pub struct Paper {
     /// Name on a command line and in claims.
@@ -41,7 +41,7 @@ pub struct Paper {
     workloads: BTreeMap<String, Vec<String>>,
     systems: BTreeMap<String, SystemText>,
     metrics: Metrics,
-    /// Figures, in order.
+    /// Figures, in the paper's order.
     pub figures: Vec<FigureText>,
     /// Tables with a row for each workload.
     pub tables: Vec<TableText>,

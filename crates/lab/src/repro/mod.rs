@@ -20,7 +20,7 @@ pub struct Selection<'a> {
 /// The part of a paper to select.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The whole evaluation.
+    /// Everything: all figures, tables and the sensitivity study.
     All,
     /// The figures and tables with a number, as in `13`, `7b` or `III`; `18` selects 18a and 18b.
     Number(String),

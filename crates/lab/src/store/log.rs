@@ -12,7 +12,7 @@ const FILE: &str = "host.log";
 /// The cost of a job to the host.
 #[derive(Clone, Copy, Debug)]
 pub struct HostTime {
-    /// Wall-clock seconds.
+    /// Wall-clock time of the job in seconds.
     pub seconds: f64,
     /// Peak memory of the process in bytes; 0 if the host does not report it.
     pub peak_memory_bytes: u64,

@@ -9,7 +9,7 @@ use crate::driver::{Array, Driver, Stream};
 use crate::error::{Answer, Error};
 use crate::format::element_bytes;
 
-/// Values of `cudaMemcpyKind`.
+/// Directions of a copy: values of `cudaMemcpyKind`.
 pub mod kind {
     pub const HOST_TO_HOST: u32 = 0;
     pub const HOST_TO_DEVICE: u32 = 1;
@@ -185,7 +185,7 @@ fn within(array: Array, x_bytes: u64, y: u64) -> Place {
 const DEFAULT: Stream = Stream::NULL;
 
 api! {
-    /// Copies bytes.
+    /// Copies bytes between any two addresses, as `kind` says.
     cudaMemcpy | cudaMemcpy_ptds (to: Bytes, from: Bytes, bytes: u64, kind: u32) {
         copy(to, from, bytes, kind, DEFAULT)
     }

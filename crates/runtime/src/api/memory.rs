@@ -1,4 +1,4 @@
-//! Memory allocation.
+//! Allocates and frees memory of the device and pinned memory of the host.
 
 use std::mem::offset_of;
 
@@ -112,7 +112,7 @@ api! {
         context::ready()?.cuMemGetInfo_v2(free, total)
     }
 
-    /// Allocates immediately.
+    /// Allocates device memory. The allocation is complete when the call returns.
     cudaMallocAsync | cudaMallocAsync_ptsz (address: Out<u64>, bytes: u64, stream: Stream) {
         context::ready()?.cuMemAllocAsync(address, bytes, stream)
     }
@@ -124,7 +124,7 @@ api! {
         context::ready()?.cuMemAllocFromPoolAsync(address, bytes, pool, stream)
     }
 
-    /// Frees immediately.
+    /// Frees device memory. The memory is free when the call returns.
     cudaFreeAsync | cudaFreeAsync_ptsz (address: u64, stream: Stream) {
         context::ready()?.cuMemFreeAsync(address, stream)
     }

@@ -55,7 +55,7 @@ pub fn function_attributes(to: Bytes, size: usize, function: Bytes) -> Answer {
 /// # Errors
 /// If `to` is null, or the driver fails.
 pub fn pointer_attributes(to: Bytes, size: usize, address: u64) -> Answer {
-    /// Values of `cudaMemoryType`.
+    /// Memory types: values of `cudaMemoryType`.
     const UNREGISTERED: u32 = 0;
     const HOST: u32 = 1;
     const DEVICE_MEMORY: u32 = 2;
