@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what runs say into README.md, docs/workloads.md and docs/fidelity.md.
+"""Writes what runs say into README.md and docs/workloads.md.
 
     scripts/examples.py              all of them
     scripts/examples.py README.md    those named
@@ -11,24 +11,6 @@ import json
 import sys
 
 import pages
-
-# Launch file, overrides, and the peer's cycles, warp instructions and thread instructions per cycle.
-PEERS = [
-    ("vecadd 256 K", "vecadd-256k", ["l1d.sram.sets=32"], (21455, 180224, 256.6)),
-    ("hotspot 256, 2 steps", "hotspot-256", ["l1d.sram.sets=32"], (45045, 787116, 496.7)),
-    ("ATAX 256", "atax-256", ["l1d.sram.sets=32"], (175324, 184704, 33.6)),
-    ("ATAX 256, L1D of 32 KB", "atax-256", [], None),
-    ("2DCONV 512", "conv2d-512", ["l1d.sram.sets=32"], (37211, 425056, 357.7)),
-    ("GEMM 128", "gemm-128", ["l1d.sram.sets=32"], (58578, 469504, 255.4)),
-]
-
-LATENCIES = [
-    ("L1D hit", "l1"),
-    ("L2 hit", "l2"),
-    ("DRAM, rows mostly open", "dram"),
-    ("DRAM, rows mostly closed", "dram-rows"),
-]
-
 
 def catalogue(binary):
     entries = json.loads(pages.text(binary, "list", "workloads", "--json"))
@@ -48,31 +30,13 @@ def catalogue(binary):
     return {"catalogue": pages.table(header, rows), "descriptions": "\n".join(words)}
 
 
-def latency(binary, name):
-    run = pages.result(binary, f"examples/latency/{name}.toml")
-    short, long = (launch["cycles"] for launch in run["launches"][-2:])
-    return (long - short) / 2048
-
-
-def fidelity(binary):
-    latencies = [[what, f"{latency(binary, name):.1f}"] for what, name in LATENCIES]
-    rows = []
-    for what, name, sets, peer in PEERS:
-        arguments = [argument for value in sets for argument in ("--set", value)]
-        run = pages.result(binary, f"examples/peers/{name}.toml", *arguments)
-        theirs = (f"{peer[1]:,}", f"{peer[0]:,}", f"{peer[2]:.1f}") if peer else ("", "", "")
-        rows.append([what, f"{run['warp_instructions']:,}", theirs[0], f"{run['cycles']:,}", theirs[1], f"{run['ipc']:.1f}", theirs[2]])
-    header = ["program|", "warp instructions", "peer", "cycles", "peer", "IPC", "peer"]
-    return {"latencies": pages.table(["load|", "cycles from issue to use"], latencies), "programs": pages.table(header, rows)}
-
-
 def readme(binary):
     page = pages.text(binary, "run", "gemm", "--size", "small")
     return {"example": f"```text\n{page.rstrip()}\n```"}
 
 
 def main():
-    writers = {"docs/workloads.md": catalogue, "docs/fidelity.md": fidelity, "README.md": readme}
+    writers = {"docs/workloads.md": catalogue, "README.md": readme}
     names = sys.argv[1:] or list(writers)
     if unknown := set(names) - set(writers):
         sys.exit(f"examples.py: {', '.join(unknown)}: expected some of {', '.join(writers)}")

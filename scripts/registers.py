@@ -66,18 +66,18 @@ def main():
     version = subprocess.run([ptxas, "--version"], capture_output=True, text=True).stdout
     version = re.search(r"release ([\d.]+)", version).group(1)
     out = [
-        "# Registers a thread: Strata and ptxas",
+        "# Registers per thread: Strata and ptxas",
         "",
-        f"Written by `scripts/registers.py` with ptxas {version}. *Virtual* counts the registers of the PTX text in",
-        "32-bit units; both physical counts include what an assembler reserves. *Warps* is how many an SM with 65,536",
-        "registers, given out in units of eight a thread, can hold: Strata / ptxas.",
+        f"`scripts/registers.py` wrote this page with ptxas {version}. *Virtual* counts the registers of the PTX text in",
+        "32-bit units; both physical counts include what an assembler reserves. *Warps* is how many fit an SM with 65,536",
+        "registers, allocated in units of eight per thread: Strata / ptxas.",
         "",
-        "One number of Strata's allocation was chosen to come close to ptxas, on fifteen of these kernels: rows beyond the fewest",
-        "over which values are spread while that costs no warp (`SPREAD`). What ptxas does and Strata does not: predicate short branches,",
-        "unroll loops, and keep warp-uniform values in uniform registers.",
+        "One parameter of Strata's allocator, `SPREAD`, was fitted to ptxas on fifteen of these kernels. It is the number of rows beyond",
+        "the minimum over which values are spread, as long as that costs no warp. Unlike ptxas, Strata does not predicate short branches,",
+        "unroll loops or keep warp-uniform values in uniform registers.",
         "",
         f"{len(rows)} kernels; median ratio {statistics.median(ratios):.2f}; median distance from ptxas {away:.0%}; "
-        f"as many warps resident in {alike}.",
+        f"the same number of warps in {alike}.",
         "",
         "| workload | kernel | virtual | Strata | ptxas | ratio | warps | spilled bytes |",
         "|---|---|---:|---:|---:|---:|---:|---:|",

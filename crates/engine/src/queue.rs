@@ -17,6 +17,11 @@ impl<T> Ring<T> {
         Ring { items: VecDeque::with_capacity(capacity), capacity }
     }
 
+    /// An empty queue for `capacity` items that rarely fills. Allocates room for a few items and grows on demand.
+    pub fn growing(capacity: usize) -> Self {
+        Ring { items: VecDeque::with_capacity(capacity.min(128)), capacity }
+    }
+
     /// Appends an item.
     ///
     /// # Errors
@@ -90,6 +95,11 @@ impl<T> DelayLine<T> {
     /// An empty line for `capacity` items.
     pub fn new(capacity: usize) -> Self {
         DelayLine { ring: Ring::new(capacity), next: Cycle::NEVER }
+    }
+
+    /// An empty line for `capacity` items that grows on demand, like [`Ring::growing`].
+    pub fn growing(capacity: usize) -> Self {
+        DelayLine { ring: Ring::growing(capacity), next: Cycle::NEVER }
     }
 
     /// Appends an item that can be taken from cycle `ready` on.

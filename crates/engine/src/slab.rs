@@ -8,10 +8,11 @@ pub struct Slab<T> {
     /// Bit n of word w is set if entry 64 w + n is free.
     free: Vec<u64>,
     len: usize,
+    capacity: usize,
 }
 
 impl<T> Slab<T> {
-    /// An empty slab for `capacity` entries.
+    /// An empty slab for `capacity` entries. Reserves their memory now and touches it on first use.
     pub fn new(capacity: usize) -> Self {
         let mut free = vec![u64::MAX; capacity.div_ceil(64)];
         if !capacity.is_multiple_of(64)
@@ -19,7 +20,7 @@ impl<T> Slab<T> {
         {
             *last = (1 << (capacity % 64)) - 1;
         }
-        Slab { entries: (0..capacity).map(|_| None).collect(), free, len: 0 }
+        Slab { entries: Vec::with_capacity(capacity), free, len: 0, capacity }
     }
 
     /// Stores an entry and returns its index.
@@ -32,7 +33,11 @@ impl<T> Slab<T> {
             if *bits != 0 {
                 let index = 64 * word + bits.trailing_zeros() as usize;
                 *bits &= *bits - 1;
-                self.entries[index] = Some(entry);
+                // The lowest free index is at most one past the highest index ever used.
+                match self.entries.get_mut(index) {
+                    Some(place) => *place = Some(entry),
+                    None => self.entries.push(Some(entry)),
+                }
                 self.len += 1;
                 return Ok(index as u32);
             }
@@ -85,7 +90,7 @@ impl<T> Slab<T> {
     /// Whether [`Slab::insert`] would refuse an entry.
     #[inline]
     pub fn is_full(&self) -> bool {
-        self.len == self.entries.len()
+        self.len == self.capacity
     }
 
     /// Iterates over indices and entries, lowest index first.

@@ -12,7 +12,9 @@ mod makers;
 mod part;
 pub mod profile;
 pub mod program;
+mod progress;
 pub mod results;
 mod run;
 
-pub use run::{Progress, RunError, RunRequest, run};
+pub use progress::Progress;
+pub use run::{RunError, RunRequest, profile_program, run};

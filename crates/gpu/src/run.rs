@@ -4,28 +4,16 @@ use std::fmt;
 
 use strata_engine::Cycle;
 use strata_ptx::reference;
+use strata_workloads::recording::Recording;
 use strata_workloads::{DeviceError, HostProgram, Outcome};
 
 use crate::device::{Lockstep, ReferenceDevice, TimedDevice};
 use crate::endurance;
 use crate::gpu::GpuOptions;
 use crate::machine::Machine;
+use crate::profile::Profile;
+use crate::progress::Progress;
 use crate::results::{RunResult, SimulationCost, Verdict, peak_memory_bytes};
-
-/// Progress of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Progress {
-    /// Number of the current launch, from 0.
-    pub launch: u64,
-    /// Name of the launch's kernel.
-    pub kernel: String,
-    /// Core cycles simulated so far.
-    pub cycle: u64,
-    /// CTAs in the launch.
-    pub ctas: u64,
-    /// CTAs that have ended.
-    pub ctas_done: u64,
-}
 
 /// What to run, on which machine, and how.
 pub struct RunRequest<'a> {
@@ -135,6 +123,24 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         lifetimes,
         statistics,
     })
+}
+
+/// Runs a program on the reference executor, compiled as for `machine`, and profiles it.
+///
+/// # Errors
+/// If the module is wrong or a device call fails. Wrong results are reported in the outcome instead.
+pub fn profile_program(
+    program: &dyn HostProgram,
+    machine: &Machine,
+) -> Result<(Profile, Outcome), DeviceError> {
+    let refused = |reason| DeviceError::BadLaunch { kernel: program.name().to_owned(), reason };
+    let mut device = ReferenceDevice::for_program(program, machine).map_err(refused)?;
+    device.watch();
+    let mut recording = Recording::inputs_only(&mut device);
+    let outcome = program.run(&mut recording)?;
+    let (footprint_bytes, inputs_hash) = (recording.footprint_bytes(), recording.inputs_hash());
+    let profile = device.into_profile().expect("the device is watched");
+    Ok((Profile { footprint_bytes, inputs_hash, ..profile }, outcome))
 }
 
 fn wrong(outcome: &Outcome) -> Vec<String> {

@@ -5,7 +5,7 @@ use std::path::Path;
 use strata_gpu::area::{self, AreaSize};
 use strata_gpu::energy::{EnergyReport, StructureEnergy};
 use strata_gpu::machine::Machine;
-use strata_gpu::profile::{self, LineClass, Profile};
+use strata_gpu::profile::{LineClass, Profile};
 use strata_gpu::results::{RunResult, Verdict};
 use strata_gpu::{RunRequest, run};
 use strata_workloads::HostProgram;
@@ -197,7 +197,8 @@ fn rows_of(result: &RunResult) -> Vec<Row> {
 fn profiled(program: &dyn HostProgram) -> Result<Vec<Row>, String> {
     // The profile barely depends on the number of registers that kernels are compiled for.
     let machine = Machine::load("gtx480", &[]).expect("a built-in machine can be built");
-    let (profile, outcome) = profile::profile(program, &machine).map_err(|error| error.to_string())?;
+    let (profile, outcome) =
+        strata_gpu::profile_program(program, &machine).map_err(|error| error.to_string())?;
     if !outcome.passed() {
         return Err("its results are wrong".into());
     }

@@ -20,6 +20,10 @@ pub enum SetIndex {
     Bits,
     /// The line number folded by XOR into the index bits; the sets are a power of two.
     Xor,
+    /// The hash that Nugteren et al. measured in a Fermi L1D of lines of 128 bytes ("A Detailed GPU Cache Model Based on
+    /// Reuse Distance Theory", HPCA 2014): the address's bits 7 to 11, by XOR with bits 13, 14, 15, 17 and 19; with 64 sets
+    /// bit 12 above them. ASSUMED for other powers of two: further bits above that one, or as many of the low ones.
+    Fermi,
 }
 
 impl SetIndex {
@@ -39,8 +43,15 @@ impl SetIndex {
                 }
                 folded & mask
             }
+            SetIndex::Fermi => fermi(line.0) & mask,
         }) as usize
     }
+}
+
+/// Bit n of a line number is bit n + 7 of the address.
+#[inline]
+fn fermi(line: u64) -> u64 {
+    line ^ (line >> 6 & 0b111 | line >> 7 & 0b1000 | line >> 8 & 0b1_0000)
 }
 
 typed_id! {
@@ -345,6 +356,22 @@ mod tests {
             (SetIndex::Xor, 32, 100, 7),
             (SetIndex::Xor, 1, 100, 0),
             (SetIndex::Bits, 1, 100, 0),
+            // Bits of the address one at a time: those of the index, each of the hash, those that do not count.
+            (SetIndex::Fermi, 32, 0x0080 >> 7, 0b00001),
+            (SetIndex::Fermi, 32, 0x0800 >> 7, 0b10000),
+            (SetIndex::Fermi, 32, 0x1000 >> 7, 0),
+            (SetIndex::Fermi, 64, 0x1000 >> 7, 0b100000),
+            (SetIndex::Fermi, 64, 0x2000 >> 7, 0b00001),
+            (SetIndex::Fermi, 32, 0x4000 >> 7, 0b00010),
+            (SetIndex::Fermi, 32, 0x8000 >> 7, 0b00100),
+            (SetIndex::Fermi, 32, 0x10000 >> 7, 0),
+            (SetIndex::Fermi, 32, 0x20000 >> 7, 0b01000),
+            (SetIndex::Fermi, 32, 0x40000 >> 7, 0),
+            (SetIndex::Fermi, 64, 0x80000 >> 7, 0b10000),
+            (SetIndex::Fermi, 64, 0x100000 >> 7, 0),
+            (SetIndex::Fermi, 64, 0xaff80 >> 7, 0b100000),
+            (SetIndex::Fermi, 128, 0x3000 >> 7, 0b1100001),
+            (SetIndex::Fermi, 8, 0x2880 >> 7, 0),
         ] {
             assert_eq!(array(sets, 2, index).set_of(LineAddress(line)), expected, "{index:?} {sets} {line}");
         }

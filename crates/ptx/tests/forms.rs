@@ -2,86 +2,23 @@
 //!
 //! `forms.txt` holds the forms, family by family. A form is an instruction whose opcode may have alternatives:
 //! `(.a,.b)` is one of them, `[.a]` one or none. Every instruction that it stands for is parsed and lowered; one
-//! behind `!` must be refused as unsupported. The page is written from the same lines: `UPDATE_EXPECT=1` writes it.
+//! behind `!` must be refused as unsupported. Behind `@` stand the oracles that say what it computes; each must cover it.
+//! The page is written from the same lines: `UPDATE_EXPECT=1` writes it.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::path::Path;
 
 use strata_ptx::front::{lower, parse_module};
 
-/// Most instructions that one form may stand for: a slip of the pen must not take minutes.
-const MOST_EXPANSIONS: usize = 2000;
-
-/// A line of the file.
-struct Form<'a> {
-    /// Opcode and modifiers, with alternatives.
-    words: &'a str,
-    operands: &'a str,
-    refused: bool,
-}
-
-impl Form<'_> {
-    fn opcode(&self) -> &str {
-        self.words.split(['.', '(', '[']).next().expect("a split has a first part")
-    }
-
-    /// The opcodes and modifiers that the form stands for.
-    fn expansions(&self) -> Vec<String> {
-        let mut all = vec![String::new()];
-        let mut rest = self.words;
-        while !rest.is_empty() {
-            let end = rest.find(['(', '[']).unwrap_or(rest.len());
-            all.iter_mut().for_each(|text| text.push_str(&rest[..end]));
-            rest = &rest[end..];
-            if rest.is_empty() {
-                break;
-            }
-            let close = rest.find([')', ']']).expect("an alternative is closed");
-            let mut choices: Vec<&str> = rest[1..close].split(',').collect();
-            if rest.starts_with('[') {
-                choices.push("");
-            }
-            all =
-                choices.iter().flat_map(|choice| all.iter().map(move |text| text.clone() + choice)).collect();
-            assert!(all.len() <= MOST_EXPANSIONS, "{} stands for too much", self.words);
-            rest = &rest[close + 1..];
-        }
-        all
-    }
-}
-
-/// The families of the file in its order.
-fn families(data: &str) -> Vec<(&str, Vec<Form<'_>>)> {
-    let mut families: Vec<(&str, Vec<Form<'_>>)> = Vec::new();
-    for line in data.lines().map(str::trim).filter(|line| !line.is_empty()) {
-        if let Some(name) = line.strip_prefix("# ") {
-            families.push((name, Vec::new()));
-            continue;
-        }
-        let (line, refused) = match line.strip_prefix("! ") {
-            Some(line) => (line, true),
-            None => (line, false),
-        };
-        let (words, operands) = line.split_once(' ').unwrap_or((line, ""));
-        families.last_mut().expect("a family comes first").1.push(Form { words, operands, refused });
-    }
-    families
-}
+mod support;
+use support::forms::{Form, families, kernel};
+use support::oracles::{ORACLES, Oracle};
 
 /// What is wrong with an instruction in a kernel that has registers of all kinds: nothing, that it is not
 /// executed, or something else.
 fn verdict(instruction: &str) -> Result<(), (bool, String)> {
-    let text = format!(
-        ".version 8.8\n.target sm_100\n.address_size 64\n\
-         .global .align 16 .b8 g[64]; .const .b32 c[4]; .global .texref t; .global .surfref s2;\n\
-         .func (.param .b32 r) f(.param .b32 a) {{ ret; }}\n\
-         .visible .entry k(.param .u64 p, .param .u32 n) {{\n\
-         .reg .pred %p<4>; .reg .b16 %h<8>; .reg .b32 %r<8>; .reg .b64 %rd<8>; .reg .b128 %q<4>;\n\
-         .reg .f32 %f<8>; .reg .f64 %d<8>; .shared .align 16 .b8 s[64]; .local .align 16 .b8 l[64];\n\
-         {instruction};\n\
-         L: ret; }}\n"
-    );
+    let text = kernel(instruction);
     match parse_module("form.ptx", &text).and_then(|module| lower(&module, None)) {
         Ok(_) => Ok(()),
         Err(diagnostics) => Err((diagnostics.only_unsupported(), diagnostics.to_string())),
@@ -94,28 +31,42 @@ fn quoted(source: &str) -> BTreeSet<&str> {
     words.filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).collect()
 }
 
+/// What the page says of operations with `.sync` and of special registers.
+const WARPS: &str = "\n\
+    Operations with `.sync` join the threads that execute them together with the same membermask. Threads that branch \
+    apart execute apart: one side does not wait for the other, as the ISA asks of targets before `sm_70`; they meet again \
+    where their paths do. A thread whose own bit is missing from its mask (undefined in PTX) gives nothing to its group and \
+    gets the group's result, 0 from `match.any`. `shfl.sync` reads its source lane whether or not that thread takes part.\n\n\
+    Every CTA is a cluster of its own, and no graph runs: `%clusterid` is `%ctaid`, `%nclusterid` is `%nctaid`, \
+    `%cluster_ctaid`, `%cluster_ctarank`, `%is_explicit_cluster` and `%current_graph_exec` are 0, `%cluster_nctaid` and \
+    `%cluster_nctarank` are 1. `%pm0` to `%pm7` and `%reserved_smem_offset_*` are refused. A kernel that holds anything \
+    refused cannot be launched, by name and line; the module's other kernels can.\n";
+
 fn page(families: &[(&str, Vec<Form<'_>>)], altogether: &BTreeSet<&str>) -> String {
     let mut page = String::from(
         "# PTX\n\n\
-         What Strata executes of PTX, family by family, and what it refuses by name and place. Every form below is \
-         parsed and lowered by a test, and this page is written by it (`crates/ptx/tests/forms.rs`): \
-         `(.a,.b)` stands for one of the words, `[.a]` for one or none. What a word of a type means in an \
-         operand's place is the PTX ISA's business; targets are not told apart.\n",
+         The PTX that Strata executes, by family, and the PTX that it refuses by name and place. A test parses and \
+         lowers every form below and writes this page (`crates/ptx/tests/forms.rs`). `(.a,.b)` stands for one of \
+         the words, `[.a]` for one or none. The PTX ISA defines what a type means for an operand. The target does \
+         not change what is executed.\n",
     );
+    page.push_str(
+        "\nThe second column names the checks of what a form computes. The executors share the code of an operation, so they \
+         cannot check each other; each of these was made without it:\n\n",
+    );
+    for Oracle { name, what, .. } in ORACLES {
+        writeln!(page, "- **{name}**: {what}").expect("a string");
+    }
+    page.push_str(WARPS);
     for (name, forms) in families {
-        let mut rows: BTreeMap<&str, [Vec<String>; 2]> = BTreeMap::new();
-        let mut order = Vec::new();
-        for form in forms {
-            if !order.contains(&form.opcode()) {
-                order.push(form.opcode());
-            }
-            let cell = format!("`{}`", form.words);
-            rows.entry(form.opcode()).or_default()[usize::from(form.refused)].push(cell);
+        write!(page, "\n## {name}\n\n| executed | checked by |\n|---|---|\n").expect("a string");
+        for form in forms.iter().filter(|form| !form.refused) {
+            writeln!(page, "| `{}` | {} |", form.words, form.oracles.join(", ")).expect("a string");
         }
-        write!(page, "\n## {name}\n\n| opcode | executed | refused |\n|---|---|---|\n").expect("a string");
-        for opcode in order {
-            let [executed, refused] = rows[opcode].clone().map(|cells| cells.join("<br>"));
-            writeln!(page, "| `{opcode}` | {executed} | {refused} |").expect("a string");
+        let refused: Vec<String> =
+            forms.iter().filter(|form| form.refused).map(|form| format!("`{}`", form.words)).collect();
+        if !refused.is_empty() {
+            write!(page, "\nRefused: {}.\n", refused.join(", ")).expect("a string");
         }
     }
     let list: Vec<String> = altogether.iter().map(|opcode| format!("`{opcode}`")).collect();
@@ -171,4 +122,26 @@ fn the_page_says_what_is_executed() {
         std::fs::read_to_string(path).is_ok_and(|old| old == page),
         "docs/ptx.md is out of date: UPDATE_EXPECT=1 cargo test -p strata-ptx --test forms writes it"
     );
+}
+
+#[test]
+fn every_form_has_an_oracle_that_covers_it() {
+    let data = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/forms.txt"))
+        .expect("the forms lie beside the test");
+    let mut wrong = Vec::new();
+    for form in families(&data).iter().flat_map(|(_, forms)| forms).filter(|form| !form.refused) {
+        if form.oracles.is_empty() {
+            wrong.push(format!("{} {}: nothing says what it computes", form.words, form.operands));
+        }
+        for name in &form.oracles {
+            match Oracle::named(name) {
+                None => wrong.push(format!("{}: no oracle `{name}`", form.words)),
+                Some(oracle) if !oracle.covers(form) => {
+                    wrong.push(format!("{} {}: `{name}` has nothing of it", form.words, form.operands));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} forms:\n{}", wrong.len(), wrong.join("\n"));
 }

@@ -368,6 +368,7 @@ fn every_form() {
         if line.is_empty() || line.starts_with('#') {
             continue;
         }
+        let (line, _) = line.split_once(" @ ").unwrap_or((line, ""));
         let (words, operands) = line.split_once(' ').unwrap_or((line, ""));
         // The first of every choice.
         let mut plain = String::new();

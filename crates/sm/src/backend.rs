@@ -100,6 +100,7 @@ impl Sm {
             return;
         }
         self.collectors.remove(index);
+        self.gave_to_memory = true;
         self.collecting_memory[warp] -= 1;
         self.warps.at_fence = self.lsu.waiting_fence();
         let bit = 1 << warp;

@@ -38,6 +38,9 @@ pub struct SmConfig {
     pub collectors: Vec<CollectorPool>,
     /// Execution units of each kind.
     pub units: UnitCounts,
+    /// Cycles that every computation takes besides those of its unit, in the registers between the pipeline's stages: from
+    /// the collector into the unit, and from the unit to the register file.
+    pub pipeline_latency_cycles: Cited<u32>,
     /// Unit, latency and issue interval of each class of instructions.
     pub timing: Timings,
 }
@@ -125,7 +128,7 @@ impl UnitCounts {
 pub struct Timing {
     /// The unit that performs it.
     pub unit: UnitKind,
-    /// Cycles from dispatch to write-back, at least 1.
+    /// Cycles in the unit, at least 1: from dispatch to write-back, less `pipeline_latency_cycles`.
     pub latency_cycles: Cited<u32>,
     /// Cycles until the unit takes the next instruction, at least 1.
     pub interval_cycles: Cited<u32>,
@@ -219,6 +222,7 @@ impl SmConfig {
         within("shared_unit_bytes", *self.shared_unit_bytes, 1, 1 << 20)?;
         within("schedulers", *self.schedulers, 1, 8)?;
         within("instruction_buffer", *self.instruction_buffer, 1, 16)?;
+        within("pipeline_latency_cycles", *self.pipeline_latency_cycles, 0, 100)?;
         if let Scheduling::TwoLevel { active } = *self.scheduling {
             within("scheduling.two_level.active", active, 1, 64)?;
         }

@@ -63,11 +63,13 @@ impl Sm {
             Op::Fence { scope, .. } => {
                 simt.advance();
                 self.lsu.fence(warp as u8, scope, now);
+                self.gave_to_memory = true;
                 self.warps.at_fence |= 1 << warp;
             }
             Op::CopyWait { pending } => {
                 simt.advance();
                 self.lsu.wait_for_copies(warp as u8, pending);
+                self.gave_to_memory = true;
                 self.warps.at_copies = self.lsu.waiting_copies();
             }
             Op::Print { format, from } => {

@@ -190,7 +190,8 @@ impl Units {
         let mut timing = [memory; Class::COUNT];
         let mut depth = [0; UnitKind::COUNT];
         for (class, _, given) in config.timing.iter() {
-            let (latency, interval) = (*given.latency_cycles, *given.interval_cycles);
+            let latency = *given.latency_cycles + *config.pipeline_latency_cycles;
+            let interval = *given.interval_cycles;
             timing[class as usize] = ClassTiming { unit: given.unit, latency, interval };
             let kind = given.unit as usize;
             depth[kind] = depth[kind].max(latency.div_ceil(interval) + 1);

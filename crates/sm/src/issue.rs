@@ -6,7 +6,7 @@ use strata_ptx::isa::{Class, Executor, Op};
 use crate::collector::Target;
 use crate::config::UnitKind;
 use crate::launch::Launch;
-use crate::scheduler::View;
+use crate::scheduler::{Scheduler, View};
 use crate::scoreboard::Hazard;
 use crate::sm::Sm;
 use crate::statistics::Stall;
@@ -61,12 +61,14 @@ impl Sm {
         self.count_cycles(1);
         let mut causes = [Stall::NoWarp; SCHEDULERS];
         let mut idle = self.released == 0;
+        let mut ready = self.issuable();
         for (scheduler, cause) in causes.iter_mut().enumerate().take(self.schedulers.len()) {
             let share = self.shares[scheduler];
-            let view = self.view(share);
+            let view = self.view(scheduler, ready);
             match self.schedulers[scheduler].pick(view) {
                 Some(warp) => {
                     self.issue_one(launch, warp, now);
+                    ready = self.issuable();
                     idle = false;
                 }
                 None => {
@@ -154,14 +156,17 @@ impl Sm {
         ready
     }
 
+    /// What a scheduler sees when these warps can issue.
     #[inline]
-    fn view(&self, share: u64) -> View {
-        let warps = &self.warps;
-        let by_memory = warps.blocked & warps.blocked_by_memory & self.fetch.have();
-        View {
-            ready: self.issuable() & share,
-            waiting: (by_memory | warps.at_barrier | warps.at_fence | warps.at_copies | warps.asleep) & share,
+    fn view(&self, scheduler: usize, ready: u64) -> View {
+        let share = self.shares[scheduler];
+        let mut waiting = 0;
+        if self.schedulers[scheduler].looks_at_waiting() {
+            let warps = &self.warps;
+            let by_memory = warps.blocked & warps.blocked_by_memory & self.fetch.have();
+            waiting = by_memory | warps.at_barrier | warps.at_fence | warps.at_copies | warps.asleep;
         }
+        View { ready: ready & share, waiting: waiting & share }
     }
 
     /// Whether the next cycle's issue or fetch stage would do anything.
@@ -170,13 +175,12 @@ impl Sm {
             return true;
         }
         // Only fetch comes after the issue stage, and what it brings is dirty.
-        self.quiet.is_none()
-            && (self.issuable() != 0
-                || self
-                    .schedulers
-                    .iter()
-                    .zip(&self.shares)
-                    .any(|(scheduler, share)| !scheduler.is_settled(self.view(*share))))
+        if self.quiet.is_some() {
+            return false;
+        }
+        let ready = self.issuable();
+        let unsettled = |(at, scheduler): (usize, &Scheduler)| !scheduler.is_settled(self.view(at, ready));
+        ready != 0 || self.schedulers.iter().enumerate().any(unsettled)
     }
 
     /// Looks again at warps that have a new next instruction or for which a register was released.

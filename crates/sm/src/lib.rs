@@ -15,8 +15,8 @@
 //! to front ([`sm`]), so that nothing passes two stages in one cycle.
 //!
 //! The timing of a computation that issues in cycle t and reads registers without bank conflicts: its reads
-//! are granted in t + 1, it is dispatched in t + 2, written in t + 2 + latency, and an instruction that
-//! needs the result can issue in that cycle.
+//! are granted in t + 1, it is dispatched in t + 2, written in t + 2 + p + latency, where p is
+//! `pipeline_latency_cycles`, and an instruction that needs the result can issue in that cycle.
 
 mod backend;
 mod barriers;

@@ -114,6 +114,8 @@ pub struct Sm {
     pub(crate) accounted: Cycle,
     /// When memories and load/store unit, and when the pipeline, have something to do by themselves.
     memory_due: Cycle,
+    /// The pipeline has given the load/store unit something since then.
+    pub(crate) gave_to_memory: bool,
     pipeline_due: Cycle,
     /// The issue stage issued nothing when it last looked, and would not now.
     pub(crate) quiet: Option<Quiet>,
@@ -167,6 +169,7 @@ impl Sm {
             failed_at: Cycle::NEVER,
             accounted: Cycle::ZERO,
             memory_due: Cycle::ZERO,
+            gave_to_memory: false,
             pipeline_due: Cycle::ZERO,
             quiet: None,
             statistics: SmStatistics::default(),
@@ -332,17 +335,28 @@ impl Island for Sm {
             self.memory(&launch, now);
         }
         let ran = moved || self.pipeline_due <= now;
+        let mut memory_changes = moved;
         if ran {
             self.write_back(&launch, now);
             self.dispatch(&launch, now);
             self.collect_operands(&launch, now);
             self.issue(&launch, now);
+            memory_changes |= self.fetch.wants() || self.gave_to_memory;
+            self.gave_to_memory = false;
             self.fetch.tick(&mut *self.instructions, &mut self.warps.dirty, now);
             self.pipeline_due = self.next_of_pipeline(now.next());
         }
-        self.injector.tick(&mut *self.l1d, &mut *self.constants, &mut *self.instructions, now);
-        self.send_notices(now);
-        self.memory_due = self.next_of_memory(now.next());
+        // A packet that is ready to leave is an event of its memory's.
+        if moved {
+            self.injector.tick(&mut *self.l1d, &mut *self.constants, &mut *self.instructions, now);
+        }
+        if !self.pending_notices.is_empty() {
+            self.send_notices(now);
+            memory_changes = true;
+        }
+        if memory_changes {
+            self.memory_due = self.next_of_memory(now.next());
+        }
         self.launch = Some(launch);
         if self.fault.is_some() {
             self.failed_at = now;

@@ -26,6 +26,12 @@ impl Row {
         Row([value; WARP_LANES])
     }
 
+    /// The lanes whose value is `value`.
+    #[inline]
+    pub fn lanes_equal(&self, value: u32) -> LaneMask {
+        mask_of(|lane| self.0[lane] == value)
+    }
+
     /// Copies the lanes in `lanes` from `other`.
     #[inline]
     pub fn merge(&mut self, lanes: LaneMask, other: &Row) {
@@ -49,6 +55,17 @@ impl Default for Row {
 /// A physical 32-bit register of a thread. A 64-bit value occupies `(n, n + 1)`, with n even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(pub u8);
+
+/// The mask of the lanes for which `f` returns true.
+#[inline(always)]
+pub fn mask_of(f: impl Fn(usize) -> bool) -> LaneMask {
+    // In two steps, so that the comparisons vectorise: first the flags, then the mask.
+    let mut flags = [0u32; WARP_LANES];
+    for (lane, flag) in flags.iter_mut().enumerate() {
+        *flag = u32::from(f(lane)) << lane;
+    }
+    flags.iter().fold(0, |mask, flag| mask | flag)
+}
 
 /// Iterates over the lanes of a mask, lowest first.
 #[inline]

@@ -3,7 +3,6 @@
 use clap::Args;
 use serde_json::{Value, json};
 use strata_gpu::machine::Machine;
-use strata_gpu::profile;
 use strata_workloads::{Size, Workload};
 
 use super::{selected, size};
@@ -39,7 +38,7 @@ fn profile_one(workload: &'static Workload, size: Size, machine: &Machine) -> Re
     let failed = |error: String| format!("{} --size {size}: {error}", workload.name);
     let program = workload.program(size).map_err(|error| error.to_string())?;
     let (profile, outcome) =
-        profile::profile(program.as_ref(), machine).map_err(|error| failed(error.to_string()))?;
+        strata_gpu::profile_program(program.as_ref(), machine).map_err(|error| failed(error.to_string()))?;
     if !outcome.passed() {
         return Err(failed(format!("the reference executor's results are wrong: {outcome}")));
     }

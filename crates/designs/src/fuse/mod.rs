@@ -58,9 +58,9 @@
 //! 16. A load that would migrate but finds no room for it is served in STT-MRAM.
 //! 17. The Oracle takes memory while it runs, as the only one.
 //! 18. The paper does not say how sets are indexed. By the low bits of the line number, as in the simulator that it
-//!     names (GPGPU-Sim 3.2.2, whose configuration also has the 32 MSHRs): then By-NVM bypasses 0.95, 0.94, 0.95 and
-//!     0.89 of the accesses of ATAX, BICG, MVT and GESUMMV, where Table II has 0.90, 0.90, 0.91 and 0.96. With a hashed
-//!     index it bypasses 0.08 of ATAX's.
+//!     names (GPGPU-Sim 3.2.2, whose configuration also has the 32 MSHRs): then By-NVM bypasses 0.89, 0.89, 0.89 and
+//!     0.87 of the accesses of ATAX, BICG, MVT and GESUMMV, where Table II has 0.90, 0.90, 0.91 and 0.96. With a hashed
+//!     index it bypasses 0.03 of ATAX's.
 //! 19. By-NVM learns dead writes of DASCA's three classes from what follows each write. The numbers are those of the
 //!     sampling dead-block predictor on which DASCA builds, for four ways instead of 16; its counters count down by one.
 //!     A store that is followed by a store was of use: without it the second one would have missed. So was a fill that is

@@ -11,8 +11,8 @@ use strata_workloads::{DeviceError, DevicePtr, Shape};
 
 use super::arguments::check_shape;
 use super::heap::{ALIGN, Buffer, GAP, Heap};
-use crate::Progress;
 use crate::program::{KernelError, Program, initial_bytes};
+use crate::progress::Progress;
 
 /// What holds a card's memory and runs its kernels: the modelled GPU or the reference executor.
 pub trait Backend {

@@ -7,8 +7,8 @@ use strata_workloads::{DeviceError, Failure};
 
 use super::card::{Backend, Call};
 use super::heap::Buffer;
-use crate::Progress;
 use crate::profile::{Profile, Profiler};
+use crate::progress::Progress;
 
 /// The reference executor with its memory and an optional profiler.
 pub struct Functional {

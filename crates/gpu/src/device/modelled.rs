@@ -13,11 +13,11 @@ use strata_workloads::{DeviceError, DevicePtr};
 use super::card::{Backend, Call, ModuleId};
 use super::heap::{Buffer, Heap};
 use super::system::SystemRegion;
-use crate::Progress;
 use crate::endurance;
 use crate::energy::{EnergyReport, Meter};
 use crate::gpu::{Gpu, Stopped};
 use crate::machine::Machine;
+use crate::progress::Progress;
 use crate::results::{LaunchResult, Sample};
 
 /// Location of a kernel's code.

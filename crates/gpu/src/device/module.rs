@@ -5,8 +5,8 @@ use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module, Shape};
 use super::arguments::parameter_block;
 use super::card::{Backend, Card, ModuleId, not_launched};
 use super::heap::Buffer;
-use crate::Progress;
 use crate::program::Program;
+use crate::progress::Progress;
 
 /// Collects what a device reports about its launches.
 pub trait Log<Done> {

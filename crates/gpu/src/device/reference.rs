@@ -6,9 +6,9 @@ use strata_workloads::{DevicePtr, HostProgram, Module};
 use super::functional::Functional;
 use super::heap::Buffer;
 use super::module::{Log, ModuleDevice};
-use crate::Progress;
 use crate::machine::Machine;
 use crate::profile::Profile;
+use crate::progress::Progress;
 
 /// Device memory when no machine sets a size: more than any built-in workload needs.
 const AMPLE_BYTES: u64 = 64 << 30;

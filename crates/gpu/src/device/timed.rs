@@ -6,10 +6,10 @@ use strata_workloads::{DevicePtr, Module};
 use super::heap::Buffer;
 use super::modelled::Modelled;
 use super::module::{Log, ModuleDevice};
-use crate::Progress;
 use crate::energy::EnergyReport;
 use crate::gpu::{Gpu, GpuOptions};
 use crate::machine::Machine;
+use crate::progress::Progress;
 use crate::results::LaunchResult;
 
 /// A modelled GPU with a module loaded.

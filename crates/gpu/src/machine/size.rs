@@ -11,6 +11,9 @@ use super::MachineFile;
 /// L2 of 50 MiB.
 pub(super) const MOST_BYTES: u64 = 8 << 30;
 
+/// Items of host memory per memory instruction in flight: its addresses, its rows, and what its access carries.
+const ENTRY_ITEMS: u64 = 10;
+
 /// Bytes of a result in flight: rows for its destinations, and its instruction.
 const OUTCOME_BYTES: u64 = 2048;
 
@@ -21,7 +24,8 @@ const QUEUES_OF_LINK: u64 = 8;
 pub(super) fn host_bytes(file: &MachineFile) -> u64 {
     let link = QUEUES_OF_LINK * u64::from(file.doors.network.link_flits());
     let read_only = read_only(&file.instruction_cache) + read_only(&file.constant_cache);
-    let sm = read_only + u64::from(*file.lsu.accesses) + 2 * link;
+    let in_flight = ENTRY_ITEMS * file.lsu.most_instructions() as u64;
+    let sm = read_only + in_flight + 2 * link;
     let rows = 4 * u64::from(*file.sm.registers) + u64::from(*file.sm.shared_bytes);
     let rows = rows + outcomes(&file.sm) * OUTCOME_BYTES;
     let slices = u64::from(*file.gpu.slices_per_channel);
@@ -41,7 +45,10 @@ pub(super) fn host_bytes(file: &MachineFile) -> u64 {
 fn outcomes(config: &SmConfig) -> u64 {
     let deepest = |kind: UnitKind| {
         let timings = config.timing.iter().filter(|(_, _, timing)| timing.unit == kind);
-        timings.map(|(_, _, timing)| timing.latency_cycles.div_ceil(*timing.interval_cycles) + 1).max()
+        let latency = |unit: u32| unit + *config.pipeline_latency_cycles;
+        timings
+            .map(|(_, _, timing)| latency(*timing.latency_cycles).div_ceil(*timing.interval_cycles) + 1)
+            .max()
     };
     UnitKind::ALL.map(|kind| 2 * u64::from(deepest(kind).unwrap_or(1) * config.units.of(kind))).iter().sum()
 }

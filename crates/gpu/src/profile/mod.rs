@@ -17,13 +17,9 @@ use strata_ptx::isa::Space;
 use strata_ptx::lanes::lanes_of;
 use strata_ptx::program::Kernel;
 use strata_ptx::reference::{Access, AccessKind, Counts, Observer};
-use strata_workloads::recording::Recording;
-use strata_workloads::{DeviceError, HostProgram, Outcome};
 
 pub use lines::{LineClass, LineClasses};
 
-use crate::device::ReferenceDevice;
-use crate::machine::Machine;
 use lines::Lines;
 
 /// What a run asked of memory.
@@ -31,7 +27,7 @@ use lines::Lines;
 pub struct Profile {
     /// Bytes of the buffers that the program allocated.
     pub footprint_bytes: u64,
-    /// Hash of the inputs; see [`Recording::inputs_hash`].
+    /// Hash of the inputs; see [`inputs_hash`](strata_workloads::recording::Recording::inputs_hash).
     pub inputs_hash: u64,
     /// Number of kernel launches in the run.
     pub launches: u64,
@@ -119,21 +115,6 @@ impl Profile {
 /// `dividend / divisor`; 0 if the divisor is 0.
 fn ratio(dividend: u64, divisor: u64) -> f64 {
     if divisor == 0 { 0.0 } else { dividend as f64 / divisor as f64 }
-}
-
-/// Runs a program on the reference executor, compiled as for `machine`, and profiles it.
-///
-/// # Errors
-/// If the module is wrong or a device call fails. Wrong results are reported in the outcome instead.
-pub fn profile(program: &dyn HostProgram, machine: &Machine) -> Result<(Profile, Outcome), DeviceError> {
-    let refused = |reason| DeviceError::BadLaunch { kernel: program.name().to_owned(), reason };
-    let mut device = ReferenceDevice::for_program(program, machine).map_err(refused)?;
-    device.watch();
-    let mut recording = Recording::inputs_only(&mut device);
-    let outcome = program.run(&mut recording)?;
-    let (footprint_bytes, inputs_hash) = (recording.footprint_bytes(), recording.inputs_hash());
-    let profile = device.into_profile().expect("the device is watched");
-    Ok((Profile { footprint_bytes, inputs_hash, ..profile }, outcome))
 }
 
 /// Observes launches and adds up what they do.

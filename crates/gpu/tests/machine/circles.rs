@@ -18,21 +18,6 @@ const ALLOWED: &[(&str, &[&str], &str)] = &[
         "the lowering builder: one type, its methods by subject",
     ),
     ("designs", &["arbitrator", "l1d", "stages"], "the stages of one pipeline"),
-    (
-        "gpu",
-        &["endurance", "section", "machine", "file", "size", "results"],
-        "still to be opened: facts of a machine that its file's sections and results need",
-    ),
-    (
-        "gpu",
-        &["card", "functional", "lockstep", "modelled", "reference", "timed", "profile", "lines", "run"],
-        "still to be opened: what runs, devices and profiles share",
-    ),
-    (
-        "lab",
-        &["measurement", "paper", "figure", "file"],
-        "still to be opened: bounds of claims that a paper's file spells",
-    ),
 ];
 
 /// The path from the crate's root to a module or to an item in it.

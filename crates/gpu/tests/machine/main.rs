@@ -21,4 +21,5 @@ mod support;
 mod tensor;
 mod textures;
 mod timeline;
+mod warps;
 mod workloads;

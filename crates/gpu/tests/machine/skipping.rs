@@ -70,7 +70,7 @@ fn a_starved_machine() {
             "network.buffer_flits=20",
             "dram.queue_entries=4",
             "dram.return_entries=1",
-            "lsu.instructions=2",
+            "lsu.queue=2",
         ],
     );
 }

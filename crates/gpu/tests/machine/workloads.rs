@@ -5,7 +5,7 @@ use std::path::Path;
 
 use strata_gpu::device::ReferenceDevice;
 use strata_gpu::machine::Machine;
-use strata_gpu::profile::profile;
+use strata_gpu::profile_program;
 use strata_workloads::recording::Recording;
 use strata_workloads::{HostProgram, Measured, Outcome, Size, all, launch_file};
 
@@ -19,7 +19,7 @@ fn measurements_are_up_to_date() {
     for workload in all() {
         let program = workload.program(Size::Test).expect("every workload has it");
         let (profile, outcome) =
-            profile(program.as_ref(), &gtx480()).expect("the reference executor runs it");
+            profile_program(program.as_ref(), &gtx480()).expect("the reference executor runs it");
         assert!(outcome.passed(), "{}: {outcome}", workload.name);
         let fresh = Measured {
             inputs_hash: format!("{:016x}", profile.inputs_hash),

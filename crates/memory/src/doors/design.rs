@@ -4,7 +4,6 @@ use std::any::Any;
 use std::fmt;
 use std::ops::Deref;
 
-use super::{L1dDesign, LlcDesign, NetworkDesign, RegisterFileDesign};
 use crate::area::Component;
 use crate::parameters::ParameterError;
 
@@ -54,17 +53,16 @@ impl<D> Deref for Named<D> {
     }
 }
 
+/// Gives the design face of a door a way back to the numbers' own type.
 macro_rules! downcast {
-    ($($design:ident)*) => {
-        $(
-            impl dyn $design {
-                /// The numbers as their own type, when they are of this one.
-                pub fn downcast<C: $design>(&self) -> Option<&C> {
-                    (self as &dyn Any).downcast_ref()
-                }
+    ($design:ident) => {
+        impl dyn $design {
+            /// The numbers as their own type, when they are of this one.
+            pub fn downcast<C: $design>(&self) -> Option<&C> {
+                (self as &dyn std::any::Any).downcast_ref()
             }
-        )*
+        }
     };
 }
 
-downcast! { RegisterFileDesign L1dDesign NetworkDesign LlcDesign }
+pub(super) use downcast;

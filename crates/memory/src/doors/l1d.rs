@@ -5,7 +5,7 @@ use std::sync::Arc;
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 
-use super::design::{Design, Named};
+use super::design::{Design, Named, downcast};
 use crate::address::LineAddress;
 use crate::atomic::AtomicBatch;
 use crate::line::{ByteMask, Tray};
@@ -189,6 +189,8 @@ pub trait L1dDesign: Design {
     /// The first number that cannot be built.
     fn build(&self, site: L1dSite) -> Result<Box<dyn L1d>, ParameterError>;
 }
+
+downcast! { L1dDesign }
 
 /// The L1D that a machine names.
 pub type L1dChoice = Named<Arc<dyn L1dDesign>>;

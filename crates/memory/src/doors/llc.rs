@@ -5,7 +5,7 @@ use std::sync::Arc;
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 
-use super::design::{Design, Named};
+use super::design::{Design, Named, downcast};
 use crate::address::LineAddress;
 use crate::line::{ByteMask, Line, Tray};
 use crate::packet::Packet;
@@ -134,6 +134,8 @@ pub trait LlcDesign: Design {
     /// The first number that cannot be built.
     fn build(&self, site: LlcSite) -> Result<Box<dyn Llc>, ParameterError>;
 }
+
+downcast! { LlcDesign }
 
 /// The LLC that a machine names.
 pub type LlcChoice = Named<Arc<dyn LlcDesign>>;

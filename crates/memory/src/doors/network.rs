@@ -5,7 +5,7 @@ use std::sync::Arc;
 use strata_engine::statistics::Group;
 use strata_engine::{Inlet, Island, Outlet, link};
 
-use super::design::{Design, Named};
+use super::design::{Design, Named, downcast};
 use crate::flit::FlitSize;
 use crate::packet::{NodeId, Packet};
 use crate::parameters::ParameterError;
@@ -132,6 +132,8 @@ pub trait NetworkDesign: Design {
     /// The first number that cannot be built, or a topology with too few terminals.
     fn build(&self, site: NetworkSite) -> Result<Box<dyn Network>, ParameterError>;
 }
+
+downcast! { NetworkDesign }
 
 /// The network that a machine names.
 pub type NetworkChoice = Named<Arc<dyn NetworkDesign>>;

@@ -6,7 +6,7 @@ use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 use strata_warp::{LaneMask, Reg, Row};
 
-use super::design::{Design, Named};
+use super::design::{Design, Named, downcast};
 use crate::parameters::ParameterError;
 
 /// The name of one operand row on its way: the collector and the place in it.
@@ -96,6 +96,8 @@ pub trait RegisterFileDesign: Design {
     /// The first number that cannot be built.
     fn build(&self, site: RegisterFileSite) -> Result<Box<dyn RegisterFile>, ParameterError>;
 }
+
+downcast! { RegisterFileDesign }
 
 /// The register file that a machine names.
 pub type RegisterFileChoice = Named<Arc<dyn RegisterFileDesign>>;

@@ -5,10 +5,10 @@ use super::lanewise::{
     Scalar, binary, for_integer, predicate_source, ternary, unary, wide_source, write_predicate,
 };
 use crate::isa::{Dst, Instruction, IntOp, IntUnary, Part, Ty};
-use crate::lanes::{LaneMask, Row, WARP_LANES};
+use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES};
 
 /// Quotient with the machine's answer where mathematics has none: all ones for a zero divisor, wrapping
-/// for the lowest number divided by minus one. Remainder: the dividend, and zero.
+/// for the lowest number divided by minus one. Remainder: all ones, and zero.
 trait Divide: Sized {
     fn quotient(self, divisor: Self) -> Self;
     fn remainder(self, divisor: Self) -> Self;
@@ -23,7 +23,7 @@ macro_rules! divide {
             }
             #[inline(always)]
             fn remainder(self, divisor: Self) -> Self {
-                if divisor == 0 { self } else { self.wrapping_rem(divisor) }
+                if divisor == 0 { !0 } else { self.wrapping_rem(divisor) }
             }
         }
     )*};
@@ -203,7 +203,9 @@ pub(super) fn sum_of_difference(ty: Ty, o: &mut impl Operands, lanes: LaneMask) 
     for_integer!(ty, T => ternary(o, lanes, |a: T, b: T, c: T| c.wrapping_add(a.abs_diff(b) as T)));
 }
 
-/// `add.cc`, `addc`, `sub.cc`, `subc`. A borrow is true when the subtraction took one.
+/// `add.cc`, `addc`, `sub.cc`, `subc`. A subtraction is the sum of `a`, the complement of `b` and a carry, which `sub.cc` takes
+/// as 1, so its carry out is 0 when it borrows. That is what the vendor's assembler computes (`tests/vendor.txt`); the ISA
+/// says "borrow" and leaves open how additions and subtractions mix in one chain.
 pub(super) fn carry_sum(
     instruction: &Instruction,
     ty: Ty,
@@ -212,12 +214,15 @@ pub(super) fn carry_sum(
     o: &mut impl Operands,
     lanes: LaneMask,
 ) {
-    let carries = if carry_in { predicate_source(instruction, o, 2) } else { 0 };
-    let bits = 8 * ty.bytes() as u32;
+    let carries = match (carry_in, subtract) {
+        (true, _) => predicate_source(instruction, o, 2),
+        (false, true) => ALL_LANES,
+        (false, false) => 0,
+    };
+    let complement = if subtract { (1 << (8 * ty.bytes())) - 1 } else { 0 };
     carry_result(instruction, ty, o, lanes, |o, lane| {
         let (a, b) = (operand(o, 0, lane, ty), operand(o, 1, lane, ty));
-        let carry = u128::from(carries >> lane & 1);
-        if subtract { a.wrapping_sub(b).wrapping_sub(carry) & ((2 << bits) - 1) } else { a + b + carry }
+        a + (b ^ complement) + u128::from(carries >> lane & 1)
     });
 }
 

@@ -5,7 +5,7 @@
 
 use super::Operands;
 use crate::isa::{Dst, Instruction, Src};
-use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES};
+use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, mask_of};
 
 /// A value that lives in one or two rows.
 pub trait Scalar: Copy {
@@ -185,16 +185,6 @@ fn finish<T: Scalar>(operands: &mut impl Operands, lanes: LaneMask, lo: &Row, hi
     }
 }
 
-#[inline(always)]
-fn mask_of(f: impl Fn(usize) -> bool) -> LaneMask {
-    // Two steps: the comparisons vectorise into bytes, the bytes are then gathered into bits.
-    let mut flags = [0u32; WARP_LANES];
-    for (lane, flag) in flags.iter_mut().enumerate() {
-        *flag = u32::from(f(lane)) << lane;
-    }
-    flags.iter().fold(0, |mask, flag| mask | flag)
-}
-
 /// The 64-bit value of a source in one lane.
 #[inline(always)]
 pub fn wide_source(operands: &impl Operands, slot: usize, lane: usize) -> u64 {
@@ -236,22 +226,6 @@ pub fn write_predicate(
         Dst::Pred(register) => operands.write_predicate(register, lanes, value),
         Dst::None => {}
         Dst::Reg(_) => panic!("line {}: destination {slot} must be a predicate", instruction.line),
-    }
-}
-
-/// The members of a warp-synchronous operation that take part: the mask operand (absent in the forms
-/// without `.sync`) reduced to the lanes that execute it.
-#[inline]
-pub fn members(
-    instruction: &Instruction,
-    operands: &impl Operands,
-    slot: usize,
-    lanes: LaneMask,
-) -> LaneMask {
-    match instruction.src[slot] {
-        Src::None => lanes,
-        _ if lanes == 0 => 0,
-        _ => operands.source(slot, 0).0[lanes.trailing_zeros() as usize] & lanes,
     }
 }
 

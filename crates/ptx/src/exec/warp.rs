@@ -2,8 +2,8 @@
 
 use super::Operands;
 use super::float::{extremum_f32, finish_f32};
-use super::lanewise::{members, predicate_source, wide_source, write_predicate};
-use crate::isa::{AtomicOp, FloatMode, Instruction, Shuffle, Ty, Vote};
+use super::lanewise::{predicate_source, write_predicate};
+use crate::isa::{AtomicOp, FloatMode, Instruction, Shuffle, Src, Ty, Vote};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 
 /// `shfl` (PTX ISA, "shfl.sync": the pseudocode there). A source lane that does not take part is read all
@@ -39,17 +39,91 @@ pub(super) fn shuffle(mode: Shuffle, instruction: &Instruction, o: &mut impl Ope
     write_predicate(instruction, o, 1, lanes, in_range);
 }
 
+/// The threads that execute an operation with one membermask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Group {
+    /// Those that execute it: they get its result.
+    executing: LaneMask,
+    /// Of those, the ones that their mask names: they give its input.
+    members: LaneMask,
+}
+
+/// The group of the lowest of `lanes`: the PTX ISA lets an operation with `.sync` join the threads that execute it with the
+/// same membermask. The forms without a mask join all lanes.
+///
+/// The ISA leaves open what a thread gets whose own bit is missing from its mask. Here it gives nothing to its group and gets
+/// the group's result all the same; `match.any` gives it 0.
+#[inline]
+fn group(instruction: &Instruction, o: &impl Operands, slot: usize, lanes: LaneMask) -> Group {
+    let (executing, mask) = match instruction.src[slot] {
+        Src::None => (lanes, lanes),
+        Src::Const(_) => (lanes, o.source(slot, 0).0[0]),
+        _ => {
+            let masks = o.source(slot, 0);
+            let mask = masks.0[lanes.trailing_zeros() as usize & 31];
+            (lanes & masks.lanes_equal(mask), mask)
+        }
+    };
+    Group { executing, members: executing & mask }
+}
+
+/// The groups among the lanes.
+#[inline]
+fn groups(
+    instruction: &Instruction,
+    o: &impl Operands,
+    slot: usize,
+    lanes: LaneMask,
+) -> impl Iterator<Item = Group> {
+    let mut left = lanes;
+    std::iter::from_fn(move || {
+        (left != 0).then(|| {
+            let group = group(instruction, o, slot, left);
+            left &= !group.executing;
+            group
+        })
+    })
+}
+
+/// A value and flags for each group: the value in every lane of it, and those of the flags that are its lanes.
+#[inline]
+fn by_group(
+    instruction: &Instruction,
+    o: &impl Operands,
+    slot: usize,
+    lanes: LaneMask,
+    f: impl Fn(LaneMask) -> (u32, LaneMask),
+) -> (Row, LaneMask) {
+    let (mut values, mut flags) = (Row::ZERO, 0);
+    for Group { executing, members } in groups(instruction, o, slot, lanes) {
+        let (value, flag) = f(members);
+        if executing == lanes {
+            values = Row::splat(value);
+        } else {
+            values.merge(executing, &Row::splat(value));
+        }
+        flags |= flag & executing;
+    }
+    (values, flags)
+}
+
 /// `vote`.
 pub(super) fn vote(mode: Vote, instruction: &Instruction, o: &mut impl Operands, lanes: LaneMask) {
-    let members = members(instruction, o, 1, lanes);
-    let ayes = predicate_source(instruction, o, 0) & members;
-    let answer = match mode {
-        Vote::Ballot => return o.write(0, 0, lanes, &Row::splat(ayes)),
-        Vote::All => ayes == members,
-        Vote::Any => ayes != 0,
-        Vote::Uni => ayes == 0 || ayes == members,
-    };
-    write_predicate(instruction, o, 0, lanes, if answer { ALL_LANES } else { 0 });
+    let source = predicate_source(instruction, o, 0);
+    let (ballots, answers) = by_group(instruction, o, 1, lanes, |members| {
+        let ayes = source & members;
+        let answer = match mode {
+            Vote::Ballot => false,
+            Vote::All => ayes == members,
+            Vote::Any => ayes != 0,
+            Vote::Uni => ayes == 0 || ayes == members,
+        };
+        (ayes, if answer { ALL_LANES } else { 0 })
+    });
+    match mode {
+        Vote::Ballot => o.write(0, 0, lanes, &ballots),
+        Vote::All | Vote::Any | Vote::Uni => write_predicate(instruction, o, 0, lanes, answers),
+    }
 }
 
 /// `match.any` and `match.all`.
@@ -60,27 +134,36 @@ pub(super) fn match_values(
     o: &mut impl Operands,
     lanes: LaneMask,
 ) {
-    let members = members(instruction, o, 1, lanes);
-    let value = |lane: usize| {
-        if ty.rows() == 2 { wide_source(o, 0, lane) } else { u64::from(o.source(0, 0).0[lane]) }
-    };
-    let mut result = Row::ZERO;
-    let mut left = members;
-    while left != 0 {
-        let leader = value(left.trailing_zeros() as usize);
-        let group =
-            lanes_of(left).filter(|lane| value(*lane) == leader).fold(0, |mask, lane| mask | 1 << lane);
-        for lane in lanes_of(group) {
-            result.0[lane] = group;
-        }
-        left &= !group;
-        if all {
-            let agreed = group == members;
-            o.write(0, 0, lanes, &Row::splat(if agreed { members } else { 0 }));
-            return write_predicate(instruction, o, 1, lanes, if agreed { ALL_LANES } else { 0 });
+    if all {
+        let (masks, agreed) = by_group(instruction, o, 1, lanes, |members| {
+            let agreed = equals(ty, o, members) == members;
+            if agreed { (members, ALL_LANES) } else { (0, 0) }
+        });
+        o.write(0, 0, lanes, &masks);
+        return write_predicate(instruction, o, 1, lanes, agreed);
+    }
+    let mut masks = Row::ZERO;
+    for Group { members, .. } in groups(instruction, o, 1, lanes) {
+        let mut left = members;
+        while left != 0 {
+            let equal = equals(ty, o, left);
+            for lane in lanes_of(equal) {
+                masks.0[lane] = equal;
+            }
+            left &= !equal;
         }
     }
-    o.write(0, 0, lanes, &result);
+    o.write(0, 0, lanes, &masks);
+}
+
+/// Of some lanes, those whose source 0 equals the lowest one's.
+fn equals(ty: Ty, o: &impl Operands, lanes: LaneMask) -> LaneMask {
+    let lowest = lanes.trailing_zeros() as usize & 31;
+    let half = |half: usize| {
+        let row = o.source(0, half);
+        row.lanes_equal(row.0[lowest])
+    };
+    lanes & half(0) & if ty.rows() == 2 { half(1) } else { ALL_LANES }
 }
 
 /// `redux.sync`.
@@ -94,23 +177,26 @@ pub(super) fn reduce(
     o: &mut impl Operands,
     lanes: LaneMask,
 ) {
-    let members = members(instruction, o, 1, lanes);
     let values = o.source(0, 0);
-    let fold = |f: fn(u32, u32) -> u32| lanes_of(members).map(|lane| values.0[lane]).reduce(f).unwrap_or(0);
-    let result = match op {
-        AtomicOp::Add => fold(u32::wrapping_add),
-        AtomicOp::And => fold(|a, b| a & b),
-        AtomicOp::Or => fold(|a, b| a | b),
-        AtomicOp::Xor => fold(|a, b| a ^ b),
-        AtomicOp::Min if ty.is_signed() => fold(|a, b| (a as i32).min(b as i32) as u32),
-        AtomicOp::Max if ty.is_signed() => fold(|a, b| (a as i32).max(b as i32) as u32),
-        AtomicOp::Min => fold(u32::min),
-        AtomicOp::Max => fold(u32::max),
-        AtomicOp::Inc | AtomicOp::Dec | AtomicOp::Exch | AtomicOp::Cas => {
-            panic!("redux has no {op:?}: the front end refuses it")
-        }
-    };
-    o.write(0, 0, lanes, &Row::splat(result));
+    let (results, _) = by_group(instruction, o, 1, lanes, |members| {
+        let fold =
+            |f: fn(u32, u32) -> u32| lanes_of(members).map(|lane| values.0[lane]).reduce(f).unwrap_or(0);
+        let result = match op {
+            AtomicOp::Add => fold(u32::wrapping_add),
+            AtomicOp::And => fold(|a, b| a & b),
+            AtomicOp::Or => fold(|a, b| a | b),
+            AtomicOp::Xor => fold(|a, b| a ^ b),
+            AtomicOp::Min if ty.is_signed() => fold(|a, b| (a as i32).min(b as i32) as u32),
+            AtomicOp::Max if ty.is_signed() => fold(|a, b| (a as i32).max(b as i32) as u32),
+            AtomicOp::Min => fold(u32::min),
+            AtomicOp::Max => fold(u32::max),
+            AtomicOp::Inc | AtomicOp::Dec | AtomicOp::Exch | AtomicOp::Cas => {
+                panic!("redux has no {op:?}: the front end refuses it")
+            }
+        };
+        (result, 0)
+    });
+    o.write(0, 0, lanes, &results);
 }
 
 /// `redux.sync` of f32: NaN is left out unless `nan`, and is canonical when nothing else is there.
@@ -120,14 +206,15 @@ pub(super) fn reduce_float(
     o: &mut impl Operands,
     lanes: LaneMask,
 ) {
-    let members = members(instruction, o, 1, lanes);
     let values = o.source(0, 0);
     let magnitude = |value: f32| if abs { value.abs() } else { value };
-    let result = lanes_of(members)
-        .map(|lane| magnitude(f32::from_bits(values.0[lane])))
-        .reduce(|a, b| extremum_f32(largest, nan, false, a, b));
-    let result = finish_f32(FloatMode::DEFAULT, result.unwrap_or(0.0));
-    o.write(0, 0, lanes, &Row::splat(result.to_bits()));
+    let (results, _) = by_group(instruction, o, 1, lanes, |members| {
+        let result = lanes_of(members)
+            .map(|lane| magnitude(f32::from_bits(values.0[lane])))
+            .reduce(|a, b| extremum_f32(largest, nan, false, a, b));
+        (finish_f32(FloatMode::DEFAULT, result.unwrap_or(0.0)).to_bits(), 0)
+    });
+    o.write(0, 0, lanes, &results);
 }
 
 /// `activemask`.
@@ -135,10 +222,11 @@ pub(super) fn active_mask(o: &mut impl Operands, lanes: LaneMask) {
     o.write(0, 0, lanes, &Row::splat(lanes));
 }
 
-/// `elect.sync`: the lowest member is elected.
+/// `elect.sync`: the lowest member of each group is elected.
 pub(super) fn elect(instruction: &Instruction, o: &mut impl Operands, lanes: LaneMask) {
-    let members = members(instruction, o, 0, lanes);
-    let leader = members.trailing_zeros().min(31);
-    o.write(0, 0, lanes, &Row::splat(leader));
-    write_predicate(instruction, o, 1, lanes, members & members.wrapping_neg());
+    let (leaders, elected) = by_group(instruction, o, 0, lanes, |members| {
+        (members.trailing_zeros().min(31), members & members.wrapping_neg())
+    });
+    o.write(0, 0, lanes, &leaders);
+    write_predicate(instruction, o, 1, lanes, elected);
 }

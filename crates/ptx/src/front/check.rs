@@ -89,6 +89,10 @@ pub(crate) fn expected_register(wanted: Ty, relaxed: bool) -> String {
     }
 }
 
+/// Modifiers of PTX 9 that make an instruction another one, which is not executed.
+const NOT_EXECUTED: &[&str] =
+    &["shared::cluster", "async", "bulk", "multicast::cluster", "cta_group::1", "cta_group::2", "mmio"];
+
 /// The modifiers of one instruction. Compilers and ptxas take most of them in any order, so a modifier is
 /// found wherever it stands; types are taken from left to right. What was asked for in vain is what an
 /// error says was expected.
@@ -197,6 +201,10 @@ impl<'a> Modifiers<'a> {
         let expected =
             if expected.is_empty() { "no further modifier".to_string() } else { expected.join(", ") };
         match self.peek() {
+            Some(found) if NOT_EXECUTED.contains(&found) => {
+                return Diagnostic::unsupported(self.place(), format!("modifier of `{}`", self.opcode))
+                    .found(format!("`.{found}`"));
+            }
             Some(found) => Diagnostic::invalid(self.place(), format!("bad modifier of `{}`", self.opcode))
                 .found(format!("`.{found}`")),
             None => Diagnostic::invalid(self.place(), format!("modifier missing from `{}`", self.opcode))

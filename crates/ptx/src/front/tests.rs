@@ -565,3 +565,65 @@ fn only_kernels_asked_for_are_lowered() {
     expect!["test.ptx:1:1: no such kernel: found `none`, expected `good`, `bad`"]
         .assert_eq(&missing.to_string());
 }
+
+/// Names of PTX 9's special registers that have no value here, and what belongs to clusters: refused as not executed, so that
+/// a driver loads the module for the sake of its other kernels.
+#[test]
+fn what_is_not_modelled_is_no_mistake_of_the_text() {
+    let refused = |code: &str| {
+        let text = format!(
+            ".version 8.6 .target sm_100 .entry good() {{ ret; }}\n.entry bad() {{ .reg .pred %p<2>; .reg .b32 %r<3>; \
+             .reg .b64 %rd<3>; .reg .f32 %f<9>;\n{code}; ret; }}"
+        );
+        let parsed = parse_module("test.ptx", &text).unwrap_or_else(|error| panic!("{code}: {error}"));
+        lower(&parsed, Some(&["good"])).unwrap_or_else(|error| panic!("{code}: {error}"));
+        match lower(&parsed, Some(&["bad"])) {
+            Err(refused) if refused.only_unsupported() => refused.to_string(),
+            Err(refused) => format!("not as unsupported: {refused}"),
+            Ok(_) => "accepted".to_string(),
+        }
+    };
+    let mut registers: Vec<String> = (0..8).flat_map(|n| [format!("%pm{n}"), format!("%pm{n}_64")]).collect();
+    registers.extend(["begin", "end", "cap", "0", "1"].map(|which| format!("%reserved_smem_offset_{which}")));
+    for register in &registers {
+        assert_eq!(
+            refused(&format!("mov.u32 %r1, {register}")),
+            format!("test.ptx:3:14: unsupported: special register: found `{register}`")
+        );
+    }
+    let clusters = [
+        "barrier.cluster.arrive",
+        "barrier.cluster.arrive.release.aligned",
+        "barrier.cluster.wait.acquire",
+        "fence.proxy.async",
+        "fence.proxy.tensormap::generic.acquire.gpu [%rd1], 128",
+        "fence.mbarrier_init.release.cluster",
+        "mapa.shared::cluster.u32 %r1, %r2, 0",
+        "getctarank.shared::cluster.u32 %r1, %r2",
+        "ld.shared::cluster.u32 %r1, [%r2]",
+        "st.shared::cluster.u32 [%r2], %r1",
+        "st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%r1], %r2, [%r2]",
+        "st.bulk.shared::cta [%rd1], 16, 0",
+        "atom.shared::cluster.add.u32 %r1, [%r2], 1",
+        "red.async.relaxed.cluster.shared::cluster.mbarrier::complete_tx::bytes.add.u32 [%r1], %r2, [%r2]",
+        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, [%r2]",
+        "cp.async.bulk.prefetch.L2.global [%rd1], 16",
+        "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd1], [%r1], 16",
+        "multimem.ld_reduce.global.add.f32 %f1, [%rd1]",
+        "griddepcontrol.wait",
+        "setmaxnreg.inc.sync.aligned.u32 96",
+        "wgmma.fence.sync.aligned",
+        "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f1, %f2, %f3, %f4}, %rd1, %rd2, 1, 1, 1, 0, 0",
+        "tcgen05.wait::ld.sync.aligned",
+        "clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p1, %rd1",
+        "discard.global.L2 [%rd1], 128",
+        "brkpt",
+    ];
+    let wrong: Vec<String> = clusters
+        .iter()
+        .map(|code| (code, refused(code)))
+        .filter(|(_, verdict)| !(verdict.starts_with("test.ptx:3:") && verdict.contains(": unsupported: ")))
+        .map(|(code, verdict)| format!("{code}: {verdict}"))
+        .collect();
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

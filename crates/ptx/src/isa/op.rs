@@ -178,7 +178,7 @@ pub enum Op {
     /// Extended precision: dst0 = src0 + src1 (+ carry when `carry_in`); the carry flag is
     /// an ordinary predicate operand: src2 when `carry_in`, dst1 when `carry_out`.
     AddCarry { ty: Ty, carry_in: bool, carry_out: bool },
-    /// As [`Op::AddCarry`], with borrow.
+    /// dst0 = src0 + !src1 + carry: as [`Op::AddCarry`]; without `carry_in` the carry is 1.
     SubBorrow { ty: Ty, carry_in: bool, carry_out: bool },
     /// dst0 = part of src0 * src1 + src2 (+ carry src3 when `carry_in`); dst1 = carry when `carry_out`.
     MadCarry { part: Part, ty: Ty, carry_in: bool, carry_out: bool },

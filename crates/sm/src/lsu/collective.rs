@@ -9,7 +9,7 @@ use strata_ptx::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
 use super::Lsu;
 use super::address::{Places, fault};
 use super::coalesce::{self, Shape};
-use super::entry::{Operation, Stage};
+use super::entry::{Operation, Place, Stage};
 use super::instruction::MemoryInstruction;
 use crate::launch::{Fault, FaultKind, Launch};
 
@@ -238,19 +238,20 @@ impl Lsu {
     }
 
     /// A copy begins to load; one that reads nothing goes to shared memory at once. Fences do not wait for it.
-    fn begin_copy(&mut self, place: u8, now: Cycle) {
+    fn begin_copy(&mut self, place: Place, now: Cycle) {
         let ready = now + self.address_latency;
         let entry = self.table.get_mut(place);
         entry.open = 1;
         if entry.global != 0 {
             self.device.push(place, ready);
+            self.front += 1;
         } else {
             self.land(place, now);
         }
     }
 
     /// A copy's bytes are here: they line up for shared memory.
-    fn land(&mut self, place: u8, now: Cycle) {
+    fn land(&mut self, place: Place, now: Cycle) {
         let entry = self.table.get_mut(place);
         let (targets, sizes) = (entry.image.words[TARGETS], entry.image.words[SIZES]);
         for (n, words) in entry.image.words[..usize::from(entry.width) / 4].iter_mut().enumerate() {
@@ -269,10 +270,11 @@ impl Lsu {
         entry.shared = entry.lanes;
         entry.open = 1;
         self.scratchpad.push(place, now + self.address_latency);
+        self.front += 1;
     }
 
     /// An arrival goes to its barrier, now or when the copies before it are in shared memory.
-    fn arrive(&mut self, place: u8, now: Cycle) {
+    fn arrive(&mut self, place: Place, now: Cycle) {
         if self.copies.holds_back(place, &self.table) {
             return;
         }
@@ -281,10 +283,11 @@ impl Lsu {
         entry.shared = entry.lanes;
         entry.open = 1;
         self.scratchpad.push(place, now + self.address_latency);
+        self.front += 1;
     }
 
     /// The step of an instruction of this file's is complete.
-    pub(super) fn end_collective(&mut self, place: u8, now: Cycle) -> Ending {
+    pub(super) fn end_collective(&mut self, place: Place, now: Cycle) -> Ending {
         let entry = self.table.get_mut(place);
         match (entry.operation, entry.stage) {
             (Operation::LoadMatrix(access), _) => {
@@ -314,14 +317,12 @@ impl Lsu {
     }
 
     /// A copy is in shared memory: who waited for it goes on.
-    fn landed(&mut self, place: u8, now: Cycle) {
+    fn landed(&mut self, place: Place, now: Cycle) {
         let entry = self.table.get_mut(place);
         entry.stage = Stage::Done;
         let warp = entry.warp;
-        let mut freed = self.copies.landed(warp, &self.table);
-        while freed != 0 {
-            let place = freed.trailing_zeros() as u8;
-            freed &= freed - 1;
+        self.copies.landed(warp, &self.table);
+        while let Some(place) = self.copies.next_freed(warp, &self.table) {
             self.arrive(place, now);
         }
     }

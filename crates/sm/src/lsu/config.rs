@@ -8,8 +8,9 @@ use strata_memory::LINE_BYTES;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LsuConfig {
-    /// Memory instructions in flight, 1 to 64.
-    pub instructions: Cited<u32>,
+    /// Memory instructions in address generation or with accesses that no memory has taken yet, 1 to 256. At least
+    /// `address_latency_cycles` keep one going in every cycle. Those that wait for their accesses are not counted.
+    pub queue: Cited<u32>,
     /// Accesses offered to the L1D and not yet completed; each has a tray of its own.
     pub accesses: Cited<u32>,
     /// From issue to the first cycle in which an access can be offered: address generation; at least 1.
@@ -59,7 +60,16 @@ pub struct Surroundings {
     pub shared_bytes: u32,
 }
 
+/// Instructions that are under way without an access of the L1D: in shared memory's, the constant cache's or the texture
+/// unit's pipeline, held back by a fence, on their way to write-back.
+const REST: usize = 512;
+
 impl LsuConfig {
+    /// Most instructions in flight: each is in the front, has an access under way, or is one of a few others.
+    pub fn most_instructions(&self) -> usize {
+        *self.queue as usize + *self.accesses as usize + REST
+    }
+
     /// Whether such a unit can be built; a sentence that names the field when not.
     pub fn check(&self) -> Result<(), String> {
         let in_range = |name: &str, value: u32, least: u32, most: u32| {
@@ -68,8 +78,8 @@ impl LsuConfig {
                 .then_some(())
                 .ok_or_else(|| format!("{name} is {value}, expected {least} to {most}"))
         };
-        in_range("instructions", *self.instructions, 1, 64)?;
-        in_range("accesses", *self.accesses, 1, 65536)?;
+        in_range("queue", *self.queue, 1, 256)?;
+        in_range("accesses", *self.accesses, 1, 32768)?;
         in_range("address_latency_cycles", *self.address_latency_cycles, 1, 1024)?;
         in_range("writeback_latency_cycles", *self.writeback_latency_cycles, 0, 1024)?;
         in_range("segment_bytes", *self.segment_bytes, 32, LINE_BYTES as u32)?;

@@ -13,7 +13,7 @@
 //! | wait for all but n groups        | the warp is in [`Copies::waiting`] while an older one is under way |
 //! | arrival                          | it lines up for shared memory when no earlier copy is under way   |
 
-use super::entry::{Operation, Stage, Table};
+use super::entry::{Entry, Operation, Place, Stage, Table};
 
 /// What a warp waits for.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +29,8 @@ struct Warp {
 pub struct Copies {
     warps: Vec<Warp>,
     waiting: u64,
-    /// Places of arrivals that wait for copies; bit n is entry n.
-    arrivals: u64,
+    /// Places of arrivals that wait for copies, first come first.
+    arrivals: Vec<Place>,
     /// Copies and arrivals so far.
     order: u64,
 }
@@ -38,7 +38,12 @@ pub struct Copies {
 impl Copies {
     /// For so many warp slots, at most 64.
     pub fn new(warps: usize) -> Copies {
-        Copies { warps: vec![Warp { closed: 0, pending: None }; warps], waiting: 0, arrivals: 0, order: 0 }
+        Copies {
+            warps: vec![Warp { closed: 0, pending: None }; warps],
+            waiting: 0,
+            arrivals: Vec::new(),
+            order: 0,
+        }
     }
 
     /// The open group of a warp, and the number of the next copy or arrival of the SM.
@@ -67,32 +72,28 @@ impl Copies {
     }
 
     /// Whether an arrival has to wait; if so it is remembered.
-    pub fn holds_back(&mut self, place: u8, table: &Table) -> bool {
-        let entry = table.get(place);
-        let waits = copies_of(table, entry.warp).any(|copy| copy.order < entry.order);
+    pub fn holds_back(&mut self, place: Place, table: &Table) -> bool {
+        let waits = waits_for_copies(table.get(place), table);
         if waits {
-            self.arrivals |= 1 << place;
-        } else {
-            self.arrivals &= !(1 << place);
+            self.arrivals.push(place);
         }
         waits
     }
 
-    /// A copy of the warp is in shared memory: the warp may go on. The places of arrivals that waited for it.
-    pub fn landed(&mut self, warp: u8, table: &Table) -> u64 {
+    /// A copy of the warp is in shared memory: the warp may go on.
+    pub fn landed(&mut self, warp: u8, table: &Table) {
         if self.waiting >> warp & 1 == 1 && !self.must_wait(warp, table) {
             self.waiting &= !(1 << warp);
         }
-        let mut freed = 0;
-        let mut left = self.arrivals;
-        while left != 0 {
-            let place = left.trailing_zeros() as u8;
-            left &= left - 1;
-            if table.get(place).warp == warp && !self.holds_back(place, table) {
-                freed |= 1 << place;
-            }
-        }
-        freed
+    }
+
+    /// The next arrival of the warp that waited for copies and need not wait any more.
+    pub fn next_freed(&mut self, warp: u8, table: &Table) -> Option<Place> {
+        let freed = self.arrivals.iter().position(|place| {
+            let entry = table.get(*place);
+            entry.warp == warp && !waits_for_copies(entry, table)
+        })?;
+        Some(self.arrivals.remove(freed))
     }
 
     fn must_wait(&self, warp: u8, table: &Table) -> bool {
@@ -102,11 +103,15 @@ impl Copies {
     }
 }
 
+/// Whether copies that its warp issued before an arrival are not in shared memory yet.
+fn waits_for_copies(arrival: &Entry, table: &Table) -> bool {
+    copies_of(table, arrival.warp).any(|copy| copy.order < arrival.order)
+}
+
 /// Copies of a warp that are not in shared memory yet.
-fn copies_of(table: &Table, warp: u8) -> impl Iterator<Item = &super::entry::Entry> {
+fn copies_of(table: &Table, warp: u8) -> impl Iterator<Item = &Entry> {
     table
         .iter()
-        .map(|(_, entry)| entry)
         .filter(move |entry| entry.warp == warp && entry.operation == Operation::Copy)
         .filter(|entry| entry.stage != Stage::Done)
 }

@@ -1,14 +1,14 @@
 //! The way to the L1D: accesses are made, offered one a cycle, and come back.
 
 use strata_engine::{Cycle, DelayLine, Slab};
-use strata_memory::Tray;
-use strata_memory::atomic::AtomicBatch;
+use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::{Access, Action, L1d, Refusal};
+use strata_memory::{Line, Tray};
 use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
 use super::atomics;
 use super::coalesce::Group;
-use super::entry::{Entry, Operation, SECOND_OPERAND, Table};
+use super::entry::{Entry, Operation, Place, SECOND_OPERAND, Table};
 use super::statistics::LsuStatistics;
 use super::texture::TextureUnit;
 use super::words::{self, Piece};
@@ -17,7 +17,7 @@ use super::words::{self, Piece};
 #[derive(Clone, Copy, Debug)]
 struct Pending {
     /// Place of the instruction; not looked at when `detached`.
-    entry: u8,
+    entry: Place,
     warp: u8,
     /// The instruction has finished without waiting for this (`red`).
     detached: bool,
@@ -37,7 +37,7 @@ enum Part {
 #[derive(Clone, Debug)]
 struct Held {
     /// Place of its instruction.
-    entry: u8,
+    entry: Place,
     access: Access,
     why: Refusal,
     /// When it was refused.
@@ -58,7 +58,7 @@ impl Held {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
     /// Place of its instruction.
-    pub entry: u8,
+    pub entry: Place,
     /// The instruction does not wait for it (`red`): its completion will be [`Completed::Detached`].
     pub detached: bool,
     /// It was the instruction's last access.
@@ -69,7 +69,7 @@ pub struct Accepted {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completed {
     /// The instruction at this place waited for it.
-    Of(u8),
+    Of(Place),
     /// Only fences of this warp waited for it.
     Detached(u8),
 }
@@ -78,7 +78,7 @@ pub enum Completed {
 #[derive(Clone, Debug)]
 pub struct DevicePath {
     /// Instructions with accesses to be made, oldest first.
-    queue: DelayLine<u8>,
+    queue: DelayLine<Place>,
     /// An access that was refused.
     held: Option<Held>,
     pending: Slab<Pending>,
@@ -94,17 +94,16 @@ pub struct DevicePath {
 }
 
 impl DevicePath {
-    /// For so many instructions and accesses in flight.
+    /// For so many instructions and accesses in flight. What accesses travel with is made for
+    /// [`READY`] of them; more of it when they are first that many.
     pub fn new(instructions: usize, accesses: usize, segment_bytes: usize) -> DevicePath {
-        use strata_memory::atomic::{AtomicOp, AtomicType};
-        let batch = AtomicBatch::empty(AtomicOp::Add, AtomicType::U32);
         DevicePath {
-            queue: DelayLine::new(instructions),
+            queue: DelayLine::growing(instructions),
             held: None,
             pending: Slab::new(accesses),
             full_since: None,
-            trays: (0..accesses).map(|_| Box::new(strata_memory::Line::ZERO)).collect(),
-            batches: (0..accesses).map(|_| Box::new(batch.clone())).collect(),
+            trays: (0..accesses.min(READY)).map(|_| Box::new(Line::ZERO)).collect(),
+            batches: (0..accesses.min(READY)).map(|_| new_batch()).collect(),
             segment_bytes,
             texture_turn: false,
         }
@@ -112,7 +111,7 @@ impl DevicePath {
 
     /// Lines an instruction up; its first access is made at `ready`.
     #[inline]
-    pub fn push(&mut self, entry: u8, ready: Cycle) {
+    pub fn push(&mut self, entry: Place, ready: Cycle) {
         self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
     }
 
@@ -183,7 +182,7 @@ impl DevicePath {
 
     /// The instruction whose turn it is.
     #[inline]
-    fn next_place(&self, textures: &TextureUnit, now: Cycle) -> Option<u8> {
+    fn next_place(&self, textures: &TextureUnit, now: Cycle) -> Option<Place> {
         let (words, texels) = (self.queue.front(now), textures.queue.front(now));
         let place = if self.texture_turn { texels.or(words) } else { words.or(texels) };
         place.copied()
@@ -192,7 +191,7 @@ impl DevicePath {
     /// Makes the next access of a fetch.
     fn make_texels(
         &mut self,
-        place: u8,
+        place: Place,
         entry: &mut Entry,
         textures: &mut TextureUnit,
         statistics: &mut LsuStatistics,
@@ -212,7 +211,7 @@ impl DevicePath {
     /// Makes the next access of an instruction.
     fn make(
         &mut self,
-        place: u8,
+        place: Place,
         entry: &mut Entry,
         textures: &mut TextureUnit,
         statistics: &mut LsuStatistics,
@@ -236,7 +235,7 @@ impl DevicePath {
                 Action::Store(tray)
             }
             Operation::Atomic { .. } => {
-                let mut batch = self.batches.pop().expect("every access has a batch");
+                let mut batch = self.batches.pop().unwrap_or_else(new_batch);
                 fill(&mut batch, entry, &group);
                 Action::Atomic(batch)
             }
@@ -249,7 +248,7 @@ impl DevicePath {
     }
 
     fn tray(&mut self) -> Tray {
-        self.trays.pop().expect("every access has a tray")
+        self.trays.pop().unwrap_or_else(|| Box::new(Line::ZERO))
     }
 
     /// Takes one finished access from the L1D, and its bytes into the instruction's words.
@@ -307,9 +306,17 @@ impl DevicePath {
     }
 
     /// The refused access's line, if one is held.
-    pub fn held(&self) -> Option<(u8, strata_memory::LineAddress)> {
+    pub fn held(&self) -> Option<(Place, strata_memory::LineAddress)> {
         self.held.as_ref().map(|held| (held.entry, held.access.line))
     }
+}
+
+/// Accesses in flight that are not rare.
+const READY: usize = 256;
+
+#[cold]
+fn new_batch() -> Box<AtomicBatch> {
+    Box::new(AtomicBatch::empty(AtomicOp::Add, AtomicType::U32))
 }
 
 /// The atomics of a group, in lane order.

@@ -199,78 +199,95 @@ impl Entry {
     }
 }
 
-/// Every memory instruction in flight, in places that are used again.
+/// Where an instruction stands in a [`Table`].
+pub type Place = u16;
+
+/// Every memory instruction in flight, in places that are used again, the lowest first. Nothing in a machine counts
+/// these: what bounds them is the accesses that they wait for. Entries are made when first used.
 #[derive(Clone, Debug)]
 pub struct Table {
     entries: Vec<Entry>,
-    /// Bit n: entry n is free.
-    free: u64,
-    capacity: u32,
+    /// Bit n of word w: place 64 w + n is free.
+    free: Vec<u64>,
+    /// The lowest free place; `capacity` when there is none.
+    next: usize,
+    len: usize,
+    capacity: usize,
 }
 
 impl Table {
-    /// An empty table for up to 64 instructions.
-    pub fn new(capacity: u32) -> Table {
-        Table { entries: vec![Entry::EMPTY; capacity as usize], free: u64::MAX >> (64 - capacity), capacity }
+    /// An empty table for so many instructions, at most 65,536.
+    pub fn new(capacity: usize) -> Table {
+        let entries = Vec::with_capacity(capacity);
+        Table { entries, free: vec![u64::MAX; capacity.div_ceil(64)], next: 0, len: 0, capacity }
     }
 
     /// Whether a place is free.
     #[inline]
     pub fn has_room(&self) -> bool {
-        self.free != 0
+        self.next < self.capacity
     }
 
     /// Instructions in flight.
-    pub fn len(&self) -> u32 {
-        self.capacity - self.free.count_ones()
+    pub fn len(&self) -> usize {
+        self.len
     }
 
     /// The place that [`Table::claim`] would take.
     #[inline]
     pub fn vacant(&mut self) -> &mut Entry {
-        &mut self.entries[self.free.trailing_zeros() as usize]
+        if self.next == self.entries.len() {
+            self.entries.push(Entry::EMPTY);
+        }
+        &mut self.entries[self.next]
     }
 
     /// Its number.
     #[inline]
-    pub fn next_place(&self) -> u8 {
-        self.free.trailing_zeros() as u8
+    pub fn next_place(&self) -> Place {
+        self.next as Place
     }
 
-    /// Takes the lowest free place.
+    /// Takes the lowest free place, which [`Table::vacant`] has shown.
     #[inline]
-    pub fn claim(&mut self) -> u8 {
-        let place = self.free.trailing_zeros() as u8;
-        self.free &= self.free - 1;
-        place
+    pub fn claim(&mut self) -> Place {
+        let place = self.next;
+        self.free[place / 64] &= !(1 << (place % 64));
+        self.len += 1;
+        let mut word = place / 64;
+        while word < self.free.len() && self.free[word] == 0 {
+            word += 1;
+        }
+        let bits = self.free.get(word).map_or(0, |free| free.trailing_zeros() as usize);
+        self.next = (64 * word + bits).min(self.capacity);
+        place as Place
     }
 
     /// Frees a place; its contents stay until it is claimed again.
     #[inline]
-    pub fn release(&mut self, place: u8) {
-        debug_assert!(self.free >> place & 1 == 0, "an instruction leaves once");
-        self.free |= 1 << place;
+    pub fn release(&mut self, place: Place) {
+        let place = usize::from(place);
+        debug_assert!(self.free[place / 64] >> (place % 64) & 1 == 0, "an instruction leaves once");
+        self.free[place / 64] |= 1 << (place % 64);
+        self.next = self.next.min(place);
+        self.len -= 1;
     }
 
     /// The instruction at a place.
     #[inline]
-    pub fn get(&self, place: u8) -> &Entry {
+    pub fn get(&self, place: Place) -> &Entry {
         &self.entries[usize::from(place)]
     }
 
     /// The instruction at a place, to change it.
     #[inline]
-    pub fn get_mut(&mut self, place: u8) -> &mut Entry {
+    pub fn get_mut(&mut self, place: Place) -> &mut Entry {
         &mut self.entries[usize::from(place)]
     }
 
-    /// Instructions in flight and their places.
-    pub fn iter(&self) -> impl Iterator<Item = (u8, &Entry)> {
-        let used = !self.free;
-        self.entries
-            .iter()
-            .enumerate()
-            .filter(move |(place, _)| used >> place & 1 == 1)
-            .map(|(place, entry)| (place as u8, entry))
+    /// Instructions in flight, lowest place first.
+    pub fn iter(&self) -> impl Iterator<Item = &Entry> {
+        let is_used = |place: usize| self.free[place / 64] >> (place % 64) & 1 == 0;
+        self.entries.iter().enumerate().filter(move |(place, _)| is_used(*place)).map(|(_, entry)| entry)
     }
 }

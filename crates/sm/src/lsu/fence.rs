@@ -22,6 +22,7 @@ use strata_engine::Cycle;
 use strata_memory::doors::L1d;
 use strata_ptx::isa::{Ordering, Scope};
 
+use super::entry::Place;
 use super::statistics::LsuStatistics;
 
 /// Where a warp's fence stands.
@@ -41,7 +42,7 @@ pub enum FenceState {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldBack {
     /// Its place among the instructions in flight.
-    pub entry: u8,
+    pub entry: Place,
     /// Whether a second fence follows it.
     pub acquires: bool,
 }
@@ -180,7 +181,7 @@ impl Fences {
 
     /// Ends a warp's fence after [`Fences::step`] reported it; the operation that it held back. When that
     /// acquires, the warp waits for a second fence from now on.
-    pub fn finish(&mut self, warp: u8, now: Cycle, statistics: &mut LsuStatistics) -> Option<u8> {
+    pub fn finish(&mut self, warp: u8, now: Cycle, statistics: &mut LsuStatistics) -> Option<Place> {
         let bit = 1 << warp;
         let state = &mut self.warps[usize::from(warp)];
         statistics.fences += 1;

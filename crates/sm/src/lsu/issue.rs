@@ -8,7 +8,7 @@ use strata_ptx::lanes::LaneMask;
 
 use super::address::{Places, fault};
 use super::coalesce::{self, Shape};
-use super::entry::{Operation, SECOND_OPERAND};
+use super::entry::{Operation, Place, SECOND_OPERAND};
 use super::fence::{HeldBack, acquires, releases};
 use super::instruction::MemoryInstruction;
 use super::{Lsu, atomics};
@@ -107,11 +107,12 @@ impl Lsu {
     }
 
     /// Puts an instruction on the paths of its lanes.
-    pub(super) fn start(&mut self, place: u8, now: Cycle) {
+    pub(super) fn start(&mut self, place: Place, now: Cycle) {
         let ready = now + self.address_latency;
         let entry = self.table.get_mut(place);
         let device = entry.has_device_lanes();
         entry.open = u16::from(device) + u16::from(entry.shared != 0) + u16::from(entry.constant != 0);
+        self.front += u32::from(entry.open);
         self.fences.open(entry.warp);
         if device {
             self.device.push(place, ready);

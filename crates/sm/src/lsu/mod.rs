@@ -10,6 +10,11 @@
 //! the cycle in which it takes an access to the cycle in which it hands it back. An instruction of n
 //! accesses, the L1D idle and every access a hit, takes `n - 1` cycles more. A shared memory instruction of p
 //! passes begins at `t + a` (or when the one before has passed) and is complete at `begin + p - 1 + latency`.
+//!
+//! The unit is a pipeline: it takes an instruction a cycle however long a hit lasts. An instruction stands in its front,
+//! which has room for `queue` of them, until every access of it is taken; from then on only its accesses count, `accesses`
+//! of them, and what the L1D refuses (MSHRs, merges, write buffer).
+//!
 //! Global and local accesses, shared memory, the constant cache and the texture unit are four paths: instructions keep
 //! their order within each, and none waits for another, but for the L1D's port, which the first and the last share.
 //!
@@ -59,7 +64,7 @@ use collective::Ending;
 use constants::ConstantPath;
 use copies::Copies;
 use device::{Accepted, Completed, DevicePath};
-use entry::{Entry, Operation, Table};
+use entry::{Entry, Operation, Place, Table};
 use fence::Fences;
 use scratchpad::Scratchpad;
 use texture::TextureUnit;
@@ -68,6 +73,9 @@ use texture::TextureUnit;
 #[derive(Clone, Debug)]
 pub struct Lsu {
     table: Table,
+    /// Ways of instructions on which accesses are still to be taken, and the most there may be for another to come.
+    front: u32,
+    queue: u32,
     device: DevicePath,
     scratchpad: Scratchpad,
     constants: ConstantPath,
@@ -76,7 +84,7 @@ pub struct Lsu {
     copies: Copies,
     resolver: Resolver,
     /// Instructions that are complete, by the cycle of their write-back.
-    done: DelayLine<u8>,
+    done: DelayLine<Place>,
     address_latency: u64,
     writeback_latency: u64,
     statistics: LsuStatistics,
@@ -89,10 +97,12 @@ impl Lsu {
         if sm.warp_slots > 64 {
             return Err(format!("warp_slots is {}, expected at most 64", sm.warp_slots));
         }
-        let instructions = *config.instructions as usize;
-        let accesses = *config.accesses as usize;
+        let (queue, accesses) = (*config.queue, *config.accesses as usize);
+        let instructions = config.most_instructions();
         Ok(Lsu {
-            table: Table::new(*config.instructions),
+            table: Table::new(instructions),
+            front: 0,
+            queue,
             device: DevicePath::new(instructions, accesses, *config.segment_bytes as usize),
             scratchpad: Scratchpad::new(&config.shared, sm.shared_bytes, instructions),
             constants: ConstantPath::new(instructions),
@@ -100,7 +110,7 @@ impl Lsu {
             fences: Fences::new(sm.warp_slots),
             copies: Copies::new(sm.warp_slots),
             resolver: Resolver::new(sm.first_warp),
-            done: DelayLine::new(instructions),
+            done: DelayLine::growing(instructions),
             address_latency: u64::from(*config.address_latency_cycles),
             writeback_latency: u64::from(*config.writeback_latency_cycles),
             statistics: LsuStatistics::default(),
@@ -115,7 +125,7 @@ impl Lsu {
     /// Whether [`Lsu::issue`] may be called.
     #[inline]
     pub fn can_accept(&self) -> bool {
-        self.table.has_room()
+        self.front < self.queue && self.table.has_room()
     }
 
     /// One cycle of all paths: takes what is complete, moves fences on, offers the next accesses.
@@ -161,10 +171,12 @@ impl Lsu {
 
     fn offer(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) {
         if let Some(place) = self.scratchpad.begin(now) {
+            self.front -= 1;
             let entry = self.table.get_mut(place);
             self.scratchpad.perform(place, entry, now, &mut self.statistics);
         }
         if let Some(place) = self.constants.offer(&mut self.table, constants, now, &mut self.statistics) {
+            self.front -= 1;
             self.close(place, now);
         }
         if let Some(accepted) =
@@ -176,6 +188,7 @@ impl Lsu {
                 self.close(place, now);
             }
             if last {
+                self.front -= 1;
                 self.close(place, now);
             }
         }
@@ -183,7 +196,7 @@ impl Lsu {
 
     /// Something that an instruction waited for is done; with the last it is complete.
     #[inline]
-    fn close(&mut self, place: u8, now: Cycle) {
+    fn close(&mut self, place: Place, now: Cycle) {
         let entry = self.table.get_mut(place);
         entry.open -= 1;
         if entry.open == 0 && entry.operation == Operation::Texture {
@@ -195,7 +208,7 @@ impl Lsu {
 
     /// An instruction is complete.
     #[inline]
-    fn end(&mut self, place: u8, now: Cycle) {
+    fn end(&mut self, place: Place, now: Cycle) {
         let entry = self.table.get_mut(place);
         let mut is_ordered = true;
         if entry.operation == Operation::Load {
@@ -286,7 +299,7 @@ impl Lsu {
 
     /// A sentence for each warp that waits.
     pub fn waits(&self, report: &mut Vec<String>) {
-        for (_, entry) in self.table.iter() {
+        for entry in self.table.iter() {
             let Entry { warp, line, pc, open, global, local_left, shared, constant, .. } = entry;
             report.push(format!(
                 "warp {warp}: memory instruction at line {line} (pc {pc}), issued in cycle {}, waits for {open} \

@@ -12,7 +12,7 @@ use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
 use super::coalesce::Shape;
 use super::config::ScratchpadConfig;
-use super::entry::{Entry, Operation, SECOND_OPERAND};
+use super::entry::{Entry, Operation, Place, SECOND_OPERAND};
 use super::statistics::LsuStatistics;
 
 /// Most banks.
@@ -31,11 +31,11 @@ pub struct Scratchpad {
     bank_shift: u32,
     latency: u64,
     /// Instructions waiting for their passes, oldest first.
-    queue: DelayLine<u8>,
+    queue: DelayLine<Place>,
     /// First cycle in which no pass is under way.
     free_at: Cycle,
     /// Instructions whose passes have begun, by the cycle in which they complete.
-    under_way: DelayLine<u8>,
+    under_way: DelayLine<Place>,
 }
 
 impl Scratchpad {
@@ -46,9 +46,9 @@ impl Scratchpad {
             banks: *config.banks,
             bank_shift: config.bank_bytes.trailing_zeros(),
             latency: u64::from(*config.latency_cycles),
-            queue: DelayLine::new(instructions),
+            queue: DelayLine::growing(instructions),
             free_at: Cycle::ZERO,
-            under_way: DelayLine::new(instructions),
+            under_way: DelayLine::growing(instructions),
         }
     }
 
@@ -62,20 +62,20 @@ impl Scratchpad {
 
     /// Lines an instruction up; its first pass is made at `ready` or later.
     #[inline]
-    pub fn push(&mut self, entry: u8, ready: Cycle) {
+    pub fn push(&mut self, entry: Place, ready: Cycle) {
         self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
     }
 
     /// The place of the instruction whose passes begin now.
     #[inline]
-    pub fn begin(&mut self, now: Cycle) -> Option<u8> {
+    pub fn begin(&mut self, now: Cycle) -> Option<Place> {
         if self.free_at > now { None } else { self.queue.pop(now) }
     }
 
     /// Begins the passes of an instruction: its bytes move now, it completes when its last pass has gone
     /// through. Instructions pass one after the other, so nothing sees a state in between.
     #[inline]
-    pub fn perform(&mut self, place: u8, entry: &mut Entry, now: Cycle, statistics: &mut LsuStatistics) {
+    pub fn perform(&mut self, place: Place, entry: &mut Entry, now: Cycle, statistics: &mut LsuStatistics) {
         let least = groups(entry.shared, self.group_lanes(entry.width)).count() as u64;
         let passes = self.passes(entry, least);
         statistics.shared_passes += passes;
@@ -98,7 +98,7 @@ impl Scratchpad {
 
     /// The next instruction that is complete.
     #[inline]
-    pub fn complete(&mut self, now: Cycle) -> Option<u8> {
+    pub fn complete(&mut self, now: Cycle) -> Option<Place> {
         self.under_way.pop(now)
     }
 

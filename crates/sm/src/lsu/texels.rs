@@ -102,6 +102,7 @@ impl Lsu {
         debug_assert!(place == at, "the place that was vacant is claimed");
         self.fences.open(memory.warp);
         self.table.get_mut(place).open = 1;
+        self.front += 1;
         let (passes, texels) = self.textures.push(place, memory.lanes, now, self.address_latency);
         self.statistics.texture_cycles += passes;
         self.statistics.texels += texels;

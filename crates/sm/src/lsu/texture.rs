@@ -15,13 +15,14 @@ use std::sync::Arc;
 
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::{Address, ByteMask, Line};
-use strata_ptx::isa::{Op, TextureFetch};
+use strata_ptx::isa::TextureFetch;
 use strata_ptx::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
 use strata_ptx::texture::filter::resolve;
 use strata_ptx::texture::{Footprint, Header, Headers, MAX_TEXEL_BYTES, MAX_TEXELS};
 
 use super::coalesce::Group;
 use super::config::TextureConfig;
+use super::entry::Place;
 use crate::launch::Launch;
 
 /// What the unit knows of a fetch in flight. Large, and never moved.
@@ -131,14 +132,13 @@ impl Fetch {
 /// The texture unit of an SM.
 #[derive(Clone, Debug)]
 pub struct TextureUnit {
-    /// By place of the instruction. Made when a kernel with textures is launched for the first time.
+    /// By place of the instruction; made when first used.
     fetches: Vec<Fetch>,
-    places: usize,
     headers: Arc<Headers>,
     /// Fetches with texels to be asked for, oldest first.
-    pub queue: DelayLine<u8>,
+    pub queue: DelayLine<Place>,
     /// Fetches whose results are being filtered.
-    pub filtering: DelayLine<u8>,
+    pub filtering: DelayLine<Place>,
     /// When the unit can take the next fetch.
     free_at: Cycle,
     lanes_per_cycle: u32,
@@ -151,10 +151,9 @@ impl TextureUnit {
     pub fn new(config: &TextureConfig, instructions: usize) -> TextureUnit {
         TextureUnit {
             fetches: Vec::new(),
-            places: instructions,
             headers: Arc::default(),
-            queue: DelayLine::new(instructions),
-            filtering: DelayLine::new(instructions),
+            queue: DelayLine::growing(instructions),
+            filtering: DelayLine::growing(instructions),
             free_at: Cycle::ZERO,
             lanes_per_cycle: *config.lanes_per_cycle,
             texels_per_cycle: *config.texels_per_cycle,
@@ -165,21 +164,21 @@ impl TextureUnit {
     /// Makes ready for a launch.
     pub fn prepare(&mut self, launch: &Launch) {
         self.headers = launch.headers.clone();
-        let fetches = |op: &Op| matches!(op, Op::Texture(_) | Op::TextureQuery(_));
-        if self.fetches.is_empty() && launch.kernel.code.iter().any(|instruction| fetches(&instruction.op)) {
-            self.fetches = vec![Fetch::EMPTY; self.places];
-        }
     }
 
     /// The fetch of the instruction at a place.
     #[inline]
-    pub fn get_mut(&mut self, place: u8) -> &mut Fetch {
-        &mut self.fetches[usize::from(place)]
+    pub fn get_mut(&mut self, place: Place) -> &mut Fetch {
+        let place = usize::from(place);
+        if place >= self.fetches.len() {
+            self.fetches.resize(place + 1, Fetch::EMPTY);
+        }
+        &mut self.fetches[place]
     }
 
     /// Lines a fetch up behind the others: its first access is made after its passes and `address_latency`. Returns its
     /// passes and texels.
-    pub fn push(&mut self, place: u8, lanes: LaneMask, now: Cycle, address_latency: u64) -> (u64, u64) {
+    pub fn push(&mut self, place: Place, lanes: LaneMask, now: Cycle, address_latency: u64) -> (u64, u64) {
         let fetch = &self.fetches[usize::from(place)];
         let passes = lanes.count_ones().div_ceil(self.lanes_per_cycle)
             * fetch.most_texels(lanes).div_ceil(self.texels_per_cycle);
@@ -192,14 +191,14 @@ impl TextureUnit {
     }
 
     /// A fetch has all its bytes: its results follow after the filter's latency.
-    pub fn filter(&mut self, place: u8, now: Cycle) {
+    pub fn filter(&mut self, place: Place, now: Cycle) {
         self.filtering
             .push(now + self.filter_latency, place)
             .expect("there is room for every instruction in flight");
     }
 
     /// The results of a fetch, row by row. Those of a query are in the rows already.
-    pub fn results(&self, place: u8, lanes: LaneMask, rows: &mut [Row]) {
+    pub fn results(&self, place: Place, lanes: LaneMask, rows: &mut [Row]) {
         let fetch = &self.fetches[usize::from(place)];
         let Some(what) = &fetch.what else { return };
         for lane in lanes_of(lanes) {

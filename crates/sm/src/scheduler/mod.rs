@@ -15,7 +15,7 @@ use crate::config::Scheduling;
 pub struct View {
     /// Warps whose next instruction can issue now.
     pub ready: u64,
-    /// Warps that wait for something long: memory, a barrier, a fence.
+    /// Warps that wait for something long: memory, a barrier, a fence. Left out for a scheduler that does not look at it.
     pub waiting: u64,
 }
 
@@ -48,6 +48,12 @@ impl Scheduler {
             Scheduler::GreedyThenOldest(scheduler) => scheduler.pick(view.ready),
             Scheduler::TwoLevel(scheduler) => scheduler.pick(view),
         }
+    }
+
+    /// Whether [`View::waiting`] makes a difference.
+    #[inline]
+    pub fn looks_at_waiting(&self) -> bool {
+        matches!(self, Scheduler::TwoLevel(_))
     }
 
     /// Whether [`Scheduler::pick`] with nothing ready would leave it as it is.

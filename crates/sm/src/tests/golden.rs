@@ -38,6 +38,17 @@ fn dependent_additions() {
     assert_eq!(bench.count("register_file", "writes"), 4);
 }
 
+#[test]
+fn registers_of_the_pipeline_come_on_top_of_each_unit() {
+    let code =
+        vec![set(1, 0), add_constant(2, 1, 0), add_constant(3, 2, 0), add_constant(4, 3, 0), control(EXIT)];
+    let config = crate::SmConfig { pipeline_latency_cycles: Cited::new(4, "test"), ..config() };
+    let mut bench = Bench::new(&config, launch(code, &[7], 1, 32), 10);
+    bench.run(1);
+    // As above, but written 8 cycles after dispatch: in 12, 22, 32 and 42.
+    assert_eq!(bench.told[0], (Cycle(43), Notice::CtaDone));
+}
+
 /// `%clock` is read at dispatch; the instruction reads no register, so it was issued the cycle before.
 fn clocks(schedulers: u32) -> [[u32; 2]; 2] {
     let code = vec![special(1, Special::Clock), special(2, Special::Clock), control(EXIT)];

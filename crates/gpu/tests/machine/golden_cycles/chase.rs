@@ -63,8 +63,8 @@ const SPREAD: [u64; LINKS] = [256, 2 * 256, 3 * 256, 6 * 256, 7 * 256, 8 * 256, 
 
 #[test]
 fn lines_in_dram_and_then_in_the_l2() {
-    // gtx480, L2: 2 + 5 (issue to access) + 1 (tags) + 16 (request) + 120 (ROP) + 1 (L2) + 16 + 3 (reply of 4 flits)
-    // + 1 + 1 (fill, then service) + 1 (write-back) = 167 cycles a load.
+    // gtx480, L2: 2 + 10 (issue to access) + 1 (tags) + 48 (request) + 66 (ROP) + 1 (L2) + 48 + 3 (reply of 4 flits)
+    // + 1 + 1 (fill, then service) + 1 (write-back) = 182 cycles a load.
     let settings: &[&[&str]] = &[
         &[],
         &["network.hop_latency_cycles=3"],
@@ -80,17 +80,17 @@ fn lines_in_dram_and_then_in_the_l2() {
 }
 
 #[test]
-fn an_l2_load_takes_167_cycles() {
+fn an_l2_load_takes_182_cycles() {
     let machine = gtx480(&[]);
     let one = |loads| expected(&machine, loads, 1000)[1];
     let mut fewer = [Step::L2Hit; LINKS];
     fewer[0] = Step::L1Hit(1);
-    assert_eq!(one(&[Step::L2Hit; LINKS]) - one(&fewer), 167 - 35);
+    assert_eq!(one(&[Step::L2Hit; LINKS]) - one(&fewer), 182 - 40);
 }
 
 #[test]
 fn a_line_in_the_l1d() {
-    // The same line over and over: brought once, then 35 cycles a load.
+    // The same line over and over: brought once, then 40 cycles a load.
     let mut cold = [Step::L1Hit(1); LINKS];
     let mut warm = cold;
     cold[0] = Step::Dram(Row::Miss);

@@ -80,9 +80,9 @@ fn a_chain_of_additions() {
 
 #[test]
 fn an_l1_hit_is_what_the_head_of_the_machine_file_says() {
-    // 2 operand collection + 5 address generation + 27 L1D + 1 write-back = 35.
+    // 2 operand collection + 10 address generation + 27 L1D + 1 write-back = 40.
     let file = gtx480(&[]);
-    assert_eq!(walk::l1_hit(file.file()), 35);
+    assert_eq!(walk::l1_hit(file.file()), 40);
 }
 
 #[test]

@@ -132,7 +132,8 @@ pub fn walk(file: &MachineFile, steps: &[Step], places: &[usize], first: u64) ->
     assert_eq!(walked, places, "the compiled code has these instructions");
     assert_eq!(*file.sm.instruction_buffer, 2, "the walk counts pairs");
     let gap = |at: usize| if (at + places[0] - start).is_multiple_of(2) { 2 } else { 1 };
-    let add = collection(file) + u64::from(*file.sm.timing.int_add.latency_cycles);
+    let unit = *file.sm.pipeline_latency_cycles + *file.sm.timing.int_add.latency_cycles;
+    let add = collection(file) + u64::from(unit);
 
     let mut issued = first - 1;
     let mut ready = if start > 0 { issued - gap(start) + add } else { 0 };

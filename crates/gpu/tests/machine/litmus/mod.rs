@@ -14,7 +14,7 @@ pub const MACHINES: &[(&[&str], usize)] = &[
     (&[], 1),
     (&["l1d.sram.write_policy=\"write-through\""], 2),
     (&["l1d.sram.sets=1", "l1d.sram.write_buffer=2", "network.hop_latency_cycles=1"], 1),
-    (&["lsu.instructions=2", "l1d.sram.bypass_entries=1", "llc.conventional.sets=1", "gpu.channels=1"], 4),
+    (&["lsu.queue=2", "l1d.sram.bypass_entries=1", "llc.conventional.sets=1", "gpu.channels=1"], 4),
     (&["gpu.channels=6", "llc.conventional.rop_latency_cycles=1", "l1d.sram.write_miss_policy=fetch"], 1),
 ];
 

@@ -25,7 +25,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("sm.register_file.banks", &["1", "4", "32"]),
     ("sm.register_file.read_latency_cycles", &["3", "9"]),
     ("sm.units.sp", &["1", "4"]),
-    ("lsu.instructions", &["1", "2"]),
+    ("lsu.queue", &["1", "2"]),
     ("lsu.accesses", &["32", "64"]),
     ("lsu.address_latency_cycles", &["1", "30"]),
     ("lsu.writeback_latency_cycles", &["0", "7"]),

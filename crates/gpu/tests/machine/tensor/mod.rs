@@ -124,8 +124,8 @@ fn values_agree_on_machines_of_every_kind() {
     let small = ["gpu.sms=2", "gpu.channels=1", "gpu.memory_mib=16", "gpu.watchdog_cycles=100000"];
     for sets in [
         &[][..],
-        &["lsu.instructions=1"],
-        &["lsu.instructions=2", "l1d.sram.mshr_entries=1", "lsu.shared.banks=16"],
+        &["lsu.queue=1"],
+        &["lsu.queue=2", "l1d.sram.mshr_entries=1", "lsu.shared.banks=16"],
         &["sm.registers_per_thread=20", "sm.register_file.banks=4"],
         &["lsu.address_latency_cycles=30", "lsu.shared.latency_cycles=60", "lsu.segment_bytes=32"],
         &["sm.scheduling=\"loose-round-robin\"", "network.hop_latency_cycles=25"],

@@ -61,7 +61,7 @@ fn threads_and_windows_change_nothing() {
     // Loads and fetches in turns, with few places for accesses: nothing depends on which cycles are skipped.
     let body =
         format!("{FETCH} ld.global.u32 %r12, [%rd0]; ld.global.v2.b32 {{%r13, %r14}}, [%rd0+8]; {FETCH}");
-    let narrow = &["lsu.accesses=4", "lsu.instructions=3"][..];
+    let narrow = &["lsu.accesses=4", "lsu.queue=3"][..];
     let skipped = measure(&spec, &body, &scattered(), PLAIN, (narrow, false));
     assert!(skipped == measure(&spec, &body, &scattered(), PLAIN, (narrow, true)));
 }
@@ -97,7 +97,7 @@ fn latency_and_throughput_are_the_machine_files() {
     let one = |sets: &[&str]| measure(&spec, FETCH, &same, PLAIN, (sets, false)).0;
     let plain = one(&[]);
     // The last warp's results wait for the filter, and nothing else does meanwhile.
-    assert_eq!(one(&["lsu.texture.filter_latency_cycles=326"]), plain + 100);
+    assert_eq!(one(&["lsu.texture.filter_latency_cycles=321"]), plain + 100);
     // All wait for the line that the first fetch asks for, which its 8 passes delay.
     assert_eq!(one(&["lsu.texture.lanes_per_cycle=1"]), plain + 24);
     assert!(one(&["lsu.texture.lanes_per_cycle=32"]) < plain);
@@ -115,7 +115,7 @@ fn every_machine_gives_the_same_results() {
             &["lsu.segment_bytes=64", "l1d.sram.sector_bytes=32"],
             &["l1d.sram.mshr_entries=1", "l1d.sram.mshr_merges=1"],
             &["l1d.sram.sets=1", "l1d.sram.ways=1", "l1d.sram.miss_queue=2"],
-            &["lsu.instructions=1", "lsu.accesses=1"],
+            &["lsu.queue=1", "lsu.accesses=1"],
             &["lsu.texture.lanes_per_cycle=3", "lsu.texture.texels_per_cycle=1"],
             &["lsu.texture.filter_latency_cycles=1", "lsu.writeback_latency_cycles=0"],
         ] {

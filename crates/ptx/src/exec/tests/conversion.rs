@@ -347,3 +347,11 @@ fn every_byte_is_read_and_rounded_to() {
         assert_eq!(compute32(back, &[0x7f81]), 0x7fff_0000, "{ty:?}");
     }
 }
+
+/// What the oracle `formats` consists of.
+pub(super) const TESTS: &[fn()] = &[
+    pairs_pack_the_first_source_high,
+    halves_clamped_on_the_way,
+    every_byte_is_read_and_rounded_to,
+    every_half_widens_exactly,
+];

@@ -231,6 +231,19 @@ fn approximations_keep_their_bounds() {
         assert!(relative(run(FloatUnary::RsqrtApprox, y), 1.0 / f64::from(y).sqrt()) < 2f64.powf(-22.9));
         assert!(relative(run(FloatUnary::RcpApprox, y), 1.0 / f64::from(y)) < 2f64.powi(-23));
         assert!(relative(run(FloatUnary::SqrtApprox, y), f64::from(y).sqrt()) < 2f64.powi(-23));
+        // Two units in the last place.
+        let quotient = compute_f32(Op::Float(FloatOp::DivApprox, Ty::F32, DEFAULT), &[x, y]);
+        assert!(
+            x == 0.0 || relative(quotient.into(), f64::from(x) / f64::from(y)) < 2f64.powi(-22),
+            "{x} / {y}"
+        );
+        // With `.ftz` the upper word of a double, the lower being zero.
+        let root = 1.0 / f64::from(y).sqrt();
+        for (op, wanted) in [(FloatUnary::RcpApprox, 1.0 / f64::from(y)), (FloatUnary::RsqrtApprox, root)] {
+            let flushing = FloatMode { ftz: true, ..DEFAULT };
+            let got = compute_f64(Op::FloatUnary(op, Ty::F64, flushing), &[y.into()]);
+            assert!(relative(got, wanted) < 2f64.powi(-19) && got.to_bits() as u32 == 0, "{op:?} {y}: {got}");
+        }
         let angle = ((t - 0.5) * 200.0) as f32;
         let wide = f64::from(angle);
         assert!((run(FloatUnary::SinApprox, angle) - wide.sin()).abs() < 2f64.powf(-20.5), "sin {angle}");
@@ -298,3 +311,6 @@ fn extrema_of_three() {
     }
     assert_eq!(run(true, false, false, false, [f32::NAN; 3]), not.to_bits());
 }
+
+/// What the oracle `bounds` consists of, for singles and doubles.
+pub(super) const TESTS: &[fn()] = &[approximations_keep_their_bounds, approximations_at_the_edges];

@@ -51,7 +51,7 @@ fn two_operand_arithmetic() {
         (IntOp::Min, |_, a, b| a.min(b)),
         (IntOp::Max, |_, a, b| a.max(b)),
         (IntOp::Div, |_, a, b| if b == 0 { -1 } else { a / b }),
-        (IntOp::Rem, |_, a, b| if b == 0 { a } else { a % b }),
+        (IntOp::Rem, |_, a, b| if b == 0 { -1 } else { a % b }),
         (IntOp::AddSat, |ty, a, b| (a + b).clamp(limits(ty).0, limits(ty).1)),
         (IntOp::SubSat, |ty, a, b| (a - b).clamp(limits(ty).0, limits(ty).1)),
     ];
@@ -166,9 +166,10 @@ fn carries() {
                     let op = Op::AddCarry { ty, carry_in, carry_out: true };
                     assert_eq!(kept(with_carry(op, &[a, b], carry)), (sum & mask, sum > mask));
 
-                    let taken = u128::from(b) + extra;
+                    // The carry of a subtraction is there when it does not borrow.
+                    let taken = u128::from(b) + u128::from(carry == Some(false));
                     let op = Op::SubBorrow { ty, carry_in, carry_out: true };
-                    let wanted = (u128::from(a).wrapping_sub(taken) & mask, u128::from(a) < taken);
+                    let wanted = (u128::from(a).wrapping_sub(taken) & mask, u128::from(a) >= taken);
                     assert_eq!(kept(with_carry(op, &[a, b], carry)), wanted);
 
                     let product = number(ty, a).wrapping_mul(number(ty, b)) as u128;

@@ -105,6 +105,13 @@ const NIBBLE_32_SMALL: Shape = Shape {
     b: |lane, i| (place(lane) * 8 + i, group(lane)),
     c: sums,
 };
+const NIBBLE_32: Shape = Shape {
+    rows: 16,
+    depth: 32,
+    a: |lane, i| (if i < 8 { group(lane) } else { group(lane) + 8 }, place(lane) * 8 + (i & 7)),
+    b: |lane, i| (place(lane) * 8 + i, group(lane)),
+    c: sums,
+};
 const NIBBLE_64: Shape = Shape {
     rows: 16,
     depth: 64,
@@ -119,6 +126,13 @@ const BIT_128_SMALL: Shape = Shape {
     rows: 8,
     depth: 128,
     a: |lane, i| (group(lane), place(lane) * 32 + i),
+    b: |lane, i| (place(lane) * 32 + i, group(lane)),
+    c: sums,
+};
+const BIT_128: Shape = Shape {
+    rows: 16,
+    depth: 128,
+    a: |lane, i| (if i < 32 { group(lane) } else { group(lane) + 8 }, place(lane) * 32 + (i & 31)),
     b: |lane, i| (place(lane) * 32 + i, group(lane)),
     c: sums,
 };
@@ -278,17 +292,24 @@ fn products_of_every_shape_and_type() {
             }
         }
     }
-    for (a, b) in [(Element::E4m3, Element::E5m2), (Element::E5m2, Element::E4m3)] {
-        check(&BYTE_16, a, b, F32, Combine::Multiply);
-        check(&BYTE_32, a, b, F32, Combine::Multiply);
-        check(&BYTE_32, a, b, F16, Combine::Multiply);
+    for a in [Element::E4m3, Element::E5m2] {
+        for b in [Element::E4m3, Element::E5m2] {
+            check(&BYTE_16, a, b, F32, Combine::Multiply);
+            check(&BYTE_32, a, b, F32, Combine::Multiply);
+            check(&BYTE_32, a, b, F16, Combine::Multiply);
+        }
     }
-    for (a, b) in [(Element::S4, Element::U4), (Element::U4, Element::S4)] {
-        check(&NIBBLE_32_SMALL, a, b, S32, Combine::Multiply);
-        check(&NIBBLE_64, a, b, S32, Combine::Saturate);
+    for a in [Element::S4, Element::U4] {
+        for b in [Element::S4, Element::U4] {
+            for shape in [&NIBBLE_32_SMALL, &NIBBLE_32, &NIBBLE_64] {
+                check(shape, a, b, S32, Combine::Multiply);
+                check(shape, a, b, S32, Combine::Saturate);
+            }
+        }
     }
     for combine in [Combine::Xor, Combine::And] {
         check(&BIT_128_SMALL, Element::B1, Element::B1, S32, combine);
+        check(&BIT_128, Element::B1, Element::B1, S32, combine);
         check(&BIT_256, Element::B1, Element::B1, S32, combine);
     }
 }
@@ -315,12 +336,9 @@ mod quads {
 
 #[test]
 fn four_products_at_once() {
-    for (a_rows, b_rows, c, d) in [
-        (true, false, Accumulator::F32, Accumulator::F32),
-        (false, true, Accumulator::F16, Accumulator::F16),
-        (true, true, Accumulator::F16, Accumulator::F32),
-        (false, false, Accumulator::F32, Accumulator::F16),
-    ] {
+    for case in 0..16 {
+        let [a_rows, b_rows] = [case & 1 != 0, case & 2 != 0];
+        let [c, d] = [4, 8].map(|bit| if case & bit == 0 { Accumulator::F16 } else { Accumulator::F32 });
         let mma = Mma {
             layout: Layout::Quads { a_rows, b_rows },
             depth: 4,
@@ -480,3 +498,12 @@ fn a_matrix_is_transposed_in_registers() {
     };
     assert_eq!(slots.words(), std::array::from_fn(wanted));
 }
+
+/// What the oracle `products` consists of.
+pub(super) const TESTS: &[fn()] = &[
+    products_of_every_shape_and_type,
+    four_products_at_once,
+    sums_are_rounded_in_the_order_of_k,
+    integer_sums_wrap_or_stop,
+    a_matrix_is_transposed_in_registers,
+];

@@ -8,6 +8,7 @@ mod half;
 mod integer;
 mod matrix;
 mod moves;
+mod oracles;
 mod print;
 mod video;
 mod warp;
@@ -91,6 +92,7 @@ impl Slots {
 
     pub fn run_on(mut self, lanes: LaneMask, context: &WarpContext) -> Self {
         let instruction = self.instruction.clone();
+        oracles::record(instruction.op);
         execute(&instruction, &mut self, lanes, context);
         self
     }

@@ -206,11 +206,15 @@ fn model(op: VideoOp, a: i128, b: i128) -> i128 {
         VideoOp::Shr { wrap } => a.div_euclid(1 << if wrap { b % 32 } else { b.min(32) }),
         VideoOp::Set(Compare::Ne) => i128::from(a != b),
         VideoOp::Set(Compare::Le) => i128::from(a <= b),
+        VideoOp::Set(Compare::Eq) => i128::from(a == b),
+        VideoOp::Set(Compare::Lt) => i128::from(a < b),
+        VideoOp::Set(Compare::Ge) => i128::from(a >= b),
+        VideoOp::Set(Compare::Gt) => i128::from(a > b),
         other => unreachable!("{other:?} is not drawn"),
     }
 }
 
-const OPERATIONS: [VideoOp; 12] = [
+const OPERATIONS: [VideoOp; 16] = [
     VideoOp::Add,
     VideoOp::Sub,
     VideoOp::AbsDiff,
@@ -218,6 +222,10 @@ const OPERATIONS: [VideoOp; 12] = [
     VideoOp::Max,
     VideoOp::Set(Compare::Ne),
     VideoOp::Set(Compare::Le),
+    VideoOp::Set(Compare::Eq),
+    VideoOp::Set(Compare::Lt),
+    VideoOp::Set(Compare::Ge),
+    VideoOp::Set(Compare::Gt),
     VideoOp::Average,
     VideoOp::Shl { wrap: false },
     VideoOp::Shl { wrap: true },
@@ -266,7 +274,7 @@ proptest! {
 
     #[test]
     fn elements_equal_the_model(
-        op in prop::sample::select(OPERATIONS[..8].to_vec()), quad: bool, picks: [[u8; 4]; 2],
+        op in prop::sample::select(OPERATIONS[..12].to_vec()), quad: bool, picks: [[u8; 4]; 2],
         signs: [bool; 3], sat: bool, mask in 0u8..16, accumulate: bool, words: [u32; 3],
     ) {
         let (bytes, elements) = if quad { (1, 4) } else { (2, 2) };
@@ -293,3 +301,15 @@ proptest! {
         prop_assert_eq!(compute32(Op::VideoSimd(video), &words), wanted);
     }
 }
+
+/// What the oracle `video` consists of.
+pub(super) const TESTS: &[fn()] = &[
+    scalars_extend_what_they_select,
+    scalars_clamp_to_what_they_write,
+    scalars_combine_with_a_third,
+    shifts_stop_or_wrap,
+    products_follow_the_table_of_signs,
+    sums_of_differences_of_bytes,
+    scalars_equal_the_model,
+    elements_equal_the_model,
+];

@@ -115,6 +115,53 @@ fn reductions() {
     assert_eq!(run(AtomicOp::Xor, Ty::B32), 0);
 }
 
+/// A tile of sixteen threads each: the upper one's group is not the lower one's.
+#[test]
+fn threads_join_those_with_their_membermask() {
+    let tiles = |lane: u32| if lane < 16 { 0xffff } else { 0xffff_0000 };
+    let ballot =
+        Slots::new(Op::Vote(Vote::Ballot)).source_predicate(0, 0x4924_9249).source_lanes(1, tiles).run();
+    assert_eq!((ballot.words()[0], ballot.words()[16]), (0x9249, 0x4924_0000));
+    let all = Slots::new(Op::Vote(Vote::All)).source_predicate(0, 0xffff_0000).source_lanes(1, tiles);
+    assert_eq!(all.with_predicate(0).run().predicates[0], 0xffff_0000);
+    let sum = Slots::new(Op::Redux { op: AtomicOp::Add, ty: Ty::U32 })
+        .source_lanes(0, |lane| lane)
+        .source_lanes(1, tiles)
+        .run();
+    assert_eq!((sum.words()[0], sum.words()[16]), (120, 376));
+    let most = Slots::new(Op::ReduxFloat { largest: true, nan: false, abs: false })
+        .source_lanes(0, |lane| (lane as f32).to_bits())
+        .source_lanes(1, tiles)
+        .run();
+    assert_eq!((most.words()[0], most.words()[16]), (15f32.to_bits(), 31f32.to_bits()));
+    let any = Slots::new(Op::Match { ty: Ty::B32, all: false })
+        .source_lanes(0, |lane| lane % 8)
+        .source_lanes(1, tiles)
+        .run();
+    assert_eq!((any.words()[1], any.words()[17]), (0x0202, 0x0202_0000));
+    let agreed = Slots::new(Op::Match { ty: Ty::B32, all: true })
+        .source_lanes(0, |lane| if lane < 16 { lane } else { 7 })
+        .source_lanes(1, tiles)
+        .with_predicate(1)
+        .run();
+    assert_eq!((agreed.words()[0], agreed.words()[16], agreed.predicates[1]), (0, 0xffff_0000, 0xffff_0000));
+    let elected = Slots::new(Op::Elect).source_lanes(0, tiles).with_predicate(1).run();
+    assert_eq!((elected.words()[0], elected.words()[16], elected.predicates[1]), (0, 16, 0x1_0001));
+}
+
+/// Undefined in PTX: such a thread gives nothing and gets what its group gets.
+#[test]
+fn a_thread_that_its_own_mask_leaves_out() {
+    let ballot =
+        Slots::new(Op::Vote(Vote::Ballot)).source_predicate(0, ALL_LANES).source_value(1, 0xf0).run();
+    assert_eq!((ballot.words()[0], ballot.words()[4]), (0xf0, 0xf0));
+    let any =
+        Slots::new(Op::Match { ty: Ty::B32, all: false }).source_lanes(0, |_| 1).source_value(1, 0xf0).run();
+    assert_eq!((any.words()[0], any.words()[4]), (0, 0xf0));
+    let least = Op::Redux { op: AtomicOp::Min, ty: Ty::U32 };
+    assert_eq!(Slots::new(least).source_lanes(0, |lane| lane + 5).source_value(1, 0).run().words()[3], 0);
+}
+
 #[test]
 fn election_and_activity() {
     let elected = Slots::new(Op::Elect).source_value(0, 0xfff0).with_predicate(1).run_on(0xffc3, &context());

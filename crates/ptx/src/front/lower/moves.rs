@@ -2,7 +2,7 @@
 
 use super::builder::Builder;
 use super::operand::{Resolved, operands};
-use super::special;
+use super::special::{self, Named};
 use crate::front::ast::{Instruction, Operand, OperandKind};
 use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
@@ -51,7 +51,7 @@ impl<'a> Builder<'a> {
                 Ok(())
             }
             _ => {
-                if let Some(register) = self.special_of(a)? {
+                if let Some(Named::Register(register)) = self.special_of(a)? {
                     let natural = special::type_of(register);
                     if !ty.is_float() && ty.bytes() == natural.bytes() {
                         let d = self.dst(d, ty)?;
@@ -82,7 +82,7 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn special_of(&mut self, operand: &Operand) -> Result<Option<crate::isa::Special>, Fail> {
+    fn special_of(&mut self, operand: &Operand) -> Result<Option<Named>, Fail> {
         Ok(match operand.kind {
             OperandKind::Name(name) => match self.resolve(name, operand.place)? {
                 Resolved::Special(special) => Some(special),

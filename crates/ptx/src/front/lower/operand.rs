@@ -2,13 +2,13 @@
 
 use super::builder::{Builder, DYNAMIC_SHARED};
 use super::scope::{Label, Symbol};
-use super::special;
+use super::special::{self, Named};
 use super::top_level::Global;
 use crate::front::ast::{Instruction, Name, Operand, OperandKind, Place, Value};
 use crate::front::check::{agrees, agrees_relaxed, expected_register, word};
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::ir::{Constant, Opaque, VDst, VReg, VSrc};
-use crate::isa::{FloatMode, Op, Space, Special, Ty};
+use crate::isa::{FloatMode, Op, Space, Ty};
 
 /// Most digits of a member of `%r<n>`: those of the largest n that is parsed.
 const MAX_DIGITS: usize = 8;
@@ -20,7 +20,7 @@ pub(super) enum Resolved {
     Vector(Vec<VReg>),
     Label(Label),
     Targets(u32),
-    Special(Special),
+    Special(Named),
     /// Address of a variable in its own space.
     Address {
         space: Space,
@@ -103,6 +103,7 @@ impl<'a> Builder<'a> {
                 constant: Constant::Symbol { symbol: DYNAMIC_SHARED, addend: 0 },
             },
             Some(Global::Function(n)) => Resolved::Function(*n),
+            Some(Global::Inert(what)) => Resolved::Inert(what),
             Some(Global::Opaque(_, Opaque::Sampler)) => Resolved::Inert("a sampler of its own"),
             Some(Global::Opaque(symbol, kind)) => {
                 Resolved::Opaque(*kind, Constant::Symbol { symbol: *symbol, addend: 0 })
@@ -199,13 +200,10 @@ impl<'a> Builder<'a> {
                 if special::special(text, Some(component)).is_some() {
                     return Ok(None);
                 }
-                if special::is_vector(text) && component == "w" {
-                    return Ok(None);
-                }
                 if special::is_vector(text) {
                     return Err(Diagnostic::invalid(place, "no such component of a special register")
                         .found(format!("`{text}.{component}`"))
-                        .expected("`.x`, `.y` or `.z`"));
+                        .expected("`.x`, `.y`, `.z` or `.w`"));
                 }
                 let Resolved::Vector(registers) = self.resolve(name, place)? else {
                     return Err(Diagnostic::invalid(place, "component of what is no vector")
@@ -245,16 +243,12 @@ impl<'a> Builder<'a> {
                 Ok(VSrc::Reg(self.predicate_register(*name, place)?, true))
             }
             OperandKind::Name(name) => match self.resolve(*name, place)? {
-                Resolved::Special(special) => self.read_special(special, wanted, place),
+                Resolved::Special(special) => self.read_special(*name, special, wanted, place),
                 _ => self.address_value(*name, 0, wanted, place),
             },
             OperandKind::Component(name, component) => {
-                // The fourth component reads as zero (PTX ISA, "%tid").
-                if special::is_vector(self.text(*name)) && self.text(*component) == "w" {
-                    return Ok(VSrc::Const(Constant::Bits(0)));
-                }
                 match special::special(self.text(*name), Some(self.text(*component))) {
-                    Some(special) => self.read_special(special, wanted, place),
+                    Some(special) => self.read_special(*name, special, wanted, place),
                     None => Err(self.wrong_kind(operand, "a register or a constant")),
                 }
             }
@@ -263,17 +257,28 @@ impl<'a> Builder<'a> {
         }
     }
 
-    fn read_special(&mut self, special: Special, wanted: Ty, place: Place) -> Result<VSrc, Fail> {
-        let ty = special::type_of(special);
+    /// The value of the special register at a place, by the type that is wanted there.
+    fn read_special(&mut self, name: Name, special: Named, wanted: Ty, place: Place) -> Result<VSrc, Fail> {
+        let (ty, fixed) = match special {
+            Named::Register(special) => (special::type_of(special), 0),
+            Named::Fixed(ty, bits) => (ty, bits),
+            Named::Refused => {
+                return Err(Diagnostic::unsupported(place, "special register")
+                    .found(format!("`{}`", self.text(name))));
+            }
+        };
         // A 64-bit register may be read in its low half, and a 32-bit one by old texts as 16 bits.
-        if wanted == Ty::Pred || wanted.is_float() || wanted.bytes() > ty.bytes() {
+        if (wanted == Ty::Pred) != (ty == Ty::Pred) || wanted.is_float() || wanted.bytes() > ty.bytes() {
             return Err(Diagnostic::invalid(place, "special register of another type")
                 .found(format!("`.{}`", word(ty)))
                 .expected(expected_register(wanted, false)));
         }
-        let value = self.fresh(ty);
-        self.emit_always(Op::ReadSpecial(special), &[VDst::Reg(value)], &[]);
-        Ok(VSrc::Reg(value, false))
+        if let Named::Register(special) = special {
+            let value = self.fresh(ty);
+            self.emit_always(Op::ReadSpecial(special), &[VDst::Reg(value)], &[]);
+            return Ok(VSrc::Reg(value, false));
+        }
+        Ok(if ty == Ty::Pred { VSrc::PredConst(fixed != 0) } else { VSrc::Const(Constant::Bits(fixed)) })
     }
 
     /// A destination of exactly the type wanted.

@@ -20,4 +20,6 @@ pub(super) enum Global {
     Function(usize),
     /// A reference to a texture, sampler or surface: index into `Globals::variables`.
     Opaque(u32, Opaque),
+    /// A variable that is not modelled: kernels that use it are refused.
+    Inert(&'static str),
 }

@@ -156,7 +156,8 @@ impl Globals {
             return if again { Ok(()) } else { Err(duplicate(module, variable.name, variable.place)) };
         }
         if let DeclType::Opaque(kind) = variable.ty {
-            return self.reference(module, variable, kind);
+            self.reference(module, variable, kind);
+            return Ok(());
         }
         if external && variable.init.is_some() {
             return Err(Diagnostic::invalid(variable.place, "initialiser of an external variable")
@@ -200,11 +201,11 @@ impl Globals {
     }
 
     /// A reference to a texture, sampler or surface.
-    fn reference(&mut self, module: &Module, variable: &ast::Variable, kind: Opaque) -> Result<(), Fail> {
-        let what = match () {
-            () if !variable.dims.is_empty() => "array of textures, samplers or surfaces",
-            () if variable.init.is_some() => "initialiser of a texture, sampler or surface",
-            () if variable.space != DeclSpace::Opaque => "texture, sampler or surface in this space",
+    fn reference(&mut self, module: &Module, variable: &ast::Variable, kind: Opaque) {
+        let inert = match () {
+            () if !variable.dims.is_empty() => "an array of textures, samplers or surfaces",
+            () if variable.init.is_some() => "a texture, sampler or surface with an initialiser",
+            () if variable.space != DeclSpace::Opaque => "a texture, sampler or surface in this space",
             () => {
                 self.names.insert(variable.name, Global::Opaque(self.variables.len() as u32, kind));
                 self.external.push(variable.linkage == Linkage::Extern);
@@ -218,11 +219,10 @@ impl Globals {
                     init: Vec::new(),
                     relocations: Vec::new(),
                 });
-                return Ok(());
+                return;
             }
         };
-        Err(Diagnostic::unsupported(variable.place, what)
-            .found(format!("`{}`", module.names.text(variable.name))))
+        self.names.insert(variable.name, Global::Inert(inert));
     }
 
     /// Defines a variable that was declared `.extern` before.

@@ -133,7 +133,7 @@ pub fn launch() -> Launch {
 pub fn config() -> LsuConfig {
     let cited = |value| Cited::new(value, "test");
     LsuConfig {
-        instructions: cited(8),
+        queue: cited(8),
         accesses: cited(64),
         address_latency_cycles: cited(3),
         writeback_latency_cycles: cited(2),

@@ -115,15 +115,35 @@ fn nothing_active_finishes_at_once() {
 }
 
 #[test]
-fn a_full_unit_accepts_nothing_until_an_instruction_has_left() {
-    let mut bench = Bench::new(&LsuConfig { instructions: Cited::new(1, "test"), ..config() });
-    bench.issue(0, load(Space::Global, Ty::U32, 1), &Sources::at(|lane| BASE + 4 * lane));
-    for _ in 0..25 {
+fn a_full_front_accepts_nothing_until_every_access_of_an_instruction_is_taken() {
+    let mut bench = Bench::new(&LsuConfig { queue: Cited::new(1, "test"), ..config() });
+    bench.issue(0, load(Space::Global, Ty::U32, 4), &Sources::at(|lane| BASE + 16 * lane));
+    // Its accesses are taken in cycles 3 to 6.
+    for _ in 0..6 {
         bench.cycle();
         assert!(!bench.lsu.can_accept(), "cycle {}", bench.now);
     }
     bench.cycle();
     assert!(bench.lsu.can_accept());
+}
+
+/// A pipeline takes an access a cycle however long a hit lasts: nothing counts the instructions that wait.
+#[test]
+fn hits_of_any_latency_are_taken_one_a_cycle() {
+    for latency in [1, 20, 100, 400] {
+        let mut bench = Bench::new(&LsuConfig { accesses: Cited::new(1024, "test"), ..config() });
+        bench.l1d.latency = latency;
+        let (op, sources) = (load(Space::Global, Ty::U32, 1), Sources::at(|lane| BASE + 4 * lane));
+        let loads: u64 = 600;
+        for n in 0..loads {
+            assert!(bench.lsu.can_accept(), "load {n} of latency {latency}");
+            bench.issue((n % 8) as u8, op, &sources);
+            bench.cycle();
+        }
+        bench.drain();
+        let expected = |n: u64| format!("{}: warp {} pc {}", n + 3 + latency + 2, n % 8, 40 + n % 8);
+        assert_eq!(bench.finished, (0..loads).map(expected).collect::<Vec<_>>(), "latency {latency}");
+    }
 }
 
 #[test]

@@ -1,0 +1,16 @@
+//! The progress that a run reports while it simulates.
+
+/// Progress of a run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Number of the current launch, from 0.
+    pub launch: u64,
+    /// Name of the launch's kernel.
+    pub kernel: String,
+    /// Core cycles simulated so far.
+    pub cycle: u64,
+    /// CTAs in the launch.
+    pub ctas: u64,
+    /// CTAs that have ended.
+    pub ctas_done: u64,
+}

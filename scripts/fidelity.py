@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Writes the tables of docs/fidelity.md.
+
+    scripts/fidelity.py                     microbenchmarks are run; programs are taken from docs/data/programs.csv
+    scripts/fidelity.py --programs FOLDER   also runs the programs of FOLDER under `strata exec` and writes their cycles
+                                            into docs/data/programs.csv
+
+FOLDER holds the executables that the column `command` names, linked with the shared CUDA runtime, and the files that they
+read. Builds the release command; STRATA=/path names another, beside which libcuda.so and libcudart.so.11.0 stand.
+"""
+
+import csv
+import json
+import math
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import pages
+
+MICROBENCHMARKS = "docs/data/microbenchmarks.csv"
+PROGRAMS = "docs/data/programs.csv"
+# What the difference of the last two launches of an example is divided by, or what it divides.
+LOADS = 2048
+HITS = 32 * 16 * 256
+COPIED = 2 * 12 * 2**20
+
+
+def rows_of(path):
+    with open(pages.ROOT / path, newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def last_two(binary, machine, example):
+    run = pages.result(binary, f"examples/latency/{example}.toml", "--machine", machine)
+    short, long = (launch["cycles"] for launch in run["launches"][-2:])
+    return long - short, run
+
+
+def measure(binary, machine, example, unit):
+    cycles, run = last_two(binary, machine, example)
+    if example == "hits":
+        return HITS / cycles
+    if example == "copy":
+        return COPIED / cycles * run["core_mhz"] / 1e3
+    return cycles / LOADS
+
+
+def given(row):
+    low, high = row["low"], row["high"]
+    return high if low in ("", high) else f"{low} to {high}"
+
+
+def microbenchmarks(binary):
+    published = rows_of(MICROBENCHMARKS)
+    keys = list(dict.fromkeys((row["machine"], row["row"], row["example"], row["unit"]) for row in published))
+    rows, notes = [], {}
+    for machine, what, example, unit in keys:
+        cells = {"hardware": "", "peer": ""}
+        for row in published:
+            if (row["machine"], row["row"]) == (machine, what):
+                note = notes.setdefault(row["source"], len(notes) + 1)
+                cells[row["kind"]] = f"{given(row)} ({note})"
+        rows.append([machine, what, unit, f"{measure(binary, machine, example, unit):.2f}", cells["hardware"], cells["peer"]])
+    table = pages.table(["machine|", "what|", "unit|", "Strata", "published", "GPGPU-Sim"], rows)
+    return table + "\n\n" + "\n".join(f"{number}. {source}." for source, number in notes.items())
+
+
+def run_program(binary, folder, row):
+    command = shlex.split(row["command"])
+    sets = [word for value in row["sets"].split() for word in ("--set", value)]
+    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+        program = [str(pathlib.Path(folder).resolve() / command[0]), *command[1:]]
+        run = subprocess.run([binary, "exec", "--threads", "1", "--json", out.name, *sets, "--", *program],
+                             cwd=folder, capture_output=True, text=True)
+        if run.returncode != 0:
+            sys.exit(f"{row['program']}: {run.stderr.strip()[-400:]}")
+        launches = [json.loads(line) for line in pathlib.Path(out.name).read_text().splitlines()]
+    row["strata_cycles"] = str(launches[-1]["cycles"])
+
+
+def programs(binary, folder):
+    rows = rows_of(PROGRAMS)
+    if folder:
+        for row in rows:
+            run_program(binary, folder, row)
+        with open(pages.ROOT / PROGRAMS, "w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0].keys(), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows(rows)
+    cells, ratios = [], {}
+    for row in rows:
+        ratio = int(row["strata_cycles"]) / int(row["peer_cycles"]) if row["peer_cycles"] else None
+        if ratio:
+            ratios.setdefault(row["machines"], []).append(ratio)
+        cells.append([row["program"], row["machines"], f"{int(row['strata_cycles']):,}",
+                      f"{int(row['peer_cycles']):,}" if ratio else "", f"{ratio:.2f}" if ratio else ""])
+    table = pages.table(["program|", "machines|", "Strata, cycles", "GPGPU-Sim, cycles", "ratio"], cells)
+    return table + "\n\n" + "\n".join(summary(machines, found) for machines, found in ratios.items())
+
+
+def summary(machines, ratios):
+    error = sum(abs(ratio - 1) for ratio in ratios) / len(ratios)
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    return (f"- {machines}: {len(ratios)} programs with both figures, mean absolute error {100 * error:.1f} %, "
+            f"geometric mean of the ratios {mean:.2f}.")
+
+
+def main():
+    arguments = sys.argv[1:]
+    folder = arguments[1] if len(arguments) == 2 and arguments[0] == "--programs" else None
+    if arguments and folder is None:
+        sys.exit(f"fidelity.py: {' '.join(arguments)}\n\n{__doc__}")
+    binary = pages.build()
+    pages.write("docs/fidelity.md", {"microbenchmarks": microbenchmarks(binary), "programs": programs(binary, folder)})
+
+
+if __name__ == "__main__":
+    main()
