@@ -1,5 +1,5 @@
-//! Gives the library the name that executables look for, and its symbols that name as their version. The linker option for
-//! the latter is GNU ld's.
+//! Gives the library the file name that executables look for, and its symbols that name as their version. The
+//! symbol version needs a GNU ld option.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

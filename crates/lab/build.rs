@@ -1,4 +1,4 @@
-//! Names the simulator by what it is made of.
+//! Computes the simulator's version from its sources.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ fn main() {
         println!("cargo::rerun-if-changed={}", path.display());
     }
     let digest = version::digest(&root).unwrap_or_else(|error| panic!("{error}"));
-    // Away from the workspace there is nothing to hash: the package's version alone says what it was made of.
+    // Outside the workspace there is nothing to hash, and the package's version identifies the sources.
     let digest = digest.unwrap_or_else(|| "packaged".into());
     println!("cargo::rustc-env=STRATA_SIMULATOR={package}+{digest}");
 }

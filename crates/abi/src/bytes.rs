@@ -1,14 +1,14 @@
-//! Memory of the client without a type.
+//! Untyped memory of the client.
 
 use std::ffi::c_void;
 use std::marker::PhantomData;
 
 use crate::{In, Out, Plain, Refusal, Text};
 
-/// Bytes of a page of the host (x86-64).
+/// Size of a host page in bytes (x86-64).
 pub const PAGE: u64 = 4096;
 
-/// Memory without a type; also functions and handles that are only handed on.
+/// Untyped memory; also functions and handles that are only passed on.
 #[repr(transparent)]
 pub struct Bytes<E>(*mut c_void, PhantomData<E>);
 
@@ -41,38 +41,38 @@ impl<E> std::fmt::Debug for Bytes<E> {
 }
 
 impl<E> Bytes<E> {
-    /// Nothing.
+    /// The null pointer.
     pub const NULL: Bytes<E> = Bytes(std::ptr::null_mut(), PhantomData);
 
-    /// The memory at an address that a client gave as a number.
+    /// The memory at an address that a client passed as a number.
     pub fn at(address: u64) -> Self {
         Bytes(std::ptr::with_exposed_provenance_mut(address as usize), PhantomData)
     }
 
-    /// Memory of our own, for another library to read.
+    /// Our own memory, for another library to read.
     pub fn of(bytes: &[u8]) -> Self {
         Bytes(bytes.as_ptr().cast_mut().cast(), PhantomData)
     }
 
-    /// Its address.
+    /// The address as a number.
     pub fn address(self) -> u64 {
         self.0.expose_provenance() as u64
     }
 
-    /// The same as C has it.
+    /// The address as a C pointer.
     pub fn pointer(self) -> *mut c_void {
         self.0
     }
 
-    /// Whether there is none.
+    /// Whether the pointer is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }
 
-    /// Whether the process has pages there, which a client's bulk memory must have: a device address that was freed may
-    /// come here as a host's.
+    /// Whether the process has mapped all pages of the range. Required for a client's bulk memory, because a
+    /// freed device address may be passed as a host address.
     pub fn is_mapped(self, bytes: usize) -> bool {
-        /// Pages that are asked for at a time.
+        /// Number of pages checked at a time.
         const PAGES: u64 = 1024;
         let start = self.address() / PAGE * PAGE;
         let Some(end) = self.address().checked_add(bytes as u64) else { return false };
@@ -80,21 +80,21 @@ impl<E> Bytes<E> {
         (start..end).step_by((PAGES * PAGE) as usize).all(|at| {
             let asked = (end - at).min(PAGES * PAGE) as usize;
             let at = std::ptr::with_exposed_provenance_mut(at as usize);
-            // SAFETY: it only says of so many pages whether they are in memory, for which there is room.
+            // SAFETY: `mincore` only reports which pages are resident, and there is room for its answer.
             let found = unsafe { libc::mincore(at, asked, resident.as_mut_ptr()) };
-            // Whatever else is wrong says nothing about the pages.
+            // Other errors do not mean that pages are unmapped.
             found == 0 || std::io::Error::last_os_error().raw_os_error() != Some(libc::ENOMEM)
         })
     }
 
-    /// Where `bytes` bytes are that a slice may span.
+    /// The start of `bytes` bytes that a slice may span.
     fn there(self, bytes: usize) -> Option<*mut u8> {
         let there = !self.0.is_null() && isize::try_from(bytes).is_ok() && self.is_mapped(bytes);
         there.then_some(self.0.cast())
     }
 
-    /// `bytes` bytes that the client keeps as they are until it says otherwise: parts of a fat binary, whose own words say
-    /// how long they are. None where the process has no memory for all of them.
+    /// `bytes` bytes that the client keeps unchanged until it says otherwise: parts of a fat binary, which
+    /// state their own length. `None` if the process has not mapped all of them.
     pub fn kept(self, bytes: u64) -> Option<&'static [u8]> {
         let bytes = usize::try_from(bytes).ok()?;
         let start = self.there(bytes)?;
@@ -104,10 +104,10 @@ impl<E> Bytes<E> {
 }
 
 impl<E: Refusal> Bytes<E> {
-    /// `bytes` bytes to be read while the call lasts.
+    /// `bytes` bytes to read during the call.
     ///
     /// # Errors
-    /// Memory that is not there, null above all, unless no bytes are asked for.
+    /// If the memory is null or not mapped, unless `bytes` is 0.
     pub fn read<'a>(self, bytes: usize) -> Result<&'a [u8], E> {
         if bytes == 0 {
             return Ok(&[]);
@@ -117,7 +117,7 @@ impl<E: Refusal> Bytes<E> {
         Ok(unsafe { std::slice::from_raw_parts(start, bytes) })
     }
 
-    /// `bytes` bytes to be written while the call lasts.
+    /// `bytes` bytes to write during the call.
     ///
     /// # Errors
     /// As for [`Bytes::read`].
@@ -130,10 +130,10 @@ impl<E: Refusal> Bytes<E> {
         Ok(unsafe { std::slice::from_raw_parts_mut(start, bytes) })
     }
 
-    /// Copies bytes from one place of the client to another; they may overlap.
+    /// Copies bytes from one place of the client to another; the ranges may overlap.
     ///
     /// # Errors
-    /// As for [`Bytes::read`], of either place.
+    /// As for [`Bytes::read`], for either range.
     pub fn copy_from(self, from: Bytes<E>, bytes: u64) -> Result<(), E> {
         if bytes == 0 {
             return Ok(());
@@ -145,17 +145,17 @@ impl<E: Refusal> Bytes<E> {
         Ok(())
     }
 
-    /// A NUL-terminated text there.
+    /// The pointer as a NUL-terminated string.
     pub fn text(self) -> Text<E> {
         Text::new(self.0.cast())
     }
 
-    /// Values there.
+    /// The pointer as one to values.
     pub fn values<T: Plain>(self) -> In<T, E> {
         In::new(self.0.cast())
     }
 
-    /// A place for a value there.
+    /// The pointer as one to a result.
     pub fn out<T: Plain>(self) -> Out<T, E> {
         Out::new(self.0.cast())
     }
@@ -178,10 +178,10 @@ mod tests {
         Memory::at(values.as_mut_ptr().expose_provenance() as u64)
     }
 
-    /// Three pages of which the middle one is gone again: where they begin.
+    /// Maps three pages, unmaps the middle one, and returns the address of the first.
     fn with_a_gap() -> u64 {
         let (pages, flags) = (3 * PAGE as usize, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: new pages, of which the middle one is nobody's when it goes.
+        // SAFETY: these pages are new, and nobody uses the middle one when it is unmapped.
         unsafe {
             let start =
                 libc::mmap(std::ptr::null_mut(), pages, libc::PROT_READ | libc::PROT_WRITE, flags, -1, 0);

@@ -1,145 +1,146 @@
-//! Structures of the CUDA driver API, and the numbers in them. An array is its handle; names are what the fields mean.
+//! Structures of the CUDA driver API and their constants. Arrays are represented by their handles; fields
+//! have descriptive names.
 
 use crate::plain_structs;
 
 plain_structs! {
     /// One side of a [`Rectangle`].
     Side {
-        /// Bytes to the left.
+        /// Offset within a row in bytes.
         x_bytes: u64,
-        /// Rows above.
+        /// Index of the first row.
         y: u64,
-        /// [`memory`].
+        /// Kind of memory, from [`memory`].
         kind: u32,
-        /// Address where `kind` is the host.
+        /// Host address, if `kind` is the host.
         host: u64,
-        /// Address where it is the device, or anywhere.
+        /// Device address, if `kind` is the device or unified.
         device: u64,
-        /// Where it is an array.
+        /// Array handle, if `kind` is an array.
         array: u64,
-        /// Bytes from row to row.
+        /// Distance between rows in bytes.
         pitch: u64,
     }
 
-    /// `CUDA_MEMCPY2D`.
+    /// `CUDA_MEMCPY2D`: a copy of a rectangle.
     Rectangle {
-        /// From.
+        /// Source of the copy.
         from: Side,
-        /// To.
+        /// Destination of the copy.
         to: Side,
-        /// Bytes of a row.
+        /// Width of a row in bytes.
         width_bytes: u64,
-        /// Rows.
+        /// Number of rows to copy.
         height: u64,
     }
 
     /// One side of a [`Cuboid`].
     Corner {
-        /// Bytes to the left.
+        /// Offset within a row in bytes.
         x_bytes: u64,
-        /// Rows above.
+        /// Index of the first row.
         y: u64,
-        /// Slices before.
+        /// Index of the first slice.
         z: u64,
-        /// Of a mipmap.
+        /// Mipmap level of the array.
         level: u64,
-        /// [`memory`].
+        /// Kind of memory, from [`memory`].
         kind: u32,
-        /// Address where `kind` is the host.
+        /// Host address, if `kind` is the host.
         host: u64,
-        /// Address where it is the device, or anywhere.
+        /// Device address, if `kind` is the device or unified.
         device: u64,
-        /// Where it is an array.
+        /// Array handle, if `kind` is an array.
         array: u64,
-        /// Null.
+        /// Reserved; must be null.
         reserved: u64,
-        /// Bytes from row to row.
+        /// Distance between rows in bytes.
         pitch: u64,
-        /// Rows from slice to slice.
+        /// Distance between slices in rows.
         height: u64,
     }
 
-    /// `CUDA_MEMCPY3D`.
+    /// `CUDA_MEMCPY3D`: a copy of a cuboid.
     Cuboid {
-        /// From.
+        /// Source of the copy.
         from: Corner,
-        /// To.
+        /// Destination of the copy.
         to: Corner,
-        /// Bytes of a row.
+        /// Width of a row in bytes.
         width_bytes: u64,
-        /// Rows of a slice.
+        /// Number of rows in a slice.
         height: u64,
-        /// Slices.
+        /// Number of slices to copy.
         depth: u64,
     }
 
-    /// `CUDA_ARRAY_DESCRIPTOR`.
+    /// `CUDA_ARRAY_DESCRIPTOR`: an array of one or two dimensions.
     ArrayDescriptor {
-        /// Elements of a row.
+        /// Number of elements in a row.
         width: u64,
-        /// Rows, or 0.
+        /// Number of rows, or 0 for one dimension.
         height: u64,
-        /// `CUarray_format`.
+        /// Element format, a `CUarray_format`.
         format: u32,
-        /// Channels of an element.
+        /// Number of channels in an element.
         channels: u32,
     }
 
-    /// `CUDA_ARRAY3D_DESCRIPTOR`.
+    /// `CUDA_ARRAY3D_DESCRIPTOR`: an array of any shape.
     Array3dDescriptor {
-        /// Elements of a row.
+        /// Number of elements in a row.
         width: u64,
-        /// Rows, or 0.
+        /// Number of rows, or 0.
         height: u64,
-        /// Slices or layers, or 0.
+        /// Number of slices or layers, or 0.
         depth: u64,
-        /// `CUarray_format`.
+        /// Element format, a `CUarray_format`.
         format: u32,
-        /// Channels of an element.
+        /// Number of channels in an element.
         channels: u32,
-        /// [`mod@array`].
+        /// Flags from [`mod@array`].
         flags: u32,
     }
 
-    /// `CUDA_RESOURCE_DESC`: what it is, then a union.
+    /// `CUDA_RESOURCE_DESC`: a kind, then a union.
     ResourceDescriptor {
-        /// [`resource`].
+        /// Kind of resource, from [`resource`].
         kind: u32,
-        /// Array, or address on the device.
+        /// Array handle, or device address.
         place: u64,
-        /// Of memory.
+        /// Element format of memory.
         format: u32,
-        /// Of memory.
+        /// Number of channels of memory.
         channels: u32,
-        /// Bytes of linear memory; elements of a row of pitched memory.
+        /// Bytes of linear memory, or elements in a row of pitched memory.
         width: u64,
-        /// Rows of pitched memory.
+        /// Number of rows of pitched memory.
         height: u64,
-        /// Bytes from row to row.
+        /// Distance between rows in bytes.
         pitch: u64,
         /// The rest of the union's 128 bytes.
         reserved: [u64; 11],
-        /// None.
+        /// Reserved; there are no flags.
         flags: u32,
     }
 
-    /// `CUDA_TEXTURE_DESC`.
+    /// `CUDA_TEXTURE_DESC`: how a texture is sampled.
     TextureDescriptor {
-        /// By axis.
+        /// Addressing mode along each axis.
         addressing: [u32; 3],
-        /// Nearest or linear.
+        /// Filter mode: nearest or linear.
         filter: u32,
-        /// [`texture`].
+        /// Flags from [`texture`].
         flags: u32,
-        /// At most.
+        /// Maximum anisotropy of a fetch.
         anisotropy: u32,
-        /// Between levels of a mipmap.
+        /// Filter mode between mipmap levels.
         level_filter: u32,
-        /// Bias, least and most level.
+        /// Mipmap level bias, minimum and maximum.
         levels: [f32; 3],
-        /// Outside.
+        /// Value outside the texture, by channel.
         border: [f32; 4],
-        /// Nothing.
+        /// Reserved for future use.
         reserved: [u32; 12],
     }
 }
@@ -160,50 +161,50 @@ impl From<Side> for Corner {
     }
 }
 
-/// `CUmemorytype`.
+/// Kinds of memory: `CUmemorytype`.
 pub mod memory {
-    /// Of the host.
+    /// Host memory at `host`.
     pub const HOST: u32 = 1;
-    /// Of the device.
+    /// Device memory at `device`.
     pub const DEVICE: u32 = 2;
-    /// An array.
+    /// An array's texels.
     pub const ARRAY: u32 = 3;
-    /// Wherever the address is.
+    /// Memory at a unified address, on host or device.
     pub const UNIFIED: u32 = 4;
 }
 
-/// `CUresourcetype`.
+/// Kinds of resources: `CUresourcetype`.
 pub mod resource {
-    /// An array.
+    /// A texture array.
     pub const ARRAY: u32 = 0;
     /// A mipmapped array.
     pub const MIPMAPPED: u32 = 1;
-    /// Memory on the device, one row.
+    /// One row of device memory.
     pub const LINEAR: u32 = 2;
-    /// Memory on the device, several rows at a pitch.
+    /// Several rows of device memory at a pitch.
     pub const PITCHED: u32 = 3;
 }
 
-/// Flags of arrays.
+/// Flags of an array, `CUDA_ARRAY3D_*`.
 pub mod array {
-    /// The last side counts layers.
+    /// The last dimension counts layers.
     pub const LAYERED: u32 = 1;
-    /// Surfaces of it can be made.
+    /// Surfaces can be created on the array.
     pub const SURFACE: u32 = 2;
-    /// Six layers are the faces of a cube.
+    /// Six layers form the faces of a cube.
     pub const CUBE: u32 = 4;
-    /// Textures of it can be gathered from.
+    /// Textures on the array support gather fetches.
     pub const GATHER: u32 = 8;
 }
 
-/// Flags of textures.
+/// Flags of a texture, `CU_TRSF_*`.
 pub mod texture {
-    /// Integers stay integers.
+    /// Integers are read as integers, without normalisation.
     pub const INTEGER: u32 = 0x01;
-    /// Coordinates go from 0 to 1.
+    /// Coordinates are normalised to the range from 0 to 1.
     pub const NORMALIZED: u32 = 0x02;
-    /// Values are sRGB.
+    /// Values are stored as sRGB.
     pub const SRGB: u32 = 0x10;
-    /// Filtering between levels is exact.
+    /// Filtering between levels must be exact.
     pub const EXACT_TRILINEAR: u32 = 0x20;
 }

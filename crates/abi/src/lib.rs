@@ -1,13 +1,14 @@
-//! What crosses a C interface: pointers that clients hand over, and the structures of the CUDA driver API behind them.
+//! Types that cross a C interface: client pointers, and the structures of the CUDA driver API behind them.
 //!
-//! The pointer types stand in the signatures of exported functions, as layouts of one pointer. A client's call makes them;
-//! a library makes none but of its own memory. So each rests on what the CUDA APIs ask of their caller: a pointer is null,
-//! or valid for what the function is documented to read or write there, as long as the call lasts. Null is checked here, and
-//! whether the process has the pages of bulk memory; a pointer that dangles elsewhere is a fault of the client, as with any
-//! driver. What a pointer can do is not marked `unsafe`, although it rests on that promise: every exported function would be
-//! then, and the mark would tell nothing apart.
+//! The pointer types appear in the signatures of exported functions and have the layout of one pointer. They
+//! come from a client's call, or point to a library's own memory. They rest on the contract of the CUDA APIs:
+//! a pointer is null, or valid for what the function is documented to access, for as long as the call lasts.
+//! This crate checks for null and, for bulk memory, that the process has mapped the pages; any other dangling
+//! pointer is the client's fault, as with any driver. The methods of these types are not marked `unsafe`
+//! although they rely on that contract: otherwise every exported function would be, and the mark would
+//! distinguish nothing.
 //!
-//! Each type names the error `E` of the interface it belongs to, which it answers with.
+//! Each type is generic over `E`, the error of its interface.
 #![allow(unsafe_code)]
 #![deny(unsafe_op_in_unsafe_fn)]
 
@@ -20,9 +21,9 @@ pub use bytes::{Bytes, PAGE};
 pub use text::{StaticText, Text};
 pub use value::{In, Out, Place};
 
-/// What the calls of an interface answer when they fail.
+/// The error type of an interface.
 pub trait Refusal: Copy {
-    /// For an argument that is null or out of its range.
+    /// The error for an argument that is null or out of range.
     const INVALID_VALUE: Self;
 }
 
@@ -44,13 +45,12 @@ unsafe impl Plain for u64 {}
 unsafe impl Plain for usize {}
 // SAFETY: floats take every bit pattern.
 unsafe impl Plain for f32 {}
-// SAFETY: as its elements.
+// SAFETY: every bit pattern of the elements is a value.
 unsafe impl<T: Plain, const N: usize> Plain for [T; N] {}
 // SAFETY: a transparent pointer, never followed unless checked.
 unsafe impl<E: Copy> Plain for Bytes<E> {}
 
-/// Declares structures of C that hold nothing but integers, floats, pointers and structures of them. Padding is never
-/// looked at.
+/// Declares C structures made only of integers, floats, pointers and such structures. Padding is never read.
 #[macro_export]
 macro_rules! plain_structs {
     ($($(#[$doc:meta])* $name:ident { $($(#[$field_doc:meta])* $field:ident: $ty:ty,)* })*) => {$(

@@ -1,11 +1,11 @@
-//! Texts of C.
+//! Strings of C: a client's, and our own as results.
 
 use std::ffi::{CStr, c_char};
 use std::marker::PhantomData;
 
 use crate::Refusal;
 
-/// A NUL-terminated text of the client.
+/// A client's NUL-terminated string.
 #[repr(transparent)]
 pub struct Text<E>(*const c_char, PhantomData<E>);
 
@@ -22,15 +22,15 @@ impl<E: Refusal> Text<E> {
         Text(from, PhantomData)
     }
 
-    /// A text of our own, for another library.
+    /// Our own string, for another library to read.
     pub fn of(text: &CStr) -> Self {
         Text::new(text.as_ptr())
     }
 
-    /// The text.
+    /// The string's contents.
     ///
     /// # Errors
-    /// Null, or not UTF-8.
+    /// If the pointer is null or the text is not UTF-8.
     pub fn get<'a>(self) -> Result<&'a str, E> {
         if self.0.is_null() {
             return Err(E::INVALID_VALUE);
@@ -40,22 +40,22 @@ impl<E: Refusal> Text<E> {
         text.to_str().map_err(|_| E::INVALID_VALUE)
     }
 
-    /// The text, if there is one.
+    /// The string's contents; `None` if the pointer is null.
     ///
     /// # Errors
-    /// Not UTF-8.
+    /// If the text is not UTF-8.
     pub fn if_given<'a>(self) -> Result<Option<&'a str>, E> {
         if self.0.is_null() { Ok(None) } else { self.get().map(Some) }
     }
 }
 
-/// A static text, as a result.
+/// A static string returned to a client.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
 pub struct StaticText(*const c_char);
 
 impl StaticText {
-    /// The text.
+    /// Wraps a static string.
     pub fn of(text: &'static CStr) -> StaticText {
         StaticText(text.as_ptr())
     }

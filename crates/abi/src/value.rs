@@ -1,10 +1,10 @@
-//! Pointers to values.
+//! Typed pointers of the client.
 
 use std::marker::PhantomData;
 
 use crate::{Plain, Refusal};
 
-/// Where a result goes.
+/// A pointer to which a result is written.
 #[repr(transparent)]
 pub struct Out<T, E>(*mut T, PhantomData<E>);
 
@@ -21,34 +21,34 @@ impl<T, E: Refusal> Out<T, E> {
         Out(to, PhantomData)
     }
 
-    /// The place.
+    /// Checks the pointer.
     ///
     /// # Errors
-    /// Null.
+    /// If the pointer is null.
     pub fn place(self) -> Result<Place<T>, E> {
         if self.0.is_null() { Err(E::INVALID_VALUE) } else { Ok(Place(self.0)) }
     }
 
-    /// Writes a result.
+    /// Writes the result.
     ///
     /// # Errors
-    /// Null.
+    /// If the pointer is null.
     pub fn put(self, value: T) -> Result<(), E> {
         self.place()?.put(value);
         Ok(())
     }
 
-    /// Writes a result that the client need not want.
+    /// Writes the result unless the pointer is null.
     pub fn put_if_wanted(self, value: T) {
         if let Ok(place) = self.place() {
             place.put(value);
         }
     }
 
-    /// Writes results one after the other: no more of them than the client asked for.
+    /// Writes consecutive results, at most as many as the client asked for.
     ///
     /// # Errors
-    /// Null.
+    /// If the pointer is null.
     pub fn put_all(self, values: impl IntoIterator<Item = T>) -> Result<(), E> {
         let Place(mut at) = self.place()?;
         for value in values {
@@ -62,18 +62,18 @@ impl<T, E: Refusal> Out<T, E> {
     }
 }
 
-/// A place for a result, which is there.
+/// A checked, non-null pointer to a result.
 pub struct Place<T>(*mut T);
 
 impl<T> Place<T> {
-    /// Writes the result.
+    /// Writes the result to the client.
     pub fn put(self, value: T) {
         // SAFETY: not null, so valid for a write (see the crate).
         unsafe { self.0.write_unaligned(value) }
     }
 }
 
-/// A value, or several in a row.
+/// A pointer to one or more consecutive values.
 #[repr(transparent)]
 pub struct In<T, E>(*const T, PhantomData<E>);
 
@@ -90,18 +90,18 @@ impl<T: Plain, E: Refusal> In<T, E> {
         In(from, PhantomData)
     }
 
-    /// The value.
+    /// Reads the value.
     ///
     /// # Errors
-    /// Null.
+    /// If the pointer is null.
     pub fn get(self) -> Result<T, E> {
         self.at(0)
     }
 
-    /// The value at a place in the row, which the function is documented to read.
+    /// Reads the value at an index, which must be within what the function is documented to read.
     ///
     /// # Errors
-    /// Null.
+    /// If the pointer is null.
     pub fn at(self, index: usize) -> Result<T, E> {
         if self.0.is_null() {
             return Err(E::INVALID_VALUE);
@@ -111,7 +111,7 @@ impl<T: Plain, E: Refusal> In<T, E> {
         Ok(unsafe { self.0.add(index).read_unaligned() })
     }
 
-    /// Whether there is none.
+    /// Whether the pointer is null.
     pub fn is_null(self) -> bool {
         self.0.is_null()
     }

@@ -1,4 +1,4 @@
-//! `strata area`.
+//! `strata area`: the transistor count of a machine's designs.
 
 use std::fmt::Write;
 
@@ -15,7 +15,10 @@ pub struct AreaArguments {
     machine: MachineChoice,
 }
 
-/// Prints a table for each design whose area can be counted.
+/// Prints one table for each design that has an area model.
+///
+/// # Errors
+/// A machine that cannot be loaded.
 pub fn area(arguments: &AreaArguments) -> Result<Finished, String> {
     let machine = arguments.machine.load(&[])?;
     let tables: Vec<String> =
@@ -24,7 +27,7 @@ pub fn area(arguments: &AreaArguments) -> Result<Finished, String> {
     Ok(Finished::Well)
 }
 
-/// Rows with their rules, and sums.
+/// Formats one design's components, with the rule that sizes each, and their sums.
 fn table(section: &str, components: &[Component]) -> String {
     let mut text = format!("{section}\n");
     let mut row = |name: &str, count: u64, rule: &str| {

@@ -1,4 +1,4 @@
-//! `strata claims`.
+//! `strata claims`: published numbers beside measured ones.
 
 use std::path::PathBuf;
 
@@ -18,46 +18,54 @@ use crate::{Finished, print, sweep};
 /// Arguments of `strata claims`.
 #[derive(Args)]
 pub struct ClaimsArguments {
-    /// Only this paper's.
+    /// Show only the claims of this paper.
     paper: Option<String>,
-    /// Write a JSON array of objects; of claims: id, published, measured, size, verdict, explanation and more.
+    /// Write a JSON array of objects. Each claim has id, published, measured, size, verdict, explanation and
+    /// more.
     #[arg(long)]
     json: bool,
-    /// Show only this part. Default: the claims, and without `--json` what else was measured.
+    /// Show only this part. By default, shows the claims and, without `--json`, everything else that was
+    /// measured.
     #[arg(long)]
     show: Option<Part>,
-    /// The size whose results are looked at. Default: for each claim the largest at which it was measured.
+    /// Show results of this size. By default, each claim is shown at the largest size at which it was
+    /// measured.
     #[arg(long)]
     size: Option<String>,
-    /// The store's folder.
+    /// Folder of the result store.
     #[arg(long, value_name = "DIR", default_value = "strata-store")]
     store: PathBuf,
-    /// Look at the results of another version of the simulator, or of `any`.
+    /// Show the results of another version of the simulator, or of `any` version.
     #[arg(long, value_name = "VERSION")]
     simulator: Option<String>,
-    /// With `--simulator`: look results up by workload and system, though the system had other values then.
+    /// With `--simulator`, find results by workload and system name even if the system's values have changed
+    /// since.
     #[arg(long, requires = "simulator")]
     by_name: bool,
-    /// Fail when a measured claim is not reproduced and nobody says why, or what they say does not fit the runs.
+    /// Fail if a measured claim is not reproduced and has no explanation, or if its explanation does not fit
+    /// the runs.
     #[arg(long)]
     check: bool,
 }
 
-/// What there is to show.
+/// A part of the output of `strata claims`.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Part {
-    /// Published numbers with verdicts.
+    /// Published numbers, with verdicts.
     Claims,
-    /// Tables of published beside measured numbers, which have no verdicts.
+    /// Tables that set published numbers beside measured ones, without verdicts.
     Tables,
-    /// What the headline hangs on.
+    /// How much the headline result depends on choices that the paper leaves open.
     Sensitivity,
 }
 
-/// Sizes, the largest first.
+/// All sizes, largest first.
 const SIZES: [Size; 3] = [Size::Paper, Size::Small, Size::Test];
 
-/// Shows published numbers beside measured ones.
+/// Prints published numbers beside measured ones.
+///
+/// # Errors
+/// An unknown paper, a store that cannot be read, or, with `--check`, the claims that fail the check.
 pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     let known = claims::papers();
     if let Some(paper) = &arguments.paper
@@ -119,11 +127,12 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     Ok(if arguments.check && !problems.is_empty() { Finished::Wrong } else { Finished::Well })
 }
 
-/// For each claim the largest size at which it was measured; the smallest where it was not.
+/// One row for each claim, at the largest size at which the claim was measured; at the smallest if it was not
+/// measured.
 fn largest(papers: &[&str], store: &Store) -> Result<Vec<Row>, String> {
     let mut best: Option<Vec<Row>> = None;
     let held = store.sizes()?;
-    // One that the store lacks has no numbers; the smallest says why.
+    // A claim that the store lacks has no numbers; its row at the smallest size says why.
     for size in SIZES.into_iter().filter(|size| held.contains(size) || *size == Size::Test) {
         let rows = claims::rows(papers, store, size)?;
         best = Some(match best {
@@ -137,7 +146,8 @@ fn largest(papers: &[&str], store: &Store) -> Result<Vec<Row>, String> {
     Ok(best.expect("there are sizes"))
 }
 
-/// Whether a table has a measured number: every third column from the second.
+/// Whether a table has any measured number. Measured numbers are in every third column, starting from the
+/// second.
 fn is_measured(grid: &Grid) -> bool {
     grid.cells.iter().any(|row| row.iter().skip(1).step_by(3).any(Result::is_ok))
 }

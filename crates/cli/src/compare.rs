@@ -1,4 +1,4 @@
-//! `strata compare`.
+//! `strata compare`: systems or parameter values against each other.
 
 use std::path::PathBuf;
 
@@ -13,36 +13,40 @@ use crate::{Finished, print};
 /// Arguments of `strata compare`.
 #[derive(Args)]
 pub struct CompareArguments {
-    /// Workloads (see `strata list`).
+    /// Workloads to run (see `strata list`).
     #[arg(required = true)]
     workloads: Vec<String>,
-    /// Systems laid over the machine (see `strata list systems`); the machine's own name is the machine as it is.
+    /// Systems to lay over the machine (see `strata list systems`). Give the machine's own name to include it
+    /// unchanged.
     #[arg(long, value_delimiter = ',', value_name = "A,B,...")]
     systems: Vec<String>,
-    /// The machine: a name (see `strata list machines`) or a machine file.
+    /// Machine to model: a built-in name (see `strata list machines`) or a machine file.
     #[arg(long, default_value = "gtx480")]
     machine: String,
-    /// The workloads' size: test, small, paper or stash.
+    /// Size of the workloads: test, small, paper or stash.
     #[arg(long, default_value = "test")]
     size: String,
-    /// Replace a value everywhere, as in `l1d.ways=8`. May be given several times.
+    /// Override a value in every variant, as in `l1d.ways=8`. May be repeated.
     #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
     sets: Vec<String>,
-    /// Let a value take several, as in `l1d.ways=2,4,8`. May be given twice.
+    /// Sweep a parameter over several values, as in `l1d.ways=2,4,8`. May be given twice.
     #[arg(long = "sweep", value_name = "DOOR.KEY=V1,V2,...")]
     sweeps: Vec<String>,
-    /// What to show: a metric's name or an expression over counters, as in `l1d.fills / l1d.loads`. May be given
-    /// several times.
+    /// Metric to show: a metric's name or an expression over counters, as in `l1d.fills / l1d.loads`. May be
+    /// repeated.
     #[arg(long = "metric", value_name = "METRIC", default_values = ["ipc", "l1d-miss-rate"])]
     metrics: Vec<String>,
-    /// Write a page with tables and drawings.
+    /// Write an HTML page with tables and charts to this file.
     #[arg(long, value_name = "FILE.html")]
     out: Option<PathBuf>,
     #[command(flatten)]
     sweep: SweepArguments,
 }
 
-/// Runs what is missing and reports.
+/// Runs the jobs that the store lacks, then prints the comparison.
+///
+/// # Errors
+/// A mistake in the question (an unknown workload, system or metric), or a store that cannot be used.
 pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     let size: Size = arguments.size.parse().map_err(|error| format!("--size: {error}"))?;
     let known = metric::common();

@@ -1,4 +1,5 @@
-//! `strata exec`: a CUDA program as it is, with the modelled GPU's driver and runtime in place of the vendor's.
+//! `strata exec`: runs an unmodified CUDA program with the modelled GPU's driver and runtime in place of the
+//! vendor's.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -15,29 +16,33 @@ use crate::choice::MachineChoice;
 pub struct ExecArguments {
     #[command(flatten)]
     machine: MachineChoice,
-    /// Replace a value of the machine file, as in `l1d.ways=8`. May be given several times.
+    /// Override a value of the machine file, as in `l1d.ways=8`. May be repeated.
     #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
     overrides: Vec<String>,
-    /// Right values and no time: much faster.
+    /// Compute correct values without modelling time. Much faster.
     #[arg(long)]
     functional: bool,
-    /// Worker threads; results do not depend on it. Default: all cores.
+    /// Number of worker threads; does not affect results. Default: all cores.
     #[arg(long)]
     threads: Option<usize>,
-    /// Write a line of JSON for each launch, and one for all, to a file.
+    /// Write one line of JSON for each launch, and one for the whole run, to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// The driver, unless it stands beside this command as `libcuda.so`. Runtimes are looked for beside it.
+    /// Driver library to load. Default: `libcuda.so` beside this command. CUDA runtimes are looked for in the
+    /// driver's folder.
     #[arg(long, value_name = "FILE")]
     driver: Option<PathBuf>,
-    /// The program and its arguments.
+    /// Program to run, with its arguments.
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
     program: Vec<OsString>,
 }
 
-/// Runs the program to its end. Its exit status says whether it went well.
+/// Runs the program to completion and reports whether its exit status was success.
+///
+/// # Errors
+/// A machine that cannot be built, a missing driver, or a program that cannot be started.
 pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
-    // Wrong machines are refused before the program starts.
+    // Refuse a bad machine before the program starts.
     arguments.machine.load(&arguments.overrides)?;
     if let Some(set) = arguments.overrides.iter().find(|set| set.contains(';')) {
         return Err(format!("--set {set}: found `;`, which separates values"));
@@ -59,7 +64,7 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
     if status.success() { Ok(Finished::Well) } else { Err(format!("{program}: {status}")) }
 }
 
-/// The library.
+/// Finds the driver library.
 fn driver(given: Option<&Path>) -> Result<PathBuf, String> {
     let beside = || {
         let command = std::env::current_exe().map_err(|error| format!("this command's place: {error}"))?;
@@ -71,7 +76,7 @@ fn driver(given: Option<&Path>) -> Result<PathBuf, String> {
     })
 }
 
-/// A search path that begins with a folder.
+/// A library search path with `folder` in front.
 fn before_others(folder: &Path) -> OsString {
     let mut path = folder.as_os_str().to_owned();
     if let Some(others) = std::env::var_os("LD_LIBRARY_PATH").filter(|others| !others.is_empty()) {
@@ -81,15 +86,15 @@ fn before_others(folder: &Path) -> OsString {
     path
 }
 
-/// Libraries of the CUDA runtime: as cargo names them, and as programs look for them.
+/// CUDA runtime libraries: the name that cargo builds and the names that programs load.
 const RUNTIMES: [(&str, &str); 3] = [
     ("libcudart_11.so", "libcudart.so.11.0"),
     ("libcudart_12.so", "libcudart.so.12"),
     ("libcudart_13.so", "libcudart.so.13"),
 ];
 
-/// A folder with the driver under the names that programs look for, and the runtimes that stand beside it; gone when
-/// dropped.
+/// A temporary folder that holds the driver under the names programs look for, and the runtimes found beside
+/// the driver. Dropping it deletes the folder.
 fn folder(driver: &Path) -> Result<TempDir, String> {
     let folder = tempfile::Builder::new().prefix("strata-exec-").tempdir();
     let folder = folder.map_err(|error| format!("a folder for the libraries: {error}"))?;

@@ -1,4 +1,4 @@
-//! `strata explain`.
+//! `strata explain`: the meaning of statistics and energies.
 
 use clap::Args;
 use strata_engine::statistics::Mark;
@@ -10,14 +10,17 @@ use crate::{Finished, print};
 /// Arguments of `strata explain`.
 #[derive(Args)]
 pub struct ExplainArguments {
-    /// A counter (`l1d.load_hits`), a group (`l1d`), or nothing for all groups; `energy` for what a machine's energies
-    /// are and where they come from, or `energy.l1d` for those of a structure.
+    /// What to explain: a counter (`l1d.load_hits`), a group (`l1d`), `energy` for all of a machine's
+    /// energies and their sources, or `energy.l1d` for those of one structure. Default: list all groups.
     statistic: Option<String>,
     #[command(flatten)]
     machine: MachineChoice,
 }
 
-/// Explains.
+/// Prints the explanation.
+///
+/// # Errors
+/// An unknown group, counter or structure; the message lists the known ones.
 pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
     let machine = arguments.machine.load(&[])?;
     if let Some(structure) = arguments.statistic.as_deref().and_then(energies) {
@@ -33,7 +36,7 @@ pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
         print(&lines.concat())?;
         return Ok(Finished::Well);
     };
-    // A group's name may itself hold a point: what names a whole group is one.
+    // A group's name may itself contain a dot, so try the whole text as a group first.
     let (group_name, counter) = match asked.rsplit_once('.') {
         Some((group, counter)) if groups.iter().all(|group| group.name != asked) => (group, Some(counter)),
         _ => (asked.as_str(), None),
@@ -75,7 +78,7 @@ pub fn explain(arguments: &ExplainArguments) -> Result<Finished, String> {
     Ok(Finished::Well)
 }
 
-/// The structure of `energy.<structure>`, none for all; or none when something else is asked.
+/// For `energy`, `Some(None)`; for `energy.<structure>`, `Some(Some(structure))`; `None` for anything else.
 fn energies(asked: &str) -> Option<Option<&str>> {
     match asked.strip_prefix("energy") {
         Some("") => Some(None),
@@ -84,7 +87,7 @@ fn energies(asked: &str) -> Option<Option<&str>> {
     }
 }
 
-/// Whether a law names a counter as a whole word.
+/// Whether a law mentions a counter as a whole word.
 fn mentions(law: &str, counter: &str) -> bool {
     law.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == counter)
 }

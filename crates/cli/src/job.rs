@@ -1,4 +1,4 @@
-//! `strata job`.
+//! `strata job`: runs one job of a sweep.
 
 use std::io::{BufRead, Read};
 use std::path::PathBuf;
@@ -15,15 +15,19 @@ use crate::{Finished, print};
 /// Arguments of `strata job`.
 #[derive(Args)]
 pub struct JobArguments {
-    /// A job's file, as `strata repro --write-jobs` and `strata compare --write-jobs` make it, or `-` for standard
-    /// input; then the job ends when standard input does.
+    /// Job file, as written by `strata repro --write-jobs` or `strata compare --write-jobs`; `-` reads the
+    /// job from standard input and ends when standard input closes.
     file: String,
-    /// The store's folder: gets the result, a file of its own. Safe beside others; a job that it holds is not run again.
+    /// Folder of the result store, to which one result file is added. Safe to share with other writers; a job
+    /// that the store already holds is not run again.
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
 }
 
-/// Runs one job.
+/// Runs one job and adds its result to the store.
+///
+/// # Errors
+/// A job file that cannot be read or was made for another simulator, or a run that fails.
 pub fn job(arguments: &JobArguments) -> Result<Finished, String> {
     let name = &arguments.file;
     let text = if name == "-" {
@@ -46,7 +50,7 @@ pub fn job(arguments: &JobArguments) -> Result<Finished, String> {
     Ok(Finished::Well)
 }
 
-/// The job up to its end mark; then a thread waits for the input's end and takes the process along.
+/// Reads the job up to its end mark, then starts a thread that ends the process when standard input closes.
 fn from_standard_input() -> Result<String, String> {
     let mut text = String::new();
     let mut input = std::io::stdin().lock();
@@ -63,7 +67,7 @@ fn from_standard_input() -> Result<String, String> {
     }
     drop(input);
     std::thread::spawn(|| {
-        // Whoever asked for the job is gone: so is the need for it.
+        // Whoever asked for the job is gone, so nobody needs its result.
         let _ = std::io::stdin().lock().read_to_end(&mut Vec::new());
         std::process::exit(2);
     });

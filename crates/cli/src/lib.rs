@@ -1,10 +1,11 @@
-//! The `strata` command: a thin face of the library.
+//! The `strata` command: a thin layer over the library.
 //!
-//! [`main`] is all of it, so that a program of one's own can add designs first
-//! (`strata_designs::registry::extend`) and then be the same command with them.
+//! [`main`] is the whole command. To ship the command with your own designs, register them with
+//! `strata_designs::registry::extend` in your own program and then call [`main`].
 //!
-//! Results go to standard output, progress and messages to standard error. Exit status: 0 when everything
-//! finished and, where it was checked, verified; 1 when results were wrong; 2 when something was refused.
+//! Results go to standard output, progress and messages to standard error. The exit status is 0 when
+//! everything finished and, where checked, verified; 1 when results were wrong; 2 when the request was
+//! refused.
 
 mod area;
 mod choice;
@@ -26,7 +27,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// What would this GPU program cost on that memory hierarchy?
+/// Simulates a GPU's memory hierarchy cycle by cycle and says what a program would cost on it.
 #[derive(Parser)]
 #[command(name = "strata", version, about, max_term_width = 100)]
 struct Arguments {
@@ -38,37 +39,37 @@ struct Arguments {
 enum Command {
     /// Run a workload or a launch file on a machine.
     Run(run::RunArguments),
-    /// Run a CUDA program as it is on a machine.
+    /// Run an unmodified CUDA program on a machine.
     Exec(exec::ExecArguments),
-    /// List the workloads, machines or doors.
+    /// List workloads, machines, systems or doors.
     List(list::ListArguments),
-    /// Say what a statistic means: its unit, its definition, its laws; or what costs energy, and why so much.
+    /// Explain a statistic (unit, definition, laws) or a machine's energies (values and sources).
     Explain(explain::ExplainArguments),
-    /// Say what an SM's L1D takes of the chip, in transistors.
+    /// Print the area of an SM's L1D, in transistors.
     Area(area::AreaArguments),
-    /// Work with the built-in workloads.
+    /// Export, profile or verify the built-in workloads.
     Workload(workload::WorkloadArguments),
-    /// Work with machine files.
+    /// Check machine files for errors.
     Machine(machine::MachineArguments),
-    /// Repeat a paper's evaluation: run what is missing, write a page.
+    /// Repeat a paper's evaluation: run the missing jobs and write a page.
     Repro(repro::ReproArguments),
     /// Show published numbers beside measured ones, with verdicts.
     Claims(claims::ClaimsArguments),
-    /// Compare systems, or values of a parameter, on workloads.
+    /// Compare systems, or values of a parameter, across workloads.
     Compare(compare::CompareArguments),
-    /// Run one job of a sweep: a file in, a result in a store.
+    /// Run one job of a sweep and add its result to a store.
     Job(job::JobArguments),
 }
 
-/// What a command came to.
+/// How a command ended.
 enum Finished {
-    /// As asked.
+    /// Everything finished as asked.
     Well,
-    /// The run finished, its results are wrong.
+    /// The run finished, but its results are wrong.
     Wrong,
 }
 
-/// Reads the command line, does what it says, and prints what went wrong.
+/// Parses the command line, runs the command and prints any error. Returns the exit status described above.
 pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let finished = match &arguments.command {
@@ -94,7 +95,7 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// Writes to standard output; a reader that has gone away is no error.
+/// Writes to standard output. A closed pipe is not an error.
 fn print(text: &str) -> Result<(), String> {
     use std::io::{ErrorKind, Write};
     match std::io::stdout().lock().write_all(text.as_bytes()) {

@@ -1,4 +1,4 @@
-//! `strata list`.
+//! `strata list`: the built-in workloads, machines, systems and doors.
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -10,7 +10,7 @@ use crate::{Finished, print};
 /// Arguments of `strata list`.
 #[derive(Args)]
 pub struct ListArguments {
-    /// What to list.
+    /// What to list: one of the kinds below.
     #[arg(value_enum, default_value_t = What::Workloads)]
     what: What,
     /// Write a JSON array of objects.
@@ -20,17 +20,20 @@ pub struct ListArguments {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum What {
-    /// Programs; of each size its buffers and its thread-instructions.
+    /// Built-in workloads, with buffer size and thread-instructions at each input size.
     Workloads,
-    /// Machine files.
+    /// Built-in machines, each with a description.
     Machines,
-    /// What papers compare, to be laid over a machine.
+    /// Built-in systems: the designs that papers compare, to be laid over a machine.
     Systems,
-    /// Where designs can stand, and which can.
+    /// Doors (the interfaces where a design plugs in) and the designs that fit each.
     Doors,
 }
 
-/// Lists.
+/// Prints the requested list as a table or as JSON.
+///
+/// # Errors
+/// Standard output that cannot be written.
 pub fn list(arguments: &ListArguments) -> Result<Finished, String> {
     let rows: Vec<Value> = match arguments.what {
         What::Workloads => {
@@ -66,7 +69,7 @@ fn about(name: &str) -> Value {
     json!({ "name": about.name, "paper": about.paper.unwrap_or_default(), "description": about.description })
 }
 
-/// Everything that is known of a workload without running it.
+/// All that is known of a workload before it runs.
 fn workload(workload: &Workload) -> Value {
     let kernel = |kernel: &Kernel| json!({ "name": kernel.entry, "original": kernel.original });
     let input = |input: &Input| {
@@ -92,7 +95,7 @@ fn workload(workload: &Workload) -> Value {
     })
 }
 
-/// A line of the table: each size with its footprint and its thread-instructions.
+/// One table row: for each size, the footprint and the thread-instructions.
 fn workload_row(workload: &Workload) -> Value {
     let mut row = json!({
         "name": workload.name,
@@ -112,7 +115,7 @@ fn workload_row(workload: &Workload) -> Value {
     row
 }
 
-/// Three digits and a decimal prefix.
+/// A number with three significant digits and a decimal prefix.
 fn scaled(count: u64, unit: &str) -> String {
     let (mut value, mut prefix) = (count as f64, "");
     for next in ["k", "M", "G"] {
@@ -125,7 +128,7 @@ fn scaled(count: u64, unit: &str) -> String {
     format!("{value:.digits$} {prefix}{unit}")
 }
 
-/// Columns as wide as their widest entry.
+/// Formats a table whose columns are as wide as their widest entry.
 fn table(columns: &[&str], rows: &[Value]) -> String {
     let cell = |value: &Value| match value {
         Value::String(text) => text.clone(),

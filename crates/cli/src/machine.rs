@@ -1,4 +1,4 @@
-//! `strata machine`.
+//! `strata machine`: work with machine files.
 
 use clap::{Args, Subcommand};
 use strata_gpu::catalogue;
@@ -17,18 +17,21 @@ pub struct MachineArguments {
 
 #[derive(Subcommand)]
 enum MachineCommand {
-    /// Read a machine file and say whether a machine can be built from it.
+    /// Check whether a machine can be built from a machine file.
     Check {
-        /// A machine's name or file.
+        /// Machine to check: a built-in name or a machine file.
         file: String,
     },
 }
 
-/// Runs the command.
+/// Runs the chosen `strata machine` subcommand.
+///
+/// # Errors
+/// What is wrong with the machine file.
 pub fn machine(arguments: &MachineArguments) -> Result<Finished, String> {
     let MachineCommand::Check { file } = &arguments.command;
     let machine = Machine::load(file, &[]).map_err(|error| error.to_string())?;
-    // What an energy or an array's wear is counted by is known of the assembled machine only.
+    // Only an assembled machine knows which counters an energy or an endurance section may name.
     let groups = catalogue::statistics(&machine)?;
     Meter::new(&machine, &groups)?;
     endurance::lifetimes(&machine, &groups, 0)?;

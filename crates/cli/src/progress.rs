@@ -1,4 +1,4 @@
-//! The progress bar: on a terminal, on standard error, and nowhere else.
+//! The progress bar, drawn on standard error when that is a terminal.
 
 use std::io::IsTerminal;
 use std::time::{Duration, Instant};
@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use strata_gpu::Progress;
 
-/// How often the bar is looked at.
+/// Redraw interval of the bar.
 const PERIOD: Duration = Duration::from_millis(100);
 
 /// A bar that counts finished CTAs and shows simulated cycles and their rate.
@@ -32,7 +32,7 @@ impl Bar {
         Bar { bar, started: now, shown: now }
     }
 
-    /// Shows where the run stands.
+    /// Updates the bar to the run's current state.
     pub fn show(&mut self, progress: &Progress) {
         let now = Instant::now();
         if self.bar.is_hidden() || now - self.shown < PERIOD {
@@ -51,7 +51,7 @@ impl Bar {
         ));
     }
 
-    /// Takes the bar away.
+    /// Removes the bar from the terminal.
     pub fn finish(self) {
         self.bar.finish_and_clear();
     }

@@ -1,4 +1,4 @@
-//! `strata repro`.
+//! `strata repro`: a paper's evaluation, repeated.
 
 use std::path::PathBuf;
 
@@ -13,28 +13,32 @@ use crate::{Finished, print};
 /// Arguments of `strata repro`.
 #[derive(Args)]
 pub struct ReproArguments {
-    /// A paper's name, or a file that describes an evaluation (`*.toml`).
+    /// Paper to repeat: a built-in name, or a file that describes an evaluation (`*.toml`).
     paper: String,
-    /// Only the figures or tables of this number, as in `13`, `7b`, `III`.
+    /// Only the figures or tables with this number, as in `13`, `7b` or `III`.
     #[arg(long, value_name = "NUMBER")]
     figure: Option<String>,
-    /// Only what the headline hangs on: the choices that the paper leaves open, each with its other values.
+    /// Only the sensitivity study: the choices that the paper leaves open, each with its other values.
     #[arg(long, conflicts_with = "figure")]
     sensitivity: bool,
-    /// The workloads' size: test, small or paper.
+    /// Size of the workloads: test, small or paper.
     #[arg(long, default_value = "test")]
     size: String,
-    /// Go on with a sweep: the store must be there. Whatever a store holds is never run again, with or without.
+    /// Continue an earlier sweep; fails if the store does not exist. With or without this option, jobs in the
+    /// store are not run again.
     #[arg(long)]
     resume: bool,
-    /// The page. Default: the paper's name and the size, as in `fuse-test.html`.
+    /// File of the HTML page. Default: the paper's name and the size, as in `fuse-test.html`.
     #[arg(long, value_name = "FILE.html")]
     out: Option<PathBuf>,
     #[command(flatten)]
     sweep: SweepArguments,
 }
 
-/// Runs what is missing and writes the page.
+/// Runs the jobs that the store lacks and writes the page.
+///
+/// # Errors
+/// An unknown paper or figure, a wrong description file, or a store or page that cannot be written.
 pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     let size: Size = arguments.size.parse().map_err(|error| format!("--size: {error}"))?;
     let paper = Paper::load(&arguments.paper)?;

@@ -1,4 +1,4 @@
-//! `strata run`.
+//! `strata run`: one workload or launch file on one machine.
 
 use std::path::{Path, PathBuf};
 
@@ -15,41 +15,44 @@ use crate::{Finished, print, timeline, workload};
 /// Arguments of `strata run`.
 #[derive(Args)]
 pub struct RunArguments {
-    /// A workload's name (see `strata list`) or a launch file (`*.toml`).
+    /// Program to run: a workload's name (see `strata list`) or a launch file (`*.toml`).
     program: String,
     #[command(flatten)]
     machine: MachineChoice,
-    /// The workload's size: test, small, paper or stash.
+    /// Size of the workload: test, small, paper or stash.
     #[arg(long, default_value = "test")]
     size: String,
-    /// Replace a value of the machine file, as in `l1d.ways=8`. May be given several times.
+    /// Override a value of the machine file, as in `l1d.ways=8`. May be repeated.
     #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
     overrides: Vec<String>,
-    /// Worker threads; results do not depend on it. Default: all cores.
+    /// Number of worker threads; does not affect results. Default: all cores.
     #[arg(long)]
     threads: Option<usize>,
-    /// Cycles that islands run between exchanges, at most the smallest link latency (the default); results do
-    /// not depend on it.
+    /// Cycles that islands simulate between exchanges; does not affect results. At most, and by default, the
+    /// smallest link latency.
     #[arg(long)]
     window: Option<u64>,
-    /// Also run the reference executor and compare all of memory after every launch.
+    /// Also run the reference executor, and compare all of memory after every launch.
     #[arg(long)]
     check: bool,
-    /// Give up after this many core cycles.
+    /// Stop after this many core cycles.
     #[arg(long, value_name = "CYCLES")]
     max_cycles: Option<u64>,
-    /// Write everything as JSON to a file, or `-` for standard output (in place of the summary).
+    /// Write all results as JSON to this file, or to standard output with `-`, in place of the summary.
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
-    /// Write what was counted over time, and its energy, to a CSV file: a line a span.
+    /// Write counters and energy over time to this CSV file, one line per span.
     #[arg(long, value_name = "FILE.csv")]
     timeline: Option<PathBuf>,
-    /// Cycles of a span of the timeline.
+    /// Length of a timeline span, in cycles.
     #[arg(long, value_name = "CYCLES", default_value_t = 10_000, requires = "timeline")]
     span: u64,
 }
 
-/// Runs and reports.
+/// Runs the program and prints or writes its results.
+///
+/// # Errors
+/// A program or machine that cannot be loaded, or a run that does not finish.
 pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let machine = arguments.machine.load(&arguments.overrides)?;
     let (program, size) = program(arguments)?;

@@ -1,4 +1,4 @@
-//! What commands that run jobs have in common: their options, the progress bar, what went wrong.
+//! What commands that run jobs share: their options, the progress bar and the report of failures.
 
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
@@ -9,36 +9,41 @@ use strata_lab::job::Job;
 use strata_lab::store::Store;
 use strata_lab::sweep::{self, Limits, Processes};
 
-/// Where results are kept and how jobs are run.
+/// Where results are stored and how jobs are run.
 #[derive(Args)]
 pub struct SweepArguments {
-    /// The store's folder: results are kept there, and what it holds is not run again.
+    /// Folder of the result store. Results are added to it, and jobs that it holds are not run again.
     #[arg(long, value_name = "DIR", default_value = "strata-store")]
     pub store: PathBuf,
-    /// Jobs at once, each a process of one thread. Default: one a core.
+    /// Number of jobs to run at once, each a single-threaded process. Default: one per core.
     #[arg(long, value_name = "N")]
     jobs: Option<usize>,
-    /// Memory that the jobs may take together, in GiB. Default: three quarters of what is available.
+    /// Memory that all running jobs may use together, in GiB. Default: three quarters of the available
+    /// memory.
     #[arg(long, value_name = "GIB")]
     memory: Option<u64>,
-    /// Run nothing: show what the store holds.
+    /// Run nothing; show what the store holds.
     #[arg(long)]
     no_run: bool,
-    /// With `--no-run`: show the results of another version of the simulator, or of `any`.
+    /// With `--no-run`, show the results of another version of the simulator, or of `any` version.
     #[arg(long, value_name = "VERSION", requires = "no_run")]
     simulator: Option<String>,
-    /// Write the missing jobs into this folder in place of running them: `strata job FILE --store DIR` runs one.
+    /// Write the missing jobs to this folder instead of running them; run each with `strata job FILE --store
+    /// DIR`.
     #[arg(long, value_name = "DIR", conflicts_with = "no_run")]
     write_jobs: Option<PathBuf>,
 }
 
 impl SweepArguments {
-    /// Opens the store and says what was wrong with it.
+    /// Opens the store and reports any damage found in it.
     pub fn open(&self) -> Result<Store, String> {
         open(&self.store, self.simulator.as_deref())
     }
 
-    /// Runs, or writes down, the jobs that the store lacks. Gives the jobs that failed.
+    /// Runs the jobs that the store lacks, or writes them to a folder. Returns the jobs that failed.
+    ///
+    /// # Errors
+    /// A store or a folder that cannot be read or written.
     pub fn run(&self, jobs: &[Job], store: &mut Store) -> Result<Vec<sweep::Failure>, String> {
         if self.no_run {
             return Ok(vec![]);
@@ -73,7 +78,8 @@ impl SweepArguments {
     }
 }
 
-/// Opens a store, for the results of another version of the simulator where one is named, and says what was wrong with it.
+/// Opens a store and reports any damage found in it. `simulator` names another version whose results to look
+/// up.
 pub fn open(folder: &Path, simulator: Option<&str>) -> Result<Store, String> {
     let (mut store, findings) = Store::open(folder)?;
     for path in findings.corrupt {
@@ -108,7 +114,7 @@ fn bar() -> ProgressBar {
     bar
 }
 
-/// Three quarters of the memory that the host says is available; 4 GiB where it does not say.
+/// Three quarters of the host's available memory; 4 GiB if the host does not say.
 fn available_memory() -> u64 {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let kilobytes = text

@@ -1,15 +1,15 @@
-//! What happened when, as a CSV file: a line for each span of a launch, a column for each counter and each structure's
-//! energy.
+//! A run over time, as a CSV file: one line for each span of a launch, one column for each counter and for
+//! each structure's energy.
 
 use std::path::Path;
 
 use strata_gpu::energy::StructureEnergy;
 use strata_gpu::results::{LaunchResult, RunResult, Sample};
 
-/// Writes a run's samples.
+/// Writes a run's samples to `path`.
 ///
 /// # Errors
-/// The file cannot be written.
+/// If the file cannot be written.
 pub fn write(path: &Path, result: &RunResult) -> Result<(), String> {
     let failed = |error: csv::Error| format!("{}: {error}", path.display());
     let mut file = csv::Writer::from_path(path).map_err(failed)?;

@@ -1,11 +1,11 @@
-//! The `strata` command as a script sees it: exit status, standard output, standard error, JSON.
+//! The `strata` command as a script sees it: exit status, standard output, standard error and JSON.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
 
-/// What a run of the command gave.
+/// Output and exit status of a run of the command.
 struct Ran {
     status: i32,
     out: String,
@@ -23,14 +23,14 @@ fn strata(arguments: &[&str]) -> Ran {
     }
 }
 
-/// Standard output of a command that must succeed and say nothing else.
+/// Standard output of a command that must succeed with empty standard error.
 fn well(arguments: &[&str]) -> String {
     let Ran { status, out, err } = strata(arguments);
     assert_eq!((status, err.as_str()), (0, ""), "{arguments:?}");
     out
 }
 
-/// What a refused command says; nothing may stand on standard output.
+/// Standard error of a command that must be refused with empty standard output.
 fn refused(arguments: &[&str]) -> String {
     let Ran { status, out, err } = strata(arguments);
     assert_eq!((status, out.as_str()), (2, ""), "{arguments:?}: {err}");
@@ -41,7 +41,7 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// A folder of the test's own with files in it.
+/// A temporary folder for one test, with the given files.
 fn folder(name: &str, files: &[(&str, &str)]) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     std::fs::create_dir_all(&folder).unwrap();
@@ -91,7 +91,7 @@ fn wrong_results_exit_with_1_and_are_named() {
 fn a_run_without_expectations_is_not_called_verified() {
     let file = launch_file("unchecked", &fill(""));
     assert_eq!(json(&well(&["run", &file, "--json", "-"]))["verified"], Value::Null);
-    // The reference executor is an expectation.
+    // The comparison with the reference executor counts as an expectation.
     assert_eq!(json(&well(&["run", &file, "--check", "--json", "-"]))["verified"], Value::Bool(true));
 }
 
@@ -110,7 +110,7 @@ fn results_as_json_have_their_keys() {
         assert!(run[key].as_u64().is_some_and(|value| value > 0), "{key}");
     }
     let ipc = run["thread_instructions"].as_f64().unwrap() / run["cycles"].as_f64().unwrap();
-    // Reading a number back may cost its last bit.
+    // Parsing the number back may lose its last bit.
     assert!((run["ipc"].as_f64().unwrap() - ipc).abs() <= 1e-12 * ipc);
     let hash = run["statistics_hash"].as_str().unwrap();
     assert!(hash.len() == 16 && u64::from_str_radix(hash, 16).is_ok(), "{hash}");
@@ -188,7 +188,7 @@ fn lists_are_json_too() {
 fn every_statistic_is_explained() {
     let run = json(&well(&["run", "saxpy", "--json", "-"]));
     for (group, counters) in run["statistics"].as_object().unwrap() {
-        // A group's name may itself hold a point: the counters are asked for group by group.
+        // A group's name may itself contain a dot, so ask group by group.
         let text = well(&["explain", group]);
         for counter in counters.as_object().unwrap().keys() {
             let line = text.lines().find(|line| line.starts_with(&format!("{group}.{counter} [")));
@@ -252,7 +252,7 @@ fn the_area_of_the_l1d_is_fuse_table_iii() {
     assert_eq!(well(&["area", "--system", "l1-sram"]), table);
 }
 
-/// Commands that are refused, and how the message begins.
+/// Commands that are refused, and how the message starts.
 const REFUSED: &[(&[&str], &str)] = &[
     (
         &["run", "zzz"],
@@ -329,7 +329,8 @@ fn exec_runs_a_program_with_its_environment() {
     for name in ["libcuda.so", "libcudart_12.so"] {
         std::fs::write(folder.join(name), name).unwrap();
     }
-    // Driver and runtime under the names that programs look for; the runtimes that are not there are left out.
+    // The driver and the runtimes must appear under the names that programs look for; missing runtimes are
+    // left out.
     let script = "cd \"${LD_LIBRARY_PATH%%:*}\" && echo $(ls) $(cat libcuda.so.1 libcudart.so.12) \
                   && echo $STRATA_MACHINE $STRATA_SET $STRATA_MODE && exit $0";
     let run = |status: &str, set: &str| {

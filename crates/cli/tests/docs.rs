@@ -1,11 +1,11 @@
-//! The documentation's commands work: every `strata` command in a block marked `console` is run, every link to a file
-//! of the project leads to one, and every page is in the book.
+//! Checks the documentation: every `strata` command in a block marked `console` runs, every link to a file of
+//! the project resolves, and every page is in the book.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// How the pages call the command.
+/// How the pages invoke the command.
 const PREFIX: &str = "cargo run --release -- ";
 
 fn root() -> PathBuf {
@@ -20,7 +20,7 @@ fn pages_in(folder: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// The pages of the project, of docs, of the crates and of the folders beside them: path and text.
+/// All pages: those of the project, of docs, of the crates and of the folders beside them, as path and text.
 fn pages() -> Vec<(PathBuf, String)> {
     let crates = std::fs::read_dir(root().join("crates")).expect("crates is there");
     let mut folders: Vec<PathBuf> = crates.map(|entry| entry.expect("a crate's folder").path()).collect();
@@ -34,7 +34,7 @@ fn pages() -> Vec<(PathBuf, String)> {
     paths.into_iter().map(read).collect()
 }
 
-/// The lines of blocks that are marked `console`.
+/// The lines of blocks marked `console`.
 fn console_lines(text: &str) -> impl Iterator<Item = &str> {
     let mut inside = false;
     text.lines().filter(move |line| {
@@ -56,7 +56,7 @@ fn only_commands_stand_in_console_blocks() {
 #[test]
 fn commands_in_the_documentation_work() {
     let pages = pages();
-    // In the order of the page: a command may use what one before it wrote.
+    // Run in page order, because a command may use what an earlier one wrote.
     let mut seen = BTreeSet::new();
     let commands: Vec<&str> = pages
         .iter()
@@ -84,7 +84,7 @@ fn links_in_the_documentation_lead_somewhere() {
     let mut problems = Vec::new();
     for (page, text) in pages() {
         let folder = page.parent().expect("a page is in a folder");
-        // What stands between backquotes is no link.
+        // Text between backquotes contains no links.
         let prose: String = text.split('`').step_by(2).collect::<Vec<_>>().join("` `");
         for link in prose.split("](").skip(1).filter_map(|rest| rest.split_once(')').map(|(link, _)| link)) {
             let file = link.split('#').next().unwrap_or_default();

@@ -1,4 +1,5 @@
-//! Sweeps: a store is the same whatever happened on the way to it, and the commands that run and read sweeps.
+//! Sweeps: the store ends up the same whatever happened on the way, and the commands that run and read sweeps
+//! work.
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
@@ -6,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-/// A folder of one's own, removed at the end.
+/// A temporary folder that is removed when dropped.
 struct Folder(PathBuf);
 
 impl Folder {
@@ -49,7 +50,7 @@ fn refused(arguments: &[&str]) -> String {
     String::from_utf8(output.stderr).unwrap()
 }
 
-/// Every file of a store but its log, by name. A job that still runs may rename one meanwhile: that is left out.
+/// Every file of a store except its log, by name. Files that a running job renames meanwhile are skipped.
 fn results(folder: &str) -> BTreeMap<String, Vec<u8>> {
     let Ok(entries) = std::fs::read_dir(folder) else { return BTreeMap::new() };
     let paths = entries.map(|entry| entry.unwrap().path());
@@ -64,7 +65,7 @@ fn results(folder: &str) -> BTreeMap<String, Vec<u8>> {
     paths.filter(|path| path.file_name().unwrap() != "host.log").filter_map(file).collect()
 }
 
-/// Removes a store, though jobs may still write to it.
+/// Removes a store to which jobs may still be writing.
 fn remove(folder: &Path) {
     while let Err(error) = std::fs::remove_dir_all(folder) {
         match error.kind() {
@@ -75,8 +76,8 @@ fn remove(folder: &Path) {
     }
 }
 
-/// What a store holds once the jobs of killed sweeps have ended, which they do on their own: their temporary files go
-/// when the store is next opened.
+/// The contents of a store after the jobs of killed sweeps have ended, which they do on their own. Opening
+/// the store removes their temporary files.
 fn settled(folder: &str) -> BTreeMap<String, Vec<u8>> {
     let started = Instant::now();
     loop {
@@ -89,10 +90,10 @@ fn settled(folder: &str) -> BTreeMap<String, Vec<u8>> {
     }
 }
 
-/// How long jobs may go on after their sweep.
+/// How long jobs may keep running after their sweep was killed.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// How often a sweep is killed.
+/// Number of times the sweep is killed.
 const KILLS: u32 = 50;
 
 #[test]
@@ -110,7 +111,7 @@ fn a_sweep_that_is_killed_again_and_again_ends_with_the_same_store() {
     let expected = results(&undisturbed);
     assert_eq!(expected.len(), 6);
 
-    // A killed sweep gets anything from no time to twice what a job takes, in steps without a pattern.
+    // Kill the sweep after between zero and twice the time of a job, in irregular steps.
     let job = started.elapsed() / 3;
     let mut interrupted = 0;
     for kill in 0..KILLS {
@@ -119,7 +120,7 @@ fn a_sweep_that_is_killed_again_and_again_ends_with_the_same_store() {
         child.kill().unwrap();
         interrupted += u32::from(!child.wait().unwrap().success());
         if results(&killed).len() >= expected.len() {
-            // All were done: from the start, so that there is something to kill.
+            // All jobs are done; start over, so that there is something to kill.
             remove(Path::new(&killed));
         }
     }
@@ -167,7 +168,7 @@ fn a_scheduler_can_run_the_jobs_of_a_sweep() {
         let first = stdout(&job);
         let kept = results(&store);
         assert_eq!((kept.len(), log()), (run, run), "{first}");
-        // Safe to repeat: nothing is run, and not a byte of the store changes.
+        // Repeating is safe: nothing runs, and no byte of the store changes.
         let again = stdout(&job);
         assert_eq!(again, first);
         assert!(results(&store) == kept, "the bytes differ");

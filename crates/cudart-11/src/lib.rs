@@ -1,4 +1,4 @@
-//! libcudart.so.11.0: what 11 has of its own. Everything else is in `strata-runtime`.
+//! `libcudart.so.11.0`: the functions that are specific to version 11. The others are in `strata-runtime`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 use strata_runtime::api;
@@ -9,39 +9,39 @@ use strata_runtime::versions::{self, Layout, StreamArgument};
 const VERSION: i32 = 11080;
 
 api! {
-    /// This library's.
+    /// Writes the version of this library.
     cudaRuntimeGetVersion(version: Out<i32>) {
         version.put(VERSION)
     }
 
-    /// As 11 lays it out.
+    /// Writes a device's properties in version 11's layout.
     cudaGetDeviceProperties(to: Bytes, device: i32) {
         versions::device_properties(to, device, Layout::V11)
     }
 
-    /// 56 bytes.
+    /// Writes a kernel's attributes, the 56 bytes that version 11 has.
     cudaFuncGetAttributes(to: Bytes, function: Bytes) {
         versions::function_attributes(to, 56, function)
     }
 
-    /// 24 bytes.
+    /// Writes a pointer's attributes, 24 bytes.
     cudaPointerGetAttributes(to: Bytes, address: u64) {
         versions::pointer_attributes(to, 24, address)
     }
 
-    /// By device.
+    /// Accepts advice on managed memory, given for a device. It has no effect.
     cudaMemAdvise(address: u64, bytes: u64, advice: u32, device: i32) {
         versions::advise(address, bytes, advice, device)
     }
 
-    /// By device.
+    /// Accepts a prefetch to a device. It has no effect.
     cudaMemPrefetchAsync | cudaMemPrefetchAsync_ptsz (
         address: u64, bytes: u64, device: i32, stream: StreamArgument,
     ) {
         versions::prefetch(address, bytes, device, stream)
     }
 
-    /// Null where the driver has none.
+    /// Looks up a driver function. Writes null if there is none.
     cudaGetDriverEntryPoint | cudaGetDriverEntryPoint_ptsz (name: Text, function: Out<u64>, flags: u64) {
         versions::driver_entry_point(name, function, VERSION, flags).map(|_| ())
     }

@@ -1,4 +1,4 @@
-//! libcudart.so.12: what 12 has of its own. Everything else is in `strata-runtime`.
+//! `libcudart.so.12`: the functions that are specific to version 12. The others are in `strata-runtime`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 use strata_runtime::api;
@@ -9,44 +9,44 @@ use strata_runtime::versions::{self, Layout, StreamArgument};
 const VERSION: i32 = 12090;
 
 api! {
-    /// This library's.
+    /// Writes the version of this library.
     cudaRuntimeGetVersion(version: Out<i32>) {
         version.put(VERSION)
     }
 
-    /// What programs of 11 know.
+    /// Writes a device's properties in version 11's layout, for programs of version 11.
     cudaGetDeviceProperties(to: Bytes, device: i32) {
         versions::device_properties(to, device, Layout::V11)
     }
 
-    /// As 12 lays it out.
+    /// Writes a device's properties in version 12's layout.
     cudaGetDeviceProperties_v2(to: Bytes, device: i32) {
         versions::device_properties(to, device, Layout::V12)
     }
 
-    /// With what concerns clusters.
+    /// Writes a kernel's attributes, including those about clusters.
     cudaFuncGetAttributes(to: Bytes, function: Bytes) {
         versions::function_attributes(to, 144, function)
     }
 
-    /// 24 bytes.
+    /// Writes a pointer's attributes, 24 bytes.
     cudaPointerGetAttributes(to: Bytes, address: u64) {
         versions::pointer_attributes(to, 24, address)
     }
 
-    /// By device.
+    /// Accepts advice on managed memory, given for a device. It has no effect.
     cudaMemAdvise(address: u64, bytes: u64, advice: u32, device: i32) {
         versions::advise(address, bytes, advice, device)
     }
 
-    /// By device.
+    /// Accepts a prefetch to a device. It has no effect.
     cudaMemPrefetchAsync | cudaMemPrefetchAsync_ptsz (
         address: u64, bytes: u64, device: i32, stream: StreamArgument,
     ) {
         versions::prefetch(address, bytes, device, stream)
     }
 
-    /// Null where the driver has none.
+    /// Looks up a driver function. Writes null if there is none.
     cudaGetDriverEntryPoint | cudaGetDriverEntryPoint_ptsz (
         name: Text, function: Out<u64>, flags: u64, found: Out<u32>,
     ) {
@@ -54,7 +54,7 @@ api! {
         Ok(())
     }
 
-    /// As a version of the API knows it.
+    /// Looks up a driver function as a given version of the API knows it.
     cudaGetDriverEntryPointByVersion | cudaGetDriverEntryPointByVersion_ptsz (
         name: Text, function: Out<u64>, version: i32, flags: u64, found: Out<u32>,
     ) {

@@ -1,4 +1,4 @@
-//! libcudart.so.13: what 13 has of its own. Everything else is in `strata-runtime`.
+//! `libcudart.so.13`: the functions that are specific to version 13. The others are in `strata-runtime`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 use strata_runtime::api;
@@ -9,39 +9,39 @@ use strata_runtime::versions::{self, Layout, StreamArgument};
 const VERSION: i32 = 13000;
 
 api! {
-    /// This library's.
+    /// Writes the version of this library.
     cudaRuntimeGetVersion(version: Out<i32>) {
         version.put(VERSION)
     }
 
-    /// As 13 lays it out.
+    /// Writes a device's properties in version 13's layout.
     cudaGetDeviceProperties(to: Bytes, device: i32) {
         versions::device_properties(to, device, Layout::V13)
     }
 
-    /// With what concerns clusters.
+    /// Writes a kernel's attributes, including those about clusters.
     cudaFuncGetAttributes(to: Bytes, function: Bytes) {
         versions::function_attributes(to, 144, function)
     }
 
-    /// With words that are reserved.
+    /// Writes a pointer's attributes, including reserved words.
     cudaPointerGetAttributes(to: Bytes, address: u64) {
         versions::pointer_attributes(to, 88, address)
     }
 
-    /// By location.
+    /// Accepts advice on managed memory, given for a location. It has no effect.
     cudaMemAdvise(address: u64, bytes: u64, advice: u32, location: u64) {
         versions::advise_at(address, bytes, advice, location)
     }
 
-    /// By location.
+    /// Accepts a prefetch to a location. It has no effect.
     cudaMemPrefetchAsync | cudaMemPrefetchAsync_ptsz (
         address: u64, bytes: u64, location: u64, flags: u32, stream: StreamArgument,
     ) {
         versions::prefetch_to(address, bytes, location, flags, stream)
     }
 
-    /// Null where the driver has none.
+    /// Looks up a driver function. Writes null if there is none.
     cudaGetDriverEntryPoint | cudaGetDriverEntryPoint_ptsz (
         name: Text, function: Out<u64>, flags: u64, found: Out<u32>,
     ) {
@@ -49,7 +49,7 @@ api! {
         Ok(())
     }
 
-    /// As a version of the API knows it.
+    /// Looks up a driver function as a given version of the API knows it.
     cudaGetDriverEntryPointByVersion | cudaGetDriverEntryPointByVersion_ptsz (
         name: Text, function: Out<u64>, version: i32, flags: u64, found: Out<u32>,
     ) {

@@ -1,4 +1,4 @@
-//! How buffers come, go and are found.
+//! Allocates, frees and finds buffers.
 
 use strata_workloads::DevicePtr;
 
@@ -9,7 +9,7 @@ use crate::status::{Answer, Status};
 use crate::table::Handle;
 
 impl State {
-    /// A new buffer on the device.
+    /// Allocates a buffer on the device.
     pub fn allocate(&mut self, context: Handle<Context>, bytes: u64) -> Answer<u64> {
         let number = self.number();
         let (card, blocks) = self.memory()?;
@@ -18,7 +18,8 @@ impl State {
         Ok(start)
     }
 
-    /// A new buffer on the device for host memory, which is made when the buffer's address is known; none makes it fail.
+    /// Allocates a device buffer for host memory. The host memory is created once the buffer's address is
+    /// known; the call fails if that returns `None`.
     pub fn allocate_mirrored(
         &mut self,
         context: Handle<Context>,
@@ -39,7 +40,7 @@ impl State {
         Ok(ptr.0)
     }
 
-    /// Frees the buffer that begins at an address.
+    /// Frees the buffer that starts at an address.
     pub fn free(&mut self, start: u64) -> Answer<Allocation> {
         let allocation = self.allocations.remove(&start).ok_or(Status::InvalidValue)?;
         let (card, blocks) = self.memory()?;
@@ -50,13 +51,13 @@ impl State {
         if freed { Ok(allocation) } else { Err(Status::InvalidValue) }
     }
 
-    /// The buffer of a client that holds a device address, and where it begins.
+    /// The client's buffer that contains a device address, and the buffer's start.
     pub fn allocation(&self, address: u64) -> Option<(u64, &Allocation)> {
         let (start, found) = self.allocations.range(..=address).next_back()?;
         (address - start < found.bytes.max(1)).then_some((*start, found))
     }
 
-    /// The mirror that holds a host address, and where it begins on the device.
+    /// The mirror that contains a host address, and its start on the device.
     pub fn mirror_of_host(&self, address: u64) -> Option<(u64, &Mirror)> {
         self.allocations.iter().find_map(|(start, allocation)| match &allocation.kind {
             Kind::Mirrored(mirror) if (mirror.host..mirror.host + mirror.bytes).contains(&address) => {

@@ -1,37 +1,38 @@
 //! Device memory as clients get it: blocks of whole pages, in which small buffers lie side by side.
 //!
-//! Hardware knows pages, not buffers: a kernel that goes a little beyond its buffer meets the next one, or bytes of nobody.
-//! Programs that do so without knowing run everywhere (Rodinia's `srad_v2` reads a row before its image), and run here. A
-//! page that was never given out faults. Copies and fills are checked against buffers by the byte all the same.
+//! Hardware protects pages, not buffers: a kernel that runs slightly off a buffer reaches the next one, or
+//! unused bytes. Programs that do so by mistake run on real hardware (Rodinia's `srad_v2` reads a row before
+//! its image), and run here. Accesses to a page that was never handed out fault. Copies and fills are still
+//! checked against buffers to the byte.
 
 use std::collections::BTreeMap;
 
 use strata_gpu::device::{Backend, Card};
 use strata_workloads::{DeviceError, DevicePtr};
 
-/// Buffers are given in units of so many bytes: what `cuMemAlloc` aligns to (CUDA C programming guide, "Device Memory
+/// Allocation unit in bytes: the alignment of `cuMemAlloc` (CUDA C programming guide, "Device Memory
 /// Accesses").
 pub const UNIT: u64 = 256;
-/// Bytes of a page: the granularity of a GPU's large pages, and what `cuMemGetAllocationGranularity` names.
+/// Size of a page in bytes: that of a GPU's large pages, and the value of `cuMemGetAllocationGranularity`.
 const PAGE: u64 = 2 << 20;
-/// Buffers of more bytes than this have blocks of their own.
+/// Buffers larger than this many bytes get a block of their own.
 const SMALL: u64 = 1 << 20;
 
-/// See the module.
+/// Places the device buffers of clients in blocks.
 #[derive(Debug, Default)]
 pub struct Blocks {
-    /// By address.
+    /// Keyed by start address.
     blocks: BTreeMap<u64, Block>,
-    /// What stands for the memory that a context takes for itself: a page before all others.
+    /// A page before all others that stands for the memory a context takes for itself.
     own: Option<DevicePtr>,
 }
 
 #[derive(Debug)]
 struct Block {
     end: u64,
-    /// Start and end of the buffers in it.
+    /// End of each buffer in the block, by its start.
     taken: BTreeMap<u64, u64>,
-    /// No buffer was ever beyond.
+    /// No buffer has ever extended beyond this address.
     touched: u64,
 }
 
@@ -40,7 +41,7 @@ impl Block {
         Block { end: start + bytes, taken: BTreeMap::new(), touched: start }
     }
 
-    /// The lowest place where so many bytes are free.
+    /// The lowest address with `bytes` free bytes.
     fn hole(&self, start: u64, bytes: u64) -> Option<u64> {
         let mut from = start;
         for (taken, end) in &self.taken {
@@ -54,10 +55,10 @@ impl Block {
 }
 
 impl Blocks {
-    /// A new buffer of zeros.
+    /// Allocates a zeroed buffer of `bytes` bytes and returns its address.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`].
+    /// [`DeviceError::OutOfMemory`] if no free range is large enough.
     pub fn allocate<B: Backend>(&mut self, card: &mut Card<B>, bytes: u64) -> Result<u64, DeviceError> {
         let no_room = || DeviceError::OutOfMemory { name: "buffer".into(), bytes };
         let bytes = bytes.max(1).checked_next_multiple_of(UNIT).ok_or_else(no_room)?;
@@ -83,7 +84,7 @@ impl Blocks {
         Ok(start)
     }
 
-    /// Frees the buffer that begins at an address; false when none does.
+    /// Frees the buffer that starts at an address. Returns false if there is none.
     pub fn free<B: Backend>(&mut self, card: &mut Card<B>, start: u64) -> bool {
         let Some((&first, block)) = self.blocks.range_mut(..=start).next_back() else { return false };
         if block.taken.remove(&start).is_none() {
@@ -96,7 +97,7 @@ impl Blocks {
         true
     }
 
-    /// Whether a buffer of the card's is a block, or what contexts take.
+    /// Whether the card's buffer at `start` is a block or the contexts' own page.
     pub fn contains(&self, start: u64) -> bool {
         self.blocks.contains_key(&start) || self.own == Some(DevicePtr(start))
     }

@@ -1,43 +1,43 @@
-//! Buffers of clients: the device's, and host memory that kernels reach.
+//! Buffers of clients: device memory, and host memory that kernels can reach.
 
 use crate::client::Pages;
 use crate::objects::Context;
 use crate::table::Handle;
 
-/// What kind of memory a buffer is.
+/// The kind of memory of a buffer.
 #[derive(Debug)]
 pub enum Kind {
-    /// On the device.
+    /// Memory of the device.
     Device,
-    /// The client's pages beside the device's: see [`Mirror`].
+    /// Host memory with a copy on the device; see [`Mirror`].
     Mirrored(Mirror),
 }
 
-/// Host memory that kernels reach: copied to the device before every launch and back after it. Between launches the host's
-/// bytes are the ones that count, also for copies by device address.
+/// Host memory that kernels can reach. It is copied to the device before every launch and back after it.
+/// Between launches the host's bytes are authoritative, even for copies by device address.
 #[derive(Debug)]
 pub struct Mirror {
-    /// Its first byte in the client's process.
+    /// Address of the first byte in the client's process.
     pub host: u64,
-    /// Its size for the client; pages are whole.
+    /// Size that the client asked for, in bytes; pages are whole.
     pub bytes: u64,
-    /// The pages, where the driver made them.
+    /// The pages, if the driver allocated them.
     pub pages: Option<Pages>,
-    /// `cuMemAllocManaged` made it.
+    /// Whether `cuMemAllocManaged` allocated it.
     pub managed: bool,
-    /// What the client asked for.
+    /// Flags that the client passed.
     pub flags: u32,
 }
 
-/// A buffer of a client.
+/// A buffer that a client allocated or registered.
 #[derive(Debug)]
 pub struct Allocation {
-    /// Whose it is.
+    /// The context that owns the buffer.
     pub context: Handle<Context>,
-    /// Its number, never used again.
+    /// Unique number of the buffer, never reused.
     pub number: u64,
-    /// Its size for the client.
+    /// Size that the client asked for, in bytes.
     pub bytes: u64,
-    /// What it is.
+    /// The kind of memory.
     pub kind: Kind,
 }

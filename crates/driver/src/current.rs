@@ -1,4 +1,4 @@
-//! The contexts that a thread has made current, the last of them above.
+//! Each thread's stack of current contexts.
 
 use std::cell::RefCell;
 
@@ -9,17 +9,17 @@ thread_local! {
     static CURRENT: RefCell<Vec<Handle<Context>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The thread's current context, dead or alive.
+/// The thread's current context, whether or not it still exists.
 pub fn context() -> Option<Handle<Context>> {
     CURRENT.with_borrow(|stack| stack.last().copied())
 }
 
-/// Makes a context current above the others.
+/// Pushes a context onto the stack, which makes it current.
 pub fn push(context: Handle<Context>) {
     CURRENT.with_borrow_mut(|stack| stack.push(context));
 }
 
-/// Takes the current context off.
+/// Pops the current context.
 pub fn pop() -> Option<Handle<Context>> {
     CURRENT.with_borrow_mut(Vec::pop)
 }

@@ -1,4 +1,4 @@
-//! What runs kernels: the modelled GPU or the reference executor, as the settings say.
+//! The backend that runs kernels: the modelled GPU or the reference executor, as configured.
 
 use strata_engine::Cycle;
 use strata_gpu::Progress;
@@ -10,24 +10,24 @@ use strata_workloads::DeviceError;
 
 use crate::settings::{Mode, Settings};
 
-/// See the module.
+/// The backend that runs kernels.
 pub enum Engine {
-    /// With time.
+    /// The modelled GPU, with timing.
     Timed(Box<Modelled>),
-    /// Without.
+    /// The reference executor, without timing.
     Functional(Box<Functional>),
 }
 
-/// What is known of a launch.
+/// Result of a launch.
 pub enum Launched {
-    /// With time.
+    /// A launch on the modelled GPU.
     Timed(Box<LaunchResult>),
-    /// Without.
+    /// A launch on the reference executor.
     Functional(Box<Summary>),
 }
 
 impl Engine {
-    /// A fresh one.
+    /// Builds the backend that the settings ask for.
     ///
     /// # Errors
     /// Why the machine cannot be built.
@@ -45,7 +45,7 @@ impl Engine {
         }
     }
 
-    /// Core cycles of all launches; none where there is no time.
+    /// Core cycles of all launches; `None` without timing.
     pub fn cycles(&self) -> u64 {
         match self {
             Engine::Timed(engine) => engine.cycles(),

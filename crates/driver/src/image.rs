@@ -1,7 +1,7 @@
-//! What a client hands over as a module: PTX, several texts that were linked, or something that holds none.
+//! What a client loads as a module: a PTX text or several linked ones. Binary images are refused.
 //!
-//! A linked image is its texts one after the other, each behind a line that says how long it is, and before all a line that
-//! says for how many registers a thread they were linked. They are parsed as one when they are loaded.
+//! A linked image is its texts in order. A first line gives the register limit they were linked with, and a
+//! line before each text gives its length. Loading parses them as one program.
 
 use strata_gpu::device::{Card, ModuleId};
 use strata_gpu::program::{KernelError, Program};
@@ -15,36 +15,36 @@ use crate::jit::Jit;
 use crate::log;
 use crate::status::{Answer, Status};
 
-/// Name of a text in messages that came without one.
+/// Name for a text that came without one, used in messages.
 pub const UNNAMED: &str = "module.ptx";
 
-/// First bytes of what is no PTX: ELF, a fat binary, the wrapper of one.
+/// First bytes of images that are not PTX: ELF, a fat binary, a fat binary's wrapper.
 const BINARIES: [[u8; 4]; 3] = [*b"\x7fELF", 0xba55_ed50_u32.to_le_bytes(), 0x4662_43b1_u32.to_le_bytes()];
 
-/// Begins a linked image; the most registers a thread, or 0, follow.
+/// Start of a linked image; the maximum number of registers per thread follows, or 0.
 const LINKED: &str = "// linked texts; registers a thread at most: ";
-/// Begins a text of a linked image; its bytes, a space and its name follow.
+/// Start of a text in a linked image; its length in bytes, a space and its name follow.
 const TEXT: &str = "// text: ";
 
-/// See the module.
+/// One or more PTX texts that form a module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Image {
     /// Name and text of each.
     pub texts: Vec<(String, String)>,
-    /// The most registers a thread for which they were linked.
+    /// Maximum number of registers per thread, if the image was linked with a limit.
     pub registers: Option<u32>,
 }
 
 impl Image {
-    /// One text.
+    /// An image of one text.
     pub fn of(name: &str, text: String) -> Image {
         Image { texts: vec![(name.to_owned(), text)], registers: None }
     }
 
-    /// An image in memory of the client, which ends with NUL.
+    /// Reads an image, which ends with NUL, from the client's memory.
     pub fn read(image: Bytes) -> Answer<Image> {
         let first = image.read(1)?;
-        // One byte after the other: a text may end before four.
+        // Read byte by byte, because a text may be shorter than four bytes.
         let mut start = [first[0], 0, 0, 0];
         for place in 1..4 {
             if start[place - 1] == 0 {
@@ -77,7 +77,7 @@ impl Image {
         (rest.is_empty() && !texts.is_empty()).then_some(Image { texts, registers })
     }
 
-    /// What [`Image::read`] reads.
+    /// Encodes the image in the form that [`Image::read`] reads.
     pub fn to_bytes(&self) -> Box<[u8]> {
         let mut all = format!("{LINKED}{}\n", self.registers.unwrap_or(0));
         for (name, text) in &self.texts {
@@ -87,8 +87,8 @@ impl Image {
         all.into_bytes().into_boxed_slice()
     }
 
-    /// The texts as a program whose kernels may use `heap_bytes` bytes of heap. What is wrong with them is said in the
-    /// client's log.
+    /// Parses the texts into a program whose device heap has `heap_bytes` bytes. Errors go to the client's
+    /// log.
     pub fn program(&self, options: Options, heap_bytes: u64, jit: &Jit) -> Answer<Program> {
         let modules: Vec<Module<'_>> = self.texts.iter().map(|(name, text)| Module { name, text }).collect();
         if modules.is_empty() {
@@ -99,8 +99,8 @@ impl Image {
             .or_else(|wrong| complain(jit, &wrong.to_string(), status(&wrong)))
     }
 
-    /// Loads the texts. Kernels are looked at too: what breaks a rule of PTX fails the load; what is only not executed
-    /// fails when such a kernel is asked for.
+    /// Loads the texts and compiles their kernels. A violation of PTX's rules fails the load; a kernel with
+    /// unsupported instructions fails only when it is looked up.
     pub fn load(
         &self,
         card: &mut Card<Engine>,
@@ -125,14 +125,14 @@ impl Image {
     }
 }
 
-/// Says what is wrong, to the client and on standard error.
+/// Reports an error to the client and on standard error.
 fn complain<T>(jit: &Jit, text: &str, status: Status) -> Answer<T> {
     log::say(log::Level::Once, || text.to_owned());
     jit.complain(text)?;
     Err(status)
 }
 
-/// The status of what is wrong with a text.
+/// The status for errors in a text.
 pub fn status(diagnostics: &Diagnostics) -> Status {
     if diagnostics.only_unsupported() { Status::NotSupported } else { Status::InvalidPtx }
 }

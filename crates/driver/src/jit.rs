@@ -1,9 +1,9 @@
-//! Options of loading and linking: logs to the client, and a limit of registers.
+//! Options for loading and linking: log buffers and a register limit.
 
 use crate::client::{Bytes, In};
 use crate::status::{Answer, Status};
 
-/// Numbers of the options that count here; the others change nothing that is modelled.
+/// Options with an effect; the others change nothing that is modelled.
 mod option {
     pub const MAX_REGISTERS: u32 = 0;
     pub const INFO_LOG_BUFFER: u32 = 3;
@@ -13,12 +13,12 @@ mod option {
     pub const COUNT: u32 = 64;
 }
 
-/// A buffer of the client for text.
+/// A client's buffer for log text.
 #[derive(Clone, Copy, Debug, Default)]
 struct Log {
     address: u64,
     bytes: u32,
-    /// Where the number of bytes written goes: the option's own value.
+    /// Address that receives the number of bytes written: the option's own value.
     written: Option<u64>,
 }
 
@@ -26,7 +26,7 @@ impl Log {
     fn write(&self, text: &str) -> Answer {
         let room = if self.address == 0 { 0 } else { self.bytes as usize };
         let Some(most) = room.checked_sub(1) else { return Ok(()) };
-        // Cut between characters.
+        // Truncate between characters.
         let end = (0..=text.len().min(most)).rev().find(|end| text.is_char_boundary(*end)).unwrap_or(0);
         let buffer = Bytes::at(self.address).write(end + 1)?;
         buffer[..end].copy_from_slice(&text.as_bytes()[..end]);
@@ -51,7 +51,7 @@ impl Jit {
     pub fn read(count: u32, options: In<u32>, values: Bytes) -> Answer<Jit> {
         let mut jit = Jit::default();
         let count = count as usize;
-        // There are not so many.
+        // There are fewer kinds of options than that.
         if count > option::COUNT as usize || count > 0 && (options.is_null() || values.is_null()) {
             return Err(Status::InvalidValue);
         }
@@ -73,7 +73,7 @@ impl Jit {
         Ok(jit)
     }
 
-    /// Options of a later call on top of those of the first.
+    /// Combines the options of a later call with those of the first.
     pub fn over(self, first: Jit) -> Jit {
         let given = |log: Log, or: Log| if log.address == 0 { or } else { log };
         Jit {
@@ -83,36 +83,36 @@ impl Jit {
         }
     }
 
-    /// How kernels are compiled.
+    /// Compiler options with the client's register limit applied.
     pub fn compile(&self, options: strata_ptx::back::Options) -> strata_ptx::back::Options {
         let max_registers = self.max_registers.map_or(options.max_registers, |most| {
-            // The fewest registers that any compiler of PTX accepts as a limit.
+            // The lowest register limit that PTX compilers accept.
             most.max(16).min(options.max_registers)
         });
         strata_ptx::back::Options { max_registers, ..options }
     }
 
-    /// The most registers a thread that the client wants.
+    /// The client's limit on registers per thread.
     pub fn max_registers(&self) -> Option<u32> {
         self.max_registers
     }
 
-    /// The same with a limit that the text itself carries.
+    /// These options with the register limit that an image carries.
     pub fn limited(self, max_registers: Option<u32>) -> Jit {
         Jit { max_registers: self.max_registers.or(max_registers), ..self }
     }
 
-    /// Tells the client what went wrong.
+    /// Writes an error to the client's log.
     pub fn complain(&self, text: &str) -> Answer {
         self.error.write(text)
     }
 
-    /// The same without logs, for later.
+    /// These options without log buffers, for use after the call.
     pub fn silent(self) -> Jit {
         Jit { max_registers: self.max_registers, ..Jit::default() }
     }
 
-    /// Empty logs: nothing went wrong.
+    /// Clears the logs, because there were no errors.
     pub fn done(&self) -> Answer {
         self.error.write("")?;
         self.info.write("")

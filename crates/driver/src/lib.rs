@@ -1,11 +1,12 @@
 //! The CUDA driver API on a modelled GPU: a `libcuda.so.1` that unmodified programs load.
 //!
-//! An exported function (`api/`) checks what the client gave, does it under the one lock (`state`) and answers with a
-//! `status::Status`. Handles are numbers that are looked up (`table`); a client's memory is touched through `client`'s
-//! pointers only. Nothing unwinds into the client. Every operation is complete when its call returns, streams or not.
+//! An exported function (`api/`) checks the client's arguments, acts under the single lock (`state`) and
+//! returns a `status::Status`. Handles are numbers that are looked up (`table`); the client's memory is
+//! accessed only through the pointers in `client`. Panics do not unwind into the client. Every operation is
+//! complete when its call returns, even in a stream.
 //!
-//! Environment: `STRATA_MACHINE`, `STRATA_SYSTEM`, `STRATA_SET`, `STRATA_MODE`, `STRATA_THREADS`, `STRATA_RESULTS`,
-//! `STRATA_COMPUTE_CAPABILITY`, `STRATA_LOG`: docs/driver.md.
+//! Environment variables: `STRATA_MACHINE`, `STRATA_SYSTEM`, `STRATA_SET`, `STRATA_MODE`, `STRATA_THREADS`,
+//! `STRATA_RESULTS`, `STRATA_COMPUTE_CAPABILITY` and `STRATA_LOG`; docs/driver.md describes them.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod allocation;

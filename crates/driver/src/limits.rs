@@ -1,4 +1,4 @@
-//! Limits of a context: the stack and the heap of its kernels. The others are kept and limit nothing that is modelled.
+//! Limits of a context. The stack and heap limits apply to kernels; the others are only stored.
 
 use std::sync::Arc;
 
@@ -11,28 +11,28 @@ use crate::state::State;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// Numbers of `CUlimit`.
+/// Kinds of limits: values of `CUlimit`.
 mod number {
     pub const STACK: u32 = 0;
     pub const HEAP: u32 = 2;
 }
 
-/// What each is unless set: bytes of stack, of print buffer, of heap; depth of synchronisation, pending launches, fetch
+/// Defaults, by number: bytes of stack, print buffer and heap; synchronisation depth, pending launches, fetch
 /// granularity, persisting L2.
 const DEFAULTS: [usize; 7] =
     [DEFAULT_STACK_BYTES as usize, 1 << 20, DEFAULT_HEAP_BYTES as usize, 2, 2048, 128, 0];
 
-/// Most bytes of local memory that a thread can have (CUDA C programming guide, technical specifications).
+/// Maximum local memory of a thread in bytes (CUDA C programming guide, technical specifications).
 const MAX_LOCAL_BYTES: usize = 512 << 10;
 
 impl State {
-    /// A limit as the client set it, or the default.
+    /// A limit as the client set it, or its default.
     pub fn limit(&self, context: Handle<Context>, limit: u32) -> Answer<usize> {
         let default = *DEFAULTS.get(limit as usize).ok_or(Status::UnsupportedLimit)?;
         Ok(self.contexts.get(context)?.limits.get(&limit).copied().unwrap_or(default))
     }
 
-    /// Sets a limit for what is launched from now on. A heap that kernels have used stays as it is.
+    /// Sets a limit for later launches. The heap limit cannot change once kernels have used the heap.
     pub fn set_limit(&mut self, context: Handle<Context>, limit: u32, value: usize) -> Answer {
         let before = self.limit(context, limit)?;
         match limit {
@@ -57,12 +57,12 @@ impl State {
         Ok(())
     }
 
-    /// Bytes of heap that kernels of a context have.
+    /// Size in bytes of the heap of a context's kernels.
     pub fn heap_bytes(&self, context: Handle<Context>) -> Answer<u64> {
         Ok(self.limit(context, number::HEAP)? as u64)
     }
 
-    /// What a function launches now: with the stack that its context gives it.
+    /// The kernel that a function launches now, with the stack size of its context.
     pub fn entry(&mut self, function: Handle<Function>) -> Answer<Entry> {
         let known = self.functions.get(function)?;
         let bytes = self.limit(self.modules.get(known.module)?.context, number::STACK)? as u32;
@@ -76,7 +76,7 @@ impl State {
         Ok(known.stacked.as_ref().unwrap_or(&known.entry).clone())
     }
 
-    /// Notes that a kernel of a function's module has run: its heap is no longer as it was.
+    /// Records that a kernel of a function's module has run, and may have changed the module's heap.
     pub fn has_run(&mut self, entry: &Entry, function: Handle<Function>) -> Answer {
         let has_heap = self.card()?.program(entry.module).is_some_and(|program| program.has_heap());
         let module = self.functions.get(function)?.module;
@@ -89,7 +89,7 @@ impl State {
         all.map(|(handle, _)| handle).collect()
     }
 
-    /// Gives a module another heap; its kernels are others then.
+    /// Changes the size of a module's heap, which recompiles its kernels.
     fn resize_heap(&mut self, module: Handle<Module>, bytes: u64) -> Answer {
         let known = self.modules.get(module)?;
         let (id, functions) = (known.id, known.functions.clone());

@@ -1,21 +1,21 @@
-//! What is said on standard error: `STRATA_LOG`.
+//! Messages on standard error, controlled by `STRATA_LOG`.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock};
 
-/// How much is said.
+/// How much is logged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Only why `cuInit` fails.
     Quiet,
-    /// Also, once each, what is not supported, and what went wrong in a kernel.
+    /// Also unsupported calls and kernel failures, each once.
     Once,
-    /// Also every call and what it answers.
+    /// Also every call and its result.
     Calls,
 }
 
 impl Level {
-    /// The level that `STRATA_LOG` names.
+    /// Parses a value of `STRATA_LOG`.
     pub fn parse(text: &str) -> Option<Level> {
         Some(match text {
             "quiet" => Level::Quiet,
@@ -26,7 +26,7 @@ impl Level {
     }
 }
 
-/// The level of this process; a value that means nothing is complained of by `cuInit`.
+/// The level of this process. `cuInit` reports an invalid value.
 pub fn level() -> Level {
     static LEVEL: OnceLock<Level> = OnceLock::new();
     *LEVEL.get_or_init(|| {
@@ -35,14 +35,14 @@ pub fn level() -> Level {
     })
 }
 
-/// Says something at a level.
+/// Logs a message at a level.
 pub fn say(at: Level, text: impl FnOnce() -> String) {
     if level() >= at {
         eprintln!("strata: {}", text());
     }
 }
 
-/// Says something the first time.
+/// Logs a message the first time it occurs.
 pub fn once(text: String) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

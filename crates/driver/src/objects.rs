@@ -1,4 +1,4 @@
-//! What clients hold by handle: contexts, modules, functions, streams and the rest.
+//! Objects that clients hold by handle: contexts, modules, functions, streams and others.
 
 use std::collections::BTreeMap;
 
@@ -11,63 +11,63 @@ use crate::jit::Jit;
 use crate::status::Status;
 use crate::table::{Handle, Object};
 
-/// A context: an owner of memory, modules, streams and events.
+/// A context, which owns memory, modules, streams and events.
 #[derive(Debug, Default)]
 pub struct Context {
-    /// What the client asked for.
+    /// Flags that the client passed.
     pub flags: u32,
-    /// It is the device's primary context.
+    /// Whether it is the device's primary context.
     pub primary: bool,
-    /// How often it was attached.
+    /// Reference count of `cuCtxAttach`.
     pub attached: u32,
     /// Limits that the client set, by number.
     pub limits: BTreeMap<u32, usize>,
-    /// Cache and shared memory preferences, which change nothing.
+    /// Cache preference, which has no effect.
     pub cache: u32,
-    /// See `cache`.
+    /// Shared memory bank preference, which has no effect.
     pub shared: u32,
 }
 
-/// A loaded module.
+/// A module loaded into a context.
 #[derive(Debug)]
 pub struct Module {
-    /// Whose it is.
+    /// The context that owns the module.
     pub context: Handle<Context>,
-    /// On the card.
+    /// The module on the card.
     pub id: ModuleId,
-    /// The library that it is of, if any: such a module is not unloaded by itself.
+    /// The library that owns the module, if any; such a module cannot be unloaded on its own.
     pub owner: Option<Handle<Library>>,
-    /// Functions that were asked for.
+    /// Functions looked up so far, by name.
     pub functions: BTreeMap<String, Handle<Function>>,
-    /// It has a device heap, and a kernel of it has run.
+    /// Whether the module has a device heap and one of its kernels has run.
     pub heap_used: bool,
 }
 
 /// A kernel of a module.
 #[derive(Debug)]
 pub struct Function {
-    /// Its module.
+    /// The module that contains the kernel.
     pub module: Handle<Module>,
-    /// On the card.
+    /// The kernel on the card.
     pub entry: Entry,
-    /// What the client set: most dynamic shared memory, carve-out.
+    /// Attributes that the client set: maximum dynamic shared memory, carve-out.
     pub attributes: BTreeMap<u32, i32>,
-    /// The same with the stack of the last launch, where that is not the default.
+    /// The kernel with the stack size of the last launch, if that is not the default.
     pub stacked: Option<Entry>,
-    /// Bytes of that stack.
+    /// That stack size in bytes.
     pub stack_limit: u32,
-    /// What the client said of its next launch, where it does so beforehand.
+    /// Settings of the next launch, for clients that make them in advance.
     pub next: Next,
 }
 
-/// What a function's next launch is given.
+/// Shape and arguments of a function's next launch.
 #[derive(Debug)]
 pub struct Next {
-    /// Threads of a CTA, by axis.
+    /// Size of a CTA in threads, by axis.
     pub block: [u32; 3],
-    /// Dynamic shared memory, bytes.
+    /// Dynamic shared memory in bytes.
     pub shared: u32,
-    /// Packed.
+    /// Arguments, packed at their offsets.
     pub arguments: Vec<u8>,
 }
 
@@ -77,106 +77,106 @@ impl Default for Next {
     }
 }
 
-/// Texts that are loaded into a context when something of them is first used there.
+/// PTX texts that are loaded into a context when something in them is first used there.
 #[derive(Debug)]
 pub struct Library {
-    /// PTX.
+    /// The library's PTX texts.
     pub image: Image,
-    /// Options that were given when it was loaded; their logs are not the client's any more.
+    /// Options from loading the library; the log buffers are no longer the client's.
     pub jit: Jit,
-    /// Names of its kernels.
+    /// Names of the library's kernels.
     pub names: Vec<String>,
-    /// Where it is loaded.
+    /// The library's module in each context where it is loaded.
     pub modules: BTreeMap<Handle<Context>, Handle<Module>>,
-    /// Kernels that were asked for.
+    /// Kernels looked up so far, by name.
     pub kernels: BTreeMap<String, Handle<Kernel>>,
 }
 
 /// A kernel of a library.
 #[derive(Debug)]
 pub struct Kernel {
-    /// Its library.
+    /// The library that contains the kernel.
     pub owner: Handle<Library>,
-    /// Its name.
+    /// Name of the kernel.
     pub name: String,
 }
 
-/// Texts that are being linked.
+/// A link in progress.
 #[derive(Debug)]
 pub struct Link {
-    /// What was added.
+    /// The texts added so far.
     pub image: Image,
-    /// Options that were given at its creation.
+    /// Options from creating the link.
     pub options: Jit,
-    /// The result, at a place that does not move.
+    /// The linked image, at a fixed address.
     pub result: Option<Box<[u8]>>,
 }
 
-/// A stream. Its work is done when it is given.
+/// A stream. Its operations complete when they are issued.
 #[derive(Debug)]
 pub struct Stream {
-    /// Whose it is.
+    /// The context that owns the stream.
     pub context: Handle<Context>,
-    /// What the client asked for.
+    /// Flags that the client passed.
     pub flags: u32,
-    /// See `flags`.
+    /// Priority that the client asked for, clamped to the valid range.
     pub priority: i32,
-    /// Its number.
+    /// Unique number of the stream.
     pub number: u64,
 }
 
-/// An event.
+/// An event, which records simulated time.
 #[derive(Debug)]
 pub struct Event {
-    /// Whose it is.
+    /// The context that owns the event.
     pub context: Handle<Context>,
-    /// Whether it notes time.
+    /// Whether the event records time.
     pub timed: bool,
-    /// Core cycles when it was recorded.
+    /// Core cycle at which it was recorded.
     pub recorded: Option<u64>,
 }
 
-/// A memory pool: what is allocated from it comes from the one heap.
+/// A memory pool. Its allocations come from the one heap.
 #[derive(Debug, Default)]
 pub struct Pool {
-    /// What the client set.
+    /// Attributes that the client set.
     pub attributes: BTreeMap<u32, u64>,
-    /// It is the device's own.
+    /// Whether it is the device's default pool.
     pub default: bool,
 }
 
-/// An array.
+/// An array for textures and surfaces.
 #[derive(Debug)]
 pub struct Array {
-    /// Whose it is.
+    /// The context that owns the array.
     pub context: Handle<Context>,
-    /// Its texels.
+    /// Layout and place of its texels.
     pub image: texture::Image,
-    /// As the client described it.
+    /// Descriptor that the client passed.
     pub descriptor: Array3dDescriptor,
 }
 
-/// What a texture reference is bound to.
+/// The memory that a texture reference is bound to.
 #[derive(Clone, Copy, Debug)]
 pub enum Target {
-    /// An array.
+    /// An array for textures.
     Array(Handle<Array>),
-    /// Bytes of linear memory.
+    /// Consecutive texels in linear memory.
     Linear {
-        /// Aligned.
+        /// Start address, aligned as the device requires.
         address: u64,
-        /// From there on.
+        /// Size in bytes from the address on.
         bytes: u64,
     },
-    /// Rows of linear memory.
+    /// Rows of texels in linear memory.
     Pitched {
-        /// Of the first row.
+        /// Address of the first row.
         address: u64,
-        /// Of a texel.
+        /// Format of a texel.
         format: Format,
-        /// Texels of a row, and rows.
+        /// Texels per row, and number of rows.
         sides: [u32; 2],
-        /// Bytes from row to row.
+        /// Distance between rows in bytes.
         pitch: u64,
     },
 }
@@ -184,46 +184,46 @@ pub enum Target {
 /// A texture reference of a module.
 #[derive(Debug)]
 pub struct TextureReference {
-    /// Its module.
+    /// The module that declares the reference.
     pub module: Handle<Module>,
-    /// Its header on the card.
+    /// Handle of its header on the card.
     pub header: u64,
-    /// What a texel of linear memory is.
+    /// Texel format of linear memory.
     pub format: Option<Format>,
-    /// How texels are read.
+    /// How texels are sampled.
     pub description: TextureDescriptor,
-    /// What is bound.
+    /// The bound memory, if any.
     pub target: Option<Target>,
 }
 
 /// A surface reference of a module.
 #[derive(Debug)]
 pub struct SurfaceReference {
-    /// Its module.
+    /// The module that declares the reference.
     pub module: Handle<Module>,
-    /// Its header on the card.
+    /// Handle of its header on the card.
     pub header: u64,
-    /// What is bound.
+    /// The bound array, if any.
     pub array: Option<Handle<Array>>,
 }
 
-/// A texture object, by its handle on the card.
+/// A texture object, keyed by its handle on the card.
 #[derive(Debug)]
 pub struct TextureObject {
-    /// Whose it is.
+    /// The context that owns the object.
     pub context: Handle<Context>,
-    /// As the client described it.
+    /// Resource descriptor that the client passed.
     pub resource: ResourceDescriptor,
-    /// As the client described it.
+    /// Texture descriptor that the client passed.
     pub texture: TextureDescriptor,
 }
 
-/// A surface object, by its handle on the card.
+/// A surface object, keyed by its handle on the card.
 #[derive(Debug)]
 pub struct SurfaceObject {
-    /// Whose it is.
+    /// The context that owns the object.
     pub context: Handle<Context>,
-    /// As the client described it.
+    /// Resource descriptor that the client passed.
     pub resource: ResourceDescriptor,
 }
 
@@ -250,13 +250,13 @@ objects! {
     SurfaceReference 0x76 InvalidHandle;
 }
 
-/// The primary context.
+/// State of the device's primary context.
 #[derive(Debug, Default)]
 pub struct Primary {
-    /// Made when it is first retained.
+    /// The context, created when it is first retained.
     pub context: Option<Handle<Context>>,
-    /// How often it is retained.
+    /// Number of times the context is retained.
     pub references: u32,
-    /// For when it is made.
+    /// Flags for its creation.
     pub flags: u32,
 }

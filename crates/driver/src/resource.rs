@@ -1,4 +1,4 @@
-//! What descriptions of arrays, textures and surfaces mean.
+//! Converts descriptors of arrays, textures and surfaces.
 
 use strata_abi::driver::{ResourceDescriptor, TextureDescriptor, resource, texture};
 use strata_gpu::device::BadTexture;
@@ -10,7 +10,7 @@ use crate::objects::Array;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// A texel of a format number and so many channels.
+/// The texel format for a format number and a number of channels.
 pub fn format(number: u32, channels: u32) -> Answer<Format> {
     let channel = match number {
         0x01 => Channel::U8,
@@ -21,7 +21,7 @@ pub fn format(number: u32, channels: u32) -> Answer<Format> {
         0x0a => Channel::S32,
         0x10 => Channel::F16,
         0x20 => Channel::F32,
-        // Video planes, block-compressed and normalized formats.
+        // Video planes, block-compressed formats and normalised formats.
         0x40..=0xff => return Err(Status::NotSupported),
         _ => return Err(Status::InvalidValue),
     };
@@ -31,7 +31,7 @@ pub fn format(number: u32, channels: u32) -> Answer<Format> {
     Ok(Format { channel, channels: channels as u8 })
 }
 
-/// The number of a format.
+/// The number of a texel format.
 pub fn format_number(format: Format) -> u32 {
     match format.channel {
         Channel::U8 => 0x01,
@@ -45,7 +45,7 @@ pub fn format_number(format: Format) -> u32 {
     }
 }
 
-/// An addressing mode.
+/// The addressing mode for a number.
 pub fn addressing(number: u32) -> Answer<Addressing> {
     match number {
         0 => Ok(Addressing::Wrap),
@@ -56,7 +56,7 @@ pub fn addressing(number: u32) -> Answer<Addressing> {
     }
 }
 
-/// A filter.
+/// The filter mode for a number.
 pub fn filter(number: u32) -> Answer<Filter> {
     match number {
         0 => Ok(Filter::Point),
@@ -65,7 +65,7 @@ pub fn filter(number: u32) -> Answer<Filter> {
     }
 }
 
-/// What a card says of a description, and standard error too.
+/// The status for a texture that the card refuses; the reason is also logged.
 pub fn refused(error: &BadTexture) -> Status {
     log::once(error.to_string());
     match error {
@@ -75,12 +75,12 @@ pub fn refused(error: &BadTexture) -> Status {
     }
 }
 
-/// A 32-bit number of what clients give in pointers' width.
+/// Narrows a 64-bit size from a client to 32 bits.
 pub fn side(value: u64) -> Answer<u32> {
     u32::try_from(value).map_err(|_| Status::InvalidValue)
 }
 
-/// The texels of a resource; `array` finds arrays.
+/// The texel layout of a resource; `array` looks up arrays.
 pub fn image(of: &ResourceDescriptor, array: impl FnOnce(Handle<Array>) -> Answer<Image>) -> Answer<Image> {
     if of.flags != 0 {
         return Err(Status::InvalidValue);
@@ -101,7 +101,7 @@ pub fn image(of: &ResourceDescriptor, array: impl FnOnce(Handle<Array>) -> Answe
     }
 }
 
-/// Texels of linear memory: one row, or several at a pitch.
+/// The texel layout of linear memory: one row, or several at a pitch.
 pub fn rows(base: u64, format: Format, [width, height]: [u32; 2], pitch: Option<u64>) -> Image {
     let (geometry, layout) = match pitch {
         None => (Geometry::D1, Layout::Linear),
@@ -110,7 +110,8 @@ pub fn rows(base: u64, format: Format, [width, height]: [u32; 2], pitch: Option<
     Image { base, format, geometry, width, height, depth: 1, layout }
 }
 
-/// How an image is read. Anisotropy and what chooses among levels change nothing: there is one level.
+/// A texture that samples an image. Anisotropy and settings for mipmap levels have no effect, because there
+/// is one level.
 pub fn texture(of: &TextureDescriptor, image: Image) -> Answer<Texture> {
     if of.flags & !(texture::INTEGER | texture::NORMALIZED | texture::EXACT_TRILINEAR) != 0 {
         log::once("sRGB and seamless cube maps are not supported".into());

@@ -1,4 +1,4 @@
-//! What was measured, as JSON: `STRATA_RESULTS`. A line for each launch, then one for the process.
+//! Measurements as JSON (`STRATA_RESULTS`): one line for each launch, then one for the process.
 
 use std::fs::File;
 use std::io::Write;
@@ -16,7 +16,7 @@ use crate::engine::{Engine, Launched};
 use crate::log;
 use crate::settings::Settings;
 
-/// The file, and what its last line needs.
+/// The results file, and what its last line needs.
 pub struct Results {
     file: File,
     settings: Settings,
@@ -24,7 +24,7 @@ pub struct Results {
     warp_instructions: u64,
     thread_instructions: u64,
     count: u64,
-    /// Of cards that are gone.
+    /// Totals of cards that no longer exist.
     kept: Kept,
 }
 
@@ -36,10 +36,10 @@ struct Kept {
 }
 
 impl Results {
-    /// Makes the file, if one is wanted.
+    /// Creates the file, if the settings name one.
     ///
     /// # Errors
-    /// Why it cannot be made.
+    /// Why the file cannot be created.
     pub fn new(settings: &Settings) -> Result<Option<Results>, String> {
         let Some(path) = &settings.results else { return Ok(None) };
         let file = File::create(path).map_err(|error| {
@@ -56,11 +56,11 @@ impl Results {
         }))
     }
 
-    /// Writes a launch.
+    /// Writes the line of a launch.
     pub fn launched(&mut self, entry: &Entry, shape: Shape, launched: &Launched) {
         let mut value = match launched {
             Launched::Timed(result) => {
-                // What was printed is in its line; the whole needs it no more.
+                // Printed text is in the launch's line; the totals do not need it.
                 self.launches.push(LaunchResult { printed: Vec::new(), ..(**result).clone() });
                 result.to_json()
             }
@@ -75,7 +75,7 @@ impl Results {
         self.line(&value);
     }
 
-    /// Remembers what a card counted that goes away.
+    /// Keeps the totals of a card that is about to be dropped.
     pub fn keep(&mut self, card: Option<&mut Card<Engine>>) {
         if let Some(Engine::Timed(engine)) = card.map(Card::backend_mut) {
             merge_groups(&mut self.kept.statistics, engine.statistics());
@@ -128,7 +128,7 @@ impl Results {
             value["cycles"] = Value::Null;
             value["ipc"] = Value::Null;
         }
-        // Each has its own line.
+        // Each launch has its own line.
         value["launches"] = Value::Null;
         value["launch_count"] = json!(self.count);
         self.line(&value);
@@ -155,7 +155,7 @@ fn functional(entry: &Entry, shape: Shape, summary: &Summary) -> Value {
     })
 }
 
-/// Name of the program that runs.
+/// Name of the running program.
 fn program() -> String {
     let path = std::env::current_exe().unwrap_or_default();
     path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())

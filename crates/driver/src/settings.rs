@@ -1,4 +1,4 @@
-//! What the environment asks for.
+//! Settings from the environment.
 
 use std::env::VarError;
 use std::path::PathBuf;
@@ -7,40 +7,40 @@ use strata_gpu::machine::Machine;
 
 use crate::log::Level;
 
-/// Whether launches take time.
+/// Which backend runs launches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The modelled GPU.
+    /// The modelled GPU, with timing.
     Timing,
-    /// The reference executor.
+    /// The reference executor, without timing.
     Functional,
 }
 
-/// Everything chosen.
+/// All settings of the process.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// The machine.
+    /// The machine to model.
     pub machine: Machine,
-    /// The values replaced in it, for reports.
+    /// Overrides of the machine's values, for reports.
     pub sets: Vec<String>,
-    /// Whether launches take time.
+    /// Which backend runs launches.
     pub mode: Mode,
-    /// Worker threads.
+    /// Number of worker threads.
     pub threads: usize,
-    /// Where results go.
+    /// File for results, if any.
     pub results: Option<PathBuf>,
-    /// What clients are told of the instruction set: major and minor.
+    /// Compute capability that clients see: major and minor.
     pub capability: (i32, i32),
 }
 
-/// The machine of a process that names none.
+/// The machine if the environment names none.
 const DEFAULT_MACHINE: &str = "gtx480";
-/// What clients are told unless they ask otherwise: new enough for every compiler of today to emit PTX for it, and old
-/// enough that this PTX needs nothing that is not executed.
+/// The compute capability if the environment names none: new enough that today's compilers emit PTX for it,
+/// and old enough that this PTX needs no unsupported instructions.
 const DEFAULT_CAPABILITY: (i32, i32) = (8, 0);
 
 impl Settings {
-    /// What this process's environment asks for.
+    /// Reads the settings from this process's environment.
     ///
     /// # Errors
     /// A sentence with the variable, what was found and what was expected.

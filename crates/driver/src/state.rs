@@ -1,4 +1,4 @@
-//! Everything that the driver knows, behind one lock.
+//! The state of the driver, behind one lock.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard};
@@ -20,53 +20,53 @@ use crate::settings::Settings;
 use crate::status::{Answer, Status};
 use crate::table::{Handle, Table};
 
-/// See the module.
+/// The state of the driver.
 pub struct State {
-    /// The process that initialised the driver: one that was forked from it has no device.
+    /// The process that initialised the driver; a process forked from it has no device.
     process: u32,
-    /// What the environment asks for.
+    /// Settings from the environment.
     pub settings: Settings,
     card: Option<Card<Engine>>,
     fault: Option<Status>,
-    /// Where results go, if anywhere.
+    /// The results file, if any.
     pub results: Option<Results>,
-    /// Contexts, among them the primary one.
+    /// All contexts, including the primary one.
     pub contexts: Table<Context>,
-    /// The device's primary context.
+    /// State of the device's primary context.
     pub primary: Primary,
-    /// Modules.
+    /// Modules loaded in any context.
     pub modules: Table<Module>,
-    /// Functions.
+    /// Functions looked up so far.
     pub functions: Table<Function>,
-    /// Libraries.
+    /// Libraries loaded by clients.
     pub libraries: Table<Library>,
-    /// Kernels.
+    /// Library kernels looked up so far.
     pub kernels: Table<Kernel>,
-    /// Links.
+    /// Links that are not destroyed yet.
     pub links: Table<Link>,
-    /// Streams.
+    /// Streams created by clients.
     pub streams: Table<Stream>,
-    /// Events.
+    /// Events created by clients.
     pub events: Table<Event>,
-    /// Pools.
+    /// Memory pools, the default one included.
     pub pools: Table<Pool>,
-    /// Arrays.
+    /// Arrays for textures and surfaces.
     pub arrays: Table<Array>,
-    /// Texture references that were asked for.
+    /// Texture references looked up so far.
     pub texture_references: Table<TextureReference>,
-    /// Surface references that were asked for.
+    /// Surface references looked up so far.
     pub surface_references: Table<SurfaceReference>,
-    /// Texture objects, by the handle that kernels get.
+    /// Texture objects, by the handle that kernels receive.
     pub textures: BTreeMap<u64, TextureObject>,
-    /// Surface objects, by the handle that kernels get.
+    /// Surface objects, by the handle that kernels receive.
     pub surfaces: BTreeMap<u64, SurfaceObject>,
-    /// The device's own pool, and the one that is current.
+    /// The device's default pool and its current pool.
     pub pool: Option<Handle<Pool>>,
-    /// Buffers of clients by device address.
+    /// Clients' buffers, by device address.
     pub allocations: BTreeMap<u64, Allocation>,
-    /// Where on the card those of the device lie.
+    /// Where device buffers lie on the card.
     pub blocks: Blocks,
-    /// Numbers handed out so far.
+    /// The last unique number handed out.
     pub numbers: u64,
 }
 
@@ -76,7 +76,7 @@ fn locked() -> MutexGuard<'static, Option<State>> {
     STATE.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
 }
 
-/// `cuInit`: what the environment asks for is read once.
+/// Implements `cuInit`: reads the environment once.
 pub fn initialise() -> Answer {
     let mut state = locked();
     if let Some(state) = &*state {
@@ -101,9 +101,9 @@ pub fn initialise() -> Answer {
     }
 }
 
-/// Writes what is known of the whole process.
+/// Writes the last line of the results when the process exits.
 extern "C" fn finish() {
-    // A launch in another thread may hold the lock while the process ends.
+    // A launch in another thread may still hold the lock.
     if let Ok(mut state) = STATE.try_lock()
         && let Some(state) = state.as_mut()
         && state.here().is_ok()
@@ -113,7 +113,7 @@ extern "C" fn finish() {
     }
 }
 
-/// Runs something on the state.
+/// Runs `body` on the locked state.
 pub fn with<R>(body: impl FnOnce(&mut State) -> Answer<R>) -> Answer<R> {
     let mut state = locked();
     let state = state.as_mut().ok_or(Status::NotInitialized)?;
@@ -121,7 +121,7 @@ pub fn with<R>(body: impl FnOnce(&mut State) -> Answer<R>) -> Answer<R> {
     body(state)
 }
 
-/// Runs something on the state with the thread's current context, which must live.
+/// Runs `body` on the locked state with the thread's current context, which must exist.
 pub fn with_current<R>(body: impl FnOnce(&mut State, Handle<Context>) -> Answer<R>) -> Answer<R> {
     with(|state| {
         let context = current::context().ok_or(Status::InvalidContext)?;
@@ -168,18 +168,18 @@ impl State {
         if self.process == std::process::id() { Ok(()) } else { Err(Status::NotInitialized) }
     }
 
-    /// A number that was never handed out before.
+    /// Returns a new unique number.
     pub fn number(&mut self) -> u64 {
         self.numbers += 1;
         self.numbers
     }
 
-    /// Fails for good once a kernel has failed, until every context is gone.
+    /// Fails once a kernel has failed, until every context is destroyed.
     pub fn alive(&self) -> Answer {
         self.fault.map_or(Ok(()), Err)
     }
 
-    /// The card, built when it is first needed.
+    /// The card, built on first use.
     pub fn card(&mut self) -> Answer<&mut Card<Engine>> {
         if self.card.is_none() {
             let engine = Engine::new(&self.settings).map_err(|error| {
@@ -191,21 +191,21 @@ impl State {
         self.card.as_mut().ok_or(Status::Unknown)
     }
 
-    /// The card, and where buffers lie on it.
+    /// The card, and the blocks that place buffers on it.
     pub fn memory(&mut self) -> Answer<(&mut Card<Engine>, &mut Blocks)> {
         self.card()?;
         let card = self.card.as_mut().ok_or(Status::Unknown)?;
         Ok((card, &mut self.blocks))
     }
 
-    /// A new context; the card is there from now on.
+    /// Creates a context, and the card if there is none.
     pub fn create_context(&mut self, flags: u32, primary: bool) -> Answer<Handle<Context>> {
         self.alive()?;
         self.card()?;
         Ok(self.contexts.insert(Context { flags, primary, ..Context::default() }))
     }
 
-    /// Takes a context away with everything in it. After the last one, a device that failed is as new.
+    /// Destroys a context with everything in it. Destroying the last one clears a device failure.
     pub fn destroy_context(&mut self, context: Handle<Context>) -> Answer {
         self.contexts.remove(context)?;
         self.streams.remove_all(|stream| stream.context == context);
@@ -240,7 +240,7 @@ impl State {
         Ok(())
     }
 
-    /// Unloads a module and forgets its functions.
+    /// Unloads a module and removes its functions.
     pub fn unload(&mut self, module: Handle<Module>) -> Answer {
         let gone = self.modules.remove(module)?;
         self.functions.remove_all(|function| function.module == module);
@@ -255,13 +255,13 @@ impl State {
         Ok(())
     }
 
-    /// Takes an array away. What is made on it stands for freed memory.
+    /// Destroys an array. Textures and surfaces on it then refer to freed memory.
     pub fn destroy_array(&mut self, array: Handle<Array>) -> Answer {
         let gone = self.arrays.remove(array)?;
         self.card()?.free(DevicePtr(gone.image.base)).map_err(|_| Status::Unknown)
     }
 
-    /// Takes textures, surfaces and arrays of a context away.
+    /// Destroys the textures, surfaces and arrays of a context.
     fn destroy_texels(&mut self, context: Handle<Context>) -> Answer {
         let textures = self.textures.iter().filter(|(_, texture)| texture.context == context);
         let surfaces = self.surfaces.iter().filter(|(_, surface)| surface.context == context);
@@ -277,7 +277,7 @@ impl State {
         arrays.into_iter().try_for_each(|array| self.destroy_array(array))
     }
 
-    /// Notes what a launch that failed came to; faults last.
+    /// Records a failed launch and returns its status. A fault persists.
     pub fn failed(&mut self, error: &DeviceError) -> Status {
         log::say(Level::Once, || error.to_string());
         let DeviceError::Failed { failure, .. } = error else {

@@ -1,27 +1,27 @@
-//! What a call answers: `CUresult`.
+//! Result codes of calls: `CUresult`.
 
 use std::ffi::CStr;
 
 macro_rules! statuses {
     ($($variant:ident = $code:literal $name:literal $text:literal;)*) => {
-        /// A `CUresult`. The codes and names are the driver API's.
+        /// A `CUresult`, with the codes and names of the driver API.
         #[repr(u32)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "`text` says what each means")]
         pub enum Status { $($variant = $code,)* }
 
         impl Status {
-            /// The status of a code.
+            /// The status with a given code; `None` if there is none.
             pub fn of(code: u32) -> Option<Status> {
                 match code { $($code => Some(Status::$variant),)* _ => None }
             }
 
-            /// Its name in the driver API.
+            /// Name of the status in the driver API.
             pub fn name(self) -> &'static CStr {
                 match self { $(Status::$variant => $name,)* }
             }
 
-            /// What it means.
+            /// Description of the status.
             pub fn text(self) -> &'static CStr {
                 match self { $(Status::$variant => $text,)* }
             }
@@ -75,5 +75,5 @@ statuses! {
     Unknown = 999 c"CUDA_ERROR_UNKNOWN" c"a fault of the driver itself";
 }
 
-/// What every call computes before it answers.
+/// Result of a call: a value or a status.
 pub type Answer<T = ()> = Result<T, Status>;

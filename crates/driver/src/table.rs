@@ -1,17 +1,18 @@
 //! Objects behind handles that a client cannot forge into anything harmful.
 //!
-//! A handle is dressed as a pointer but is a number: what kind of object, which generation of its place, which place. Its
-//! upper bits make it no address of a process, so a client that follows it faults at once.
+//! A handle has the form of a pointer but is a number made of the kind of object, the generation of its slot,
+//! and the slot. Its upper bits make it an invalid address, so a client that dereferences it faults
+//! immediately.
 
 use std::marker::PhantomData;
 
 use crate::status::Status;
 
-/// Something that a client holds by handle.
+/// A type of object that clients hold by handle.
 pub trait Object {
-    /// Tells its handles from those of other kinds: 1 to 127.
+    /// Distinguishes its handles from those of other types: 1 to 127.
     const KIND: u8;
-    /// What a call answers that is given a handle of something else, or of something gone.
+    /// The status for a handle of the wrong type, or of an object that no longer exists.
     const MISSING: Status = Status::InvalidHandle;
 }
 
@@ -60,23 +61,23 @@ impl<T> Handle<T> {
     /// The null handle.
     pub const NULL: Handle<T> = Handle::from_bits(0);
 
-    /// Whatever a client gave.
+    /// A handle from the bits that a client passed.
     pub const fn from_bits(bits: u64) -> Self {
         Handle { bits, object: PhantomData }
     }
 
-    /// Its bits, for clients.
+    /// The bits to pass to clients.
     pub fn bits(self) -> u64 {
         self.bits
     }
 
-    /// Whether it is null.
+    /// Whether this is the null handle.
     pub fn is_null(self) -> bool {
         self.bits == 0
     }
 }
 
-/// Bits of a place's number; above them are 24 bits of generation, then the kind.
+/// Bits of a slot's number; above them are 24 bits of generation, then the kind.
 const PLACE_BITS: u32 = 32;
 const KIND_SHIFT: u32 = 56;
 const GENERATIONS: u32 = 1 << (KIND_SHIFT - PLACE_BITS);
@@ -86,7 +87,7 @@ struct Place<T> {
     object: Option<T>,
 }
 
-/// Objects of one kind.
+/// All objects of one type.
 pub struct Table<T> {
     places: Vec<Place<T>>,
     free: Vec<u32>,
@@ -99,7 +100,7 @@ impl<T> Default for Table<T> {
 }
 
 impl<T: Object> Table<T> {
-    /// Keeps an object.
+    /// Stores an object and returns its handle.
     pub fn insert(&mut self, object: T) -> Handle<T> {
         let place = self.free.pop().unwrap_or_else(|| {
             self.places.push(Place { generation: 0, object: None });
@@ -121,7 +122,7 @@ impl<T: Object> Table<T> {
         (kept.object.is_some() && Self::handle(place, kept.generation) == handle).then_some(place as usize)
     }
 
-    /// Whether there is an object of this handle.
+    /// Whether a handle refers to an object.
     pub fn has(&self, handle: Handle<T>) -> bool {
         self.find(handle).is_some()
     }
@@ -131,13 +132,13 @@ impl<T: Object> Table<T> {
         self.find(handle).and_then(|place| self.places[place].object.as_ref()).ok_or(T::MISSING)
     }
 
-    /// The object of a handle, to be changed.
+    /// The object of a handle, mutable.
     pub fn get_mut(&mut self, handle: Handle<T>) -> Result<&mut T, Status> {
         let place = self.find(handle).ok_or(T::MISSING)?;
         self.places[place].object.as_mut().ok_or(T::MISSING)
     }
 
-    /// Takes an object away; its handle means nothing from now on.
+    /// Removes and returns an object; its handle becomes invalid.
     pub fn remove(&mut self, handle: Handle<T>) -> Result<T, Status> {
         let place = self.find(handle).ok_or(T::MISSING)?;
         let kept = &mut self.places[place];
@@ -147,14 +148,14 @@ impl<T: Object> Table<T> {
         Ok(object)
     }
 
-    /// All objects and their handles.
+    /// Iterates over handles and objects.
     pub fn iter(&self) -> impl Iterator<Item = (Handle<T>, &T)> {
         self.places.iter().zip(0..).filter_map(|(kept, place)| {
             kept.object.as_ref().map(|object| (Self::handle(place, kept.generation), object))
         })
     }
 
-    /// Takes all objects away of which something holds.
+    /// Removes all objects that satisfy a predicate.
     pub fn remove_all(&mut self, mut which: impl FnMut(&T) -> bool) -> Vec<T> {
         let gone: Vec<_> =
             self.iter().filter(|(_, object)| which(object)).map(|(handle, _)| handle).collect();

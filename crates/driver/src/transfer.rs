@@ -8,7 +8,7 @@ use crate::client::Bytes;
 use crate::state::State;
 use crate::status::{Answer, Status};
 
-/// A place where bytes are.
+/// Where bytes lie: in device memory, the client's memory or an image.
 #[derive(Clone, Copy)]
 pub enum Where {
     /// In a buffer or variable on the device.
@@ -17,13 +17,13 @@ pub enum Where {
     Host(Bytes),
     /// In a row of an array.
     Array {
-        /// The array's texels.
+        /// Layout and place of the array's texels.
         image: Image,
         /// Byte of the row.
         x: u64,
-        /// The row.
+        /// Row within the slice.
         y: u32,
-        /// Slice or layer.
+        /// Index of the slice or layer.
         z: u32,
     },
 }
@@ -46,7 +46,7 @@ impl Where {
 }
 
 impl State {
-    /// A range at a device address. One that lies in no buffer, or leaves it, is refused.
+    /// The place of a range at a device address. Fails if the range is not within one buffer.
     pub fn on_device(&mut self, address: u64, bytes: u64) -> Answer<Where> {
         let end = address.checked_add(bytes).ok_or(Status::InvalidValue)?;
         if let Some((start, allocation)) = self.allocation(address) {
@@ -55,7 +55,7 @@ impl State {
             }
             return Ok(match &allocation.kind {
                 Kind::Device => Where::Device(DevicePtr(address)),
-                // The host's bytes are the ones that count.
+                // The host's bytes are authoritative.
                 Kind::Mirrored(mirror) => Where::Host(Bytes::at(mirror.host + (address - start))),
             });
         }
@@ -65,15 +65,15 @@ impl State {
         }
     }
 
-    /// Start and size of a module's variable that holds an address.
+    /// Start and size of the module variable that contains an address.
     pub fn variable(&mut self, address: u64) -> Answer<Option<(u64, u64)>> {
         let found = self.card()?.buffer_of(DevicePtr(address)).map(|buffer| (buffer.start, buffer.bytes));
-        // What no buffer takes of a block is nobody's, and so is what a mirror's last page has left.
+        // Skip blocks and mirrors: their unused bytes belong to no client.
         let nobodys = |start: &u64| self.blocks.contains(*start) || self.allocations.contains_key(start);
         Ok(found.filter(|(start, _)| !nobodys(start)))
     }
 
-    /// A range at an address that may be the device's or the host's: the device's where a buffer is.
+    /// The place of a range at an address: on the device if a buffer contains it, else on the host.
     pub fn anywhere(&mut self, address: u64, bytes: u64) -> Answer<Where> {
         if self.allocation(address).is_some() || self.variable(address)?.is_some() {
             return self.on_device(address, bytes);
@@ -81,7 +81,7 @@ impl State {
         Ok(Where::Host(Bytes::at(address)))
     }
 
-    /// Copies bytes; ranges may overlap.
+    /// Copies `bytes` bytes; the ranges may overlap.
     pub fn copy(&mut self, to: Where, from: Where, bytes: u64) -> Answer {
         let size = usize::try_from(bytes).map_err(|_| Status::InvalidValue)?;
         let card = self.card()?;
@@ -107,7 +107,7 @@ impl State {
         }
     }
 
-    /// The bytes at a place.
+    /// Reads the bytes at a place.
     pub fn bytes_at(&mut self, from: Where, bytes: usize) -> Answer<Vec<u8>> {
         let mut data = vec![0; bytes];
         match from {
@@ -134,7 +134,7 @@ impl State {
         }
     }
 
-    /// Writes one element over and over.
+    /// Fills a place with `count` copies of an element.
     pub fn set(&mut self, to: Where, element: &[u8], count: u64) -> Answer {
         /// Bytes written at a time, a multiple of every element's size.
         const PIECE: u64 = 1 << 16;
@@ -151,7 +151,7 @@ impl State {
         Ok(())
     }
 
-    /// Gives the device the host's bytes of all mirrored memory.
+    /// Copies all mirrored memory from the host to the device.
     pub fn mirror_to_device(&mut self) -> Answer {
         self.mirrors(|to, host, device, card| {
             let bytes = host.read(to)?;
@@ -159,7 +159,7 @@ impl State {
         })
     }
 
-    /// Gives the host the device's bytes of all mirrored memory.
+    /// Copies all mirrored memory from the device to the host.
     pub fn mirror_to_host(&mut self) -> Answer {
         self.mirrors(|to, host, device, card| {
             let bytes = host.write(to)?;

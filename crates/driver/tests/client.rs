@@ -1,4 +1,4 @@
-//! What clients do, without time.
+//! Calls that clients make, on the reference executor.
 
 #![allow(unsafe_code, reason = "a client of a C library")]
 
@@ -73,7 +73,7 @@ fn arguments_may_come_in_one_piece() {
     assert_eq!(contents::<f32>(cuda, out, 32)[31], 31.0 + 1062.0);
 }
 
-/// The name of a function that no module here lacks.
+/// Name of a function that every module here has.
 const KNOWN: &CStr = c"add";
 
 #[test]
@@ -226,7 +226,7 @@ fn what_is_wrong_with_a_text_is_in_the_clients_log() {
     let said = std::str::from_utf8(&log[..written]).unwrap();
     assert!(said.contains(":11:") && said.contains("f99"), "{said}");
     assert_eq!(log[written], 0);
-    // A log that is too short is cut, and never overrun.
+    // A log that does not fit is truncated and never overruns its buffer.
     let mut short = [0xff_u8; 12];
     let mut values = [short.as_mut_ptr() as Any, number(8)];
     let status = call!(
@@ -328,7 +328,7 @@ fn a_library_is_linked_loaded_and_launched() {
     assert_eq!(add(link, 0), NOT_SUPPORTED, "machine code");
     assert_eq!(add(link, 1), SUCCESS);
     assert_eq!(call!(cuda, "cuLinkComplete", link, to(&mut image), to(&mut bytes)), SUCCESS);
-    // The text, what says which it is, and NUL.
+    // The image holds the text, a header and NUL.
     assert!(bytes > ADD.len());
     assert_eq!(bytes, given(image as *const c_char).len() + 1);
     let (mut library, mut kernel, name) = (none(), none(), text("add"));
@@ -354,7 +354,7 @@ fn a_library_is_linked_loaded_and_launched() {
     assert!((8..64).contains(&registers), "{registers}");
     let (a, b) = ramps(64);
     let (a, b, out, n) = (buffer(cuda, &a), buffer(cuda, &b), buffer(cuda, &[0.0_f32; 64]), 64_u32);
-    // cuLaunchKernelEx takes a kernel for a function.
+    // cuLaunchKernelEx accepts a kernel as a function.
     let config: [u32; 14] = [1, 1, 1, 64, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0];
     let arguments = [of(&out), of(&a), of(&b), of(&n)];
     assert_eq!(

@@ -1,4 +1,4 @@
-//! A kernel that goes wrong, in a process of its own: every later call says so until the context is gone.
+//! A kernel failure, in a separate process: every later call reports it until the context is gone.
 
 #![allow(unsafe_code, reason = "a client of a C library")]
 

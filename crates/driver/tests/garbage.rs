@@ -1,13 +1,13 @@
-//! Every function of the library, called with what no client should give: each in a process of its own, so that a crash or
-//! a hang has a name. The functions and what they take are read from the library's own sources.
+//! Calls every function of the library with invalid arguments, each in its own process, so that a crash or
+//! hang is attributed. The functions and their argument types are read from the library's sources.
 //!
-//! Of each argument in turn every bad value is given while the others are good, then all are bad at once. A call must
-//! answer with a status of the driver API that is not its "unknown", leave the client's memory beyond its results alone,
-//! and the process must be able to use the library afterwards. Under valgrind (`scripts/garbage`) it must also touch no
-//! memory that is not there.
+//! Each argument in turn takes every bad value while the others are good, and then all arguments are bad at
+//! once. A call must return a status of the driver API other than "unknown" and must not change the client's
+//! memory outside its results, and the process must still be able to use the library afterwards. Under
+//! valgrind (`scripts/garbage`) it must also access no invalid memory.
 //!
-//! Pointers are null or to memory that the process has: what a pointer to less than its function needs does is the
-//! client's own fault.
+//! Pointers are null or point to mapped memory; a pointer to less memory than its function needs is the
+//! client's fault.
 
 #![allow(unsafe_code, reason = "a client of a C library")]
 
@@ -17,33 +17,33 @@ use std::collections::BTreeMap;
 
 use support::*;
 
-/// Bytes of memory of the client that good pointers have.
+/// Size in bytes of the client memory that good pointers point to.
 const SCRATCH: usize = 4 << 20;
 /// Bytes on both sides of it that no call may change.
 const GUARD: usize = 4096;
 const CANARY: u8 = 0xc5;
 
-/// Seconds that all calls of a function may take, valgrind's included.
+/// Time limit in seconds for all calls of a function, under valgrind too.
 const LIMIT: u32 = 60;
 
-/// The driver's own fault: no input may lead there.
+/// The status for an internal error of the driver, which no input may cause.
 const UNKNOWN: u32 = 999;
 
-/// Rounds in which everything is bad.
+/// Number of rounds in which all arguments are bad.
 const ROUNDS: u64 = 40;
 
-/// Any function: twelve registers and places on the stack.
+/// A signature for any function: up to twelve integer arguments, in registers and on the stack.
 type Any12 = unsafe extern "C" fn(u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64, u64) -> u32;
 
-/// A function as the sources have it: name, and name and type of each argument.
+/// A function as declared in the sources: its name, and the name and type of each argument.
 struct Function {
     name: String,
     arguments: Vec<(String, String)>,
     supported: bool,
 }
 
-/// Reads the functions of a source file: `name = "base" version (argument: Type, ...) {`, and lists of those that are not
-/// supported.
+/// Parses the functions in a source file: `name = "base" version (argument: Type, ...) {`, and the lists of
+/// unsupported functions.
 fn functions(source: &str) -> Vec<Function> {
     let mut found = Vec::new();
     for (macro_name, supported) in [("\napi! {", true), ("\nunsupported! {", false)] {
@@ -79,7 +79,7 @@ fn all_functions() -> Vec<Function> {
     files.iter().flat_map(|file| functions(&std::fs::read_to_string(file).unwrap())).collect()
 }
 
-/// Memory of the client with guards around it.
+/// Client memory with guard bytes around it.
 struct Scratch(Vec<u8>);
 
 impl Scratch {
@@ -91,7 +91,7 @@ impl Scratch {
         (self.0.as_ptr() as usize + GUARD) as u64
     }
 
-    /// Fills the beginning: all that calls read as numbers.
+    /// Fills the part that calls read as numbers.
     fn fill(&mut self, value: u8) {
         self.0[GUARD..GUARD + (64 << 10)].fill(value);
     }
@@ -109,15 +109,15 @@ extern "C" fn callback() -> u64 {
     0
 }
 
-/// Objects of a client that has done everything right so far.
+/// The objects of a client that has made no mistakes.
 struct Client {
     cuda: &'static Cuda,
     scratch: Scratch,
-    /// A good and a destroyed handle of each kind.
+    /// A valid and a destroyed handle of each kind.
     handles: BTreeMap<&'static str, (u64, u64)>,
     device: u64,
     freed: u64,
-    /// Texts and tables of pointers that calls read.
+    /// Strings and pointer tables that calls read.
     good_text: std::ffi::CString,
     path: std::ffi::CString,
     image: std::ffi::CString,
@@ -132,7 +132,7 @@ fn handle(make: impl Fn(&mut Any) -> u32) -> u64 {
     made as u64
 }
 
-/// An ordinary kernel beside one with a heap, so that limits of the heap have something to limit.
+/// An ordinary kernel and one that uses the heap, so that heap limits matter.
 fn image_text() -> String {
     format!(
         "{ADD}.extern .func (.param .b64 result) malloc(.param .b64 bytes);\n\
@@ -199,7 +199,7 @@ impl Client {
             ("Link", (link(), gone("cuLinkDestroy", link()))),
             ("Pool", (pool(), gone("cuMemPoolDestroy", pool()))),
         ]);
-        // Last, so that nothing else lies there.
+        // Allocate this last, so that its address stays free.
         let freed = buffer(cuda, &[0_u32; 64]);
         assert_eq!(call!(cuda, "cuMemFree_v2", number(freed)), SUCCESS);
         let scratch = Scratch::new();
@@ -217,14 +217,14 @@ impl Client {
         Client { cuda, scratch, handles, device, freed, good_text: name, path, image, texts, pointers, nulls }
     }
 
-    /// The part of a type that says what a handle is of.
+    /// The part of a type that names a handle's object.
     fn object<'k>(&self, kind: &'k str) -> Option<&'k str> {
         kind.strip_prefix("Handle<")?.strip_suffix('>')
     }
 
     fn good(&self, function: &Function, (name, kind): &(String, String)) -> u64 {
         if let Some(object) = self.object(kind) {
-            // What another file of the library adds has handles of its own; null is all that is known of them.
+            // Handles that another crate adds are unknown here; use null.
             return self.handles.get(object).map_or(0, |(good, _)| *good);
         }
         match kind.as_str() {
@@ -233,7 +233,7 @@ impl Client {
             }
             "Text" => self.good_text.as_ptr() as u64,
             "In<Bytes>" => self.pointers.as_ptr() as u64,
-            // The other way to give arguments.
+            // The other way to pass arguments.
             "In<u64>" if name == "extra" => 0,
             "Bytes" if name == "image" || name == "data" => self.image.as_ptr() as u64,
             "HostFunction" | "StreamCallback" | "BlockToShared" => callback as *const () as u64,
@@ -273,7 +273,7 @@ impl Client {
             "u32" => vec![0, 1, 2, 3, 5, 7, 31, 64, 1023, 1025, 1 << 31, u32::MAX.into()],
             "i32" => vec![0, 1, 2, 7, 100, i32::MAX as u64, 1 << 31, u32::MAX.into()],
             "u8" | "u16" | "f32" => vec![0, 0xff],
-            // Pointers: also one that is not aligned.
+            // Pointers, including a misaligned one.
             _ => {
                 let texts = self.texts.iter().map(|text| text.as_ptr() as u64);
                 let texts = texts.filter(|_| name == "image" || name == "data");
@@ -282,7 +282,7 @@ impl Client {
         }
     }
 
-    /// Calls a function; no status but one of the driver API may come back.
+    /// Calls a function and checks that it returns a status of the driver API.
     fn call(&mut self, function: &Function, arguments: &[u64]) -> u32 {
         let mut a = [0; 12];
         a[..arguments.len()].copy_from_slice(arguments);
@@ -297,7 +297,7 @@ impl Client {
         status
     }
 
-    /// Everything that no client should do with a function.
+    /// Calls a function in every invalid way.
     fn misuse(&mut self, function: &Function) {
         if !function.supported {
             let status = self.call(function, &[0; 12]);
@@ -307,7 +307,7 @@ impl Client {
         let good: Vec<u64> =
             function.arguments.iter().map(|argument| self.good(function, argument)).collect();
         let bad: Vec<Vec<u64>> = function.arguments.iter().map(|argument| self.bad(argument)).collect();
-        // Arguments of a kernel must be its own: what it does with others is no fault of a call.
+        // A kernel's own arguments must be valid; what it does with others is not the call's fault.
         let launches = function.name.starts_with("cuLaunch");
         let fills: &[u8] = if launches { &[0] } else { &[0, 0xff, 1] };
         for fill in fills.iter().copied() {
@@ -320,7 +320,7 @@ impl Client {
                 }
             }
         }
-        // A large grid is no garbage, it only takes its time.
+        // A large grid is valid; it only takes long.
         if !launches && !bad.is_empty() {
             let mut seed = 0x2545_f491_4f6c_dd1d_u64;
             for _ in 0..ROUNDS {
@@ -335,12 +335,12 @@ impl Client {
                 self.call(function, &arguments);
             }
         }
-        // A good call last: it may destroy what the others need.
+        // The valid call comes last, because it may destroy what the others need.
         self.scratch.fill(0);
         self.call(function, &good);
     }
 
-    /// Every bad pointer once, the rest being good: what may touch the client's memory.
+    /// Passes every bad pointer once with good other arguments, to find invalid accesses.
     fn bad_pointers(&mut self, function: &Function) {
         let good: Vec<u64> =
             function.arguments.iter().map(|argument| self.good(function, argument)).collect();
@@ -356,7 +356,7 @@ impl Client {
         }
     }
 
-    /// What a client does that goes on.
+    /// Makes the calls of a client that carries on.
     fn goes_on(&self) {
         let cuda = self.cuda;
         context(cuda);
@@ -369,7 +369,7 @@ impl Client {
     }
 }
 
-/// Statuses that the documentation names for what is wrong: a table of its own for what clients get wrong most.
+/// Checks the statuses that the documentation prescribes for the most common mistakes.
 fn documented(client: &mut Client) {
     let cuda = client.cuda;
     let (module, old_module) = client.handles["Module"];
@@ -407,7 +407,7 @@ fn documented(client: &mut Client) {
     };
     let mut place = 0_u64;
     let table: &[(&str, u32, u32)] = &[
-        // Before a kernel has used the heap.
+        // No kernel has used the heap yet.
         ("a heap of all memory", call!(cuda, "cuCtxSetLimit", number(2), number(1 << 35)), OUT_OF_MEMORY),
         ("a stack of all memory", call!(cuda, "cuCtxSetLimit", number(0), number(1 << 35)), INVALID_VALUE),
         ("limit 99", call!(cuda, "cuCtxSetLimit", number(99), number(1)), UNSUPPORTED_LIMIT),
@@ -489,7 +489,7 @@ fn documented(client: &mut Client) {
     client.goes_on();
 }
 
-/// Runs something in a process of its own; what came of it.
+/// Runs `body` in a child process and returns how it ended.
 fn apart(body: impl FnOnce()) -> Result<(), String> {
     // SAFETY: this process has one thread.
     match unsafe { libc::fork() } {
@@ -521,7 +521,7 @@ fn main() {
     let functions = all_functions();
     assert!(functions.len() > 400 && functions.iter().any(|function| function.name == "cuLaunchKernel"));
     let mut failures = Vec::new();
-    // Before anything is initialised.
+    // Calls before any initialisation.
     let early = apart(|| {
         let cuda = Cuda::load();
         for function in functions.iter().filter(|function| function.supported && function.name != "cuInit") {
@@ -532,7 +532,7 @@ fn main() {
         }
     });
     failures.extend(early.err().map(|what| format!("before cuInit: {what}")));
-    // What each process inherits; a device it must make itself.
+    // The library is inherited by each child; the device is not.
     let _loaded = Cuda::load();
     let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|word| name.contains(word.as_str()));
     let (supported, others): (Vec<_>, Vec<_>) = functions.iter().partition(|function| function.supported);
@@ -558,7 +558,7 @@ fn main() {
         client.goes_on();
     });
     if std::env::args().any(|word| word == "--together") {
-        // For valgrind, which takes long to start; what destroys comes last.
+        // Under valgrind, which starts slowly, everything runs in one process; destructive calls come last.
         let destroys = |function: &&Function| {
             ["Destroy", "Unload", "Free", "Release", "Reset", "Detach", "Pop", "Unregister", "SetCurrent"]
                 .iter()

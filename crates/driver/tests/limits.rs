@@ -8,7 +8,7 @@ use support::*;
 
 const LAUNCH_FAILED: u32 = 719;
 
-/// Limits by number.
+/// Values of `CUlimit`.
 const STACK: u64 = 0;
 const HEAP: u64 = 2;
 
@@ -58,7 +58,7 @@ fn kernel(cuda: &Cuda, module: Any, name: &str) -> Any {
     function
 }
 
-/// One test: limits are the context's, which all share, and a fault ends it.
+/// A single test, because limits belong to the shared context and a fault ends it.
 #[test]
 fn limits_reach_kernels() {
     let cuda = cuda();
@@ -67,7 +67,7 @@ fn limits_reach_kernels() {
     let (keep, look) = (kernel(cuda, module, "keep"), kernel(cuda, module, "look"));
     let out = buffer(cuda, &[7_u32]);
 
-    // The heap, also of a module that is loaded already, until it was used.
+    // The heap limit also applies to a loaded module until its heap is used.
     assert_eq!(get(cuda, HEAP), 8 << 20);
     assert_eq!(set(cuda, HEAP, 64 << 10), SUCCESS);
     let kept = |bytes: u64| {
@@ -90,7 +90,7 @@ fn limits_reach_kernels() {
     assert_eq!(launch(cuda, look, 1, 1, &[of(&out)]), SUCCESS);
     assert_eq!(contents::<u32>(cuda, out, 1), [4711]);
 
-    // The stack, for every launch anew.
+    // The stack limit applies to each launch.
     let n = 1000_u32;
     assert_eq!(launch(cuda, sum, 1, 1, &[of(&out), of(&n)]), INVALID_HANDLE, "unloaded");
     let sum = sum_again;

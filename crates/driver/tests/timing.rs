@@ -1,4 +1,4 @@
-//! Launches that take time: events, and results in a file.
+//! Timed launches: events, and results in a file.
 
 #![allow(unsafe_code, reason = "a client of a C library")]
 
@@ -6,7 +6,7 @@ mod support;
 
 use support::*;
 
-/// Adds on a device and says how long it took: in milliseconds between two events.
+/// Runs an addition and returns its time in milliseconds, measured by two events.
 fn add(cuda: &Cuda, n: u32) -> f32 {
     let (_, add) = function(cuda, ADD, "add");
     let a = buffer(cuda, &vec![1.5_f32; n as usize]);
@@ -32,7 +32,7 @@ fn add(cuda: &Cuda, n: u32) -> f32 {
 #[test]
 fn time_is_simulated_and_results_are_written() {
     if std::env::var_os("STRATA_RESULTS").is_some() {
-        // The client: this same test in a process of its own.
+        // The client is this same test in a child process.
         let cuda = Cuda::with(&[]);
         context(cuda);
         let elapsed = [add(cuda, 256), add(cuda, 4096)];
@@ -60,7 +60,7 @@ fn time_is_simulated_and_results_are_written() {
     let cycles: Vec<u64> = lines.iter().map(|line| line["cycles"].as_u64().unwrap()).collect();
     assert!(cycles[0] > 200 && cycles[1] > cycles[0] && cycles[2] == cycles[0] + cycles[1], "{cycles:?}");
     for (milliseconds, cycles) in elapsed.iter().zip(&cycles) {
-        // At 700 MHz.
+        // The clock is 700 MHz.
         let expected = *cycles as f64 / 700e3;
         assert!((milliseconds - expected).abs() < 1e-6, "{milliseconds} ms, {cycles} cycles");
     }

@@ -3,12 +3,12 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 
-/// How often a waiting thread looks before it parks, when every thread has a core: some 20 microseconds.
+/// How often a waiting thread checks before it parks when every thread has a core: about 20 microseconds.
 const SPINS: u32 = 4_000;
-/// How often it looks, and lets another thread run each time, when threads share cores.
+/// How often a waiting thread checks, yielding its core each time, when threads share cores.
 const YIELDS: u32 = 200;
 
-/// All threads of a run meet here between windows.
+/// The point where all threads of a run meet between windows.
 #[derive(Debug)]
 pub struct Barrier {
     threads: usize,
@@ -21,7 +21,7 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// A barrier for a number of threads.
+    /// A barrier for `threads` threads.
     pub fn new(threads: usize) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         Barrier {
@@ -35,7 +35,7 @@ impl Barrier {
         }
     }
 
-    /// Waits until all threads are here. False: another thread panicked and will never come.
+    /// Waits until all threads have arrived. Returns false if another thread panicked and will never arrive.
     pub fn wait(&self) -> bool {
         if self.threads == 1 {
             return true;
@@ -44,7 +44,7 @@ impl Barrier {
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.arrived.store(0, Ordering::Relaxed);
             self.generation.store(generation + 1, Ordering::Release);
-            // A sleeper checks the generation under this lock: it cannot miss the call.
+            // A sleeper checks the generation under this lock, so it cannot miss the wake-up.
             drop(self.sleepers.lock());
             self.wake.notify_all();
             return !self.poisoned.load(Ordering::Relaxed);
@@ -70,13 +70,13 @@ impl Barrier {
         self.generation.load(Ordering::Acquire) != generation || self.poisoned.load(Ordering::Relaxed)
     }
 
-    /// A guard that, dropped by a panic, lets the other threads go.
+    /// Returns a guard that releases the other threads if it is dropped by a panic.
     pub fn poison_on_panic(&self) -> PoisonOnPanic<'_> {
         PoisonOnPanic(self)
     }
 }
 
-/// See [`Barrier::poison_on_panic`].
+/// Releases waiting threads when dropped by a panic; see [`Barrier::poison_on_panic`].
 pub struct PoisonOnPanic<'a>(&'a Barrier);
 
 impl Drop for PoisonOnPanic<'_> {

@@ -1,4 +1,4 @@
-//! Cited configuration: every number has a source, and nothing given is left unread.
+//! Cited configuration: every number has a source, and unknown keys are refused.
 
 mod document;
 
@@ -11,18 +11,18 @@ pub use document::{Document, Section};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// A value with where it comes from: `{ value = 32, source = "Table I" }`, or `source = "ASSUMED: why"`.
+/// A value and its source, written `{ value = 32, source = "Table I" }` or with `source = "ASSUMED: why"`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "a value with its source: { value = ..., source = \"...\" }")]
 pub struct Cited<T> {
-    /// The value.
+    /// The value itself.
     pub value: T,
-    /// Paper and section, manual, measurement, or `ASSUMED: why`.
+    /// Where the value comes from: paper and section, manual, measurement, or `ASSUMED: why`.
     pub source: String,
 }
 
 impl<T> Cited<T> {
-    /// A value with its source.
+    /// Pairs a value with its source.
     pub fn new(value: T, source: impl Into<String>) -> Self {
         Cited { value, source: source.into() }
     }
@@ -38,9 +38,9 @@ impl<T> Deref for Cited<T> {
 /// Why a configuration was refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The file, or how the text was given.
+    /// The file, or a description of how the text was given.
     pub file: PathBuf,
-    /// Line and column from 1, when the place is known.
+    /// Line and column, both from 1, if the position is known.
     pub place: Option<(usize, usize)>,
     /// What was found and what was expected.
     pub message: String,
@@ -58,15 +58,15 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// Reads a configuration from TOML text; `file` is named in errors.
+/// Reads a configuration from TOML text; `file` appears in errors.
 ///
 /// # Errors
-/// What is wrong with it, with line and column where known.
+/// What is wrong with the text, with line and column where known.
 pub fn parse<T: DeserializeOwned>(file: &Path, text: &str) -> Result<T, ConfigError> {
     toml::from_str(text).map_err(|error| refusal(file, text, &error))
 }
 
-/// What the TOML reader refused, in the words of a configuration's readers.
+/// Turns an error of the TOML reader into terms that a user of machine files knows.
 fn refusal(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
     ConfigError {
         file: file.to_owned(),
@@ -75,7 +75,7 @@ fn refusal(file: &Path, text: &str, error: &toml::de::Error) -> ConfigError {
     }
 }
 
-/// Names of Rust's types and what a reader of a configuration calls them.
+/// Rust type names and the terms that users know them by.
 const TYPES: &[(&str, &str)] = &[
     ("expected u16", "expected a whole number from 0 to 65535"),
     ("expected u32", "expected a whole number from 0 to 4294967295"),
@@ -83,7 +83,7 @@ const TYPES: &[(&str, &str)] = &[
     ("expected usize", "expected a whole number from 0 on"),
 ];
 
-/// A message of the TOML reader in the words of its readers.
+/// A message of the TOML reader, in terms that a user knows.
 fn readable(message: &str) -> String {
     let message = message.trim();
     for (ty, words) in TYPES {
@@ -94,7 +94,7 @@ fn readable(message: &str) -> String {
     unknown_field(message).unwrap_or_else(|| message.to_owned())
 }
 
-/// What the TOML reader says of a key that a variant lacks, as serde says it of one that a structure lacks.
+/// Rewords the TOML reader's message about an unknown variant key to match serde's for an unknown field.
 fn unknown_field(message: &str) -> Option<String> {
     let keys = message.strip_prefix("unexpected keys in table: ")?;
     let (found, known) = keys.split_once(", available keys: ")?;
@@ -108,7 +108,7 @@ fn unknown_field(message: &str) -> Option<String> {
     Some(format!("unknown field `{found}`, expected {expected}"))
 }
 
-/// Line and column, from 1, of a byte offset; the column counts characters.
+/// Line and column, both from 1, of a byte offset. The column counts characters.
 pub fn line_and_column(text: &str, offset: usize) -> (usize, usize) {
     let mut offset = offset.min(text.len());
     while !text.is_char_boundary(offset) {

@@ -1,6 +1,6 @@
-//! The hash of results: FNV-1a, 64 bits.
+//! The hash of results: 64-bit FNV-1a.
 
-/// An FNV-1a hash under way. Not for tables that an adversary fills.
+/// A running 64-bit FNV-1a hash. It does not resist collisions chosen by an adversary.
 #[derive(Clone, Copy, Debug)]
 pub struct Fnv(u64);
 
@@ -11,7 +11,7 @@ impl Default for Fnv {
 }
 
 impl Fnv {
-    /// Adds bytes.
+    /// Adds bytes to the hash.
     #[inline]
     pub fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
@@ -19,7 +19,7 @@ impl Fnv {
         }
     }
 
-    /// The hash so far.
+    /// Returns the hash of all bytes so far.
     #[inline]
     pub const fn finish(self) -> u64 {
         self.0

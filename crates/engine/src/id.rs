@@ -1,6 +1,6 @@
-//! Typed identifiers.
+//! Identifiers with a type for each kind of thing.
 
-/// Defines a newtype over an unsigned integer that names one thing of a kind: `typed_id!(SmId, u16, "...")`.
+/// Defines a newtype over an unsigned integer as an identifier: `typed_id!(SmId, u16, "...")`.
 #[macro_export]
 macro_rules! typed_id {
     ($(#[$meta:meta])* $name:ident, $repr:ty) => {
@@ -9,7 +9,7 @@ macro_rules! typed_id {
         pub struct $name(pub $repr);
 
         impl $name {
-            /// As an index.
+            /// The identifier as an array index.
             #[inline]
             pub const fn index(self) -> usize {
                 self.0 as usize
@@ -18,7 +18,7 @@ macro_rules! typed_id {
 
         impl From<usize> for $name {
             /// # Panics
-            /// When the index does not fit: a machine of that size cannot be built.
+            /// If the index does not fit; a machine of that size cannot be built.
             #[inline]
             fn from(index: usize) -> Self {
                 $name(<$repr>::try_from(index).expect("identifier fits its representation"))

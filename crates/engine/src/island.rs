@@ -1,35 +1,37 @@
-//! Islands: parts of the machine that share nothing and talk over links.
+//! Islands: parts of the machine that share no state and communicate over links.
 
 use crate::link::{Doorbell, Window};
 use crate::time::Cycle;
 
-/// A part of the machine that runs a whole window on its own.
+/// A part of the machine that simulates a whole window on its own.
 pub trait Island: Send {
-    /// Hangs a bell at every end of a link that the island holds. An island whose bell is silent and whose
-    /// [`Island::next_event`] has not come is left alone for whole windows.
+    /// Hangs a bell on every link end that the island holds. An island is skipped for whole windows while its
+    /// bell is silent and its [`Island::next_event`] lies ahead.
     fn hang(&mut self, bell: &Doorbell);
 
-    /// Takes what its links brought in the window before.
+    /// Takes what its links delivered in the previous window.
     fn collect(&mut self, window: Window);
 
-    /// One cycle. Cycles in which [`Island::next_event`] promised that nothing can change are left out; the
-    /// island accounts for them from the gap to the cycle before.
+    /// Simulates one cycle. Cycles in which [`Island::next_event`] promised that nothing changes are skipped;
+    /// the island accounts for the gap at its next tick.
     fn tick(&mut self, now: Cycle);
 
-    /// The earliest cycle after `now`, or at it when `now` was not ticked yet, at which a tick could change
-    /// anything, going by what is known inside. Never later than the truth; earlier costs only host time.
+    /// The earliest cycle at which a tick could change anything, judged by the island's own state: after
+    /// `now`, or `now` itself if it has not been ticked yet. It must never be later than the true cycle; an
+    /// earlier one only costs host time.
     fn next_event(&self, now: Cycle) -> Cycle;
 
-    /// Hands over what was sent in this window; the earliest cycle at which it has an effect elsewhere.
+    /// Hands over what was sent in this window. Returns the earliest cycle at which any of it takes effect
+    /// elsewhere.
     fn flush(&mut self, window: Window) -> Cycle;
 
-    /// A count that rises whenever something useful moved; the watchdog looks at it.
+    /// A count that rises whenever useful work is done; the watchdog monitors it.
     fn progress(&self) -> u64;
 
-    /// Who waits for what, a sentence each: asked only when nothing moves any more.
+    /// Adds one sentence to `report` for each wait. Called only when the simulation is stuck.
     fn waits(&self, report: &mut Vec<String>);
 
-    /// Whether the island must stop the run (a program error): asked after each window.
+    /// Whether the island must stop the run because of a program error. Checked after each window.
     fn failed(&self) -> bool {
         false
     }

@@ -1,6 +1,5 @@
-//! Time, links, islands, statistics and configuration of a cycle-level model.
-//!
-//! This room does not know what a GPU is.
+//! Time, links, islands, statistics and configuration: the parts of a cycle-level simulator that have nothing
+//! to do with GPUs.
 
 mod barrier;
 pub mod config;

@@ -1,8 +1,8 @@
-//! Links between islands: a latency of at least one cycle, and credits.
+//! Links between islands, with a latency of at least one cycle and credit-based flow control.
 //!
-//! An item sent at cycle t is there at t + latency; a credit given back at t can be used again at
-//! t + latency. Nothing crosses within a window, because a window is never longer than the smallest
-//! latency: each end works on its own queue, and the two are exchanged between windows.
+//! An item sent at cycle t arrives at t + latency; a credit returned at t is usable at t + latency. A window
+//! is never longer than the smallest latency, so nothing crosses within one: each end works on its own queue,
+//! and the queues are exchanged between windows.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use crate::time::Cycle;
 
-/// Which of the two mailboxes a window writes; its neighbour window reads that one.
+/// A window's number. Its parity selects which of two mailboxes the window writes; the next window reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window(pub u64);
 
@@ -26,8 +26,8 @@ impl Window {
     }
 }
 
-/// Tells an island that a mailbox of its was filled: an island whose bell is silent and that has nothing to do
-/// need not be looked at. A bell rung in one window is heard in the next.
+/// Tells an island that one of its mailboxes was filled. An island with a silent bell and nothing to do can
+/// be skipped. A bell rung in one window is heard in the next.
 #[derive(Clone, Debug, Default)]
 pub struct Doorbell(Arc<[AtomicBool; 2]>);
 
@@ -36,14 +36,14 @@ impl Doorbell {
         self.0[window.writes()].store(true, Ordering::Release);
     }
 
-    /// Whether it was rung in the window before; it is silent afterwards.
+    /// Whether the bell was rung in the previous window; resets it.
     pub fn answer(&self, window: Window) -> bool {
         let bell = &self.0[window.reads()];
         bell.load(Ordering::Acquire) && bell.swap(false, Ordering::AcqRel)
     }
 }
 
-/// One direction of a link: written in one window, read in the next.
+/// One direction of a link, written in one window and read in the next.
 #[derive(Debug)]
 struct Mailbox<T> {
     full: [AtomicBool; 2],
@@ -120,16 +120,16 @@ pub struct Outlet<T> {
 pub struct Inlet<T> {
     latency: u64,
     arriving: VecDeque<(Cycle, T)>,
-    /// When the first of them is here.
+    /// Arrival cycle of the first item.
     next: Cycle,
     staged: VecDeque<(Cycle, u32)>,
     channel: Arc<Channel<T>>,
 }
 
-/// A link of `latency` cycles whose receiver has room for `credits` units.
+/// Creates a link with a latency of `latency` cycles, to a receiver with room for `credits` units.
 ///
 /// # Panics
-/// When the latency or the credits are zero: no path between islands has latency 0.
+/// If the latency or the credits are zero.
 pub fn link<T>(latency: u64, credits: u32) -> (Outlet<T>, Inlet<T>) {
     assert!(latency >= 1 && credits >= 1, "a link has a latency and room for something");
     let room = credits as usize;
@@ -152,20 +152,20 @@ pub fn link<T>(latency: u64, credits: u32) -> (Outlet<T>, Inlet<T>) {
 }
 
 impl<T> Outlet<T> {
-    /// Rings `bell` when credits come back.
+    /// Registers `bell` to ring when credits come back.
     ///
     /// # Panics
-    /// When another bell was hung up before: an end of a link belongs to one island.
+    /// If a different bell is already registered: each end of a link belongs to one island.
     pub fn hang(&self, bell: &Doorbell) {
         self.channel.credits.reader.set(bell.clone()).expect("an end of a link belongs to one island");
     }
 
-    /// Cycles that an item is under way.
+    /// Cycles from sending an item to its arrival.
     pub fn latency(&self) -> u64 {
         self.latency
     }
 
-    /// Units that may be sent at `now`.
+    /// Units that can be sent at `now`.
     #[inline]
     pub fn credits(&mut self, now: Cycle) -> u32 {
         while let Some(&(at, units)) = self.returning.front() {
@@ -178,7 +178,10 @@ impl<T> Outlet<T> {
         self.credits
     }
 
-    /// Sends an item that takes `units` of the receiver's room; handed back when there is no credit for it.
+    /// Sends an item that takes up `units` of the receiver's room.
+    ///
+    /// # Errors
+    /// The item, if credits are short.
     #[inline]
     pub fn send(&mut self, item: T, units: u32, now: Cycle) -> Result<(), T> {
         if self.credits(now) < units {
@@ -189,18 +192,18 @@ impl<T> Outlet<T> {
         Ok(())
     }
 
-    /// The cycle at which the next credit comes back, as far as known.
+    /// The cycle at which the next credit comes back, as far as this end knows.
     pub fn next_credit(&self) -> Cycle {
         self.returning.front().map_or(Cycle::NEVER, |(at, _)| *at)
     }
 
-    /// Takes the credits that the window before brought.
+    /// Takes the credits delivered in the previous window.
     #[inline]
     pub fn collect(&mut self, window: Window) {
         self.channel.credits.take(window, &mut self.returning);
     }
 
-    /// Hands over what was sent in this window; says when the first of it arrives.
+    /// Hands over what was sent in this window. Returns the arrival cycle of the first item.
     #[inline]
     pub fn flush(&mut self, window: Window) -> Cycle {
         self.channel.forward.put(window, &mut self.staged)
@@ -208,15 +211,15 @@ impl<T> Outlet<T> {
 }
 
 impl<T> Inlet<T> {
-    /// Rings `bell` when items come.
+    /// Registers `bell` to ring when items arrive.
     ///
     /// # Panics
-    /// When another bell was hung up before: an end of a link belongs to one island.
+    /// If a different bell is already registered: each end of a link belongs to one island.
     pub fn hang(&self, bell: &Doorbell) {
         self.channel.forward.reader.set(bell.clone()).expect("an end of a link belongs to one island");
     }
 
-    /// Takes the next item that has arrived. Its room is given back by [`Inlet::release`].
+    /// Takes the next item that has arrived. Call [`Inlet::release`] to give its room back.
     #[inline]
     pub fn receive(&mut self, now: Cycle) -> Option<T> {
         if self.next > now {
@@ -227,13 +230,13 @@ impl<T> Inlet<T> {
         Some(item)
     }
 
-    /// Looks at the next item that has arrived.
+    /// The next item that has arrived, without taking it.
     #[inline]
     pub fn front(&self, now: Cycle) -> Option<&T> {
         if self.next > now { None } else { self.arriving.front().map(|(_, item)| item) }
     }
 
-    /// Gives `units` of room back to the sender.
+    /// Returns `units` of room to the sender.
     #[inline]
     pub fn release(&mut self, units: u32, now: Cycle) {
         let at = now + self.latency;
@@ -243,18 +246,18 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// When the next item arrives, as far as known.
+    /// Arrival cycle of the next item, as far as this end knows.
     #[inline]
     pub fn next_arrival(&self) -> Cycle {
         self.next
     }
 
-    /// Items that have been handed over and not taken yet.
+    /// Number of items handed over and not yet taken.
     pub fn waiting(&self) -> usize {
         self.arriving.len()
     }
 
-    /// Takes what was sent in the window before.
+    /// Takes the items sent in the previous window.
     #[inline]
     pub fn collect(&mut self, window: Window) {
         if self.channel.forward.take(window, &mut self.arriving) {
@@ -262,7 +265,7 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Hands the released credits over; says when the first of them can be used.
+    /// Hands the released credits over. Returns the cycle at which the first of them is usable.
     #[inline]
     pub fn flush(&mut self, window: Window) -> Cycle {
         self.channel.credits.put(window, &mut self.staged)

@@ -1,10 +1,10 @@
-//! Bounded first-in first-out queues: plain, and with a latency.
+//! Bounded first-in first-out queues, with and without a latency.
 
 use std::collections::VecDeque;
 
 use crate::time::Cycle;
 
-/// A FIFO of fixed capacity. Full hands the item back.
+/// A FIFO of fixed capacity.
 #[derive(Clone, Debug)]
 pub struct Ring<T> {
     items: VecDeque<T>,
@@ -12,18 +12,20 @@ pub struct Ring<T> {
 }
 
 impl<T> Ring<T> {
-    /// An empty queue for `capacity` items, all of its memory taken now.
+    /// An empty queue for `capacity` items. Allocates all of its memory up front.
     pub fn new(capacity: usize) -> Self {
         Ring { items: VecDeque::with_capacity(capacity), capacity }
     }
 
-    /// An empty queue for `capacity` items that are rarely there: memory is taken for a few, and for the most that ever
-    /// wait when they do.
+    /// An empty queue for `capacity` items that rarely fills. Allocates room for a few items and grows on demand.
     pub fn growing(capacity: usize) -> Self {
         Ring { items: VecDeque::with_capacity(capacity.min(128)), capacity }
     }
 
-    /// Appends, or hands the item back when full.
+    /// Appends an item.
+    ///
+    /// # Errors
+    /// The item, if the queue is full.
     #[inline]
     pub fn push(&mut self, item: T) -> Result<(), T> {
         if self.items.len() == self.capacity {
@@ -33,59 +35,59 @@ impl<T> Ring<T> {
         Ok(())
     }
 
-    /// Takes the oldest item.
+    /// Removes and returns the oldest item.
     #[inline]
     pub fn pop(&mut self) -> Option<T> {
         self.items.pop_front()
     }
 
-    /// Looks at the oldest item.
+    /// The oldest item, without removing it.
     #[inline]
     pub fn front(&self) -> Option<&T> {
         self.items.front()
     }
 
-    /// Looks at the oldest item, to change it.
+    /// The oldest item, mutable, without removing it.
     #[inline]
     pub fn front_mut(&mut self) -> Option<&mut T> {
         self.items.front_mut()
     }
 
-    /// Whether an item would be handed back.
+    /// Whether [`Ring::push`] would refuse an item.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.items.len() == self.capacity
     }
 
-    /// Whether nothing waits.
+    /// Whether the queue holds no items.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.items.is_empty()
     }
 
-    /// Items waiting.
+    /// Number of items in the queue.
     #[inline]
     pub fn len(&self) -> usize {
         self.items.len()
     }
 
-    /// Room left, in items.
+    /// Number of items that still fit.
     #[inline]
     pub fn free(&self) -> usize {
         self.capacity - self.items.len()
     }
 
-    /// Oldest to newest.
+    /// Iterates from the oldest item to the newest.
     pub fn iter(&self) -> impl Iterator<Item = &T> {
         self.items.iter()
     }
 }
 
-/// A FIFO whose items become visible at a stated cycle. Ready cycles must not decrease.
+/// A FIFO of fixed capacity whose items become visible at a given cycle. Ready cycles must not decrease.
 #[derive(Clone, Debug)]
 pub struct DelayLine<T> {
     ring: Ring<(Cycle, T)>,
-    /// When the oldest item may be taken: most looks at a line find that nothing is due, and need no more.
+    /// When the oldest item is ready. Caching it makes the common check, that nothing is due, cheap.
     next: Cycle,
 }
 
@@ -95,22 +97,25 @@ impl<T> DelayLine<T> {
         DelayLine { ring: Ring::new(capacity), next: Cycle::NEVER }
     }
 
-    /// As [`Ring::growing`].
+    /// An empty line for `capacity` items that grows on demand, like [`Ring::growing`].
     pub fn growing(capacity: usize) -> Self {
         DelayLine { ring: Ring::growing(capacity), next: Cycle::NEVER }
     }
 
-    /// Appends an item that may be taken from cycle `ready` on; handed back when full.
+    /// Appends an item that can be taken from cycle `ready` on.
+    ///
+    /// # Errors
+    /// The item, if the line is full.
     #[inline]
     pub fn push(&mut self, ready: Cycle, item: T) -> Result<(), T> {
         debug_assert!(self.ring.items.back().is_none_or(|last| last.0 <= ready), "items stay in order");
         self.ring.push((ready, item)).map_err(|(_, item)| item)?;
-        // Never later than the oldest item's, because items stay in order.
+        // Items stay in order, so this is never later than the oldest item's ready cycle.
         self.next = self.next.min(ready);
         Ok(())
     }
 
-    /// Takes the oldest item if its time has come.
+    /// Removes and returns the oldest item if it is ready at `now`.
     #[inline]
     pub fn pop(&mut self, now: Cycle) -> Option<T> {
         if self.next > now {
@@ -121,7 +126,7 @@ impl<T> DelayLine<T> {
         Some(item)
     }
 
-    /// Looks at the oldest item if its time has come.
+    /// The oldest item if it is ready at `now`, without removing it.
     #[inline]
     pub fn front(&self, now: Cycle) -> Option<&T> {
         if self.next > now {
@@ -130,25 +135,25 @@ impl<T> DelayLine<T> {
         self.ring.front().map(|(_, item)| item)
     }
 
-    /// When the oldest item may be taken.
+    /// The cycle at which the oldest item becomes ready; [`Cycle::NEVER`] if the line is empty.
     #[inline]
     pub fn next_ready(&self) -> Cycle {
         self.next
     }
 
-    /// Whether an item would be handed back.
+    /// Whether [`DelayLine::push`] would refuse an item.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.ring.is_full()
     }
 
-    /// Whether nothing is under way.
+    /// Whether the line holds no items.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.ring.is_empty()
     }
 
-    /// Items under way.
+    /// Number of items in the line, ready or not.
     #[inline]
     pub fn len(&self) -> usize {
         self.ring.len()

@@ -1,4 +1,4 @@
-//! Seeds: one named stream of random numbers per component, the same on every machine.
+//! Random numbers: one named stream for each component, the same on every host.
 
 /// A stream of random numbers (SplitMix64: Steele, Lea and Flood, OOPSLA 2014).
 #[derive(Clone, Debug)]
@@ -7,7 +7,7 @@ pub struct Stream {
 }
 
 impl Stream {
-    /// The stream of component `name` under `seed`; different names give unrelated streams.
+    /// The stream of component `name` under `seed`. Different names give unrelated streams.
     pub fn new(seed: u64, name: &str) -> Stream {
         let mut hash = crate::hash::Fnv::default();
         hash.write(name.as_bytes());
@@ -16,7 +16,7 @@ impl Stream {
         stream
     }
 
-    /// 64 random bits.
+    /// Returns the next 64 random bits.
     #[allow(clippy::should_implement_trait)]
     #[inline]
     pub fn next(&mut self) -> u64 {
@@ -27,7 +27,8 @@ impl Stream {
         z ^ (z >> 31)
     }
 
-    /// A number below `bound` (0 when `bound` is 0), by multiplication: the bias is below 2^-32 for small bounds.
+    /// A random number below `bound`, by multiplication; 0 if `bound` is 0. The bias is below 2^-32 for small
+    /// bounds.
     #[inline]
     pub fn below(&mut self, bound: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(bound)) >> 64) as u64

@@ -1,8 +1,8 @@
-//! Runs islands window by window on any number of threads.
+//! Runs islands window by window, on any number of threads.
 //!
-//! The window is the smallest latency of a link between islands. Within it every island runs alone;
-//! between windows the mailboxes change sides. Which thread runs which island never matters: islands
-//! share nothing.
+//! A window is as long as the smallest link latency between islands, or shorter. Within a window each island
+//! runs alone; between windows the mailboxes are exchanged. Islands share no state, so it does not matter
+//! which thread runs which island.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,56 +12,56 @@ use crate::island::Island;
 use crate::link::{Doorbell, Window};
 use crate::time::Cycle;
 
-/// How to run.
+/// Options of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct RunOptions {
-    /// Worker threads, at least 1.
+    /// Number of worker threads, at least 1.
     pub threads: usize,
-    /// Cycles of a window: at least 1 and no more than the smallest link latency.
+    /// Length of a window in cycles: at least 1, at most the smallest link latency.
     pub window: u64,
-    /// The watchdog reports when nothing moved for this many cycles.
+    /// Cycles without progress after which the watchdog stops the run.
     pub patience_cycles: u64,
-    /// The run stops with [`Stop::CycleLimit`] at this cycle.
+    /// The cycle at which the run stops with [`Stop::CycleLimit`].
     pub limit: Cycle,
 }
 
 /// Why a run ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Nothing is left to do anywhere.
+    /// No island has anything left to do.
     Quiet {
-        /// The last cycle in which an island did anything.
+        /// The last cycle in which any island did anything.
         last: Cycle,
     },
-    /// Something is left to do, but nothing has moved for the watchdog's patience.
+    /// Work is left, but nothing has moved for the watchdog's patience.
     Stuck {
-        /// When it was noticed.
+        /// The cycle at which the watchdog noticed.
         at: Cycle,
     },
-    /// The cycle limit was reached.
+    /// The run reached its cycle limit.
     CycleLimit,
-    /// The cycle to pause at was reached: the next run goes on from there.
+    /// The run reached the cycle to pause at; the next run continues from there.
     Paused,
     /// An island asked to stop.
     Failed {
-        /// End of the window in which it did.
+        /// End of the window in which the island asked.
         at: Cycle,
     },
 }
 
-/// The islands and where in time they stand.
+/// A set of islands and the current simulated time.
 pub struct Simulation<I> {
     islands: Vec<Mutex<I>>,
-    /// One for each island.
+    /// One bell for each island.
     bells: Vec<Doorbell>,
     now: Cycle,
     window: Window,
     every_cycle: bool,
-    /// What the run that paused knew.
+    /// State kept by a run that paused.
     paused: Option<Memory>,
 }
 
-/// What a run must remember over a pause.
+/// What a run must remember across a pause.
 #[derive(Clone, Copy)]
 struct Memory {
     moved: Moved,
@@ -69,26 +69,26 @@ struct Memory {
     last: Cycle,
 }
 
-/// What the threads of a run share.
+/// State shared by the threads of a run.
 struct Shared {
     barrier: Barrier,
-    /// Earliest next event of the window that is ending, three windows deep so that one can be cleared
-    /// while its neighbours are used.
+    /// Earliest next event of the window that is ending, three windows deep so that one entry can be cleared
+    /// while its neighbours are in use.
     next: [AtomicU64; 3],
     /// Last cycle in which an island was ticked.
     last: AtomicU64,
     /// The first window in which an island failed.
     failed: AtomicU64,
-    /// Sum of progress counts when each island was last run.
+    /// Progress count of each island when it last ran.
     progress: Vec<AtomicU64>,
-    /// Which window has claimed each island.
+    /// The window that last claimed each island.
     claimed: Vec<AtomicU64>,
-    /// The next event of each island, as it said when it was last run.
+    /// The next event of each island, as reported when it last ran.
     wake: Vec<AtomicU64>,
 }
 
 impl<I: Island> Simulation<I> {
-    /// A simulation at cycle 0. The order of the islands has no effect on results.
+    /// A simulation at cycle 0. The order of `islands` does not affect results.
     pub fn new(mut islands: Vec<I>) -> Self {
         let bells: Vec<Doorbell> = islands.iter().map(|_| Doorbell::default()).collect();
         for (island, bell) in islands.iter_mut().zip(&bells) {
@@ -98,40 +98,41 @@ impl<I: Island> Simulation<I> {
         Simulation { islands, bells, now: Cycle::ZERO, window: Window(0), every_cycle: false, paused: None }
     }
 
-    /// From now on every island is ticked in every cycle, those included in which nothing can change. Results are
-    /// the same: it is what skipping is tested against.
+    /// Makes every run tick every island in every cycle, including cycles in which nothing can change.
+    /// Results stay the same; tests use this to verify skipping.
     pub fn tick_every_cycle(&mut self) {
         self.every_cycle = true;
     }
 
-    /// Where time stands: the first cycle that has not been simulated.
+    /// The current time: the first cycle not yet simulated.
     pub fn now(&self) -> Cycle {
         self.now
     }
 
-    /// The islands, to be set up or read between runs.
+    /// All islands, to set up or read between runs.
     pub fn islands_mut(&mut self) -> impl Iterator<Item = &mut I> {
         self.islands.iter_mut().map(|island| island.get_mut().expect("no island panicked"))
     }
 
-    /// One island, to be set up or read between runs.
+    /// One island, to set up or read between runs.
     pub fn island_mut(&mut self, index: usize) -> &mut I {
         self.islands[index].get_mut().expect("no island panicked")
     }
 
-    /// Runs until nothing is left to do. `observe` is told the cycle now and then, on this thread.
+    /// Runs until no work is left. Calls `observe` with the current cycle from time to time, on the calling
+    /// thread.
     pub fn run(&mut self, options: RunOptions, observe: &mut dyn FnMut(Cycle)) -> Stop {
         self.run_until(Cycle::NEVER, options, observe)
     }
 
-    /// As [`Simulation::run`], but stops with [`Stop::Paused`] before cycle `pause` is simulated. Then islands may be
-    /// looked at; the next run goes on as if there had been no pause.
+    /// Like [`Simulation::run`], but stops with [`Stop::Paused`] before simulating cycle `pause`. Islands may
+    /// be inspected then; the next run continues as if there had been no pause.
     pub fn run_until(&mut self, pause: Cycle, options: RunOptions, observe: &mut dyn FnMut(Cycle)) -> Stop {
         assert!(options.threads >= 1 && options.window >= 1, "a run has threads and a window");
         let count = self.islands.len();
         let threads = options.threads.min(count.max(1));
         let paused = self.paused.take();
-        // Items may be under way that no island knows of.
+        // Links may hold items that no island knows of yet.
         let start = if paused.is_some() { self.now } else { self.islands_mut_next_event() };
         let progress: Vec<u64> = self.islands_mut().map(|island| island.progress()).collect();
         let memory = paused.unwrap_or(Memory {
@@ -145,7 +146,7 @@ impl<I: Island> Simulation<I> {
             failed: AtomicU64::new(u64::MAX),
             progress: progress.into_iter().map(AtomicU64::new).collect(),
             claimed: (0..count).map(|_| AtomicU64::new(u64::MAX)).collect(),
-            // Set up since the last run: every island is looked at once.
+            // Islands may have been set up since the last run, so each is visited once.
             wake: (0..count).map(|_| AtomicU64::new(0)).collect(),
         };
         let idle = start == Cycle::NEVER;
@@ -171,7 +172,7 @@ impl<I: Island> Simulation<I> {
         stop
     }
 
-    /// Who waits for what, over all islands.
+    /// Who waits for what, one sentence for each wait in any island.
     pub fn waits(&mut self) -> Vec<String> {
         let mut report = Vec::new();
         for island in self.islands_mut() {
@@ -201,7 +202,7 @@ impl<I> Clone for Islands<'_, I> {
 
 impl<I> Copy for Islands<'_, I> {}
 
-/// Where in the sequence of windows a thread stands.
+/// A thread's position in the sequence of windows.
 #[derive(Clone, Copy)]
 struct Position {
     cycle: Cycle,
@@ -213,7 +214,7 @@ fn sum(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::wrapping_add)
 }
 
-/// The loop of one thread. All threads take the same decisions from the same shared values.
+/// The main loop of one thread. All threads make the same decisions because they read the same shared values.
 fn work<I: Island>(
     islands: Islands<'_, I>,
     shared: &Shared,
@@ -239,7 +240,7 @@ fn work<I: Island>(
         shared.next[((at.window + 1) % 3) as usize].store(u64::MAX, Ordering::Relaxed);
         let next = &shared.next[(at.window % 3) as usize];
         let mut earliest = Cycle::NEVER;
-        // Each thread takes its own share first and helps the others afterwards.
+        // Each thread runs its own share first and then helps the others.
         for step in 0..threads {
             let owner = (thread + step) % threads;
             for index in (owner..islands.islands.len()).step_by(threads) {
@@ -265,7 +266,8 @@ fn work<I: Island>(
             observe(until);
         }
         let window = at.window + 1;
-        // A thread that is ahead may have seen a failure of the next window: then all stop after that one.
+        // A faster thread may already have seen a failure in the next window; all threads then stop after
+        // that window.
         if shared.failed.load(Ordering::Relaxed) <= at.window {
             return (Stop::Failed { at: until }, Position { cycle: until, window, ..at });
         }
@@ -276,7 +278,7 @@ fn work<I: Island>(
             } else if until.since(at.moved.cycle) > options.patience_cycles {
                 return (Stop::Stuck { at: until }, Position { cycle: until, window, ..at });
             }
-            // Nobody may run ahead and change the counts that another thread is adding up.
+            // No thread may run ahead and change the counts that another is still adding up.
             if !shared.barrier.wait() {
                 return (Stop::Failed { at: until }, at);
             }
@@ -291,14 +293,15 @@ fn work<I: Island>(
     }
 }
 
-/// When something last moved.
+/// When the progress count last changed.
 #[derive(Clone, Copy)]
 struct Moved {
     progress: u64,
     cycle: Cycle,
 }
 
-/// Runs one island to the end of the window; when it, or what it sent, next does something.
+/// Runs one island to the end of the window. Returns the earliest cycle at which it, or anything it sent,
+/// acts next.
 fn run_window<I: Island>(
     island: &mut I,
     at: Position,
@@ -337,7 +340,7 @@ mod tests {
     use super::*;
     use crate::link::{Inlet, Outlet, link};
 
-    /// Passes a growing number round a circle of islands, working `busy` cycles on each visit.
+    /// Passes a growing number around a ring of islands, working `busy` cycles on each visit.
     struct Runner {
         inlet: Inlet<u64>,
         outlet: Outlet<u64>,
@@ -476,7 +479,7 @@ mod tests {
         }
     }
 
-    /// Moves nothing and never ends.
+    /// An island that makes no progress and never finishes.
     struct Spinner;
 
     impl Island for Spinner {

@@ -1,18 +1,18 @@
-//! A slab: storage of fixed capacity whose entries are named by small numbers that are used again.
+//! A slab: fixed-capacity storage whose entries have small, reusable indices.
 
-/// Entries of one kind, each named by the index that [`Slab::insert`] gave. The lowest free index is used
-/// first, so that the names do not depend on the order of removal.
+/// Entries of one type, each named by the index that [`Slab::insert`] returned. Insertion uses the lowest
+/// free index, so indices do not depend on the order of removal.
 #[derive(Clone, Debug)]
 pub struct Slab<T> {
     entries: Vec<Option<T>>,
-    /// Bit n of word w: entry 64 w + n is free.
+    /// Bit n of word w is set if entry 64 w + n is free.
     free: Vec<u64>,
     len: usize,
     capacity: usize,
 }
 
 impl<T> Slab<T> {
-    /// An empty slab for `capacity` entries, whose memory is reserved now and touched when first used.
+    /// An empty slab for `capacity` entries. Reserves their memory now and touches it on first use.
     pub fn new(capacity: usize) -> Self {
         let mut free = vec![u64::MAX; capacity.div_ceil(64)];
         if !capacity.is_multiple_of(64)
@@ -23,14 +23,17 @@ impl<T> Slab<T> {
         Slab { entries: Vec::with_capacity(capacity), free, len: 0, capacity }
     }
 
-    /// Stores an entry and names it; handed back when full.
+    /// Stores an entry and returns its index.
+    ///
+    /// # Errors
+    /// The entry, if the slab is full.
     #[inline]
     pub fn insert(&mut self, entry: T) -> Result<u32, T> {
         for (word, bits) in self.free.iter_mut().enumerate() {
             if *bits != 0 {
                 let index = 64 * word + bits.trailing_zeros() as usize;
                 *bits &= *bits - 1;
-                // The lowest free index is at most one beyond those that were ever used.
+                // The lowest free index is at most one past the highest index ever used.
                 match self.entries.get_mut(index) {
                     Some(place) => *place = Some(entry),
                     None => self.entries.push(Some(entry)),
@@ -42,10 +45,10 @@ impl<T> Slab<T> {
         Err(entry)
     }
 
-    /// Takes an entry out.
+    /// Removes and returns an entry.
     ///
     /// # Panics
-    /// When there is no such entry: its name was used twice.
+    /// If the index holds no entry.
     #[inline]
     pub fn remove(&mut self, index: u32) -> T {
         let entry = self.entries[index as usize].take().expect("a slab entry is removed once");
@@ -54,43 +57,43 @@ impl<T> Slab<T> {
         entry
     }
 
-    /// The entry of a name.
+    /// The entry at an index.
     ///
     /// # Panics
-    /// When there is no such entry.
+    /// If the index holds no entry.
     #[inline]
     pub fn get(&self, index: u32) -> &T {
         self.entries[index as usize].as_ref().expect("a slab entry is used while it lives")
     }
 
-    /// The entry of a name, to change it.
+    /// The entry at an index, mutable.
     ///
     /// # Panics
-    /// When there is no such entry.
+    /// If the index holds no entry.
     #[inline]
     pub fn get_mut(&mut self, index: u32) -> &mut T {
         self.entries[index as usize].as_mut().expect("a slab entry is used while it lives")
     }
 
-    /// Entries stored.
+    /// Number of entries stored.
     #[inline]
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether nothing is stored.
+    /// Whether the slab holds no entries.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// Whether an entry would be handed back.
+    /// Whether [`Slab::insert`] would refuse an entry.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.len == self.capacity
     }
 
-    /// Entries and their names, lowest name first.
+    /// Iterates over indices and entries, lowest index first.
     pub fn iter(&self) -> impl Iterator<Item = (u32, &T)> {
         self.entries.iter().enumerate().filter_map(|(index, entry)| Some((index as u32, entry.as_ref()?)))
     }

@@ -1,33 +1,34 @@
-//! Statistics: plain integers with a definition, a unit and laws.
+//! Statistics: integer counters, each with a definition and a unit, and the laws they obey.
 
 use crate::hash::Fnv;
 
-/// What one counter means.
+/// The definition of one counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Definition {
-    /// Name within its group.
+    /// Name within its group, as in `hits`.
     pub name: &'static str,
-    /// What it counts.
+    /// Unit of the count, as in `accesses`.
     pub unit: &'static str,
-    /// One sentence.
+    /// Definition, in one sentence.
     pub meaning: &'static str,
-    /// What else is known of it.
+    /// How values are merged, and whether the counted events cost energy.
     pub mark: Mark,
 }
 
-/// What a counter stands for, beside its number.
+/// How a counter's values are merged, and whether the events it counts cost energy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mark {
-    /// Nothing else.
+    /// A plain count; merging adds the values.
     Plain,
-    /// An event that costs energy: a machine's energy section has a number for it, zero included.
+    /// A count of events that cost energy. A machine's energy section must give their cost, which may be
+    /// zero.
     Energy,
-    /// The largest of its parts: summing up takes the maximum.
+    /// A maximum over the parts; merging takes the larger value.
     Maximum,
 }
 
 impl Mark {
-    /// One number of two parts' numbers.
+    /// Merges the values of two parts.
     #[inline]
     pub fn merge(self, a: u64, b: u64) -> u64 {
         match self {
@@ -37,37 +38,37 @@ impl Mark {
     }
 }
 
-/// A relation between the counters of a group that holds at the end of every run.
+/// A relation between the counters of a group. It holds at the end of every run.
 #[derive(Clone, Copy, Debug)]
 pub struct Law<S> {
-    /// The relation as a reader writes it.
+    /// The relation as shown to readers, as in `accesses = hits + misses`.
     pub text: &'static str,
-    /// Whether it holds.
+    /// Returns whether the relation holds.
     pub holds: fn(&S) -> bool,
 }
 
-/// A group of counters; made by [`statistics!`](crate::statistics!).
+/// A group of counters. Define one with [`statistics!`](crate::statistics!).
 pub trait Statistics: Sized + Default + 'static {
     /// Name of the group, as in `l1d` of `l1d.hits`.
     const GROUP: &'static str;
-    /// The counters in order.
+    /// Definitions of the counters, in order.
     const DEFINITIONS: &'static [Definition];
 
-    /// The values in the order of [`Statistics::DEFINITIONS`].
+    /// Values of the counters, in the order of [`Statistics::DEFINITIONS`].
     fn values(&self) -> Vec<u64>;
 
-    /// The relations that must hold.
+    /// The relations that must hold at the end of a run.
     fn laws() -> &'static [Law<Self>];
 
-    /// Adds another instance's counts.
+    /// Adds the counts of another instance.
     fn merge(&mut self, other: &Self);
 
-    /// A law that does not hold, if any.
+    /// The text of the first law that does not hold, if any.
     fn broken_law(&self) -> Option<&'static str> {
         Self::laws().iter().find(|law| !(law.holds)(self)).map(|law| law.text)
     }
 
-    /// Names and values, to be reported.
+    /// A report of the group: definitions, laws and values.
     fn report(&self) -> Group {
         Group {
             name: Self::GROUP,
@@ -82,26 +83,26 @@ pub trait Statistics: Sized + Default + 'static {
 /// A group of counters ready to be printed, hashed or written out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// Its name.
+    /// Name of the group.
     pub name: &'static str,
-    /// What its counters mean.
+    /// Definitions of the counters, in order.
     pub definitions: &'static [Definition],
-    /// The laws, as text.
+    /// Laws of the group, as text.
     pub laws: Vec<&'static str>,
-    /// The values, in the definitions' order.
+    /// Values of the counters, in the order of the definitions.
     pub values: Vec<u64>,
-    /// A law that does not hold.
+    /// The text of a law that does not hold, if any.
     pub broken: Option<&'static str>,
 }
 
 impl Group {
-    /// The value of a counter.
+    /// The value of a counter; `None` if the group has no counter of that name.
     pub fn get(&self, name: &str) -> Option<u64> {
         let place = self.definitions.iter().position(|definition| definition.name == name)?;
         Some(self.values[place])
     }
 
-    /// Adds another group of the same kind, counter by counter.
+    /// Merges in another report of the same group, counter by counter.
     pub fn merge(&mut self, other: &Group) {
         let counters = self.definitions.iter().zip(&mut self.values);
         for ((definition, value), more) in counters.zip(&other.values) {
@@ -110,7 +111,7 @@ impl Group {
         self.broken = self.broken.or(other.broken);
     }
 
-    /// What was counted since an earlier report of the same group. A maximum is that of the whole time.
+    /// The counts since an earlier report of the same group. A maximum keeps its value over the whole time.
     #[must_use]
     pub fn since(&self, earlier: &Group) -> Group {
         let counters = self.definitions.iter().zip(&self.values).zip(&earlier.values);
@@ -132,8 +133,8 @@ impl Group {
     }
 }
 
-/// Defines a group of counters. A unit may be followed by `[energy]`, for events that cost energy, or by `[maximum]`,
-/// for counters of which the largest counts ([`Mark`](crate::statistics::Mark)).
+/// Defines a group of counters. A unit may be followed by `[energy]`, if the events cost energy, or by
+/// `[maximum]`, if merging takes the largest value ([`Mark`](crate::statistics::Mark)).
 ///
 /// ```
 /// strata_engine::statistics! {
@@ -197,7 +198,7 @@ macro_rules! statistics {
     };
 }
 
-/// The mark behind a counter's unit; for [`statistics!`](crate::statistics!).
+/// The mark that follows a counter's unit; for [`statistics!`](crate::statistics!).
 #[doc(hidden)]
 #[macro_export]
 macro_rules! counter_mark {

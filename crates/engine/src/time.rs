@@ -8,9 +8,9 @@ use std::ops::{Add, AddAssign, Sub};
 pub struct Cycle(pub u64);
 
 impl Cycle {
-    /// The first cycle.
+    /// The first cycle of a simulation.
     pub const ZERO: Cycle = Cycle(0);
-    /// Later than any cycle: what an idle component answers when asked for its next event.
+    /// Later than any real cycle; the next event of an idle component.
     pub const NEVER: Cycle = Cycle(u64::MAX);
 
     /// Cycles from `earlier` to this one; 0 when `earlier` is later.
@@ -19,7 +19,7 @@ impl Cycle {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The following cycle.
+    /// The cycle after this one.
     #[inline]
     pub const fn next(self) -> Cycle {
         Cycle(self.0.saturating_add(1))
@@ -66,17 +66,17 @@ pub struct ClockRatio {
 }
 
 impl ClockRatio {
-    /// The reference clock itself.
+    /// The reference clock, with a ratio of 1.
     pub const ONE: ClockRatio = ClockRatio { numerator: 1, denominator: 1 };
 
-    /// The ratio of two frequencies in the same unit, reduced; `None` when one of them is zero.
+    /// The ratio of two frequencies in the same unit, reduced; `None` if either is zero.
     pub fn of(local: u64, reference: u64) -> Option<ClockRatio> {
         let divisor = gcd(local, reference);
         (local != 0 && reference != 0)
             .then(|| ClockRatio { numerator: local / divisor, denominator: reference / divisor })
     }
 
-    /// How many local cycles have begun when reference cycle `now` begins.
+    /// Number of local cycles that have begun by the start of reference cycle `now`.
     #[inline]
     pub fn local(self, now: Cycle) -> u64 {
         match now.0.checked_mul(self.numerator) {
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn far_cycles_are_exact_too() {
         let ratio = ClockRatio::of(924, 700).unwrap();
-        // 33 local cycles in 25 reference cycles, on both sides of 64-bit products.
+        // 33 local cycles in 25 reference cycles, on both sides of the 64-bit product limit.
         for rounds in [1 << 40, u64::MAX / 33 / 25, u64::MAX / 33 / 2, u64::MAX / 33 - 1] {
             let reference = rounds.saturating_mul(25);
             assert_eq!(ratio.local(Cycle(reference)), (u128::from(reference) * 33 / 25) as u64);

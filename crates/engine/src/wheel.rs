@@ -1,25 +1,25 @@
-//! A timing wheel: events at known cycles, taken in the order they were set.
+//! A timing wheel: events at known cycles, taken in the order in which they were set.
 
 use crate::time::Cycle;
 
-/// Slots of the wheel; events further ahead wait aside. Most latencies are shorter, and so few slots stay in
-/// the host's nearest cache.
+/// Slots of the wheel; events further ahead wait in a separate list. Most latencies are shorter, and so few
+/// slots stay in the host's L1 cache.
 const SLOTS: u64 = 64;
 
-/// Events of type `T`. Taking the events of a cycle costs next to nothing when there are none.
+/// A timing wheel of events of type `T`. A cycle without events costs almost nothing.
 ///
-/// [`Wheel::take`] must be called in every cycle in which an event is set or due, before anything is set.
+/// Call [`Wheel::take`] in every cycle in which an event is set or due, before setting anything.
 #[derive(Clone, Debug)]
 pub struct Wheel<T> {
     slots: Vec<Vec<T>>,
-    /// Bit n: slot n holds an event.
+    /// Bit n is set if slot n holds an event.
     occupied: u64,
-    /// Events too far ahead, earliest first; of one cycle in the order they were set.
+    /// Events too far ahead for the wheel, earliest first; within a cycle, in the order set.
     late: Vec<(Cycle, T)>,
 }
 
 impl<T> Wheel<T> {
-    /// An empty wheel; each slot has room for `per_slot` events before it grows.
+    /// An empty wheel. Each slot has room for `per_slot` events before it grows.
     pub fn new(per_slot: usize) -> Self {
         Wheel {
             slots: (0..SLOTS).map(|_| Vec::with_capacity(per_slot)).collect(),
@@ -28,10 +28,10 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// Sets an event at cycle `at`, later than `now`.
+    /// Schedules an event at cycle `at`.
     ///
     /// # Panics
-    /// When `at` does not lie in the future.
+    /// If `at` is not later than `now`.
     #[inline]
     pub fn set(&mut self, now: Cycle, at: Cycle, event: T) {
         assert!(at > now, "an event lies in the future");
@@ -50,12 +50,12 @@ impl<T> Wheel<T> {
         self.occupied |= 1 << slot;
     }
 
-    /// Takes the events of cycle `now`, oldest first, into `out` (which is cleared first).
+    /// Clears `out`, then moves the events of cycle `now` into it, oldest first.
     #[inline]
     pub fn take(&mut self, now: Cycle, out: &mut Vec<T>) {
         out.clear();
         if !self.late.is_empty() {
-            // Before anything is set directly for their cycles: they were set earlier.
+            // Move these before anything is set directly for their cycles: they were set earlier.
             let near = self.late.partition_point(|(at, _)| at.since(now) < SLOTS);
             for (at, event) in self.late.drain(..near) {
                 let slot = at.0 % SLOTS;
@@ -70,7 +70,7 @@ impl<T> Wheel<T> {
         }
     }
 
-    /// The cycle of the earliest event after `now` ([`Cycle::NEVER`] when there is none).
+    /// The cycle of the earliest event after `now`; [`Cycle::NEVER`] if there is none.
     #[inline]
     pub fn next(&self, now: Cycle) -> Cycle {
         let late = self.late.first().map_or(Cycle::NEVER, |(at, _)| *at);
@@ -81,7 +81,7 @@ impl<T> Wheel<T> {
         late.min(now.next() + u64::from(ahead))
     }
 
-    /// Whether nothing is set.
+    /// Whether no event is scheduled.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.occupied == 0 && self.late.is_empty()

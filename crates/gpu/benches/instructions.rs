@@ -1,8 +1,9 @@
-//! Host instructions of hot paths and whole runs, counted by Valgrind: the same numbers on a busy machine.
+//! Host instructions of hot paths and whole runs, counted by Valgrind, so that the numbers hold on a busy
+//! machine.
 //!
 //! `cargo install gungraun-runner` in the version of the `gungraun` dependency and have `valgrind` in the path,
 //! then `cargo bench -p strata-gpu --features bench --bench instructions`. Paths count 100 operations, runs one.
-// What the macros make has no documentation.
+// The macros generate items without documentation.
 #![allow(missing_docs)]
 
 mod paths;
@@ -12,7 +13,7 @@ use std::hint::black_box;
 
 use paths::Path;
 
-/// Operations of a path that are counted: far more than the loop around them.
+/// Number of counted operations of a path; enough to make the surrounding loop negligible.
 const REPEATS: u32 = 100;
 
 #[library_benchmark]

@@ -1,5 +1,5 @@
 //! Host time of hot paths and whole runs: `cargo bench -p strata-gpu --features bench --bench time`.
-// What the macros make has no documentation.
+// The macros generate items without documentation.
 #![allow(missing_docs)]
 
 mod paths;
@@ -14,7 +14,7 @@ use paths::Path;
 /// A path and its name in reports.
 type Named = (&'static str, fn() -> Path);
 
-/// Operations of a path that one measurement repeats: a path's clock reads cost nothing then.
+/// Operations of a path per measurement; enough to make reading the clock negligible.
 const REPEATS: u32 = 100;
 
 fn hot_paths(criterion: &mut Criterion) {

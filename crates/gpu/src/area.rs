@@ -1,4 +1,4 @@
-//! The area of a machine's designs, where their papers say how it is counted.
+//! The area of a machine's designs, where their papers say how to count it.
 
 pub use strata_memory::area::{AreaSize, Component, total};
 
@@ -14,7 +14,7 @@ mod tests {
             total(&machine.file().doors.area()["l1d.sram"]).0
         };
         assert_eq!(area(&[]), 1_732_620);
-        // Twice the ways: twice everything but the decoders.
+        // Twice the ways double everything but the decoders.
         assert_eq!(area(&["l1d.ways=8".into()]), 2 * 1_732_620 - 1_124);
     }
 }

@@ -1,4 +1,4 @@
-//! From a machine's numbers to its islands, linked.
+//! Builds the islands of a machine from its configuration and links them.
 
 use strata_engine::{ClockRatio, Inlet, Outlet, link};
 use strata_memory::address_map::AddressMap;
@@ -16,18 +16,21 @@ use crate::machine::MachineFile;
 use crate::makers::Makers;
 use crate::part::Part;
 
-/// Seed of every random stream of a machine (replacement); a run does not depend on anything else.
+/// Seed of every random stream of a machine (cache replacement). It is fixed, so runs are reproducible.
 const SEED: u64 = 0x5742_a7a0;
 
-/// The islands of a machine: SMs first, then partitions, both directions of the network, and the dispatcher last.
+/// The islands of a machine, in order: SMs, partitions, both directions of the network, the dispatcher.
 pub struct Assembly {
-    /// The islands.
+    /// The islands, in the order given above.
     pub parts: Vec<Part>,
-    /// Where device addresses live.
+    /// Maps device addresses to slices and channels.
     pub map: AddressMap,
 }
 
-/// Builds a machine. The error names section and field.
+/// Builds a machine's islands.
+///
+/// # Errors
+/// A section and field that no machine can have.
 pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, String> {
     let doors = &file.doors;
     let sms = *file.gpu.sms;
@@ -127,9 +130,9 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
 
 type Ends = (Vec<Outlet<Packet>>, Vec<Inlet<Packet>>);
 
-/// `count` links between nodes and network.
+/// Creates `count` links between nodes and the network.
 fn links(file: &MachineFile, count: u16) -> Result<Ends, String> {
-    // The largest packets are a full line and a warp's worth of 64-bit compare-and-swaps.
+    // The largest packets carry a full line, or a warp of 64-bit compare-and-swaps.
     let line = HEADER_BYTES + LINE_BYTES as u32;
     let largest = line.max(AtomicBatch::LARGEST_WIRE_BYTES + HEADER_BYTES);
     (0..count)

@@ -1,4 +1,4 @@
-//! What a machine counts.
+//! The statistics that a machine reports.
 
 use strata_engine::statistics::Group;
 
@@ -7,7 +7,7 @@ use crate::machine::Machine;
 use crate::makers::Makers;
 use crate::results::merge_groups;
 
-/// Every group of counters of a machine, as it reports them when idle.
+/// Every group of counters that a machine reports, taken from the idle machine.
 ///
 /// # Errors
 /// Why the machine cannot be built.

@@ -1,36 +1,36 @@
-//! How long memory cells that wear out would last: from writes, time and what a cell endures.
+//! Lifetime of memory cells that wear out, computed from writes, time and cell endurance.
 //!
-//! A design with such cells counts its array's writes, and those of the line written most with a counter marked
-//! `[maximum]`. A machine or system names both counters in its `endurance` section.
+//! A design with such cells counts all writes to its array, and the writes of the most-written line with a
+//! counter marked `[maximum]`. A machine or system names both counters in its `endurance` section.
 
 use strata_engine::statistics::{Group, Mark};
 
 use crate::machine::{ArraySection, Machine};
 
-/// How long an array lasts when the run repeats for ever.
+/// How long an array lasts if the run repeats forever.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Lifetime {
-    /// Its structure.
+    /// Name of the structure in the `endurance` section.
     pub structure: String,
-    /// Writes of all its lines, over all instances.
+    /// Writes to all lines, over all instances.
     pub writes: u64,
-    /// Writes of the line written most.
+    /// Writes to the most-written line.
     pub hottest_line_writes: u64,
-    /// Writes of a line on average.
+    /// Mean writes per line.
     pub mean_line_writes: f64,
-    /// Seconds until the line written most has worn out; infinite when nothing is written.
+    /// Seconds until the most-written line wears out; infinite if nothing is written.
     pub hottest_seconds: f64,
-    /// Seconds until all lines have, if writes were spread evenly over them.
+    /// Seconds until all lines wear out if writes are spread evenly over them.
     pub levelled_seconds: f64,
 }
 
-/// Seconds until a line has been written `cell_writes` times that is written `writes` times every `seconds`.
+/// Seconds until a line has taken `cell_writes` writes, at a rate of `writes` writes in `seconds` seconds.
 pub fn lifetime_seconds(writes: f64, seconds: f64, cell_writes: f64) -> f64 {
     if writes > 0.0 { cell_writes / writes * seconds } else { f64::INFINITY }
 }
 
 impl ArraySection {
-    /// Values of both counters. The error names the key.
+    /// Values of both counters: all writes, and those of the most-written line. The error names the key.
     fn count(&self, groups: &[Group]) -> Result<(u64, u64), String> {
         let group = groups.iter().find(|group| group.name == self.counts).ok_or_else(|| {
             let known: Vec<&str> = groups.iter().map(|group| group.name).collect();
@@ -57,7 +57,8 @@ impl ArraySection {
 /// The lifetimes of a machine's arrays that wear out, after `cycles` core cycles.
 ///
 /// # Errors
-/// File, key, what was found and what was expected: an `endurance` section that names no counter of the machine.
+/// An `endurance` section that names no counter of the machine; the error gives file, key, what was found and
+/// what was expected.
 pub fn lifetimes(machine: &Machine, groups: &[Group], cycles: u64) -> Result<Vec<Lifetime>, String> {
     let seconds = cycles as f64 / (f64::from(*machine.file().clocks.core_mhz) * 1e6);
     let lifetime = |(name, section): (&String, &ArraySection)| {
@@ -90,7 +91,7 @@ mod tests {
     strata_engine::statistics! {
         /// Counters of an array of the test.
         pub struct ArrayStatistics: "array" {
-            /// Writes.
+            /// Writes to any line.
             array_writes: "writes",
             /// Writes of the line written most.
             hottest_line_writes: "writes" [maximum],
@@ -103,7 +104,7 @@ mod tests {
     strata_engine::statistics! {
         /// Counters of something else.
         pub struct OtherStatistics: "other" {
-            /// Accesses.
+            /// Accesses of any kind.
             accesses: "accesses",
         }
         laws {}
@@ -124,7 +125,7 @@ lines = { value = 512, source = "test" }
 cell_writes = { value = 1e12, source = "test" }
 "#;
 
-    /// What 15 SMs count: 1000 writes each; the hottest lines have 7, 8, 9, ... of them.
+    /// Counts of 15 SMs: 1000 writes each, with 7, 8, 9, ... of them to the most-written line.
     fn groups() -> Vec<Group> {
         let mut groups = Vec::new();
         for sm in 0..15 {
@@ -141,7 +142,7 @@ cell_writes = { value = 1e12, source = "test" }
         let lifetime = lifetimes(&machine, &groups(), 700).unwrap().remove(0);
         assert_eq!((lifetime.writes, lifetime.hottest_line_writes), (15_000, 21));
         assert_eq!(lifetime.mean_line_writes, 15_000.0 / (15.0 * 512.0));
-        // 21 writes a microsecond: 1e12 of them take 47,619 seconds.
+        // At 21 writes per microsecond, 1e12 writes take 47,619 seconds.
         assert!((lifetime.hottest_seconds - 1e6 / 21.0).abs() < 1e-6, "{lifetime:?}");
         assert!((lifetime.levelled_seconds - 1e6 * 15.0 * 512.0 / 15_000.0).abs() < 1e-6, "{lifetime:?}");
     }

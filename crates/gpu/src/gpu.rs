@@ -1,4 +1,4 @@
-//! An assembled GPU: device memory at rest, and launches one after another.
+//! An assembled GPU: device memory between launches, and launches one after another.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,46 +25,47 @@ pub use crate::makers::{Maker, Makers};
 use crate::part::Part;
 use crate::results::merge_groups;
 
-/// How a run is bounded.
+/// Options of a GPU's runs.
 #[derive(Clone, Copy, Debug)]
 pub struct GpuOptions {
-    /// Worker threads, at least 1.
+    /// Number of worker threads, at least 1.
     pub threads: usize,
-    /// Cycles of a window; the machine's longest when absent.
+    /// Length of a window in cycles; by default, the machine's longest.
     pub window: Option<u64>,
     /// The cycle at which a run is given up.
     pub limit: Cycle,
 }
 
-/// A finished launch.
+/// The result of a launch that succeeded.
 #[derive(Clone, Debug)]
 pub struct Finished {
     /// Core cycles from the launch to its last completion.
     pub cycles: u64,
-    /// How the kernel filled an SM.
+    /// How the kernel fills an SM.
     pub occupancy: Occupancy,
-    /// What it printed, by CTA and warp.
+    /// What the kernel printed, ordered by CTA and warp.
     pub prints: Vec<Print>,
-    /// What had been counted since the machine was built, every [`Gpu::sample_every`] cycles of the launch.
+    /// Cumulative counters since the machine was built, taken every [`Gpu::sample_every`] cycles of the
+    /// launch.
     pub samples: Vec<(u64, Vec<Group>)>,
 }
 
-/// Why a launch did not end well.
+/// Why a launch failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Stopped {
-    /// What kind of thing happened.
+    /// What kind of failure it was.
     pub failure: Failure,
-    /// What happened, with its place where known.
+    /// Description of the failure, with its location where known.
     pub reason: String,
 }
 
-/// A part of one's own, or why it cannot be built.
+/// A custom part, or why it cannot be built.
 type Built<Part> = Result<Box<Part>, ParameterError>;
 
-/// Most sentences of a deadlock report.
+/// Maximum number of sentences in a deadlock report.
 const REPORT_LINES: usize = 64;
 
-/// A machine, ready to run.
+/// An assembled machine, ready to run kernels.
 pub struct Gpu {
     simulation: Simulation<Part>,
     map: AddressMap,
@@ -78,12 +79,15 @@ pub struct Gpu {
 }
 
 impl Gpu {
-    /// Builds a machine. The error names section and field.
+    /// Builds a machine.
+    ///
+    /// # Errors
+    /// The section and field that cannot be built.
     pub fn new(machine: &Machine, options: GpuOptions) -> Result<Gpu, String> {
         Gpu::with(machine, options, Makers::default())
     }
 
-    /// Builds a machine with register files of one's own behind the door.
+    /// Builds a machine with custom register files.
     ///
     /// # Errors
     /// As [`Gpu::new`].
@@ -95,7 +99,7 @@ impl Gpu {
         Gpu::with(machine, options, Makers { register_file: Box::new(make), ..Makers::default() })
     }
 
-    /// Builds a machine with L1Ds of one's own behind the door.
+    /// Builds a machine with custom L1Ds.
     ///
     /// # Errors
     /// As [`Gpu::new`].
@@ -107,7 +111,7 @@ impl Gpu {
         Gpu::with(machine, options, Makers { l1d: Box::new(make), ..Makers::default() })
     }
 
-    /// Builds a machine with a network of one's own behind the door.
+    /// Builds a machine with a custom network.
     ///
     /// # Errors
     /// As [`Gpu::new`].
@@ -119,7 +123,7 @@ impl Gpu {
         Gpu::with(machine, options, Makers { network: Box::new(make), ..Makers::default() })
     }
 
-    /// Builds a machine with slices of the last-level cache of one's own behind the door.
+    /// Builds a machine with custom slices of the last-level cache.
     ///
     /// # Errors
     /// As [`Gpu::new`].
@@ -131,7 +135,7 @@ impl Gpu {
         Gpu::with(machine, options, Makers { llc: Box::new(make), ..Makers::default() })
     }
 
-    /// Builds a machine whose parts behind the doors are built so.
+    /// Builds a machine whose parts behind the doors come from `make`.
     ///
     /// # Errors
     /// As [`Gpu::new`].
@@ -165,31 +169,33 @@ impl Gpu {
         Ok(gpu)
     }
 
-    /// From now on no cycle is skipped: slower, with the same results. For tests.
+    /// Simulates every cycle from now on, without skipping idle ones. Slower, with the same results; for
+    /// tests.
     pub fn tick_every_cycle(&mut self) {
         self.simulation.tick_every_cycle();
     }
 
-    /// From now on launches note what was counted, every so many cycles, at least 1. Results are the same.
+    /// Samples the counters of later launches every `cycles` cycles, at least 1. Results do not change.
     pub fn sample_every(&mut self, cycles: u64) {
         self.sample_cycles = Some(cycles.max(1));
     }
 
-    /// Whether launches note what was counted.
+    /// Whether launches sample their counters.
     pub fn is_sampled(&self) -> bool {
         self.sample_cycles.is_some()
     }
 
-    /// Cycles of a window.
+    /// Length of a window in cycles.
     pub fn window(&self) -> u64 {
         self.window
     }
 
-    /// Runs a kernel to its end. `observe` is told the cycle and the CTAs done, now and then.
+    /// Runs a kernel to completion. Calls `observe` from time to time with the cycle and the number of
+    /// finished CTAs.
     ///
     /// # Errors
-    /// A program error with its place; a kernel that does not fit an SM; or, when nothing moves any more,
-    /// who waits for what.
+    /// A program error with its location; a kernel that does not fit an SM; or, if the machine deadlocks, who
+    /// waits for what.
     pub fn launch(
         &mut self,
         launch: &Arc<Launch>,
@@ -218,7 +224,7 @@ impl Gpu {
         let mut samples = Vec::new();
         let stop = loop {
             let next = |every: u64| start + every * (samples.len() as u64 + 1);
-            // Once all CTAs have ended, what is left is the machine coming to rest.
+            // Once all CTAs have ended, only draining is left.
             let running = self.dispatcher().finished_at().is_none();
             let pause = self.sample_cycles.filter(|_| running).map_or(Cycle::NEVER, next);
             match self.simulation.run_until(pause, options, &mut observe) {
@@ -250,14 +256,14 @@ impl Gpu {
         }
     }
 
-    /// Completes the SMs' statistics up to, not including, a cycle.
+    /// Completes the SMs' statistics for all cycles before `end`.
     fn settle(&mut self, end: Cycle) {
         for index in 0..self.sms {
             self.sm(index).settle(end);
         }
     }
 
-    /// Writes device memory between launches; every cached copy follows.
+    /// Writes device memory between launches, and updates every cached copy.
     pub fn write(&mut self, address: u64, data: &[u8]) {
         self.each_line(address, data.len(), |partition, line, offset, range| {
             let mut bytes = Line::ZERO;
@@ -276,7 +282,7 @@ impl Gpu {
         });
     }
 
-    /// What was counted, summed over the parts of a kind.
+    /// All counters, summed over the parts of each kind.
     pub fn statistics(&mut self) -> Vec<Group> {
         let mut groups = Vec::new();
         for part in self.simulation.islands_mut() {
@@ -285,8 +291,8 @@ impl Gpu {
         groups
     }
 
-    /// Calls `visit` with each line of a range, its partition, the first byte in the line, and the bytes' place in
-    /// the range.
+    /// Calls `visit` for each line of a range with its partition, the first byte within the line, and the
+    /// bytes' offset in the range.
     fn each_line(
         &mut self,
         address: u64,
@@ -305,8 +311,8 @@ impl Gpu {
         }
     }
 
-    /// What went wrong first; of several things in one cycle, that of the lowest SM. So it does not depend on the
-    /// length of a window.
+    /// The first fault; of several in one cycle, that of the lowest SM, so that the choice does not depend on
+    /// the window length.
     fn first_fault(&mut self) -> Stopped {
         let faults = (0..self.sms)
             .filter_map(|index| self.sm(index).fault().map(|(cycle, fault)| (cycle, index, fault.clone())));

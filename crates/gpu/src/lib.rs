@@ -1,4 +1,4 @@
-//! From a machine file to an assembled GPU, its runs and their results.
+//! Builds a GPU from a machine file, runs programs on it and reports the results.
 
 pub mod area;
 mod assemble;

@@ -1,4 +1,4 @@
-//! Designs of one's own: each part of a machine is built by a function that can be replaced.
+//! Custom designs: functions that build the parts of a machine, each replaceable.
 
 use strata_memory::ParameterError;
 use strata_memory::doors::{
@@ -6,21 +6,21 @@ use strata_memory::doors::{
     RegisterFileDesign, RegisterFileSite,
 };
 
-/// Builds what stands behind one door: gets the design that the machine file names and the place where it will stand, and
-/// returns that design built, a wrapper around it, or something else.
+/// Builds the part behind one door from the design that the machine file names and the site where it will
+/// stand. Returns that design built, a wrapper around it, or something else.
 pub type Maker<'a, Design, Site, Built> =
     Box<dyn FnMut(&Design, Site) -> Result<Box<Built>, ParameterError> + 'a>;
 
-/// How the parts of a machine behind its doors are built: one call for each SM, slice or direction, in their order. The
-/// default builds what the machine file names.
+/// The functions that build the parts behind a machine's doors, each called once per SM, slice or direction,
+/// in order. The default builds what the machine file names.
 pub struct Makers<'a> {
-    /// Builds an SM's register file.
+    /// Builds the register file of an SM.
     pub register_file: Maker<'a, dyn RegisterFileDesign, RegisterFileSite, dyn RegisterFile>,
-    /// Builds an SM's L1D.
+    /// Builds the L1D of an SM.
     pub l1d: Maker<'a, dyn L1dDesign, L1dSite, dyn L1d>,
     /// Builds one direction of the network.
     pub network: Maker<'a, dyn NetworkDesign, NetworkSite, dyn Network>,
-    /// Builds a slice of the last-level cache.
+    /// Builds one slice of the last-level cache.
     pub llc: Maker<'a, dyn LlcDesign, LlcSite, dyn Llc>,
 }
 

@@ -13,9 +13,9 @@ pub enum Part {
     Sm(Box<Sm>),
     /// One direction of the network.
     Network(Box<dyn Network>),
-    /// LLC slices and their DRAM channel.
+    /// A memory partition: LLC slices and their DRAM channel.
     Partition(Box<PartitionIsland>),
-    /// Hands out CTAs.
+    /// The dispatcher that hands CTAs to SMs.
     Dispatcher(Box<Dispatcher>),
 }
 
@@ -58,7 +58,7 @@ impl Island for Part {
 }
 
 impl Part {
-    /// What it counted.
+    /// Counters of this part.
     pub fn statistics(&self) -> Vec<Group> {
         match self {
             Part::Sm(sm) => sm.statistics(),

@@ -1,4 +1,4 @@
-//! A PTX text on a device: its variables, and its kernels, compiled when they are first asked for.
+//! A PTX text on a device: its variables and its kernels, compiled on first use.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use strata_ptx::ir::Variable;
 use strata_ptx::program::Kernel;
 use strata_workloads::Module;
 
-/// A parsed text. A kernel that is never asked for may hold instructions that are not executed.
+/// A parsed PTX text. Kernels compile on first use, so an unused kernel may hold unsupported instructions.
 pub struct Program {
     text: ast::Module,
     options: Options,
@@ -18,16 +18,16 @@ pub struct Program {
     variables: Vec<Variable>,
 }
 
-/// Why there is no kernel of a name.
+/// Why a kernel cannot be had.
 #[derive(Debug, thiserror::Error)]
 pub enum KernelError {
-    /// The text has no such entry.
+    /// The text has no entry of this name.
     #[error("the module has no kernel `{0}`")]
     Unknown(String),
-    /// It breaks a rule of PTX, or holds what is not executed: each with line and column.
+    /// The kernel breaks a rule of PTX or uses an unsupported instruction; each problem has line and column.
     #[error(transparent)]
     Text(Diagnostics),
-    /// It does not fit the machine.
+    /// The kernel does not fit the machine.
     #[error(transparent)]
     Machine(BackError),
 }
@@ -36,15 +36,16 @@ impl Program {
     /// Parses and checks a text.
     ///
     /// # Errors
-    /// Everything wrong with the text, each with line and column.
+    /// Everything wrong with the text, each problem with line and column.
     pub fn parse(module: Module<'_>, options: Options) -> Result<Program, Diagnostics> {
         Program::link(&[module], DEFAULT_HEAP_BYTES, options)
     }
 
-    /// Parses and links texts, of which there is at least one; kernels that call `malloc` have `heap_bytes` bytes.
+    /// Parses and links one or more texts. Kernels that call `malloc` get a device heap of `heap_bytes`
+    /// bytes.
     ///
     /// # Errors
-    /// Everything wrong with a text, each with line and column; what does not go together.
+    /// Everything wrong with a text, each problem with line and column; or texts that cannot be linked.
     pub fn link(modules: &[Module<'_>], heap_bytes: u64, options: Options) -> Result<Program, Diagnostics> {
         let texts = modules.iter().map(|module| front::parse_module(module.name, module.text));
         let mut text = front::link::link(texts.collect::<Result<_, _>>()?)?;
@@ -53,7 +54,7 @@ impl Program {
         Ok(Program { text, options, kernels: BTreeMap::new(), variables: lowered.variables })
     }
 
-    /// The kernel of a name, compiled.
+    /// The compiled kernel of a name.
     ///
     /// # Errors
     /// See [`KernelError`].
@@ -73,7 +74,7 @@ impl Program {
         Ok(kernel)
     }
 
-    /// Names of the text's kernels, in its order.
+    /// Names of the kernels, in the text's order.
     pub fn kernel_names(&self) -> impl Iterator<Item = &str> {
         self.text.items.iter().filter_map(|item| match item {
             ast::Item::Function(function) if function.entry && function.body.is_some() => {
@@ -83,25 +84,25 @@ impl Program {
         })
     }
 
-    /// The PTX version and the target that the text names: `8.3`, `sm_80`.
+    /// PTX version and target of the text, as in `8.3` and `sm_80`.
     pub fn version_and_target(&self) -> (&str, &str) {
         (&self.text.version, &self.text.target)
     }
 
-    /// Whether a kernel of it may call `malloc`, so that the device heap is among its variables.
+    /// Whether any kernel may call `malloc`; if so, the device heap is among the variables.
     pub fn has_heap(&self) -> bool {
         self.variables.iter().any(|variable| variable.heap)
     }
 
-    /// Bytes that kernels have which call `malloc`.
+    /// Size of the device heap in bytes, for kernels that call `malloc`.
     pub fn heap_bytes(&self) -> u64 {
         self.text.heap_bytes
     }
 
-    /// Gives kernels that call `malloc` so many bytes; those that were compiled are forgotten. Variables keep their order.
+    /// Changes the size of the device heap. Compiled kernels are discarded; variables keep their order.
     ///
     /// # Panics
-    /// Never: what linked links with another heap.
+    /// Never: a text that linked once links with any heap size.
     pub fn set_heap_bytes(&mut self, bytes: u64) {
         self.text.heap_bytes = bytes;
         let lowered = front::lower(&self.text, Some(&[]));
@@ -109,16 +110,16 @@ impl Program {
         self.kernels.clear();
     }
 
-    /// The text's variables.
+    /// The variables of the text.
     pub fn variables(&self) -> &[Variable] {
         &self.variables
     }
 }
 
-/// What a variable's first bytes hold at first, the others being zero, when variable n lies at `addresses[n]`.
+/// Leading initial bytes of a variable; the rest are zero. Variable n lies at `addresses[n]`.
 ///
 /// # Panics
-/// When a variable that an initialiser names has no address.
+/// If an initialiser names a variable without an address.
 pub fn initial_bytes(variable: &Variable, addresses: &[u64]) -> Vec<u8> {
     let mut init = variable.init.clone();
     for relocation in &variable.relocations {

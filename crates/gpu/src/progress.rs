@@ -1,15 +1,15 @@
-//! Where a run stands, for those who watch it.
+//! The progress that a run reports while it simulates.
 
-/// Where a run stands.
+/// Progress of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Number of the launch, from 0.
+    /// Number of the current launch, from 0.
     pub launch: u64,
-    /// Its kernel.
+    /// Name of the launch's kernel.
     pub kernel: String,
-    /// Core cycles simulated.
+    /// Core cycles simulated so far.
     pub cycle: u64,
-    /// CTAs of the launch.
+    /// CTAs in the launch.
     pub ctas: u64,
     /// CTAs that have ended.
     pub ctas_done: u64,

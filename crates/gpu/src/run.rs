@@ -1,4 +1,4 @@
-//! A host program on a machine, checked and measured.
+//! Runs a host program on a machine, checks its results and measures it.
 
 use std::fmt;
 
@@ -15,36 +15,36 @@ use crate::profile::Profile;
 use crate::progress::Progress;
 use crate::results::{RunResult, SimulationCost, Verdict, peak_memory_bytes};
 
-/// What to run, on what, and how.
+/// What to run, on which machine, and how.
 pub struct RunRequest<'a> {
-    /// The program.
+    /// The program to run.
     pub program: &'a dyn HostProgram,
-    /// Its size, for the report.
+    /// Size of the workload, for the report.
     pub size: Option<String>,
-    /// The machine.
+    /// The machine to run on.
     pub machine: &'a Machine,
     /// The `--set` overrides that made the machine, for the report.
     pub overrides: &'a [String],
-    /// Worker threads, at least 1.
+    /// Number of worker threads, at least 1.
     pub threads: usize,
-    /// Cycles of a window; the machine's longest when absent.
+    /// Length of a window in cycles; by default, the machine's longest.
     pub window: Option<u64>,
-    /// Also run the reference executor and compare all of memory after every launch.
+    /// Also run the reference executor, and compare all of memory after every launch.
     pub check: bool,
     /// Core cycles after which the run is given up.
     pub max_cycles: Option<u64>,
-    /// Also note what is counted every so many cycles of each launch.
+    /// Sample the counters at this interval, in cycles of each launch.
     pub sample_cycles: Option<u64>,
-    /// Told now and then where the run stands.
+    /// Called from time to time with the progress of the run.
     pub progress: &'a mut dyn FnMut(&Progress),
 }
 
 /// Why a run did not finish.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunError {
-    /// Machine, module or options are wrong.
+    /// The machine, the module or an option is wrong.
     Refused(String),
-    /// A device call failed: the program's error.
+    /// A device call failed because of an error in the program.
     Device(DeviceError),
 }
 
@@ -59,10 +59,10 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-/// Runs a program to its end.
+/// Runs a program to completion.
 ///
 /// # Errors
-/// When it does not get there. Wrong results are no error: see [`RunResult::verdict`].
+/// If the program does not complete. Wrong results are reported in [`RunResult::verdict`] instead.
 pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let RunRequest { program, size, machine, overrides, threads, window, check, .. } = request;
     let RunRequest { max_cycles, sample_cycles, progress, .. } = request;
@@ -125,10 +125,10 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     })
 }
 
-/// Runs a program on the reference executor, compiled as for a machine, and watches it.
+/// Runs a program on the reference executor, compiled as for `machine`, and profiles it.
 ///
 /// # Errors
-/// When the module is wrong or a device call fails. Wrong results are no error: see the outcome.
+/// If the module is wrong or a device call fails. Wrong results are reported in the outcome instead.
 pub fn profile_program(
     program: &dyn HostProgram,
     machine: &Machine,

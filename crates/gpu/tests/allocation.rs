@@ -1,4 +1,4 @@
-//! A launch does not allocate per instruction, request or cycle: one that does ten times the work allocates no more.
+//! A launch does not allocate per instruction, request or cycle: ten times the work allocates no more memory.
 
 #[path = "machine/support/mod.rs"]
 mod support;
@@ -7,8 +7,8 @@ use strata_gpu::machine::Machine;
 use strata_workloads::{Arg, Device, Shape};
 use support::{PLAIN, gtx480, module, on_device};
 
-/// Everything that moves: scattered loads and stores, atomics, shared memory, barriers, divergence, local memory's
-/// way to the L1D by volatile accesses, fences.
+/// Exercises everything that moves data: scattered loads and stores, atomics, shared memory, barriers,
+/// divergence, local memory through the L1D by volatile accesses, and fences.
 const KERNEL: &str = ".visible .entry k(.param .u64 in, .param .u32 rounds) {\n.reg .pred %p<4>; .reg .b32 %r<16>; \
     .reg .b64 %rd<8>;\n.shared .align 4 .b8 words[1024];\nld.param.u64 %rd0, [in];\nld.param.u32 %r0, [rounds];\n\
     mov.u32 %r1, %tid.x;\nmov.u32 %r2, %ctaid.x;\nmad.lo.u32 %r3, %r2, 256, %r1;\nmov.u32 %r8, words;\nLOOP:\n\
@@ -34,11 +34,11 @@ fn no_more_on(machine: &Machine) {
         let mut launch = |rounds: u32| {
             let shape = Shape::new([30, 1, 1], [256, 1, 1]);
             let args = [Arg::Ptr(input), Arg::U32(rounds)];
-            // With one worker thread, the machine runs on the test's own, whose allocations are counted.
+            // With one worker thread, the machine runs on the test's thread, whose allocations are counted.
             let counted = allocation_counter::measure(|| device.launch("k", shape, &args).unwrap());
             (counted.count_total, device.launches().last().unwrap().warp_instructions)
         };
-        // The first launches compile the kernel and touch everything once.
+        // The first launches compile the kernel and allocate everything once.
         launch(20);
         let (few, short) = launch(3);
         let (many, long) = launch(30);

@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 /// The rooms below the lab.
 pub const ROOMS: [&str; 8] = ["engine", "warp", "ptx", "memory", "sm", "designs", "workloads", "gpu"];
 
-/// What cargo watches.
+/// Paths whose changes make cargo run the build script again.
 pub fn watched(root: &Path) -> Vec<PathBuf> {
     let of_room = |room| {
         ["src", "build", "build.rs", "Cargo.toml"].map(|part| root.join("crates").join(room).join(part))

@@ -1,4 +1,4 @@
-//! A user's own question: workloads on systems, with parameters swept.
+//! Comparisons that users ask for: workloads on systems, with parameters swept.
 
 use strata_workloads::Size;
 
@@ -10,20 +10,20 @@ use crate::report::{chart, html, text};
 use crate::store::Store;
 use crate::variant::Variant;
 
-/// A parameter and the values it takes.
+/// A parameter and the values it is swept over.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sweep {
-    /// `door.key`.
+    /// Path of the parameter, `door.key`.
     pub path: String,
-    /// At least one.
+    /// The values, at least one.
     pub values: Vec<String>,
 }
 
 impl Sweep {
-    /// Reads `door.key=v1,v2,v3`.
+    /// Parses `door.key=v1,v2,v3`.
     ///
     /// # Errors
-    /// What was found and expected.
+    /// What was found and what was expected.
     pub fn parse(text: &str) -> Result<Sweep, String> {
         let wrong = || format!("--sweep {text}: expected door.key=value,value,...");
         let (path, values) = text.split_once('=').ok_or_else(wrong)?;
@@ -35,27 +35,27 @@ impl Sweep {
     }
 }
 
-/// Most parameters that one command sweeps.
+/// Most parameters that one command can sweep.
 const SWEEPS: usize = 2;
 
-/// What is asked.
+/// A comparison to run and show.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Names of workloads.
+    /// Names of the workloads to run.
     pub workloads: Vec<String>,
-    /// What they run on.
+    /// The machines that the workloads run on.
     pub variants: Vec<Variant>,
-    /// What is shown.
+    /// The metrics to show.
     pub metrics: Vec<Metric>,
-    /// At which size.
+    /// Size of the workloads.
     pub size: Size,
 }
 
-/// The variants of a machine: each system (the machine's own name is the machine as it is) with each combination of
-/// swept values.
+/// The variants of a machine: every combination of a system and the swept values. The machine's own name
+/// stands for the machine without a system.
 ///
 /// # Errors
-/// When more parameters are swept than can be shown.
+/// If more parameters are swept than can be shown.
 pub fn variants(
     machine: &str,
     systems: &[String],
@@ -90,10 +90,10 @@ pub fn variants(
 }
 
 impl Comparison {
-    /// The jobs that answer it.
+    /// The jobs that the comparison needs.
     ///
     /// # Errors
-    /// An unknown workload or system, or a machine that cannot be built: a question with a mistake is not half answered.
+    /// An unknown workload or system, or a machine that cannot be built. No job is returned then.
     pub fn jobs(&self, store: &Store) -> Result<Vec<Job>, String> {
         let mut answers = Answers::new(store, self.size);
         let mut jobs = Vec::new();
@@ -110,7 +110,7 @@ impl Comparison {
         Ok(jobs)
     }
 
-    /// A grid a metric.
+    /// One grid for each metric.
     #[must_use]
     pub fn grids(&self, store: &Store) -> Vec<Grid> {
         let mut answers = Answers::new(store, self.size);
@@ -130,7 +130,8 @@ impl Comparison {
         self.metrics.iter().map(grid).collect()
     }
 
-    /// The grids on a terminal; with several variants, also each metric over the first's.
+    /// Formats the grids for a terminal. With several variants, also shows each metric relative to the first
+    /// variant.
     #[must_use]
     pub fn text(&self, grids: &[Grid]) -> String {
         grids
@@ -141,7 +142,7 @@ impl Comparison {
             .collect()
     }
 
-    /// The grids as a page.
+    /// Formats the grids as an HTML page.
     #[must_use]
     pub fn html(&self, grids: &[Grid]) -> String {
         let mut body = format!(
@@ -168,7 +169,7 @@ impl Comparison {
         let mut relative = grid.clone();
         relative.title = format!("{}, over {}", grid.title, self.variants[0].name);
         relative.normalise(0);
-        // A system a user brings may be anything: the mean that does not depend on what ratios are taken to.
+        // Ratios may be taken to any system here, and only the geometric mean does not depend on which.
         relative.add_mean(Mean::Geometric);
         Some(relative)
     }

@@ -1,19 +1,19 @@
-//! A table of numbers, some of which may be missing: what every figure is made of.
+//! A table of numbers, some of which may be missing; the basis of every figure.
 
 use crate::question::Cell;
 
-/// How several workloads become one number.
+/// How the numbers of several workloads are averaged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mean {
-    /// The sum over the count.
+    /// The sum of the numbers divided by their count.
     Arithmetic,
-    /// The root of the product; every number must be above 0.
+    /// The n-th root of the product of n numbers, all of which must be above 0.
     Geometric,
 }
 
 impl Mean {
-    /// What a table calls it.
+    /// Title of a row of such means.
     #[must_use]
     pub fn title(self) -> &'static str {
         match self {
@@ -22,10 +22,10 @@ impl Mean {
         }
     }
 
-    /// The mean of some numbers.
+    /// The mean of `numbers`.
     ///
     /// # Errors
-    /// When there are none, or one that a geometric mean does not take.
+    /// If there are no numbers, or a geometric mean is asked of a number that is not above 0.
     pub fn of(self, numbers: &[f64]) -> Cell {
         if numbers.is_empty() {
             return Err("no number to take a mean of".into());
@@ -41,23 +41,23 @@ impl Mean {
     }
 }
 
-/// Rows by columns.
+/// A table of numbers, with rows, columns and means.
 #[derive(Clone, Debug)]
 pub struct Grid {
-    /// What the numbers are, with their unit.
+    /// What the numbers are, and their unit.
     pub title: String,
-    /// Workloads, as a rule.
+    /// Names of the rows, usually workloads.
     pub rows: Vec<String>,
-    /// Systems, as a rule.
+    /// Names of the columns, usually systems.
     pub columns: Vec<String>,
-    /// `cells[row][column]`.
+    /// The numbers, as `cells[row][column]`.
     pub cells: Vec<Vec<Cell>>,
-    /// Rows at the end that are made of the others; an error without a reason is a cell that has nothing to show.
+    /// Rows of means at the end. An error with an empty reason is an empty cell.
     pub means: Vec<(String, Vec<Cell>)>,
 }
 
 impl Grid {
-    /// Divides each row by its number in one column. A row without that number loses all.
+    /// Divides each row by its number in one column. A row without that number loses all its numbers.
     pub fn normalise(&mut self, column: usize) {
         for row in &mut self.cells {
             let base = row[column].clone();
@@ -67,7 +67,8 @@ impl Grid {
         }
     }
 
-    /// Adds a row of means: over the rows that have a number in every column that has any, so that columns compare.
+    /// Adds a row of means over the rows that are complete (have a number in every column that has any), so
+    /// that columns compare.
     pub fn add_mean(&mut self, mean: Mean) {
         let columns: Vec<usize> = (0..self.columns.len())
             .filter(|column| self.cells.iter().any(|row| row[*column].is_ok()))
@@ -91,19 +92,19 @@ impl Grid {
         self.means.push((title, cells));
     }
 
-    /// The rows with names, the means after the others.
+    /// Names and cells of the rows, followed by the means.
     pub fn lines(&self) -> impl Iterator<Item = (&str, &[Cell])> {
         let rows = self.rows.iter().map(String::as_str).zip(self.cells.iter().map(Vec::as_slice));
         rows.chain(self.means.iter().map(|(name, cells)| (name.as_str(), cells.as_slice())))
     }
 
-    /// Whether there is a number at all.
+    /// Whether any cell has a number.
     #[must_use]
     pub fn has_numbers(&self) -> bool {
         self.cells.iter().flatten().any(Result::is_ok)
     }
 
-    /// Why numbers are missing: each reason once, with the number of cells it empties.
+    /// Why numbers are missing: each distinct reason with the number of cells it affects.
     #[must_use]
     pub fn reasons(&self) -> Vec<(String, usize)> {
         let mut reasons: Vec<(String, usize)> = Vec::new();
@@ -117,7 +118,7 @@ impl Grid {
     }
 }
 
-/// A number over another.
+/// Divides one number by another.
 pub(crate) fn divide(number: Cell, base: &Cell) -> Cell {
     match base {
         Ok(0.0) => Err("what it is normalised to is 0".into()),

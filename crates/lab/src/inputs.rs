@@ -1,12 +1,13 @@
-//! A hash of a workload's inputs, without running a kernel.
+//! Hashes a workload's inputs without running a kernel.
 
 use strata_workloads::recording::Recording;
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, HostProgram, Shape};
 
-/// The hash of what the first launch finds, in hexadecimal; see [`Recording::inputs_hash`].
+/// Hash, in hexadecimal, of the memory and arguments that the first launch receives; see
+/// [`Recording::inputs_hash`].
 ///
 /// # Errors
-/// When the program fails before its first launch.
+/// If the program fails before its first launch, or launches nothing.
 pub fn hash(program: &dyn HostProgram) -> Result<String, String> {
     let mut device = UntilLaunch { end: START, launched: false };
     let mut recording = Recording::inputs_only(&mut device);
@@ -19,10 +20,10 @@ pub fn hash(program: &dyn HostProgram) -> Result<String, String> {
     }
 }
 
-/// Where buffers begin, and how they are aligned.
+/// Address of the first buffer, and alignment of all buffers.
 const START: u64 = 1 << 20;
 
-/// Takes buffers and fails at the first launch, which is as far as inputs go.
+/// A device that accepts buffers and fails at the first launch, where the inputs are complete.
 struct UntilLaunch {
     end: u64,
     launched: bool,

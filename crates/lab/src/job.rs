@@ -1,4 +1,4 @@
-//! One measurement: a workload on a machine, with everything that decides its numbers.
+//! One measurement: a workload on a machine, with everything that determines its numbers.
 
 use std::fmt;
 
@@ -10,50 +10,50 @@ use toml::{Table, Value};
 use crate::variant::Variant;
 use crate::{SIMULATOR, inputs};
 
-/// Name of the format of job files and of what a record holds.
+/// Name of the format of job files and records.
 pub const FORMAT: &str = "strata-job-1";
 
-/// What is measured.
+/// What a job measures.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// Cycles and counters of a run on a machine.
     Timing,
-    /// What the program asks of memory, whatever the machine.
+    /// What the program asks of memory, independent of the machine.
     Profile,
 }
 
-/// A measurement, self-contained: it can be run where nothing but the program is.
+/// A measurement. It is self-contained: it can run on any host that has the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
-    /// [`FORMAT`].
+    /// Name of the format: [`FORMAT`].
     pub format: String,
-    /// [`SIMULATOR`]; another version refuses the job.
+    /// Version of the simulator: [`SIMULATOR`]. Other versions refuse the job.
     pub simulator: String,
-    /// What is measured.
+    /// What the job measures.
     pub kind: Kind,
-    /// A built-in workload's name.
+    /// Name of a built-in workload.
     pub workload: String,
-    /// Its size.
+    /// Size of the workload.
     pub size: Size,
-    /// What readers call the machine; decides nothing.
+    /// Name of the machine, for readers. It does not affect the numbers.
     pub variant: String,
     /// SHA-256 of the workload's PTX.
     pub ptx: String,
-    /// Hash of the workload's inputs.
+    /// Hash of the workload's inputs, in hexadecimal.
     pub inputs: String,
-    /// The machine as resolved; absent when a profile is taken.
+    /// The machine after systems and overrides; `None` for a profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Table>,
 }
 
-/// A hash of everything that decides a job's numbers: 32 hexadecimal digits.
+/// A hash of everything that determines a job's numbers: 32 hexadecimal digits.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Key(String);
 
 impl Key {
-    /// Reads a key's text.
+    /// Parses a key; `None` if the text is not one.
     pub(crate) fn read(text: &str) -> Option<Key> {
         is_digest(text).then(|| Key(text.to_owned()))
     }
@@ -65,18 +65,18 @@ impl fmt::Display for Key {
     }
 }
 
-/// Whether a text is 32 lowercase hexadecimal digits.
+/// Whether a text consists of 32 lowercase hexadecimal digits.
 pub(crate) fn is_digest(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
-/// The first 128 bits of a SHA-256 in hexadecimal.
+/// The first 128 bits of a SHA-256 hash, in hexadecimal.
 pub(crate) fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Job {
-    /// A run of a workload on a variant of a machine.
+    /// A job that runs a workload on a variant of a machine.
     ///
     /// # Errors
     /// An unknown workload, size or system, or a machine that cannot be built.
@@ -87,7 +87,7 @@ impl Job {
         Ok(Job { kind: Kind::Timing, variant: variant.name.clone(), machine: Some(table), ..profile })
     }
 
-    /// A profile of a workload.
+    /// A job that profiles a workload.
     ///
     /// # Errors
     /// An unknown workload or size.
@@ -118,10 +118,11 @@ impl Job {
         })
     }
 
-    /// Reads a job file's text; `name` is named in errors.
+    /// Reads a job from the text of a job file; `name` appears in errors.
     ///
     /// # Errors
-    /// What is wrong with it, or that it was made for another simulator or another workload of that name.
+    /// What is wrong with the text; or that the job was made for another simulator, or for a workload that
+    /// has changed since.
     pub fn read(name: &str, text: &str) -> Result<Job, String> {
         let job: Job = toml::from_str(text).map_err(|error| format!("{name}: {}", error.message().trim()))?;
         let expect = |field: &str, found: &str, expected: &str| {
@@ -142,14 +143,14 @@ impl Job {
         Ok(job)
     }
 
-    /// The job as a file's text.
+    /// The job as the text of a job file.
     #[must_use]
     pub fn text(&self) -> String {
         toml::to_string(self).expect("a job is TOML")
     }
 
-    /// The hash of what decides the numbers. Names of machine and system, descriptions and sources decide nothing, so
-    /// two spellings of one machine are one job.
+    /// Hash of everything that determines the job's numbers. Names of machine and system, descriptions and
+    /// sources are left out, so two spellings of one machine have one key.
     #[must_use]
     pub fn key(&self) -> Key {
         let mut text = String::new();
@@ -167,7 +168,7 @@ impl Job {
         Key(digest(text.as_bytes()))
     }
 
-    /// The machine's values, a line each, in order of their names; empty when there is no machine.
+    /// The machine's values, one per line and sorted by name; empty if there is no machine.
     #[must_use]
     pub fn canonical_machine(&self) -> String {
         self.machine_values().concat()
@@ -186,10 +187,10 @@ impl Job {
     }
 }
 
-/// The workload of a name.
+/// Finds a built-in workload by name.
 ///
 /// # Errors
-/// There is none: names those that there are.
+/// If there is none; the message lists the known ones.
 pub fn find_workload(name: &str) -> Result<&'static strata_workloads::Workload, String> {
     strata_workloads::find(name).ok_or_else(|| {
         let known: Vec<&str> = strata_workloads::all().iter().map(|workload| workload.name).collect();
@@ -197,7 +198,7 @@ pub fn find_workload(name: &str) -> Result<&'static strata_workloads::Workload, 
     })
 }
 
-/// `path = value` for each value, a cited one without its source.
+/// Appends `path = value` for each value; a cited value loses its source.
 fn flatten(path: &str, value: &Value, lines: &mut Vec<String>) {
     match value {
         Value::Table(table) => match (table.get("value"), table.get("source"), table.len()) {

@@ -1,4 +1,5 @@
-//! A paper's evaluation as data: sweeps, a store of results, published numbers beside ours, reports.
+//! A paper's evaluation as data: sweeps, a store of results, published numbers beside measured ones, and
+//! reports.
 //!
 //! | module | subject |
 //! |---|---|
@@ -31,5 +32,5 @@ pub mod store;
 pub mod sweep;
 pub mod variant;
 
-/// Version of the simulator: the package's, and a hash of the sources that decide numbers.
+/// Version of the simulator: the package's version and a hash of the sources that determine numbers.
 pub const SIMULATOR: &str = env!("STRATA_SIMULATOR");

@@ -1,4 +1,4 @@
-//! Metrics of workloads on variants: which jobs answer them, and the answers in a store.
+//! Looks up metrics of workloads on variants: the jobs that measure them, and their values in a store.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,10 +11,10 @@ use crate::record::Record;
 use crate::store::Store;
 use crate::variant::Variant;
 
-/// A number, or why there is none.
+/// A number, or why it is missing.
 pub type Cell = Result<f64, String>;
 
-/// Looks numbers up in a store.
+/// Looks up numbers in a store.
 pub struct Answers<'a> {
     store: &'a Store,
     size: Size,
@@ -26,7 +26,7 @@ pub struct Answers<'a> {
 }
 
 impl<'a> Answers<'a> {
-    /// Answers at one size. Variants of one name must be one variant.
+    /// Answers from `store` at one size. Variants with the same name must be the same variant.
     #[must_use]
     pub fn new(store: &'a Store, size: Size) -> Self {
         Self {
@@ -40,18 +40,18 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// The versions of the simulator whose runs were looked up since this was last asked.
+    /// Versions of the simulator whose runs were used since the last call.
     pub fn take_versions(&mut self) -> BTreeSet<String> {
         std::mem::take(&mut self.versions)
     }
 
-    /// The size.
+    /// Size of the workloads.
     #[must_use]
     pub fn size(&self) -> Size {
         self.size
     }
 
-    /// The job that measures a metric.
+    /// The job that measures `kind` of a workload on a variant.
     ///
     /// # Errors
     /// An unknown workload or system, or a machine that cannot be built.
@@ -63,7 +63,7 @@ impl<'a> Answers<'a> {
                 Some(self.machines.entry(variant.name.clone()).or_insert_with(resolve).clone()?)
             }
         };
-        // Its inputs may have to be made to be hashed: once.
+        // Hashing the inputs may require generating them, so do it once.
         let profile = match self.profiles.get(workload) {
             Some(profile) => profile.clone(),
             None => {
@@ -78,16 +78,16 @@ impl<'a> Answers<'a> {
         }
     }
 
-    /// A metric's value.
+    /// The value of a metric.
     ///
     /// # Errors
-    /// Why there is none: no such job, not run, or a counter that it lacks.
+    /// Why there is no value: no such job, a job not run yet, or a missing counter.
     pub fn value(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Cell {
         let record = self.record(metric, workload, variant)?;
         metric.expression.evaluate(record)
     }
 
-    /// Whether a run that has finished has no such number: its metric divides by zero.
+    /// Whether a finished run has no value for the metric because the metric divides by zero.
     pub fn is_undefined(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> bool {
         self.record(metric, workload, variant).is_ok_and(|record| metric.expression.is_undefined(record))
     }

@@ -1,4 +1,4 @@
-//! What a finished job measured, and how a job is run.
+//! The measurements of a finished job, and how a job is run.
 
 use std::path::Path;
 
@@ -12,39 +12,39 @@ use strata_workloads::HostProgram;
 
 use crate::job::{Job, Kind, find_workload};
 
-/// A finished job and its numbers.
+/// A finished job and its measurements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Record {
-    /// The job.
+    /// The job that was run.
     pub job: Job,
-    /// Its numbers: those of the whole run first, then launch by launch.
+    /// The numbers: those of the whole run, then those of each launch.
     pub rows: Vec<Row>,
 }
 
-/// One number.
+/// One number of a record.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The launch, from 0; absent for the whole run.
+    /// The launch, from 0; `None` for the whole run.
     pub launch: Option<u32>,
-    /// Group of the counter, or the kernel's name in rows of launches.
+    /// Group of the counter; in rows of launches, the name of the kernel.
     pub group: String,
-    /// Name within the group.
+    /// Name of the counter within its group.
     pub counter: String,
-    /// The number.
+    /// The value that was measured.
     pub value: Value,
 }
 
-/// A number as it was counted.
+/// A value with its type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// A count.
+    /// A count of events.
     Count(u64),
-    /// Anything else.
+    /// A number that is not a count.
     Real(f64),
 }
 
 impl Value {
-    /// The number for arithmetic.
+    /// The value as a floating-point number.
     #[must_use]
     pub fn as_f64(self) -> f64 {
         match self {
@@ -55,21 +55,21 @@ impl Value {
 }
 
 impl Record {
-    /// A number of the whole run.
+    /// The value of a counter for the whole run.
     #[must_use]
     pub fn get(&self, group: &str, counter: &str) -> Option<Value> {
         let is_it = |row: &&Row| row.launch.is_none() && row.group == group && row.counter == counter;
         self.rows.iter().find(is_it).map(|row| row.value)
     }
 
-    /// The names of a group's numbers; empty when there is no such group.
+    /// Names of a group's counters; empty if there is no such group.
     #[must_use]
     pub fn counters(&self, group: &str) -> Vec<&str> {
         let of_run = self.rows.iter().filter(|row| row.launch.is_none());
         of_run.filter(|row| row.group == group).map(|row| row.counter.as_str()).collect()
     }
 
-    /// The names of the groups, in order.
+    /// Names of the groups, in order.
     #[must_use]
     pub fn groups(&self) -> Vec<&str> {
         let mut groups: Vec<&str> = Vec::new();
@@ -85,7 +85,7 @@ impl Record {
 /// Runs a job on one thread.
 ///
 /// # Errors
-/// When the run is refused or does not end, or its results are wrong: such a run has no numbers.
+/// If the run is refused, does not finish or has wrong results. Such a run yields no numbers.
 pub fn measure(job: &Job) -> Result<Record, String> {
     let workload = find_workload(&job.workload)?;
     let program = workload.program(job.size).map_err(|error| error.to_string())?;
@@ -123,7 +123,8 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
-/// Picojoules of each structure (`energy.l1d_pj`), of all, and of those that serve requests that have left the SM.
+/// Energy in picojoules: each structure's (`energy.l1d_pj`), the total, and the part spent on requests that
+/// left the SM.
 fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
     let row = |counter: String, pj: f64| Row {
         launch: None,
@@ -131,7 +132,7 @@ fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
         counter,
         value: Value::Real(pj),
     };
-    // Sums of a machine whose design has no energies yet would pass for whole ones.
+    // If a design has no energies, totals would look complete without being so.
     let whole = energy.unknown.is_empty();
     let off_chip = energy.structures.iter().filter(|structure| structure.off_chip);
     let off_chip: f64 = off_chip.map(StructureEnergy::total_pj).sum();
@@ -141,7 +142,7 @@ fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
     sums.chain(structures.map(|of| row(format!("{}_pj", of.name), of.total_pj()))).collect()
 }
 
-/// The size of each component of the L1D (`area.data_array`), in its own unit, and the sum of the transistors.
+/// The size of each component of the L1D in its own unit (`area.data_array`), and their sum in transistors.
 fn area_rows(machine: &Machine) -> Vec<Row> {
     let components = machine.file().doors.l1d.area();
     let row = |counter: String, count: u64| Row {
@@ -194,7 +195,7 @@ fn rows_of(result: &RunResult) -> Vec<Row> {
 }
 
 fn profiled(program: &dyn HostProgram) -> Result<Vec<Row>, String> {
-    // What a program asks of memory hardly depends on the registers that it was compiled for.
+    // The profile barely depends on the number of registers that kernels are compiled for.
     let machine = Machine::load("gtx480", &[]).expect("a built-in machine can be built");
     let (profile, outcome) =
         strata_gpu::profile_program(program, &machine).map_err(|error| error.to_string())?;

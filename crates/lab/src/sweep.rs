@@ -1,4 +1,4 @@
-//! Runs the jobs that a store lacks, several at once, in processes of their own.
+//! Runs the jobs that a store lacks, several at a time, each in its own process.
 
 use std::collections::BTreeSet;
 use std::io::{Read, Write};
@@ -9,25 +9,25 @@ use std::sync::{Condvar, Mutex, mpsc};
 use crate::job::{Job, find_workload};
 use crate::store::Store;
 
-/// How to run a job: it adds its record to the store's folder.
+/// Runs a job and adds its record to the store's folder.
 pub trait Launcher: Sync {
-    /// Runs one job to its end.
+    /// Runs one job to completion.
     ///
     /// # Errors
-    /// Why it has no record.
+    /// Why the job has no record.
     fn launch(&self, job: &Job) -> Result<(), String>;
 }
 
-/// Runs `strata job` for each job. A run that breaks takes only its process along.
+/// Runs `strata job` in a process for each job, so that a crash affects only that job.
 #[derive(Clone, Debug)]
 pub struct Processes {
-    /// The `strata` command.
+    /// Path of the `strata` command.
     pub command: PathBuf,
-    /// The store's folder.
+    /// Folder of the store that receives the records.
     pub folder: PathBuf,
 }
 
-/// Ends a job's text on standard input. What follows is silence for as long as the sweep lives.
+/// Marks the end of a job's text on standard input. The pipe then stays open and silent until the sweep ends.
 pub const END_OF_JOB: &str = "# end of job";
 
 impl Launcher for Processes {
@@ -40,7 +40,8 @@ impl Launcher for Processes {
                 .stdout(Stdio::null())
                 .stderr(Stdio::piped())
                 .spawn()?;
-            // Kept open: a job whose standard input ends, ends too, so a killed sweep leaves nothing running.
+            // Kept open: a job exits when its standard input closes, so a killed sweep leaves no processes
+            // behind.
             let mut input = child.stdin.take().expect("it is piped");
             let sent = input.write_all(format!("{}{END_OF_JOB}\n", job.text()).as_bytes());
             let mut said = String::new();
@@ -58,43 +59,44 @@ impl Launcher for Processes {
     }
 }
 
-/// What a sweep may use.
+/// Resources that a sweep may use.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// Jobs at once, at least 1.
+    /// Jobs that run at once, at least 1.
     pub jobs: usize,
-    /// Bytes of memory that they may take together, by estimate; one job always runs.
+    /// Estimated memory that running jobs may take together, in bytes. One job always runs, whatever it
+    /// needs.
     pub memory_bytes: u64,
 }
 
-/// How far a sweep is.
+/// Progress of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {
-    /// Jobs that ended, well or not.
+    /// Jobs that have ended, successfully or not.
     pub ended: usize,
-    /// Jobs in all.
+    /// Number of jobs in the sweep.
     pub jobs: usize,
-    /// Expected work of the jobs that ended, in thread-instructions.
+    /// Expected work of the ended jobs, in thread-instructions.
     pub work_done: u64,
-    /// Of all jobs.
+    /// Expected work of all jobs, in thread-instructions.
     pub work: u64,
-    /// The job that ended last, if any.
+    /// The job that ended most recently, if any.
     pub last: Option<&'a Job>,
 }
 
-/// A job that has no record, and why.
+/// A job that failed to produce a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What it was: workload, size, machine.
+    /// Description of the job: workload, size and machine.
     pub job: String,
-    /// Why.
+    /// Why the job failed.
     pub reason: String,
 }
 
-/// Runs each job that the store lacks, once. Long jobs start first.
+/// Runs each job that the store lacks, once, longest jobs first. Returns the jobs that failed.
 ///
 /// # Errors
-/// When the store cannot be read afterwards. A job that fails is none: it is in the answer.
+/// If the store cannot be read afterwards. A failed job is not an error here.
 pub fn run(
     jobs: &[Job],
     store: &mut Store,
@@ -146,14 +148,14 @@ pub fn run(
     Ok(failures)
 }
 
-/// What a reader calls a job.
+/// Describes a job to a reader: workload, size and machine.
 #[must_use]
 pub fn describe(job: &Job) -> String {
     let on = if job.variant.is_empty() { String::new() } else { format!(" on {}", job.variant) };
     format!("{} ({}){on}", job.workload, job.size)
 }
 
-/// Expected work in thread-instructions; 1 where it was not measured.
+/// Expected work in thread-instructions; 1 if the workload was never measured.
 fn work(job: &Job) -> u64 {
     let workload = find_workload(&job.workload).ok();
     workload
@@ -161,25 +163,25 @@ fn work(job: &Job) -> u64 {
         .map_or(1, |measured| measured.thread_instructions.max(1))
 }
 
-/// ASSUMED: what a run takes beside the program's buffers (the machine, its counters, the compiled program).
+/// ASSUMED: memory of a run besides the program's buffers (the machine, its counters, the compiled program).
 const RUN_BYTES: u64 = 256 << 20;
 
-/// Expected memory of a job: its buffers on the device and, as inputs and expected results, on the host.
+/// Expected memory of a job in bytes: its buffers on the device, and inputs and expected results on the host.
 fn memory_estimate(job: &Job) -> u64 {
     let workload = find_workload(&job.workload).ok();
     let measured = workload.and_then(|workload| workload.measured(job.size));
     RUN_BYTES + 3 * measured.map_or(RUN_BYTES, |measured| measured.footprint_bytes)
 }
 
-/// Memory that may be taken.
+/// A budget of memory shared by running jobs.
 struct Memory {
-    /// Bytes that are free, and jobs that have taken some.
+    /// Free bytes, and the number of jobs that hold some.
     free: Mutex<(u64, usize)>,
     freed: Condvar,
 }
 
 impl Memory {
-    /// Waits until there is enough, or nobody else has any. Gives what was taken.
+    /// Waits until `bytes` are free or no other job holds any. Returns the bytes actually taken.
     fn take(&self, bytes: u64) -> u64 {
         let free = self.free.lock().expect("no holder panics");
         let mut free = self

@@ -1,22 +1,22 @@
-//! A machine under a name: a base, a system laid over it, and overrides.
+//! A named machine: a base, a system laid over it, and overrides.
 
 use strata_gpu::machine::Machine;
 
-/// A way to make a machine, and what readers call it.
+/// A recipe for a machine, with a name for readers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variant {
-    /// Its name in figures.
+    /// Name that figures show.
     pub name: String,
     /// The base: a built-in machine's name or a machine file.
     pub base: String,
-    /// The system laid over it, or several as `a+b`.
+    /// The system laid over the base, or several as `a+b`.
     pub system: Option<String>,
-    /// `door.key=value` assignments, applied last.
+    /// Overrides, `door.key=value`, applied last.
     pub sets: Vec<String>,
 }
 
 impl Variant {
-    /// This one with more overrides, under a name that says so.
+    /// This variant with more overrides, which also extend its name.
     #[must_use]
     pub fn with(mut self, sets: &[String]) -> Variant {
         for set in sets {
@@ -26,7 +26,7 @@ impl Variant {
         self
     }
 
-    /// The machine.
+    /// Builds the machine.
     ///
     /// # Errors
     /// An unknown system, or what is wrong with the machine.

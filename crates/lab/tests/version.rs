@@ -1,4 +1,4 @@
-//! The simulator's version changes with everything that can change a number, and with nothing else.
+//! The simulator's version changes exactly with the files that can change a number.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// A workspace in small, removed at the end.
+/// A small workspace in a temporary folder.
 struct Workspace(PathBuf);
 
 impl Workspace {
@@ -43,7 +43,7 @@ impl Workspace {
         version::digest(&self.0).unwrap().unwrap()
     }
 
-    /// Whether another text in a file makes another version. The file is as before afterwards.
+    /// Whether changing a file's text changes the version. Restores the file afterwards.
     fn decides(&self, name: &str, from: &str, to: &str) -> bool {
         let before = fs::read_to_string(self.0.join(name)).unwrap();
         assert!(before.contains(from), "{name}");
@@ -72,12 +72,12 @@ fn what_can_change_a_number_changes_the_version_and_nothing_else_does() {
         ("crates/ptx/src/front/tests.rs", "test()", "other()", false),
         ("crates/workloads/build/folders.rs", "folders()", "others()", true),
         ("crates/gpu/Cargo.toml", "[package]", "[package]\nx = 1", true),
-        // In the keys of its own jobs.
+        // Hashed into the keys of its own jobs instead.
         ("crates/workloads/src/suite/a/kernel.ptx", "ret", "trap", false),
         ("crates/workloads/src/suite/a/mod.rs", "host()", "other()", true),
         ("Cargo.lock", "2.0.0", "2.0.1", true),
         ("Cargo.lock", "\"aa\"", "\"ab\"", true),
-        // The rooms are built without it.
+        // The crates are built without it.
         ("Cargo.lock", "4.0.0", "4.0.1", false),
     ] {
         assert_eq!(workspace.decides(name, from, to), decides, "{name}: {from} -> {to}");
@@ -95,7 +95,7 @@ fn away_from_the_workspace_there_is_no_hash() {
     fs::remove_dir_all(&folder).unwrap();
 }
 
-/// Every file that a room's sources include is hashed, or is a workload's, or a machine, which are in a job's key.
+/// Every file that a crate's sources include is hashed, or is a workload or a machine, which job keys cover.
 #[test]
 fn what_the_rooms_include_is_hashed() {
     let parts = version::parts(&root()).unwrap();

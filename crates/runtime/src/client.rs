@@ -10,176 +10,176 @@ impl Refusal for Error {
     const INVALID_VALUE: Error = Error::InvalidValue;
 }
 
-/// Memory without a type; also functions and handles that are only handed on.
+/// Untyped memory; also functions and handles that are only passed on.
 pub type Bytes = strata_abi::Bytes<Error>;
-/// Where a result goes.
+/// A pointer to which a result is written.
 pub type Out<T> = strata_abi::Out<T, Error>;
-/// A value, or several in a row.
+/// A pointer to one or more consecutive values.
 pub type In<T> = strata_abi::In<T, Error>;
-/// A NUL-terminated text.
+/// A NUL-terminated string.
 pub type Text = strata_abi::Text<Error>;
 
 plain_structs! {
-    /// `dim3`.
+    /// `dim3`: the size of a grid or of a CTA.
     Dim3 {
-        /// Along x.
+        /// Size along x.
         x: u32,
-        /// Along y.
+        /// Size along y.
         y: u32,
-        /// Along z.
+        /// Size along z.
         z: u32,
     }
-    /// `cudaExtent`: width in elements where an array is, else in bytes.
+    /// `cudaExtent`. The width counts elements if an array takes part, else bytes.
     Extent {
-        /// Of a row.
-        width: u64,
-        /// Rows of a slice.
-        height: u64,
-        /// Slices.
-        depth: u64,
-    }
-    /// `cudaPos`.
-    Position {
-        /// As an extent's width.
-        x: u64,
-        /// Row.
-        y: u64,
-        /// Slice.
-        z: u64,
-    }
-    /// `cudaPitchedPtr`.
-    Pitched {
-        /// Where it begins.
-        start: Bytes,
-        /// Bytes from row to row.
-        pitch: u64,
         /// Width of a row.
         width: u64,
-        /// Rows of a slice.
+        /// Rows in a slice.
+        height: u64,
+        /// Number of slices in the volume.
+        depth: u64,
+    }
+    /// `cudaPos`: a position within a volume.
+    Position {
+        /// Offset within a row, in the units of an extent's width.
+        x: u64,
+        /// Row within the slice.
+        y: u64,
+        /// Index of the slice.
+        z: u64,
+    }
+    /// `cudaPitchedPtr`: rows of memory and their pitch.
+    Pitched {
+        /// Address of the first row.
+        start: Bytes,
+        /// Distance between rows in bytes.
+        pitch: u64,
+        /// Width of a row in bytes.
+        width: u64,
+        /// Rows in a slice.
         height: u64,
     }
-    /// `cudaMemcpy3DParms`.
+    /// `cudaMemcpy3DParms`: a copy of a volume.
     Copy3D {
-        /// An array to copy from, or null.
+        /// Array to copy from, or null.
         from_array: u64,
-        /// Where to begin.
+        /// Position of the source's first element.
         from_at: Position,
         /// Memory to copy from, or null.
         from: Pitched,
-        /// An array to copy to, or null.
+        /// Array to copy to, or null.
         to_array: u64,
-        /// Where to begin.
+        /// Position of the destination's first element.
         to_at: Position,
         /// Memory to copy to, or null.
         to: Pitched,
-        /// How much.
+        /// Size of the copied box.
         extent: Extent,
-        /// Direction.
+        /// Direction of the copy, a `cudaMemcpyKind`.
         kind: u32,
-        /// Nothing.
+        /// Unused padding.
         padding: u32,
     }
-    /// `cudaChannelFormatDesc`: bits of each channel, and what they are.
+    /// `cudaChannelFormatDesc`: bits and kind of each channel.
     Channels {
-        /// First channel.
+        /// Bits of the first channel.
         x: u32,
-        /// Second.
+        /// Bits of the second channel.
         y: u32,
-        /// Third.
+        /// Bits of the third channel.
         z: u32,
-        /// Fourth.
+        /// Bits of the fourth channel.
         w: u32,
-        /// Signed, unsigned, float, none.
+        /// Kind of the channels: signed, unsigned, float or none.
         kind: u32,
     }
-    /// `cudaResourceDesc` as far as all versions have it.
+    /// The part of `cudaResourceDesc` that all versions share.
     Resource {
-        /// Array, mipmapped array, linear memory, pitched memory.
+        /// Kind of the resource: array, mipmapped array, linear memory or pitched memory.
         kind: u32,
-        /// Nothing.
+        /// Unused padding.
         padding: u32,
-        /// Array or address.
+        /// The array, or the address of the memory.
         what: u64,
-        /// Of memory.
+        /// Channel format of memory.
         channels: Channels,
-        /// Nothing.
+        /// Unused padding.
         more_padding: u32,
-        /// Bytes of linear memory; elements of a row of pitched memory.
+        /// Bytes of linear memory, or elements in a row of pitched memory.
         size: u64,
         /// Rows of pitched memory.
         height: u64,
-        /// Bytes from row to row.
+        /// Distance between rows in bytes.
         pitch: u64,
     }
-    /// `cudaTextureDesc` as far as all versions have it.
+    /// The part of `cudaTextureDesc` that all versions share.
     Sampling {
-        /// By axis.
+        /// Addressing mode along x.
         address_x: u32,
-        /// By axis.
+        /// Addressing mode along y.
         address_y: u32,
-        /// By axis.
+        /// Addressing mode along z.
         address_z: u32,
-        /// Nearest or linear.
+        /// Filter mode: nearest or linear.
         filter: u32,
-        /// Elements, or normalised floats.
+        /// Read mode: element values or normalised floats.
         read: u32,
         /// Whether values are sRGB.
         srgb: u32,
-        /// Outside.
+        /// Red value outside the texture.
         border_red: f32,
-        /// Outside.
+        /// Green value outside the texture.
         border_green: f32,
-        /// Outside.
+        /// Blue value outside the texture.
         border_blue: f32,
-        /// Outside.
+        /// Alpha value outside the texture.
         border_alpha: f32,
-        /// Whether coordinates go from 0 to 1.
+        /// Whether coordinates are normalised to the range from 0 to 1.
         normalized: u32,
-        /// At most.
+        /// Maximum anisotropy of a fetch.
         anisotropy: u32,
-        /// Between levels.
+        /// Filter mode between mipmap levels.
         mipmap_filter: u32,
-        /// Between levels.
+        /// Bias added to the mipmap level.
         mipmap_bias: f32,
-        /// Between levels.
+        /// Lowest mipmap level to use.
         mipmap_least: f32,
-        /// Between levels.
+        /// Highest mipmap level to use.
         mipmap_most: f32,
-        /// Whether linear filtering may be coarser.
+        /// Whether the driver may not optimise trilinear filtering.
         no_trilinear_optimization: u32,
     }
-    /// `textureReference`, its settings.
+    /// The settings of a `textureReference`.
     TextureReference {
-        /// Whether coordinates go from 0 to 1.
+        /// Whether coordinates are normalised to the range from 0 to 1.
         normalized: u32,
-        /// Nearest or linear.
+        /// Filter mode: nearest or linear.
         filter: u32,
-        /// By axis.
+        /// Addressing mode along x.
         address_x: u32,
-        /// By axis.
+        /// Addressing mode along y.
         address_y: u32,
-        /// By axis.
+        /// Addressing mode along z.
         address_z: u32,
-        /// Format.
+        /// Channel format of a texel.
         channels: Channels,
         /// Whether values are sRGB.
         srgb: u32,
     }
-    /// `cudaLaunchConfig_t`.
+    /// `cudaLaunchConfig_t`: shape, stream and attributes of a launch.
     LaunchConfig {
-        /// CTAs.
+        /// Size of the grid in CTAs.
         grid: Dim3,
-        /// Threads.
+        /// Size of a CTA in threads.
         block: Dim3,
-        /// Dynamic, bytes.
+        /// Dynamic shared memory in bytes.
         shared: u64,
-        /// Or null.
+        /// The stream, or null for the default stream.
         stream: u64,
-        /// The driver API's in all but name.
+        /// Launch attributes, laid out as the driver API's.
         attributes: u64,
-        /// How many.
+        /// Number of launch attributes.
         count: u32,
-        /// Nothing.
+        /// Unused padding.
         padding: u32,
     }
 }

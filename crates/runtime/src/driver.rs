@@ -1,4 +1,4 @@
-//! The driver: functions of a `libcuda.so.1`, found when the first of them is needed. It is never unloaded.
+//! The driver: functions of `libcuda.so.1`, looked up on first use. The library is never unloaded.
 #![allow(unsafe_code)]
 
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use crate::client::{Bytes, Out, Text};
 use crate::error::{Answer, Error};
 use crate::log::{self, Level};
 
-/// The name that the driver has on every system.
+/// File name of the driver on every system.
 const NAME: &str = "libcuda.so.1";
 
 macro_rules! handles {
@@ -23,7 +23,7 @@ macro_rules! handles {
         pub struct $name(pub u64);
 
         impl $name {
-            /// None of them.
+            /// The null handle.
             #[allow(dead_code, reason = "some are never none")]
             pub const NULL: $name = $name(0);
         }
@@ -31,49 +31,49 @@ macro_rules! handles {
 }
 
 handles! {
-    /// `CUcontext`.
+    /// A context, `CUcontext`.
     Context
-    /// `CUlibrary`.
+    /// A library, `CUlibrary`.
     Library
-    /// `CUmodule`.
+    /// A module, `CUmodule`.
     Module
-    /// `CUkernel`, which functions that ask for a `CUfunction` take too.
+    /// `CUkernel`; functions that take a `CUfunction` accept it too.
     Kernel
-    /// `CUlinkState`.
+    /// A link in progress, `CUlinkState`.
     Link
     /// `CUstream`; null is the default stream.
     Stream
-    /// `CUevent`.
+    /// An event, `CUevent`.
     Event
-    /// `CUarray`.
+    /// A texture array, `CUarray`.
     Array
-    /// `CUmemoryPool`.
+    /// A memory pool, `CUmemoryPool`.
     Pool
-    /// `CUtexref`.
+    /// A texture reference, `CUtexref`.
     TexRef
-    /// `CUsurfref`.
+    /// A surface reference, `CUsurfref`.
     SurfRef
 }
 
-/// `CUlaunchConfig`.
+/// Shape, stream and attributes of a launch, `CUlaunchConfig`.
 #[repr(C)]
 pub struct LaunchConfig {
-    /// CTAs.
+    /// Size of the grid in CTAs.
     pub grid: [u32; 3],
-    /// Threads.
+    /// Size of a CTA in threads.
     pub block: [u32; 3],
-    /// Dynamic, bytes.
+    /// Dynamic shared memory in bytes.
     pub shared: u32,
-    /// Or null.
+    /// The stream, or null for the default stream.
     pub stream: Stream,
-    /// Numbers and values, 72 bytes each.
+    /// Launch attributes, 72 bytes each: a number and a value.
     pub attributes: Bytes,
-    /// How many.
+    /// Number of launch attributes.
     pub count: u32,
 }
 
-/// Declares functions of the driver API. A parameter is a plain value, a pointer of the client that is handed on as it is,
-/// or a reference to something of ours.
+/// Declares functions of the driver API. A parameter is a plain value, a client's pointer that is passed on
+/// unchanged, or a reference to our own data.
 macro_rules! driver {
     ($($name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
         /// The driver's functions, as methods.
@@ -82,7 +82,7 @@ macro_rules! driver {
 
         impl Driver {
             fn load() -> Result<Driver, String> {
-                // SAFETY: a driver does nothing that could harm when it is loaded.
+                // SAFETY: loading a driver runs no code that could cause harm.
                 let object = unsafe { SharedObject::new(NAME) }.map_err(|error| error.to_string())?;
                 let found = Driver {
                     // SAFETY: the type is that of the driver API's function.
@@ -97,7 +97,8 @@ macro_rules! driver {
                 #[allow(non_snake_case, reason = "the driver API's name")]
                 #[allow(clippy::too_many_arguments, reason = "the driver API's arguments")]
                 pub fn $name(&self, $($arg: $ty),*) -> Answer {
-                    // SAFETY: the function of this name; pointers are the client's, null or valid, or references.
+                    // SAFETY: the function has this name and type; pointers are the client's, null or valid,
+                    // or are references.
                     Error::answer(unsafe { (self.$name)($($arg),*) })
                 }
             )*
@@ -258,10 +259,10 @@ driver! {
     cuSurfRefSetArray(surface: SurfRef, array: Array, flags: u32);
 }
 
-/// The driver, after `cuInit`.
+/// Returns the driver after `cuInit`.
 ///
 /// # Errors
-/// There is none, it lacks a function, or it fails to initialise; the same from now on.
+/// If there is no driver, it lacks a function, or it fails to initialise. All later calls then fail alike.
 pub fn get() -> Answer<&'static Driver> {
     static DRIVER: OnceLock<Answer<Driver>> = OnceLock::new();
     let driver = DRIVER.get_or_init(|| {

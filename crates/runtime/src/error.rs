@@ -1,4 +1,4 @@
-//! What a call answers, `cudaError_t`, and the last error of each thread.
+//! Error codes (`cudaError_t`) and the last error of each thread.
 
 use std::cell::Cell;
 use std::ffi::CStr;
@@ -6,24 +6,25 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 macro_rules! errors {
     ($($variant:ident = $code:literal $name:literal $text:literal;)*) => {
-        /// A `cudaError_t`. Codes and names are the runtime API's; from 1 to 4 and from 100 on they are the driver API's too.
+        /// A `cudaError_t`. Codes and names are the runtime API's; codes 1 to 4 and 100 and up match the
+        /// driver API's.
         #[repr(u32)]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
         #[allow(missing_docs, reason = "`text` says what each means")]
         pub enum Error { $($variant = $code,)* }
 
         impl Error {
-            /// The error of a code.
+            /// The error with a given code; `None` if there is none.
             pub fn of(code: u32) -> Option<Error> {
                 match code { $($code => Some(Error::$variant),)* _ => None }
             }
 
-            /// Its name in the runtime API.
+            /// Name of the error in the runtime API.
             pub fn name(self) -> &'static CStr {
                 match self { $(Error::$variant => $name,)* }
             }
 
-            /// What it means.
+            /// Description of the error.
             pub fn text(self) -> &'static CStr {
                 match self { $(Error::$variant => $text,)* }
             }
@@ -173,11 +174,11 @@ errors! {
     ApiFailureBase = 10000 c"cudaErrorApiFailureBase" c"a driver error of an old runtime";
 }
 
-/// What every call computes before it answers.
+/// Result of a call: a value or an error code.
 pub type Answer<T = ()> = Result<T, Error>;
 
 impl Error {
-    /// The answer of a call of the driver, whose codes are the runtime's where both have one.
+    /// Converts the status of a driver call. Where both APIs define a code, the codes agree.
     pub fn answer(status: u32) -> Answer {
         match status {
             0 => Ok(()),
@@ -185,7 +186,8 @@ impl Error {
         }
     }
 
-    /// A kernel went wrong: every later call fails alike until the device is reset.
+    /// Whether the error is a kernel failure. Such an error sticks: every later call fails with it until the
+    /// device is reset.
     fn is_sticky(self) -> bool {
         use Error::*;
         matches!(
@@ -210,7 +212,7 @@ thread_local! {
 /// The sticky error of the process, or 0.
 static STICKY: AtomicU32 = AtomicU32::new(0);
 
-/// Notes what a call of this thread came to. That something is not finished yet is no failure.
+/// Records the result of a call of this thread. "Not ready" does not count as a failure.
 pub fn note(error: Error) {
     if matches!(error, Error::Success | Error::NotReady) {
         return;
@@ -221,7 +223,7 @@ pub fn note(error: Error) {
     }
 }
 
-/// The thread's last error, or the one that sticks.
+/// The thread's last error, or the sticky error.
 pub fn peek() -> Error {
     match LAST.get() {
         Error::Success => Error::of(STICKY.load(Ordering::Relaxed)).unwrap_or(Error::Success),
@@ -229,14 +231,14 @@ pub fn peek() -> Error {
     }
 }
 
-/// The same; it is forgotten unless it sticks.
+/// Like [`peek`], but clears the error unless it is sticky.
 pub fn take() -> Error {
     let error = peek();
     LAST.set(Error::Success);
     error
 }
 
-/// The device is as new: nothing sticks any more.
+/// Clears the sticky error after a device reset.
 pub fn unstick() {
     STICKY.store(0, Ordering::Relaxed);
     if LAST.get().is_sticky() {

@@ -1,7 +1,8 @@
-//! Fat binaries: containers in which compilers put PTX and machine code for several targets, compressed or not.
+//! Fat binaries: containers of PTX and machine code for several targets, optionally compressed.
 //!
-//! The layout is not documented by the vendor; what is read here was found in the output of nvcc 11.8 to 13.5. A container
-//! begins with magic (4 bytes), version (2), size of this header (2) and bytes of entries (8). An entry begins with
+//! The vendor does not document the layout; this description was found from the output of nvcc 11.8 to 13.5.
+//! A container starts with a magic number (4 bytes), version (2), size of this header (2) and total size of
+//! the entries (8). An entry starts with
 //!
 //! | offset | bytes | what |
 //! |---|---|---|
@@ -23,32 +24,32 @@ use crate::log;
 const WRAPPER: u32 = 0x4662_43b1;
 /// First word of a container.
 const CONTAINER: u32 = 0xba55_ed50;
-/// The version of a wrapper that names containers which are linked when they are loaded.
+/// Version of a wrapper whose containers must be linked when they are loaded.
 const LINKED: u32 = 2;
-/// Containers that are linked into one at most.
+/// Maximum number of containers linked into one.
 const MOST_LINKED: usize = 1 << 16;
 
-/// Bytes of a container's header.
+/// Size of a container's header in bytes.
 const HEADER: usize = 16;
-/// Bytes of an entry's header that are read.
+/// Number of bytes read from an entry's header.
 const ENTRY: usize = 64;
-/// The kind of an entry that is PTX.
+/// Kind of an entry that holds PTX.
 const PTX: u16 = 1;
-/// The payload is an LZ4 block.
+/// Flag: the payload is an LZ4 block.
 const LZ4: u64 = 0x2000;
-/// The payload is a zstd frame.
+/// Flag: the payload is a zstd frame.
 const ZSTD: u64 = 0x8000;
-/// Bytes of a text at most; one that claims more is taken for an attack.
+/// Maximum size of a text in bytes; a larger claim is refused as an attack.
 const MOST_BYTES: u64 = 1 << 28;
 
-/// One text or binary of a container.
+/// One PTX text or machine-code binary of a container.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Entry<'a> {
     kind: u16,
     target: u32,
     flags: u64,
     payload: &'a [u8],
-    /// Bytes when it is not compressed any more.
+    /// Size in bytes after decompression.
     bytes: u64,
 }
 
@@ -68,7 +69,7 @@ fn u64_at(bytes: &[u8], at: usize) -> Option<u64> {
     number(bytes, at).map(u64::from_le_bytes)
 }
 
-/// Bytes of header and entries of the container that begins so.
+/// Sizes in bytes of the header and of the entries of a container, read from its start.
 fn size(start: &[u8]) -> Result<(u64, u64), String> {
     let magic = u32_at(start, 0).ok_or("found less than a header")?;
     if magic != CONTAINER {
@@ -95,7 +96,7 @@ fn entries(container: &[u8]) -> Result<Vec<Entry<'_>>, String> {
     Ok(found)
 }
 
-/// The first entry, and what is behind it.
+/// Splits off the first entry from the rest.
 fn entry(bytes: &[u8]) -> Option<(Entry<'_>, &[u8])> {
     let header = u32_at(bytes, 4)? as usize;
     if header < ENTRY {
@@ -115,7 +116,7 @@ fn entry(bytes: &[u8]) -> Option<(Entry<'_>, &[u8])> {
 }
 
 impl Entry<'_> {
-    /// The text, without the NULs behind it.
+    /// The decompressed text, without trailing NULs.
     fn text(&self) -> Result<String, String> {
         let mut bytes = self.plain()?;
         let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
@@ -132,7 +133,7 @@ impl Entry<'_> {
             (false, false) => return Ok(self.payload.to_vec()),
             (true, true) => return Err("the flags name two compressions".to_owned()),
             (true, false) => {
-                // A byte of a block stands for 255 at most.
+                // An LZ4 block expands to at most 255 times its size.
                 if size / 256 > self.payload.len() {
                     return Err(format!("{} bytes of LZ4 claim {size}", self.payload.len()));
                 }
@@ -142,7 +143,7 @@ impl Entry<'_> {
                 let mut found = Vec::new();
                 let decoder = ruzstd::decoding::StreamingDecoder::new(self.payload);
                 let decoder = decoder.map_err(|error| format!("zstd: {error}"))?;
-                // One byte more than claimed shows that there is more.
+                // Reading one byte more than claimed reveals an understated size.
                 decoder
                     .take(self.bytes + 1)
                     .read_to_end(&mut found)
@@ -157,8 +158,9 @@ impl Entry<'_> {
     }
 }
 
-/// The PTX of a container for a device that executes `capability` (80 for sm_80), and whether the device reaches its target:
-/// the highest target within reach, or else the lowest there is. None where there is no PTX.
+/// Chooses a container's PTX for a device of the given `capability` (80 for sm_80): the highest target that
+/// the device supports, or else the lowest target. The flag says whether the device supports the target.
+/// `None` if there is no PTX.
 fn choose(container: &[u8], capability: u32) -> Result<Option<(String, bool)>, String> {
     let entries = entries(container)?;
     let texts = || entries.iter().filter(|entry| entry.kind == PTX);
@@ -167,7 +169,7 @@ fn choose(container: &[u8], capability: u32) -> Result<Option<(String, bool)>, S
     chosen.map(|entry| Ok((entry.text()?, entry.target <= capability))).transpose()
 }
 
-/// A container in a client's memory.
+/// The bytes of a container in the client's memory.
 fn container(at: Bytes) -> Result<&'static [u8], String> {
     let gone = || format!("there is no memory at {:#x}", at.address());
     let (header, bytes) = size(at.kept(HEADER as u64).ok_or_else(gone)?)?;
@@ -177,7 +179,7 @@ fn container(at: Bytes) -> Result<&'static [u8], String> {
     })
 }
 
-/// Whether what a client gave begins as a fat binary does.
+/// Whether an image starts like a fat binary.
 pub fn is_one(image: Bytes) -> bool {
     first_word(image).is_some_and(|word| matches!(word, WRAPPER | CONTAINER))
 }
@@ -186,7 +188,7 @@ fn first_word(at: Bytes) -> Option<u32> {
     u32_at(at.kept(4)?, 0)
 }
 
-/// The containers that a client gave: one, one in a wrapper, or the several that are to be linked.
+/// The containers of an image: a single one, one in a wrapper, or several to be linked.
 fn containers(image: Bytes) -> Result<Vec<Bytes>, String> {
     if first_word(image) == Some(CONTAINER) {
         return Ok(vec![image]);
@@ -202,7 +204,7 @@ fn containers(image: Bytes) -> Result<Vec<Bytes>, String> {
     }
 }
 
-/// Addresses, up to null.
+/// Reads addresses up to a null.
 fn list(at: Bytes) -> Result<Vec<Bytes>, String> {
     let mut found = Vec::new();
     for index in 0..MOST_LINKED {
@@ -216,12 +218,13 @@ fn list(at: Bytes) -> Result<Vec<Bytes>, String> {
     Err(format!("more than {MOST_LINKED} containers are to be linked"))
 }
 
-/// The PTX texts of a fat binary: of one container, or of those that are to be linked. Of the latter only those count which
-/// have PTX for the device, if any has. The others are what compilers add to every such program, the runtime of launches
-/// from the device as machine code, with PTX for devices to come.
+/// The PTX texts of a fat binary, from its one container or from the containers to be linked. Of the latter,
+/// containers without PTX for the device are ignored if another has such PTX: compilers add containers to
+/// every such program that hold the runtime for launches from the device, as machine code with PTX for later
+/// devices only.
 ///
 /// # Errors
-/// `InvalidKernelImage` where it is damaged, `NoKernelImageForDevice` where it holds machine code only.
+/// `InvalidKernelImage` if the binary is damaged, `NoKernelImageForDevice` if it holds only machine code.
 pub fn texts(image: Bytes, capability: u32) -> Answer<Vec<String>> {
     let damaged = |error: String| {
         log::once(&format!("a fat binary is damaged: {error}"));
@@ -330,7 +333,7 @@ mod tests {
         for length in 0..good.len() {
             assert!(entries(&good[..length]).is_err(), "cut to {length}");
         }
-        // Any byte may be anything: what comes out is a text or an error.
+        // Whatever a byte is changed to, the result is a text or an error.
         let mut damaged = good.clone();
         for at in 0..good.len() {
             for value in [0, 1, 0x7f, 0x80, 0xff, good[at] ^ 4] {

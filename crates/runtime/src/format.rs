@@ -1,16 +1,17 @@
-//! Formats of array and texture elements: the runtime's bits by channel, the driver's kind and number of channels.
+//! Formats of array and texture elements. The runtime describes them by bits per channel, the driver by kind
+//! and number of channels.
 
 use strata_abi::driver::Array3dDescriptor;
 
 use crate::client::Channels;
 use crate::error::{Answer, Error};
 
-/// Numbers of `cudaChannelFormatKind`.
+/// Kinds of channels: values of `cudaChannelFormatKind`.
 const SIGNED: u32 = 0;
 const UNSIGNED: u32 = 1;
 const FLOAT: u32 = 2;
 
-/// The driver's formats: kind and bits of a channel, `CUarray_format`.
+/// The driver's formats: kind of a channel, bits of a channel, `CUarray_format`.
 const FORMATS: [(u32, u32, u32); 8] = [
     (UNSIGNED, 8, 0x01),
     (UNSIGNED, 16, 0x02),
@@ -22,7 +23,8 @@ const FORMATS: [(u32, u32, u32); 8] = [
     (FLOAT, 32, 0x20),
 ];
 
-/// The driver's format and number of channels. One, two or four channels of the same size are a format.
+/// Converts to the driver's format and number of channels. There must be one, two or four channels of the
+/// same size.
 pub fn of(channels: Channels) -> Answer<(u32, u32)> {
     let Channels { x, y, z, w, kind } = channels;
     let count = match [x, y, z, w].map(|bits| bits != 0) {
@@ -35,7 +37,7 @@ pub fn of(channels: Channels) -> Answer<(u32, u32)> {
     format.map(|(_, _, format)| (*format, count)).ok_or(Error::InvalidChannelDescriptor)
 }
 
-/// The runtime's channels.
+/// Converts to the runtime's channels.
 pub fn channels(format: u32, count: u32) -> Answer<Channels> {
     let found = FORMATS.iter().find(|(_, _, known)| *known == format);
     let (kind, bits, _) = *found.ok_or(Error::InvalidChannelDescriptor)?;
@@ -43,12 +45,12 @@ pub fn channels(format: u32, count: u32) -> Answer<Channels> {
     Ok(Channels { x: bits_of(0), y: bits_of(1), z: bits_of(2), w: bits_of(3), kind })
 }
 
-/// Whether values are integers.
+/// Whether a format holds integers.
 pub fn is_integer(format: u32) -> bool {
     FORMATS.iter().any(|(kind, _, known)| *known == format && *kind != FLOAT)
 }
 
-/// Bytes of an array's element; 0 where the format is not known.
+/// Size of an array's element in bytes; 0 if the format is unknown.
 pub fn element_bytes(of: &Array3dDescriptor) -> u64 {
     let bits = FORMATS.iter().find(|(_, _, format)| *format == of.format).map_or(0, |(_, bits, _)| *bits);
     u64::from(bits / 8 * of.channels)

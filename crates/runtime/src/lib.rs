@@ -1,13 +1,13 @@
-//! The CUDA runtime API, as a client of whatever `libcuda.so.1` a process finds: what `libcudart.so.11.0`, `.12` and `.13`
-//! share.
+//! The part of the CUDA runtime API that `libcudart.so.11.0`, `.12` and `.13` share. It works on whatever
+//! `libcuda.so.1` the process finds.
 //!
-//! An executable that a CUDA compiler made registers its fat binaries before `main` (`registry`); nothing is loaded until
-//! something of one is used. Exported functions (`api/`) check what the client gave and call the driver (`driver`) in the
-//! primary context, which the first of them makes current (`context`). A function that fails is noted as its thread's last
-//! error ([`error`]). Nothing unwinds into the client.
+//! An executable made by a CUDA compiler registers its fat binaries before `main` (`registry`); each is
+//! loaded when something in it is first used. Exported functions (`api/`) check the client's arguments and
+//! call the driver (`driver`) in the primary context, which the first call makes current (`context`). A
+//! failure is recorded as the thread's last error ([`error`]). Panics do not unwind into the client.
 //!
-//! Where the versions differ in the layout of a structure or in a signature, the three libraries export functions of their
-//! own with the help of [`versions`]. They are thin: see `crates/cudart-12`.
+//! Where versions differ in the layout of a structure or in a signature, each library exports its own
+//! functions, built on [`versions`]. See `crates/cudart-12`.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod api;

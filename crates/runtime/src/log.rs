@@ -1,16 +1,16 @@
-//! What is said on standard error: `STRATA_LOG`, as the driver understands it.
+//! Messages on standard error, controlled by `STRATA_LOG` as in the driver.
 
 use std::collections::BTreeSet;
 use std::sync::{Mutex, OnceLock};
 
-/// How much is said. The driver complains of a value that means nothing.
+/// How much is logged. The driver reports invalid values of the variable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Only why there is no driver.
     Quiet,
-    /// Also, once each, what is not supported, and what is wrong with a fat binary.
+    /// Also unsupported calls and problems in fat binaries, each once.
     Once,
-    /// Also every call and what it answers.
+    /// Also every call and its result.
     Calls,
 }
 
@@ -23,14 +23,14 @@ fn level() -> Level {
     })
 }
 
-/// Says something at a level.
+/// Logs a message at a level.
 pub fn say(at: Level, text: impl FnOnce() -> String) {
     if level() >= at {
         eprintln!("strata: {}", text());
     }
 }
 
-/// Says something the first time.
+/// Logs a message the first time it occurs.
 pub fn once(text: &str) {
     static SAID: Mutex<BTreeSet<String>> = Mutex::new(BTreeSet::new());
     let mut said = SAID.lock().unwrap_or_else(|poisoned| poisoned.into_inner());

@@ -2,9 +2,9 @@
 
 use std::ffi::{CStr, CString};
 
-/// The name in PTX of a reference that is registered by this one. nvcc registers functions and variables by their names in
-/// PTX, but references by their names in C++, from the global namespace on: `::t` is `t`, and `::a::t` is what the Itanium
-/// C++ ABI makes of a nested name, `_ZN1a1tE`.
+/// The PTX name of a reference registered under a C++ name. nvcc registers functions and variables by their
+/// PTX names, but references by their C++ names starting from the global namespace: `::t` is `t`, and
+/// `::a::t` is the Itanium C++ ABI's mangled name `_ZN1a1tE`.
 pub fn in_ptx(registered: &CStr) -> CString {
     let Some(name) = registered.to_bytes().strip_prefix(b"::") else { return registered.to_owned() };
     let mut parts: Vec<&[u8]> = Vec::new();

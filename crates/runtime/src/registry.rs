@@ -1,5 +1,6 @@
-//! What executables register before `main`: fat binaries, and which of their kernels, variables, textures and surfaces
-//! stand behind which addresses of the host. A fat binary is read and loaded when something of it is first used.
+//! What executables register before `main`: fat binaries, and the host addresses that stand for their
+//! kernels, variables, textures and surfaces. A fat binary is read and loaded when something in it is first
+//! used.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CString;
@@ -13,18 +14,19 @@ use crate::fatbin;
 use crate::log;
 use crate::names;
 
-/// A registered fat binary: what `__cudaRegisterFatBinary` gives, dressed as a pointer. Never null, never used again.
+/// A registered fat binary. `__cudaRegisterFatBinary` returns it in the form of a pointer. Never null, never
+/// reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BinaryId(pub u64);
 
 struct Binary {
-    /// Where it is.
+    /// Address of the binary.
     image: u64,
-    /// The library, or why there is none; nothing before it is first needed.
+    /// The library or the error of loading it; `None` until it is first needed.
     loaded: Option<Answer<Library>>,
 }
 
-/// Something of a fat binary.
+/// A named object in a fat binary.
 struct Symbol {
     binary: BinaryId,
     name: CString,
@@ -46,14 +48,14 @@ struct Variable {
 struct Managed {
     symbol: Symbol,
     bytes: u64,
-    /// Where the host has its address, from the first use on.
+    /// Host memory that holds its value, from the first use on.
     memory: Option<u64>,
 }
 
 /// A texture of a fat binary.
 struct Texture {
     symbol: Symbol,
-    /// Its values are normalised floats whatever its elements are.
+    /// Whether values read as normalised floats, whatever the element type.
     normalized_values: bool,
 }
 
@@ -63,11 +65,11 @@ struct Registry {
     count: u64,
     functions: BTreeMap<u64, Function>,
     variables: BTreeMap<u64, Variable>,
-    /// By the pointers through which the host reaches them.
+    /// Keyed by the pointers through which the host reaches them.
     managed: BTreeMap<u64, Managed>,
     textures: BTreeMap<u64, Texture>,
     surfaces: BTreeMap<u64, Symbol>,
-    /// Kernels that a client has handles of.
+    /// Kernels whose handles a client holds.
     kernels: BTreeSet<Kernel>,
 }
 
@@ -85,7 +87,7 @@ fn name(text: Text) -> Answer<CString> {
     CString::new(text.get()?).map_err(|_| Error::InvalidValue)
 }
 
-/// Registers a fat binary, which stays where it is.
+/// Registers a fat binary, which must stay in place.
 pub fn register(image: Bytes) -> BinaryId {
     with(|registry| {
         registry.count += 1;
@@ -95,7 +97,7 @@ pub fn register(image: Bytes) -> BinaryId {
     })
 }
 
-/// Forgets a fat binary and everything of it.
+/// Removes a fat binary and everything registered from it.
 pub fn unregister(id: BinaryId) {
     let binary = with(|registry| {
         registry.functions.retain(|_, function| function.symbol.binary != id);
@@ -108,40 +110,40 @@ pub fn unregister(id: BinaryId) {
     if let Some(Binary { loaded: Some(Ok(library)), .. }) = binary
         && let Ok(driver) = crate::driver::get()
     {
-        // The driver may have gone before: then there is nothing to unload.
+        // If the driver is already gone, there is nothing to unload.
         let _ = driver.cuLibraryUnload(library);
     }
 }
 
-/// Registers a kernel behind the address of the host function that stands for it.
+/// Registers a kernel under the address of its host function.
 pub fn register_function(binary: BinaryId, function: Bytes, text: Text) -> Answer {
     let symbol = Symbol { binary, name: name(text)? };
     with(|registry| registry.functions.insert(function.address(), Function { symbol, kernel: None }));
     Ok(())
 }
 
-/// Registers a variable behind the address of the host variable that stands for it.
+/// Registers a variable under the address of its host variable.
 pub fn register_variable(binary: BinaryId, variable: Bytes, text: Text, bytes: u64) -> Answer {
     let symbol = Symbol { binary, name: name(text)? };
     with(|registry| registry.variables.insert(variable.address(), Variable { symbol, bytes }));
     Ok(())
 }
 
-/// Registers a managed variable behind the pointer through which the host reaches it.
+/// Registers a managed variable under the pointer through which the host reaches it.
 pub fn register_managed(binary: BinaryId, pointer: Bytes, text: Text, bytes: u64) -> Answer {
     let symbol = Symbol { binary, name: name(text)? };
     with(|registry| registry.managed.insert(pointer.address(), Managed { symbol, bytes, memory: None }));
     Ok(())
 }
 
-/// Registers a texture behind the address of its reference.
+/// Registers a texture under the address of its reference.
 pub fn register_texture(binary: BinaryId, reference: Bytes, text: Text, normalized_values: bool) -> Answer {
     let symbol = Symbol { binary, name: names::in_ptx(&name(text)?) };
     with(|registry| registry.textures.insert(reference.address(), Texture { symbol, normalized_values }));
     Ok(())
 }
 
-/// Registers a surface behind the address of its reference.
+/// Registers a surface under the address of its reference.
 pub fn register_surface(binary: BinaryId, reference: Bytes, text: Text) -> Answer {
     let symbol = Symbol { binary, name: names::in_ptx(&name(text)?) };
     with(|registry| registry.surfaces.insert(reference.address(), symbol));
@@ -149,7 +151,7 @@ pub fn register_surface(binary: BinaryId, reference: Bytes, text: Text) -> Answe
 }
 
 impl Registry {
-    /// The library of a fat binary, loaded when it is first asked for.
+    /// The library of a fat binary, loaded on first use.
     fn loaded(&mut self, driver: &Driver, id: BinaryId) -> Answer<Library> {
         let binary = self.binaries.get_mut(&id).ok_or(Error::InvalidKernelImage)?;
         *binary.loaded.get_or_insert_with(|| load(driver, Bytes::at(binary.image)))
@@ -173,7 +175,7 @@ impl Registry {
         Ok(address)
     }
 
-    /// Managed variables that the host uses: address on the device, memory of the host, bytes.
+    /// Managed variables that the host uses: device address, host memory and size in bytes.
     fn managed(&mut self, driver: &Driver) -> Answer<Vec<(u64, Bytes, u64)>> {
         let used: Vec<_> = self
             .managed
@@ -188,8 +190,8 @@ impl Registry {
     }
 }
 
-/// Gives the host the managed variables of a fat binary: memory beside the variable's own, with its value, to which
-/// the host's pointer points from now on. Around every launch [`around_launch`] makes the two alike.
+/// Gives the host access to a fat binary's managed variables: copies each value to host memory and points the
+/// host's pointer there. [`around_launch`] keeps both copies equal around every launch.
 pub fn initialise(driver: &Driver, id: BinaryId) -> Answer {
     with(|registry| {
         registry.loaded(driver, id)?;
@@ -202,7 +204,7 @@ pub fn initialise(driver: &Driver, id: BinaryId) -> Answer {
         for (pointer, name, bytes) in pointers {
             let from = registry.global(driver, id, &name)?;
             let pointer = Bytes::at(pointer);
-            /// `cudaMemAttachGlobal`.
+            /// Every stream may use the memory: `cudaMemAttachGlobal`.
             const EVERYWHERE: u32 = 1;
             driver.cuMemAllocManaged(pointer.out(), bytes, EVERYWHERE)?;
             let memory = pointer.values::<u64>().get()?;
@@ -215,7 +217,7 @@ pub fn initialise(driver: &Driver, id: BinaryId) -> Answer {
     })
 }
 
-/// Launches with the host's values of managed variables, and gives the host the kernel's.
+/// Runs a launch, copying managed variables to the device before it and back to the host after it.
 pub fn around_launch(driver: &Driver, launch: impl FnOnce() -> Answer) -> Answer {
     let managed = with(|registry| registry.managed(driver))?;
     for (device, host, bytes) in &managed {
@@ -228,12 +230,12 @@ pub fn around_launch(driver: &Driver, launch: impl FnOnce() -> Answer) -> Answer
     Ok(())
 }
 
-/// Memory of managed variables is gone with its context.
+/// Drops the host memory of managed variables after their context is gone.
 pub fn forget_managed() {
     with(|registry| registry.managed.values_mut().for_each(|managed| managed.memory = None));
 }
 
-/// Loads a fat binary, or what else the driver takes as an image.
+/// Loads a fat binary or any other image that the driver accepts.
 pub fn load(driver: &Driver, image: Bytes) -> Answer<Library> {
     if !fatbin::is_one(image) {
         return load_image(driver, image);
@@ -258,9 +260,9 @@ fn load_image(driver: &Driver, image: Bytes) -> Answer<Library> {
     Ok(library)
 }
 
-/// Links texts that were compiled apart and loads the result.
+/// Links texts that were compiled separately, and loads the result.
 fn link(driver: &Driver, texts: &[CString]) -> Answer<Library> {
-    /// The driver API's number of PTX as an input of a link.
+    /// Kind of a link input in the driver API: PTX.
     const PTX: u32 = 1;
     let (mut link, none) = (Link::NULL, Bytes::NULL);
     driver.cuLinkCreate_v2(0, none, none, &mut link)?;
@@ -279,7 +281,7 @@ fn link(driver: &Driver, texts: &[CString]) -> Answer<Library> {
     linked
 }
 
-/// The kernel behind an address: of a host function that stands for it, or a handle.
+/// The kernel for an address, which is a host function that stands for the kernel, or the kernel's handle.
 pub fn kernel(driver: &Driver, function: Bytes) -> Answer<Kernel> {
     let address = function.address();
     with(|registry| {
@@ -306,12 +308,12 @@ pub fn kernel(driver: &Driver, function: Bytes) -> Answer<Kernel> {
     })
 }
 
-/// Notes a kernel of which a client gets a handle.
+/// Records that a client holds a kernel's handle.
 pub fn note_kernel(kernel: Kernel) {
     with(|registry| registry.kernels.insert(kernel));
 }
 
-/// Device address and size of the variable behind an address of the host.
+/// Device address and size of the variable that a host address stands for.
 pub fn variable(driver: &Driver, symbol: Bytes) -> Answer<(u64, u64)> {
     with(|registry| {
         let found = registry.variables.get(&symbol.address()).ok_or(Error::InvalidSymbol)?;
@@ -320,7 +322,7 @@ pub fn variable(driver: &Driver, symbol: Bytes) -> Answer<(u64, u64)> {
     })
 }
 
-/// The driver's texture reference behind a client's, and whether its values are normalised floats.
+/// The driver's texture reference for a client's, and whether its values are normalised floats.
 pub fn texture(driver: &Driver, reference: Bytes) -> Answer<(TexRef, bool)> {
     with(|registry| {
         let found = registry.textures.get(&reference.address()).ok_or(Error::InvalidTexture)?;
@@ -333,7 +335,7 @@ pub fn texture(driver: &Driver, reference: Bytes) -> Answer<(TexRef, bool)> {
     })
 }
 
-/// The driver's surface reference behind a client's.
+/// The driver's surface reference for a client's.
 pub fn surface(driver: &Driver, reference: Bytes) -> Answer<SurfRef> {
     with(|registry| {
         let found = registry.surfaces.get(&reference.address()).ok_or(Error::InvalidSurface)?;

@@ -1,4 +1,4 @@
-//! What executables do, without time, with each of the three libraries.
+//! Calls that executables make, on the reference executor, with each of the three libraries.
 
 #![allow(unsafe_code, reason = "a client of C libraries")]
 
@@ -10,7 +10,8 @@ fn all() -> &'static [Runtime; 3] {
     runtimes(&[("STRATA_MODE", "functional"), ("STRATA_LOG", "quiet")])
 }
 
-/// Registers a text with its kernel `mul` and its variable `scale`: what stands for them, and the binary.
+/// Registers a text with its kernel `mul` and its variable `scale`. Returns their host addresses and the
+/// binary.
 fn register(runtime: &Runtime, container: &[u8]) -> (Any, Any, Any) {
     let (kernel, variable) = (shadow(), shadow());
     let wrapper = Box::leak(Box::new(Wrapper::of(container)));
@@ -29,7 +30,8 @@ fn kept(entries: &[Vec<u8>]) -> &'static [u8] {
 fn kernels_of_fat_binaries_run_however_they_are_packed() {
     for runtime in all() {
         for packing in [Packing::Raw, Packing::Lz4, Packing::Zstd] {
-            // What is beside the text is of no concern: machine code, and a target that the device does not reach.
+            // Entries beside the text are ignored: machine code, and a target that the device does not
+            // support.
             let beside = [entry(2, 80, "\x7fELF", Packing::Raw), entry(1, 120, "no PTX", Packing::Raw)];
             let [code, later] = beside;
             let (kernel, variable, binary) =
@@ -204,7 +206,7 @@ fn structures_are_those_of_their_version() {
         let mut version = 0;
         assert_eq!(call!(runtime, "cudaRuntimeGetVersion", to(&mut version)), SUCCESS);
         assert_eq!(version / 1000, runtime.version);
-        // Sizes of the structure in the headers; what is behind it stays.
+        // Sizes of the structure from the headers; bytes after it must not change.
         let (name, size, sms_at) = match runtime.version {
             11 => ("cudaGetDeviceProperties", 728, 388),
             12 => ("cudaGetDeviceProperties_v2", 1032, 388),
@@ -217,7 +219,7 @@ fn structures_are_those_of_their_version() {
         assert!(bytes.starts_with(b"Strata gtx480\0"));
         assert_eq!(bytes[sms_at..][..4], 15_i32.to_le_bytes(), "SMs");
         assert_eq!((&bytes[size - 4..size], &bytes[size..]), (&[0; 4][..], &[0xee; 8][..]));
-        // Pinned memory is known, a stack is not.
+        // Pinned memory is known to the driver; the stack is not.
         let words = if runtime.version == 13 { 11 } else { 3 };
         let mut known = [0xee_u64; 12];
         let mut pinned = 0_u64;
@@ -305,7 +307,7 @@ fn memory_is_copied_in_rows_and_slices() {
         number(DEVICE_TO_HOST)
     );
     assert_eq!(runtime.error_name(narrow), "cudaErrorInvalidPitchValue");
-    // An extent and a pitched pointer go by value.
+    // An extent and a pitched pointer are passed by value.
     let malloc = runtime.function::<unsafe extern "C" fn(Any, Extent) -> u32>("cudaMalloc3D");
     let mut pitched = Pitched { start: 0, pitch: 0, width: 0, height: 0 };
     // SAFETY: the runtime API's function.
@@ -349,7 +351,7 @@ fn texture_references_are_bound_as_their_variable_says() {
     let container = kept(&[entry(1, 70, FETCH, Packing::Zstd)]);
     let binary = runtime.register(Box::leak(Box::new(Wrapper::of(container))));
     runtime.register_function(binary, kernel, c"fetch");
-    // As nvcc writes it.
+    // The name in nvcc's form.
     let (name, zero) = (c"::tex".as_ptr(), number(0));
     call!(runtime, "__cudaRegisterTexture", binary, of(&reference), none(), name, number(1), zero, zero);
     let texels: Vec<f32> = (0..100).map(|i| 0.5 * i as f32).collect();

@@ -1,4 +1,4 @@
-//! A kernel that goes wrong: the error sticks until the device is reset.
+//! A kernel failure: the error sticks until the device is reset.
 
 #![allow(unsafe_code, reason = "a client of C libraries")]
 
@@ -33,12 +33,12 @@ fn an_error_of_a_kernel_sticks_until_the_device_is_reset() {
         });
         assert_eq!(call!(runtime, "cudaDeviceReset"), SUCCESS);
         assert_eq!(call!(runtime, "cudaGetLastError"), SUCCESS);
-        // The same kernel, whose module is loaded anew.
+        // The same kernel, whose module is loaded again.
         let (a, out) = (runtime.buffer(&[1.0_f32; 4]), runtime.buffer(&[5.0_f32; 4]));
         assert_eq!(runtime.launch(kernel, line(1), line(4), &[of(&out), of(&a), of(&n)]), SUCCESS);
         assert_eq!(runtime.contents::<f32>(out, 4), [0.0; 4], "the constant is as new, 0");
         call!(runtime, "__cudaUnregisterFatBinary", binary);
-        // The next library finds the context of this one destroyed.
+        // The next library finds its context destroyed.
         assert_eq!(call!(runtime, "cudaDeviceReset"), SUCCESS);
     }
 }

@@ -1,39 +1,38 @@
-//! The values of a warp: lanes, masks, rows and the names of registers.
+//! The values of a warp: lanes, lane masks, rows and register names.
 //!
-//! Everything that computes, moves or stores operands speaks in these types: the PTX executor, the SM, and any
-//! register file behind its door.
+//! The PTX executor, the SM and the register files use these types for operands.
 
-/// Lanes of a warp.
+/// Number of lanes in a warp.
 pub const WARP_LANES: usize = 32;
 
-/// One bit a lane, lane 0 in bit 0.
+/// A set of lanes: bit n stands for lane n.
 pub type LaneMask = u32;
 
-/// All 32 lanes.
+/// The mask of all 32 lanes.
 pub const ALL_LANES: LaneMask = u32::MAX;
 
-/// A warp register: 32 lanes of 32 bits, contiguous and aligned to host vectors.
+/// A warp register: 32 lanes of 32 bits, contiguous and aligned for host vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(align(64))]
 pub struct Row(pub [u32; WARP_LANES]);
 
 impl Row {
-    /// All lanes zero.
+    /// A row with zero in every lane.
     pub const ZERO: Row = Row([0; WARP_LANES]);
 
-    /// The same value in every lane.
+    /// A row with `value` in every lane.
     #[inline]
     pub const fn splat(value: u32) -> Row {
         Row([value; WARP_LANES])
     }
 
-    /// The lanes that hold a value.
+    /// The lanes whose value is `value`.
     #[inline]
     pub fn lanes_equal(&self, value: u32) -> LaneMask {
         mask_of(|lane| self.0[lane] == value)
     }
 
-    /// Takes the lanes in `lanes` from `other`.
+    /// Copies the lanes in `lanes` from `other`.
     #[inline]
     pub fn merge(&mut self, lanes: LaneMask, other: &Row) {
         if lanes == ALL_LANES {
@@ -53,14 +52,14 @@ impl Default for Row {
     }
 }
 
-/// A physical 32-bit register of a thread. A 64-bit value lies in `(n, n + 1)` with n even.
+/// A physical 32-bit register of a thread. A 64-bit value occupies `(n, n + 1)`, with n even.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reg(pub u8);
 
-/// The lanes for which `f` holds.
+/// The mask of the lanes for which `f` returns true.
 #[inline(always)]
 pub fn mask_of(f: impl Fn(usize) -> bool) -> LaneMask {
-    // Two steps: the comparisons vectorise into bytes, the bytes are then gathered into bits.
+    // In two steps, so that the comparisons vectorise: first the flags, then the mask.
     let mut flags = [0u32; WARP_LANES];
     for (lane, flag) in flags.iter_mut().enumerate() {
         *flag = u32::from(f(lane)) << lane;
@@ -68,7 +67,7 @@ pub fn mask_of(f: impl Fn(usize) -> bool) -> LaneMask {
     flags.iter().fold(0, |mask, flag| mask | flag)
 }
 
-/// The lanes of a mask, lowest first.
+/// Iterates over the lanes of a mask, lowest first.
 #[inline]
 pub fn lanes_of(mut mask: LaneMask) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {

@@ -1,4 +1,4 @@
-//! `strata workload export`.
+//! `strata workload export`: a built-in workload as a launch file.
 
 use std::path::PathBuf;
 
@@ -14,20 +14,23 @@ use crate::{Finished, print};
 /// Arguments of `strata workload export`.
 #[derive(Args)]
 pub struct ExportArguments {
-    /// The workload.
+    /// Name of the workload to export.
     name: String,
-    /// Folder to write to; made if need be.
+    /// Folder to write to; created if it does not exist.
     folder: PathBuf,
-    /// The machine that kernels are compiled for: registers and spills are its own.
+    /// Machine to compile the kernels for; it decides registers and spills.
     #[arg(long, default_value = "gtx480")]
     machine: String,
-    /// Size of its input: test, small, paper or stash.
+    /// Size of the input: test, small, paper or stash.
     #[arg(long, default_value = "small")]
     size: String,
 }
 
-/// Runs the workload on the reference executor, because what the host does may depend on results, and writes down
-/// what it did.
+/// Runs the workload on the reference executor and records what the host does, since that may depend on
+/// results. Writes the recording as a launch file.
+///
+/// # Errors
+/// An unknown workload, size or machine, a run that fails, or a folder that cannot be written.
 pub fn export(arguments: &ExportArguments) -> Result<Finished, String> {
     let ExportArguments { name, folder, size: size_name, machine } = arguments;
     let machine = &Machine::load(machine, &[]).map_err(|error| error.to_string())?;

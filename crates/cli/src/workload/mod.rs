@@ -1,4 +1,4 @@
-//! `strata workload`: what can be done with the built-in workloads beside running them on a machine.
+//! `strata workload`: exports, profiles and verifies the built-in workloads.
 
 mod export;
 mod profile;
@@ -18,15 +18,18 @@ pub struct WorkloadArguments {
 
 #[derive(Subcommand)]
 enum WorkloadCommand {
-    /// Write a workload as a launch file with its PTX, buffers and expected results.
+    /// Write a workload as a launch file, with its PTX, buffers and expected results.
     Export(export::ExportArguments),
-    /// Say as JSON what workloads ask of memory, whatever the hierarchy: a line for each.
+    /// Print what workloads ask of memory, independent of the hierarchy, as one line of JSON each.
     Profile(profile::ProfileArguments),
-    /// Run workloads on the reference executor, which knows no time, and compare with the expected results.
+    /// Run workloads on the reference executor, without timing, and compare with the expected results.
     Verify(verify::VerifyArguments),
 }
 
-/// Does what was asked.
+/// Runs the chosen `strata workload` subcommand.
+///
+/// # Errors
+/// What the subcommand fails with.
 pub fn workload(arguments: &WorkloadArguments) -> Result<Finished, String> {
     match &arguments.command {
         WorkloadCommand::Export(arguments) => export::export(arguments),
@@ -35,7 +38,7 @@ pub fn workload(arguments: &WorkloadArguments) -> Result<Finished, String> {
     }
 }
 
-/// The workloads of these names, or all that have the size when none is named.
+/// The named workloads; with no names, all workloads that have the size.
 fn selected(names: &[String], size: Size) -> Result<Vec<&'static Workload>, String> {
     if names.is_empty() {
         return Ok(strata_workloads::all()
@@ -46,7 +49,10 @@ fn selected(names: &[String], size: Size) -> Result<Vec<&'static Workload>, Stri
     names.iter().map(|name| named(name)).collect()
 }
 
-/// The workload of a name.
+/// Finds a workload by name.
+///
+/// # Errors
+/// If there is none; the message suggests similar names.
 pub fn named(name: &str) -> Result<&'static Workload, String> {
     strata_workloads::find(name).ok_or_else(|| {
         let alike = alike(name).map(|alike| format!(" (did you mean {alike}?)")).unwrap_or_default();
@@ -54,7 +60,7 @@ pub fn named(name: &str) -> Result<&'static Workload, String> {
     })
 }
 
-/// The names that a misspelt one may stand for, the likeliest first.
+/// Names similar to a misspelt one, the most similar first.
 fn alike(name: &str) -> Option<String> {
     let likeness = |workload: &Workload| strsim::jaro_winkler(&name.to_ascii_lowercase(), workload.name);
     let mut found: Vec<(f64, &str)> = strata_workloads::all()
@@ -67,7 +73,10 @@ fn alike(name: &str) -> Option<String> {
     (!names.is_empty()).then(|| names.join(", "))
 }
 
-/// The size of a name.
+/// Parses the name of a size.
+///
+/// # Errors
+/// If there is no such size; the message lists the sizes.
 pub fn size(text: &str) -> Result<Size, String> {
     text.parse().map_err(|error| format!("--size {text}: {error}"))
 }

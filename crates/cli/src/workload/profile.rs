@@ -1,4 +1,4 @@
-//! `strata workload profile`.
+//! `strata workload profile`: what workloads ask of memory.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -11,17 +11,20 @@ use crate::{Finished, print};
 /// Arguments of `strata workload profile`.
 #[derive(Args)]
 pub struct ProfileArguments {
-    /// Workloads; all that have the size when none is named.
+    /// Workloads to profile. Default: all that have the size.
     names: Vec<String>,
-    /// The machine that kernels are compiled for: registers and spills are its own.
+    /// Machine to compile the kernels for; it decides registers and spills.
     #[arg(long, default_value = "gtx480")]
     machine: String,
-    /// Size of their inputs: test, small, paper or stash.
+    /// Size of the inputs: test, small, paper or stash.
     #[arg(long, default_value = "small")]
     size: String,
 }
 
-/// A JSON object a line, one for each workload.
+/// Prints one JSON object per line, one for each workload.
+///
+/// # Errors
+/// An unknown workload, size or machine, or a run that fails.
 pub fn profile(arguments: &ProfileArguments) -> Result<Finished, String> {
     let size = size(&arguments.size)?;
     let machine = Machine::load(&arguments.machine, &[]).map_err(|error| error.to_string())?;

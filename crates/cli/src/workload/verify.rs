@@ -1,4 +1,4 @@
-//! `strata workload verify`.
+//! `strata workload verify`: workloads against their expected results.
 
 use std::time::Instant;
 
@@ -13,17 +13,20 @@ use crate::{Finished, print};
 /// Arguments of `strata workload verify`.
 #[derive(Args)]
 pub struct VerifyArguments {
-    /// Workloads; all that have the size when none is named.
+    /// Workloads to verify. Default: all that have the size.
     names: Vec<String>,
-    /// The machine that kernels are compiled for: registers and spills are its own.
+    /// Machine to compile the kernels for; it decides registers and spills.
     #[arg(long, default_value = "gtx480")]
     machine: String,
-    /// Size of their inputs: test, small, paper or stash.
+    /// Size of the inputs: test, small, paper or stash.
     #[arg(long, default_value = "small")]
     size: String,
 }
 
-/// A line for each workload.
+/// Prints one line for each workload.
+///
+/// # Errors
+/// An unknown workload, size or machine, or a run that fails.
 pub fn verify(arguments: &VerifyArguments) -> Result<Finished, String> {
     let size = size(&arguments.size)?;
     let machine = Machine::load(&arguments.machine, &[]).map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! Arrays, and copies of one row after the other.
+//! Arrays, and copies of consecutive bytes into and out of them.
 
 use strata_abi::driver::{Array3dDescriptor, ArrayDescriptor, array};
 use strata_gpu::device::ArrayShape;
@@ -18,7 +18,7 @@ use crate::transfer::Where;
 /// The default stream.
 const DEFAULT: Handle<Stream> = Handle::NULL;
 
-/// The shape that a descriptor means (CUDA Driver API, `cuArray3DCreate`).
+/// The shape that a descriptor describes (CUDA Driver API, `cuArray3DCreate`).
 fn shape(of: &Array3dDescriptor) -> Answer<ArrayShape> {
     if of.flags & !(array::LAYERED | array::SURFACE | array::CUBE | array::GATHER) != 0 {
         return Err(Status::NotSupported);
@@ -60,12 +60,12 @@ fn create(
     Ok(state.arrays.insert(Array { context, image, descriptor }))
 }
 
-/// Where a row of an array begins.
+/// The start of a row, or a position within one, in an array.
 pub fn place(image: Image, (x, y, z): (u64, u64, u64)) -> Answer<Where> {
     Ok(Where::Array { image, x, y: side(y)?, z: side(z)? })
 }
 
-/// Pieces of a run of bytes in an array, row after row: how far into the run, where, how many.
+/// Splits a run of bytes in an array into rows: offset in the run, place, length.
 fn runs(image: Image, offset: usize, bytes: usize) -> impl Iterator<Item = Answer<(usize, Where, usize)>> {
     let row = image.row_bytes() as usize;
     let mut done = 0;
@@ -84,7 +84,7 @@ fn runs(image: Image, offset: usize, bytes: usize) -> impl Iterator<Item = Answe
     })
 }
 
-/// Copies between a run of an array and a run of memory.
+/// Copies between a run of bytes in an array and one in memory.
 fn run(
     of: Handle<Array>,
     offset: usize,
@@ -112,7 +112,7 @@ fn run(
 }
 
 api! {
-    /// One or two dimensions.
+    /// Creates an array of one or two dimensions.
     cuArrayCreate_v2 = "cuArrayCreate" 3020 (to: Out<Handle<Array>>, of: In<ArrayDescriptor>) {
         state::with_current(|state, context| {
             let place = to.place()?;
@@ -123,7 +123,7 @@ api! {
         })
     }
 
-    /// Any shape.
+    /// Creates an array of any shape.
     cuArray3DCreate_v2 = "cuArray3DCreate" 3020 (to: Out<Handle<Array>>, of: In<Array3dDescriptor>) {
         state::with_current(|state, context| {
             let place = to.place()?;
@@ -132,7 +132,7 @@ api! {
         })
     }
 
-    /// As it was created, without its depth.
+    /// Writes the array's descriptor, without its depth.
     cuArrayGetDescriptor_v2 = "cuArrayGetDescriptor" 3020 (to: Out<ArrayDescriptor>, of: Handle<Array>) {
         state::with_current(|state, _| {
             let Array3dDescriptor { width, height, format, channels, .. } = state.arrays.get(of)?.descriptor;
@@ -140,53 +140,53 @@ api! {
         })
     }
 
-    /// As it was created.
+    /// Writes the array's descriptor.
     cuArray3DGetDescriptor_v2 = "cuArray3DGetDescriptor" 3020 (
         to: Out<Array3dDescriptor>, of: Handle<Array>,
     ) {
         state::with_current(|state, _| to.put(state.arrays.get(of)?.descriptor))
     }
 
-    /// Textures and surfaces of it are of freed memory from now on.
+    /// Destroys an array. Textures and surfaces on it then refer to freed memory.
     cuArrayDestroy = "cuArrayDestroy" 2000 (of: Handle<Array>) {
         state::with_current(|state, _| state.destroy_array(of))
     }
 
-    /// Host to array.
+    /// Copies from host to array.
     cuMemcpyHtoA_v2 = "cuMemcpyHtoA" 3020 (to: Handle<Array>, offset: usize, from: Bytes, bytes: usize) {
         run(to, offset, bytes, DEFAULT, true, |_| Ok(Where::Host(from)))
     }
 
-    /// Host to array.
+    /// Copies from host to array, in a stream.
     cuMemcpyHtoAAsync_v2 = "cuMemcpyHtoAAsync" 3020 (
         to: Handle<Array>, offset: usize, from: Bytes, bytes: usize, stream: Handle<Stream>,
     ) {
         run(to, offset, bytes, stream, true, |_| Ok(Where::Host(from)))
     }
 
-    /// Array to host.
+    /// Copies from array to host.
     cuMemcpyAtoH_v2 = "cuMemcpyAtoH" 3020 (to: Bytes, from: Handle<Array>, offset: usize, bytes: usize) {
         run(from, offset, bytes, DEFAULT, false, |_| Ok(Where::Host(to)))
     }
 
-    /// Array to host.
+    /// Copies from array to host, in a stream.
     cuMemcpyAtoHAsync_v2 = "cuMemcpyAtoHAsync" 3020 (
         to: Bytes, from: Handle<Array>, offset: usize, bytes: usize, stream: Handle<Stream>,
     ) {
         run(from, offset, bytes, stream, false, |_| Ok(Where::Host(to)))
     }
 
-    /// Device to array.
+    /// Copies from device memory to an array.
     cuMemcpyDtoA_v2 = "cuMemcpyDtoA" 3020 (to: Handle<Array>, offset: usize, from: u64, bytes: usize) {
         run(to, offset, bytes, DEFAULT, true, |state| state.on_device(from, bytes as u64))
     }
 
-    /// Array to device.
+    /// Copies from an array to device memory.
     cuMemcpyAtoD_v2 = "cuMemcpyAtoD" 3020 (to: u64, from: Handle<Array>, offset: usize, bytes: usize) {
         run(from, offset, bytes, DEFAULT, false, |state| state.on_device(to, bytes as u64))
     }
 
-    /// Array to array.
+    /// Copies from array to array.
     cuMemcpyAtoA_v2 = "cuMemcpyAtoA" 3020 (
         to: Handle<Array>, to_offset: usize, from: Handle<Array>, from_offset: usize, bytes: usize,
     ) {

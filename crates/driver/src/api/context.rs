@@ -1,4 +1,4 @@
-//! Contexts and the stack of them that each thread has.
+//! Contexts, and each thread's stack of current contexts.
 
 use crate::api::api;
 use crate::api::device::check;
@@ -10,7 +10,7 @@ use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// The version of the API that a context says it was made with.
+/// The API version that contexts report.
 const API_VERSION: u32 = 3020;
 
 fn create(context: Out<Handle<Context>>, flags: u32, device: i32) -> Answer {
@@ -25,7 +25,7 @@ fn create(context: Out<Handle<Context>>, flags: u32, device: i32) -> Answer {
     })
 }
 
-/// A context of the client, or the current one for null.
+/// The context with this handle; for null, the current one.
 fn named(context: Handle<Context>) -> Answer<Handle<Context>> {
     if context.is_null() { current::context().ok_or(Status::InvalidContext) } else { Ok(context) }
 }
@@ -36,7 +36,8 @@ fn destroy(context: Handle<Context>) -> Answer {
             return Err(Status::InvalidContext);
         }
         state.destroy_context(context)?;
-        // A context that is destroyed while it is current is popped; elsewhere it stays as a dead one.
+        // Pop the context if it is current in this thread. In other threads it stays on the stack as a dead
+        // context.
         if current::context() == Some(context) {
             current::pop();
         }
@@ -52,12 +53,12 @@ fn synchronise(context: Handle<Context>) -> Answer {
 }
 
 api! {
-    /// The context becomes current.
+    /// Creates a context and makes it current.
     cuCtxCreate_v2 = "cuCtxCreate" 3020 (context: Out<Handle<Context>>, flags: u32, device: i32) {
         create(context, flags, device)
     }
 
-    /// SMs cannot be set aside.
+    /// Creates a context. Affinity parameters are refused, because SMs cannot be set aside.
     cuCtxCreate_v3 = "cuCtxCreate" 11040 (
         context: Out<Handle<Context>>, _affinities: Bytes, count: i32, flags: u32, device: i32,
     ) {
@@ -67,11 +68,11 @@ api! {
         create(context, flags, device)
     }
 
-    /// As v3, with both kinds of parameters in one.
+    /// Like v3, with both kinds of parameters in one structure.
     cuCtxCreate_v4 = "cuCtxCreate" 12050 (
         context: Out<Handle<Context>>, parameters: Bytes, flags: u32, device: i32,
     ) {
-        // Pointer to affinities, their count, pointer to a graphics context.
+        // Pointer to affinities, their count, and pointer to a graphics context.
         if !parameters.is_null() {
             let words = parameters.values::<u64>();
             if words.at(0)? != 0 || words.at(2)? != 0 {
@@ -81,12 +82,12 @@ api! {
         create(context, flags, device)
     }
 
-    /// With everything in it.
+    /// Destroys a context with everything in it.
     cuCtxDestroy_v2 = "cuCtxDestroy" 4000 (context: Handle<Context>) {
         destroy(context)
     }
 
-    /// Makes a context current above the others.
+    /// Pushes a context onto the thread's stack, which makes it current.
     cuCtxPushCurrent_v2 = "cuCtxPushCurrent" 4000 (context: Handle<Context>) {
         state::with(|state| {
             state.contexts.get(context)?;
@@ -95,7 +96,7 @@ api! {
         })
     }
 
-    /// Makes the context below current.
+    /// Pops the current context; the one below becomes current.
     cuCtxPopCurrent_v2 = "cuCtxPopCurrent" 4000 (context: Out<Handle<Context>>) {
         state::with(|_| {
             let popped = current::pop().ok_or(Status::InvalidContext)?;
@@ -104,7 +105,7 @@ api! {
         })
     }
 
-    /// Puts a context in place of the current one; null takes that off.
+    /// Replaces the current context; null pops it.
     cuCtxSetCurrent = "cuCtxSetCurrent" 4000 (context: Handle<Context>) {
         state::with(|state| {
             if !context.is_null() {
@@ -118,12 +119,12 @@ api! {
         })
     }
 
-    /// Null where there is none.
+    /// Writes the current context, or null if there is none.
     cuCtxGetCurrent = "cuCtxGetCurrent" 4000 (context: Out<Handle<Context>>) {
         state::with(|_| context.put(current::context().unwrap_or(Handle::NULL)))
     }
 
-    /// Of the current context.
+    /// Writes the device of the current context.
     cuCtxGetDevice = "cuCtxGetDevice" 2000 (device: Out<i32>) {
         state::with(|state| {
             let context = current::context().ok_or(Status::InvalidContext)?;
@@ -134,7 +135,7 @@ api! {
         })
     }
 
-    /// Of a context.
+    /// Writes the device of a context.
     cuCtxGetDevice_v2 = "cuCtxGetDevice" 13000 (device: Out<i32>, context: Handle<Context>) {
         state::with(|state| {
             state.contexts.get(named(context)?)?;
@@ -142,12 +143,12 @@ api! {
         })
     }
 
-    /// What the current context was made with.
+    /// Writes the flags of the current context.
     cuCtxGetFlags = "cuCtxGetFlags" 7000 (flags: Out<u32>) {
         state::with_current(|state, context| flags.put(state.contexts.get(context)?.flags))
     }
 
-    /// Kept; they change nothing.
+    /// Stores flags, which have no effect.
     cuCtxSetFlags = "cuCtxSetFlags" 12010 (flags: u32) {
         state::with_current(|state, context| {
             check_flags(flags)?;
@@ -156,7 +157,7 @@ api! {
         })
     }
 
-    /// A number of its own.
+    /// Writes the context's unique number.
     cuCtxGetId = "cuCtxGetId" 12000 (context: Handle<Context>, number: Out<u64>) {
         state::with(|state| {
             let context = named(context)?;
@@ -165,17 +166,17 @@ api! {
         })
     }
 
-    /// All work is done; what went wrong is told.
+    /// Waits for all work, and reports any kernel failure.
     cuCtxSynchronize = "cuCtxSynchronize" 2000 () {
         state::with_current(|_, _| Ok(()))
     }
 
-    /// The same for a context.
+    /// Like `cuCtxSynchronize`, for a given context.
     cuCtxSynchronize_v2 = "cuCtxSynchronize" 13000 (context: Handle<Context>) {
         synchronise(named(context)?)
     }
 
-    /// As set, or the default.
+    /// Writes a limit: as set, or its default.
     cuCtxGetLimit = "cuCtxGetLimit" 3010 (value: Out<usize>, limit: u32) {
         state::with_current(|state, context| {
             let value = value.place()?;
@@ -184,22 +185,23 @@ api! {
         })
     }
 
-    /// For what is launched from now on.
+    /// Sets a limit for later launches.
     cuCtxSetLimit = "cuCtxSetLimit" 3010 (limit: u32, value: usize) {
         state::with_current(|state, context| state.set_limit(context, limit, value))
     }
 
-    /// No limit was ever reached.
+    /// Accepted without effect: no data is set to persist in L2.
     cuCtxResetPersistingL2Cache = "cuCtxResetPersistingL2Cache" 11000 () {
         state::with_current(|_, _| Ok(()))
     }
 
-    /// As set.
+    /// Writes the cache preference that was set.
     cuCtxGetCacheConfig = "cuCtxGetCacheConfig" 3020 (value: Out<u32>) {
         state::with_current(|state, context| value.put(state.contexts.get(context)?.cache))
     }
 
-    /// Kept: L1D and shared memory are what the machine file says.
+    /// Stores the cache preference, without effect: the machine file fixes the sizes of L1D and shared
+    /// memory.
     cuCtxSetCacheConfig = "cuCtxSetCacheConfig" 3020 (value: u32) {
         state::with_current(|state, context| {
             if value > 3 {
@@ -210,12 +212,12 @@ api! {
         })
     }
 
-    /// As set.
+    /// Writes the bank width preference that was set.
     cuCtxGetSharedMemConfig = "cuCtxGetSharedMemConfig" 4020 (value: Out<u32>) {
         state::with_current(|state, context| value.put(state.contexts.get(context)?.shared))
     }
 
-    /// Kept: banks are what the machine file says.
+    /// Stores the bank width preference, without effect: the machine file fixes the banks.
     cuCtxSetSharedMemConfig = "cuCtxSetSharedMemConfig" 4020 (value: u32) {
         state::with_current(|state, context| {
             if value > 2 {
@@ -226,7 +228,7 @@ api! {
         })
     }
 
-    /// The same for every context.
+    /// Writes the API version, the same for every context.
     cuCtxGetApiVersion = "cuCtxGetApiVersion" 3020 (context: Handle<Context>, version: Out<u32>) {
         state::with(|state| {
             let version = version.place()?;
@@ -236,7 +238,7 @@ api! {
         })
     }
 
-    /// Streams have one priority in effect.
+    /// Writes the range of stream priorities, which have no effect.
     cuCtxGetStreamPriorityRange = "cuCtxGetStreamPriorityRange" 5050 (least: Out<i32>, most: Out<i32>) {
         state::with_current(|_, _| {
             least.put_if_wanted(0);
@@ -245,7 +247,7 @@ api! {
         })
     }
 
-    /// There is no peer.
+    /// Fails: there is no other device.
     cuCtxEnablePeerAccess = "cuCtxEnablePeerAccess" 4000 (peer: Handle<Context>, flags: u32) {
         state::with_current(|state, _| {
             if flags != 0 {
@@ -256,7 +258,7 @@ api! {
         })
     }
 
-    /// There is no peer.
+    /// Fails: there is no other device.
     cuCtxDisablePeerAccess = "cuCtxDisablePeerAccess" 4000 (peer: Handle<Context>) {
         state::with_current(|state, _| {
             state.contexts.get(peer)?;

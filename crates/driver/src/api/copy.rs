@@ -1,4 +1,4 @@
-//! Copies, at once.
+//! Copies. Each is complete when its call returns.
 
 use strata_abi::driver::{Corner, Cuboid, Rectangle, memory};
 
@@ -49,7 +49,7 @@ fn on_device(to: u64, from: u64, bytes: usize, on: Handle<Stream>) -> Answer {
     })
 }
 
-/// Each address is the device's where a buffer is, and else the host's.
+/// Copies between two addresses; each is a device address if a buffer contains it, else a host address.
 fn anywhere(to: u64, from: u64, bytes: usize, on: Handle<Stream>) -> Answer {
     state::with_current(|state, _| {
         check_stream(state, on)?;
@@ -62,7 +62,7 @@ fn anywhere(to: u64, from: u64, bytes: usize, on: Handle<Stream>) -> Answer {
     })
 }
 
-/// Where a row of one side begins; `z` and `y` count from its corner.
+/// The start of a row on one side of a copy; `y` and `z` count from the side's corner.
 fn row(of: &Corner, state: &mut State, width: u64, y: u64, z: u64) -> Answer<Where> {
     let overflow = Status::InvalidValue;
     let (y, z) = of.y.checked_add(y).zip(of.z.checked_add(z)).ok_or(overflow)?;
@@ -111,53 +111,53 @@ fn rectangle(what: In<Rectangle>, on: Handle<Stream>) -> Answer {
 }
 
 api! {
-    /// Host to device.
+    /// Copies from host to device.
     cuMemcpyHtoD_v2 = "cuMemcpyHtoD" 3020 (to: u64, from: Bytes, bytes: usize) {
         to_device(to, from, bytes, DEFAULT)
     }
 
-    /// Device to host.
+    /// Copies from device to host.
     cuMemcpyDtoH_v2 = "cuMemcpyDtoH" 3020 (to: Bytes, from: u64, bytes: usize) {
         to_host(to, from, bytes, DEFAULT)
     }
 
-    /// Device to device; ranges may overlap.
+    /// Copies within device memory; ranges may overlap.
     cuMemcpyDtoD_v2 = "cuMemcpyDtoD" 3020 (to: u64, from: u64, bytes: usize) {
         on_device(to, from, bytes, DEFAULT)
     }
 
-    /// Anywhere to anywhere.
+    /// Copies between any two addresses.
     cuMemcpy = "cuMemcpy" 4000 (to: u64, from: u64, bytes: usize) {
         anywhere(to, from, bytes, DEFAULT)
     }
 
-    /// Host to device.
+    /// Copies from host to device, in a stream.
     cuMemcpyHtoDAsync_v2 = "cuMemcpyHtoDAsync" 3020 (
         to: u64, from: Bytes, bytes: usize, stream: Handle<Stream>,
     ) {
         to_device(to, from, bytes, stream)
     }
 
-    /// Device to host.
+    /// Copies from device to host, in a stream.
     cuMemcpyDtoHAsync_v2 = "cuMemcpyDtoHAsync" 3020 (
         to: Bytes, from: u64, bytes: usize, stream: Handle<Stream>,
     ) {
         to_host(to, from, bytes, stream)
     }
 
-    /// Device to device.
+    /// Copies within device memory, in a stream.
     cuMemcpyDtoDAsync_v2 = "cuMemcpyDtoDAsync" 3020 (
         to: u64, from: u64, bytes: usize, stream: Handle<Stream>,
     ) {
         on_device(to, from, bytes, stream)
     }
 
-    /// Anywhere to anywhere.
+    /// Copies between any two addresses, in a stream.
     cuMemcpyAsync = "cuMemcpyAsync" 4000 (to: u64, from: u64, bytes: usize, stream: Handle<Stream>) {
         anywhere(to, from, bytes, stream)
     }
 
-    /// Between contexts of the one device.
+    /// Copies between contexts of the one device.
     cuMemcpyPeer = "cuMemcpyPeer" 4000 (
         to: u64, to_context: Handle<Context>, from: u64, from_context: Handle<Context>, bytes: usize,
     ) {
@@ -168,7 +168,7 @@ api! {
         on_device(to, from, bytes, DEFAULT)
     }
 
-    /// Between contexts of the one device.
+    /// Copies between contexts of the one device, in a stream.
     cuMemcpyPeerAsync = "cuMemcpyPeerAsync" 4000 (
         to: u64, to_context: Handle<Context>, from: u64, from_context: Handle<Context>, bytes: usize,
         stream: Handle<Stream>,
@@ -180,27 +180,27 @@ api! {
         on_device(to, from, bytes, stream)
     }
 
-    /// A rectangle.
+    /// Copies a rectangle between memory and arrays.
     cuMemcpy2D_v2 = "cuMemcpy2D" 3020 (what: In<Rectangle>) {
         rectangle(what, DEFAULT)
     }
 
-    /// A rectangle of any pitch.
+    /// Copies a rectangle of any pitch.
     cuMemcpy2DUnaligned_v2 = "cuMemcpy2DUnaligned" 3020 (what: In<Rectangle>) {
         rectangle(what, DEFAULT)
     }
 
-    /// A rectangle.
+    /// Copies a rectangle, in a stream.
     cuMemcpy2DAsync_v2 = "cuMemcpy2DAsync" 3020 (what: In<Rectangle>, stream: Handle<Stream>) {
         rectangle(what, stream)
     }
 
-    /// A cuboid.
+    /// Copies a cuboid between memory and arrays.
     cuMemcpy3D_v2 = "cuMemcpy3D" 3020 (what: In<Cuboid>) {
         cuboid(what.get()?, DEFAULT)
     }
 
-    /// A cuboid.
+    /// Copies a cuboid, in a stream.
     cuMemcpy3DAsync_v2 = "cuMemcpy3DAsync" 3020 (what: In<Cuboid>, stream: Handle<Stream>) {
         cuboid(what.get()?, stream)
     }

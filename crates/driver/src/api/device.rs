@@ -1,16 +1,16 @@
-//! The one device, as its machine file says.
+//! The one device, as the machine file describes it.
 
 use crate::api::api;
 use crate::client::{Bytes, Out, Text};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 
-/// Refuses every ordinal but that of the one device.
+/// Refuses every ordinal but the device's.
 pub fn check(device: i32) -> Answer {
     if device == 0 { Ok(()) } else { Err(Status::InvalidDevice) }
 }
 
-/// Its name.
+/// Name of the device.
 fn name(state: &State) -> String {
     let machine = &state.settings.machine;
     match machine.system_name() {
@@ -19,7 +19,7 @@ fn name(state: &State) -> String {
     }
 }
 
-/// A number of its own for each machine and system, the same in every process.
+/// An identifier derived from the machine and its systems; the same in every process.
 fn uuid(state: &State) -> [u8; 16] {
     let mut hash = strata_engine::hash::Fnv::default();
     hash.write(name(state).as_bytes());
@@ -28,71 +28,73 @@ fn uuid(state: &State) -> [u8; 16] {
     bytes
 }
 
-/// Where the device says it stands: first bus, first place.
+/// The PCI address that the device reports: bus 1, slot 0.
 const PCI_ADDRESS: &str = "0000:01:00.0";
 
-/// Bytes that a row of a pitched buffer may have at most: as far as 32 bits reach.
+/// Maximum pitch in bytes of a pitched buffer: the largest 32-bit value.
 const MAX_PITCH: i32 = i32::MAX;
 
-/// The last `CUdevice_attribute` of version 13.5 of the API.
+/// The last `CUdevice_attribute` of API version 13.5.
 const LAST_ATTRIBUTE: u32 = 161;
 
-/// The value of a `CUdevice_attribute`. What a machine file says comes from there; what no machine here has is 0.
+/// The value of a `CUdevice_attribute`, taken from the machine file where possible. A feature that no machine
+/// has reads as 0.
 fn attribute(state: &State, attribute: u32) -> Answer<i32> {
     let file = state.settings.machine.file();
     let (gpu, sm, clocks, dram) = (&file.gpu, &file.sm, &file.clocks, &file.dram);
     let most = |value: u64| i32::try_from(value).unwrap_or(i32::MAX);
     let shared = most(u64::from(*sm.shared_bytes));
     Ok(match attribute {
-        // Threads of a block, in all and by axis; blocks of a grid (CUDA C programming guide, technical specifications).
+        // Threads per block, in total and by axis; blocks per grid (CUDA C programming guide, technical
+        // specifications).
         1..=3 => 1024,
         4 => 64,
         5 => i32::MAX,
         6 | 7 => 65535,
         8 | 81 | 97 => shared,
-        // Constant memory.
+        // Bytes of constant memory.
         9 => 64 << 10,
         10 => 32,
         11 => MAX_PITCH,
         12 | 82 => most(u64::from(*sm.registers)),
-        // kHz.
+        // Core clock in kHz.
         13 => most(1000 * u64::from(*clocks.core_mhz)),
         36 => most(1000 * u64::from(*clocks.dram_mhz)),
-        // Alignment of textures and surfaces.
+        // Alignment of textures and surfaces in bytes.
         14 => crate::api::reference::ALIGN as i32,
         30 => 512,
         51 => 32,
         16 => i32::from(*gpu.sms),
         // Host memory can be mapped, managed and registered.
         19 | 83 | 99 => 1,
-        // Addresses of pinned memory are those of the host.
+        // Pinned memory has the same address on host and device.
         41 => 1,
         // PCI bus; device and domain are 0.
         33 => 1,
-        // Bits that all channels carry in a cycle of the DRAM's clock.
+        // Bus width: bits that all channels carry per cycle of the DRAM clock.
         37 => most(8 * *dram.atom_bytes as u64 / (*dram.burst_cycles).max(1) * u64::from(*gpu.channels)),
         38 => most(state.settings.machine.llc_bytes()),
         39 => most(32 * u64::from(*sm.warp_slots)),
         75 => state.settings.capability.0,
         76 => state.settings.capability.1,
-        // Stream priorities are taken and change nothing.
+        // Stream priorities are accepted, without effect.
         78 => 1,
         // Loads of global and local memory go through the L1D.
         79 | 80 => 1,
-        // Throughput of f32 over that of f64: no number of the machine file.
+        // Ratio of f32 to f64 throughput; the machine file has no such value.
         87 => 2,
         106 => most(u64::from(*sm.cta_slots)),
-        // Memory pools, all in one heap.
+        // Memory pools are supported; all share one heap.
         115 => 1,
-        // No NUMA node, of the device or of the host.
+        // NUMA node of the device and of the host: none.
         131 | 134 => -1,
         other if other <= LAST_ATTRIBUTE && other > 0 => texture_limit(other).unwrap_or(0),
         _ => return Err(Status::InvalidValue),
     })
 }
 
-/// What the device attributes say of the largest textures and surfaces (CUDA C++ Programming Guide, "Technical
-/// Specifications", compute capability 8.0); none for other attributes.
+/// The limits on texture and surface sizes (CUDA C++ Programming Guide, "Technical Specifications", compute
+/// capability 8.0); `None` for other attributes.
 fn texture_limit(attribute: u32) -> Option<i32> {
     Some(match attribute {
         // 1D, 2D, 3D.
@@ -121,7 +123,7 @@ fn texture_limit(attribute: u32) -> Option<i32> {
     })
 }
 
-/// Writes a text with its NUL into `room` bytes, cut where it is too long.
+/// Writes a text with its NUL, truncated to `room` bytes.
 fn put_text(text: &str, to: Bytes, room: i32) -> Answer {
     let room = usize::try_from(room).ok().filter(|room| *room > 0).ok_or(Status::InvalidValue)?;
     let length = text.len().min(room - 1);
@@ -132,19 +134,19 @@ fn put_text(text: &str, to: Bytes, room: i32) -> Answer {
 }
 
 api! {
-    /// Ordinals are devices.
+    /// Writes the device with an ordinal; the two are equal.
     cuDeviceGet = "cuDeviceGet" 2000 (device: Out<i32>, ordinal: i32) {
         state::with(|_| Ok(()))?;
         check(ordinal)?;
         device.put(ordinal)
     }
 
-    /// One.
+    /// Writes 1, the number of devices.
     cuDeviceGetCount = "cuDeviceGetCount" 2000 (count: Out<i32>) {
         state::with(|_| count.put(1))
     }
 
-    /// `Strata` and the machine's name.
+    /// Writes the device's name: `Strata` and the machine's name.
     cuDeviceGetName = "cuDeviceGetName" 2000 (text: Bytes, room: i32, device: i32) {
         state::with(|state| {
             check(device)?;
@@ -152,7 +154,7 @@ api! {
         })
     }
 
-    /// The same for the same machine.
+    /// Writes the device's UUID, the same in every process for the same machine.
     cuDeviceGetUuid = "cuDeviceGetUuid" 9020 (to: Out<[u8; 16]>, device: i32) {
         state::with(|state| {
             check(device)?;
@@ -160,7 +162,7 @@ api! {
         })
     }
 
-    /// The same for the same machine.
+    /// Writes the device's UUID, the same in every process for the same machine.
     cuDeviceGetUuid_v2 = "cuDeviceGetUuid" 11040 (to: Out<[u8; 16]>, device: i32) {
         state::with(|state| {
             check(device)?;
@@ -168,7 +170,7 @@ api! {
         })
     }
 
-    /// Of the machine file.
+    /// Writes the size of device memory, from the machine file.
     cuDeviceTotalMem_v2 = "cuDeviceTotalMem" 3020 (bytes: Out<usize>, device: i32) {
         state::with(|state| {
             check(device)?;
@@ -176,7 +178,7 @@ api! {
         })
     }
 
-    /// Of the machine file.
+    /// Writes a device attribute, from the machine file where possible.
     cuDeviceGetAttribute = "cuDeviceGetAttribute" 2000 (value: Out<i32>, number: u32, device: i32) {
         state::with(|state| {
             let value = value.place()?;
@@ -186,7 +188,7 @@ api! {
         })
     }
 
-    /// Major and minor.
+    /// Writes the compute capability: major and minor.
     cuDeviceComputeCapability = "cuDeviceComputeCapability" 2000 (
         major: Out<i32>, minor: Out<i32>, device: i32,
     ) {
@@ -199,7 +201,7 @@ api! {
         })
     }
 
-    /// Where it says it stands.
+    /// Writes the device's PCI address.
     cuDeviceGetPCIBusId = "cuDeviceGetPCIBusId" 4010 (text: Bytes, room: i32, device: i32) {
         state::with(|_| {
             check(device)?;
@@ -207,7 +209,7 @@ api! {
         })
     }
 
-    /// The device that says it stands there.
+    /// Finds the device with a PCI address.
     cuDeviceGetByPCIBusId = "cuDeviceGetByPCIBusId" 4010 (device: Out<i32>, address: Text) {
         state::with(|_| {
             let device = device.place()?;
@@ -219,7 +221,7 @@ api! {
         })
     }
 
-    /// There is no other device.
+    /// Writes 0: there is no other device.
     cuDeviceCanAccessPeer = "cuDeviceCanAccessPeer" 4000 (can: Out<i32>, device: i32, peer: i32) {
         state::with(|_| {
             check(device)?;
@@ -228,7 +230,7 @@ api! {
         })
     }
 
-    /// There is no other device.
+    /// Fails: there is no other device.
     cuDeviceGetP2PAttribute = "cuDeviceGetP2PAttribute" 8000 (
         value: Out<i32>, _attribute: u32, device: i32, peer: i32,
     ) {

@@ -1,4 +1,4 @@
-//! Names and meanings of statuses.
+//! Names and descriptions of statuses.
 
 use std::ffi::{CStr, c_char};
 
@@ -14,12 +14,12 @@ fn put(code: u32, text: Out<*const c_char>, of: fn(Status) -> &'static CStr) -> 
 }
 
 api! {
-    /// `CUDA_SUCCESS` and so on.
+    /// Writes the name of a status, as in `CUDA_SUCCESS`.
     cuGetErrorName = "cuGetErrorName" 6000 (code: u32, name: Out<*const c_char>) {
         put(code, name, Status::name)
     }
 
-    /// A sentence.
+    /// Writes the description of a status.
     cuGetErrorString = "cuGetErrorString" 6000 (code: u32, text: Out<*const c_char>) {
         put(code, text, Status::text)
     }

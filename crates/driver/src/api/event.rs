@@ -1,4 +1,4 @@
-//! Events: their time is the simulated one.
+//! Events, which record simulated time.
 
 use crate::api::api;
 use crate::api::handles::{check_event, check_stream};
@@ -8,7 +8,7 @@ use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// Flags: blocking synchronisation, no timing, between processes.
+/// Event flags: blocking synchronisation, no timing, sharing between processes.
 mod flag {
     pub const NO_TIMING: u32 = 2;
     pub const INTERPROCESS: u32 = 4;
@@ -28,7 +28,8 @@ fn record(event: Handle<Event>, on: Handle<Stream>, flags: u32) -> Answer {
     })
 }
 
-/// Milliseconds of the core's clock between two events. Copies take no time, and without timing nothing does.
+/// Milliseconds of core clock between two events. Only launches take time: copies take none, and with the
+/// reference executor nothing does.
 fn elapsed(milliseconds: Out<f32>, start: Handle<Event>, end: Handle<Event>) -> Answer {
     state::with_current(|state, _| {
         let place = milliseconds.place()?;
@@ -44,7 +45,7 @@ fn elapsed(milliseconds: Out<f32>, start: Handle<Event>, end: Handle<Event>) -> 
 }
 
 api! {
-    /// Not recorded yet.
+    /// Creates an event that is not recorded yet.
     cuEventCreate = "cuEventCreate" 2000 (event: Out<Handle<Event>>, flags: u32) {
         state::with_current(|state, context| {
             let place = event.place()?;
@@ -57,41 +58,41 @@ api! {
         })
     }
 
-    /// Whether recorded or not.
+    /// Destroys an event, recorded or not.
     cuEventDestroy_v2 = "cuEventDestroy" 4000 (event: Handle<Event>) {
         state::with_current(|state, _| state.events.remove(event).map(|_| ()))
     }
 
-    /// Complete at once.
+    /// Records an event, which is complete immediately.
     cuEventRecord = "cuEventRecord" 2000 (event: Handle<Event>, stream: Handle<Stream>) {
         record(event, stream, 0)
     }
 
-    /// Complete at once.
+    /// Records an event, which is complete immediately.
     cuEventRecordWithFlags = "cuEventRecordWithFlags" 11010 (
         event: Handle<Event>, stream: Handle<Stream>, flags: u32,
     ) {
         record(event, stream, flags)
     }
 
-    /// Always complete, also when it was never recorded.
+    /// Succeeds: events are always complete, recorded or not.
     cuEventQuery = "cuEventQuery" 2000 (event: Handle<Event>) {
         state::with_current(|state, _| check_event(state, event))
     }
 
-    /// Always complete, also when it was never recorded.
+    /// Succeeds: events are always complete, recorded or not.
     cuEventSynchronize = "cuEventSynchronize" 2000 (event: Handle<Event>) {
         state::with_current(|state, _| check_event(state, event))
     }
 
-    /// See `elapsed`.
+    /// Writes the milliseconds between two events; see `elapsed`.
     cuEventElapsedTime = "cuEventElapsedTime" 2000 (
         milliseconds: Out<f32>, start: Handle<Event>, end: Handle<Event>,
     ) {
         elapsed(milliseconds, start, end)
     }
 
-    /// See `elapsed`.
+    /// Writes the milliseconds between two events; see `elapsed`.
     cuEventElapsedTime_v2 = "cuEventElapsedTime" 12080 (
         milliseconds: Out<f32>, start: Handle<Event>, end: Handle<Event>,
     ) {

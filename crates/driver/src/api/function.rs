@@ -1,4 +1,4 @@
-//! What is known of a kernel, and how many of its CTAs fit an SM.
+//! Attributes of kernels, and how many of their CTAs fit on an SM.
 
 use std::ffi::c_char;
 
@@ -11,7 +11,7 @@ use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::{Handle, Object};
 
-/// A function, or a kernel of a library dressed as one: its function in the context.
+/// Resolves a handle that is a function, or a library's kernel passed as one, to its function in the context.
 pub fn resolve(
     state: &mut State,
     context: Handle<Context>,
@@ -27,24 +27,24 @@ pub fn resolve(
     Err(Function::MISSING)
 }
 
-/// Numbers of `CUfunction_attribute`.
+/// Function attributes: values of `CUfunction_attribute`.
 mod number {
     pub const MAX_DYNAMIC_SHARED: u32 = 8;
     pub const CARVE_OUT: u32 = 9;
     pub const LAST: u32 = 17;
 }
 
-/// Threads of the largest CTA that can be launched.
+/// Maximum number of threads in a CTA that can be launched.
 fn max_threads(state: &State, entry: &Entry) -> u32 {
     let kernel = &entry.kernel;
     let bound = kernel.launch_bounds.max_threads.unwrap_or(1024).min(1024);
     let bound = kernel.launch_bounds.required.map_or(bound, |block| block.iter().product::<u32>().min(bound));
     let fits = |threads: &u32| ctas(state, entry, *threads, 0) > 0;
-    // By warps, the last one partly filled.
+    // Try whole warps, from the most downwards; the last warp may be partial.
     (1..=bound.div_ceil(32)).rev().map(|warps| (32 * warps).min(bound)).find(fits).unwrap_or(0)
 }
 
-/// CTAs of a kernel that are resident together on an SM.
+/// Number of a kernel's CTAs that fit on an SM together.
 fn ctas(state: &State, entry: &Entry, threads: u32, dynamic_shared: u64) -> u32 {
     let shared = u64::from(entry.kernel.shared_bytes) + dynamic_shared;
     let shared = u32::try_from(shared).unwrap_or(u32::MAX);
@@ -69,7 +69,7 @@ fn attribute(state: &mut State, function: Handle<Function>, number: u32) -> Answ
         }
         3 => kernel.local_bytes as i32,
         4 => kernel.registers as i32,
-        // Versions of PTX and of machine code: both are what the device says it executes.
+        // Versions of PTX and of machine code: both report the device's capability.
         5 | 6 => 10 * major + minor,
         number::MAX_DYNAMIC_SHARED => set(shared.saturating_sub(kernel.shared_bytes) as i32),
         number::CARVE_OUT => set(-1),
@@ -105,8 +105,8 @@ fn occupancy(ctas_out: Out<i32>, function: Handle<Function>, threads: i32, dynam
     })
 }
 
-/// The smallest grid that fills the device, and the block with which most threads are resident; of those alike the
-/// largest.
+/// The smallest grid that fills the device, and the block size that makes most threads resident; of equal
+/// ones, the largest.
 fn best_block(
     (grid, block): (Out<i32>, Out<i32>),
     function: Handle<Function>,
@@ -128,7 +128,7 @@ fn best_block(
     let mut best = (0, 0, 0);
     for warps in 1..=most.div_ceil(32) {
         let threads = (32 * warps).min(most);
-        // The client's function is called without the lock.
+        // Call the client's function without holding the lock.
         let shared = shared_of.of(threads).unwrap_or(dynamic_shared);
         let fit = state::with(|state| Ok(ctas(state, &entry, threads, shared as u64)))?;
         best = best.max((fit * threads, threads, fit));
@@ -141,7 +141,7 @@ fn best_block(
 }
 
 api! {
-    /// Of a function.
+    /// Writes an attribute of a function.
     cuFuncGetAttribute = "cuFuncGetAttribute" 2020 (value: Out<i32>, number: u32, function: Handle<Function>) {
         state::with_current(|state, context| {
             let place = value.place()?;
@@ -151,7 +151,7 @@ api! {
         })
     }
 
-    /// Most dynamic shared memory and the carve-out can be set.
+    /// Sets an attribute of a function: the maximum dynamic shared memory or the carve-out.
     cuFuncSetAttribute = "cuFuncSetAttribute" 9000 (function: Handle<Function>, number: u32, value: i32) {
         state::with_current(|state, context| {
             let function = resolve(state, context, function)?;
@@ -159,7 +159,7 @@ api! {
         })
     }
 
-    /// Of a kernel of a library.
+    /// Writes an attribute of a library's kernel.
     cuKernelGetAttribute = "cuKernelGetAttribute" 12000 (
         value: Out<i32>, number: u32, kernel: Handle<Kernel>, _device: i32,
     ) {
@@ -171,7 +171,7 @@ api! {
         })
     }
 
-    /// In the current context.
+    /// Sets an attribute of a library's kernel in the current context.
     cuKernelSetAttribute = "cuKernelSetAttribute" 12000 (
         number: u32, value: i32, kernel: Handle<Kernel>, _device: i32,
     ) {
@@ -181,7 +181,7 @@ api! {
         })
     }
 
-    /// L1D and shared memory are what the machine file says.
+    /// Accepted without effect: the machine file fixes the sizes of L1D and shared memory.
     cuFuncSetCacheConfig = "cuFuncSetCacheConfig" 3000 (function: Handle<Function>, config: u32) {
         state::with_current(|state, context| {
             resolve(state, context, function)?;
@@ -189,7 +189,7 @@ api! {
         })
     }
 
-    /// L1D and shared memory are what the machine file says.
+    /// Accepted without effect: the machine file fixes the sizes of L1D and shared memory.
     cuKernelSetCacheConfig = "cuKernelSetCacheConfig" 12000 (
         kernel: Handle<Kernel>, config: u32, _device: i32,
     ) {
@@ -199,7 +199,7 @@ api! {
         })
     }
 
-    /// Banks are what the machine file says.
+    /// Accepted without effect: the machine file fixes the banks.
     cuFuncSetSharedMemConfig = "cuFuncSetSharedMemConfig" 4020 (function: Handle<Function>, config: u32) {
         state::with_current(|state, context| {
             resolve(state, context, function)?;
@@ -207,7 +207,7 @@ api! {
         })
     }
 
-    /// Its module.
+    /// Writes the module of a function.
     cuFuncGetModule = "cuFuncGetModule" 11000 (to: Out<Handle<Module>>, function: Handle<Function>) {
         state::with_current(|state, context| {
             let place = to.place()?;
@@ -217,7 +217,7 @@ api! {
         })
     }
 
-    /// Its name.
+    /// Writes the name of a function.
     cuFuncGetName = "cuFuncGetName" 12030 (to: Out<*const c_char>, function: Handle<Function>) {
         state::with_current(|state, context| {
             let place = to.place()?;
@@ -227,7 +227,7 @@ api! {
         })
     }
 
-    /// How many parameters it has.
+    /// Writes a function's number of parameters.
     cuFuncGetParamCount = "cuFuncGetParamCount" 13000 (function: Handle<Function>, count: Out<usize>) {
         state::with_current(|state, context| {
             let place = count.place()?;
@@ -237,7 +237,7 @@ api! {
         })
     }
 
-    /// How many parameters it has.
+    /// Writes a kernel's number of parameters.
     cuKernelGetParamCount = "cuKernelGetParamCount" 13000 (kernel: Handle<Kernel>, count: Out<usize>) {
         state::with_current(|state, context| {
             let place = count.place()?;
@@ -247,7 +247,7 @@ api! {
         })
     }
 
-    /// It is.
+    /// Writes 1: every function is loaded.
     cuFuncIsLoaded = "cuFuncIsLoaded" 12040 (loaded: Out<u32>, function: Handle<Function>) {
         state::with_current(|state, context| {
             let place = loaded.place()?;
@@ -257,12 +257,12 @@ api! {
         })
     }
 
-    /// It is loaded.
+    /// Succeeds: every function is loaded.
     cuFuncLoad = "cuFuncLoad" 12040 (function: Handle<Function>) {
         state::with_current(|state, context| resolve(state, context, function).map(|_| ()))
     }
 
-    /// Offset and size of a parameter.
+    /// Writes the offset and size of a function's parameter.
     cuFuncGetParamInfo = "cuFuncGetParamInfo" 12040 (
         function: Handle<Function>, index: usize, offset: Out<usize>, bytes: Out<usize>,
     ) {
@@ -276,7 +276,7 @@ api! {
         })
     }
 
-    /// Offset and size of a parameter.
+    /// Writes the offset and size of a kernel's parameter.
     cuKernelGetParamInfo = "cuKernelGetParamInfo" 12040 (
         kernel: Handle<Kernel>, index: usize, offset: Out<usize>, bytes: Out<usize>,
     ) {
@@ -290,14 +290,15 @@ api! {
         })
     }
 
-    /// By the machine's own occupancy.
+    /// Writes the number of CTAs that fit on an SM, as the machine computes occupancy.
     cuOccupancyMaxActiveBlocksPerMultiprocessor = "cuOccupancyMaxActiveBlocksPerMultiprocessor" 6050 (
         ctas: Out<i32>, function: Handle<Function>, threads: i32, dynamic_shared: usize,
     ) {
         occupancy(ctas, function, threads, dynamic_shared)
     }
 
-    /// The flag concerns caches that depend on occupancy, which no machine here has.
+    /// Writes the number of CTAs that fit on an SM. The flag concerns caches that depend on occupancy, which
+    /// no machine has.
     cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags =
         "cuOccupancyMaxActiveBlocksPerMultiprocessorWithFlags" 7000 (
         ctas: Out<i32>, function: Handle<Function>, threads: i32, dynamic_shared: usize, flags: u32,
@@ -308,7 +309,7 @@ api! {
         occupancy(ctas, function, threads, dynamic_shared)
     }
 
-    /// See `best_block`.
+    /// Writes the best grid and block size; see `best_block`.
     cuOccupancyMaxPotentialBlockSize = "cuOccupancyMaxPotentialBlockSize" 6050 (
         grid: Out<i32>, block: Out<i32>, function: Handle<Function>, shared_of: BlockToShared,
         dynamic_shared: usize, limit: i32,
@@ -316,7 +317,7 @@ api! {
         best_block((grid, block), function, shared_of, dynamic_shared, limit)
     }
 
-    /// See `best_block`.
+    /// Writes the best grid and block size; see `best_block`.
     cuOccupancyMaxPotentialBlockSizeWithFlags = "cuOccupancyMaxPotentialBlockSizeWithFlags" 7000 (
         grid: Out<i32>, block: Out<i32>, function: Handle<Function>, shared_of: BlockToShared,
         dynamic_shared: usize, limit: i32, flags: u32,

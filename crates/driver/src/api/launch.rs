@@ -1,4 +1,4 @@
-//! Launches, to their end.
+//! Kernel launches. A launch is complete when its call returns.
 
 use std::io::Write;
 
@@ -15,24 +15,24 @@ use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// How arguments are handed over in one piece: keys and values, up to `END`.
+/// Keys of the list that passes all arguments in one buffer; the list ends with `END`.
 mod extra {
     pub const END: u64 = 0;
     pub const BUFFER: u64 = 1;
     pub const BUFFER_BYTES: u64 = 2;
 }
 
-/// Attributes of a launch that change what it means.
+/// Launch attributes that change the meaning of a launch.
 mod attribute {
     pub const COOPERATIVE: u32 = 2;
     pub const CLUSTER: u32 = 4;
-    /// Bytes of an attribute: number, padding, 64 bytes of value.
+    /// Size of an attribute in bytes: number, padding, 64 bytes of value.
     pub const BYTES: usize = 72;
-    /// More than the driver API has kinds of.
+    /// Maximum number of attributes accepted; the driver API defines fewer kinds.
     pub const MOST: u32 = 1024;
 }
 
-/// Arguments as a client hands them over: a pointer to each, or all in one piece.
+/// Arguments as a client passes them: a pointer to each, or one buffer.
 #[derive(Clone, Copy)]
 struct Arguments {
     each: In<Bytes>,
@@ -40,7 +40,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    /// The parameter block of a kernel.
+    /// Builds a kernel's parameter block.
     fn block(self, entry: &Entry) -> Answer<Vec<u8>> {
         let kernel = &entry.kernel;
         let mut block = vec![0; kernel.param_bytes as usize];
@@ -61,10 +61,10 @@ impl Arguments {
         packed(entry, buffer.read(bytes.min(block.len()))?)
     }
 
-    /// The piece and its size.
+    /// The buffer that holds all arguments, and its size.
     fn piece(self) -> Answer<(Bytes, usize)> {
         let (mut buffer, mut bytes) = (None, None);
-        // Either key may come first; more than both mean nothing.
+        // The two keys may come in either order; a longer list is invalid.
         for pair in 0..3 {
             let value = |extra: In<u64>| extra.at(2 * pair + 1).map(Bytes::at);
             match self.extra.at(2 * pair)? {
@@ -78,7 +78,7 @@ impl Arguments {
     }
 }
 
-/// The parameter block of a kernel whose arguments came in one piece; only padding may be left out.
+/// Builds a parameter block from arguments in one buffer, which may omit only padding.
 pub fn packed(entry: &Entry, given: &[u8]) -> Answer<Vec<u8>> {
     let kernel = &entry.kernel;
     let mut block = vec![0; kernel.param_bytes as usize];
@@ -91,7 +91,7 @@ pub fn packed(entry: &Entry, given: &[u8]) -> Answer<Vec<u8>> {
     Ok(block)
 }
 
-/// Runs a kernel to its end, with the shape and the parameter block that `how` says.
+/// Runs a kernel to completion, with the shape and parameter block that `how` returns.
 pub fn launch(
     function: Handle<Function>,
     on: Handle<Stream>,
@@ -106,7 +106,7 @@ pub fn launch(
         run(state, &entry, shape, &block)
     })?;
     if !printed.is_empty() {
-        // Nobody to tell when nobody listens.
+        // Ignore write errors: nobody is listening.
         let mut out = std::io::stdout().lock();
         let _ = out.write_all(printed.as_bytes()).and_then(|()| out.flush());
     }
@@ -141,7 +141,7 @@ fn cooperative() -> Status {
 }
 
 api! {
-    /// Complete when the call returns.
+    /// Launches a kernel. Returns when the launch is complete.
     cuLaunchKernel = "cuLaunchKernel" 4000 (
         function: Handle<Function>, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32,
         block_z: u32, shared: u32, stream: Handle<Stream>, each: In<Bytes>, extra: In<u64>,
@@ -150,7 +150,8 @@ api! {
         launch(function, stream, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 
-    /// Clusters and grids that synchronise are refused; other attributes change nothing that is modelled.
+    /// Launches a kernel with attributes. Clusters and grid synchronisation are refused; other attributes
+    /// have no modelled effect.
     cuLaunchKernelEx = "cuLaunchKernelEx" 11060 (
         config: Bytes, function: Handle<Function>, each: In<Bytes>, extra: In<u64>,
     ) {
@@ -185,7 +186,7 @@ api! {
         launch(function, stream, |_, _, entry| Ok((shape, Arguments { each, extra }.block(entry)?)))
     }
 
-    /// Grids cannot synchronise.
+    /// Fails: grid synchronisation is not supported.
     cuLaunchCooperativeKernel = "cuLaunchCooperativeKernel" 9000 (
         function: Handle<Function>, _grid_x: u32, _grid_y: u32, _grid_z: u32, _block_x: u32, _block_y: u32,
         _block_z: u32, _shared: u32, stream: Handle<Stream>, _each: In<Bytes>,

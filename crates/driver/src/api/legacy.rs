@@ -1,5 +1,5 @@
-//! Launches as they were before `cuLaunchKernel`, which PyCUDA still uses: a function keeps the shape and the arguments of
-//! its next launch. And contexts that are counted.
+//! The launch functions that preceded `cuLaunchKernel` and that PyCUDA still uses: a function holds the shape
+//! and arguments of its next launch. Also reference-counted contexts.
 
 use strata_workloads::Shape;
 
@@ -11,15 +11,16 @@ use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// Bytes that arguments may have (CUDA C programming guide, "Execution Configuration", up to compute capability 6.x).
+/// Maximum size of the arguments in bytes (CUDA C programming guide, "Execution Configuration", up to compute
+/// capability 6.x).
 const MAX_BYTES: usize = 4096;
 
-/// Changes a function's next launch.
+/// Changes the settings of a function's next launch.
 fn change(function: Handle<Function>, what: impl FnOnce(&mut Next) -> Answer) -> Answer {
     state::with_current(|state, _| what(&mut state.functions.get_mut(function)?.next))
 }
 
-/// Sets bytes of the arguments.
+/// Writes bytes into the arguments of the next launch.
 fn argument(function: Handle<Function>, offset: i32, bytes: &[u8]) -> Answer {
     change(function, |next| {
         let start = usize::try_from(offset).map_err(|_| Status::InvalidValue)?;
@@ -46,7 +47,7 @@ fn run(function: Handle<Function>, grid: [i32; 2], on: Handle<Stream>) -> Answer
 }
 
 api! {
-    /// Threads of a CTA of the next launch.
+    /// Sets the size of a CTA in the next launch, in threads.
     cuFuncSetBlockShape = "cuFuncSetBlockShape" 2000 (function: Handle<Function>, x: i32, y: i32, z: i32) {
         change(function, |next| {
             if [x, y, z].iter().any(|side| *side <= 0) {
@@ -57,7 +58,7 @@ api! {
         })
     }
 
-    /// Dynamic shared memory of the next launch.
+    /// Sets the dynamic shared memory of the next launch.
     cuFuncSetSharedSize = "cuFuncSetSharedSize" 2000 (function: Handle<Function>, bytes: u32) {
         change(function, |next| {
             next.shared = bytes;
@@ -65,7 +66,7 @@ api! {
         })
     }
 
-    /// Bytes of all arguments.
+    /// Sets the total size of the arguments in bytes.
     cuParamSetSize = "cuParamSetSize" 2000 (function: Handle<Function>, bytes: u32) {
         change(function, |next| {
             let bytes = bytes as usize;
@@ -77,17 +78,17 @@ api! {
         })
     }
 
-    /// A word.
+    /// Sets a 32-bit integer argument.
     cuParamSeti = "cuParamSeti" 2000 (function: Handle<Function>, offset: i32, value: u32) {
         argument(function, offset, &value.to_le_bytes())
     }
 
-    /// A float.
+    /// Sets a float argument.
     cuParamSetf = "cuParamSetf" 2000 (function: Handle<Function>, offset: i32, value: f32) {
         argument(function, offset, &value.to_le_bytes())
     }
 
-    /// Bytes.
+    /// Sets bytes of an argument.
     cuParamSetv = "cuParamSetv" 2000 (function: Handle<Function>, offset: i32, bytes: Bytes, count: u32) {
         if count as usize > MAX_BYTES {
             return Err(Status::InvalidValue);
@@ -95,24 +96,24 @@ api! {
         argument(function, offset, bytes.read(count as usize)?)
     }
 
-    /// One CTA.
+    /// Launches a grid of one CTA.
     cuLaunch = "cuLaunch" 2000 (function: Handle<Function>) {
         run(function, [1, 1], Handle::NULL)
     }
 
-    /// Complete when the call returns.
+    /// Launches a grid. Returns when the launch is complete.
     cuLaunchGrid = "cuLaunchGrid" 2000 (function: Handle<Function>, width: i32, height: i32) {
         run(function, [width, height], Handle::NULL)
     }
 
-    /// Complete when the call returns.
+    /// Launches a grid in a stream. Returns when the launch is complete.
     cuLaunchGridAsync = "cuLaunchGridAsync" 2000 (
         function: Handle<Function>, width: i32, height: i32, stream: Handle<Stream>,
     ) {
         run(function, [width, height], stream)
     }
 
-    /// The current context, once more.
+    /// Increments the current context's reference count.
     cuCtxAttach = "cuCtxAttach" 2000 (context: Out<Handle<Context>>, flags: u32) {
         state::with_current(|state, current| {
             let place = context.place()?;
@@ -125,7 +126,7 @@ api! {
         })
     }
 
-    /// Once less; the last time destroys it.
+    /// Decrements a context's reference count, and destroys the context when it reaches 0.
     cuCtxDetach = "cuCtxDetach" 2000 (context: Handle<Context>) {
         state::with(|state| {
             let known = state.contexts.get_mut(context)?;

@@ -1,4 +1,4 @@
-//! Libraries: texts that are loaded into a context when something of them is used there.
+//! Libraries: PTX texts that are loaded into a context when something in them is first used there.
 
 use std::collections::BTreeMap;
 use std::ffi::{CString, c_char};
@@ -27,7 +27,7 @@ fn load(library: Out<Handle<Library>>, image: Image, jit: &Jit) -> Answer {
     })
 }
 
-/// The module of a library in a context, loaded when it is first asked for.
+/// The module of a library in a context, loaded on first use.
 fn loaded(state: &mut State, library: Handle<Library>, context: Handle<Context>) -> Answer<Handle<Module>> {
     let known = state.libraries.get(library)?;
     if let Some(module) = known.modules.get(&context) {
@@ -39,7 +39,7 @@ fn loaded(state: &mut State, library: Handle<Library>, context: Handle<Context>)
     Ok(module)
 }
 
-/// The function of a kernel in a context.
+/// The function of a library's kernel in a context.
 pub fn function(
     state: &mut State,
     kernel: Handle<Kernel>,
@@ -67,7 +67,7 @@ fn kernel(state: &mut State, library: Handle<Library>, name: &str) -> Answer<Han
     Ok(kernel)
 }
 
-/// A name that clients may keep: the same place for the same name as long as the process lives.
+/// A name that clients may keep: its address is fixed for each name and valid until the process ends.
 pub fn kept_name(name: &str) -> Answer<*const c_char> {
     use std::sync::Mutex;
     static NAMES: Mutex<BTreeMap<String, CString>> = Mutex::new(BTreeMap::new());
@@ -79,7 +79,7 @@ pub fn kept_name(name: &str) -> Answer<*const c_char> {
 }
 
 api! {
-    /// From PTX in memory, with logs.
+    /// Loads a library from PTX in memory, with logs.
     cuLibraryLoadData = "cuLibraryLoadData" 12000 (
         library: Out<Handle<Library>>, image: Bytes, options: In<u32>, values: Bytes, count: u32,
         _library_options: Bytes, _library_values: Bytes, _library_count: u32,
@@ -87,7 +87,7 @@ api! {
         load(library, Image::read(image)?, &Jit::read(count, options, values)?)
     }
 
-    /// From a file of PTX, with logs.
+    /// Loads a library from a PTX file, with logs.
     cuLibraryLoadFromFile = "cuLibraryLoadFromFile" 12000 (
         library: Out<Handle<Library>>, name: Text, options: In<u32>, values: Bytes, count: u32,
         _library_options: Bytes, _library_values: Bytes, _library_count: u32,
@@ -96,7 +96,7 @@ api! {
         load(library, Image::of(name, module::file(name)?), &Jit::read(count, options, values)?)
     }
 
-    /// In every context.
+    /// Unloads a library from every context.
     cuLibraryUnload = "cuLibraryUnload" 12000 (library: Handle<Library>) {
         state::with(|state| {
             let gone = state.libraries.remove(library)?;
@@ -108,7 +108,7 @@ api! {
         })
     }
 
-    /// A kernel, independent of contexts.
+    /// Writes a handle of a kernel that is valid in every context.
     cuLibraryGetKernel = "cuLibraryGetKernel" 12000 (
         to: Out<Handle<Kernel>>, library: Handle<Library>, name: Text,
     ) {
@@ -119,12 +119,12 @@ api! {
         })
     }
 
-    /// How many kernels there are.
+    /// Writes the number of kernels in a library.
     cuLibraryGetKernelCount = "cuLibraryGetKernelCount" 12040 (count: Out<u32>, library: Handle<Library>) {
         state::with(|state| count.put(names(state, library)?.len() as u32))
     }
 
-    /// The first so many kernels.
+    /// Writes the first `room` kernels of a library.
     cuLibraryEnumerateKernels = "cuLibraryEnumerateKernels" 12040 (
         to: Out<Handle<Kernel>>, room: u32, library: Handle<Library>,
     ) {
@@ -139,7 +139,7 @@ api! {
         })
     }
 
-    /// Its module in the current context.
+    /// Writes the library's module in the current context.
     cuLibraryGetModule = "cuLibraryGetModule" 12000 (to: Out<Handle<Module>>, library: Handle<Library>) {
         state::with_current(|state, context| {
             let place = to.place()?;
@@ -148,7 +148,7 @@ api! {
         })
     }
 
-    /// Address and size of a variable in the current context.
+    /// Writes the address and size of a variable in the current context.
     cuLibraryGetGlobal = "cuLibraryGetGlobal" 12000 (
         address: Out<u64>, bytes: Out<usize>, library: Handle<Library>, name: Text,
     ) {
@@ -158,7 +158,7 @@ api! {
         })
     }
 
-    /// There are no managed variables.
+    /// Fails: PTX has no managed variables.
     cuLibraryGetManaged = "cuLibraryGetManaged" 12000 (
         _address: Out<u64>, _bytes: Out<usize>, library: Handle<Library>, _name: Text,
     ) {
@@ -168,7 +168,7 @@ api! {
         })
     }
 
-    /// Its function in the current context.
+    /// Writes the kernel's function in the current context.
     cuKernelGetFunction = "cuKernelGetFunction" 12000 (to: Out<Handle<Function>>, kernel: Handle<Kernel>) {
         state::with_current(|state, context| {
             let place = to.place()?;
@@ -177,12 +177,12 @@ api! {
         })
     }
 
-    /// Its library.
+    /// Writes the kernel's library.
     cuKernelGetLibrary = "cuKernelGetLibrary" 12050 (to: Out<Handle<Library>>, kernel: Handle<Kernel>) {
         state::with(|state| to.put(state.kernels.get(kernel)?.owner))
     }
 
-    /// Its name.
+    /// Writes the kernel's name.
     cuKernelGetName = "cuKernelGetName" 12030 (to: Out<*const c_char>, kernel: Handle<Kernel>) {
         state::with(|state| to.put(kept_name(&state.kernels.get(kernel)?.name)?))
     }

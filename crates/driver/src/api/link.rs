@@ -1,4 +1,4 @@
-//! Links: PTX texts in, an image out that can be loaded.
+//! Links PTX texts into an image that can be loaded.
 
 use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
 
@@ -12,10 +12,10 @@ use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// PTX among the kinds of input.
+/// Kind of a link input: PTX.
 const PTX: u32 = 1;
 
-/// Bytes of a text, up to a NUL.
+/// The text in `bytes`, up to a NUL.
 fn ptx(bytes: &[u8]) -> Answer<String> {
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
     str::from_utf8(&bytes[..end]).map(str::to_owned).map_err(|_| Status::InvalidPtx)
@@ -37,7 +37,7 @@ fn add(link: Handle<Link>, kind: u32, name: &str, text: String, jit: &Jit) -> An
 }
 
 api! {
-    /// With logs that stay the client's until the link is destroyed.
+    /// Creates a link. Its log buffers belong to the client and must live until the link is destroyed.
     cuLinkCreate_v2 = "cuLinkCreate" 6050 (
         count: u32, options: In<u32>, values: Bytes, link: Out<Handle<Link>>,
     ) {
@@ -49,7 +49,7 @@ api! {
         })
     }
 
-    /// A PTX text in memory.
+    /// Adds a PTX text in memory.
     cuLinkAddData_v2 = "cuLinkAddData" 6050 (
         link: Handle<Link>, kind: u32, data: Bytes, bytes: usize, name: Text, count: u32, options: In<u32>,
         values: Bytes,
@@ -63,7 +63,7 @@ api! {
         add(link, kind, name, text, &jit)
     }
 
-    /// A PTX text in a file.
+    /// Adds a PTX file.
     cuLinkAddFile_v2 = "cuLinkAddFile" 6050 (
         link: Handle<Link>, kind: u32, path: Text, count: u32, options: In<u32>, values: Bytes,
     ) {
@@ -73,7 +73,7 @@ api! {
         add(link, kind, path, text, &jit)
     }
 
-    /// The image stays the link's.
+    /// Completes the link. The image belongs to the link.
     cuLinkComplete = "cuLinkComplete" 5050 (link: Handle<Link>, image: Out<*const u8>, bytes: Out<usize>) {
         state::with(|state| {
             let place = image.place()?;
@@ -88,7 +88,7 @@ api! {
         })
     }
 
-    /// With its image.
+    /// Destroys a link and its image.
     cuLinkDestroy = "cuLinkDestroy" 5050 (link: Handle<Link>) {
         state::with(|state| state.links.remove(link).map(|_| ()))
     }

@@ -1,4 +1,4 @@
-//! Memory: the device's, pinned, managed and registered.
+//! Memory allocation: device, pinned, managed and registered memory.
 
 use crate::api::api;
 use crate::api::handles::check_stream;
@@ -10,12 +10,12 @@ use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// Rows of a pitched buffer begin at multiples of this.
+/// Pitch of a pitched buffer: rows start at multiples of this many bytes.
 const PITCH: usize = 512;
-/// Places that are tried for memory at the same address on host and device.
+/// Number of addresses tried when memory needs the same address on host and device.
 const PLACES: u32 = 24;
 
-/// Allocates device memory for the current context; none is refused.
+/// Allocates device memory for the current context. Zero bytes are refused.
 pub fn allocate(address: Out<u64>, bytes: usize) -> Answer {
     state::with_current(|state, context| {
         let place = address.place()?;
@@ -27,8 +27,8 @@ pub fn allocate(address: Out<u64>, bytes: usize) -> Answer {
     })
 }
 
-/// Memory at the same address on host and device. Device memory is small and lies low, so that address is nearly always
-/// free in the client's process; where something is, the next one is tried.
+/// Allocates memory at the same address on host and device. Device memory is small and starts low, so its
+/// addresses are nearly always free in the client's process; if one is not, the next candidate is tried.
 fn mirrored(
     state: &mut State,
     context: Handle<Context>,
@@ -51,7 +51,7 @@ fn mirrored(
         if found.is_ok() {
             break;
         }
-        // Twice as far each time.
+        // Double the distance each time.
         match state.card()?.alloc("spacer", PAGE << place) {
             Ok(spacer) => spacers.push(spacer),
             Err(_) => break,
@@ -66,7 +66,7 @@ fn mirrored(
 fn host_alloc(pointer: Out<u64>, bytes: usize, flags: u32) -> Answer {
     state::with_current(|state, context| {
         let place = pointer.place()?;
-        // Portable, mapped, write-combined.
+        // Portable, mapped and write-combined.
         if flags > 7 {
             return Err(Status::InvalidValue);
         }
@@ -75,10 +75,10 @@ fn host_alloc(pointer: Out<u64>, bytes: usize, flags: u32) -> Answer {
     })
 }
 
-/// Frees what one of the allocating functions gave.
+/// Frees memory from one of the allocating functions; `which` says whether the kind is right.
 fn free(address: u64, which: impl Fn(&Allocation) -> bool) -> Answer {
     state::with_current(|state, _| {
-        // Freeing nothing is nothing.
+        // Freeing null does nothing.
         if address == 0 {
             return Ok(());
         }
@@ -102,7 +102,7 @@ fn is_pinned(allocation: &Allocation) -> bool {
 
 fn register(pointer: Bytes, bytes: usize, flags: u32) -> Answer {
     state::with_current(|state, context| {
-        // Portable, mapped, of a device, read-only.
+        // Portable, mapped, device memory and read-only.
         if pointer.is_null() || bytes == 0 || flags > 0xf || !pointer.is_mapped(bytes) {
             return Err(Status::InvalidValue);
         }
@@ -121,12 +121,12 @@ fn register(pointer: Bytes, bytes: usize, flags: u32) -> Answer {
 }
 
 api! {
-    /// Zeroed.
+    /// Allocates zeroed device memory.
     cuMemAlloc_v2 = "cuMemAlloc" 3020 (address: Out<u64>, bytes: usize) {
         allocate(address, bytes)
     }
 
-    /// Rows at multiples of the pitch.
+    /// Allocates rows that start at multiples of the pitch, which it writes.
     cuMemAllocPitch_v2 = "cuMemAllocPitch" 3020 (
         address: Out<u64>, pitch: Out<usize>, width: usize, rows: usize, element: u32,
     ) {
@@ -140,16 +140,16 @@ api! {
         Ok(())
     }
 
-    /// Of any kind but pinned.
+    /// Frees device or managed memory.
     cuMemFree_v2 = "cuMemFree" 3020 (address: u64) {
         free(address, is_for_device)
     }
 
-    /// At one address on host and device; see [`Mirror`].
+    /// Allocates managed memory, at one address on host and device; see [`Mirror`].
     cuMemAllocManaged = "cuMemAllocManaged" 6000 (address: Out<u64>, bytes: usize, flags: u32) {
         state::with_current(|state, context| {
             let place = address.place()?;
-            // Attached to all, to the host, to one stream.
+            // Attached to all streams, to the host, or to one stream.
             if !matches!(flags, 1 | 2) {
                 return Err(Status::InvalidValue);
             }
@@ -158,27 +158,27 @@ api! {
         })
     }
 
-    /// Mapped, as all pinned memory is.
+    /// Allocates pinned host memory, which is always mapped.
     cuMemAllocHost_v2 = "cuMemAllocHost" 3020 (pointer: Out<u64>, bytes: usize) {
         host_alloc(pointer, bytes, 0)
     }
 
-    /// Mapped, as all pinned memory is.
+    /// Allocates pinned host memory with flags; it is always mapped.
     cuMemHostAlloc = "cuMemHostAlloc" 2020 (pointer: Out<u64>, bytes: usize, flags: u32) {
         host_alloc(pointer, bytes, flags)
     }
 
-    /// Pinned memory only.
+    /// Frees pinned host memory.
     cuMemFreeHost = "cuMemFreeHost" 2000 (pointer: Bytes) {
         free(pointer.address(), is_pinned)
     }
 
-    /// The client's pages; the device has them at another address.
+    /// Registers host pages of the client; the device maps them at another address.
     cuMemHostRegister_v2 = "cuMemHostRegister" 6050 (pointer: Bytes, bytes: usize, flags: u32) {
         register(pointer, bytes, flags)
     }
 
-    /// By the address that was registered.
+    /// Unregisters host pages; takes the address that was registered.
     cuMemHostUnregister = "cuMemHostUnregister" 4000 (pointer: Bytes) {
         state::with_current(|state, _| {
             let host = pointer.address();
@@ -190,7 +190,7 @@ api! {
         })
     }
 
-    /// Where the device has pinned or registered memory.
+    /// Writes the device address of pinned or registered memory.
     cuMemHostGetDevicePointer_v2 = "cuMemHostGetDevicePointer" 3020 (
         address: Out<u64>, pointer: Bytes, flags: u32,
     ) {
@@ -206,7 +206,7 @@ api! {
         })
     }
 
-    /// What pinned memory was made with.
+    /// Writes the flags that pinned memory was allocated with.
     cuMemHostGetFlags = "cuMemHostGetFlags" 2030 (flags: Out<u32>, pointer: Bytes) {
         state::with_current(|state, _| {
             let (_, mirror) = state.mirror_of_host(pointer.address()).ok_or(Status::InvalidValue)?;
@@ -214,7 +214,7 @@ api! {
         })
     }
 
-    /// What is left, and the machine's.
+    /// Writes the free and total device memory in bytes.
     cuMemGetInfo_v2 = "cuMemGetInfo" 3020 (free: Out<usize>, total: Out<usize>) {
         state::with_current(|state, _| {
             free.put_if_wanted(state.card()?.free_bytes() as usize);
@@ -223,7 +223,7 @@ api! {
         })
     }
 
-    /// The whole buffer or variable that holds an address.
+    /// Writes the start and size of the buffer or variable that contains an address.
     cuMemGetAddressRange_v2 = "cuMemGetAddressRange" 3020 (
         start: Out<u64>, bytes: Out<usize>, address: u64,
     ) {
@@ -238,13 +238,13 @@ api! {
         })
     }
 
-    /// At once.
+    /// Allocates device memory. The allocation is complete when the call returns.
     cuMemAllocAsync = "cuMemAllocAsync" 11020 (address: Out<u64>, bytes: usize, stream: Handle<Stream>) {
         state::with_current(|state, _| check_stream(state, stream))?;
         allocate(address, bytes)
     }
 
-    /// From the one heap.
+    /// Allocates immediately; all pools share one heap.
     cuMemAllocFromPoolAsync = "cuMemAllocFromPoolAsync" 11020 (
         address: Out<u64>, bytes: usize, pool: Handle<Pool>, stream: Handle<Stream>,
     ) {
@@ -255,7 +255,7 @@ api! {
         allocate(address, bytes)
     }
 
-    /// At once.
+    /// Frees device memory. The memory is free when the call returns.
     cuMemFreeAsync = "cuMemFreeAsync" 11020 (address: u64, stream: Handle<Stream>) {
         state::with_current(|state, _| check_stream(state, stream))?;
         if address == 0 {
@@ -264,7 +264,7 @@ api! {
         free(address, is_for_device)
     }
 
-    /// Where managed memory should be: it is where it is.
+    /// Accepted without effect: managed memory does not move.
     cuMemPrefetchAsync = "cuMemPrefetchAsync" 8000 (
         address: u64, bytes: usize, _device: i32, stream: Handle<Stream>,
     ) {
@@ -274,12 +274,12 @@ api! {
         })
     }
 
-    /// How managed memory is used: it makes no difference.
+    /// Accepted without effect: advice does not change how managed memory is handled.
     cuMemAdvise = "cuMemAdvise" 8000 (address: u64, bytes: usize, _advice: u32, _device: i32) {
         state::with_current(|state, _| state.on_device(address, bytes as u64).map(|_| ()))
     }
 
-    /// Where managed memory should be: it is where it is. The location is two words in one.
+    /// Accepted without effect: managed memory does not move. The location is two words in one.
     cuMemPrefetchAsync_v2 = "cuMemPrefetchAsync" 12020 (
         address: u64, bytes: usize, _location: u64, _flags: u32, stream: Handle<Stream>,
     ) {
@@ -289,7 +289,8 @@ api! {
         })
     }
 
-    /// How managed memory is used: it makes no difference. The location is two words in one.
+    /// Accepted without effect: advice does not change how managed memory is handled. The location is two
+    /// words in one.
     cuMemAdvise_v2 = "cuMemAdvise" 12020 (address: u64, bytes: usize, _advice: u32, _location: u64) {
         state::with_current(|state, _| state.on_device(address, bytes as u64).map(|_| ()))
     }

@@ -29,18 +29,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::log::{self, Level};
 use crate::status::{Answer, Status};
 
-/// A function that `cuGetProcAddress` finds.
+/// A function that `cuGetProcAddress` can find.
 #[derive(Clone, Copy)]
 pub struct Procedure {
-    /// The name that clients ask for, without version.
+    /// Name that clients ask for, without version suffix.
     pub base: &'static str,
-    /// The first version of the API in which the name means this function.
+    /// First API version in which the name means this function.
     pub since: i32,
-    /// The function.
+    /// Address of the function.
     pub address: *const (),
 }
 
-/// Exports functions of the driver API, each with the name and the version under which `cuGetProcAddress` finds it.
+/// Exports functions of the driver API, each with the name and API version under which `cuGetProcAddress`
+/// finds it.
 macro_rules! api {
     ($($(#[$doc:meta])* $name:ident = $base:literal $since:literal ($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {
         $(
@@ -53,7 +54,7 @@ macro_rules! api {
                 $crate::api::answer(stringify!($name), move || -> $crate::status::Answer { $body })
             }
         )*
-        /// The functions of this file.
+        /// The functions that this file exports.
         pub const PROCEDURES: &[$crate::api::Procedure] = &[$($crate::api::Procedure {
             base: $base,
             since: $since,
@@ -63,7 +64,7 @@ macro_rules! api {
 }
 use api;
 
-/// Everything that `cuGetProcAddress` knows.
+/// All functions that `cuGetProcAddress` can find.
 fn procedures() -> impl Iterator<Item = &'static Procedure> {
     [
         array::PROCEDURES,
@@ -92,7 +93,7 @@ fn procedures() -> impl Iterator<Item = &'static Procedure> {
     .flatten()
 }
 
-/// Does what a call asks for and makes its answer; nothing unwinds into the client.
+/// Runs a call and converts its result. Panics do not unwind into the client.
 fn answer(name: &str, call: impl FnOnce() -> Answer) -> Status {
     let status = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(())) => Status::Success,

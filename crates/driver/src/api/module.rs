@@ -1,4 +1,4 @@
-//! Modules.
+//! Modules: PTX texts loaded into a context.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// Loads texts into a context.
+/// Loads an image into a context.
 pub fn load(
     state: &mut State,
     context: Handle<Context>,
@@ -37,7 +37,7 @@ fn load_data(module: Out<Handle<Module>>, image: Bytes, jit: &Jit) -> Answer {
     })
 }
 
-/// The function of a name, the same handle every time.
+/// The handle of a module's function; the same handle every time.
 pub fn function(state: &mut State, module: Handle<Module>, name: &str) -> Answer<Handle<Function>> {
     let known = state.modules.get(module)?;
     if let Some(function) = known.functions.get(name) {
@@ -63,7 +63,7 @@ pub fn function(state: &mut State, module: Handle<Module>, name: &str) -> Answer
     Ok(function)
 }
 
-/// Address and size of a variable.
+/// Address and size of a module's variable.
 pub fn global(
     state: &mut State,
     module: Handle<Module>,
@@ -77,7 +77,7 @@ pub fn global(
     Ok(())
 }
 
-/// A text from a file.
+/// Reads a text from a file.
 pub fn file(name: &str) -> Answer<String> {
     let bytes = std::fs::read(name).map_err(|_| Status::FileNotFound)?;
     let end = bytes.iter().position(|byte| *byte == 0).unwrap_or(bytes.len());
@@ -93,7 +93,7 @@ fn kernels(state: &mut State, module: Handle<Module>) -> Answer<Vec<String>> {
 }
 
 api! {
-    /// From a file of PTX.
+    /// Loads a module from a PTX file.
     cuModuleLoad = "cuModuleLoad" 2000 (module: Out<Handle<Module>>, name: Text) {
         state::with_current(|state, context| {
             let place = module.place()?;
@@ -104,24 +104,24 @@ api! {
         })
     }
 
-    /// From PTX in memory.
+    /// Loads a module from PTX in memory.
     cuModuleLoadData = "cuModuleLoadData" 2000 (module: Out<Handle<Module>>, image: Bytes) {
         load_data(module, image, &Jit::default())
     }
 
-    /// From PTX in memory, with logs.
+    /// Loads a module from PTX in memory, with logs.
     cuModuleLoadDataEx = "cuModuleLoadDataEx" 2010 (
         module: Out<Handle<Module>>, image: Bytes, count: u32, options: In<u32>, values: Bytes,
     ) {
         load_data(module, image, &Jit::read(count, options, values)?)
     }
 
-    /// Only PTX is executed, which these hold compressed or not at all.
+    /// Fails: only PTX can be executed, and these binaries hold it compressed or not at all.
     cuModuleLoadFatBinary = "cuModuleLoadFatBinary" 2000 (module: Out<Handle<Module>>, image: Bytes) {
         load_data(module, image, &Jit::default())
     }
 
-    /// With everything in it.
+    /// Unloads a module with everything in it.
     cuModuleUnload = "cuModuleUnload" 2000 (module: Handle<Module>) {
         state::with_current(|state, _| {
             if state.modules.get(module)?.owner.is_some() {
@@ -131,12 +131,12 @@ api! {
         })
     }
 
-    /// Kernels are compiled as they are loaded.
+    /// Writes the loading mode: kernels compile when they are loaded.
     cuModuleGetLoadingMode = "cuModuleGetLoadingMode" 11070 (mode: Out<u32>) {
         state::with(|_| mode.put(1))
     }
 
-    /// A kernel.
+    /// Writes a kernel's function.
     cuModuleGetFunction = "cuModuleGetFunction" 2000 (
         to: Out<Handle<Function>>, module: Handle<Module>, name: Text,
     ) {
@@ -147,12 +147,12 @@ api! {
         })
     }
 
-    /// How many kernels there are.
+    /// Writes the number of kernels in a module.
     cuModuleGetFunctionCount = "cuModuleGetFunctionCount" 12040 (count: Out<u32>, module: Handle<Module>) {
         state::with_current(|state, _| count.put(kernels(state, module)?.len() as u32))
     }
 
-    /// The first so many kernels.
+    /// Writes the first `room` functions of a module.
     cuModuleEnumerateFunctions = "cuModuleEnumerateFunctions" 12040 (
         to: Out<Handle<Function>>, room: u32, module: Handle<Module>,
     ) {
@@ -167,7 +167,7 @@ api! {
         })
     }
 
-    /// Address and size of a variable.
+    /// Writes the address and size of a variable.
     cuModuleGetGlobal_v2 = "cuModuleGetGlobal" 3020 (
         address: Out<u64>, bytes: Out<usize>, module: Handle<Module>, name: Text,
     ) {

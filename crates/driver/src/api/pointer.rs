@@ -1,4 +1,4 @@
-//! What is known of an address.
+//! Attributes of the memory at an address.
 
 use crate::api::api;
 use crate::buffer::Kind;
@@ -7,7 +7,7 @@ use crate::current;
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 
-/// Numbers of `CUpointer_attribute`.
+/// Pointer attributes: values of `CUpointer_attribute`.
 mod number {
     pub const CONTEXT: u32 = 1;
     pub const MEMORY_TYPE: u32 = 2;
@@ -28,11 +28,11 @@ mod number {
     pub const LAST: u32 = 22;
 }
 
-/// Memory types.
+/// Memory types: values of `CUmemorytype`.
 const HOST: u32 = 1;
 const DEVICE: u32 = 2;
 
-/// What stands at an address.
+/// What is known of the memory at an address.
 struct Known {
     context: u64,
     number: u64,
@@ -47,7 +47,7 @@ struct Known {
 fn known(state: &mut State, address: u64) -> Answer<Known> {
     let found = state.allocation(address).map(|(start, allocation)| (start, start, allocation));
     let found = found.or_else(|| {
-        // Registered memory, by its address in the client's process.
+        // Registered memory, named by its address in the client's process.
         let (start, mirror) = state.mirror_of_host(address)?;
         Some((start, mirror.host, state.allocations.get(&start)?))
     });
@@ -75,7 +75,8 @@ fn known(state: &mut State, address: u64) -> Answer<Known> {
     Ok(Known { context, number: start, start, bytes, device: address, host: 0, managed: false, kind: DEVICE })
 }
 
-/// Writes an attribute; of an address that is not known, null or 0 where `lenient`.
+/// Writes an attribute of an address. For an unknown address, writes null or 0 if `lenient`, and fails
+/// otherwise.
 fn put(state: &mut State, to: Bytes, number: u32, address: u64, lenient: bool) -> Answer {
     let known = match known(state, address) {
         Ok(known) => Some(known),
@@ -84,7 +85,7 @@ fn put(state: &mut State, to: Bytes, number: u32, address: u64, lenient: bool) -
     };
     let word = |of: fn(&Known) -> u64| to.out::<u64>().put(known.as_ref().map_or(0, of));
     let number32 = |of: fn(&Known) -> u32| to.out::<u32>().put(known.as_ref().map_or(0, of));
-    // A `bool` of C; clients reserve one byte for it.
+    // A C `bool`, for which clients reserve one byte.
     let truth = |of: fn(&Known) -> bool| to.out::<u8>().put(known.as_ref().is_some_and(of).into());
     match number {
         number::CONTEXT => word(|known| known.context),
@@ -102,7 +103,7 @@ fn put(state: &mut State, to: Bytes, number: u32, address: u64, lenient: bool) -
         number::MAPPED => truth(|_| true),
         number::SYNC_MEMOPS | number::IPC_CAPABLE | number::RDMA_CAPABLE => truth(|_| false),
         number::HANDLE_TYPES => word(|_| 0),
-        // Readable and writable.
+        // Access is both read and write.
         number::ACCESS_FLAGS => number32(|_| 3),
         number::POOL => word(|_| 0),
         number if number <= number::LAST => Err(Status::NotSupported),
@@ -111,12 +112,12 @@ fn put(state: &mut State, to: Bytes, number: u32, address: u64, lenient: bool) -
 }
 
 api! {
-    /// One.
+    /// Writes one attribute of an address.
     cuPointerGetAttribute = "cuPointerGetAttribute" 4000 (to: Bytes, number: u32, address: u64) {
         state::with_current(|state, _| put(state, to, number, address, false))
     }
 
-    /// Several; of an address that is not known, nulls.
+    /// Writes several attributes of an address; nulls if the address is unknown.
     cuPointerGetAttributes = "cuPointerGetAttributes" 7000 (
         count: u32, numbers: In<u32>, places: In<Bytes>, address: u64,
     ) {
@@ -128,7 +129,7 @@ api! {
         })
     }
 
-    /// Copies are always synchronous.
+    /// Accepted without effect: copies are always synchronous.
     cuPointerSetAttribute = "cuPointerSetAttribute" 6000 (value: In<u32>, number: u32, address: u64) {
         state::with_current(|state, _| {
             value.get()?;

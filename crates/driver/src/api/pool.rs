@@ -1,4 +1,4 @@
-//! Memory pools: names for the one heap.
+//! Memory pools. All share one heap.
 
 use crate::api::api;
 use crate::api::device::check;
@@ -8,21 +8,21 @@ use crate::state::{self, State};
 use crate::status::Status;
 use crate::table::Handle;
 
-/// Bytes allocated now and at most, reserved or used.
+/// Attributes that are byte counts: reserved and used memory, current and highest.
 const BYTES: std::ops::RangeInclusive<u32> = 5..=8;
-/// Attributes of 32 bits: what may be reused.
+/// 32-bit attributes: which memory may be reused.
 const SWITCHES: std::ops::RangeInclusive<u32> = 1..=3;
-/// Bytes kept at a synchronisation.
+/// Attribute: bytes to keep at a synchronisation.
 const RELEASE_THRESHOLD: u32 = 4;
 
-/// The device's own pool.
+/// The device's default pool.
 fn own(state: &mut State) -> Handle<Pool> {
     let own = state.pools.iter().find(|(_, pool)| pool.default).map(|(handle, _)| handle);
     own.unwrap_or_else(|| state.pools.insert(Pool { default: true, ..Pool::default() }))
 }
 
 api! {
-    /// The one that is always there.
+    /// Writes the device's default pool.
     cuDeviceGetDefaultMemPool = "cuDeviceGetDefaultMemPool" 11020 (pool: Out<Handle<Pool>>, device: i32) {
         state::with(|state| {
             let place = pool.place()?;
@@ -32,7 +32,7 @@ api! {
         })
     }
 
-    /// The one that was set, or the default.
+    /// Writes the device's current pool: the one that was set, or the default.
     cuDeviceGetMemPool = "cuDeviceGetMemPool" 11020 (pool: Out<Handle<Pool>>, device: i32) {
         state::with(|state| {
             let place = pool.place()?;
@@ -43,7 +43,7 @@ api! {
         })
     }
 
-    /// Allocations come from the one heap all the same.
+    /// Sets the device's current pool. Allocations still come from the one heap.
     cuDeviceSetMemPool = "cuDeviceSetMemPool" 11020 (device: i32, pool: Handle<Pool>) {
         state::with(|state| {
             check(device)?;
@@ -53,7 +53,7 @@ api! {
         })
     }
 
-    /// Of whatever properties.
+    /// Creates a pool; its properties have no effect.
     cuMemPoolCreate = "cuMemPoolCreate" 11020 (pool: Out<Handle<Pool>>, properties: Bytes) {
         state::with(|state| {
             let place = pool.place()?;
@@ -65,7 +65,7 @@ api! {
         })
     }
 
-    /// What was allocated from it stays.
+    /// Destroys a pool. Memory allocated from it stays valid.
     cuMemPoolDestroy = "cuMemPoolDestroy" 11020 (pool: Handle<Pool>) {
         state::with(|state| {
             if state.pools.get(pool)?.default {
@@ -75,12 +75,12 @@ api! {
         })
     }
 
-    /// Nothing is kept back.
+    /// Accepted without effect: pools hold no unused memory.
     cuMemPoolTrimTo = "cuMemPoolTrimTo" 11020 (pool: Handle<Pool>, _bytes: usize) {
         state::with(|state| state.pools.get(pool).map(|_| ()))
     }
 
-    /// As set; bytes are those of all device memory.
+    /// Writes an attribute as it was set; byte counts are those of all device memory.
     cuMemPoolGetAttribute = "cuMemPoolGetAttribute" 11020 (pool: Handle<Pool>, number: u32, value: Bytes) {
         state::with(|state| {
             let set = state.pools.get(pool)?.attributes.get(&number).copied();
@@ -98,7 +98,7 @@ api! {
         })
     }
 
-    /// Kept; it changes nothing.
+    /// Stores an attribute, without effect.
     cuMemPoolSetAttribute = "cuMemPoolSetAttribute" 11020 (pool: Handle<Pool>, number: u32, value: Bytes) {
         state::with(|state| {
             let pool = state.pools.get_mut(pool)?;

@@ -14,7 +14,7 @@ fn release(state: &mut State) -> Answer {
     if primary.references == 0 { end(state) } else { Ok(()) }
 }
 
-/// Takes the primary context away, however often it is retained.
+/// Destroys the primary context, whatever its reference count.
 fn end(state: &mut State) -> Answer {
     state.primary.references = 0;
     match state.primary.context.take() {
@@ -35,13 +35,14 @@ fn set_flags(flags: u32, device: i32) -> Answer {
     })
 }
 
-/// Refuses flags that mean nothing: scheduling, host mapping, local memory, core dumps, memory synchronisation.
+/// Refuses unknown flags. Known ones: scheduling, host mapping, local memory, core dumps, memory
+/// synchronisation.
 pub fn check_flags(flags: u32) -> Answer {
     if flags & !0xff == 0 && flags & 0x7 != 0x7 { Ok(()) } else { Err(Status::InvalidValue) }
 }
 
 api! {
-    /// Makes it when it is first retained.
+    /// Increments the primary context's reference count, creating the context if necessary.
     cuDevicePrimaryCtxRetain = "cuDevicePrimaryCtxRetain" 7000 (context: Out<Handle<Context>>, device: i32) {
         state::with(|state| {
             let place = context.place()?;
@@ -57,7 +58,7 @@ api! {
         })
     }
 
-    /// Takes it away when it is released as often as it was retained.
+    /// Decrements the primary context's reference count, and destroys the context when it reaches 0.
     cuDevicePrimaryCtxRelease_v2 = "cuDevicePrimaryCtxRelease" 11000 (device: i32) {
         state::with(|state| {
             check(device)?;
@@ -65,7 +66,7 @@ api! {
         })
     }
 
-    /// The older name.
+    /// The older name of `cuDevicePrimaryCtxRelease_v2`.
     cuDevicePrimaryCtxRelease = "cuDevicePrimaryCtxRelease" 7000 (device: i32) {
         state::with(|state| {
             check(device)?;
@@ -73,7 +74,7 @@ api! {
         })
     }
 
-    /// Takes it away with everything in it.
+    /// Destroys the primary context with everything in it.
     cuDevicePrimaryCtxReset_v2 = "cuDevicePrimaryCtxReset" 11000 (device: i32) {
         state::with(|state| {
             check(device)?;
@@ -81,7 +82,7 @@ api! {
         })
     }
 
-    /// The older name.
+    /// The older name of `cuDevicePrimaryCtxReset_v2`.
     cuDevicePrimaryCtxReset = "cuDevicePrimaryCtxReset" 7000 (device: i32) {
         state::with(|state| {
             check(device)?;
@@ -89,7 +90,7 @@ api! {
         })
     }
 
-    /// Flags, and whether it is there.
+    /// Writes the primary context's flags, and whether it exists.
     cuDevicePrimaryCtxGetState = "cuDevicePrimaryCtxGetState" 7000 (
         device: i32, flags: Out<u32>, active: Out<i32>,
     ) {
@@ -100,12 +101,12 @@ api! {
         })
     }
 
-    /// Kept; they change nothing.
+    /// Stores flags, which have no effect.
     cuDevicePrimaryCtxSetFlags_v2 = "cuDevicePrimaryCtxSetFlags" 11000 (device: i32, flags: u32) {
         set_flags(flags, device)
     }
 
-    /// The older name.
+    /// The older name of `cuDevicePrimaryCtxSetFlags_v2`.
     cuDevicePrimaryCtxSetFlags = "cuDevicePrimaryCtxSetFlags" 7000 (device: i32, flags: u32) {
         set_flags(flags, device)
     }

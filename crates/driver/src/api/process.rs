@@ -1,4 +1,4 @@
-//! The driver as a whole.
+//! The driver as a whole: initialisation, version and function look-up.
 
 use crate::api::{api, procedures};
 use crate::client::{Bytes, Out, Text};
@@ -6,17 +6,18 @@ use crate::log;
 use crate::state;
 use crate::status::Status;
 
-/// The version of the API that is answered for: 1000 times major plus 10 times minor.
+/// The supported API version: 1000 times major plus 10 times minor.
 const VERSION: i32 = 13000;
 
-/// What a look-up came to: `CUdriverProcAddressQueryResult`.
+/// Results of a look-up: `CUdriverProcAddressQueryResult`.
 mod found {
     pub const SUCCESS: u32 = 0;
     pub const SYMBOL_NOT_FOUND: u32 = 1;
     pub const VERSION_NOT_SUFFICIENT: u32 = 2;
 }
 
-/// The newest function of a name that a client of `version` may call; the error says why there is none.
+/// The newest function of a name that a client of `version` may call, or the look-up result that says why
+/// there is none.
 fn look_up(name: &str, version: i32) -> Result<*const (), u32> {
     let all = || procedures().filter(|procedure| procedure.base == name);
     let newest = all().filter(|procedure| procedure.since <= version).max_by_key(|procedure| procedure.since);
@@ -28,7 +29,7 @@ fn look_up(name: &str, version: i32) -> Result<*const (), u32> {
 }
 
 api! {
-    /// Reads the environment.
+    /// Initialises the driver from the environment.
     cuInit = "cuInit" 2000 (flags: u32) {
         if flags != 0 {
             return Err(Status::InvalidValue);
@@ -36,12 +37,12 @@ api! {
         state::initialise()
     }
 
-    /// Answers before `cuInit` too.
+    /// Writes the driver's API version. Works before `cuInit` too.
     cuDriverGetVersion = "cuDriverGetVersion" 2020 (version: Out<i32>) {
         version.put(VERSION)
     }
 
-    /// The flags choose between default streams, which are all one here.
+    /// Looks up a function. The flags choose between default streams, which are all the same here.
     cuGetProcAddress_v2 = "cuGetProcAddress" 12000 (
         name: Text, function: Out<*const ()>, version: i32, _flags: u64, status: Out<u32>,
     ) {
@@ -60,7 +61,7 @@ api! {
         }
     }
 
-    /// The older one, without a status.
+    /// Looks up a function, without writing the result of the look-up.
     cuGetProcAddress = "cuGetProcAddress" 11030 (
         name: Text, function: Out<*const ()>, version: i32, _flags: u64,
     ) {
@@ -70,19 +71,19 @@ api! {
         found.map(|_| ()).map_err(|_| Status::NotFound)
     }
 
-    /// Tables of functions that are not documented: there are none.
+    /// Fails: none of the undocumented function tables exist.
     cuGetExportTable = "cuGetExportTable" 3000 (table: Out<*const ()>, _name: Bytes) {
         table.put(std::ptr::null())?;
         log::once("cuGetExportTable is not supported: programs that link the CUDA runtime statically need it".into());
         Err(Status::NotFound)
     }
 
-    /// There is no profiler to start.
+    /// Accepted without effect: there is no profiler.
     cuProfilerStart = "cuProfilerStart" 4000 () {
         Ok(())
     }
 
-    /// There is no profiler to stop.
+    /// Accepted without effect: there is no profiler.
     cuProfilerStop = "cuProfilerStop" 4000 () {
         Ok(())
     }

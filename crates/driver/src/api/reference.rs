@@ -1,5 +1,5 @@
-//! Texture and surface references of modules. Whatever is said of one, its header follows at once; while that makes no
-//! texture, nothing is bound, and a kernel that fetches fails.
+//! Texture and surface references of modules. Every change to a reference immediately updates its header.
+//! While the settings do not form a valid texture, nothing is bound, and a kernel that fetches fails.
 
 use strata_abi::driver::{ArrayDescriptor, TextureDescriptor, array};
 use strata_ptx::ir::Opaque;
@@ -13,10 +13,10 @@ use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// Alignment of linear memory that is bound: what the device attribute says.
+/// Alignment of bound linear memory, as the device attribute says.
 pub const ALIGN: u64 = 256;
 
-/// The reference of a name, the same handle every time.
+/// The handle of a module's texture reference; the same handle every time.
 fn texture(state: &mut State, module: Handle<Module>, name: &str) -> Answer<Handle<TextureReference>> {
     let id = state.modules.get(module)?.id;
     let header = state.card()?.reference(id, name, Opaque::Texture).ok_or(Status::NotFound)?;
@@ -43,7 +43,7 @@ fn surface(state: &mut State, module: Handle<Module>, name: &str) -> Answer<Hand
     Ok(state.surface_references.insert(SurfaceReference { module, header, array: None }))
 }
 
-/// Changes a reference, and what it stands for.
+/// Changes a reference and updates its header.
 fn change(of: Handle<TextureReference>, body: impl FnOnce(&mut TextureReference) -> Answer) -> Answer {
     state::with_current(|state, _| {
         body(state.texture_references.get_mut(of)?)?;
@@ -68,7 +68,7 @@ fn renew(state: &mut State, of: Handle<TextureReference>) -> Answer {
     state.card()?.destroy_header(header);
     let Some(image) = image else { return Ok(()) };
     let texture = resource::texture(&description, image)?;
-    // What is still to be said may make it right.
+    // The next settings may make the texture valid.
     let unbound =
         |why: &dyn std::fmt::Display| log::once(format!("a texture reference is bound to nothing: {why}"));
     if state.on_device(image.base, image.bytes()).is_err() {
@@ -79,7 +79,7 @@ fn renew(state: &mut State, of: Handle<TextureReference>) -> Answer {
     Ok(())
 }
 
-/// Something of a reference.
+/// Reads something from a reference.
 fn ask<T>(
     of: Handle<TextureReference>,
     to: Out<T>,
@@ -92,13 +92,13 @@ fn ask<T>(
     })
 }
 
-/// The place of an axis.
+/// The index of an axis.
 fn axis(dimension: i32) -> Answer<usize> {
     usize::try_from(dimension).ok().filter(|axis| *axis < 3).ok_or(Status::InvalidValue)
 }
 
 api! {
-    /// A texture reference.
+    /// Writes the handle of a texture reference.
     cuModuleGetTexRef = "cuModuleGetTexRef" 2000 (
         to: Out<Handle<TextureReference>>, module: Handle<Module>, name: Text,
     ) {
@@ -109,7 +109,7 @@ api! {
         })
     }
 
-    /// A surface reference.
+    /// Writes the handle of a surface reference.
     cuModuleGetSurfRef = "cuModuleGetSurfRef" 3000 (
         to: Out<Handle<SurfaceReference>>, module: Handle<Module>, name: Text,
     ) {
@@ -120,12 +120,12 @@ api! {
         })
     }
 
-    /// An array, which brings its format along.
+    /// Binds a reference to an array, whose own format applies.
     cuTexRefSetArray = "cuTexRefSetArray" 2000 (
         of: Handle<TextureReference>, array: Handle<Array>, flags: u32,
     ) {
         state::with_current(|state, _| {
-            // The one flag says that the array's format counts, and must be given.
+            // The only flag, which says that the array's format applies, is mandatory.
             if flags != 1 {
                 return Err(Status::InvalidValue);
             }
@@ -137,7 +137,8 @@ api! {
         })
     }
 
-    /// Linear memory; what lies between the aligned address and the one given is told, and the client adds it.
+    /// Binds a reference to linear memory. Writes the offset from the aligned address, which the client must
+    /// add to its coordinates.
     cuTexRefSetAddress_v2 = "cuTexRefSetAddress" 3020 (
         offset: Out<usize>, of: Handle<TextureReference>, address: u64, bytes: usize,
     ) {
@@ -161,7 +162,7 @@ api! {
         })
     }
 
-    /// Rows of linear memory.
+    /// Binds a reference to rows of linear memory.
     cuTexRefSetAddress2D_v3 = "cuTexRefSetAddress2D" 4010 (
         of: Handle<TextureReference>, shape: In<ArrayDescriptor>, address: u64, pitch: usize,
     ) {
@@ -179,7 +180,7 @@ api! {
         })
     }
 
-    /// What a texel of linear memory is.
+    /// Sets the texel format of linear memory.
     cuTexRefSetFormat = "cuTexRefSetFormat" 2000 (
         of: Handle<TextureReference>, format: u32, channels: i32,
     ) {
@@ -191,7 +192,7 @@ api! {
         })
     }
 
-    /// Along one axis.
+    /// Sets the addressing mode along one axis.
     cuTexRefSetAddressMode = "cuTexRefSetAddressMode" 2000 (
         of: Handle<TextureReference>, dimension: i32, mode: u32,
     ) {
@@ -203,7 +204,7 @@ api! {
         })
     }
 
-    /// Point or linear.
+    /// Sets the filter mode: point or linear.
     cuTexRefSetFilterMode = "cuTexRefSetFilterMode" 2000 (of: Handle<TextureReference>, mode: u32) {
         resource::filter(mode)?;
         change(of, |reference| {
@@ -212,7 +213,7 @@ api! {
         })
     }
 
-    /// There is one level: it changes nothing.
+    /// Accepted without effect: textures have one level.
     cuTexRefSetMipmapFilterMode = "cuTexRefSetMipmapFilterMode" 5000 (
         of: Handle<TextureReference>, mode: u32,
     ) {
@@ -223,7 +224,7 @@ api! {
         })
     }
 
-    /// There is one level: it changes nothing.
+    /// Accepted without effect: textures have one level.
     cuTexRefSetMipmapLevelBias = "cuTexRefSetMipmapLevelBias" 5000 (of: Handle<TextureReference>, bias: f32) {
         change(of, |reference| {
             reference.description.levels[0] = bias;
@@ -231,7 +232,7 @@ api! {
         })
     }
 
-    /// There is one level: it changes nothing.
+    /// Accepted without effect: textures have one level.
     cuTexRefSetMipmapLevelClamp = "cuTexRefSetMipmapLevelClamp" 5000 (
         of: Handle<TextureReference>, least: f32, most: f32,
     ) {
@@ -241,7 +242,7 @@ api! {
         })
     }
 
-    /// There is one level: it changes nothing.
+    /// Accepted without effect: textures have one level.
     cuTexRefSetMaxAnisotropy = "cuTexRefSetMaxAnisotropy" 5000 (of: Handle<TextureReference>, most: u32) {
         change(of, |reference| {
             reference.description.anisotropy = most;
@@ -249,7 +250,7 @@ api! {
         })
     }
 
-    /// Four numbers.
+    /// Sets the border colour, four numbers.
     cuTexRefSetBorderColor = "cuTexRefSetBorderColor" 8000 (of: Handle<TextureReference>, color: In<f32>) {
         let border = [color.at(0)?, color.at(1)?, color.at(2)?, color.at(3)?];
         change(of, |reference| {
@@ -258,7 +259,7 @@ api! {
         })
     }
 
-    /// Read as integers, normalized coordinates.
+    /// Sets whether values are read as integers and whether coordinates are normalised.
     cuTexRefSetFlags = "cuTexRefSetFlags" 2000 (of: Handle<TextureReference>, flags: u32) {
         change(of, |reference| {
             reference.description.flags = flags;
@@ -266,7 +267,7 @@ api! {
         })
     }
 
-    /// Of linear memory that is bound.
+    /// Writes the address of the bound linear memory.
     cuTexRefGetAddress_v2 = "cuTexRefGetAddress" 3020 (to: Out<u64>, of: Handle<TextureReference>) {
         ask(of, to, |reference| match reference.target {
             Some(Target::Linear { address, .. } | Target::Pitched { address, .. }) => Ok(address),
@@ -274,7 +275,7 @@ api! {
         })
     }
 
-    /// The array that is bound.
+    /// Writes the bound array.
     cuTexRefGetArray = "cuTexRefGetArray" 2000 (to: Out<Handle<Array>>, of: Handle<TextureReference>) {
         ask(of, to, |reference| match reference.target {
             Some(Target::Array(array)) => Ok(array),
@@ -282,7 +283,7 @@ api! {
         })
     }
 
-    /// Along one axis.
+    /// Writes the addressing mode along one axis.
     cuTexRefGetAddressMode = "cuTexRefGetAddressMode" 2000 (
         to: Out<u32>, of: Handle<TextureReference>, dimension: i32,
     ) {
@@ -290,12 +291,12 @@ api! {
         ask(of, to, |reference| Ok(reference.description.addressing[axis]))
     }
 
-    /// Point or linear.
+    /// Writes the filter mode: point or linear.
     cuTexRefGetFilterMode = "cuTexRefGetFilterMode" 2000 (to: Out<u32>, of: Handle<TextureReference>) {
         ask(of, to, |reference| Ok(reference.description.filter))
     }
 
-    /// Number of the format, and channels.
+    /// Writes the format and the number of channels.
     cuTexRefGetFormat = "cuTexRefGetFormat" 2000 (
         format: Out<u32>, channels: Out<i32>, of: Handle<TextureReference>,
     ) {
@@ -307,36 +308,36 @@ api! {
         })
     }
 
-    /// As they were set.
+    /// Writes the flags that were set.
     cuTexRefGetFlags = "cuTexRefGetFlags" 2000 (to: Out<u32>, of: Handle<TextureReference>) {
         ask(of, to, |reference| Ok(reference.description.flags))
     }
 
-    /// Four numbers.
+    /// Writes the border colour, four numbers.
     cuTexRefGetBorderColor = "cuTexRefGetBorderColor" 8000 (to: Out<f32>, of: Handle<TextureReference>) {
         state::with_current(|state, _| to.put_all(state.texture_references.get(of)?.description.border))
     }
 
-    /// As it was set.
+    /// Writes the value that was set.
     cuTexRefGetMaxAnisotropy = "cuTexRefGetMaxAnisotropy" 5000 (to: Out<u32>, of: Handle<TextureReference>) {
         ask(of, to, |reference| Ok(reference.description.anisotropy))
     }
 
-    /// As it was set.
+    /// Writes the value that was set.
     cuTexRefGetMipmapFilterMode = "cuTexRefGetMipmapFilterMode" 5000 (
         to: Out<u32>, of: Handle<TextureReference>,
     ) {
         ask(of, to, |reference| Ok(reference.description.level_filter))
     }
 
-    /// As it was set.
+    /// Writes the value that was set.
     cuTexRefGetMipmapLevelBias = "cuTexRefGetMipmapLevelBias" 5000 (
         to: Out<f32>, of: Handle<TextureReference>,
     ) {
         ask(of, to, |reference| Ok(reference.description.levels[0]))
     }
 
-    /// As they were set.
+    /// Writes the values that were set.
     cuTexRefGetMipmapLevelClamp = "cuTexRefGetMipmapLevelClamp" 5000 (
         least: Out<f32>, most: Out<f32>, of: Handle<TextureReference>,
     ) {
@@ -348,7 +349,7 @@ api! {
         })
     }
 
-    /// An array that was made for it.
+    /// Binds a surface reference to an array that was created for surfaces.
     cuSurfRefSetArray = "cuSurfRefSetArray" 3000 (
         of: Handle<SurfaceReference>, to: Handle<Array>, flags: u32,
     ) {
@@ -365,7 +366,7 @@ api! {
         })
     }
 
-    /// The array that is bound.
+    /// Writes the bound array.
     cuSurfRefGetArray = "cuSurfRefGetArray" 3000 (to: Out<Handle<Array>>, of: Handle<SurfaceReference>) {
         state::with_current(|state, _| {
             to.put(state.surface_references.get(of)?.array.ok_or(Status::InvalidValue)?)

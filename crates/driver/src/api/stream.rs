@@ -1,4 +1,4 @@
-//! Streams: in order, and every operation is complete when its call returns.
+//! Streams. They run in order, and every operation is complete when its call returns.
 
 use crate::api::api;
 use crate::api::handles::{check_event, check_stream, is_default};
@@ -8,7 +8,7 @@ use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
 
-/// Priorities go from 0 to this; they change nothing.
+/// The highest priority; the lowest is 0. Priorities have no effect.
 pub const HIGHEST_PRIORITY: i32 = -5;
 
 fn create(stream: Out<Handle<Stream>>, flags: u32, priority: i32) -> Answer {
@@ -17,7 +17,7 @@ fn create(stream: Out<Handle<Stream>>, flags: u32, priority: i32) -> Answer {
         if flags > 1 {
             return Err(Status::InvalidValue);
         }
-        // Beyond the range means its end.
+        // Clamp to the range of priorities.
         let priority = priority.clamp(HIGHEST_PRIORITY, 0);
         let number = state.number();
         place.put(state.streams.insert(Stream { context, flags, priority, number }));
@@ -25,40 +25,40 @@ fn create(stream: Out<Handle<Stream>>, flags: u32, priority: i32) -> Answer {
     })
 }
 
-/// All that was given is done; what went wrong is told.
+/// Succeeds, since all work of a stream is done, or reports any kernel failure.
 fn done(stream: Handle<Stream>) -> Answer {
     state::with_current(|state, _| check_stream(state, stream))
 }
 
 api! {
-    /// Flags change nothing.
+    /// Creates a stream. Flags have no effect.
     cuStreamCreate = "cuStreamCreate" 2000 (stream: Out<Handle<Stream>>, flags: u32) {
         create(stream, flags, 0)
     }
 
-    /// Flags and priority change nothing.
+    /// Creates a stream. Flags and priority have no effect.
     cuStreamCreateWithPriority = "cuStreamCreateWithPriority" 5050 (
         stream: Out<Handle<Stream>>, flags: u32, priority: i32,
     ) {
         create(stream, flags, priority)
     }
 
-    /// The default stream stays.
+    /// Destroys a stream. The default stream cannot be destroyed.
     cuStreamDestroy_v2 = "cuStreamDestroy" 4000 (stream: Handle<Stream>) {
         state::with_current(|state, _| state.streams.remove(stream).map(|_| ()))
     }
 
-    /// Always done.
+    /// Succeeds: all work is done.
     cuStreamQuery = "cuStreamQuery" 2000 (stream: Handle<Stream>) {
         done(stream)
     }
 
-    /// Always done.
+    /// Succeeds: all work is done.
     cuStreamSynchronize = "cuStreamSynchronize" 2000 (stream: Handle<Stream>) {
         done(stream)
     }
 
-    /// An event that was recorded is complete.
+    /// Succeeds: a recorded event is already complete.
     cuStreamWaitEvent = "cuStreamWaitEvent" 3020 (stream: Handle<Stream>, event: Handle<Event>, flags: u32) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
@@ -67,7 +67,7 @@ api! {
         })
     }
 
-    /// Called at once.
+    /// Calls the callback immediately.
     cuStreamAddCallback = "cuStreamAddCallback" 5000 (
         stream: Handle<Stream>, callback: StreamCallback, data: Bytes, flags: u32,
     ) {
@@ -78,13 +78,13 @@ api! {
         callback.call(stream.bits(), Status::Success, data)
     }
 
-    /// Called at once.
+    /// Calls the function immediately.
     cuLaunchHostFunc = "cuLaunchHostFunc" 10000 (stream: Handle<Stream>, function: HostFunction, data: Bytes) {
         done(stream)?;
         function.call(data)
     }
 
-    /// As asked for, within the range.
+    /// Writes the priority that was asked for, clamped to the valid range.
     cuStreamGetPriority = "cuStreamGetPriority" 5050 (stream: Handle<Stream>, priority: Out<i32>) {
         state::with_current(|state, _| {
             let place = priority.place()?;
@@ -93,7 +93,7 @@ api! {
         })
     }
 
-    /// As asked for.
+    /// Writes the flags that the stream was created with.
     cuStreamGetFlags = "cuStreamGetFlags" 5050 (stream: Handle<Stream>, flags: Out<u32>) {
         state::with_current(|state, _| {
             let place = flags.place()?;
@@ -102,7 +102,7 @@ api! {
         })
     }
 
-    /// A number of its own; the default stream's is 0.
+    /// Writes the stream's unique number; 0 for the default stream.
     cuStreamGetId = "cuStreamGetId" 12000 (stream: Handle<Stream>, number: Out<u64>) {
         state::with_current(|state, _| {
             let place = number.place()?;
@@ -111,7 +111,7 @@ api! {
         })
     }
 
-    /// The default stream is the current context's.
+    /// Writes the stream's context; for the default stream, the current one.
     cuStreamGetCtx = "cuStreamGetCtx" 9020 (stream: Handle<Stream>, context: Out<Handle<Context>>) {
         state::with_current(|state, current| {
             let place = context.place()?;
@@ -120,7 +120,7 @@ api! {
         })
     }
 
-    /// There are no green contexts.
+    /// Writes the stream's context. There are no green contexts.
     cuStreamGetCtx_v2 = "cuStreamGetCtx" 12050 (
         stream: Handle<Stream>, context: Out<Handle<Context>>, green: Out<u64>,
     ) {
@@ -132,7 +132,7 @@ api! {
         })
     }
 
-    /// The one device.
+    /// Writes the ordinal of the one device.
     cuStreamGetDevice = "cuStreamGetDevice" 12080 (stream: Handle<Stream>, device: Out<i32>) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
@@ -140,7 +140,7 @@ api! {
         })
     }
 
-    /// Managed memory is everybody's.
+    /// Accepted without effect: every stream may use managed memory.
     cuStreamAttachMemAsync = "cuStreamAttachMemAsync" 6000 (
         stream: Handle<Stream>, address: u64, _bytes: usize, _flags: u32,
     ) {
@@ -150,7 +150,7 @@ api! {
         })
     }
 
-    /// No stream is ever captured.
+    /// Writes that the stream is not being captured.
     cuStreamIsCapturing = "cuStreamIsCapturing" 10000 (stream: Handle<Stream>, status: Out<u32>) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
@@ -158,7 +158,7 @@ api! {
         })
     }
 
-    /// There are no graphs.
+    /// Fails: graphs are not supported.
     cuStreamBeginCapture_v2 = "cuStreamBeginCapture" 10010 (stream: Handle<Stream>, _mode: u32) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;

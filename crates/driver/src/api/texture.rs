@@ -1,4 +1,4 @@
-//! Texture and surface objects: their handles are what kernels get.
+//! Texture and surface objects, whose handles are passed to kernels.
 
 use strata_abi::driver::{ResourceDescriptor, TextureDescriptor, array, resource as kind};
 
@@ -10,14 +10,14 @@ use crate::state;
 use crate::status::Status;
 
 api! {
-    /// The handle goes to kernels.
+    /// Creates a texture object and writes its handle.
     cuTexObjectCreate = "cuTexObjectCreate" 5000 (
         to: Out<u64>, resource: In<ResourceDescriptor>, texture: In<TextureDescriptor>, view: Bytes,
     ) {
         state::with_current(|state, context| {
             let place = to.place()?;
             let (resource, texture) = (resource.get()?, texture.get()?);
-            // Other formats, or a part of the levels or layers.
+            // A view selects another format, or some of the levels or layers.
             if !view.is_null() {
                 return Err(Status::NotSupported);
             }
@@ -31,7 +31,7 @@ api! {
         })
     }
 
-    /// Fetches of it fail from now on.
+    /// Destroys a texture object; later fetches from it fail.
     cuTexObjectDestroy = "cuTexObjectDestroy" 5000 (handle: u64) {
         state::with_current(|state, _| {
             state.textures.remove(&handle).ok_or(Status::InvalidValue)?;
@@ -40,21 +40,21 @@ api! {
         })
     }
 
-    /// As it was created.
+    /// Writes the resource descriptor that the object was created with.
     cuTexObjectGetResourceDesc = "cuTexObjectGetResourceDesc" 5000 (
         to: Out<ResourceDescriptor>, handle: u64,
     ) {
         state::with_current(|state, _| to.put(state.textures.get(&handle).ok_or(Status::InvalidValue)?.resource))
     }
 
-    /// As it was created.
+    /// Writes the texture descriptor that the object was created with.
     cuTexObjectGetTextureDesc = "cuTexObjectGetTextureDesc" 5000 (
         to: Out<TextureDescriptor>, handle: u64,
     ) {
         state::with_current(|state, _| to.put(state.textures.get(&handle).ok_or(Status::InvalidValue)?.texture))
     }
 
-    /// No object has a view.
+    /// Fails: no object has a view.
     cuTexObjectGetResourceViewDesc = "cuTexObjectGetResourceViewDesc" 5000 (_to: Bytes, handle: u64) {
         state::with_current(|state, _| {
             state.textures.get(&handle).ok_or(Status::InvalidValue)?;
@@ -62,7 +62,7 @@ api! {
         })
     }
 
-    /// Of an array that was made for it.
+    /// Creates a surface object for an array that was created for surfaces.
     cuSurfObjectCreate = "cuSurfObjectCreate" 5000 (to: Out<u64>, resource: In<ResourceDescriptor>) {
         state::with_current(|state, context| {
             let place = to.place()?;
@@ -83,7 +83,7 @@ api! {
         })
     }
 
-    /// Accesses to it fail from now on.
+    /// Destroys a surface object; later accesses to it fail.
     cuSurfObjectDestroy = "cuSurfObjectDestroy" 5000 (handle: u64) {
         state::with_current(|state, _| {
             state.surfaces.remove(&handle).ok_or(Status::InvalidValue)?;
@@ -92,14 +92,14 @@ api! {
         })
     }
 
-    /// As it was created.
+    /// Writes the resource descriptor that the object was created with.
     cuSurfObjectGetResourceDesc = "cuSurfObjectGetResourceDesc" 5000 (
         to: Out<ResourceDescriptor>, handle: u64,
     ) {
         state::with_current(|state, _| to.put(state.surfaces.get(&handle).ok_or(Status::InvalidValue)?.resource))
     }
 
-    /// Any format.
+    /// Writes the maximum width of a linear texture, the same for every format.
     cuDeviceGetTexture1DLinearMaxWidth = "cuDeviceGetTexture1DLinearMaxWidth" 11010 (
         width: Out<usize>, format: u32, channels: u32, device: i32,
     ) {

@@ -1,11 +1,12 @@
-//! The rest of the driver API: exported, so that programs which want every name load, and refused when called.
+//! Functions of the driver API that are not supported. They are exported so that programs load, and fail when
+//! called.
 
 use crate::log;
 use crate::status::Status;
 
 macro_rules! unsupported {
     ($($name:ident)*) => {$(
-        /// Not supported.
+        /// Fails: the function is not supported.
         #[allow(non_snake_case, reason = "the driver API's name")]
         #[allow(unsafe_code, reason = "exported under its own name, which nothing else here has")]
         #[unsafe(no_mangle)]

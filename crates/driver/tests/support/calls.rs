@@ -1,4 +1,4 @@
-//! How tests call a C library.
+//! Helpers for calling a C library.
 
 use std::ffi::{CString, c_void};
 
@@ -7,32 +7,32 @@ use libloading::Library;
 /// A handle or a pointer.
 pub type Any = *mut c_void;
 
-/// Null.
+/// A null pointer.
 pub fn none() -> Any {
     std::ptr::null_mut()
 }
 
-/// A pointer to something that a call writes.
+/// A pointer that a call writes through.
 pub fn to<T>(value: &mut T) -> Any {
     std::ptr::from_mut(value).cast()
 }
 
-/// A pointer to something that a call reads.
+/// A pointer that a call reads through.
 pub fn of<T>(value: &T) -> Any {
     std::ptr::from_ref(value).cast_mut().cast()
 }
 
-/// A number in a pointer's place.
+/// A number passed as a pointer.
 pub fn number(value: u64) -> Any {
     std::ptr::without_provenance_mut(value as usize)
 }
 
-/// A text of C.
+/// A C string with this text.
 pub fn text(text: &str) -> CString {
     CString::new(text).unwrap()
 }
 
-/// Calls a function whose arguments all take a register each, as pointers and integers do.
+/// Calls a function whose arguments each fit a register, as pointers and integers do.
 macro_rules! call {
     ($exports:expr, $name:literal $(, $arg:expr)* $(,)?) => {{
         let function = $exports.function::<unsafe extern "C" fn($(call!(@ $arg)),*) -> u32>($name);
@@ -43,7 +43,7 @@ macro_rules! call {
 }
 pub(crate) use call;
 
-/// The library of a name that was built with the tests: beside the test's folder, or in it.
+/// Loads a library that was built with the tests, from the test's folder or its parent.
 pub fn load(name: &str) -> Library {
     let test = std::env::current_exe().unwrap();
     let mut places = test.ancestors().skip(1).take(2).map(|folder| folder.join(name));

@@ -1,4 +1,4 @@
-//! The library as clients load it.
+//! Loads the library as clients do.
 
 #![allow(
     unsafe_code,
@@ -37,7 +37,7 @@ pub const NOT_SUPPORTED: u32 = 801;
 pub struct Cuda(Library);
 
 impl Cuda {
-    /// The library that was built with these tests, after `cuInit` in an environment with these variables.
+    /// Loads the library that was built with the tests, sets environment variables and calls `cuInit`.
     pub fn with(variables: &[(&str, &str)]) -> &'static Cuda {
         static CUDA: OnceLock<Cuda> = OnceLock::new();
         CUDA.get_or_init(|| {
@@ -63,13 +63,13 @@ impl Cuda {
     }
 }
 
-/// Words of text that a function gave.
+/// The string that a function returned.
 pub fn given(text: *const c_char) -> String {
     // SAFETY: texts that the driver gives end with NUL and stay.
     unsafe { CStr::from_ptr(text) }.to_str().unwrap().to_owned()
 }
 
-/// Adds two arrays: `out[i] = a[i] + b[i]` for the first `n`.
+/// Adds two arrays: `out[i] = a[i] + b[i]` for the first `n` elements.
 pub const ADD: &str = "\
 .version 7.0\n.target sm_70\n.address_size 64\n\
 .global .align 4 .u32 launches;\n\
@@ -82,7 +82,7 @@ mul.wide.u32 %rd3, %r4, 4; add.u64 %rd4, %rd1, %rd3; add.u64 %rd5, %rd2, %rd3; a
 ld.global.f32 %f0, [%rd4]; ld.global.f32 %f1, [%rd5]; add.f32 %f2, %f0, %f1; st.global.f32 [%rd6], %f2;\n\
 end: ret;\n}\n";
 
-/// A context of the calling thread, its primary one, current.
+/// Retains the primary context and makes it current in the calling thread.
 pub fn context(cuda: &Cuda) -> Any {
     let mut context = none();
     assert_eq!(call!(cuda, "cuDevicePrimaryCtxRetain", to(&mut context), number(0)), SUCCESS);
@@ -90,7 +90,7 @@ pub fn context(cuda: &Cuda) -> Any {
     context
 }
 
-/// A function of a PTX text, and its module.
+/// Loads a PTX text; returns a function of it and its module.
 pub fn function(cuda: &Cuda, ptx: &str, name: &str) -> (Any, Any) {
     let (image, name) = (text(ptx), text(name));
     let (mut module, mut function) = (none(), none());
@@ -99,7 +99,7 @@ pub fn function(cuda: &Cuda, ptx: &str, name: &str) -> (Any, Any) {
     (module, function)
 }
 
-/// A buffer with contents.
+/// Allocates a buffer with the given contents.
 pub fn buffer<T>(cuda: &Cuda, values: &[T]) -> u64 {
     let bytes = size_of_val(values);
     let mut address = 0_u64;
@@ -111,7 +111,7 @@ pub fn buffer<T>(cuda: &Cuda, values: &[T]) -> u64 {
     address
 }
 
-/// What a buffer holds.
+/// Reads the contents of a buffer.
 pub fn contents<T: Copy + Default>(cuda: &Cuda, address: u64, count: usize) -> Vec<T> {
     let mut values = vec![T::default(); count];
     let bytes = size_of_val(&values[..]) as u64;
@@ -119,7 +119,7 @@ pub fn contents<T: Copy + Default>(cuda: &Cuda, address: u64, count: usize) -> V
     values
 }
 
-/// A launch with a pointer to each argument.
+/// Launches a kernel with a pointer to each argument.
 pub fn launch(cuda: &Cuda, function: Any, grid: u32, block: u32, arguments: &[Any]) -> u32 {
     let one = number(1);
     call!(

@@ -1,4 +1,4 @@
-//! A configuration read section by section: what a section holds may depend on a name in it.
+//! Reads a configuration section by section, for sections whose form depends on a name they contain.
 
 use std::path::Path;
 
@@ -8,36 +8,36 @@ use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
 
 use super::{ConfigError, line_and_column, refusal};
 
-/// A configuration's text, parsed; sections can be taken out of it.
+/// A parsed configuration from which sections can be taken.
 pub struct Document<'a> {
     file: &'a Path,
     text: &'a str,
     table: Spanned<DeTable<'a>>,
 }
 
-/// A section taken out of a [`Document`]. Errors name its place in the whole text.
+/// A section taken from a [`Document`]. Errors report its position in the whole text.
 pub struct Section<'a> {
     file: &'a Path,
     text: &'a str,
-    /// Where its name stands, or itself where it has none.
+    /// Position of the section's name, or of the section itself if it has no name.
     at: usize,
     value: Spanned<DeValue<'a>>,
 }
 
 impl<'a> Document<'a> {
-    /// Parses TOML text; `file` is named in errors.
+    /// Parses TOML text; `file` appears in errors.
     ///
     /// # Errors
-    /// When the text is not TOML.
+    /// If the text is not valid TOML.
     pub fn parse(file: &'a Path, text: &'a str) -> Result<Document<'a>, ConfigError> {
         let table = DeTable::parse(text).map_err(|error| refusal(file, text, &error))?;
         Ok(Document { file, text, table })
     }
 
-    /// Takes out what stands under a dotted path.
+    /// Removes and returns the value at a dotted path.
     ///
     /// # Errors
-    /// When there is nothing.
+    /// If nothing stands at that path.
     pub fn take(&mut self, path: &str) -> Result<Section<'a>, ConfigError> {
         let mut table = self.table.get_mut();
         let (parents, last) = path.rsplit_once('.').map_or(("", path), |(parents, last)| (parents, last));
@@ -56,7 +56,7 @@ impl<'a> Document<'a> {
         Ok(Section { file: self.file, text: self.text, at: value.span().start, value })
     }
 
-    /// Reads what has not been taken out.
+    /// Reads everything that has not been taken.
     ///
     /// # Errors
     /// What is wrong with it, with line and column where known.
@@ -67,10 +67,10 @@ impl<'a> Document<'a> {
 }
 
 impl<'a> Section<'a> {
-    /// The only entry of a section that is a table: a name, and what stands under it.
+    /// The single entry of a table section: its name and its value.
     ///
     /// # Errors
-    /// When it is anything else; `expected` says what it should be.
+    /// If the section is anything else; `expected` describes what it should be.
     pub fn only_entry(self, expected: &str) -> Result<(String, Section<'a>), ConfigError> {
         let Section { file, text, at, value } = self;
         let refuse = |found: String| ConfigError {
@@ -90,7 +90,7 @@ impl<'a> Section<'a> {
         Ok((name.into_inner().into_owned(), Section { file, text, at, value }))
     }
 
-    /// Reads the section.
+    /// Reads the whole section as a `T`.
     ///
     /// # Errors
     /// What is wrong with it, with line and column where known.
@@ -99,7 +99,7 @@ impl<'a> Section<'a> {
         T::deserialize(value).map_err(|error| refusal(self.file, self.text, &error))
     }
 
-    /// An error at the section's place.
+    /// Makes an error that points at this section.
     pub fn error(&self, message: String) -> ConfigError {
         let place = Some(line_and_column(self.text, self.at));
         ConfigError { file: self.file.to_owned(), place, message }

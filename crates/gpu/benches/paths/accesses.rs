@@ -18,20 +18,20 @@ use strata_sm::lsu::{Lsu, MemoryInstruction, Surroundings};
 use super::{Path, machine};
 use crate::paths::memory::sram;
 
-/// Where the program's memory begins.
+/// Address of the program's memory.
 const BASE: u64 = 0x10_0000;
 
-/// 32 lanes, 32 words of a line: one access.
+/// 32 lanes load 32 words of one line: one access.
 pub fn load_coalesced() -> Path {
     path(|lane| BASE + 4 * lane)
 }
 
-/// 32 lanes, a line each: 32 accesses.
+/// 32 lanes load from 32 lines: 32 accesses.
 pub fn load_scattered() -> Path {
     path(|lane| BASE + 128 * (lane * 7 % 32))
 }
 
-/// Addresses in source 0.
+/// The addresses of the lanes, in source 0.
 struct Addresses([Row; 2]);
 
 impl Operands for Addresses {
@@ -45,7 +45,7 @@ impl Operands for Addresses {
     fn write_predicate(&mut self, _: PredReg, _: LaneMask, _: LaneMask) {}
 }
 
-/// Nobody reads constants here.
+/// A constant cache that is never used.
 struct NoConstants;
 
 impl ReadOnly for NoConstants {
@@ -122,7 +122,7 @@ fn path(address: impl Fn(u64) -> u64) -> Path {
         lsu.issue(instruction, black_box(&addresses), &launch, now).unwrap_or_else(|fault| panic!("{fault}"));
         loop {
             now = now.next();
-            // Cold misses are answered at once; later there is nothing to answer.
+            // Cold misses are answered immediately; afterwards everything hits.
             while let Some(packet) = l1d.outgoing(now) {
                 assert!(matches!(packet.body, Body::Read(_)), "only loads are issued");
                 l1d.accept(packet.into_reply(), now);

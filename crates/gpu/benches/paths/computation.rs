@@ -1,4 +1,4 @@
-//! One warp instruction: its values computed, nothing timed.
+//! One warp instruction, executed for its values without timing.
 
 use std::hint::black_box;
 
@@ -43,7 +43,7 @@ pub fn i32_mad() -> Path {
     path("mad.lo.s32 %r1, %r2, %r3, %r4;", "mad.lo.s32")
 }
 
-/// A 64-bit sum, in two rows.
+/// A 64-bit sum, whose operands are two rows each.
 pub fn i64_add() -> Path {
     path("add.s64 %d1, %d2, %d3;", "add.s64")
 }
@@ -53,7 +53,7 @@ pub fn setp() -> Path {
     path("setp.lt.s32 %p1, %r2, %r3; selp.b32 %r1, 1, 0, %p1;", "setp.lt.s32")
 }
 
-/// Executes the instruction of `body` that stands on the line with `what`, whatever surrounds it.
+/// Executes the instruction of `body` on the line that contains `what`, without its surroundings.
 fn path(body: &str, what: &str) -> Path {
     let text = kernel_around(body);
     let line = 1 + text.lines().position(|line| line.contains(what)).expect("the text has the line") as u32;
@@ -69,7 +69,7 @@ fn path(body: &str, what: &str) -> Path {
     })
 }
 
-/// A kernel in which nothing of `body` is constant or dead.
+/// A kernel around `body` in which nothing is constant or dead.
 fn kernel_around(body: &str) -> String {
     let result = if body.contains("%f1") {
         ("f32", "%f1")

@@ -14,22 +14,22 @@ use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet, S
 
 use super::{Path, machine};
 
-/// The L1D's part of a machine file.
+/// The L1D configuration of a machine file.
 pub fn sram(machine: &Machine) -> &SramL1dConfig {
     machine.file().doors.l1d.downcast().expect("the benchmarked machine has an SRAM L1D")
 }
 
-/// A load of a line that the L1D holds.
+/// A load that hits the L1D.
 pub fn l1d_hit() -> Path {
     l1d_load(|_| 0)
 }
 
-/// A load of a line that the L1D does not hold: out, back, filled and served.
+/// A load that misses the L1D: the request goes out, the line comes back, is filled and served.
 pub fn l1d_miss() -> Path {
     l1d_load(|count| count)
 }
 
-/// Loads the lines that `line` numbers; misses are answered at once.
+/// Loads the lines whose numbers `line` returns; misses are answered immediately.
 fn l1d_load(line: impl Fn(u64) -> u64 + 'static) -> Path {
     let machine = machine();
     let slices = SliceMap::new(1, 256, NodeId(1)).expect("one slice");
@@ -64,7 +64,7 @@ fn l1d_load(line: impl Fn(u64) -> u64 + 'static) -> Path {
     .warm()
 }
 
-/// DRAM for a slice that always hits.
+/// A DRAM behind a slice that answers every read immediately.
 #[derive(Default)]
 struct AtOnce(Option<DramRequest>);
 
@@ -78,7 +78,7 @@ impl DramPort for AtOnce {
     }
 }
 
-/// A read of a line that the L2 slice holds.
+/// A read that hits the L2 slice.
 pub fn l2_hit() -> Path {
     let machine = machine();
     let config: &L2Config = machine.file().doors.llc.downcast().expect("the machine has a conventional L2");
@@ -118,7 +118,7 @@ fn packet(from: u16, to: u16, body: Body) -> Packet {
     }
 }
 
-/// A packet with a line from an SM through the network to a partition.
+/// A packet with a line, from an SM through the network to a partition.
 pub fn network_packet() -> Path {
     let machine = machine();
     let design = &*machine.file().doors.network.design;
@@ -138,7 +138,7 @@ pub fn network_packet() -> Path {
         let flits = flit_size.flits(packet.wire_bytes());
         senders[3].send(packet, flits, now).unwrap_or_else(|_| panic!("the link is idle"));
         while spare.is_none() {
-            // A window as the engine runs it: `hop` cycles, then what was sent is exchanged.
+            // A window as the engine runs it: `hop` cycles, then the mailboxes are exchanged.
             senders[3].flush(window);
             receivers[5].flush(window);
             network.flush(window);
@@ -162,7 +162,7 @@ pub fn network_packet() -> Path {
     .warm()
 }
 
-/// A read of a line from a row that is not open.
+/// A read of a line whose DRAM row is not open.
 pub fn dram_read() -> Path {
     let machine = machine();
     let clocks = &machine.file().clocks;

@@ -1,7 +1,7 @@
-//! Hot paths, each alone: what both benchmarks measure.
+//! Hot paths, measured separately by both benchmarks.
 //!
-//! A [`Path`] is in its steady state when it is handed out, with caches warm and buffers allocated, and
-//! repeats one operation. Parts are those of the GTX 480-like machine.
+//! A [`Path`] repeats one operation and starts in its steady state, with warm caches and allocated buffers.
+//! Its parts are those of the GTX 480-like machine.
 
 mod accesses;
 mod computation;
@@ -13,7 +13,7 @@ pub use computation::{f32_fma, i32_mad, i64_add, reference_gemm, setp};
 pub use memory::{dram_read, l1d_hit, l1d_miss, l2_hit, network_packet};
 pub use run::{atax, gather, gemm};
 
-/// An operation that can be repeated.
+/// A repeatable operation.
 pub struct Path(Box<dyn FnMut()>);
 
 impl Path {
@@ -21,13 +21,13 @@ impl Path {
         Path(Box::new(operation))
     }
 
-    /// A path that has run for a while: whatever grows has grown.
+    /// Runs the path until its buffers have reached their final size.
     fn warm(mut self) -> Path {
         self.repeat(1000);
         self
     }
 
-    /// Does it `times` times.
+    /// Performs the operation `times` times.
     pub fn repeat(&mut self, times: u32) {
         for _ in 0..times {
             (self.0)();

@@ -1,4 +1,4 @@
-//! Whole runs at `test` size with one thread: what a user waits for.
+//! Whole runs at `test` size on one thread, as a user would start them.
 
 use std::hint::black_box;
 
@@ -7,17 +7,17 @@ use strata_workloads::{Size, find};
 
 use super::{Path, machine};
 
-/// A tiled matrix product: computation and shared memory.
+/// A tiled matrix product, which exercises computation and shared memory.
 pub fn gemm() -> Path {
     whole("gemm")
 }
 
-/// Rows, then columns of a matrix: the L1D and the L2.
+/// Passes over a matrix by rows and then by columns, which exercise the L1D and the L2.
 pub fn atax() -> Path {
     whole("atax")
 }
 
-/// Random loads: every lane a line of its own, the whole way to DRAM.
+/// Random loads in which every lane reads its own line from DRAM.
 pub fn gather() -> Path {
     whole("gather")
 }

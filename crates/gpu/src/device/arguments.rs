@@ -1,10 +1,12 @@
-//! From a host's arguments to a kernel's parameter block.
+//! Turns a host's launch arguments into a kernel's parameter block.
 
 use strata_ptx::program::Kernel;
 use strata_workloads::{Arg, DeviceError, Shape};
 
-/// Lays the arguments of a launch out as the kernel declares its parameters. The error says what does not fit, first of
-/// all the shape.
+/// Lays out launch arguments as the kernel declares its parameters.
+///
+/// # Errors
+/// What is wrong with the shape, or else the first argument that does not fit.
 pub fn parameter_block(kernel: &Kernel, shape: Shape, args: &[Arg]) -> Result<Vec<u8>, DeviceError> {
     let bad = |reason| DeviceError::BadLaunch { kernel: kernel.name.clone(), reason };
     check_shape(kernel, shape).map_err(bad)?;
@@ -33,7 +35,10 @@ fn lay_out(kernel: &Kernel, args: &[Arg]) -> Result<Vec<u8>, String> {
     Ok(block)
 }
 
-/// Checks a grid and block against what CUDA and the kernel allow. The error says which limit is broken.
+/// Checks a grid and block against the limits of CUDA and of the kernel.
+///
+/// # Errors
+/// The limit that is exceeded.
 pub fn check_shape(kernel: &Kernel, shape: Shape) -> Result<(), String> {
     let Shape { grid, block, .. } = shape;
     if grid.contains(&0) || block.contains(&0) {

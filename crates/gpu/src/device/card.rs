@@ -1,4 +1,5 @@
-//! A GPU as a driver sees it: memory, modules that come and go, and launches by raw parameter block.
+//! A GPU as a driver sees it: memory, modules that are loaded and unloaded, and launches by raw parameter
+//! block.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,79 +14,81 @@ use super::heap::{ALIGN, Buffer, GAP, Heap};
 use crate::program::{KernelError, Program, initial_bytes};
 use crate::progress::Progress;
 
-/// What holds a card's bytes and runs its kernels: the modelled GPU or the reference executor.
+/// What holds a card's memory and runs its kernels: the modelled GPU or the reference executor.
 pub trait Backend {
-    /// What is known of a launch that ended well.
+    /// Result of a launch that succeeded.
     type Done;
 
-    /// Bytes of memory.
+    /// Bytes of device memory.
     fn capacity_bytes(&self) -> u64;
 
-    /// First address that buffers must not reach.
+    /// The address that buffers must stay below.
     fn floor(&self) -> u64 {
         u64::MAX
     }
 
-    /// A buffer begins to be. Its bytes are zero where `fresh`: no buffer has been there before.
+    /// Called when a buffer is allocated. `fresh` says that no buffer has been there before, so that its bytes are
+    /// still zero; after this call the card zeroes any other buffer itself.
     fn open(&mut self, buffer: &Buffer, fresh: bool);
 
-    /// A buffer is no more.
+    /// Called when a buffer is freed.
     fn close(&mut self, buffer: &Buffer);
 
-    /// Writes a part of a buffer.
+    /// Writes bytes at a device address; they lie within one buffer.
     fn write(&mut self, at: u64, data: &[u8]);
 
-    /// Reads a part of a buffer.
+    /// Reads bytes at a device address; they lie within one buffer.
     fn read(&mut self, at: u64, data: &mut [u8]);
 
-    /// Runs a kernel to its end.
+    /// Runs a kernel to completion.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`], [`DeviceError::Failed`].
+    /// [`DeviceError::OutOfMemory`] if the launch needs more system memory than is left;
+    /// [`DeviceError::Failed`] if the kernel faults.
     fn run(
         &mut self,
         call: &Call<'_>,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Self::Done, DeviceError>;
 
-    /// A module is unloaded: nothing of it is launched again.
+    /// Called when a module is unloaded; none of its kernels is launched again.
     fn forget(&mut self, module: ModuleId) {
         let _ = module;
     }
 }
 
-/// A launch that was checked.
+/// A launch whose arguments have been checked.
 pub struct Call<'a> {
-    /// The kernel.
+    /// The kernel to run.
     pub kernel: &'a Arc<Kernel>,
-    /// Its module.
+    /// The module that the kernel belongs to.
     pub module: ModuleId,
-    /// Threads and shared memory.
+    /// Grid, block and dynamic shared memory.
     pub shape: Shape,
-    /// The parameter block.
+    /// The parameter block, laid out as [`Kernel::params`] says.
     pub params: &'a [u8],
-    /// Addresses of the module's variables.
+    /// Addresses of the module's variables, in the module's order.
     pub variables: &'a [u64],
-    /// All buffers.
+    /// All buffers of the card.
     pub heap: &'a Heap,
-    /// What the handles of textures and surfaces stand for.
+    /// The textures and surfaces that handles refer to.
     pub headers: &'a Arc<Headers>,
 }
 
-/// A module of a card. Numbers are never used again.
+/// Identifies a module of a card. Identifiers are not reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleId(u64);
 
-/// A kernel of a card: its attributes, and what [`Card::launch`] launches.
+/// A kernel of a card: what [`Card::launch`] launches.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// The module that it is of.
+    /// The module that the kernel belongs to.
     pub module: ModuleId,
-    /// Registers, shared and local memory, parameters and launch bounds among other things.
+    /// The compiled kernel, with its registers, shared and local memory, parameters and launch bounds.
     pub kernel: Arc<Kernel>,
 }
 
-/// What a host program is told that wanted to launch a kernel.
+/// Turns a kernel lookup failure into the error that a host program gets.
 pub fn not_launched(kernel: &str, error: KernelError) -> DeviceError {
     let kernel = kernel.to_owned();
     match error {
@@ -96,33 +99,34 @@ pub fn not_launched(kernel: &str, error: KernelError) -> DeviceError {
     }
 }
 
-/// A module and where its variables lie.
+/// A module and the addresses of its variables.
 struct Loaded {
     program: Program,
     variables: Vec<u64>,
 }
 
-/// Bytes that are filled or copied at a time.
+/// Chunk size in bytes for fills and copies.
 const PIECE_BYTES: u64 = 1 << 16;
 
-/// Memory, modules and what runs them.
+/// A GPU as a driver sees it: memory, modules, and the backend that runs kernels.
 pub struct Card<B> {
     backend: B,
     heap: Heap,
     modules: BTreeMap<ModuleId, Loaded>,
     loads: u64,
-    /// Shared with the launch that runs; changed between launches.
+    /// Shared with the running launch; changes only between launches.
     pub(super) headers: Arc<Headers>,
 }
 
 impl<B: Backend> Card<B> {
-    /// A card with nothing loaded and nothing allocated. Between its buffers are gaps: a kernel that goes beyond one faults.
+    /// A card with nothing loaded or allocated. Unmapped gaps separate its buffers, so a kernel that runs off
+    /// a buffer faults.
     pub fn new(backend: B) -> Card<B> {
         Card::with_gap(backend, GAP)
     }
 
-    /// A card whose buffers lie side by side where their alignments let them: a kernel that goes a little beyond one is in
-    /// the next.
+    /// A card whose buffers are adjacent where alignment permits. A kernel that runs slightly off a buffer
+    /// reaches the next one.
     pub fn without_gaps(backend: B) -> Card<B> {
         Card::with_gap(backend, 0)
     }
@@ -132,33 +136,33 @@ impl<B: Backend> Card<B> {
         Card { backend, heap, modules: BTreeMap::new(), loads: 0, headers: Arc::default() }
     }
 
-    /// Where its buffers lie.
+    /// The heap that places buffers.
     pub(super) fn heap(&self) -> &Heap {
         &self.heap
     }
 
-    /// What runs its kernels.
+    /// The backend that runs kernels.
     pub fn backend(&self) -> &B {
         &self.backend
     }
 
-    /// What runs its kernels, to be asked or told something.
+    /// The backend that runs kernels, mutable.
     pub fn backend_mut(&mut self) -> &mut B {
         &mut self.backend
     }
 
-    /// A new buffer of zeros.
+    /// Allocates a zeroed buffer of `bytes` bytes. `name` appears in reports.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`].
+    /// [`DeviceError::OutOfMemory`] if no free range is large enough.
     pub fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError> {
         self.alloc_aligned(name, bytes, ALIGN)
     }
 
-    /// A new buffer of zeros at a multiple of `align`, which is a power of two.
+    /// Allocates a zeroed buffer at a multiple of `align` bytes, a power of two.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`].
+    /// [`DeviceError::OutOfMemory`] if no free range is large enough.
     pub fn alloc_aligned(&mut self, name: &str, bytes: u64, align: u64) -> Result<DevicePtr, DeviceError> {
         let touched = self.heap.touched();
         let ptr = self.heap.alloc(name, bytes, align.max(ALIGN), self.backend.floor())?;
@@ -171,57 +175,57 @@ impl<B: Backend> Card<B> {
         Ok(ptr)
     }
 
-    /// Frees the buffer that begins at `ptr`.
+    /// Frees the buffer that starts at `ptr`.
     ///
     /// # Errors
-    /// [`DeviceError::NoBuffer`].
+    /// [`DeviceError::NoBuffer`] if no buffer starts there.
     pub fn free(&mut self, ptr: DevicePtr) -> Result<(), DeviceError> {
         let buffer = self.heap.free(ptr)?;
         self.backend.close(&buffer);
         Ok(())
     }
 
-    /// The buffer that holds an address, or ends there when it is empty.
+    /// The buffer that contains an address; an empty buffer contains its start.
     pub fn buffer_of(&self, ptr: DevicePtr) -> Option<&Buffer> {
         let (index, offset) = self.heap.find(ptr, 0).ok()?;
         let buffer = &self.heap.buffers()[index];
         (offset < buffer.bytes.max(1)).then_some(buffer)
     }
 
-    /// All buffers and variables, by address.
+    /// All buffers and variables, sorted by address.
     pub fn buffers(&self) -> &[Buffer] {
         self.heap.buffers()
     }
 
-    /// Bytes that can still be allocated, were there no gaps between buffers.
+    /// Bytes that can still be allocated, not counting the gaps that buffers will need.
     pub fn free_bytes(&self) -> u64 {
         self.heap.free_bytes(self.backend.floor())
     }
 
-    /// Writes bytes of a buffer.
+    /// Writes bytes to a buffer.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`].
+    /// [`DeviceError::OutOfBounds`] if the range is not within one buffer.
     pub fn write(&mut self, to: DevicePtr, data: &[u8]) -> Result<(), DeviceError> {
         self.heap.find(to, data.len() as u64)?;
         self.backend.write(to.0, data);
         Ok(())
     }
 
-    /// Reads bytes of a buffer.
+    /// Reads bytes from a buffer.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`].
+    /// [`DeviceError::OutOfBounds`] if the range is not within one buffer.
     pub fn read(&mut self, from: DevicePtr, data: &mut [u8]) -> Result<(), DeviceError> {
         self.heap.find(from, data.len() as u64)?;
         self.backend.read(from.0, data);
         Ok(())
     }
 
-    /// Sets bytes of a buffer to one value.
+    /// Sets `bytes` bytes of a buffer to `value`.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`].
+    /// [`DeviceError::OutOfBounds`] if the range is not within one buffer.
     pub fn fill(&mut self, to: DevicePtr, value: u8, bytes: u64) -> Result<(), DeviceError> {
         self.heap.find(to, bytes)?;
         let piece = vec![value; bytes.min(PIECE_BYTES) as usize];
@@ -231,17 +235,17 @@ impl<B: Backend> Card<B> {
         Ok(())
     }
 
-    /// Copies bytes of a buffer to a place in the same or another one; the ranges may overlap.
+    /// Copies bytes within a buffer or between buffers; the ranges may overlap.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`].
+    /// [`DeviceError::OutOfBounds`] if either range is not within one buffer.
     pub fn copy(&mut self, to: DevicePtr, from: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
         self.heap.find(to, bytes)?;
         self.heap.find(from, bytes)?;
         let mut piece = vec![0; bytes.min(PIECE_BYTES) as usize];
         let pieces = bytes.div_ceil(PIECE_BYTES);
         for n in 0..pieces {
-            // Away from what is still to be read.
+            // Copy in the direction that reads each chunk before it is overwritten.
             let at = if to < from { n } else { pieces - 1 - n } * PIECE_BYTES;
             let piece = &mut piece[..(bytes - at).min(PIECE_BYTES) as usize];
             self.backend.read(from.0 + at, piece);
@@ -250,7 +254,7 @@ impl<B: Backend> Card<B> {
         Ok(())
     }
 
-    /// Loads a module, its variables initialised.
+    /// Loads a module and initialises its variables.
     ///
     /// # Errors
     /// [`DeviceError::OutOfMemory`] when its variables do not fit device memory.
@@ -281,18 +285,19 @@ impl<B: Backend> Card<B> {
         Ok(id)
     }
 
-    /// Where a module's variables lie that are the device heap's own: which thread got which block shows there.
+    /// Addresses of a module's variables that belong to the device heap. Their contents depend on the order
+    /// in which threads allocate.
     pub fn heap_variables(&self, module: ModuleId) -> Vec<DevicePtr> {
         let Some(loaded) = self.modules.get(&module) else { return Vec::new() };
         let all = loaded.program.variables().iter().zip(&loaded.variables);
         all.filter(|(variable, _)| variable.heap).map(|(_, address)| DevicePtr(*address)).collect()
     }
 
-    /// Gives a module whose heap was not used yet another size of it; entries of the module must be asked for anew. A
-    /// module without a heap stays as it is.
+    /// Changes the heap size of a module whose heap is still unused. Look its kernels up again afterwards.
+    /// Does nothing for a module without a heap.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfMemory`]: the heap stays as it is.
+    /// [`DeviceError::OutOfMemory`]; the heap then keeps its size.
     pub fn resize_heap(&mut self, module: ModuleId, bytes: u64) -> Result<(), DeviceError> {
         let Some(mut loaded) = self.modules.remove(&module) else { return Ok(()) };
         let resized = if loaded.program.has_heap() { self.resize(&mut loaded, bytes) } else { Ok(()) };
@@ -315,7 +320,7 @@ impl<B: Backend> Card<B> {
                     self.free(DevicePtr(old)).expect("a variable stays as long as its module");
                 }
                 Err(error) => {
-                    // One variable is the heap's memory; no other changes its size.
+                    // Only the heap's own variable changes size.
                     loaded.program.set_heap_bytes(bytes_before);
                     return Err(error);
                 }
@@ -324,7 +329,7 @@ impl<B: Backend> Card<B> {
         Ok(())
     }
 
-    /// Unloads a module and frees its variables; false when it is not loaded.
+    /// Unloads a module and frees its variables. Returns false if the module is not loaded.
     pub fn unload(&mut self, module: ModuleId) -> bool {
         let Some(loaded) = self.modules.remove(&module) else { return false };
         self.free_all(&loaded.program, &loaded.variables);
@@ -342,22 +347,22 @@ impl<B: Backend> Card<B> {
         }
     }
 
-    /// The text of a loaded module.
+    /// The program of a loaded module.
     pub fn program(&self, module: ModuleId) -> Option<&Program> {
         self.modules.get(&module).map(|loaded| &loaded.program)
     }
 
-    /// A kernel of a module.
+    /// Looks up a kernel of a module, compiling it on first use.
     ///
     /// # Errors
-    /// See [`KernelError`]; a module that is not loaded has no kernel.
+    /// See [`KernelError`]; a module that is not loaded has no kernels.
     pub fn kernel(&mut self, module: ModuleId, name: &str) -> Result<Entry, KernelError> {
         let unknown = || KernelError::Unknown(name.to_owned());
         let kernel = self.modules.get_mut(&module).ok_or_else(unknown)?.program.kernel(name)?;
         Ok(Entry { module, kernel })
     }
 
-    /// Handle of a module's reference to a texture or surface; none when it has no such reference.
+    /// The handle of a module's texture or surface reference; `None` if the module has no such reference.
     pub fn reference(&self, module: ModuleId, name: &str, kind: Opaque) -> Option<u64> {
         let loaded = self.modules.get(&module)?;
         let wanted = |variable: &Variable| variable.name == name && variable.opaque == Some(kind);
@@ -365,10 +370,10 @@ impl<B: Backend> Card<B> {
         Some(loaded.variables[place])
     }
 
-    /// Address and size of a module's variable.
+    /// Address and size in bytes of a module's variable.
     ///
     /// # Errors
-    /// [`DeviceError::UnknownVariable`].
+    /// [`DeviceError::UnknownVariable`] if the module has no such variable.
     pub fn variable(&self, module: ModuleId, name: &str) -> Result<(DevicePtr, u64), DeviceError> {
         let find = |loaded: &Loaded| {
             let place = loaded
@@ -382,10 +387,11 @@ impl<B: Backend> Card<B> {
         found.ok_or_else(|| DeviceError::UnknownVariable { variable: name.to_owned() })
     }
 
-    /// Runs a kernel to its end. `params` is the parameter block, as [`Kernel::params`] lays it out.
+    /// Runs a kernel to completion. `params` is the parameter block, laid out as [`Kernel::params`] says.
     ///
     /// # Errors
-    /// [`DeviceError::BadLaunch`], [`DeviceError::OutOfMemory`], [`DeviceError::Failed`].
+    /// [`DeviceError::BadLaunch`] if the shape or the parameters do not suit the kernel;
+    /// [`DeviceError::OutOfMemory`] if system memory runs out; [`DeviceError::Failed`] if the kernel faults.
     pub fn launch(
         &mut self,
         entry: &Entry,

@@ -1,4 +1,4 @@
-//! The reference executor under a card: right values, no time.
+//! The reference executor as a card's backend: correct values, no timing.
 
 use strata_ptx::reference::{
     Executor, Fault, FaultKind, GlobalMemory, LaunchConfig, Observer, Options, Summary,
@@ -10,7 +10,7 @@ use super::heap::Buffer;
 use crate::profile::{Profile, Profiler};
 use crate::progress::Progress;
 
-/// The reference executor, its memory, and who watches it.
+/// The reference executor with its memory and an optional profiler.
 pub struct Functional {
     capacity_bytes: u64,
     memory: GlobalMemory,
@@ -19,22 +19,22 @@ pub struct Functional {
 }
 
 impl Functional {
-    /// An executor with `capacity_bytes` of memory whose launches are bounded by `options`.
+    /// An executor with `capacity_bytes` bytes of memory. `options` bounds its launches.
     pub fn new(capacity_bytes: u64, options: Options) -> Functional {
         Functional { capacity_bytes, memory: GlobalMemory::new(), options, profiler: None }
     }
 
-    /// Watches all launches from now on.
+    /// Profiles all launches from now on.
     pub(crate) fn watch(&mut self) {
         self.profiler = Some(Profiler::default());
     }
 
-    /// What was seen, if launches were watched; nothing is watched any more.
+    /// Stops profiling and returns the profile, if there is one.
     pub(crate) fn take_profile(&mut self) -> Option<Profile> {
         self.profiler.take().map(Profiler::finish)
     }
 
-    /// The bytes of a buffer.
+    /// The contents of a buffer.
     pub fn bytes(&self, buffer: &Buffer) -> &[u8] {
         self.memory.bytes(buffer.start, buffer.bytes as usize).expect("a buffer of the heap is in memory")
     }

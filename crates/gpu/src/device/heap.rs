@@ -1,22 +1,22 @@
-//! Where buffers lie in device memory: the same places on every device.
+//! Places buffers in device memory, at the same addresses on every device.
 
 use strata_workloads::{DeviceError, DevicePtr};
 
 use super::holes::Holes;
 
-/// First address handed out: null and small addresses are never valid.
+/// The first address handed out. Null and small addresses are invalid.
 const BASE: u64 = 0x10_0000;
 /// Alignment of a buffer. CUDA C programming guide, "Device Memory Accesses": at least 256 bytes.
 pub const ALIGN: u64 = 256;
-/// Unmapped bytes after each buffer where running off its end is to be seen.
+/// Unmapped bytes after each buffer, on devices that should catch accesses past a buffer's end.
 pub const GAP: u64 = 256;
 
-/// A buffer.
+/// A buffer in device memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Buffer {
-    /// Its name, for reports.
+    /// Name that reports use.
     pub name: String,
-    /// First address.
+    /// First address of the buffer.
     pub start: u64,
     /// Size in bytes.
     pub bytes: u64,
@@ -29,10 +29,10 @@ impl Buffer {
     }
 }
 
-/// Hands out the lowest addresses that were given back, or else addresses behind all others.
+/// Allocates from the lowest free range that fits, or after all buffers.
 #[derive(Clone, Debug)]
 pub struct Heap {
-    /// By address.
+    /// Kept sorted by address.
     buffers: Vec<Buffer>,
     holes: Holes,
     next: u64,
@@ -42,19 +42,23 @@ pub struct Heap {
 }
 
 impl Heap {
-    /// A heap for `capacity_bytes` of device memory, with `gap` unmapped bytes after each buffer, a multiple of 256.
+    /// A heap for `capacity_bytes` bytes of device memory, with `gap` unmapped bytes (a multiple of 256)
+    /// after each buffer.
     pub fn new(capacity_bytes: u64, gap: u64) -> Self {
         let limit = BASE.saturating_add(capacity_bytes);
         Heap { buffers: Vec::new(), holes: Holes::default(), next: BASE, touched: BASE, limit, gap }
     }
 
-    /// What a buffer and the gap behind it take. No two buffers begin at the same place.
+    /// Bytes that a buffer and its gap take; never 0, so no two buffers start at the same address.
     fn extent(&self, bytes: u64) -> Option<u64> {
         bytes.checked_next_multiple_of(ALIGN)?.checked_add(self.gap).map(|extent| extent.max(ALIGN))
     }
 
-    /// A new buffer that starts at a multiple of `align`, a power of two of at least `ALIGN`, and ends below
-    /// `floor`, the gap behind it included.
+    /// Allocates a buffer at a multiple of `align`, a power of two no less than `ALIGN`. The buffer and its
+    /// gap end below `floor`.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`] if no free range is large enough.
     pub fn alloc(
         &mut self,
         name: &str,
@@ -82,7 +86,10 @@ impl Heap {
         Ok(DevicePtr(start))
     }
 
-    /// Takes the buffer that begins at `ptr` away.
+    /// Removes the buffer that starts at `ptr`.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoBuffer`] if no buffer starts there.
     pub fn free(&mut self, ptr: DevicePtr) -> Result<Buffer, DeviceError> {
         let place = self.buffers.binary_search_by_key(&ptr.0, |buffer| buffer.start);
         let buffer = self.buffers.remove(place.map_err(|_| DeviceError::NoBuffer { ptr })?);
@@ -94,7 +101,10 @@ impl Heap {
         Ok(buffer)
     }
 
-    /// The buffer that holds a range, and the range's offset in it.
+    /// The index of the buffer that contains a range, and the range's offset in that buffer.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfBounds`] if the range is not within one buffer.
     pub fn find(&self, ptr: DevicePtr, bytes: u64) -> Result<(usize, u64), DeviceError> {
         let after = self.buffers.partition_point(|buffer| buffer.start <= ptr.0);
         let found = after.checked_sub(1).filter(|index| {
@@ -107,27 +117,27 @@ impl Heap {
         }
     }
 
-    /// All buffers, by address.
+    /// All buffers, sorted by address.
     pub fn buffers(&self) -> &[Buffer] {
         &self.buffers
     }
 
-    /// `[start, end)` of all buffers, by address.
+    /// `[start, end)` of each buffer, sorted by address.
     pub fn ranges(&self) -> Vec<(u64, u64)> {
         self.buffers.iter().map(|buffer| (buffer.start, buffer.end())).collect()
     }
 
-    /// First address that no buffer reaches.
+    /// The first address after all buffers.
     pub fn end(&self) -> u64 {
         self.next
     }
 
-    /// First address that no buffer has ever reached: from here on, memory is as it was at first.
+    /// The first address that no buffer has ever covered; memory from here on is in its initial state.
     pub fn touched(&self) -> u64 {
         self.touched
     }
 
-    /// Bytes that are not taken below `floor`, gaps counted as taken.
+    /// Free bytes below `floor`. Gaps count as used.
     pub fn free_bytes(&self, floor: u64) -> u64 {
         self.holes.bytes() + self.limit.min(floor).saturating_sub(self.next)
     }

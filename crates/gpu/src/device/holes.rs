@@ -1,8 +1,8 @@
-//! Ranges of addresses that were given back.
+//! Free address ranges between buffers.
 
 use std::collections::BTreeMap;
 
-/// Disjoint ranges that do not touch, by their first address.
+/// Disjoint, non-adjacent ranges, keyed by their first address.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Holes(BTreeMap<u64, u64>);
 
@@ -23,7 +23,7 @@ impl Holes {
         Some(at)
     }
 
-    /// Gives `[start, end)` back; it must not overlap what is here.
+    /// Returns `[start, end)` to the free ranges. It must not overlap any of them.
     pub fn give(&mut self, mut start: u64, mut end: u64) {
         if start >= end {
             return;
@@ -40,7 +40,7 @@ impl Holes {
         self.0.insert(start, end);
     }
 
-    /// Takes the range that ends at `end`, and gives its first address.
+    /// Removes the range that ends at `end` and returns its first address.
     pub fn take_last(&mut self, end: u64) -> Option<u64> {
         let (start, reach) = self.0.last_key_value().map(|(start, reach)| (*start, *reach))?;
         (reach == end).then(|| {
@@ -49,7 +49,7 @@ impl Holes {
         })
     }
 
-    /// Bytes in all ranges.
+    /// Total size of all ranges in bytes.
     pub fn bytes(&self) -> u64 {
         self.0.iter().map(|(start, end)| end - start).sum()
     }

@@ -1,28 +1,28 @@
-//! The modelled GPU and the reference executor in lockstep: after every launch all of memory must be equal.
+//! The modelled GPU and the reference executor in lockstep: after every launch, all of memory must be equal.
 
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Shape};
 
 use super::{ReferenceDevice, TimedDevice};
 
-/// Runs everything on both devices. What a host program sees comes from the timed one.
+/// Runs everything on both devices. The host program sees the results of the timed one.
 pub struct Lockstep<'a, 'b> {
     timed: &'a mut TimedDevice<'b>,
     reference: &'a mut ReferenceDevice,
-    /// Buffers that two devices may differ in.
+    /// Buffers whose contents may differ between the devices.
     unordered: Vec<DevicePtr>,
     differences: Vec<String>,
     launches: u64,
 }
 
 impl<'a, 'b> Lockstep<'a, 'b> {
-    /// Two fresh devices with the same module.
+    /// Takes two fresh devices with the same module.
     pub fn new(timed: &'a mut TimedDevice<'b>, reference: &'a mut ReferenceDevice) -> Self {
-        // Which thread gets which block of the device heap is the machine's to say.
+        // The device heap hands blocks to threads in an order that depends on timing.
         let unordered = reference.heap_variables();
         Lockstep { timed, reference, unordered, differences: Vec::new(), launches: 0 }
     }
 
-    /// Where memory differed: a sentence for each launch and buffer.
+    /// Describes each difference in memory, one sentence for each launch and buffer.
     pub fn into_differences(self) -> Vec<String> {
         self.differences
     }

@@ -1,7 +1,7 @@
 //! Devices that a host program can run on: the modelled GPU, the reference executor, and both in lockstep.
 //!
-//! Underneath is a [`Card`], a GPU as a driver sees it: memory that is allocated and freed, modules that are loaded and
-//! unloaded, launches by raw parameter block. Its [`Backend`] is the modelled GPU or the reference executor.
+//! Each is built on a [`Card`], a GPU as a driver sees it: memory, modules, and launches by raw parameter
+//! block. A card's [`Backend`] is the modelled GPU or the reference executor.
 
 mod arguments;
 mod card;

@@ -1,4 +1,4 @@
-//! The modelled GPU under a card.
+//! The modelled GPU as a card's backend.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,23 +20,23 @@ use crate::machine::Machine;
 use crate::progress::Progress;
 use crate::results::{LaunchResult, Sample};
 
-/// Where a kernel's code lies.
+/// Location of a kernel's code.
 #[derive(Clone, Copy)]
 struct Code {
     at: u64,
     bytes: u64,
 }
 
-/// A modelled GPU, what of its memory programs do not see, and what is measured.
+/// A modelled GPU, the system memory that programs cannot see, and what is measured.
 pub struct Modelled {
     gpu: Gpu,
     system: SystemRegion,
-    /// What the system region left at first.
+    /// Bytes left for programs when no launch has taken system memory.
     capacity_bytes: u64,
-    /// By module and name.
+    /// Code of each kernel, by module and name.
     code: BTreeMap<ModuleId, BTreeMap<String, Code>>,
     warp_slots: u64,
-    /// None when the machine has no energies.
+    /// `None` if the machine has no energies.
     meter: Option<Meter>,
     launches: u64,
     cycles: u64,
@@ -44,15 +44,15 @@ pub struct Modelled {
 }
 
 impl Modelled {
-    /// A GPU that was built from `machine`, with parts of one's own where wanted.
+    /// Wraps a GPU that was built from `machine`, possibly with custom parts.
     ///
     /// # Errors
-    /// When the machine's energies or endurances name what the GPU does not count.
+    /// If the machine's energy or endurance section names a counter that the GPU does not have.
     pub fn new(mut gpu: Gpu, machine: &Machine) -> Result<Modelled, String> {
         let file = machine.file();
         let groups = gpu.statistics();
         let meter = Meter::new(machine, &groups)?;
-        // Checked before anything runs: the counters that an `endurance` section names.
+        // Check the counters that an `endurance` section names before anything runs.
         endurance::lifetimes(machine, &groups, 0)?;
         let system = SystemRegion::new(*file.gpu.memory_mib << 20);
         Ok(Modelled {
@@ -68,37 +68,37 @@ impl Modelled {
         })
     }
 
-    /// What was counted so far.
+    /// All counters so far.
     pub fn statistics(&mut self) -> Vec<Group> {
         self.gpu.statistics()
     }
 
-    /// Energy of the launches so far; none when the machine has no energies.
+    /// Energy of all launches so far; `None` if the machine has no energies.
     pub fn energy(&mut self) -> Option<EnergyReport> {
         Some(self.meter.as_ref()?.report(&self.gpu.statistics(), self.cycles))
     }
 
-    /// From now on launches have samples, every so many cycles.
+    /// Samples all later launches every `cycles` cycles.
     pub fn sample_every(&mut self, cycles: u64) {
         self.gpu.sample_every(cycles);
     }
 
-    /// Core cycles of all launches.
+    /// Core cycles of all launches so far.
     pub fn cycles(&self) -> u64 {
         self.cycles
     }
 
-    /// Host seconds inside launches.
+    /// Host seconds spent in launches.
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
 
-    /// Cycles of a window.
+    /// Length of a simulation window in cycles.
     pub fn window(&self) -> u64 {
         self.gpu.window()
     }
 
-    /// Where a kernel's code lies, placed when it is first launched.
+    /// Address of a kernel's code, which is placed at its first launch.
     fn code(&mut self, call: &Call<'_>) -> Option<u64> {
         let kernel = call.kernel;
         if let Some(code) = self.code.get(&call.module).and_then(|module| module.get(&kernel.name)) {
@@ -110,7 +110,7 @@ impl Modelled {
         Some(at)
     }
 
-    /// Everything that the machine must know of a launch; its code, parameters and local memory placed.
+    /// Places code, parameters and local memory, and collects everything the machine needs for a launch.
     fn prepare(&mut self, call: &Call<'_>) -> Result<Launch, DeviceError> {
         let no_room = |name: &str, bytes| DeviceError::OutOfMemory { name: name.to_owned(), bytes };
         let Call { kernel, shape, params, .. } = *call;
@@ -193,7 +193,7 @@ impl Modelled {
     }
 }
 
-/// Instructions issued.
+/// Warp and thread instructions issued.
 struct Issued {
     warp: u64,
     thread: u64,
@@ -207,7 +207,7 @@ impl Issued {
     }
 }
 
-/// A string of a program in device memory, up to its end or the end of its buffer.
+/// Reads a zero-terminated string from device memory, up to the end of its buffer.
 fn read_string(gpu: &mut Gpu, heap: &Heap, at: u64) -> String {
     let Ok((index, offset)) = heap.find(DevicePtr(at), 1) else { return "(null)".into() };
     let buffer = &heap.buffers()[index];
@@ -229,7 +229,7 @@ impl Backend for Modelled {
     }
 
     fn open(&mut self, _: &Buffer, _: bool) {
-        // All of device memory is there, and zero until it is written.
+        // All of device memory exists and reads as zero until written.
     }
 
     fn close(&mut self, _: &Buffer) {}
@@ -260,8 +260,8 @@ impl Backend for Modelled {
     }
 }
 
-/// The spans between a launch's beginning, its samples and its end. What is counted after the last completion, while
-/// the machine comes to rest, belongs to the last span.
+/// Splits a launch into spans at its samples. The last span also covers what is counted after the last
+/// completion, while the machine drains.
 fn samples(
     meter: Option<&Meter>,
     before: Vec<Group>,

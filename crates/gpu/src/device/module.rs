@@ -1,4 +1,4 @@
-//! A card with one module loaded, as a device of host programs.
+//! A card with one module loaded, as a device for host programs.
 
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module, Shape};
 
@@ -8,16 +8,16 @@ use super::heap::Buffer;
 use crate::program::Program;
 use crate::progress::Progress;
 
-/// What is kept of the launches of a device.
+/// Collects what a device reports about its launches.
 pub trait Log<Done> {
-    /// Who hears how far a launch is.
+    /// The callback that is told how far a launch has got.
     fn progress(&mut self) -> &mut dyn FnMut(&Progress);
 
-    /// A launch has ended well.
+    /// Records a launch that succeeded.
     fn add(&mut self, done: Done);
 }
 
-/// A card with one module loaded.
+/// A card with one module loaded. Host programs run on it through the [`Device`] trait.
 pub struct ModuleDevice<B: Backend, L> {
     pub(super) card: Card<B>,
     pub(super) module: ModuleId,
@@ -25,7 +25,7 @@ pub struct ModuleDevice<B: Backend, L> {
 }
 
 impl<B: Backend, L> ModuleDevice<B, L> {
-    /// A card of a backend, with a module loaded.
+    /// Creates a card over `backend` and loads a module.
     ///
     /// # Errors
     /// What is wrong with the module, or that its variables do not fit.
@@ -41,7 +41,7 @@ impl<B: Backend, L> ModuleDevice<B, L> {
         Ok(ModuleDevice { card, module, log })
     }
 
-    /// All buffers and variables, by address.
+    /// All buffers and variables, sorted by address.
     pub fn buffers(&self) -> &[Buffer] {
         self.card.buffers()
     }

@@ -1,4 +1,4 @@
-//! The reference executor as a device of host programs.
+//! The reference executor as a device for host programs.
 
 use strata_ptx::reference::{Options, Summary};
 use strata_workloads::{DevicePtr, HostProgram, Module};
@@ -10,19 +10,19 @@ use crate::machine::Machine;
 use crate::profile::Profile;
 use crate::progress::Progress;
 
-/// Device memory of a program that names no machine: more than any of ours asks for.
+/// Device memory when no machine sets a size: more than any built-in workload needs.
 const AMPLE_BYTES: u64 = 64 << 30;
 
-/// A device that executes kernels functionally.
+/// A device that executes kernels functionally, without timing.
 pub type ReferenceDevice = ModuleDevice<Functional, Executed>;
 
-/// What the kernels did so far, apart from memory.
+/// Instruction counts and printed output of the kernels so far.
 #[derive(Clone, Debug)]
 pub struct Executed {
     warp_instructions: u64,
     thread_instructions: u64,
     printed: String,
-    /// Nobody hears how far it is.
+    /// A progress callback that ignores its argument.
     deaf: fn(&Progress),
 }
 
@@ -45,7 +45,7 @@ impl Log<Summary> for Executed {
 }
 
 impl ReferenceDevice {
-    /// A device with `capacity_bytes` of memory and a module loaded.
+    /// A device with `capacity_bytes` bytes of memory and a module loaded.
     ///
     /// # Errors
     /// What is wrong with the module, or that its variables do not fit.
@@ -58,8 +58,8 @@ impl ReferenceDevice {
         ModuleDevice::load(Functional::new(capacity_bytes, options), module, compile, Executed::default())
     }
 
-    /// A device with all the memory that a program may want, for a program's module. Kernels are compiled as for the
-    /// machine, so that they execute the same instructions there and here.
+    /// A device with ample memory for a program's module. Kernels are compiled as for `machine`, so they
+    /// execute the same instructions on both.
     ///
     /// # Errors
     /// What is wrong with the module.
@@ -67,32 +67,33 @@ impl ReferenceDevice {
         ReferenceDevice::new(program.module(), machine.compile_options(), AMPLE_BYTES, Options::default())
     }
 
-    /// Watches all launches from now on.
+    /// Profiles all launches from now on.
     pub(crate) fn watch(&mut self) {
         self.card.backend_mut().watch();
     }
 
-    /// What was seen, if launches were watched.
+    /// Returns the profile, if launches were profiled.
     pub(crate) fn into_profile(mut self) -> Option<Profile> {
         self.card.backend_mut().take_profile()
     }
 
-    /// The bytes of a buffer.
+    /// The contents of a buffer.
     pub fn bytes(&self, buffer: &Buffer) -> &[u8] {
         self.card.backend().bytes(buffer)
     }
 
-    /// The device heap's own variables, which hold what the order of threads made of them.
+    /// Addresses of the device heap's variables. Their contents depend on the order in which threads
+    /// allocate.
     pub fn heap_variables(&self) -> Vec<DevicePtr> {
         self.card.heap_variables(self.module)
     }
 
-    /// Warp and thread instructions executed so far.
+    /// Warp instructions and thread instructions executed so far, in that order.
     pub fn instructions(&self) -> (u64, u64) {
         (self.log.warp_instructions, self.log.thread_instructions)
     }
 
-    /// What the kernels printed.
+    /// Text that the kernels have printed so far.
     pub fn printed(&self) -> &str {
         &self.log.printed
     }

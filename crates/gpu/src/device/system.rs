@@ -1,13 +1,13 @@
-//! The top of device memory, which programs do not see: parameters, code and local memory.
+//! The top of device memory, hidden from programs: parameters, code and local memory.
 
 use super::holes::Holes;
 
-/// Bytes kept for the parameter block (PTX ISA: at most 32,764 bytes of parameters).
+/// Bytes reserved for the parameter block (PTX ISA: at most 32,764 bytes of parameters).
 const PARAMETER_BYTES: u64 = 32 << 10;
 /// Alignment of everything here: a row of local memory, a line of code.
 const ALIGN: u64 = 256;
 
-/// Hands out addresses downward from the top of device memory.
+/// Allocates addresses downward from the top of device memory.
 #[derive(Clone, Debug)]
 pub struct SystemRegion {
     parameters: u64,
@@ -17,13 +17,13 @@ pub struct SystemRegion {
 }
 
 impl SystemRegion {
-    /// The region of a device memory of `bytes` bytes.
+    /// An empty region at the top of `bytes` bytes of device memory.
     pub fn new(bytes: u64) -> Self {
         let parameters = bytes - PARAMETER_BYTES;
         SystemRegion { parameters, floor: parameters, holes: Holes::default(), local: None }
     }
 
-    /// Where the parameter block lies.
+    /// Address of the parameter block.
     pub fn parameters(&self) -> u64 {
         self.parameters
     }
@@ -33,7 +33,7 @@ impl SystemRegion {
         self.floor
     }
 
-    /// Room for `bytes` bytes above `heap_end`.
+    /// Allocates `bytes` bytes above `heap_end`; `None` if they do not fit.
     pub fn alloc(&mut self, bytes: u64, heap_end: u64) -> Option<u64> {
         if let Some(at) = self.holes.take(bytes.checked_next_multiple_of(ALIGN)?, ALIGN) {
             return Some(at);
@@ -46,12 +46,12 @@ impl SystemRegion {
         Some(at)
     }
 
-    /// Gives the `bytes` bytes at `at` back.
+    /// Frees the `bytes` bytes at `at`.
     pub fn free(&mut self, at: u64, bytes: u64) {
         self.holes.give(at, at + bytes.next_multiple_of(ALIGN));
     }
 
-    /// Room for local memory: the region of an earlier launch when it is large enough.
+    /// Allocates local memory, reusing an earlier launch's region if that is large enough.
     pub fn local(&mut self, bytes: u64, heap_end: u64) -> Option<u64> {
         if let Some((at, room)) = self.local
             && room >= bytes

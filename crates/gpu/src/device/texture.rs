@@ -1,8 +1,8 @@
 //! Textures, surfaces and arrays of a card.
 //!
-//! What a handle stands for is kept beside device memory, like the tables of texture headers of a GPU: kernels see handles
-//! only. Headers change between launches. The texels themselves lie in device memory, in buffers or in arrays; an array is
-//! a buffer whose layout only this file and the texture unit know.
+//! A card keeps what handles refer to beside device memory, as a GPU does in its texture header tables;
+//! kernels see only handles. Headers change between launches. Texels lie in device memory, in buffers or
+//! arrays; an array is a buffer whose layout only this file and the texture unit know.
 
 use std::sync::Arc;
 
@@ -12,16 +12,17 @@ use strata_workloads::{DeviceError, DevicePtr};
 
 use super::card::{Backend, Card};
 
-/// Alignment of an array and of a row of one with one axis. CUDA Driver API, `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT`.
+/// Alignment of an array, and of a row of a one-dimensional array. CUDA Driver API,
+/// `CU_DEVICE_ATTRIBUTE_TEXTURE_ALIGNMENT`.
 const ARRAY_ALIGN: u64 = 512;
 
-/// Why there is no such texture, surface or array.
+/// Why a texture, surface or array could not be created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadTexture {
-    /// What is wrong with it.
+    /// The shape or the sampling mode is invalid; the text says why.
     #[error("{0}")]
     Shape(String),
-    /// There is no room, or its memory is none of the card's.
+    /// There is no room, or the memory named does not belong to the card.
     #[error(transparent)]
     Memory(#[from] DeviceError),
 }
@@ -29,20 +30,20 @@ pub enum BadTexture {
 /// The shape of an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ArrayShape {
-    /// What a texel is.
+    /// Format of a texel.
     pub format: Format,
-    /// How texels are addressed.
+    /// Dimensionality, which decides how texels are addressed.
     pub geometry: Geometry,
-    /// Texels of a row.
+    /// Width of a row in texels.
     pub width: u32,
-    /// Rows; 1 where there is one axis.
+    /// Rows; 1 for one-dimensional arrays.
     pub height: u32,
     /// Slices, layers or faces; 1 where there are none.
     pub depth: u32,
 }
 
 impl<B: Backend> Card<B> {
-    /// A new texture; its handle.
+    /// Creates a texture and returns its handle.
     ///
     /// # Errors
     /// See [`BadTexture`].
@@ -51,7 +52,7 @@ impl<B: Backend> Card<B> {
         Ok(self.keep(Header::Texture(texture)))
     }
 
-    /// A new surface; its handle.
+    /// Creates a surface and returns its handle.
     ///
     /// # Errors
     /// See [`BadTexture`].
@@ -67,30 +68,30 @@ impl<B: Backend> Card<B> {
         handle
     }
 
-    /// What a handle stands for.
+    /// The texture or surface that a handle refers to.
     pub fn header(&self, handle: u64) -> Option<&Header> {
         self.headers.get(handle)
     }
 
-    /// The handle stands for nothing any more; false when it did not before.
+    /// Invalidates a handle. Returns false if it was not valid.
     pub fn destroy_header(&mut self, handle: u64) -> bool {
         Arc::make_mut(&mut self.headers).clear(handle).is_some()
     }
 
-    /// Binds a texture to a module's reference, of which [`Card::reference`] gives the handle.
+    /// Binds a texture to a module's texture reference; [`Card::reference`] gives the handle.
     ///
     /// # Errors
-    /// See [`BadTexture`]; what was bound before stays then.
+    /// See [`BadTexture`]; the earlier binding then stays.
     pub fn bind_texture(&mut self, reference: u64, texture: Texture) -> Result<(), BadTexture> {
         self.check_texture(&texture)?;
         Arc::make_mut(&mut self.headers).set(reference, Header::Texture(texture));
         Ok(())
     }
 
-    /// Binds a surface to a module's reference, of which [`Card::reference`] gives the handle.
+    /// Binds a surface to a module's surface reference; [`Card::reference`] gives the handle.
     ///
     /// # Errors
-    /// See [`BadTexture`]; what was bound before stays then.
+    /// See [`BadTexture`]; the earlier binding then stays.
     pub fn bind_surface(&mut self, reference: u64, image: Image) -> Result<(), BadTexture> {
         self.check_image(&image)?;
         Arc::make_mut(&mut self.headers).set(reference, Header::Surface(image));
@@ -107,8 +108,8 @@ impl<B: Backend> Card<B> {
         Ok(self.heap().find(DevicePtr(image.base), image.bytes()).map(|_| ())?)
     }
 
-    /// A new array of zeros. Arrays with two axes and more are in blocks, so that texels near each other in any direction
-    /// share lines; those with one are rows.
+    /// Allocates a zeroed array. Arrays with two or more axes are stored in blocks, so that neighbours in any
+    /// direction share lines; arrays with one axis are stored row by row.
     ///
     /// # Errors
     /// See [`BadTexture`].
@@ -123,10 +124,10 @@ impl<B: Backend> Card<B> {
         Ok(image)
     }
 
-    /// Writes bytes of a row of an image, from byte `x` on.
+    /// Writes bytes to a row of an image, starting at byte `x` of the row.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`] beyond the row, or when the image's memory is gone.
+    /// [`DeviceError::OutOfBounds`] if the range exceeds the row, or the image's memory has been freed.
     pub fn write_row(
         &mut self,
         image: &Image,
@@ -141,10 +142,10 @@ impl<B: Backend> Card<B> {
         Ok(())
     }
 
-    /// Reads bytes of a row of an image, from byte `x` on.
+    /// Reads bytes from a row of an image, starting at byte `x` of the row.
     ///
     /// # Errors
-    /// [`DeviceError::OutOfBounds`] beyond the row, or when the image's memory is gone.
+    /// [`DeviceError::OutOfBounds`] if the range exceeds the row, or the image's memory has been freed.
     pub fn read_row(
         &mut self,
         image: &Image,
@@ -160,7 +161,7 @@ impl<B: Backend> Card<B> {
     }
 }
 
-/// The runs of bytes in memory that a part of a row is made of.
+/// The contiguous runs of memory that make up part of a row.
 fn pieces(
     image: &Image,
     (x, y, z): (u64, u32, u32),
@@ -170,7 +171,7 @@ fn pieces(
     let Some(end) = end.filter(|_| y < image.height && z < image.depth) else {
         return Err(DeviceError::OutOfBounds { ptr: DevicePtr(image.base), bytes });
     };
-    // Bytes of a row lie together up to here.
+    // Length of a contiguous run within a row.
     let run = if image.layout == Layout::Blocks { 16 } else { u64::MAX };
     let (image, mut at) = (*image, x);
     Ok(std::iter::from_fn(move || {

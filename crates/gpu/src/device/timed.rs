@@ -1,4 +1,4 @@
-//! The modelled GPU as a device of host programs.
+//! The modelled GPU as a device for host programs.
 
 use strata_engine::statistics::Group;
 use strata_workloads::{DevicePtr, Module};
@@ -15,7 +15,7 @@ use crate::results::LaunchResult;
 /// A modelled GPU with a module loaded.
 pub type TimedDevice<'a> = ModuleDevice<Modelled, Launches<'a>>;
 
-/// The launches so far.
+/// The launches of a device so far, and the callback for their progress.
 pub struct Launches<'a> {
     launches: Vec<LaunchResult>,
     progress: &'a mut dyn FnMut(&Progress),
@@ -32,7 +32,10 @@ impl Log<LaunchResult> for Launches<'_> {
 }
 
 impl<'a> TimedDevice<'a> {
-    /// A GPU with a module loaded. The error says what is wrong with machine or module.
+    /// Builds a GPU and loads a module.
+    ///
+    /// # Errors
+    /// What is wrong with the machine or the module.
     pub fn new(
         machine: &Machine,
         module: Module<'_>,
@@ -42,7 +45,7 @@ impl<'a> TimedDevice<'a> {
         TimedDevice::on(Gpu::new(machine, options)?, machine, module, progress)
     }
 
-    /// A module loaded on a GPU that was built from `machine`, with parts of one's own where wanted.
+    /// Loads a module on a GPU that was built from `machine`, possibly with custom parts.
     ///
     /// # Errors
     /// What is wrong with the module.
@@ -56,39 +59,39 @@ impl<'a> TimedDevice<'a> {
         ModuleDevice::load(Modelled::new(gpu, machine)?, module, machine.compile_options(), log)
     }
 
-    /// The bytes of a buffer, as a host copy sees them.
+    /// The contents of a buffer, as a host copy would read them.
     pub fn bytes(&mut self, buffer: &Buffer) -> Vec<u8> {
         let mut bytes = vec![0; buffer.bytes as usize];
         self.card.read(DevicePtr(buffer.start), &mut bytes).expect("the buffer is there");
         bytes
     }
 
-    /// The launches so far.
+    /// Results of the launches so far, in order.
     pub fn launches(&self) -> &[LaunchResult] {
         &self.log.launches
     }
 
-    /// What was counted so far.
+    /// All counters so far.
     pub fn statistics(&mut self) -> Vec<Group> {
         self.card.backend_mut().statistics()
     }
 
-    /// Energy of the launches so far; none when the machine has no energies.
+    /// Energy of all launches so far; `None` if the machine has no energies.
     pub fn energy(&mut self) -> Option<EnergyReport> {
         self.card.backend_mut().energy()
     }
 
-    /// From now on launches have samples, every so many cycles.
+    /// Samples all later launches every `cycles` cycles.
     pub fn sample_every(&mut self, cycles: u64) {
         self.card.backend_mut().sample_every(cycles);
     }
 
-    /// Host seconds inside launches.
+    /// Host seconds spent in launches.
     pub fn seconds(&self) -> f64 {
         self.card.backend().seconds()
     }
 
-    /// Cycles of a window.
+    /// Length of a simulation window in cycles.
     pub fn window(&self) -> u64 {
         self.card.backend().window()
     }

@@ -1,4 +1,4 @@
-//! A machine's energies for a reader.
+//! Explains a machine's energies to a reader.
 
 use std::fmt::Write;
 
@@ -7,10 +7,10 @@ use strata_engine::Cited;
 use super::section::StructureSection;
 use crate::machine::Machine;
 
-/// Every energy of a machine with its source, or those of one structure.
+/// Every energy of a machine with its source, or only those of structure `wanted`.
 ///
 /// # Errors
-/// The machine has no energies, or no such structure.
+/// If the machine has no energies or no such structure.
 pub fn explain(machine: &Machine, wanted: Option<&str>) -> Result<String, String> {
     let Some(section) = &machine.file().energy else {
         return Err(format!("{}: found no `energy` section", machine.origin()));

@@ -1,4 +1,4 @@
-//! A machine's energies bound to what its parts count.
+//! Binds a machine's energies to the counters of its parts.
 
 use strata_engine::statistics::{Group, Mark};
 
@@ -10,7 +10,7 @@ use crate::machine::Machine;
 #[derive(Clone, Debug)]
 pub struct Meter {
     structures: Vec<Structure>,
-    /// Structures and events of which no energy is known.
+    /// Structures and groups without a known energy.
     unknown: Vec<String>,
     core_hz: f64,
 }
@@ -19,22 +19,23 @@ pub struct Meter {
 struct Structure {
     name: String,
     off_chip: bool,
-    /// Watts of all instances.
+    /// Leakage of all instances, in watts.
     leakage_w: f64,
-    /// Groups, counters, and picojoules of one event.
+    /// Group, counter, and energy of one event in picojoules.
     events: Vec<(&'static str, &'static str, f64)>,
 }
 
 impl Meter {
-    /// Binds a machine's energies to the groups that its parts report. None when the machine has no `energy` section.
+    /// Binds a machine's energies to the groups that its parts report. Returns `None` if the machine has no
+    /// `energy` section.
     ///
     /// # Errors
-    /// File, key, what was found and what was expected: an energy for a group or counter that there is not, or that
-    /// counts no energy event; an event without an energy; an event with two.
+    /// File, key, what was found and what was expected, for: an energy for a group or counter that does not
+    /// exist or is not marked `[energy]`; an event without an energy; an event with two.
     pub fn new(machine: &Machine, groups: &[Group]) -> Result<Option<Meter>, String> {
         let Some(section) = &machine.file().energy else { return Ok(None) };
         let bind = || {
-            // A group or counter that is misspelt before what then lacks an energy.
+            // Report a misspelt group or counter before the energy that it then lacks.
             let structures = bind(machine, section, groups)?;
             let mut unknown = machine.replaced_energies().to_vec();
             for name in uncovered(section, groups)? {
@@ -47,12 +48,12 @@ impl Meter {
         bind().map(Some).map_err(|error: String| format!("{}: energy.{error}", machine.origin()))
     }
 
-    /// Structures and groups of which no energy is known: nothing of them is in a report.
+    /// Structures and groups without a known energy. Reports leave them out.
     pub fn unknown(&self) -> &[String] {
         &self.unknown
     }
 
-    /// The energy of what was counted in `cycles` core cycles.
+    /// The energy of the events in `counted` and of leakage over `cycles` core cycles.
     pub fn report(&self, counted: &[Group], cycles: u64) -> EnergyReport {
         let seconds = cycles as f64 / self.core_hz;
         let structure = |structure: &Structure| {
@@ -77,7 +78,7 @@ impl Meter {
     }
 }
 
-/// Every structure of the section with its counters found.
+/// Finds the counters of every structure in the section.
 fn bind(machine: &Machine, section: &EnergySection, groups: &[Group]) -> Result<Vec<Structure>, String> {
     let structure = |(name, structure): (&String, &StructureSection)| {
         let mut events = Vec::new();
@@ -108,8 +109,8 @@ fn bind(machine: &Machine, section: &EnergySection, groups: &[Group]) -> Result<
     section.iter().map(structure).collect()
 }
 
-/// The groups whose events no structure has an energy for. A group of which only some events have one is an error, and
-/// so is an event with two.
+/// The groups for whose events no structure gives an energy. It is an error if only some of a group's events
+/// have an energy, or if an event has two.
 fn uncovered(section: &EnergySection, groups: &[Group]) -> Result<Vec<String>, String> {
     let mut unknown = Vec::new();
     for group in groups {

@@ -1,9 +1,9 @@
-//! Energy: what was counted, times what one costs, and power times time.
+//! Energy: event counts times energy per event, plus leakage power times time.
 //!
-//! Nothing here runs while a machine runs. Parts count events in plain integers; the counters that cost energy are
-//! marked `[energy]` where they are defined. A machine's `energy` section says what each costs and what leaks, with
-//! sources; a [`Meter`] holds both against each other when a machine is loaded, and turns counters into a
-//! [`EnergyReport`] after a launch or a run.
+//! All of it is computed after the simulation. Parts count events in plain integers; counters of events that
+//! cost energy are marked `[energy]` where they are defined. A machine's `energy` section gives, with
+//! sources, the energy of each event and the leakage. A [`Meter`] checks the section against the counters
+//! when a machine is loaded, and turns counters into an [`EnergyReport`] after a launch or a run.
 
 mod explain;
 mod meter;

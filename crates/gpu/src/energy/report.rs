@@ -3,87 +3,87 @@
 /// Energy in picojoules, by structure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EnergyReport {
-    /// Modelled seconds.
+    /// Modelled time in seconds.
     pub seconds: f64,
-    /// Structures by name.
+    /// Structures, sorted by name.
     pub structures: Vec<StructureEnergy>,
-    /// Structures and groups of which no energy is known: they are in no sum.
+    /// Structures and groups without a known energy; sums leave them out.
     pub unknown: Vec<String>,
 }
 
-/// Energy of one structure, all its instances together.
+/// Energy of all instances of one structure.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StructureEnergy {
-    /// Its name in the machine's `energy` section.
+    /// Name in the machine's `energy` section.
     pub name: String,
-    /// Whether it serves requests that have left the SM.
+    /// Whether the structure serves requests that have left the SM.
     pub off_chip: bool,
-    /// Power that it takes whatever it does, times time.
+    /// Leakage power times time, in picojoules.
     pub leakage_pj: f64,
-    /// Its events by name.
+    /// The structure's events, by name.
     pub events: Vec<EventEnergy>,
 }
 
-/// One kind of event.
+/// Energy of one kind of event.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EventEnergy {
-    /// The counter's statistics group.
+    /// Statistics group of the counter.
     pub group: &'static str,
-    /// The counter.
+    /// Name of the counter.
     pub counter: &'static str,
-    /// How often.
+    /// How often the event happened.
     pub count: u64,
-    /// What each costs.
+    /// Energy of one event in picojoules.
     pub each_pj: f64,
 }
 
 impl EventEnergy {
-    /// Of all of them.
+    /// Energy of all events of this kind, in picojoules.
     pub fn pj(&self) -> f64 {
         self.count as f64 * self.each_pj
     }
 }
 
 impl StructureEnergy {
-    /// Of its events.
+    /// Energy of the structure's events, in picojoules.
     pub fn dynamic_pj(&self) -> f64 {
         self.events.iter().map(EventEnergy::pj).sum()
     }
 
-    /// Of its events and its leakage.
+    /// Energy of the structure's events and leakage, in picojoules.
     pub fn total_pj(&self) -> f64 {
         self.dynamic_pj() + self.leakage_pj
     }
 }
 
 impl EnergyReport {
-    /// Of all events.
+    /// Energy of all events, in picojoules.
     pub fn dynamic_pj(&self) -> f64 {
         self.structures.iter().map(StructureEnergy::dynamic_pj).sum()
     }
 
-    /// Of all leakage.
+    /// Energy of all leakage, in picojoules.
     pub fn leakage_pj(&self) -> f64 {
         self.structures.iter().map(|structure| structure.leakage_pj).sum()
     }
 
-    /// Of everything.
+    /// Energy of all events and leakage, in picojoules.
     pub fn total_pj(&self) -> f64 {
         self.dynamic_pj() + self.leakage_pj()
     }
 
-    /// Mean power in watts; 0 when no time passed.
+    /// Mean power in watts; 0 if no time passed.
     pub fn watts(&self) -> f64 {
         if self.seconds > 0.0 { self.total_pj() * 1e-12 / self.seconds } else { 0.0 }
     }
 
-    /// The share of the energy that goes into requests that leave the SMs: network, LLC and DRAM over everything
-    /// (FUSE Fig. 1b). 0 when there is no energy.
+    /// Share of the energy spent on requests that have left the SMs (network, LLC and DRAM; FUSE Fig. 1b),
+    /// from 0 to 1; 0 if there is no energy.
     pub fn off_chip_share(&self) -> f64 {
         self.share_of_off_chip(StructureEnergy::total_pj)
     }
 
-    /// The same share of the events' energy alone, which no assumption on leakage touches.
+    /// The same share of the events' energy alone, which does not depend on assumptions about leakage.
     pub fn off_chip_dynamic_share(&self) -> f64 {
         self.share_of_off_chip(StructureEnergy::dynamic_pj)
     }
@@ -94,7 +94,7 @@ impl EnergyReport {
         if total > 0.0 { off_chip / total } else { 0.0 }
     }
 
-    /// A structure by name.
+    /// Finds a structure by name.
     pub fn structure(&self, name: &str) -> Option<&StructureEnergy> {
         self.structures.iter().find(|structure| structure.name == name)
     }

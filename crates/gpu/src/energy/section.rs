@@ -10,41 +10,42 @@ use crate::machine::MachineFile;
 /// The `energy` section: structures by name.
 pub type EnergySection = BTreeMap<String, StructureSection>;
 
-/// What a structure's events cost and what it leaks: `[energy.<structure>]`.
+/// A structure's energy per event and its leakage: `[energy.<structure>]`.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StructureSection {
-    /// What there is one of it for.
+    /// How many instances of the structure a machine has.
     pub per: Per,
-    /// The door behind which it stands: a system that replaces the design there replaces the energy too.
+    /// The door behind which the structure stands. A system that replaces the design there also replaces its
+    /// energies.
     pub door: Option<String>,
-    /// Whether it serves requests that have left the SM: network, LLC, DRAM.
+    /// Whether the structure serves requests that have left the SM: network, LLC, DRAM.
     #[serde(default)]
     pub off_chip: bool,
-    /// Milliwatts that each instance takes whatever it does, by part.
+    /// Leakage of each instance in milliwatts, by part.
     #[serde(default)]
     pub leakage_mw: BTreeMap<String, Cited<f64>>,
-    /// Picojoules of one event, by the statistics group and name of its counter.
+    /// Energy of one event in picojoules, by the counter's statistics group and name.
     #[serde(default)]
     pub pj: BTreeMap<String, BTreeMap<String, Cited<f64>>>,
 }
 
-/// What there is one instance of a structure for.
+/// What a structure has one instance for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
-    /// Each SM has one.
+    /// One instance in each SM.
     Sm,
-    /// Each LLC slice has one.
+    /// One instance in each LLC slice.
     Slice,
-    /// Each DRAM channel has one.
+    /// One instance in each DRAM channel.
     Channel,
-    /// There is one.
+    /// One instance in the GPU.
     Gpu,
 }
 
 impl Per {
-    /// How many instances a machine has.
+    /// Number of instances in a machine.
     pub fn instances(self, machine: &MachineFile) -> u64 {
         let gpu = &machine.gpu;
         match self {
@@ -55,7 +56,7 @@ impl Per {
         }
     }
 
-    /// As a file writes it.
+    /// The name as written in a machine file.
     pub const fn name(self) -> &'static str {
         match self {
             Per::Sm => "sm",
@@ -67,7 +68,7 @@ impl Per {
 }
 
 impl StructureSection {
-    /// Finds numbers that cannot be. The error names the key.
+    /// Refuses impossible numbers. The error names the key.
     pub(crate) fn check(&self) -> Result<(), String> {
         let leakage = ("leakage_mw".to_owned(), &self.leakage_mw);
         let events = self.pj.iter().map(|(group, events)| (format!("pj.{group}"), events));

@@ -1,4 +1,4 @@
-//! Energies that do not fit what a machine counts are refused by name; what fits adds up.
+//! Energies that do not match a machine's counters are refused by name; those that do add up.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ fn meter(machine: &Machine) -> Result<Meter, String> {
     Ok(Meter::new(machine, &catalogue::statistics(machine)?)?.expect("a machine with energies"))
 }
 
-/// The machines that come along and have energies.
+/// Built-in machines that have energies.
 fn machines() -> Vec<&'static str> {
     let has = |name: &&str| Machine::load(name, &[]).unwrap().file().energy.is_some();
     let machines: Vec<&str> = builtin().iter().map(|builtin| builtin.name).filter(has).collect();
@@ -20,7 +20,7 @@ fn machines() -> Vec<&'static str> {
     machines
 }
 
-/// A machine of the first built-in file with one text in place of another.
+/// The first built-in machine with one text replaced by another.
 fn changed(found: &str, replaced: &str) -> Result<Meter, String> {
     let text = builtin()[0].text;
     assert!(text.contains(found), "the machine file has {found:?}");
@@ -194,7 +194,7 @@ fn a_machine_without_energies_has_no_meter() {
     let without = &text[..text.find("[energy.").unwrap()];
     let machine = Machine::parse(Path::new("m.toml"), without, &[]).unwrap();
     assert!(Meter::new(&machine, &catalogue::statistics(&machine).unwrap()).unwrap().is_none());
-    // Nor does a system's energy of one design make one.
+    // A system's energy for one design does not make a whole one either.
     let path = std::env::temp_dir().join(format!("strata-no-energy-{}.toml", std::process::id()));
     std::fs::write(&path, without).unwrap();
     let machine = Machine::load_with(path.to_str().unwrap(), &["l1-sram"], &[]);

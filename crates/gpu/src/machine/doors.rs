@@ -7,18 +7,18 @@ use strata_engine::config::{ConfigError, Document};
 use strata_memory::area::Component;
 use strata_memory::doors::{Design, L1dChoice, LlcChoice, NetworkChoice, RegisterFileChoice};
 
-/// A door of the machine.
+/// A door: an interface of the machine behind which different designs can stand.
 #[derive(Clone, Debug)]
 pub struct Door {
-    /// Its section in a machine file.
+    /// Name of its section in a machine file.
     pub name: &'static str,
-    /// What it stands between.
+    /// The parts of the machine on either side of the door.
     pub between: &'static str,
-    /// The designs that can stand behind it.
+    /// Names of the designs that fit the door.
     pub choices: Vec<&'static str>,
 }
 
-/// The doors and what can stand behind each.
+/// All doors, each with the designs that fit it.
 pub fn doors() -> Vec<Door> {
     let known = registry();
     vec![
@@ -50,21 +50,21 @@ pub fn doors() -> Vec<Door> {
     ]
 }
 
-/// Lists of a machine file, by the end of their path, that are sets of names: a name may be left out by a machine that has no
-/// use for it, and their order has no meaning.
+/// Path suffixes of machine-file lists that are sets of names. A machine may leave out names it has no use
+/// for, and the order of the names is irrelevant.
 pub fn sets() -> &'static [&'static str] {
-    // A kind of unit is served by exactly one pool of collectors, or unused.
+    // Exactly one pool of collectors serves a kind of unit, unless the unit is unused.
     &[".serves"]
 }
 
-/// What stands behind the doors of a machine.
+/// The designs behind the doors of a machine.
 #[derive(Clone, Debug)]
 pub struct Doors {
-    /// An SM's register file.
+    /// Register file of each SM.
     pub register_file: RegisterFileChoice,
-    /// An SM's L1 data cache.
+    /// L1 data cache of each SM.
     pub l1d: L1dChoice,
-    /// The network, each direction.
+    /// Network, one instance for each direction.
     pub network: NetworkChoice,
     /// A slice of the last-level cache.
     pub llc: LlcChoice,
@@ -73,7 +73,7 @@ pub struct Doors {
 impl Doors {
     /// Takes the doors' sections out of a machine file.
     pub(super) fn take(document: &mut Document<'_>) -> Result<Doors, ConfigError> {
-        // All are taken, whichever is wrong: what is left are the other sections.
+        // Take all of them even if one is wrong, so that only the other sections are left.
         let [register_file, l1d, network, llc] =
             ["sm.register_file", "l1d", "network", "llc"].map(|door| document.take(door));
         let known = registry();
@@ -85,7 +85,7 @@ impl Doors {
         })
     }
 
-    /// The designs with their sections, `door.name`.
+    /// Each design with its section, `door.name`.
     fn each(&self) -> [(String, &dyn Design); 4] {
         [
             (format!("sm.register_file.{}", self.register_file.name), &*self.register_file.design),
@@ -102,7 +102,7 @@ impl Doors {
             .try_for_each(|(section, design)| design.check().map_err(|error| format!("{section}: {error}")))
     }
 
-    /// The area of one instance of each design whose rules are known, by section.
+    /// Components of one instance of each design that has an area model, by section.
     pub fn area(&self) -> BTreeMap<String, Vec<Component>> {
         let each = self.each().into_iter().map(|(section, design)| (section, design.area()));
         each.filter(|(_, rows)| !rows.is_empty()).collect()

@@ -14,22 +14,22 @@ pub type EnduranceSection = BTreeMap<String, ArraySection>;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArraySection {
-    /// The statistics group of its counters.
+    /// Statistics group of the two counters.
     pub counts: String,
-    /// Counter of all writes.
+    /// Name of the counter of all writes.
     pub writes: String,
-    /// Counter, marked `[maximum]`, of the writes of the line that is written most.
+    /// Name of the counter of the writes to the most-written line; it is marked `[maximum]`.
     pub hottest: String,
-    /// What there is one array for.
+    /// What the machine has one array for.
     pub per: Per,
-    /// Lines of each array.
+    /// Lines in each array.
     pub lines: Cited<u64>,
     /// Writes that a cell endures.
     pub cell_writes: Cited<f64>,
 }
 
 impl ArraySection {
-    /// Finds numbers that cannot be. The error names the key.
+    /// Refuses impossible numbers. The error names the key.
     pub(super) fn check(&self) -> Result<(), String> {
         if *self.lines == 0 {
             return Err("lines: found 0, expected at least 1".into());

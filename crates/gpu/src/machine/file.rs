@@ -17,12 +17,12 @@ use super::endurance::EnduranceSection;
 use super::size;
 use crate::energy::EnergySection;
 
-/// A machine file's contents: sections that every machine has, and the designs behind its doors.
+/// Contents of a machine file: the sections that every machine has, and the designs behind its doors.
 #[derive(Clone, Debug)]
 pub struct MachineFile {
-    /// What every machine has.
+    /// The sections that every machine has.
     pub sections: Sections,
-    /// What stands behind its doors.
+    /// The designs behind the machine's doors.
     pub doors: Doors,
 }
 
@@ -37,73 +37,73 @@ impl Deref for MachineFile {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Sections {
-    /// Its name in results.
+    /// Name of the machine in results.
     pub name: String,
-    /// One sentence.
+    /// Description, in one sentence.
     pub description: String,
-    /// Frequencies.
+    /// Clock frequencies of the core and the DRAM.
     pub clocks: Clocks,
-    /// What there is of each.
+    /// Numbers of SMs, channels and slices, and memory layout.
     pub gpu: GpuConfig,
-    /// An SM.
+    /// The SM, without its memories.
     pub sm: SmConfig,
-    /// Its load/store unit.
+    /// The SM's load/store unit.
     pub lsu: LsuConfig,
-    /// Doors, taken out before: errors name them among the sections that there are.
+    /// Doors are read separately; these placeholders let errors about unknown sections list them.
     #[serde(default, rename = "l1d")]
     _l1d: PhantomData<()>,
-    /// Its instruction cache.
+    /// The SM's instruction cache.
     pub instruction_cache: ReadOnlyConfig,
-    /// Its constant cache.
+    /// The SM's constant cache.
     pub constant_cache: ReadOnlyConfig,
     #[serde(default, rename = "network")]
     _network: PhantomData<()>,
     #[serde(default, rename = "llc")]
     _llc: PhantomData<()>,
-    /// A DRAM channel.
+    /// The DRAM channels, which are all alike.
     pub dram: DramParameters,
-    /// What events cost and what leaks, by structure; without it, no energy is reported.
+    /// Energy per event and leakage, by structure. Without this section, no energy is reported.
     pub energy: Option<EnergySection>,
     /// Arrays whose cells wear out, by structure.
     #[serde(default)]
     pub endurance: EnduranceSection,
 }
 
-/// Frequencies in MHz.
+/// Clock frequencies in MHz.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clocks {
-    /// SMs, network and LLC: the reference clock.
+    /// Clock of the SMs, the network and the LLC, in MHz; the reference clock.
     pub core_mhz: Cited<u32>,
-    /// DRAM command clock.
+    /// DRAM command clock in MHz.
     pub dram_mhz: Cited<u32>,
 }
 
-/// What there is of each.
+/// Numbers of SMs, channels and slices, and memory layout.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct GpuConfig {
-    /// SMs.
+    /// Number of SMs.
     pub sms: Cited<u16>,
-    /// DRAM channels; each is a memory partition.
+    /// Number of DRAM channels; each belongs to one memory partition.
     pub channels: Cited<u16>,
-    /// LLC slices in front of each channel.
+    /// LLC slices in front of each DRAM channel.
     pub slices_per_channel: Cited<u16>,
     /// Consecutive bytes of device memory in one slice.
     pub interleave_bytes: Cited<u32>,
-    /// Device memory in MiB.
+    /// Size of device memory in MiB.
     pub memory_mib: Cited<u64>,
-    /// Cycles that a command takes from the CTA dispatcher to an SM, and a notice back.
+    /// Cycles for a command from the CTA dispatcher to an SM, and for a notice back.
     pub dispatch_latency_cycles: Cited<u64>,
-    /// Cycles without any movement after which the watchdog stops a run.
+    /// Cycles without progress after which the watchdog stops a run.
     pub watchdog_cycles: Cited<u64>,
 }
 
 impl MachineFile {
-    /// Reads a machine file; `file` is named in errors.
+    /// Reads a machine file; `file` appears in errors.
     ///
     /// # Errors
-    /// What is wrong with it, with line and column where known.
+    /// What is wrong with the file, with line and column where known.
     pub fn parse(file: &Path, text: &str) -> Result<MachineFile, ConfigError> {
         let mut document = Document::parse(file, text)?;
         let doors = Doors::take(&mut document);
@@ -111,7 +111,10 @@ impl MachineFile {
         Ok(MachineFile { sections, doors: doors? })
     }
 
-    /// Checks what the types cannot say. The error names section and field.
+    /// Checks constraints that the types do not express.
+    ///
+    /// # Errors
+    /// The section and field that break one.
     pub fn check(&self) -> Result<(), String> {
         let section = |name: &'static str| move |error: String| format!("{name}: {error}");
         let within = |field: &str, value: u64, least: u64, most: u64| {
@@ -153,12 +156,13 @@ impl MachineFile {
         Ok(())
     }
 
-    /// An upper bound of the bytes of this host that it takes beside device memory; its numbers have been checked.
+    /// Upper bound of the host memory that the machine takes, in bytes, besides device memory. Call it after
+    /// [`MachineFile::check`].
     pub fn host_bytes(&self) -> u64 {
         size::host_bytes(self)
     }
 
-    /// The smallest latency between islands: the longest window.
+    /// The longest possible window in cycles: the smallest latency between islands.
     pub fn window(&self) -> u64 {
         self.doors.network.link_latency_cycles().min(*self.gpu.dispatch_latency_cycles)
     }

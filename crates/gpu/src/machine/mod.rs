@@ -1,4 +1,4 @@
-//! Machine files: built in or the user's, read, overridden and checked.
+//! Machine files: built-in or the user's; read, overridden and checked.
 
 mod doors;
 mod endurance;
@@ -21,24 +21,24 @@ pub use facts::MachineFacts;
 pub use file::{Clocks, GpuConfig, MachineFile, Sections};
 pub use system::System;
 
-/// A machine file that comes with the program.
+/// A built-in machine or system file.
 #[derive(Clone, Copy, Debug)]
 pub struct Builtin {
-    /// Its name on a command line.
+    /// Name on a command line.
     pub name: &'static str,
-    /// Its text.
+    /// Text of the file, in TOML.
     pub text: &'static str,
 }
 
 impl Builtin {
-    /// What the file says of itself.
+    /// The `description` that the file contains.
     pub fn description(&self) -> String {
         let table: Table = self.text.parse().expect("a built-in machine file is TOML");
         table["description"].as_str().expect("a machine file has a description").to_owned()
     }
 }
 
-/// The machine files that come with the program.
+/// The built-in machine files.
 pub fn builtin() -> &'static [Builtin] {
     &[
         Builtin { name: "gtx480", text: include_str!("../../machines/gtx480.toml") },
@@ -46,20 +46,21 @@ pub fn builtin() -> &'static [Builtin] {
     ]
 }
 
-/// A machine that can be built.
+/// A machine that has been checked and can be built.
 #[derive(Clone, Debug)]
 pub struct Machine {
     file: MachineFile,
     table: Table,
     systems: Vec<system::About>,
-    /// The files it was read from, for errors.
+    /// The files that the machine was read from, for errors.
     origin: String,
-    /// Structures whose energy went with the design that a system replaced.
+    /// Structures whose energies were removed because a system replaced their design.
     replaced_energies: Vec<String>,
 }
 
 impl Machine {
-    /// Reads a machine by name or from a file (`*.toml`), applies `--set` overrides and checks it.
+    /// Reads a built-in machine or a machine file (`*.toml`), applies the `--set` overrides and checks the
+    /// result.
     ///
     /// # Errors
     /// What is wrong with the file or an override, with file, line and column where known.
@@ -67,10 +68,11 @@ impl Machine {
         Machine::load_with(name_or_file, &[] as &[&str], sets)
     }
 
-    /// The same with systems, each a name, a file or several as `a+b`, laid over the machine before the overrides.
+    /// Like [`Machine::load`], but lays systems over the machine before the overrides. Each system is a name,
+    /// a file, or several of them as `a+b`.
     ///
     /// # Errors
-    /// As [`Machine::load`]; what is wrong with a system, or two that replace the same.
+    /// As [`Machine::load`]; what is wrong with a system; or two systems that replace the same thing.
     pub fn load_with(
         name_or_file: &str,
         systems: &[impl AsRef<str>],
@@ -91,7 +93,7 @@ impl Machine {
         Machine::build(path, &text, systems, sets)
     }
 
-    /// Reads a machine from text; `path` is named in errors.
+    /// Reads a machine from text; `path` appears in errors.
     ///
     /// # Errors
     /// As [`Machine::load`].
@@ -100,11 +102,11 @@ impl Machine {
     }
 
     fn build(path: &Path, text: &str, systems: Vec<System>, sets: &[String]) -> Result<Machine, ConfigError> {
-        // Read as it stands first: only this knows lines and columns.
+        // Read the file as it stands first: only this pass knows lines and columns.
         let mut file = MachineFile::parse(path, text)?;
         let mut table: Table = text.parse().expect("the text was read before");
-        // By way of text: a second way to read a machine would be as large as the first. Positions in that text mean
-        // nothing to the user.
+        // The overridden machine is read from generated text, because a second reader would be as large as
+        // the first. Positions in that text mean nothing to the user.
         let read = |table: &Table, from: PathBuf| {
             MachineFile::parse(&from, &table.to_string())
                 .map_err(|error| ConfigError { place: None, ..error })
@@ -136,43 +138,44 @@ impl Machine {
         Ok(Machine { file, table, systems, origin, replaced_energies })
     }
 
-    /// The files it was read from.
+    /// The files that the machine was read from, for errors.
     pub fn origin(&self) -> &str {
         &self.origin
     }
 
-    /// Structures whose energy went with the design that a system replaced, and for which the system has none.
+    /// Structures that lost their energies because a system replaced their design and gives none for it.
     pub fn replaced_energies(&self) -> &[String] {
         &self.replaced_energies
     }
 
-    /// The systems laid over it.
+    /// The systems laid over the machine, in order.
     pub fn systems(&self) -> &[system::About] {
         &self.systems
     }
 
-    /// The names of the systems laid over it, joined by `+`; nothing for the machine alone.
+    /// Names of the systems laid over the machine, joined by `+`; `None` if there are none.
     pub fn system_name(&self) -> Option<String> {
         let names: Vec<&str> = self.systems.iter().map(|system| system.name.as_str()).collect();
         (!names.is_empty()).then(|| names.join("+"))
     }
 
-    /// Its name in results.
+    /// Name of the machine in results.
     pub fn name(&self) -> &str {
         &self.file.name
     }
 
-    /// Its numbers.
+    /// The configuration from which the machine is built.
     pub fn file(&self) -> &MachineFile {
         &self.file
     }
 
-    /// What its file says once everything is applied: [`Machine::parse`] makes the same machine of it as text.
+    /// The machine as TOML, after systems and overrides. [`Machine::parse`] reads the same machine from its
+    /// text.
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// How its kernels are compiled.
+    /// Compiler options for kernels that run on this machine.
     pub fn compile_options(&self) -> strata_ptx::back::Options {
         strata_ptx::back::Options {
             max_registers: *self.file.sm.registers_per_thread,
@@ -181,7 +184,8 @@ impl Machine {
         }
     }
 
-    /// CTAs of a kernel that are resident together on an SM: `threads` a CTA, and all its shared memory.
+    /// Number of CTAs of a kernel that fit on an SM together, with `threads` threads and `shared_bytes` bytes
+    /// of shared memory each.
     pub fn resident_ctas(&self, kernel: &Kernel, threads: u32, shared_bytes: u32) -> u32 {
         let demand = Demand {
             warps: threads.div_ceil(32),
@@ -192,13 +196,13 @@ impl Machine {
         occupancy(&self.file.sm.limits(), &demand).ctas
     }
 
-    /// Bytes of the last-level cache.
+    /// Size of the whole last-level cache in bytes.
     pub fn llc_bytes(&self) -> u64 {
         let slices = u64::from(*self.file.gpu.channels) * u64::from(*self.file.gpu.slices_per_channel);
         slices * self.file.doors.llc.capacity_bytes()
     }
 
-    /// What a reader of results must know.
+    /// Figures of the machine that are needed to read its results.
     pub fn facts(&self) -> MachineFacts {
         let Sections { gpu, sm, clocks, dram, .. } = &self.file.sections;
         let per_cycle = *dram.atom_bytes as f64 / *dram.burst_cycles as f64;
@@ -209,7 +213,7 @@ impl Machine {
         }
     }
 
-    /// A few lines that say what it is.
+    /// Describes the machine in a few lines.
     pub fn outline(&self) -> String {
         let Sections { gpu, sm, clocks, dram, description, .. } = &self.file.sections;
         let doors = &self.file.doors;
@@ -233,7 +237,7 @@ impl Machine {
     }
 }
 
-/// What is named when a machine fails its check: the overrides, unless the file fails without them.
+/// What errors name when a machine fails its check: the overrides, unless the file fails without them too.
 fn blamed(path: &Path, text: &str, sets: &[String]) -> PathBuf {
     let is_right_without = || MachineFile::parse(path, text).is_ok_and(|file| file.check().is_ok());
     if sets.is_empty() || !is_right_without() {
@@ -242,7 +246,7 @@ fn blamed(path: &Path, text: &str, sets: &[String]) -> PathBuf {
     format!("{} with --set {}", path.display(), sets.join(" --set ")).into()
 }
 
-/// Machine files are small: more is not read.
+/// Largest machine file that is read, in bytes.
 const FILE_LIMIT: u64 = 1 << 20;
 
 fn read_limited(path: &Path) -> Result<String, ConfigError> {

@@ -1,13 +1,17 @@
-//! `--set door.key=value`: a machine file's value replaced for one run.
+//! `--set door.key=value`: replaces a value of the machine file for one run.
 
 use strata_engine::config::ConfigError;
 use toml::{Table, Value};
 
-/// Where an overridden value says it comes from.
+/// Source recorded for an overridden value.
 const SOURCE: &str = "set for this run";
 
-/// Applies `path=value` to a machine's table. The path names a value that the file has; the value is TOML, or a
-/// bare word taken as a string. The design behind a door need not be named: `l1d.ways` is `l1d.sram.ways`.
+/// Applies `path=value` to a machine's table. The path must name an existing value. The value is TOML, or a
+/// bare word, which is taken as a string. The path may omit the design behind a door: `l1d.ways` means
+/// `l1d.sram.ways`.
+///
+/// # Errors
+/// What is wrong with the assignment, or that the file has no such value.
 pub fn apply(table: &mut Table, assignment: &str) -> Result<(), ConfigError> {
     let error =
         |message: String| ConfigError { file: format!("--set {assignment}").into(), place: None, message };
@@ -50,7 +54,7 @@ pub fn apply(table: &mut Table, assignment: &str) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// The table that has the key: this one, or that of the one design which is all this one holds.
+/// The table that contains the key: this one or, if this one holds nothing but a design, that design's.
 fn behind_door<'a>(table: &'a mut Table, key: &str) -> &'a mut Table {
     let is_design = |value: &Value| value.as_table().is_some_and(|design| design.contains_key(key));
     let only = table.keys().next().filter(|_| table.len() == 1).cloned();

@@ -1,4 +1,4 @@
-//! How much of the host a machine takes: a file of some lines can describe one that no host holds.
+//! Limits the host memory that a machine takes: a short file can describe a machine larger than any host.
 
 use strata_memory::doors::HOST_ITEM_BYTES;
 use strata_memory::read_only::ReadOnlyConfig;
@@ -6,20 +6,21 @@ use strata_sm::config::{SmConfig, UnitKind};
 
 use super::MachineFile;
 
-/// Bytes of the host that a machine may take beside device memory, which is given only when it is touched.
-/// ASSUMED: a hundred times what a GPU of 150 SMs with an L2 of 50 MiB takes.
+/// Most host memory that a machine may take besides device memory, in bytes. Device memory is excluded
+/// because it is only allocated when touched. ASSUMED: a hundred times the need of a GPU with 150 SMs and an
+/// L2 of 50 MiB.
 pub(super) const MOST_BYTES: u64 = 8 << 30;
 
-/// Of a memory instruction in flight: its addresses and rows, and what its access travels with.
+/// Items of host memory per memory instruction in flight: its addresses, its rows, and what its access carries.
 const ENTRY_ITEMS: u64 = 10;
 
-/// Bytes of a result on its way: rows for its destinations, and what it belongs to.
+/// Bytes of a result in flight: rows for its destinations, and its instruction.
 const OUTCOME_BYTES: u64 = 2048;
 
-/// Queues as deep as a buffer that a link has: mailboxes, arrivals and credits.
+/// Queues per link as deep as the link's buffer: mailboxes, arrivals and credits.
 const QUEUES_OF_LINK: u64 = 8;
 
-/// An upper bound of the bytes that the parts of a machine take, each of whose numbers was checked.
+/// Upper bound of the bytes that the machine's parts take. The file has been checked.
 pub(super) fn host_bytes(file: &MachineFile) -> u64 {
     let link = QUEUES_OF_LINK * u64::from(file.doors.network.link_flits());
     let read_only = read_only(&file.instruction_cache) + read_only(&file.constant_cache);
@@ -40,7 +41,7 @@ pub(super) fn host_bytes(file: &MachineFile) -> u64 {
         .saturating_add(doors.network.host_bytes().saturating_mul(2))
 }
 
-/// Results on their way through the execution units, which are twice as many as the pipelines are deep.
+/// Results in flight in the execution units; there is room for twice as many as the pipelines are deep.
 fn outcomes(config: &SmConfig) -> u64 {
     let deepest = |kind: UnitKind| {
         let timings = config.timing.iter().filter(|(_, _, timing)| timing.unit == kind);

@@ -1,7 +1,7 @@
-//! Systems: what a paper compares, each a file that is laid over a machine.
+//! Systems: what papers compare, each a file that is laid over a machine.
 //!
-//! A system names the designs behind some of the machine's doors, with all their numbers, and may replace other
-//! values. So any system stands in any machine.
+//! A system names the designs behind some of the machine's doors, with all their numbers, and may replace
+//! other values. Any system can be laid over any machine.
 
 use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
@@ -21,25 +21,25 @@ pub fn builtin() -> &'static [Builtin] {
     &BUILTIN
 }
 
-/// A system's file.
+/// A system, as read from its file.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// Its file, for errors.
+    /// Path of the file, for errors.
     file: PathBuf,
-    /// What the file says of itself.
+    /// The `about` part of the file.
     pub about: About,
-    /// The rest of the file: what replaces the machine's.
+    /// The rest of the file, which replaces parts of the machine.
     overlay: Table,
 }
 
-/// What a system's file says of itself.
+/// What a system's file says about the system.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 pub struct About {
-    /// Its name in results.
+    /// Name of the system in results.
     pub name: String,
-    /// The paper that compares it; absent for a system of one's own.
+    /// The paper that compares it; `None` for a user's own system.
     pub paper: Option<String>,
-    /// One sentence.
+    /// Description, in one sentence.
     pub description: String,
 }
 
@@ -61,10 +61,10 @@ impl System {
         System::parse(path, &read_limited(path)?)
     }
 
-    /// Reads systems that are laid over one machine: each a name, a file, or several of them as `a+b`.
+    /// Reads the systems to lay over one machine. Each is a name, a file, or several of them as `a+b`.
     ///
     /// # Errors
-    /// As [`System::load`]; or two that replace the same door, structure or value.
+    /// As [`System::load`]; or two systems that replace the same door, structure or value.
     pub fn load_all(given: &[impl AsRef<str>]) -> Result<Vec<System>, ConfigError> {
         let several = |given: &str| match Path::new(given).is_file() {
             true => vec![given.to_owned()],
@@ -77,7 +77,7 @@ impl System {
         Ok(systems)
     }
 
-    /// Reads a system from text; `file` is named in errors.
+    /// Reads a system from text; `file` appears in errors.
     ///
     /// # Errors
     /// As [`System::load`].
@@ -96,23 +96,25 @@ impl System {
         Ok(System { file: file.into(), about, overlay })
     }
 
-    /// Dotted paths of what it replaces: doors and structures whole, other values one by one.
+    /// Dotted paths of everything the system replaces: whole doors and structures, and single values
+    /// elsewhere.
     fn paths(&self) -> Vec<String> {
         let mut paths = Vec::new();
         collect_paths(&self.overlay, "", &mut paths);
-        // A door says more than the energy of what stands behind it.
+        // Doors first: they tell a reader more than the energies of the design behind them.
         paths.sort_by_key(|path| doors().iter().all(|door| door.name != path));
         paths
     }
 
-    /// Its file, for errors.
+    /// Path of the file, for errors.
     pub(super) fn file(&self) -> &Path {
         &self.file
     }
 
-    /// Lays the system over a machine's table. With the design behind a door go the energies that the machine has for
-    /// it; the names of those that the system does not replace are returned. On a machine without energies the
-    /// system's are left out: those of one design alone are nobody's.
+    /// Lays the system over a machine's table. Replacing the design behind a door also removes the machine's
+    /// energies for it; returns the names of the structures for which the system gives no new ones. On a
+    /// machine without energies, the system's are left out, because energies of one design alone would not
+    /// add up to a total.
     pub(super) fn lay_over(&self, machine: &mut Table) -> Vec<String> {
         let gone = drop_energies(machine, &self.overlay);
         let had_energies = machine.contains_key("energy");
@@ -124,7 +126,8 @@ impl System {
     }
 }
 
-/// Refuses two systems that replace the same door, structure or value: which one is meant would depend on their order.
+/// Refuses two systems that replace the same door, structure or value, because the result would depend on
+/// their order.
 fn refuse_overlap(systems: &[System]) -> Result<(), ConfigError> {
     for (index, system) in systems.iter().enumerate() {
         let paths = system.paths();
@@ -141,7 +144,8 @@ fn refuse_overlap(systems: &[System]) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Removes the energies of structures behind the doors that `above` replaces. Returns those for whose door it has none.
+/// Removes the energies of structures behind the doors that `above` replaces. Returns the structures for
+/// which `above` gives none.
 fn drop_energies(machine: &mut Table, above: &Table) -> Vec<String> {
     let Some(Value::Table(energy)) = machine.get_mut("energy") else { return vec![] };
     let own = above.get("energy").and_then(Value::as_table);
@@ -170,8 +174,8 @@ fn has(table: &Table, path: &str) -> bool {
     }
 }
 
-/// What stands behind a door is replaced whole, and so is a structure's energy; anything else value by value. Keys that mean nothing are refused when
-/// the result is read as a machine.
+/// Merges `above` into `below`. Designs and a structure's energies are replaced whole, anything else value by
+/// value. Unknown keys are refused when the result is read as a machine.
 fn lay_over(below: &mut Table, above: &Table, path: &str) {
     for (key, value) in above {
         let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
@@ -185,7 +189,7 @@ fn lay_over(below: &mut Table, above: &Table, path: &str) {
     }
 }
 
-/// Whether what stands under a path is replaced whole: a door's section, or a structure's energy or endurance.
+/// Whether the value at a path is replaced whole: a door's section, or a structure's energy or endurance.
 fn is_replaced_whole(path: &str) -> bool {
     doors().iter().any(|door| door.name == path)
         || ["energy.", "endurance."].iter().any(|section| path.starts_with(section))

@@ -1,11 +1,11 @@
-//! A profile as JSON.
+//! Writes a profile as JSON.
 
 use serde_json::{Value, json};
 
 use super::{KernelProfile, LineClass, Profile, SpaceProfile};
 
 impl Profile {
-    /// The profile's counts, and the ratios that pages show.
+    /// The profile's counts and the ratios derived from them.
     #[must_use]
     pub fn to_json(&self) -> Value {
         let classes = LineClass::ALL.map(|class| {

@@ -1,26 +1,27 @@
-//! How each line of global memory is read and written over a whole run: the read levels of FUSE section III-A.
+//! How each line of global memory is read and written over a whole run: the read levels of FUSE section
+//! III-A.
 
 use strata_ptx::reference::AccessKind;
 
 /// FUSE's read levels of a line (section III-A, Fig. 6).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LineClass {
-    /// WM: several writes, and not many more reads.
+    /// WM: several writes, and few reads per write.
     WriteMultiple,
-    /// A few writes and many reads.
+    /// Read-intensive: a few writes and many reads.
     ReadIntensive,
-    /// WORM: one write, the fill included, then reads only.
+    /// WORM: one write, which may be the fill, and then only reads.
     WriteOnceReadMultiple,
-    /// WORO: touched once.
+    /// WORO: accessed once in the whole run.
     WriteOnceReadOnce,
 }
 
 impl LineClass {
-    /// All of them.
+    /// All classes, in the order of the arrays of [`LineClasses`].
     pub const ALL: [Self; 4] =
         [Self::WriteMultiple, Self::ReadIntensive, Self::WriteOnceReadMultiple, Self::WriteOnceReadOnce];
 
-    /// As the paper has it.
+    /// Name of the class in the paper.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -32,43 +33,44 @@ impl LineClass {
     }
 }
 
-/// ASSUMED: reads a write from which on a line that is written several times counts as read-intensive. The paper says
-/// "a few writes" and "many reads".
+/// ASSUMED: reads per write from which a line that is written several times counts as read-intensive. The
+/// paper says "a few writes" and "many reads".
 const MANY_READS: u64 = 4;
 
-/// Lines and the accesses to them, by class.
+/// Number of lines and of accesses to them, by class.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineClasses {
     /// Lines, in the order of [`LineClass::ALL`].
     pub lines: [u64; 4],
-    /// Accesses to them.
+    /// Accesses to those lines, in the order of [`LineClass::ALL`].
     pub accesses: [u64; 4],
 }
 
 impl LineClasses {
-    /// Share of the lines that are of a class, 0 to 1.
+    /// Share of the lines in a class, from 0 to 1.
     #[must_use]
     pub fn share(&self, class: LineClass) -> f64 {
         super::ratio(self.lines[class as usize], self.lines.iter().sum())
     }
 }
 
-/// Every line that was touched.
+/// All lines touched so far.
 #[derive(Debug, Default)]
 pub(super) struct Lines {
-    /// By line number. Device addresses begin low, so the table is as long as the program's buffers.
+    /// Indexed by line number. Device addresses start low, so the table is about as long as the program's
+    /// buffers.
     uses: Vec<Use>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
     reads: u32,
-    /// Writes; a fill, which comes before the first access unless that is a write, counts as one.
+    /// Number of writes. Unless the first access is a write, the fill before it counts as one.
     writes: u32,
 }
 
 impl Lines {
-    /// A warp accesses a line.
+    /// Records a warp's access to a line.
     pub(super) fn touch(&mut self, line: u64, kind: AccessKind) {
         let index = usize::try_from(line).expect("device memory fits the host");
         if index >= self.uses.len() {
@@ -128,7 +130,7 @@ mod tests {
             (&[Store, Load], LineClass::WriteOnceReadOnce),
             (&[Load, Load], LineClass::WriteOnceReadMultiple),
             (&[Store, Load, Load], LineClass::WriteOnceReadMultiple),
-            // The fill is a write, and the store another.
+            // The fill counts as one write, the store as another.
             (&[Load, Store], LineClass::WriteMultiple),
             (&[Atomic, Atomic], LineClass::WriteMultiple),
             (&[Store, Load, Load, Load, Load, Load, Load, Load, Load, Store], LineClass::ReadIntensive),

@@ -1,4 +1,4 @@
-//! What a program asks of a memory hierarchy, whatever the hierarchy: measured on the reference executor.
+//! What a program asks of any memory hierarchy, measured on the reference executor.
 //!
 //! | file | subject |
 //! |---|---|
@@ -29,67 +29,67 @@ pub struct Profile {
     pub footprint_bytes: u64,
     /// Hash of the inputs; see [`inputs_hash`](strata_workloads::recording::Recording::inputs_hash).
     pub inputs_hash: u64,
-    /// Launches.
+    /// Number of kernel launches in the run.
     pub launches: u64,
     /// Instructions issued by warps.
     pub warp_instructions: u64,
     /// Instructions executed by threads.
     pub thread_instructions: u64,
-    /// Global memory.
+    /// Accesses to global memory.
     pub global: SpaceProfile,
-    /// Local memory.
+    /// Accesses to local memory.
     pub local: SpaceProfile,
-    /// Shared memory; an access is a pass over its banks.
+    /// Accesses to shared memory; one access is one pass over the banks.
     pub shared: SpaceProfile,
-    /// Constant memory; an access is a different word.
+    /// Accesses to constant memory; one access is one distinct word.
     pub constant: SpaceProfile,
-    /// Lines of global memory by how the run used them.
+    /// Lines of global memory, by how the run used them.
     pub lines: LineClasses,
-    /// Each kernel, by name.
+    /// Figures of each kernel, by name.
     pub kernels: BTreeMap<String, KernelProfile>,
 }
 
-/// Accesses to one space.
+/// Accesses to one memory space.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SpaceProfile {
-    /// Load instructions of warps.
+    /// Load instructions issued by warps.
     pub loads: u64,
-    /// Store instructions of warps.
+    /// Store instructions issued by warps.
     pub stores: u64,
-    /// Atomic instructions of warps.
+    /// Atomic instructions issued by warps.
     pub atomics: u64,
-    /// Lanes that took part, over all instructions.
+    /// Active lanes, summed over all instructions.
     pub lanes: u64,
-    /// What the instructions became: for global and local memory, lines after coalescing.
+    /// Accesses that the instructions became. In global and local memory, these are lines after coalescing.
     pub accesses: u64,
 }
 
 impl SpaceProfile {
-    /// Instructions of warps.
+    /// Memory instructions issued by warps: loads, stores and atomics.
     #[must_use]
     pub fn instructions(&self) -> u64 {
         self.loads + self.stores + self.atomics
     }
 
-    /// Accesses that an instruction becomes on average; 0 without instructions.
+    /// Mean number of accesses per instruction; 0 without instructions.
     #[must_use]
     pub fn accesses_per_instruction(&self) -> f64 {
         ratio(self.accesses, self.instructions())
     }
 }
 
-/// What is known of a kernel beside its accesses.
+/// Figures of one kernel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct KernelProfile {
-    /// Launches.
+    /// Number of launches of the kernel.
     pub launches: u64,
-    /// Registers a thread.
+    /// Registers that each thread takes.
     pub registers: u32,
-    /// The most shared memory that a launch gave a CTA, declared and dynamic.
+    /// Most shared memory that a launch gave a CTA, in bytes, static and dynamic.
     pub shared_bytes: u32,
-    /// Local memory a thread.
+    /// Local memory per thread in bytes.
     pub local_bytes: u32,
-    /// The most threads that a launch gave a CTA.
+    /// Most threads that a launch gave a CTA.
     pub cta_threads: u32,
     /// Instructions issued by warps.
     pub warp_instructions: u64,
@@ -98,26 +98,26 @@ pub struct KernelProfile {
 }
 
 impl Profile {
-    /// L1D accesses per thousand thread-instructions. This is how FUSE's Table II counts: its simulator's instruction
-    /// count is one of threads.
+    /// L1D accesses per thousand thread-instructions. FUSE's Table II counts this way: its simulator counts
+    /// the instructions of threads.
     #[must_use]
     pub fn apki(&self) -> f64 {
         1000.0 * ratio(self.global.accesses + self.local.accesses, self.thread_instructions)
     }
 
-    /// Threads that an instruction keeps busy, of 32.
+    /// Mean number of active threads per instruction, of 32.
     #[must_use]
     pub fn active_lanes(&self) -> f64 {
         ratio(self.thread_instructions, self.warp_instructions)
     }
 }
 
-/// 0 where the divisor is.
+/// `dividend / divisor`; 0 if the divisor is 0.
 fn ratio(dividend: u64, divisor: u64) -> f64 {
     if divisor == 0 { 0.0 } else { dividend as f64 / divisor as f64 }
 }
 
-/// Watches launches and adds up what they do.
+/// Observes launches and adds up what they do.
 #[derive(Debug, Default)]
 pub(crate) struct Profiler {
     profile: Profile,
@@ -125,7 +125,7 @@ pub(crate) struct Profiler {
 }
 
 impl Profiler {
-    /// A launch has ended.
+    /// Records a launch that has ended.
     pub(crate) fn launched(&mut self, kernel: &Kernel, threads: u32, dynamic_shared: u32, counts: &Counts) {
         let profile = &mut self.profile;
         profile.launches += 1;
@@ -141,12 +141,12 @@ impl Profiler {
         of.thread_instructions += counts.thread_instructions;
     }
 
-    /// What was seen.
+    /// Ends profiling and returns the profile.
     pub(crate) fn finish(self) -> Profile {
         Profile { lines: self.lines.classes(), ..self.profile }
     }
 
-    /// The lines that lanes touch, each once.
+    /// Visits each distinct line that the lanes touch. Returns the number of lines.
     fn touched(&mut self, access: &Access<'_>, mut visit: impl FnMut(&mut Self, u64)) -> u64 {
         let (mut left, mut lines) = (access.lanes, 0);
         while left != 0 {
@@ -167,7 +167,7 @@ impl Observer for Profiler {
     fn access(&mut self, access: &Access<'_>) {
         let accesses = match access.space {
             Space::Global => self.touched(access, |this, line| this.lines.touch(line, access.kind)),
-            // Each lane's local memory is a column of its warp's: what lanes access together is interleaved by the word.
+            // A thread's local memory is a column of its warp's rows, so lanes' words are interleaved.
             Space::Local => scratch::local_lines(access),
             Space::Shared => scratch::passes(access),
             Space::Const => scratch::different_words(access),

@@ -1,17 +1,18 @@
-//! Accesses to memories with words of four bytes: shared, local, constant.
+//! Accesses to memories with four-byte words: shared, local and constant.
 
 use strata_memory::LINE_BYTES;
 use strata_ptx::lanes::lanes_of;
 use strata_ptx::reference::Access;
 
-/// Banks of shared memory and their width, as every NVIDIA GPU since Fermi has them (CUDA C++ Programming Guide,
-/// compute capabilities).
+/// Banks of shared memory and their width, the same on every NVIDIA GPU since Fermi (CUDA C++ Programming
+/// Guide, compute capabilities).
 const BANKS: usize = 32;
 const BANK_BYTES: u64 = 4;
 
-/// Passes over the banks that an access takes: the most different words that any bank has to give.
+/// Passes over the banks that an access takes: the most distinct words that any one bank must deliver.
 pub(super) fn passes(access: &Access<'_>) -> u64 {
-    // Wide accesses take their words in turn, and half or quarter warps at a time, so each turn has 32 words at most.
+    // A wide access takes its words in turn, half or quarter warps at a time, so each turn has at most 32
+    // words.
     let words = (access.bytes as u64).div_ceil(BANK_BYTES);
     let mut seen = [[u64::MAX; 32]; BANKS];
     let mut counts = [0_u64; BANKS];
@@ -27,13 +28,13 @@ pub(super) fn passes(access: &Access<'_>) -> u64 {
     words * counts.into_iter().max().unwrap_or(0)
 }
 
-/// Lines of local memory that an access touches: the same word of all threads of a warp is one line.
+/// Lines of local memory that an access touches. The same word of all threads of a warp makes up one line.
 pub(super) fn local_lines(access: &Access<'_>) -> u64 {
     let words = (access.bytes as u64).div_ceil(BANK_BYTES);
     words * different(access, BANK_BYTES)
 }
 
-/// Different words, each of which a constant cache delivers by itself.
+/// Number of distinct words in an access; a constant cache delivers each separately.
 pub(super) fn different_words(access: &Access<'_>) -> u64 {
     different(access, access.bytes as u64)
 }
@@ -51,7 +52,7 @@ fn different(access: &Access<'_>, unit: u64) -> u64 {
     count as u64
 }
 
-/// A line holds one word of each of a warp's threads.
+/// A line holds one word of each thread of a warp.
 const _: () = assert!(LINE_BYTES == 32 * BANK_BYTES as usize);
 
 #[cfg(test)]

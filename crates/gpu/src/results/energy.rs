@@ -1,4 +1,4 @@
-//! Energy and lifetime in results: JSON and lines of the page.
+//! Energy and lifetime in results: JSON and the lines of the summary.
 
 use serde_json::{Map, Value, json};
 
@@ -6,7 +6,7 @@ use super::summary::Page;
 use crate::endurance::Lifetime;
 use crate::energy::{EnergyReport, EventEnergy, StructureEnergy};
 
-/// The energy of a run: sums, structures and their events.
+/// Energy of a run as JSON: totals, structures and their events.
 pub(super) fn run(energy: &EnergyReport) -> Value {
     report(energy, |structure| {
         let event = |event: &EventEnergy| {
@@ -20,7 +20,7 @@ pub(super) fn run(energy: &EnergyReport) -> Value {
     })
 }
 
-/// The energy of a launch: sums and structures.
+/// Energy of a launch as JSON: totals and structures.
 pub(super) fn launch(energy: &EnergyReport) -> Value {
     report(energy, sums)
 }
@@ -49,9 +49,9 @@ fn sums(structure: &StructureEnergy) -> Value {
     })
 }
 
-/// How long an array lasts.
+/// Lifetime of an array as JSON, with its name.
 pub(super) fn lifetime(lifetime: &Lifetime) -> (String, Value) {
-    // JSON knows no infinity.
+    // JSON has no infinity.
     let finite = |seconds: f64| seconds.is_finite().then_some(seconds);
     let value = json!({
         "writes": lifetime.writes,
@@ -63,7 +63,7 @@ pub(super) fn lifetime(lifetime: &Lifetime) -> (String, Value) {
     (lifetime.structure.clone(), value)
 }
 
-/// A line of the page for each array that wears out.
+/// Adds one line to the page for each array that wears out.
 pub(super) fn lifetime_rows(lifetimes: &[Lifetime], page: &mut Page) {
     const YEAR: f64 = 365.25 * 24.0 * 3600.0;
     if !lifetimes.is_empty() {
@@ -82,10 +82,10 @@ pub(super) fn lifetime_rows(lifetimes: &[Lifetime], page: &mut Page) {
     }
 }
 
-/// Structures with a line's room on the page: those that take most.
+/// Number of structures on the page; those with the most energy are shown.
 const STRUCTURES_SHOWN: usize = 5;
 
-/// The lines of the page.
+/// Adds the energy lines to the page.
 pub(super) fn rows(energy: &EnergyReport, page: &mut Page) {
     let total = energy.total_pj();
     let share = |pj: f64| if total > 0.0 { 100.0 * pj / total } else { 0.0 };
@@ -129,7 +129,7 @@ pub(super) fn rows(energy: &EnergyReport, page: &mut Page) {
     }
 }
 
-/// Picojoules for a reader.
+/// Formats picojoules with a decimal prefix.
 fn joules(pj: f64) -> String {
     let mut value = pj;
     for unit in ["pJ", "nJ", "uJ", "mJ"] {

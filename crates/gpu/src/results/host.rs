@@ -1,6 +1,6 @@
-//! What the host's operating system says of this process.
+//! What the host's operating system reports about this process.
 
-/// Most memory this process has held, in bytes; 0 where the system does not tell.
+/// Peak memory of this process in bytes; 0 if the operating system does not report it.
 pub fn peak_memory_bytes() -> u64 {
     let Ok(status) = std::fs::read_to_string("/proc/self/status") else { return 0 };
     status

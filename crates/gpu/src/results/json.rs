@@ -1,4 +1,4 @@
-//! A run as JSON. Keys are stable; new ones may be added.
+//! Writes a run as JSON. Keys are stable; new ones may be added.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ use super::{LaunchResult, RunResult, Verdict};
 pub const SCHEMA: &str = "strata-run-1";
 
 impl RunResult {
-    /// Everything, with the schema's name.
+    /// The whole result as JSON, including the name of the schema.
     pub fn to_json(&self) -> Value {
         let statistics: Map<String, Value> = self
             .statistics
@@ -58,7 +58,7 @@ impl RunResult {
                 "buffer": comparison.buffer,
                 "elements": comparison.elements,
                 "mismatches": comparison.mismatches,
-                // JSON knows no infinity.
+                // JSON has no infinity.
                 "largest_error": comparison.largest_error.is_finite().then_some(comparison.largest_error),
             })).collect::<Vec<_>>(),
             "energy": self.energy.as_ref().map(energy::run),
@@ -69,7 +69,7 @@ impl RunResult {
 }
 
 impl LaunchResult {
-    /// Everything but its samples.
+    /// The launch as JSON, without its samples.
     pub fn to_json(&self) -> Value {
         json!({
             "kernel": self.kernel,

@@ -1,4 +1,4 @@
-//! What a run gives: numbers, their hash, and how fast they came.
+//! Results of a run: the numbers, their hash, and the cost of the simulation.
 
 mod energy;
 mod host;
@@ -16,102 +16,102 @@ pub use crate::machine::MachineFacts;
 pub use host::peak_memory_bytes;
 pub use json::SCHEMA;
 
-/// One kernel launch.
+/// Results of one kernel launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LaunchResult {
-    /// Kernel name.
+    /// Name of the kernel.
     pub kernel: String,
-    /// CTAs in x, y, z.
+    /// Size of the grid in CTAs: x, y, z.
     pub grid: [u32; 3],
-    /// Threads of a CTA in x, y, z.
+    /// Size of a CTA in threads: x, y, z.
     pub block: [u32; 3],
     /// Core cycles from the launch to its last completion.
     pub cycles: u64,
-    /// Warp instructions issued.
+    /// Instructions issued by warps.
     pub warp_instructions: u64,
-    /// Instructions times active lanes.
+    /// Instructions executed by threads.
     pub thread_instructions: u64,
-    /// Registers a thread.
+    /// Registers that each thread takes.
     pub registers: u32,
-    /// Shared memory a CTA in bytes.
+    /// Shared memory per CTA in bytes.
     pub shared_bytes: u32,
-    /// CTAs that fit an SM at once.
+    /// CTAs that fit on an SM at once.
     pub ctas_per_sm: u32,
-    /// What limits them.
+    /// The resource that limits the CTAs per SM.
     pub limiter: String,
     /// What the kernel printed.
     pub printed: Vec<String>,
-    /// Its energy, when the machine has an `energy` section.
+    /// Energy of the launch, if the machine has an `energy` section.
     pub energy: Option<EnergyReport>,
-    /// What happened when, if that was asked for.
+    /// Counters over time, if sampling was asked for.
     pub samples: Vec<Sample>,
 }
 
-/// A span of a launch's time.
+/// A span of time within a launch.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
-    /// Its first cycle, counted from the launch.
+    /// First cycle of the span, counted from the launch.
     pub from: u64,
-    /// The first cycle after it.
+    /// First cycle after the span.
     pub to: u64,
-    /// What was counted in it. Waits are counted when they end.
+    /// Counts within the span. A wait counts in the span where it ends.
     pub counted: Vec<Group>,
-    /// The energy that went into it, when the machine has an `energy` section.
+    /// Energy of the span, if the machine has an `energy` section.
     pub energy: Option<EnergyReport>,
 }
 
-/// Whether the results were right.
+/// Whether the results were correct.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// Every comparison passed, and the reference executor agreed where it was asked.
+    /// Every comparison passed and, where asked for, the reference executor agreed.
     Verified,
-    /// Something differs: sentences.
+    /// Something differs; one sentence for each difference.
     Wrong(Vec<String>),
     /// There was nothing to compare with.
     Unchecked,
 }
 
-/// How the simulation itself went.
+/// What the simulation cost the host.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct SimulationCost {
-    /// Host seconds inside launches.
+    /// Host seconds spent in launches.
     pub seconds: f64,
-    /// Worker threads.
+    /// Number of worker threads.
     pub threads: usize,
-    /// Cycles of a window.
+    /// Length of a window in cycles.
     pub window: u64,
-    /// Most memory the process held, in bytes; 0 where the host does not tell.
+    /// Peak memory of the process in bytes; 0 if the host does not report it.
     pub peak_memory_bytes: u64,
 }
 
-/// A finished run.
+/// Results of a finished run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
     /// Name of the workload or launch file.
     pub workload: String,
-    /// Size, where the workload has several.
+    /// Size of the workload, if it has several.
     pub size: Option<String>,
     /// Name of the machine.
     pub machine: String,
-    /// Name of the system laid over it, if any.
+    /// Name of the systems laid over the machine, if any.
     pub system: Option<String>,
-    /// What a reader must know of it.
+    /// Figures of the machine that are needed to read the results.
     pub facts: MachineFacts,
-    /// `--set` overrides that were applied.
+    /// The `--set` overrides that were applied.
     pub overrides: Vec<String>,
-    /// Whether the results were right.
+    /// Whether the results were correct.
     pub verdict: Verdict,
-    /// Expected against found, buffer by buffer.
+    /// Comparison of expected and actual contents, for each buffer.
     pub comparisons: Vec<Comparison>,
-    /// Launches in order.
+    /// Results of the launches, in order.
     pub launches: Vec<LaunchResult>,
-    /// Counters, summed over the parts of a kind and over the launches.
+    /// Counters, summed over the parts of each kind and over all launches.
     pub statistics: Vec<Group>,
-    /// Energy of all launches, when the machine has an `energy` section.
+    /// Energy of all launches, if the machine has an `energy` section.
     pub energy: Option<EnergyReport>,
-    /// How long arrays last whose cells wear out, if there are any.
+    /// Lifetimes of arrays whose cells wear out.
     pub lifetimes: Vec<Lifetime>,
-    /// How the simulation itself went.
+    /// What the simulation cost the host.
     pub cost: SimulationCost,
 }
 
@@ -141,7 +141,7 @@ impl RunResult {
         if self.cost.seconds > 0.0 { self.warp_instructions() as f64 / self.cost.seconds } else { 0.0 }
     }
 
-    /// A counter by group and name.
+    /// The value of a counter, by group and name.
     pub fn counter(&self, group: &str, name: &str) -> Option<u64> {
         self.statistics.iter().find(|candidate| candidate.name == group)?.get(name)
     }
@@ -162,12 +162,12 @@ impl RunResult {
     }
 }
 
-/// `a / b`, 0 when there is nothing to divide by.
+/// `a / b`; 0 if `b` is 0.
 pub(crate) fn ratio(a: u64, b: u64) -> f64 {
     if b == 0 { 0.0 } else { a as f64 / b as f64 }
 }
 
-/// Adds groups of the same name, counter by counter, keeping the order of first appearance.
+/// Merges groups of the same name, counter by counter. Groups keep the order of their first appearance.
 pub fn merge_groups(into: &mut Vec<Group>, more: Vec<Group>) {
     for group in more {
         match into.iter_mut().find(|known| known.name == group.name) {

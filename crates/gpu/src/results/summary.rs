@@ -1,4 +1,4 @@
-//! A run for a reader.
+//! A summary of a run for readers.
 
 use std::fmt::Write;
 
@@ -6,7 +6,7 @@ use strata_engine::statistics::Group;
 
 use super::{RunResult, Verdict, ratio};
 
-/// Counters of the `sm` group that say why a scheduler did not issue, and what a reader calls them.
+/// Counters of the `sm` group for slots in which a scheduler did not issue, with readable descriptions.
 const STALLS: &[(&str, &str)] = &[
     ("stall_memory", "waiting for memory"),
     ("stall_execution", "waiting for execution"),
@@ -23,7 +23,7 @@ const STALLS: &[(&str, &str)] = &[
 ];
 
 impl RunResult {
-    /// A page of text: what ran, how long it took, where the cycles went, what moved where.
+    /// The summary as text: what ran, how long it took, where the issue slots went, and how data moved.
     pub fn summary(&self) -> String {
         let mut page = Page(String::new());
         self.head(&mut page);
@@ -86,7 +86,7 @@ impl RunResult {
         }
     }
 
-    /// The counters of a group, when the design behind its door has any.
+    /// The counters of a group; `None` if the design behind its door has no such group.
     fn group(&self, name: &str) -> Option<Counters<'_>> {
         self.statistics.iter().find(|group| group.name == name).map(Counters)
     }
@@ -199,7 +199,7 @@ impl RunResult {
     }
 }
 
-/// What the load/store unit did.
+/// Adds the rows of the load/store unit.
 fn load_store_rows(lsu: Counters<'_>, page: &mut Page) {
     let kind = |counter, what: &str| lsu.get(counter).map(|count| format!("{} {what}", group(count)));
     let kinds = joined([
@@ -219,7 +219,7 @@ fn load_store_rows(lsu: Counters<'_>, page: &mut Page) {
     });
 }
 
-/// What an L1D did; designs differ in what they count.
+/// Describes an L1D's activity. Designs differ in what they count.
 fn l1d_row(l1d: Counters<'_>) -> String {
     let cached = l1d.sum(&["loads", "stores"]);
     let part =
@@ -236,7 +236,7 @@ fn l1d_row(l1d: Counters<'_>) -> String {
     halves(&done, &moved)
 }
 
-/// The counters of a group; one that it lacks has no value.
+/// The counters of a group; a missing counter reads as `None`.
 #[derive(Clone, Copy)]
 struct Counters<'a>(&'a Group);
 
@@ -250,17 +250,17 @@ impl Counters<'_> {
     }
 }
 
-/// The parts that there are, with commas.
+/// Joins the parts that are present with commas.
 fn joined<const N: usize>(parts: [Option<String>; N]) -> String {
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
-/// Two halves of a row, of which either may be empty.
+/// Joins two halves of a row, either of which may be empty.
 fn halves(one: &str, other: &str) -> String {
     [one, other].into_iter().filter(|half| !half.is_empty()).collect::<Vec<_>>().join("; ")
 }
 
-/// `a / b`, when there is something to divide by.
+/// `a / b`; `None` if `b` is 0.
 fn quotient(a: u64, b: u64) -> Option<f64> {
     (b > 0).then(|| a as f64 / b as f64)
 }
@@ -277,7 +277,7 @@ impl Page {
         self.line(&format!(" {title}"));
     }
 
-    /// A row, unless it has nothing to say.
+    /// Adds a row, unless its text is empty.
     pub(super) fn row(&mut self, title: &str, text: &str) {
         if text.is_empty() {
             return;
@@ -285,13 +285,13 @@ impl Page {
         writeln!(self.0, "  {title:<28}{text}").expect("a string grows");
     }
 
-    /// A row, unless a counter that it needs is missing.
+    /// Adds a row, unless a counter that it needs is missing.
     fn row_of(&mut self, title: &str, text: impl FnOnce() -> Option<String>) {
         self.row(title, &text().unwrap_or_default());
     }
 }
 
-/// Digits in groups of three.
+/// Formats a number with its digits in groups of three.
 fn group(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -304,12 +304,12 @@ fn group(number: u64) -> String {
     text
 }
 
-/// A part in percent, when there is a whole.
+/// Formats a part of a whole as a percentage; `None` if the whole is 0.
 fn percent(part: u64, whole: u64) -> Option<String> {
     quotient(part, whole).map(|part| format!("{:.1} %", 100.0 * part))
 }
 
-/// Bytes with a binary unit.
+/// Formats a byte count with a binary unit.
 fn bytes(count: u64) -> String {
     let mut value = count as f64;
     let mut unit = 0;

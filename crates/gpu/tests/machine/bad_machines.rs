@@ -1,11 +1,11 @@
-//! Machine files and overrides that are refused: what the user reads, word for word.
+//! Machine files and overrides that are refused, with the exact messages.
 
 use std::path::Path;
 
 use strata_gpu::gpu::{Gpu, GpuOptions};
 use strata_gpu::machine::{Machine, builtin};
 
-/// Overrides of a GTX 480, and what is said of each.
+/// Overrides of a GTX 480, and the message for each.
 #[rustfmt::skip]
 const OVERRIDES: &[(&str, &str)] = &[
     ("l1d.sram.ways",
@@ -148,7 +148,7 @@ const OVERRIDES: &[(&str, &str)] = &[
      "m.toml with --set gpu.watchdog_cycles=1: gpu.watchdog_cycles: found 1, expected 1000 to 1099511627776"),
 ];
 
-/// Edits of its file: what is replaced, by what, and what is said of it. `@` is the line of what is replaced.
+/// Edits of the machine file: old text, new text, message. `@` is the line of the old text.
 #[rustfmt::skip]
 const EDITS: &[(&str, &str, &str)] = &[
     ("name = \"gtx480\"\n",
@@ -198,7 +198,7 @@ const EDITS: &[(&str, &str, &str)] = &[
      "m.toml:@:13: extra `=`, expected nothing"),
 ];
 
-/// Reads and builds a machine: some things are only found when the parts are put together.
+/// Reads and builds a machine; some errors appear only when the parts are assembled.
 fn refusal(text: &str, sets: &[String]) -> Option<String> {
     let machine = match Machine::parse(Path::new("m.toml"), text, sets) {
         Ok(machine) => machine,

@@ -1,4 +1,5 @@
-//! A card: what is freed and unloaded can be used again, by several modules, the same on both backends.
+//! Freed memory and unloaded modules can be used again, by several modules, and in the same way on both
+//! backends.
 
 use crate::support::{PLAIN, gtx480, module};
 use strata_gpu::device::{Backend, Card, Functional, Modelled};
@@ -30,7 +31,7 @@ fn word<B: Backend>(card: &mut Card<B>, at: DevicePtr) -> u32 {
     u32::from_le_bytes(bytes)
 }
 
-/// Everything that a card does, and the addresses it hands out.
+/// Exercises a card's operations and returns the addresses that it hands out.
 fn exercise<B: Backend>(mut card: Card<B>, machine: &Machine) -> Vec<u64> {
     let free = card.free_bytes();
     let (first, second) = (load(&mut card, machine, &adder(1)), load(&mut card, machine, &adder(10)));

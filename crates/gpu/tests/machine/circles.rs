@@ -1,6 +1,7 @@
-//! Files of a crate know each other one way: what their imports draw has no circle of more than two files.
+//! Within a crate, imports between files go one way: no cycle has more than two files.
 //!
-//! That the root of a folder knows its parts is no arrow: it puts them together. What they take from it is one.
+//! The root of a folder declares its parts, which does not count as an import; what the parts take from the
+//! root does.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +10,7 @@ use std::path::Path;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Item, ItemFn, ItemImpl, ItemMod, ItemUse, UseTree, Visibility};
 
-/// Circles that stay: the crate, the files, and why.
+/// Cycles that are allowed: crate, files, reason.
 const ALLOWED: &[(&str, &[&str], &str)] = &[
     (
         "ptx",
@@ -19,20 +20,20 @@ const ALLOWED: &[(&str, &[&str], &str)] = &[
     ("designs", &["arbitrator", "l1d", "stages"], "the stages of one pipeline"),
 ];
 
-/// The way to a module or to what it defines, from the crate's root.
+/// The path from the crate's root to a module or to an item in it.
 type Names = Vec<String>;
 
-/// What a file says of others.
+/// What one file imports and exports.
 #[derive(Default)]
 struct File {
-    /// Paths that it names.
+    /// Paths that the file names.
     uses: Vec<Names>,
-    /// Names that it hands on: the name, `*` for all, and where it is from.
+    /// Names that the file re-exports: the name, or `*` for all, and where it comes from.
     exports: Vec<(String, Names)>,
     defines: BTreeSet<String>,
-    /// Modules that only tests have.
+    /// Modules that exist only for tests.
     tests: BTreeSet<String>,
-    /// Inline modules around the place that is read.
+    /// Nesting of inline modules at the current position.
     depth: usize,
 }
 
@@ -45,7 +46,7 @@ fn is_test(attributes: &[Attribute]) -> bool {
 
 impl File {
     fn name(&mut self, mut path: Names) {
-        // In an inline module `super` is this file.
+        // In an inline module, `super` is this file.
         for _ in 0..self.depth {
             match path.first().map(String::as_str) {
                 Some("super") => drop(path.remove(0)),
@@ -135,7 +136,7 @@ impl<'a> Visit<'a> for File {
     }
 }
 
-/// The files of a crate by module.
+/// The files of a crate, by module path.
 struct Modules(BTreeMap<Names, File>);
 
 impl Modules {
@@ -152,7 +153,7 @@ impl Modules {
         Modules(files)
     }
 
-    /// The module that has what a path in `module` means; nothing for another crate's.
+    /// The module that defines what a path in `module` refers to; `None` if another crate does.
     fn owner(&self, module: &Names, path: &[String]) -> Option<Names> {
         let mut at = module.clone();
         let mut rest = path;
@@ -187,7 +188,7 @@ impl Modules {
         Some(at)
     }
 
-    /// Where a name that a module has is from.
+    /// The module in which a name that `module` exports is defined.
     fn origin(&self, module: Names, name: &str) -> Names {
         let Some(file) = self.0.get(&module) else { return module };
         if file.defines.contains(name) {
@@ -209,7 +210,7 @@ impl Modules {
         module
     }
 
-    /// The files that each knows.
+    /// The files that each file imports from.
     fn arrows(&self) -> BTreeMap<Names, BTreeSet<Names>> {
         let known = |module: &Names, file: &File| {
             let owners = file.uses.iter().filter_map(|path| self.owner(module, path));
@@ -237,7 +238,7 @@ fn read(folder: &Path, module: &mut Names, files: &mut BTreeMap<Names, File>) {
     }
 }
 
-/// Groups of files that all know each other, by ways of any length.
+/// Groups of files that reach each other by imports of any length.
 fn circles(arrows: &BTreeMap<Names, BTreeSet<Names>>) -> BTreeSet<BTreeSet<Names>> {
     let reached = |from: &Names| {
         let (mut seen, mut work) = (BTreeSet::new(), vec![from.clone()]);

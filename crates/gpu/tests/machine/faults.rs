@@ -1,4 +1,4 @@
-//! Programs that go wrong: what a user is told. And programs that end early: they do not.
+//! The messages for programs that go wrong; and programs whose lanes end early, which is no error.
 
 use std::ops::Range;
 
@@ -15,7 +15,7 @@ fn kernel(body: &str) -> String {
     ))
 }
 
-/// What is said of a body that fails; the buffer has 1024 bytes from address 0x100000 on.
+/// The message for a failing body; the buffer has 1024 bytes from address 0x100000 on.
 fn failure(body: &str, options: GpuOptions, sets: &[&str]) -> String {
     let error = on_device(&gtx480(sets), options, &kernel(body), |device| {
         let out = device.alloc("out", 1024)?;
@@ -31,7 +31,7 @@ fn failure(body: &str, options: GpuOptions, sets: &[&str]) -> String {
     }
 }
 
-/// Faults that stop a kernel at once: body, and what is said.
+/// Faults that stop a kernel immediately: body and message.
 const FAULTS: &[(&str, &str)] = &[
     (
         "st.global.u32 [%rd0+1024], 1;",
@@ -65,7 +65,7 @@ const FAULTS: &[(&str, &str)] = &[
         "kernel k, line 9, CTA [0, 0, 0], thread [40, 0, 0]: trap",
     ),
     (
-        // Both sides wait at barriers of their own: nobody can go first.
+        // Each side waits at a barrier of its own, so neither can proceed.
         "mov.u32 %r0, %tid.x;\nand.b32 %r0, %r0, 1;\nsetp.eq.u32 %p0, %r0, 0;\n@%p0 bra EVEN;\nbar.sync 1;\nbra END;\n\
          EVEN:\nbar.sync 2;\nEND:",
         "kernel k, line 11, CTA [0, 0, 0], thread [33, 0, 0]: barrier reached while other lanes of the warp are on \
@@ -167,7 +167,7 @@ fn a_launch_that_cannot_be_is_refused() {
                 device.launch(name, Shape::new(*grid, *block).with_shared(*shared), args).unwrap_err();
             assert_eq!(error.to_string(), *expected);
         }
-        // Nothing of this harms a launch that can be.
+        // None of these refusals affects a later, valid launch.
         device.launch("k", Shape::new([1; 3], [32, 1, 1]), P).unwrap();
     });
 }

@@ -1,4 +1,4 @@
-//! The L1Ds of FUSE in a whole machine: right results, laws that hold, and skipping that equals ticking.
+//! The L1Ds of FUSE in a whole machine: results are right, laws hold, and skipping equals ticking.
 
 use crate::support::{How, run_on, ticked, verified};
 use strata_gpu::machine::Machine;
@@ -24,7 +24,7 @@ fn machine(system: &str, sets: &[&str]) -> Machine {
     Machine::load_with("gtx480", &[system], &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// Table II.
+/// Workloads of FUSE's Table II.
 const WORKLOADS: &[&str] = &[
     "2dconv",
     "2mm",
@@ -63,7 +63,7 @@ fn every_workload_of_table_ii_is_right_on_every_system() {
     }
 }
 
-/// V-B has Dy-FUSE in a Volta: 84 SMs of four schedulers.
+/// FUSE section V-B puts Dy-FUSE in a Volta: 84 SMs with four schedulers each.
 #[test]
 fn dy_fuse_is_right_under_every_scheduler_on_both_machines() {
     let schedulings = ["greedy-then-oldest", "loose-round-robin", "{ two-level = { active = 6 } }"];

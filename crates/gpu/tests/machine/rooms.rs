@@ -1,9 +1,9 @@
-//! The rooms of ARCHITECTURE.md: arrows between crates point only downward.
+//! Dependencies between crates point only downward, as ARCHITECTURE.md draws them.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
-/// Each room and those it may know, as ARCHITECTURE.md draws them.
+/// Each crate with the crates that it may depend on, as in ARCHITECTURE.md.
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("strata-engine", &[]),
     ("strata-warp", &[]),

@@ -1,11 +1,14 @@
-//! Why a measured number is what it is: sentences whose numbers are computed from the runs.
+//! Explanations of measured numbers: sentences whose numbers are computed from the runs.
 //!
-//! An explanation is a template. `{METRIC SYSTEM[/OVER] [@WORKLOADS] [HOW] [>N] [<N]}` is a measured number: of the named
-//! workloads (a set of the paper's, or names joined by `+`; `all` where absent), the metric on a system, over that on
-//! another. HOW is `range` (the default: the least to the greatest), `mean`, `least`, `greatest` or `sum` (over the sum on
-//! the other system), with `change` in percent less 100, with `percent` times 100. `on=MACHINE` names another machine. `>N`
-//! and `<N` say between what every number must lie for the sentence around it to hold.
-//! `{= PHRASE | SOURCE}` is a number that is not measured, with its source. There are no others.
+//! An explanation is a template in which every number is either measured or sourced.
+//!
+//! `{METRIC SYSTEM[/OVER] [@WORKLOADS] [HOW] [>N] [<N]}` is a measured number: the metric on a system over
+//! the named workloads (a set of the paper's, or names joined by `+`; `all` by default), divided by the
+//! metric on OVER where given. HOW is `range` (the default: smallest to largest), `mean`, `least`, `greatest`
+//! or `sum` (divided by OVER's sum); add `change` for percent less 100, or `percent` to multiply by 100.
+//! `on=MACHINE` selects another machine. `>N` and `<N` give the bounds within which the sentence holds.
+//!
+//! `{= PHRASE | SOURCE}` is a number that is not measured, with its source.
 
 use std::fmt::Write;
 
@@ -15,7 +18,7 @@ use crate::paper::{FigureJob, Paper};
 use crate::question::{Answers, Cell};
 use crate::variant::Variant;
 
-/// An explanation that has been read.
+/// A parsed explanation template.
 pub struct Template<'a>(Vec<Piece<'a>>);
 
 enum Piece<'a> {
@@ -23,20 +26,21 @@ enum Piece<'a> {
     Quote(Box<Quote<'a>>),
 }
 
-/// An explanation with its numbers.
+/// An explanation with its numbers filled in.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
-    /// Its sentences.
+    /// The sentences, with numbers.
     pub text: String,
-    /// Numbers that are missing, or are not what the sentences need.
+    /// Numbers that are missing, or outside the bounds that the sentences need.
     pub problems: Vec<String>,
 }
 
 impl<'a> Template<'a> {
-    /// Reads a template.
+    /// Parses a template.
     ///
     /// # Errors
-    /// A number that is neither measured nor has a source, a name that nothing bears, or no measured number at all.
+    /// A number that is neither measured nor sourced, an unknown name, or a template without any measured
+    /// number.
     pub fn parse(paper: &'a Paper, text: &str) -> Result<Self, String> {
         let mut pieces = Vec::new();
         let mut rest = text;
@@ -60,7 +64,7 @@ impl<'a> Template<'a> {
         Ok(Template(pieces))
     }
 
-    /// The jobs that it needs.
+    /// The jobs that measure the template's numbers.
     #[must_use]
     pub fn jobs(&self) -> Vec<FigureJob<'_>> {
         self.quotes().flat_map(Quote::jobs).collect()
@@ -73,8 +77,8 @@ impl<'a> Template<'a> {
         })
     }
 
-    /// The sentences with the numbers of a store: of the first answers' size; where that was not run, of the next, which
-    /// is then named.
+    /// Fills in the numbers from a store. Each entry of `answers` is one size; a number missing at the first
+    /// size is taken from the next, and the text then names that size.
     pub fn fill(&self, answers: &mut [Answers<'_>]) -> Explanation {
         let mut explanation = Explanation::default();
         for piece in &self.0 {
@@ -87,7 +91,7 @@ impl<'a> Template<'a> {
     }
 }
 
-/// Words between numbers: figures in them are parts of names.
+/// Text between numbers. Digits may appear in it only as part of a name.
 fn plain(words: &str) -> Result<String, String> {
     let mut before = "";
     for word in words.split_whitespace() {
@@ -105,7 +109,7 @@ fn plain(words: &str) -> Result<String, String> {
     Ok(words.to_owned())
 }
 
-/// A phrase whose source is named.
+/// A phrase with a named source.
 fn sourced(given: &str) -> Result<String, String> {
     match given.split_once('|') {
         Some((phrase, source)) if !phrase.trim().is_empty() && !source.trim().is_empty() => {
@@ -115,7 +119,7 @@ fn sourced(given: &str) -> Result<String, String> {
     }
 }
 
-/// A measured number in a sentence.
+/// A measured number within a sentence.
 struct Quote<'a> {
     text: String,
     metric: &'a Metric,
@@ -225,7 +229,7 @@ impl<'a> Quote<'a> {
         explanation.problems.push(format!("{{{}}}: {reason}", self.text));
     }
 
-    /// The numbers that are shown: one, or the least and the greatest.
+    /// The numbers to show: one, or the smallest and the largest.
     fn numbers(&self, answers: &mut Answers<'_>) -> Result<Vec<f64>, String> {
         let mut of = |variant: &Variant| -> Result<Vec<f64>, String> {
             let value = |workload: &String| answers.value(self.metric, workload, variant);
@@ -276,7 +280,7 @@ impl Scale {
     }
 }
 
-/// A set of workloads of a paper, or workloads joined by `+`.
+/// The workloads of a named set of the paper, or of names joined by `+`.
 fn workloads(paper: &Paper, set: &str) -> Result<Vec<String>, String> {
     if let Ok(workloads) = paper.workloads(set) {
         return Ok(workloads.to_vec());
@@ -289,7 +293,7 @@ fn workloads(paper: &Paper, set: &str) -> Result<Vec<String>, String> {
     set.split('+').map(known).collect()
 }
 
-/// A number for a sentence: three digits that count, whole ones in groups.
+/// Formats a number for a sentence: three significant digits, and whole numbers with their digits in groups.
 fn short(value: f64) -> String {
     match value.abs() {
         magnitude if magnitude >= 1000.0 => grouped(value),

@@ -1,4 +1,4 @@
-//! How a claim is measured: a metric of systems and workloads, made one number.
+//! How a claim is measured: a metric over systems and workloads, reduced to one number.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,16 @@ use crate::paper::{Definition, FigureJob, Kind, MeasurementText, Normalise, Pape
 use crate::question::{Answers, Cell};
 use crate::variant::Variant;
 
-/// Overrides, by the system that they are for.
+/// Overrides for each system, by the system's name.
 pub type Sets = BTreeMap<String, Vec<String>>;
 
-/// A measurement whose names have been looked up.
+/// A measurement with all names resolved.
 pub struct Measurement<'a> {
     text: MeasurementText,
     metric: &'a Metric,
     over_metric: &'a Metric,
-    /// What is measured; several for one mean, or to find the best of, each then with its number.
+    /// The systems measured: several for a joint mean, or to find the best of. When choosing the best, each
+    /// has the number that names it.
     variants: Vec<(Variant, Option<f64>)>,
     over: Option<Variant>,
     bars: Option<(&'a Metric, Variant)>,
@@ -26,25 +27,25 @@ pub struct Measurement<'a> {
     reduce: Reduce,
 }
 
-/// What a measurement came to.
+/// The result of a measurement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
-    /// The number in the claim's unit.
+    /// The measured number, in the claim's unit.
     pub value: f64,
-    /// What it says of the published one.
+    /// How the measured number compares with the published one.
     pub verdict: Verdict,
 }
 
 impl<'a> Measurement<'a> {
-    /// Looks a measurement's names up.
+    /// Resolves a measurement's names.
     ///
     /// # Errors
-    /// A name that nothing bears, or systems named in no way or in several.
+    /// An unknown name, or systems named in no way or in more than one.
     pub fn new(paper: &'a Paper, text: &MeasurementText) -> Result<Self, String> {
         Measurement::with(paper, text, &Sets::new())
     }
 
-    /// As [`Measurement::new`], on systems with other values.
+    /// Like [`Measurement::new`], with overrides for some systems.
     ///
     /// # Errors
     /// As [`Measurement::new`].
@@ -81,8 +82,8 @@ impl<'a> Measurement<'a> {
         })
     }
 
-    /// The other ways to read the claim: those that the paper's file names, and, where a mean of ratios or a ratio of
-    /// sums over several workloads could be meant and the paper does not say which, the other one.
+    /// Other ways to read the claim: those that the paper's file names and, where the paper does not say
+    /// whether it means a mean of ratios or a ratio of sums over several workloads, the one not chosen.
     #[must_use]
     pub fn readings(&self) -> Vec<ReadingText> {
         let mut readings = self.text.also.clone();
@@ -100,7 +101,7 @@ impl<'a> Measurement<'a> {
         readings
     }
 
-    /// How the number is made of those of the workloads, for readers.
+    /// Describes how the number is computed from those of the workloads.
     #[must_use]
     pub fn definition(&self) -> String {
         let several = self.workloads.len() > 1;
@@ -118,7 +119,7 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// The jobs that it needs.
+    /// The jobs that the measurement needs.
     #[must_use]
     pub fn jobs(&self) -> Vec<FigureJob<'a>> {
         let systems = self.variants.iter().map(|(variant, _)| (self.metric, variant));
@@ -135,10 +136,10 @@ impl<'a> Measurement<'a> {
         self.workloads.iter().flat_map(of).collect()
     }
 
-    /// The measured number and what it says of the published one.
+    /// The measured number and the verdict on the published one.
     ///
     /// # Errors
-    /// A number is missing: nothing is measured on a part of the workloads.
+    /// If a number is missing; a mean over only some of the workloads is not reported.
     pub fn outcome(&self, answers: &mut Answers<'_>, published: f64) -> Result<Outcome, String> {
         if self.text.kind == Kind::Choice {
             return self.choice(answers, published);
@@ -147,7 +148,7 @@ impl<'a> Measurement<'a> {
         Ok(Outcome { value, verdict: judge(self.text.kind, self.text.bound, published, value) })
     }
 
-    /// The measured number in the claim's unit.
+    /// The measured number, in the claim's unit.
     ///
     /// # Errors
     /// As [`Measurement::outcome`].
@@ -170,7 +171,7 @@ impl<'a> Measurement<'a> {
         })
     }
 
-    /// Each system's workloads taken together first.
+    /// Reduces each system's workloads to one number first, then compares the systems.
     fn separately(
         &self,
         answers: &mut Answers<'_>,
@@ -186,7 +187,7 @@ impl<'a> Measurement<'a> {
         }
     }
 
-    /// The system with the greatest mean, by the number that goes with it.
+    /// Chooses the system with the greatest mean and returns the number that names it.
     fn choice(&self, answers: &mut Answers<'_>, published: f64) -> Result<Outcome, String> {
         let over = self.over.as_ref().map(|over| (self.over_metric, over));
         let mut means = Vec::new();
@@ -203,7 +204,7 @@ impl<'a> Measurement<'a> {
         Ok(Outcome { value, verdict })
     }
 
-    /// The numbers of all that is measured.
+    /// The numbers of all measured systems.
     fn all(&self, answers: &mut Answers<'_>, over: Option<(&Metric, &Variant)>) -> Result<Vec<f64>, String> {
         let mut numbers = Vec::new();
         for (variant, _) in &self.variants {
@@ -212,7 +213,7 @@ impl<'a> Measurement<'a> {
         Ok(numbers)
     }
 
-    /// A number a workload.
+    /// One number for each workload.
     fn numbers(
         &self,
         answers: &mut Answers<'_>,
@@ -246,7 +247,7 @@ impl<'a> Measurement<'a> {
     }
 }
 
-/// Finds parts of a measurement that do not fit together.
+/// Refuses parts of a measurement that do not go together.
 fn check(text: &MeasurementText) -> Result<(), String> {
     let ways = [text.system.is_some(), !text.systems.is_empty(), !text.best_of.is_empty()];
     if ways.into_iter().filter(|way| *way).count() != 1 {

@@ -1,4 +1,4 @@
-//! Published numbers beside measured ones: `data/claims.csv`, and a verdict computed for each row.
+//! Published numbers beside measured ones: `data/claims.csv`, with a computed verdict for each row.
 
 mod explanation;
 mod measurement;
@@ -22,29 +22,29 @@ use crate::question::Answers;
 use crate::report::number;
 use crate::store::Store;
 
-/// A published number: a row of `data/claims.csv`.
+/// A published number: one row of `data/claims.csv`.
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Claim {
-    /// Its name: paper, figure, subject.
+    /// Identifier: paper, figure and subject.
     pub id: String,
-    /// The paper.
+    /// Name of the paper.
     pub paper: String,
-    /// Figure or section.
+    /// Figure or section of the paper.
     pub r#where: String,
-    /// What it is about.
+    /// The system that the claim is about.
     pub subject: String,
-    /// What that is compared with; `-` for nothing.
+    /// What the subject is compared with; `-` for nothing.
     pub baseline: String,
-    /// What is compared.
+    /// The quantity that is compared.
     pub metric: String,
-    /// Over which workloads.
+    /// The workloads that the claim covers.
     pub scope: String,
-    /// The number as the paper has it; a sign makes it a change.
+    /// The number as printed in the paper; a leading sign makes it a change.
     pub published: String,
-    /// Its unit.
+    /// Unit of the number.
     pub unit: String,
-    /// What else the paper says.
+    /// Anything else the paper says about the number, such as "at least".
     pub note: String,
 }
 
@@ -52,7 +52,7 @@ impl Claim {
     /// The published number.
     ///
     /// # Errors
-    /// When it is none.
+    /// If the text is not a number.
     pub fn value(&self) -> Result<f64, String> {
         let number = self.published.parse();
         number.map_err(|_| {
@@ -60,14 +60,14 @@ impl Claim {
         })
     }
 
-    /// Who is compared with whom, in which metric, over what.
+    /// Describes the comparison: subject, baseline, metric and scope.
     #[must_use]
     pub fn comparison(&self) -> String {
         let over = if self.baseline == "-" { String::new() } else { format!(" over {}", self.baseline) };
         format!("{}{over}: {}, {}", self.subject, self.metric, self.scope)
     }
 
-    /// The published number with its unit, and whether it is a bound.
+    /// The published number with its unit and, if it is a bound, which kind.
     #[must_use]
     pub fn published_text(&self) -> String {
         let number = self.with_unit(&self.published);
@@ -77,7 +77,7 @@ impl Claim {
         }
     }
 
-    /// A measured number as the published one is written: a change has a sign.
+    /// Formats a measured number in the style of the published one; a change has a sign.
     #[must_use]
     pub fn measured_text(&self, kind: Kind, measured: f64) -> String {
         let is_change = matches!(kind, Kind::Change | Kind::Points);
@@ -86,7 +86,7 @@ impl Claim {
         if kind == Kind::Points { format!("{number} points") } else { self.with_unit(&number) }
     }
 
-    /// A number of the claim's own kind; a published sign makes it a change.
+    /// Formats a number of the claim's own kind. It is a change if the published number has a sign.
     #[must_use]
     pub fn with_sign(&self, value: f64) -> String {
         let signed = self.published.starts_with(['+', '-']);
@@ -103,71 +103,72 @@ impl Claim {
     }
 }
 
-/// Every published number, in the file's order.
+/// Every published number, in the order of the file.
 ///
 /// # Panics
-/// When the file that comes along is none.
+/// If the built-in file is invalid.
 #[must_use]
 pub fn all() -> Vec<Claim> {
     let mut reader = csv::Reader::from_reader(include_str!("../../data/claims.csv").as_bytes());
     reader.deserialize().collect::<Result<_, _>>().unwrap_or_else(|error| panic!("data/claims.csv: {error}"))
 }
 
-/// The templates of the explanations, by claim.
+/// The explanation templates, by claim id.
 ///
 /// # Panics
-/// When the file that comes along is none.
+/// If the built-in file is invalid.
 #[must_use]
 pub fn explanations() -> BTreeMap<String, String> {
     toml::from_str(include_str!("../../data/explanations.toml"))
         .unwrap_or_else(|error| panic!("data/explanations.toml: {error}"))
 }
 
-/// A claim, what was measured, and what that says of it.
+/// A claim, its measured number and the verdict.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
-    /// The claim.
+    /// The claim, as published.
     pub claim: Claim,
-    /// At which size.
+    /// Size of the workloads measured.
     pub size: Size,
-    /// What was measured, or why nothing was.
+    /// The measured number, or why there is none.
     pub measured: Result<Measured, String>,
-    /// What that says.
+    /// How the measured number compares with the published one.
     pub verdict: Verdict,
-    /// Why it is what it is.
+    /// Why the number is as it is, if an explanation was written.
     pub explanation: Option<Explanation>,
-    /// The versions of the simulator that it was measured with.
+    /// Versions of the simulator that produced the measurement.
     pub versions: BTreeSet<String>,
 }
 
-/// A measured number.
+/// A measured number and how it was computed.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Measured {
-    /// The number in the claim's unit.
+    /// The measured number, in the claim's unit.
     pub value: f64,
-    /// What kind of number it is.
+    /// The kind of number.
     pub kind: Kind,
-    /// How it is made of those of the workloads.
+    /// How the number is computed from those of the workloads.
     pub definition: String,
-    /// What the claim comes to when it is read in other ways.
+    /// The number under other readings of the claim.
     pub readings: Vec<Reading>,
 }
 
-/// A claim read in another way than the first.
+/// An alternative reading of a claim.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Reading {
-    /// What a reader calls it.
+    /// Name of the reading, for readers.
     pub name: String,
-    /// What kind of number it is.
+    /// The kind of number.
     pub kind: Kind,
     /// The number, or why there is none.
     pub value: Result<f64, String>,
-    /// What that says of the published one.
+    /// How the number compares with the published one.
     pub verdict: Verdict,
 }
 
 impl Row {
-    /// What is wrong with it: nobody says why it is not reproduced, or what they say does not fit the runs.
+    /// What is wrong with the row: the claim is not reproduced and has no explanation, or the explanation
+    /// does not fit the runs.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let id = &self.claim.id;
@@ -184,10 +185,11 @@ impl Row {
     }
 }
 
-/// Finds what a paper's file says of claims and cannot be measured: names that nothing bears, numbers without a source.
+/// Checks that everything a paper's file says about claims can be measured: names exist, and numbers have
+/// sources.
 ///
 /// # Errors
-/// The first of these.
+/// The first problem found.
 pub fn check(paper: &Paper) -> Result<(), String> {
     for (id, text) in &paper.measured {
         let of = |error: String| format!("{}: measured.\"{id}\": {error}", paper.file);
@@ -203,10 +205,10 @@ pub fn check(paper: &Paper) -> Result<(), String> {
     templates(paper).map(drop)
 }
 
-/// The explanations of a paper's claims.
+/// The explanation templates of a paper's claims, by claim id.
 ///
 /// # Errors
-/// One that cannot be read.
+/// A template that cannot be parsed.
 pub fn templates(paper: &Paper) -> Result<BTreeMap<String, Template<'_>>, String> {
     let claims = all();
     let is_of_paper = |id: &String| claims.iter().any(|claim| claim.id == *id && claim.paper == paper.name);
@@ -220,11 +222,11 @@ pub fn templates(paper: &Paper) -> Result<BTreeMap<String, Template<'_>>, String
         .collect()
 }
 
-/// The claims of some papers, each with its verdict from what a store holds. Numbers of a paper's tables are not among
-/// them.
+/// The claims of some papers, each with its verdict computed from a store. Numbers that belong to a paper's
+/// tables are left out.
 ///
 /// # Errors
-/// A claim that is no number, or a paper whose data is wrong.
+/// A claim that is not a number, or a paper whose data is wrong.
 pub fn rows(papers: &[&str], store: &Store, size: Size) -> Result<Vec<Row>, String> {
     let smaller = [Size::Paper, Size::Small, Size::Test].into_iter().filter(|other| *other < size);
     let sizes = std::iter::once(size).chain(smaller);
@@ -237,7 +239,7 @@ pub fn rows(papers: &[&str], store: &Store, size: Size) -> Result<Vec<Row>, Stri
     let mut rows = Vec::new();
     for claim in all().into_iter().filter(|claim| papers.is_empty() || papers.contains(&claim.paper.as_str()))
     {
-        // The claim's paper need not be among those that come along.
+        // A claim's paper need not be a built-in one.
         let paper = known.get(claim.paper.as_str());
         if paper.is_some_and(|(paper, _)| paper.tables_claim(&claim.id)) {
             continue;
@@ -247,7 +249,7 @@ pub fn rows(papers: &[&str], store: &Store, size: Size) -> Result<Vec<Row>, Stri
     Ok(rows)
 }
 
-/// One claim's row; the answers of its size come first.
+/// One claim's row. The first of `answers` has the row's size.
 fn row(
     claim: Claim,
     paper: Option<&(&Paper, BTreeMap<String, Template<'_>>)>,
@@ -286,7 +288,7 @@ fn row(
     Ok(Row { claim, size, measured, verdict, explanation, versions })
 }
 
-/// The papers that the claims are about, in the file's order.
+/// The papers that the claims are about, in the order of the file.
 #[must_use]
 pub fn papers() -> Vec<String> {
     let mut papers: Vec<String> = Vec::new();

@@ -1,4 +1,5 @@
-//! What the headline hangs on: claims measured with each value of a choice that the paper leaves open.
+//! Sensitivity of the headline result: claims measured under each value of a choice that the paper leaves
+//! open.
 
 use strata_workloads::Size;
 
@@ -8,41 +9,42 @@ use crate::job::Job;
 use crate::paper::{FigureJob, MeasurementText, Paper, SensitivityText};
 use crate::question::{Answers, Cell};
 
-/// A choice, and what the claims come to with each of its values.
+/// A choice, and the claims measured under each of its values.
 #[derive(Clone, Debug)]
 pub struct Sensitivity {
-    /// Its name.
+    /// Identifier of the choice.
     pub id: String,
-    /// What is chosen.
+    /// What is chosen, for readers.
     pub title: String,
-    /// What the paper says of it, and why we chose as we did.
+    /// What the paper says about it, and why the default was chosen.
     pub source: String,
-    /// What is measured.
+    /// The claims that are measured.
     pub claims: Vec<Claim>,
-    /// The values, ours first.
+    /// The values; the default first.
     pub choices: Vec<Choice>,
     /// A tenth of each claim's published effect.
     tenths: Vec<f64>,
 }
 
-/// A value of a choice.
+/// One value of a choice, with results.
 #[derive(Clone, Debug)]
 pub struct Choice {
-    /// What a reader calls it.
+    /// Label of the value, for readers.
     pub label: String,
-    /// What each claim comes to.
+    /// The measured number of each claim, in the order of [`Sensitivity::claims`].
     pub results: Vec<Cell>,
 }
 
 impl Sensitivity {
-    /// One of measured numbers; only tests need it.
+    /// Makes one from measured numbers, for tests.
     #[cfg(test)]
     pub(super) fn new(id: &str, claims: Vec<Claim>, tenths: Vec<f64>, choices: Vec<Choice>) -> Sensitivity {
         let (title, source) = (id.to_owned(), id.to_owned());
         Sensitivity { id: id.to_owned(), title, source, claims, choices, tenths }
     }
 
-    /// Whether a value moves a claim by more than a tenth of the published effect; nothing when a number is missing.
+    /// Whether any value moves a claim by more than a tenth of its published effect; `None` if a number is
+    /// missing.
     #[must_use]
     pub fn moves(&self) -> Option<bool> {
         let (ours, others) = self.choices.split_first()?;
@@ -60,14 +62,14 @@ impl Sensitivity {
     }
 }
 
-/// A value of a choice, as it is measured.
+/// One value of a choice, with the measurements to make.
 struct Way {
     label: String,
     sets: Sets,
     texts: Vec<MeasurementText>,
 }
 
-/// The ways that a choice can be made, ours first.
+/// The ways to make a choice; the default first.
 fn ways(paper: &Paper, text: &SensitivityText) -> Result<Vec<Way>, String> {
     let measured = |id: &String| {
         let found = paper.measured.get(id);
@@ -94,7 +96,7 @@ fn ways(paper: &Paper, text: &SensitivityText) -> Result<Vec<Way>, String> {
     Ok(ways)
 }
 
-/// Whether the systems have this value already: setting it makes no other machine.
+/// Whether the systems already have this value, so that setting it would make the same machine.
 fn is_ours(paper: &Paper, text: &SensitivityText, value: &toml::Value) -> bool {
     let workload = paper.workloads("all").ok().and_then(|all| all.first());
     let machine = |system: &str, sets: &[String]| {
@@ -107,7 +109,7 @@ fn is_ours(paper: &Paper, text: &SensitivityText, value: &toml::Value) -> bool {
     })
 }
 
-/// The overrides that give the systems a value.
+/// The overrides that set a value in each system.
 fn sets(text: &SensitivityText, value: &toml::Value) -> Sets {
     let assign = |keys: &Vec<String>| keys.iter().map(|key| format!("{key}={}", written(value))).collect();
     text.keys.iter().map(|(system, keys)| (system.clone(), assign(keys))).collect()
@@ -120,7 +122,7 @@ fn written(value: &toml::Value) -> String {
 /// The jobs that a choice needs.
 ///
 /// # Errors
-/// A name that nothing bears.
+/// An unknown name.
 pub fn jobs<'a>(paper: &'a Paper, text: &SensitivityText) -> Result<Vec<FigureJob<'a>>, String> {
     let mut jobs = Vec::new();
     for way in ways(paper, text)? {
@@ -131,7 +133,7 @@ pub fn jobs<'a>(paper: &'a Paper, text: &SensitivityText) -> Result<Vec<FigureJo
     Ok(jobs)
 }
 
-/// What a paper's headline hangs on, from what a store holds.
+/// The sensitivity of a paper's headline, computed from a store.
 ///
 /// # Errors
 /// A paper or claims whose data is wrong.

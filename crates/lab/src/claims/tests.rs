@@ -7,7 +7,7 @@ use crate::record::{Record, Value};
 use crate::store::{self, tests::Folder};
 use Verdict::{Contradicted, Direction, Far, Reproduced};
 
-/// A number this much past a boundary is past it.
+/// Distance past a boundary that counts as past it.
 const STEP: f64 = 1e-6;
 
 #[test]
@@ -117,14 +117,14 @@ fn bounds_have_a_right_side() {
     use Bound::{AtLeast, AtMost};
     for (kind, bound, published, measured, expected) in [
         (Kind::Change, AtLeast, 39.0, 78.0, Reproduced),
-        // The sentence holds; the number behind it is another.
+        // The bound holds, but the number behind it is a different one.
         (Kind::Change, AtLeast, 39.0, 78.0 + STEP, Far),
         (Kind::Change, AtLeast, 39.0, 1246.0, Far),
         (Kind::Change, AtLeast, 39.0, 29.25, Reproduced),
         (Kind::Change, AtLeast, 39.0, 29.25 - STEP, Direction),
         (Kind::Change, AtLeast, 39.0, 19.5 - STEP, Far),
         (Kind::Change, AtLeast, 39.0, -1.0, Contradicted),
-        // Within 2 percent, at worst.
+        // The bound "within 2 percent".
         (Kind::Change, AtMost, -2.0, -0.1, Reproduced),
         (Kind::Change, AtMost, -2.0, 3.0, Reproduced),
         (Kind::Change, AtMost, -2.0, -2.5, Reproduced),
@@ -184,7 +184,7 @@ fn every_claim_of_a_paper_that_comes_along_says_how_it_is_measured_and_of_what_k
     }
 }
 
-/// What FUSE calls a workload in Table II.
+/// The name of a workload in FUSE's Table II.
 fn in_table_ii(workload: &str) -> &str {
     match workload {
         "mri-gridding" => "mri-g",
@@ -295,7 +295,7 @@ fn what_is_measured_and_not_reproduced_needs_an_explanation_that_fits() {
     );
 }
 
-/// Two systems' stalls on two workloads, over a third system's.
+/// Stalls of two systems on two workloads, divided by those of a third system.
 #[test]
 fn a_claim_of_bars_compares_means_and_one_of_quotients_takes_their_mean() {
     let text = |measured: &str| {

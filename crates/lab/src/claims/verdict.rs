@@ -1,6 +1,6 @@
-//! What a measured number says of a published one.
+//! How a measured number compares with a published one.
 //!
-//! Both are *effects*, distances from the number that says "nothing":
+//! Both numbers are turned into *effects*, distances from the number that means "no effect":
 //!
 //! | kind | the number is | its effect |
 //! |---|---|---|
@@ -10,7 +10,7 @@
 //! | share | a part of a whole in percent: 75 | the number |
 //! | level | a quantity of its own: 2 cycles | the number |
 //!
-//! The measured effect over the published one decides:
+//! The ratio of the measured effect to the published one decides:
 //!
 //! | verdict | measured effect over published effect |
 //! |---|---|
@@ -19,46 +19,47 @@
 //! | far | above 0: the same direction, and not even half or twice the effect |
 //! | contradicted | 0 or less: no effect, or the opposite one |
 //!
-//! A share says besides which part of its whole is the larger: on the other side of one half it is contradicted.
-//! A published effect of 0 has no direction: reproduced within 1 (percentage point), for a ratio within 0.01, else
-//! contradicted. Differences count as they are, without rounding; what lies on a boundary has the better verdict.
+//! In addition, a share is contradicted if it lies on the other side of one half. A published effect of 0 has
+//! no direction: it is reproduced within 1 percentage point, or within 0.01 for a ratio, and contradicted
+//! otherwise. Numbers are compared without rounding; a number on a boundary gets the better verdict.
 //!
 //! A claim may bound its number:
 //!
-//! * `at-least` ("more than 39 %"): what is larger is on the right side, so up to twice the published effect is
-//!   reproduced. Beyond, the sentence holds and the number behind it is another: far. Below, as without a bound.
-//! * `at-most` ("within 2 %"): no effect, or the opposite one, keeps the bound and is reproduced; so is what passes it by
-//!   at most a quarter. What passes it further contradicts it.
+//! * `at-least` ("more than 39 %"): larger is better, so anything up to twice the published effect is
+//!   reproduced. Beyond that the bound holds, but the number behind it is a different one: far. Smaller numbers
+//!   are judged as without a bound.
+//! * `at-most` ("within 2 %"): no effect or the opposite one keeps the bound and is reproduced, and so is
+//!   exceeding the bound by at most a quarter. Exceeding it further is contradicted.
 //!
-//! A *choice* says which of several systems is best. It is reproduced when that system leads the next by at least a quarter
-//! of the distance from the worst to the best, contradicted when another leads it by more than that, else a matter of
-//! direction: the best are too close to call.
+//! A *choice* claims that one of several systems is best. It is reproduced if that system leads the next by
+//! at least a quarter of the distance between the worst and the best, and contradicted if another system
+//! leads it by more than that. In between, the systems are too close to call and the verdict is direction.
 
 use std::fmt;
 
 use crate::paper::{Bound, Kind};
 
-/// What a measured number says of a published one.
+/// How a measured number compares with a published one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verdict {
-    /// The effect is the published one, within a quarter.
+    /// The effect is within a quarter of the published one.
     Reproduced,
-    /// Same direction, within a factor of two.
+    /// The effect has the same direction and is within a factor of two.
     Direction,
-    /// Same direction, and not even within a factor of two.
+    /// The effect has the same direction but is not within a factor of two.
     Far,
-    /// Not even the direction.
+    /// There is no effect, or it has the opposite direction.
     Contradicted,
     /// There is no measured number.
     NotMeasured,
 }
 
 impl Verdict {
-    /// All, the best first.
+    /// All verdicts, best first.
     pub const ALL: [Verdict; 5] =
         [Verdict::Reproduced, Verdict::Direction, Verdict::Far, Verdict::Contradicted, Verdict::NotMeasured];
 
-    /// Its name.
+    /// Name of the verdict.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -77,12 +78,12 @@ impl fmt::Display for Verdict {
     }
 }
 
-/// The number at which there is no effect.
+/// The number that means "no effect".
 fn origin(kind: Kind) -> f64 {
     if kind == Kind::Ratio { 1.0 } else { 0.0 }
 }
 
-/// What may be missed where the published effect is 0.
+/// Tolerance where the published effect is 0.
 fn least(kind: Kind) -> f64 {
     match kind {
         Kind::Change | Kind::Points => 1.0,
@@ -91,16 +92,16 @@ fn least(kind: Kind) -> f64 {
     }
 }
 
-/// A published number less what says "nothing": what a measured one is compared with.
+/// The effect of a number: its distance from the number that means "no effect".
 #[must_use]
 pub fn effect(kind: Kind, published: f64) -> f64 {
     published - origin(kind)
 }
 
-/// Rounding of binary fractions is no difference: 1.57 + 0.1425 is on the boundary of 1.57.
+/// Tolerance for binary rounding: 1.57 + 0.1425 must count as on the boundary of 1.57.
 const ROUNDING: f64 = 1e-9;
 
-/// The verdict on a number.
+/// The verdict on a measured number.
 #[must_use]
 pub fn judge(kind: Kind, bound: Option<Bound>, published: f64, measured: f64) -> Verdict {
     let effect = effect(kind, published);
@@ -123,7 +124,8 @@ pub fn judge(kind: Kind, bound: Option<Bound>, published: f64, measured: f64) ->
     }
 }
 
-/// The verdict on a choice: the published best one's mean, and those of the others.
+/// The verdict on a choice, from the mean of the system that the paper calls best and the means of the
+/// others.
 #[must_use]
 pub fn judge_choice(published_best: f64, others: &[f64]) -> Verdict {
     let best_other = others.iter().copied().fold(f64::NEG_INFINITY, f64::max);

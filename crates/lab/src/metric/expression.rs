@@ -1,14 +1,14 @@
-//! Arithmetic over counters: `run.thread_instructions / run.cycles`.
+//! Arithmetic over counters, as in `run.thread_instructions / run.cycles`.
 //!
-//! A name is a group, a point and a counter; the group's name may hold points itself (`network.request.packets_out`).
-//! There are `+ - * /`, parentheses and numbers. What cannot be computed is an error, never a number: a counter that
-//! the run does not have, a division by zero.
+//! A name is a group, a dot and a counter; the group's name may contain dots (`network.request.packets_out`).
+//! Operators are `+ - * /`; parentheses and numbers are allowed. A missing counter or a division by zero is
+//! an error, never a number.
 
 use std::fmt;
 
 use crate::record::Record;
 
-/// An expression that has been read.
+/// A parsed expression over counters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expression {
     text: String,
@@ -37,10 +37,10 @@ impl fmt::Display for Expression {
 }
 
 impl Expression {
-    /// Reads an expression.
+    /// Parses an expression.
     ///
     /// # Errors
-    /// What was found where, and what was expected.
+    /// What was found, where, and what was expected.
     pub fn parse(text: &str) -> Result<Expression, String> {
         let mut reader = Reader { text, at: 0, depth: 0 };
         let root = reader.sum()?;
@@ -50,10 +50,10 @@ impl Expression {
         }
     }
 
-    /// Its value for a run.
+    /// Evaluates the expression for a run.
     ///
     /// # Errors
-    /// A counter that the run does not have, or a division by zero.
+    /// If the run lacks a counter, or a division by zero occurs.
     pub fn evaluate(&self, record: &Record) -> Result<f64, String> {
         self.root.evaluate(record).map_err(|reason| match reason {
             Reason::Missing(reason) => reason,
@@ -61,13 +61,13 @@ impl Expression {
         })
     }
 
-    /// Whether a run has every counter and no value all the same: it divides by zero.
+    /// Whether the value is undefined although the run has every counter: the expression divides by zero.
     #[must_use]
     pub fn is_undefined(&self, record: &Record) -> bool {
         matches!(self.root.evaluate(record), Err(Reason::Zero))
     }
 
-    /// The groups that it names.
+    /// The counter groups that the expression names.
     #[must_use]
     pub fn groups(&self) -> Vec<&str> {
         let mut groups = Vec::new();
@@ -123,7 +123,7 @@ fn missing(record: &Record, group: &str, counter: &str) -> String {
     }
 }
 
-/// Parentheses within parentheses.
+/// Maximum nesting of parentheses.
 const DEPTH: usize = 64;
 
 struct Reader<'a> {

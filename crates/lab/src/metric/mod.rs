@@ -1,4 +1,4 @@
-//! What a figure shows of a run.
+//! Metrics: the numbers that figures show of a run.
 
 mod expression;
 #[cfg(test)]
@@ -14,22 +14,22 @@ pub use expression::Expression;
 
 use crate::job::Kind;
 
-/// A number of a run, made of its counters.
+/// A number computed from a run's counters.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Metric {
-    /// Its name.
+    /// Name of the metric, as in `ipc`.
     pub name: String,
-    /// What a reader calls it.
+    /// Title that figures and tables show.
     pub title: String,
-    /// Its unit; empty for a ratio.
+    /// Unit; empty for a ratio.
     pub unit: String,
-    /// How it is computed.
+    /// Expression over the run's counters.
     pub expression: Expression,
-    /// Which measurement it is computed from.
+    /// The kind of measurement that has those counters.
     pub kind: Kind,
 }
 
-/// A metric in a file.
+/// A metric as written in a file.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MetricText {
@@ -45,13 +45,13 @@ fn timing() -> Kind {
     Kind::Timing
 }
 
-/// Metrics by name.
+/// Metrics, keyed by name.
 pub type Metrics = BTreeMap<String, Metric>;
 
-/// Makes metrics of a file's table; `file` is named in errors.
+/// Builds metrics from a file's table; `file` appears in errors.
 ///
 /// # Errors
-/// An expression that cannot be read.
+/// An expression that cannot be parsed.
 pub fn read(file: &str, texts: BTreeMap<String, MetricText>) -> Result<Metrics, String> {
     let metric = |(name, text): (String, MetricText)| {
         let expression = Expression::parse(&text.expression)
@@ -62,10 +62,10 @@ pub fn read(file: &str, texts: BTreeMap<String, MetricText>) -> Result<Metrics, 
     texts.into_iter().map(metric).collect()
 }
 
-/// The metrics that need no paper.
+/// The built-in metrics, available without a paper.
 ///
 /// # Panics
-/// When the file that comes along is none.
+/// If the built-in file is invalid.
 #[must_use]
 pub fn common() -> Metrics {
     const FILE: &str = "data/metrics.toml";
@@ -76,10 +76,10 @@ pub fn common() -> Metrics {
         .unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A metric by name, or an expression of one's own.
+/// Finds a metric by name, or parses `name` as an expression.
 ///
 /// # Errors
-/// A name that is none, with those that are.
+/// If it is neither; the message lists the known metrics.
 pub fn find(metrics: &Metrics, name: &str) -> Result<Metric, String> {
     if let Some(metric) = metrics.get(name) {
         return Ok(metric.clone());

@@ -1,11 +1,11 @@
-//! What kind of number a claim is, how it is made of the numbers of the workloads, and how numbers are drawn.
+//! Kinds of claims, how the numbers of workloads are combined, and how figures are drawn.
 
 use serde::{Deserialize, Serialize};
 
 use crate::grid::Mean;
 use crate::question::Cell;
 
-/// What kind of number a claim is.
+/// The kind of number that a claim states.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -15,15 +15,15 @@ pub enum Kind {
     Points,
     /// A multiple of a baseline.
     Ratio,
-    /// A part of a whole in percent.
+    /// A part of a whole, in percent.
     Share,
-    /// A quantity of its own.
+    /// A quantity without a baseline.
     Level,
-    /// Which of several systems is best, named by a number of it.
+    /// Which of several systems is best; each system is named by a number.
     Choice,
 }
 
-/// A claim that bounds the effect.
+/// How a claim bounds the effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
@@ -33,20 +33,20 @@ pub enum Bound {
     AtMost,
 }
 
-/// How the numbers of several workloads on two systems become one.
+/// How the numbers of several workloads on two systems are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Definition {
-    /// A quotient for each workload, then their mean.
+    /// The mean of the quotients of the individual workloads.
     MeanOfRatios,
-    /// The sum over the workloads on the one system, over that on the other.
+    /// The sum over the workloads on one system, divided by the sum on the other.
     RatioOfSums,
-    /// The mean on the one system less that on the other; for percentages.
+    /// The mean on one system minus the mean on the other; for percentages.
     Points,
 }
 
 impl Definition {
-    /// What a reader calls it.
+    /// Name that readers see.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -57,17 +57,17 @@ impl Definition {
     }
 }
 
-/// How several workloads become one number.
+/// How the numbers of several workloads are reduced to one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduce {
-    /// [`Mean::Arithmetic`].
+    /// The arithmetic mean; see [`Mean::Arithmetic`].
     Arithmetic,
-    /// [`Mean::Geometric`].
+    /// The geometric mean; see [`Mean::Geometric`].
     Geometric,
-    /// The smallest.
+    /// The smallest of the numbers.
     Least,
-    /// The greatest.
+    /// The largest of the numbers.
     Greatest,
 }
 
@@ -81,10 +81,10 @@ impl From<Mean> for Reduce {
 }
 
 impl Reduce {
-    /// One number of several.
+    /// Reduces `numbers` to one.
     ///
     /// # Errors
-    /// As [`Mean::of`]; no number has no smallest.
+    /// As [`Mean::of`]; there is no smallest or largest of no numbers.
     pub fn of(self, numbers: &[f64]) -> Cell {
         match self {
             Reduce::Arithmetic => Mean::Arithmetic.of(numbers),
@@ -95,7 +95,7 @@ impl Reduce {
         }
     }
 
-    /// What a reader calls it.
+    /// Name that readers see.
     #[must_use]
     pub fn name(self) -> &'static str {
         match self {
@@ -111,8 +111,8 @@ impl Reduce {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Drawing {
-    /// A bar a system, a group of them a workload.
+    /// A group of bars for each workload, with one bar for each system.
     GroupedBars,
-    /// A stack of metrics a system, a group of stacks a workload.
+    /// A group of stacks for each workload, with one stack of metrics for each system.
     StackedBars,
 }

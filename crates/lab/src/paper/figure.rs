@@ -1,4 +1,4 @@
-//! Figures and tables: which jobs they need, and their grids.
+//! Figures and tables: the jobs they need, and their grids.
 
 use super::definition::Drawing;
 use super::{ColumnText, FigureText, ListText, Paper, TableText};
@@ -8,33 +8,33 @@ use crate::metric::{Expression, Metric};
 use crate::question::{Answers, Cell};
 use crate::variant::Variant;
 
-/// A job by its parts.
+/// The parts that identify a job.
 #[derive(Clone, Debug)]
 pub struct Job<'a> {
-    /// What is measured.
+    /// What the job measures.
     pub kind: Kind,
-    /// Of which workload.
+    /// Name of the workload.
     pub workload: &'a str,
-    /// On what.
+    /// The machine to run on.
     pub variant: Variant,
 }
 
-/// A figure whose names have been looked up.
+/// A figure with all names resolved.
 pub struct Figure<'a> {
     text: &'a FigureText,
     metrics: Vec<&'a Metric>,
     variants: Vec<Variant>,
     workloads: &'a [String],
-    /// The column that the others are divided by.
+    /// The column by which the others are divided.
     base: Option<usize>,
     mean: Mean,
 }
 
 impl<'a> Figure<'a> {
-    /// Looks a figure's names up.
+    /// Resolves a figure's names.
     ///
     /// # Errors
-    /// A name that nothing bears, or several metrics where one can be drawn.
+    /// An unknown name, or several metrics where only one can be drawn.
     pub fn new(paper: &'a Paper, text: &'a FigureText) -> Result<Self, String> {
         let metrics: Vec<&Metric> =
             text.metrics.iter().map(|name| paper.metric(name)).collect::<Result<_, _>>()?;
@@ -68,7 +68,7 @@ impl<'a> Figure<'a> {
         })
     }
 
-    /// The jobs that it needs.
+    /// The jobs that the figure needs.
     pub fn jobs(&self) -> Vec<Job<'a>> {
         let mut jobs = Vec::new();
         for workload in self.workloads {
@@ -81,13 +81,13 @@ impl<'a> Figure<'a> {
         jobs
     }
 
-    /// How many stacks, or bars, a workload has.
+    /// Number of stacks or bars for each workload.
     #[must_use]
     pub fn stacks(&self) -> usize {
         self.variants.len()
     }
 
-    /// Workloads by systems; in stacks, by systems and metrics.
+    /// The grid of workloads by systems; in a stacked figure, of workloads by systems and metrics.
     pub fn grid(&self, answers: &mut Answers<'_>) -> Grid {
         let mut row = |workload: &String| -> Vec<Cell> {
             let cells = self
@@ -125,7 +125,7 @@ impl<'a> Figure<'a> {
         grid
     }
 
-    /// What the parts of a stack, or the bars, are called.
+    /// Names of the parts of a stack, or of the bars.
     #[must_use]
     pub fn series(&self) -> Vec<String> {
         match self.text.drawing {
@@ -135,7 +135,7 @@ impl<'a> Figure<'a> {
     }
 }
 
-/// A table with a row a workload, whose names have been looked up.
+/// A table with one row for each workload, with all names resolved.
 pub struct Table<'a> {
     text: &'a TableText,
     columns: Vec<(&'a str, &'a ColumnText, &'a Metric, Variant)>,
@@ -143,10 +143,10 @@ pub struct Table<'a> {
 }
 
 impl<'a> Table<'a> {
-    /// Looks a table's names up.
+    /// Resolves a table's names.
     ///
     /// # Errors
-    /// A name that nothing bears, or a workload without a published number.
+    /// An unknown name, or a workload without a published number.
     pub fn new(paper: &'a Paper, text: &'a TableText) -> Result<Self, String> {
         let workloads = paper.workloads(&text.workloads)?;
         let column = |(title, column): (&'a String, &'a ColumnText)| {
@@ -160,7 +160,7 @@ impl<'a> Table<'a> {
         Ok(Table { text, columns, workloads })
     }
 
-    /// The jobs that it needs.
+    /// The jobs that the table needs.
     pub fn jobs(&self) -> Vec<Job<'a>> {
         let of_column = |workload: &'a String| {
             self.columns.iter().map(move |(_, _, metric, variant)| Job {
@@ -172,7 +172,8 @@ impl<'a> Table<'a> {
         self.workloads.iter().flat_map(of_column).collect()
     }
 
-    /// A row a workload; published, measured and their quotient for each column.
+    /// The grid: a row for each workload, with published number, measured number and their quotient for each
+    /// column.
     pub fn grid(&self, answers: &mut Answers<'_>) -> Grid {
         let mut row = |workload: &String| -> Vec<Cell> {
             let cells = self.columns.iter().flat_map(|(_, column, metric, variant)| {
@@ -202,7 +203,7 @@ impl<'a> Table<'a> {
     }
 }
 
-/// Pearson's correlation.
+/// Pearson's correlation coefficient.
 fn correlation(pairs: &[(f64, f64)]) -> Cell {
     let count = pairs.len() as f64;
     let mean = |of: fn(&(f64, f64)) -> f64| pairs.iter().map(of).sum::<f64>() / count;
@@ -211,17 +212,17 @@ fn correlation(pairs: &[(f64, f64)]) -> Cell {
     divide(Ok(sum(&|x, y| x * y)), &Ok((sum(&|x, _| x * x) * sum(&|_, y| y * y)).sqrt()))
 }
 
-/// A table with a row a number, whose names have been looked up.
+/// A table with one row for each number, with all names resolved.
 pub struct List<'a> {
     text: &'a ListText,
     rows: Vec<(Metric, Variant)>,
 }
 
 impl<'a> List<'a> {
-    /// Looks a table's names up.
+    /// Resolves a table's names.
     ///
     /// # Errors
-    /// A name that nothing bears, or an expression that cannot be read.
+    /// An unknown name, or an expression that cannot be parsed.
     pub fn new(paper: &'a Paper, text: &'a ListText) -> Result<Self, String> {
         let row = |row: &super::file::RowText| {
             let metric = Metric {
@@ -236,7 +237,7 @@ impl<'a> List<'a> {
         Ok(List { text, rows: text.rows.iter().map(row).collect::<Result<_, _>>()? })
     }
 
-    /// The jobs that it needs.
+    /// The jobs that the table needs.
     pub fn jobs(&self) -> Vec<Job<'a>> {
         let job = |(metric, variant): &(Metric, Variant)| Job {
             kind: metric.kind,
@@ -246,7 +247,7 @@ impl<'a> List<'a> {
         self.rows.iter().map(job).collect()
     }
 
-    /// A row a number: published, measured and their quotient.
+    /// The grid: a row for each number, with the published one, the measured one and their quotient.
     pub fn grid(&self, answers: &mut Answers<'_>) -> Grid {
         let mut row = |((metric, variant), text): (&(Metric, Variant), &super::file::RowText)| {
             let measured = answers.value(metric, &self.text.workload, variant);

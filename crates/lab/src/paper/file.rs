@@ -1,4 +1,4 @@
-//! A paper's file as it stands.
+//! A paper's file as written.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use super::definition::{Bound, Definition, Drawing, Kind, Reduce};
 use crate::grid::Mean;
 use crate::metric::MetricText;
 
-/// The whole file.
+/// The whole file of a paper.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct PaperText {
@@ -32,42 +32,42 @@ pub(super) struct PaperText {
     pub sensitivities: Vec<SensitivityText>,
 }
 
-/// What the paper calls a system, and what it is here.
+/// The system that stands for one of the paper's systems.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SystemText {
-    /// A system to lay over the machine; absent when the machine is taken as it is.
+    /// The system to lay over the machine; `None` for the machine without a system.
     pub system: Option<String>,
-    /// Overrides.
+    /// Overrides, each as `door.key=value`.
     #[serde(default)]
     pub sets: Vec<String>,
 }
 
-/// A figure with a group of bars a workload.
+/// A figure with a group of bars for each workload.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FigureText {
-    /// Its number, as in `7b`.
+    /// Number of the figure, as in `7b`.
     pub id: String,
-    /// What it shows.
+    /// Title of the figure.
     pub title: String,
-    /// How.
+    /// How the figure is drawn.
     pub drawing: Drawing,
-    /// One metric, or the parts of a stack from below.
+    /// One metric, or the parts of a stack from bottom to top.
     pub metrics: Vec<String>,
-    /// Systems in the paper's order.
+    /// Systems, in the paper's order.
     pub systems: Vec<String>,
-    /// A set of workloads.
+    /// Name of a set of workloads.
     #[serde(default = "all")]
     pub workloads: String,
-    /// A machine other than the paper's.
+    /// The machine, if not the paper's.
     pub machine: Option<String>,
     /// What each workload's numbers are divided by.
     pub normalise: Option<Normalise>,
-    /// Ids of the claims that it shows.
+    /// Ids of the claims that the figure shows.
     #[serde(default)]
     pub claims: Vec<String>,
-    /// What a reader must know.
+    /// A note for readers of the figure.
     #[serde(default)]
     pub note: String,
 }
@@ -76,73 +76,74 @@ fn all() -> String {
     "all".into()
 }
 
-/// What the numbers of a figure, or of its bars, are divided by.
+/// The divisor of the numbers of a figure or its bars.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Normalise {
-    /// A system.
+    /// The system whose number divides.
     pub system: String,
-    /// A metric; the only one, or the one measured, where absent.
+    /// The metric that divides. Default: the figure's only metric, or the one measured.
     pub metric: Option<String>,
 }
 
-/// A table with a row a workload, published beside measured.
+/// A table with a row for each workload, setting published numbers beside measured ones.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TableText {
-    /// Its number.
+    /// Number of the table, as in `III`.
     pub id: String,
-    /// What it shows.
+    /// Title of the table.
     pub title: String,
-    /// A set of workloads.
+    /// Name of a set of workloads.
     #[serde(default = "all")]
     pub workloads: String,
-    /// Its columns, by title.
+    /// Columns of the table, by title.
     pub columns: BTreeMap<String, ColumnText>,
 }
 
-/// A column of such a table.
+/// A column of a table with a row for each workload.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ColumnText {
-    /// What is measured.
+    /// Name of the metric that is measured.
     pub metric: String,
-    /// On what.
+    /// The system that is measured.
     pub system: String,
-    /// The claims that it shows: those whose id is this, a point and what the paper calls a workload. They have no verdicts.
+    /// Prefix of the ids of the claims that the column shows: prefix, dot, the paper's name of the workload.
+    /// These claims have no verdicts.
     pub claims: Option<String>,
-    /// What the paper says, by workload.
+    /// The published numbers, by workload.
     pub published: BTreeMap<String, f64>,
 }
 
-/// A table with a row a number that no workload decides.
+/// A table with a row for each number; the numbers do not depend on the workload.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ListText {
-    /// Its number.
+    /// Number of the table, as in `III`.
     pub id: String,
-    /// What it shows.
+    /// Title of the table.
     pub title: String,
-    /// The workload whose run is asked: any.
+    /// The workload whose run supplies the numbers; any workload will do.
     pub workload: String,
-    /// Ids of the claims that it shows.
+    /// Ids of the claims that the table shows.
     #[serde(default)]
     pub claims: Vec<String>,
-    /// Its rows.
+    /// Rows of the table.
     pub rows: Vec<RowText>,
 }
 
-/// A row of such a table.
+/// A row of a table with a row for each number.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct RowText {
-    /// What it is.
+    /// Name of the number.
     pub name: String,
-    /// Of what.
+    /// The system that is measured.
     pub system: String,
     /// An expression over counters.
     pub expression: String,
-    /// What the paper says.
+    /// The number as the paper gives it.
     pub published: f64,
 }
 
@@ -150,69 +151,71 @@ pub struct RowText {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeasurementText {
-    /// What kind of number it is.
+    /// The kind of number that the claim states.
     pub kind: Kind,
-    /// The published number bounds the measured one.
+    /// Whether and how the published number bounds the measured one.
     pub bound: Option<Bound>,
-    /// How two systems are compared; the mean of ratios where absent, points for [`Kind::Points`].
+    /// How two systems are compared. Default: the mean of ratios, or points for [`Kind::Points`].
     pub definition: Option<Definition>,
     /// The metric of each workload.
     pub metric: String,
-    /// Of which system.
+    /// The system that is measured.
     pub system: Option<String>,
-    /// Of which systems, their numbers taken together in one mean.
+    /// Several systems, whose numbers are combined in one mean.
     #[serde(default)]
     pub systems: Vec<String>,
     /// The system whose number divides each workload's.
     pub over: Option<String>,
-    /// The metric of that system; the same where absent.
+    /// The metric of the dividing system. Default: the same metric.
     pub over_metric: Option<String>,
-    /// Both systems are read off a figure's bars: what its bars are normalised to, by workload. The number is then the
-    /// quotient of the two mean bars, not the mean of quotients, which one near 0 would decide.
+    /// Set if both systems are read off a figure's bars: what the bars are normalised to, for each workload.
+    /// The number is then the quotient of the two mean bars rather than the mean of quotients, which a single
+    /// bar near 0 would dominate.
     pub bars: Option<Normalise>,
-    /// Multiplies each workload's number: 100 makes percent of a quotient.
+    /// Factor applied to each workload's number; 100 turns a quotient into percent.
     #[serde(default = "one")]
     pub scale: f64,
-    /// Leaves out workloads in which the metric divides by zero: they have no such number.
+    /// Leaves out workloads for which the metric divides by zero.
     #[serde(default)]
     pub where_defined: bool,
-    /// How workloads become one number; the paper's mean where absent.
+    /// How the workloads' numbers are reduced to one. Default: the paper's mean.
     pub reduce: Option<Reduce>,
-    /// A set of workloads.
+    /// Name of a set of workloads.
     #[serde(default = "all")]
     pub workloads: String,
-    /// A machine other than the paper's.
+    /// The machine, if not the paper's.
     pub machine: Option<String>,
-    /// Systems with a number each, for [`Kind::Choice`]: the number of the one whose mean is greatest is measured.
+    /// For [`Kind::Choice`]: the systems to choose from, each with a number. The number of the system with
+    /// the greatest mean is the measured one.
     #[serde(default)]
     pub best_of: Vec<(String, f64)>,
-    /// Other ways to read the claim, measured and judged beside the first.
+    /// Other readings of the claim, measured and judged beside the first.
     #[serde(default)]
     pub also: Vec<ReadingText>,
 }
 
-/// Another way to read a claim: what differs from the first.
+/// Another reading of a claim: only what differs from the first.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadingText {
-    /// What a reader calls it.
+    /// Name that readers see.
     pub name: String,
-    /// Another kind of number.
+    /// The kind of number, if different.
     pub kind: Option<Kind>,
-    /// Another metric.
+    /// The metric, if different.
     pub metric: Option<String>,
-    /// Another way to compare.
+    /// How two systems are compared, if different.
     pub definition: Option<Definition>,
-    /// Another way to make one number of many.
+    /// How the workloads' numbers are reduced to one, if different.
     pub reduce: Option<Reduce>,
-    /// Other workloads.
+    /// The set of workloads, if different.
     pub workloads: Option<String>,
-    /// Another system to compare with.
+    /// The system to compare with, if different.
     pub over: Option<String>,
 }
 
 impl MeasurementText {
-    /// The measurement read another way.
+    /// The measurement under another reading.
     #[must_use]
     pub fn read_as(&self, reading: &ReadingText) -> MeasurementText {
         let ReadingText { name: _, kind, metric, definition, reduce, workloads, over } = reading.clone();
@@ -229,27 +232,27 @@ impl MeasurementText {
     }
 }
 
-/// A choice that the paper leaves open, and what some claims come to with each.
+/// A choice that the paper leaves open, and the claims to measure under each value.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SensitivityText {
-    /// Its name.
+    /// Identifier of the choice.
     pub id: String,
-    /// What is chosen.
+    /// What is chosen, for readers.
     pub title: String,
-    /// What the paper says of it, and why we chose as we did.
+    /// What the paper says about it, and why the default was chosen.
     pub source: String,
-    /// Ids of the claims that are measured with each.
+    /// Ids of the claims to measure.
     pub claims: Vec<String>,
-    /// Keys that are set to the same value, by system. Systems that are not named stay as they are.
+    /// Keys that are set to the value, by system. Systems not named here keep their values.
     #[serde(default)]
     pub keys: BTreeMap<String, Vec<String>>,
-    /// The values; the one that the systems have is found among them.
+    /// The values to try; the one that the systems already have is among them.
     #[serde(default)]
     pub values: Vec<toml::Value>,
-    /// What is measured in other ways, or on other workloads: what the first way is called.
+    /// For choices of a reading rather than of a value: name of the default reading.
     pub chosen: Option<String>,
-    /// Those others.
+    /// The other readings of the claims.
     #[serde(default)]
     pub readings: Vec<ReadingText>,
 }

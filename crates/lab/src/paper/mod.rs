@@ -1,6 +1,6 @@
 //! A paper's evaluation as data: systems, workloads, metrics, figures, and how each claim is measured.
 //!
-//! One file a paper in `data/papers`; `docs/lab.md` says how to write one.
+//! Each paper has one file in `data/papers`; `docs/lab.md` says how to write one.
 
 mod definition;
 mod figure;
@@ -25,47 +25,47 @@ use crate::metric::{self, Metric, Metrics};
 use crate::variant::Variant;
 use file::PaperText;
 
-/// The papers that come along: name and file's text.
+/// The built-in papers: name and text of the file.
 const PAPERS: &[(&str, &str)] = &[("fuse", include_str!("../../data/papers/fuse.toml"))];
 
-/// A paper's evaluation.
+/// A paper's evaluation, read from its file.
 #[derive(Clone, Debug)]
 pub struct Paper {
-    /// Its name on a command line and in claims.
+    /// Name on a command line and in claims.
     pub name: String,
-    /// Title, venue, year.
+    /// Title, venue and year.
     pub title: String,
-    /// What its means are, unless said otherwise.
+    /// The mean that the paper uses unless it says otherwise.
     pub mean: Mean,
     machine: String,
     workloads: BTreeMap<String, Vec<String>>,
     systems: BTreeMap<String, SystemText>,
     metrics: Metrics,
-    /// Its figures, in order.
+    /// Figures, in the paper's order.
     pub figures: Vec<FigureText>,
-    /// Its tables with a row a workload.
+    /// Tables with a row for each workload.
     pub tables: Vec<TableText>,
-    /// Its tables with a row a number.
+    /// Tables with a row for each number.
     pub lists: Vec<ListText>,
-    /// How its claims are measured, by their ids.
+    /// How claims are measured, by claim id.
     pub measured: BTreeMap<String, MeasurementText>,
-    /// What it leaves open that its headline hangs on.
+    /// Choices that the paper leaves open and that affect its headline.
     pub sensitivities: Vec<SensitivityText>,
-    /// What errors call the file.
+    /// Name of the file in errors.
     pub(crate) file: String,
 }
 
-/// The papers that come along.
+/// Names of the built-in papers.
 #[must_use]
 pub fn names() -> Vec<&'static str> {
     PAPERS.iter().map(|(name, _)| *name).collect()
 }
 
 impl Paper {
-    /// Reads a paper by name or from a file (`*.toml`).
+    /// Reads a built-in paper or a paper's file (`*.toml`).
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with the file.
     pub fn load(name_or_file: &str) -> Result<Paper, String> {
         if let Some((name, text)) = PAPERS.iter().find(|(name, _)| *name == name_or_file) {
             return Paper::parse(Path::new(&format!("data/papers/{name}.toml")), text);
@@ -81,10 +81,10 @@ impl Paper {
         Paper::parse(path, &text)
     }
 
-    /// Reads a paper from text; `path` is named in errors.
+    /// Reads a paper from text; `path` appears in errors.
     ///
     /// # Errors
-    /// What is wrong with it: also a name that nothing bears.
+    /// What is wrong with the text, unknown names included.
     pub fn parse(path: &Path, text: &str) -> Result<Paper, String> {
         let file = path.display().to_string();
         let read: PaperText = config::parse(path, text).map_err(|error| error.to_string())?;
@@ -109,10 +109,10 @@ impl Paper {
         Ok(paper)
     }
 
-    /// A set of workloads.
+    /// The workloads of a named set.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// If the paper has no set of that name.
     pub fn workloads(&self, set: &str) -> Result<&[String], String> {
         self.workloads.get(set).map(Vec::as_slice).ok_or_else(|| {
             let known: Vec<&str> = self.workloads.keys().map(String::as_str).collect();
@@ -120,10 +120,10 @@ impl Paper {
         })
     }
 
-    /// A metric of the paper, or one that needs no paper.
+    /// Finds a metric of the paper or a built-in one.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// If there is no metric of that name.
     pub fn metric(&self, name: &str) -> Result<&Metric, String> {
         self.metrics.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.metrics.keys().map(String::as_str).collect();
@@ -131,10 +131,10 @@ impl Paper {
         })
     }
 
-    /// A system on a machine; on the paper's where none is named.
+    /// A system of the paper on `machine`, or on the paper's machine if `None`.
     ///
     /// # Errors
-    /// There is none of that name.
+    /// If the paper has no system of that name.
     pub fn variant(&self, system: &str, machine: Option<&str>) -> Result<Variant, String> {
         let text = self.systems.get(system).ok_or_else(|| {
             let known: Vec<&str> = self.systems.keys().map(String::as_str).collect();
@@ -145,7 +145,7 @@ impl Paper {
         Ok(Variant { name, base, system: text.system.clone(), sets: text.sets.clone() })
     }
 
-    /// Whether a claim is a number of a table, published beside measured, and has no verdict of its own.
+    /// Whether a claim is shown in a table beside its measured number and therefore has no verdict.
     #[must_use]
     pub fn tables_claim(&self, id: &str) -> bool {
         let columns = self.tables.iter().flat_map(|table| table.columns.values());
@@ -153,7 +153,7 @@ impl Paper {
         prefixes.into_iter().any(|prefix| id.strip_prefix(prefix).is_some_and(|rest| rest.starts_with('.')))
     }
 
-    /// Finds names that nothing bears; `claims` looks at how they are measured.
+    /// Refuses unknown names, except in measurements, which `claims` checks.
     fn check(&self) -> Result<(), String> {
         for figure in &self.figures {
             Figure::new(self, figure).map_err(|error| format!("figure {}: {error}", figure.id))?;

@@ -49,7 +49,7 @@ fn mistakes_are_named() {
     assert_eq!(error, "no paper `fuze`, expected one of fuse or a file (*.toml)");
 }
 
-/// What a paper calls on and the program does not have yet is shown as not measured. This says what that is.
+/// Workloads that a paper names but that do not exist yet are shown as not measured; this test lists them.
 #[test]
 fn fuse_names_every_workload_of_its_table_ii() {
     let paper = Paper::load("fuse").unwrap();

@@ -1,4 +1,4 @@
-//! Pages that stand alone: no script, no file beside them.
+//! Self-contained HTML pages: no scripts and no other files.
 
 use std::fmt::Write;
 
@@ -20,7 +20,7 @@ summary{cursor:pointer;color:#4b5563}.contents a{margin-left:.5em}a{color:#2563e
 .far{color:#c2410c;font-weight:600}.contradicted{color:#b91c1c;font-weight:600}.not-measured{color:#6b7280}\
 .note{color:#4b5563;font-size:.92em}";
 
-/// A page.
+/// A whole page with title and body.
 #[must_use]
 pub fn page(title: &str, body: &str) -> String {
     let title = escape(title);
@@ -30,13 +30,13 @@ pub fn page(title: &str, body: &str) -> String {
     )
 }
 
-/// A grid as a table, with why numbers are missing.
+/// A grid as an HTML table, followed by why numbers are missing.
 #[must_use]
 pub fn grid(grid: &Grid) -> String {
     table(grid) + &missing(grid)
 }
 
-/// A grid as a table.
+/// A grid as an HTML table.
 #[must_use]
 pub fn table(grid: &Grid) -> String {
     let mut text = String::from("<table><tr><th></th>");
@@ -62,7 +62,7 @@ pub fn table(grid: &Grid) -> String {
     text + "</table>\n"
 }
 
-/// Why numbers of a grid are missing.
+/// Why numbers of a grid are missing, as HTML.
 #[must_use]
 pub fn missing(grid: &Grid) -> String {
     let note = |(reason, cells): (String, usize)| {
@@ -71,7 +71,7 @@ pub fn missing(grid: &Grid) -> String {
     grid.reasons().into_iter().map(note).collect()
 }
 
-/// Text as it stands in a page.
+/// Escapes text for HTML.
 #[must_use]
 pub fn escape(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")

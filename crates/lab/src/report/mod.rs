@@ -1,10 +1,10 @@
-//! Grids for readers: text, HTML, drawings.
+//! Formats grids for readers: as text, HTML and drawings.
 
 pub mod chart;
 pub mod html;
 pub mod text;
 
-/// A number with four digits that count.
+/// Formats a number with four significant digits.
 #[must_use]
 pub fn number(value: f64) -> String {
     let magnitude = value.abs();

@@ -1,4 +1,4 @@
-//! A grid on a terminal.
+//! Formats grids for a terminal.
 
 use super::number;
 use crate::grid::Grid;
@@ -24,7 +24,7 @@ pub fn grid(grid: &Grid) -> String {
     text
 }
 
-/// Columns as wide as their widest entry: the first to the left, the others to the right.
+/// Aligns columns to their widest entry: the first column to the left, the others to the right.
 #[must_use]
 pub fn aligned(lines: &[Vec<String>]) -> String {
     let columns = lines.iter().map(Vec::len).max().unwrap_or(0);

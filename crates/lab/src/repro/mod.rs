@@ -1,4 +1,4 @@
-//! A paper's evaluation again: its jobs, and the page that shows what they came to.
+//! Repeats a paper's evaluation: its jobs, and the page that shows their results.
 
 mod page;
 
@@ -10,29 +10,30 @@ use crate::paper::{Figure, FigureJob, FigureText, List, ListText, Paper, Table, 
 use crate::question::Answers;
 use crate::store::Store;
 
-/// What of a paper is asked for: everything, or one figure or table.
+/// A selected part of a paper: everything, one figure or table, or the sensitivity study.
 #[derive(Clone, Debug)]
 pub struct Selection<'a> {
     paper: &'a Paper,
     part: Part,
 }
 
-/// What of a paper is asked for.
+/// The part of a paper to select.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// Everything.
+    /// Everything: all figures, tables and the sensitivity study.
     All,
-    /// The figures and tables of a number: `13`, `7b`, `III`; `18` is 18a and 18b.
+    /// The figures and tables with a number, as in `13`, `7b` or `III`; `18` selects 18a and 18b.
     Number(String),
-    /// What the headline hangs on.
+    /// How much the headline depends on choices that the paper leaves open.
     Sensitivity,
 }
 
 impl<'a> Selection<'a> {
-    /// A part of a paper.
+    /// Selects a part of a paper.
     ///
     /// # Errors
-    /// There is no figure or table of that number, or the paper's file says of claims what cannot be measured.
+    /// If there is no figure or table with that number, or the paper's file states a claim that cannot be
+    /// measured.
     pub fn new(paper: &'a Paper, part: Part) -> Result<Self, String> {
         claims::check(paper)?;
         let selection = Selection { paper, part };
@@ -65,7 +66,7 @@ impl<'a> Selection<'a> {
         id == number || without_letter == number
     }
 
-    /// Whether what the headline hangs on belongs to it.
+    /// Whether the selection includes the sensitivity study.
     fn has_sensitivities(&self) -> bool {
         !matches!(self.part, Part::Number(_))
     }
@@ -82,7 +83,7 @@ impl<'a> Selection<'a> {
         self.paper.lists.iter().filter(|list| self.has(&list.id))
     }
 
-    /// Ids of the claims that the selected figures show; of all where everything is selected.
+    /// Ids of the claims in the selected figures; of all claims if everything is selected.
     fn claims(&self) -> Vec<&'a str> {
         if self.part == Part::All {
             return self.paper.measured.keys().map(String::as_str).collect();
@@ -91,7 +92,7 @@ impl<'a> Selection<'a> {
         of_figures.chain(self.lists().flat_map(|list| &list.claims)).map(String::as_str).collect()
     }
 
-    /// The jobs that can be run: those of unknown workloads and systems cannot.
+    /// The jobs that can be run. Jobs of unknown workloads and systems are left out.
     ///
     /// # Errors
     /// A paper whose data is wrong.

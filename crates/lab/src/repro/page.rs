@@ -1,4 +1,4 @@
-//! The page: each figure as the paper draws it, the published numbers beside the measured ones, and what that says.
+//! The page: each figure as the paper draws it, with published numbers, measured numbers and verdicts.
 
 use std::fmt::Write;
 
@@ -14,7 +14,7 @@ use crate::report::{chart, html};
 use crate::store::Store;
 
 impl Selection<'_> {
-    /// The page.
+    /// Renders the page as HTML.
     ///
     /// # Errors
     /// A paper or claims whose data is wrong.
@@ -51,7 +51,7 @@ impl Selection<'_> {
         Ok(html::page(&paper.title, &body))
     }
 
-    /// Ids of the claims that no figure and no table shows.
+    /// Ids of the claims that appear in no figure or table.
     fn claims_in_the_text(&self, rows: &[Row]) -> Vec<String> {
         let of_figures = self.paper.figures.iter().flat_map(|figure| &figure.claims);
         let shown: Vec<&String> =
@@ -60,7 +60,7 @@ impl Selection<'_> {
     }
 }
 
-/// A figure or a table with all that belongs to it.
+/// A figure or table with the claims that belong to it.
 struct Section<'a> {
     kind: &'static str,
     id: &'a str,
@@ -89,7 +89,8 @@ fn head(size: Size, paper: &Paper) -> String {
     )
 }
 
-/// What the headline hangs on, a table a choice; those that move nothing in one sentence.
+/// Renders the sensitivity study: a table for each choice, and one sentence for the choices that move
+/// nothing.
 fn hangs_on(all: &[Sensitivity]) -> String {
     if all.is_empty() {
         return String::new();
@@ -135,7 +136,7 @@ fn hangs_on(all: &[Sensitivity]) -> String {
     text
 }
 
-/// How many claims came to what.
+/// Counts the claims of each verdict.
 fn verdicts(rows: &[Row]) -> String {
     let counts = Verdict::ALL.map(|verdict| {
         let count = rows.iter().filter(|row| row.verdict == verdict).count();
@@ -181,7 +182,7 @@ fn figure(paper: &Paper, text: &FigureText, answers: &mut Answers<'_>) -> Result
     })
 }
 
-/// What a drawing shows, for those who want it digit by digit.
+/// The numbers behind a drawing, as a table.
 fn numbers(grid: &Grid) -> String {
     format!("<details><summary>Numbers</summary>\n{}</details>\n{}", html::table(grid), html::missing(grid))
 }
@@ -224,7 +225,7 @@ fn claims_table(rows: &[Row], ids: &[String]) -> String {
     text + "</table>\n"
 }
 
-/// A line of a table of claims.
+/// Adds a row to a table of claims.
 fn line(text: &mut String, cells: [&str; 5], verdict: Verdict) {
     let [claim, what, published, measured, definition] = cells.map(html::escape);
     writeln!(

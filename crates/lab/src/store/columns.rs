@@ -1,6 +1,7 @@
-//! A record as a columnar file: Parquet, a row a number, the job in the file's metadata.
+//! Stores a record as a Parquet file: one row for each number, with the job in the file's metadata.
 //!
-//! The same record gives the same bytes: nothing of the host, no time, no compression that a library's version decides.
+//! The same record always gives the same bytes: the file contains no time and nothing about the host, and
+//! uses no compression, whose output could change with the library's version.
 
 use std::sync::Arc;
 
@@ -16,7 +17,7 @@ use parquet::schema::parser::parse_message_type;
 use crate::job::Job;
 use crate::record::{Record, Row, Value};
 
-/// The columns. `launch` is null for the whole run; one of `count` and `real` is null.
+/// The columns. `launch` is null for the whole run; exactly one of `count` and `real` is null.
 const SCHEMA: &str = "message measurements {
     optional int32 launch;
     required binary group (UTF8);
@@ -25,10 +26,10 @@ const SCHEMA: &str = "message measurements {
     optional double real;
 }";
 
-/// The key of the metadata that holds the job.
+/// Metadata key of the job.
 const JOB: &str = "strata.job";
 
-/// A record as a file's bytes.
+/// Encodes a record as the bytes of a file.
 pub fn encode(record: &Record) -> Vec<u8> {
     try_encode(record).expect("a record fits the schema, and memory takes every write")
 }
@@ -85,10 +86,10 @@ fn required<'a>(group: &mut Group<'_, '_>, values: impl Iterator<Item = &'a str>
     column.close()
 }
 
-/// A record from a file's bytes, which must be those that [`encode`] made.
+/// Decodes a record from the bytes that [`encode`] produced.
 ///
 /// # Errors
-/// What does not fit.
+/// What does not match.
 pub fn decode(bytes: Vec<u8>) -> std::result::Result<Record, String> {
     try_decode(bytes).map_err(|error| error.to_string())
 }

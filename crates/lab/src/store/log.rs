@@ -1,4 +1,4 @@
-//! What running cost the host: beside the results, never in them.
+//! Cost of runs to the host, logged beside the results but never in them.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -6,23 +6,23 @@ use std::path::Path;
 
 use crate::job::Job;
 
-/// Name of the log in a store's folder.
+/// Name of the log file in a store's folder.
 const FILE: &str = "host.log";
 
-/// What a job cost the host.
+/// The cost of a job to the host.
 #[derive(Clone, Copy, Debug)]
 pub struct HostTime {
-    /// Wall-clock seconds.
+    /// Wall-clock time of the job in seconds.
     pub seconds: f64,
-    /// Most memory the process held, in bytes; 0 where the host does not tell.
+    /// Peak memory of the process in bytes; 0 if the host does not report it.
     pub peak_memory_bytes: u64,
 }
 
 impl HostTime {
-    /// Adds a line to a store's log.
+    /// Appends a line to a store's log.
     ///
     /// # Errors
-    /// When the disk refuses.
+    /// If the log cannot be written.
     pub fn append(&self, folder: &Path, job: &Job) -> Result<(), String> {
         let path = folder.join(FILE);
         let line = format!(
@@ -34,7 +34,7 @@ impl HostTime {
             self.seconds,
             self.peak_memory_bytes
         );
-        // One write to a file opened for appending: lines of several writers do not mix.
+        // A single write to a file opened for appending keeps lines of several writers apart.
         let file = OpenOptions::new().create(true).append(true).open(&path);
         file.and_then(|mut file| file.write_all(line.as_bytes()))
             .map_err(|error| format!("{}: {error}", path.display()))

@@ -1,8 +1,8 @@
-//! A folder of finished jobs, a file each.
+//! A folder of finished jobs, one file each.
 //!
-//! A file is called `<key>-<checksum>.parquet`: the key says which job it is, the checksum (SHA-256, cut to 128 bits)
-//! what bytes it holds. It is written under a temporary name, brought to the disk, and renamed, so a name without
-//! `.tmp` is a whole file unless the disk lost something, and then the checksum says so.
+//! A file is named `<key>-<checksum>.parquet`. The key identifies the job; the checksum (SHA-256, cut to 128
+//! bits) covers the file's bytes. A file is written under a temporary name, synced to disk and renamed, so a
+//! file without the suffix `.tmp` is complete unless the disk lost data, which the checksum reveals.
 
 pub mod columns;
 mod log;
@@ -30,35 +30,35 @@ pub use log::HostTime;
 pub struct Store {
     folder: PathBuf,
     finished: BTreeMap<Key, PathBuf>,
-    /// The versions whose results are looked up, in this order.
+    /// Versions of the simulator whose results are looked up, in order.
     simulators: Vec<String>,
-    /// Finished jobs of those versions that are not this one.
+    /// Finished jobs of those versions other than this one.
     older: Older,
-    /// Finished jobs by what readers call them, when they are looked up so.
+    /// Finished jobs by workload and machine name, for lookups by name.
     named: BTreeMap<Task, Key>,
 }
 
-/// Version, kind, workload, size and the machine's name.
+/// Version, kind, workload, size and name of the machine.
 type Task = (String, Kind, String, Size, String);
 
 fn task(job: &Job) -> Task {
     (job.simulator.clone(), job.kind, job.workload.clone(), job.size, job.variant.clone())
 }
 
-/// What opening found that does not belong there.
+/// Problems found when opening a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Files that are not what their name says; removed, so that their jobs are run again.
+    /// Files whose contents do not match their name. They are removed, so their jobs will run again.
     pub corrupt: Vec<PathBuf>,
-    /// What a killed writer left; removed.
+    /// Files that a killed writer left behind. They are removed.
     pub leftovers: Vec<PathBuf>,
 }
 
 impl Store {
-    /// Opens a folder and removes what is not whole. A folder that is not there is an empty store.
+    /// Opens a folder and removes incomplete files. A missing folder is an empty store.
     ///
     /// # Errors
-    /// When the folder cannot be read or cleaned, or holds two different results of one job.
+    /// If the folder cannot be read or cleaned, or holds two different results of one job.
     pub fn open(folder: &Path) -> Result<(Store, Findings), String> {
         let mut store = Store {
             folder: folder.to_owned(),
@@ -98,24 +98,25 @@ impl Store {
         Ok((store, findings))
     }
 
-    /// The folder.
+    /// The folder of the store.
     #[must_use]
     pub fn folder(&self) -> &Path {
         &self.folder
     }
 
-    /// The versions of the simulator whose results are looked up, the first that has one: this one's alone, unless
-    /// others were asked for.
+    /// Versions of the simulator whose results are looked up; the first that has a result wins. By default,
+    /// only this version.
     #[must_use]
     pub fn simulators(&self) -> &[String] {
         &self.simulators
     }
 
-    /// From now on, results are those of another version of the simulator, or of `any`: then this one's come first.
-    /// Machines and workloads must be the present ones all the same, but for values that an older version did not know.
+    /// Looks up results of another version of the simulator from now on, or of `any`, where this version
+    /// comes first. Workloads and machines must still match the present ones, except for values that the
+    /// older version did not have.
     ///
     /// # Errors
-    /// The store holds nothing of that version; what it holds.
+    /// If the store holds no results of that version; the message lists the versions it holds.
     pub fn look_up(&mut self, version: &str) -> Result<(), String> {
         let records = self.keys().map(|key| self.get(key));
         let jobs: Vec<Job> = records
@@ -147,8 +148,8 @@ impl Store {
         Ok(())
     }
 
-    /// From now on, a job whose machine had other values in the versions that are looked up is found by the names of its
-    /// workload and machine: what a system came to then.
+    /// Also finds results by the names of workload and machine from now on, if the machine's values have
+    /// changed since. The results are those that the system had then.
     ///
     /// # Errors
     /// As [`Store::get`].
@@ -161,13 +162,13 @@ impl Store {
         Ok(())
     }
 
-    /// Whether a job has finished.
+    /// Whether the store holds the result of a job.
     #[must_use]
     pub fn has(&self, key: &Key) -> bool {
         self.finished.contains_key(key)
     }
 
-    /// The key under which a job has finished, in one of the versions that are looked up.
+    /// The key of a job's result, from one of the versions that are looked up.
     #[must_use]
     pub fn find(&self, job: &Job) -> Option<Key> {
         let versions = self.simulators.iter();
@@ -180,12 +181,12 @@ impl Store {
         })
     }
 
-    /// The keys of the finished jobs, in order.
+    /// Keys of the finished jobs, sorted.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
         self.finished.keys()
     }
 
-    /// The sizes of the finished jobs' workloads.
+    /// Workload sizes of the finished jobs.
     ///
     /// # Errors
     /// As [`Store::get`].
@@ -194,10 +195,10 @@ impl Store {
         records.filter_map(Result::transpose).map(|record| Ok(record?.job.size)).collect()
     }
 
-    /// What a job measured; nothing when it has not finished.
+    /// The record of a job; `None` if the job has not finished.
     ///
     /// # Errors
-    /// When its file cannot be read or is not what its name says.
+    /// If the file cannot be read or does not match its name.
     pub fn get(&self, key: &Key) -> Result<Option<Record>, String> {
         let Some(path) = self.finished.get(key) else { return Ok(None) };
         let bytes = fs::read(path).map_err(|error| named(path, &error))?;
@@ -212,10 +213,10 @@ impl Store {
         Ok(Some(record))
     }
 
-    /// Looks again for a job that another process may have finished meanwhile.
+    /// Looks again for results that other processes may have added.
     ///
     /// # Errors
-    /// When the folder cannot be read, or holds two different results of one job.
+    /// If the folder cannot be read, or holds two different results of one job.
     pub fn refresh(&mut self) -> Result<(), String> {
         let (store, _) = Store::open(&self.folder)?;
         self.finished = store.finished;
@@ -223,11 +224,11 @@ impl Store {
     }
 }
 
-/// The file of a finished job in a folder, if it is there and whole. Looks at that file only: a store of thousands costs
-/// a listing.
+/// Path of a finished job's file in a folder, if the file exists and is complete. Reads only that file; in a
+/// store of thousands it costs one directory listing.
 ///
 /// # Errors
-/// When the folder or the file cannot be read.
+/// If the folder or the file cannot be read.
 pub fn finished(folder: &Path, key: &Key) -> Result<Option<PathBuf>, String> {
     if !folder.exists() {
         return Ok(None);
@@ -245,20 +246,22 @@ pub fn finished(folder: &Path, key: &Key) -> Result<Option<PathBuf>, String> {
     Ok(None)
 }
 
-/// Adds a record to the store in a folder; safe to repeat, and beside other writers. Gives its file.
+/// Adds a record to the store in a folder and returns the file's path. Safe to repeat, and safe beside other
+/// writers.
 ///
 /// # Errors
-/// When the disk refuses.
+/// If the file cannot be written.
 pub fn put(folder: &Path, record: &Record) -> Result<PathBuf, String> {
     fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
     let bytes = columns::encode(record);
     let path = folder.join(format!("{}-{}.parquet", record.job.key(), digest(&bytes)));
-    // Whoever opens the store between the creation and the lock takes the file for a leftover: then once more.
+    // Another process that opens the store between creation and locking takes the file for a leftover and
+    // removes it; try once more.
     write(&path, &bytes).or_else(|_| write(&path, &bytes)).map_err(|error| named(&path, &error))?;
     Ok(path)
 }
 
-/// How temporary names end.
+/// Suffix of temporary names.
 const TEMPORARY: &str = ".tmp";
 
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
@@ -266,16 +269,16 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     temporary.push(format!(".{}{TEMPORARY}", std::process::id()));
     let temporary = PathBuf::from(temporary);
     let mut file = File::create(&temporary)?;
-    // Held as long as the file is open: says that its writer lives.
+    // The lock is held while the file is open and shows that the writer is alive.
     file.lock()?;
     file.write_all(bytes)?;
     file.sync_all()?;
     fs::rename(&temporary, path)?;
-    // The rename is on the disk when the folder is.
+    // The rename is durable once the folder is synced.
     File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Whether nobody writes the file any more.
+/// Whether the file's writer is gone.
 fn is_abandoned(path: &Path) -> bool {
     File::open(path).is_ok_and(|file| file.try_lock().is_ok())
 }
@@ -287,7 +290,7 @@ fn remove(path: &Path) -> Result<(), String> {
     }
 }
 
-/// Key and checksum of a file's name.
+/// Parses the key and the checksum in a file name.
 fn read_name(name: &str) -> Option<(Key, String)> {
     let (key, checksum) = name.strip_suffix(".parquet")?.split_once('-')?;
     is_digest(checksum).then_some(())?;

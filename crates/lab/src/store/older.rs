@@ -1,9 +1,9 @@
-//! Results of versions that knew less of a machine.
+//! Finds results of older versions of the simulator, whose machines had fewer values.
 //!
-//! Machine files gain values as the simulator learns to model more, and the machines of older versions lack them. A result of
-//! such a version stands for a job when all else agrees: workload, size, PTX, inputs, every value that its machine has, and
-//! behind each door just the same values, since a system is also what it leaves out. A list that is a set of names has gained
-//! a value when it has gained a name.
+//! Machine files gain values as the simulator learns to model more, so the machines of older versions lack
+//! some. An older result stands for a job if everything else agrees: workload, size, PTX, inputs, every value
+//! that the older machine has, and exactly the same values behind each door, because a system is also defined
+//! by what it leaves out. A list that is a set of names gains a value when it gains a name.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -11,7 +11,7 @@ use strata_gpu::machine::{doors, sets};
 
 use crate::job::{Job, Key};
 
-/// Finished jobs by what must be just the same.
+/// Finished jobs, keyed by everything that must match exactly.
 #[derive(Debug, Default)]
 pub struct Older(BTreeMap<String, Vec<Finished>>);
 
@@ -23,14 +23,14 @@ struct Finished {
 }
 
 impl Older {
-    /// Takes in a job that has finished.
+    /// Adds a finished job.
     pub fn add(&mut self, job: &Job) {
         let (same, values) = parts(job);
         self.0.entry(same).or_default().push(Finished { values, key: job.key() });
     }
 
-    /// The finished job that stands for one of the version it names, with the number of values in which they agree. Of
-    /// several, the one that agrees in most.
+    /// A finished job that can stand for `job`, in the version that `job` names, and the number of machine
+    /// values that agree. If several qualify, the one with the most agreement is returned.
     pub fn find(&self, job: &Job) -> Option<(usize, &Key)> {
         let (same, values) = parts(job);
         let finished = self.0.get(&same)?.iter().filter(|finished| finished.values.is_subset(&values));
@@ -38,7 +38,7 @@ impl Older {
     }
 }
 
-/// What must be just the same, and the other values of the machine.
+/// Splits a job into what must match exactly and the machine's other values.
 fn parts(job: &Job) -> (String, BTreeSet<String>) {
     let (behind_doors, others): (Vec<String>, Vec<String>) =
         job.machine_values().into_iter().partition(|value| is_behind_a_door(value));
@@ -46,7 +46,7 @@ fn parts(job: &Job) -> (String, BTreeSet<String>) {
     (format!("{task}\n{}", behind_doors.concat()), others.into_iter().filter_map(without_place).collect())
 }
 
-/// The value without its place in a list that is a set; nothing for the length of one.
+/// Drops the position of a value in a list that is a set. Returns `None` for the length of such a list.
 fn without_place(value: String) -> Option<String> {
     let is_set = |path: &str| sets().iter().any(|set| path.ends_with(set));
     match value.split_once(' ') {

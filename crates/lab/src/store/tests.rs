@@ -4,7 +4,7 @@ use crate::record::{Row, Value};
 use crate::variant::Variant;
 use strata_workloads::Size;
 
-/// A folder of one's own, removed at the end.
+/// A temporary folder that is removed when dropped.
 pub(crate) struct Folder(pub PathBuf);
 
 impl Folder {

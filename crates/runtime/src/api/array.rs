@@ -1,4 +1,4 @@
-//! Arrays, the memory of textures and surfaces.
+//! Arrays: the memory behind textures and surfaces.
 
 use strata_abi::driver::Array3dDescriptor;
 
@@ -23,23 +23,24 @@ fn describe(array: Array) -> Answer<Array3dDescriptor> {
 }
 
 api! {
-    /// Of one dimension where the height is 0. Flags are the driver API's.
+    /// Allocates a one-dimensional array if the height is 0, else a two-dimensional one. `flags` are the
+    /// driver API's.
     cudaMallocArray(array: Out<Array>, channels: In<Channels>, width: u64, height: u64, flags: u32) {
         create(array, channels, Extent { width, height, depth: 0 }, flags)
     }
 
-    /// Of one, two or three dimensions, or of layers.
+    /// Allocates an array of one, two or three dimensions, or a layered one.
     cudaMalloc3DArray(array: Out<Array>, channels: In<Channels>, extent: Extent, flags: u32) {
         create(array, channels, extent, flags)
     }
 
-    /// Or null.
+    /// Frees an array. Null is ignored.
     cudaFreeArray(array: Array) {
         let driver = context::ready()?;
         if array == Array::NULL { Ok(()) } else { driver.cuArrayDestroy(array) }
     }
 
-    /// Channels, extent and flags, as far as they are wanted.
+    /// Writes an array's channels, extent and flags, each if its pointer is not null.
     cudaArrayGetInfo(channels: Out<Channels>, extent: Out<Extent>, flags: Out<u32>, array: Array) {
         let found = describe(array)?;
         channels.put_if_wanted(format::channels(found.format, found.channels)?);
@@ -48,7 +49,7 @@ api! {
         Ok(())
     }
 
-    /// Of an array.
+    /// Writes the channel format of an array.
     cudaGetChannelDesc(channels: Out<Channels>, array: Array) {
         let place = channels.place()?;
         let found = describe(array)?;
@@ -58,7 +59,7 @@ api! {
 }
 
 plain_api! {
-    /// As given.
+    /// Returns a channel format with the given bits per channel and kind.
     cudaCreateChannelDesc(x: u32, y: u32, z: u32, w: u32, kind: u32) -> Channels
     | Channels { x: 0, y: 0, z: 0, w: 0, kind: 0 }; {
         Channels { x, y, z, w, kind }

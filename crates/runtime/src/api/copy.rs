@@ -1,4 +1,4 @@
-//! Copies. Their direction says which address is the host's; the default lets the driver find out.
+//! Copies. The direction says which address is the host's; with `cudaMemcpyDefault` the driver finds out.
 
 use strata_abi::driver::{Array3dDescriptor, Corner, Cuboid, Rectangle, Side, memory};
 
@@ -9,7 +9,7 @@ use crate::driver::{Array, Driver, Stream};
 use crate::error::{Answer, Error};
 use crate::format::element_bytes;
 
-/// Numbers of `cudaMemcpyKind`.
+/// Directions of a copy: values of `cudaMemcpyKind`.
 pub mod kind {
     pub const HOST_TO_HOST: u32 = 0;
     pub const HOST_TO_DEVICE: u32 = 1;
@@ -33,7 +33,7 @@ fn copy(to: Bytes, from: Bytes, bytes: u64, direction: u32, on: Stream) -> Answe
     }
 }
 
-/// What kind of memory the two sides of a copy are: from, to.
+/// The memory types of a copy's two sides, as (source, destination).
 fn memories(direction: u32) -> Answer<(u32, u32)> {
     Ok(match direction {
         kind::HOST_TO_HOST => (memory::HOST, memory::HOST),
@@ -45,7 +45,7 @@ fn memories(direction: u32) -> Answer<(u32, u32)> {
     })
 }
 
-/// Where bytes are: in rows from an address on, or in an array.
+/// One side of a copy: rows of memory from an address on, or a position in an array.
 #[derive(Clone, Copy)]
 enum Place {
     Rows { start: Bytes, pitch: u64 },
@@ -66,7 +66,7 @@ impl Place {
     }
 }
 
-/// Copies rows.
+/// Copies a rectangle of bytes.
 fn rectangle(to: Place, from: Place, (width, height): (u64, u64), direction: u32, on: Stream) -> Answer {
     let driver = context::ready()?;
     let (from_kind, to_kind) = memories(direction)?;
@@ -85,14 +85,14 @@ fn rectangle(to: Place, from: Place, (width, height): (u64, u64), direction: u32
     driver.cuMemcpy2DUnaligned_v2(&Rectangle { from, to, width_bytes: width, height })
 }
 
-/// What an array is.
+/// The driver's descriptor of an array.
 fn describe(driver: &Driver, array: Array) -> Answer<Array3dDescriptor> {
     let mut descriptor = Array3dDescriptor::default();
     driver.cuArray3DGetDescriptor_v2(&mut descriptor, array)?;
     Ok(descriptor)
 }
 
-/// Copies bytes one after the other into, or out of, the rows of an array: what is left of the first row, whole rows, and
+/// Copies consecutive bytes into or out of the rows of an array: the rest of the first row, whole rows, and
 /// the beginning of the last.
 fn linear(
     (array, x_bytes, y): (Array, u64, u64),
@@ -122,7 +122,7 @@ fn linear(
     Ok(())
 }
 
-/// One side of a three-dimensional copy; `element` is the size of what x counts.
+/// One side of a three-dimensional copy. `element` is the size in bytes of the unit that x counts.
 fn corner(array: Array, (at, rows): (Position, Pitched), kind: u32, element: u64) -> Answer<Corner> {
     let both = array != Array::NULL && !rows.start.is_null();
     let neither = array == Array::NULL && rows.start.is_null();
@@ -154,7 +154,7 @@ fn cuboid(what: In<Copy3D>, on: Stream) -> Answer {
     };
     let (from_element, to_element) = (element(from_array)?, element(to_array)?);
     let (from_kind, to_kind) = memories(what.kind)?;
-    // The extent counts elements as soon as an array takes part.
+    // If an array takes part, the extent counts elements.
     let width = what.extent.width.checked_mul(from_element.max(to_element)).ok_or(Error::InvalidValue)?;
     if width == 0 || what.extent.height == 0 || what.extent.depth == 0 {
         return Ok(());
@@ -171,12 +171,12 @@ fn cuboid(what: In<Copy3D>, on: Stream) -> Answer {
     )
 }
 
-/// Rows of memory.
+/// Rows of memory, `pitch` bytes apart.
 fn rows(start: Bytes, pitch: u64) -> Place {
     Place::Rows { start, pitch }
 }
 
-/// A place in an array.
+/// A position in an array.
 fn within(array: Array, x_bytes: u64, y: u64) -> Place {
     Place::Array { array, x_bytes, y }
 }
@@ -185,109 +185,109 @@ fn within(array: Array, x_bytes: u64, y: u64) -> Place {
 const DEFAULT: Stream = Stream::NULL;
 
 api! {
-    /// Bytes.
+    /// Copies bytes between any two addresses, as `kind` says.
     cudaMemcpy | cudaMemcpy_ptds (to: Bytes, from: Bytes, bytes: u64, kind: u32) {
         copy(to, from, bytes, kind, DEFAULT)
     }
 
-    /// Bytes.
+    /// Copies bytes, in a stream.
     cudaMemcpyAsync | cudaMemcpyAsync_ptsz (to: Bytes, from: Bytes, bytes: u64, kind: u32, stream: Stream) {
         copy(to, from, bytes, kind, stream)
     }
 
-    /// On the one device.
+    /// Copies bytes between devices; both must be the one device.
     cudaMemcpyPeer(to: Bytes, to_device: i32, from: Bytes, from_device: i32, bytes: u64) {
         context::check(to_device)?;
         context::check(from_device)?;
         copy(to, from, bytes, kind::DEVICE_TO_DEVICE, DEFAULT)
     }
 
-    /// On the one device.
+    /// Copies bytes between devices, in a stream; both must be the one device.
     cudaMemcpyPeerAsync(to: Bytes, to_device: i32, from: Bytes, from_device: i32, bytes: u64, stream: Stream) {
         context::check(to_device)?;
         context::check(from_device)?;
         copy(to, from, bytes, kind::DEVICE_TO_DEVICE, stream)
     }
 
-    /// Rows.
+    /// Copies rows of memory.
     cudaMemcpy2D | cudaMemcpy2D_ptds (
         to: Bytes, to_pitch: u64, from: Bytes, from_pitch: u64, width: u64, height: u64, kind: u32,
     ) {
         rectangle(rows(to, to_pitch), rows(from, from_pitch), (width, height), kind, DEFAULT)
     }
 
-    /// Rows.
+    /// Copies rows of memory, in a stream.
     cudaMemcpy2DAsync | cudaMemcpy2DAsync_ptsz (
         to: Bytes, to_pitch: u64, from: Bytes, from_pitch: u64, width: u64, height: u64, kind: u32, stream: Stream,
     ) {
         rectangle(rows(to, to_pitch), rows(from, from_pitch), (width, height), kind, stream)
     }
 
-    /// Rows into an array.
+    /// Copies rows of memory into an array.
     cudaMemcpy2DToArray | cudaMemcpy2DToArray_ptds (
         to: Array, x: u64, y: u64, from: Bytes, pitch: u64, width: u64, height: u64, kind: u32,
     ) {
         rectangle(within(to, x, y), rows(from, pitch), (width, height), kind, DEFAULT)
     }
 
-    /// Rows into an array.
+    /// Copies rows of memory into an array, in a stream.
     cudaMemcpy2DToArrayAsync | cudaMemcpy2DToArrayAsync_ptsz (
         to: Array, x: u64, y: u64, from: Bytes, pitch: u64, width: u64, height: u64, kind: u32, stream: Stream,
     ) {
         rectangle(within(to, x, y), rows(from, pitch), (width, height), kind, stream)
     }
 
-    /// Rows out of an array.
+    /// Copies rows of an array into memory.
     cudaMemcpy2DFromArray | cudaMemcpy2DFromArray_ptds (
         to: Bytes, pitch: u64, from: Array, x: u64, y: u64, width: u64, height: u64, kind: u32,
     ) {
         rectangle(rows(to, pitch), within(from, x, y), (width, height), kind, DEFAULT)
     }
 
-    /// Rows out of an array.
+    /// Copies rows of an array into memory, in a stream.
     cudaMemcpy2DFromArrayAsync | cudaMemcpy2DFromArrayAsync_ptsz (
         to: Bytes, pitch: u64, from: Array, x: u64, y: u64, width: u64, height: u64, kind: u32, stream: Stream,
     ) {
         rectangle(rows(to, pitch), within(from, x, y), (width, height), kind, stream)
     }
 
-    /// Rows from array to array.
+    /// Copies rows from array to array.
     cudaMemcpy2DArrayToArray | cudaMemcpy2DArrayToArray_ptds (
         to: Array, to_x: u64, to_y: u64, from: Array, from_x: u64, from_y: u64, width: u64, height: u64, kind: u32,
     ) {
         rectangle(within(to, to_x, to_y), within(from, from_x, from_y), (width, height), kind, DEFAULT)
     }
 
-    /// Bytes into the rows of an array.
+    /// Copies consecutive bytes into the rows of an array.
     cudaMemcpyToArray | cudaMemcpyToArray_ptds (to: Array, x: u64, y: u64, from: Bytes, bytes: u64, kind: u32) {
         linear((to, x, y), from, bytes, kind, DEFAULT, true)
     }
 
-    /// Bytes into the rows of an array.
+    /// Copies consecutive bytes into the rows of an array, in a stream.
     cudaMemcpyToArrayAsync | cudaMemcpyToArrayAsync_ptsz (
         to: Array, x: u64, y: u64, from: Bytes, bytes: u64, kind: u32, stream: Stream,
     ) {
         linear((to, x, y), from, bytes, kind, stream, true)
     }
 
-    /// Bytes out of the rows of an array.
+    /// Copies the rows of an array into consecutive bytes.
     cudaMemcpyFromArray | cudaMemcpyFromArray_ptds (to: Bytes, from: Array, x: u64, y: u64, bytes: u64, kind: u32) {
         linear((from, x, y), to, bytes, kind, DEFAULT, false)
     }
 
-    /// Bytes out of the rows of an array.
+    /// Copies the rows of an array into consecutive bytes, in a stream.
     cudaMemcpyFromArrayAsync | cudaMemcpyFromArrayAsync_ptsz (
         to: Bytes, from: Array, x: u64, y: u64, bytes: u64, kind: u32, stream: Stream,
     ) {
         linear((from, x, y), to, bytes, kind, stream, false)
     }
 
-    /// Rows of slices.
+    /// Copies a box of memory or of an array.
     cudaMemcpy3D | cudaMemcpy3D_ptds (what: In<Copy3D>) {
         cuboid(what, DEFAULT)
     }
 
-    /// Rows of slices.
+    /// Copies a box of memory or of an array, in a stream.
     cudaMemcpy3DAsync | cudaMemcpy3DAsync_ptsz (what: In<Copy3D>, stream: Stream) {
         cuboid(what, stream)
     }

@@ -1,4 +1,4 @@
-//! The device, and what a context of it is set to.
+//! The device and the settings of its context.
 
 use crate::api::api;
 use crate::client::{Bytes, In, Out, Text};
@@ -6,30 +6,30 @@ use crate::context::{self, DEVICE, check};
 use crate::driver;
 use crate::error::{Answer, Error};
 
-/// A context that is there has its flags; one that is not gets them when it is made.
+/// Sets the flags of the primary context now, or for when it is created.
 fn set_flags(flags: u32) -> Answer {
     driver::get()?.cuDevicePrimaryCtxSetFlags_v2(DEVICE, flags)
 }
 
 api! {
-    /// As many as the driver has.
+    /// Writes the driver's number of devices.
     cudaGetDeviceCount(count: Out<i32>) {
         driver::get()?.cuDeviceGetCount(count)
     }
 
-    /// The one device.
+    /// Writes the ordinal of the one device, 0.
     cudaGetDevice(device: Out<i32>) {
         driver::get()?;
         device.put(DEVICE)
     }
 
-    /// Makes its context.
+    /// Selects the device and creates its primary context.
     cudaSetDevice(device: i32) {
         check(device)?;
         context::ready().map(|_| ())
     }
 
-    /// Makes its context, with flags if the second word says so.
+    /// Creates the device's primary context, with `flags` if the third argument says so.
     cudaInitDevice(device: i32, flags: u32, which: u32) {
         check(device)?;
         if which & 1 != 0 {
@@ -38,7 +38,7 @@ api! {
         context::ready().map(|_| ())
     }
 
-    /// The one device fits every wish best.
+    /// Writes the ordinal of the one device, whatever the wish.
     cudaChooseDevice(device: Out<i32>, wish: Bytes) {
         if wish.is_null() {
             return Err(Error::InvalidValue);
@@ -47,13 +47,13 @@ api! {
         device.put(DEVICE)
     }
 
-    /// Devices among which one may be chosen.
+    /// Sets the devices that may be chosen; each must be the one device.
     cudaSetValidDevices(devices: In<i32>, count: i32) {
         let count = usize::try_from(count).map_err(|_| Error::InvalidValue)?;
         (0..count).try_for_each(|index| check(devices.at(index)?).map(|_| ()))
     }
 
-    /// Numbers are the driver API's.
+    /// Writes an attribute. Numbers are the driver API's.
     cudaDeviceGetAttribute(value: Out<i32>, number: u32, device: i32) {
         let (place, mut found) = (value.place()?, 0);
         check(device)?.cuDeviceGetAttribute(&mut found, number, device)?;
@@ -61,54 +61,54 @@ api! {
         Ok(())
     }
 
-    /// Takes the context away with everything in it. After it, a device that failed is as new.
+    /// Destroys the primary context with everything in it. Clears sticky errors.
     cudaDeviceReset | cudaThreadExit () {
         context::reset()?;
         crate::registry::forget_managed();
         Ok(())
     }
 
-    /// All work is done; what went wrong is told.
+    /// Waits for all work, and reports any kernel failure.
     cudaDeviceSynchronize | cudaThreadSynchronize () {
         context::ready()?.cuCtxSynchronize()
     }
 
-    /// Numbers are the driver API's.
+    /// Writes a limit. Numbers are the driver API's.
     cudaDeviceGetLimit | cudaThreadGetLimit (value: Out<u64>, limit: u32) {
         context::ready()?.cuCtxGetLimit(value, limit)
     }
 
-    /// Numbers are the driver API's.
+    /// Sets a limit. Numbers are the driver API's.
     cudaDeviceSetLimit | cudaThreadSetLimit (limit: u32, value: u64) {
         context::ready()?.cuCtxSetLimit(limit, value)
     }
 
-    /// As set.
+    /// Writes the cache preference that was set.
     cudaDeviceGetCacheConfig | cudaThreadGetCacheConfig (value: Out<u32>) {
         context::ready()?.cuCtxGetCacheConfig(value)
     }
 
-    /// L1D and shared memory are what the machine says.
+    /// Stores the cache preference, without effect: the machine fixes the sizes of L1D and shared memory.
     cudaDeviceSetCacheConfig | cudaThreadSetCacheConfig (value: u32) {
         context::ready()?.cuCtxSetCacheConfig(value)
     }
 
-    /// As set.
+    /// Writes the bank width preference that was set.
     cudaDeviceGetSharedMemConfig(value: Out<u32>) {
         context::ready()?.cuCtxGetSharedMemConfig(value)
     }
 
-    /// Banks are what the machine says.
+    /// Stores the bank width preference, without effect: the machine fixes the banks.
     cudaDeviceSetSharedMemConfig(value: u32) {
         context::ready()?.cuCtxSetSharedMemConfig(value)
     }
 
-    /// Scheduling and mapping: they change nothing.
+    /// Sets scheduling and mapping flags, which have no effect.
     cudaSetDeviceFlags(flags: u32) {
         set_flags(flags)
     }
 
-    /// Of the context, or those that it will have.
+    /// Writes the flags of the primary context, or those it will be created with.
     cudaGetDeviceFlags(flags: Out<u32>) {
         let place = flags.place()?;
         let (mut found, mut active) = (0, 0);
@@ -117,39 +117,39 @@ api! {
         Ok(())
     }
 
-    /// A text with its NUL, cut where it is too long.
+    /// Writes the PCI address with its NUL, truncated to `room` bytes.
     cudaDeviceGetPCIBusId(text: Bytes, room: i32, device: i32) {
         check(device)?.cuDeviceGetPCIBusId(text, room, device)
     }
 
-    /// The device that says it stands there.
+    /// Finds the device with a PCI address.
     cudaDeviceGetByPCIBusId(device: Out<i32>, address: Text) {
         driver::get()?.cuDeviceGetByPCIBusId(device, address)
     }
 
-    /// There is no other device.
+    /// Writes 0: there is no other device.
     cudaDeviceCanAccessPeer(can: Out<i32>, device: i32, peer: i32) {
         driver::get()?.cuDeviceCanAccessPeer(can, device, peer)
     }
 
-    /// There is no other device.
+    /// Fails: there is no other device.
     cudaDeviceGetP2PAttribute(value: Out<i32>, attribute: u32, device: i32, peer: i32) {
         driver::get()?.cuDeviceGetP2PAttribute(value, attribute, device, peer)
     }
 
-    /// There is no other device.
+    /// Fails: there is no other device.
     cudaDeviceEnablePeerAccess(peer: i32, _flags: u32) {
         check(peer)?;
         Err(Error::InvalidDevice)
     }
 
-    /// There is no other device.
+    /// Fails: there is no other device.
     cudaDeviceDisablePeerAccess(peer: i32) {
         check(peer)?;
         Err(Error::PeerAccessNotEnabled)
     }
 
-    /// None was asked to persist.
+    /// Accepted without effect: no data is set to persist in L2.
     cudaCtxResetPersistingL2Cache() {
         context::ready()?.cuCtxResetPersistingL2Cache()
     }

@@ -1,4 +1,4 @@
-//! Events: the time between two is the driver's, which is simulated.
+//! Events. Times between events are the driver's, and therefore simulated.
 
 use crate::api::api;
 use crate::client::Out;
@@ -6,42 +6,42 @@ use crate::context;
 use crate::driver::{Event, Stream};
 
 api! {
-    /// With no flags.
+    /// Creates an event without flags.
     cudaEventCreate(event: Out<Event>) {
         context::ready()?.cuEventCreate(event, 0)
     }
 
-    /// Flags are the driver API's.
+    /// Creates an event. `flags` are the driver API's.
     cudaEventCreateWithFlags(event: Out<Event>, flags: u32) {
         context::ready()?.cuEventCreate(event, flags)
     }
 
-    /// Recorded or not.
+    /// Destroys an event, recorded or not.
     cudaEventDestroy(event: Event) {
         context::ready()?.cuEventDestroy_v2(event)
     }
 
-    /// After what was given before.
+    /// Records an event after the stream's earlier work.
     cudaEventRecord | cudaEventRecord_ptsz (event: Event, stream: Stream) {
         context::ready()?.cuEventRecordWithFlags(event, stream, 0)
     }
 
-    /// After what was given before.
+    /// Records an event after the stream's earlier work. `flags` are the driver API's.
     cudaEventRecordWithFlags | cudaEventRecordWithFlags_ptsz (event: Event, stream: Stream, flags: u32) {
         context::ready()?.cuEventRecordWithFlags(event, stream, flags)
     }
 
-    /// Whether it is complete.
+    /// Succeeds if the event is complete.
     cudaEventQuery(event: Event) {
         context::ready()?.cuEventQuery(event)
     }
 
-    /// Until it is complete.
+    /// Waits until the event is complete.
     cudaEventSynchronize(event: Event) {
         context::ready()?.cuEventSynchronize(event)
     }
 
-    /// Milliseconds.
+    /// Writes the simulated time between two events in milliseconds.
     cudaEventElapsedTime | cudaEventElapsedTime_v2 (milliseconds: Out<f32>, start: Event, end: Event) {
         context::ready()?.cuEventElapsedTime(milliseconds, start, end)
     }

@@ -1,4 +1,4 @@
-//! What is known of a kernel, by the host function that stands for it.
+//! Attributes of kernels, each named by the host function that stands for it.
 
 use crate::api::api;
 use crate::client::{Bytes, Out};
@@ -18,64 +18,64 @@ fn occupancy(ctas: Out<i32>, function: Bytes, threads: i32, dynamic_shared: u64,
 }
 
 api! {
-    /// Numbers are the driver API's.
+    /// Sets an attribute of a kernel. Numbers are the driver API's.
     cudaFuncSetAttribute(function: Bytes, number: u32, value: i32) {
         let (driver, kernel) = kernel(function)?;
         driver.cuFuncSetAttribute(kernel, number, value)
     }
 
-    /// Of a handle.
+    /// Sets an attribute of a kernel given by handle.
     cudaKernelSetAttributeForDevice(function: Bytes, number: u32, value: i32, device: i32) {
         context::check(device)?;
         let (driver, kernel) = kernel(function)?;
         driver.cuFuncSetAttribute(kernel, number, value)
     }
 
-    /// L1D and shared memory are what the machine says.
+    /// Stores the cache preference, without effect: the machine fixes the sizes of L1D and shared memory.
     cudaFuncSetCacheConfig(function: Bytes, config: u32) {
         let (driver, kernel) = kernel(function)?;
         driver.cuFuncSetCacheConfig(kernel, config)
     }
 
-    /// Banks are what the machine says.
+    /// Stores the bank width preference, without effect: the machine fixes the banks.
     cudaFuncSetSharedMemConfig(function: Bytes, config: u32) {
         let (driver, kernel) = kernel(function)?;
         driver.cuFuncSetSharedMemConfig(kernel, config)
     }
 
-    /// As the PTX has it.
+    /// Writes the kernel's name in PTX.
     cudaFuncGetName(name: Out<u64>, function: Bytes) {
         let (driver, kernel) = kernel(function)?;
         driver.cuKernelGetName(name, kernel)
     }
 
-    /// Offset and size of a parameter.
+    /// Writes the offset and size of a parameter.
     cudaFuncGetParamInfo(function: Bytes, index: u64, offset: Out<u64>, bytes: Out<u64>) {
         let (driver, kernel) = kernel(function)?;
         driver.cuKernelGetParamInfo(kernel, index, offset, bytes)
     }
 
-    /// The driver API's function.
+    /// Writes the driver API's `CUfunction` of a kernel.
     cudaGetFuncBySymbol(to: Out<u64>, function: Bytes) {
         let (driver, kernel) = kernel(function)?;
         driver.cuKernelGetFunction(to, kernel)
     }
 
-    /// A handle that is independent of contexts.
+    /// Writes a handle of a kernel that is valid in every context.
     cudaGetKernel(to: Out<Kernel>, function: Bytes) {
         let place = to.place()?;
         place.put(kernel(function)?.1);
         Ok(())
     }
 
-    /// CTAs on a multiprocessor.
+    /// Writes the number of CTAs that fit on an SM.
     cudaOccupancyMaxActiveBlocksPerMultiprocessor(
         ctas: Out<i32>, function: Bytes, threads: i32, dynamic_shared: u64,
     ) {
         occupancy(ctas, function, threads, dynamic_shared, 0)
     }
 
-    /// CTAs on a multiprocessor.
+    /// Writes the number of CTAs that fit on an SM. `flags` are the driver API's.
     cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
         ctas: Out<i32>, function: Bytes, threads: i32, dynamic_shared: u64, flags: u32,
     ) {

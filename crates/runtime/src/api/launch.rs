@@ -1,4 +1,4 @@
-//! Launches, to their end.
+//! Kernel launches. A launch is complete when its call returns.
 
 use crate::api::api;
 use crate::client::{Bytes, Dim3, In, LaunchConfig};
@@ -7,14 +7,14 @@ use crate::driver::{self, Driver, Kernel, Stream};
 use crate::error::{Answer, Error};
 use crate::registry;
 
-/// What a launch is made of, besides the kernel.
+/// Everything that makes up a launch besides the kernel and its arguments.
 struct Shape {
     grid: Dim3,
     block: Dim3,
     shared: u32,
 }
 
-/// Numbers of the device's attributes that bound a launch.
+/// Device attributes that bound a launch.
 mod limit {
     pub const THREADS: u32 = 1;
     pub const BLOCK: [u32; 3] = [2, 3, 4];
@@ -25,7 +25,7 @@ fn sides(size: Dim3) -> [u32; 3] {
     [size.x, size.y, size.z]
 }
 
-/// Refuses grids and blocks that are empty or larger than the device takes, as `InvalidConfiguration`.
+/// Refuses grids and blocks that are empty or exceed the device's limits, with `InvalidConfiguration`.
 fn check(driver: &Driver, grid: Dim3, block: Dim3, shared: u64) -> Answer<Shape> {
     let most = |number| {
         let mut value = 0;
@@ -38,7 +38,7 @@ fn check(driver: &Driver, grid: Dim3, block: Dim3, shared: u64) -> Answer<Shape>
             return Err(Error::InvalidConfiguration);
         }
     }
-    // No overflow: each side is within its limit.
+    // The product cannot overflow, because each side is within its limit.
     if sides(block).into_iter().map(u64::from).product::<u64>() > most(limit::THREADS)? {
         return Err(Error::InvalidConfiguration);
     }
@@ -59,21 +59,21 @@ fn launch(kernel: Bytes, grid: Dim3, block: Dim3, arguments: Bytes, shared: u64,
 }
 
 api! {
-    /// By the host function that stands for the kernel, or by its handle. Complete when the call returns.
+    /// Launches a kernel given by its host function or its handle. Returns when the launch is complete.
     cudaLaunchKernel | cudaLaunchKernel_ptsz (
         function: Bytes, grid: Dim3, block: Dim3, arguments: Bytes, shared: u64, stream: Stream,
     ) {
         launch(function, grid, block, arguments, shared, stream)
     }
 
-    /// By the kernel's handle.
+    /// Launches a kernel given by its handle.
     __cudaLaunchKernel | __cudaLaunchKernel_ptsz (
         kernel: Bytes, grid: Dim3, block: Dim3, arguments: Bytes, shared: u64, stream: Stream,
     ) {
         launch(kernel, grid, block, arguments, shared, stream)
     }
 
-    /// With attributes, which are the driver API's.
+    /// Launches a kernel with attributes, which are the driver API's.
     cudaLaunchKernelExC | cudaLaunchKernelExC_ptsz (config: In<LaunchConfig>, function: Bytes, arguments: Bytes) {
         let config = config.get()?;
         let driver = context::ready()?;
@@ -90,7 +90,7 @@ api! {
         registry::around_launch(driver, || driver.cuLaunchKernelEx(&config, kernel, arguments, Bytes::NULL))
     }
 
-    /// Grids cannot synchronise: the driver says so.
+    /// Fails, because the driver does not support grid synchronisation.
     cudaLaunchCooperativeKernel | cudaLaunchCooperativeKernel_ptsz (
         function: Bytes, grid: Dim3, block: Dim3, arguments: Bytes, shared: u64, stream: Stream,
     ) {

@@ -1,4 +1,4 @@
-//! Libraries: images that a program loads by itself.
+//! Libraries: images that a program loads explicitly.
 
 use crate::api::api;
 use crate::client::{Bytes, Out, Text};
@@ -8,7 +8,7 @@ use crate::error::Answer;
 use crate::log;
 use crate::registry;
 
-/// Options of compilers are for machine code.
+/// Refuses compiler options, which apply to machine code only.
 fn no_options(count: u32) {
     if count > 0 {
         log::once("options of a library are not supported: they change nothing");
@@ -22,7 +22,7 @@ fn load(library: Out<Library>, image: Bytes) -> Answer {
 }
 
 api! {
-    /// From PTX or a fat binary in memory.
+    /// Loads a library from PTX or a fat binary in memory.
     cudaLibraryLoadData(
         library: Out<Library>, image: Bytes, _options: Bytes, _values: Bytes, count: u32, _library_options: Bytes,
         _library_values: Bytes, library_count: u32,
@@ -31,7 +31,7 @@ api! {
         load(library, image)
     }
 
-    /// From a file of PTX.
+    /// Loads a library from a PTX file.
     cudaLibraryLoadFromFile(
         library: Out<Library>, name: Text, _options: Bytes, _values: Bytes, count: u32, _library_options: Bytes,
         _library_values: Bytes, library_count: u32,
@@ -43,12 +43,12 @@ api! {
         Ok(())
     }
 
-    /// With everything of it.
+    /// Unloads a library and everything in it.
     cudaLibraryUnload(library: Library) {
         context::ready()?.cuLibraryUnload(library)
     }
 
-    /// A kernel, independent of contexts.
+    /// Writes a handle of a kernel that is valid in every context.
     cudaLibraryGetKernel(to: Out<Kernel>, library: Library, name: Text) {
         let (place, mut kernel) = (to.place()?, Kernel::NULL);
         context::ready()?.cuLibraryGetKernel(&mut kernel, library, name)?;
@@ -57,12 +57,12 @@ api! {
         Ok(())
     }
 
-    /// How many kernels there are.
+    /// Writes the number of kernels in a library.
     cudaLibraryGetKernelCount(count: Out<u32>, library: Library) {
         context::ready()?.cuLibraryGetKernelCount(count, library)
     }
 
-    /// The first so many kernels.
+    /// Writes the first `room` kernels of a library.
     cudaLibraryEnumerateKernels(to: Bytes, room: u32, library: Library) {
         context::ready()?.cuLibraryEnumerateKernels(to, room, library)?;
         let kernels = to.values::<u64>();
@@ -72,7 +72,7 @@ api! {
         })
     }
 
-    /// Address and size of a variable.
+    /// Writes the address and size of a variable.
     cudaLibraryGetGlobal(address: Out<u64>, bytes: Out<u64>, library: Library, name: Text) {
         let (mut found, mut size) = (0, 0);
         context::ready()?.cuLibraryGetGlobal(&mut found, &mut size, library, name)?;
@@ -81,7 +81,7 @@ api! {
         Ok(())
     }
 
-    /// Address and size of a managed variable.
+    /// Writes the address and size of a managed variable.
     cudaLibraryGetManaged(address: Out<u64>, bytes: Out<u64>, library: Library, name: Text) {
         let (mut found, mut size) = (0, 0);
         context::ready()?.cuLibraryGetManaged(&mut found, &mut size, library, name)?;

@@ -1,4 +1,4 @@
-//! Memory that is allocated and freed.
+//! Allocates and frees memory of the device and pinned memory of the host.
 
 use std::mem::offset_of;
 
@@ -8,7 +8,7 @@ use crate::context;
 use crate::driver::{Pool, Stream};
 use crate::error::{Answer, Error};
 
-/// Bytes of the widest element for which rows of pitched memory are aligned.
+/// Size in bytes of the widest element for which rows of pitched memory are aligned.
 const ELEMENT: u32 = 16;
 
 /// Allocates device memory. Zero bytes give a null pointer, which may be freed.
@@ -24,12 +24,12 @@ fn pinned(pointer: Out<u64>, bytes: u64, flags: u32) -> Answer {
 }
 
 api! {
-    /// Allocates device memory; its bytes are zero.
+    /// Allocates zeroed device memory.
     cudaMalloc(address: Out<u64>, bytes: u64) {
         allocate(address, bytes)
     }
 
-    /// Frees device memory. Many programs free null to create the context.
+    /// Frees device memory. Null is accepted; many programs free null just to create the context.
     cudaFree(address: u64) {
         context::ready()?.cuMemFree_v2(address)
     }
@@ -39,7 +39,7 @@ api! {
         pinned(pointer, bytes, 0)
     }
 
-    /// As `cudaMallocHost`, with flags; `cudaHostAllocMapped` changes nothing.
+    /// Allocates pinned host memory. All of it is mapped, so `cudaHostAllocMapped` has no effect.
     cudaHostAlloc(pointer: Out<u64>, bytes: u64, flags: u32) {
         pinned(pointer, bytes, flags)
     }
@@ -57,7 +57,8 @@ api! {
         context::ready()?.cuMemAllocManaged(address, bytes, flags)
     }
 
-    /// Allocates a matrix whose rows begin at multiples of `pitch`, which this chooses.
+    /// Allocates a matrix of `rows` rows. Chooses the pitch, the distance between rows in bytes, and writes
+    /// it.
     cudaMallocPitch(address: Out<u64>, pitch: Out<u64>, width: u64, rows: u64) {
         let driver = context::ready()?;
         if width == 0 || rows == 0 {
@@ -67,7 +68,7 @@ api! {
         driver.cuMemAllocPitch_v2(address, pitch, width, rows, ELEMENT)
     }
 
-    /// As `cudaMallocPitch` for a volume, whose slices follow each other.
+    /// Like `cudaMallocPitch`, for a volume of consecutive slices.
     cudaMalloc3D(to: Bytes, extent: Extent) {
         let driver = context::ready()?;
         let Extent { width, height, depth } = extent;
@@ -77,7 +78,8 @@ api! {
             place.put(Pitched { start: Bytes::NULL, pitch: 0, width, height });
             return Ok(());
         }
-        // The driver writes address and pitch straight into the client's structure; the rest is added here.
+        // The driver writes address and pitch straight into the client's structure; the other fields are
+        // written here.
         let pitch = Bytes::at(to.address() + offset_of!(Pitched, pitch) as u64);
         driver.cuMemAllocPitch_v2(to.out(), pitch.out(), width, rows, ELEMENT)?;
         let (start, pitch) = (to.values::<Bytes>().get()?, pitch.values::<u64>().get()?);
@@ -85,7 +87,7 @@ api! {
         Ok(())
     }
 
-    /// Lets the device reach pages that the client allocated itself.
+    /// Maps host pages that the client allocated itself, so that the device can reach them.
     cudaHostRegister(pointer: Bytes, bytes: u64, flags: u32) {
         context::ready()?.cuMemHostRegister_v2(pointer, bytes, flags)
     }
@@ -110,7 +112,7 @@ api! {
         context::ready()?.cuMemGetInfo_v2(free, total)
     }
 
-    /// Allocates immediately.
+    /// Allocates device memory. The allocation is complete when the call returns.
     cudaMallocAsync | cudaMallocAsync_ptsz (address: Out<u64>, bytes: u64, stream: Stream) {
         context::ready()?.cuMemAllocAsync(address, bytes, stream)
     }
@@ -122,7 +124,7 @@ api! {
         context::ready()?.cuMemAllocFromPoolAsync(address, bytes, pool, stream)
     }
 
-    /// Frees immediately.
+    /// Frees device memory. The memory is free when the call returns.
     cudaFreeAsync | cudaFreeAsync_ptsz (address: u64, stream: Stream) {
         context::ready()?.cuMemFreeAsync(address, stream)
     }

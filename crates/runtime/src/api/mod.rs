@@ -24,8 +24,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::error::{self, Answer, Error};
 use crate::log::{self, Level};
 
-/// Exports functions of the runtime API that answer with an error code. Names after the first are those of the same
-/// function for programs whose default stream is one for each thread: all streams are in order, so it is no other.
+/// Exports functions of the runtime API that return an error code. Further names are aliases for programs
+/// compiled with per-thread default streams; since all streams run in order, they behave the same.
 #[macro_export]
 macro_rules! api {
     ($($(#[$doc:meta])* $name:ident $(| $other:ident)* ($($arguments:tt)*) $body:block)*) => {$(
@@ -46,7 +46,7 @@ macro_rules! api {
     };
 }
 
-/// Exports functions that answer with something else, and neither take nor set the last error.
+/// Exports functions that return something else, and neither take nor set the last error.
 #[macro_export]
 macro_rules! plain_api {
     ($($(#[$doc:meta])* $name:ident ($($arg:ident: $ty:ty),* $(,)?) -> $result:ty | $fault:expr; $body:block)*) => {$(
@@ -64,7 +64,8 @@ macro_rules! plain_api {
 use api;
 use plain_api;
 
-/// Does what a call asks for, makes its answer and notes it as the thread's last error; nothing unwinds into the client.
+/// Runs a call, converts its result and records it as the thread's last error. Panics do not unwind into the
+/// client.
 pub fn answer(name: &str, call: impl FnOnce() -> Answer) -> Error {
     let error = match catch_unwind(AssertUnwindSafe(call)) {
         Ok(Ok(())) => Error::Success,
@@ -76,7 +77,7 @@ pub fn answer(name: &str, call: impl FnOnce() -> Answer) -> Error {
     error
 }
 
-/// Does what a call asks for; `fault` is its answer if that panics.
+/// Runs a call; returns `fault` if it panics.
 pub fn plain<R>(name: &str, fault: R, call: impl FnOnce() -> R) -> R {
     log::say(Level::Calls, || name.to_owned());
     catch_unwind(AssertUnwindSafe(call)).unwrap_or(fault)

@@ -1,4 +1,4 @@
-//! The runtime as a whole, and the driver below it.
+//! The runtime as a whole, and the driver beneath it.
 
 use crate::api::api;
 use crate::client::{Bytes, Out};
@@ -8,22 +8,22 @@ use crate::error::Error;
 use crate::log;
 
 api! {
-    /// The driver's.
+    /// Writes the version of the driver API that the driver supports.
     cudaDriverGetVersion(version: Out<i32>) {
         driver::get()?.cuDriverGetVersion(version)
     }
 
-    /// The driver's.
+    /// Passed on to the driver.
     cudaProfilerStart() {
         context::ready()?.cuProfilerStart()
     }
 
-    /// The driver's.
+    /// Passed on to the driver.
     cudaProfilerStop() {
         context::ready()?.cuProfilerStop()
     }
 
-    /// Tables of functions that are not documented: there are none.
+    /// Fails: none of the undocumented function tables exist.
     cudaGetExportTable(table: Out<u64>, _name: Bytes) {
         table.put(0)?;
         log::once("cudaGetExportTable is not supported");

@@ -1,4 +1,4 @@
-//! Memory set to one byte.
+//! Fills memory with one byte value.
 
 use crate::api::api;
 use crate::client::{Bytes, Extent, Pitched};
@@ -20,22 +20,22 @@ fn slices(start: Bytes, pitch: u64, height: u64, value: i32, extent: Extent) -> 
 }
 
 api! {
-    /// The value's low byte.
+    /// Fills memory with the value's low byte.
     cudaMemset | cudaMemset_ptds (address: u64, value: i32, bytes: u64) {
         context::ready()?.cuMemsetD8Async(address, value as u8, bytes, Stream::NULL)
     }
 
-    /// The value's low byte.
+    /// Fills memory with the value's low byte, in a stream.
     cudaMemsetAsync | cudaMemsetAsync_ptsz (address: u64, value: i32, bytes: u64, stream: Stream) {
         context::ready()?.cuMemsetD8Async(address, value as u8, bytes, stream)
     }
 
-    /// Rows.
+    /// Fills rows of memory.
     cudaMemset2D | cudaMemset2D_ptds (address: u64, pitch: u64, value: i32, width: u64, height: u64) {
         rows(address, pitch, value, width, height)
     }
 
-    /// Rows.
+    /// Fills rows of memory, in a stream.
     cudaMemset2DAsync | cudaMemset2DAsync_ptsz (
         address: u64, pitch: u64, value: i32, width: u64, height: u64, stream: Stream,
     ) {
@@ -43,12 +43,12 @@ api! {
         rows(address, pitch, value, width, height)
     }
 
-    /// Rows of slices.
+    /// Fills a box of memory.
     cudaMemset3D | cudaMemset3D_ptds (to: Pitched, value: i32, extent: Extent) {
         slices(to.start, to.pitch, to.height, value, extent)
     }
 
-    /// Rows of slices.
+    /// Fills a box of memory, in a stream.
     cudaMemset3DAsync | cudaMemset3DAsync_ptsz (to: Pitched, value: i32, extent: Extent, stream: Stream) {
         context::ready()?.cuStreamQuery(stream)?;
         slices(to.start, to.pitch, to.height, value, extent)

@@ -6,83 +6,83 @@ use crate::context;
 use crate::driver::{Event, Stream};
 
 api! {
-    /// With no flags.
+    /// Creates a stream without flags.
     cudaStreamCreate(stream: Out<Stream>) {
         context::ready()?.cuStreamCreateWithPriority(stream, 0, 0)
     }
 
-    /// Flags change nothing.
+    /// Creates a stream. `flags` have no effect.
     cudaStreamCreateWithFlags(stream: Out<Stream>, flags: u32) {
         context::ready()?.cuStreamCreateWithPriority(stream, flags, 0)
     }
 
-    /// Flags and priority change nothing.
+    /// Creates a stream. `flags` and priority have no effect.
     cudaStreamCreateWithPriority(stream: Out<Stream>, flags: u32, priority: i32) {
         context::ready()?.cuStreamCreateWithPriority(stream, flags, priority)
     }
 
-    /// The default stream stays.
+    /// Destroys a stream. The default stream cannot be destroyed.
     cudaStreamDestroy(stream: Stream) {
         context::ready()?.cuStreamDestroy_v2(stream)
     }
 
-    /// Whether all is done.
+    /// Succeeds if all work of the stream is done.
     cudaStreamQuery | cudaStreamQuery_ptsz (stream: Stream) {
         context::ready()?.cuStreamQuery(stream)
     }
 
-    /// Until all is done.
+    /// Waits until all work of the stream is done.
     cudaStreamSynchronize | cudaStreamSynchronize_ptsz (stream: Stream) {
         context::ready()?.cuStreamSynchronize(stream)
     }
 
-    /// After an event.
+    /// Makes later work of the stream wait for an event.
     cudaStreamWaitEvent | cudaStreamWaitEvent_ptsz (stream: Stream, event: Event, flags: u32) {
         context::ready()?.cuStreamWaitEvent(stream, event, flags)
     }
 
-    /// Called when what was given before is done.
+    /// Calls a function once the stream's earlier work is done.
     cudaStreamAddCallback | cudaStreamAddCallback_ptsz (stream: Stream, callback: Bytes, data: Bytes, flags: u32) {
         context::ready()?.cuStreamAddCallback(stream, callback, data, flags)
     }
 
-    /// Called when what was given before is done.
+    /// Calls a function once the stream's earlier work is done.
     cudaLaunchHostFunc | cudaLaunchHostFunc_ptsz (stream: Stream, function: Bytes, data: Bytes) {
         context::ready()?.cuLaunchHostFunc(stream, function, data)
     }
 
-    /// As asked for, within the range.
+    /// Writes the priority that was asked for, clamped to the valid range.
     cudaStreamGetPriority | cudaStreamGetPriority_ptsz (stream: Stream, priority: Out<i32>) {
         context::ready()?.cuStreamGetPriority(stream, priority)
     }
 
-    /// As asked for.
+    /// Writes the flags that the stream was created with.
     cudaStreamGetFlags | cudaStreamGetFlags_ptsz (stream: Stream, flags: Out<u32>) {
         context::ready()?.cuStreamGetFlags(stream, flags)
     }
 
-    /// A number of its own.
+    /// Writes the stream's unique number.
     cudaStreamGetId | cudaStreamGetId_ptsz (stream: Stream, number: Out<u64>) {
         context::ready()?.cuStreamGetId(stream, number)
     }
 
-    /// The one device.
+    /// Writes the ordinal of the one device.
     cudaStreamGetDevice | cudaStreamGetDevice_ptsz (stream: Stream, device: Out<i32>) {
         context::ready()?.cuStreamQuery(stream)?;
         device.put(context::DEVICE)
     }
 
-    /// Whether a graph is being made of it.
+    /// Writes whether the stream is being captured into a graph.
     cudaStreamIsCapturing | cudaStreamIsCapturing_ptsz (stream: Stream, status: Out<u32>) {
         context::ready()?.cuStreamIsCapturing(stream, status)
     }
 
-    /// There are no graphs: the driver says so.
+    /// Fails, because the driver does not support graphs.
     cudaStreamBeginCapture | cudaStreamBeginCapture_ptsz (stream: Stream, mode: u32) {
         context::ready()?.cuStreamBeginCapture_v2(stream, mode)
     }
 
-    /// Greatest and least urgent.
+    /// Writes the lowest and highest stream priority.
     cudaDeviceGetStreamPriorityRange(least: Out<i32>, most: Out<i32>) {
         context::ready()?.cuCtxGetStreamPriorityRange(least, most)
     }

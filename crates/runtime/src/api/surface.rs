@@ -9,7 +9,7 @@ use crate::error::Error;
 use crate::registry;
 
 api! {
-    /// Of an array.
+    /// Creates a surface object for an array.
     cudaCreateSurfaceObject(object: Out<u64>, resource: In<Resource>) {
         let driver = context::ready()?;
         let mut resource = describe(driver, resource)?;
@@ -17,19 +17,19 @@ api! {
         driver.cuSurfObjectCreate(object, &resource)
     }
 
-    /// The array stays.
+    /// Destroys a surface object. Its array stays valid.
     cudaDestroySurfaceObject(object: u64) {
         let driver = context::ready()?;
         if object == 0 { Ok(()) } else { driver.cuSurfObjectDestroy(object) }
     }
 
-    /// To an array, with its own format.
+    /// Binds a surface reference to an array, whose own format applies.
     cudaBindSurfaceToArray(reference: Bytes, array: Array, _channels: In<Channels>) {
         let driver = context::ready()?;
         driver.cuSurfRefSetArray(registry::surface(driver, reference)?, array, 0)
     }
 
-    /// The reference of a variable is the variable.
+    /// Writes the reference behind a surface variable, which is the variable itself.
     cudaGetSurfaceReference(reference: Out<Bytes>, symbol: Bytes) {
         if symbol.is_null() { Err(Error::InvalidSurface) } else { reference.put(symbol) }
     }

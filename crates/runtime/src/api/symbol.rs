@@ -1,4 +1,4 @@
-//! Variables of the device, by the host variables that stand for them.
+//! Device variables, each named by the host variable that stands for it.
 
 use crate::api::api;
 use crate::api::copy::kind;
@@ -8,7 +8,7 @@ use crate::driver::{Driver, Stream};
 use crate::error::{Answer, Error};
 use crate::registry;
 
-/// Device address of a range of a variable.
+/// Device address of a range within a variable.
 fn range(driver: &Driver, symbol: Bytes, offset: u64, bytes: u64) -> Answer<u64> {
     let (address, size) = registry::variable(driver, symbol)?;
     let end = offset.checked_add(bytes).filter(|end| *end <= size);
@@ -38,38 +38,38 @@ fn from_symbol(to: Bytes, symbol: Bytes, bytes: u64, offset: u64, direction: u32
 }
 
 api! {
-    /// A copy that leaves the variable is refused.
+    /// Copies into a variable. Fails if the range exceeds the variable.
     cudaMemcpyToSymbol | cudaMemcpyToSymbol_ptds (symbol: Bytes, from: Bytes, bytes: u64, offset: u64, kind: u32) {
         to_symbol(symbol, from, bytes, offset, kind, Stream::NULL)
     }
 
-    /// A copy that leaves the variable is refused.
+    /// Copies into a variable, in a stream. Fails if the range exceeds the variable.
     cudaMemcpyToSymbolAsync | cudaMemcpyToSymbolAsync_ptsz (
         symbol: Bytes, from: Bytes, bytes: u64, offset: u64, kind: u32, stream: Stream,
     ) {
         to_symbol(symbol, from, bytes, offset, kind, stream)
     }
 
-    /// A copy that leaves the variable is refused.
+    /// Copies out of a variable. Fails if the range exceeds the variable.
     cudaMemcpyFromSymbol | cudaMemcpyFromSymbol_ptds (to: Bytes, symbol: Bytes, bytes: u64, offset: u64, kind: u32) {
         from_symbol(to, symbol, bytes, offset, kind, Stream::NULL)
     }
 
-    /// A copy that leaves the variable is refused.
+    /// Copies out of a variable, in a stream. Fails if the range exceeds the variable.
     cudaMemcpyFromSymbolAsync | cudaMemcpyFromSymbolAsync_ptsz (
         to: Bytes, symbol: Bytes, bytes: u64, offset: u64, kind: u32, stream: Stream,
     ) {
         from_symbol(to, symbol, bytes, offset, kind, stream)
     }
 
-    /// On the device.
+    /// Writes the device address of a variable.
     cudaGetSymbolAddress(address: Out<u64>, symbol: Bytes) {
         let place = address.place()?;
         place.put(registry::variable(context::ready()?, symbol)?.0);
         Ok(())
     }
 
-    /// In bytes.
+    /// Writes the size of a variable in bytes.
     cudaGetSymbolSize(bytes: Out<u64>, symbol: Bytes) {
         let place = bytes.place()?;
         place.put(registry::variable(context::ready()?, symbol)?.1);

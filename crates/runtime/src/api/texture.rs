@@ -12,10 +12,10 @@ use crate::error::{Answer, Error};
 use crate::format;
 use crate::registry;
 
-/// An array is bound with its own format.
+/// Flag: the array is bound with its own format.
 const OVERRIDE_FORMAT: u32 = 1;
 
-/// The driver's description of what a client wants to sample or store to.
+/// The driver's description of the resource that a client wants to sample or store to.
 pub fn describe(driver: &Driver, from: In<Resource>) -> Answer<ResourceDescriptor> {
     let from = from.get()?;
     let (format, channels) = match from.kind {
@@ -47,7 +47,7 @@ fn array_format(driver: &Driver, array: Array) -> Answer<(u32, u32)> {
     Ok((found.format, found.channels))
 }
 
-/// Flags that settings of a texture come to; `format` is that of its elements.
+/// The driver's texture flags for a texture's settings; `format` is the format of its elements.
 fn flags(format: u32, normalized_values: bool, normalized_coordinates: bool, srgb: bool) -> u32 {
     let set = |flag, on| if on { flag } else { 0 };
     set(flag::INTEGER, !normalized_values && format::is_integer(format))
@@ -78,22 +78,22 @@ fn create(object: Out<u64>, resource: In<Resource>, sampling: In<Sampling>, view
     driver.cuTexObjectCreate(object, &resource, &texture, view)
 }
 
-/// What C++ gives as the size of linear memory unless a program says another.
+/// The size that the C++ API passes for linear memory when the program gives none.
 const ALL: u64 = u32::MAX as u64;
 
-/// Bytes from an address to the end of its buffer.
+/// Number of bytes from an address to the end of its buffer.
 fn left(driver: &Driver, address: u64) -> Answer<u64> {
     let (mut start, mut bytes) = (0, 0);
     driver.cuMemGetAddressRange_v2(&mut start, &mut bytes, address)?;
     Ok(start + bytes - address)
 }
 
-/// Binds a texture reference to nothing.
+/// Unbinds a texture reference.
 fn unbind(driver: &Driver, texture: TexRef) -> Answer {
     driver.cuTexRefSetAddress_v2(Bytes::NULL.out(), texture, 0, 0)
 }
 
-/// Gives a texture reference, bound to nothing for now, the settings that its variable on the host has.
+/// Unbinds a texture reference and gives it the settings of its host variable.
 fn settle(driver: &Driver, reference: Bytes, channels: Channels) -> Answer<TexRef> {
     let (texture, normalized_values) = registry::texture(driver, reference)?;
     let wanted = reference.values::<TextureReference>().get()?;
@@ -112,20 +112,21 @@ fn settle(driver: &Driver, reference: Bytes, channels: Channels) -> Answer<TexRe
 }
 
 api! {
-    /// What it samples, and how. The description of the newer name has one word more, for cube maps.
+    /// Creates a texture object. The `_v2` description has one more word, for cube maps.
     cudaCreateTextureObject | cudaCreateTextureObject_v2 (
         object: Out<u64>, resource: In<Resource>, sampling: In<Sampling>, view: Bytes,
     ) {
         create(object, resource, sampling, view)
     }
 
-    /// What it sampled stays.
+    /// Destroys a texture object. The memory it sampled stays valid.
     cudaDestroyTextureObject(object: u64) {
         let driver = context::ready()?;
         if object == 0 { Ok(()) } else { driver.cuTexObjectDestroy(object) }
     }
 
-    /// To linear memory; the offset is that of an address that is not aligned as the device wants it.
+    /// Binds a texture reference to linear memory. Writes the offset from the device's alignment to the
+    /// address.
     cudaBindTexture(offset: Out<u64>, reference: Bytes, address: u64, channels: In<Channels>, bytes: u64) {
         let driver = context::ready()?;
         let texture = settle(driver, reference, channels.get()?)?;
@@ -133,7 +134,7 @@ api! {
         driver.cuTexRefSetAddress_v2(offset, texture, address, bytes)
     }
 
-    /// To rows of memory.
+    /// Binds a texture reference to rows of memory.
     cudaBindTexture2D(
         offset: Out<u64>, reference: Bytes, address: u64, channels: In<Channels>, width: u64, height: u64,
         pitch: u64,
@@ -149,20 +150,20 @@ api! {
         Ok(())
     }
 
-    /// To an array.
+    /// Binds a texture reference to an array.
     cudaBindTextureToArray(reference: Bytes, array: Array, channels: In<Channels>) {
         let driver = context::ready()?;
         let texture = settle(driver, reference, channels.get()?)?;
         driver.cuTexRefSetArray(texture, array, OVERRIDE_FORMAT)
     }
 
-    /// What it sampled stays.
+    /// Unbinds a texture reference. The memory it sampled stays valid.
     cudaUnbindTexture(reference: Bytes) {
         let driver = context::ready()?;
         unbind(driver, registry::texture(driver, reference)?.0)
     }
 
-    /// The reference of a variable is the variable.
+    /// Writes the reference behind a texture variable, which is the variable itself.
     cudaGetTextureReference(reference: Out<Bytes>, symbol: Bytes) {
         if symbol.is_null() { Err(Error::InvalidTexture) } else { reference.put(symbol) }
     }

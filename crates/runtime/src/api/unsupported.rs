@@ -1,4 +1,5 @@
-//! The rest of the runtime API: exported, so that programs which want every name load, and refused when called.
+//! Functions of the runtime API that are not supported. They are exported so that programs load, and fail
+//! when called.
 
 use crate::api::answer;
 use crate::error::Error;
@@ -6,7 +7,7 @@ use crate::log;
 
 macro_rules! unsupported {
     ($($name:ident)*) => {$(
-        /// Not supported.
+        /// Fails: the function is not supported.
         #[allow(non_snake_case, reason = "the runtime API's name")]
         #[allow(unsafe_code, reason = "exported under its own name, which nothing else here has")]
         #[unsafe(no_mangle)]

@@ -1,4 +1,4 @@
-//! Where versions of the runtime API differ: structures that grew, and signatures that changed under one name.
+//! Differences between versions of the runtime API: structures that grew, and signatures that changed.
 
 mod properties;
 
@@ -10,23 +10,25 @@ use crate::driver::{self, Stream};
 use crate::error::{Answer, Error};
 use crate::registry;
 
-/// A stream, null for the default one.
+/// A stream; null is the default stream.
 pub type StreamArgument = Stream;
 
-/// Writes a structure.
+/// Writes the bytes of a structure.
 fn fill(to: Bytes, with: &[u8]) -> Answer {
     to.write(with.len())?.copy_from_slice(with);
     Ok(())
 }
 
-/// Writes a `cudaFuncAttributes` of `size` bytes, those that this version knows; versions have the same beginning.
+/// Writes the first `size` bytes of a `cudaFuncAttributes`. Versions differ only in how far the structure
+/// extends.
 ///
 /// # Errors
-/// Null, no kernel, or the driver's.
+/// If `to` is null, there is no such kernel, or the driver fails.
 pub fn function_attributes(to: Bytes, size: usize, function: Bytes) -> Answer {
-    /// Shared, constant and local memory: words of 64 bits in the structure, numbers of the driver API's attributes.
+    /// Shared, constant and local memory: 64-bit fields, listed by the driver API's attribute number.
     const WIDE: [u32; 3] = [1, 2, 3];
-    /// Threads, registers, PTX, machine code, caching, dynamic shared memory, carve-out, clusters.
+    /// 32-bit fields, by attribute number: threads, registers, PTX version, binary version, caching, dynamic
+    /// shared memory, carve-out, clusters.
     const NARROW: [u32; 13] = [0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 15, 14];
     let driver = context::ready()?;
     let kernel = registry::kernel(driver, function)?;
@@ -47,20 +49,20 @@ pub fn function_attributes(to: Bytes, size: usize, function: Bytes) -> Answer {
     fill(to, &bytes)
 }
 
-/// Writes a `cudaPointerAttributes` of `size` bytes; versions have the same beginning. Memory that the driver does not know
-/// is the host's own.
+/// Writes the first `size` bytes of a `cudaPointerAttributes`; versions have a common beginning. Memory
+/// unknown to the driver is reported as unregistered host memory.
 ///
 /// # Errors
-/// Null, or the driver's.
+/// If `to` is null, or the driver fails.
 pub fn pointer_attributes(to: Bytes, size: usize, address: u64) -> Answer {
-    /// Numbers of `cudaMemoryType`.
+    /// Memory types: values of `cudaMemoryType`.
     const UNREGISTERED: u32 = 0;
     const HOST: u32 = 1;
     const DEVICE_MEMORY: u32 = 2;
     const MANAGED: u32 = 3;
-    /// No device.
+    /// Ordinal that means "no device".
     const NOWHERE: i32 = -2;
-    /// The driver API's numbers of attributes.
+    /// Numbers of pointer attributes in the driver API.
     mod number {
         pub const MEMORY_TYPE: u32 = 2;
         pub const DEVICE_POINTER: u32 = 3;
@@ -94,43 +96,43 @@ pub fn pointer_attributes(to: Bytes, size: usize, address: u64) -> Answer {
     fill(to, &bytes)
 }
 
-/// Where managed memory should be, by device: it is where it is.
+/// Accepts a prefetch of managed memory to a device. It has no effect: managed memory does not move.
 ///
 /// # Errors
-/// The driver's.
+/// If the driver refuses the range.
 pub fn prefetch(address: u64, bytes: u64, device: i32, stream: Stream) -> Answer {
     context::ready()?.cuMemPrefetchAsync(address, bytes, device, stream)
 }
 
-/// The same by location, two words in one.
+/// Like [`prefetch`], to a location given as two words in one.
 ///
 /// # Errors
-/// The driver's.
+/// If the driver refuses the range.
 pub fn prefetch_to(address: u64, bytes: u64, location: u64, flags: u32, stream: Stream) -> Answer {
     context::ready()?.cuMemPrefetchAsync_v2(address, bytes, location, flags, stream)
 }
 
-/// How managed memory is used, by device: it makes no difference.
+/// Accepts advice on the use of managed memory, given for a device. It has no effect.
 ///
 /// # Errors
-/// The driver's.
+/// If the driver refuses the range.
 pub fn advise(address: u64, bytes: u64, advice: u32, device: i32) -> Answer {
     context::ready()?.cuMemAdvise(address, bytes, advice, device)
 }
 
-/// The same by location, two words in one.
+/// Like [`advise`], for a location given as two words in one.
 ///
 /// # Errors
-/// The driver's.
+/// If the driver refuses the range.
 pub fn advise_at(address: u64, bytes: u64, advice: u32, location: u64) -> Answer {
     context::ready()?.cuMemAdvise_v2(address, bytes, advice, location)
 }
 
-/// A function of the driver as a client of `version` of the API knows it: null where there is none, which is no failure.
-/// What the look-up came to is a `cudaDriverEntryPointQueryResult`.
+/// Looks up a driver function as a client of `version` of the API knows it. Writes null, without failing, if
+/// there is none; the result of the look-up is a `cudaDriverEntryPointQueryResult`.
 ///
 /// # Errors
-/// Null, or a look-up that the driver refuses.
+/// If a pointer is null, or the driver refuses the look-up.
 pub fn driver_entry_point(name: Text, function: Out<u64>, version: i32, flags: u64) -> Answer<u32> {
     let mut found = 0;
     match driver::get()?.cuGetProcAddress_v2(name, function, version, flags, &mut found) {

@@ -1,18 +1,18 @@
-//! `cudaDeviceProp`, which every major version laid out anew.
+//! `cudaDeviceProp`, whose layout changed with every major version.
 
 use crate::client::Bytes;
 use crate::context::check;
 use crate::driver::Driver;
 use crate::error::{Answer, Error};
 
-/// A version's layout of the structure.
+/// A version's layout of `cudaDeviceProp`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// Of 11, and of 12 under the name without a version.
+    /// Version 11; in version 12, the structure of the unversioned function.
     V11,
-    /// Of 12: 11's and more behind it.
+    /// Version 12: version 11's fields and more after them.
     V12,
-    /// Of 13: 12's without what attributes say as well.
+    /// Version 13: version 12's without the fields that attributes also provide.
     V13,
 }
 
@@ -21,30 +21,30 @@ pub enum Layout {
 enum Field {
     Name,
     Uuid,
-    /// So many bytes that mean nothing here.
+    /// A number of bytes without meaning here.
     Zero(usize),
     Memory,
-    /// 32 bits of a device attribute.
+    /// The value of a device attribute, as 32 bits.
     Int(u32),
-    /// 64 bits of a device attribute.
+    /// The value of a device attribute, as 64 bits.
     Wide(u32),
 }
 use Field::{Int, Memory, Name, Uuid, Wide, Zero};
 
-/// Which versions have a field.
+/// The versions that have a field.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum In {
     All,
-    /// Only 11 and 12.
+    /// Versions 11 and 12.
     Old,
-    /// Only 12 and 13.
+    /// Versions 12 and 13.
     New,
     Only12,
     Only13,
 }
 use In::{All, New, Old, Only12, Only13};
 
-/// The fields in their order, as the headers `driver_types.h` of 11.8, 12.9 and 13.5 have them; numbers are those of
+/// The fields in order, from the header `driver_types.h` of 11.8, 12.9 and 13.5. Numbers are those of
 /// `CUdevice_attribute`.
 const FIELDS: &[(In, &[Field])] = &[
     // Name, UUID, LUID and its mask.
@@ -194,7 +194,7 @@ impl In {
     }
 }
 
-/// A source of what fields say.
+/// A source of the field values.
 trait Device {
     fn name(&self) -> Answer<[u8; 256]>;
     fn uuid(&self) -> Answer<[u8; 16]>;
@@ -221,7 +221,7 @@ impl Device for (&Driver, i32) {
     fn attribute(&self, number: u32) -> Answer<i32> {
         let mut value = 0;
         match self.0.cuDeviceGetAttribute(&mut value, number, self.1) {
-            // A driver that does not know the attribute has nothing of the kind.
+            // A driver that does not know the attribute has nothing of that kind.
             Err(Error::InvalidValue) => Ok(0),
             answer => answer.map(|()| value),
         }
@@ -251,10 +251,10 @@ fn lay_out(device: &impl Device, layout: Layout) -> Answer<Vec<u8>> {
     Ok(bytes)
 }
 
-/// Writes a device's `cudaDeviceProp` as a version lays it out.
+/// Writes a device's `cudaDeviceProp` in a version's layout.
 ///
 /// # Errors
-/// Null, no such device, or the driver's.
+/// If `to` is null, there is no such device, or the driver fails.
 pub fn device_properties(to: Bytes, device: i32, layout: Layout) -> Answer {
     let driver = check(device)?;
     super::fill(to, &lay_out(&(driver, device), layout)?)
@@ -264,7 +264,7 @@ pub fn device_properties(to: Bytes, device: i32, layout: Layout) -> Answer {
 mod tests {
     use super::*;
 
-    /// Says of each attribute its number.
+    /// Reports each attribute's number as its value.
     struct Numbers;
 
     impl Device for Numbers {

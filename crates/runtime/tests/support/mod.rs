@@ -1,4 +1,4 @@
-//! The libraries as executables load them, and fat binaries as compilers make them.
+//! Loads the libraries as executables do, and builds fat binaries as compilers do.
 
 #![allow(
     unsafe_code,
@@ -35,18 +35,18 @@ pub const NOT_SUPPORTED: u32 = 801;
 pub const HOST_TO_DEVICE: u64 = 1;
 pub const DEVICE_TO_HOST: u64 = 2;
 
-/// `dim3`.
+/// The size of a grid or a CTA, `dim3`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dim3(pub u32, pub u32, pub u32);
 
-/// A runtime library.
+/// A loaded runtime library.
 pub struct Runtime {
     exports: Library,
     pub version: i32,
 }
 
-/// The three libraries, in an environment with these variables, and the driver below them.
+/// Loads the three libraries and the driver beneath them, in an environment with the given variables.
 pub fn runtimes(variables: &[(&str, &str)]) -> &'static [Runtime; 3] {
     static RUNTIMES: OnceLock<[Runtime; 3]> = OnceLock::new();
     RUNTIMES.get_or_init(|| {
@@ -54,7 +54,7 @@ pub fn runtimes(variables: &[(&str, &str)]) -> &'static [Runtime; 3] {
             // SAFETY: the first thing that a test does, before anything reads the environment.
             unsafe { std::env::set_var(name, value) };
         }
-        // From now on the process has a `libcuda.so.1`, which the runtimes find by that name.
+        // From here on the process has a `libcuda.so.1`, which the runtimes find by that name.
         std::mem::forget(load("libcuda.so"));
         [11, 12, 13].map(|version| Runtime { exports: load(&format!("libcudart_{version}.so")), version })
     })
@@ -73,7 +73,7 @@ impl Runtime {
         unsafe { self.function::<Register>("__cudaRegisterFatBinary")(of(&wrapper.words)) }
     }
 
-    /// Lets the address of something stand for a kernel.
+    /// Registers a kernel under a host address.
     pub fn register_function(&self, binary: Any, host: Any, name: &CStr) {
         call!(
             self,
@@ -91,7 +91,7 @@ impl Runtime {
         );
     }
 
-    /// Lets the address of something stand for a variable.
+    /// Registers a variable under a host address.
     pub fn register_variable(&self, binary: Any, host: Any, name: &CStr, bytes: u64) {
         let name = name.as_ptr();
         call!(
@@ -108,7 +108,7 @@ impl Runtime {
         );
     }
 
-    /// `kernel<<<grid, block>>>(arguments)`, as compilers before 13 put it.
+    /// Runs `kernel<<<grid, block>>>(arguments)` in the form of compilers before version 13.
     pub fn launch(&self, kernel: Any, grid: Dim3, block: Dim3, arguments: &[Any]) -> u32 {
         type Push = unsafe extern "C" fn(Dim3, Dim3, usize, Any) -> u32;
         type Launch = unsafe extern "C" fn(Any, Dim3, Dim3, *const Any, usize, Any) -> u32;
@@ -134,7 +134,7 @@ impl Runtime {
         }
     }
 
-    /// A buffer with contents.
+    /// Allocates a buffer with the given contents.
     pub fn buffer<T>(&self, values: &[T]) -> u64 {
         let bytes = number(size_of_val(values) as u64);
         let mut address = 0_u64;
@@ -145,7 +145,7 @@ impl Runtime {
         address
     }
 
-    /// What a buffer holds.
+    /// Reads the contents of a buffer.
     pub fn contents<T: Copy + Default>(&self, address: u64, count: usize) -> Vec<T> {
         let mut values = vec![T::default(); count];
         let bytes = number(size_of_val(&values[..]) as u64);
@@ -155,7 +155,7 @@ impl Runtime {
         values
     }
 
-    /// Name of an error code.
+    /// The name of an error code.
     pub fn error_name(&self, code: u32) -> String {
         type Name = unsafe extern "C" fn(u32) -> *const c_char;
         // SAFETY: the runtime API's function, whose texts end with NUL and stay.
@@ -212,19 +212,19 @@ pub fn container(entries: &[Vec<u8>]) -> Vec<u8> {
     bytes
 }
 
-/// What an executable registers: magic and version, container, list of containers to link.
+/// What an executable registers: magic and version, a container, and the list of containers to link.
 pub struct Wrapper {
     words: [u64; 3],
     list: Vec<u64>,
 }
 
 impl Wrapper {
-    /// Around a container, which must stay where it is.
+    /// A wrapper around a container, which must stay in place.
     pub fn of(container: &[u8]) -> Wrapper {
         Wrapper { words: [0x1_4662_43b1, container.as_ptr().expose_provenance() as u64, 0], list: Vec::new() }
     }
 
-    /// Around containers that are linked when they are loaded.
+    /// A wrapper around containers that are linked when loaded.
     pub fn linking(containers: &[Vec<u8>]) -> Wrapper {
         let addresses = containers.iter().map(|container| container.as_ptr().expose_provenance() as u64);
         let list: Vec<u64> = addresses.chain([0]).collect();
@@ -232,7 +232,7 @@ impl Wrapper {
     }
 }
 
-/// Leaks a value, whose address then stands for something of a fat binary.
+/// Leaks a value, to use its address as a host symbol.
 pub fn shadow() -> Any {
     to(Box::leak(Box::new(0_u64)))
 }
@@ -250,7 +250,7 @@ mul.wide.u32 %rd3, %r4, 4; add.u64 %rd4, %rd1, %rd3; add.u64 %rd6, %rd0, %rd3;\n
 ld.global.f32 %f0, [%rd4]; ld.const.f32 %f1, [scale]; mul.f32 %f2, %f0, %f1; st.global.f32 [%rd6], %f2;\n\
 end: ret;\n}\n";
 
-/// A line of blocks of threads.
+/// A one-dimensional grid or CTA.
 pub fn line(count: u32) -> Dim3 {
     Dim3(count, 1, 1)
 }

@@ -1,4 +1,5 @@
-//! Calls on the modelled GPU: the values of the reference executor, whatever the number of threads.
+//! Device function calls on the modelled GPU give the reference executor's values, with any number of
+//! threads.
 
 #[path = "../../../../ptx/tests/calls/programs.rs"]
 mod programs;
@@ -10,7 +11,8 @@ use strata_gpu::device::{Lockstep, ReferenceDevice};
 use strata_gpu::gpu::GpuOptions;
 use strata_workloads::{Arg, Device, DeviceError, Module};
 
-/// Runs kernel `k` with one CTA on a buffer of words; the buffer as both devices leave it, and the cycles.
+/// Runs kernel `k` with one CTA on a buffer of words. Returns the buffer as both devices leave it, and the
+/// cycles.
 fn run(
     text: &str,
     threads: u32,

@@ -9,7 +9,7 @@ mod ptx;
 
 use std::path::Path;
 
-/// Gives each file of a corpus to `try_input`; the name of one that panics is printed.
+/// Passes each file of a corpus to `try_input`. If one panics, its name has been printed.
 fn replay(corpus: &str, try_input: fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/corpus").join(corpus);
     let mut files: Vec<_> = std::fs::read_dir(&folder)

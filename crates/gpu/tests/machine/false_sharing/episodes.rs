@@ -1,9 +1,9 @@
-//! Random race-free episodes on a few lines that everybody writes.
+//! Random race-free episodes on a few lines that all threads write.
 //!
-//! In an episode each slot (1 to 16 aligned bytes) is written by at most one thread, which may read it too; a slot
-//! that nobody writes may be read by everybody. So every value read is known from a plain array of bytes, although
-//! neighbouring bytes of the line change at the same time. Between episodes stands the end of the kernel, or a
-//! barrier of the whole grid with fences.
+//! In an episode, at most one thread writes each slot (1 to 16 aligned bytes), and it may also read it; a
+//! slot that no thread writes may be read by all. A plain array of bytes therefore predicts every value read,
+//! although neighbouring bytes of the line change at the same time. Episodes are separated by the end of the
+//! kernel, or by a barrier of the whole grid with fences.
 
 use std::fmt::Write;
 
@@ -18,31 +18,31 @@ use crate::support::{WrapL1d, with_wrapped_l1ds};
 /// What separates the episodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Between {
-    /// Each is a launch.
+    /// Each episode is a launch.
     Launches,
-    /// A barrier of the grid; every thread fences.
+    /// A barrier of the grid, with a fence in every thread.
     GridBarrier,
-    /// A barrier of the grid; one thread of each CTA fences, for all of its CTA.
+    /// A barrier of the grid, with a fence in one thread of each CTA on behalf of its CTA.
     GridBarrierOneFence,
 }
 
-/// Shape of the episodes. The CTAs of a grid barrier must run at once.
+/// Shape of the episodes. The CTAs of a grid barrier must all be resident.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub grid: u32,
     pub block: u32,
-    /// Lines that are fought over.
+    /// Number of contended lines.
     pub lines: u32,
     pub episodes: u32,
-    /// Accesses of a thread in an episode.
+    /// Accesses of each thread in an episode.
     pub steps: u32,
     pub between: Between,
     pub seed: u64,
 }
 
-/// Bytes of a step in the plan: offset, kind, two unused words; the value to store.
+/// Size of a step in the plan in bytes: offset, kind, two unused words, the value to store.
 const STEP_BYTES: u32 = 32;
-/// Bytes of a step's place in the results.
+/// Size of a step's result in bytes.
 const RESULT_BYTES: u32 = 16;
 /// Store and load instructions by `log2(width)`, plain and strong.
 const SUFFIXES: [&str; 5] = ["u8", "u16", "u32", "v2.u32", "v4.u32"];
@@ -55,7 +55,7 @@ fn kind(load: bool, flavour: u64, log_width: u32) -> u32 {
     1 + u32::from(load) * 15 + flavour as u32 * 5 + log_width
 }
 
-/// What the threads do, and what comes of it.
+/// What the threads do, and the expected results.
 struct Plan {
     steps: Vec<u8>,
     at_first: Vec<u8>,
@@ -110,7 +110,7 @@ fn plan(shape: &Shape) -> Plan {
     Plan { steps, at_first, at_end: memory, results }
 }
 
-/// The kernel.
+/// The kernel that plays the episodes.
 fn text(between: Between) -> String {
     let mut accesses = String::new();
     for (load, flavours) in [(false, STORES), (true, LOADS)] {
@@ -158,10 +158,10 @@ fn text(between: Between) -> String {
     )
 }
 
-/// Plays the episodes on a machine. The error is the first thing that is wrong.
+/// Plays the episodes on a machine. The error describes the first mismatch.
 pub fn check(mut shape: Shape, variation: &Variation, wrap_l1d: WrapL1d<'_>) -> Result<(), String> {
     let (machine, options) = variation.machine();
-    // One CTA to an SM: all of the grid runs at once on whatever machine.
+    // One CTA per SM: the whole grid is resident on any machine.
     shape.grid = shape.grid.min(u32::from(*machine.file().gpu.sms));
     let text = text(shape.between);
     let mut silent = |_: &_| {};
@@ -174,7 +174,7 @@ pub fn check(mut shape: Shape, variation: &Variation, wrap_l1d: WrapL1d<'_>) -> 
     }
 }
 
-/// Plays the episodes on a device; says what is wrong first, if anything.
+/// Plays the episodes on a device and describes the first mismatch, if any.
 fn play(shape: &Shape, device: &mut dyn Device) -> Result<Option<String>, DeviceError> {
     let plan = plan(shape);
     let steps = device.alloc("plan", plan.steps.len() as u64)?;
@@ -209,7 +209,7 @@ fn play(shape: &Shape, device: &mut dyn Device) -> Result<Option<String>, Device
     let mut kinds = plan.steps.chunks(STEP_BYTES as usize).map(|step| (step[0..4].to_vec(), step[4]));
     for (index, (found, expected)) in found.chunks(16).zip(plan.results.chunks(16)).enumerate() {
         let (offset, kind) = kinds.next().expect("a step for each result");
-        // Wide registers hold what was there before in the bytes that a narrow load does not fill.
+        // A narrow load leaves the other bytes of a wide register as they were.
         let width = if kind < 16 { 0 } else { 1 << ((kind - 1) % 5) };
         if found[..width] != expected[..width] {
             let offset = u32::from_le_bytes(offset.try_into().expect("four bytes"));

@@ -1,5 +1,5 @@
-//! Random race-free episodes with false sharing: SMs write different bytes of the same lines at the same time, and
-//! every byte is what a plain array says. No other simulator is needed to know it.
+//! Random race-free episodes with false sharing: SMs write different bytes of the same lines at the same
+//! time, and a plain array predicts every byte, so no other simulator is needed as an oracle.
 
 pub mod episodes;
 
@@ -8,7 +8,7 @@ use crate::support::variation;
 use episodes::{Between, Shape, check};
 use proptest::prelude::*;
 
-/// As many as an ordinary test run has time for.
+/// Number of cases that fits an ordinary test run.
 const CASES: u32 = 60;
 
 fn shape(between: Between) -> impl Strategy<Value = Shape> {

@@ -1,28 +1,29 @@
-//! The timelines of the documentation as arithmetic: what each instruction of a straight line costs one warp.
+//! The documented timelines as arithmetic: the cycles that each instruction of straight-line code costs one
+//! warp.
 
 use strata_designs::baseline::{L2Config, MultistageConfig, SramL1dConfig, SramRegisterFileConfig, Topology};
 use strata_engine::{ClockRatio, Cycle};
 use strata_gpu::machine::MachineFile;
 use strata_memory::{HEADER_BYTES, LINE_BYTES};
 
-/// An instruction. Each but a clock waits for the value of the last one before it that is no clock.
+/// An instruction. Each except a clock waits for the value of the last non-clock before it.
 #[derive(Clone, Copy, Debug)]
 pub enum Step {
-    /// Reads `%clock`.
+    /// A read of `%clock`.
     Clock,
-    /// An integer addition.
+    /// An integer addition, `add.u32`.
     Add,
-    /// A load whose accesses, so many, all hit the L1D.
+    /// A load with this many accesses, all of which hit the L1D.
     L1Hit(u32),
-    /// A load from shared memory in so many passes.
+    /// A load from shared memory in this many passes.
     Shared(u32),
     /// A load that misses the L1D and hits the L2.
     L2Hit,
-    /// A load that misses both caches and finds its DRAM row so.
+    /// A load that misses both caches and finds its DRAM row in this state.
     Dram(Row),
 }
 
-/// What a DRAM access finds.
+/// State of the DRAM row that an access finds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Row {
     /// Its row is open.
@@ -47,12 +48,12 @@ fn around_memory(file: &MachineFile) -> u64 {
     collection(file) + u64::from(*lsu.address_latency_cycles) + u64::from(*lsu.writeback_latency_cycles)
 }
 
-/// The L1D of a machine with the conventional one.
+/// The L1D configuration of a machine with the conventional L1D.
 fn sram(file: &MachineFile) -> &SramL1dConfig {
     file.doors.l1d.downcast().expect("the walk is that of an SRAM L1D")
 }
 
-/// The slice of a machine with the conventional one.
+/// The L2 configuration of a machine with the conventional L2.
 fn l2(file: &MachineFile) -> &L2Config {
     file.doors.llc.downcast().expect("the walk is that of a conventional L2")
 }

@@ -7,24 +7,24 @@ use strata_engine::statistics::Group;
 use strata_memory::doors::{Access, Action, Completion, L1d, Policy, Refusal};
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet};
 
-/// What an L1D does wrong, most of them now and then.
+/// What an L1D does wrong; most bugs strike only now and then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bug {
-    /// Nothing: the control.
+    /// Nothing is wrong: the control.
     None,
     /// A write-back forgets one byte of its dirty mask.
     DirtyByteLost,
-    /// A write-back carries the whole line, with bytes that others have written since.
+    /// A write-back carries the whole line, including bytes that others have written since.
     WholeLineWritten,
-    /// The completion of a load is lost: a merge that an MSHR forgets.
+    /// The completion of a load is lost, as if an MSHR forgot a merge.
     CompletionLost,
-    /// A load that merged gets what the first load of that line got.
+    /// A merged load gets the data of the line's first load.
     StaleMerge,
-    /// An invalidate leaves the copies where they are.
+    /// An invalidation leaves copies in place.
     CopiesKept,
-    /// A flush says that it is done before its writes have arrived, and they take their time.
+    /// A flush reports completion before its writes, which are delayed, have arrived.
     FlushedEarly,
-    /// Two replies change their trays.
+    /// Two replies exchange their trays.
     TraysSwapped,
     /// The network loses a reply.
     ReplyLost,
@@ -32,21 +32,21 @@ pub enum Bug {
     BypassIgnored,
 }
 
-/// A right L1D, and what goes wrong at its door.
+/// A correct L1D behind a faulty interface.
 pub struct Planted {
     inner: Box<dyn L1d>,
     bug: Bug,
-    /// The bug strikes each time this many chances have gone by.
+    /// The bug strikes once in this many opportunities.
     period: u32,
     chances: u32,
-    /// Packets, each with the cycle in which it may leave.
+    /// Packets, each with the cycle from which it may leave.
     staged: VecDeque<(Cycle, Packet)>,
     ready: VecDeque<Completion>,
-    /// A reply that waits for another to change trays with, and until when.
+    /// A reply held back to exchange trays with another, and until when.
     held: Option<(Cycle, Packet)>,
-    /// Tokens of loads under way with their lines.
+    /// Tokens of loads in flight, with their lines.
     loads: Vec<(u32, LineAddress)>,
-    /// What the first load of each line got.
+    /// The data of each line's first load.
     seen: BTreeMap<LineAddress, Line>,
 }
 
@@ -73,7 +73,7 @@ impl Planted {
         self.chances.is_multiple_of(self.period)
     }
 
-    /// Every second reply of a read changes its tray with the one before.
+    /// Every second read reply exchanges its tray with the previous one.
     fn swap(&mut self, mut reply: Packet, now: Cycle) {
         let Some((_, mut before)) = self.held.take() else {
             self.held = Some((now + 200, reply));
@@ -86,7 +86,7 @@ impl Planted {
         self.inner.accept(reply, now);
     }
 
-    /// Takes what is completed into `ready`, spoilt where the bug strikes.
+    /// Moves completed accesses to `ready`, spoilt where the bug strikes.
     fn complete(&mut self, now: Cycle) {
         while let Some(mut completion) = self.inner.completed(now) {
             let Action::Load(tray) = &mut completion.action else {

@@ -1,4 +1,4 @@
-//! Planted bugs: what the other tests here run must catch an L1D that loses, mixes up or keeps bytes, and say where.
+//! Planted bugs: the other tests here must catch an L1D that loses, mixes up or keeps bytes, and say where.
 
 mod l1d;
 
@@ -11,7 +11,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use strata_memory::doors::L1d;
 
-/// What runs on the machine with the bug.
+/// The test that runs on the machine with the bug.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Harness {
     Programs,
@@ -23,16 +23,16 @@ enum Harness {
 /// How a bug shows.
 #[derive(Clone, Copy, Debug)]
 enum Sign {
-    /// Wrong bytes in memory.
+    /// Memory has wrong bytes.
     Bytes,
     /// An outcome that the memory model forbids.
     Forbidden,
-    /// A report of who waits for what, with all of these in it.
+    /// A deadlock report that contains all of these texts.
     Report(&'static [&'static str]),
 }
 
 impl Harness {
-    /// As many tries as it gets for a bug; the right machine passes them all.
+    /// Maximum number of tries to catch a bug; the correct machine passes all of them.
     fn tries(self) -> u64 {
         match self {
             Harness::Programs => 60,
@@ -51,7 +51,7 @@ fn variation(l1d_sets: u32) -> Variation {
 
 fn episodes(bug: Bug, between: Between, seed: u64) -> Result<(), String> {
     let shape = Shape { grid: 3, block: 64, lines: 6, episodes: 4, steps: 4, between, seed };
-    // Evictions are a place to lose bytes, but hide a copy that was kept.
+    // Evictions provide opportunities to lose bytes, but would hide a stale copy.
     let sets = if bug == Bug::CopiesKept { 64 } else { 1 };
     episodes::check(shape, &variation(sets), &mut |_, l1d| Box::new(Planted::new(l1d, bug, 5)))
 }
@@ -65,7 +65,7 @@ fn program(bug: Bug, seed: u64) -> Result<(), String> {
     compare::compare(&program, &variation(64), seed, &text, &mut |_, l1d| Box::new(Planted::new(l1d, bug, 5)))
 }
 
-/// Every litmus test; the seed chooses none of it.
+/// Runs every litmus test; the seed has no influence.
 fn litmus(bug: Bug) -> Result<(), String> {
     let sets = ["gpu.watchdog_cycles=20000"];
     for test in litmus::tests::TESTS.iter().filter(|test| !test.shown) {
@@ -101,7 +101,7 @@ fn the_right_machine_passes() {
 fn every_planted_bug_is_caught() {
     use Bug::*;
     use Harness::*;
-    // A lost completion leaves nobody but the warp that waits; a lost reply also the MSHR.
+    // After a lost completion only the warp waits; after a lost reply the MSHR waits too.
     const WARP: Sign = Sign::Report(&["can never finish", "SM", "waits for values from memory"]);
     const MSHR: Sign =
         Sign::Report(&["can never finish", "waits for values from memory", "accesses wait for line"]);

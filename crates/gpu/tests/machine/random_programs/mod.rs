@@ -9,7 +9,7 @@ use crate::support::variation;
 use compare::compare;
 use proptest::prelude::*;
 
-/// As many as an ordinary test run has time for.
+/// Number of cases that fits an ordinary test run.
 const CASES: u32 = 160;
 
 #[test]

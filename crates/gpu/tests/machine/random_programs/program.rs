@@ -54,7 +54,7 @@ pub enum Stmt {
 /// A statement that all threads of the CTA reach together.
 #[derive(Clone, Debug)]
 pub enum Phase {
-    /// Diverging code.
+    /// Code in which lanes may diverge.
     Code(Vec<Stmt>),
     /// Exchange through shared memory with the thread `distance` further on.
     ExchangeShared { value: Reg, d: Reg, distance: u8 },
@@ -62,11 +62,11 @@ pub enum Phase {
     ExchangeGlobal { region: u8, value: Reg, d: Reg, distance: u8 },
     /// A shuffle among the warp's lanes.
     Shuffle { kind: usize, d: Reg, a: Reg, lane: u8 },
-    /// A vote.
+    /// A vote among the warp's lanes.
     Vote { kind: usize, d: Reg, a: Reg },
     /// A barrier with a reduction.
     BarrierReduce { d: Reg, a: Reg },
-    /// A fence.
+    /// A memory fence with this scope.
     Fence { scope: usize },
     /// Exchange through shared memory among the first warps of the CTA only, over a barrier of their own.
     NamedBarrier { warps: u32, value: Reg, d: Reg },
@@ -83,9 +83,9 @@ pub enum Phase {
 pub struct Program {
     /// Threads of a CTA.
     pub block: u32,
-    /// CTAs.
+    /// Number of CTAs in the grid.
     pub grid: u32,
-    /// Phases in order.
+    /// Phases, in program order.
     pub phases: Vec<Phase>,
 }
 

@@ -1,5 +1,5 @@
-//! Properties of random cases, which come from one seed, so that a run says the same tomorrow. `STRATA_RANDOM_SEED` chooses
-//! another, `STRATA_RANDOM_CASES` how many there are.
+//! Properties of random cases. All cases derive from one seed, so runs are reproducible. `STRATA_RANDOM_SEED`
+//! sets another seed, `STRATA_RANDOM_CASES` the number of cases.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -7,8 +7,8 @@ use std::str::FromStr;
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 
-/// Checks so many cases, unless the environment says another number. One that fails is made smaller in at most `shrink`
-/// steps and named with its seed.
+/// Checks `cases` cases, unless the environment sets another number. A failing case is shrunk in at most
+/// `shrink` steps and reported with its seed.
 pub fn check<S: Strategy>(
     cases: u32,
     shrink: u32,

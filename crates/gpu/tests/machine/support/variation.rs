@@ -5,10 +5,11 @@ use strata_engine::Cycle;
 use strata_gpu::gpu::GpuOptions;
 use strata_gpu::machine::Machine;
 
-/// Every machine here: few SMs, little memory, and a watchdog that does not let a hung test run for long.
+/// Settings of every machine here: few SMs, little memory, and a short watchdog so that a hung test ends
+/// soon.
 const BASE: &[&str] = &["gpu.sms=3", "gpu.channels=2", "gpu.memory_mib=16", "gpu.watchdog_cycles=50000"];
 
-/// What may differ, and the values it may have instead.
+/// Keys that may change, with their other values.
 const KNOBS: &[(&str, &[&str])] = &[
     ("gpu.sms", &["1", "2", "5"]),
     ("gpu.channels", &["1", "3", "6"]),
@@ -75,9 +76,9 @@ const KNOBS: &[(&str, &[&str])] = &[
 /// A machine and how it is simulated.
 #[derive(Clone, Debug)]
 pub struct Variation {
-    /// Overrides of gtx480.
+    /// Overrides of the built-in gtx480.
     pub sets: Vec<String>,
-    /// Worker threads.
+    /// Number of worker threads.
     pub threads: usize,
     /// Picks the window: from 1 to the machine's longest.
     pub window: usize,
@@ -95,10 +96,10 @@ impl Variation {
     }
 }
 
-/// Up to 16 changes; a failure shrinks towards none.
+/// Up to 16 changes; a failing case shrinks towards none.
 pub fn variation() -> impl Strategy<Value = Variation> {
     let changes = prop::collection::vec((0..KNOBS.len(), any::<prop::sample::Index>()), 0..16);
-    // More than one thread costs a great deal on a busy machine, and changes no number: sometimes is enough.
+    // Several threads are slow on a busy machine and change no number, so use them only sometimes.
     let threads = prop_oneof![12 => Just(1_usize), 1 => 2..5_usize];
     (changes, threads, 0..4_usize).prop_map(|(changes, threads, window)| {
         let changes = changes.into_iter().map(|(knob, value)| {

@@ -6,7 +6,7 @@ use std::fmt::Write;
 pub const DEPTH: usize = 64;
 /// Rows of B from here on are not copied: zeros take their place.
 pub const ROWS_OF_B: usize = 60;
-/// Of the last row that is copied, so many elements come along.
+/// Number of elements copied from the last copied row.
 pub const LAST_ELEMENTS: usize = 4;
 /// Rows of the product that a CTA computes, 16 a warp.
 pub const ROWS: usize = 32;

@@ -1,4 +1,4 @@
-//! Drawings of grids, as SVG to stand in a page.
+//! Draws grids as SVG, for embedding in a page.
 
 mod paint;
 
@@ -6,10 +6,10 @@ use super::number;
 use crate::grid::Grid;
 use crate::question::Cell;
 
-/// A bar for each cell, the bars of a row side by side; a missing number leaves a gap.
+/// Draws a bar for each cell, the bars of a row side by side. A missing number leaves a gap.
 ///
 /// # Errors
-/// When there is no number to draw, or the drawing fails.
+/// If there is no number to draw, or drawing fails.
 pub fn grouped_bars(grid: &Grid, series: &[String]) -> Result<String, String> {
     let bars = |cells: &[Cell]| {
         let bar = |(series, cell): (usize, &Cell)| Bar(cell.iter().map(|value| (series, *value)).collect());
@@ -18,8 +18,8 @@ pub fn grouped_bars(grid: &Grid, series: &[String]) -> Result<String, String> {
     draw(grid, series, bars)
 }
 
-/// Stacks, those of a row side by side: column `stack * series.len() + part` is a part of a stack, from below. A stack
-/// that lacks a part is left out.
+/// Draws stacks, those of a row side by side. Column `stack * series.len() + part` is a part of a stack,
+/// counted from the bottom. A stack that lacks a part is left out.
 ///
 /// # Errors
 /// As [`grouped_bars`].
@@ -49,35 +49,35 @@ fn draw(grid: &Grid, series: &[String], bars: impl Fn(&[Cell]) -> Vec<Bar>) -> R
     chart.paint()
 }
 
-/// What is drawn.
+/// The contents of a drawing.
 struct Chart<'a> {
     title: &'a str,
     groups: Vec<Group<'a>>,
-    /// How many of the groups are no means.
+    /// Number of groups that are not means.
     plain: usize,
-    /// What the parts are called.
+    /// Names of the parts.
     series: &'a [String],
     range: std::ops::Range<f64>,
-    /// Where bars are cut off.
+    /// Height at which bars are cut off.
     cut: Option<f64>,
 }
 
-/// A row's bars, side by side.
+/// The bars of a row, side by side.
 struct Group<'a> {
     name: &'a str,
     bars: Vec<Bar>,
 }
 
-/// Parts of different series, from below; none where a number is missing.
+/// Parts of different series, from the bottom; empty where a number is missing.
 struct Bar(Vec<(usize, f64)>);
 
 impl Bar {
-    /// Nothing where a number is missing.
+    /// Height of the bar; `None` where a number is missing.
     fn height(&self) -> Option<f64> {
         (!self.0.is_empty()).then(|| self.0.iter().map(|(_, value)| value).sum())
     }
 
-    /// From where to where the part of a series reaches.
+    /// Lower and upper end of one series' part.
     fn part(&self, series: usize) -> Option<(f64, f64)> {
         let place = self.0.iter().position(|(of, _)| *of == series)?;
         let below: f64 = self.0[..place].iter().map(|(_, value)| value).sum();
@@ -85,8 +85,9 @@ impl Bar {
     }
 }
 
-/// Where bars are cut off, their number at the cut: a few that are many times the others would leave nothing of these to
-/// be seen. Twice the height that three quarters of the bars do not exceed, if one is twice as high again.
+/// Height at which bars are cut off; a cut bar shows its number. Without it, a few very high bars would
+/// flatten all others. It is twice the height that three quarters of the bars stay below, and applies if some
+/// bar is at least twice as high again.
 fn cut(mut heights: Vec<f64>) -> Option<f64> {
     heights.sort_by(f64::total_cmp);
     let (lowest, top) = (heights.first()?, heights.last()?);
@@ -94,7 +95,7 @@ fn cut(mut heights: Vec<f64>) -> Option<f64> {
     (*lowest >= 0.0 && cut > 0.0 && *top > 2.0 * cut).then_some(cut)
 }
 
-/// A number on the axis: no more digits than it has.
+/// Formats a number on the axis, without trailing digits.
 fn tick(value: f64) -> String {
     let rounded: f64 = format!("{value:.5e}").parse().expect("a number just written");
     if rounded != 0.0 && !(1e-3..1e6).contains(&rounded.abs()) {
@@ -140,7 +141,7 @@ mod tests {
         grid
     }
 
-    /// The `x` and `y` of each text, in the drawing's order.
+    /// The `x` and `y` of each text, in the order of drawing.
     fn texts(drawing: &str) -> Vec<(String, f64, f64)> {
         let attribute = |tag: &str, name: &str| -> f64 {
             let start = tag.find(&format!(" {name}=\"")).expect("the attribute is there") + name.len() + 3;
@@ -168,7 +169,7 @@ mod tests {
             assert!(names.iter().all(|(_, _, y)| *y > zero), "{names:?}");
             assert!(names.windows(2).all(|pair| pair[0].1 < pair[1].1), "{names:?}");
             assert_eq!(texts.iter().filter(|(text, ..)| text == "arithmetic mean").count(), 1);
-            // What stands ends at the axis; what lies is short enough.
+            // Vertical labels end at the axis; horizontal ones are short enough to fit.
             let standing = drawing.matches("rotate(270").count();
             assert_eq!(standing, if rows == 40 { rows + 1 } else { 0 });
             assert!(drawing.matches("text-anchor=\"end\"").count() >= standing);

@@ -1,4 +1,4 @@
-//! A chart on an SVG: title and legend above, the axis to the left, names below.
+//! Paints a chart as SVG: title and legend above, axis at the left, names below.
 
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
@@ -7,31 +7,31 @@ use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use super::{Bar, Chart, Group, number, tick};
 
-/// Pixels between the highest and the lowest point of the axis.
+/// Height of the plot area in pixels.
 const HEIGHT: u32 = 250;
-/// Pixels of a bar where there is no more room, and at least of a group.
+/// Minimum width of a bar and of a group of bars, in pixels.
 const BAR: u32 = 7;
 const GROUP: u32 = 26;
-/// Pixels of all groups together, where they may be wider; but of one group no more than that.
+/// Width in pixels that the groups fill if there is room, and the maximum width of one group.
 const WIDTH: u32 = 960;
 const WIDEST: u32 = 130;
-/// Pixels for the axis' numbers, and at the other edges.
+/// Width in pixels of the space for the axis' numbers, and of the other margins.
 const AXIS: u32 = 56;
 const MARGIN: u32 = 8;
-/// Pixels of text: its size, that of numbers in bars, that of a line, and at most that of a letter. A letter of size 14
-/// is 11 pixels high.
+/// Sizes of text in pixels: text, numbers in bars, line height, and the widest letter. A letter of size 14 is
+/// 11 pixels high.
 const FONT: u32 = 14;
 const SMALL: u32 = 9;
 const LINE: u32 = 20;
 const LETTER: u32 = 7;
-/// The share of a group's width that its bars take, and of a bar's that is filled.
+/// Share of a group's width that its bars take, and share of a bar's width that is filled.
 const FILLED: f64 = 0.86;
 const SOLID: f64 = 0.9;
 
 const INK: RGBColor = RGBColor(31, 41, 55);
 const RULE: RGBColor = RGBColor(209, 213, 219);
 
-/// The colours of the series; told apart also without colours, by their lightness.
+/// Colours of the series. They also differ in lightness, so they can be told apart without colour.
 const PALETTE: [RGBColor; 10] = [
     RGBColor(31, 41, 55),
     RGBColor(37, 99, 235),
@@ -108,7 +108,7 @@ impl Chart<'_> {
         Ok(())
     }
 
-    /// Each bar with the left edge and the width of its place.
+    /// Each bar with the left edge and the width of its slot.
     fn places(&self) -> impl Iterator<Item = (f64, f64, &Bar)> {
         self.groups.iter().enumerate().flat_map(|(group, Group { bars, .. })| {
             let width = FILLED / bars.len().max(1) as f64;
@@ -129,7 +129,7 @@ impl Chart<'_> {
         Ok(())
     }
 
-    /// Names lie where they fit and stand elsewhere.
+    /// Draws the names of the groups: horizontally where they fit, vertically elsewhere.
     fn names(&self, area: &Area<'_>, plot: &Plot<'_>, layout: &Layout) -> Painted {
         let style = if layout.lying {
             style(FONT).pos(Pos::new(HPos::Center, VPos::Top))
@@ -144,16 +144,16 @@ impl Chart<'_> {
     }
 }
 
-/// Where things stand, in pixels.
+/// Positions and sizes of a chart's parts, in pixels.
 struct Layout {
     width: u32,
     height: u32,
-    /// Above the axis.
+    /// Space above the axis.
     top: u32,
-    /// Below it.
+    /// Space below the axis.
     names: u32,
     lying: bool,
-    /// Left and upper edge of each entry.
+    /// Left and upper edge of each legend entry.
     legend: Vec<(u32, u32)>,
 }
 
@@ -193,7 +193,7 @@ fn style(size: u32) -> TextStyle<'static> {
     ("sans-serif", size).into_font().color(&INK)
 }
 
-/// Text that is read from below and ends where it is put.
+/// A style for text that reads from bottom to top and ends at its position.
 fn upwards(style: TextStyle<'static>, colour: RGBColor) -> TextStyle<'static> {
     let font = style.font.transform(FontTransform::Rotate270);
     font.color(&colour).pos(Pos::new(HPos::Right, VPos::Center))
