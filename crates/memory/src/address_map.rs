@@ -16,11 +16,12 @@ pub struct Home {
 
 /// The map from device lines to LLC slices and their DRAM channels, and back.
 ///
-/// Chunks of `interleave` bytes go round over the slices. Slice s stands before channel s modulo the number
-/// of channels, so that neighbouring chunks lie in different channels, as in the peers' machines; the
-/// channels need not be a power of two. In a channel, chunks alternate between its slices: in the published
-/// patterns of GTX 480 and QV100 that is the lowest bank bit, so the slices of a channel never share a bank;
-/// the RTX 3070's slices alternate by lines, which a chunk of 256 bytes cannot express. Agrees with [`SliceMap`], which is all that a requester needs.
+/// Chunks of `interleave` bytes are dealt out to the slices in turn. Slice s belongs to channel s modulo the
+/// number of channels, so neighbouring chunks lie in different channels, as in other simulators. The number
+/// of channels need not be a power of two. Within a channel, chunks alternate between its slices. In the
+/// published patterns of GTX 480 and QV100 this is the lowest bank bit, so the slices of a channel never
+/// share a bank; the slices of the RTX 3070 alternate by lines, which a chunk of 256 bytes cannot express.
+/// The map agrees with [`SliceMap`], which is all that a requester needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressMap {
     slices: SliceMap,

@@ -49,7 +49,7 @@ pub type Tray = Box<Line>;
 pub struct ByteMask(pub u128);
 
 impl ByteMask {
-    /// The empty set.
+    /// The set that contains no byte.
     pub const NONE: ByteMask = ByteMask(0);
     /// The set of all bytes of a line.
     pub const ALL: ByteMask = ByteMask(u128::MAX);

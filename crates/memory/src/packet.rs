@@ -11,7 +11,8 @@ typed_id! {
     NodeId, u16
 }
 
-/// Bytes of a packet's header: command, address, tag. ASSUMED: 8, as in the peers' network configuration.
+/// Bytes of a packet's header, with command, address and tag. ASSUMED: 8, as in the network configurations of
+/// other simulators.
 pub const HEADER_BYTES: u32 = 8;
 
 /// Which unit of a node sent a request; its reply goes back there.

@@ -1,7 +1,7 @@
 //! A memory partition as an island: LLC slices in front of one DRAM channel.
 //!
-//! A slice sees its own lines only, numbered without gaps ([`AddressMap::home`]): the partition translates
-//! requests as they come in and replies as they leave.
+//! A slice sees only its own lines, numbered without gaps ([`AddressMap::home`]). The partition translates
+//! the line numbers of requests as they enter and of replies as they leave.
 
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use strata_engine::seed::Stream;
 
-/// A replacement policy.
+/// How the way to evict is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplacementPolicy {

@@ -47,7 +47,7 @@ impl SliceMap {
         NodeId(self.first_node.0 + self.slice_of(line))
     }
 
-    /// Number of slices.
+    /// Number of slices in the machine.
     pub fn slices(self) -> u16 {
         self.slices as u16
     }

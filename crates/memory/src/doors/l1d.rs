@@ -79,7 +79,7 @@ pub enum Refusal {
     Network,
     /// The bank is busy.
     Bank,
-    /// A flush is under way.
+    /// A flush is in progress.
     Flush,
 }
 
@@ -109,7 +109,7 @@ pub enum Refusal {
 ///     now = l1d.next_event(now.next());
 ///     l1d.tick(now);
 ///     if let Some(request) = l1d.outgoing(now) {
-///         // The last-level cache answers at once, with the request's own tray.
+///         // The last-level cache answers immediately, with the request's own tray.
 ///         l1d.accept(request.into_reply(), now);
 ///     }
 ///     if let Some(done) = l1d.completed(now) {

@@ -2,7 +2,7 @@
 //!
 //! | door | between | contract |
 //! |---|---|---|
-//! | [`RegisterFile`] | operand collectors, write-back, banks | rows are read as they were when asked for |
+//! | [`RegisterFile`] | operand collectors, write-back, banks | a read returns the row as it was when requested |
 //! | [`L1d`] | coalesced accesses, the network | accesses to a line are performed in order |
 //! | [`Network`] | SMs, LLC slices | packets arrive once, in order for each pair of nodes |
 //! | [`Llc`] | the network, a DRAM channel | requests of a source to a line are performed in order |

@@ -184,7 +184,7 @@ impl Channel {
         }
     }
 
-    /// The channel's counters.
+    /// The counters of the channel.
     pub fn statistics(&self) -> Group {
         self.statistics.report()
     }

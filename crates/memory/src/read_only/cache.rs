@@ -34,9 +34,9 @@ pub struct ReadOnlyCache {
     used: usize,
     /// Requests whose line is on its way, in the order in which they came.
     waiting: Vec<(LineAddress, u32)>,
-    /// Requests whose line is here, from when on it may be used.
+    /// Requests whose line has arrived, each with the cycle from which it can be used.
     here: VecDeque<(Cycle, u32)>,
-    /// Their lines; none when nobody looks at the bytes.
+    /// The lines of those requests; empty if no bytes are kept.
     lines: VecDeque<Line>,
     keeps_bytes: bool,
     /// The line that was taken last.
