@@ -1,7 +1,8 @@
-//! Memory organisations: one folder each, behind the doors of the memory room.
+//! Designs of the memory hierarchy: one folder each, behind the doors of `strata_memory`.
 //!
-//! [`registry`] names them; [`contract`] holds what every one of them must keep. [`chassis`] is what L1Ds share around
-//! the store of their lines: MSHRs, replay, the way to the network and back, flushes.
+//! [`registry`] names the designs, and [`contract`] tests what each of them must keep. [`chassis`] is the
+//! part of an L1D that designs share around their own store of lines: MSHRs, replay, the network side and
+//! flushes.
 
 pub mod baseline;
 pub mod chassis;

@@ -1,4 +1,4 @@
-//! The designs that a machine file can name, one line each.
+//! The designs that a machine file can name. Each takes one line here.
 
 use std::sync::{Arc, OnceLock};
 
@@ -19,16 +19,16 @@ fn built_in() -> Registry {
         .with_llc::<L2Config>("conventional")
 }
 
-/// The designs that can stand behind each door.
+/// The designs available behind each door.
 #[derive(Default)]
 pub struct Registry {
-    /// Behind the [`RegisterFile`](strata_memory::doors::RegisterFile) door.
+    /// Designs behind the [`RegisterFile`](strata_memory::doors::RegisterFile) door.
     pub register_files: Designs<dyn RegisterFileDesign>,
-    /// Behind the [`L1d`](strata_memory::doors::L1d) door.
+    /// Designs behind the [`L1d`](strata_memory::doors::L1d) door.
     pub l1ds: Designs<dyn L1dDesign>,
-    /// Behind the [`Network`](strata_memory::doors::Network) door.
+    /// Designs behind the [`Network`](strata_memory::doors::Network) door.
     pub networks: Designs<dyn NetworkDesign>,
-    /// Behind the [`Llc`](strata_memory::doors::Llc) door.
+    /// Designs behind the [`Llc`](strata_memory::doors::Llc) door.
     pub llcs: Designs<dyn LlcDesign>,
 }
 
@@ -39,7 +39,7 @@ macro_rules! with {
                 #[doc = concat!("Adds a design behind ", $door, "; `C` is its section of a machine file.")]
                 ///
                 /// # Panics
-                /// When the name is taken behind that door.
+                /// Panics if another design behind that door has the name.
                 pub fn $method<C: $design + DeserializeOwned + 'static>(mut self, name: &'static str) -> Self {
                     self.$designs.add(name, |section| Ok(Arc::new(section.read::<C>()?)));
                     self
@@ -56,7 +56,7 @@ with! {
     with_llc, llcs, LlcDesign, "`llc`";
 }
 
-/// The designs behind one door.
+/// The designs available behind one door.
 pub struct Designs<D: ?Sized> {
     entries: Vec<(&'static str, Reader<D>)>,
 }
@@ -76,15 +76,16 @@ impl<D: ?Sized> Designs<D> {
         self.entries.push((name, read));
     }
 
-    /// Their names, in order of registration.
+    /// Names of the designs, in order of registration.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.entries.iter().map(|(name, _)| *name)
     }
 
-    /// Reads a door's section, `[door.name]`: the design that it names, with its numbers.
+    /// Reads a door's section, `[door.name]`, and returns the design that it names, with its parameters.
     ///
     /// # Errors
-    /// When it names none or several, one that is not known, or has a key or value that the design does not take.
+    /// Fails if the section names no design, several designs or an unknown one, or if it has a key or value
+    /// that the design does not accept.
     pub fn read(&self, section: Section<'_>) -> Result<Named<Arc<D>>, ConfigError> {
         let known = self.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let (name, section) = section.only_entry(&format!("a table of one design: {known}"))?;
@@ -103,11 +104,12 @@ pub fn registry() -> &'static Registry {
     REGISTRY.get_or_init(built_in)
 }
 
-/// Adds designs of one's own to those that come with the program, for the whole process. Call it once, first.
+/// Adds your own designs to the built-in ones, for the whole process. Call it once, before anything reads a
+/// machine file.
 ///
 /// # Panics
-/// When a machine file has been read before, or designs have been added before: what a name means never changes while
-/// a process runs.
+/// Panics if a machine file has been read or designs have been added before: the meaning of a name never
+/// changes while a process runs.
 pub fn extend(add: impl FnOnce(Registry) -> Registry) {
     let extended = REGISTRY.set(add(built_in()));
     assert!(extended.is_ok(), "designs are added before the first machine file is read, and once");

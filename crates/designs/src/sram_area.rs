@@ -1,74 +1,76 @@
-//! Area of SRAM caches by the circuits that FUSE V-C counts: cells, sense amplifiers, write drivers, comparators,
-//! decoders.
+//! Area of SRAM caches in transistors, by the circuits that FUSE V-C counts: cells, sense amplifiers, write
+//! drivers, comparators and decoders.
 
 use strata_memory::LINE_BYTES;
 use strata_memory::area::Component;
 
-/// Bits of an address in the tags (FUSE V-C: 19 bits of tag for 64 sets of 128-byte lines).
+/// Bits of an address (FUSE V-C: 64 sets of 128-byte lines have tags of 19 bits).
 pub const ADDRESS_BITS: u64 = 32;
-/// A 6T SRAM cell holds a bit (FUSE V-C).
+/// Transistors of an SRAM cell, which holds one bit (FUSE V-C).
 pub const SRAM_CELL: u64 = 6;
-/// A bit's sense amplifier at an SRAM array: 8T to sense and 8T to latch (FUSE V-C).
+/// Transistors of an SRAM array's sense amplifier, for one bit: 8T to sense and 8T to latch (FUSE V-C).
 pub const SRAM_SENSE_AMPLIFIER: u64 = 16;
-/// A bit's write driver at an SRAM array (FUSE V-C).
+/// Transistors of an SRAM array's write driver, for one bit (FUSE V-C).
 pub const SRAM_WRITE_DRIVER: u64 = 14;
-/// A tag comparator. FUSE Table III has 976 for four and 1458 for six: 244 and 243 each, whatever the width of the tag.
-/// V-C's 4T a bit would be 76 for its 19 bits; it does not say what else is counted.
+/// Transistors of a tag comparator. FUSE Table III has 976 for four comparators and 1458 for six: 244 and 243
+/// each, whatever the width of the tag. The 4T per bit of V-C would give 76 for 19 bits; the paper does not
+/// say what else it counts.
 pub const COMPARATOR: u64 = 244;
-/// A wordline of a decoder: a NOR gate of 4T, and a tri-state inverter of 4T that drives the line (FUSE V-C).
+/// Transistors of a decoder for each wordline: a NOR gate of 4T, and a tri-state inverter of 4T that drives
+/// the line (FUSE V-C).
 pub const WORDLINE: u64 = 8;
-/// The predecoder of a decoder: what FUSE Table III leaves of 562 transistors for 64 wordlines. V-C builds it from 2-to-4
-/// and 3-to-8 decoders and does not say how many.
+/// Transistors of a decoder's predecoder: the remainder of the 562 transistors that FUSE Table III has for 64
+/// wordlines. V-C builds it from 2-to-4 and 3-to-8 decoders, and does not say how many.
 pub const PREDECODER: u64 = 50;
 
-/// A bank of a cache.
+/// The shape of a cache bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BankGeometry {
-    /// Sets, a power of two.
+    /// Number of sets, a power of two.
     pub sets: u64,
-    /// Lines of a set.
+    /// Number of lines per set.
     pub ways: u64,
-    /// Bytes of a line, a power of two.
+    /// Bytes per line, a power of two.
     pub line_bytes: u64,
-    /// Bits of an address.
+    /// Bits of an address that the tags cover.
     pub address_bits: u64,
 }
 
 impl BankGeometry {
-    /// A bank of 128-byte lines.
+    /// Makes a bank of 128-byte lines with addresses of [`ADDRESS_BITS`].
     pub fn of_lines(sets: usize, ways: usize) -> BankGeometry {
         let [sets, ways, line_bytes] = [sets, ways, LINE_BYTES].map(|number| number as u64);
         BankGeometry { sets, ways, line_bytes, address_bits: ADDRESS_BITS }
     }
 
-    /// Lines.
+    /// Number of lines in the bank.
     pub const fn lines(&self) -> u64 {
         self.sets * self.ways
     }
 
-    /// Bits of data.
+    /// Data capacity in bits, without tags.
     pub const fn data_bits(&self) -> u64 {
         self.lines() * self.line_bits()
     }
 
-    /// Bits of a line.
+    /// Bits of data in a line.
     pub const fn line_bits(&self) -> u64 {
         self.line_bytes * 8
     }
 
-    /// Bits of a tag's entry: the tag, a valid bit and a dirty bit (FUSE V-C).
+    /// Bits of a tag array entry: the tag, a valid bit and a dirty bit (FUSE V-C).
     pub const fn entry_bits(&self) -> u64 {
         let line_and_set = self.line_bytes.ilog2() + self.sets.ilog2();
         self.address_bits - line_and_set as u64 + 2
     }
 }
 
-/// A decoder of `rows` wordlines.
+/// Transistors of a decoder with `rows` wordlines.
 pub const fn decoder(rows: u64) -> u64 {
     rows * WORDLINE + PREDECODER
 }
 
-/// A set-associative SRAM cache that reads tags and data of all ways at once.
+/// The area table of a set-associative SRAM cache that reads tags and data of all ways at once.
 pub fn sram_cache(bank: &BankGeometry) -> Vec<Component> {
     let BankGeometry { sets, ways, .. } = *bank;
     let (line, entry) = (bank.line_bits(), bank.entry_bits());

@@ -1,13 +1,14 @@
-//! The systems that papers compare, each a file that is laid over a machine: `systems/<paper>/<name>.toml`.
+//! The systems that papers compare. Each is a file, `systems/<paper>/<name>.toml`, whose settings override
+//! those of a machine file.
 
-/// A system's file.
+/// The file of one system.
 #[derive(Clone, Copy, Debug)]
 pub struct SystemFile {
-    /// The system's name on a command line.
+    /// Name of the system on the command line.
     pub name: &'static str,
-    /// The file's path in the project, for errors.
+    /// Path of the file in the project, for error messages.
     pub path: &'static str,
-    /// The file's text.
+    /// Text of the file, in TOML.
     pub text: &'static str,
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// Bytes of a line: the unit of tags, trays and packets. Sectors divide it.
+/// Bytes of a line, the unit of tags, trays and packets. A line consists of whole sectors.
 pub const LINE_BYTES: usize = 128;
 
 /// A byte address in device memory.
@@ -16,7 +16,7 @@ impl Address {
         LineAddress(self.0 / LINE_BYTES as u64)
     }
 
-    /// Place of the byte in its line.
+    /// Offset of the byte in its line.
     #[inline]
     pub const fn offset(self) -> usize {
         (self.0 % LINE_BYTES as u64) as usize
@@ -29,12 +29,12 @@ impl fmt::Display for Address {
     }
 }
 
-/// A line number: a byte address divided by [`LINE_BYTES`].
+/// The number of a line: a byte address divided by [`LINE_BYTES`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LineAddress(pub u64);
 
 impl LineAddress {
-    /// Address of the first byte.
+    /// Address of the line's first byte.
     #[inline]
     pub const fn base(self) -> Address {
         Address(self.0 * LINE_BYTES as u64)

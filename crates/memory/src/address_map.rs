@@ -1,41 +1,44 @@
-//! From device addresses to slices and channels, and back.
+//! Maps device addresses to slices and channels, and back.
 
 use crate::address::{LINE_BYTES, LineAddress};
 use crate::packet::NodeId;
 use crate::parameters::ParameterError;
 use crate::slice_map::SliceMap;
 
-/// Where a line lives.
+/// The slice that holds a line, and the line's number in that slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Home {
-    /// The LLC slice, from 0.
+    /// LLC slice, counted from 0.
     pub slice: u16,
-    /// The line among those of its slice: without gaps, so sets indexed by it are all used.
+    /// Number of the line within its slice. The numbers have no gaps, so indexing sets by them uses all sets.
     pub line: LineAddress,
 }
 
 /// The map from device lines to LLC slices and their DRAM channels, and back.
 ///
-/// Chunks of `interleave` bytes go round over the slices. Slice s stands before channel s modulo the number
-/// of channels, so that neighbouring chunks lie in different channels, as in the peers' machines; the
-/// channels need not be a power of two. In a channel, chunks alternate between its slices: in the published
-/// patterns of GTX 480 and QV100 that is the lowest bank bit, so the slices of a channel never share a bank;
-/// the RTX 3070's slices alternate by lines, which a chunk of 256 bytes cannot express. Agrees with [`SliceMap`], which is all that a requester needs.
+/// Chunks of `interleave` bytes are dealt out to the slices in turn. Slice s belongs to channel s modulo the
+/// number of channels, so neighbouring chunks lie in different channels, as in other simulators. The number
+/// of channels need not be a power of two. Within a channel, chunks alternate between its slices. In the
+/// published patterns of GTX 480 and QV100 this is the lowest bank bit, so the slices of a channel never
+/// share a bank; the slices of the RTX 3070 alternate by lines, which a chunk of 256 bytes cannot express.
+/// The map agrees with [`SliceMap`], which is all that a requester needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AddressMap {
     slices: SliceMap,
     divide: Divisor,
     slice_count: u64,
     channels: u16,
-    /// Binary logarithm of the lines of a chunk.
+    /// Binary logarithm of the number of lines in a chunk.
     shift: u32,
 }
 
 impl AddressMap {
-    /// A map for `channels` channels of `slices_per_channel` slices, whose first node is `first_slice`.
+    /// Makes a map for `channels` channels with `slices_per_channel` slices each; `first_slice` is the
+    /// network node of the first slice.
     ///
     /// # Errors
-    /// When a count is zero, there are too many slices, or a chunk is not a power of two of at least a line.
+    /// Fails if a count is zero, if there are too many slices, or if the chunk size is not a power of two of
+    /// at least one line.
     pub fn new(
         channels: u16,
         slices_per_channel: u16,
@@ -55,7 +58,7 @@ impl AddressMap {
         Ok(AddressMap { slices, divide: Divisor::new(count), slice_count: u64::from(count), channels, shift })
     }
 
-    /// Where a device line lives.
+    /// The home of a device line.
     #[inline]
     pub fn home(&self, line: LineAddress) -> Home {
         let chunk = line.0 >> self.shift;
@@ -64,7 +67,7 @@ impl AddressMap {
         Home { slice: slice as u16, line: LineAddress(local << self.shift | within) }
     }
 
-    /// The device line that lives there: the inverse of [`AddressMap::home`].
+    /// The device line at a home: the inverse of [`AddressMap::home`].
     #[inline]
     pub fn device_line(&self, home: Home) -> LineAddress {
         let chunk = (home.line.0 >> self.shift) * self.slice_count + u64::from(home.slice);
@@ -82,36 +85,36 @@ impl AddressMap {
         self.slices
     }
 
-    /// The slices of a channel, in the order in which they own its chunks.
+    /// The slices of a channel, in the order in which its chunks are dealt out to them.
     pub fn slices_of(&self, channel: u16) -> impl Iterator<Item = u16> {
         (channel..self.slices.slices()).step_by(usize::from(self.channels))
     }
 
-    /// The channel of a slice, and the slice's place before it.
+    /// The channel of a slice, and the slice's position among those of the channel.
     #[inline]
     pub fn channel_of(&self, slice: u16) -> (u16, usize) {
         (slice % self.channels, usize::from(slice / self.channels))
     }
 
-    /// Channels.
+    /// Number of DRAM channels.
     pub fn channels(&self) -> u16 {
         self.channels
     }
 
-    /// Lines of a chunk.
+    /// Number of lines in a chunk.
     #[inline]
     pub fn chunk_lines(&self) -> u64 {
         1 << self.shift
     }
 
-    /// Lines that every slice must hold so that device addresses below `bytes` exist.
+    /// Lines that each slice must hold to back all device addresses below `bytes`.
     pub fn lines_per_slice(&self, bytes: u64) -> u64 {
         let chunks = bytes.div_ceil((LINE_BYTES as u64) << self.shift);
         chunks.div_ceil(self.slice_count) << self.shift
     }
 }
 
-/// Division by a number that does not change, as a multiplication.
+/// Divides by a fixed number, using a multiplication.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Divisor {
     divisor: u64,
@@ -125,7 +128,7 @@ impl Divisor {
         Divisor { divisor, reciprocal: (u64::MAX / divisor).wrapping_add(1) }
     }
 
-    /// Quotient and remainder.
+    /// Returns quotient and remainder.
     #[inline]
     fn divide(self, number: u64) -> (u64, u64) {
         // The reciprocal is at most (divisor - 1) / divisor too large, so the quotient is exact while

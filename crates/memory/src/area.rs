@@ -1,41 +1,42 @@
-//! Area tables: what a design is made of, row by row.
+//! Area tables: the components of a design and their sizes.
 //!
-//! A [`Component`] is a name, a size and the rule that made it. Sizes are transistors, or squares of the feature size
-//! (F^2) for designs whose papers give cells that way; the two are never added up.
+//! A [`Component`] has a name, a size and the rule that gives the size. Sizes are counted in transistors, or
+//! in squares of the feature size (F^2) if the design's paper gives cell areas that way. The two units are
+//! never added.
 
-/// How large something is.
+/// A size, in one of two units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum AreaSize {
-    /// Transistors.
+    /// A number of transistors.
     Transistors(u64),
-    /// Squares of the feature size.
+    /// An area in squares of the feature size (F^2).
     SquareFeatures(u64),
 }
 
 /// One row of an area table.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Component {
-    /// What it is.
+    /// Name of the component.
     pub name: &'static str,
-    /// Its size.
+    /// Size of the component.
     pub size: AreaSize,
-    /// How the size came about.
+    /// The calculation that gives the size, for a reader.
     pub rule: String,
 }
 
 impl Component {
-    /// A component counted in transistors.
+    /// Makes a component of `count` transistors.
     pub fn transistors(name: &'static str, count: u64, rule: impl Into<String>) -> Self {
         Component { name, size: AreaSize::Transistors(count), rule: rule.into() }
     }
 
-    /// A component counted in squares of the feature size.
+    /// Makes a component of `count` squares of the feature size.
     pub fn square_features(name: &'static str, count: u64, rule: impl Into<String>) -> Self {
         Component { name, size: AreaSize::SquareFeatures(count), rule: rule.into() }
     }
 }
 
-/// Transistors and squares of the feature size of a table, each summed over the rows that are counted so.
+/// Sums up a table: total transistors, and total squares of the feature size.
 pub fn total(components: &[Component]) -> (u64, u64) {
     components.iter().fold((0, 0), |(transistors, features), component| match component.size {
         AreaSize::Transistors(count) => (transistors + count, features),

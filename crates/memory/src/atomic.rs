@@ -1,10 +1,10 @@
-//! Read-modify-write operations, performed where the line lives.
+//! Atomic read-modify-write operations, which the slice that owns the line performs.
 
 use half::{bf16, f16};
 
 use crate::line::Line;
 
-/// The operation.
+/// An atomic operation. `old` is the value in memory; `a` and `b` are the operands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum AtomicOp {
@@ -23,11 +23,11 @@ pub enum AtomicOp {
     Cas,
 }
 
-/// The operands' type. Bitwise operations ignore the sign.
+/// Type of the operands. Bitwise operations ignore the sign.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum AtomicType {
-    /// CAS only.
+    /// 16 bits, for compare-and-swap only.
     U16,
     U32,
     S32,
@@ -35,7 +35,7 @@ pub enum AtomicType {
     S64,
     F32,
     F64,
-    /// The 16-bit formats: addition only, one or two elements.
+    /// A 16-bit floating-point format with one or two elements; only addition is supported.
     F16,
     Bf16,
     F16x2,
@@ -43,7 +43,7 @@ pub enum AtomicType {
 }
 
 impl AtomicType {
-    /// Size in bytes.
+    /// Size of one operand in bytes.
     pub const fn bytes(self) -> usize {
         match self {
             AtomicType::U16 | AtomicType::F16 | AtomicType::Bf16 => 2,
@@ -53,32 +53,32 @@ impl AtomicType {
     }
 }
 
-/// The atomics of one warp instruction that fall into one line, in lane order.
+/// The atomic operations of one warp instruction on one line, in lane order.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AtomicBatch {
-    /// The operation.
+    /// Operation of every entry.
     pub op: AtomicOp,
-    /// The operands' type.
+    /// Type of the operands.
     pub ty: AtomicType,
-    /// How many entries below are used.
+    /// Number of entries in use.
     pub count: u8,
-    /// The lane of each entry.
+    /// Lane that issued each entry.
     pub lane: [u8; 32],
     /// Byte offset of each entry in the line, aligned to the type.
     pub offset: [u8; 32],
-    /// First operand of each entry; on the way back, the old value.
+    /// First operand of each entry; the reply holds the old value here.
     pub a: [u64; 32],
-    /// Second operand of each entry (CAS).
+    /// Second operand of each entry, used by compare-and-swap.
     pub b: [u64; 32],
-    /// Whether somebody waits for the old values (`atom`, not `red`).
+    /// Whether the instruction needs the old values (`atom`, not `red`).
     pub returns: bool,
 }
 
 impl AtomicBatch {
-    /// Most bytes that a batch takes in a packet: a warp's worth of 64-bit compare-and-swaps.
+    /// Largest size of a batch in a packet, in bytes: 32 compare-and-swaps of 64 bits.
     pub const LARGEST_WIRE_BYTES: u32 = 32 * (1 + 2 * 8);
 
-    /// A batch without entries.
+    /// Makes a batch without entries.
     pub const fn empty(op: AtomicOp, ty: AtomicType) -> AtomicBatch {
         AtomicBatch {
             op,
@@ -92,7 +92,7 @@ impl AtomicBatch {
         }
     }
 
-    /// Performs the entries in order on the line's bytes and leaves the old values in `a`.
+    /// Performs the entries on the line's bytes in order, and leaves the old values in `a`.
     pub fn perform(&mut self, line: &mut Line) {
         let bytes = self.ty.bytes();
         for entry in 0..self.count as usize {
@@ -107,14 +107,14 @@ impl AtomicBatch {
     }
 }
 
-/// The NaN that arithmetic gives : the reference executor's, the same on every host.
+/// The NaN that arithmetic produces: that of the reference executor, the same on every host.
 const NAN_F32: u32 = 0x7fff_ffff;
 /// As [`NAN_F32`], in double precision.
 const NAN_F64: u64 = 0xfff8_0000_0000_0000;
 /// As [`NAN_F32`], in both 16-bit formats.
 const NAN_HALF: u16 = 0x7fff;
 
-/// The new value of one operation; values are in the low bits.
+/// Computes the new value of one operation. Values are in the low bits.
 pub fn apply(op: AtomicOp, ty: AtomicType, old: u64, a: u64, b: u64) -> u64 {
     use AtomicOp::*;
     use AtomicType::*;

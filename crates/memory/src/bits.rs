@@ -1,6 +1,6 @@
-//! Sets of small numbers as masks.
+//! Sets of small numbers, kept as bit masks.
 
-/// The members of a mask, lowest first.
+/// Iterates over the numbers of the set bits in a mask, lowest first.
 #[inline]
 pub fn members(mut bits: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -12,47 +12,47 @@ pub fn members(mut bits: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// A set of numbers below a bound.
+/// A set of numbers below a fixed bound.
 #[derive(Clone, Debug)]
 pub struct Set(Vec<u64>);
 
 impl Set {
-    /// An empty set of numbers below `bound`.
+    /// Makes an empty set for numbers below `bound`.
     pub fn new(bound: usize) -> Set {
         Set(vec![0; bound.div_ceil(64)])
     }
 
-    /// Adds a number.
+    /// Adds a number below the bound.
     #[inline]
     pub fn insert(&mut self, member: usize) {
         self.0[member / 64] |= 1 << (member % 64);
     }
 
-    /// Takes a number out.
+    /// Removes a number from the set.
     #[inline]
     pub fn remove(&mut self, member: usize) {
         self.0[member / 64] &= !(1 << (member % 64));
     }
 
-    /// Whether a number is in it.
+    /// Whether the set contains a number.
     #[inline]
     pub fn contains(&self, member: usize) -> bool {
         self.0[member / 64] >> (member % 64) & 1 == 1
     }
 
-    /// Words of 64 numbers: for loops that change the set while they go through it, word by word.
+    /// Number of 64-bit words, for loops that change the set while they go through it word by word.
     #[inline]
     pub fn words(&self) -> usize {
         self.0.len()
     }
 
-    /// The members of a word as they are now, lowest first.
+    /// Iterates over the members that a word holds at the time of the call, lowest first.
     #[inline]
     pub fn members_of_word(&self, word: usize) -> impl Iterator<Item = usize> + use<> {
         members(self.0[word]).map(move |bit| 64 * word + bit)
     }
 
-    /// The members, lowest first.
+    /// Iterates over the members, lowest first.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = usize> {
         (0..self.0.len()).flat_map(|word| self.members_of_word(word))

@@ -1,20 +1,20 @@
-//! Flits: what a port of the network moves in a cycle.
+//! Flits, the units in which network ports move packets: one per cycle.
 
 use crate::parameters::ParameterError;
 
-/// Bytes of a flit, ready to divide by.
+/// The size of a flit, with a precomputed reciprocal to divide by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FlitSize {
     bytes: u32,
-    /// ceil(2^32 / bytes).
+    /// `ceil(2^32 / bytes)`, for division by multiplication.
     reciprocal: u64,
 }
 
 impl FlitSize {
-    /// A flit size from 1 to 4096 bytes.
+    /// Makes a flit size from 1 to 4096 bytes.
     ///
     /// # Errors
-    /// When it lies outside.
+    /// Fails if `bytes` is out of that range.
     pub fn new(bytes: u32) -> Result<FlitSize, ParameterError> {
         if !(1..=4096).contains(&bytes) {
             return Err(ParameterError::new("flit_bytes", format!("found {bytes}, expected 1 to 4096")));
@@ -22,12 +22,12 @@ impl FlitSize {
         Ok(FlitSize { bytes, reciprocal: (1u64 << 32).div_ceil(u64::from(bytes)) })
     }
 
-    /// Bytes of a flit.
+    /// The flit size in bytes.
     pub fn bytes(self) -> u32 {
         self.bytes
     }
 
-    /// Flits of a packet of `bytes` wire bytes (below 64 KiB).
+    /// Number of flits in a packet of `bytes` wire bytes (below 64 KiB).
     #[inline]
     pub fn flits(self, bytes: u32) -> u32 {
         // Exact while (bytes + flit) * flit < 2^32.

@@ -1,6 +1,6 @@
-//! The doors of the memory hierarchy and the parts that designs share.
+//! The doors of the memory hierarchy, and the parts that designs share.
 //!
-//! This room knows no paper and no SM.
+//! This crate depends on no paper's design and on no SM.
 
 pub mod address;
 pub mod address_map;

@@ -1,4 +1,4 @@
-//! The bytes of a line, and sets of them.
+//! The bytes of a line, and sets of bytes in a line.
 
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not};
 
@@ -10,10 +10,10 @@ use crate::address::LINE_BYTES;
 pub struct Line(pub [u8; LINE_BYTES]);
 
 impl Line {
-    /// All bytes zero.
+    /// A line whose bytes are all zero.
     pub const ZERO: Line = Line([0; LINE_BYTES]);
 
-    /// Takes the bytes in `bytes` from `other`.
+    /// Copies the bytes that `bytes` selects from `other`.
     #[inline]
     pub fn merge(&mut self, bytes: ByteMask, other: &Line) {
         if bytes == ByteMask::ALL {
@@ -39,9 +39,9 @@ impl Line {
 
 /// A tray: the buffer in which a line's bytes travel.
 ///
-/// A read request carries an empty tray and its reply brings the same tray back full; a write carries a
-/// full one and its acknowledgement brings it back. So whoever sends a request owns its tray before and
-/// after, nothing is allocated after start-up, and a packet is small however many bytes it carries.
+/// A read request carries an empty tray, which its reply returns full. A write carries a full tray, which its
+/// acknowledgement returns. The sender of a request therefore owns its tray before and after, nothing is
+/// allocated after start-up, and packets stay small however many bytes they carry.
 pub type Tray = Box<Line>;
 
 /// A set of bytes of a line: bit n is byte n.
@@ -49,12 +49,12 @@ pub type Tray = Box<Line>;
 pub struct ByteMask(pub u128);
 
 impl ByteMask {
-    /// No byte.
+    /// The set that contains no byte.
     pub const NONE: ByteMask = ByteMask(0);
-    /// Every byte.
+    /// The set of all bytes of a line.
     pub const ALL: ByteMask = ByteMask(u128::MAX);
 
-    /// `length` bytes from `start`.
+    /// The set of `length` bytes from offset `start`.
     #[inline]
     pub const fn range(start: usize, length: usize) -> ByteMask {
         if length >= LINE_BYTES {
@@ -63,7 +63,7 @@ impl ByteMask {
         ByteMask(((1 << length) - 1) << start)
     }
 
-    /// Whether no byte is in the set.
+    /// Whether the set is empty.
     #[inline]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
@@ -75,13 +75,13 @@ impl ByteMask {
         self.0.count_ones()
     }
 
-    /// Whether all of `other` is in the set.
+    /// Whether the set contains all of `other`.
     #[inline]
     pub const fn covers(self, other: ByteMask) -> bool {
         other.0 & !self.0 == 0
     }
 
-    /// The set grown to whole sectors of `sector_bytes` (a power of two from 1 to 128).
+    /// Extends the set to whole sectors of `sector_bytes`, a power of two from 1 to 128.
     #[inline]
     pub fn to_sectors(self, sector_bytes: usize) -> ByteMask {
         let mut grown = 0;

@@ -1,11 +1,12 @@
-//! Miss status holding registers: fetches under way, and the accesses that wait for them in order.
+//! Miss status holding registers (MSHRs): the fetches in flight, and the accesses that wait for each in
+//! order.
 
 use strata_engine::typed_id;
 
 use crate::address::LineAddress;
 
 typed_id! {
-    /// The name of an MSHR.
+    /// Identifies an MSHR of its file.
     MshrId, u16
 }
 
@@ -14,8 +15,8 @@ const FREE: u64 = u64::MAX;
 /// End of a list of nodes.
 const END: u32 = u32::MAX;
 
-/// A file of MSHRs. Each keeps the accesses `T` to its line in the order in which they came, and a state `S`
-/// of its owner's. All memory is taken at construction.
+/// A file of MSHRs. Each queues the accesses `T` to its line in order of arrival, and holds a state `S` for
+/// its owner. All memory is allocated at construction.
 #[derive(Clone, Debug)]
 pub struct MshrFile<T, S> {
     /// Line of each MSHR, side by side, for a vectorised scan.
@@ -43,7 +44,8 @@ struct Node<T> {
 }
 
 impl<T, S: Default> MshrFile<T, S> {
-    /// `entries` MSHRs (1 to 65535), each for `merges` accesses (the first included).
+    /// Makes a file of `entries` MSHRs (1 to 65535), each of which holds up to `merges` accesses, the first
+    /// included.
     pub fn new(entries: usize, merges: u16) -> Self {
         assert!((1..=0xffff).contains(&entries) && merges >= 1, "MSHRs are checked before they are built");
         let count = entries * usize::from(merges);
@@ -60,7 +62,7 @@ impl<T, S: Default> MshrFile<T, S> {
         }
     }
 
-    /// The MSHR of a line. A cache that pins frames has it there already, without a scan.
+    /// Finds the MSHR of a line by a scan. A cache that pins frames knows it without one.
     #[inline]
     pub fn find(&self, line: LineAddress) -> Option<MshrId> {
         for (chunk, lines) in self.lines.chunks(32).enumerate() {
@@ -75,7 +77,7 @@ impl<T, S: Default> MshrFile<T, S> {
         None
     }
 
-    /// Takes a free MSHR for a line, its state fresh.
+    /// Allocates an MSHR for a line, with a default state; `None` if none is free.
     #[inline]
     pub fn allocate(&mut self, line: LineAddress) -> Option<MshrId> {
         let id = self.free.pop()?;
@@ -84,10 +86,10 @@ impl<T, S: Default> MshrFile<T, S> {
         Some(id)
     }
 
-    /// Gives an MSHR back.
+    /// Frees an MSHR.
     ///
     /// # Panics
-    /// When an access still waits in it.
+    /// Panics if an access still waits in it.
     #[inline]
     pub fn release(&mut self, id: MshrId) {
         assert!(self.lists[id.index()].len == 0, "an MSHR is released when nobody waits in it");
@@ -96,7 +98,7 @@ impl<T, S: Default> MshrFile<T, S> {
         self.free.push(id);
     }
 
-    /// Appends an access; handed back when the MSHR can merge no more.
+    /// Appends an access. An MSHR that cannot merge another returns it.
     #[inline]
     pub fn push(&mut self, id: MshrId, item: T) -> Result<(), T> {
         let list = &mut self.lists[id.index()];
@@ -123,7 +125,7 @@ impl<T, S: Default> MshrFile<T, S> {
         self.lists[id.index()].len < self.merges
     }
 
-    /// The access that waits longest.
+    /// The access that has waited longest.
     #[inline]
     pub fn front(&self, id: MshrId) -> Option<&T> {
         let list = &self.lists[id.index()];
@@ -133,7 +135,7 @@ impl<T, S: Default> MshrFile<T, S> {
         self.nodes[list.head as usize].item.as_ref()
     }
 
-    /// Takes the access that waits longest.
+    /// Removes and returns the access that has waited longest.
     #[inline]
     pub fn pop(&mut self, id: MshrId) -> Option<T> {
         let list = &mut self.lists[id.index()];
@@ -155,43 +157,43 @@ impl<T, S: Default> MshrFile<T, S> {
         LineAddress(self.lines[id.index()])
     }
 
-    /// How many accesses wait in an MSHR.
+    /// Number of accesses that wait in an MSHR.
     #[inline]
     pub fn waiting(&self, id: MshrId) -> usize {
         usize::from(self.lists[id.index()].len)
     }
 
-    /// The owner's state of an MSHR.
+    /// The owner's state for an MSHR.
     #[inline]
     pub fn state(&self, id: MshrId) -> &S {
         &self.states[id.index()]
     }
 
-    /// The owner's state of an MSHR, to change it.
+    /// The owner's state for an MSHR, mutable.
     #[inline]
     pub fn state_mut(&mut self, id: MshrId) -> &mut S {
         &mut self.states[id.index()]
     }
 
-    /// MSHRs in use.
+    /// Number of MSHRs in use.
     #[inline]
     pub fn len(&self) -> usize {
         self.lines.len() - self.free.len()
     }
 
-    /// Whether none is in use.
+    /// Whether no MSHR is in use.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.free.len() == self.lines.len()
     }
 
-    /// Whether none is free.
+    /// Whether no MSHR is free.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.free.is_empty()
     }
 
-    /// The MSHRs in use and their lines, for reports.
+    /// Iterates over the MSHRs in use and their lines, for reports.
     pub fn iter(&self) -> impl Iterator<Item = (MshrId, LineAddress)> {
         let used =
             |(n, line): (usize, &u64)| (*line != FREE).then_some((MshrId(n as u16), LineAddress(*line)));

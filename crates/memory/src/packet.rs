@@ -1,4 +1,4 @@
-//! What travels between SMs and memory partitions.
+//! Packets between SMs and memory partitions.
 
 use strata_engine::typed_id;
 
@@ -11,7 +11,8 @@ typed_id! {
     NodeId, u16
 }
 
-/// Bytes of a packet's header: command, address, tag. ASSUMED: 8, as in the peers' network configuration.
+/// Bytes of a packet's header, with command, address and tag. ASSUMED: 8, as in the network configurations of
+/// other simulators.
 pub const HEADER_BYTES: u32 = 8;
 
 /// Which unit of a node sent a request; its reply goes back there.
@@ -23,44 +24,44 @@ pub enum Client {
     Instruction,
 }
 
-/// What a packet asks for or answers.
+/// What a packet requests or answers, with the buffer that carries its bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// Send these bytes of the line; the tray is empty.
+    /// Requests bytes of the line; the tray is empty.
     Read(Tray),
-    /// The bytes asked for.
+    /// Answers a read; the tray holds the bytes requested.
     ReadReply(Tray),
-    /// Put these bytes into the line.
+    /// Writes the bytes in the tray into the line.
     Write(Tray),
-    /// The bytes are where every SM can see them.
+    /// Acknowledges a write, whose bytes every SM can now see; returns the tray.
     WriteAck(Tray),
-    /// Perform these operations on the line.
+    /// Requests atomic operations on the line.
     Atomic(Box<AtomicBatch>),
-    /// They are performed; the old values.
+    /// Answers an atomic request; the batch holds the old values.
     AtomicReply(Box<AtomicBatch>),
 }
 
-/// A request or a reply concerning one line.
+/// A request or reply that concerns one line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// The line.
+    /// Line that the packet concerns.
     pub line: LineAddress,
-    /// Bytes wanted or carried.
+    /// Bytes of the line that are requested or carried.
     pub bytes: ByteMask,
-    /// Who sent it.
+    /// Node that sent the packet.
     pub source: NodeId,
-    /// Who gets it.
+    /// Node that receives the packet.
     pub destination: NodeId,
-    /// Which unit of the requester it belongs to.
+    /// Unit of the requesting node to which the packet belongs.
     pub client: Client,
-    /// The requester's own name for it; comes back unchanged.
+    /// Identifies the request to its sender; the reply carries the same tag.
     pub tag: u32,
-    /// What it says.
+    /// The request or answer itself.
     pub body: Body,
 }
 
 impl Packet {
-    /// Size on the wire in bytes: header, and the payload when there is one.
+    /// Size on the wire in bytes: the header, plus the payload if there is one.
     pub fn wire_bytes(&self) -> u32 {
         HEADER_BYTES
             + match &self.body {
@@ -76,7 +77,7 @@ impl Packet {
             }
     }
 
-    /// Turns a request into its reply: back to the source, with the same tray.
+    /// Turns a request into its reply, which returns the same tray to the source.
     pub fn into_reply(self) -> Packet {
         let body = match self.body {
             Body::Read(tray) => Body::ReadReply(tray),

@@ -1,18 +1,18 @@
-//! Machine parameters that cannot be built.
+//! Errors about machine parameters.
 
 use std::fmt;
 
 /// Why a part of the memory system cannot be built from its parameters.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParameterError {
-    /// The parameter, as the machine file names it.
+    /// Name of the parameter in the machine file.
     pub field: &'static str,
     /// What was found and what was expected.
     pub message: String,
 }
 
 impl ParameterError {
-    /// An error about a field.
+    /// Makes an error about a field.
     pub fn new(field: &'static str, message: impl Into<String>) -> Self {
         ParameterError { field, message: message.into() }
     }

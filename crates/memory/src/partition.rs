@@ -1,7 +1,7 @@
 //! A memory partition as an island: LLC slices in front of one DRAM channel.
 //!
-//! A slice sees its own lines only, numbered without gaps ([`AddressMap::home`]): the partition translates
-//! requests as they come in and replies as they leave.
+//! A slice sees only its own lines, numbered without gaps ([`AddressMap::home`]). The partition translates
+//! the line numbers of requests as they enter and of replies as they leave.
 
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
@@ -16,17 +16,17 @@ use crate::packet::Packet;
 use crate::parameters::ParameterError;
 
 strata_engine::statistics! {
-    /// What went through a memory partition.
+    /// Counters of a memory partition.
     pub struct PartitionStatistics: "partition" {
         /// Requests that slices accepted.
         requests: "packets",
         /// Replies sent into the network.
         replies: "packets",
-        /// Requests that their slice handed back at least once.
+        /// Requests that their slice refused at least once.
         held_requests: "packets",
-        /// Cycles that requests waited after they had been handed back.
+        /// Cycles that requests waited after their first refusal, summed over requests.
         held_cycles: "cycles",
-        /// Cycles that a reply was ready but the network had no room.
+        /// Cycles in which a reply was ready but the network had no room.
         reply_stall_cycles: "cycles",
     }
     laws {
@@ -38,15 +38,15 @@ strata_engine::statistics! {
 
 /// A slice with its links to the network.
 pub struct SliceEnds {
-    /// The slice.
+    /// The LLC slice itself.
     pub llc: Box<dyn Llc>,
-    /// From the request network.
+    /// Link from the request network.
     pub requests: Inlet<Packet>,
-    /// To the reply network.
+    /// Link to the reply network.
     pub replies: Outlet<Packet>,
 }
 
-/// A memory partition.
+/// A memory partition: the LLC slices of one DRAM channel, and the channel.
 pub struct PartitionIsland {
     map: AddressMap,
     flit_size: FlitSize,
@@ -59,19 +59,19 @@ pub struct PartitionIsland {
 struct Slice {
     number: u16,
     ends: SliceEnds,
-    /// When the cache has something to do by itself.
+    /// Earliest cycle at which the slice has work of its own.
     due: Cycle,
-    /// A request that the slice handed back, and since when.
+    /// A request that the slice refused, and the cycle of its first refusal.
     held: Option<(Packet, Cycle)>,
     /// Since when a reply has been waiting for the network.
     reply_stalled: Option<Cycle>,
 }
 
 impl PartitionIsland {
-    /// The partition of channel `channel`; `slices` in the order of [`AddressMap::slices_of`].
+    /// Makes the partition of channel `channel`, with `slices` in the order of [`AddressMap::slices_of`].
     ///
     /// # Errors
-    /// When the number of slices is not that of the map.
+    /// Fails if the number of slices differs from that of the map.
     pub fn new(
         map: AddressMap,
         channel: u16,
@@ -100,7 +100,7 @@ impl PartitionIsland {
         })
     }
 
-    /// Makes room for device addresses below `bytes`.
+    /// Backs all device addresses below `bytes` with storage.
     pub fn ensure(&mut self, bytes: u64) {
         self.dram.ensure(self.map.lines_per_slice(bytes));
     }
@@ -110,21 +110,22 @@ impl PartitionIsland {
         self.map.channel_of(self.map.home(line).slice).0 == self.channel
     }
 
-    /// Between kernels, without time: a device line of this partition as a host copy sees it.
+    /// Reads a device line of this partition for a host copy between kernels; takes no simulated time.
     pub fn peek_line(&self, line: LineAddress, into: &mut Line) {
         let (place, home) = self.place(line);
         self.dram.peek(place, home.line, into);
         self.slices[place].ends.llc.peek(home.line, into);
     }
 
-    /// Between kernels, without time: a host copy writes bytes of a device line of this partition.
+    /// Writes bytes of a device line of this partition for a host copy between kernels; takes no simulated
+    /// time.
     pub fn poke_line(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
         let (place, home) = self.place(line);
         self.dram.poke(place, home.line, bytes, data);
         self.slices[place].ends.llc.poke(home.line, bytes, data);
     }
 
-    /// What the partition, its slices and its channel counted.
+    /// The counters of the partition, its slices and its channel.
     pub fn statistics(&self) -> Vec<Group> {
         let mut groups = vec![self.statistics.report()];
         groups.extend(self.slices.iter().flat_map(|slice| slice.ends.llc.statistics()));
@@ -141,10 +142,10 @@ impl PartitionIsland {
 }
 
 impl Slice {
-    /// Earliest cycle from `now` on in which the slice does anything, DRAM's answers apart.
+    /// Earliest cycle, not before `now`, in which the slice has work, not counting DRAM's answers.
     #[inline]
     fn next_event(&self, now: Cycle) -> Cycle {
-        // A request that was handed back is offered again in every cycle.
+        // A refused request is offered again in every cycle.
         let intake = if self.held.is_some() { now } else { self.ends.requests.next_arrival() };
         intake.min(self.due)
     }

@@ -1,19 +1,20 @@
-//! Replacement: which way of a full set makes room.
+//! Replacement: which way of a full set is evicted.
 
 use serde::{Deserialize, Serialize};
 use strata_engine::seed::Stream;
 
-/// The policies.
+/// How the way to evict is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplacementPolicy {
-    /// The way used longest ago.
+    /// Evicts the least recently used way.
     Lru,
-    /// The way filled longest ago.
+    /// Evicts the way filled longest ago.
     Fifo,
-    /// Any way, from the component's own stream.
+    /// Evicts a way drawn from the component's random stream.
     Random,
-    /// A binary tree of bits that point away from the last uses; the ways are a power of two.
+    /// Evicts by a binary tree of bits that point away from recent uses. The number of ways must be a power
+    /// of two.
     TreePlru,
 }
 
@@ -38,10 +39,11 @@ enum State {
 }
 
 impl Replacement {
-    /// The state of `sets` sets of `ways` ways (1 to 64); `stream` is used by [`ReplacementPolicy::Random`].
+    /// Makes the state of `sets` sets with `ways` ways (1 to 64) each. Only [`ReplacementPolicy::Random`]
+    /// draws from `stream`.
     ///
     /// # Panics
-    /// When the ways do not suit the policy: configurations are checked before.
+    /// Panics if the policy does not support this number of ways. Configurations are checked before.
     pub fn new(policy: ReplacementPolicy, sets: usize, ways: usize, stream: Stream) -> Replacement {
         assert!((1..=64).contains(&ways), "a set has 1 to 64 ways");
         let stamped = |on_use| State::Stamped { stamps: vec![0; sets * ways], clock: 0, on_use };
@@ -57,7 +59,7 @@ impl Replacement {
         Replacement { ways, state }
     }
 
-    /// A way was used.
+    /// Notes a use of a way.
     #[inline]
     pub fn used(&mut self, set: usize, way: usize) {
         match &mut self.state {
@@ -70,7 +72,7 @@ impl Replacement {
         }
     }
 
-    /// A way was filled with another line.
+    /// Notes that a way was filled with another line.
     #[inline]
     pub fn filled(&mut self, set: usize, way: usize) {
         match &mut self.state {
@@ -83,10 +85,10 @@ impl Replacement {
         }
     }
 
-    /// The way that makes room, among those whose bit is set in `eligible`.
+    /// The way to evict, among those whose bit is set in `eligible`.
     ///
     /// # Panics
-    /// When no way is eligible.
+    /// Panics if no way is eligible.
     #[inline]
     pub fn victim(&mut self, set: usize, eligible: u64) -> usize {
         assert!(eligible != 0, "a victim is chosen among some ways");
@@ -113,7 +115,7 @@ impl Replacement {
     }
 }
 
-/// The tree with the nodes above `way` pointing to their other half.
+/// Makes every node above `way` point to the half without it.
 fn point_away(mut tree: u64, ways: usize, way: usize) -> u64 {
     let mut node = ways + way;
     while node > 1 {
@@ -124,7 +126,7 @@ fn point_away(mut tree: u64, ways: usize, way: usize) -> u64 {
     tree
 }
 
-/// Where the bits lead; a half without an eligible way is not entered.
+/// Follows the bits to a way, entering no half without an eligible way.
 fn descend(tree: u64, ways: usize, eligible: u64) -> usize {
     let (mut node, mut first, mut width) = (1, 0, ways);
     while width > 1 {

@@ -1,12 +1,12 @@
-//! Which slice of the last-level cache owns a line.
+//! Maps lines to the slices of the last-level cache that own them.
 
 use crate::address::{LINE_BYTES, LineAddress};
 use crate::packet::NodeId;
 
-/// The map from lines to LLC slices: chunks of `interleave` bytes go round over the slices.
+/// The map from lines to LLC slices, which deals out chunks of `interleave` bytes to the slices in turn.
 ///
-/// The slices are consecutive nodes of the network. Which of them share a DRAM channel says
-/// [`AddressMap`](crate::address_map::AddressMap).
+/// The slices are consecutive nodes of the network. [`AddressMap`](crate::address_map::AddressMap) knows
+/// which of them share a DRAM channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SliceMap {
     slices: u64,
@@ -18,8 +18,8 @@ pub struct SliceMap {
 }
 
 impl SliceMap {
-    /// Interleaves chunks of `interleave_bytes` over `slices` nodes, of which the first is `first_node`.
-    /// `None` when there is no slice, or a chunk is not a power of two of at least one line.
+    /// Interleaves chunks of `interleave_bytes` over `slices` nodes, of which `first_node` is the first.
+    /// Returns `None` if `slices` is zero, or if the chunk size is not a power of two of at least one line.
     pub fn new(slices: u16, interleave_bytes: u32, first_node: NodeId) -> Option<SliceMap> {
         let lines = interleave_bytes / LINE_BYTES as u32;
         let whole = interleave_bytes.is_power_of_two() && lines >= 1;
@@ -31,7 +31,7 @@ impl SliceMap {
         })
     }
 
-    /// The slice that owns the line, from 0.
+    /// The slice that owns a line, counted from 0.
     #[inline]
     pub fn slice_of(self, line: LineAddress) -> u16 {
         let chunk = line.0 >> self.shift;
@@ -41,13 +41,13 @@ impl SliceMap {
         }) as u16
     }
 
-    /// The network node of that slice.
+    /// The network node of the slice that owns a line.
     #[inline]
     pub fn node_of(self, line: LineAddress) -> NodeId {
         NodeId(self.first_node.0 + self.slice_of(line))
     }
 
-    /// How many slices there are.
+    /// Number of slices in the machine.
     pub fn slices(self) -> u16 {
         self.slices as u16
     }

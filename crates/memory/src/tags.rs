@@ -10,15 +10,15 @@ use crate::mshr::MshrId;
 use crate::parameters::ParameterError;
 use crate::replacement::{Replacement, ReplacementPolicy};
 
-/// How a line finds its set.
+/// How the set of a line is computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SetIndex {
-    /// Line number modulo the number of sets, which may be any.
+    /// The line number modulo the number of sets, which can be any number.
     Modulo,
-    /// The low bits of the line number; the sets are a power of two.
+    /// The low bits of the line number. The number of sets must be a power of two.
     Bits,
-    /// The line number folded by XOR into the index bits; the sets are a power of two.
+    /// The line number folded into the index bits by XOR. The number of sets must be a power of two.
     Xor,
     /// The hash that Nugteren et al. measured in a Fermi L1D of lines of 128 bytes ("A Detailed GPU Cache Model Based on
     /// Reuse Distance Theory", HPCA 2014): the address's bits 7 to 11, by XOR with bits 13, 14, 15, 17 and 19; with 64 sets
@@ -27,7 +27,8 @@ pub enum SetIndex {
 }
 
 impl SetIndex {
-    /// The set of a line among `sets`, whose binary logarithm is `bits` when they are a power of two.
+    /// The set of a line among `sets` sets; `bits` is the binary logarithm of `sets` if that is a power of
+    /// two.
     #[inline]
     pub fn set_of(self, line: LineAddress, sets: usize, bits: u32) -> usize {
         let mask = sets as u64 - 1;
@@ -55,31 +56,31 @@ fn fermi(line: u64) -> u64 {
 }
 
 typed_id! {
-    /// A place for a line: set number times ways, plus the way.
+    /// A frame, which holds one line: set number times ways, plus the way.
     FrameId, u32
 }
 
-/// Lines of one cache. ASSUMED: 128 MiB, as much as the whole L2 of the largest GPUs.
+/// Largest number of lines in a cache. ASSUMED: 128 MiB, as much as the whole L2 of the largest GPUs.
 const MAX_FRAMES: usize = 1 << 20;
 
-/// What a tag array is made of.
+/// The shape and policies of a tag array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Geometry {
-    /// Number of sets.
+    /// Number of sets in the array.
     pub sets: usize,
-    /// Ways of a set, 1 to 64.
+    /// Ways per set, 1 to 64.
     pub ways: usize,
-    /// How a line finds its set.
+    /// How the set of a line is computed from its number.
     pub index: SetIndex,
-    /// Which way makes room.
+    /// Which way of a full set is evicted.
     pub replacement: ReplacementPolicy,
 }
 
 impl Geometry {
-    /// Finds what cannot be built.
+    /// Checks that the array can be built.
     ///
     /// # Errors
-    /// The first field that is wrong.
+    /// Names the first wrong field.
     pub fn check(&self) -> Result<(), ParameterError> {
         let Geometry { sets, ways, index, replacement } = *self;
         let (field, message) = if sets == 0 || sets > 1 << 24 {
@@ -123,19 +124,20 @@ pub struct TagArray {
 }
 
 impl TagArray {
-    /// An empty array. `stream` serves random replacement.
+    /// Makes an empty array. Random replacement draws from `stream`.
     ///
     /// # Panics
-    /// When [`Geometry::check`] finds a fault.
+    /// Panics if [`Geometry::check`] finds a fault.
     pub fn new(geometry: Geometry, stream: Stream) -> TagArray {
         TagArray::with_buffers(geometry, 0, stream)
     }
 
-    /// An empty array with `buffers` frames beside the sets, for lines that have no way yet. They come after the
-    /// others. No probe finds them and no line makes room there: their owner keeps account of them.
+    /// Makes an empty array with `buffers` extra frames outside the sets, for lines that have no way yet.
+    /// Their numbers follow those of the ways. Probes do not find them and replacement does not choose them;
+    /// the owner keeps track of them.
     ///
     /// # Panics
-    /// When [`Geometry::check`] finds a fault.
+    /// Panics if [`Geometry::check`] finds a fault.
     pub fn with_buffers(geometry: Geometry, buffers: usize, stream: Stream) -> TagArray {
         geometry.check().expect("a geometry is checked before it is built");
         let Geometry { sets, ways, index, replacement } = geometry;
@@ -154,18 +156,18 @@ impl TagArray {
         }
     }
 
-    /// Number of frames.
+    /// Number of frames, extra ones included.
     pub fn frames(&self) -> usize {
         self.lines.len()
     }
 
-    /// The set of a line.
+    /// The set that a line belongs to.
     #[inline]
     pub fn set_of(&self, line: LineAddress) -> usize {
         self.index.set_of(line, self.sets, self.bits)
     }
 
-    /// The frame that holds the line, or waits for it.
+    /// The frame that holds the line or waits for its fill.
     #[inline]
     pub fn find(&self, line: LineAddress) -> Option<FrameId> {
         let first = self.set_of(line) * self.ways;
@@ -176,8 +178,8 @@ impl TagArray {
         (hit != 0).then(|| FrameId((first + hit.trailing_zeros() as usize) as u32))
     }
 
-    /// A frame of the line's set that can take it: an empty one, else the victim of replacement. `None` when
-    /// every way is pinned.
+    /// A frame of the line's set that can take it: an empty one if there is one, otherwise the replacement
+    /// victim. `None` if every way is pinned.
     #[inline]
     pub fn victim(&mut self, line: LineAddress) -> Option<FrameId> {
         let set = self.set_of(line);
@@ -199,7 +201,7 @@ impl TagArray {
         self.pinned[first..first + self.ways].iter().any(Option::is_none)
     }
 
-    /// Gives the frame to a line, of which no byte is valid yet. What it held is gone.
+    /// Assigns the frame to a line, with no byte valid. Its previous contents are lost.
     #[inline]
     pub fn install(&mut self, frame: FrameId, line: LineAddress) {
         debug_assert_eq!(self.set_of(line), frame.index() / self.ways, "a line goes into its own set");
@@ -210,19 +212,19 @@ impl TagArray {
         self.replacement.filled(frame.index() / self.ways, frame.index() % self.ways);
     }
 
-    /// Whether the frame is one beside the sets.
+    /// Whether the frame is one of the extra frames outside the sets.
     #[inline]
     pub fn is_buffer(&self, frame: FrameId) -> bool {
         frame.index() >= self.sets * self.ways
     }
 
-    /// Gives a frame beside the sets to a line, of which no byte is valid yet.
+    /// Assigns an extra frame to a line, with no byte valid.
     pub fn install_in_buffer(&mut self, frame: FrameId, line: LineAddress) {
         debug_assert!(self.is_buffer(frame) && self.line(frame).is_none(), "a free frame beside the sets");
         self.lines[frame.index()] = line.0;
     }
 
-    /// Moves a line from a frame beside the sets to one of its own set. What that one held is gone.
+    /// Moves a line from an extra frame to a frame of its set, whose previous contents are lost.
     pub fn move_from_buffer(&mut self, buffer: FrameId, frame: FrameId) {
         let line = self.line(buffer).expect("a line that moves was there");
         let (valid, dirty) = (self.valid(buffer), self.dirty(buffer));
@@ -232,38 +234,38 @@ impl TagArray {
         self.add_dirty(frame, dirty);
     }
 
-    /// Notes a use, for replacement.
+    /// Notes a use of the frame, for replacement.
     #[inline]
     pub fn used(&mut self, frame: FrameId) {
         self.replacement.used(frame.index() / self.ways, frame.index() % self.ways);
     }
 
-    /// The line in a frame.
+    /// The line in a frame; `None` if the frame is empty.
     #[inline]
     pub fn line(&self, frame: FrameId) -> Option<LineAddress> {
         let line = self.lines[frame.index()];
         (line != NO_LINE).then_some(LineAddress(line))
     }
 
-    /// The bytes of the frame's line that are here.
+    /// The valid bytes of the frame's line.
     #[inline]
     pub fn valid(&self, frame: FrameId) -> ByteMask {
         self.valid[frame.index()]
     }
 
-    /// The bytes of the frame's line that are newer than below.
+    /// The dirty bytes of the frame's line: those newer than in the level below.
     #[inline]
     pub fn dirty(&self, frame: FrameId) -> ByteMask {
         self.dirty[frame.index()]
     }
 
-    /// Bytes arrived from below.
+    /// Marks bytes valid that arrived from the level below.
     #[inline]
     pub fn add_valid(&mut self, frame: FrameId, bytes: ByteMask) {
         self.valid[frame.index()] |= bytes;
     }
 
-    /// Bytes were written here and not yet below.
+    /// Marks bytes valid and dirty that were written here.
     #[inline]
     pub fn add_dirty(&mut self, frame: FrameId, bytes: ByteMask) {
         self.valid[frame.index()] |= bytes;
@@ -273,14 +275,14 @@ impl TagArray {
         }
     }
 
-    /// The dirty bytes have gone below.
+    /// Marks all bytes clean after a write-back.
     #[inline]
     pub fn clean(&mut self, frame: FrameId) {
         self.dirty[frame.index()] = ByteMask::NONE;
         self.dirty_frames[frame.index() / 64] &= !(1 << (frame.index() % 64));
     }
 
-    /// Drops all bytes of the frame's line; the frame stays the line's when it is pinned.
+    /// Drops all bytes of the frame's line. A pinned frame remains assigned to its line.
     #[inline]
     pub fn invalidate(&mut self, frame: FrameId) {
         self.valid[frame.index()] = ByteMask::NONE;
@@ -290,10 +292,10 @@ impl TagArray {
         }
     }
 
-    /// Drops everything.
+    /// Drops all lines.
     ///
     /// # Panics
-    /// When a frame is pinned or dirty: what is on its way would be lost.
+    /// Panics if a frame is pinned or dirty, since its bytes would be lost.
     pub fn invalidate_all(&mut self) {
         assert!(
             self.dirty_frames.iter().all(|word| *word == 0),
@@ -304,27 +306,27 @@ impl TagArray {
         self.valid.fill(ByteMask::NONE);
     }
 
-    /// The MSHR that the frame waits for.
+    /// The MSHR whose fill the frame waits for.
     #[inline]
     pub fn pinned(&self, frame: FrameId) -> Option<MshrId> {
         self.pinned[frame.index()]
     }
 
-    /// Pins the frame for a fill.
+    /// Pins the frame until the fill of an MSHR.
     #[inline]
     pub fn pin(&mut self, frame: FrameId, mshr: MshrId) {
         debug_assert!(self.pinned[frame.index()].is_none(), "a frame waits for one MSHR");
         self.pinned[frame.index()] = Some(mshr);
     }
 
-    /// Its MSHR is done.
+    /// Unpins the frame when its MSHR is done.
     #[inline]
     pub fn unpin(&mut self, frame: FrameId) {
         debug_assert!(self.pinned[frame.index()].is_some(), "a frame is unpinned once");
         self.pinned[frame.index()] = None;
     }
 
-    /// The first frame at or after `from` that has dirty bytes.
+    /// The first frame with dirty bytes at or after `from`.
     pub fn next_dirty(&self, from: FrameId) -> Option<FrameId> {
         let (start, bit) = (from.index() / 64, from.index() % 64);
         let mut mask = u64::MAX << bit;

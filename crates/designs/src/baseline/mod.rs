@@ -1,4 +1,4 @@
-//! The conventional machine: what stands behind every door unless a paper or a user puts something else there.
+//! The conventional designs, one behind each door.
 
 mod l1d;
 mod l2;

@@ -11,7 +11,7 @@ impl<S: Store> Chassis<S> {
     /// Whether a new access can go past the cache now.
     ///
     /// # Errors
-    /// What it has to wait for.
+    /// Returns what the access has to wait for.
     pub fn past_room(&self, access: &Access, frame: Option<FrameId>) -> Result<(), Refusal> {
         if self.replay_stalled {
             return Err(Refusal::Network);
@@ -33,10 +33,10 @@ impl<S: Store> Chassis<S> {
         Ok(())
     }
 
-    /// Sends the line's dirty bytes and then the access; a copy is dropped. All requests to a line leave
-    /// through one queue and stay in order from here to where they are performed, so that the access sees
-    /// what was written before and later fetches see what it wrote. A store is done at once: its completion comes
-    /// back; the others complete when their replies are here. [`Chassis::past_room`] must have agreed.
+    /// Sends the line's dirty bytes, drops the copy and then sends the access. All requests to a line leave
+    /// through one queue and stay in order until they are performed, so the access sees earlier writes and
+    /// later fetches see its own. A store finishes immediately and returns its completion; other accesses
+    /// complete when their replies arrive. [`Chassis::past_room`] must have succeeded.
     pub fn go_past(&mut self, access: Access, frame: Option<FrameId>, now: Cycle) -> Option<Completion> {
         if let Some(frame) = frame {
             self.write_back(frame, now);

@@ -1,29 +1,29 @@
-//! Flushes: all dirty bytes go below, one line a cycle; copies are dropped at the end when asked for.
+//! Flushes: write all dirty bytes back, one line per cycle, and drop all copies at the end on request.
 
 use strata_engine::Cycle;
 use strata_memory::tags::FrameId;
 
 use super::{ArrayUse, Chassis, Store};
 
-/// A flush under way.
+/// The state of a flush in progress.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flush {
     invalidate: bool,
-    /// Frames before this one have been looked at.
+    /// Frames before this one have been examined.
     cursor: FrameId,
 }
 
 impl<S: Store> Chassis<S> {
-    /// Begins to write all dirty bytes back, and to drop every copy at the end when `invalidate` is set; a flush under
-    /// way begins anew. Accesses are refused until it is done.
+    /// Begins to write all dirty bytes back and, with `invalidate`, to drop every copy at the end. A flush in
+    /// progress starts again. Accesses are refused until the flush is done.
     pub fn start_flush(&mut self, invalidate: bool) {
         self.statistics.flushes += 1;
         let invalidate = invalidate || self.flush.is_some_and(|flush| flush.invalidate);
         self.flush = Some(Flush { invalidate, cursor: FrameId(0) });
     }
 
-    /// Sends the next dirty line. Accesses that were taken before are served first: a line with an MSHR is
-    /// written back when that is done, and dropped with the others, however late its fill came.
+    /// Writes back the next dirty line. Accesses accepted before the flush are served first: a line with an
+    /// MSHR is written back when that is done, and dropped with the others, however late its fill arrives.
     pub fn flush_step(&mut self, now: Cycle) {
         let Some(flush) = self.flush else { return };
         let mut cursor = flush.cursor;
@@ -52,7 +52,7 @@ impl<S: Store> Chassis<S> {
         self.mshrs.is_empty() && self.writes_in_flight == 0 && self.store.next_dirty(FrameId(0)).is_none()
     }
 
-    /// Whether a flush is under way that does not just wait for replies.
+    /// Whether a flush is in progress and has more to do than wait for replies.
     pub(super) fn flush_can_go_on(&self) -> bool {
         self.flush.is_some() && (self.store.next_dirty(FrameId(0)).is_some() || self.flush_is_done())
     }

@@ -1,4 +1,4 @@
-//! Starting accesses: ports, waiting in an MSHR, and what is counted.
+//! Starting accesses: ports, waiting in an MSHR, and counting.
 
 use strata_engine::Cycle;
 use strata_memory::ByteMask;
@@ -8,7 +8,7 @@ use strata_memory::tags::FrameId;
 
 use super::{Chassis, Fetch, Store};
 
-/// Which accesses started in the current cycle.
+/// The accesses that started in the current cycle.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Port {
     cycle: Cycle,
@@ -17,27 +17,27 @@ pub(super) struct Port {
     banks: u64,
 }
 
-/// What an access found, for the count.
+/// What an access found in the cache, for the counters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// All that it needed.
+    /// It found all bytes that it needed.
     Hit,
-    /// No line.
+    /// It did not find its line.
     Miss,
-    /// Its line, but not all its bytes.
+    /// It found its line, but not all its bytes.
     Partial,
-    /// A fetch of its line under way.
+    /// It found a fetch of its line in flight.
     Merge,
     /// It goes past the cache.
     Past,
 }
 
 impl<S: Store> Chassis<S> {
-    /// Whether an access can start in this cycle: no flush is under way, a port and the line's bank are free, and a hit
-    /// would find room among the completions.
+    /// Checks that an access can start in this cycle: no flush is in progress, a port and the line's bank are
+    /// free, and there is room for the completion of a hit.
     ///
     /// # Errors
-    /// What stands in the way.
+    /// Returns what prevents it.
     #[inline]
     pub fn port_is_free(&mut self, access: &Access, now: Cycle) -> Result<(), Refusal> {
         if self.flush.is_some() {
@@ -67,11 +67,11 @@ impl<S: Store> Chassis<S> {
         access.line.0 % self.parameters.banks
     }
 
-    /// What is fetched on behalf of an access that finds its line's `frame` waiting for `mshr`, to be handed to
-    /// [`Chassis::merge`]. Nothing is fetched ahead of an access past the cache.
+    /// The bytes to fetch for an access whose line's `frame` is waiting for `mshr`; pass them to
+    /// [`Chassis::merge`]. Nothing is fetched ahead of an access that goes past the cache.
     ///
     /// # Errors
-    /// Why it cannot wait there: the MSHR is full, or a request finds no room.
+    /// Returns why it cannot wait there: the MSHR is full, or there is no room for a request.
     pub fn route_merge(
         &self,
         access: &Access,
@@ -92,25 +92,25 @@ impl<S: Store> Chassis<S> {
         Ok((mshr, early))
     }
 
-    /// Whether `packets` of a new access fit into the queue to the network. An access in an MSHR that waits for room there
-    /// goes first.
+    /// Whether the queue to the network has room for `packets` packets of a new access. An access in an MSHR
+    /// that waits for such room goes first.
     pub fn network_room_for_new(&self, packets: usize) -> bool {
         packets == 0 || !self.replay_stalled && self.network_room(packets)
     }
 
-    /// Whether `writes` of a new access can be sent: packets with a tray each. An access in an MSHR that waits for room
-    /// goes first.
+    /// Whether a new access can send `writes` writes, each a packet with a tray. An access in an MSHR that
+    /// waits for such room goes first.
     pub fn write_room_for_new(&self, writes: usize) -> bool {
         writes == 0 || !self.replay_stalled && self.write_room(writes)
     }
 
-    /// Lets an access that was performed at once complete at `done`. [`Chassis::port_is_free`] kept its room.
+    /// Completes an access that hit, at cycle `done`. [`Chassis::port_is_free`] has checked for room.
     pub fn complete_hit(&mut self, completion: Completion, done: Cycle) {
         self.hits.push(done, completion).expect("room in the pipeline was checked");
     }
 
-    /// Takes an MSHR for the access, pins the frame and fetches the bytes `wanted`. An MSHR must be free, and the queue
-    /// to the network must have room for a packet.
+    /// Allocates an MSHR for the access, pins the frame and fetches the bytes `wanted`. An MSHR must be free,
+    /// and the queue to the network must have room for a packet.
     pub fn wait_for(&mut self, access: Access, frame: FrameId, wanted: ByteMask, now: Cycle) {
         let mshr = self.mshrs.allocate(access.line).expect("a free MSHR was checked");
         *self.mshrs.state_mut(mshr) = Fetch { frame, ..Fetch::default() };
@@ -119,7 +119,7 @@ impl<S: Store> Chassis<S> {
         self.mshrs.push(mshr, access).expect("an MSHR holds its first access");
     }
 
-    /// Lets the access wait in an MSHR; `early` is fetched on its behalf.
+    /// Adds the access to an MSHR, and fetches the bytes `early` for it.
     pub fn merge(&mut self, access: Access, mshr: MshrId, early: ByteMask, now: Cycle) {
         if self.goes_past(&access) {
             self.mshrs.state_mut(mshr).barriers += 1;
@@ -133,8 +133,8 @@ impl<S: Store> Chassis<S> {
         }
     }
 
-    /// Counts an access that was taken. One that was asked to go past the cache is counted apart; one that the
-    /// design sends there by itself is a miss.
+    /// Counts an accepted access. An access that asked to bypass the cache is counted separately; one that
+    /// the design sends past the cache by itself counts as a miss.
     pub fn count(&mut self, access: &Access, found: Found) {
         let past = self.goes_past(access);
         let statistics = &mut self.statistics;

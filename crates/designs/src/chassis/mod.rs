@@ -23,22 +23,22 @@ pub use parameters::{Parameters, Rooms, WriteMissPolicy, check};
 pub use statistics::L1dStatistics;
 pub use store::{ArrayUse, Home, Store};
 
-/// The parts of an L1D around its lines.
+/// The parts of an L1D that surround its store of lines.
 pub struct Chassis<S> {
-    /// Its latencies, widths and policies.
+    /// Latencies, widths and policies.
     pub parameters: Parameters,
-    /// The node of the network that its requests come from.
+    /// Network node from which its requests come.
     pub node: NodeId,
     slices: SliceMap,
-    /// The frames and what they hold.
+    /// The frames and the lines in them.
     pub store: S,
     /// Lines being fetched, each with the accesses that wait for it.
     pub(crate) mshrs: MshrFile<Access, Fetch>,
-    /// Tokens of atomics and bypassing loads under way.
+    /// Tokens of the atomics and bypassing loads in flight.
     bypasses: Slab<u32>,
-    /// MSHRs whose oldest access may be able to go on.
+    /// MSHRs whose oldest access may be able to proceed.
     ready: Ring<MshrId>,
-    /// Replies that brought something and have not been looked at.
+    /// Replies with bytes that have not been processed.
     arrived: Ring<Packet>,
     pub(crate) hits: DelayLine<Completion>,
     served: DelayLine<Completion>,
@@ -47,16 +47,17 @@ pub struct Chassis<S> {
     write_trays: Vec<Tray>,
     reads_in_flight: usize,
     writes_in_flight: usize,
-    /// An access in an MSHR waits for room in the queue to the network: it goes before new ones.
+    /// Whether an access in an MSHR waits for room in the queue to the network; it goes ahead of new
+    /// accesses.
     replay_stalled: bool,
     flush: Option<Flush>,
     port: Port,
-    /// Counts for [`strata_memory::doors::L1d::changes`]: MSHRs and bypass entries given back; steps of accesses
-    /// that waited in an MSHR; packets that left or came.
+    /// Counts for [`strata_memory::doors::L1d::changes`]: MSHRs and bypass entries freed; steps of accesses
+    /// that waited in an MSHR; packets sent or received.
     freed: u64,
     served_count: u64,
     moved: u64,
-    /// What it counts; a design counts its evictions, tag writes and refusals itself.
+    /// Counters of the group `l1d`. A design counts its evictions, tag writes and refusals here itself.
     pub statistics: L1dStatistics,
 }
 
@@ -65,18 +66,19 @@ pub struct Chassis<S> {
 pub(crate) struct Fetch {
     /// The frame that waits for it: where the fill goes.
     pub(crate) frame: FrameId,
-    /// Bytes asked for that are not here yet.
+    /// Bytes requested that have not arrived yet.
     requested: ByteMask,
     /// Read requests without a reply.
     in_flight: u8,
     /// Waiting accesses that go past the cache: nothing may be fetched ahead of them.
     barriers: u16,
-    /// Whether it stands in [`Chassis::ready`].
+    /// Whether it is in [`Chassis::ready`].
     ready: bool,
 }
 
 impl<S: Store> Chassis<S> {
-    /// Empty parts around a store, at network node `node`. The numbers have been [checked](check).
+    /// Makes the parts around a store, at network node `node`. The caller has [checked](check) the
+    /// parameters.
     pub fn new(parameters: Parameters, rooms: Rooms, node: NodeId, slices: SliceMap, store: S) -> Chassis<S> {
         let trays = |count: usize| (0..count).map(|_| Box::new(Line::ZERO)).collect::<Vec<_>>();
         let fetches = rooms.mshr_entries * (LINE_BYTES / parameters.sector_bytes);
@@ -106,26 +108,27 @@ impl<S: Store> Chassis<S> {
         }
     }
 
-    /// The stream of an L1D's random choices.
+    /// The random stream of an L1D, by its node.
     pub fn stream(node: NodeId, seed: u64) -> Stream {
         Stream::new(seed, &format!("l1d {}", node.0))
     }
 
-    /// Whether a free MSHR is left for a line that is not being fetched.
+    /// Whether an MSHR is free for another line.
     #[inline]
     pub fn has_mshr(&self) -> bool {
         !self.mshrs.is_full()
     }
 
-    /// Whether the access goes past the cache: an atomic always does, the others when they ask for it.
+    /// Whether the access goes past the cache. An atomic always does; others do if they ask for it and the
+    /// parameters honour that.
     #[inline]
     pub fn goes_past(&self, access: &Access) -> bool {
         matches!(access.action, Action::Atomic(_))
             || access.policy == Policy::Bypass && self.parameters.honours_bypass
     }
 
-    /// Bytes that must come from below before a cached access to the frame's line can be performed: whole
-    /// sectors.
+    /// Bytes, in whole sectors, that must be fetched before a cached access can be performed on a line with
+    /// the bytes `valid`.
     #[inline]
     pub fn wanted(&self, access: &Access, valid: ByteMask) -> ByteMask {
         let sector = self.parameters.sector_bytes;
@@ -140,8 +143,8 @@ impl<S: Store> Chassis<S> {
         }
     }
 
-    /// Performs a cached access on a frame that has the bytes it wants. For a store that is written through
-    /// there must be room for a write.
+    /// Performs a cached access on a frame that has the bytes it needs. A store that is written through also
+    /// needs room for a write.
     #[inline]
     pub fn perform(&mut self, access: Access, frame: FrameId, now: Cycle) -> Completion {
         let data = self.store.data_mut(frame);
@@ -167,7 +170,7 @@ impl<S: Store> Chassis<S> {
         Completion { token: access.token, action }
     }
 
-    /// The oldest access of an MSHR may be able to go on.
+    /// Notes that the oldest access of an MSHR may be able to proceed.
     fn make_ready(&mut self, mshr: MshrId) {
         let fetch = self.mshrs.state_mut(mshr);
         if !fetch.ready {
@@ -177,9 +180,9 @@ impl<S: Store> Chassis<S> {
     }
 }
 
-/// The parts of [`L1d`](strata_memory::doors::L1d) that are the same for all.
+/// The methods of [`L1d`](strata_memory::doors::L1d) that are the same for all designs.
 impl<S: Store> Chassis<S> {
-    /// [`L1d::changes`](strata_memory::doors::L1d::changes) for refusals that the chassis decided.
+    /// [`L1d::changes`](strata_memory::doors::L1d::changes) for refusals by the chassis.
     #[inline]
     pub fn changes(&self, cause: Refusal, now: Cycle) -> u64 {
         match cause {
@@ -190,25 +193,26 @@ impl<S: Store> Chassis<S> {
         }
     }
 
-    /// Takes a reply from the network. [`Chassis::fill`] works on it later; an acknowledgement frees its tray at once.
+    /// Takes a reply from the network. An acknowledgement frees its tray immediately; [`Chassis::fill`]
+    /// processes all other replies later.
     pub fn accept(&mut self, reply: Packet) {
         self.moved += 1;
         self.receive(reply);
     }
 
-    /// Whether a tick of the chassis would find nothing to do.
+    /// Whether a tick of the chassis would do nothing.
     #[inline]
     pub fn is_quiet(&self) -> bool {
         self.ready.is_empty() && self.arrived.is_empty() && self.flush.is_none()
     }
 
-    /// The next finished access whose time has come; those that waited for a fill go first.
+    /// Takes the next access whose completion is due; accesses that waited for a fill go first.
     #[inline]
     pub fn completed(&mut self, now: Cycle) -> Option<Completion> {
         self.served.pop(now).or_else(|| self.hits.pop(now))
     }
 
-    /// The next packet for the network, if its time has come.
+    /// Takes the next packet for the network that is due.
     #[inline]
     pub fn take_outgoing(&mut self, now: Cycle) -> Option<Packet> {
         self.moved += 1;
@@ -221,18 +225,18 @@ impl<S: Store> Chassis<S> {
         self.outgoing.front(now).map(Packet::wire_bytes)
     }
 
-    /// Whether a flush is under way.
+    /// Whether a flush is in progress.
     #[inline]
     pub fn is_flushing(&self) -> bool {
         self.flush.is_some()
     }
 
-    /// Whether no flush is under way and every write that was sent has been acknowledged.
+    /// Whether no flush is in progress and every write sent has been acknowledged.
     pub fn is_flushed(&self) -> bool {
         self.flush.is_none() && self.writes_in_flight == 0
     }
 
-    /// Requests sent whose replies are still to come, of any kind.
+    /// Number of requests of any kind that await their replies.
     pub fn outstanding(&self) -> usize {
         self.reads_in_flight + self.writes_in_flight
     }
@@ -243,7 +247,8 @@ impl<S: Store> Chassis<S> {
         self.hits.next_ready().min(self.served.next_ready()).min(self.outgoing.next_ready())
     }
 
-    /// The earliest cycle from `now` on in which replay, a fill, a flush, a completion or a packet could be due.
+    /// The earliest cycle, not before `now`, in which replay, a fill, a flush, a completion or a packet could
+    /// be due.
     #[inline]
     pub fn next_event(&self, now: Cycle) -> Cycle {
         if self.flush_can_go_on() {
@@ -252,7 +257,7 @@ impl<S: Store> Chassis<S> {
         self.next_event_without_flush(now)
     }
 
-    /// As [`Chassis::next_event`], while a flush waits for what the design does by itself.
+    /// Like [`Chassis::next_event`], while a flush waits for work of the design itself.
     #[inline]
     pub fn next_event_without_flush(&self, now: Cycle) -> Cycle {
         if !self.ready.is_empty() {
@@ -261,7 +266,7 @@ impl<S: Store> Chassis<S> {
         self.next_departure().min(self.next_fill()).max(now)
     }
 
-    /// A sentence for each thing it waits for.
+    /// Appends to `report` one sentence for each thing that the chassis waits for.
     pub fn waits(&self, report: &mut Vec<String>) {
         let node = self.node.0;
         for (mshr, line) in self.mshrs.iter() {

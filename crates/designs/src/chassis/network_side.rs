@@ -1,4 +1,4 @@
-//! Requests to the network, and what comes back.
+//! Requests to the network, and the replies to them.
 
 use strata_engine::Cycle;
 use strata_memory::doors::{Action, Completion};
@@ -8,26 +8,27 @@ use strata_memory::{Body, ByteMask, Client, LineAddress, Packet, Tray};
 
 use super::{ArrayUse, Chassis, Store};
 
-/// What a request of ours was, from the tag of its reply: a kind above, a name below.
+/// The tag of a request: its kind in the upper bits, its entry below. A reply returns it.
 const TAG_FETCH: u32 = 0 << 24;
 const TAG_BYPASS: u32 = 1 << 24;
 const TAG_WRITE: u32 = 2 << 24;
 const TAG_NAME: u32 = (1 << 24) - 1;
 
 impl<S: Store> Chassis<S> {
-    /// Whether `packets` more fit into the queue to the network.
+    /// Whether the queue to the network has room for `packets` more.
     #[inline]
     pub(super) fn network_room(&self, packets: usize) -> bool {
         self.outgoing.len() + packets <= self.parameters.miss_queue
     }
 
-    /// Whether `writes` more can be sent: packets with a tray each.
+    /// Whether `writes` more writes can be sent, each a packet with a tray.
     #[inline]
     pub(super) fn write_room(&self, writes: usize) -> bool {
         self.network_room(writes) && writes <= self.write_trays.len()
     }
 
-    /// Takes a reply: the acknowledgement of a write at once, anything else in the order of arrival.
+    /// Takes a reply: processes the acknowledgement of a write immediately, and queues any other in order of
+    /// arrival.
     #[inline]
     pub(super) fn receive(&mut self, reply: Packet) {
         debug_assert_eq!(reply.destination, self.node, "a reply comes back to the node that asked");
@@ -41,7 +42,7 @@ impl<S: Store> Chassis<S> {
         }
     }
 
-    /// Sends the dirty bytes of a frame below, if it has any. There must be room for a write.
+    /// Writes the dirty bytes of a frame back, if it has any. There must be room for a write.
     pub fn write_back(&mut self, frame: FrameId, now: Cycle) {
         let dirty = self.store.dirty(frame);
         if dirty.is_empty() {
@@ -58,7 +59,7 @@ impl<S: Store> Chassis<S> {
         self.send(line, dirty, TAG_WRITE, Body::Write(tray), now);
     }
 
-    /// Sends a store's bytes below in its own tray and answers with another one. There must be room for a write.
+    /// Sends a store's bytes below in its own tray, and returns another tray. There must be room for a write.
     pub fn send_through(&mut self, line: LineAddress, bytes: ByteMask, tray: Tray, now: Cycle) -> Tray {
         let other = self.write_trays.pop().expect("room for a write was checked");
         self.statistics.write_throughs += 1;
@@ -67,9 +68,9 @@ impl<S: Store> Chassis<S> {
         other
     }
 
-    /// Asks for bytes of an MSHR's line. There must be room for a packet.
+    /// Requests bytes of an MSHR's line. There must be room for a packet.
     pub(super) fn send_fetch(&mut self, mshr: MshrId, bytes: ByteMask, now: Cycle) {
-        // The sectors asked for are disjoint, so that each MSHR has at most a line's worth of trays.
+        // The sectors requested are disjoint, so each MSHR uses at most a line's worth of trays.
         let tray = self.fetch_trays.pop().expect("a fetch has its tray");
         let fetch = self.mshrs.state_mut(mshr);
         debug_assert!((fetch.requested & bytes).is_empty(), "no byte is asked for twice");
@@ -80,7 +81,7 @@ impl<S: Store> Chassis<S> {
         self.send(self.mshrs.line(mshr), bytes, TAG_FETCH | u32::from(mshr.0), Body::Read(tray), now);
     }
 
-    /// Sends an access past the cache under a name of its own. There must be room for it.
+    /// Sends an access past the cache under a tag of its own. There must be room for it.
     pub(super) fn send_past(
         &mut self,
         line: LineAddress,
@@ -102,8 +103,8 @@ impl<S: Store> Chassis<S> {
         full.expect("room in the queue to the network was checked");
     }
 
-    /// Takes the oldest reply into its frame, or finishes the access past the cache that it answers. It waits while the
-    /// frame's array is busy.
+    /// Processes the oldest reply: fills its frame, or finishes the access past the cache that it answers. A
+    /// fill waits while the frame's array is busy.
     pub fn fill(&mut self, now: Cycle) {
         let Some(reply) = self.arrived.front() else { return };
         let waits = match reply.tag & !TAG_NAME {
@@ -140,7 +141,7 @@ impl<S: Store> Chassis<S> {
         self.reads_in_flight -= 1;
     }
 
-    /// The first cycle in which the oldest reply can be taken.
+    /// The first cycle in which the oldest reply can be processed.
     pub(super) fn next_fill(&self) -> Cycle {
         match self.arrived.front() {
             None => Cycle::NEVER,
@@ -149,7 +150,7 @@ impl<S: Store> Chassis<S> {
         }
     }
 
-    /// Where the reply of a fetch goes.
+    /// The frame that the reply to a fetch fills.
     fn fill_frame(&self, tag: u32) -> FrameId {
         self.mshrs.state(MshrId((tag & TAG_NAME) as u16)).frame
     }

@@ -1,64 +1,66 @@
-//! The numbers of a chassis.
+//! The parameters of a chassis.
 
 use serde::{Deserialize, Serialize};
 use strata_memory::{LINE_BYTES, ParameterError};
 
-/// What a store does whose line is not in the cache.
+/// What a store does if its line is not in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteMissPolicy {
-    /// Takes a frame without fetching; a mask tells which bytes are valid.
+    /// Takes a frame without fetching; a mask records which bytes are valid.
     Validate,
-    /// Takes a frame and fetches the sectors that it does not fill.
+    /// Takes a frame and fetches the sectors that the store fills only in part.
     Fetch,
-    /// Goes below and leaves the cache alone.
+    /// Writes to the level below and takes no frame.
     NoAllocate,
 }
 
-/// What a chassis needs while it runs. Latencies are in cycles.
+/// The parameters that a chassis uses while it runs. Latencies are in cycles.
 #[derive(Clone, Copy, Debug)]
 pub struct Parameters {
     /// Bytes of a sector, the unit of fetches: a power of two from 4 to a line.
     pub sector_bytes: usize,
-    /// Accesses that may start in a cycle, 1 to 64.
+    /// Number of accesses that can start in one cycle, 1 to 64.
     pub accesses_per_cycle: u32,
-    /// Banks that lines are spread over by their numbers, 1 to 64; each takes one access a cycle.
+    /// Number of banks, 1 to 64. Consecutive lines lie in consecutive banks, and each bank takes one access
+    /// per cycle.
     pub banks: u64,
-    /// From the start of a hit to its completion.
+    /// Cycles from the start of a hit to its completion.
     pub hit_latency: u64,
-    /// From the start of an access to its request at the network.
+    /// Cycles from the start of an access until its request can leave for the network.
     pub tag_latency: u64,
-    /// From the step that serves an access that waited to its completion.
+    /// Cycles from serving an access that waited to its completion.
     pub fill_latency: u64,
-    /// Room of the queue to the network, in packets; at least 2, a victim's bytes and a request.
+    /// Capacity of the queue to the network in packets: at least 2, for a victim's bytes and a request.
     pub miss_queue: usize,
-    /// Stores stay in the cache until their line leaves it; otherwise each goes below at once.
+    /// Whether stored bytes stay in the cache until their line leaves it. Otherwise each store is also sent
+    /// below immediately.
     pub write_back: bool,
-    /// What a store does whose line is not there.
+    /// What a store does if its line is not in the cache.
     pub miss_policy: WriteMissPolicy,
-    /// Accesses that ask to bypass the cache do so; otherwise only atomics do.
+    /// Whether accesses that ask to bypass the cache do so. Otherwise only atomics do.
     pub honours_bypass: bool,
 }
 
-/// How much a chassis holds; needed when it is built.
+/// The capacities of a chassis, used when it is built.
 #[derive(Clone, Copy, Debug)]
 pub struct Rooms {
-    /// Lines that can be fetched at a time.
+    /// Number of lines that can be fetched at a time.
     pub mshr_entries: usize,
-    /// Accesses that wait in an MSHR, the first included.
+    /// Number of accesses that one MSHR can hold, the first included.
     pub mshr_merges: u16,
-    /// Writes that can be on their way below, without an acknowledgement; at least 2.
+    /// Number of writes that can be unacknowledged at a time; at least 2.
     pub write_buffer: usize,
-    /// Atomics and loads past the cache that can be under way.
+    /// Number of atomics and bypassing loads that can be in flight at a time.
     pub bypass_entries: usize,
-    /// Completions of hits on their way: at least the hit latency times the accesses of a cycle.
+    /// Number of hits that can await completion: at least the hit latency times the accesses per cycle.
     pub hits: usize,
 }
 
-/// Finds numbers that cannot be built.
+/// Checks that a chassis can be built.
 ///
 /// # Errors
-/// The first one that is out of bounds, under the name that the field has in machine files.
+/// Names the first parameter that is out of bounds, as machine files call it.
 pub fn check(parameters: &Parameters, rooms: &Rooms) -> Result<(), ParameterError> {
     let bounds = [
         ("accesses_per_cycle", u64::from(parameters.accesses_per_cycle), 1, 64),

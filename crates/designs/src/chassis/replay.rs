@@ -1,4 +1,4 @@
-//! Serving the accesses of an MSHR, oldest first, one a cycle.
+//! Replay: serves the accesses of an MSHR, oldest first, one per cycle.
 
 use strata_engine::Cycle;
 use strata_memory::doors::{Access, Action};
@@ -6,7 +6,7 @@ use strata_memory::mshr::MshrId;
 
 use super::{ArrayUse, Chassis, Home, Store};
 
-/// What became of the oldest access of an MSHR.
+/// The outcome of trying the oldest access of an MSHR.
 enum Step {
     /// It is served, or there was none.
     Served,
@@ -18,7 +18,7 @@ enum Step {
     Busy,
 }
 
-/// What an access that waited does with its frame's array.
+/// How an access that waited uses its frame's array.
 fn served_use(access: &Access) -> ArrayUse {
     match access.action {
         Action::Store(_) => ArrayUse::Write,
@@ -27,7 +27,8 @@ fn served_use(access: &Access) -> ArrayUse {
 }
 
 impl<S: Store> Chassis<S> {
-    /// Serves the oldest access of the first MSHR that may be able to go on, and gives the MSHR back after the last.
+    /// Serves the oldest access of the first MSHR that may be able to proceed, and frees the MSHR after its
+    /// last access.
     pub fn replay(&mut self, now: Cycle) {
         let Some(&mshr) = self.ready.front() else { return };
         if self.served.is_full() {
@@ -48,7 +49,8 @@ impl<S: Store> Chassis<S> {
         if self.retire(mshr, now) {
             self.mshrs.state_mut(mshr).ready = false;
         } else {
-            // It waits for a way or for room below, which others may have to give: behind them.
+            // It waits for a way or for room below, which other MSHRs may have to free, so it goes behind
+            // them.
             self.ready.push(mshr).expect("its place is free");
         }
     }
@@ -58,7 +60,7 @@ impl<S: Store> Chassis<S> {
         let fetch = *self.mshrs.state(mshr);
         let past = self.goes_past(access);
         if past {
-            // What was fetched before must be here before: it would be stale afterwards.
+            // Earlier fetches must have arrived: their bytes would be stale afterwards.
             if fetch.in_flight > 0 {
                 return Step::Waits;
             }
@@ -105,7 +107,8 @@ impl<S: Store> Chassis<S> {
         Step::Served
     }
 
-    /// Gives the MSHR back when nobody waits in it and nothing is under way. Not when its line cannot go home yet.
+    /// Frees the MSHR if no access waits in it and no fetch is in flight, unless its line cannot move home
+    /// yet.
     fn retire(&mut self, mshr: MshrId, now: Cycle) -> bool {
         let fetch = *self.mshrs.state(mshr);
         if self.mshrs.waiting(mshr) > 0 || fetch.in_flight > 0 {

@@ -1,22 +1,23 @@
-//! What an L1D counts.
+//! Counters of an L1D.
 
 use strata_engine::statistics;
 use strata_memory::doors::Refusal;
 
 statistics! {
-    /// What an L1D did. Loads and stores are the cached ones; those that went past it are counted apart.
+    /// Counters of an L1D. Loads and stores are the cached ones; those that bypass the cache are counted
+    /// separately.
     pub struct L1dStatistics: "l1d" {
-        /// Accesses taken, of every kind.
+        /// Accesses of any kind that were accepted.
         accesses: "accesses",
-        /// Cached loads.
+        /// Loads that were looked up in the cache.
         loads: "accesses",
-        /// Cached stores.
+        /// Stores that were looked up in the cache.
         stores: "accesses",
-        /// Atomics, each the operations of one warp instruction on one line.
+        /// Atomic accesses; each holds the operations of one warp instruction on one line.
         atomics: "accesses",
-        /// Loads past the cache.
+        /// Loads that bypassed the cache.
         bypass_loads: "accesses",
-        /// Stores past the cache.
+        /// Stores that bypassed the cache.
         bypass_stores: "accesses",
         /// Loads that found all their bytes.
         load_hits: "accesses",
@@ -26,7 +27,7 @@ statistics! {
         load_partial_hits: "accesses",
         /// Loads that waited behind a fetch of their line.
         load_merges: "accesses",
-        /// Stores performed in a line that was there.
+        /// Stores performed on a line in the cache.
         store_hits: "accesses",
         /// Stores whose line was not there.
         store_misses: "accesses",
@@ -38,7 +39,7 @@ statistics! {
         bypass_merges: "accesses",
         /// Refusals because the port was used or the pipeline full.
         refused_port: "refusals",
-        /// Refusals because no MSHR was free, or no entry for an access past the cache.
+        /// Refusals because no MSHR, or no entry for a bypassing access, was free.
         refused_mshr: "refusals",
         /// Refusals because the line's MSHR could merge no more.
         refused_merge: "refusals",
@@ -48,17 +49,17 @@ statistics! {
         refused_network: "refusals",
         /// Refusals because the bank was busy.
         refused_bank: "refusals",
-        /// Refusals because of a flush.
+        /// Refusals because a flush was in progress.
         refused_flush: "refusals",
-        /// Lines that made room for another.
+        /// Lines evicted to make room for another.
         evictions: "lines",
         /// Lines whose dirty bytes were sent below: at an eviction, a flush or a bypass.
         write_backs: "lines",
-        /// Stores sent below at once: written through, not allocated, or past the cache.
+        /// Stores sent below immediately: written through, not allocated, or bypassing the cache.
         write_throughs: "accesses",
-        /// Read requests sent for lines to be kept.
+        /// Read requests for lines that the cache keeps.
         fetches: "requests",
-        /// Replies to those.
+        /// Replies to the fetches.
         fills: "requests",
         /// Bytes brought by fills.
         fill_bytes: "bytes",
@@ -66,13 +67,14 @@ statistics! {
         bytes_out: "bytes",
         /// Bytes of headers and payloads that came from the network.
         bytes_in: "bytes",
-        /// Flushes begun.
+        /// Flushes that were begun.
         flushes: "flushes",
         /// Probes of the tags of a set.
         tag_reads: "probes" [energy],
-        /// Frames given to another line.
+        /// Frames assigned to another line.
         tag_writes: "frames" [energy],
-        /// Reads of a line's data: one for each load served, at once or after a fill, and for each write-back.
+        /// Reads of a line's data: one for each load served (on a hit or after a fill) and for each
+        /// write-back.
         data_reads: "lines" [energy],
         /// Writes into a line's data: stores and fills.
         data_writes: "lines" [energy],

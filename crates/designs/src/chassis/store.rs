@@ -1,95 +1,95 @@
-//! Where lines live, as the chassis sees it.
+//! The store of lines, as the chassis sees it.
 
 use strata_engine::Cycle;
 use strata_memory::mshr::MshrId;
 use strata_memory::tags::FrameId;
 use strata_memory::{ByteMask, Line, LineAddress};
 
-/// What a frame's array is used for.
+/// A use of a frame's array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ArrayUse {
-    /// A load's or a write-back's read.
+    /// A read by a load or a write-back.
     Read,
-    /// A store's write.
+    /// A write by a store.
     Write,
-    /// A reply's bytes go in.
+    /// A write of the bytes of a reply.
     Fill,
-    /// A load that waited in an MSHR is served on the fill's way into the array.
+    /// A load that waited in an MSHR, served with the bytes of the fill as they enter the array.
     Forward,
 }
 
-/// Where a line goes when its fetch is done.
+/// The frame of a line after its fetch is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Home {
-    /// It stays in the frame that was taken when it missed.
+    /// The line stays in the frame that was taken when it missed.
     Here,
-    /// To this frame, which may hold another line: allocation on fill.
+    /// The line moves to this frame, which may hold another line (allocation on fill).
     Moves(FrameId),
-    /// Nowhere yet: every frame that it could go to waits for a fill.
+    /// The line cannot move yet: every frame that could take it waits for a fill.
     Full,
 }
 
-/// Frames that hold lines: which bytes are valid, which are dirty, and who waits for more of them.
+/// Frames that hold lines, with their valid and dirty bytes and the MSHRs that wait for more.
 ///
-/// A frame that waits for a fill is *pinned*: it carries the name of its MSHR and stays its line's.
+/// A frame that waits for a fill is *pinned*: it records its MSHR and stays assigned to its line.
 ///
-/// Frames have numbers from 0 on. How a line is found and what makes room for it is the design's own business. The
-/// last three methods are for arrays that are busy for longer than an access takes a port; left as they are,
-/// every array is always free.
+/// Frames are numbered from 0. The design decides how to find a line and what to evict for it. The last three
+/// methods are for arrays that an access occupies for longer than its port; by default every array is always
+/// free.
 pub trait Store {
-    /// The line in a frame.
+    /// The line in a frame; `None` if the frame is empty.
     fn line(&self, frame: FrameId) -> Option<LineAddress>;
-    /// The bytes of the frame's line that are here.
+    /// The valid bytes of the frame's line.
     fn valid(&self, frame: FrameId) -> ByteMask;
-    /// The bytes of the frame's line that are newer than below.
+    /// The dirty bytes of the frame's line: those newer than in the level below.
     fn dirty(&self, frame: FrameId) -> ByteMask;
-    /// Bytes arrived from below.
+    /// Marks bytes valid that arrived from the level below.
     fn add_valid(&mut self, frame: FrameId, bytes: ByteMask);
-    /// Bytes were written here and not yet below.
+    /// Marks bytes valid and dirty that were written here.
     fn add_dirty(&mut self, frame: FrameId, bytes: ByteMask);
-    /// The dirty bytes have gone below.
+    /// Marks all bytes of the frame clean after a write-back.
     fn clean(&mut self, frame: FrameId);
-    /// Drops all bytes of the frame's line; the frame stays the line's when it is pinned.
+    /// Drops all bytes of the frame's line. A pinned frame stays assigned to its line.
     fn invalidate(&mut self, frame: FrameId);
-    /// Drops everything; nothing may be pinned or dirty.
+    /// Drops all lines. No frame may be pinned or dirty.
     fn invalidate_all(&mut self);
-    /// The MSHR that the frame waits for.
+    /// The MSHR whose fill the frame waits for.
     fn pinned(&self, frame: FrameId) -> Option<MshrId>;
-    /// Pins the frame for a fill.
+    /// Pins the frame until the fill of an MSHR.
     fn pin(&mut self, frame: FrameId, mshr: MshrId);
-    /// Its MSHR is done.
+    /// Unpins the frame when its MSHR is done.
     fn unpin(&mut self, frame: FrameId);
-    /// The first frame at or after `from` that has dirty bytes.
+    /// The first frame with dirty bytes at or after `from`.
     fn next_dirty(&self, from: FrameId) -> Option<FrameId>;
-    /// The bytes of a frame.
+    /// The data bytes of a frame.
     fn data(&self, frame: FrameId) -> &Line;
-    /// The bytes of a frame, to change them.
+    /// The data bytes of a frame, mutable.
     fn data_mut(&mut self, frame: FrameId) -> &mut Line;
 
-    /// Where the frame's line goes now that its fetch is done.
+    /// Decides where the frame's line goes when its fetch is done.
     #[inline]
     fn home(&mut self, _frame: FrameId) -> Home {
         Home::Here
     }
 
-    /// Moves a line home. The line that was there has been written back.
+    /// Moves a line to its home frame. The line that was there has been written back.
     fn move_home(&mut self, _from: FrameId, _to: FrameId) {
         unreachable!("only a store whose lines have another home moves them");
     }
 
-    /// Whether the frame's array can be used so in this cycle.
+    /// Whether the frame's array is free for this use at `now`.
     #[inline]
     fn is_free(&self, frame: FrameId, use_: ArrayUse, now: Cycle) -> bool {
         self.free_at(frame, use_) <= now
     }
 
-    /// The first cycle in which the frame's array can be used so, as far as is known.
+    /// The first cycle, as far as known, in which the frame's array is free for this use.
     #[inline]
     fn free_at(&self, _frame: FrameId, _use_: ArrayUse) -> Cycle {
         Cycle::ZERO
     }
 
-    /// The frame's array is used from this cycle on.
+    /// Occupies the frame's array from `now` on.
     #[inline]
     fn occupy(&mut self, _frame: FrameId, _use_: ArrayUse, _now: Cycle) {}
 }

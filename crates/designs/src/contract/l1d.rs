@@ -1,13 +1,15 @@
-//! What every L1D must keep.
+//! The contract of L1Ds, and its harness.
 //!
-//! Random accesses run against a flat memory behind links of random delay. One oracle line per memory line
-//! is written when a store is accepted; a load must bring what the oracle held when it was accepted, which is
-//! the door's order. Several L1Ds may share the memory: within an episode each byte is written by one of
-//! them only, but lines are shared (false sharing), and between episodes all are flushed and invalidated.
+//! The harness runs random accesses against a flat memory behind links of random delay. The oracle keeps one
+//! line per memory line and writes it when a store is accepted. A load must return what the oracle held when
+//! the load was accepted, which is the order that the door promises. Several L1Ds can share the memory:
+//! within an episode only one of them writes each byte, but they share lines (false sharing), and between
+//! episodes all are flushed and invalidated.
 //!
-//! Checked: values; that no access is lost, answered twice or answered as another; that packets name the
-//! right nodes; progress under back-pressure; memory equal to the oracle after every flush, byte for byte;
-//! `next_event` never later than the truth (`skip`); statistics laws; nothing outstanding at the end.
+//! It checks that loads return the right values; that no access is lost, answered twice or answered as
+//! another; that packets name the right nodes; that the L1D makes progress under back-pressure; that memory
+//! equals the oracle after every flush, byte for byte; that `next_event` is never too late (`skip`); that the
+//! laws of the statistics hold; and that nothing is outstanding at the end.
 
 use strata_memory::doors::L1d;
 use strata_memory::{NodeId, SliceMap};
@@ -16,21 +18,21 @@ pub use super::Contract;
 use super::world::World;
 use super::{Outcome, with_skips};
 
-/// Makes the L1D of a network node; it sends each line to the slice that the map names.
+/// Makes the L1D of a network node. It sends the requests for each line to the slice that the map names.
 pub type Make<'a> = dyn FnMut(NodeId, SliceMap) -> Box<dyn L1d> + 'a;
 
-/// Runs a check.
+/// Runs the harness once.
 ///
 /// # Errors
-/// A sentence about the first thing that broke the contract.
+/// Describes the first violation of the contract in a sentence.
 pub fn check(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String> {
     World::new(*contract, make).run()
 }
 
-/// Runs a check twice, ticking every cycle and skipping idle ones, and compares.
+/// Runs the harness twice, once ticking every cycle and once skipping idle cycles, and compares the outcomes.
 ///
 /// # Errors
-/// A sentence about the first thing that broke the contract.
+/// Describes the first violation of the contract in a sentence.
 pub fn check_with_skips(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String> {
     with_skips(|skip| check(&Contract { skip, ..*contract }, make))
 }

@@ -1,8 +1,9 @@
-//! What every slice of the last-level cache must keep.
+//! The contract of slices of the last-level cache, and its harness.
 //!
-//! Sources without races among them send random requests to one slice in front of a flat DRAM. Requests of a
-//! source to a line are performed in the order in which they were accepted, and answered in that order;
-//! nothing is lost or answered twice; `peek` shows the newest bytes and `poke` reaches every copy.
+//! Several sources, without races between them, send random requests to one slice in front of a flat DRAM.
+//! The harness checks that requests from one source to one line are performed and answered in the order in
+//! which they were accepted; that nothing is lost or answered twice; that `peek` shows the newest bytes; and
+//! that `poke` reaches every copy.
 
 use std::collections::VecDeque;
 
@@ -19,13 +20,13 @@ use super::{Outcome, PATIENCE, lawful, with_skips};
 
 pub use super::Contract;
 
-/// Makes a slice.
+/// Makes the slice under test.
 pub type Make<'a> = dyn FnMut() -> Box<dyn Llc> + 'a;
 
-/// Requests that one source may have under way.
+/// Number of requests that one source can have in flight.
 const WINDOW: usize = 32;
 
-/// A flat DRAM: requests take effect when offered, and are finished in any order.
+/// A flat DRAM: requests take effect when offered, and finish in any order.
 struct Dram {
     lines: Vec<Line>,
     under_way: Vec<(Cycle, DramRequest)>,
@@ -50,7 +51,7 @@ impl DramPort for Dram {
         if request.write {
             line.merge(request.bytes, &request.tray);
         } else {
-            // Bytes that were not asked for are rubbish: nobody may use them.
+            // Bytes that were not requested are filled with garbage: no design may use them.
             request.tray.0.fill(self.stream.next() as u8);
             request.tray.merge(request.bytes, line);
         }
@@ -64,7 +65,7 @@ impl DramPort for Dram {
     }
 }
 
-/// A request under way, oldest first in its source's list.
+/// A request in flight; the list of its source is ordered oldest first.
 struct Expected {
     tag: u32,
     access: Access,
@@ -93,10 +94,10 @@ struct Bench {
     hash: Fnv,
 }
 
-/// Runs a check; `l1ds` of the contract are the sources.
+/// Runs the harness once; [`Contract::l1ds`] is the number of sources.
 ///
 /// # Errors
-/// A sentence about the first thing that broke the contract.
+/// Describes the first violation of the contract in a sentence.
 pub fn check(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String> {
     let mut stream = Stream::new(contract.seed, "llc contract");
     let lines: Vec<_> =
@@ -124,10 +125,10 @@ pub fn check(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String
     .run()
 }
 
-/// Runs a check twice, ticking every cycle and skipping idle ones, and compares.
+/// Runs the harness twice, once ticking every cycle and once skipping idle cycles, and compares the outcomes.
 ///
 /// # Errors
-/// A sentence about the first thing that broke the contract.
+/// Describes the first violation of the contract in a sentence.
 pub fn check_with_skips(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String> {
     with_skips(|skip| check(&Contract { skip, ..*contract }, make))
 }
@@ -149,7 +150,7 @@ impl Bench {
         Ok(Outcome { cycles: self.now.0, hash: self.hash.finish(), statistics: vec![groups] })
     }
 
-    /// What a host sees and writes between kernels.
+    /// Reads and writes lines as a host does between kernels.
     fn look_from_outside(&mut self) -> Result<(), String> {
         for number in 0..self.oracle.len() {
             let address = LineAddress(number as u64);
@@ -197,7 +198,7 @@ impl Bench {
                 report.join("; ")
             ));
         }
-        // One request a cycle, the first source that has one.
+        // One request per cycle, from the first source that has one.
         for place in 0..self.sources.len() {
             if self.offer((first + place) % self.sources.len()) {
                 break;

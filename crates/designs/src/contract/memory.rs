@@ -1,4 +1,4 @@
-//! A flat memory behind slices: each pair of an L1D and a slice keeps its order, with random delays.
+//! A flat memory behind slices. Packets between an L1D and a slice keep their order and take random delays.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use strata_engine::Cycle;
 use strata_engine::seed::Stream;
 use strata_memory::{Body, Line, NodeId, Packet};
 
-/// Packets under way in one direction between two nodes.
+/// Packets in flight in one direction between two nodes.
 #[derive(Default)]
 struct Lane(VecDeque<(Cycle, Packet)>);
 
@@ -25,7 +25,7 @@ impl Lane {
 }
 
 pub(super) struct Memory {
-    /// The bytes.
+    /// The bytes of memory, line by line.
     pub lines: Vec<Line>,
     first_slice: NodeId,
     slices: usize,
@@ -33,7 +33,7 @@ pub(super) struct Memory {
     replies: Vec<Lane>,
     delay: u64,
     stream: Stream,
-    /// Requests sent by each L1D and not answered.
+    /// Number of unanswered requests of each L1D.
     pub open: Vec<usize>,
 }
 
@@ -61,7 +61,7 @@ impl Memory {
         self.requests[request.source.index() * self.slices + slice].push(at, request);
     }
 
-    /// Performs what has arrived.
+    /// Performs the requests that have arrived.
     pub fn tick(&mut self, now: Cycle) {
         for lane in 0..self.requests.len() {
             while let Some(mut request) = self.requests[lane].pop(now) {
@@ -72,7 +72,7 @@ impl Memory {
         }
     }
 
-    /// The next reply for an L1D.
+    /// Takes the next reply for an L1D.
     pub fn reply(&mut self, l1d: usize, now: Cycle) -> Option<Packet> {
         let lanes = &mut self.replies[l1d * self.slices..][..self.slices];
         let reply = lanes.iter_mut().find_map(|lane| lane.pop(now))?;
@@ -85,7 +85,7 @@ fn perform(request: &mut Packet, lines: &mut [Line], stream: &mut Stream) {
     let line = &mut lines[request.line.0 as usize];
     match &mut request.body {
         Body::Read(tray) => {
-            // Bytes that were not asked for are rubbish: nobody may use them.
+            // Bytes that were not requested are filled with garbage: no design may use them.
             tray.0.fill(stream.next() as u8);
             tray.merge(request.bytes, line);
         }

@@ -1,4 +1,4 @@
-//! What every design must keep, whatever its organisation: a harness for each door.
+//! The contracts that every design must keep, with a harness for each door.
 //!
 //! | door | harness | what runs against an oracle |
 //! |---|---|---|
@@ -7,10 +7,11 @@
 //! | [`Network`](strata_memory::doors::Network) | [`network`] | packets between nodes that sleep at times |
 //! | [`Llc`](strata_memory::doors::Llc) | [`llc`] | requests of several sources to a slice |
 //!
-//! Each has a `check`, which runs a design once, and a `check_with_skips`, which runs it ticking every cycle and
-//! then only those that `next_event` names, and wants the same of both. The error is a sentence about the first
-//! thing that broke the contract. Every design that the [`registry`](crate::registry) names is run through the
-//! harness of its door, with the numbers of every machine file and system that comes with the program.
+//! Each harness has a `check`, which runs a design once, and a `check_with_skips`, which runs it twice,
+//! ticking first every cycle and then only those that `next_event` names, and requires the same outcome. The
+//! error describes the first violation in a sentence. Tests run every design in the
+//! [`registry`](crate::registry) through the harness of its door, with the parameters of every machine file
+//! and system in the project.
 
 pub mod l1d;
 pub mod llc;
@@ -26,36 +27,36 @@ mod world;
 
 use strata_engine::statistics::Group;
 
-/// Cycles without any movement after which nothing will move any more.
+/// Cycles without progress after which a run counts as stuck.
 const PATIENCE: u64 = 20_000;
 
-/// What a check of a cache runs: an L1D's or an LLC slice's.
+/// The workload of a check of L1Ds or of an LLC slice.
 #[derive(Clone, Copy, Debug)]
 pub struct Contract {
-    /// Seed of everything random.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// L1Ds that share the memory; for a slice, its sources.
+    /// Number of L1Ds that share the memory; for a slice, the number of its sources.
     pub l1ds: usize,
-    /// Slices of the memory; requests to different slices overtake each other.
+    /// Number of slices of the memory. Requests to different slices can overtake each other.
     pub slices: u16,
-    /// Lines of memory in use.
+    /// Number of memory lines in use.
     pub lines: u64,
-    /// Episodes, each of which ends with a flush of all.
+    /// Number of episodes; each ends with a flush of all caches.
     pub episodes: u32,
-    /// Accesses of each L1D or source in an episode.
+    /// Number of accesses by each L1D or source in an episode.
     pub accesses: u32,
     /// Longest random delay of one direction of the network, in cycles.
     pub delay: u64,
     /// Percent of cycles in which the network takes a packet and a reader takes completions.
     pub willing: u64,
-    /// Percent of accesses that are atomics, and again that many that ask to bypass.
+    /// Percent of accesses that are atomics; as many again ask to bypass the cache.
     pub special: u64,
-    /// Ticks only the cycles that `next_event` names.
+    /// Whether only the cycles that `next_event` names are ticked.
     pub skip: bool,
 }
 
 impl Contract {
-    /// One L1D under everything at once.
+    /// One L1D with every kind of access, delays and back-pressure.
     pub fn alone(seed: u64) -> Contract {
         Contract {
             seed,
@@ -77,18 +78,18 @@ impl Contract {
     }
 }
 
-/// What a check saw.
+/// The outcome of a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
-    /// Cycles it took.
+    /// Number of simulated cycles.
     pub cycles: u64,
-    /// A hash of everything that came out, with its cycle.
+    /// Hash of all that the design put out, with the cycles.
     pub hash: u64,
-    /// The statistics of each instance.
+    /// The counters of each instance.
     pub statistics: Vec<Vec<Group>>,
 }
 
-/// Runs a check without and with skips, and compares.
+/// Runs a check without and with skips, and compares the outcomes.
 fn with_skips(mut run: impl FnMut(bool) -> Result<Outcome, String>) -> Result<Outcome, String> {
     let (ticked, skipped) = (run(false)?, run(true)?);
     if ticked != skipped {
@@ -98,7 +99,7 @@ fn with_skips(mut run: impl FnMut(bool) -> Result<Outcome, String>) -> Result<Ou
     Ok(ticked)
 }
 
-/// Finds a law of the statistics that does not hold.
+/// Checks that every law of the statistics holds.
 fn lawful<'a>(groups: impl IntoIterator<Item = &'a Group>) -> Result<(), String> {
     groups.into_iter().try_for_each(|group| match group.broken {
         Some(law) => Err(format!("{}: a law does not hold: {law}", group.name)),

@@ -1,15 +1,16 @@
-//! What every network must keep, in both directions.
+//! The contract of networks, for both directions, and its harness.
 //!
-//! Nodes on both sides run beside the network as islands of one simulation. Senders have bursts of random packets of
-//! every body and size, some of them to one favourite receiver, and then all are silent; receivers take packets in some cycles,
-//! sleep in others, and now and then empty their buffers at once. What a packet holds follows from its sender and
-//! its number, so that a receiver knows what must come.
+//! Nodes on both sides run beside the network as islands of one simulation. Senders emit bursts of random
+//! packets of every body and size, some of them to one favourite receiver, and then all fall silent.
+//! Receivers take packets in some cycles, sleep in others, and now and then empty their buffers in one cycle.
+//! The contents of a packet follow from its sender and its number, so a receiver knows what to expect.
 //!
-//! Checked: each packet arrives once, unchanged, at its destination, and in order for each pair of nodes; no buffer
-//! is overrun and no outlet moves more than a flit a cycle; at the end the senders have all of their credits back,
-//! nothing waits and nothing is due; progress, of the packets and of the watchdog's count; the same deliveries in the
-//! same cycles with every cycle ticked or idle ones skipped, and in windows of a cycle or of the links' latency;
-//! laws of the statistics, and a name for each direction.
+//! The harness checks that each packet arrives once, unchanged, at its destination, and in order for each
+//! pair of nodes; that no buffer overflows and no outlet moves more than one flit per cycle; that at the end
+//! the senders have all their credits back, nothing waits and nothing is due; that packets and the watchdog's
+//! count make progress; that deliveries come in the same cycles whether every cycle is ticked or idle ones
+//! are skipped, and in windows of one cycle or of the links' latency; and that the laws of the statistics
+//! hold, under a name for each direction.
 
 mod nodes;
 
@@ -21,31 +22,31 @@ use strata_memory::{HEADER_BYTES, LINE_BYTES, NodeId};
 use super::{Outcome, PATIENCE, lawful, with_skips};
 use nodes::Nodes;
 
-/// What a check runs.
+/// The workload of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Contract {
-    /// Seed of everything random.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// SMs: nodes 0 and up.
+    /// Number of SMs, which are nodes 0 and up.
     pub sms: u16,
-    /// Slices: the nodes after them.
+    /// Number of slices, which are the nodes after the SMs.
     pub slices: u16,
-    /// Packets of each sender in each direction.
+    /// Number of packets from each sender in each direction.
     pub packets: u32,
-    /// Longest random time between two packets of a sender's burst, in cycles.
+    /// Longest random time between two packets in a burst of a sender, in cycles.
     pub gap: u64,
-    /// Percent of packets that go to one receiver.
+    /// Percent of packets that go to one favourite receiver.
     pub favourite: u64,
     /// Percent of cycles in which a receiver that is awake takes a packet.
     pub willing: u64,
-    /// Cycles of a window: from 1 to the latency of a link.
+    /// Length of a window in cycles, from 1 to the latency of a link.
     pub window: u64,
-    /// Ticks only the cycles that `next_event` names.
+    /// Whether only the cycles that `next_event` names are ticked.
     pub skip: bool,
 }
 
 impl Contract {
-    /// More packets than get through at once, most of the time.
+    /// Dense traffic: most of the time more packets than the network can carry.
     pub fn crowded(seed: u64) -> Contract {
         Contract {
             seed,
@@ -60,16 +61,16 @@ impl Contract {
         }
     }
 
-    /// Single packets, with long rests between them.
+    /// Sparse traffic: single packets with long pauses between them.
     pub fn sparse(seed: u64) -> Contract {
         Contract { packets: 60, gap: 400, willing: 100, ..Contract::crowded(seed) }
     }
 }
 
-/// Runs a check of both directions.
+/// Runs the harness once, in both directions.
 ///
 /// # Errors
-/// A sentence about the first thing that broke the contract.
+/// Describes the first violation of the contract in a sentence.
 pub fn check(contract: &Contract, design: &dyn NetworkDesign) -> Result<Outcome, String> {
     let request = check_direction(contract, design, Direction::Request)?;
     let reply = check_direction(contract, design, Direction::Reply)?;
@@ -85,11 +86,11 @@ pub fn check(contract: &Contract, design: &dyn NetworkDesign) -> Result<Outcome,
     })
 }
 
-/// Runs a check in windows of one cycle, ticking every cycle and skipping idle ones, and in windows as long as a link,
-/// and compares.
+/// Runs the harness in windows of one cycle, once ticking every cycle and once skipping idle cycles, then in
+/// windows as long as a link's latency, and compares the outcomes.
 ///
 /// # Errors
-/// A sentence about the first thing that broke the contract.
+/// Describes the first violation of the contract in a sentence.
 pub fn check_with_skips(contract: &Contract, design: &dyn NetworkDesign) -> Result<Outcome, String> {
     let short = with_skips(|skip| check(&Contract { skip, window: 1, ..*contract }, design))?;
     let window = design.link_latency_cycles();
@@ -133,7 +134,7 @@ fn run(contract: &Contract, design: &dyn NetworkDesign, direction: Direction) ->
     if !contract.skip {
         simulation.tick_every_cycle();
     }
-    // Far beyond the time in which one packet after the other would get through.
+    // Far beyond the time that sending one packet after the other would take.
     let limit = Cycle(100 * PATIENCE + u64::from(contract.packets) * (contract.gap + 10_000));
     let window = contract.window.clamp(1, design.link_latency_cycles());
     let options = RunOptions { threads: 1, window, patience_cycles: PATIENCE, limit };

@@ -10,7 +10,7 @@ use strata_memory::{Body, ByteMask, Packet};
 use super::l1d::{Contract, check_with_skips};
 use crate::baseline::{SramL1d, SramL1dConfig};
 
-/// What the wrapped L1D does wrong, every `n`th time.
+/// What the wrapped L1D does wrong, every seventh time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Bug {
     /// A write carries the whole line: bytes that others wrote are overwritten.
@@ -25,7 +25,7 @@ enum Bug {
     WriteOvertaken,
     /// A flush does not drop copies.
     CopiesKept,
-    /// A flush says that it is done at once.
+    /// A flush reports immediately that it is done.
     FlushedEarly,
     /// A store is lost, though its completion comes.
     StoreLost,
@@ -44,7 +44,7 @@ struct Planted {
 }
 
 impl Planted {
-    /// Every seventh time.
+    /// Whether the bug strikes: every seventh time.
     fn strikes(&mut self) -> bool {
         self.count += 1;
         self.count.is_multiple_of(7)

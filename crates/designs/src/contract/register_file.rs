@@ -1,14 +1,15 @@
-//! What every register file must keep.
+//! The contract of register files, and its harness.
 //!
-//! Random instructions of many warps read and write registers as an SM does: an instruction takes a collector, asks
-//! for its rows, computes for a while when all are there and then offers its results, each until it is taken. A
-//! scoreboard keeps apart what the door promises to keep apart. The oracle is a flat array of rows; lanes that
-//! nobody has written since [`RegisterFile::prepare`] are undefined and never compared.
+//! Random instructions of many warps read and write registers as an SM does: an instruction takes a
+//! collector, requests its rows, computes for a while once all have arrived, and then offers each of its
+//! results until it is accepted. A scoreboard prevents the conflicts that the door excludes. The oracle is a
+//! flat array of rows; lanes not written since [`RegisterFile::prepare`] are undefined and never compared.
 //!
-//! Checked: each ticket arrives once, with the row as it was when the read was asked for; no row of the collectors
-//! changes but those asked for; a write counts from the call that took it, and one that was refused does not;
-//! lanes that an instruction leaves out stay; `peek` at any time; progress; `next_event` never later than the truth
-//! (`skip`); nothing to wait for at the end; laws of the statistics; all this anew after every `prepare`.
+//! The harness checks that each ticket arrives once, with the row as it was when the read was requested; that
+//! only the requested rows of the collectors change; that a write takes effect with the call that accepts it,
+//! and a refused one does not; that inactive lanes keep their values; that `peek` is right at any time; that
+//! instructions make progress; that `next_event` is never too late (`skip`); that nothing waits at the end;
+//! and that the laws of the statistics hold. It repeats all this after every `prepare`.
 
 mod instruction;
 
@@ -21,41 +22,41 @@ use strata_warp::{Reg, Row};
 use super::{Outcome, PATIENCE, lawful, with_skips};
 use instruction::{Hazard, Instruction, Stage, Value, random_row};
 
-/// Makes a register file for a place.
+/// Makes a register file for a site.
 pub type Make<'a> = dyn FnMut(RegisterFileSite) -> Box<dyn RegisterFile> + 'a;
 
-/// Instructions that may be issued in a cycle.
+/// Number of instructions that can be issued in a cycle.
 const ISSUE_WIDTH: usize = 2;
 
-/// What a check runs.
+/// The workload of a check.
 #[derive(Clone, Copy, Debug)]
 pub struct Contract {
-    /// Seed of everything random.
+    /// Seed of all random choices.
     pub seed: u64,
-    /// Warp slots.
+    /// Number of warp slots.
     pub warps: u8,
-    /// Most rows of a warp, 8 to 256; launches take between half of them and all.
+    /// Most rows per warp, 8 to 256; each launch uses between half of them and all.
     pub rows_per_warp: u32,
-    /// Operand collectors.
+    /// Number of operand collectors.
     pub collectors: u16,
-    /// Rows of a collector.
+    /// Number of rows per collector.
     pub operands: u16,
-    /// Launches, each of which begins with `prepare`.
+    /// Number of launches; each begins with a call of `prepare`.
     pub launches: u32,
-    /// Instructions of a launch.
+    /// Number of instructions per launch.
     pub instructions: u32,
     /// Longest random time from the last operand to the first result, in cycles.
     pub delay: u64,
     /// Percent of cycles in which instructions are issued.
     pub willing: u64,
-    /// Percent of instructions that have only some lanes.
+    /// Percent of instructions with only some lanes active.
     pub partial: u64,
-    /// Ticks only the cycles that `next_event` names.
+    /// Whether only the cycles that `next_event` names are ticked.
     pub skip: bool,
 }
 
 impl Contract {
-    /// Few registers and many instructions: rows are read and written again and again.
+    /// Few registers and many instructions, so that rows are read and written again and again.
     pub fn dense(seed: u64) -> Contract {
         Contract {
             seed,
@@ -72,24 +73,24 @@ impl Contract {
         }
     }
 
-    /// An SM's registers, with pauses in which everything comes to rest.
+    /// The registers of an SM, with pauses in which everything comes to rest.
     pub fn wide(seed: u64) -> Contract {
         Contract { warps: 32, rows_per_warp: 64, willing: 8, delay: 60, ..Contract::dense(seed) }
     }
 }
 
-/// Runs a check.
+/// Runs the harness once.
 ///
 /// # Errors
-/// A sentence about the first thing that broke the contract.
+/// Describes the first violation of the contract in a sentence.
 pub fn check(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String> {
     Bench::new(*contract, make).run()
 }
 
-/// Runs a check twice, ticking every cycle and skipping idle ones, and compares.
+/// Runs the harness twice, once ticking every cycle and once skipping idle cycles, and compares the outcomes.
 ///
 /// # Errors
-/// A sentence about the first thing that broke the contract.
+/// Describes the first violation of the contract in a sentence.
 pub fn check_with_skips(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String> {
     with_skips(|skip| check(&Contract { skip, ..*contract }, make))
 }
@@ -101,10 +102,10 @@ struct Bench {
     rows_per_warp: u32,
     oracle: Vec<Value>,
     hazards: Vec<Hazard>,
-    /// The collectors' rows, and what they must be while nothing is asked for.
+    /// The collectors' rows, and the values that they must keep while nothing is requested.
     rows: Vec<Row>,
     kept: Vec<Row>,
-    /// What each open ticket must bring.
+    /// The value that each open ticket must return.
     open: Vec<Option<Value>>,
     free: Vec<bool>,
     arrived: Vec<Ticket>,
@@ -265,7 +266,7 @@ impl Bench {
         }
     }
 
-    /// A cycle of the register file.
+    /// Ticks the register file and checks what arrived.
     fn collect(&mut self) -> Result<(), String> {
         let now = self.now;
         let due = self.file.next_event(now) <= now;

@@ -1,4 +1,4 @@
-//! Random accesses without races, and what they must bring.
+//! Random accesses without races, and the values that they must return.
 
 use strata_engine::seed::Stream;
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
@@ -7,7 +7,7 @@ use strata_memory::{ByteMask, Line, LineAddress};
 
 use super::Contract;
 
-/// Who may touch the bytes of a line in an episode.
+/// Who may access the bytes of a line in an episode.
 #[derive(Clone, Default)]
 struct Owners {
     /// Bytes that each L1D reads and writes.
@@ -34,7 +34,7 @@ impl Traffic {
         traffic
     }
 
-    /// Gives the bytes to other owners.
+    /// Assigns the bytes to new owners.
     pub fn new_episode(&mut self) {
         let l1ds = self.contract.l1ds;
         self.owners = (0..self.contract.lines)

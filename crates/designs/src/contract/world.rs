@@ -11,10 +11,10 @@ use super::memory::Memory;
 use super::traffic::Traffic;
 use super::{Contract, Outcome, PATIENCE, lawful};
 
-/// Accesses that one L1D may have under way.
+/// Number of accesses that one L1D can have in flight.
 const TOKENS: usize = 64;
 
-/// An accepted access, and what it must bring.
+/// An accepted access, and what it must return.
 struct Expected {
     access: Access,
     /// The oracle's line when a load was accepted; the old values of an atomic.
@@ -82,7 +82,7 @@ impl World {
             while !self.clients.iter().all(Client::is_idle) {
                 self.cycle()?;
             }
-            // Alone, a copy may stay: nobody else writes. Otherwise bytes change hands.
+            // A single L1D may keep copies: nobody else writes. With several, bytes change owners.
             let invalidate = self.contract.l1ds > 1 || self.stream.below(2) == 0;
             self.flush_all(invalidate).map_err(|fault| format!("episode {episode}: {fault}"))?;
             if invalidate {
@@ -203,7 +203,7 @@ impl World {
         self.offer(index)
     }
 
-    /// When a flush is done, memory has what the L1D alone writes.
+    /// Checks after a flush that memory holds the bytes that only this L1D writes.
     fn look_at_flush(&mut self, index: usize) -> Result<(), String> {
         if !self.clients[index].l1d.is_flushed() {
             return Ok(());

@@ -1,4 +1,4 @@
-//! Associativity approximation: few comparators, polled over the tag rows that the filters name (III-B, Fig. 7a).
+//! Associativity approximation: a few comparators poll the tag rows that the filters select (III-B, Fig. 7a).
 
 use strata_memory::LineAddress;
 
@@ -8,17 +8,17 @@ use super::nvm_cbf::NvmCbf;
 #[derive(Clone, Debug)]
 pub(super) struct Approximation {
     pub filters: NvmCbf,
-    /// Tags that are compared at once: a row.
+    /// Number of tags compared at once; they form a row.
     comparators: usize,
-    /// Rows that share a filter.
+    /// Number of rows that share a filter.
     rows_per_filter: usize,
-    /// A filter is counted anew from its tags when a line leaves through a saturated counter.
+    /// Whether a filter is recomputed from its tags when a line leaves through a saturated counter.
     pub recounts: bool,
-    /// Rows whose tags were read for recounts since the polling logic was last told.
+    /// Rows whose tags were read for recounts and not yet charged to the polling logic.
     pub rows_recounted: u64,
 }
 
-/// What a search of the tags takes.
+/// The cost of a search of the tags.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Search {
     /// Whether the filters were asked.
@@ -27,7 +27,7 @@ pub(super) struct Search {
     pub polls: u64,
     /// Filters that said the line may be there.
     pub positives: u64,
-    /// Those that were wrong.
+    /// Positive filters whose rows do not hold the line.
     pub false_positives: u64,
 }
 
@@ -36,12 +36,12 @@ impl Approximation {
         Approximation { filters, comparators, rows_per_filter, recounts, rows_recounted: 0 }
     }
 
-    /// Rows that share a filter.
+    /// Number of rows that share a filter.
     pub fn rows_per_filter(&self) -> u64 {
         self.rows_per_filter as u64
     }
 
-    /// The filter of a place of the bank.
+    /// The filter that covers a place of the bank.
     #[inline]
     pub fn filter_of(&self, place: usize) -> usize {
         place / self.comparators / self.rows_per_filter
@@ -53,8 +53,8 @@ impl Approximation {
         filter * places..(filter + 1) * places
     }
 
-    /// Tests all filters and polls the rows of the positive ones, lowest first, until the line is found. `place`
-    /// is where it is.
+    /// Tests all filters and polls the rows of the positive ones, lowest first, until the line is found at
+    /// `place`; `None` means that the bank does not hold it.
     #[inline]
     pub fn search(&self, line: LineAddress, place: Option<usize>) -> Search {
         let target = place.map(|place| self.filter_of(place));

@@ -1,6 +1,6 @@
-//! The arbitrator: which way an access goes (Fig. 9), and whether it can go now (Fig. 8).
+//! The arbitrator: which route an access takes (Fig. 9), and whether it can take it now (Fig. 8).
 //!
-//! Finding a way changes nothing; going it (`datapath.rs`) cannot fail.
+//! Finding a route changes nothing; taking it (`datapath.rs`) cannot fail.
 
 use strata_engine::Cycle;
 use strata_memory::ByteMask;
@@ -10,33 +10,33 @@ use strata_memory::mshr::MshrId;
 use strata_memory::tags::FrameId;
 
 use super::config::{SttHit, WoroMiss};
-use super::l1d::{Bug, FuseL1d};
+use super::l1d::FuseL1d;
 use super::lines::Bank;
 use super::predictor::ReadLevel;
 use crate::chassis::Store;
 
-/// Where an access goes.
+/// The route of an access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Route {
-    /// Performed in its bank.
+    /// Performs the access in its bank.
     Hit(FrameId),
-    /// Its line moves from STT-MRAM to SRAM; then it is performed, or waits there for these bytes.
+    /// Moves the line from STT-MRAM to SRAM, then performs the access, or waits there for these bytes.
     Migrate(FrameId, ByteMask),
-    /// Waits in a new MSHR for these bytes of a line that is here.
+    /// Waits in a new MSHR for these bytes of a line that has a frame.
     Partial(FrameId, ByteMask),
-    /// Waits in the line's MSHR; these bytes are fetched on its behalf.
+    /// Waits in the line's MSHR, and fetches these bytes for itself.
     Merge(MshrId, ByteMask),
-    /// A new line, and the bytes to fetch: none for a store that needs none.
+    /// Takes a frame for a new line, and fetches these bytes: none for a store that needs none.
     Miss(Destination, ByteMask),
-    /// A miss whose line is not worth a place: past the cache.
+    /// A miss whose line is not worth keeping goes past the cache.
     Around,
-    /// A store whose line is not worth its place any more: past the cache with it.
+    /// A store whose line is no longer worth keeping goes past the cache together with the line.
     Close(FrameId),
-    /// Past the cache as asked; the frame with a copy.
+    /// Goes past the cache as requested; the frame holds a copy of the line.
     Past(Option<FrameId>),
 }
 
-/// The destination bits of Fig. 8a: where a line that misses is put. The MSHR keeps the frame.
+/// The destination bits of Fig. 8a: where a line that misses is placed. The MSHR records the frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Destination {
     Sram,
@@ -45,11 +45,11 @@ pub(super) enum Destination {
     Swap,
 }
 
-/// When an access asks for its way, and from where.
+/// When and from where an access asks for its route.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Turn {
     pub now: Cycle,
-    /// It leaves the tag queue: its place there is free then.
+    /// Whether it leaves the tag queue, which frees its place there.
     pub from_queue: bool,
 }
 
@@ -68,13 +68,13 @@ pub(super) enum Wait {
     TagQueue,
     /// The controller's register holds an access.
     Register,
-    /// Tags are searched.
+    /// The tags are being searched.
     Search,
-    /// What was taken before waits for its turn.
+    /// Accesses accepted earlier wait for their turn.
     Other,
-    /// It waits in front of a command that it should wait behind.
+    /// It is ahead of a command that it must follow.
     Behind,
-    /// As the door calls it.
+    /// A cause that the door has a name for.
     Room(Refusal),
 }
 
@@ -85,14 +85,11 @@ impl From<Refusal> for Wait {
 }
 
 impl FuseL1d {
-    /// Finds the way of an access whose tags have been searched.
+    /// Finds the route of an access whose tags have been searched.
     #[inline]
     pub(super) fn resolve(&self, access: &Access, at: Turn) -> Result<Route, Wait> {
         let store = &self.chassis.store;
-        let mut frame = store.find(access.line);
-        if self.has(Bug::SwapBufferNotLookedUp) {
-            frame = frame.filter(|frame| !store.swap.holds(*frame));
-        }
+        let frame = store.find(access.line);
         if let Some(frame) = frame
             && let Some(mshr) = store.pinned(frame)
         {
@@ -136,7 +133,7 @@ impl FuseL1d {
                 .and_then(|()| self.sram_room(access.line, fetches, at));
             match way {
                 Ok(()) => return Ok(Route::Migrate(frame, wanted)),
-                // A load is as well served here.
+                // A load can also be served here.
                 Err(_) if !store && self.queue.is_some() => {}
                 Err(wait) => return Err(wait),
             }
@@ -208,7 +205,7 @@ impl FuseL1d {
         }
     }
 
-    /// Room for fetches and write-backs, with an MSHR when asked for.
+    /// Checks for room for fetches and write-backs and, with `mshr`, for a free MSHR.
     fn room(&self, fetches: usize, writes: usize, mshr: bool) -> Result<(), Wait> {
         if mshr && self.chassis.mshrs.is_full() {
             return Err(Wait::Room(Refusal::Mshr));
@@ -266,7 +263,7 @@ impl FuseL1d {
         self.room(fetches, usize::from(dirty), false)
     }
 
-    /// Where a line goes that SRAM evicts.
+    /// Where a line that SRAM evicts goes.
     pub(super) fn eviction(&self, victim: FrameId) -> Eviction {
         let store = &self.chassis.store;
         let level = self
@@ -280,7 +277,7 @@ impl FuseL1d {
         }
     }
 
-    /// What the read-level predictor says of blocks that an instruction brings.
+    /// The read level predicted for blocks that an instruction brings.
     #[inline]
     pub(super) fn predict(&self, pc: u32) -> Option<ReadLevel> {
         self.predictor.as_ref().map(|predictor| predictor.predict(pc))
@@ -292,13 +289,13 @@ impl FuseL1d {
     }
 }
 
-/// Where a line goes that SRAM evicts.
+/// Where a line that SRAM evicts goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Eviction {
-    /// To the last-level cache.
+    /// It goes to the last-level cache.
     Below,
-    /// To the swap buffer, with a command for STT-MRAM.
+    /// It goes to the swap buffer, with a command for STT-MRAM.
     Swap,
-    /// Into STT-MRAM at once.
+    /// It goes directly into STT-MRAM.
     Stt,
 }

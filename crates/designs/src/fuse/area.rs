@@ -1,20 +1,22 @@
-//! What a FUSE L1D takes of the chip, in transistors (FUSE V-C, Table III).
+//! The area of a FUSE L1D in transistors (FUSE V-C, Table III).
 //!
-//! The rules are V-C's where it gives one, and what Table III's figures factor into where it does not. Rows that follow
-//! no rule of the text:
+//! The rules are those of V-C where it gives one; elsewhere they follow from how the figures of Table III
+//! factor. Rows that follow no rule of the text:
 //!
-//! 1. *Data array*: 64 KB of STT-MRAM and 16 KB of SRAM have the transistors of 32 KB of SRAM, so that a bit of STT-MRAM
-//!    counts 1.5: 6T at four times the density (I). In the tag array it counts 2, and the row comes out exactly.
-//! 2. *Sense amplifiers and write drivers*: Table III is 16T and 14T a bit for SRAM, as V-C says, and 14T and 16T for one
-//!    line of STT-MRAM. (V-C's text has 37 K and 32 K for L1-SRAM, the table 66,880 and 58,520.) The table takes 21 bits of
-//!    tag for STT-MRAM too, where full associativity needs 27; with 27 the rows are 0.2 % larger.
+//! 1. *Data array*: 64 KB of STT-MRAM and 16 KB of SRAM have as many transistors as 32 KB of SRAM, so a bit
+//!    of STT-MRAM counts 1.5: 6T at four times the density (I). In the tag array it counts 2, which
+//!    reproduces the row exactly.
+//! 2. *Sense amplifiers and write drivers*: Table III has 16T and 14T per bit for SRAM, as V-C says, and 14T
+//!    and 16T for one line of STT-MRAM. (The text of V-C has 37 K and 32 K for L1-SRAM, the table 66,880 and
+//!    58,520.) The table uses tags of 21 bits for STT-MRAM too, where full associativity needs 27; with 27
+//!    the rows are 0.2 % larger.
 //! 3. *Comparators*: see [`COMPARATOR`].
 //! 4. *Decoders*: the third one has 64 wordlines like the others.
-//! 5. *NVM-CBF*: V-B says 128 counters a filter, V-C 64, IV-C 16. The row fits 16 counters of 4T and two 128-bit amplifiers
-//!    that sense and do not latch, 8T; what remains are the decoders. With 64 the L1D exceeds L1-SRAM's area by 2.2 %,
-//!    with 128 by 4.1 %, not by the 0.7 % of V-C.
-//! 6. *Swap buffer*: 1024T an entry is one for each bit of a line; no memory cell is that small.
-//! 7. *Request queue*: 960T an entry, of which V-C says no more: 160 bits of 6T.
+//! 5. *NVM-CBF*: V-B says 128 counters per filter, V-C 64 and IV-C 16. The row fits 16 counters of 4T, and
+//!    two 128-bit amplifiers of 8T that sense and do not latch; the rest is the decoders. With 64 counters
+//!    the L1D exceeds the area of L1-SRAM by 2.2 %, with 128 by 4.1 %, and not by the 0.7 % of V-C.
+//! 6. *Swap buffer*: 1024T per entry is one for each bit of a line; no memory cell is that small.
+//! 7. *Request queue*: 960T per entry, which V-C does not explain: 160 bits of 6T.
 //! 8. *Predictor*: V-C gives totals. 6T cells for the fields that IV-B names would take nine times as many.
 
 use strata_memory::area::Component;
@@ -24,66 +26,66 @@ use crate::sram_area::{
     BankGeometry, COMPARATOR, SRAM_CELL, SRAM_SENSE_AMPLIFIER, SRAM_WRITE_DRIVER, decoder, sram_cache,
 };
 
-/// A bit of tag in STT-MRAM (Table III; deviation 1).
+/// Transistors of a tag bit in STT-MRAM (Table III; deviation 1).
 const STT_TAG_CELL: u64 = 2;
-/// A bit's sense amplifier at an STT-MRAM array (Table III; deviation 2).
+/// Transistors of an STT-MRAM array's sense amplifier, for one bit (Table III; deviation 2).
 const STT_SENSE_AMPLIFIER: u64 = 14;
-/// A bit's write driver at an STT-MRAM array (Table III; deviation 2).
+/// Transistors of an STT-MRAM array's write driver, for one bit (Table III; deviation 2).
 const STT_WRITE_DRIVER: u64 = 16;
-/// A two-bit counter of the NVM-CBF, beside its two MTJs (V-C).
+/// Transistors of a two-bit counter of the NVM-CBF, beside its two MTJs (V-C).
 const COUNTER: u64 = 4;
-/// A bit's amplifier at the NVM-CBF: 8T to sense, nothing to latch (deviation 5).
+/// Transistors of the NVM-CBF's amplifier, for one bit: 8T to sense, none to latch (deviation 5).
 const FILTER_SENSE_AMPLIFIER: u64 = 8;
-/// A column of the NVM-CBF's Y-decoder: a NOR gate (deviation 5).
+/// Transistors of a column of the NVM-CBF's Y-decoder: a NOR gate (deviation 5).
 const FILTER_COLUMN: u64 = 4;
-/// The request queue's entry (V-C).
+/// Transistors of an entry of the request queue (V-C).
 const QUEUE_ENTRY: u64 = 960;
-/// The sampler (V-C) and its entries (Table I: 4 sets of 8).
+/// Transistors of the sampler (V-C), and its entries (Table I: 4 sets of 8).
 const SAMPLER: (u64, u64) = (648, 32);
-/// The history table (V-C) and its entries (IV-B).
+/// Transistors of the history table (V-C), and its entries (IV-B).
 const HISTORY: (u64, u64) = (1_672, 512);
 
-/// What an L1D is made of, as far as area goes.
+/// The parts of an L1D that count for its area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct FuseGeometry {
-    /// The SRAM bank.
+    /// The SRAM bank, if there is one.
     pub sram: Option<BankGeometry>,
-    /// The STT-MRAM bank.
+    /// The STT-MRAM bank, if there is one.
     pub stt: Option<SttGeometry>,
-    /// The associativity approximation's filters.
+    /// The filters of the associativity approximation, if there are any.
     pub filters: Option<FilterGeometry>,
-    /// Entries of the swap buffer.
+    /// Number of swap buffer entries.
     pub swap_entries: u64,
-    /// Entries of the tag queue, Table III's request queue.
+    /// Number of tag queue entries; Table III calls it the request queue.
     pub queue_entries: u64,
-    /// Entries of the sampler and of the history table.
+    /// Number of entries in the sampler and in the history table, if there is a predictor.
     pub predictor: Option<(u64, u64)>,
 }
 
-/// The STT-MRAM bank.
+/// The shape of the STT-MRAM bank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SttGeometry {
-    /// Sets, ways and lines.
+    /// Sets, ways and line size.
     pub bank: BankGeometry,
-    /// Lines that are sensed at once (Table I, sense amplifiers).
+    /// Number of lines sensed at once (Table I, sense amplifiers).
     pub sensed: u64,
-    /// Tags that are compared at once (Table I, comparators).
+    /// Number of tags compared at once (Table I, comparators).
     pub comparators: u64,
-    /// Wordlines of its decoder.
+    /// Number of wordlines of its decoder.
     pub wordlines: u64,
 }
 
-/// The NVM-CBF.
+/// The shape of the NVM-CBF, the array of counting Bloom filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FilterGeometry {
-    /// Filters.
+    /// Number of filters in the array.
     pub filters: u64,
-    /// Counters of a filter.
+    /// Number of counters per filter.
     pub counters: u64,
 }
 
 impl FuseGeometry {
-    /// What there is of each in a configuration.
+    /// The parts of a configured L1D.
     pub fn of(config: &FuseConfig) -> FuseGeometry {
         let number = |value: usize| value as u64;
         FuseGeometry {
@@ -115,7 +117,8 @@ impl FuseGeometry {
     }
 }
 
-/// The L1D's rows, in Table III's order. Without STT-MRAM, those of a plain SRAM cache.
+/// The area table of an L1D, with its rows in the order of Table III. Without STT-MRAM, it is that of a plain
+/// SRAM cache.
 pub fn l1d(geometry: &FuseGeometry) -> Vec<Component> {
     let Some(stt) = &geometry.stt else {
         return geometry.sram.as_ref().map(sram_cache).unwrap_or_default();
@@ -151,7 +154,7 @@ pub fn l1d(geometry: &FuseGeometry) -> Vec<Component> {
     rows
 }
 
-/// Both banks, row by row.
+/// The rows of both banks.
 fn banks(sram: Option<&BankGeometry>, stt: &SttGeometry) -> Vec<Component> {
     let (line, entry) = (stt.bank.line_bits(), stt.bank.entry_bits());
     let stt_columns = stt.sensed * (line + entry);
@@ -195,7 +198,7 @@ fn banks(sram: Option<&BankGeometry>, stt: &SttGeometry) -> Vec<Component> {
     ]
 }
 
-/// Counters, both amplifiers, both decoders.
+/// The row of the NVM-CBF: counters, both amplifiers and both decoders.
 fn nvm_cbf(geometry: &FilterGeometry) -> Component {
     let FilterGeometry { filters, counters } = *geometry;
     // The Y-decoder's columns end in NOR gates; its predecoder is taken to be the X-decoder's.
@@ -217,7 +220,7 @@ mod tests {
         BankGeometry { sets, ways, line_bytes: 128, address_bits: 32 }
     }
 
-    /// Table I, Dy-FUSE.
+    /// Dy-FUSE with the parameters of Table I.
     fn dy_fuse(counters: u64) -> FuseGeometry {
         FuseGeometry {
             sram: Some(bank(64, 2)),

@@ -1,4 +1,4 @@
-//! Uses of the arrays: what each counts, and what it occupies.
+//! Uses of the arrays: what each use counts, and what it occupies.
 
 use strata_engine::Cycle;
 use strata_memory::LineAddress;
@@ -7,7 +7,7 @@ use strata_memory::tags::FrameId;
 use super::lines::{Bank, Lines, NO_LINE};
 
 impl Lines {
-    /// The bus carries a line, from this cycle on.
+    /// Occupies the bus with a line from `now` on.
     #[inline]
     pub(super) fn carry(&mut self, now: Cycle) {
         if let Some(bus) = &mut self.bus {
@@ -16,7 +16,7 @@ impl Lines {
         }
     }
 
-    /// An array is read or written, from this cycle on.
+    /// Reads or writes an array from `now` on.
     #[inline]
     pub(super) fn use_array(&mut self, frame: FrameId, write: bool, now: Cycle) {
         *self.accesses_of(frame, write) += 1;
@@ -27,7 +27,7 @@ impl Lines {
         }
     }
 
-    /// The count of reads or writes of the frame's array.
+    /// The counter of reads or writes of the frame's array.
     #[inline]
     pub(super) fn accesses_of(&mut self, frame: FrameId, write: bool) -> &mut u64 {
         let bank = self.bank(frame);
@@ -42,7 +42,7 @@ impl Lines {
         }
     }
 
-    /// Takes a line that leaves STT-MRAM out of its filter.
+    /// Removes a line that leaves STT-MRAM from its filter.
     #[inline]
     pub(super) fn forget(&mut self, frame: FrameId, line: LineAddress) {
         let stt = self.stt.as_mut().expect("the frame's bank");

@@ -1,4 +1,4 @@
-//! From a checked configuration to its parts.
+//! Builds the parts of an L1D from a checked configuration.
 
 use strata_memory::LINE_BYTES;
 
@@ -16,7 +16,7 @@ use super::sram_bank::SramBank;
 use super::stt_bank::SttBank;
 use super::swap_buffer::SwapBuffer;
 
-/// The banks, empty.
+/// Builds the empty banks.
 pub(super) fn lines(config: &FuseConfig) -> Lines {
     let stt = config.stt.as_ref().map(|stt| stt_bank(stt, config.approximation.as_ref()));
     let first = stt.as_ref().map_or(0, |stt| stt.places.frames()) as u32;
@@ -57,7 +57,7 @@ fn stt_bank(config: &SttConfig, approximation: Option<&ApproximationConfig>) -> 
     SttBank::new(Places::new(shape, 0), approximation, *config.read_cycles, *config.write_cycles)
 }
 
-/// The largest value of a counter of so many bits, 1 to 8.
+/// The largest value of a counter with this many bits, 1 to 8.
 fn limit(bits: u32) -> u8 {
     (u8::MAX) >> (8 - bits)
 }

@@ -2,7 +2,8 @@
 
 use strata_engine::Cycle;
 
-/// The bus, and until when it carries lines. As wide as one line a cycle it is also the SRAM bank's one port.
+/// The bus, and the cycle until which it is occupied. If it carries one line per cycle, it also models the
+/// single port of the SRAM bank.
 #[derive(Clone, Debug)]
 pub(super) struct Bus {
     line_cycles: u64,
@@ -11,7 +12,7 @@ pub(super) struct Bus {
 }
 
 impl Bus {
-    /// A bus that carries a line in so many cycles.
+    /// Makes a bus that carries a line in `line_cycles` cycles.
     pub fn new(line_cycles: u64) -> Bus {
         Bus { line_cycles, free_at: Cycle::ZERO }
     }
@@ -22,7 +23,7 @@ impl Bus {
         self.free_at
     }
 
-    /// Carries a line; after those that it carries already.
+    /// Carries a line, after those that it has already accepted.
     #[inline]
     pub fn carry(&mut self, now: Cycle) {
         self.free_at = self.free_at.max(now) + self.line_cycles;

@@ -1,4 +1,4 @@
-//! Configurations that cannot be built.
+//! Checks that a configuration can be built.
 
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
@@ -9,7 +9,7 @@ use super::dead_write::MAX_TABLES;
 use super::nvm_cbf::MAX_HASHES;
 use crate::chassis::{self, WriteMissPolicy};
 
-/// Lines of one bank. ASSUMED: 16 MiB, far more than any L1D.
+/// Most lines in one bank. ASSUMED: 16 MiB, far more than any L1D.
 const MAX_LINES: usize = 1 << 17;
 
 type Check = Result<(), ParameterError>;
@@ -157,13 +157,13 @@ fn check_dead_write(config: &DeadWriteConfig, whole: &FuseConfig) -> Check {
     counters.check()
 }
 
-/// The counters of a table, with their fields' names.
+/// The counters of a table, with the names of their fields.
 struct Counters {
     entries: (&'static str, usize),
     bits: (&'static str, u32),
     initial: (&'static str, u8),
     threshold: (&'static str, u8),
-    /// Counters whose sum is held against the threshold.
+    /// Number of counters whose sum is compared with the threshold.
     added: u64,
 }
 

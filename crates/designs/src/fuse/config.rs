@@ -1,4 +1,4 @@
-//! What a FUSE L1D is made of. Every system of the paper's evaluation is one set of these numbers.
+//! The parameters of a FUSE L1D. Every system of the paper's evaluation is one set of them.
 
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
@@ -7,86 +7,88 @@ use strata_memory::tags::SetIndex;
 
 use crate::chassis::{Parameters, Rooms, WriteMissPolicy};
 
-/// The parameters of an L1D of SRAM, STT-MRAM or both. Lines have 128 bytes; written bytes go below when their
-/// line is evicted or flushed.
+/// The parameters of an L1D of SRAM, STT-MRAM or both. Lines have 128 bytes. Written bytes are sent below
+/// when their line is evicted or flushed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FuseConfig {
-    /// Unit of a fetch in bytes: 128 is a cache without sectors.
+    /// Unit of a fetch in bytes; 128 makes a cache without sectors.
     pub sector_bytes: Cited<usize>,
     /// Cycles from a bank's read to the completion of its access.
     pub hit_latency_cycles: Cited<u64>,
-    /// Cycles from an access to the cycle in which its miss can leave for the network.
+    /// Cycles from the start of an access until its miss can leave for the network.
     pub tag_latency_cycles: Cited<u64>,
-    /// Cycles from a fill, or from a bypassing access's reply, to the completion of an access it serves.
+    /// Cycles from a fill, or from the reply to a bypassing access, to the completion of an access that it
+    /// serves.
     pub fill_latency_cycles: Cited<u64>,
-    /// Number of MSHRs.
+    /// Number of lines that can be fetched at a time (MSHRs).
     pub mshr_entries: Cited<usize>,
-    /// Accesses that one MSHR holds, the first included.
+    /// Number of accesses that one MSHR can hold, the first included.
     pub mshr_merges: Cited<u16>,
-    /// Packets that wait for the network.
+    /// Capacity of the queue to the network, in packets.
     pub miss_queue: Cited<usize>,
-    /// Writes that may be without acknowledgement.
+    /// Number of writes that can be unacknowledged at a time.
     pub write_buffer: Cited<usize>,
-    /// Atomics and bypassing loads that may be under way.
+    /// Number of atomics and bypassing loads that can be in flight at a time.
     pub bypass_entries: Cited<usize>,
-    /// What a store does whose line is not here: `validate` or `fetch`.
+    /// What a store does if its line is not in the cache: `validate` or `fetch`.
     pub write_miss_policy: Cited<WriteMissPolicy>,
-    /// Whether accesses that ask for it go past the cache. Atomics always do.
+    /// Whether accesses that ask to bypass the cache do so. Atomics always do.
     pub honours_bypass: Cited<bool>,
-    /// The SRAM bank, if there is one. Without an STT-MRAM bank it is the whole cache.
+    /// The SRAM bank, if there is one. Without an STT-MRAM bank, it is the whole cache.
     pub sram: Option<SramConfig>,
     /// The STT-MRAM bank, if there is one.
     pub stt: Option<SttConfig>,
-    /// The internal data bus between controller and banks (III-A). Without it the banks are reached side by side.
+    /// The internal data bus between controller and banks (III-A). Without it, the banks are accessed in
+    /// parallel.
     pub bus: Option<BusConfig>,
-    /// Counting Bloom filters and polling; asked for by `stt.search = "approximate"`.
+    /// Counting Bloom filters and polling, required by `stt.search = "approximate"`.
     pub approximation: Option<ApproximationConfig>,
-    /// Tag queue and swap buffer (IV-A). Without them a write to STT-MRAM blocks the cache.
+    /// Tag queue and swap buffer (IV-A). Without them, a write to STT-MRAM blocks the cache.
     pub queues: Option<QueueConfig>,
-    /// The read-level predictor (IV-B).
+    /// The read-level predictor (IV-B), if there is one.
     pub predictor: Option<PredictorConfig>,
-    /// By-NVM's dead-write predictor (V).
+    /// By-NVM's dead-write predictor (V), if there is one.
     pub dead_write: Option<DeadWriteConfig>,
 }
 
-/// The SRAM bank.
+/// The parameters of the SRAM bank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SramConfig {
-    /// Number of sets; one is full associativity.
+    /// Number of sets; 1 makes a fully associative bank.
     pub sets: Cited<usize>,
-    /// Ways of a set, as many as one likes.
+    /// Ways per set, any number of them.
     pub ways: Cited<usize>,
-    /// How a line finds its set.
+    /// How the set of a line is computed.
     pub set_index: Cited<SetIndex>,
-    /// `lru` or `fifo`.
+    /// Which way of a full set is evicted: `lru` or `fifo`.
     pub replacement: Cited<ReplacementPolicy>,
-    /// It grows instead of evicting; of one set.
+    /// Whether the bank grows instead of evicting (the Oracle); only for one set.
     pub grows: Cited<bool>,
 }
 
-/// The STT-MRAM bank.
+/// The parameters of the STT-MRAM bank.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SttConfig {
-    /// Number of sets; one is full associativity.
+    /// Number of sets; 1 makes a fully associative bank.
     pub sets: Cited<usize>,
-    /// Ways of a set, as many as one likes.
+    /// Ways per set, any number of them.
     pub ways: Cited<usize>,
-    /// How a line finds its set.
+    /// How the set of a line is computed.
     pub set_index: Cited<SetIndex>,
-    /// `lru` or `fifo`.
+    /// Which way of a full set is evicted: `lru` or `fifo`.
     pub replacement: Cited<ReplacementPolicy>,
-    /// Cycles for which a read occupies the bank.
+    /// Cycles that a read occupies the bank.
     pub read_cycles: Cited<u64>,
-    /// Cycles for which a write occupies the bank.
+    /// Cycles that a write occupies the bank.
     pub write_cycles: Cited<u64>,
-    /// How its tags are searched.
+    /// How its tags are searched: `true` or `approximate`.
     pub search: Cited<SearchKind>,
-    /// What a load does that finds its line here.
+    /// What a load that hits here does: `stays` or `migrates`.
     pub read_hit: Cited<SttHit>,
-    /// What a store does that finds its line here.
+    /// What a store that hits here does: `stays` or `migrates`.
     pub write_hit: Cited<SttHit>,
 }
 
@@ -94,132 +96,132 @@ pub struct SttConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SearchKind {
-    /// All tags of a set at once.
+    /// Compares all tags of a set at once.
     True,
-    /// The associativity approximation of III-B.
+    /// Uses the associativity approximation of III-B.
     Approximate,
 }
 
-/// What becomes of a line in STT-MRAM that is used.
+/// What happens to a line in STT-MRAM when it is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum SttHit {
-    /// It stays.
+    /// The line stays in STT-MRAM.
     Stays,
-    /// It moves to SRAM first.
+    /// The line first moves to SRAM.
     Migrates,
 }
 
-/// The internal data bus.
+/// The parameters of the internal data bus.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BusConfig {
-    /// Bytes that it carries in a core cycle: a power of two, at most a line.
+    /// Bytes that it carries per core cycle: a power of two, at most a line.
     pub bytes_per_cycle: Cited<usize>,
 }
 
-/// The associativity approximation (III-B, IV-C).
+/// The parameters of the associativity approximation (III-B, IV-C).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApproximationConfig {
-    /// Tags compared in one polling cycle.
+    /// Number of tags compared in one polling cycle.
     pub comparators: Cited<usize>,
-    /// Counting Bloom filters.
+    /// Number of counting Bloom filters.
     pub filters: Cited<usize>,
-    /// Hash functions.
+    /// Number of hash functions per filter.
     pub hash_functions: Cited<usize>,
-    /// Counters of a filter.
+    /// Number of counters per filter.
     pub slots: Cited<usize>,
-    /// Bits of a counter.
+    /// Width of a counter in bits.
     pub counter_bits: Cited<u32>,
-    /// What a saturated counter does when a line leaves.
+    /// What happens to a saturated counter when a line leaves.
     pub saturated: Cited<Saturated>,
 }
 
-/// What a saturated counter does when a line leaves its filter.
+/// What happens to a saturated counter when a line leaves its filter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Saturated {
-    /// It stays saturated until the cache is emptied.
+    /// The counter stays saturated until the cache is emptied.
     Stays,
-    /// The filter is counted anew from the tags that remain in its rows.
+    /// The filter's counters are recomputed from the tags that remain in its rows.
     Recounted,
 }
 
-/// Tag queue and swap buffer.
+/// The parameters of the tag queue and the swap buffer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct QueueConfig {
-    /// Commands that wait for the STT-MRAM bank.
+    /// Capacity of the tag queue, in commands for the STT-MRAM bank.
     pub tag_queue_entries: Cited<usize>,
-    /// Lines on their way from SRAM to STT-MRAM.
+    /// Capacity of the swap buffer, in lines on their way to STT-MRAM.
     pub swap_buffer_entries: Cited<usize>,
 }
 
-/// The read-level predictor.
+/// The parameters of the read-level predictor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PredictorConfig {
-    /// The warp slots that are sampled: one set of the sampler each.
+    /// The warp slots that are sampled, each with one set of the sampler.
     pub sampled_warps: Cited<Vec<u8>>,
-    /// One line in so many is sampled, chosen by a hash of its number; a power of two, 1 for all.
+    /// One line in this many is sampled, chosen by a hash of its number: a power of two; 1 samples all.
     pub sampled_line_stride: Cited<u64>,
-    /// Entries of a set of the sampler.
+    /// Entries per set of the sampler.
     pub sampler_ways: Cited<usize>,
-    /// Bits of the line's number that the sampler keeps.
+    /// Bits of a line number that the sampler keeps.
     pub tag_bits: Cited<u32>,
-    /// Entries of the history table.
+    /// Number of entries in the history table.
     pub history_entries: Cited<usize>,
-    /// Bits of a counter.
+    /// Width of a counter in bits.
     pub counter_bits: Cited<u32>,
-    /// A counter's first value.
+    /// Initial value of a counter.
     pub initial_counter: Cited<u8>,
-    /// Counters above it say WORO.
+    /// Counters above this value predict write-once-read-once (WORO).
     pub unused_threshold: Cited<u8>,
-    /// Counters below it say WORM or WM.
+    /// Counters below this value predict write-once-read-multiple (WORM) or write-multiple (WM).
     pub used_threshold: Cited<u8>,
-    /// Where a miss goes whose line is predicted WORO.
+    /// What a miss does if its line is predicted WORO.
     pub woro_miss: Cited<WoroMiss>,
 }
 
-/// What becomes of a miss whose line is predicted to be used once.
+/// What a miss does if its line is predicted to be used once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WoroMiss {
-    /// It goes past the cache: the line is not kept (III-A).
+    /// The miss goes past the cache, and the line is not kept (III-A).
     Bypasses,
-    /// Its line goes to SRAM, and to the last-level cache when evicted from there (IV-A, V-A).
+    /// The line goes to SRAM, and to the last-level cache when SRAM evicts it (IV-A, V-A).
     Sram,
 }
 
-/// The dead-write predictor.
+/// The parameters of the dead-write predictor.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DeadWriteConfig {
-    /// One in so many sets of the cache is sampled.
+    /// One set of the cache in this many is sampled.
     pub sampled_set_stride: Cited<usize>,
-    /// Entries of a sampled set.
+    /// Entries per sampled set.
     pub sampler_ways: Cited<usize>,
-    /// Bits of the line's number that the sampler keeps.
+    /// Bits of a line number that the sampler keeps.
     pub tag_bits: Cited<u32>,
-    /// Bits of the program counter that the sampler keeps.
+    /// Bits of a program counter that the sampler keeps.
     pub signature_bits: Cited<u32>,
-    /// Tables of counters, read at once; 1 to 4.
+    /// Number of tables of counters, read in parallel; 1 to 4.
     pub tables: Cited<usize>,
-    /// Counters of a table.
+    /// Number of counters per table, a power of two.
     pub history_entries: Cited<usize>,
-    /// Bits of a counter.
+    /// Width of a counter in bits.
     pub counter_bits: Cited<u32>,
-    /// A counter's first value.
+    /// Initial value of a counter.
     pub initial_counter: Cited<u8>,
-    /// The least sum of an instruction's counters that says its writes are dead.
+    /// The sum of an instruction's counters from which its writes are predicted dead.
     pub dead_threshold: Cited<u8>,
-    /// Whether a store that hits and is predicted dead goes below with its line.
+    /// Whether a store that hits and is predicted dead is sent below together with its line.
     pub closing_writes: Cited<bool>,
 }
 
 impl FuseConfig {
-    /// Lines that the banks hold.
+    /// Number of lines that the banks can hold.
     pub fn lines(&self) -> usize {
         let sram = self.sram.as_ref().map_or(0, |bank| *bank.sets * *bank.ways);
         let stt = self.stt.as_ref().map_or(0, |bank| *bank.sets * *bank.ways);
@@ -247,8 +249,8 @@ impl FuseConfig {
             mshr_merges: *self.mshr_merges,
             write_buffer: *self.write_buffer,
             bypass_entries: *self.bypass_entries,
-            // In a cycle the door and the tag queue complete one access each; two cycles more than the latency,
-            // for a reader who comes late.
+            // The door and the tag queue each complete one access per cycle. Two cycles more than the latency
+            // allow for a reader that is late.
             hits: (*self.hit_latency_cycles as usize).saturating_add(2).saturating_mul(2),
         }
     }

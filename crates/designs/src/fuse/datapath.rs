@@ -1,4 +1,4 @@
-//! The ways that the arbitrator opens: what an access does to the banks.
+//! The data path: what an access does to the banks on the route that the arbitrator has found.
 
 use strata_engine::Cycle;
 use strata_memory::doors::Access;
@@ -6,7 +6,7 @@ use strata_memory::tags::FrameId;
 use strata_memory::{ByteMask, LineAddress};
 
 use super::arbitrator::{Destination, Eviction, Route};
-use super::l1d::{Bug, FuseL1d};
+use super::l1d::FuseL1d;
 use super::lines::Bank;
 use super::placement::Placement;
 use super::predictor::ReadLevel;
@@ -14,7 +14,7 @@ use super::tag_queue::Command;
 use crate::chassis::{ArrayUse, Found, Store};
 
 impl FuseL1d {
-    /// Sends an access on its way.
+    /// Sends an access along its route.
     pub(super) fn take(&mut self, access: Access, route: Route, now: Cycle) {
         self.chassis.count(&access, found(route));
         match route {
@@ -78,7 +78,7 @@ impl FuseL1d {
         self.chassis.complete_hit(completion, now + self.chassis.parameters.hit_latency);
     }
 
-    /// Gives a frame to the line of an access that missed.
+    /// Assigns a frame to the line of an access that missed.
     fn place(&mut self, access: &Access, destination: Destination, now: Cycle) -> FrameId {
         self.count_prediction(access.pc);
         let placement = self.placement(access.pc);
@@ -108,7 +108,7 @@ impl FuseL1d {
         }
     }
 
-    /// An empty frame of SRAM; its line goes where the arbitrator sends it.
+    /// Empties a frame of SRAM for a line. The arbitrator decides where the previous line goes.
     fn make_room_in_sram(&mut self, line: LineAddress, now: Cycle) -> FrameId {
         let grows = self.chassis.store.sram.as_ref().is_some_and(|sram| sram.grows);
         let full = |frame: &FrameId| self.chassis.store.line(*frame).is_some();
@@ -129,10 +129,7 @@ impl FuseL1d {
             }
             Eviction::Swap => {
                 self.chassis.store.statistics.migrations_to_stt += 1;
-                let mut moving = self.chassis.store.take(frame, now);
-                if self.has(Bug::DirtyMaskLost) {
-                    moving.forget_dirty();
-                }
+                let moving = self.chassis.store.take(frame, now);
                 let register = self.take_register();
                 self.chassis.store.put(register, &moving, now);
                 self.push(Command::Migrate(register, moving.line), now.next());
@@ -153,14 +150,14 @@ impl FuseL1d {
         register
     }
 
-    /// Writes a line into STT-MRAM. A frame and room for what it holds were checked.
+    /// Writes a line into STT-MRAM. The caller has checked for a frame, and for room for the line in it.
     pub(super) fn put_in_stt(&mut self, moving: &super::lines::Moving, now: Cycle) {
         let frame = self.make_room_in_stt(moving.line, now);
         self.chassis.statistics.tag_writes += 1;
         self.chassis.store.put(frame, moving, now);
     }
 
-    /// An empty frame of STT-MRAM.
+    /// Empties a frame of STT-MRAM for a line.
     fn make_room_in_stt(&mut self, line: LineAddress, now: Cycle) -> FrameId {
         let frame = self.chassis.store.stt_victim(line).expect("a way of STT-MRAM was checked");
         if self.chassis.store.line(frame).is_some() {
@@ -170,7 +167,7 @@ impl FuseL1d {
         frame
     }
 
-    /// A line leaves the cache, its dirty bytes ahead.
+    /// Evicts a line from the cache, after writing its dirty bytes back.
     fn evict(&mut self, frame: FrameId, now: Cycle) {
         self.chassis.statistics.evictions += 1;
         self.chassis.write_back(frame, now);
@@ -182,9 +179,6 @@ impl FuseL1d {
         let store = &mut self.chassis.store;
         store.statistics.migrations_to_sram += 1;
         let moving = store.take(frame, now);
-        if self.has(Bug::StaleCopyLeft) {
-            self.chassis.store.put(frame, &moving, now);
-        }
         let frame = self.make_room_in_sram(moving.line, now);
         self.chassis.statistics.tag_writes += 1;
         self.chassis.store.put(frame, &moving, now);

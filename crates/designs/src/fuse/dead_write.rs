@@ -1,84 +1,84 @@
 //! By-NVM's dead-write predictor: which writes into STT-MRAM are not worth making (V, L1D configurations).
 //!
-//! The predictor of DASCA (Ahn, Yoo, Choi, HPCA 2014), which FUSE cites. A write into the array is dead when leaving it out
-//! causes no miss that would not have come anyway. There are three classes:
+//! This is the predictor of DASCA (Ahn, Yoo, Choi, HPCA 2014), which FUSE cites. A write into the array is
+//! dead if omitting it causes no additional miss. There are three classes:
 //!
 //! * a *dead-on-arrival fill*: the line is evicted before anything touches it again;
-//! * a *dead-value fill*: all of it is overwritten before anything reads it;
+//! * a *dead-value fill*: the whole line is overwritten before anything reads it;
 //! * a *closing write*: a store after which the line is evicted before anything touches it again.
 //!
-//! A sampler follows the lines of a few sets, and remembers of each which instruction touched it last and how. What
-//! happens next says whether that instruction's write was dead; tables of counters add that up. As in the sampling
-//! dead-block predictor on which DASCA builds (Khan, Tian, Jimenez, MICRO 2010) several tables, each with a hash of
-//! its own, are read at once and their counters added.
+//! A sampler follows the lines of a few sets, and records for each which instruction touched it last and how.
+//! What happens next reveals whether that instruction's write was dead; tables of counters accumulate this.
+//! As in the sampling dead-block predictor on which DASCA builds (Khan, Tian, Jimenez, MICRO 2010), several
+//! tables, each with a hash of its own, are read in parallel and their counters added.
 
 use strata_memory::LineAddress;
 
 /// Odd multipliers of the tables' hash functions. ASSUMED: multiplicative hashing.
 const MULTIPLIERS: [u32; MAX_TABLES] = [0x9e37_79b1, 0x85eb_ca77, 0xc2b2_ae3d, 0x27d4_eb2f];
 
-/// Tables at most.
+/// The largest number of tables.
 pub(super) const MAX_TABLES: usize = 4;
 
-/// What a request is to a line that is sampled.
+/// How a request touches a sampled line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Touch {
-    /// It reads.
+    /// It reads bytes of the line.
     Read,
     /// It writes some of the bytes: the others are still to be read.
     Write,
-    /// It writes all bytes: what was there before is dead if nobody read it.
+    /// It writes all bytes: the previous ones are dead if nobody read them.
     Overwrite,
 }
 
-/// What a sampled request showed of the write before it.
+/// What a sampled request revealed about the write before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Learned {
     /// Nothing: there was no write that had not been judged.
     Nothing,
-    /// The write was of use.
+    /// The write was useful.
     Live,
-    /// A fill that nothing touched.
+    /// The write was a fill whose line was evicted untouched.
     DeadOnArrival,
-    /// A fill whose bytes were overwritten unread.
+    /// The write was a fill whose bytes were all overwritten unread.
     DeadValue,
-    /// A store that nothing followed.
+    /// The write was a store after which the line was evicted untouched.
     Closing,
 }
 
-/// The numbers of the predictor.
+/// The parameters of the predictor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DeadWriteShape {
-    /// Sets of the cache.
+    /// Number of sets in the cache.
     pub sets: usize,
-    /// One set in so many is sampled.
+    /// One set in this many is sampled.
     pub stride: usize,
-    /// Entries of a sampled set.
+    /// Entries per sampled set.
     pub ways: usize,
-    /// Bits of a line's number that the sampler keeps.
+    /// Bits of a line number that the sampler keeps.
     pub tag_bits: u32,
     /// Bits of a program counter that the sampler keeps.
     pub signature_bits: u32,
-    /// Tables of counters.
+    /// Number of tables of counters.
     pub tables: usize,
-    /// Counters of a table, a power of two.
+    /// Counters per table, a power of two.
     pub entries: usize,
-    /// A counter's largest value.
+    /// Largest value of a counter.
     pub limit: u8,
-    /// A counter's first value.
+    /// Initial value of a counter.
     pub initial: u8,
-    /// The least sum of a signature's counters that says its writes are dead.
+    /// The sum of a signature's counters from which its writes are predicted dead.
     pub threshold: u8,
 }
 
-/// The last touch of a sampled line, as far as it decides what the next one shows.
+/// The last touch of a sampled line, as far as it decides what the next one reveals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Last {
     /// A load missed: the line was filled.
     Fill,
-    /// A load found it.
+    /// A load hit the line.
     Read,
-    /// A store.
+    /// A store touched the line.
     Store,
 }
 
@@ -89,7 +89,7 @@ struct Entry {
     last: Last,
 }
 
-/// Sampler and tables.
+/// The dead-write predictor: its sampler and its tables of counters.
 #[derive(Clone, Debug)]
 pub(super) struct DeadWrite {
     shape: DeadWriteShape,
@@ -109,7 +109,7 @@ impl DeadWrite {
         }
     }
 
-    /// A request to a line of a set of the cache was taken. What it shows is learned; none when its set is not sampled.
+    /// Learns from an accepted request to a line of `set`. Returns `None` if the set is not sampled.
     pub fn observe(&mut self, line: LineAddress, set: usize, pc: u32, touch: Touch) -> Option<Learned> {
         if !set.is_multiple_of(self.shape.stride) {
             return None;
@@ -134,7 +134,7 @@ impl DeadWrite {
         Some(learned)
     }
 
-    /// Whether a write, by a fill or a store of this instruction, is predicted to be dead.
+    /// Whether a write by this instruction, a fill or a store, is predicted to be dead.
     #[inline]
     pub fn is_dead(&self, pc: u32) -> bool {
         let signature = self.signature(pc);
@@ -155,7 +155,7 @@ impl DeadWrite {
         }
     }
 
-    /// The bits of a program counter that are kept: the low ones, the next ones folded in.
+    /// The signature of a program counter: its low bits, with the next ones folded in.
     #[inline]
     fn signature(&self, pc: u32) -> u32 {
         let bits = self.shape.signature_bits;
@@ -171,7 +171,7 @@ impl DeadWrite {
     }
 }
 
-/// What a touch shows of the one before it.
+/// What a touch reveals about the one before it.
 fn touched(last: Last, touch: Touch) -> Learned {
     match (last, touch) {
         (Last::Fill, Touch::Overwrite) => Learned::DeadValue,
@@ -180,7 +180,7 @@ fn touched(last: Last, touch: Touch) -> Learned {
     }
 }
 
-/// What an eviction shows of the touch before it.
+/// What an eviction reveals about the touch before it.
 fn evicted(last: Last) -> Learned {
     match last {
         Last::Fill => Learned::DeadOnArrival,

@@ -1,4 +1,4 @@
-//! FUSE as a machine file names it.
+//! FUSE as a design that a machine file can select.
 
 use strata_memory::area::Component;
 use strata_memory::doors::{Design, HOST_ITEM_BYTES, L1d, L1dDesign, L1dSite};

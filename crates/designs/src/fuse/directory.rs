@@ -1,26 +1,26 @@
 //! Which frame holds a line: an exact index over all banks, for the host.
 //!
-//! Hardware compares tags; how long that takes is modelled from the filters and the tags that would be compared
-//! (`approximation.rs`). What it finds is the same, and is looked up here.
+//! Hardware compares tags. `approximation.rs` models how long that takes, from the filters and the tags that
+//! would be compared. The result is the same as that of a look-up here.
 
 use strata_memory::LineAddress;
 use strata_memory::tags::FrameId;
 
-/// No line has this number.
+/// Marks an empty slot: no line has this number.
 const EMPTY: u64 = u64::MAX;
 
 /// A hash table of fixed size with linear probing, at most half full.
 #[derive(Clone, Debug)]
 pub(super) struct Directory {
-    /// Line and frame.
+    /// Line number and frame of each slot.
     slots: Vec<(u64, FrameId)>,
-    /// 64 less the binary logarithm of the slots.
+    /// 64 minus the binary logarithm of the number of slots.
     shift: u32,
     len: usize,
 }
 
 impl Directory {
-    /// An empty index for `lines` lines.
+    /// Makes an empty index for `lines` lines.
     pub fn new(lines: usize) -> Directory {
         let slots = (2 * lines).next_power_of_two().max(2);
         let shift = 64 - slots.trailing_zeros();
@@ -52,10 +52,10 @@ impl Directory {
         self.position(line.0).ok().map(|at| self.slots[at].1)
     }
 
-    /// Notes where a line is.
+    /// Records the frame of a line.
     ///
     /// # Panics
-    /// When it is somewhere already: there is one copy of a line at any time.
+    /// Panics if the line already has a frame: there is only one copy of a line.
     #[inline]
     pub fn insert(&mut self, line: LineAddress, frame: FrameId) {
         let Err(at) = self.position(line.0) else { panic!("a line has one place at a time") };
@@ -64,16 +64,16 @@ impl Directory {
         self.len += 1;
     }
 
-    /// Forgets a line.
+    /// Removes a line.
     ///
     /// # Panics
-    /// When it is nowhere.
+    /// Panics if the line has no frame.
     #[inline]
     pub fn remove(&mut self, line: LineAddress) {
         let Ok(mut hole) = self.position(line.0) else { panic!("a line that leaves was somewhere") };
         let mask = self.slots.len() - 1;
         let mut at = hole;
-        // Later entries of the run move up, unless they would come before their home.
+        // Later entries of the run move up, unless that would put them before their home slot.
         loop {
             at = (at + 1) & mask;
             let (line, frame) = self.slots[at];
@@ -90,7 +90,7 @@ impl Directory {
         self.len -= 1;
     }
 
-    /// Forgets all lines.
+    /// Removes all lines from the index.
     pub fn clear(&mut self) {
         self.slots.fill((EMPTY, FrameId(0)));
         self.len = 0;

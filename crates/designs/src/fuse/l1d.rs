@@ -1,4 +1,4 @@
-//! The L1D's parts, and its door.
+//! The FUSE L1D: its parts, and its implementation of the L1D door.
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
@@ -20,40 +20,23 @@ pub struct FuseL1d {
     pub(super) chassis: Chassis<Lines>,
     pub(super) policy: Policy,
     pub(super) queue: Option<TagQueue>,
-    /// When the tag queue's front may be served; never while it is empty.
+    /// When the front of the tag queue can be served; never while it is empty.
     pub(super) queue_next: Cycle,
     pub(super) latch: Option<Latched>,
-    /// When the access in the register may go on; never while there is none.
+    /// When the access in the register can proceed; never while there is none.
     pub(super) latch_next: Cycle,
-    /// When the polling logic has searched for all that were asked for.
+    /// When the polling logic has finished all requested searches.
     pub(super) polled: Cycle,
     pub(super) predictor: Option<Predictor>,
     pub(super) dead_write: Option<DeadWrite>,
-    /// Accesses that left the tag queue or the register: what was refused may be possible then.
+    /// Accesses that have left the tag queue or the register, after which a refused access might succeed.
     pub(super) steps: u64,
-    /// The load that a full tag queue refused last, and the steps until then: until the next step it is refused
-    /// again without a search.
+    /// The last load that a full tag queue refused, and the number of steps at that time. Until the next step
+    /// it is refused again without a search.
     refused: Option<(LineAddress, u64)>,
-    #[cfg(test)]
-    pub(super) bug: Option<Bug>,
 }
 
-/// Bugs that tests plant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Bug {
-    /// A line in the swap buffer is not found.
-    SwapBufferNotLookedUp,
-    /// A line that migrates to SRAM stays in STT-MRAM as well.
-    StaleCopyLeft,
-    /// A write does not wait for the loads in the tag queue.
-    TagQueueNotFlushed,
-    /// A flush does not wait for the tag queue and the swap buffer.
-    QueuesNotEmptied,
-    /// A line that leaves SRAM takes no dirty bytes along.
-    DirtyMaskLost,
-}
-
-/// What the predictors see of an access.
+/// The part of an access that the predictors see.
 #[derive(Clone, Copy, Debug)]
 struct Seen {
     line: LineAddress,
@@ -62,7 +45,7 @@ struct Seen {
     touch: Touch,
 }
 
-/// What becomes of lines in STT-MRAM that are used, and of lines that are not worth a place.
+/// What happens to lines in STT-MRAM that are used, and to lines that are not worth keeping.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Policy {
     pub read_hit: SttHit,
@@ -72,10 +55,10 @@ pub(super) struct Policy {
 }
 
 impl FuseL1d {
-    /// An empty cache at network node `node`.
+    /// Makes an empty cache at network node `node`.
     ///
     /// # Errors
-    /// When the configuration cannot be built.
+    /// Names the first parameter that cannot be built.
     pub fn new(config: &FuseConfig, node: NodeId, slices: SliceMap) -> Result<FuseL1d, ParameterError> {
         config.check()?;
         let lines = super::build::lines(config);
@@ -96,30 +79,17 @@ impl FuseL1d {
             dead_write: config.dead_write.as_ref().map(|dead| super::build::dead_write(dead, config)),
             steps: 0,
             refused: None,
-            #[cfg(test)]
-            bug: None,
         })
     }
 
-    /// Whether a test has planted this bug.
-    #[inline]
-    pub(super) fn has(&self, bug: Bug) -> bool {
-        #[cfg(test)]
-        return self.bug == Some(bug);
-        #[cfg(not(test))]
-        {
-            let _ = bug;
-            false
-        }
-    }
-
-    /// Takes an access, or says why not.
+    /// Accepts an access, or returns the reason why not.
     fn try_offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Wait)> {
         if let Err(cause) = self.chassis.port_is_free(&access, now) {
             return Err((access, cause.into()));
         }
         if self.latch.is_some() {
-            // The wait is the register's: what it is for decides the count, not when the door is tried again.
+            // The access waits for the register. What the register waits for decides the counter, not when to
+            // retry.
             return Err((access, Wait::Register));
         }
         if self.queue.is_none()
@@ -137,14 +107,13 @@ impl FuseL1d {
             || named
             || self.queue.as_ref().is_some_and(|queue| !queue.is_empty())
                 && self.chassis.store.is_beside_sram(line);
-        let waits = waits && !self.passes_queue(&access);
         if !waits {
             match self.resolve(&access, Turn { now, from_queue: false }) {
                 Ok(route) => {
                     let seen = self.seen(&access);
                     self.chassis.use_port(&access);
                     self.take(access, route, now);
-                    // After it went: its own way was found with what was known before.
+                    // Only now: its own route was found with what was known before.
                     self.note(seen, search);
                     return Ok(());
                 }
@@ -176,25 +145,13 @@ impl FuseL1d {
         Ok(())
     }
 
-    /// A planted bug: the access does not wait for what is in the queue.
-    #[inline]
-    fn passes_queue(&self, access: &Access) -> bool {
-        self.has(Bug::TagQueueNotFlushed) && !self.is_queued(access)
-            || self.has(Bug::SwapBufferNotLookedUp)
-                && self
-                    .chassis
-                    .store
-                    .find(access.line)
-                    .is_some_and(|frame| self.chassis.store.swap.holds(frame))
-    }
-
     /// Whether the access is one that the tag queue can hold: the queue has no room for data.
     fn is_queued(&self, access: &Access) -> bool {
         matches!(access.action, Action::Load(_)) && !self.chassis.goes_past(access)
     }
 
-    /// What the search of the STT-MRAM's tags takes. SRAM is looked up in the same cycle, and a hit there, or a
-    /// fetch under way, ends the search.
+    /// The cost of searching the tags of STT-MRAM. SRAM is looked up in the same cycle; a hit there, or a
+    /// fetch in flight, ends the search.
     fn search(&self, access: &Access) -> Search {
         let store = &self.chassis.store;
         let Some(stt) = &store.stt else { return Search::default() };
@@ -209,7 +166,7 @@ impl FuseL1d {
         approximation.search(access.line, place)
     }
 
-    /// Counts a search and lets the predictors see an access that is taken.
+    /// Counts a search, and shows an accepted access to the predictors.
     fn note(&mut self, seen: Option<Seen>, search: Search) {
         let store = &mut self.chassis.store;
         if search.tested {
@@ -251,7 +208,7 @@ impl FuseL1d {
         }
     }
 
-    /// What the predictors see of an access; nothing of one that goes past the cache.
+    /// The part of an access that the predictors see; `None` for an access that goes past the cache.
     fn seen(&self, access: &Access) -> Option<Seen> {
         let touch = match access.action {
             Action::Store(_) if access.bytes == ByteMask::ALL => Touch::Overwrite,
@@ -262,7 +219,8 @@ impl FuseL1d {
         (!self.chassis.goes_past(access)).then_some(seen)
     }
 
-    /// The polling logic reads the rows whose filters were counted anew in this cycle, and searches afterwards.
+    /// Charges the polling logic for the rows of filters recomputed in this cycle, which it reads before it
+    /// searches again.
     #[inline]
     fn recount(&mut self, now: Cycle) {
         let Some(stt) = &mut self.chassis.store.stt else { return };
@@ -273,7 +231,7 @@ impl FuseL1d {
         }
     }
 
-    /// Whether commands or an access that were taken wait to be resolved.
+    /// Whether accepted commands or an access wait to be resolved.
     #[inline]
     pub(super) fn has_work_inside(&self) -> bool {
         self.latch.is_some() || self.queue.as_ref().is_some_and(|queue| !queue.is_empty())

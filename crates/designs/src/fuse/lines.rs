@@ -1,7 +1,7 @@
 //! The lines of all banks: where each is, which bytes of it are valid and dirty, and the bytes.
 //!
-//! Frames are numbered over the banks: STT-MRAM, then the swap buffer's registers, then SRAM. A line is in one
-//! frame at any time (III-A: a single copy); the directory refuses a second one.
+//! Frames are numbered across the banks: STT-MRAM, then the registers of the swap buffer, then SRAM. A line
+//! is in one frame at any time (III-A: a single copy); the directory refuses a second one.
 
 use strata_engine::Cycle;
 use strata_memory::mshr::MshrId;
@@ -19,7 +19,7 @@ use crate::chassis::{ArrayUse, Store};
 
 pub(super) const NO_LINE: u64 = u64::MAX;
 
-/// Which array a frame belongs to.
+/// The array that a frame belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Bank {
     Sram,
@@ -37,13 +37,6 @@ pub(super) struct Moving {
     data: Line,
 }
 
-impl Moving {
-    /// For a planted bug.
-    pub fn forget_dirty(&mut self) {
-        self.dirty = ByteMask::NONE;
-    }
-}
-
 /// The banks and the lines in them.
 pub(super) struct Lines {
     pub sram: Option<SramBank>,
@@ -51,7 +44,7 @@ pub(super) struct Lines {
     pub swap: SwapBuffer,
     /// Between the controller and the banks, if they share one.
     pub bus: Option<Bus>,
-    /// Without a tag queue a write to STT-MRAM blocks everything.
+    /// Whether a write to STT-MRAM blocks everything, as it does without a tag queue.
     pub blocking: bool,
     directory: Directory,
     pub(super) lines: Vec<u64>,
@@ -65,7 +58,7 @@ pub(super) struct Lines {
 }
 
 impl Lines {
-    /// Empty banks; their frames stand one after the other.
+    /// Makes empty banks, whose frames follow one another.
     pub fn new(
         sram: Option<SramBank>,
         stt: Option<SttBank>,
@@ -91,7 +84,7 @@ impl Lines {
         }
     }
 
-    /// The frame of a line, whichever bank it is in.
+    /// The frame of a line in any bank.
     #[inline]
     pub fn find(&self, line: LineAddress) -> Option<FrameId> {
         self.directory.get(line)
@@ -114,31 +107,31 @@ impl Lines {
             .is_some_and(|frame| self.pinned[frame.index()].is_none() && self.bank(frame) != Bank::Sram)
     }
 
-    /// The STT-MRAM bank of a cache that has one.
+    /// The STT-MRAM bank; the cache must have one.
     #[inline]
     pub fn stt(&mut self) -> &mut SttBank {
         self.stt.as_mut().expect("a line goes to STT-MRAM where there is some")
     }
 
-    /// The frame of SRAM that makes room for a line; none when all that could are pinned.
+    /// The frame of SRAM to evict for a line; `None` if all candidates are pinned.
     #[inline]
     pub fn sram_victim(&self, line: LineAddress) -> Option<FrameId> {
         self.sram.as_ref()?.places.victim(line, |frame| self.pinned[frame.index()].is_none())
     }
 
-    /// The frame of STT-MRAM that makes room for a line; none when all that could are pinned.
+    /// The frame of STT-MRAM to evict for a line; `None` if all candidates are pinned.
     #[inline]
     pub fn stt_victim(&self, line: LineAddress) -> Option<FrameId> {
         self.stt.as_ref()?.places.victim(line, |frame| self.pinned[frame.index()].is_none())
     }
 
-    /// What is known of a frame's line for the predictor.
+    /// What the predictor knows about a frame's line.
     #[inline]
     pub fn placement(&self, frame: FrameId) -> &Placement {
         &self.placements[frame.index()]
     }
 
-    /// Gives an empty frame to a line, of which no byte is valid yet.
+    /// Assigns an empty frame to a line, with no byte valid.
     #[inline]
     pub fn install(&mut self, frame: FrameId, line: LineAddress, placement: Placement) {
         debug_assert!(self.lines[frame.index()] == NO_LINE, "a frame is empty before a line comes");
@@ -161,7 +154,7 @@ impl Lines {
         }
     }
 
-    /// Empties a frame. What it held is gone.
+    /// Empties a frame. Its contents are lost.
     #[inline]
     fn vacate(&mut self, frame: FrameId) {
         let line = LineAddress(self.lines[frame.index()]);
@@ -179,7 +172,7 @@ impl Lines {
         }
     }
 
-    /// A line leaves the cache: its bytes have gone below, or nobody needs them.
+    /// Removes a line from the cache. Its bytes have been written back, or nobody needs them.
     #[inline]
     pub fn evict(&mut self, frame: FrameId) {
         debug_assert!(self.dirty[frame.index()].is_empty(), "dirty bytes go below before their line leaves");
@@ -188,7 +181,8 @@ impl Lines {
         self.vacate(frame);
     }
 
-    /// Takes a line out of its frame, to be put into another: over the bus, unless it is in the swap buffer already.
+    /// Takes a line out of its frame to put it into another one; it crosses the bus unless it is already in
+    /// the swap buffer.
     #[inline]
     pub fn take(&mut self, frame: FrameId, now: Cycle) -> Moving {
         debug_assert!(self.pinned[frame.index()].is_none(), "a pinned line stays");
@@ -219,7 +213,7 @@ impl Lines {
         self.data[frame.index()].0 = moving.data.0;
     }
 
-    /// The line was used, for replacement.
+    /// Notes a use of the line, for replacement.
     #[inline]
     pub fn used(&mut self, frame: FrameId) {
         match self.bank(frame) {
@@ -229,7 +223,7 @@ impl Lines {
         }
     }
 
-    /// A bank that grows takes as many frames again.
+    /// Doubles the frames of a bank that grows.
     pub fn grow(&mut self) {
         let sram = self.sram.as_mut().expect("SRAM grows");
         let frames = self.lines.len() + sram.places.frames();

@@ -18,24 +18,24 @@ const MULTIPLIERS: [u64; MAX_HASHES] = [
     0x5899_65cc_7537_4cc3,
 ];
 
-/// Hash functions at most.
+/// The largest number of hash functions.
 pub(super) const MAX_HASHES: usize = 8;
 
-/// The numbers of the filters.
+/// The parameters of the filters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct CbfShape {
     pub filters: usize,
     pub slots: usize,
     pub hashes: usize,
-    /// A counter's largest value.
+    /// Largest value of a counter.
     pub limit: u8,
 }
 
-/// The filters.
+/// The array of counting Bloom filters.
 #[derive(Clone, Debug)]
 pub(super) struct NvmCbf {
     shape: CbfShape,
-    /// Words of a bit row.
+    /// Number of words in a bit row.
     words: usize,
     /// Counter of slot s in filter f: `s * filters + f`.
     counters: Vec<u8>,
@@ -54,12 +54,12 @@ impl NvmCbf {
         }
     }
 
-    /// Number of filters.
+    /// Number of filters in the array.
     pub fn count(&self) -> usize {
         self.shape.filters
     }
 
-    /// Empty, as at the start.
+    /// Empties all filters, as at the start.
     pub fn clear(&mut self) {
         self.counters.fill(0);
         self.above_zero.fill(0);
@@ -86,7 +86,7 @@ impl NvmCbf {
         slots.into_iter().filter(|slot| *slot != usize::MAX)
     }
 
-    /// *Increment*: a line came into a filter's set (Fig. 12a).
+    /// *Increment*: adds a line to a filter's set (Fig. 12a).
     #[inline]
     pub fn increment(&mut self, filter: usize, line: LineAddress) {
         for slot in self.keys(line) {
@@ -96,8 +96,8 @@ impl NvmCbf {
         }
     }
 
-    /// *Decrement*: a line left a filter's set (Fig. 12b). A counter at its limit may have lost count, and stays:
-    /// were it decremented, a line that is there could be missed.
+    /// *Decrement*: removes a line from a filter's set (Fig. 12b). A counter at its limit may have lost count
+    /// and therefore stays: if it were decremented, a line that is there could be missed.
     #[inline]
     pub fn decrement(&mut self, filter: usize, line: LineAddress) {
         for slot in self.keys(line) {
@@ -112,19 +112,7 @@ impl NvmCbf {
         }
     }
 
-    /// The bug that the tests plant: a saturated counter is decremented.
-    #[cfg(test)]
-    pub fn decrement_always(&mut self, filter: usize, line: LineAddress) {
-        for slot in self.keys(line) {
-            let counter = &mut self.counters[slot * self.shape.filters + filter];
-            *counter = counter.saturating_sub(1);
-            if *counter == 0 {
-                self.above_zero[slot * self.words + filter / 64] &= !(1 << (filter % 64));
-            }
-        }
-    }
-
-    /// Empties one filter: its column is written anew.
+    /// Empties one filter, whose column is then rewritten.
     pub fn clear_filter(&mut self, filter: usize) {
         for slot in 0..self.shape.slots {
             self.counters[slot * self.shape.filters + filter] = 0;
@@ -138,7 +126,7 @@ impl NvmCbf {
         self.keys(line).any(|slot| self.counters[slot * self.shape.filters + filter] == self.shape.limit)
     }
 
-    /// *Test* (Fig. 12c), all filters at once: calls `word` with 64 filters' answers at a time, lowest first.
+    /// *Test* (Fig. 12c) of all filters: calls `word` with the answers of 64 filters at a time, lowest first.
     #[inline]
     pub fn test(&self, line: LineAddress, mut word: impl FnMut(usize, u64)) {
         let mut rows = [0_usize; MAX_HASHES];

@@ -1,33 +1,33 @@
-//! What is known of a line in the cache beside its bytes: what was predicted of it, and what became of that.
+//! What is known about a line in the cache besides its bytes: its prediction, and whether that came true.
 
 use super::predictor::{ReadLevel, Signature};
 use super::statistics::FuseStatistics;
 
-/// Kept with a frame, and moved with its line.
+/// The record of a line, kept with its frame and moved with the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Placement {
-    /// Of the instruction that brought the line.
+    /// Signature of the instruction that brought the line.
     pub signature: Signature,
-    /// What was predicted then; none without a predictor.
+    /// What was predicted at that time; `None` without a predictor.
     pub predicted: Option<ReadLevel>,
-    /// Fills and stores since.
+    /// Number of fills and stores since then.
     writes: u8,
 }
 
 impl Placement {
-    /// A line that comes.
+    /// Makes the record of a new line.
     pub fn new(signature: Signature, predicted: Option<ReadLevel>) -> Placement {
         Placement { signature, predicted, writes: 0 }
     }
 
-    /// The line was filled or stored to.
+    /// Notes that the line was filled or stored to.
     #[inline]
     pub fn written(&mut self) {
         self.writes = self.writes.saturating_add(1);
     }
 
-    /// The line leaves: was the prediction right? V-A: write-multiple is right with several writes, the other
-    /// classes with a single one.
+    /// Judges the prediction when the line leaves. V-A: write-multiple is right after several writes, the
+    /// other classes after a single one.
     #[inline]
     pub fn judge(&self, statistics: &mut FuseStatistics) {
         let several = self.writes > 1;

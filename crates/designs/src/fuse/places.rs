@@ -1,10 +1,10 @@
-//! Which frame of a bank a line may take: sets, and the order in which their ways make room.
+//! The frames of a bank that a line can take: sets, and the order in which their ways are evicted.
 
 use strata_memory::LineAddress;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::{FrameId, SetIndex};
 
-/// Sets of a bank of any number of ways.
+/// The shape of a bank with any number of ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PlacesShape {
     pub sets: usize,
@@ -13,7 +13,7 @@ pub(super) struct PlacesShape {
     pub replacement: ReplacementPolicy,
 }
 
-/// The ways of each set in a list from the next to make room to the last. Empty frames come first.
+/// For each set, a list of its ways from the first to be evicted to the last. Empty frames come first.
 #[derive(Clone, Debug)]
 pub(super) struct Places {
     shape: PlacesShape,
@@ -34,7 +34,7 @@ impl Places {
         places
     }
 
-    /// As at the start: every frame is empty.
+    /// Empties every frame, as at the start.
     pub fn reset(&mut self) {
         for (node, (next, before)) in self.next.iter_mut().zip(&mut self.before).enumerate() {
             (*next, *before) = (node as u32, node as u32);
@@ -44,7 +44,7 @@ impl Places {
         }
     }
 
-    /// Frames of the bank.
+    /// Number of frames in the bank.
     #[inline]
     pub fn frames(&self) -> usize {
         self.shape.sets * self.shape.ways
@@ -86,7 +86,7 @@ impl Places {
         self.before[next as usize] = before;
     }
 
-    /// The first frame of the line's set, in the order of making room, that `may` leave.
+    /// The first frame of the line's set, in order of eviction, for which `may` returns true.
     #[inline]
     pub fn victim(&self, line: LineAddress, may: impl Fn(FrameId) -> bool) -> Option<FrameId> {
         let set = self.set_of(line);
@@ -101,7 +101,7 @@ impl Places {
         None
     }
 
-    /// The frame got another line.
+    /// Notes that the frame was given another line.
     #[inline]
     pub fn filled(&mut self, frame: FrameId) {
         let place = self.place(frame);
@@ -109,7 +109,7 @@ impl Places {
         self.link_last(place / self.shape.ways, place);
     }
 
-    /// The frame's line was used.
+    /// Notes a use of the frame's line.
     #[inline]
     pub fn used(&mut self, frame: FrameId) {
         if self.shape.replacement == ReplacementPolicy::Lru {
@@ -117,7 +117,7 @@ impl Places {
         }
     }
 
-    /// The frame is empty: it makes room next.
+    /// Notes that the frame is empty, which puts it first in the order of eviction.
     #[inline]
     pub fn emptied(&mut self, frame: FrameId) {
         let place = self.place(frame);
@@ -130,7 +130,7 @@ impl Places {
         self.before[first] = node as u32;
     }
 
-    /// Adds as many ways again to the only set; they are empty.
+    /// Doubles the ways of the only set; the new ones are empty.
     pub fn double(&mut self) {
         assert!(self.shape.sets == 1, "only a bank of one set grows");
         let old = self.shape.ways;

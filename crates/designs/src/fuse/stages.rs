@@ -1,4 +1,4 @@
-//! What happens after the door: the tag queue's front, and the access whose search the queue cannot hold.
+//! The stages behind the door: the front of the tag queue, and the access in the controller's register.
 
 use strata_engine::Cycle;
 use strata_memory::LineAddress;
@@ -6,12 +6,12 @@ use strata_memory::doors::{Access, Refusal};
 use strata_memory::tags::FrameId;
 
 use super::arbitrator::{Route, Turn, Wait};
-use super::l1d::{Bug, FuseL1d};
+use super::l1d::FuseL1d;
 use super::tag_queue::{Command, TagQueue};
 use crate::chassis::Store;
 
-/// An access in the controller's register: a write, or one that goes past the cache, that must wait for the search
-/// of its tags or for the tag queue (IV-A: the queue holds no data). Nothing is taken behind it.
+/// An access in the controller's register: a write, or an access past the cache, that must wait for the
+/// search of its tags or for the tag queue (IV-A: the queue holds no data). Nothing is accepted behind it.
 #[derive(Clone, Debug)]
 pub(super) struct Latched {
     pub access: Access,
@@ -58,7 +58,7 @@ impl FuseL1d {
         };
     }
 
-    /// Sends the read at the tag queue's front on its way.
+    /// Sends the read at the front of the tag queue along its route.
     fn serve_read(&mut self, way: Result<Route, Wait>, now: Cycle) -> Result<(), Wait> {
         if !matches!(way, Ok(_) | Err(Wait::Behind | Wait::SwapBuffer)) {
             return way.map(|_| ());
@@ -68,8 +68,9 @@ impl FuseL1d {
         match (way, command) {
             (Ok(route), Command::Read(access)) => self.take(access, route, now),
             (_, command) => {
-                // Its line is in the swap buffer, or what it evicts has no room there: the migration that it
-                // needs is behind it, and so does it go. Only loads wait here, and loads may change places.
+                // Its line is in the swap buffer, or the line that it evicts has no room there. The migration
+                // that it needs is behind it, so it moves to the end of the queue. Only loads wait here, and
+                // loads may pass each other.
                 self.chassis.store.statistics.tag_queue_rotations += 1;
                 self.queue.as_mut().expect("the queue").push(command, now.next());
             }
@@ -81,7 +82,7 @@ impl FuseL1d {
         self.queue.as_mut()?.pop().map(|waiting| waiting.command)
     }
 
-    /// "F": moves the line of a register of the swap buffer to STT-MRAM.
+    /// Performs a command "F": moves a line from a register of the swap buffer to STT-MRAM.
     fn migrate_to_stt(&mut self, register: FrameId, now: Cycle) -> Result<(), Wait> {
         let line = self.chassis.store.line(register).expect("a register holds its line until it is moved");
         self.migration_room(line, now)?;
@@ -92,7 +93,8 @@ impl FuseL1d {
         Ok(())
     }
 
-    /// Whether a line can move from the swap buffer into STT-MRAM now: the bank, a way of it, and room for what leaves it.
+    /// Checks that a line can move from the swap buffer into STT-MRAM now: the bank is free, a way is
+    /// available, and there is room for the line that leaves it.
     pub(super) fn migration_room(&self, line: LineAddress, now: Cycle) -> Result<(), Wait> {
         self.stt_is_free(now)?;
         let Some(victim) = self.chassis.store.stt_victim(line) else { return Err(Wait::Room(Refusal::Ways)) };
@@ -102,13 +104,11 @@ impl FuseL1d {
         Ok(())
     }
 
-    /// Whether an access must be served after what waits in the tag queue: what its search has found, or the queue is
-    /// about to move.
+    /// Whether an access must be served after the commands in the tag queue: a command names its line, or the
+    /// line is in STT-MRAM or on its way there.
     pub(super) fn is_behind_queue(&self, access: &Access) -> bool {
         let Some(queue) = &self.queue else { return false };
-        !queue.is_empty()
-            && !self.has(Bug::TagQueueNotFlushed)
-            && (queue.names(access.line) || self.chassis.store.is_beside_sram(access.line))
+        !queue.is_empty() && (queue.names(access.line) || self.chassis.store.is_beside_sram(access.line))
     }
 
     /// Resolves the access in the controller's register.
@@ -141,7 +141,7 @@ impl FuseL1d {
         }
     }
 
-    /// When to try again after a wait.
+    /// The cycle in which to retry after a wait.
     fn again(&self, wait: Wait, now: Cycle) -> Cycle {
         match (wait, &self.chassis.store.stt) {
             (Wait::SttWrite | Wait::SttRead, Some(stt)) => stt.free_at().max(now.next()),

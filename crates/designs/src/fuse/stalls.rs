@@ -1,4 +1,4 @@
-//! Refusals, and what each is the fault of (Fig. 15).
+//! Refusals, and the cause to which each is attributed (Fig. 15).
 
 use strata_engine::Cycle;
 use strata_memory::doors::Refusal;
@@ -8,7 +8,7 @@ use super::l1d::FuseL1d;
 use super::tag_queue::{Command, TagQueue};
 
 impl FuseL1d {
-    /// What keeps the access in the register.
+    /// The reason why the access stays in the register.
     fn latch_wait(&self, now: Cycle) -> Wait {
         let Some(latched) = &self.latch else { return Wait::Other };
         if latched.searched > now {
@@ -24,7 +24,7 @@ impl FuseL1d {
         }
     }
 
-    /// What the tag queue's front waits for: for nothing but its turn, when it could go.
+    /// What the front of the tag queue waits for; if it could go, only for its turn.
     fn queue_wait(&self, now: Cycle) -> Wait {
         let Some(front) = self.queue.as_ref().and_then(TagQueue::front) else { return Wait::Other };
         let way = match &front.command {
@@ -35,8 +35,9 @@ impl FuseL1d {
         way.err().unwrap_or(Wait::Other)
     }
 
-    /// Counts a refusal and names its cause as the door does. What waits for room in the tag queue or the swap buffer,
-    /// which the queue empties, waits for what the queue's front waits for.
+    /// Counts a refusal, and returns its cause in the terms of the door. An access that waits for room in the
+    /// tag queue, or in the swap buffer that the queue empties, waits for whatever the front of the queue
+    /// waits for.
     pub(super) fn refuse(&mut self, wait: Wait, now: Cycle) -> Refusal {
         let cause = match wait {
             Wait::TagQueue | Wait::SwapBuffer => self.queue_wait(now),

@@ -1,23 +1,23 @@
-//! The STT-MRAM bank: reads as fast as SRAM, writes several cycles long, one at a time.
+//! The STT-MRAM bank: it reads as fast as SRAM, writes in several cycles, and does one thing at a time.
 
 use strata_engine::Cycle;
 
 use super::approximation::Approximation;
 use super::places::Places;
 
-/// The bank, and until when it works.
+/// The bank, and the cycle until which it is busy.
 #[derive(Clone, Debug)]
 pub(super) struct SttBank {
     pub places: Places,
-    /// How tags are searched when not all at once.
+    /// The associativity approximation; `None` if all tags of a set are compared at once.
     pub approximation: Option<Approximation>,
     pub read_cycles: u64,
     pub write_cycles: u64,
-    /// The first cycle in which it can start something.
+    /// The first cycle in which it can start a read or write.
     free_at: Cycle,
-    /// What it does until then.
+    /// Whether it is busy with a write until then.
     writing: bool,
-    /// Writes of each frame since the start: wear.
+    /// Number of writes to each frame since the start (wear).
     wear: Vec<u64>,
 }
 
@@ -40,32 +40,32 @@ impl SttBank {
         }
     }
 
-    /// Whether it can start something.
+    /// Whether it can start a read or write at `now`.
     #[inline]
     pub fn is_free(&self, now: Cycle) -> bool {
         self.free_at <= now
     }
 
-    /// The first cycle in which it can start something.
+    /// The first cycle in which it can start a read or write.
     #[inline]
     pub fn free_at(&self) -> Cycle {
         self.free_at
     }
 
-    /// Whether a write keeps it from starting something.
+    /// Whether it is busy with a write at `now`.
     #[inline]
     pub fn is_writing(&self, now: Cycle) -> bool {
         self.writing && self.free_at > now
     }
 
-    /// Reads a line; after what it does already.
+    /// Reads a line, after the work that it has already begun.
     #[inline]
     pub fn read(&mut self, now: Cycle) {
         self.free_at = self.free_at.max(now) + self.read_cycles;
         self.writing = false;
     }
 
-    /// Writes a line (Table I: 5 cycles); after what it does already.
+    /// Writes a line (Table I: 5 cycles), after the work that it has already begun.
     #[inline]
     pub fn write(&mut self, place: usize, now: Cycle) {
         self.free_at = self.free_at.max(now) + self.write_cycles;
@@ -73,7 +73,7 @@ impl SttBank {
         self.wear[place] += 1;
     }
 
-    /// Writes of the frame that was written most.
+    /// Number of writes to the most frequently written frame.
     pub fn hottest(&self) -> u64 {
         self.wear.iter().copied().max().unwrap_or(0)
     }

@@ -1,8 +1,8 @@
-//! The swap buffer: data registers in which lines wait between SRAM and STT-MRAM (IV-A, Fig. 10).
+//! The swap buffer: data registers in which lines wait on their way to STT-MRAM (IV-A, Fig. 10).
 
 use strata_memory::tags::FrameId;
 
-/// Registers of a line each. Which command of the tag queue a register belongs to is said there.
+/// Registers that hold one line each. The commands of the tag queue name their registers.
 #[derive(Clone, Debug)]
 pub(super) struct SwapBuffer {
     first: u32,
@@ -12,7 +12,7 @@ pub(super) struct SwapBuffer {
 }
 
 impl SwapBuffer {
-    /// `count` registers, the frames from `first` on.
+    /// Makes `count` registers, which are the frames from `first` on.
     pub fn new(first: u32, count: u32) -> SwapBuffer {
         SwapBuffer { first, count, free: (first..first + count).rev().map(FrameId).collect() }
     }
@@ -29,19 +29,19 @@ impl SwapBuffer {
         !self.free.is_empty()
     }
 
-    /// Registers in use.
+    /// Number of registers in use.
     #[inline]
     pub fn len(&self) -> usize {
         self.count as usize - self.free.len()
     }
 
-    /// Takes a register.
+    /// Takes a free register; the caller has checked that there is one.
     #[inline]
     pub fn take(&mut self) -> FrameId {
         self.free.pop().expect("room in the swap buffer was checked")
     }
 
-    /// Gives a register back.
+    /// Frees a register whose line has left.
     #[inline]
     pub fn give_back(&mut self, register: FrameId) {
         debug_assert!(

@@ -5,10 +5,10 @@ use strata_memory::LineAddress;
 use strata_memory::doors::Access;
 use strata_memory::tags::FrameId;
 
-/// What waits.
+/// A command that waits for the STT-MRAM bank.
 #[derive(Clone, Debug)]
 pub(super) enum Command {
-    /// A load.
+    /// A load that waits to be resolved.
     Read(Access),
     /// "F": the line in this register of the swap buffer moves to STT-MRAM.
     Migrate(FrameId, LineAddress),
@@ -21,11 +21,11 @@ pub(super) struct Waiting {
     pub searched: Cycle,
 }
 
-/// Commands, oldest first.
+/// A queue of commands, oldest first.
 #[derive(Clone, Debug)]
 pub(super) struct TagQueue {
     commands: Ring<Waiting>,
-    /// Commands by the low bits of their lines: most lines are named by none, and are found so at once.
+    /// Number of commands by the low bits of their lines: shows at a glance that no command names most lines.
     named: [u16; 64],
 }
 

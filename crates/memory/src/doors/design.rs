@@ -1,4 +1,4 @@
-//! What a design says of itself before it is built.
+//! The part of a design that is known before it is built: its parameters.
 
 use std::any::Any;
 use std::fmt;
@@ -7,36 +7,38 @@ use std::ops::Deref;
 use crate::area::Component;
 use crate::parameters::ParameterError;
 
-/// Bytes of this host that the largest small thing takes: a line with its tags, a packet in a queue, a place of an
-/// MSHR. A bound for [`Design::host_bytes`].
+/// Upper bound, in bytes of host memory, for one small item: a line with its tags, a queued packet or an MSHR
+/// entry. Implementations of [`Design::host_bytes`] multiply it by their item counts.
 pub const HOST_ITEM_BYTES: u64 = 256;
 
-/// The numbers of a design, read from a machine file: whatever the door, this is what the house asks.
+/// The parameters of a design, read from a machine file. Every design provides these methods, whatever its
+/// door.
 pub trait Design: Any + fmt::Debug + Send + Sync {
-    /// Finds numbers that cannot be built, alone or together.
+    /// Checks that the parameters can be built, each by itself and all together.
     ///
     /// # Errors
-    /// The first field that is wrong, with what was found and what was expected.
+    /// Names the first wrong field, what was found and what was expected.
     fn check(&self) -> Result<(), ParameterError>;
 
-    /// A few words for `strata list machines`: size, organisation.
+    /// Describes size and organisation in a few words, for `strata list machines`.
     fn outline(&self) -> String;
 
-    /// An upper bound of the bytes of this host that one instance takes; the numbers have been checked.
+    /// Upper bound of the host memory that one instance takes, in bytes. Call it only after [`Design::check`]
+    /// succeeded.
     fn host_bytes(&self) -> u64;
 
-    /// What it is made of, by the rules of its paper; empty where no rule is known.
+    /// The rows of its area table, by the rules of its paper; empty if the paper gives none.
     fn area(&self) -> Vec<Component> {
         Vec::new()
     }
 }
 
-/// A design and the name under which a machine file chose it.
+/// A design together with its registered name.
 #[derive(Clone)]
 pub struct Named<D> {
-    /// Its name in the registry.
+    /// The name that selects the design in a machine file.
     pub name: &'static str,
-    /// Its numbers.
+    /// The design's parameters.
     pub design: D,
 }
 
@@ -57,7 +59,7 @@ impl<D> Deref for Named<D> {
 macro_rules! downcast {
     ($design:ident) => {
         impl dyn $design {
-            /// The numbers as their own type, when they are of this one.
+            /// Downcasts the parameters to their concrete type; `None` if they are of another type.
             pub fn downcast<C: $design>(&self) -> Option<&C> {
                 (self as &dyn std::any::Any).downcast_ref()
             }

@@ -1,4 +1,4 @@
-//! The door of the L1 data cache: coalesced accesses in, packets out.
+//! The door of the L1 data cache (L1D): takes coalesced accesses, exchanges packets with the network.
 
 use std::sync::Arc;
 
@@ -16,36 +16,36 @@ use crate::slice_map::SliceMap;
 /// How an access treats the L1D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Policy {
-    /// Cached normally.
+    /// Looked up in the cache, and allocated there on a miss.
     Cached,
-    /// Past the L1D: dirty bytes of the line go out first, a copy is dropped (`.cg`, `.cv`, volatile,
-    /// strong operations).
+    /// Goes past the L1D (`.cg`, `.cv`, volatile and strong operations). The line's dirty bytes are written
+    /// back first and its copy is dropped.
     Bypass,
 }
 
-/// What an access does.
+/// The kind of an access, with the buffers that it carries.
 #[derive(Clone, Debug)]
 pub enum Action {
-    /// Bytes wanted; the tray comes back with them.
+    /// Reads bytes; the completion returns the tray with them.
     Load(Tray),
-    /// Bytes to be written, in the tray.
+    /// Writes the bytes in the tray.
     Store(Tray),
-    /// Operations to be performed where the line lives.
+    /// Read-modify-write operations, performed by the last-level cache.
     Atomic(Box<AtomicBatch>),
 }
 
-/// One coalesced access: one line, the bytes of it that a warp instruction touches.
+/// One coalesced access: the bytes of one line that a warp instruction touches.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// The line.
+    /// Line that the access touches.
     pub line: LineAddress,
-    /// Bytes read or written.
+    /// Bytes of the line that are read or written.
     pub bytes: ByteMask,
-    /// Load, store or atomic.
+    /// Whether it loads, stores or performs atomics, with its buffer.
     pub action: Action,
-    /// How the L1D is used.
+    /// Whether it may be cached.
     pub policy: Policy,
-    /// The load/store unit's name for the access; comes back with the completion.
+    /// Identifies the access to the load/store unit; its completion carries the same token.
     pub token: u32,
     /// Program counter of the instruction, for predictors.
     pub pc: u32,
@@ -53,25 +53,25 @@ pub struct Access {
     pub warp: u8,
 }
 
-/// A finished access. A load is finished when its bytes are in the tray; a store when the L1D has taken
-/// responsibility for its bytes (its tray comes back then); an atomic when the reply is here.
+/// A finished access. A load finishes when its bytes are in the tray, a store when the L1D has taken its
+/// bytes and returns the tray, an atomic when its reply has arrived.
 #[derive(Clone, Debug)]
 pub struct Completion {
-    /// The name given with the access.
+    /// Token of the access that finished.
     pub token: u32,
-    /// The tray or the batch, back at its owner.
+    /// The action of the access, returning the tray or the batch to its owner.
     pub action: Action,
 }
 
-/// Why an L1D could not take an access: counted by cause.
+/// Why an L1D refused an access. Refusals are counted by cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Refusal {
-    /// Its port was used in this cycle already.
+    /// The port has already been used in this cycle.
     Port,
     /// No MSHR is free.
     Mshr,
-    /// The line's MSHR can merge no more.
+    /// The line's MSHR cannot merge another access.
     Merge,
     /// Every way of the set waits for a fill.
     Ways,
@@ -79,11 +79,11 @@ pub enum Refusal {
     Network,
     /// The bank is busy.
     Bank,
-    /// A flush is under way.
+    /// A flush is in progress.
     Flush,
 }
 
-/// An L1 data cache, whatever its organisation.
+/// An L1 data cache of any organisation.
 ///
 /// Order: accesses to the same line are performed in the order in which they were accepted.
 ///
@@ -109,7 +109,7 @@ pub enum Refusal {
 ///     now = l1d.next_event(now.next());
 ///     l1d.tick(now);
 ///     if let Some(request) = l1d.outgoing(now) {
-///         // The last-level cache answers at once, with the request's own tray.
+///         // The last-level cache answers immediately, with the request's own tray.
 ///         l1d.accept(request.into_reply(), now);
 ///     }
 ///     if let Some(done) = l1d.completed(now) {
@@ -120,77 +120,77 @@ pub enum Refusal {
 /// # Ok::<(), strata_memory::ParameterError>(())
 /// ```
 pub trait L1d: Send {
-    /// Offers an access. Refused, it comes back with the reason; nothing has changed then but a counter.
+    /// Offers an access. A refused access is returned with the cause; a refusal changes only counters.
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)>;
 
-    /// Changes whenever an access refused for `cause` might now succeed; until then retrying is pointless. Not
-    /// asked for refusals that hold for one cycle only ([`Refusal::Port`], [`Refusal::Bank`]). The default, the
-    /// cycle itself, makes the load/store unit retry in every cycle.
+    /// A number that changes whenever an access refused for `cause` might now succeed; until then retrying is
+    /// pointless. The load/store unit does not ask after refusals that last one cycle ([`Refusal::Port`],
+    /// [`Refusal::Bank`]). The default returns the current cycle, so the unit retries every cycle.
     fn changes(&self, cause: Refusal, now: Cycle) -> u64 {
         let _ = cause;
         now.0
     }
 
-    /// Takes a reply from the network. Always accepted: its room was reserved when the request left.
+    /// Takes a reply from the network. It cannot be refused: sending the request reserved room for it.
     fn accept(&mut self, reply: Packet, now: Cycle);
 
-    /// One cycle of inner work.
+    /// Performs the internal work of one cycle.
     fn tick(&mut self, now: Cycle);
 
-    /// The next finished access, if its time has come.
+    /// Takes the next access whose completion is due at `now`.
     fn completed(&mut self, now: Cycle) -> Option<Completion>;
 
-    /// The next packet for the network. It has left when this returns it; ask only when it can be sent.
+    /// Takes the next packet for the network. Call it only when the network can accept the packet.
     fn outgoing(&mut self, now: Cycle) -> Option<Packet>;
 
-    /// Whether [`L1d::outgoing`] would return a packet, and its size in bytes.
+    /// Wire size in bytes of the packet that [`L1d::outgoing`] would return; `None` if it would return none.
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32>;
 
-    /// Begins to write all dirty bytes back. With `invalidate`, clean copies are dropped too, so that later
-    /// loads see what other SMs have written. Accesses are refused until it is done.
+    /// Begins a flush, which writes all dirty bytes back. With `invalidate`, it also drops clean copies, so
+    /// that later loads see what other SMs have written. Accesses are refused until the flush is done.
     fn begin_flush(&mut self, invalidate: bool, now: Cycle);
 
-    /// Whether no flush is under way and every write that was sent has been acknowledged.
+    /// Whether no flush is in progress and every write sent has been acknowledged.
     fn is_flushed(&self) -> bool;
 
-    /// Requests sent whose replies are still to come, of any kind.
+    /// Number of requests of any kind that await their replies.
     fn outstanding(&self) -> usize;
 
-    /// Earliest cycle from `now` on at which a tick, a completion or an outgoing packet could be due
-    /// without a new access or reply.
+    /// Earliest cycle, not before `now`, at which a tick would do work or a completion or packet could become
+    /// due, assuming that no access or reply arrives meanwhile.
     fn next_event(&self, now: Cycle) -> Cycle;
 
-    /// A sentence for each thing it waits for.
+    /// Appends to `report` one sentence for each thing that the L1D waits for.
     fn waits(&self, report: &mut Vec<String>);
 
-    /// What it counted.
+    /// Its counters, one group for each set of statistics.
     fn statistics(&self) -> Vec<Group>;
 }
 
-/// Where an L1D stands: what one needs to be built.
+/// The place of an L1D in the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct L1dSite {
-    /// Its SM's node of the network: the source of its requests.
+    /// Network node of its SM: the source of its requests.
     pub node: NodeId,
-    /// Which node each line's requests go to.
+    /// Maps each line to the slice that serves its requests.
     pub slices: SliceMap,
-    /// Seed of its random streams.
+    /// Seed of the L1D's random streams.
     pub seed: u64,
 }
 
-/// The numbers of an L1D, read from a machine file.
+/// The parameters of an L1D, read from a machine file.
 pub trait L1dDesign: Design {
-    /// Bytes of data that it holds.
+    /// Data capacity in bytes.
     fn capacity_bytes(&self) -> u64;
 
-    /// An empty L1D.
+    /// Builds an empty L1D.
     ///
     /// # Errors
-    /// The first number that cannot be built.
+    /// Names the first parameter that cannot be built.
     fn build(&self, site: L1dSite) -> Result<Box<dyn L1d>, ParameterError>;
 }
 
 downcast! { L1dDesign }
 
-/// The L1D that a machine names.
+/// The L1D design that a machine file selects.
 pub type L1dChoice = Named<Arc<dyn L1dDesign>>;

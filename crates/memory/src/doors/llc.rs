@@ -1,4 +1,4 @@
-//! The door of the last-level cache: a slice between the network and its DRAM channel.
+//! The door of the last-level cache (LLC): a slice between the network and its DRAM channel.
 
 use std::sync::Arc;
 
@@ -58,84 +58,86 @@ use crate::parameters::ParameterError;
 /// # Ok::<(), strata_memory::ParameterError>(())
 /// ```
 pub trait Llc: Send {
-    /// Offers a request from the network; handed back when full.
+    /// Offers a request from the network. A full slice returns it.
     fn offer(&mut self, request: Packet, now: Cycle) -> Result<(), Packet>;
 
-    /// One cycle of inner work; `dram` takes and returns lines.
+    /// Performs the internal work of one cycle, sending requests to `dram` and taking its answers.
     fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle);
 
-    /// The next reply for the network. It has left when this returns it.
+    /// Takes the next reply for the network. Call it only when the network can accept the reply.
     fn outgoing(&mut self, now: Cycle) -> Option<Packet>;
 
-    /// Whether [`Llc::outgoing`] would return a packet, and its size in bytes.
+    /// Wire size in bytes of the packet that [`Llc::outgoing`] would return; `None` if it would return none.
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32>;
 
-    /// Earliest cycle from `now` on at which it could do anything without a new request or DRAM reply.
+    /// Earliest cycle, not before `now`, at which the slice could do work, assuming that no request or DRAM
+    /// answer arrives meanwhile.
     fn next_event(&self, now: Cycle) -> Cycle;
 
-    /// Between kernels, without time: the line as a host copy sees it. `below` is what DRAM holds; the
-    /// slice lays its newer bytes over it.
+    /// Reads a line for a host copy between kernels; takes no simulated time. `below` holds DRAM's bytes,
+    /// over which the slice writes its newer ones.
     fn peek(&self, line: LineAddress, below: &mut Line);
 
-    /// Between kernels, without time: a host copy wrote these bytes of the line; cached copies follow.
+    /// Updates cached bytes after a host copy wrote `bytes` of the line between kernels; takes no simulated
+    /// time.
     fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line);
 
-    /// A sentence for each thing it waits for.
+    /// Appends to `report` one sentence for each thing that the slice waits for.
     fn waits(&self, report: &mut Vec<String>);
 
-    /// What it counted.
+    /// Its counters, one group for each set of statistics.
     fn statistics(&self) -> Vec<Group>;
 }
 
 /// The DRAM channel as an LLC slice sees it.
 ///
-/// Order: requests to one line take effect in the order in which they were offered, so that a line can be
-/// written back and fetched again.
+/// Order: requests to one line take effect in the order in which they were offered, so a fetch that follows a
+/// write-back reads the bytes written.
 pub trait DramPort {
-    /// Offers a read or write of bytes of a line; handed back when the queue is full. `tag` comes back.
+    /// Offers a read or write of bytes of a line. A full queue returns it. The answer carries the same `tag`.
     fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest>;
 
-    /// The next finished request of this slice: a read with its bytes, or a write whose tray is free.
+    /// Takes the next finished request of this slice: a read with its bytes, or a write with its free tray.
     fn completed(&mut self, now: Cycle) -> Option<DramRequest>;
 }
 
-/// A request of an LLC slice to its DRAM channel, and its answer.
+/// A request from an LLC slice to its DRAM channel, and also the answer to it.
 #[derive(Clone, Debug)]
 pub struct DramRequest {
-    /// The line.
+    /// Line to read or write, numbered within the slice.
     pub line: LineAddress,
-    /// Bytes to read or write: DRAM moves whole atoms (bursts) that cover them.
+    /// Bytes to read or write. DRAM transfers the whole atoms (bursts) that cover them.
     pub bytes: ByteMask,
-    /// Write or read.
+    /// Whether it writes; otherwise it reads.
     pub write: bool,
-    /// The slice's name for it.
+    /// Identifies the request to the slice.
     pub tag: u32,
-    /// The bytes.
+    /// The bytes to write, or the buffer for the bytes read.
     pub tray: Tray,
 }
 
-/// Where a slice stands: what one needs to be built.
+/// The place of a slice in the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct LlcSite {
     /// Its number among the machine's slices.
     pub slice: u16,
-    /// Seed of its random streams.
+    /// Seed of the slice's random streams.
     pub seed: u64,
 }
 
-/// The numbers of a slice, read from a machine file.
+/// The parameters of a slice, read from a machine file.
 pub trait LlcDesign: Design {
-    /// Bytes of data that a slice holds.
+    /// Data capacity of one slice in bytes.
     fn capacity_bytes(&self) -> u64;
 
-    /// An empty slice.
+    /// Builds an empty slice.
     ///
     /// # Errors
-    /// The first number that cannot be built.
+    /// Names the first parameter that cannot be built.
     fn build(&self, site: LlcSite) -> Result<Box<dyn Llc>, ParameterError>;
 }
 
 downcast! { LlcDesign }
 
-/// The LLC that a machine names.
+/// The LLC design that a machine file selects.
 pub type LlcChoice = Named<Arc<dyn LlcDesign>>;

@@ -1,18 +1,18 @@
-//! The doors: what stands between the parts of a machine, whatever design is behind.
+//! The doors: the interfaces between the parts of a machine, behind which any design can stand.
 //!
 //! | door | between | contract |
 //! |---|---|---|
-//! | [`RegisterFile`] | operand collectors, write-back, banks | rows are read as they were when asked for |
+//! | [`RegisterFile`] | operand collectors, write-back, banks | a read returns the row as it was when requested |
 //! | [`L1d`] | coalesced accesses, the network | accesses to a line are performed in order |
 //! | [`Network`] | SMs, LLC slices | packets arrive once, in order for each pair of nodes |
 //! | [`Llc`] | the network, a DRAM channel | requests of a source to a line are performed in order |
 //!
-//! A door takes the time as an argument, answers "full" by handing the request back, says the earliest
-//! cycle at which it could change anything, and allocates nothing after start-up. A slot freed in cycle t
-//! is usable from t + 1.
+//! The methods of a door take the current cycle as an argument. A full part returns the request that it
+//! cannot take. Each part names the earliest cycle at which it could do work, and allocates nothing after
+//! start-up. A slot freed in cycle t is usable from t + 1.
 //!
-//! Each door has a second face, for the house that builds machines: a [`Design`] is the numbers of one, read from a
-//! machine file, and knows how to check, describe and build it.
+//! Each door also has a [`Design`] trait for building machines: the parameters of one part, read from a
+//! machine file, with methods to check, describe and build it.
 
 mod design;
 mod l1d;

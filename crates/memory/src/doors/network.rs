@@ -29,24 +29,24 @@ impl Direction {
     }
 }
 
-/// The links that end at a network. Nodes of a side have consecutive numbers.
+/// The links that end at a network. The nodes on one side have consecutive numbers.
 #[derive(Debug)]
 pub struct NetworkEnds {
-    /// Node behind the first inlet.
+    /// Node that sends into the first inlet.
     pub first_input: NodeId,
-    /// From the senders, in order of their node numbers. An inlet is the buffer of its switch input.
+    /// Links from the senders, by node number. An inlet is the buffer of its switch input.
     pub inlets: Vec<Inlet<Packet>>,
-    /// Node behind the first outlet.
+    /// Node that receives from the first outlet.
     pub first_output: NodeId,
-    /// To the receivers, in order of their node numbers.
+    /// Links to the receivers, by node number.
     pub outlets: Vec<Outlet<Packet>>,
 }
 
-/// One direction of a network, an island of its own.
+/// One direction of a network, simulated as an island of its own.
 ///
-/// Every packet that comes in at an inlet leaves once, unchanged, at the outlet of its destination. Packets of one
-/// source to one destination stay in order. A packet leaves only when the receiver has credits for all of its
-/// flits, and its own credits go back once it has left the inlet.
+/// Every packet that enters at an inlet leaves exactly once, unchanged, at the outlet of its destination.
+/// Packets from one source to one destination stay in order. A packet leaves only when the receiver has room
+/// for all of its flits; the sender's credits return once the packet has left the inlet.
 ///
 /// ```
 /// # use strata_designs::baseline::{Arbitration, MultistageConfig, Topology};
@@ -98,50 +98,50 @@ pub struct NetworkEnds {
 /// # Ok::<(), strata_memory::ParameterError>(())
 /// ```
 pub trait Network: Island {
-    /// What it counted.
+    /// Its counters, one group for each set of statistics.
     fn statistics(&self) -> Vec<Group>;
 }
 
-/// Where a network stands: what one direction of it needs to be built.
+/// The place of one direction of a network in the machine.
 #[derive(Debug)]
 pub struct NetworkSite {
-    /// Which way it carries packets.
+    /// Direction in which it carries packets.
     pub direction: Direction,
-    /// The links that end at it.
+    /// Links to and from its nodes.
     pub ends: NetworkEnds,
 }
 
-/// The numbers of a network, read from a machine file.
+/// The parameters of a network, read from a machine file.
 pub trait NetworkDesign: Design {
-    /// Bytes that a port moves in a cycle.
+    /// Size of a flit: the bytes that a port moves in a cycle.
     ///
     /// # Errors
-    /// When it cannot be built.
+    /// Fails if the flit size is out of range.
     fn flit_size(&self) -> Result<FlitSize, ParameterError>;
 
-    /// Cycles that a packet takes on the link between a node and the network, at least 1. No window of the machine is
-    /// longer.
+    /// Latency, in cycles, of the link between a node and the network; at least 1. It bounds the machine's
+    /// simulation window.
     fn link_latency_cycles(&self) -> u64;
 
-    /// Room of the buffer at the receiving end of such a link, in flits.
+    /// Capacity, in flits, of the buffer at the receiving end of such a link.
     fn link_flits(&self) -> u32;
 
-    /// One direction of the network.
+    /// Builds one direction of the network.
     ///
     /// # Errors
-    /// The first number that cannot be built, or a topology with too few terminals.
+    /// Names the first parameter that cannot be built, or a topology with too few terminals.
     fn build(&self, site: NetworkSite) -> Result<Box<dyn Network>, ParameterError>;
 }
 
 downcast! { NetworkDesign }
 
-/// The network that a machine names.
+/// The network design that a machine file selects.
 pub type NetworkChoice = Named<Arc<dyn NetworkDesign>>;
 
-/// A link between a node and the network.
+/// Makes a link between a node and the network.
 ///
 /// # Errors
-/// When its buffer is too small for a packet of `largest_bytes`.
+/// Fails if the link's buffer cannot hold a packet of `largest_bytes`.
 pub fn network_link(
     design: &dyn NetworkDesign,
     largest_bytes: u32,

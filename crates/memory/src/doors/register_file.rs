@@ -1,4 +1,4 @@
-//! The door of the register file: what stands between operand collectors, write-back and the banks.
+//! The door of the register file: operand collectors read rows through it, and write-back writes them.
 
 use std::sync::Arc;
 
@@ -9,24 +9,26 @@ use strata_warp::{LaneMask, Reg, Row};
 use super::design::{Design, Named, downcast};
 use crate::parameters::ParameterError;
 
-/// The name of one operand row on its way: the collector and the place in it.
+/// Identifies an operand row being read: a collector and a row of it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticket(pub u16);
 
-/// Where operands arrive: the collectors' rows, one for every [`Ticket`], and the tickets that are complete.
+/// Where operands arrive: the collectors' rows, one for each [`Ticket`], and the tickets whose rows have
+/// arrived.
 pub struct CollectorPort<'a> {
-    /// The row of each ticket; the register file copies the value into it.
+    /// The row of each ticket, into which the register file copies the value.
     pub rows: &'a mut [Row],
-    /// Tickets whose row is there now.
+    /// Tickets whose rows have arrived; the register file appends to it.
     pub arrived: &'a mut Vec<Ticket>,
 }
 
-/// A register file, whatever its technology and organisation. It holds the values.
+/// A register file of any technology and organisation. It holds the register values.
 ///
-/// Order: a row is read as it was when its read was asked for, and a write counts from the call that took it,
-/// wherever a design keeps its bytes until a bank has time for them. The scoreboard never lets a write to a
-/// register be offered while a read of it is open, nor two instructions that write it be under way together, so
-/// a design may otherwise reorder as it likes. An instruction with few active lanes writes only those.
+/// Order: a read returns the row as it was when the read was requested. A write takes effect with the call
+/// that accepts it, wherever the design keeps the bytes until a bank can store them. The scoreboard never
+/// offers a write to a register with an open read, and never lets two instructions that write the same
+/// register be in flight together; within these bounds a design may reorder freely. A write changes only the
+/// active lanes.
 ///
 /// ```
 /// # use strata_designs::baseline::SramRegisterFileConfig;
@@ -49,55 +51,55 @@ pub struct CollectorPort<'a> {
 /// # Ok::<(), strata_memory::ParameterError>(())
 /// ```
 pub trait RegisterFile: Send {
-    /// Before a launch: warp slots with `rows_per_warp` rows each, row r of warp w at `w * rows_per_warp + r`.
-    /// Values are undefined afterwards (as in hardware).
+    /// Lays out the rows before a launch: row r of warp w is at `w * rows_per_warp + r`. Values are undefined
+    /// afterwards, as in hardware.
     fn prepare(&mut self, rows_per_warp: u32);
 
-    /// Asks for the rows of one instruction; row n has ticket `first + n`. Always accepted: a collector's
-    /// room is the request's room.
+    /// Requests the rows of one instruction; row n has ticket `first + n`. It cannot be refused: the
+    /// collector provides the room.
     fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, now: Cycle);
 
-    /// One cycle: grants reads, delivers what is due.
+    /// Performs one cycle: grants reads and delivers the rows that are due.
     fn tick(&mut self, port: CollectorPort<'_>, now: Cycle);
 
-    /// Offers the lanes of a row to be written. False when the register file cannot take it in this cycle:
-    /// offer it again.
+    /// Offers a write of the given lanes of a row. Returns false if the register file cannot take it in this
+    /// cycle; the caller then offers it again.
     fn offer_write(&mut self, warp: u8, register: Reg, lanes: LaneMask, row: &Row, now: Cycle) -> bool;
 
-    /// Between launches and at faults, without time: a register's value.
+    /// A register's value, for use between launches and at faults; takes no simulated time.
     fn peek(&self, warp: u8, register: Reg) -> &Row;
 
-    /// Earliest cycle from `now` on at which a tick could do anything.
+    /// Earliest cycle, not before `now`, at which a tick would do work.
     fn next_event(&self, now: Cycle) -> Cycle;
 
-    /// A sentence for each thing it waits for.
+    /// Appends to `report` one sentence for each thing that the register file waits for.
     fn waits(&self, report: &mut Vec<String>);
 
-    /// What it counted.
+    /// Its counters, one group for each set of statistics.
     fn statistics(&self) -> Vec<Group>;
 }
 
-/// Where a register file stands: what one needs to be built.
+/// The place of a register file in the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct RegisterFileSite {
-    /// Rows of the SM: a register of a warp is one.
+    /// Rows in the SM; each register of a warp takes one.
     pub rows: usize,
-    /// Tickets that can be open: the rows of all operand collectors.
+    /// Largest number of open tickets: the rows of all operand collectors.
     pub tickets: usize,
-    /// Seed of its random streams.
+    /// Seed of the register file's random streams.
     pub seed: u64,
 }
 
-/// The numbers of a register file, read from a machine file.
+/// The parameters of a register file, read from a machine file.
 pub trait RegisterFileDesign: Design {
-    /// A register file of undefined values.
+    /// Builds a register file of undefined values.
     ///
     /// # Errors
-    /// The first number that cannot be built.
+    /// Names the first parameter that cannot be built.
     fn build(&self, site: RegisterFileSite) -> Result<Box<dyn RegisterFile>, ParameterError>;
 }
 
 downcast! { RegisterFileDesign }
 
-/// The register file that a machine names.
+/// The register file design that a machine file selects.
 pub type RegisterFileChoice = Named<Arc<dyn RegisterFileDesign>>;

@@ -1,4 +1,4 @@
-//! A DRAM channel: its door, its clock and its completions.
+//! A DRAM channel: its ports for the slices, its clock and its completions.
 
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{ClockRatio, Cycle, DelayLine};
@@ -12,20 +12,20 @@ use crate::doors::{DramPort, DramRequest};
 use crate::line::{ByteMask, Line};
 use crate::parameters::ParameterError;
 
-/// A DRAM channel with the bytes behind it, shared by some slices.
+/// A DRAM channel with its storage, shared by one or more slices.
 #[derive(Debug)]
 pub struct Channel {
     clock: ClockRatio,
     pub(super) scheduler: Scheduler,
     storage: Storage,
     slices: Vec<Slice>,
-    /// Binary logarithm of the lines of a chunk: chunks go round over the slices.
+    /// Binary logarithm of the lines in a chunk; chunks are dealt out to the slices in turn.
     chunk_shift: u32,
     /// The next DRAM cycle in which the scheduler may issue, and the core cycle in which it begins.
     wake: u64,
     wake_core: Cycle,
     queue_entries: usize,
-    /// Queue entries that every slice can have, whatever the others do.
+    /// Queue entries reserved for each slice.
     guaranteed: usize,
     /// Requests accepted and not taken back, and their bound.
     outstanding: usize,
@@ -42,7 +42,7 @@ pub struct Channel {
 #[derive(Debug)]
 struct Slice {
     queued: usize,
-    /// Its last offer was handed back.
+    /// Whether its last offer was refused.
     refused: bool,
     reads: DelayLine<DramRequest>,
     writes: DelayLine<DramRequest>,
@@ -62,7 +62,7 @@ impl Slice {
     }
 }
 
-/// The channel's door for one of its slices.
+/// The channel's port for one of its slices.
 #[derive(Debug)]
 pub struct Port<'a> {
     channel: &'a mut Channel,
@@ -70,11 +70,11 @@ pub struct Port<'a> {
 }
 
 impl Channel {
-    /// A channel for `slices` slices that own chunks of `chunk_lines` (a power of two) of it in turn.
-    /// `clock` counts DRAM cycles by core cycles.
+    /// Makes a channel for `slices` slices, to which chunks of `chunk_lines` lines (a power of two) are dealt
+    /// out in turn. `clock` converts core cycles to DRAM cycles.
     ///
     /// # Errors
-    /// When a parameter cannot be built.
+    /// Names the first parameter that cannot be built.
     pub fn new(
         parameters: &DramParameters,
         clock: ClockRatio,
@@ -125,7 +125,7 @@ impl Channel {
         })
     }
 
-    /// The door of slice `slice` of this channel, from 0.
+    /// The port of slice `slice` of this channel, counted from 0.
     #[inline]
     pub fn port(&mut self, slice: usize) -> Port<'_> {
         Port { channel: self, slice }
@@ -139,41 +139,41 @@ impl Channel {
         }
     }
 
-    /// Earliest cycle from `now` on at which a command may be issued or a finished request taken.
+    /// Earliest core cycle, not before `now`, at which a command can be issued or a finished request taken.
     pub fn next_event(&self, now: Cycle) -> Cycle {
         let finished = self.slices.iter().map(|slice| slice.next_ready).min().unwrap_or(Cycle::NEVER);
         finished.min(self.wake_core).max(now)
     }
 
-    /// When the next finished request of a slice may be taken.
+    /// Core cycle from which the next finished request of a slice can be taken.
     #[inline]
     pub fn next_completion(&self, slice: usize) -> Cycle {
         self.slices[slice].next_ready
     }
 
-    /// Makes room for the lines below `lines` of every slice.
+    /// Backs the lines below `lines` of every slice with storage.
     pub fn ensure(&mut self, lines: u64) {
         // Whole chunks: the last slice's last chunk is the channel's last.
         let chunk = 1 << self.chunk_shift;
         self.storage.ensure(lines.next_multiple_of(chunk) * self.slices.len() as u64);
     }
 
-    /// Reads a slice's line without time.
+    /// Reads a slice's line; takes no simulated time.
     pub fn peek(&self, slice: usize, line: LineAddress, into: &mut Line) {
         self.storage.read(self.channel_line(slice, line), ByteMask::ALL, into);
     }
 
-    /// Writes bytes of a slice's line without time.
+    /// Writes bytes of a slice's line; takes no simulated time.
     pub fn poke(&mut self, slice: usize, line: LineAddress, bytes: ByteMask, data: &Line) {
         self.storage.write(self.channel_line(slice, line), bytes, data);
     }
 
-    /// Commands' worth of progress: rises with every burst and row command.
+    /// A measure of progress that rises with every burst and row command.
     pub fn progress(&self) -> u64 {
         self.statistics.bursts + self.statistics.activates + self.statistics.precharges
     }
 
-    /// A sentence when requests wait.
+    /// Appends a sentence to `report` if requests wait.
     pub fn waits(&self, report: &mut Vec<String>) {
         if self.outstanding > 0 {
             report.push(format!(
@@ -184,7 +184,7 @@ impl Channel {
         }
     }
 
-    /// What it counted.
+    /// The counters of the channel.
     pub fn statistics(&self) -> Group {
         self.statistics.report()
     }

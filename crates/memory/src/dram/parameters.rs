@@ -1,4 +1,4 @@
-//! What a machine file says about DRAM.
+//! The DRAM parameters of a machine file.
 
 use serde::Deserialize;
 use strata_engine::Cited;
@@ -7,49 +7,50 @@ use super::pattern::AddressPattern;
 use crate::address::LINE_BYTES;
 use crate::parameters::ParameterError;
 
-/// Queue entries: the scheduler works on masks of this width.
+/// Most queue entries: the scheduler works on masks of this width.
 const MAX_QUEUE: usize = 64;
-/// Banks: the scheduler works on masks of this width.
+/// Most banks: the scheduler works on masks of this width.
 pub(super) const MAX_BANKS: usize = 32;
 
-/// Longest distance of two commands. ASSUMED: far above any DRAM.
+/// Longest distance between two commands, in DRAM cycles. ASSUMED: far above any DRAM.
 const MAX_CYCLES: u64 = 4096;
-/// Longest distance of two refreshes. ASSUMED: far above the 7.8 microseconds of any DRAM.
+/// Longest distance between two refreshes, in DRAM cycles. ASSUMED: far above the 7.8 microseconds of any
+/// DRAM.
 const MAX_REFRESH_CYCLES: u64 = 1 << 20;
-/// Longest way through a controller, and most requests on the way back.
+/// Longest controller latency in core cycles, and most requests waiting to be taken back.
 const MAX_CONTROLLER: u64 = 1 << 16;
 
-/// Parameters of a DRAM channel. Cycles are DRAM cycles unless said otherwise.
+/// Parameters of a DRAM channel. Cycles are DRAM cycles unless stated otherwise.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DramParameters {
-    /// Banks of the channel, a power of two.
+    /// Number of banks, a power of two.
     pub banks: Cited<usize>,
-    /// Bank groups, a power of two; the highest bank bits name the group.
+    /// Number of bank groups, a power of two. The highest bank bits select the group.
     pub bank_groups: Cited<usize>,
     /// Which bits of a channel-local address are row (R), bank (B), column (C) and burst (S), from bit 31
     /// down, as in `0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS`.
     pub address_pattern: Cited<String>,
-    /// Bytes of a burst over all chips of the channel.
+    /// Bytes that one burst moves, over all chips of the channel.
     pub atom_bytes: Cited<usize>,
-    /// Cycles that a burst takes on the data bus.
+    /// Cycles that a burst occupies the data bus.
     pub burst_cycles: Cited<u64>,
-    /// Minimum distances of commands.
+    /// Minimum distances between commands.
     pub timing: DramTiming,
-    /// Requests that the scheduler chooses from, at most 64.
+    /// Size of the queue from which the scheduler chooses, in requests; at most 64.
     pub queue_entries: Cited<usize>,
-    /// Requests that may be served without having been taken back, beyond the queue.
+    /// Requests beyond the queue that can be served and await being taken back.
     pub return_entries: Cited<usize>,
-    /// Younger row hits that may pass the oldest request of a bank.
+    /// Number of younger row hits that can pass the oldest request of a bank.
     pub starvation_bound: Cited<u32>,
-    /// Core cycles that the controller adds to every read.
+    /// Latency in core cycles that the controller adds to every read.
     pub controller_latency_cycles: Cited<u64>,
-    /// Refresh; none when absent.
+    /// Refresh timing; without it the channel never refreshes.
     #[serde(default)]
     pub refresh: Option<Refresh>,
 }
 
-/// Minimum distances of commands in DRAM cycles.
+/// Minimum distances between commands, in DRAM cycles.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DramTiming {
@@ -81,21 +82,21 @@ pub struct DramTiming {
     pub turnaround: Cited<u64>,
 }
 
-/// All-bank refresh.
+/// Timing of all-bank refresh, in DRAM cycles.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Refresh {
     /// Cycles between refreshes (REFI).
     pub refi: Cited<u64>,
-    /// Cycles that a refresh takes (RFC).
+    /// Cycles that one refresh takes (RFC).
     pub rfc: Cited<u64>,
 }
 
 impl DramParameters {
-    /// Checks every field; the address pattern, read.
+    /// Checks every field, and returns the parsed address pattern.
     ///
     /// # Errors
-    /// Names the first field that cannot be built.
+    /// Names the first wrong field, what was found and what was expected.
     pub fn check(&self) -> Result<AddressPattern, ParameterError> {
         let refuse = |field, message: String| Err(ParameterError::new(field, message));
         let (banks, groups, atom) = (*self.banks, *self.bank_groups, *self.atom_bytes);

@@ -1,30 +1,30 @@
-//! Which bits of an address are row, bank and column.
+//! Address patterns: which bits of an address select row, bank and column.
 
 use crate::address::LINE_BYTES;
 use crate::parameters::ParameterError;
 
-/// Where in a channel an address lies.
+/// The location of an address within a channel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Place {
-    /// Bank.
+    /// Bank of the channel.
     pub bank: u8,
-    /// Row of the bank.
+    /// Row in the bank.
     pub row: u32,
-    /// Column of the row, in bursts.
+    /// Column in the row, counted in bursts.
     pub column: u32,
 }
 
-/// Bits that are next to each other in the address and in a field.
+/// A run of bits that are adjacent both in the address and in a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Run {
     mask: u64,
-    /// Distance that the bits move down.
+    /// Number of positions by which the bits are shifted down.
     down: u32,
 }
 
 /// An address pattern, ready to be applied to channel-local byte addresses.
 ///
-/// Bits above the pattern's highest row bit count as row bits, so that every address has a place of its own.
+/// Bits above the pattern's highest row bit count as row bits, so every address has a location of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AddressPattern {
     row: Vec<Run>,
@@ -34,11 +34,11 @@ pub struct AddressPattern {
 }
 
 impl AddressPattern {
-    /// Reads a pattern of 32 letters from bit 31 down; dots are for the reader. `0` stands only above the
-    /// highest `R`, and a line lies in one row of one bank.
+    /// Parses a pattern of 32 letters, from bit 31 down; dots are ignored. Exactly the bits above the highest
+    /// `R` are `0`, and a line must lie in one row of one bank.
     ///
     /// # Errors
-    /// When the text is no such pattern.
+    /// Fails if the text is not such a pattern.
     pub fn parse(text: &str) -> Result<AddressPattern, ParameterError> {
         let refuse = |message: String| Err(ParameterError::new("address_pattern", message));
         let letters: Vec<char> = text.chars().filter(|letter| *letter != '.').rev().collect();
@@ -74,12 +74,12 @@ impl AddressPattern {
         Ok(AddressPattern { row, bank, column, bank_bits })
     }
 
-    /// Banks of the pattern.
+    /// Number of banks that the pattern addresses.
     pub fn banks(&self) -> usize {
         1 << self.bank_bits
     }
 
-    /// Where a channel-local byte address lies.
+    /// The location of a channel-local byte address.
     #[inline]
     pub fn place(&self, address: u64) -> Place {
         Place {

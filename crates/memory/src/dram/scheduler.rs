@@ -1,4 +1,4 @@
-//! FR-FCFS: row hits first, then the oldest request.
+//! FR-FCFS scheduling (first ready, first come, first served): row hits first, then the oldest request.
 
 use strata_engine::Cycle;
 
@@ -13,7 +13,7 @@ use crate::line::ByteMask;
 
 const NO_ROW: u32 = u32::MAX;
 
-/// A request with what the channel adds to it.
+/// A queued request, with what the channel adds to it.
 #[derive(Debug)]
 pub(super) struct Entry {
     pub request: DramRequest,
@@ -23,12 +23,12 @@ pub(super) struct Entry {
     pub accepted: Cycle,
 }
 
-/// What can be done at a cycle.
+/// What the scheduler can do in a cycle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    /// This command to this bank.
+    /// Issue this command to this bank.
     Issue(Command, usize),
-    /// Nothing before that cycle.
+    /// Do nothing before that DRAM cycle.
     Wait(u64),
 }
 
@@ -91,9 +91,10 @@ pub(super) struct Scheduler {
     timing: Timing,
     banks: Vec<Bank>,
     wishes: [Wish; MAX_BANKS],
-    /// Banks that wish for each command.
+    /// For each command, a mask of the banks that want it next.
     wishing: [u32; COMMANDS],
-    /// No bank that wishes for the command is ready before, as far as the rules of banks and groups go.
+    /// For each command, a cycle before which the rules of banks and groups allow it to no bank that wants
+    /// it.
     ready_from: [u64; COMMANDS],
     slots: Vec<Slot>,
     entries: Vec<Option<Entry>>,
@@ -156,12 +157,13 @@ impl Scheduler {
         }
     }
 
-    /// Requests queued.
+    /// Number of queued requests.
     pub fn len(&self) -> usize {
         self.slots.len() - self.free.count_ones() as usize
     }
 
-    /// Queues a request that the scheduler sees from DRAM cycle `arrived` on. There is room.
+    /// Queues a request that the scheduler sees from DRAM cycle `arrived` on. The caller has checked for
+    /// room.
     pub fn insert(&mut self, entry: Entry, arrived: u64) {
         let place = self.pattern.place(entry.line.base().0);
         let number = self.free.trailing_zeros() as usize;
@@ -197,7 +199,7 @@ impl Scheduler {
         }
     }
 
-    /// The command to issue at cycle `at`, or until when there is none.
+    /// The command to issue at DRAM cycle `at`, or the cycle until which there is none.
     #[inline]
     pub fn choose(&mut self, at: u64) -> Choice {
         if at >= self.next_refresh {
@@ -218,8 +220,8 @@ impl Scheduler {
         Choice::Wait(self.not_before())
     }
 
-    /// Of the banks that wish for a command and may have it, the one with the oldest request; an age of
-    /// `u64::MAX` when there is none.
+    /// Of the banks that want a command and may receive it, finds the one with the oldest request; returns an
+    /// age of `u64::MAX` if there is none.
     #[inline]
     fn oldest_ready(&mut self, command: Command, at: u64) -> (u64, usize) {
         let mut best = (u64::MAX, 0);
@@ -320,7 +322,7 @@ impl Scheduler {
         }
     }
 
-    /// Moves a burst of a request.
+    /// Transfers one burst of a request.
     #[inline]
     fn burst(&mut self, number: usize, at: u64, statistics: &mut DramStatistics) -> Option<Entry> {
         statistics.bursts += 1;
@@ -391,7 +393,7 @@ impl Scheduler {
         }
     }
 
-    /// With nothing queued: refreshes that fell due up to cycle `until`.
+    /// Performs the refreshes that fell due up to DRAM cycle `until` while nothing was queued.
     pub fn catch_up(&mut self, until: u64, statistics: &mut DramStatistics) {
         let due = until.saturating_sub(self.next_refresh) / self.refresh_interval;
         // Long idle time: all but the last few leave no trace.

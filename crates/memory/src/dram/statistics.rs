@@ -1,19 +1,19 @@
-//! What a DRAM channel counts.
+//! Counters of a DRAM channel.
 
 strata_engine::statistics! {
-    /// What a DRAM channel did. Cycles are DRAM cycles.
+    /// Counters of a DRAM channel. Cycles are DRAM cycles unless stated otherwise.
     pub struct DramStatistics: "dram" {
-        /// Reads served.
+        /// Read requests that were served.
         reads: "requests",
-        /// Writes served.
+        /// Write requests that were served.
         writes: "requests",
-        /// Bytes of whole bursts read.
+        /// Bytes read, counting whole bursts.
         read_bytes: "bytes" [energy],
-        /// Bytes of whole bursts written.
+        /// Bytes written, counting whole bursts.
         written_bytes: "bytes" [energy],
-        /// Bursts read and written.
+        /// Bursts transferred, reads and writes together.
         bursts: "bursts",
-        /// Rows opened.
+        /// Rows opened by activate commands.
         activates: "commands" [energy],
         /// Rows closed for a request.
         precharges: "commands",
@@ -29,11 +29,11 @@ strata_engine::statistics! {
         row_conflicts: "requests",
         /// Cycles in which the data bus moved bytes.
         data_bus_busy_cycles: "cycles",
-        /// Entries of the queue, summed over cycles.
+        /// Requests in the queue, summed over cycles.
         queue_occupancy_cycles: "cycles",
-        /// Core cycles from acceptance to the bytes' return, summed over reads.
+        /// Core cycles from acceptance to the return of the bytes, summed over reads.
         read_latency_cycles: "cycles",
-        /// Requests that found no room at least once.
+        /// Requests refused at least once because the queue was full.
         refused: "requests",
     }
     laws {

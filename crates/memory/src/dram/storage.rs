@@ -1,4 +1,4 @@
-//! The bytes of a channel.
+//! Storage for the bytes of a channel.
 
 use crate::address::{LINE_BYTES, LineAddress};
 use crate::line::{ByteMask, Line};
@@ -14,7 +14,7 @@ pub struct Storage {
 }
 
 impl Storage {
-    /// Makes room for lines below `lines`.
+    /// Backs the lines below `lines` with storage.
     pub fn ensure(&mut self, lines: u64) {
         let pages = lines.div_ceil(PAGE_LINES as u64) as usize;
         if self.pages.len() < pages {
@@ -22,7 +22,7 @@ impl Storage {
         }
     }
 
-    /// Copies the bytes in `bytes` of a line into `into`.
+    /// Copies the bytes of a line that `bytes` selects into `into`.
     #[inline]
     pub fn read(&self, line: LineAddress, bytes: ByteMask, into: &mut Line) {
         let (page, place) = self.find(line);
@@ -40,7 +40,7 @@ impl Storage {
         }
     }
 
-    /// Writes the bytes in `bytes` of a line.
+    /// Writes the bytes of a line that `bytes` selects.
     #[inline]
     pub fn write(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
         let (page, place) = self.find(line);

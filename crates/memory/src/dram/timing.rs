@@ -1,4 +1,4 @@
-//! Timing rules as data.
+//! Timing rules between commands, kept as data.
 
 use super::parameters::{DramParameters, MAX_BANKS};
 
@@ -19,7 +19,7 @@ pub enum Command {
 
 pub(super) const COMMANDS: usize = 5;
 
-/// Where a rule holds.
+/// The scope of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Level {
     /// Between commands to one bank.
@@ -33,17 +33,17 @@ pub enum Level {
 /// A rule: `before` may be issued no earlier than `cycles` DRAM cycles after `after`, within `level`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Constraint {
-    /// Where it holds.
+    /// Scope of the rule.
     pub level: Level,
-    /// The earlier command.
+    /// Command that starts the waiting time.
     pub after: Command,
-    /// The later command.
+    /// Command that has to wait.
     pub before: Command,
-    /// Their smallest distance.
+    /// Minimum distance in DRAM cycles.
     pub cycles: u64,
 }
 
-/// All rules of a channel.
+/// Makes all timing rules of a channel.
 pub(super) fn constraints(parameters: &DramParameters) -> Vec<Constraint> {
     use Command::{Act, Pre, Rd, Ref, Wr};
     use Level::{Bank, BankGroup, Channel};

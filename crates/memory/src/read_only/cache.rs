@@ -16,8 +16,8 @@ use crate::parameters::ParameterError;
 use crate::slice_map::SliceMap;
 use crate::tags::{FrameId, TagArray};
 
-/// A set-associative cache of whole lines. It remembers who asked for a line on its way, and keeps the bytes of a hit
-/// until they are due.
+/// A set-associative cache of whole lines. It keeps the requests that wait for each line being fetched, and
+/// the bytes of a hit until they are due.
 pub struct ReadOnlyCache {
     client: Client,
     node: NodeId,
@@ -34,9 +34,9 @@ pub struct ReadOnlyCache {
     used: usize,
     /// Requests whose line is on its way, in the order in which they came.
     waiting: Vec<(LineAddress, u32)>,
-    /// Requests whose line is here, from when on it may be used.
+    /// Requests whose line has arrived, each with the cycle from which it can be used.
     here: VecDeque<(Cycle, u32)>,
-    /// Their lines; none when nobody looks at the bytes.
+    /// The lines of those requests; empty if no bytes are kept.
     lines: VecDeque<Line>,
     keeps_bytes: bool,
     /// The line that was taken last.
@@ -52,10 +52,11 @@ struct Fetch {
 }
 
 impl ReadOnlyCache {
-    /// An empty cache for `client` at network node `node`. `seed` serves random replacement.
+    /// Makes an empty cache for `client` at network node `node`. `seed` starts the stream of random
+    /// replacement.
     ///
     /// # Errors
-    /// When the configuration cannot be built.
+    /// Names the first parameter that cannot be built.
     pub fn new(
         config: &ReadOnlyConfig,
         client: Client,
@@ -87,13 +88,13 @@ impl ReadOnlyCache {
         })
     }
 
-    /// The same cache when nobody looks at the bytes that arrive: decoded instructions need none.
+    /// Stops keeping the bytes of lines that arrive, for a user that needs none: decoded instructions.
     #[must_use]
     pub fn without_bytes(self) -> ReadOnlyCache {
         ReadOnlyCache { keeps_bytes: false, ..self }
     }
 
-    /// Takes a look-up that an idle port is there for, or says why not.
+    /// Accepts a look-up for which the port is free, or returns the cause of refusal.
     #[inline]
     fn look_up(&mut self, line: LineAddress, token: u32, now: Cycle) -> Result<(), Refusal> {
         let Some(frame) = self.tags.find(line) else {
@@ -119,7 +120,7 @@ impl ReadOnlyCache {
         Ok(())
     }
 
-    /// Makes room for a line and sends for it.
+    /// Makes room for a line and requests it.
     fn send_for(&mut self, line: LineAddress, now: Cycle) -> Result<(), Refusal> {
         if self.mshrs.is_full() {
             return Err(Refusal::Mshr);
@@ -159,8 +160,8 @@ impl ReadOnlyCache {
         }
     }
 
-    /// Gives a line that has come to those who wait for it. It is due now, so before every hit that is not: hits stand
-    /// in the order of their cycles.
+    /// Serves a line that has arrived to all requests waiting for it. It is due now, so it goes ahead of
+    /// every hit that is due later: hits are kept in order of their cycles.
     fn serve(&mut self, line: LineAddress, frame: FrameId, now: Cycle) {
         // The last to ask is put in first, and so comes out last.
         for index in (0..self.waiting.len()).rev() {

@@ -1,4 +1,4 @@
-//! What a read-only cache is made of, and what it counts.
+//! Parameters and counters of a read-only cache.
 
 use serde::{Deserialize, Serialize};
 use strata_engine::{Cited, statistics};
@@ -11,29 +11,29 @@ use crate::tags::{Geometry, SetIndex};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ReadOnlyConfig {
-    /// Number of sets.
+    /// Number of sets in the cache.
     pub sets: Cited<usize>,
-    /// Ways of a set, 1 to 64.
+    /// Ways per set, 1 to 64.
     pub ways: Cited<usize>,
-    /// How a line finds its set.
+    /// How the set of a line is computed.
     pub set_index: Cited<SetIndex>,
-    /// Which way makes room.
+    /// Which way of a full set is evicted.
     pub replacement: Cited<ReplacementPolicy>,
-    /// Look-ups that can start in one cycle.
+    /// Number of look-ups that can start in one cycle.
     pub accesses_per_cycle: Cited<usize>,
     /// Cycles from a look-up that hits to the bytes.
     pub hit_latency_cycles: Cited<u64>,
-    /// Lines that can be under way.
+    /// Number of lines that can be fetched at a time.
     pub mshr_entries: Cited<usize>,
-    /// Requests that wait for the network.
+    /// Capacity of the queue to the network, in requests.
     pub miss_queue: Cited<usize>,
 }
 
 impl ReadOnlyConfig {
-    /// Finds what cannot be built.
+    /// Checks that the cache can be built.
     ///
     /// # Errors
-    /// The first field that is wrong.
+    /// Names the first wrong field.
     pub fn check(&self) -> Result<(), ParameterError> {
         self.geometry().check()?;
         let bounds = [
@@ -50,7 +50,7 @@ impl ReadOnlyConfig {
         Ok(())
     }
 
-    /// Sets and ways.
+    /// The shape and policies of the tag array.
     pub fn geometry(&self) -> Geometry {
         Geometry {
             sets: *self.sets,
@@ -62,29 +62,30 @@ impl ReadOnlyConfig {
 }
 
 statistics! {
-    /// What a read-only cache did.
+    /// Counters of a read-only cache.
     pub struct ReadOnlyStatistics: "read_only_cache" {
-        /// Look-ups taken.
+        /// Look-ups that were accepted.
         accesses: "accesses" [energy],
         /// Look-ups that found their line.
         hits: "accesses",
-        /// Look-ups that sent for their line.
+        /// Look-ups that requested their line from the network.
         misses: "accesses",
-        /// Look-ups that found their line on its way.
+        /// Look-ups that found their line already being fetched.
         merges: "accesses",
-        /// Refusals because the port was used.
+        /// Refusals because the port had already been used in the cycle.
         refused_port: "refusals",
-        /// Refusals because no MSHR was free, or a fetch from before an invalidation was under way.
+        /// Refusals because no MSHR was free, or because the line was still being fetched from before an
+        /// invalidation.
         refused_mshr: "refusals",
         /// Refusals because every way of the set waited for a fill.
         refused_ways: "refusals",
         /// Refusals because the queue to the network was full.
         refused_network: "refusals",
-        /// Lines that made room for another.
+        /// Lines evicted to make room for another.
         evictions: "lines",
-        /// Replies taken.
+        /// Replies that filled a line.
         fills: "lines" [energy],
-        /// Times that everything was dropped.
+        /// Invalidations of the whole cache.
         invalidations: "invalidations",
         /// Bytes of headers sent to the network.
         bytes_out: "bytes",

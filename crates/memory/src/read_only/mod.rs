@@ -13,35 +13,37 @@ use crate::packet::Packet;
 pub use cache::ReadOnlyCache;
 pub use config::{ReadOnlyConfig, ReadOnlyStatistics};
 
-/// A read-only cache, whatever its organisation.
+/// A read-only cache of any organisation.
 pub trait ReadOnly: Send {
-    /// Asks for a line; `token` comes back with it, so that any number of requests can wait for one line. False when
-    /// the cache cannot take the request now.
+    /// Requests a line. The line arrives with the same `token`, so any number of requests can wait for one
+    /// line. Returns false if the cache cannot take the request in this cycle.
     fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool;
 
-    /// Takes the next line that has arrived, with the token of its request.
+    /// Takes the next line that has arrived, together with the token of its request.
     fn arrived(&mut self, now: Cycle) -> Option<(u32, &Line)>;
 
-    /// Takes a reply from the network. Always accepted.
+    /// Takes a reply from the network. It cannot be refused.
     fn accept(&mut self, reply: Packet, now: Cycle);
 
-    /// The next packet for the network. It has left when this returns it.
+    /// Takes the next packet for the network. Call it only when the network can accept the packet.
     fn outgoing(&mut self, now: Cycle) -> Option<Packet>;
 
-    /// Whether [`ReadOnly::outgoing`] would return a packet, and its size in bytes.
+    /// Wire size in bytes of the packet that [`ReadOnly::outgoing`] would return; `None` if it would return
+    /// none.
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32>;
 
-    /// Between launches: drops every line, because the host may have written. A line on its way still serves those who
-    /// wait for it, and is not kept.
+    /// Drops every line between launches, since the host may have written to memory. A line being fetched
+    /// still serves the requests that wait for it, but is not kept.
     fn invalidate(&mut self);
 
-    /// Earliest cycle from `now` on at which it could do anything without a new request or reply.
+    /// Earliest cycle, not before `now`, at which the cache could do work, assuming that no request or reply
+    /// arrives meanwhile.
     fn next_event(&self, now: Cycle) -> Cycle;
 
-    /// A sentence for each thing it waits for.
+    /// Appends to `report` one sentence for each thing that the cache waits for.
     fn waits(&self, report: &mut Vec<String>);
 
-    /// What it counted.
+    /// Its counters, one group for each set of statistics.
     fn statistics(&self) -> Vec<Group>;
 }
 

@@ -1,4 +1,4 @@
-//! Worked cases.
+//! Worked examples, checked to the cycle.
 
 use super::*;
 use crate::packet::{Body, Client, NodeId};

@@ -1,4 +1,4 @@
-//! What an SRAM L1D is made of.
+//! The parameters of an SRAM L1D.
 
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
@@ -7,23 +7,23 @@ use strata_memory::tags::{Geometry, SetIndex};
 
 use crate::chassis::{Parameters, Rooms, WriteMissPolicy};
 
-/// When written bytes go below.
+/// When written bytes are sent to the level below.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WritePolicy {
-    /// When the line is evicted or flushed.
+    /// Sends them when the line is evicted or flushed.
     WriteBack,
-    /// At once.
+    /// Sends them with the store.
     WriteThrough,
 }
 
-/// When a line that misses is given a way.
+/// When a line that misses takes a way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocate {
-    /// When its fetch is sent: the way is empty until the fill.
+    /// Takes the way when the fetch is sent; the way stays empty until the fill.
     OnMiss,
-    /// When its fetch is done: what was in the way is there until then.
+    /// Takes the way when the fetch is done; the previous line stays until then.
     OnFill,
 }
 
@@ -31,49 +31,51 @@ pub enum Allocate {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SramL1dConfig {
-    /// Number of sets.
+    /// Number of sets in the cache.
     pub sets: Cited<usize>,
-    /// Ways of a set, 1 to 64.
+    /// Ways per set, 1 to 64.
     pub ways: Cited<usize>,
-    /// How a line finds its set.
+    /// How the set of a line is computed.
     pub set_index: Cited<SetIndex>,
-    /// Which way makes room.
+    /// Which way of a full set is evicted.
     pub replacement: Cited<ReplacementPolicy>,
-    /// When a line that misses is given a way: `on-miss` or `on-fill`.
+    /// When a line that misses takes a way: `on-miss` or `on-fill`.
     pub allocate: Cited<Allocate>,
-    /// Unit of a fetch in bytes: 128 is a cache without sectors.
+    /// Unit of a fetch in bytes; 128 makes a cache without sectors.
     pub sector_bytes: Cited<usize>,
-    /// Accesses that can start in one cycle.
+    /// Number of accesses that can start in one cycle.
     pub accesses_per_cycle: Cited<usize>,
-    /// Banks, 1 to 64; lines go round over them, and each starts one access a cycle.
+    /// Number of banks, 1 to 64. Consecutive lines lie in consecutive banks, and each bank starts one access
+    /// per cycle.
     pub banks: Cited<usize>,
-    /// Cycles from an access to its completion when it hits.
+    /// Cycles from the start of an access that hits to its completion.
     pub hit_latency_cycles: Cited<u64>,
-    /// Cycles from an access to the cycle in which its miss can leave for the network.
+    /// Cycles from the start of an access until its miss can leave for the network.
     pub tag_latency_cycles: Cited<u64>,
-    /// Cycles from a fill, or from a bypassing access's reply, to the completion of an access it serves.
+    /// Cycles from a fill, or from the reply to a bypassing access, to the completion of an access that it
+    /// serves.
     pub fill_latency_cycles: Cited<u64>,
-    /// Number of MSHRs.
+    /// Number of lines that can be fetched at a time (MSHRs).
     pub mshr_entries: Cited<usize>,
-    /// Accesses that one MSHR holds, the first included.
+    /// Number of accesses that one MSHR can hold, the first included.
     pub mshr_merges: Cited<u16>,
-    /// Packets that wait for the network.
+    /// Capacity of the queue to the network, in packets.
     pub miss_queue: Cited<usize>,
-    /// Writes that may be without acknowledgement.
+    /// Number of writes that can be unacknowledged at a time.
     pub write_buffer: Cited<usize>,
-    /// Atomics and bypassing loads that may be under way.
+    /// Number of atomics and bypassing loads that can be in flight at a time.
     pub bypass_entries: Cited<usize>,
-    /// When written bytes go below.
+    /// When written bytes are sent to the level below: `write-back` or `write-through`.
     pub write_policy: Cited<WritePolicy>,
-    /// What a store does whose line is not here.
+    /// What a store does if its line is not in the cache.
     pub write_miss_policy: Cited<WriteMissPolicy>,
-    /// Whether accesses that ask for it go past the cache. Atomics always do.
+    /// Whether accesses that ask to bypass the cache do so. Atomics always do.
     pub honours_bypass: Cited<bool>,
 }
 
 impl SramL1dConfig {
-    /// A cache to build on in tests and examples: 16 KB, with the peers' published numbers. No machine reads it:
-    /// a machine's numbers stand in its file.
+    /// A 16 KB cache with the published parameters of other simulators, for tests and examples. Machines take
+    /// their parameters from machine files instead.
     pub fn example() -> SramL1dConfig {
         const TABLE: &str = "GPGPU-Sim, configs/tested-cfgs/SM2_GTX480";
         fn table<T>(value: T) -> Cited<T> {
@@ -129,14 +131,14 @@ impl SramL1dConfig {
             mshr_merges: *self.mshr_merges,
             write_buffer: *self.write_buffer,
             bypass_entries: *self.bypass_entries,
-            // Two cycles more than the latency, for a reader who comes late once.
+            // Two cycles more than the latency, for a reader that is late once.
             hits: (*self.hit_latency_cycles as usize)
                 .saturating_add(2)
                 .saturating_mul(*self.accesses_per_cycle),
         }
     }
 
-    /// Sets and ways.
+    /// The shape and policies of the tag array.
     pub fn geometry(&self) -> Geometry {
         Geometry {
             sets: *self.sets,

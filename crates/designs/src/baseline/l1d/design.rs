@@ -1,4 +1,4 @@
-//! The SRAM L1D as a machine file names it.
+//! The SRAM L1D as a design that a machine file can select.
 
 use strata_memory::area::Component;
 use strata_memory::doors::{Design, HOST_ITEM_BYTES, L1d, L1dDesign, L1dSite};

@@ -1,4 +1,4 @@
-//! The first step of an access: what the tags say, and whether there is room for what follows.
+//! The first step of an access: looks up the tags and checks for room for everything that follows.
 
 use strata_engine::Cycle;
 use strata_memory::doors::{Access, Action, Completion, Refusal};
@@ -9,25 +9,25 @@ use strata_memory::{ByteMask, LineAddress};
 use super::store::SramStore;
 use crate::chassis::{Chassis, Found, Store, WriteMissPolicy};
 
-/// Where an access goes. Finding it changes nothing; taking it cannot fail.
+/// What an access will do. Finding a route changes nothing; taking it cannot fail.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Route {
-    /// Performed now on a frame.
+    /// Performs the access on a frame now.
     Hit(FrameId),
-    /// The line is here or about to be, bytes of it must be fetched.
+    /// The line has a frame, but these bytes must be fetched.
     Partial(FrameId, ByteMask),
-    /// Waits in the line's MSHR; these bytes are fetched on its behalf.
+    /// Waits in the line's MSHR, and fetches these bytes for itself.
     Merge(MshrId, ByteMask),
-    /// A new line: bytes to fetch, none for a store that needs none.
+    /// Takes a frame for a new line and fetches these bytes: none for a store that needs none.
     Miss(ByteMask),
-    /// A store that goes below without a frame.
+    /// Sends a store below without taking a frame.
     Through,
-    /// Past the cache; the frame with a copy.
+    /// Goes past the cache; the frame holds a copy of the line.
     Past(Option<FrameId>),
 }
 
 impl Chassis<SramStore> {
-    /// Finds the way of an access, or why it cannot start now.
+    /// Finds the route of an access, or the reason why it cannot start now.
     #[inline]
     pub(super) fn route(&mut self, access: &Access, now: Cycle) -> Result<Route, Refusal> {
         self.port_is_free(access, now)?;
@@ -77,11 +77,11 @@ impl Chassis<SramStore> {
             return Err(Refusal::Mshr);
         }
         if fetches == 1 && self.store.buffers.is_some() {
-            // The victim is chosen, and needs its room, when the fetch is done.
+            // The victim is chosen, and needs its room, only when the fetch is done.
             let room = self.network_room_for_new(fetches + through);
             return if room { Ok(Route::Miss(wanted)) } else { Err(Refusal::Network) };
         }
-        // Room for the victim's bytes is asked for whether it is dirty or not: the victim is not chosen yet.
+        // Room for a dirty victim is required in any case: the victim has not been chosen yet.
         let victim = usize::from(self.parameters.write_back);
         if !self.network_room_for_new(fetches + through + victim)
             || !self.write_room_for_new(through + victim)
@@ -94,7 +94,7 @@ impl Chassis<SramStore> {
         Ok(Route::Miss(wanted))
     }
 
-    /// Takes an access on its way.
+    /// Sends an access along its route.
     #[inline]
     pub(super) fn take(&mut self, access: Access, route: Route, now: Cycle) {
         self.use_port(&access);
@@ -136,7 +136,7 @@ impl Chassis<SramStore> {
         }
     }
 
-    /// Gives a frame to the access's line; a victim's dirty bytes go below first.
+    /// Assigns a frame to the access's line, after writing back the victim's dirty bytes.
     fn make_room(&mut self, access: &Access, now: Cycle) -> FrameId {
         let frame = self.store.tags.victim(access.line).expect("a free way was checked");
         if self.store.line(frame).is_some() {

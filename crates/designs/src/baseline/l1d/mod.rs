@@ -1,10 +1,10 @@
-//! An SRAM set-associative L1D.
+//! A set-associative L1D in SRAM.
 //!
-//! An access that finds its bytes is performed at once and completes after the hit latency. One that does
-//! not takes an MSHR; every later access to that line waits behind it and is performed in order when the
-//! bytes are here. Atomics, and accesses that bypass the cache, send the line's dirty bytes ahead, drop the
-//! copy and go to the last-level cache themselves; since requests to one line stay in order on the way and
-//! there, nobody needs to wait for them.
+//! An access that finds its bytes is performed immediately and completes after the hit latency. One that does
+//! not takes an MSHR; every later access to that line waits behind it, and they are performed in order once
+//! the bytes have arrived. Atomics and accesses that bypass the cache first send the line's dirty bytes, drop
+//! the copy and then go to the last-level cache themselves. Requests to one line stay in order all the way,
+//! so no other access has to wait for them.
 
 mod config;
 mod design;

@@ -1,4 +1,4 @@
-//! The L1D's door.
+//! The SRAM L1D behind the door of L1Ds.
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
@@ -9,16 +9,16 @@ use super::config::SramL1dConfig;
 use super::store::SramStore;
 use crate::chassis::Chassis;
 
-/// An SRAM set-associative L1D.
+/// A set-associative L1D in SRAM.
 pub struct SramL1d {
     pub(super) chassis: Chassis<SramStore>,
 }
 
 impl SramL1d {
-    /// An empty cache at network node `node`. `seed` serves random replacement.
+    /// Makes an empty cache at network node `node`. `seed` starts the stream of random replacement.
     ///
     /// # Errors
-    /// When the configuration cannot be built.
+    /// Names the first parameter that cannot be built.
     pub fn new(
         config: &SramL1dConfig,
         node: NodeId,

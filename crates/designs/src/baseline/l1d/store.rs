@@ -1,4 +1,4 @@
-//! Lines in one set-associative SRAM array.
+//! The lines of the cache in one set-associative SRAM array.
 
 use strata_engine::seed::Stream;
 use strata_memory::mshr::MshrId;
@@ -8,17 +8,18 @@ use strata_memory::{ByteMask, Line, LineAddress};
 use super::config::Allocate;
 use crate::chassis::{Home, Store};
 
-/// Tags and data.
+/// The tags and data of the cache.
 pub(super) struct SramStore {
     pub tags: TagArray,
     pub data: Vec<Line>,
-    /// Allocation on fill: the free frames beside the sets, one for each MSHR at the start, in which lines are until
-    /// their fetch is done.
+    /// For allocation on fill: the free frames outside the sets, which hold lines until their fetch is done.
+    /// At the start there is one for each MSHR.
     pub buffers: Option<Vec<FrameId>>,
 }
 
 impl SramStore {
-    /// Frames for the lines of a cache: those of its sets and, for allocation on fill, one for each of `mshrs`.
+    /// Makes the frames of a cache: those of its sets and, for allocation on fill, one for each of the
+    /// `mshrs`.
     pub fn new(geometry: Geometry, allocate: Allocate, mshrs: usize, stream: Stream) -> SramStore {
         let frames = geometry.sets * geometry.ways;
         let buffers = match allocate {
@@ -32,7 +33,7 @@ impl SramStore {
         SramStore { tags, data: vec![Line::ZERO; frames + count], buffers }
     }
 
-    /// The frame beside the sets for a line that is fetched; none when it takes a way at once.
+    /// The frame outside the sets for a line that is fetched; `None` if the line takes a way on its miss.
     pub fn buffer(&mut self, line: LineAddress) -> Option<FrameId> {
         let frame = self.buffers.as_mut()?.pop().expect("a free MSHR was checked, and each has a frame");
         self.tags.install_in_buffer(frame, line);

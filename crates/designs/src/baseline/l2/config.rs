@@ -1,4 +1,4 @@
-//! What a slice of the L2 is made of.
+//! The parameters of an L2 slice.
 
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
@@ -6,45 +6,45 @@ use strata_engine::Cited;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::{Geometry, SetIndex};
 
-/// The parameters of one L2 slice. Lines have 128 bytes. It writes back and allocates on writes without
-/// fetching: a mask tells which bytes of a line are valid.
+/// The parameters of one L2 slice. Lines have 128 bytes. The slice writes back, and allocates on writes
+/// without fetching: a mask records which bytes of a line are valid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct L2Config {
-    /// Number of sets of a slice.
+    /// Number of sets in a slice.
     pub sets: Cited<usize>,
-    /// Ways of a set, 1 to 64.
+    /// Ways per set, 1 to 64.
     pub ways: Cited<usize>,
-    /// How a line finds its set. Lines are numbered within the slice for this.
+    /// How the set of a line is computed from its number within the slice.
     pub set_index: Cited<SetIndex>,
-    /// Which way makes room.
+    /// Which way of a full set is evicted.
     pub replacement: Cited<ReplacementPolicy>,
     /// Unit of a fetch from DRAM in bytes.
     pub sector_bytes: Cited<usize>,
-    /// Requests that can wait, beside those within the ROP latency.
+    /// Number of requests that can wait, beyond those within the ROP latency.
     pub request_queue: Cited<usize>,
     /// Cycles from the arrival of a request to its look-up.
     pub rop_latency_cycles: Cited<u64>,
-    /// Cycles from a look-up that hits, or the turn of a request that waited, to its reply.
+    /// Cycles from a look-up that hits, or from the turn of a request that waited, to the reply.
     pub hit_latency_cycles: Cited<u64>,
-    /// Replies that can wait for the network, beside those within the hit latency.
+    /// Number of replies that can wait for the network, beyond those within the hit latency.
     pub reply_queue: Cited<usize>,
-    /// Number of MSHRs.
+    /// Number of lines that can be fetched at a time (MSHRs).
     pub mshr_entries: Cited<usize>,
-    /// Requests that one MSHR holds, the first included.
+    /// Number of requests that one MSHR can hold, the first included.
     pub mshr_merges: Cited<u16>,
-    /// Requests that wait for the DRAM channel.
+    /// Capacity of the queue to the DRAM channel, in requests.
     pub dram_queue: Cited<usize>,
-    /// Lines on their way to DRAM.
+    /// Number of lines that can be in flight to DRAM.
     pub write_buffer: Cited<usize>,
-    /// Cycles for each of the operations of an atomic on the same address; different addresses of a line
-    /// are worked on at once.
+    /// Cycles that each operation of an atomic takes on one address; operations on different addresses of a
+    /// line proceed in parallel.
     pub atomic_cycles: Cited<u64>,
 }
 
 impl L2Config {
-    /// A slice to build on in tests and examples: 64 KB, with the peers' published numbers. No machine reads it: a
-    /// machine's numbers stand in its file.
+    /// A 64 KB slice with the published parameters of other simulators, for tests and examples. Machines take
+    /// their parameters from machine files instead.
     pub fn example() -> L2Config {
         fn table<T>(value: T) -> Cited<T> {
             Cited::new(value, "GPGPU-Sim, configs/tested-cfgs/SM2_GTX480")
@@ -70,7 +70,7 @@ impl L2Config {
         }
     }
 
-    /// Sets and ways.
+    /// The shape and policies of the tag array.
     pub fn geometry(&self) -> Geometry {
         Geometry {
             sets: *self.sets,

@@ -1,4 +1,4 @@
-//! The L2 slice as a machine file names it.
+//! The L2 slice as a design that a machine file can select.
 
 use strata_memory::doors::{Design, HOST_ITEM_BYTES, Llc, LlcDesign, LlcSite};
 use strata_memory::{LINE_BYTES, ParameterError};

@@ -1,4 +1,4 @@
-//! The slice towards its DRAM channel.
+//! The side of the slice that faces its DRAM channel.
 
 use strata_engine::Cycle;
 
@@ -8,19 +8,19 @@ use strata_memory::line::ByteMask;
 use strata_memory::mshr::MshrId;
 use strata_memory::tags::FrameId;
 
-/// Tag of a write; reads carry the name of their MSHR.
+/// Tag of a write; a read carries the number of its MSHR.
 const WRITE: u32 = u32::MAX;
 
 impl L2Slice {
-    /// Whether `requests` more fit into the queue to the channel.
+    /// Whether the queue to the channel has room for `requests` more.
     #[inline]
     pub(super) fn dram_room(&self, requests: usize) -> bool {
         self.to_dram.len() + requests <= self.parameters.dram_queue
     }
 
-    /// Asks for bytes of an MSHR's line. There must be room for a request.
+    /// Requests bytes of an MSHR's line. There must be room for a request.
     pub(super) fn fetch(&mut self, mshr: MshrId, bytes: ByteMask) {
-        // The sectors asked for are disjoint, so that each MSHR has at most a line's worth of trays.
+        // The sectors requested are disjoint, so each MSHR uses at most a line's worth of trays.
         let tray = self.fetch_trays.pop().expect("a fetch has its tray");
         let line = self.mshrs.line(mshr);
         let fetch = self.mshrs.state_mut(mshr);
@@ -57,7 +57,7 @@ impl L2Slice {
         }
     }
 
-    /// Takes what the channel has finished. Its bus brings less than a line a cycle.
+    /// Takes the requests that the channel has finished. Its bus brings less than one line per cycle.
     pub(super) fn receive_from_dram(&mut self, dram: &mut dyn DramPort, now: Cycle) {
         while let Some(answer) = dram.completed(now) {
             if answer.write {

@@ -1,4 +1,4 @@
-//! Requests: their look-up, and the turn of those that waited.
+//! The look-up of requests, and the replay of those that waited.
 
 use strata_engine::Cycle;
 
@@ -10,20 +10,20 @@ use strata_memory::mshr::MshrId;
 use strata_memory::packet::{Body, Packet};
 use strata_memory::tags::FrameId;
 
-/// Where a request goes. Finding it changes nothing; taking it cannot fail.
+/// What a request will do. Finding a route changes nothing; taking it cannot fail.
 #[derive(Clone, Copy, Debug)]
 enum Route {
-    /// Performed now on a frame.
+    /// Performs the request on a frame now.
     Hit(FrameId),
-    /// The line is here, bytes of it must be fetched.
+    /// The line is here, but these bytes must be fetched.
     Partial(FrameId, ByteMask),
-    /// Waits in the line's MSHR; these bytes are fetched on its behalf.
+    /// Waits in the line's MSHR, and fetches these bytes for itself.
     Merge(MshrId, ByteMask),
-    /// A new line: bytes to fetch, none for a write.
+    /// Takes a frame for a new line and fetches these bytes: none for a write.
     Miss(ByteMask),
 }
 
-/// Why the next request waits.
+/// The reason why the next request waits.
 #[derive(Clone, Copy, Debug)]
 enum Stall {
     Mshr,
@@ -34,7 +34,7 @@ enum Stall {
 }
 
 impl L2Slice {
-    /// Takes the next request if there is room for all that follows from it.
+    /// Accepts the next request if there is room for everything that follows from it.
     pub(super) fn look_up(&mut self, now: Cycle) {
         let Some(request) = self.requests.front(now) else { return };
         let line = request.line;
@@ -65,7 +65,7 @@ impl L2Slice {
             if fetches == 1 && self.mshrs.is_full() {
                 return Err(Stall::Mshr);
             }
-            // Room for the victim's bytes is asked for whether it is dirty or not: it is not chosen yet.
+            // Room for a dirty victim is required in any case: the victim has not been chosen yet.
             if !self.dram_room(fetches + 1) || self.write_trays.is_empty() {
                 return Err(Stall::Dram);
             }
@@ -169,7 +169,7 @@ impl L2Slice {
         }
     }
 
-    /// The oldest request of an MSHR may be able to go on.
+    /// Notes that the oldest request of an MSHR may be able to proceed.
     pub(super) fn make_ready(&mut self, mshr: MshrId) {
         let fetch = self.mshrs.state_mut(mshr);
         if !fetch.ready {
@@ -248,7 +248,7 @@ impl L2Slice {
     }
 }
 
-/// How many operations fall on the address that gets most of them, at least 1.
+/// Number of operations on the address with most of them, at least 1.
 fn conflicts(batch: &AtomicBatch) -> u64 {
     let mut counts = [0_u8; 128];
     let mut most = 1;

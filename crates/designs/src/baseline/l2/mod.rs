@@ -1,9 +1,9 @@
-//! A conventional slice of the L2: set-associative, write-back, with atomics where the line lives.
+//! A conventional slice of the L2: set-associative and write-back; it performs atomics on its lines.
 //!
-//! Requests are looked up in order, one a cycle. One that finds its bytes is performed at once; one that
-//! does not takes an MSHR, and every later request to that line waits behind it. All replies leave through
-//! one queue with one latency, and all requests to DRAM through one queue: so replies to a line stay in
-//! order, and a line's dirty bytes arrive before it is fetched again.
+//! The slice looks up requests in order, one per cycle. A request that finds its bytes is performed
+//! immediately. One that does not takes an MSHR, and every later request to that line waits behind it. All
+//! replies leave through one queue with one latency, and all requests to DRAM through another: replies for a
+//! line therefore stay in order, and a line's dirty bytes reach DRAM before the line is fetched again.
 
 mod config;
 mod design;

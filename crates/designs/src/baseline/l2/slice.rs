@@ -1,4 +1,4 @@
-//! The slice's parts, and its door.
+//! The L2 slice: its parts, and its implementation of the LLC door.
 
 use std::collections::VecDeque;
 
@@ -18,7 +18,7 @@ use strata_memory::tags::{FrameId, TagArray};
 
 /// A conventional L2 slice.
 ///
-/// It sees its own lines only, numbered without gaps, so that all sets are used.
+/// It sees only its own lines, numbered without gaps, so all sets are used.
 pub struct L2Slice {
     pub(super) parameters: Parameters,
     number: u16,
@@ -26,7 +26,7 @@ pub struct L2Slice {
     pub(super) data: Vec<Line>,
     /// Lines being fetched, each with the requests that wait for it.
     pub(super) mshrs: MshrFile<Packet, Fetch>,
-    /// MSHRs whose oldest request may be able to go on.
+    /// MSHRs whose oldest request may be able to proceed.
     pub(super) ready: Ring<MshrId>,
     pub(super) requests: DelayLine<Packet>,
     pub(super) replies: DelayLine<Packet>,
@@ -34,12 +34,12 @@ pub struct L2Slice {
     pub(super) to_dram: VecDeque<DramRequest>,
     pub(super) fetch_trays: Vec<Tray>,
     pub(super) write_trays: Vec<Tray>,
-    /// Atomics occupy the slice until then.
+    /// The cycle until which atomics occupy the slice.
     pub(super) busy_until: Cycle,
     pub(super) statistics: L2Statistics,
 }
 
-/// The numbers of [`L2Config`] that are needed while running.
+/// The parameters of [`L2Config`] that are used while running.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parameters {
     pub sector_bytes: usize,
@@ -54,19 +54,19 @@ pub(super) struct Parameters {
 pub(super) struct Fetch {
     /// The frame that waits for it.
     pub frame: FrameId,
-    /// Bytes asked for that are not here yet.
+    /// Bytes requested that have not arrived yet.
     pub requested: ByteMask,
     /// Reads without an answer.
     pub in_flight: u8,
-    /// Whether it stands in [`L2Slice::ready`].
+    /// Whether it is in [`L2Slice::ready`].
     pub ready: bool,
 }
 
 impl L2Slice {
-    /// An empty slice, called `number` in reports. `seed` serves random replacement.
+    /// Makes an empty slice, called `number` in reports. `seed` starts the stream of random replacement.
     ///
     /// # Errors
-    /// When the configuration cannot be built.
+    /// Names the first parameter that cannot be built.
     pub fn new(config: &L2Config, number: u16, seed: u64) -> Result<L2Slice, ParameterError> {
         config.check()?;
         let trays = |count: usize| (0..count).map(|_| Box::new(Line::ZERO)).collect::<Vec<_>>();

@@ -1,21 +1,21 @@
-//! What an L2 slice counts.
+//! Counters of an L2 slice.
 
 use strata_engine::statistics;
 
 statistics! {
-    /// What an L2 slice did.
+    /// Counters of an L2 slice.
     pub struct L2Statistics: "l2" {
-        /// Requests looked up.
+        /// Requests of any kind that were looked up.
         requests: "requests",
-        /// Requests handed back because the queue was full.
+        /// Requests refused because the queue was full.
         refused: "requests",
-        /// Reads.
+        /// Read requests looked up.
         reads: "requests",
-        /// Writes.
+        /// Write requests looked up.
         writes: "requests",
-        /// Atomics, each the operations of one warp instruction on one line.
+        /// Atomic requests looked up; each holds the operations of one warp instruction on one line.
         atomics: "requests",
-        /// Operations of the atomics.
+        /// Single operations in the atomic requests.
         atomic_operations: "operations" [energy],
         /// Reads that found all their bytes.
         read_hits: "requests",
@@ -49,7 +49,7 @@ statistics! {
         stalled_dram: "cycles",
         /// Cycles in which the next request waited for room in the queue of replies.
         stalled_reply: "cycles",
-        /// Lines that made room for another.
+        /// Lines evicted to make room for another.
         evictions: "lines",
         /// Lines whose dirty bytes were sent to DRAM.
         write_backs: "lines",
@@ -57,17 +57,17 @@ statistics! {
         write_back_bytes: "bytes",
         /// Reads sent to DRAM.
         fetches: "requests",
-        /// Replies to those.
+        /// Replies to the reads sent to DRAM.
         fills: "requests",
-        /// Bytes asked from DRAM.
+        /// Bytes requested from DRAM.
         fetch_bytes: "bytes",
-        /// Bytes of headers and payloads of the requests taken.
+        /// Bytes of the requests looked up, headers and payloads.
         bytes_in: "bytes",
-        /// Bytes of headers and payloads of the replies.
+        /// Bytes of the replies, headers and payloads.
         bytes_out: "bytes",
         /// Probes of the tags of a set.
         tag_reads: "probes" [energy],
-        /// Frames given to another line.
+        /// Frames assigned to another line.
         tag_writes: "frames" [energy],
         /// Reads of a line's data.
         data_reads: "lines" [energy],

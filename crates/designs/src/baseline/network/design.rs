@@ -1,4 +1,4 @@
-//! Crossbar and butterfly as a machine file names them.
+//! The crossbar and the butterfly as a design that a machine file can select.
 
 use strata_memory::doors::{Design, HOST_ITEM_BYTES, Network, NetworkDesign, NetworkSite};
 use strata_memory::{FlitSize, ParameterError};

@@ -27,19 +27,19 @@ pub struct MultistageNetwork {
     /// Entry `stage * outlets + outlet`: distance of the output from the first of its switch, in wires,
     /// and the port number that it is there.
     routes: Vec<u32>,
-    /// Inputs that will have a head packet at a known cycle.
+    /// Inputs whose next head packet appears at a known cycle.
     pending: Set,
-    /// Outputs that a head packet waits for.
+    /// Outputs for which a head packet waits.
     active: Set,
     next: Cycle,
     pub(super) statistics: NetworkStatistics,
 }
 
 impl MultistageNetwork {
-    /// A network between the given ends.
+    /// Makes one direction of a network between the given ends.
     ///
     /// # Errors
-    /// When a parameter cannot be built or the topology has too few terminals.
+    /// Names the first parameter that cannot be built, or a topology with too few terminals.
     pub fn new(
         direction: Direction,
         parameters: &MultistageConfig,
@@ -78,7 +78,7 @@ impl MultistageNetwork {
         })
     }
 
-    /// Makes the packets whose time has come the heads of their buffers.
+    /// Makes packets that are due the heads of their buffers.
     fn announce(&mut self, now: Cycle) {
         for word in 0..self.pending.words() {
             for input in self.pending.members_of_word(word) {
@@ -137,7 +137,7 @@ impl MultistageNetwork {
         }
     }
 
-    /// The input that gets a free output.
+    /// The input that is granted a free output.
     #[inline]
     fn winner(&self, number: usize) -> usize {
         let output = &self.outputs[number];
@@ -162,7 +162,7 @@ impl MultistageNetwork {
         }
     }
 
-    /// Flits of room behind an output.
+    /// Room in the buffer behind an output, in flits.
     #[inline]
     fn credits(&mut self, output: usize, now: Cycle) -> u32 {
         let behind = output + self.shape.wires;
@@ -241,7 +241,7 @@ impl MultistageNetwork {
         input.buffer.push_back((arrival, head.injected, packet));
     }
 
-    /// The earliest cycle at which a head appears, an output becomes free or a credit comes back.
+    /// The earliest cycle at which a head appears, an output becomes free or a credit returns.
     fn earliest(&self) -> Cycle {
         let mut next = Cycle::NEVER;
         for input in self.pending.iter() {

@@ -1,13 +1,13 @@
 //! Crossbars and butterflies: switches in stages between SMs and memory partitions, an island for each direction.
 //!
-//! A packet of w wire bytes is ceil(w / flit_bytes) flits. Switching is virtual cut-through: a packet is
+//! A packet of w wire bytes has ceil(w / flit_bytes) flits. Switching is virtual cut-through: a packet is
 //! granted an output when the buffer behind it has room for all of its flits, and then holds its input and
-//! its output for one cycle per flit. Credits count flits. A packet's place in a buffer is given back when
-//! its last flit leaves.
+//! output for one cycle per flit. Credits count flits. A packet's room in a buffer is freed when its last
+//! flit leaves.
 //!
-//! Uncontended, a packet of f flits that is sent at cycle t over a link of latency L is delivered at
-//! t + L + stages * hop_latency + (f - 1): the head moves on at once in each stage, the receiver sees the
-//! packet when its last flit is there.
+//! Without contention, a packet of f flits sent at cycle t over a link of latency L is delivered at t + L +
+//! stages * hop_latency + (f - 1): the head moves on immediately in each stage, and the receiver sees the
+//! packet when its last flit has arrived.
 
 mod design;
 mod island;

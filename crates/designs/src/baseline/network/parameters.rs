@@ -1,20 +1,20 @@
-//! What a machine file says about a network.
+//! The network parameters of a machine file.
 
 use serde::Deserialize;
 use strata_engine::Cited;
 use strata_memory::ParameterError;
 
-/// Inputs of a switch: its arbiters work on masks of this width.
+/// Most inputs of a switch: its arbiters work on masks of this width.
 pub(super) const MAX_RADIX: usize = 128;
-/// Terminals of a butterfly. ASSUMED: far above any GPU.
+/// Most terminals of a butterfly. ASSUMED: far above any GPU.
 const MAX_TERMINALS: usize = 1 << 14;
 
-/// Switches on a path: as many as a binary butterfly of [`MAX_TERMINALS`] has.
+/// Most switches on a path: as many as a binary butterfly of [`MAX_TERMINALS`] has.
 const MAX_STAGES: usize = MAX_TERMINALS.ilog2() as usize;
-/// Room of a buffer in flits. ASSUMED: far above any network.
+/// Largest buffer in flits. ASSUMED: far above any network.
 pub(super) const MAX_BUFFER: u32 = 4096;
 
-/// How nodes are connected.
+/// How the nodes are connected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Topology {
@@ -22,20 +22,20 @@ pub enum Topology {
     Crossbar,
     /// A k-ary n-fly: node numbers are its terminals, on both sides.
     Butterfly {
-        /// Ports of a switch on each side (k).
+        /// Number of ports on each side of a switch (k).
         radix: usize,
-        /// Switches on a path (n).
+        /// Number of switches on a path (n).
         stages: usize,
     },
 }
 
-/// Which of the packets at the inputs of a switch gets a free output.
+/// Which of the packets at the inputs of a switch is granted a free output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
-    /// The next input after the one that was served last.
+    /// The next input with a packet, after the one served last.
     RoundRobin,
-    /// The packet that has been at the head of its buffer longest; of several, the lowest input.
+    /// The packet that has been at the head of its buffer longest; of several, that at the lowest input.
     OldestFirst,
 }
 
@@ -43,15 +43,15 @@ pub enum Arbitration {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MultistageConfig {
-    /// How nodes are connected.
+    /// How the nodes are connected.
     pub topology: Cited<Topology>,
     /// Bytes that a port moves per cycle.
     pub flit_bytes: Cited<u32>,
-    /// Cycles from one buffer to the next: switch and wire.
+    /// Cycles from one buffer to the next, for switch and wire.
     pub hop_latency_cycles: Cited<u64>,
-    /// Room of every buffer, in flits.
+    /// Capacity of every buffer, in flits.
     pub buffer_flits: Cited<u32>,
-    /// Who gets a free output.
+    /// Which packet is granted a free output.
     pub arbitration: Cited<Arbitration>,
 }
 

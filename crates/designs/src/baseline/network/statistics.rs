@@ -1,4 +1,4 @@
-//! What a network counts.
+//! Counters of a network.
 
 use strata_engine::statistics::{Group, Statistics};
 
@@ -6,23 +6,23 @@ use strata_memory::HEADER_BYTES;
 use strata_memory::doors::Direction;
 
 strata_engine::statistics! {
-    /// What one direction of a network did.
+    /// Counters of one direction of a network.
     pub struct NetworkStatistics: "network" {
-        /// Packets that came to the head of their first buffer.
+        /// Packets that reached the head of their first buffer.
         packets_in: "packets",
         /// Packets granted their last output.
         packets_out: "packets",
-        /// Flits of the packets that went out.
+        /// Flits of the packets granted their last output.
         flits: "flits",
-        /// Bytes of the packets that went out, headers included.
+        /// Bytes of the packets granted their last output, headers included.
         wire_bytes: "bytes",
-        /// Bytes of the packets that went out, without headers.
+        /// Bytes of the packets granted their last output, without headers.
         payload_bytes: "bytes",
         /// Cycles in which outputs of switches moved flits, summed over outputs.
         output_busy_cycles: "cycles",
         /// Flits moved by switches, summed over stages.
         flit_hops: "flits" [energy],
-        /// Cycles that head packets waited while their output served others.
+        /// Cycles that head packets waited while their output served other packets.
         wait_output_cycles: "cycles",
         /// Cycles that head packets waited because the buffer behind their output had no room.
         wait_credit_cycles: "cycles",
@@ -39,7 +39,7 @@ strata_engine::statistics! {
 }
 
 impl NetworkStatistics {
-    /// The counters under the direction's name.
+    /// Reports the counters under the direction's name.
     pub fn report_as(&self, direction: Direction) -> Group {
         Group { name: direction.group(), ..self.report() }
     }

@@ -1,4 +1,4 @@
-//! The SRAM register file as a machine file names it.
+//! The SRAM register file as a design that a machine file can select.
 
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
@@ -11,7 +11,7 @@ use super::SramRegisterFile;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SramRegisterFileConfig {
-    /// Single-ported banks, each one row (32 lanes of 32 bits) wide; 1 to 32.
+    /// Number of single-ported banks, 1 to 32; each is one row (32 lanes of 32 bits) wide.
     pub banks: Cited<u32>,
     /// Cycles from a bank's grant to the operand in the collector, at least 1.
     pub read_latency_cycles: Cited<u32>,

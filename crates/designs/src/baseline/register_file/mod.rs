@@ -1,4 +1,4 @@
-//! A conventional SRAM register file: single-ported banks, one access a bank and cycle, writes first.
+//! A conventional SRAM register file: each single-ported bank serves one access per cycle, writes first.
 
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine, Ring};
@@ -10,17 +10,17 @@ mod design;
 pub use design::SramRegisterFileConfig;
 
 strata_engine::statistics! {
-    /// What a register file did.
+    /// Counters of a register file.
     pub struct RegisterFileStatistics: "register_file" {
-        /// Rows read.
+        /// Rows read from the banks.
         reads: "rows" [energy],
-        /// Rows written.
+        /// Rows written into the banks.
         writes: "rows" [energy],
-        /// Rows of which only some lanes were written.
+        /// Writes of only some lanes of a row.
         partial_writes: "rows",
-        /// Cycles that reads spent waiting because their bank served another access.
+        /// Cycles that reads waited because their bank served another access, summed over reads.
         read_conflicts: "row-cycles",
-        /// Writes put off by a cycle because their bank had been written in it already.
+        /// Writes refused for a cycle because their bank had already been written in it.
         write_conflicts: "refusals",
     }
     laws {
@@ -28,35 +28,36 @@ strata_engine::statistics! {
     }
 }
 
-/// A row that a collector waits for.
+/// A row for which a collector waits.
 #[derive(Clone, Copy, Debug)]
 struct Read {
     row: u32,
     ticket: Ticket,
 }
 
-/// Banks of static RAM. Register r of warp w lies in bank `(r + w) % banks`, so that neighbouring warps'
-/// equal registers do not collide (Lindholm et al., US patent 7,834,881; the rule of the peers too).
+/// A register file of SRAM banks. Register r of warp w lies in bank `(r + w) % banks`, so that the same
+/// register of neighbouring warps does not collide (Lindholm et al., US patent 7,834,881; other simulators
+/// use the same rule).
 pub struct SramRegisterFile {
     rows: Vec<Row>,
     rows_per_warp: u32,
     banks: u32,
     queues: Vec<Ring<Read>>,
-    /// One bit a bank: reads wait.
+    /// One bit per bank: reads wait.
     wanted: u32,
     /// Reads that wait, over all banks.
     waiting: u32,
-    /// One bit a bank: written in cycle `written_at`.
+    /// One bit per bank: it was written in cycle `written_at`.
     written: u32,
     written_at: Cycle,
-    /// Operands read and under way to their collectors; unused when the latency is one cycle.
+    /// Operands on their way from a bank to their collectors; unused if the latency is one cycle.
     under_way: DelayLine<Ticket>,
     extra_latency: u64,
     statistics: RegisterFileStatistics,
 }
 
 impl SramRegisterFile {
-    /// A register file of undefined values.
+    /// Makes a register file of undefined values.
     pub fn new(config: &SramRegisterFileConfig, site: RegisterFileSite) -> Self {
         SramRegisterFile {
             rows: vec![Row::ZERO; site.rows],

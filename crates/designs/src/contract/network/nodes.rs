@@ -84,7 +84,7 @@ impl Nodes {
         nodes
     }
 
-    /// Packets that have been sent and have not come, or that nobody could send.
+    /// Number of packets that were sent and have not arrived, or that could not be sent.
     pub fn lost(&self) -> usize {
         let missing = |receiver: &Receiver| {
             receiver.expected.iter().filter(|number| **number < self.contract.packets).count()

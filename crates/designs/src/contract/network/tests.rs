@@ -201,7 +201,7 @@ struct Planted {
 }
 
 impl Planted {
-    /// Every twentieth time.
+    /// Whether the bug strikes: every twentieth time.
     fn strikes(&mut self, bug: Bug) -> bool {
         if self.bug != bug {
             return false;

@@ -1,10 +1,10 @@
-//! The instructions that run against a register file, and what is known of a register meanwhile.
+//! The instructions that run against a register file, and the state of registers meanwhile.
 
 use strata_engine::Cycle;
 use strata_engine::seed::Stream;
 use strata_warp::{ALL_LANES, LaneMask, Reg, Row, lanes_of};
 
-/// A register's value as far as it is defined.
+/// A register's value, with the lanes that are defined.
 #[derive(Clone, Copy)]
 pub(super) struct Value {
     pub row: Row,
@@ -25,7 +25,7 @@ impl Value {
     }
 }
 
-/// Where an instruction stands.
+/// The progress of an instruction.
 pub(super) enum Stage {
     /// Its collector lacks this many rows.
     Collecting { collector: usize, missing: usize },
@@ -47,9 +47,9 @@ pub(super) struct Instruction {
 /// What the scoreboard knows of a register.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Hazard {
-    /// Reads that are open.
+    /// Number of open reads.
     pub reads: u32,
-    /// An instruction under way writes it.
+    /// Whether an instruction in flight writes it.
     pub written: bool,
 }
 

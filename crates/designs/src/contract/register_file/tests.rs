@@ -101,7 +101,7 @@ struct Planted {
 }
 
 impl Planted {
-    /// Every seventh time.
+    /// Whether the bug strikes: every seventh time.
     fn strikes(&mut self, bug: Bug) -> bool {
         if self.bug != bug {
             return false;

@@ -1,31 +1,31 @@
-//! The prediction history table: what the blocks that an instruction brings are used for (IV-B, Fig. 11b).
+//! The prediction history table: how the blocks that an instruction brings are used (IV-B, Fig. 11b).
 
 /// The read-level of a block (III-A, IV-B).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::fuse) enum ReadLevel {
-    /// Write-multiple: to be kept in SRAM.
+    /// Write-multiple (WM), to be kept in SRAM.
     WriteMultiple,
-    /// Write-once-read-multiple: to be kept in STT-MRAM.
+    /// Write-once-read-multiple (WORM), to be kept in STT-MRAM.
     WriteOnceReadMultiple,
-    /// Write-once-read-once: not worth a place.
+    /// Write-once-read-once (WORO), not worth keeping.
     WriteOnceReadOnce,
     /// No prediction; read-intensive blocks are among these.
     #[default]
     Neutral,
 }
 
-/// The numbers of the table.
+/// The parameters of the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::fuse) struct HistoryShape {
-    /// Entries, a power of two: the signature has as many bits.
+    /// Number of entries, a power of two: two to the number of bits in a signature.
     pub entries: usize,
-    /// A counter's largest value.
+    /// Largest value of a counter.
     pub limit: u8,
-    /// A counter's first value.
+    /// Initial value of a counter.
     pub initial: u8,
-    /// Counters above it say WORO.
+    /// Counters above this value predict WORO.
     pub unused_threshold: u8,
-    /// Counters below it say WORM or WM.
+    /// Counters below this value predict WORM or WM.
     pub used_threshold: u8,
 }
 
@@ -36,11 +36,11 @@ struct Entry {
     written: bool,
 }
 
-/// Part of a program counter: names an entry.
+/// A hash of a program counter that selects an entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::fuse) struct Signature(pub u16);
 
-/// The table.
+/// The history table, one entry per signature.
 #[derive(Clone, Debug)]
 pub(in crate::fuse) struct History {
     shape: HistoryShape,
@@ -53,27 +53,27 @@ impl History {
         History { shape, entries: vec![Entry { counter: shape.initial, written: false }; shape.entries] }
     }
 
-    /// The signature of a program counter: its low bits, the next ones folded in.
+    /// The signature of a program counter: its low bits, with the next ones folded in.
     #[inline]
     pub fn signature(&self, pc: u32) -> Signature {
         let bits = self.shape.entries.trailing_zeros();
         Signature(((pc ^ pc >> bits) as usize & (self.shape.entries - 1)) as u16)
     }
 
-    /// The sampler saw the block used again.
+    /// Notes that the sampler saw a block used again.
     pub fn used(&mut self, signature: Signature, write: bool) {
         let entry = &mut self.entries[usize::from(signature.0)];
         entry.counter = entry.counter.saturating_sub(1);
         entry.written |= write;
     }
 
-    /// The sampler evicted a block that was not used again.
+    /// Notes that the sampler evicted a block that was not used again.
     pub fn unused(&mut self, signature: Signature) {
         let entry = &mut self.entries[usize::from(signature.0)];
         entry.counter = (entry.counter + 1).min(self.shape.limit);
     }
 
-    /// What blocks of the signature are used for.
+    /// The read level predicted for blocks of the signature.
     #[inline]
     pub fn predict(&self, signature: Signature) -> ReadLevel {
         let entry = self.entries[usize::from(signature.0)];

@@ -9,20 +9,20 @@ pub(super) use history::{History, HistoryShape, ReadLevel, Signature};
 use sampler::Sampler;
 pub(super) use sampler::{Sampled, SamplerShape};
 
-/// Sampler and table.
+/// The read-level predictor: its sampler and its history table.
 #[derive(Clone, Debug)]
 pub(super) struct Predictor {
     sampler: Sampler,
     pub history: History,
     /// Set of the sampler for each warp slot, if it is sampled.
     sets: Vec<Option<u8>>,
-    /// One line in so many is sampled: a power of two.
+    /// One line in this many is sampled: a power of two.
     line_stride: u64,
 }
 
 impl Predictor {
-    /// `warps` are the sampled warp slots, one for each set of the sampler; of their requests those to one line in
-    /// `line_stride` are sampled.
+    /// Makes a predictor that samples the warp slots `warps`, one for each set of the sampler, and of their
+    /// requests those to one line in `line_stride`.
     pub fn new(sampler: SamplerShape, history: HistoryShape, warps: &[u8], line_stride: u64) -> Predictor {
         let mut sets = vec![None; 256];
         for (set, warp) in warps.iter().enumerate() {
@@ -31,7 +31,8 @@ impl Predictor {
         Predictor { sampler: Sampler::new(sampler), history: History::new(history), sets, line_stride }
     }
 
-    /// A request was taken. What the sampler says of it; none when it is not sampled.
+    /// Shows an accepted request to the sampler and returns what it found; `None` if the request is not
+    /// sampled.
     #[inline]
     pub fn observe(&mut self, line: LineAddress, pc: u32, warp: u8, write: bool) -> Option<Sampled> {
         let set = self.sets[usize::from(warp)]?;
@@ -49,7 +50,7 @@ impl Predictor {
         Some(sampled)
     }
 
-    /// What a block that this instruction brings is used for.
+    /// The read level predicted for a block that this instruction brings.
     #[inline]
     pub fn predict(&self, pc: u32) -> ReadLevel {
         self.history.predict(self.history.signature(pc))

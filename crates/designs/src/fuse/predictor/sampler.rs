@@ -1,15 +1,15 @@
-//! The memory request sampler: what becomes of the blocks of a few warps (IV-B, Fig. 11a).
+//! The memory request sampler: follows the blocks of a few warps (IV-B, Fig. 11a).
 
 use strata_memory::LineAddress;
 
 use super::history::Signature;
 
-/// The numbers of a sampler.
+/// The parameters of a sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::fuse) struct SamplerShape {
     pub sets: usize,
     pub ways: usize,
-    /// Bits of a line's number that are kept.
+    /// Bits of a line number that it keeps.
     pub tag_bits: u32,
 }
 
@@ -21,18 +21,18 @@ struct Entry {
     used: bool,
 }
 
-/// What a request did to the sampler.
+/// What a request found in the sampler.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in crate::fuse) enum Sampled {
-    /// The block is there: it was brought by this signature.
+    /// The block, brought by this signature.
     Hit(Signature),
-    /// It is there now; the block that left, brought by this signature, was not used.
+    /// Not the block, which took the place of another one, brought by this signature and never used.
     Unused(Signature),
-    /// It is there now; nothing was learned.
+    /// Not the block, and the one that it replaced, if any, taught nothing.
     Missed,
 }
 
-/// Sets of sampled requests, the last used first.
+/// Sets of sampled requests, the most recently used first.
 #[derive(Clone, Debug)]
 pub(in crate::fuse) struct Sampler {
     shape: SamplerShape,
@@ -45,7 +45,7 @@ impl Sampler {
         Sampler { shape, sets }
     }
 
-    /// A request of the warp that a set of the sampler stands for.
+    /// Processes a request of the warp that a set of the sampler follows.
     pub fn see(&mut self, set: usize, line: LineAddress, signature: Signature) -> Sampled {
         let tag = line.0 & ((1 << self.shape.tag_bits) - 1);
         let entries = &mut self.sets[set];
