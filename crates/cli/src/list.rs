@@ -10,7 +10,7 @@ use crate::{Finished, print};
 /// Arguments of `strata list`.
 #[derive(Args)]
 pub struct ListArguments {
-    /// What to list: one of the kinds below.
+    /// Kind of items to list.
     #[arg(value_enum, default_value_t = What::Workloads)]
     what: What,
     /// Write a JSON array of objects.
