@@ -64,11 +64,14 @@ pub enum Scheduling {
 /// A kind of execution unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
 pub enum UnitKind {
+    /// Single-precision unit: f32 and, without a separate integer unit, integer arithmetic.
     Sp,
+    /// Integer unit: integer arithmetic and logic.
     Int,
+    /// Double-precision unit: f64 arithmetic.
     Dp,
+    /// Special function unit: approximate functions.
     Sfu,
     /// Tensor unit: matrix products.
     Tensor,
@@ -100,12 +103,16 @@ pub struct CollectorPool {
 /// Number of execution units of each kind, at most 16. An SM has exactly one load/store unit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
 pub struct UnitCounts {
+    /// Number of single-precision units.
     pub sp: Cited<u32>,
+    /// Number of integer units; 0 if the SP units execute integers.
     pub int: Cited<u32>,
+    /// Number of double-precision units.
     pub dp: Cited<u32>,
+    /// Number of special function units.
     pub sfu: Cited<u32>,
+    /// Number of tensor units.
     pub tensor: Cited<u32>,
 }
 

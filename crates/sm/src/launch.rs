@@ -11,7 +11,7 @@ use strata_ptx::texture::Headers;
 /// A kernel launch, shared by all SMs and immutable while it runs.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The compiled kernel.
+    /// The compiled kernel that the launch runs.
     pub kernel: Arc<Kernel>,
     /// The kernel's constant rows, filled with this launch's parameters and addresses.
     pub constants: Vec<Row>,
@@ -111,7 +111,7 @@ pub enum FaultKind {
     },
     /// An operation that the accessed memory does not support.
     Unsupported {
-        /// The operation attempted.
+        /// The operation that the program attempted.
         what: &'static str,
     },
     /// A barrier reached by some lanes of a warp while others are on another path.
@@ -120,7 +120,7 @@ pub enum FaultKind {
     Trap,
     /// A device-side assertion failed (`__assertfail`).
     Assertion {
-        /// The assertion's message.
+        /// The message of the failed assertion.
         what: String,
     },
     /// A thread's stack is full.

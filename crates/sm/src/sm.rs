@@ -49,7 +49,7 @@ pub struct SmParts {
     pub lsu: Lsu,
     /// The L1 data cache.
     pub l1d: Box<dyn L1d>,
-    /// The instruction cache.
+    /// The instruction cache, which fetch reads.
     pub instructions: Box<dyn ReadOnly>,
     /// The constant cache, which serves `ld.const` and `ld.param`.
     pub constants: Box<dyn ReadOnly>,

@@ -35,7 +35,7 @@ pub enum Stall {
 strata_engine::statistics! {
     /// Counters of an SM's pipeline.
     pub struct SmStatistics: "sm" {
-        /// Cycles simulated.
+        /// Core cycles that the SM spent on kernels.
         cycles: "cycles",
         /// Cycles with at least one resident warp.
         cycles_active: "cycles",
@@ -77,9 +77,9 @@ strata_engine::statistics! {
         issued_int_add: "instructions",
         /// Integer minimum and maximum instructions issued.
         issued_int_min_max: "instructions",
-        /// Integer multiplications issued.
+        /// Integer multiplications issued, excluding multiply-adds.
         issued_int_mul: "instructions",
-        /// Integer multiply-adds issued.
+        /// Integer multiply-add (mad) instructions issued.
         issued_int_mad: "instructions",
         /// Integer divisions and remainders issued.
         issued_int_div: "instructions",
@@ -87,9 +87,9 @@ strata_engine::statistics! {
         issued_f32_add: "instructions",
         /// f32 minimum and maximum instructions issued.
         issued_f32_min_max: "instructions",
-        /// f32 multiplications issued.
+        /// f32 multiplications issued, excluding multiply-adds.
         issued_f32_mul: "instructions",
-        /// f32 multiply-adds issued.
+        /// f32 multiply-add (fma) instructions issued.
         issued_f32_fma: "instructions",
         /// f32 divisions and square roots issued.
         issued_f32_div: "instructions",
@@ -97,15 +97,15 @@ strata_engine::statistics! {
         issued_f64_add: "instructions",
         /// f64 minimum and maximum instructions issued.
         issued_f64_min_max: "instructions",
-        /// f64 multiplications issued.
+        /// f64 multiplications issued, excluding multiply-adds.
         issued_f64_mul: "instructions",
-        /// f64 multiply-adds issued.
+        /// f64 multiply-add (fma) instructions issued.
         issued_f64_fma: "instructions",
         /// f64 divisions and square roots issued.
         issued_f64_div: "instructions",
         /// Approximate functions and bit counts issued.
         issued_sfu: "instructions",
-        /// Type conversions issued.
+        /// Type conversions (cvt) issued.
         issued_convert: "instructions",
         /// Votes, shuffles, matches and warp reductions issued.
         issued_warp: "instructions",
@@ -155,7 +155,7 @@ strata_engine::statistics! {
         divergent_branches: "branches",
         /// Number of resident warps, summed over cycles.
         resident_warp_cycles: "warp-cycles",
-        /// CTAs that completed.
+        /// CTAs that ran to completion.
         ctas: "CTAs",
     }
     laws {

@@ -25,7 +25,7 @@ pub enum Shape {
     Consecutive,
     /// All lanes have the same address.
     Uniform,
-    /// Any other pattern.
+    /// No pattern that the coalescer has a fast path for.
     Any,
 }
 

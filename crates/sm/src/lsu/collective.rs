@@ -23,7 +23,7 @@ const SIZES: usize = 5;
 pub enum Ending {
     /// The instruction is performed. `ordered` is true when fences have been waiting for it.
     Goes { ordered: bool },
-    /// Another step follows.
+    /// The instruction has another step to go.
     Stays,
 }
 

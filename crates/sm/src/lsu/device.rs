@@ -65,7 +65,7 @@ pub struct Accepted {
     pub last: bool,
 }
 
-/// A performed access.
+/// A performed access, by who was waiting for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completed {
     /// The instruction at this place was waiting for the access.

@@ -20,7 +20,7 @@ pub enum Operation {
     Store,
     /// Reads, modifies and writes memory.
     Atomic {
-        /// The read-modify-write operation.
+        /// The operation that computes the new value.
         op: isa::AtomicOp,
         /// Whether the old value goes to a register: true for `atom`, false for `red`.
         returns: bool,
@@ -72,11 +72,11 @@ pub struct Entry {
     pub image: Image,
     /// The kind of memory operation.
     pub operation: Operation,
-    /// Element type.
+    /// Type of the elements moved.
     pub ty: Ty,
-    /// Elements per lane.
+    /// Number of elements per lane.
     pub vector: u8,
-    /// Bytes per lane.
+    /// Number of bytes per lane.
     pub width: u8,
     /// The warp slot that issued the instruction.
     pub warp: u8,
@@ -90,7 +90,7 @@ pub struct Entry {
     pub lanes: LaneMask,
     /// Whether the accesses use or bypass the L1D.
     pub policy: Policy,
-    /// Cycle of issue.
+    /// Cycle in which the instruction issued.
     pub issued: Cycle,
     /// Lanes in global memory whose access has yet to be generated.
     pub global: LaneMask,

@@ -6,7 +6,7 @@ use strata_ptx::lanes::{LaneMask, Row};
 /// A memory instruction with its operands collected, ready for [`Lsu::issue`](super::Lsu::issue).
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryInstruction<'a> {
-    /// The decoded instruction.
+    /// The decoded instruction: opcode, access mode and operands.
     pub instruction: &'a Instruction,
     /// Index of the instruction in the kernel's code.
     pub pc: Pc,
@@ -29,7 +29,7 @@ pub struct Finished<'a> {
     pub warp: u8,
     /// Index of the instruction in the kernel's code.
     pub pc: Pc,
-    /// Lanes to write.
+    /// Lanes whose destination registers are written.
     pub lanes: LaneMask,
     /// Result rows of 32 lanes each, in destination order, low word first. Empty for stores, reductions and
     /// prefetches.

@@ -13,7 +13,7 @@ strata_engine::statistics! {
         atomics: "warp instructions",
         /// Atomics issued that return nothing, including mbarrier operations without a result.
         reductions: "warp instructions",
-        /// Asynchronous copies issued.
+        /// Asynchronous copies (cp.async) issued.
         copies: "warp instructions",
         /// Commits of copy groups and arrivals on the completion of copies issued.
         copy_controls: "warp instructions",

@@ -32,7 +32,7 @@ pub struct Piece {
     pub lanes: LaneMask,
     /// Index of the first word of each lane.
     pub first: u8,
-    /// Bytes per lane.
+    /// Number of bytes per lane.
     pub width: u8,
     /// Address pattern across the instruction's lanes.
     pub shape: Shape,

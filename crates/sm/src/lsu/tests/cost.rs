@@ -70,7 +70,7 @@ fn host_nanoseconds_per_instruction() {
     }
 }
 
-/// Nanoseconds per instruction.
+/// Measures the host time per instruction, in nanoseconds.
 fn run(bench: &mut Bench, l1d: &mut Mirror, instruction: &Instruction, sources: &Sources) -> u128 {
     let (rounds, start) = (10_000u32, Instant::now());
     let mut left = rounds;
