@@ -123,7 +123,7 @@ pub enum FaultKind {
         /// The message of the failed assertion.
         what: String,
     },
-    /// A thread's stack is full.
+    /// A call or allocation that exceeds the thread's stack.
     StackOverflow {
         /// Size of the stack in bytes.
         limit: u32,

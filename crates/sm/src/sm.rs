@@ -47,7 +47,7 @@ pub struct SmParts {
     pub registers: Box<dyn RegisterFile>,
     /// The load/store unit, including shared memory.
     pub lsu: Lsu,
-    /// The L1 data cache.
+    /// The L1 data cache, one of the designs.
     pub l1d: Box<dyn L1d>,
     /// The instruction cache, which fetch reads.
     pub instructions: Box<dyn ReadOnly>,
