@@ -1,4 +1,4 @@
-//! Behind issue: operand collection, dispatch to units, write-back.
+//! The stages after issue: operand collection, dispatch and write-back.
 
 use strata_engine::Cycle;
 use strata_ptx::exec::execute;
@@ -14,9 +14,10 @@ use crate::sm::Sm;
 use crate::warps::bits;
 
 impl Sm {
-    /// One cycle of the register file; registers that nobody reads any more may be written.
+    /// Advances the register file by one cycle and clears the write-after-read hazards of operands that have been
+    /// read.
     pub(crate) fn collect_operands(&mut self, launch: &Launch, now: Cycle) {
-        // Without open reads a register file may still have writes to bring to its banks.
+        // Even without pending reads, the register file may have writes to drain to its banks.
         if self.collectors.is_empty() && self.registers.next_event(now) > now {
             return;
         }
@@ -29,7 +30,7 @@ impl Sm {
         self.warps.recheck(complete);
     }
 
-    /// Instructions whose operands are there go to their units, those that issued first before others.
+    /// Dispatches instructions whose operands have arrived to their units, oldest first.
     pub(crate) fn dispatch(&mut self, launch: &Launch, now: Cycle) {
         if !self.collectors.any_ready() {
             return;
@@ -44,7 +45,7 @@ impl Sm {
                 self.compute(launch, index, unit, now);
             }
         }
-        // One memory instruction a cycle: the width of the way into the load/store unit.
+        // One memory instruction per cycle: the width of the path into the load/store unit.
         if self.lsu.can_accept()
             && let Some(index) = self.collectors.oldest_ready_in_order(Target::Unit(UnitKind::Ldst))
         {
@@ -104,14 +105,14 @@ impl Sm {
         self.collecting_memory[warp] -= 1;
         self.warps.at_fence = self.lsu.waiting_fence();
         let bit = 1 << warp;
-        // Another instruction of the warp, issued after this one, may be the one that is resolved later.
+        // The instruction that resolves later may be another one of the same warp, issued after this one.
         if instruction.fences {
             self.warps.resolving &= !bit;
         }
         self.warps.dirty |= bit;
     }
 
-    /// Results that are due go to the register file, oldest first; those it refuses try again.
+    /// Writes results that are due to the register file, oldest first; those it refuses are retried.
     pub(crate) fn write_back(&mut self, launch: &Launch, now: Cycle) {
         for _ in 0..self.units.advance(now) {
             let Some(place) = self.units.pop_writing() else { break };
@@ -160,7 +161,7 @@ impl Sm {
         self.finish_instruction(warp);
     }
 
-    /// An instruction of a warp has finished.
+    /// Handles the completion of one of a warp's instructions.
     pub(crate) fn finish_instruction(&mut self, warp: usize) {
         self.warps.recheck(1 << warp);
         self.warps.in_flight[warp] -= 1;

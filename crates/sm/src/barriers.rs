@@ -1,66 +1,68 @@
-//! CTA barriers: 16 named ones a CTA, counted in warps' worth of threads.
+//! CTA barriers: 16 named barriers per CTA, which count threads in units of whole warps.
 
-/// Named barriers of a CTA (PTX ISA, "bar").
+/// Number of named barriers per CTA (PTX ISA, "bar").
 pub const BARRIERS_PER_CTA: usize = 16;
 
-/// What one warp brings to a barrier.
+/// A warp's arrival at a barrier.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Arrival {
-    /// Whether the warp waits (`bar.arrive` does not).
+    /// Whether the warp waits for the barrier to complete; false for `bar.arrive`.
     pub waits: bool,
-    /// Threads that the barrier takes to complete; 0: all of the CTA that have not exited.
+    /// Number of threads that complete the barrier; 0 stands for every thread of the CTA that has not exited.
     pub threads: u32,
-    /// Lanes that execute it.
+    /// Number of lanes that execute the instruction.
     pub lanes: u32,
-    /// Of those, lanes whose predicate is true (`bar.red`).
+    /// Number of those lanes whose predicate is true (`bar.red`).
     pub ayes: u32,
 }
 
-/// A completed barrier.
+/// The effect of a completed barrier.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
-    /// Warp slots that waited.
+    /// Mask of the warp slots that waited.
     pub warps: u64,
-    /// Threads whose predicate was true.
+    /// Number of threads whose predicate was true.
     pub ayes: u32,
-    /// Whether it was true in every thread.
+    /// Whether the predicate was true in every thread.
     pub all: bool,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Barrier {
     waiting: u64,
-    /// Threads that have arrived. The hardware counts warps: a warp brings 32 however few of its lanes live.
+    /// Number of threads that have arrived. The hardware counts whole warps: each counts 32, however few of its lanes
+    /// are active.
     arrived: u32,
     expected: u32,
     lanes: u32,
     ayes: u32,
 }
 
-/// The barriers of every CTA slot of an SM.
+/// The named barriers of every CTA slot of an SM.
 #[derive(Debug)]
 pub struct Barriers {
     ctas: Vec<[Barrier; BARRIERS_PER_CTA]>,
 }
 
 impl Barriers {
-    /// Barriers of `ctas` CTA slots, nobody there.
+    /// Barriers for `ctas` CTA slots, with no arrivals.
     pub fn new(ctas: usize) -> Self {
         Barriers { ctas: vec![[Barrier::default(); BARRIERS_PER_CTA]; ctas] }
     }
 
-    /// A CTA starts in the slot.
+    /// Clears a slot's barriers for the CTA that starts in it.
     pub fn reset(&mut self, cta: usize) {
         self.ctas[cta] = [Barrier::default(); BARRIERS_PER_CTA];
     }
 
-    /// Whether warps wait at the barrier for another number of threads.
+    /// Whether warps have arrived at the barrier with a different thread count.
     pub fn contradicts(&self, cta: usize, barrier: usize, threads: u32) -> bool {
         let state = &self.ctas[cta][barrier];
         state.arrived > 0 && state.expected != threads
     }
 
-    /// A warp arrives; `live` warps of the CTA have not exited. The release, when this completes the barrier.
+    /// Records a warp's arrival. `live` is the number of the CTA's warps that have not exited. Returns the release
+    /// when the arrival completes the barrier.
     pub fn arrive(
         &mut self,
         cta: usize,
@@ -78,8 +80,8 @@ impl Barriers {
         complete(state, live)
     }
 
-    /// A warp of the CTA has exited: barriers for all threads may complete with those that are left. Call
-    /// until it returns nothing.
+    /// Checks barriers for all threads after a warp of the CTA has exited, leaving `live` warps. Returns one
+    /// completed barrier per call; call until it returns `None`.
     pub fn exited(&mut self, cta: usize, live: u32) -> Option<Release> {
         self.ctas[cta]
             .iter_mut()
@@ -87,7 +89,8 @@ impl Barriers {
             .find_map(|state| complete(state, live))
     }
 
-    /// Threads that have arrived at each barrier of a CTA where somebody waits: for the deadlock report.
+    /// The barrier that a warp waits at, as (barrier, threads arrived, threads expected), for the deadlock report.
+    /// Expecting 0 threads stands for the whole CTA.
     pub fn waiting(&self, cta: usize, warp: usize) -> Option<(usize, u32, u32)> {
         let barrier = self.ctas[cta].iter().position(|state| state.waiting >> warp & 1 == 1)?;
         let state = &self.ctas[cta][barrier];

@@ -1,4 +1,4 @@
-//! Operand collectors: where an issued instruction waits for its registers.
+//! Operand collectors: hold issued instructions until their register operands arrive.
 
 use strata_engine::Cycle;
 use strata_memory::doors::{CollectorPort, RegisterFile, Ticket};
@@ -7,23 +7,23 @@ use strata_ptx::lanes::{LaneMask, Row};
 
 use crate::config::{CollectorPool, UnitKind};
 
-/// Predicate registers of a thread, at most.
+/// Largest number of predicate registers per thread.
 pub const PREDICATES: usize = 32;
 
-/// Where an instruction goes once its operands are there.
+/// Where an instruction goes once its operands have arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Target {
-    /// An execution unit.
+    /// An execution unit of this kind.
     Unit(UnitKind),
-    /// Control flow that reads registers: resolved as soon as they are there.
+    /// The control logic, which resolves the instruction immediately.
     Control,
 }
 
 impl Target {
-    /// Number of targets.
+    /// Number of targets: every unit kind, and control.
     pub const COUNT: usize = UnitKind::COUNT + 1;
 
-    /// As an index.
+    /// A dense index, below [`Target::COUNT`].
     #[inline]
     pub const fn index(self) -> usize {
         match self {
@@ -36,40 +36,40 @@ impl Target {
 /// An instruction in a collector.
 #[derive(Clone, Debug)]
 pub struct Collected {
-    /// Warp slot.
+    /// Warp slot that issued the instruction.
     pub warp: u8,
-    /// Where the instruction stands.
+    /// Index of the instruction in the kernel's code.
     pub pc: Pc,
-    /// Lanes that execute it, guard applied.
+    /// Lanes that execute the instruction, with the guard applied.
     pub lanes: LaneMask,
-    /// The warp's predicates when it issued; valid if the instruction reads any.
+    /// The warp's predicates at issue; set only if the instruction reads any.
     pub predicates: [LaneMask; PREDICATES],
-    /// Rows that are still to come.
+    /// Number of operand rows that have not arrived.
     missing: u8,
 }
 
-/// All collectors of an SM. Pools are contiguous ranges of them.
+/// All operand collectors of an SM. Each pool is a contiguous range of them.
 #[derive(Debug)]
 pub struct Collectors {
     units: Vec<Collected>,
     rows: Vec<Row>,
-    /// Collectors of each pool, one bit each.
+    /// Per pool: mask of its collectors.
     pools: Vec<u64>,
-    /// The pool of each target.
+    /// Per target: index of its pool.
     pool_of: [u8; Target::COUNT],
     free: u64,
-    /// Collectors whose rows are all there.
+    /// Collectors whose operands have all arrived.
     ready: u64,
-    /// Occupied collectors by target.
+    /// Per target: mask of its occupied collectors.
     bound: [u64; Target::COUNT],
     arrived: Vec<Ticket>,
-    /// Order of issue of each collector's instruction.
+    /// Per collector: issue sequence number of its instruction.
     sequences: Vec<u64>,
     sequence: u64,
 }
 
 impl Collectors {
-    /// The collectors of a machine file, all free. Control flow uses the pool of the SP units.
+    /// Builds the collectors of a machine file, all free. Control instructions use the pool of the SP units.
     pub fn new(config: &[CollectorPool]) -> Self {
         let mut pools = Vec::new();
         let mut pool_of = [0; Target::COUNT];
@@ -97,23 +97,23 @@ impl Collectors {
         }
     }
 
-    /// Whether no instruction is in any.
+    /// Whether every collector is free.
     pub fn is_empty(&self) -> bool {
         self.free.count_ones() as usize == self.units.len()
     }
 
-    /// Collectors without an instruction, one bit each.
+    /// Mask of free collectors.
     #[inline]
     pub fn free(&self) -> u64 {
         self.free
     }
 
-    /// Number of pools.
+    /// Number of collector pools, as in the machine file.
     pub fn pools(&self) -> usize {
         self.pools.len()
     }
 
-    /// The pool that serves a target.
+    /// Index of the pool that serves a target.
     #[inline]
     pub fn pool_of(&self, target: Target) -> usize {
         self.pool_of[target.index()] as usize
@@ -125,7 +125,7 @@ impl Collectors {
         self.free & self.pools[pool] != 0
     }
 
-    /// Puts an instruction into a free collector of its pool and asks for its rows.
+    /// Puts an instruction into a free collector of its target's pool and requests its operand rows.
     ///
     /// # Panics
     /// When the pool has no free collector: ask [`Collectors::has_free`] first.
@@ -162,8 +162,8 @@ impl Collectors {
         }
     }
 
-    /// One cycle of the register file. Warps of which an instruction has just got its last row are added
-    /// to `complete`.
+    /// Advances the register file by one cycle and collects the rows it delivers. Adds to `complete` every warp with
+    /// an instruction whose last row has just arrived.
     #[inline]
     pub fn collect(&mut self, registers: &mut dyn RegisterFile, complete: &mut u64, now: Cycle) {
         registers.tick(CollectorPort { rows: &mut self.rows, arrived: &mut self.arrived }, now);
@@ -178,7 +178,7 @@ impl Collectors {
         }
     }
 
-    /// Registers that a warp's instructions have yet to read.
+    /// Registers that the warp's collected instructions have yet to read.
     pub fn reading(&self, warp: u8, code: &[Instruction]) -> RegSet {
         let mut reading = RegSet::EMPTY;
         let mut left = !self.free & !self.ready & (u64::MAX >> (64 - self.units.len()));
@@ -192,26 +192,26 @@ impl Collectors {
         reading
     }
 
-    /// Whether any instruction has all of its rows.
+    /// Whether any collector has all its operands.
     #[inline]
     pub fn any_ready(&self) -> bool {
         self.ready != 0
     }
 
-    /// Whether an instruction for the target has all of its rows.
+    /// Whether any instruction for the target has all its operands.
     #[inline]
     pub fn has_ready(&self, target: Target) -> bool {
         self.ready & self.bound[target.index()] != 0
     }
 
-    /// The collector whose instruction for the target issued first among those that have their rows.
+    /// Index of the collector with the oldest instruction for the target that has all its operands.
     #[inline]
     pub fn oldest_ready(&self, target: Target) -> Option<usize> {
         self.oldest(self.ready & self.bound[target.index()])
     }
 
-    /// As [`Collectors::oldest_ready`], but never before an instruction that the same warp issued for the
-    /// same target earlier: memory instructions of a warp stay in order.
+    /// Like [`Collectors::oldest_ready`], but keeps each warp in order: skips an instruction while an older one of
+    /// the same warp and target is still collecting. Memory instructions need this.
     #[inline]
     pub fn oldest_ready_in_order(&self, target: Target) -> Option<usize> {
         let bound = self.bound[target.index()];
@@ -248,13 +248,13 @@ impl Collectors {
         best
     }
 
-    /// The instruction in a collector and its rows in the order of the instruction's `reads`.
+    /// The instruction in a collector, and its operand rows in the order of the instruction's `reads`.
     #[inline]
     pub fn get(&self, index: usize) -> (&Collected, &[Row]) {
         (&self.units[index], &self.rows[index * MAX_ROWS..(index + 1) * MAX_ROWS])
     }
 
-    /// Frees a collector.
+    /// Frees a collector whose instruction has been dispatched.
     #[inline]
     pub fn remove(&mut self, index: usize) {
         let bit = 1 << index;
@@ -265,7 +265,7 @@ impl Collectors {
         }
     }
 
-    /// Where the instructions of a warp in collectors stand, for the deadlock report.
+    /// Code indices of the warp's instructions in collectors, for the deadlock report.
     pub fn of_warp(&self, warp: u8) -> impl Iterator<Item = Pc> {
         let used = !self.free;
         self.units

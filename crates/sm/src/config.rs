@@ -1,4 +1,4 @@
-//! What a machine file says of an SM. Every number carries its source.
+//! The SM section of a machine file. Every number carries its source.
 
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
@@ -8,54 +8,55 @@ use strata_warp::WARP_LANES;
 
 use crate::occupancy::Limits;
 
-/// An SM without its register file, caches and load/store unit, which have configurations of their own.
+/// Parameters of an SM, except its register file, caches and load/store unit, which have their own configurations.
+/// Latencies are in core cycles.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SmConfig {
-    /// Warps that can be resident, at most 64.
+    /// Largest number of resident warps, 1 to 64.
     pub warp_slots: Cited<u32>,
-    /// CTAs that can be resident, at most 32.
+    /// Largest number of resident CTAs, 1 to 32.
     pub cta_slots: Cited<u32>,
-    /// 32-bit registers.
+    /// Number of 32-bit registers in the register file, 32 to 2^20.
     pub registers: Cited<u32>,
-    /// Most 32-bit registers of a thread: a kernel that needs more spills to local memory.
+    /// Largest number of 32-bit registers per thread, 8 to 255. A kernel that needs more spills to local memory.
     pub registers_per_thread: Cited<u32>,
-    /// Registers are given to a warp in multiples of this, a multiple of 32.
+    /// Allocation granularity of a warp's registers: a multiple of 32, up to 65,536.
     pub register_unit: Cited<u32>,
-    /// Bytes of shared memory that CTAs can have.
+    /// Shared memory available to CTAs in bytes, up to 1 MiB.
     pub shared_bytes: Cited<u32>,
-    /// Shared memory is given to a CTA in multiples of this many bytes.
+    /// Allocation granularity of a CTA's shared memory in bytes.
     pub shared_unit_bytes: Cited<u32>,
-    /// Named barriers of the SM, shared by its CTAs; a CTA uses 16 at most.
+    /// Named barriers of the SM, shared by its CTAs; a CTA uses at most 16.
     pub barriers: Cited<u32>,
-    /// Warp schedulers; warp w belongs to scheduler w modulo their number.
+    /// Number of warp schedulers, 1 to 8. Warp w belongs to scheduler w modulo this number.
     pub schedulers: Cited<u32>,
-    /// How a scheduler picks.
+    /// Policy by which a scheduler picks among its ready warps.
     pub scheduling: Cited<Scheduling>,
-    /// Instructions that a warp's instruction buffer holds, which is also what one fetch brings at most.
+    /// Capacity of a warp's instruction buffer in instructions, 1 to 16; also the most that one fetch delivers.
     pub instruction_buffer: Cited<u32>,
-    /// Operand collectors.
+    /// Pools of operand collectors, at most 64 collectors in total.
     pub collectors: Vec<CollectorPool>,
-    /// Execution units of each kind.
+    /// Number of execution units of each kind.
     pub units: UnitCounts,
-    /// Cycles that every computation takes besides those of its unit, in the registers between the pipeline's stages: from
-    /// the collector into the unit, and from the unit to the register file.
+    /// Cycles that every computation spends in the registers between pipeline stages, 0 to 100, in addition to its
+    /// unit's latency: from the collector to the unit, and from the unit to the register file.
     pub pipeline_latency_cycles: Cited<u32>,
-    /// Unit, latency and issue interval of each class of instructions.
+    /// Unit, latency and issue interval of each instruction class.
     pub timing: Timings,
 }
 
-/// How a scheduler picks among its ready warps.
+/// Policy by which a scheduler picks among its ready warps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Scheduling {
-    /// Loose round robin: the next ready warp after the one that issued last.
+    /// Loose round robin: pick the next ready warp after the one that issued last.
     LooseRoundRobin,
-    /// Greedy then oldest: the same warp as long as it is ready, else the one that started first.
+    /// Greedy then oldest: keep issuing from one warp while it is ready, then pick the ready warp that started first.
     GreedyThenOldest,
-    /// Two-level: round robin over an active set; warps that wait for memory leave it.
+    /// Two-level: round robin over an active set; warps leave the set while they wait for memory.
     TwoLevel {
-        /// Warps of the active set of one scheduler.
+        /// Size of one scheduler's active set in warps, 1 to 64.
         active: u32,
     },
 }
@@ -63,53 +64,60 @@ pub enum Scheduling {
 /// A kind of execution unit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-#[allow(missing_docs)]
 pub enum UnitKind {
+    /// Single-precision unit: f32 and, without a separate integer unit, integer arithmetic.
     Sp,
+    /// Integer unit: integer arithmetic and logic.
     Int,
+    /// Double-precision unit: f64 arithmetic.
     Dp,
+    /// Special function unit: approximate functions.
     Sfu,
-    /// Matrix products.
+    /// Tensor unit: matrix products.
     Tensor,
-    /// The load/store unit.
+    /// Load/store unit: memory instructions.
     Ldst,
 }
 
 impl UnitKind {
-    /// Number of kinds.
+    /// Number of unit kinds.
     pub const COUNT: usize = 6;
-    /// All kinds in order.
+    /// Every kind, in declaration order.
     pub const ALL: [UnitKind; UnitKind::COUNT] =
         [UnitKind::Sp, UnitKind::Int, UnitKind::Dp, UnitKind::Sfu, UnitKind::Tensor, UnitKind::Ldst];
-    /// The kinds that compute.
+    /// The kinds that compute: every kind except the load/store unit.
     pub const COMPUTING: [UnitKind; UnitKind::COUNT - 1] =
         [UnitKind::Sp, UnitKind::Int, UnitKind::Dp, UnitKind::Sfu, UnitKind::Tensor];
 }
 
-/// Operand collectors that serve certain kinds of units.
+/// A pool of operand collectors that serves some kinds of units.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CollectorPool {
-    /// Collector units.
+    /// Number of collectors in the pool, 1 to 64.
     pub count: Cited<u32>,
-    /// For which units; a kind is served by exactly one pool.
+    /// Unit kinds that the pool serves. Exactly one pool serves each kind in use.
     pub serves: Vec<UnitKind>,
 }
 
-/// Units of each kind; there is one load/store unit.
+/// Number of execution units of each kind, at most 16. An SM has exactly one load/store unit.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(missing_docs)]
 pub struct UnitCounts {
+    /// Number of single-precision units.
     pub sp: Cited<u32>,
+    /// Number of integer units; 0 if the SP units execute integers.
     pub int: Cited<u32>,
+    /// Number of double-precision units.
     pub dp: Cited<u32>,
+    /// Number of special function units.
     pub sfu: Cited<u32>,
+    /// Number of tensor units.
     pub tensor: Cited<u32>,
 }
 
 impl UnitCounts {
-    /// Units of a kind.
+    /// Number of units of a kind; 1 for the load/store unit.
     pub fn of(&self, kind: UnitKind) -> u32 {
         match kind {
             UnitKind::Sp => *self.sp,
@@ -122,21 +130,21 @@ impl UnitCounts {
     }
 }
 
-/// Timing of one class of instructions.
+/// Timing of one instruction class.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Timing {
-    /// The unit that performs it.
+    /// Kind of unit that executes the class; any but the load/store unit.
     pub unit: UnitKind,
-    /// Cycles in the unit, at least 1: from dispatch to write-back, less `pipeline_latency_cycles`.
+    /// Cycles in the unit, 1 to 1000: from dispatch to write-back, excluding `pipeline_latency_cycles`.
     pub latency_cycles: Cited<u32>,
-    /// Cycles until the unit takes the next instruction, at least 1.
+    /// Cycles before the unit accepts its next instruction, 1 to 1000.
     pub interval_cycles: Cited<u32>,
 }
 
 macro_rules! timings {
     ($($field:ident: $class:ident,)*) => {
-        /// Timing of each class that an execution unit performs.
+        /// Timing of each instruction class that an execution unit performs.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         #[allow(missing_docs)]
@@ -145,7 +153,7 @@ macro_rules! timings {
         }
 
         impl Timings {
-            /// Classes and their timing.
+            /// Iterates over the classes with their field name and timing.
             pub fn iter(&self) -> impl Iterator<Item = (Class, &'static str, &Timing)> {
                 [$( (Class::$class, stringify!($field), &self.$field), )*].into_iter()
             }
@@ -182,13 +190,14 @@ timings! {
 }
 
 impl SmConfig {
-    /// What a register file of this SM must hold and serve. `seed` is that of its random streams.
+    /// Requirements on this SM's register file: its number of rows and of read tickets. `seed` seeds its random
+    /// streams.
     pub fn register_file_site(&self, seed: u64) -> RegisterFileSite {
         let collectors: usize = self.collectors.iter().map(|pool| *pool.count as usize).sum();
         RegisterFileSite { rows: *self.registers as usize / WARP_LANES, tickets: collectors * MAX_ROWS, seed }
     }
 
-    /// Resources that CTAs compete for.
+    /// Resources that limit how many CTAs can be resident.
     pub fn limits(&self) -> Limits {
         Limits {
             warps: *self.warp_slots,
@@ -201,7 +210,10 @@ impl SmConfig {
         }
     }
 
-    /// Checks what the types cannot say; the error names the field.
+    /// Checks ranges and dependencies that the types cannot express.
+    ///
+    /// # Errors
+    /// Returns a sentence that names the first bad field, its value and the accepted values.
     pub fn check(&self) -> Result<(), String> {
         let within = |name: &str, value: u32, low: u32, high: u32| {
             if (low..=high).contains(&value) {

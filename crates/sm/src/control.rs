@@ -1,4 +1,4 @@
-//! Control flow: what an SM resolves itself, from branches to the end of a CTA.
+//! Control flow, resolved in the SM itself: branches, barriers, sleep, prints, and the start and end of CTAs.
 
 use strata_engine::Cycle;
 use strata_ptx::exec::print::Argument;
@@ -15,7 +15,7 @@ use crate::sm::Sm;
 use crate::warps::{BarrierResult, Predicates, bits};
 
 impl Sm {
-    /// The operands of a control instruction are there.
+    /// Performs a control instruction whose operands have all been collected.
     pub(crate) fn resolve(&mut self, launch: &Launch, index: usize, now: Cycle) {
         let (collected, rows) = self.collectors.get(index);
         let (warp, pc, lanes) = (collected.warp as usize, collected.pc, collected.lanes);
@@ -27,8 +27,8 @@ impl Sm {
         self.finish_instruction(warp);
     }
 
-    /// Performs a control instruction, whose register operands are in `control_rows`, for `lanes` (guard
-    /// applied). The warp then stands at its next instruction.
+    /// Performs a control instruction for `lanes` (guard applied), with its register operands in `control_rows`.
+    /// Afterwards the warp is at its next instruction.
     pub(crate) fn control(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, now: Cycle) {
         let instruction = &launch.kernel.code[pc as usize];
         let simt = &mut self.warps.simt[warp];
@@ -38,7 +38,7 @@ impl Sm {
                 self.statistics.divergent_branches += u64::from(divergent);
                 simt.branch(lanes, instruction.target, pc + 1, instruction.reconverge);
             }
-            // A guard that is false in every lane: the instruction does nothing.
+            // The guard is false in every lane: the instruction does nothing.
             _ if lanes == 0 => simt.advance(),
             Op::BranchIndexed { table } | Op::Return { table } => {
                 self.branch_indexed(launch, warp, pc, lanes, table);
@@ -58,7 +58,7 @@ impl Sm {
                 self.fail(launch, warp, pc, lanes, FaultKind::Assertion { what });
             }
             Op::Barrier(form) => self.barrier(launch, warp, pc, lanes, form),
-            // The lanes that the mask names meet where the reconvergence stack brings them together.
+            // The reconvergence stack already brings the lanes named by the mask together.
             Op::WarpSync => simt.advance(),
             Op::Fence { scope, .. } => {
                 simt.advance();
@@ -86,12 +86,12 @@ impl Sm {
         self.fetch.go(warp, self.warps.simt[warp].pc());
     }
 
-    /// A source of a control instruction as a row.
+    /// The row of a control instruction's source operand.
     fn row<'a>(&'a self, launch: &'a Launch, instruction: &Instruction, slot: usize) -> &'a Row {
         source_row(instruction, &self.control_rows, &launch.constants, slot, 0)
     }
 
-    /// A source that all executing lanes share.
+    /// The value of a source operand that all executing lanes share.
     fn scalar(&self, launch: &Launch, instruction: &Instruction, slot: usize, lanes: LaneMask) -> u32 {
         self.row(launch, instruction, slot).0[lanes.trailing_zeros() as usize]
     }
@@ -139,8 +139,8 @@ impl Sm {
         self.warps.simt[warp].call(&functions, instruction.reconverge);
     }
 
-    /// Whether lanes of the warp that `lanes` at a barrier must wait for go first: they may yet end or arrive.
-    /// The warp then stands where they are, and the barrier is issued again.
+    /// Whether a barrier must be deferred because other lanes of the warp have to run first: they may still exit or
+    /// arrive. If so, the warp switches to those lanes and the barrier is issued again later.
     pub(crate) fn puts_off_barrier(&mut self, launch: &Launch, warp: usize, lanes: LaneMask) -> bool {
         let simt = &mut self.warps.simt[warp];
         let put_off = lanes == simt.active() && lanes != simt.live() && simt.gather(&launch.kernel);
@@ -193,7 +193,7 @@ impl Sm {
         }
     }
 
-    /// Warps that waited at a barrier go on, in the next cycle.
+    /// Releases the warps that waited at a barrier; they resume in the next cycle.
     fn release(&mut self, launch: &Launch, release: Release) {
         self.released |= release.warps;
         for warp in bits(release.warps) {
@@ -241,13 +241,13 @@ impl Sm {
                 self.prints.push(print);
                 continue;
             }
-            // The lane's earlier arguments are in its last print: nothing of the lane comes between.
+            // The lane's earlier arguments are in its last print: no other print of the lane comes between.
             let begun = self.prints.iter_mut().rfind(|begun| begun.continues_with(&print));
             begun.expect("a print begins with its first argument").arguments.extend(print.arguments);
         }
     }
 
-    /// The warp sleeps as long as its lane that wants to sleep longest.
+    /// Puts a warp to sleep for the longest time that any of its lanes requests.
     fn sleep(
         &mut self,
         launch: &Launch,
@@ -263,7 +263,7 @@ impl Sm {
         self.warps.asleep |= 1 << warp;
     }
 
-    /// A program error: the SM stops.
+    /// Records a fault of the program, which stops the SM.
     fn fail(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, kind: FaultKind) {
         let context = &self.warps.contexts[warp];
         let thread = context.warp * WARP_LANES as u32 + lanes.trailing_zeros().min(31);
@@ -279,7 +279,7 @@ impl Sm {
         });
     }
 
-    /// A CTA starts: its warps take their slots.
+    /// Starts a CTA: assigns its warps to slots and zeroes its shared memory.
     pub(crate) fn start_cta(&mut self, launch: &Launch, index: u64) {
         let place = launch.cta_place(index);
         let slot = self.ctas.start(index, place);
@@ -316,7 +316,7 @@ impl Sm {
         }
     }
 
-    /// The last lanes of a warp have ended.
+    /// Handles the exit of a warp's last lanes.
     fn exit_warp(&mut self, launch: &Launch, warp: usize) {
         self.warps.exited |= 1 << warp;
         self.fetch.stop(warp);
@@ -333,7 +333,7 @@ impl Sm {
         }
     }
 
-    /// A warp has ended and nothing of it is under way; with the last warp, its CTA's slot is free.
+    /// Retires a warp that has exited and has nothing in flight; the CTA's last warp frees its slot.
     pub(crate) fn retire(&mut self, warp: usize) {
         let slot = self.warps.cta[warp] as usize;
         let cta = self.ctas.get_mut(slot);

@@ -1,20 +1,20 @@
-//! CTA slots: which CTAs are resident and what they hold.
+//! CTA slots: the resident CTAs and the resources they hold.
 //!
-//! While a kernel runs, slot n always stands for the same warp slots, register rows and shared memory: as
-//! many slots exist as CTAs fit, so nothing can be fragmented.
+//! While a kernel runs, slot n always maps to the same warp slots, register rows and shared memory. There are as many
+//! slots as CTAs fit, so resources never fragment.
 
 use crate::occupancy::Occupancy;
 
-/// A resident CTA.
+/// A CTA that is resident on the SM.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Cta {
-    /// Index in the grid, x fastest.
+    /// Linear index in the grid; x varies fastest.
     pub index: u64,
-    /// Place in the grid.
+    /// Coordinates in the grid: x, y, z.
     pub place: [u32; 3],
-    /// Warps with lanes that have not ended.
+    /// Number of warps with lanes that have not exited.
     pub live: u32,
-    /// Warps that still hold their slots: live, or with instructions under way.
+    /// Number of warps that still hold their slots: live, or with instructions in flight.
     pub holding: u32,
 }
 
@@ -22,32 +22,32 @@ pub struct Cta {
 #[derive(Debug)]
 pub struct Ctas {
     slots: Vec<Cta>,
-    /// One bit a slot: free.
+    /// Mask of free slots.
     free: u32,
-    /// Warps of a CTA.
+    /// Number of warps per CTA of the current launch.
     pub warps_per_cta: u32,
-    /// Bytes of shared memory given to a CTA.
+    /// Shared memory allocated per CTA, in bytes.
     pub shared_per_cta: u32,
 }
 
 impl Ctas {
-    /// `count` slots, none free before [`Ctas::prepare`].
+    /// `count` slots, all unavailable until [`Ctas::prepare`].
     pub fn new(count: usize) -> Self {
         let slots = vec![Cta::default(); count];
         Ctas { slots, free: 0, warps_per_cta: 1, shared_per_cta: 0 }
     }
 
-    /// Before a launch: as many slots as CTAs fit.
+    /// Makes as many slots available as CTAs of the launch fit.
     pub fn prepare(&mut self, occupancy: &Occupancy, warps_per_cta: u32) {
         self.free = if occupancy.ctas >= 32 { u32::MAX } else { (1 << occupancy.ctas) - 1 };
         self.warps_per_cta = warps_per_cta;
         self.shared_per_cta = occupancy.shared_per_cta;
     }
 
-    /// Takes the lowest free slot.
+    /// Puts a CTA into the lowest free slot and returns the slot.
     ///
     /// # Panics
-    /// When none is free: the dispatcher knows how many CTAs an SM can hold.
+    /// When no slot is free: the dispatcher knows how many CTAs an SM holds.
     pub fn start(&mut self, index: u64, place: [u32; 3]) -> usize {
         assert!(self.free != 0, "a CTA is sent to an SM with a free slot");
         let slot = self.free.trailing_zeros() as usize;
@@ -57,30 +57,30 @@ impl Ctas {
         slot
     }
 
-    /// Frees a slot.
+    /// Frees a slot whose CTA has finished.
     pub fn finish(&mut self, slot: usize) {
         self.free |= 1 << slot;
     }
 
-    /// The CTA in a slot.
+    /// The CTA in `slot`.
     #[inline]
     pub fn get(&self, slot: usize) -> &Cta {
         &self.slots[slot]
     }
 
-    /// The CTA in a slot, to change it.
+    /// The CTA in `slot`, mutably.
     #[inline]
     pub fn get_mut(&mut self, slot: usize) -> &mut Cta {
         &mut self.slots[slot]
     }
 
-    /// First warp slot of a CTA slot.
+    /// First warp slot that belongs to a CTA slot.
     #[inline]
     pub fn first_warp(&self, slot: usize) -> usize {
         slot * self.warps_per_cta as usize
     }
 
-    /// First byte of a CTA slot's shared memory.
+    /// Offset of a CTA slot's shared memory in the scratchpad, in bytes.
     #[inline]
     pub fn shared_base(&self, slot: usize) -> u32 {
         slot as u32 * self.shared_per_cta

@@ -1,39 +1,39 @@
-//! The CTA dispatcher: an island that hands a grid's CTAs to the SMs.
+//! The CTA dispatcher: an island that distributes a grid's CTAs over the SMs.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
 
-/// From the dispatcher to an SM.
+/// A message from the dispatcher to an SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Command {
-    /// Start this CTA of the grid; the SM has room for it.
+    /// Start the CTA with this linear index in the grid; the SM has room for it.
     StartCta(u64),
-    /// Write back the L1D and drop its copies; no CTA follows.
+    /// Write back and invalidate the L1D; no CTA follows.
     Flush,
 }
 
-/// From an SM to the dispatcher.
+/// A message from an SM to the dispatcher.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
-    /// A CTA has ended and what it held is free.
+    /// A CTA has finished and released its resources.
     CtaDone,
-    /// The L1D is flushed.
+    /// The L1D has been flushed.
     Flushed,
 }
 
-/// The ends of the links to one SM. Both links need as many credits as the SM has CTA slots, and one more.
+/// The dispatcher's ends of the links to one SM. Each link needs one credit more than the SM has CTA slots.
 pub struct SmLinks {
-    /// Commands to it.
+    /// Link to the SM.
     pub commands: Outlet<Command>,
-    /// Notices from it.
+    /// Link from the SM.
     pub notices: Inlet<Notice>,
 }
 
 struct Sm {
     links: SmLinks,
-    /// CTAs that fit and have not been sent.
+    /// CTAs that still fit on the SM.
     room: u32,
     flush: Flush,
 }
@@ -45,25 +45,25 @@ enum Flush {
     Done,
 }
 
-/// Hands out CTAs in the order of the grid, to the SMs in turn, at most one an SM and cycle; when all have
-/// ended, has every L1D flushed.
+/// Starts CTAs in grid order, round robin over the SMs, at most one per SM and cycle. Once all CTAs have finished, it
+/// has every L1D flushed.
 pub struct Dispatcher {
     sms: Vec<Sm>,
-    /// CTAs of the grid.
+    /// Number of CTAs in the grid.
     ctas: u64,
     next: u64,
     done: u64,
-    /// The SM that gets the next CTA if it has room.
+    /// The SM that receives the next CTA if it has room.
     turn: usize,
     flushed: usize,
     finished_at: Option<Cycle>,
     progress: u64,
-    /// Where watchers of a run read how many CTAs have ended.
+    /// Progress for observers: how many CTAs have finished.
     meter: Arc<AtomicU64>,
 }
 
 impl Dispatcher {
-    /// A dispatcher without a grid.
+    /// A dispatcher with no grid, connected to these SMs.
     pub fn new(links: Vec<SmLinks>) -> Self {
         let sms = links.into_iter().map(|links| Sm { links, room: 0, flush: Flush::Done }).collect();
         Dispatcher {
@@ -79,15 +79,15 @@ impl Dispatcher {
         }
     }
 
-    /// Keeps the number of CTAs that have ended in `meter`, for those who watch a run. The model never reads it.
+    /// Publishes the number of finished CTAs in `meter`, for observers. The model never reads it.
     pub fn report_to(&mut self, meter: Arc<AtomicU64>) {
         self.meter = meter;
     }
 
-    /// Begins a grid of `ctas` CTAs, of which each SM holds `per_sm` at once.
+    /// Starts a grid of `ctas` CTAs; each SM holds up to `per_sm` of them at once.
     ///
     /// # Panics
-    /// When another grid is under way, or no CTA fits.
+    /// When another grid is running, or `per_sm` is 0.
     pub fn begin(&mut self, ctas: u64, per_sm: u32) {
         assert!(self.sms.iter().all(|sm| sm.flush == Flush::Done), "grids run one after another");
         assert!(per_sm > 0, "a grid is begun when its CTAs fit");
@@ -98,12 +98,12 @@ impl Dispatcher {
         self.finished_at = None;
     }
 
-    /// Whether the grid has ended and every L1D is flushed.
+    /// Whether every CTA has finished and every L1D is flushed.
     pub fn finished(&self) -> bool {
         self.finished_at.is_some()
     }
 
-    /// The cycle in which the last notice came.
+    /// The cycle in which the last flush notice arrived; `None` while the grid runs.
     pub fn finished_at(&self) -> Option<Cycle> {
         self.finished_at
     }
@@ -228,7 +228,7 @@ mod tests {
 
     type SmEnds = (Inlet<Command>, Outlet<Notice>);
 
-    /// A dispatcher of `count` SMs and the SMs' ends of the links, all of latency 1.
+    /// A dispatcher for `count` SMs and the SMs' ends of the links, all with latency 1.
     fn machine(count: usize) -> (Dispatcher, Vec<SmEnds>) {
         let (ours, theirs) = (0..count)
             .map(|_| {
@@ -245,7 +245,7 @@ mod tests {
         let (mut dispatcher, mut sms) = machine(2);
         dispatcher.begin(5, 2);
         let mut log = Vec::new();
-        // Every CTA ends as soon as it has come.
+        // Every CTA finishes as soon as it arrives.
         for cycle in 0..12 {
             let window = Window(cycle);
             dispatcher.collect(window);
@@ -264,8 +264,8 @@ mod tests {
             dispatcher.tick(Cycle(cycle));
             dispatcher.flush(window);
         }
-        // Sent in cycles 0, 1 and 2 (the first notices are there in 2); the last CTA's notice, sent in
-        // cycle 3, is there in 4, the flush at the SMs in 5 and their answers back in 6.
+        // The CTAs are sent in cycles 0, 1 and 2 (the first notices arrive in 2). The last CTA's notice, sent in
+        // cycle 3, arrives in 4; the flush reaches the SMs in 5 and their replies arrive in 6.
         let start = Command::StartCta;
         assert_eq!(
             log,

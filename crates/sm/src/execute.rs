@@ -1,4 +1,4 @@
-//! Execution units: values are computed at dispatch and written back after the class's latency.
+//! Execution units: compute values at dispatch and write them back after the latency of their class.
 
 use std::collections::VecDeque;
 
@@ -11,18 +11,18 @@ use crate::collector::PREDICATES;
 use crate::config::{SmConfig, UnitKind};
 use crate::lsu::Finished;
 
-/// Most rows that a computation writes.
+/// Largest number of rows that an instruction writes.
 const RESULT_ROWS: usize = 8;
 
-/// Values on their way to the register file.
+/// Results on their way to the register file.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// Warp slot.
+    /// Warp slot of the instruction.
     pub warp: u8,
-    /// Where the instruction stands.
+    /// Index of the instruction in the kernel's code.
     pub pc: Pc,
     count: u8,
-    /// Rows that the register file has taken already.
+    /// Number of rows that the register file has accepted.
     written: u8,
     registers: [(Reg, LaneMask); RESULT_ROWS],
     rows: [Row; RESULT_ROWS],
@@ -42,14 +42,14 @@ impl Outcome {
         predicate_count: 0,
     };
 
-    /// Starts anew, without results.
+    /// Resets the outcome for an instruction, with no results.
     #[inline]
     pub fn begin(&mut self, warp: u8, pc: Pc) {
         (self.warp, self.pc) = (warp, pc);
         (self.count, self.written, self.predicate_count) = (0, 0, 0);
     }
 
-    /// Adds lanes of a row to be written.
+    /// Adds a row to be written in the given lanes.
     #[inline]
     pub fn push(&mut self, register: Reg, lanes: LaneMask, row: &Row) {
         let place = self.count as usize;
@@ -58,7 +58,7 @@ impl Outcome {
         self.count += 1;
     }
 
-    /// The next row that the register file has not taken.
+    /// The next row to offer to the register file; `None` when all have been accepted.
     #[inline]
     pub fn next_row(&self) -> Option<(Reg, LaneMask, &Row)> {
         (self.written < self.count).then(|| {
@@ -68,20 +68,20 @@ impl Outcome {
         })
     }
 
-    /// The register file has taken that row.
+    /// Records that the register file has accepted the row that [`Outcome::next_row`] returned.
     #[inline]
     pub fn took_row(&mut self) {
         self.written += 1;
     }
 
-    /// Adds lanes of a predicate to be written.
+    /// Adds a predicate to be written in the given lanes.
     #[inline]
     pub fn push_predicate(&mut self, register: PredReg, lanes: LaneMask, value: LaneMask) {
         self.predicates[self.predicate_count as usize] = (register, lanes, value);
         self.predicate_count += 1;
     }
 
-    /// Writes the predicates.
+    /// Writes the predicate results into a warp's predicates.
     #[inline]
     pub fn write_predicates(&self, predicates: &mut [LaneMask; PREDICATES]) {
         for (register, lanes, value) in &self.predicates[..self.predicate_count as usize] {
@@ -91,18 +91,18 @@ impl Outcome {
     }
 }
 
-/// The operands of an instruction: collected rows, constants, predicates as they were at issue, and the
-/// place for the results (none for memory instructions, whose results come from the load/store unit).
+/// The operands of an instruction: collected rows, constants and predicates as of issue, and a place for its results.
+/// Memory instructions have no such place: their results come from the load/store unit.
 pub struct View<'a> {
-    /// The instruction.
+    /// The instruction whose operands these are.
     pub instruction: &'a Instruction,
-    /// Collected rows in the order of the instruction's `reads`.
+    /// Collected rows, in the order of the instruction's `reads`.
     pub rows: &'a [Row],
-    /// Constant rows of the launch.
+    /// The launch's constant rows.
     pub constants: &'a [Row],
-    /// The warp's predicates.
+    /// The warp's predicates at issue.
     pub predicates: &'a [LaneMask; PREDICATES],
-    /// Where results go.
+    /// Receives the results; `None` for memory instructions.
     pub outcome: Option<&'a mut Outcome>,
 }
 
@@ -113,10 +113,10 @@ impl View<'_> {
     }
 }
 
-/// A source operand out of collected rows and constants.
+/// A source operand, from the collected rows or the constants.
 ///
 /// # Panics
-/// When the source is no row: the decoder never builds such an instruction.
+/// When the source is not a row; the decoder never produces such an instruction.
 #[inline]
 pub fn source_row<'a>(
     instruction: &Instruction,
@@ -158,33 +158,33 @@ impl Operands for View<'_> {
     }
 }
 
-/// Unit, latency and issue interval of a class.
+/// Unit, latency and issue interval of an instruction class.
 #[derive(Clone, Copy, Debug)]
 pub struct ClassTiming {
-    /// Who performs it.
+    /// Kind of unit that executes the class.
     pub unit: UnitKind,
     latency: u32,
     interval: u32,
 }
 
-/// The execution units and what is under way in them.
+/// The execution units and the instructions in flight in them.
 #[derive(Debug)]
 pub struct Units {
-    /// Timing by class; memory instructions stand there with the load/store unit, whose timing is its own.
+    /// Timing by class. Memory instructions are listed under the load/store unit, which has its own timing.
     timing: [ClassTiming; Class::COUNT],
-    /// By kind: when each unit can take its next instruction.
+    /// By kind: the cycle in which each unit can accept its next instruction.
     free_at: [Vec<Cycle>; UnitKind::COUNT],
     outcomes: Vec<Outcome>,
     unused: Vec<u16>,
     wheel: Wheel<u16>,
     due: Vec<u16>,
-    /// Outcomes whose time has come, waiting for the register file.
+    /// Outcomes that are due and wait for the register file.
     writing: VecDeque<u16>,
 }
 
 impl Units {
-    /// Idle units. Outcomes are enough for every unit's pipeline to be full twice over; when the register
-    /// file takes so little that they run out, units wait.
+    /// Builds idle units. Outcomes are allocated for every unit's pipeline to be full twice over; when a slow
+    /// register file exhausts them, units wait.
     pub fn new(config: &SmConfig) -> Self {
         let memory = ClassTiming { unit: UnitKind::Ldst, latency: 1, interval: 1 };
         let mut timing = [memory; Class::COUNT];
@@ -210,13 +210,14 @@ impl Units {
         }
     }
 
-    /// The unit that performs a class.
+    /// Kind of unit that executes a class.
     #[inline]
     pub fn kind_of(&self, class: Class) -> UnitKind {
         self.timing[class as usize].unit
     }
 
-    /// A unit of the kind that can take an instruction now, when there is also a place for its outcome.
+    /// Index of a unit of this kind that can accept an instruction now; `None` when all are busy or no outcome is
+    /// free.
     #[inline]
     pub fn available(&self, kind: UnitKind, now: Cycle) -> Option<usize> {
         if self.unused.is_empty() {
@@ -225,12 +226,12 @@ impl Units {
         self.free_at[kind as usize].iter().position(|free| *free <= now)
     }
 
-    /// Earliest cycle at which a unit of the kind can take an instruction.
+    /// Earliest cycle in which a unit of this kind can accept an instruction.
     pub fn next_available(&self, kind: UnitKind, now: Cycle) -> Cycle {
         self.free_at[kind as usize].iter().copied().min().unwrap_or(Cycle::NEVER).max(now)
     }
 
-    /// Gives an instruction of a class to a unit; the caller computes into the outcome it gets.
+    /// Dispatches an instruction of a class to a unit. Returns the outcome for the caller to compute into.
     #[inline]
     pub fn dispatch(&mut self, class: Class, unit: usize, now: Cycle) -> &mut Outcome {
         let ClassTiming { unit: kind, latency, interval } = self.timing[class as usize];
@@ -240,16 +241,16 @@ impl Units {
         &mut self.outcomes[place as usize]
     }
 
-    /// Whether there is a place for an outcome.
+    /// Whether an outcome is free.
     #[inline]
     pub fn has_place(&self) -> bool {
         !self.unused.is_empty()
     }
 
-    /// A memory instruction has finished: its rows wait for the register file from now on.
+    /// Queues a finished memory instruction's rows for the register file.
     ///
     /// # Panics
-    /// When there is no place: ask [`Units::has_place`] first.
+    /// When no outcome is free: ask [`Units::has_place`] first.
     #[inline]
     pub fn finish_memory(&mut self, instruction: &Instruction, finished: Finished<'_>) {
         let place = self.unused.pop().expect("a finished instruction is taken when there is a place for it");
@@ -269,7 +270,7 @@ impl Units {
                             (0..WARP_LANES).fold(0, |mask, lane| mask | (rows[0].0[lane] & 1) << lane);
                         outcome.push_predicate(register, finished.lanes, holds);
                     }
-                    // An element may go to the bit bucket.
+                    // An element's destination may be the bit bucket.
                     Dst::None => {}
                 }
             }
@@ -277,7 +278,7 @@ impl Units {
         self.writing.push_back(place);
     }
 
-    /// Moves what is due now to those that wait for the register file; says how many wait.
+    /// Queues the outcomes due at `now` for the register file. Returns the number of queued outcomes.
     #[inline]
     pub fn advance(&mut self, now: Cycle) -> usize {
         self.wheel.take(now, &mut self.due);
@@ -287,40 +288,40 @@ impl Units {
         self.writing.len()
     }
 
-    /// The first outcome that waits for the register file, taken out of the queue.
+    /// Dequeues the first outcome that waits for the register file.
     #[inline]
     pub fn pop_writing(&mut self) -> Option<u16> {
         self.writing.pop_front()
     }
 
-    /// It was not taken whole: back to the end of the queue.
+    /// Returns an outcome that was not written completely to the end of the queue.
     #[inline]
     pub fn push_writing(&mut self, place: u16) {
         self.writing.push_back(place);
     }
 
-    /// An outcome.
+    /// The outcome at `place`.
     #[inline]
     pub fn outcome_mut(&mut self, place: u16) -> &mut Outcome {
         &mut self.outcomes[place as usize]
     }
 
-    /// An outcome is written.
+    /// Frees an outcome that has been written.
     #[inline]
     pub fn retire(&mut self, place: u16) {
         self.unused.push(place);
     }
 
-    /// Earliest cycle from `now` on at which a write-back is due.
+    /// Earliest cycle from `now` on in which a write-back is due.
     pub fn next_event(&self, now: Cycle) -> Cycle {
         if !self.writing.is_empty() {
             return now;
         }
-        // The wheel answers for cycles after the one it is asked about; nothing is ever due at cycle 0.
+        // The wheel reports cycles strictly after the one given; nothing is ever due at cycle 0.
         self.wheel.next(Cycle(now.0.saturating_sub(1)))
     }
 
-    /// Whether nothing is under way.
+    /// Whether no instruction is in flight in any unit.
     pub fn is_idle(&self) -> bool {
         self.wheel.is_empty() && self.writing.is_empty()
     }

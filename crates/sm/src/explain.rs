@@ -1,10 +1,10 @@
-//! Who waits for what: asked only when nothing moves any more.
+//! The SM's part of the deadlock report; generated only when nothing makes progress any more.
 
 use crate::sm::Sm;
 use crate::warps::bits;
 
 impl Sm {
-    /// A sentence for each resident warp and each part that waits.
+    /// Adds one sentence to `report` for each resident warp and each component that waits.
     pub(crate) fn explain(&self, report: &mut Vec<String>) {
         let first = report.len();
         let Some(launch) = &self.launch else { return };

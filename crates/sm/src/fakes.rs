@@ -8,22 +8,22 @@ use strata_memory::doors::{Access, Action, Completion, L1d, Policy, Refusal};
 use strata_memory::read_only::ReadOnly;
 use strata_memory::{LINE_BYTES, Line, LineAddress, Packet};
 
-/// Where the fake memory begins.
+/// First address of the fake memory.
 pub const BASE: u64 = 0x10_0000;
-/// Its bytes.
+/// Size of the fake memory in bytes.
 pub const BYTES: usize = 1 << 16;
 
-/// Plain bytes from [`BASE`] on.
+/// Plain memory whose first byte is at [`BASE`].
 #[derive(Clone)]
 pub struct Memory(pub Vec<u8>);
 
 impl Memory {
-    /// Every byte is the low byte of its address.
+    /// Memory in which every byte is the low byte of its address.
     pub fn low_bytes() -> Memory {
         Memory((0..BYTES).map(|at| at as u8).collect())
     }
 
-    /// Bytes that differ from line to line.
+    /// Memory whose contents differ from line to line.
     pub fn numbered() -> Memory {
         Memory((0..BYTES).map(|at| (at * 7 + at / 256 * 13) as u8).collect())
     }
@@ -39,16 +39,16 @@ impl Memory {
     }
 }
 
-/// An L1D that performs an access when it takes it and answers after `latency` cycles.
+/// An L1D that performs an access when it accepts it and answers after `latency` cycles.
 pub struct FakeL1d {
     pub memory: Memory,
     pub latency: u64,
     pub flush_latency: u64,
-    /// Refuses in these cycles.
+    /// Cycles in which it refuses accesses.
     pub refuse: Vec<u64>,
-    /// Every access and flush.
+    /// A line of text for every access and flush.
     pub log: Vec<String>,
-    /// Packets that somebody else put here for the network.
+    /// Packets that a test has placed here for the network.
     pub outgoing: VecDeque<Packet>,
     answers: VecDeque<(Cycle, Completion)>,
     flushed_at: Option<Cycle>,
@@ -82,7 +82,7 @@ impl L1d for FakeL1d {
         let mut line = self.memory.line(access.line);
         let (name, action) = match access.action {
             Action::Load(mut tray) => {
-                // Bytes that were not asked for are no one's business.
+                // Poison the bytes that were not requested.
                 *tray = Line([0xee; LINE_BYTES]);
                 tray.merge(access.bytes, &line);
                 ("load", Action::Load(tray))
@@ -152,14 +152,14 @@ impl L1d for FakeL1d {
     }
 }
 
-/// A read-only cache that has every line, `latency` cycles after it is asked. What lies outside the memory, as code
-/// does, is zero.
+/// A read-only cache that holds every line and answers after `latency` cycles. Addresses below the memory, such as
+/// code, read as zero.
 pub struct FakeReadOnly {
     pub memory: Memory,
     pub latency: u64,
-    /// When each line was asked for, and the token.
+    /// Cycle, line and token of every request.
     pub asked: Vec<(Cycle, LineAddress, u32)>,
-    /// Packets that somebody else put here for the network.
+    /// Packets that a test has placed here for the network.
     pub outgoing: VecDeque<Packet>,
     here: VecDeque<(Cycle, LineAddress, u32)>,
     taken: Line,

@@ -1,44 +1,44 @@
-//! Instruction fetch: buffers of decoded instructions, filled through the instruction cache.
+//! Instruction fetch: per-warp buffers of decoded instructions, filled through the instruction cache.
 
 use strata_engine::Cycle;
 use strata_memory::read_only::ReadOnly;
 use strata_memory::{Address, LINE_BYTES};
 use strata_ptx::isa::Pc;
 
-/// Bytes of an instruction in device memory. ASSUMED: 8, the size of Fermi's machine instructions; PTX has
-/// no binary form.
+/// Bytes per instruction in device memory. ASSUMED: 8, the size of Fermi's machine instructions, because PTX has no
+/// binary form.
 pub const INSTRUCTION_BYTES: u64 = 8;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Buffer {
-    /// The next instruction to issue.
+    /// Index of the next instruction to issue.
     head: Pc,
-    /// Instructions from `head` on that are here.
+    /// Number of buffered instructions, from `head` on.
     count: u32,
 }
 
-/// The fetch stage: one request a cycle, for a warp whose buffer is empty, in turn.
+/// The fetch stage: makes one request per cycle, round robin over warps whose buffers are empty.
 ///
-/// The buffer holds consecutive instructions from the warp's next one on; whenever the warp goes elsewhere,
-/// it is emptied. A request is made for an empty buffer only, and a warp with an empty buffer goes nowhere:
-/// a line that arrives is always the one that its warp needs.
+/// A buffer holds consecutive instructions, starting with the warp's next one; a jump elsewhere empties it. Only
+/// empty buffers are requested for, and a warp with an empty buffer cannot jump, so an arriving line is always the
+/// one that its warp needs.
 #[derive(Debug)]
 pub struct Fetch {
     buffers: Vec<Buffer>,
     capacity: u32,
     code_at: Address,
     code_len: u32,
-    /// One bit a warp: the buffer is not empty.
+    /// Mask of warps with a non-empty buffer.
     have: u64,
-    /// An empty buffer and nothing asked for.
+    /// Mask of warps with an empty buffer and no request in flight.
     want: u64,
-    /// A line is under way.
+    /// Mask of warps with a request in flight.
     pending: u64,
     last: usize,
 }
 
 impl Fetch {
-    /// Buffers of `capacity` instructions for `warps` warp slots.
+    /// Empty buffers of `capacity` instructions each, for `warps` warp slots.
     pub fn new(warps: usize, capacity: u32) -> Self {
         Fetch {
             buffers: vec![Buffer::default(); warps],
@@ -52,37 +52,37 @@ impl Fetch {
         }
     }
 
-    /// Before a launch: where the code lies, in device memory and how many instructions.
+    /// Sets a launch's code: its device address and its length in instructions.
     pub fn prepare(&mut self, code_at: Address, code_len: u32) {
         (self.code_at, self.code_len) = (code_at, code_len);
     }
 
-    /// Warps whose next instruction is here, one bit each.
+    /// Mask of warps whose next instruction is in the buffer.
     #[inline]
     pub fn have(&self) -> u64 {
         self.have
     }
 
-    /// Whether a request would be made.
+    /// Whether any warp needs a request.
     #[inline]
     pub fn wants(&self) -> bool {
         self.want != 0
     }
 
-    /// The next instruction of a warp; valid while it is in [`Fetch::have`].
+    /// Code index of a warp's next instruction; valid while the warp is in [`Fetch::have`].
     #[inline]
     pub fn head(&self, warp: usize) -> Pc {
         self.buffers[warp].head
     }
 
-    /// The warp issues its next instruction and goes on at `next`.
+    /// Consumes the warp's next instruction and continues at `next`.
     #[inline]
     pub fn issue(&mut self, warp: usize, next: Pc) {
         self.take(warp);
         self.go(warp, next);
     }
 
-    /// The warp issues its next instruction; where it goes on is not known yet ([`Fetch::go`]).
+    /// Consumes the warp's next instruction when its successor is not known yet; [`Fetch::go`] follows.
     #[inline]
     pub fn take(&mut self, warp: usize) {
         let buffer = &mut self.buffers[warp];
@@ -91,7 +91,7 @@ impl Fetch {
         self.have &= !(u64::from(buffer.count == 0) << warp);
     }
 
-    /// The warp goes on at `next`.
+    /// Continues the warp at `next`, emptying its buffer after a jump.
     #[inline]
     pub fn go(&mut self, warp: usize, next: Pc) {
         let bit = 1 << warp;
@@ -106,21 +106,21 @@ impl Fetch {
         }
     }
 
-    /// A warp starts at instruction 0.
+    /// Starts a warp at instruction 0.
     pub fn start(&mut self, warp: usize) {
         self.buffers[warp] = Buffer::default();
         self.want |= 1 << warp;
     }
 
-    /// A warp has ended: what its buffer still holds is not used.
+    /// Ends a warp and discards the rest of its buffer.
     pub fn stop(&mut self, warp: usize) {
         let bit = 1 << warp;
         debug_assert!((self.pending | self.want) & bit == 0, "a warp ends by an instruction that was here");
         self.have &= !bit;
     }
 
-    /// One cycle: takes lines that have arrived, then asks for one. Warps whose buffer was filled are added
-    /// to `filled`.
+    /// Takes the lines that have arrived, then makes one request. Adds the warps whose buffers were filled to
+    /// `filled`.
     #[inline]
     pub fn tick(&mut self, cache: &mut dyn ReadOnly, filled: &mut u64, now: Cycle) {
         while self.pending != 0
@@ -170,7 +170,7 @@ mod tests {
         fetch
     }
 
-    /// Answers in the cycle after the request.
+    /// A cache that answers in the cycle after the request.
     fn cache() -> FakeReadOnly {
         FakeReadOnly::new(Memory::low_bytes(), 1)
     }
@@ -200,7 +200,7 @@ mod tests {
         fetch.tick(&mut cache, &mut filled, Cycle(2));
         fetch.tick(&mut cache, &mut filled, Cycle(3));
         assert_eq!(fetch.head(1), 15);
-        // Instruction 15 is the last of its line (16 of 8 bytes): only it is here.
+        // Instruction 15 is the last of its line (16 instructions of 8 bytes), so the line delivers only that one.
         fetch.issue(1, 16);
         assert_eq!(fetch.have(), 0);
         fetch.tick(&mut cache, &mut filled, Cycle(4));

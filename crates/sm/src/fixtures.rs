@@ -1,4 +1,4 @@
-//! Hand-built instructions and an SM between fakes, for tests.
+//! Hand-built instructions, and an SM connected to fakes, for tests.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,12 +18,12 @@ use crate::launch::Launch;
 use crate::lsu::{Lsu, LsuConfig, Surroundings};
 use crate::sm::{Sm, SmId, SmParts};
 
-/// The GTX480-like SM of the tests.
+/// The configuration of a GTX480-like SM.
 pub fn config() -> SmConfig {
     strata_engine::config::parse(Path::new("sm.toml"), include_str!("tests/sm.toml")).unwrap()
 }
 
-/// Its register file: as many banks as the GTX480's, each answering in its cycle.
+/// A register file with as many banks as the GTX480's; each answers within a cycle.
 fn register_file() -> SramRegisterFileConfig {
     SramRegisterFileConfig {
         banks: Cited::new(16, "GPGPU-Sim 4, SM2_GTX480: -gpgpu_num_reg_banks"),
@@ -31,7 +31,7 @@ fn register_file() -> SramRegisterFileConfig {
     }
 }
 
-/// An instruction with these destinations and sources; registers are one row each.
+/// An instruction with these destinations and sources; each register is one row.
 pub fn instruction(op: Op, class: Class, dst: &[Dst], src: &[Src]) -> Instruction {
     let mut out = Instruction { class, ..Instruction::new(op) };
     for (slot, source) in src.iter().enumerate() {
@@ -59,30 +59,30 @@ pub fn instruction(op: Op, class: Class, dst: &[Dst], src: &[Src]) -> Instructio
     out
 }
 
-/// `dst = source + source`, missing sources being constant 0; integer addition.
+/// Integer addition: `dst = source + source`; missing sources are constant row 0.
 pub fn alu(dst: u8, src: &[u8]) -> Instruction {
     let source = |n: usize| src.get(n).map_or(Src::Const(0), |register| Src::Reg(Reg(*register)));
     let op = Op::Int(IntOp::Add, Ty::U32);
     instruction(op, Class::IntAdd, &[Dst::Reg(Reg(dst))], &[source(0), source(1)])
 }
 
-/// `dst = source + constant`.
+/// Integer addition: `dst = source + constant`, with the constant row's index.
 pub fn add_constant(dst: u8, source: u8, constant: u16) -> Instruction {
     let op = Op::Int(IntOp::Add, Ty::U32);
     instruction(op, Class::IntAdd, &[Dst::Reg(Reg(dst))], &[Src::Reg(Reg(source)), Src::Const(constant)])
 }
 
-/// `dst = constant`.
+/// A move: `dst = constant`, with the constant row's index.
 pub fn set(dst: u8, constant: u16) -> Instruction {
     instruction(Op::Mov(Ty::U32), Class::IntAdd, &[Dst::Reg(Reg(dst))], &[Src::Const(constant)])
 }
 
-/// `dst = special register`.
+/// A read of a special register: `dst = special register`.
 pub fn special(dst: u8, special: Special) -> Instruction {
     instruction(Op::ReadSpecial(special), Class::IntAdd, &[Dst::Reg(Reg(dst))], &[])
 }
 
-/// `predicate = source cmp constant`.
+/// A comparison: `predicate = source cmp constant`, with the constant row's index.
 pub fn compare(predicate: u8, cmp: Compare, source: u8, constant: u16) -> Instruction {
     let op = Op::Setp { cmp, ty: Ty::U32, combine: None, ftz: false };
     let src = [Src::Reg(Reg(source)), Src::Const(constant)];
@@ -98,7 +98,7 @@ const WEAK: MemoryMode = MemoryMode {
     scope: Scope::Cta,
 };
 
-/// `dst = [address]`, the address in the pair that begins at `address`.
+/// A load: `dst = [address]`. `address` is the first register of the pair that holds the address.
 pub fn load(dst: u8, address: u8) -> Instruction {
     let pair = [address, address + 1];
     let mut out = instruction(
@@ -111,11 +111,11 @@ pub fn load(dst: u8, address: u8) -> Instruction {
     out
 }
 
-/// `[address] = value`.
+/// A store: `[address] = value`. `address` is the first register of the pair that holds the address.
 pub fn store(address: u8, value: u8) -> Instruction {
     let registers = [address, value, address + 1].map(|register| Src::Reg(Reg(register)));
     let mut out = instruction(Op::Store(WEAK), Class::Memory, &[], &registers);
-    // The rows of the address lie together, then the value.
+    // The two rows of the address come first, then the value.
     out.reads = RegList::EMPTY;
     for register in [address, address + 1, value] {
         out.reads.push(Reg(register));
@@ -126,22 +126,22 @@ pub fn store(address: u8, value: u8) -> Instruction {
     out
 }
 
-/// Control flow without operands.
+/// A control instruction without operands.
 pub fn control(op: Op) -> Instruction {
     instruction(op, Class::Control, &[], &[])
 }
 
-/// `bar.sync` of constant row `number` for all threads.
+/// A barrier instruction, with its number in constant row `number`.
 pub fn barrier(form: Barrier, dst: &[Dst], number: u16, threads: Src, predicate: Src) -> Instruction {
     instruction(Op::Barrier(form), Class::Control, dst, &[Src::Const(number), threads, predicate])
 }
 
-/// A branch.
+/// A branch to `target` whose lanes reconverge at `reconverge`.
 pub fn branch(target: Pc, reconverge: Pc) -> Instruction {
     Instruction { target, reconverge, ..control(Op::Branch { uniform: false }) }
 }
 
-/// The same instruction under a guard.
+/// The same instruction, executed under a guard.
 pub fn guarded(guard: Guard, instruction: Instruction) -> Instruction {
     let predicate = match guard {
         Guard::Always => 0,
@@ -150,12 +150,12 @@ pub fn guarded(guard: Guard, instruction: Instruction) -> Instruction {
     Instruction { guard, pred_reads: instruction.pred_reads | predicate, ..instruction }
 }
 
-/// Where the code and the heap of a test lie.
+/// Device address of the code.
 const CODE_AT: u64 = 0x1_0000;
-/// First byte of the fake memory.
+/// First address of the fake memory, used as the heap.
 pub const HEAP: u64 = fakes::BASE;
 
-/// A launch of hand-built code; constant row n holds `constants[n]`.
+/// A launch of hand-built code; constant row n holds `constants[n]` in every lane.
 pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) -> Launch {
     let code = code.into_iter().zip(1..).map(|(instruction, line)| Instruction { line, ..instruction });
     let kernel = Kernel {
@@ -194,7 +194,7 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
     }
 }
 
-/// An SM and the dispatcher's ends of its links, all of latency 1.
+/// An SM and the dispatcher's ends of its links, all with latency 1.
 pub struct Bench {
     pub sm: Sm,
     pub now: Cycle,
@@ -202,16 +202,16 @@ pub struct Bench {
     commands: Outlet<Command>,
     notices: Inlet<Notice>,
     _network: (Inlet<Packet>, Outlet<Packet>),
-    /// What the SM told, and when it arrived.
+    /// Notices from the SM and the cycles in which they arrived.
     pub told: Vec<(Cycle, Notice)>,
-    /// Ticks of the SM.
+    /// Number of times the SM was ticked.
     pub ticks: u64,
-    /// Whether cycles without events are left out.
+    /// Whether to skip cycles without events.
     pub skip: bool,
 }
 
 impl Bench {
-    /// An SM that is ready for the launch in cycle 0; its L1D answers after `latency` cycles.
+    /// An SM prepared for the launch in cycle 0, whose L1D answers after `latency` cycles.
     pub fn new(config: &SmConfig, launch: Launch, latency: u64) -> Bench {
         let lsu: LsuConfig =
             strata_engine::config::parse(Path::new("lsu.toml"), include_str!("tests/lsu.toml")).unwrap();
@@ -257,12 +257,12 @@ impl Bench {
         }
     }
 
-    /// Sends a command now; it is there in the next cycle.
+    /// Sends a command now, to arrive in the next cycle.
     pub fn send(&mut self, command: Command) {
         self.commands.send(command, 1, self.now).unwrap();
     }
 
-    /// One cycle, in a window of its own.
+    /// Runs one cycle, in a window of its own.
     pub fn cycle(&mut self) {
         let window = Window(self.window);
         self.commands.collect(window);
@@ -283,8 +283,11 @@ impl Bench {
         self.now = self.now.next();
     }
 
-    /// Runs CTAs `0..ctas` (all of which must fit) to their ends, flushes, and settles the statistics; the
-    /// cycle in which the SM began to tell of the flush.
+    /// Runs CTAs `0..ctas`, which must all fit, to completion, flushes, and settles the statistics. Returns the cycle
+    /// after the flush notice arrived.
+    ///
+    /// # Panics
+    /// On a fault, a broken law of the statistics, or after 10,000,000 cycles.
     pub fn run(&mut self, ctas: u64) -> Cycle {
         for cta in 0..ctas {
             self.send(Command::StartCta(cta));
@@ -314,14 +317,14 @@ impl Bench {
         self.now
     }
 
-    /// A counter.
+    /// Value of the counter `name` in `group`.
     pub fn count(&self, group: &str, name: &str) -> u64 {
         let groups = self.sm.statistics();
         let group = groups.iter().find(|found| found.name == group).expect("the group exists");
         group.get(name).expect("the counter exists")
     }
 
-    /// A register, one value a lane.
+    /// Contents of a register, one value per lane.
     pub fn register(&self, warp: u8, register: u8) -> [u32; 32] {
         self.sm.registers.peek(warp, Reg(register)).0
     }

@@ -1,28 +1,28 @@
-//! The way into the request network: three clients, one packet a cycle.
+//! The SM's output to the request network: three clients share it, at one packet per cycle.
 
 use strata_engine::{Cycle, Outlet};
 use strata_memory::Packet;
 use strata_memory::doors::L1d;
 use strata_memory::read_only::ReadOnly;
 
-/// Sends packets of the L1D, the constant cache and the instruction cache, in turn. A client whose packet
-/// finds no credit keeps its turn, so that large packets are not starved by small ones.
+/// Sends the packets of the L1D, the constant cache and the instruction cache, round robin. A client whose packet
+/// finds too few credits keeps its turn, so small packets cannot starve large ones.
 pub struct Injector {
-    /// To the network, in flits.
+    /// Link to the request network; credits are flits.
     pub requests: Outlet<Packet>,
     flit_bytes: u32,
     turn: usize,
-    /// Packets sent.
+    /// Number of packets sent.
     pub sent: u64,
 }
 
 impl Injector {
-    /// An injector whose flits have so many bytes.
+    /// An injector that counts packet sizes in flits of `flit_bytes` bytes.
     pub fn new(requests: Outlet<Packet>, flit_bytes: u32) -> Self {
         Injector { requests, flit_bytes, turn: 0, sent: 0 }
     }
 
-    /// One cycle: at most one packet.
+    /// Sends at most one packet.
     #[inline]
     pub fn tick(
         &mut self,
@@ -84,7 +84,7 @@ mod tests {
         let read_only = || FakeReadOnly::new(Memory::low_bytes(), 1);
         let mut l1d = FakeL1d::new(Memory::low_bytes(), 1);
         let (mut constants, mut instructions) = (read_only(), read_only());
-        // A write of 128 bytes is 136 on the wire: 5 flits of 32. The others are one flit each.
+        // A write of 128 bytes takes 136 on the wire: 5 flits of 32 bytes. The other packets take one flit each.
         l1d.outgoing.extend([packet(Client::L1d, 0, 128), packet(Client::L1d, 1, 0)]);
         constants.outgoing.extend((2..4).map(|line| packet(Client::Constant, line, 0)));
         instructions.outgoing.extend((4..6).map(|line| packet(Client::Instruction, line, 0)));
@@ -98,7 +98,7 @@ mod tests {
             injector.tick(&mut l1d, &mut constants, &mut instructions, now);
             while let Some(packet) = inlet.receive(now) {
                 seen.push((cycle, packet.line.0));
-                // The large packet's room is never given back.
+                // The large packet's credits are never returned.
                 if packet.line.0 != 0 {
                     inlet.release(packet.wire_bytes().div_ceil(32), now);
                 }
@@ -106,8 +106,8 @@ mod tests {
             injector.requests.flush(window);
             inlet.flush(window);
         }
-        // Line 0 leaves in cycle 0 with 5 of 6 credits, a constant in 1, to be there in 2; its credit is back in 3,
-        // and so on: every second cycle one packet, of one client after the other.
+        // Line 0 leaves in cycle 0 with 5 of the 6 credits. A constant packet leaves in 1 and arrives in 2; its
+        // credit is back in 3. From then on one packet leaves every second cycle, one client after another.
         assert_eq!(seen, [(1, 0), (2, 2), (4, 4), (6, 1), (8, 3), (10, 5)]);
         assert_eq!(injector.sent, 6);
     }

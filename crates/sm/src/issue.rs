@@ -1,4 +1,4 @@
-//! The issue stage: which instructions go, and what a scheduler waits for when none does.
+//! The issue stage: selects the instructions to issue, and finds the stall cause when a scheduler issues none.
 
 use strata_engine::Cycle;
 use strata_ptx::isa::{Class, Executor, Op};
@@ -12,11 +12,11 @@ use crate::sm::Sm;
 use crate::statistics::Stall;
 use crate::warps::bits;
 
-/// Everything that the issue stage looks at when it issues nothing: as long as it stays, so does the outcome.
+/// Everything the issue stage reads when it issues nothing. While these inputs are unchanged, so is the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Inputs {
     have: u64,
-    /// Whether a warp is resident, has ended, or waits for something other than registers.
+    /// Warp state masks from [`Warps`](crate::warps::Warps): residency, exit, and waits other than for registers.
     resident: u64,
     exited: u64,
     at_barrier: u64,
@@ -30,11 +30,11 @@ struct Inputs {
     lsu_accepts: bool,
 }
 
-/// Most schedulers of an SM.
+/// Largest number of schedulers per SM.
 pub const SCHEDULERS: usize = 8;
 
-/// An issue stage that issued nothing and will issue nothing until its inputs change. Its cycles are counted
-/// when that happens.
+/// An issue stage that issued nothing and will issue nothing until its inputs change. Its cycles are counted when
+/// they do.
 #[derive(Clone, Copy, Debug)]
 pub struct Quiet {
     inputs: Inputs,
@@ -42,7 +42,7 @@ pub struct Quiet {
 }
 
 impl Sm {
-    /// Each scheduler issues one instruction, or counts why it did not.
+    /// Lets each scheduler issue one instruction, or counts why it issued none.
     pub(crate) fn issue(&mut self, launch: &Launch, now: Cycle) {
         if self.warps.asleep != 0 {
             self.wake(now);
@@ -78,7 +78,7 @@ impl Sm {
                 }
             }
         }
-        // A warp that a barrier releases goes on in the next cycle.
+        // A warp released by a barrier resumes in the next cycle.
         self.warps.at_barrier &= !self.released;
         self.released = 0;
         self.accounted = now.next();
@@ -87,7 +87,7 @@ impl Sm {
         }
     }
 
-    /// Counts the cycles from the last one counted to before `now`, in which nothing changed.
+    /// Counts the uncounted cycles before `now`, in which nothing changed.
     pub(crate) fn account_gap(&mut self, now: Cycle) {
         let gap = now.since(self.accounted);
         if gap == 0 {
@@ -138,13 +138,13 @@ impl Sm {
         }
     }
 
-    /// Warps whose next instruction could issue if only there were a collector.
+    /// Warps whose next instruction could issue if a collector were free.
     #[inline]
     fn eligible(&self) -> u64 {
         self.fetch.have() & !self.warps.blocked & !self.warps.held()
     }
 
-    /// Of those, the ones that find a collector.
+    /// Eligible warps for which a collector is free.
     #[inline]
     fn issuable(&self) -> u64 {
         let mut ready = self.eligible();
@@ -156,7 +156,7 @@ impl Sm {
         ready
     }
 
-    /// What a scheduler sees when these warps can issue.
+    /// The view of one scheduler, given the mask of warps that can issue.
     #[inline]
     fn view(&self, scheduler: usize, ready: u64) -> View {
         let share = self.shares[scheduler];
@@ -169,12 +169,12 @@ impl Sm {
         View { ready: ready & share, waiting: waiting & share }
     }
 
-    /// Whether the next cycle's issue or fetch stage would do anything.
+    /// Whether the issue or fetch stage would change anything in the next cycle.
     pub(crate) fn can_issue_or_fetch(&self) -> bool {
         if self.fetch.wants() || self.warps.dirty & self.fetch.have() != 0 {
             return true;
         }
-        // Only fetch comes after the issue stage, and what it brings is dirty.
+        // Only fetch follows the issue stage, and what it delivers marks its warp dirty.
         if self.quiet.is_some() {
             return false;
         }
@@ -183,7 +183,7 @@ impl Sm {
         ready != 0 || self.schedulers.iter().enumerate().any(unsettled)
     }
 
-    /// Looks again at warps that have a new next instruction or for which a register was released.
+    /// Re-evaluates warps that have a new next instruction or for which a register was released.
     fn refresh(&mut self, launch: &Launch) {
         let warps = &mut self.warps;
         let dirty = warps.dirty & self.fetch.have();
@@ -192,7 +192,8 @@ impl Sm {
             let bit = 1 << warp;
             let instruction = &launch.kernel.code[self.fetch.head(warp) as usize];
             let mut hazard = self.scoreboard.check(warp, instruction);
-            // What waits for earlier memory instructions must know that the load/store unit has them all.
+            // An instruction that orders itself after earlier memory instructions must wait until the load/store unit
+            // has them all.
             if instruction.follows_memory && self.collecting_memory[warp] > 0 && hazard == Hazard::None {
                 hazard = Hazard::Execution;
             }
@@ -253,7 +254,7 @@ impl Sm {
         let memory = instruction.class == Class::Memory;
         if memory {
             self.collecting_memory[warp] += 1;
-            // Until the load/store unit has it, nobody else knows of its fence.
+            // Until the instruction reaches the load/store unit, only this mask knows of its fence.
             self.warps.resolving |= u64::from(instruction.fences) << warp;
         }
         self.warps.in_flight[warp] += 1;
@@ -271,8 +272,8 @@ impl Sm {
         );
     }
 
-    /// Why a scheduler of these warps has nothing to issue. It looks at nothing that changes by itself, so
-    /// it is as true of the cycles that are skipped.
+    /// Why a scheduler of the warps in `share` has nothing to issue. The inputs change only through events, so the
+    /// answer also holds for skipped cycles.
     pub(crate) fn stall_cause(&self, share: u64) -> Stall {
         let warps = &self.warps;
         let resident = warps.resident & share;

@@ -1,4 +1,4 @@
-//! What every SM knows of the kernel that runs, and what it tells when the program goes wrong.
+//! The launch that all SMs share, and the faults that stop a program.
 
 use std::fmt;
 use std::sync::Arc;
@@ -8,69 +8,70 @@ use strata_ptx::lanes::Row;
 use strata_ptx::program::Kernel;
 use strata_ptx::texture::Headers;
 
-/// A kernel launch, shared by all SMs and never changed while it runs.
+/// A kernel launch, shared by all SMs and immutable while it runs.
 #[derive(Clone, Debug)]
 pub struct Launch {
-    /// The kernel.
+    /// The compiled kernel that the launch runs.
     pub kernel: Arc<Kernel>,
-    /// Its constant rows with this launch's parameters and addresses.
+    /// The kernel's constant rows, filled with this launch's parameters and addresses.
     pub constants: Vec<Row>,
-    /// The parameter block's bytes; also found at `params_at` in device memory.
+    /// Bytes of the parameter block; device memory holds a copy at `params_at`.
     pub params: Vec<u8>,
-    /// Where the parameter block lies in device memory: `ld.param` goes there through the constant cache.
+    /// Device address of the parameter block, which `ld.param` reads through the constant cache.
     pub params_at: Address,
-    /// Where the code lies in device memory: instruction fetch goes there.
+    /// Device address of the code, from which instructions are fetched.
     pub code_at: Address,
-    /// CTAs of the grid in x, y, z.
+    /// Size of the grid in CTAs: x, y, z.
     pub grid: [u32; 3],
-    /// Threads of a CTA in x, y, z.
+    /// Size of a CTA in threads: x, y, z.
     pub block: [u32; 3],
-    /// Bytes of dynamic shared memory a CTA.
+    /// Dynamic shared memory per CTA in bytes.
     pub dynamic_shared: u32,
-    /// Local memory: thread-private words of every warp slot of every SM, see [`Launch::local_address`].
+    /// Device address of local memory, which holds the private words of every warp slot of every SM; see
+    /// [`Launch::local_address`].
     pub local_at: Address,
-    /// Global memory that a program may touch: `[start, end)`, sorted, not overlapping.
+    /// Global memory that the program may access: ranges `[start, end)`, sorted and disjoint.
     pub allocations: Vec<(u64, u64)>,
-    /// What the handles of textures and surfaces stand for.
+    /// Texture and surface headers that handles refer to.
     pub headers: Arc<Headers>,
-    /// Number of the launch, from 0 (`%gridid`).
+    /// Sequence number of the launch, from 0 (`%gridid`).
     pub number: u64,
 }
 
 impl Launch {
-    /// Bytes of an instruction in device memory. NVIDIA Fermi instructions are 64 bits long.
+    /// Bytes per instruction in device memory. NVIDIA Fermi instructions are 64 bits long.
     pub const CODE_BYTES: u64 = 8;
 
-    /// CTAs of the grid.
+    /// Number of CTAs in the grid.
     pub fn ctas(&self) -> u64 {
         self.grid.iter().map(|n| u64::from(*n)).product()
     }
 
-    /// Threads of a CTA.
+    /// Number of threads per CTA.
     pub fn threads_per_cta(&self) -> u32 {
         self.block.iter().product()
     }
 
-    /// Warps of a CTA, the last one possibly partly filled.
+    /// Number of warps per CTA; the last one may be partly filled.
     pub fn warps_per_cta(&self) -> u32 {
         self.threads_per_cta().div_ceil(32)
     }
 
-    /// Shared memory of a CTA in bytes: static and dynamic.
+    /// Static plus dynamic shared memory per CTA, in bytes.
     pub fn shared_per_cta(&self) -> u32 {
         self.kernel.shared_bytes.saturating_add(self.dynamic_shared)
     }
 
-    /// Place of CTA `index` in the grid, x fastest.
+    /// Coordinates in the grid of the CTA with a linear index; x varies fastest.
     pub fn cta_place(&self, index: u64) -> [u32; 3] {
         let [x, y, _] = self.grid.map(u64::from);
         [(index % x) as u32, (index / x % y) as u32, (index / (x * y)) as u32]
     }
 
-    /// Device address of a byte of a thread's local memory. Words of 4 bytes are interleaved over the 32
-    /// lanes, so that lanes that use the same offset fall into one line.
+    /// Device address of a byte of a thread's local memory. Words of 4 bytes are interleaved over the 32 lanes, so
+    /// lanes that use the same offset share a line.
     ///
-    /// `warp` numbers the warp slot over all SMs: `sm * slots_per_sm + slot`.
+    /// `warp` is the GPU-wide number of the warp slot: `sm * slots_per_sm + slot`.
     #[inline]
     pub fn local_address(&self, warp: u64, lane: usize, offset: u64) -> Address {
         let words = u64::from(self.kernel.local_bytes.div_ceil(4));
@@ -87,67 +88,67 @@ impl Launch {
 /// What a program did wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum FaultKind {
-    /// An address outside every allocation of its space.
+    /// An access outside every allocation of its space.
     OutOfBounds {
-        /// The address as the program gave it.
+        /// The address as the program computed it.
         address: u64,
-        /// Bytes accessed.
+        /// Size of the access in bytes.
         bytes: u32,
         /// Name of the state space.
         space: &'static str,
     },
-    /// An address that is no multiple of the access's size.
+    /// An address that is not a multiple of the access's size.
     Misaligned {
-        /// The address as the program gave it.
+        /// The address as the program computed it.
         address: u64,
-        /// Bytes accessed.
+        /// Size of the access in bytes.
         bytes: u32,
     },
-    /// A handle of no texture or surface that fits the instruction, or a place beyond a surface's edge.
+    /// A handle that names no matching texture or surface, or coordinates beyond a surface's edge.
     Texture {
-        /// What is wrong.
+        /// A sentence that describes the fault.
         what: String,
     },
-    /// An operation that the memory it reaches does not perform.
+    /// An operation that the accessed memory does not support.
     Unsupported {
-        /// What was tried.
+        /// The operation that the program attempted.
         what: &'static str,
     },
-    /// A barrier reached by a part of a warp whose other lanes are elsewhere.
+    /// A barrier reached by some lanes of a warp while others are on another path.
     DivergentBarrier,
-    /// `trap`.
+    /// The program executed `trap`.
     Trap,
-    /// A condition that the program asserts does not hold (`__assertfail`).
+    /// A device-side assertion failed (`__assertfail`).
     Assertion {
-        /// What is said of it.
+        /// The message of the failed assertion.
         what: String,
     },
-    /// A thread's stack is full.
+    /// A call or allocation that exceeds the thread's stack.
     StackOverflow {
-        /// Its size in bytes.
+        /// Size of the stack in bytes.
         limit: u32,
     },
-    /// A call of an address that no function of the right prototype has.
+    /// An indirect call to an address that holds no function with the call's prototype.
     BadCall {
-        /// The address.
+        /// Target address of the call.
         address: u64,
     },
 }
 
-/// A program error with its place.
+/// A program fault and where it occurred.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// What happened.
+    /// The kind of fault.
     pub kind: FaultKind,
-    /// Kernel name.
+    /// Name of the kernel.
     pub kernel: String,
-    /// Line in the PTX text.
+    /// Line of the instruction in its PTX text.
     pub line: u32,
-    /// The text, when the kernel is linked from several.
+    /// Name of the PTX text, when the kernel is linked from several.
     pub text: Option<String>,
-    /// CTA in the grid.
+    /// Coordinates of the CTA in the grid.
     pub cta: [u32; 3],
-    /// Thread in the CTA.
+    /// Coordinates of the thread in its CTA.
     pub thread: [u32; 3],
 }
 

@@ -11,12 +11,12 @@
 //!                     |   control flow  |  register file <-------- write-back <----+
 //! ```
 //!
-//! [`Sm`] is an island: it meets the world only through links. A cycle goes through the pipeline from back
-//! to front ([`sm`]), so that nothing passes two stages in one cycle.
+//! [`Sm`] is an island: it communicates only through links. Each cycle runs the pipeline from back to front ([`sm`]),
+//! so nothing passes two stages in one cycle.
 //!
-//! The timing of a computation that issues in cycle t and reads registers without bank conflicts: its reads
-//! are granted in t + 1, it is dispatched in t + 2, written in t + 2 + p + latency, where p is
-//! `pipeline_latency_cycles`, and an instruction that needs the result can issue in that cycle.
+//! A computation that issues in cycle t and reads registers without bank conflicts has its reads granted in t + 1, is
+//! dispatched in t + 2 and is written in t + 2 + p + latency, where p is `pipeline_latency_cycles`. An instruction
+//! that needs the result can issue in that same cycle.
 
 mod backend;
 mod barriers;

@@ -1,47 +1,51 @@
-//! How many CTAs of a kernel fit into an SM, and what stands in the way of one more.
+//! Occupancy: how many CTAs of a kernel fit on an SM, and which resource limits them.
 
 use std::fmt;
 
-/// What an SM has.
+/// Resources of an SM that CTAs compete for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// Warp slots.
+    /// Number of warp slots.
     pub warps: u32,
-    /// CTA slots.
+    /// Number of CTA slots.
     pub ctas: u32,
-    /// 32-bit registers.
+    /// Number of 32-bit registers.
     pub registers: u32,
-    /// Registers are given to a warp in multiples of this.
+    /// Allocation granularity of a warp's registers, in 32-bit registers.
     pub register_unit: u32,
-    /// Bytes of shared memory.
+    /// Size of shared memory in bytes.
     pub shared_bytes: u32,
-    /// Shared memory is given to a CTA in multiples of this.
+    /// Allocation granularity of a CTA's shared memory, in bytes.
     pub shared_unit_bytes: u32,
-    /// Named barriers.
+    /// Number of named barriers.
     pub barriers: u32,
 }
 
-/// What a CTA of a kernel needs.
+/// Resources that one CTA of a kernel needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Demand {
-    /// Warps.
+    /// Number of warps per CTA.
     pub warps: u32,
-    /// Registers a thread.
+    /// 32-bit registers per thread.
     pub registers: u32,
-    /// Bytes of shared memory, static and dynamic.
+    /// Static plus dynamic shared memory in bytes.
     pub shared_bytes: u32,
-    /// Named barriers.
+    /// Named barriers per CTA.
     pub barriers: u32,
 }
 
-/// The resource that runs out first.
+/// The resource that limits occupancy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub enum Limiter {
+    /// Too few warp slots ([`Limits::warps`]).
     Warps,
+    /// Too few CTA slots ([`Limits::ctas`]).
     Ctas,
+    /// Too few registers ([`Limits::registers`]).
     Registers,
+    /// Too little shared memory ([`Limits::shared_bytes`]).
     SharedMemory,
+    /// Too few named barriers ([`Limits::barriers`]).
     Barriers,
 }
 
@@ -57,26 +61,27 @@ impl fmt::Display for Limiter {
     }
 }
 
-/// How a kernel fills an SM.
+/// How many CTAs of a kernel an SM holds, and what each receives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Occupancy {
-    /// CTAs that are resident together; 0 when one alone does not fit.
+    /// Number of CTAs resident at once; 0 when not even one fits.
     pub ctas: u32,
-    /// What one more CTA would lack.
+    /// The resource that one more CTA would lack.
     pub limiter: Limiter,
-    /// Register rows (32 lanes) given to a warp.
+    /// Register rows (32 lanes of 32 bits) allocated per warp.
     pub rows_per_warp: u32,
-    /// Bytes of shared memory given to a CTA.
+    /// Shared memory allocated per CTA, in bytes.
     pub shared_per_cta: u32,
 }
 
-/// Computes the occupancy. When several resources run out together, the first in the order of [`Limiter`]
-/// is named.
+/// Computes the occupancy. When several resources run out together, the limiter is the first of them in the order of
+/// [`Limiter`]. Registers and shared memory are rounded up to their allocation units, as in CUDA's occupancy
+/// calculator.
 pub fn occupancy(limits: &Limits, demand: &Demand) -> Occupancy {
     let registers_per_warp = (demand.registers * 32).next_multiple_of(limits.register_unit);
     let shared_per_cta =
         demand.shared_bytes.checked_next_multiple_of(limits.shared_unit_bytes).unwrap_or(u32::MAX);
-    // Registers are given to whole warps, so first count the warps that they allow.
+    // Registers are allocated to whole warps, so count the warps that fit first.
     let warps_by_registers = limits.registers.checked_div(registers_per_warp).unwrap_or(u32::MAX);
     let warps = demand.warps.max(1);
     let candidates = [

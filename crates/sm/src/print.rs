@@ -1,30 +1,31 @@
-//! What a kernel prints: kept as values, turned into text after the kernel, when strings can be read.
+//! Output of `printf` in kernels: kept as values while the kernel runs, and formatted afterwards, when strings can be
+//! read.
 
 use strata_ptx::exec::print::{Argument, format};
 use strata_ptx::program::Kernel;
 
-/// One lane's print.
+/// One `printf` call of one lane.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Print {
-    /// Index of the CTA in the grid.
+    /// Linear index of the CTA in the grid.
     pub cta: u64,
-    /// The warp's number in its CTA.
+    /// Index of the warp within its CTA.
     pub warp: u32,
-    /// Lane.
+    /// Lane of the warp, 0 to 31.
     pub lane: u8,
-    /// Index into the kernel's formats.
+    /// Index of the format string in the kernel's `formats`.
     pub format: u32,
-    /// Values of the arguments.
+    /// Argument values, in order.
     pub arguments: Vec<Argument>,
 }
 
 impl Print {
-    /// Whether another brings further arguments of the same line: the same lane prints it.
+    /// Whether `rest` carries further arguments of the same call: same lane, same format.
     pub(crate) fn continues_with(&self, rest: &Print) -> bool {
         (self.cta, self.warp, self.lane, self.format) == (rest.cta, rest.warp, rest.lane, rest.format)
     }
 
-    /// The text; `read_string` fetches the bytes behind a `%s` pointer.
+    /// Formats the output. `read_string` returns the string at a `%s` argument's device address.
     pub fn text(&self, kernel: &Kernel, read_string: impl FnMut(u64) -> String) -> String {
         format(&kernel.formats[self.format as usize].text, &self.arguments, read_string)
     }

@@ -1,47 +1,48 @@
-//! The scoreboard: which registers of a warp are still to be written or read.
+//! The scoreboard: tracks each warp's pending register writes and reads.
 
 use strata_ptx::isa::{Instruction, RegSet};
 
-/// Why an instruction may not issue yet.
+/// Why an instruction cannot issue yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hazard {
-    /// It may.
+    /// No hazard: the instruction may issue.
     None,
-    /// A register or predicate waits for an execution unit, or is still to be read by an operand collector.
+    /// A register or predicate awaits a result from an execution unit, or a register has yet to be read by an operand
+    /// collector.
     Execution,
-    /// A register waits for memory.
+    /// A register awaits a value from memory.
     Memory,
 }
 
-/// Pending registers of one warp, side by side: they are looked at together.
+/// Pending registers of one warp, kept in one cache line because they are checked together.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Pending {
-    /// Registers that instructions under way will write.
+    /// Registers that instructions in flight will write.
     writing: RegSet,
-    /// Of those, the ones that memory instructions write.
+    /// The subset of `writing` that memory instructions will write.
     loading: RegSet,
-    /// Registers that operand collectors have yet to read: writing them early would be a write-after-read
-    /// hazard, because collectors finish in any order.
+    /// Registers that operand collectors have yet to read. Collectors finish in any order, so writing one of these
+    /// early would be a write-after-read hazard.
     reading: RegSet,
-    /// Predicates that instructions under way will write.
+    /// Predicates that instructions in flight will write.
     predicates: u32,
 }
 
-/// Pending registers of every warp.
+/// Pending registers of every warp slot.
 #[derive(Debug)]
 pub struct Scoreboard {
     warps: Vec<Pending>,
 }
 
 impl Scoreboard {
-    /// A scoreboard for `warps` warp slots with nothing pending.
+    /// A scoreboard for `warps` warp slots, with nothing pending.
     pub fn new(warps: usize) -> Self {
         Scoreboard { warps: vec![Pending::default(); warps] }
     }
 
-    /// Whether the instruction may issue. Predicate sources are read at issue, so they have no
-    /// write-after-read hazard.
+    /// Checks whether an instruction may issue. Predicate sources are read at issue, so they have no write-after-read
+    /// hazard.
     #[inline]
     pub fn check(&self, warp: usize, instruction: &Instruction) -> Hazard {
         let Pending { writing, loading, reading, predicates } = &self.warps[warp];
@@ -60,7 +61,8 @@ impl Scoreboard {
         Hazard::None
     }
 
-    /// An instruction issues: its destinations become pending.
+    /// Marks an issuing instruction's destinations as pending. `memory` says that the load/store unit will write
+    /// them.
     #[inline]
     pub fn reserve(&mut self, warp: usize, instruction: &Instruction, memory: bool) {
         let pending = &mut self.warps[warp];
@@ -71,7 +73,7 @@ impl Scoreboard {
         pending.predicates |= instruction.pred_writes;
     }
 
-    /// An instruction has written its destinations.
+    /// Clears the destinations of an instruction that has written them.
     #[inline]
     pub fn release(&mut self, warp: usize, instruction: &Instruction) {
         let pending = &mut self.warps[warp];
@@ -80,19 +82,19 @@ impl Scoreboard {
         pending.predicates &= !instruction.pred_writes;
     }
 
-    /// States which registers of the warp operand collectors have yet to read.
+    /// Replaces the set of registers that operand collectors have yet to read for the warp.
     #[inline]
     pub fn set_reading(&mut self, warp: usize, reading: RegSet) {
         self.warps[warp].reading = reading;
     }
 
-    /// Adds to the registers that operand collectors have yet to read.
+    /// Adds to the set of registers that operand collectors have yet to read for the warp.
     #[inline]
     pub fn add_reading(&mut self, warp: usize, reading: &RegSet) {
         self.warps[warp].reading.union_with(reading);
     }
 
-    /// Whether nothing of the warp is pending.
+    /// Whether the warp has nothing pending.
     pub fn is_clear(&self, warp: usize) -> bool {
         let pending = &self.warps[warp];
         pending.writing.is_empty() && pending.predicates == 0 && pending.reading.is_empty()

@@ -1,4 +1,4 @@
-//! The streaming multiprocessor: its parts, its cycle, its life between launches.
+//! The streaming multiprocessor: its parts, its cycle, and its state between launches.
 
 use std::sync::Arc;
 
@@ -29,43 +29,43 @@ use crate::statistics::SmStatistics;
 use crate::warps::Warps;
 
 typed_id! {
-    /// A streaming multiprocessor.
+    /// Index of a streaming multiprocessor in the GPU.
     SmId, u16
 }
 
-/// What an SM is built from.
+/// The parts from which an SM is built.
 pub struct SmParts {
-    /// Its number.
+    /// Index of the SM in the GPU.
     pub id: SmId,
-    /// SMs of the GPU (`%nsmid`).
+    /// Number of SMs in the GPU (`%nsmid`).
     pub sms: u32,
     /// Core clock in MHz, for `%globaltimer` and `nanosleep`.
     pub clock_mhz: u32,
-    /// Bytes of a flit: the unit of the links to and from the network.
+    /// Bytes per flit, the credit unit of the network links.
     pub flit_bytes: u32,
-    /// The register file.
+    /// The register file, built for [`SmConfig::register_file_site`].
     pub registers: Box<dyn RegisterFile>,
-    /// The load/store unit.
+    /// The load/store unit, including shared memory.
     pub lsu: Lsu,
-    /// The L1 data cache.
+    /// The L1 data cache, one of the designs.
     pub l1d: Box<dyn L1d>,
-    /// The instruction cache.
+    /// The instruction cache, which fetch reads.
     pub instructions: Box<dyn ReadOnly>,
-    /// The constant cache.
+    /// The constant cache, which serves `ld.const` and `ld.param`.
     pub constants: Box<dyn ReadOnly>,
-    /// To the request network, in flits.
+    /// Link to the request network; credits are flits.
     pub requests: Outlet<Packet>,
-    /// From the reply network, in flits.
+    /// Link from the reply network; credits are flits.
     pub replies: Inlet<Packet>,
-    /// From the CTA dispatcher.
+    /// Link from the CTA dispatcher.
     pub commands: Inlet<Command>,
-    /// To the CTA dispatcher.
+    /// Link to the CTA dispatcher.
     pub notices: Outlet<Notice>,
 }
 
 /// A streaming multiprocessor with its private memories.
 ///
-/// The parts are public within this crate only: each stage of the pipeline is an `impl Sm` of its own file.
+/// Fields are visible within this crate only: each pipeline stage is an `impl Sm` in its own file.
 pub struct Sm {
     pub(crate) id: SmId,
     pub(crate) sms: u32,
@@ -80,13 +80,13 @@ pub struct Sm {
     pub(crate) fetch: Fetch,
     pub(crate) scoreboard: Scoreboard,
     pub(crate) schedulers: Vec<Scheduler>,
-    /// The warp slots of each scheduler.
+    /// Per scheduler: mask of its warp slots.
     pub(crate) shares: Vec<u64>,
-    /// Warps whose next instruction needs a collector of each pool.
+    /// Per collector pool: mask of warps whose next instruction needs a collector of it.
     pub(crate) needs_pool: Vec<u64>,
-    /// Warps whose next instruction is for the load/store unit.
+    /// Mask of warps whose next instruction goes to the load/store unit.
     pub(crate) needs_lsu: u64,
-    /// By warp: memory instructions in collectors.
+    /// Per warp: memory instructions in collectors.
     pub(crate) collecting_memory: Vec<u8>,
     pub(crate) collectors: Collectors,
     pub(crate) registers: Box<dyn RegisterFile>,
@@ -99,31 +99,34 @@ pub struct Sm {
     replies: Inlet<Packet>,
     commands: Inlet<Command>,
     notices: Outlet<Notice>,
-    /// Notices that wait for credit.
+    /// Notices waiting for credits.
     pub(crate) pending_notices: Ring<Notice>,
 
-    /// Warps that a barrier has released in this cycle.
+    /// Warps that a barrier released in this cycle.
     pub(crate) released: u64,
-    /// Rows of the control instruction that is being resolved.
+    /// Operand rows of the control instruction being resolved.
     pub(crate) control_rows: [Row; MAX_ROWS],
     pub(crate) prints: Vec<Print>,
     pub(crate) fault: Option<Fault>,
-    /// The cycle of the fault.
+    /// Cycle of the fault.
     failed_at: Cycle,
-    /// Every cycle before this one is in the statistics.
+    /// The statistics cover every cycle before this one.
     pub(crate) accounted: Cycle,
-    /// When memories and load/store unit, and when the pipeline, have something to do by themselves.
+    /// Next cycle in which the memories or the load/store unit change on their own.
     memory_due: Cycle,
-    /// The pipeline has given the load/store unit something since then.
+    /// Whether the pipeline has passed work to the load/store unit since `memory_due` was computed.
     pub(crate) gave_to_memory: bool,
     pipeline_due: Cycle,
-    /// The issue stage issued nothing when it last looked, and would not now.
+    /// Set when the issue stage issued nothing and would still issue nothing.
     pub(crate) quiet: Option<Quiet>,
     pub(crate) statistics: SmStatistics,
 }
 
 impl Sm {
-    /// An idle SM. An error names the parameter that is wrong.
+    /// Builds an idle SM.
+    ///
+    /// # Errors
+    /// Returns a sentence that names the first bad parameter ([`SmConfig::check`]).
     pub fn new(config: &SmConfig, parts: SmParts) -> Result<Sm, String> {
         config.check()?;
         let warps = *config.warp_slots as usize;
@@ -176,7 +179,7 @@ impl Sm {
         })
     }
 
-    /// How a kernel would fill this SM.
+    /// Computes how many CTAs of a launch fit on this SM, and what limits them.
     pub fn occupancy(&self, launch: &Launch) -> Occupancy {
         let demand = Demand {
             warps: launch.warps_per_cta(),
@@ -187,8 +190,11 @@ impl Sm {
         occupancy(&self.limits, &demand)
     }
 
-    /// Makes ready for a launch that begins at `now`; the SM must be idle. Returns how the kernel fills it,
-    /// which the dispatcher needs; with 0 CTAs nothing must be dispatched.
+    /// Prepares an idle SM for a launch that begins at `now`. Returns the kernel's occupancy, which the dispatcher
+    /// needs; with 0 CTAs, dispatch nothing.
+    ///
+    /// # Panics
+    /// When the SM is not idle.
     pub fn prepare(&mut self, launch: Arc<Launch>, now: Cycle) -> Occupancy {
         assert!(self.is_idle(), "SM {} is prepared for a launch while another one runs", self.id.0);
         let occupancy = self.occupancy(&launch);
@@ -205,24 +211,24 @@ impl Sm {
         occupancy
     }
 
-    /// Completes the statistics up to, not including, cycle `end`: the end of a kernel.
+    /// Brings the statistics up to the end of a kernel, excluding cycle `end`.
     pub fn settle(&mut self, end: Cycle) {
         self.account_gap(end);
     }
 
-    /// What was printed since the last call, by CTA and warp, and within a warp in program order.
+    /// Takes the prints since the last call, ordered by CTA and warp, and in program order within a warp.
     pub fn take_prints(&mut self) -> Vec<Print> {
         let mut prints = std::mem::take(&mut self.prints);
         prints.sort_by_key(|print| (print.cta, print.warp));
         prints
     }
 
-    /// The program error that stopped this SM, if any, and its cycle.
+    /// The fault that stopped this SM and its cycle, if any.
     pub fn fault(&self) -> Option<(Cycle, &Fault)> {
         self.fault.as_ref().map(|fault| (self.failed_at, fault))
     }
 
-    /// Whether no CTA is resident and nothing is under way. A fault leaves an SM that is never idle again.
+    /// Whether no CTA is resident and nothing is in flight. An SM stopped by a fault is never idle again.
     pub fn is_idle(&self) -> bool {
         self.fault.is_none()
             && self.warps.resident == 0
@@ -232,7 +238,7 @@ impl Sm {
             && self.pending_notices.is_empty()
     }
 
-    /// What was counted by the SM and everything in it.
+    /// The counters of the SM, its load/store unit, register file and caches.
     pub fn statistics(&self) -> Vec<Group> {
         let mut groups = vec![self.statistics.report(), self.lsu.statistics().report()];
         groups.extend(self.registers.statistics());
@@ -242,7 +248,7 @@ impl Sm {
         groups
     }
 
-    /// Takes one command.
+    /// Receives and executes at most one command per cycle.
     fn command(&mut self, launch: &Launch, now: Cycle) {
         let Some(command) = self.commands.receive(now) else { return };
         self.commands.release(1, now);
@@ -252,7 +258,7 @@ impl Sm {
         }
     }
 
-    /// Memories and load/store unit, and what they have finished.
+    /// Advances the memories and the load/store unit, and takes the instructions that finished.
     fn memory(&mut self, launch: &Launch, now: Cycle) {
         while let Some(packet) = self.replies.receive(now) {
             self.replies.release(packet.wire_bytes().div_ceil(self.flit_bytes), now);
@@ -290,12 +296,12 @@ impl Sm {
         }
     }
 
-    /// Counts cycles and their chances to issue.
+    /// Counts cycles and their issue slots, with the warps now resident.
     pub(crate) fn count_cycles(&mut self, cycles: u64) {
         self.count_cycles_of(self.warps.resident, cycles);
     }
 
-    /// As [`Sm::count_cycles`], for cycles in which these warps were resident.
+    /// Like [`Sm::count_cycles`], with the given mask of resident warps.
     pub(crate) fn count_cycles_of(&mut self, resident: u64, cycles: u64) {
         let resident = u64::from(resident.count_ones());
         self.statistics.cycles += cycles;
@@ -324,7 +330,7 @@ impl Island for Sm {
         if self.fault.is_some() {
             return;
         }
-        // Taken out for the cycle, so that the stages can read it while they change the rest.
+        // Taken out for the cycle so that stages can read it while they change the rest.
         let Some(launch) = self.launch.take() else { return };
         if self.quiet.is_none() {
             self.account_gap(now);
@@ -346,7 +352,7 @@ impl Island for Sm {
             self.fetch.tick(&mut *self.instructions, &mut self.warps.dirty, now);
             self.pipeline_due = self.next_of_pipeline(now.next());
         }
-        // A packet that is ready to leave is an event of its memory's.
+        // A packet that becomes ready to leave counts as an event of its memory.
         if moved {
             self.injector.tick(&mut *self.l1d, &mut *self.constants, &mut *self.instructions, now);
         }
@@ -380,7 +386,7 @@ impl Island for Sm {
     }
 
     fn progress(&self) -> u64 {
-        // Instructions alone would not do: a flush at the end of a kernel takes long and issues nothing.
+        // Instructions alone are not enough: the flush at the end of a kernel takes long and issues none.
         self.statistics.issued + self.statistics.ctas + self.injector.sent
     }
 
@@ -394,14 +400,14 @@ impl Island for Sm {
 }
 
 impl Sm {
-    /// When the next reply or command is here.
+    /// Arrival cycle of the next reply or command.
     #[inline]
     fn arrival(&self) -> Cycle {
         self.replies.next_arrival().min(self.commands.next_arrival())
     }
 
-    /// Earliest cycle from `now` on at which memories, load/store unit or the ways out of the SM do anything
-    /// by themselves.
+    /// Earliest cycle from `now` on in which the memories, the load/store unit or the outgoing links change on their
+    /// own.
     fn next_of_memory(&self, now: Cycle) -> Cycle {
         if !self.pending_notices.is_empty() {
             return now;
@@ -410,7 +416,7 @@ impl Sm {
         memory.min(self.constants.next_event(now)).min(self.instructions.next_event(now)).max(now)
     }
 
-    /// Earliest cycle from `now` on at which a stage from fetch to write-back does anything by itself.
+    /// Earliest cycle from `now` on in which a stage from fetch to write-back changes on its own.
     fn next_of_pipeline(&self, now: Cycle) -> Cycle {
         if self.can_issue_or_fetch() || self.warps.barrier_results_due != 0 {
             return now;
@@ -419,7 +425,7 @@ impl Sm {
         units.min(self.registers.next_event(now)).min(self.warps.next_wake()).max(now)
     }
 
-    /// Earliest cycle at which an instruction in a collector can go on.
+    /// Earliest cycle in which an instruction in a collector can be dispatched.
     fn next_dispatch(&self, now: Cycle) -> Cycle {
         use crate::collector::Target;
         if !self.collectors.any_ready() {
@@ -433,7 +439,7 @@ impl Sm {
             if !self.collectors.has_ready(Target::Unit(kind)) {
                 continue;
             }
-            // A full load/store unit announces itself when it has finished something.
+            // A full load/store unit announces when it has finished an instruction.
             if kind != UnitKind::Ldst || self.lsu.can_accept() {
                 next = next.min(self.units.next_available(kind, now));
             }

@@ -1,121 +1,121 @@
-//! What an SM counts, and why a scheduler did not issue.
+//! Counters of an SM, and the reasons why a scheduler issues nothing.
 
 use strata_ptx::isa::Class;
 
-/// Why a scheduler issued nothing in a cycle. When its warps wait for different things, the cause is the
-/// one nearest to issue: the first in this order.
+/// Why a scheduler issued nothing in a cycle. When its warps wait for different things, the stall counts for the one
+/// closest to issue: the first in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stall {
-    /// A memory instruction could issue, but the load/store unit is full and so are its collectors.
+    /// An instruction for the load/store unit is ready, but the unit and its collectors are full.
     LsuFull,
-    /// An instruction could issue, but no collector of its unit is free.
+    /// An instruction is ready, but no operand collector for its unit is free.
     CollectorFull,
     /// The next instruction waits for a value from memory.
     Memory,
-    /// The next instruction waits for a value from an execution unit or for a register to be read.
+    /// The next instruction waits for a value from an execution unit or for a pending register read.
     Execution,
-    /// Control flow waits for its registers.
+    /// A control instruction waits for its register operands.
     Control,
-    /// At a barrier.
+    /// A warp waits at a barrier.
     Barrier,
-    /// At a fence.
+    /// A warp waits for a fence.
     Fence,
-    /// Waiting for groups of asynchronous copies.
+    /// A warp waits for groups of asynchronous copies.
     Copies,
-    /// The next instruction is not here yet.
+    /// The next instruction has not been fetched yet.
     Fetch,
-    /// In `nanosleep`.
+    /// A warp sleeps in `nanosleep`.
     Sleep,
-    /// All lanes have ended; stores and other instructions under way, or other warps of the CTA, hold the slot.
+    /// All lanes have exited, but outstanding instructions or other warps of the CTA still hold the slot.
     Drained,
-    /// No warp is resident.
+    /// The scheduler has no resident warp.
     NoWarp,
 }
 
 strata_engine::statistics! {
-    /// What an SM did.
+    /// Counters of an SM's pipeline.
     pub struct SmStatistics: "sm" {
-        /// Cycles that have passed.
+        /// Core cycles that the SM spent on kernels.
         cycles: "cycles",
-        /// Cycles in which a warp was resident.
+        /// Cycles with at least one resident warp.
         cycles_active: "cycles",
-        /// Scheduler-cycles: chances to issue.
+        /// Issue slots: one per scheduler and cycle.
         issue_slots: "slots",
-        /// Chances used: for instructions, and for barriers that are put off until other lanes have run.
+        /// Issue slots used, including those spent on a barrier that is deferred until other lanes have run.
         issued: "slots",
-        /// Chances lost: the load/store unit was full.
+        /// Issue slots lost because the load/store unit was full.
         stall_lsu_full: "slots",
-        /// Chances lost: no operand collector was free.
+        /// Issue slots lost because no operand collector was free.
         stall_collector_full: "slots",
-        /// Chances lost: values from memory were awaited.
+        /// Issue slots lost waiting for values from memory.
         stall_memory: "slots",
-        /// Chances lost: values from execution units or operand reads were awaited.
+        /// Issue slots lost waiting for values from execution units or for pending register reads.
         stall_execution: "slots",
-        /// Chances lost: control flow awaited registers.
+        /// Issue slots lost waiting for the register operands of control instructions.
         stall_control: "slots",
-        /// Chances lost: barriers.
+        /// Issue slots lost waiting at barriers.
         stall_barrier: "slots",
-        /// Chances lost: fences.
+        /// Issue slots lost waiting for fences.
         stall_fence: "slots",
-        /// Chances lost: asynchronous copies were awaited.
+        /// Issue slots lost waiting for asynchronous copies.
         stall_copies: "slots",
-        /// Chances lost: instructions were awaited.
+        /// Issue slots lost waiting for instruction fetch.
         stall_fetch: "slots",
-        /// Chances lost: warps slept.
+        /// Issue slots lost because warps slept in nanosleep.
         stall_sleep: "slots",
-        /// Chances lost: warps had ended and their slots were not free yet.
+        /// Issue slots lost because warps had exited but still held their slots.
         stall_drained: "slots",
-        /// Chances lost: no warp was resident.
+        /// Issue slots lost because no warp was resident.
         stall_no_warp: "slots",
-        /// Instructions issued, one for each warp.
+        /// Instructions issued, counted once per warp.
         warp_instructions: "instructions" [energy],
-        /// Instructions issued, one for each lane that executed it.
+        /// Instructions issued, counted once per lane that executed them.
         thread_instructions: "instructions",
-        /// Lanes on the path of issued instructions, those included whose guard was false.
+        /// Lanes active at issue, including those whose guard was false.
         active_lanes: "lanes",
-        /// Integer additions, logic, shifts, moves.
+        /// Integer additions, logic operations, shifts and moves issued.
         issued_int_add: "instructions",
-        /// Integer minima and maxima.
+        /// Integer minimum and maximum instructions issued.
         issued_int_min_max: "instructions",
-        /// Integer multiplications.
+        /// Integer multiplications issued, excluding multiply-adds.
         issued_int_mul: "instructions",
-        /// Integer multiply-adds.
+        /// Integer multiply-add (mad) instructions issued.
         issued_int_mad: "instructions",
-        /// Integer divisions and remainders.
+        /// Integer divisions and remainders issued.
         issued_int_div: "instructions",
-        /// f32 additions and comparisons.
+        /// f32 additions and comparisons issued.
         issued_f32_add: "instructions",
-        /// f32 minima and maxima.
+        /// f32 minimum and maximum instructions issued.
         issued_f32_min_max: "instructions",
-        /// f32 multiplications.
+        /// f32 multiplications issued, excluding multiply-adds.
         issued_f32_mul: "instructions",
-        /// f32 multiply-adds.
+        /// f32 multiply-add (fma) instructions issued.
         issued_f32_fma: "instructions",
-        /// f32 divisions and roots.
+        /// f32 divisions and square roots issued.
         issued_f32_div: "instructions",
-        /// f64 additions and comparisons.
+        /// f64 additions and comparisons issued.
         issued_f64_add: "instructions",
-        /// f64 minima and maxima.
+        /// f64 minimum and maximum instructions issued.
         issued_f64_min_max: "instructions",
-        /// f64 multiplications.
+        /// f64 multiplications issued, excluding multiply-adds.
         issued_f64_mul: "instructions",
-        /// f64 multiply-adds.
+        /// f64 multiply-add (fma) instructions issued.
         issued_f64_fma: "instructions",
-        /// f64 divisions and roots.
+        /// f64 divisions and square roots issued.
         issued_f64_div: "instructions",
-        /// Approximate functions and bit counts.
+        /// Approximate functions and bit counts issued.
         issued_sfu: "instructions",
-        /// Conversions.
+        /// Type conversions (cvt) issued.
         issued_convert: "instructions",
-        /// Votes, shuffles, matches, reductions.
+        /// Votes, shuffles, matches and warp reductions issued.
         issued_warp: "instructions",
-        /// Matrix products.
+        /// Matrix multiply-accumulate instructions issued.
         issued_matrix: "instructions",
-        /// Loads, stores and atomics, textures and surfaces included.
+        /// Loads, stores and atomics issued, including those on textures and surfaces.
         issued_memory: "instructions",
-        /// Branches, exits, barriers, fences.
+        /// Branches, exits, barriers and fences issued.
         issued_control: "instructions",
-        /// Lanes that executed integer additions, logic, shifts, moves, minima and maxima.
+        /// Lanes that executed integer additions, logic operations, shifts, moves, minima and maxima.
         lanes_int: "lanes" [energy],
         /// Lanes that executed integer multiplications and multiply-adds.
         lanes_int_mul: "lanes" [energy],
@@ -125,37 +125,37 @@ strata_engine::statistics! {
         lanes_f32_add: "lanes" [energy],
         /// Lanes that executed f32 multiplications and multiply-adds.
         lanes_f32_mul: "lanes" [energy],
-        /// Lanes that executed f32 divisions and roots.
+        /// Lanes that executed f32 divisions and square roots.
         lanes_f32_div: "lanes" [energy],
-        /// Lanes that executed f64 instructions other than divisions and roots.
+        /// Lanes that executed f64 instructions other than divisions and square roots.
         lanes_f64: "lanes" [energy],
-        /// Lanes that executed f64 divisions and roots.
+        /// Lanes that executed f64 divisions and square roots.
         lanes_f64_div: "lanes" [energy],
         /// Lanes that executed approximate functions and bit counts.
         lanes_sfu: "lanes" [energy],
-        /// Lanes that executed conversions.
+        /// Lanes that executed type conversions.
         lanes_convert: "lanes" [energy],
-        /// Lanes that executed votes, shuffles, matches, reductions.
+        /// Lanes that executed votes, shuffles, matches and warp reductions.
         lanes_warp: "lanes" [energy],
-        /// Lanes that executed matrix products.
+        /// Lanes that executed matrix multiply-accumulate instructions.
         lanes_matrix: "lanes",
-        /// Multiply-adds of matrix products of f16, bf16 and 8-bit floating-point numbers.
+        /// Multiply-adds of matrix products on f16, bf16 and 8-bit floating-point operands.
         products_half: "products" [energy],
-        /// Multiply-adds of matrix products of tf32.
+        /// Multiply-adds of matrix products on tf32 operands.
         products_tf32: "products" [energy],
-        /// Multiply-adds of matrix products of integers and bits, counted as of 8 bits.
+        /// Multiply-adds of matrix products on integer and single-bit operands, counted as 8-bit operands.
         products_int: "products" [energy],
-        /// Multiply-adds of matrix products of f64.
+        /// Multiply-adds of matrix products on f64 operands.
         products_f64: "products" [energy],
-        /// Lanes that executed loads, stores and atomics, textures and surfaces included.
+        /// Lanes that executed loads, stores and atomics, including those on textures and surfaces.
         lanes_memory: "lanes" [energy],
-        /// Lanes that executed branches, exits, barriers, fences.
+        /// Lanes that executed branches, exits, barriers and fences.
         lanes_control: "lanes" [energy],
-        /// Branches whose lanes took different ways.
+        /// Branches whose lanes took different paths.
         divergent_branches: "branches",
-        /// Resident warps, summed over cycles.
+        /// Number of resident warps, summed over cycles.
         resident_warp_cycles: "warp-cycles",
-        /// CTAs that ended.
+        /// CTAs that ran to completion.
         ctas: "CTAs",
     }
     laws {
@@ -172,7 +172,7 @@ strata_engine::statistics! {
 }
 
 impl SmStatistics {
-    /// Counts chances lost.
+    /// Counts `slots` issue slots lost to one cause.
     #[inline]
     pub fn stall(&mut self, cause: Stall, slots: u64) {
         *match cause {
@@ -191,8 +191,8 @@ impl SmStatistics {
         } += slots;
     }
 
-    /// Counts an instruction of a class that `lanes` execute. Not inlined: its forty ways would cost the whole of an SM's
-    /// tick registers.
+    /// Counts an instruction of a class, executed by `lanes` lanes. Kept out of line: inlining its many match arms
+    /// would raise the register pressure of the whole tick.
     #[inline(never)]
     pub fn count_class(&mut self, class: Class, lanes: u32) {
         let (issued, executed) = match class {
@@ -231,7 +231,7 @@ impl SmStatistics {
         *executed += u64::from(lanes);
     }
 
-    /// Counts the multiply-adds of a matrix product as the full shape of its class has them: 16 by 8, f64 8 by 8.
+    /// Counts a matrix product's multiply-adds at the full shape of its class: 16 by 8 outputs, or 8 by 8 for f64.
     fn count_products(&mut self, class: Class) {
         let (counter, products) = match class {
             Class::MatrixHalf => (&mut self.products_half, 16 * 8 * 8),

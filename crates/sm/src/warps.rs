@@ -1,4 +1,4 @@
-//! What an SM remembers of its warps, by warp slot.
+//! The state of an SM's warps, by warp slot.
 
 use strata_engine::Cycle;
 use strata_ptx::exec::{Operands, WarpContext, guarded};
@@ -8,61 +8,61 @@ use strata_ptx::simt::SimtStack;
 
 use crate::collector::PREDICATES;
 
-/// A reduction that a barrier has computed for a waiting warp.
+/// The result of a barrier reduction for a waiting warp.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct BarrierResult {
-    /// Where the barrier instruction stands.
+    /// Index of the barrier instruction in the kernel's code.
     pub pc: Pc,
-    /// Lanes that get the result.
+    /// Lanes that receive the result.
     pub lanes: LaneMask,
-    /// A count, or all ones or zeros for a predicate.
+    /// A count, or for a predicate all ones or all zeros.
     pub value: u32,
 }
 
-/// Warp slots as a structure of arrays; sets of warps are masks of one bit a slot.
+/// The warp slots as a structure of arrays. Sets of warps are masks with one bit per slot.
 #[derive(Debug)]
 pub struct Warps {
-    /// Control flow.
+    /// Reconvergence stack of each warp.
     pub simt: Vec<SimtStack>,
-    /// Predicate registers, one bit a lane.
+    /// Predicate registers of each warp, one bit per lane.
     pub predicates: Vec<[LaneMask; PREDICATES]>,
-    /// Values of special registers, clocks apart.
+    /// Special register values of each warp, except clocks.
     pub contexts: Vec<WarpContext>,
-    /// CTA slot.
+    /// CTA slot of each warp.
     pub cta: Vec<u8>,
-    /// Instructions issued that have not finished.
+    /// Instructions of each warp that have issued and not finished.
     pub in_flight: Vec<u32>,
-    /// When a sleeping warp wakes.
+    /// Cycle in which each sleeping warp wakes.
     pub wake: Vec<Cycle>,
-    /// What a barrier will write, or has computed.
+    /// The result that a barrier will write, or has computed, for each warp.
     pub barrier_results: Vec<BarrierResult>,
 
-    /// Warps that have started and whose CTA has not given the slot back.
+    /// Warps that have started and whose CTA still holds their slot.
     pub resident: u64,
-    /// Of those, the ones all of whose lanes have ended.
+    /// Resident warps whose lanes have all exited.
     pub exited: u64,
-    /// The next instruction waits for a register that an execution unit, or a collector, has.
+    /// Warps whose next instruction waits for a pending register or predicate.
     pub blocked: u64,
-    /// Of those, the ones that wait for memory.
+    /// Blocked warps that wait for a value from memory.
     pub blocked_by_memory: u64,
-    /// `blocked` must be found anew.
+    /// Warps whose `blocked` bit must be recomputed.
     pub dirty: u64,
-    /// At a barrier.
+    /// Warps waiting at a barrier.
     pub at_barrier: u64,
-    /// At a fence.
+    /// Warps waiting for a fence.
     pub at_fence: u64,
-    /// Waiting for asynchronous copies.
+    /// Warps waiting for asynchronous copies.
     pub at_copies: u64,
-    /// In `nanosleep`.
+    /// Warps sleeping in `nanosleep`.
     pub asleep: u64,
-    /// Control flow waits for registers.
+    /// Warps whose control instruction waits for its register operands.
     pub resolving: u64,
-    /// A barrier's result is to be written.
+    /// Warps with a barrier result ready to write.
     pub barrier_results_due: u64,
 }
 
 impl Warps {
-    /// `count` empty slots.
+    /// `count` empty warp slots.
     pub fn new(count: usize) -> Self {
         Warps {
             simt: vec![SimtStack::new(0); count],
@@ -86,7 +86,7 @@ impl Warps {
         }
     }
 
-    /// A warp starts in a slot with these lanes.
+    /// Starts a warp in a slot of CTA slot `cta`, with the given live lanes.
     pub fn start(&mut self, warp: usize, cta: u8, lanes: LaneMask, context: WarpContext) {
         let bit = 1 << warp;
         self.simt[warp].reset(lanes);
@@ -99,32 +99,31 @@ impl Warps {
         self.dirty |= bit;
     }
 
-    /// Warps that may not issue whatever their next instruction is.
+    /// Warps that cannot issue, whatever their next instruction is.
     #[inline]
     pub fn held(&self) -> u64 {
         self.at_barrier | self.at_fence | self.at_copies | self.asleep | self.resolving | self.exited
     }
 
-    /// Registers of these warps were released: those that wait for one are looked at again. A warp that waits
-    /// for none cannot be held up by a release.
+    /// Marks those of `warps` that are blocked for re-evaluation, after one of their registers was released.
     #[inline]
     pub fn recheck(&mut self, warps: u64) {
         self.dirty |= warps & self.blocked;
     }
 
-    /// The lanes that execute an instruction.
+    /// Lanes of a warp that execute an instruction with this guard.
     #[inline]
     pub fn guarded(&self, warp: usize, guard: Guard) -> LaneMask {
         guarded(guard, self.simt[warp].active(), &Predicates(&self.predicates[warp]))
     }
 
-    /// When the first sleeping warp wakes.
+    /// Earliest cycle in which a sleeping warp wakes.
     pub fn next_wake(&self) -> Cycle {
         bits(self.asleep).map(|warp| self.wake[warp]).min().unwrap_or(Cycle::NEVER)
     }
 }
 
-/// The positions of the bits of a mask, lowest first.
+/// Iterates over the indices of the bits set in a mask, lowest first.
 #[inline]
 pub fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -137,7 +136,7 @@ pub fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Predicates alone, as operands: enough to find a guard's lanes.
+/// Operands that consist of predicates only, enough to evaluate a guard.
 pub struct Predicates<'a>(pub &'a [LaneMask; PREDICATES]);
 
 impl Operands for Predicates<'_> {

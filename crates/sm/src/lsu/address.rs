@@ -1,4 +1,4 @@
-//! Where the lanes of a memory instruction point: spaces, bounds, alignment, faults.
+//! Address resolution: the space, bounds and alignment of each lane's address, and the resulting faults.
 
 use strata_ptx::exec::Operands;
 use strata_ptx::exec::memory;
@@ -9,45 +9,48 @@ use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 use super::instruction::MemoryInstruction;
 use crate::launch::{Fault, FaultKind, Launch};
 
-/// The lanes of an instruction by the memory they reach.
+/// An instruction's lanes, split by the memory they access. The four masks are disjoint.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Places {
-    /// Global memory, constant variables among it when reached by a generic address.
+    /// Lanes in global memory. Constant variables reached through generic addresses count as global.
     pub global: LaneMask,
-    /// The thread's local memory.
+    /// Lanes in their thread's local memory.
     pub local: LaneMask,
-    /// The CTA's shared memory.
+    /// Lanes in their CTA's shared memory.
     pub shared: LaneMask,
-    /// Constants and parameters.
+    /// Lanes in constant or parameter memory.
     pub constant: LaneMask,
 }
 
 impl Places {
-    /// Whether all lanes reach the same memory.
+    /// Whether all lanes access the same memory.
     pub fn is_one(&self) -> bool {
         [self.global, self.local, self.shared, self.constant].iter().filter(|lanes| **lanes != 0).count() == 1
     }
 }
 
-/// Finds the addresses of lanes and checks them.
+/// Resolves and checks the addresses of a memory instruction's lanes.
 #[derive(Clone, Debug)]
 pub struct Resolver {
-    /// Number of the SM's first warp slot over all SMs.
+    /// GPU-wide number of the SM's warp slot 0.
     first_warp: u64,
-    /// Index of the allocation that the last access fell into: most go to the same again.
+    /// Index of the allocation that the last access hit; the next access usually hits it too.
     recent: usize,
 }
 
 impl Resolver {
-    /// For the SM whose warp slot 0 has this number over all SMs.
+    /// A resolver for the SM whose warp slot 0 has the GPU-wide number `first_warp`.
     pub fn new(first_warp: u64) -> Resolver {
         Resolver { first_warp, recent: 0 }
     }
 
-    /// Addresses of all active lanes, as device addresses or places in the SM's scratchpad; inactive lanes
-    /// get those of an active one.
+    /// Resolves the active lanes' addresses into `addresses`: device addresses, or byte offsets into the SM's
+    /// scratchpad. Inactive lanes get an active lane's address.
     ///
-    /// `lanes` must not be empty; `width` is a lane's bytes.
+    /// The instruction must have at least one active lane; `width` is the number of bytes per lane.
+    ///
+    /// # Errors
+    /// Returns the fault of the lowest lane whose address is out of bounds or misaligned.
     #[inline]
     pub fn resolve<O: Operands>(
         &mut self,
@@ -94,8 +97,11 @@ impl Resolver {
         self.resolve_slowly(memory, launch, (space, width), addresses)
     }
 
-    /// As [`Resolver::resolve`] in global memory, for lanes that read only the first bytes of their width: lane n the
-    /// first `sizes[n]`.
+    /// Like [`Resolver::resolve`] in global memory, for lanes that read only part of their width: lane n reads its
+    /// first `sizes[n]` bytes.
+    ///
+    /// # Errors
+    /// Returns the fault of the lowest lane whose address is out of bounds or misaligned.
     pub fn resolve_sized<O: Operands>(
         &mut self,
         memory: &MemoryInstruction<'_>,
@@ -125,7 +131,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// The usual case, all lanes at once: one space, and in its bounds. `None` when they are not.
+    /// Fast path: resolves all lanes at once. Returns `None` unless they all lie in bounds in one space.
     #[inline]
     fn resolve_as(
         &mut self,
@@ -170,8 +176,8 @@ impl Resolver {
         }
     }
 
-    /// As [`Resolver::resolve`], lane by lane, for lanes in several spaces or allocations, and to find
-    /// the lane at fault.
+    /// Slow path of [`Resolver::resolve`]: goes lane by lane, for lanes in several spaces or allocations, and to
+    /// identify the lane at fault.
     fn resolve_slowly(
         &mut self,
         memory: &MemoryInstruction<'_>,
@@ -229,7 +235,7 @@ impl Resolver {
         })
     }
 
-    /// Whether `[low, end)` lies in one allocation.
+    /// Whether the bytes `[low, end)` lie within one allocation.
     #[inline]
     pub(super) fn is_allocated(&mut self, launch: &Launch, low: u64, end: u64) -> bool {
         if let Some((start, stop)) = launch.allocations.get(self.recent)
@@ -248,7 +254,7 @@ impl Resolver {
     }
 }
 
-/// A fault of one lane, with its place.
+/// Builds the fault of one lane, with its kernel, line, CTA and thread.
 pub fn fault(memory: &MemoryInstruction<'_>, launch: &Launch, lane: usize, kind: FaultKind) -> Fault {
     let thread = memory.warp_in_cta * WARP_LANES as u32 + lane as u32;
     let [x, y, _] = launch.block.map(|threads| threads.max(1));

@@ -1,9 +1,9 @@
-//! Which atomics the memory system performs.
+//! The atomics that the memory system performs.
 
 use strata_memory::atomic::{AtomicOp, AtomicType};
 use strata_ptx::isa::{self, Ty};
 
-/// An atomic of the instruction set as the memory system performs it on a line; `None` when it does not.
+/// Maps an atomic of the instruction set to the memory system's operation on a line; `None` when it has none.
 pub fn at_the_line(op: isa::AtomicOp, ty: Ty) -> Option<(AtomicOp, AtomicType)> {
     use isa::AtomicOp as Isa;
     let performed = match op {

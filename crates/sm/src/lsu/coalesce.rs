@@ -1,34 +1,35 @@
 //! Coalescing: which lanes of a warp instruction share an access.
 //!
-//! As in hardware, one access at a time: the lowest lane left names a segment (an aligned part of a line),
-//! and every lane left in it joins. The order of accesses is that of their lowest lanes.
+//! Accesses are formed one at a time, as in hardware: the lowest remaining lane selects a segment (an aligned part of
+//! a line), and every remaining lane in that segment joins the access. Accesses are therefore ordered by their lowest
+//! lanes.
 
 use strata_memory::{Address, ByteMask, LINE_BYTES, LineAddress};
 use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
-/// Lanes that share an access.
+/// The lanes that share one access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
-    /// The line.
+    /// The line that the access reads or writes.
     pub line: LineAddress,
-    /// The bytes of it that these lanes touch.
+    /// Bytes of the line that the lanes touch.
     pub bytes: ByteMask,
-    /// The lanes.
+    /// Mask of the lanes.
     pub lanes: LaneMask,
 }
 
-/// How the addresses of a warp's lanes lie to each other.
+/// Address pattern across the lanes of a warp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shape {
-    /// All lanes are active and lane n's address is lane 0's plus n times the width.
+    /// All lanes are active, and lane n's address is lane 0's plus n times the width.
     Consecutive,
-    /// All addresses are the same.
+    /// All lanes have the same address.
     Uniform,
-    /// Anything else.
+    /// No pattern that the coalescer has a fast path for.
     Any,
 }
 
-/// The shape of a warp's addresses; inactive lanes have an active lane's address.
+/// Classifies the addresses of a warp. Inactive lanes must repeat an active lane's address.
 #[inline]
 pub fn shape(addresses: &[u64; WARP_LANES], lanes: LaneMask, width: u64) -> Shape {
     let first = addresses[0];
@@ -46,14 +47,15 @@ pub fn shape(addresses: &[u64; WARP_LANES], lanes: LaneMask, width: u64) -> Shap
     }
 }
 
-/// The group of all lanes left, whose addresses are the same.
+/// The access of all remaining lanes, which share one address.
 #[inline]
 pub fn uniform_group(address: u64, left: LaneMask, width: usize) -> Group {
     let address = Address(address);
     Group { line: address.line(), bytes: ByteMask::range(address.offset(), width), lanes: left }
 }
 
-/// The next group of consecutive lanes ([`Shape::Consecutive`]); `left` is a run of lanes up to lane 31.
+/// The next access of consecutive lanes ([`Shape::Consecutive`]). `left` must be a contiguous run of lanes that ends
+/// at lane 31.
 #[inline]
 pub fn next_of_consecutive(
     addresses: &[u64; WARP_LANES],
@@ -69,7 +71,7 @@ pub fn next_of_consecutive(
     Group { line: address.line(), bytes: ByteMask::range(address.offset(), count * width), lanes }
 }
 
-/// The next group of any addresses, each a multiple of `width`. Lanes not in `left` are ignored.
+/// The next access for arbitrary addresses, each a multiple of `width`. Lanes outside `left` are ignored.
 #[inline]
 pub fn next_group(
     addresses: &[u64; WARP_LANES],
@@ -87,7 +89,7 @@ pub fn next_group(
     Group { line: Address(address).line(), bytes: touched(addresses, lanes, width), lanes }
 }
 
-/// The bytes of their line that lanes touch, each `width` bytes at a multiple of `width`.
+/// The bytes of their common line that `lanes` touch: `width` bytes each, at a multiple of `width`.
 #[inline]
 fn touched(addresses: &[u64; WARP_LANES], lanes: LaneMask, width: usize) -> ByteMask {
     if lanes.is_power_of_two() {
@@ -107,7 +109,7 @@ fn touched(addresses: &[u64; WARP_LANES], lanes: LaneMask, width: usize) -> Byte
     words_to_bytes(each.iter().fold(0, |mask, words| mask | words))
 }
 
-/// Bit n becomes bits 4n to 4n + 3.
+/// Expands a word mask into a byte mask: bit n becomes bits 4n to 4n + 3.
 #[inline]
 const fn words_to_bytes(words: u32) -> ByteMask {
     const fn spread(half: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! What is done in shared memory beyond loads, stores and atomics: moves of matrices, asynchronous copies, barriers.
+//! Shared memory operations beyond loads, stores and atomics: matrix moves, asynchronous copies and mbarriers.
 
 use strata_engine::Cycle;
 use strata_memory::doors::Policy;
@@ -13,25 +13,29 @@ use super::entry::{Operation, Place, Stage};
 use super::instruction::MemoryInstruction;
 use crate::launch::{Fault, FaultKind, Launch};
 
-/// Where the shared addresses of a copy lie among its entry's words, while it loads.
+/// Index in [`Entry::image`](super::entry::Entry::image) of a copy's shared addresses while it loads.
 const TARGETS: usize = 4;
-/// Where the bytes that its source gives lie.
+/// Index in [`Entry::image`](super::entry::Entry::image) of the number of bytes each lane reads.
 const SIZES: usize = 5;
 
-/// What becomes of an instruction whose step is complete.
+/// What follows when a step of an instruction completes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ending {
-    /// It is performed; `ordered` when fences have waited for it.
+    /// The instruction is performed. `ordered` is true when fences have been waiting for it.
     Goes { ordered: bool },
-    /// Another step follows.
+    /// The instruction has another step to go.
     Stays,
 }
 
 impl Lsu {
-    /// Takes in an instruction of this file's, apart from the common ones.
+    /// Accepts a matrix move, asynchronous copy or mbarrier operation. Kept out of line so that the path of common
+    /// instructions stays short.
+    ///
+    /// # Errors
+    /// Returns the fault of the first lane whose address is out of bounds, misaligned, or outside shared memory.
     ///
     /// # Panics
-    /// On any other.
+    /// On any other instruction.
     #[inline(never)]
     pub(super) fn issue_collective<O: Operands>(
         &mut self,
@@ -95,7 +99,7 @@ impl Lsu {
         (entry.group, entry.order, entry.stage) = (group, order, Stage::First);
         entry.global = places.global;
         (entry.local, entry.local_left, entry.local_word) = (0, 0, 0);
-        // A copy comes to shared memory later.
+        // A copy reaches shared memory in its second step.
         let is_copy = entry.operation == Operation::Copy;
         entry.shared = if is_copy { 0 } else { places.shared };
         entry.constant = 0;
@@ -131,7 +135,7 @@ impl Lsu {
         Ok(())
     }
 
-    /// Addresses in shared memory, of lanes that must all be there.
+    /// Resolves the lanes' addresses, all of which must lie in shared memory.
     fn in_shared<O: Operands>(
         &mut self,
         memory: &MemoryInstruction<'_>,
@@ -161,7 +165,7 @@ impl Lsu {
         let places = self.in_shared(&rows, operands, launch, (access.space, 16))?;
         let entry = self.table.vacant();
         (entry.ty, entry.vector, entry.width) = (Ty::B128, 1, 16);
-        // Rows whose lanes do not take part read as zero.
+        // Rows of inactive lanes read as zero.
         entry.image = memory::Image::ZERO;
         entry.operation = match memory.instruction.op {
             Op::LoadMatrix(_) => Operation::LoadMatrix(access),
@@ -191,7 +195,8 @@ impl Lsu {
         Ok(places)
     }
 
-    /// Both sides of a copy: lanes that read, and lanes that write.
+    /// Resolves both sides of a copy: the source addresses go to the entry's addresses, the targets and sizes to its
+    /// words.
     fn copy<O: Operands>(
         &mut self,
         memory: &MemoryInstruction<'_>,
@@ -237,7 +242,7 @@ impl Lsu {
         Ok(Places { global: readers, shared: memory.lanes, ..Places::default() })
     }
 
-    /// A copy begins to load; one that reads nothing goes to shared memory at once. Fences do not wait for it.
+    /// Starts a copy's load; a copy that reads nothing goes straight to shared memory. Fences do not wait for copies.
     fn begin_copy(&mut self, place: Place, now: Cycle) {
         let ready = now + self.address_latency;
         let entry = self.table.get_mut(place);
@@ -250,7 +255,7 @@ impl Lsu {
         }
     }
 
-    /// A copy's bytes are here: they line up for shared memory.
+    /// Queues a loaded copy for shared memory, with the bytes beyond each lane's size zeroed.
     fn land(&mut self, place: Place, now: Cycle) {
         let entry = self.table.get_mut(place);
         let (targets, sizes) = (entry.image.words[TARGETS], entry.image.words[SIZES]);
@@ -273,7 +278,7 @@ impl Lsu {
         self.front += 1;
     }
 
-    /// An arrival goes to its barrier, now or when the copies before it are in shared memory.
+    /// Queues an arrival for its mbarrier, unless earlier copies have yet to reach shared memory.
     fn arrive(&mut self, place: Place, now: Cycle) {
         if self.copies.holds_back(place, &self.table) {
             return;
@@ -286,7 +291,7 @@ impl Lsu {
         self.front += 1;
     }
 
-    /// The step of an instruction of this file's is complete.
+    /// Handles the completion of a step: starts the next one, or reports that the instruction is performed.
     pub(super) fn end_collective(&mut self, place: Place, now: Cycle) -> Ending {
         let entry = self.table.get_mut(place);
         match (entry.operation, entry.stage) {
@@ -316,7 +321,7 @@ impl Lsu {
         }
     }
 
-    /// A copy is in shared memory: who waited for it goes on.
+    /// Completes a copy that has reached shared memory, and releases the warp and the arrivals that waited for it.
     fn landed(&mut self, place: Place, now: Cycle) {
         let entry = self.table.get_mut(place);
         entry.stage = Stage::Done;
@@ -327,12 +332,13 @@ impl Lsu {
         }
     }
 
-    /// The warp waits for its copies (`cp.async.wait_group`, `wait_all`).
+    /// Makes the warp wait for its copies: until at most `pending` groups are in flight (`cp.async.wait_group`), or
+    /// with `None` until no copy is (`cp.async.wait_all`).
     pub fn wait_for_copies(&mut self, warp: u8, pending: Option<u32>) {
         self.copies.wait(warp, pending, &self.table);
     }
 
-    /// Warps that wait for their copies.
+    /// Mask of warps that wait for their copies.
     #[inline]
     pub fn waiting_copies(&self) -> u64 {
         self.copies.waiting()

@@ -4,73 +4,78 @@ use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::LINE_BYTES;
 
-/// What a machine file says about the load/store unit. Cycles are core cycles.
+/// The `lsu` section of a machine file. All latencies are in core cycles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LsuConfig {
-    /// Memory instructions in address generation or with accesses that no memory has taken yet, 1 to 256. At least
-    /// `address_latency_cycles` keep one going in every cycle. Those that wait for their accesses are not counted.
+    /// Entries of the pipeline's front, 1 to 256. An instruction in address generation, or with accesses not yet
+    /// taken, holds one for each kind of memory it accesses. At least `address_latency_cycles` entries are needed to
+    /// issue one instruction per cycle.
     pub queue: Cited<u32>,
-    /// Accesses offered to the L1D and not yet completed; each has a tray of its own.
+    /// Accesses in flight at the L1D, 1 to 32,768. Each owns a 128-byte line buffer until it completes.
     pub accesses: Cited<u32>,
-    /// From issue to the first cycle in which an access can be offered: address generation; at least 1.
+    /// Cycles of address generation, from issue to the first cycle that can offer an access; 1 to 1024.
     pub address_latency_cycles: Cited<u32>,
-    /// From the completion of an instruction's last access to its write-back.
+    /// Cycles from the completion of an instruction's last access to its write-back, 0 to 1024.
     pub writeback_latency_cycles: Cited<u32>,
-    /// Lanes whose bytes lie in one aligned segment share an access: 32, 64 or 128 bytes.
+    /// Coalescing granularity in bytes: 32, 64 or 128. Lanes that fall into one aligned segment share an access.
     pub segment_bytes: Cited<u32>,
-    /// Shared memory.
+    /// Banks and latency of shared memory.
     pub shared: ScratchpadConfig,
-    /// The texture unit.
+    /// Throughput and latency of the texture unit.
     pub texture: TextureConfig,
 }
 
-/// What a machine file says about the texture unit.
+/// The `texture` table of the load/store unit's section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TextureConfig {
-    /// Lanes of a fetch whose texels are addressed in a cycle, 1 to 32.
+    /// Lanes whose texels the unit addresses per cycle, 1 to 32.
     pub lanes_per_cycle: Cited<u32>,
-    /// Texels of a lane that are addressed in a cycle, 1 to 8.
+    /// Texels per lane that the unit addresses per cycle, 1 to 8.
     pub texels_per_cycle: Cited<u32>,
-    /// From the last texel of a fetch to its results, less write-back; at least 1.
+    /// Cycles from the arrival of a fetch's last texel to its filtered results, excluding write-back; 1 to 1024.
     pub filter_latency_cycles: Cited<u32>,
 }
 
-/// What a machine file says about shared memory.
+/// The `shared` table of the load/store unit's section.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ScratchpadConfig {
-    /// Banks, a power of two up to 64.
+    /// Number of banks, a power of two up to 64.
     pub banks: Cited<u32>,
-    /// Width of a bank in bytes: 4 or 8.
+    /// Bytes that one bank serves per cycle: 4 or 8.
     pub bank_bytes: Cited<u32>,
-    /// From an instruction's last pass to its completion; at least 1.
+    /// Cycles from an instruction's last pass through the banks to its completion, 1 to 1024.
     pub latency_cycles: Cited<u32>,
 }
 
-/// The SM around a load/store unit.
+/// What a load/store unit needs to know about its SM.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Surroundings {
     /// Warp slots of the SM, at most 64.
     pub warp_slots: usize,
-    /// Number of the SM's first warp slot over all SMs: by it local memory is laid out.
+    /// GPU-wide number of the SM's warp slot 0; the layout of local memory depends on it.
     pub first_warp: u64,
-    /// Bytes of shared memory.
+    /// Size of the SM's shared memory in bytes.
     pub shared_bytes: u32,
 }
 
-/// Instructions that are under way without an access of the L1D: in shared memory's, the constant cache's or the texture
-/// unit's pipeline, held back by a fence, on their way to write-back.
+/// Room for instructions in flight that occupy neither the front nor the L1D: those in the pipelines of shared
+/// memory, the constant cache and the texture unit, those held back by a fence, and those on their way to write-back.
 const REST: usize = 512;
 
 impl LsuConfig {
-    /// Most instructions in flight: each is in the front, has an access under way, or is one of a few others.
+    /// Upper bound on instructions in flight: the front, one per access at the L1D, and a fixed allowance for the
+    /// rest.
     pub fn most_instructions(&self) -> usize {
         *self.queue as usize + *self.accesses as usize + REST
     }
 
-    /// Whether such a unit can be built; a sentence that names the field when not.
+    /// Checks every parameter against its range.
+    ///
+    /// # Errors
+    /// Returns a sentence that names the first field out of range, its value and the accepted values.
     pub fn check(&self) -> Result<(), String> {
         let in_range = |name: &str, value: u32, least: u32, most: u32| {
             (least..=most)

@@ -1,4 +1,4 @@
-//! The way to the constant cache: `ld.const` and `ld.param`, one line a cycle.
+//! The path to the constant cache: serves `ld.const` and `ld.param`, one line per cycle.
 
 use strata_engine::{Cycle, DelayLine, Slab};
 use strata_memory::LineAddress;
@@ -8,33 +8,34 @@ use super::entry::{Place, Table};
 use super::statistics::LsuStatistics;
 use super::words::{self, Piece};
 
-/// Most lines asked for that have not arrived: all lanes of 64 warps. No constant cache takes as many.
+/// Capacity for requested lines that have not arrived: one per lane of 64 warps, more than any constant cache
+/// accepts.
 const LINES: usize = 2048;
 
-/// Requests on their way to the constant cache and back.
+/// Instructions waiting to request lines, and requests in flight at the constant cache.
 #[derive(Clone, Debug)]
 pub struct ConstantPath {
-    /// Instructions with lines to be asked for, oldest first.
+    /// Instructions with lines left to request, oldest first.
     queue: DelayLine<Place>,
-    /// A line that was refused.
+    /// Line and token of a refused request, to be retried.
     held: Option<(LineAddress, u32)>,
-    /// By token: the instruction and the lanes that a line is for.
+    /// Indexed by token: the instruction and the lanes that a line is for.
     pending: Slab<(Place, Piece)>,
 }
 
 impl ConstantPath {
-    /// For so many instructions in flight.
+    /// An idle path for at most `instructions` instructions in flight.
     pub fn new(instructions: usize) -> ConstantPath {
         ConstantPath { queue: DelayLine::growing(instructions), held: None, pending: Slab::new(LINES) }
     }
 
-    /// Lines an instruction up; its first line is asked for at `ready`.
+    /// Enqueues an instruction; it requests its first line at `ready` or later.
     #[inline]
     pub fn push(&mut self, entry: Place, ready: Cycle) {
         self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
     }
 
-    /// Asks for one line; returns the place of an instruction whose last line was taken.
+    /// Requests one line. Returns the instruction's place when the cache has accepted its last line.
     pub fn offer(
         &mut self,
         table: &mut Table,
@@ -64,7 +65,7 @@ impl ConstantPath {
         self.queue.pop(now)
     }
 
-    /// Takes one line that has arrived, and its bytes into the instruction's words; the instruction's place.
+    /// Takes one arrived line and copies its bytes into the instruction's words. Returns the instruction's place.
     pub fn complete(&mut self, table: &mut Table, cache: &mut dyn ReadOnly, now: Cycle) -> Option<Place> {
         let (token, line) = cache.arrived(now)?;
         let (entry, piece) = self.pending.remove(token);
@@ -73,7 +74,7 @@ impl ConstantPath {
         Some(entry)
     }
 
-    /// Earliest cycle in which a line is asked for.
+    /// Earliest cycle in which a line can be requested.
     pub fn next_event(&self) -> Cycle {
         self.queue.next_ready()
     }

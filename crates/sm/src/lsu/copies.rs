@@ -1,8 +1,9 @@
-//! Asynchronous copies: the groups of each warp, and who waits for them.
+//! Asynchronous copies: each warp's groups, and the warps and arrivals that wait for them.
 //!
-//! A copy loads like any load, through the L1D or past it, and then writes shared memory in its turn; no register waits. A
-//! warp's copies belong to the group that its next commit closes. Groups are kept by warp: lanes that commit apart from each
-//! other close groups apart, so that a lane may wait for more than its own copies, never for fewer.
+//! A copy loads like any load, through the L1D or bypassing it, then takes its turn writing shared memory; no
+//! register waits. A warp's copies belong to the group that its next commit closes. Groups are tracked per warp:
+//! lanes that commit separately close separate groups, so a lane may wait for more than its own copies but never for
+//! fewer.
 //!
 //! | event                            | what follows                                                      |
 //! |----------------------------------|-------------------------------------------------------------------|
@@ -15,28 +16,28 @@
 
 use super::entry::{Entry, Operation, Place, Stage, Table};
 
-/// What a warp waits for.
+/// Copy groups of one warp slot.
 #[derive(Clone, Copy, Debug)]
 struct Warp {
-    /// Groups closed so far, in the warp slot's whole life.
+    /// Groups closed since the SM was built.
     closed: u64,
-    /// Groups that may be under way when the warp goes on; without it nothing may.
+    /// Number of groups that may still be in flight when the warp proceeds; `None` waits for every copy.
     pending: Option<u32>,
 }
 
-/// The copies of all warps of an SM; bit n of a mask is warp slot n.
+/// The copies of all warps of an SM. Bit n of every mask is warp slot n.
 #[derive(Clone, Debug)]
 pub struct Copies {
     warps: Vec<Warp>,
     waiting: u64,
-    /// Places of arrivals that wait for copies, first come first.
+    /// Places of arrivals that wait for copies, oldest first.
     arrivals: Vec<Place>,
-    /// Copies and arrivals so far.
+    /// Copies and arrivals issued so far.
     order: u64,
 }
 
 impl Copies {
-    /// For so many warp slots, at most 64.
+    /// No copies, for `warps` warp slots, at most 64.
     pub fn new(warps: usize) -> Copies {
         Copies {
             warps: vec![Warp { closed: 0, pending: None }; warps],
@@ -46,18 +47,18 @@ impl Copies {
         }
     }
 
-    /// The open group of a warp, and the number of the next copy or arrival of the SM.
+    /// The warp's open group, and the SM's next sequence number for a copy or arrival.
     pub fn next(&mut self, warp: u8) -> (u64, u64) {
         self.order += 1;
         (self.warps[usize::from(warp)].closed, self.order)
     }
 
-    /// Closes the warp's group.
+    /// Closes the warp's open group and opens the next.
     pub fn commit(&mut self, warp: u8) {
         self.warps[usize::from(warp)].closed += 1;
     }
 
-    /// The warp waits until at most `pending` of its groups are under way, or no copy at all.
+    /// Makes the warp wait until at most `pending` of its groups are in flight, or with `None` until no copy is.
     pub fn wait(&mut self, warp: u8, pending: Option<u32>, table: &Table) {
         self.warps[usize::from(warp)].pending = pending;
         if self.must_wait(warp, table) {
@@ -65,13 +66,13 @@ impl Copies {
         }
     }
 
-    /// Warps that wait for copies.
+    /// Mask of warps that wait for copies.
     #[inline]
     pub fn waiting(&self) -> u64 {
         self.waiting
     }
 
-    /// Whether an arrival has to wait; if so it is remembered.
+    /// Whether an arrival must wait for earlier copies; if so, the arrival is queued.
     pub fn holds_back(&mut self, place: Place, table: &Table) -> bool {
         let waits = waits_for_copies(table.get(place), table);
         if waits {
@@ -80,14 +81,14 @@ impl Copies {
         waits
     }
 
-    /// A copy of the warp is in shared memory: the warp may go on.
+    /// Records that a copy has reached shared memory, which may release its warp.
     pub fn landed(&mut self, warp: u8, table: &Table) {
         if self.waiting >> warp & 1 == 1 && !self.must_wait(warp, table) {
             self.waiting &= !(1 << warp);
         }
     }
 
-    /// The next arrival of the warp that waited for copies and need not wait any more.
+    /// Dequeues the warp's next arrival whose earlier copies have all reached shared memory.
     pub fn next_freed(&mut self, warp: u8, table: &Table) -> Option<Place> {
         let freed = self.arrivals.iter().position(|place| {
             let entry = table.get(*place);
@@ -103,12 +104,12 @@ impl Copies {
     }
 }
 
-/// Whether copies that its warp issued before an arrival are not in shared memory yet.
+/// Whether any copy that the warp issued before this arrival has yet to reach shared memory.
 fn waits_for_copies(arrival: &Entry, table: &Table) -> bool {
     copies_of(table, arrival.warp).any(|copy| copy.order < arrival.order)
 }
 
-/// Copies of a warp that are not in shared memory yet.
+/// The warp's copies that have yet to reach shared memory.
 fn copies_of(table: &Table, warp: u8) -> impl Iterator<Item = &Entry> {
     table
         .iter()

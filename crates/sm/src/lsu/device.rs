@@ -1,4 +1,4 @@
-//! The way to the L1D: accesses are made, offered one a cycle, and come back.
+//! The path to the L1D: generates accesses, offers one per cycle, and collects completions.
 
 use strata_engine::{Cycle, DelayLine, Slab};
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
@@ -13,89 +13,89 @@ use super::statistics::LsuStatistics;
 use super::texture::TextureUnit;
 use super::words::{self, Piece};
 
-/// What the unit remembers of an access at the L1D; its index is the access's token.
+/// An access in flight at the L1D, indexed by its token.
 #[derive(Clone, Copy, Debug)]
 struct Pending {
-    /// Place of the instruction; not looked at when `detached`.
+    /// The instruction's place; unused when `detached`.
     entry: Place,
     warp: u8,
-    /// The instruction has finished without waiting for this (`red`).
+    /// The instruction finished without waiting for this access (`red`).
     detached: bool,
     part: Part,
 }
 
-/// What of an instruction an access carries.
+/// The part of an instruction that an access carries.
 #[derive(Clone, Copy, Debug)]
 enum Part {
-    /// Words of lanes.
+    /// Words of some lanes.
     Words(Piece),
-    /// These lanes' texels in the segment at an address.
+    /// The lanes' texels in the segment at address `segment`.
     Texels { segment: u64, lanes: LaneMask },
 }
 
-/// An access that the L1D has refused.
+/// An access that the L1D refused, to be retried.
 #[derive(Clone, Debug)]
 struct Held {
-    /// Place of its instruction.
+    /// The instruction's place in the table.
     entry: Place,
     access: Access,
     why: Refusal,
-    /// When it was refused.
+    /// Cycle of the refusal.
     since: Cycle,
-    /// What [`L1d::changes`] said then.
+    /// Value of [`L1d::changes`] at the refusal.
     changes: u64,
 }
 
 impl Held {
-    /// Whether offering it again may help.
+    /// Whether retrying may succeed.
     #[inline]
     fn may_pass(&self, l1d: &dyn L1d, now: Cycle) -> bool {
         matches!(self.why, Refusal::Port | Refusal::Bank) || l1d.changes(self.why, now) != self.changes
     }
 }
 
-/// An access that the L1D has taken.
+/// An access that the L1D accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Accepted {
-    /// Place of its instruction.
+    /// The instruction's place in the table.
     pub entry: Place,
-    /// The instruction does not wait for it (`red`): its completion will be [`Completed::Detached`].
+    /// The instruction does not wait for this access (`red`); it completes as [`Completed::Detached`].
     pub detached: bool,
-    /// It was the instruction's last access.
+    /// Whether this was the instruction's last access.
     pub last: bool,
 }
 
-/// An access that is performed.
+/// A performed access, by who was waiting for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completed {
-    /// The instruction at this place waited for it.
+    /// The instruction at this place was waiting for the access.
     Of(Place),
-    /// Only fences of this warp waited for it.
+    /// Only this warp's fences were waiting for the access.
     Detached(u8),
 }
 
-/// Accesses on their way to the L1D and back.
+/// Instructions waiting to make accesses, and accesses in flight at the L1D.
 #[derive(Clone, Debug)]
 pub struct DevicePath {
-    /// Instructions with accesses to be made, oldest first.
+    /// Instructions with accesses yet to be generated, oldest first.
     queue: DelayLine<Place>,
-    /// An access that was refused.
+    /// The access that the L1D refused last.
     held: Option<Held>,
     pending: Slab<Pending>,
-    /// Since when an access could not be made because as many as possible are under way.
+    /// First cycle in which a ready access could not be generated because `pending` was full.
     full_since: Option<Cycle>,
     trays: Vec<Tray>,
-    /// Boxed because they travel: an access carries its batch through the memory system and back.
+    /// Boxed because an access carries its batch through the memory system and back.
     #[allow(clippy::vec_box)]
     batches: Vec<Box<AtomicBatch>>,
     segment_bytes: usize,
-    /// Whose turn it is when both have an access: the texture unit's.
+    /// Who goes first when both have an access ready: true for the texture unit.
     texture_turn: bool,
 }
 
 impl DevicePath {
-    /// For so many instructions and accesses in flight. What accesses travel with is made for
-    /// [`READY`] of them; more of it when they are first that many.
+    /// An idle path for at most `instructions` instructions and `accesses` accesses in flight. Line buffers and
+    /// batches are allocated for the first [`READY`] accesses; more are allocated when that many are first in flight.
     pub fn new(instructions: usize, accesses: usize, segment_bytes: usize) -> DevicePath {
         DevicePath {
             queue: DelayLine::growing(instructions),
@@ -109,13 +109,13 @@ impl DevicePath {
         }
     }
 
-    /// Lines an instruction up; its first access is made at `ready`.
+    /// Enqueues an instruction; it makes its first access at `ready` or later.
     #[inline]
     pub fn push(&mut self, entry: Place, ready: Cycle) {
         self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
     }
 
-    /// Offers one access to the L1D, if one is ready.
+    /// Offers one access to the L1D, if one is ready. Returns the access when the L1D accepts it.
     #[inline]
     pub fn offer(
         &mut self,
@@ -138,7 +138,7 @@ impl DevicePath {
             None => {
                 let place = self.next_place(textures, now)?;
                 if table.get(place).operation == Operation::Texture && !textures.get_mut(place).has_left() {
-                    // Nothing to be read: a query, or lanes that are all beyond the border.
+                    // Nothing to read: a query, or every lane lies beyond the border.
                     textures.queue.pop(now);
                     return Some(Accepted { entry: place, detached: false, last: true });
                 }
@@ -180,7 +180,7 @@ impl DevicePath {
         Some(Accepted { entry: place, detached, last })
     }
 
-    /// The instruction whose turn it is.
+    /// The instruction that makes the next access.
     #[inline]
     fn next_place(&self, textures: &TextureUnit, now: Cycle) -> Option<Place> {
         let (words, texels) = (self.queue.front(now), textures.queue.front(now));
@@ -188,7 +188,7 @@ impl DevicePath {
         place.copied()
     }
 
-    /// Makes the next access of a fetch.
+    /// Generates the next access of a texture fetch.
     fn make_texels(
         &mut self,
         place: Place,
@@ -208,7 +208,7 @@ impl DevicePath {
         Access { line: group.line, bytes: group.bytes, action, policy, token, pc: entry.pc, warp: entry.warp }
     }
 
-    /// Makes the next access of an instruction.
+    /// Generates the next access of an instruction.
     fn make(
         &mut self,
         place: Place,
@@ -251,7 +251,7 @@ impl DevicePath {
         self.trays.pop().unwrap_or_else(|| Box::new(Line::ZERO))
     }
 
-    /// Takes one finished access from the L1D, and its bytes into the instruction's words.
+    /// Takes one completed access from the L1D and copies its bytes into the instruction's words.
     #[inline]
     pub fn complete(
         &mut self,
@@ -289,7 +289,7 @@ impl DevicePath {
         Some(Completed::Of(place))
     }
 
-    /// Earliest cycle in which an access is offered.
+    /// Earliest cycle in which an access can be offered.
     pub fn next_event(&self, l1d: &dyn L1d, textures: &TextureUnit, now: Cycle) -> Cycle {
         match &self.held {
             Some(held) if held.may_pass(l1d, now) => now,
@@ -300,18 +300,18 @@ impl DevicePath {
         }
     }
 
-    /// Accesses at the L1D or refused by it.
+    /// Number of accesses that are in flight at the L1D or refused by it.
     pub fn outstanding(&self) -> usize {
         self.pending.len()
     }
 
-    /// The refused access's line, if one is held.
+    /// The instruction and line of the refused access, if any.
     pub fn held(&self) -> Option<(Place, strata_memory::LineAddress)> {
         self.held.as_ref().map(|held| (held.entry, held.access.line))
     }
 }
 
-/// Accesses in flight that are not rare.
+/// Accesses in flight for which buffers are allocated at start-up.
 const READY: usize = 256;
 
 #[cold]
@@ -319,7 +319,7 @@ fn new_batch() -> Box<AtomicBatch> {
     Box::new(AtomicBatch::empty(AtomicOp::Add, AtomicType::U32))
 }
 
-/// The atomics of a group, in lane order.
+/// Fills a batch with a group's atomics, in lane order.
 fn fill(batch: &mut AtomicBatch, entry: &Entry, group: &Group) {
     let Operation::Atomic { op, returns } = entry.operation else {
         unreachable!("only atomics make batches")
@@ -342,7 +342,7 @@ fn fill(batch: &mut AtomicBatch, entry: &Entry, group: &Group) {
     }
 }
 
-/// The old values of a batch, to their lanes.
+/// Copies a batch's old values to the lanes' words.
 fn take(batch: &AtomicBatch, entry: &mut Entry) {
     for at in 0..usize::from(batch.count).min(WARP_LANES) {
         let lane = usize::from(batch.lane[at]);

@@ -1,4 +1,4 @@
-//! Memory instructions in flight.
+//! The table of memory instructions in flight.
 
 use strata_engine::Cycle;
 use strata_memory::doors::Policy;
@@ -11,34 +11,34 @@ use super::coalesce::{self, Group, Shape};
 use super::instruction::MemoryInstruction;
 use super::words::Piece;
 
-/// What an instruction does with memory.
+/// What a memory instruction does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
-    /// Reads.
+    /// Loads registers from memory.
     Load,
-    /// Writes.
+    /// Stores registers to memory.
     Store,
-    /// Reads, modifies and writes.
+    /// Reads, modifies and writes memory.
     Atomic {
-        /// The operation.
+        /// The operation that computes the new value.
         op: isa::AtomicOp,
-        /// Whether the old values are wanted (`atom`, not `red`).
+        /// Whether the old value goes to a register: true for `atom`, false for `red`.
         returns: bool,
     },
-    /// Fetches from a texture, or asks about one.
+    /// Fetches texels, or queries a texture or surface.
     Texture,
-    /// Reads the rows of matrices.
+    /// Loads matrix rows from shared memory (`ldmatrix`).
     LoadMatrix(isa::MatrixAccess),
-    /// Reads, and writes shared memory with it; nobody's registers wait.
+    /// Copies global memory to shared memory (`cp.async`); no register waits for it.
     Copy,
-    /// Works on barriers in shared memory.
+    /// Operates on an mbarrier object in shared memory.
     Mbarrier(isa::MbarrierOp),
-    /// Arrives at barriers in shared memory, after the copies issued before it.
+    /// Arrives on an mbarrier once the warp's earlier copies are complete (`cp.async.mbarrier.arrive`).
     CopyArrive,
 }
 
 impl Operation {
-    /// Whether there is more to do at its end than to hand rows over.
+    /// Whether completing the operation takes more than writing back its rows.
     #[inline]
     pub fn is_collective(self) -> bool {
         matches!(
@@ -48,70 +48,71 @@ impl Operation {
     }
 }
 
-/// Where an operation of two steps stands.
+/// Progress of a two-step operation (copies and their arrivals).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// A copy loads; an arrival waits for copies.
+    /// A copy is loading; an arrival is waiting for earlier copies.
     First,
-    /// In shared memory's queue.
+    /// Queued for shared memory.
     Last,
-    /// Performed.
+    /// The write to shared memory has been performed.
     Done,
 }
 
-/// Where the second operands of an atomic (`cas`) lie among an entry's words.
+/// Index in [`Entry::image`] of an atomic's second operand (the new value of `cas`).
 pub const SECOND_OPERAND: usize = 2;
 
-/// A memory instruction in flight. Large, and never moved.
+/// A memory instruction in flight. Entries are large and stay in place for their whole life.
 #[derive(Clone, Debug)]
 pub struct Entry {
-    /// By lane: device address, or place in the scratchpad. Inactive lanes hold an active lane's.
+    /// Per lane: a device address, or a byte offset into the scratchpad. Inactive lanes repeat an active lane's
+    /// address.
     pub addresses: [u64; WARP_LANES],
-    /// Words to be stored, operands of an atomic, or words loaded so far; at the end the destinations' rows.
+    /// Store data, atomic operands, or the words loaded so far; at completion, the destination rows.
     pub image: Image,
-    /// What it does.
+    /// The kind of memory operation.
     pub operation: Operation,
-    /// Type of an element.
+    /// Type of the elements moved.
     pub ty: Ty,
-    /// Elements a lane.
+    /// Number of elements per lane.
     pub vector: u8,
-    /// Bytes a lane.
+    /// Number of bytes per lane.
     pub width: u8,
-    /// Warp slot.
+    /// The warp slot that issued the instruction.
     pub warp: u8,
-    /// Where the instruction stands.
+    /// Index of the instruction in the kernel's code.
     pub pc: Pc,
-    /// Its line in the PTX text.
+    /// Line of the instruction in the PTX text.
     pub line: u32,
-    /// Rows that its destinations take.
+    /// Number of register rows that the destinations occupy.
     pub result_rows: u8,
-    /// Active lanes.
+    /// Active lanes, with the guard applied.
     pub lanes: LaneMask,
-    /// How the L1D is used.
+    /// Whether the accesses use or bypass the L1D.
     pub policy: Policy,
-    /// When it was issued.
+    /// Cycle in which the instruction issued.
     pub issued: Cycle,
-    /// Lanes in global memory whose access is still to be made.
+    /// Lanes in global memory whose access has yet to be generated.
     pub global: LaneMask,
-    /// Lanes in local memory.
+    /// Lanes that access local memory.
     pub local: LaneMask,
-    /// Lanes in local memory whose access for word `local_word` is still to be made.
+    /// Lanes in local memory whose access for word `local_word` has yet to be generated.
     pub local_left: LaneMask,
-    /// The word of local memory at which accesses are made: each lies in a line of its own.
+    /// Word of local memory that accesses are being generated for. Each word lies in its own line.
     pub local_word: u8,
-    /// Lanes in shared memory.
+    /// Lanes that access shared memory.
     pub shared: LaneMask,
-    /// Lanes in constant or parameter memory whose access is still to be made.
+    /// Lanes in constant or parameter memory whose line has yet to be requested.
     pub constant: LaneMask,
-    /// How the addresses lie to each other; [`Shape::Any`] when the lanes are in several spaces.
+    /// Address pattern across lanes; [`Shape::Any`] when the lanes span several spaces.
     pub shape: Shape,
-    /// Accesses under way, and one for each space in which some are still to be made.
+    /// Accesses in flight, plus one for each path with accesses yet to be generated. The instruction completes at 0.
     pub open: u16,
-    /// Of a copy: the group of its warp that it belongs to.
+    /// For a copy: the number of its warp's copy group.
     pub group: u64,
-    /// Of a copy or an arrival: its number in the order of issue.
+    /// For a copy or an arrival: its sequence number in issue order.
     pub order: u64,
-    /// Of a copy or an arrival: how far it is.
+    /// For a copy or an arrival: the step it has reached.
     pub stage: Stage,
 }
 
@@ -143,7 +144,7 @@ impl Entry {
         stage: Stage::First,
     };
 
-    /// Takes over which instruction it is, and what goes into registers at its end.
+    /// Copies the instruction's identity (warp, pc, line) and the number of rows it writes.
     #[inline]
     pub fn begin(&mut self, memory: &MemoryInstruction<'_>) {
         let instruction = memory.instruction;
@@ -151,13 +152,13 @@ impl Entry {
         self.result_rows = instruction.results * instruction.result_rows;
     }
 
-    /// Whether accesses for the L1D are still to be made.
+    /// Whether accesses to the L1D have yet to be generated.
     #[inline]
     pub fn has_device_lanes(&self) -> bool {
         self.global | self.local_left != 0
     }
 
-    /// Takes the next access for the L1D; call while [`Entry::has_device_lanes`].
+    /// Generates the next access to the L1D. Call only while [`Entry::has_device_lanes`] is true.
     #[inline]
     pub fn next_device_group(&mut self, segment_bytes: usize) -> (Group, Piece) {
         if self.global != 0 {
@@ -177,7 +178,7 @@ impl Entry {
         (group, piece)
     }
 
-    /// Takes the next line of constant memory; call while `constant` is not empty.
+    /// Generates the next request to the constant cache. Call only while `constant` is not 0.
     #[inline]
     pub fn next_constant_line(&mut self) -> (LineAddress, Piece) {
         let group = self.group(self.constant, self.width, strata_memory::LINE_BYTES);
@@ -199,41 +200,41 @@ impl Entry {
     }
 }
 
-/// Where an instruction stands in a [`Table`].
+/// Index of an instruction in a [`Table`].
 pub type Place = u16;
 
-/// Every memory instruction in flight, in places that are used again, the lowest first. Nothing in a machine counts
-/// these: what bounds them is the accesses that they wait for. Entries are made when first used.
+/// Every memory instruction in flight. The lowest free place is reused first, and entries are allocated on first use.
+/// No machine parameter sets the table's size: the number of instructions follows from the accesses they wait for.
 #[derive(Clone, Debug)]
 pub struct Table {
     entries: Vec<Entry>,
-    /// Bit n of word w: place 64 w + n is free.
+    /// Bit n of word w is set when place 64 w + n is free.
     free: Vec<u64>,
-    /// The lowest free place; `capacity` when there is none.
+    /// The lowest free place, or `capacity` when the table is full.
     next: usize,
     len: usize,
     capacity: usize,
 }
 
 impl Table {
-    /// An empty table for so many instructions, at most 65,536.
+    /// An empty table of `capacity` places, at most 65,536.
     pub fn new(capacity: usize) -> Table {
         let entries = Vec::with_capacity(capacity);
         Table { entries, free: vec![u64::MAX; capacity.div_ceil(64)], next: 0, len: 0, capacity }
     }
 
-    /// Whether a place is free.
+    /// Whether at least one place is free.
     #[inline]
     pub fn has_room(&self) -> bool {
         self.next < self.capacity
     }
 
-    /// Instructions in flight.
+    /// Number of instructions in flight.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// The place that [`Table::claim`] would take.
+    /// The entry that [`Table::claim`] will take next, to be filled in.
     #[inline]
     pub fn vacant(&mut self) -> &mut Entry {
         if self.next == self.entries.len() {
@@ -242,13 +243,13 @@ impl Table {
         &mut self.entries[self.next]
     }
 
-    /// Its number.
+    /// The place that [`Table::claim`] will take next.
     #[inline]
     pub fn next_place(&self) -> Place {
         self.next as Place
     }
 
-    /// Takes the lowest free place, which [`Table::vacant`] has shown.
+    /// Takes the lowest free place, whose entry [`Table::vacant`] returned, and returns it.
     #[inline]
     pub fn claim(&mut self) -> Place {
         let place = self.next;
@@ -263,7 +264,7 @@ impl Table {
         place as Place
     }
 
-    /// Frees a place; its contents stay until it is claimed again.
+    /// Frees a place. Its contents stay readable until the place is claimed again.
     #[inline]
     pub fn release(&mut self, place: Place) {
         let place = usize::from(place);
@@ -273,19 +274,19 @@ impl Table {
         self.len -= 1;
     }
 
-    /// The instruction at a place.
+    /// The instruction at `place`.
     #[inline]
     pub fn get(&self, place: Place) -> &Entry {
         &self.entries[usize::from(place)]
     }
 
-    /// The instruction at a place, to change it.
+    /// The instruction at `place`, mutably.
     #[inline]
     pub fn get_mut(&mut self, place: Place) -> &mut Entry {
         &mut self.entries[usize::from(place)]
     }
 
-    /// Instructions in flight, lowest place first.
+    /// Iterates over the instructions in flight, lowest place first.
     pub fn iter(&self) -> impl Iterator<Item = &Entry> {
         let is_used = |place: usize| self.free[place / 64] >> (place % 64) & 1 == 0;
         self.entries.iter().enumerate().filter(move |(place, _)| is_used(*place)).map(|(_, entry)| entry)

@@ -1,12 +1,12 @@
-//! Fences: when a warp may go on after `fence`, `membar`, acquire and release operations.
+//! Fences: when a warp may proceed after `fence`, `membar`, and acquire and release operations.
 //!
-//! A fence first waits until every earlier access of its warp is performed: loads have their bytes, the L1D
-//! has taken the stores, atomics (those without a result too) are answered. That is all at CTA scope: the
-//! threads of a CTA share the L1D. At wider scopes the L1D is then flushed: what it holds of earlier writes
-//! becomes visible to other SMs, and its copies are dropped so that later loads see what others wrote. One
-//! flush serves every warp that was ready when it began.
+//! A fence first waits until its warp's earlier accesses are performed: loads have their bytes, the L1D has accepted
+//! the stores, and atomics are answered, including those without a result. CTA scope needs no more, because the
+//! threads of a CTA share the L1D. Wider scopes then flush the L1D: earlier writes become visible to other SMs, and
+//! cached copies are dropped so that later loads see other SMs' writes. One flush serves every warp that was ready
+//! when it began.
 //!
-//! A release is a fence before the operation, an acquire one after it:
+//! A release is a fence before the operation; an acquire is a fence after it:
 //!
 //! | state      | event                              | next state                                     |
 //! |------------|------------------------------------|------------------------------------------------|
@@ -16,7 +16,8 @@
 //! | `Ready`    | no other flush under way           | `Flushing`                                     |
 //! | `Flushing` | the L1D is flushed                 | `None`; after a release see below              |
 //!
-//! When a release's fence is done its operation starts; if it also acquires, the state is `Draining` again.
+//! When a release's fence completes, its operation starts; if the operation also acquires, the state returns to
+//! `Draining`.
 
 use strata_engine::Cycle;
 use strata_memory::doors::L1d;
@@ -25,12 +26,12 @@ use strata_ptx::isa::{Ordering, Scope};
 use super::entry::Place;
 use super::statistics::LsuStatistics;
 
-/// Where a warp's fence stands.
+/// State of a warp's fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FenceState {
-    /// No fence.
+    /// The warp has no fence.
     None,
-    /// Earlier accesses are still to be performed.
+    /// Waits for the warp's earlier accesses to be performed.
     Draining,
     /// Waits for the L1D's next flush to begin.
     Ready,
@@ -38,20 +39,20 @@ pub enum FenceState {
     Flushing,
 }
 
-/// An operation that a fence holds back.
+/// An operation that waits for a fence.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HeldBack {
-    /// Its place among the instructions in flight.
+    /// The operation's place in the instruction table.
     pub entry: Place,
-    /// Whether a second fence follows it.
+    /// Whether another fence follows the operation.
     pub acquires: bool,
 }
 
-/// Where the flush at the end of a kernel stands.
+/// State of the flush at the end of a kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum KernelEnd {
     None,
-    /// Waits for every warp's accesses.
+    /// Waits for every warp's accesses to be performed.
     Draining,
     Flushing,
     Done,
@@ -59,29 +60,29 @@ enum KernelEnd {
 
 #[derive(Clone, Copy, Debug)]
 struct Warp {
-    /// Instructions and detached accesses that are not performed.
+    /// Instructions and detached accesses that have yet to be performed.
     unperformed: u32,
-    /// When its fence began.
+    /// Cycle in which the warp's fence began.
     since: Cycle,
     held_back: Option<HeldBack>,
 }
 
-/// The fences of all warps of an SM; bit n of every mask is warp slot n.
+/// The fences of all warps of an SM. Bit n of every mask is warp slot n.
 #[derive(Clone, Debug)]
 pub struct Fences {
     warps: Vec<Warp>,
-    /// Warps with accesses that are not performed.
+    /// Warps with accesses that have yet to be performed.
     busy: u64,
     draining: u64,
     ready: u64,
     flushing: u64,
-    /// Of the warps with a fence: those whose fence is at CTA scope.
+    /// Warps whose fence is at CTA scope.
     narrow: u64,
     kernel_end: KernelEnd,
 }
 
 impl Fences {
-    /// For so many warp slots, at most 64.
+    /// No fences, for `warps` warp slots, at most 64.
     pub fn new(warps: usize) -> Fences {
         let warp = Warp { unperformed: 0, since: Cycle::ZERO, held_back: None };
         Fences {
@@ -95,14 +96,14 @@ impl Fences {
         }
     }
 
-    /// Something of this warp is to be performed.
+    /// Adds one instruction or detached access that `warp` has yet to perform.
     #[inline]
     pub fn open(&mut self, warp: u8) {
         self.warps[usize::from(warp)].unperformed += 1;
         self.busy |= 1 << warp;
     }
 
-    /// Something of this warp is performed.
+    /// Records that `warp` has performed one of them.
     #[inline]
     pub fn close(&mut self, warp: u8) {
         let unperformed = &mut self.warps[usize::from(warp)].unperformed;
@@ -112,16 +113,16 @@ impl Fences {
         }
     }
 
-    /// How much of this warp is not performed, an operation that a fence holds back included.
+    /// Instructions and detached accesses that the warp has yet to perform, plus an operation held back by its fence.
     pub fn unperformed(&self, warp: u8) -> u32 {
         let warp = &self.warps[usize::from(warp)];
         warp.unperformed + u32::from(warp.held_back.is_some())
     }
 
-    /// Begins a fence, which may hold an operation back.
+    /// Starts a fence, which may hold back an operation until it completes.
     ///
     /// # Panics
-    /// When the warp has a fence already: it must not issue anything then.
+    /// When the warp already has a fence: it must not issue until that one completes.
     pub fn begin(&mut self, warp: u8, scope: Scope, held_back: Option<HeldBack>, now: Cycle) {
         let bit = 1 << warp;
         assert!(self.waiting() & bit == 0, "warp {warp} issued behind its own fence");
@@ -131,13 +132,13 @@ impl Fences {
         (warp.since, warp.held_back) = (now, held_back);
     }
 
-    /// Warps that wait for a fence.
+    /// Mask of warps that wait for a fence.
     #[inline]
     pub fn waiting(&self) -> u64 {
         self.draining | self.ready | self.flushing
     }
 
-    /// Where a warp's fence stands.
+    /// The state of a warp's fence.
     pub fn state(&self, warp: u8) -> FenceState {
         let bit = 1 << warp;
         if self.draining & bit != 0 {
@@ -151,7 +152,7 @@ impl Fences {
         }
     }
 
-    /// Moves every fence on as far as it goes; the warps whose fences are done.
+    /// Advances every fence as far as it can go. Returns the mask of warps whose fences are complete.
     #[inline]
     pub fn step(&mut self, l1d: &mut dyn L1d, now: Cycle, statistics: &mut LsuStatistics) -> u64 {
         let drained = self.draining & !self.busy;
@@ -179,8 +180,8 @@ impl Fences {
         done
     }
 
-    /// Ends a warp's fence after [`Fences::step`] reported it; the operation that it held back. When that
-    /// acquires, the warp waits for a second fence from now on.
+    /// Ends the fence of a warp that [`Fences::step`] returned, and returns the operation it held back. If that
+    /// operation acquires, a second fence starts for the warp.
     pub fn finish(&mut self, warp: u8, now: Cycle, statistics: &mut LsuStatistics) -> Option<Place> {
         let bit = 1 << warp;
         let state = &mut self.warps[usize::from(warp)];
@@ -194,18 +195,18 @@ impl Fences {
         Some(held_back.entry)
     }
 
-    /// Asks for the flush at the end of a kernel, once every access is performed.
+    /// Requests the flush at the end of a kernel, to begin once every access is performed.
     pub fn end_kernel(&mut self) {
         self.kernel_end = KernelEnd::Draining;
     }
 
-    /// Whether there is a reason for a step.
+    /// Whether [`Fences::step`] has anything to do.
     #[inline]
     pub fn is_active(&self) -> bool {
         self.waiting() != 0 || matches!(self.kernel_end, KernelEnd::Draining | KernelEnd::Flushing)
     }
 
-    /// Whether the flush asked for by [`Fences::end_kernel`] is done; forgets it then.
+    /// Whether the flush requested by [`Fences::end_kernel`] is done; returns true once per request.
     pub fn kernel_ended(&mut self) -> bool {
         let done = self.kernel_end == KernelEnd::Done;
         if done {
@@ -214,7 +215,7 @@ impl Fences {
         done
     }
 
-    /// Earliest cycle in which a step does something of its own accord or of the L1D's.
+    /// Earliest cycle in which [`Fences::step`] makes progress, on its own or because the L1D did.
     pub fn next_event(&self, l1d: &dyn L1d, now: Cycle) -> Cycle {
         let is_flushing = self.flushing != 0 || self.kernel_end == KernelEnd::Flushing;
         let ends = self.kernel_end == KernelEnd::Draining && self.busy == 0 && self.draining == 0;

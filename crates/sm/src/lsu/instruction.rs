@@ -1,37 +1,37 @@
-//! What goes into the load/store unit and what comes out.
+//! Input and output of the load/store unit.
 
 use strata_ptx::isa::{Instruction, Pc};
 use strata_ptx::lanes::{LaneMask, Row};
 
-/// A memory instruction whose operands have been collected.
+/// A memory instruction with its operands collected, ready for [`Lsu::issue`](super::Lsu::issue).
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryInstruction<'a> {
-    /// The instruction.
+    /// The decoded instruction: opcode, access mode and operands.
     pub instruction: &'a Instruction,
-    /// Where it stands.
+    /// Index of the instruction in the kernel's code.
     pub pc: Pc,
     /// Warp slot in the SM.
     pub warp: u8,
-    /// Active lanes, guard applied; may be empty (completes at once).
+    /// Active lanes, with the guard applied. With no active lane the instruction completes immediately.
     pub lanes: LaneMask,
     /// First byte of the CTA's shared memory in the SM's scratchpad.
     pub shared_base: u32,
-    /// The warp's CTA in the grid and number in it, for faults.
+    /// Coordinates of the warp's CTA in the grid, for faults.
     pub cta: [u32; 3],
-    /// The warp's number in its CTA.
+    /// Index of the warp within its CTA, for faults.
     pub warp_in_cta: u32,
 }
 
-/// A memory instruction that is finished: what goes into which registers.
+/// A finished memory instruction and the rows to write back.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Finished<'a> {
-    /// Warp slot.
+    /// Warp slot in the SM.
     pub warp: u8,
-    /// Where the instruction stands.
+    /// Index of the instruction in the kernel's code.
     pub pc: Pc,
-    /// Lanes to write.
+    /// Lanes whose destination registers are written.
     pub lanes: LaneMask,
-    /// Rows in the order of destinations, low word first: those of destination 0, then 1... None for stores,
-    /// reductions and prefetches.
+    /// Result rows of 32 lanes each, in destination order, low word first. Empty for stores, reductions and
+    /// prefetches.
     pub rows: &'a [Row],
 }

@@ -1,4 +1,4 @@
-//! Taking a memory instruction in: decoding, addresses, operands, and onto its paths.
+//! Issue of memory instructions: decodes, resolves addresses, gathers operands, and enqueues on the paths involved.
 
 use strata_engine::Cycle;
 use strata_memory::doors::Policy;
@@ -15,11 +15,14 @@ use super::{Lsu, atomics};
 use crate::launch::{Fault, FaultKind, Launch};
 
 impl Lsu {
-    /// Takes a memory instruction in. On a fault nothing has changed.
+    /// Accepts a memory instruction. A fault leaves the unit unchanged.
+    ///
+    /// # Errors
+    /// Returns the fault of the first lane whose access is out of bounds, misaligned, or not supported by its memory.
     ///
     /// # Panics
-    /// When [`Lsu::can_accept`] is false, when the warp waits for a fence, or when the instruction is none of
-    /// memory's.
+    /// When [`Lsu::can_accept`] is false, when the warp waits for a fence, or when the instruction does not access
+    /// memory.
     pub fn issue<O: Operands>(
         &mut self,
         memory: MemoryInstruction<'_>,
@@ -64,7 +67,7 @@ impl Lsu {
         (entry.local, entry.local_left, entry.local_word) = (places.local, places.local, 0);
         (entry.shared, entry.constant) = (places.shared, places.constant);
         let is_one = places.is_one();
-        // Words of local memory are made into accesses one at a time.
+        // Local memory is accessed one word at a time.
         let piece = if places.local != 0 { width.min(4) } else { width };
         entry.shape =
             if is_one { coalesce::shape(&entry.addresses, memory.lanes, piece as u64) } else { Shape::Any };
@@ -106,7 +109,7 @@ impl Lsu {
         Ok(())
     }
 
-    /// Puts an instruction on the paths of its lanes.
+    /// Enqueues an instruction on the path of each memory that its lanes access.
     pub(super) fn start(&mut self, place: Place, now: Cycle) {
         let ready = now + self.address_latency;
         let entry = self.table.get_mut(place);
@@ -125,7 +128,7 @@ impl Lsu {
         }
     }
 
-    /// An instruction without an active lane.
+    /// Counts an instruction without active lanes and completes it.
     pub(super) fn skip(
         &mut self,
         operation: Operation,
@@ -138,12 +141,12 @@ impl Lsu {
         Ok(())
     }
 
-    /// An instruction that does nothing to memory: finished as soon as one can be.
+    /// Completes an instruction that accesses no memory, without entering any path.
     pub(super) fn pass_through(&mut self, memory: &MemoryInstruction<'_>, now: Cycle) {
         let entry = self.table.vacant();
         (entry.operation, entry.ty, entry.vector, entry.width) = (Operation::Load, Ty::U32, 0, 0);
         entry.begin(memory);
-        // No lane, so no rows are written either.
+        // Without active lanes, no rows are written.
         entry.result_rows = 0;
         (entry.lanes, entry.issued, entry.open) = (0, now, 0);
         (entry.global, entry.local_left, entry.shared, entry.constant) = (0, 0, 0, 0);
@@ -165,7 +168,7 @@ impl Lsu {
     }
 }
 
-/// Refuses what the memories do not do.
+/// Rejects operations that the accessed memory does not perform.
 fn check_support(
     memory: &MemoryInstruction<'_>,
     launch: &Launch,
@@ -191,12 +194,12 @@ fn check_support(
     }
 }
 
-/// How an instruction uses the L1D.
+/// Chooses whether an instruction's accesses use or bypass the L1D.
 fn policy(operation: Operation, mode: MemoryMode, places: Places) -> Policy {
     let is_strong = match mode.ordering {
         Ordering::Weak => false,
         Ordering::Volatile => true,
-        // The threads of a CTA share the L1D.
+        // Threads of a CTA share an L1D, so CTA scope may use it.
         _ => mode.scope != Scope::Cta,
     };
     let goes_past = matches!(mode.cache, CacheOp::Global | CacheOp::Volatile);

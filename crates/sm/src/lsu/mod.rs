@@ -6,25 +6,24 @@
 //!   cycle t                       t + a, then one a cycle                        complete at c              c + w
 //! ```
 //!
-//! A coalesced load that hits is written back at `t + a + h + w`, where `h` is the L1D's hit latency: from
-//! the cycle in which it takes an access to the cycle in which it hands it back. An instruction of n
-//! accesses, the L1D idle and every access a hit, takes `n - 1` cycles more. A shared memory instruction of p
-//! passes begins at `t + a` (or when the one before has passed) and is complete at `begin + p - 1 + latency`.
+//! A coalesced load that hits is written back at `t + a + h + w`, where `h` is the L1D's hit latency, counted from
+//! the cycle in which the L1D accepts an access to the cycle in which it returns it. With an idle L1D and only hits,
+//! an instruction of n accesses takes `n - 1` more cycles. A shared memory instruction of p passes begins at `t + a`,
+//! or once the previous instruction's passes are done, and completes at `begin + p - 1 + latency`.
 //!
-//! The unit is a pipeline: it takes an instruction a cycle however long a hit lasts. An instruction stands in its front,
-//! which has room for `queue` of them, until every access of it is taken; from then on only its accesses count, `accesses`
-//! of them, and what the L1D refuses (MSHRs, merges, write buffer).
+//! The unit is fully pipelined: it accepts one instruction per cycle regardless of the hit latency. An instruction
+//! occupies one of the `queue` entries of the front until its last access is accepted. After that it is limited only
+//! by the number of accesses in flight (`accesses`) and by the L1D's own resources (MSHRs, merges, write buffer).
 //!
-//! Global and local accesses, shared memory, the constant cache and the texture unit are four paths: instructions keep
-//! their order within each, and none waits for another, but for the L1D's port, which the first and the last share.
+//! There are four paths: global and local accesses, shared memory, the constant cache and the texture unit. Each path
+//! is in order and independent of the others, except that global, local and texture accesses share the L1D's port.
 //!
-//! In a cycle the SM calls, in this order: [`Lsu::tick`], after the L1D and the constant cache have had
-//! theirs; [`Lsu::finished`] until there is none or no write port is left; then [`Lsu::issue`] if
-//! [`Lsu::can_accept`]. A warp in [`Lsu::waiting_fence`] must not issue memory instructions, fences, barriers
-//! or its exit.
+//! Each cycle, the SM calls [`Lsu::tick`] after ticking the L1D and the constant cache; then [`Lsu::finished`] until
+//! it returns `None` or the write ports run out; then [`Lsu::issue`] if [`Lsu::can_accept`] is true. A warp in
+//! [`Lsu::waiting_fence`] must not issue memory instructions, fences, barriers or its exit.
 //!
-//! What this unit does not model: address translation, and replays through the issue stage (an instruction
-//! is issued once and stays here until it has finished).
+//! The unit models neither address translation nor replays through the issue stage: an instruction is issued once and
+//! stays here until it finishes.
 
 mod address;
 mod atomics;
@@ -69,11 +68,12 @@ use fence::Fences;
 use scratchpad::Scratchpad;
 use texture::TextureUnit;
 
-/// The load/store unit of an SM, its shared memory included.
+/// The load/store unit of an SM, including its shared memory.
 #[derive(Clone, Debug)]
 pub struct Lsu {
     table: Table,
-    /// Ways of instructions on which accesses are still to be taken, and the most there may be for another to come.
+    /// Occupied and total entries of the front. An instruction takes one entry per path on which it still has
+    /// accesses to be accepted.
     front: u32,
     queue: u32,
     device: DevicePath,
@@ -83,7 +83,7 @@ pub struct Lsu {
     fences: Fences,
     copies: Copies,
     resolver: Resolver,
-    /// Instructions that are complete, by the cycle of their write-back.
+    /// Completed instructions, ordered by the cycle of their write-back.
     done: DelayLine<Place>,
     address_latency: u64,
     writeback_latency: u64,
@@ -91,7 +91,11 @@ pub struct Lsu {
 }
 
 impl Lsu {
-    /// For an SM; an error names the parameter that is wrong.
+    /// Builds an idle unit for an SM.
+    ///
+    /// # Errors
+    /// Returns a sentence that names the first parameter out of range ([`LsuConfig::check`]), or `warp_slots` when it
+    /// exceeds 64.
     pub fn new(config: &LsuConfig, sm: Surroundings) -> Result<Lsu, String> {
         config.check()?;
         if sm.warp_slots > 64 {
@@ -117,18 +121,18 @@ impl Lsu {
         })
     }
 
-    /// Makes ready for a launch.
+    /// Loads the launch's texture and surface headers; call before the launch's first instruction.
     pub fn prepare(&mut self, launch: &Launch) {
         self.textures.prepare(launch);
     }
 
-    /// Whether [`Lsu::issue`] may be called.
+    /// Whether the front and the instruction table have room, so that [`Lsu::issue`] may be called.
     #[inline]
     pub fn can_accept(&self) -> bool {
         self.front < self.queue && self.table.has_room()
     }
 
-    /// One cycle of all paths: takes what is complete, moves fences on, offers the next accesses.
+    /// Advances every path by one cycle: collects completions, advances fences, then offers the next accesses.
     pub fn tick(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) {
         self.complete(l1d, constants, now);
         if self.fences.is_active() {
@@ -194,7 +198,7 @@ impl Lsu {
         }
     }
 
-    /// Something that an instruction waited for is done; with the last it is complete.
+    /// Retires one of the parts that an instruction waits for; the last one completes the instruction.
     #[inline]
     fn close(&mut self, place: Place, now: Cycle) {
         let entry = self.table.get_mut(place);
@@ -206,7 +210,7 @@ impl Lsu {
         }
     }
 
-    /// An instruction is complete.
+    /// Completes an instruction, or starts the second step of one that has two, and schedules its write-back.
     #[inline]
     fn end(&mut self, place: Place, now: Cycle) {
         let entry = self.table.get_mut(place);
@@ -230,7 +234,8 @@ impl Lsu {
             .expect("there is room for every instruction in flight");
     }
 
-    /// The next finished instruction whose write-back is due. Its place is free afterwards.
+    /// Returns the next instruction whose write-back is due and frees its table entry. The rows stay valid until the
+    /// next instruction is issued.
     #[inline]
     pub fn finished(&mut self, now: Cycle) -> Option<Finished<'_>> {
         let place = self.done.pop(now)?;
@@ -240,53 +245,56 @@ impl Lsu {
         Some(Finished { warp, pc, lanes, rows: &image.words[..usize::from(result_rows)] })
     }
 
-    /// Begins a fence of a warp: it stands in [`Lsu::waiting_fence`] until the fence is done.
+    /// Starts a fence. The warp stays in [`Lsu::waiting_fence`] until the fence completes.
+    ///
+    /// # Panics
+    /// When the warp already waits for a fence.
     pub fn fence(&mut self, warp: u8, scope: Scope, now: Cycle) {
         self.fences.begin(warp, scope, None, now);
     }
 
-    /// Warps that wait for a fence, or for one that an acquire or release operation implies.
+    /// Mask of warps that wait for an explicit fence or for one implied by an acquire or release operation.
     #[inline]
     pub fn waiting_fence(&self) -> u64 {
         self.fences.waiting()
     }
 
-    /// Where a warp's fence stands.
+    /// The state of a warp's fence, for the deadlock report.
     pub fn fence_state(&self, warp: u8) -> FenceState {
         self.fences.state(warp)
     }
 
-    /// Asks that the L1D be written back and its copies dropped, once every access is performed: at the end
-    /// of a kernel, when no warp is left.
+    /// Requests an L1D flush (write back and invalidate) once every access has been performed. Call at the end of a
+    /// kernel, when no warp is resident.
     pub fn flush_for_kernel_end(&mut self) {
         self.fences.end_kernel();
     }
 
-    /// Whether that flush is done; true once.
+    /// Whether the flush requested by [`Lsu::flush_for_kernel_end`] is done; returns true once per request.
     pub fn kernel_end_flushed(&mut self) -> bool {
         self.fences.kernel_ended()
     }
 
-    /// Instructions of a warp that are not finished, and reductions that are not answered.
+    /// A warp's unfinished instructions plus its unanswered reductions.
     pub fn pending(&self, warp: u8) -> u32 {
         self.fences.unperformed(warp)
     }
 
-    /// Whether nothing is in flight and no fence waits.
+    /// Whether no instruction, access or fence is in flight.
     pub fn is_idle(&self) -> bool {
         self.table.len() == 0 && self.device.outstanding() == 0 && self.fences.waiting() == 0
     }
 
-    /// Sets the shared memory of a CTA to zero, before it starts.
+    /// Zeroes `bytes` bytes of shared memory from `base` on, before a CTA starts.
     ///
     /// # Panics
-    /// When the range lies outside the scratchpad.
+    /// When the range lies outside the SM's shared memory.
     pub fn clear_shared(&mut self, base: u32, bytes: u32) {
         self.scratchpad.clear(base, bytes);
     }
 
-    /// Earliest cycle from `now` on in which a tick does anything, leaving out completions that the L1D and
-    /// the constant cache announce themselves.
+    /// Earliest cycle from `now` on in which [`Lsu::tick`] changes anything. Completions are excluded: the L1D and
+    /// the constant cache announce those themselves.
     pub fn next_event(&self, l1d: &dyn L1d, now: Cycle) -> Cycle {
         self.device
             .next_event(l1d, &self.textures, now)
@@ -297,7 +305,7 @@ impl Lsu {
             .min(self.done.next_ready())
     }
 
-    /// A sentence for each warp that waits.
+    /// Adds one sentence to `report` for each instruction in flight, refused access and waiting fence.
     pub fn waits(&self, report: &mut Vec<String>) {
         for entry in self.table.iter() {
             let Entry { warp, line, pc, open, global, local_left, shared, constant, .. } = entry;
@@ -323,7 +331,7 @@ impl Lsu {
         }
     }
 
-    /// What was counted.
+    /// The counters since construction.
     pub fn statistics(&self) -> &LsuStatistics {
         &self.statistics
     }

@@ -1,9 +1,9 @@
-//! Shared memory: bytes in the SM behind banks.
+//! Shared memory: a banked scratchpad in the SM.
 //!
-//! One pass a cycle. In a pass each bank serves one word, to any number of lanes; lanes that need different
-//! words of one bank take further passes. An access of more than a bank's width is served by groups of
-//! lanes whose bytes fill the banks once: half warps for 8 bytes, quarter warps for 16.
-//! (CUDA C Programming Guide, "Shared Memory" of compute capability 2.x and 3.x.)
+//! The scratchpad performs one pass per cycle. In a pass each bank serves one word to any number of lanes; lanes that
+//! need different words of one bank take further passes. Accesses wider than a bank are served in groups of lanes
+//! whose bytes fill the banks once: half warps for 8 bytes, quarter warps for 16. (CUDA C Programming Guide, "Shared
+//! Memory" of compute capability 2.x and 3.x.)
 
 use strata_engine::{Cycle, DelayLine};
 use strata_ptx::exec::{atomic, mbarrier};
@@ -15,31 +15,31 @@ use super::config::ScratchpadConfig;
 use super::entry::{Entry, Operation, Place, SECOND_OPERAND};
 use super::statistics::LsuStatistics;
 
-/// Most banks.
+/// Largest supported number of banks.
 const MAX_BANKS: usize = 64;
 
-/// Most words of a group of lanes: those of one lane of 32 bytes, or one of each of 32 lanes, or one of each
+/// Largest number of words in a group of lanes: one lane of 32 bytes, one word for each of 32 lanes, or one word per
 /// bank.
 const GROUP_WORDS: usize = 64;
 
-/// Shared memory of an SM.
+/// The shared memory of an SM, with its banks and queue.
 #[derive(Clone, Debug)]
 pub struct Scratchpad {
     bytes: Vec<u8>,
     banks: u32,
-    /// Logarithm of a bank's width in bytes.
+    /// Base-2 logarithm of a bank's width in bytes.
     bank_shift: u32,
     latency: u64,
     /// Instructions waiting for their passes, oldest first.
     queue: DelayLine<Place>,
-    /// First cycle in which no pass is under way.
+    /// First cycle in which no pass is in progress.
     free_at: Cycle,
-    /// Instructions whose passes have begun, by the cycle in which they complete.
+    /// Instructions whose passes have begun, ordered by completion cycle.
     under_way: DelayLine<Place>,
 }
 
 impl Scratchpad {
-    /// So many bytes, for so many instructions in flight.
+    /// An idle scratchpad of `bytes` bytes, for at most `instructions` instructions in flight.
     pub fn new(config: &ScratchpadConfig, bytes: u32, instructions: usize) -> Scratchpad {
         Scratchpad {
             bytes: vec![0; bytes as usize],
@@ -52,28 +52,28 @@ impl Scratchpad {
         }
     }
 
-    /// Sets the bytes of a CTA's shared memory to zero, before it starts.
+    /// Zeroes `length` bytes from `base` on: a CTA's shared memory, before it starts.
     ///
     /// # Panics
-    /// When the range lies outside.
+    /// When the range exceeds the scratchpad.
     pub fn clear(&mut self, base: u32, length: u32) {
         self.bytes[base as usize..(base + length) as usize].fill(0);
     }
 
-    /// Lines an instruction up; its first pass is made at `ready` or later.
+    /// Enqueues an instruction; its first pass begins at `ready` or later.
     #[inline]
     pub fn push(&mut self, entry: Place, ready: Cycle) {
         self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
     }
 
-    /// The place of the instruction whose passes begin now.
+    /// Dequeues the instruction whose passes begin in this cycle.
     #[inline]
     pub fn begin(&mut self, now: Cycle) -> Option<Place> {
         if self.free_at > now { None } else { self.queue.pop(now) }
     }
 
-    /// Begins the passes of an instruction: its bytes move now, it completes when its last pass has gone
-    /// through. Instructions pass one after the other, so nothing sees a state in between.
+    /// Begins an instruction's passes. Its bytes move now; it completes `latency` cycles after its last pass.
+    /// Instructions pass one after another, so no other instruction can observe an intermediate state.
     #[inline]
     pub fn perform(&mut self, place: Place, entry: &mut Entry, now: Cycle, statistics: &mut LsuStatistics) {
         let least = groups(entry.shared, self.group_lanes(entry.width)).count() as u64;
@@ -96,13 +96,13 @@ impl Scratchpad {
         }
     }
 
-    /// The next instruction that is complete.
+    /// Dequeues the next completed instruction.
     #[inline]
     pub fn complete(&mut self, now: Cycle) -> Option<Place> {
         self.under_way.pop(now)
     }
 
-    /// Earliest cycle in which something begins or completes.
+    /// Earliest cycle in which a pass begins or an instruction completes.
     pub fn next_event(&self) -> Cycle {
         let begin = self.queue.next_ready();
         let begin = if begin == Cycle::NEVER { begin } else { begin.max(self.free_at) };
@@ -154,7 +154,7 @@ impl Scratchpad {
         }
     }
 
-    /// Atomics, one lane after the other.
+    /// Performs an atomic, lane by lane in lane order.
     fn modify(&mut self, op: isa::AtomicOp, entry: &mut Entry) {
         let width = usize::from(entry.width);
         let words = &mut entry.image.words;
@@ -176,7 +176,7 @@ impl Scratchpad {
         }
     }
 
-    /// Operations on barriers, one lane after the other. Their operands are words 0 and 1.
+    /// Performs an mbarrier operation, lane by lane in lane order. Its operands are words 0 and 1.
     fn synchronize(&mut self, op: MbarrierOp, entry: &mut Entry) {
         let words = &mut entry.image.words;
         for lane in lanes_of(entry.shared) {
@@ -195,12 +195,13 @@ impl Scratchpad {
         u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
     }
 
-    /// Lanes served together.
+    /// Number of lanes served together, for a width in bytes per lane.
     fn group_lanes(&self, width: u8) -> u32 {
         ((self.banks << self.bank_shift) / u32::from(width)).clamp(1, WARP_LANES as u32)
     }
 
-    /// Passes that an instruction takes, at least `least`: one for each group with an active lane.
+    /// Number of passes that an instruction takes. `least` is the number without bank conflicts: one for each group
+    /// with an active lane.
     #[inline]
     fn passes(&self, entry: &Entry, least: u64) -> u64 {
         let serial = match entry.operation {
@@ -219,12 +220,12 @@ impl Scratchpad {
         groups.map(|lanes| self.group_passes(entry, lanes, serial)).sum()
     }
 
-    /// Passes of a group of lanes: the most words that one bank has to serve. With `serial` (atomics) the
-    /// same word counts anew for every lane.
+    /// Number of passes that a group of lanes takes: the most words that any bank serves. With `serial` set
+    /// (atomics), lanes that share a word take a pass each.
     fn group_passes(&self, entry: &Entry, lanes: LaneMask, serial: bool) -> u64 {
         const NONE: u8 = u8::MAX;
         let width = u32::from(entry.width);
-        // The words of each bank as a chain: most have one or two.
+        // A linked list of words per bank; most banks have one or two.
         let mut newest = [NONE; MAX_BANKS];
         let mut load = [0u8; MAX_BANKS];
         let mut words = [(0u32, NONE); GROUP_WORDS];
@@ -251,7 +252,7 @@ impl Scratchpad {
     }
 }
 
-/// The active lanes of each group of so many lanes, groups without one left out.
+/// Splits `lanes` into groups of `group_lanes` lanes and yields the active lanes of each group that has any.
 fn groups(lanes: LaneMask, group_lanes: u32) -> impl Iterator<Item = LaneMask> {
     let group = LaneMask::MAX >> (WARP_LANES as u32 - group_lanes);
     (0..WARP_LANES as u32)

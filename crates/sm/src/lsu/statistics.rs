@@ -3,83 +3,83 @@
 strata_engine::statistics! {
     /// Counters of the load/store unit.
     pub struct LsuStatistics: "lsu" {
-        /// Memory instructions issued, prefetches included.
+        /// Memory instructions issued, including prefetches.
         instructions: "warp instructions",
-        /// Loads among them.
+        /// Loads issued, including matrix loads and mbarrier tests.
         loads: "warp instructions",
-        /// Stores among them.
+        /// Stores issued, including matrix stores.
         stores: "warp instructions",
-        /// Atomics with a result among them.
+        /// Atomics issued that return the old value, including mbarrier operations that return a state.
         atomics: "warp instructions",
-        /// Atomics without a result among them.
+        /// Atomics issued that return nothing, including mbarrier operations without a result.
         reductions: "warp instructions",
-        /// Asynchronous copies among them.
+        /// Asynchronous copies (cp.async) issued.
         copies: "warp instructions",
-        /// Commits of their groups and arrivals on their completion among them.
+        /// Commits of copy groups and arrivals on the completion of copies issued.
         copy_controls: "warp instructions",
-        /// Texture fetches and queries of textures and surfaces among them.
+        /// Texture fetches and texture or surface queries issued.
         textures: "warp instructions",
-        /// Prefetches among them, which do nothing.
+        /// Prefetches issued; the model executes them as no-ops.
         prefetches: "warp instructions",
-        /// Loads, stores, atomics and copies without an active lane, and commits.
+        /// Instructions issued with no active lane, plus every commit of a copy group.
         empty: "warp instructions",
-        /// Instructions with lanes in global memory, textures and surfaces included.
+        /// Instructions that access global memory, textures or surfaces.
         global_instructions: "warp instructions",
-        /// Instructions with lanes in local memory.
+        /// Instructions that access local memory.
         local_instructions: "warp instructions",
-        /// Instructions with lanes in shared memory.
+        /// Instructions that access shared memory.
         shared_instructions: "warp instructions",
-        /// Instructions with lanes in constant or parameter memory.
+        /// Instructions that access constant or parameter memory.
         constant_instructions: "warp instructions",
-        /// Loads, stores and reductions of surfaces.
+        /// Surface loads, stores and reductions.
         surface_instructions: "warp instructions",
-        /// Instructions whose lanes are in memories of more than one kind.
+        /// Instructions whose lanes access more than one kind of memory.
         split_instructions: "warp instructions",
-        /// Instructions that have finished.
+        /// Instructions that have completed all their accesses.
         finished: "warp instructions",
-        /// Cycles from issue to the end of the last access, summed over finished instructions.
+        /// Cycles from issue to the completion of the last access, summed over finished instructions.
         latency_cycles: "cycles",
-        /// Accesses made for the L1D: over global and local instructions, the coalescing degree.
+        /// Accesses sent to the L1D; divide by global and local instructions for the coalescing degree.
         accesses: "accesses",
         /// Accesses that the L1D has completed.
         completions: "accesses",
-        /// Bytes that lanes asked for at the L1D, each lane's counted.
+        /// Bytes requested from the L1D, counted per lane.
         bytes_requested: "bytes",
-        /// Bytes of the accesses at the L1D, shared ones counted once.
+        /// Bytes accessed at the L1D; bytes that several lanes share count once per access.
         bytes_accessed: "bytes",
-        /// Cycles in which an access could not be made because as many as possible were under way.
+        /// Cycles in which a ready access was held back because the maximum number of accesses was in flight.
         full_cycles: "cycles",
-        /// Cycles in which the next access waited because the port was used already.
+        /// Cycles in which the next access to the L1D stalled because its port was already in use.
         refused_port: "cycles",
-        /// Cycles in which the next access waited because there was no free MSHR.
+        /// Cycles in which the next access to the L1D stalled because no MSHR was free.
         refused_mshr: "cycles",
-        /// Cycles in which the next access waited because the MSHR of its line could merge no more.
+        /// Cycles in which the next access to the L1D stalled because the MSHR of its line could merge no more requests.
         refused_merge: "cycles",
-        /// Cycles in which the next access waited because every way of its set was being filled.
+        /// Cycles in which the next access to the L1D stalled because every way of its set was being filled.
         refused_ways: "cycles",
-        /// Cycles in which the next access waited because there was no room towards the network.
+        /// Cycles in which the next access to the L1D stalled because its queue to the network was full.
         refused_network: "cycles",
-        /// Cycles in which the next access waited because the bank was busy.
+        /// Cycles in which the next access to the L1D stalled because the bank was busy.
         refused_bank: "cycles",
-        /// Cycles in which the next access waited because a flush was under way.
+        /// Cycles in which the next access to the L1D stalled because a flush was in progress.
         refused_flush: "cycles",
-        /// Texels that lanes of fetches read, each lane's counted.
+        /// Texels read by texture fetches, counted per lane.
         texels: "texels" [energy],
-        /// Cycles in which the texture unit addressed texels.
+        /// Cycles in which the texture unit generated texel addresses.
         texture_cycles: "cycles",
-        /// Passes through shared memory.
+        /// Passes through the banks of shared memory, one per cycle.
         shared_passes: "cycles" [energy],
-        /// Passes beyond those that instructions without bank conflicts would have taken.
+        /// Extra passes through shared memory caused by bank conflicts and by serialized atomics.
         shared_conflict_cycles: "cycles",
-        /// Lines read through the constant cache.
+        /// Lines requested from the constant cache.
         constant_lines: "accesses",
-        /// Offers that the constant cache refused.
+        /// Requests that the constant cache refused; each retry counts again.
         constant_refused: "offers",
-        /// Fences, those of acquire and release operations included.
+        /// Fences completed, including those implied by acquire and release operations.
         fences: "fences",
-        /// Cycles that warps waited for their fences.
+        /// Cycles from the start of a fence to its end, summed over warps.
         fence_cycles: "warp cycles",
-        /// Flushes of the L1D that fences and kernel ends began.
+        /// L1D flushes started by fences and kernel ends.
         flushes: "flushes",
     }
     laws {

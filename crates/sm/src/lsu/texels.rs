@@ -1,4 +1,4 @@
-//! Taking texture and surface instructions in.
+//! Issue of texture and surface instructions.
 
 use strata_engine::Cycle;
 use strata_memory::doors::Policy;
@@ -15,8 +15,12 @@ use super::{Lsu, atomics};
 use crate::launch::{Fault, FaultKind, Launch};
 
 impl Lsu {
-    /// Takes a texture or surface instruction in. On a fault nothing has changed. Apart, so that the way of the common
-    /// instructions stays short.
+    /// Accepts a texture or surface instruction. A fault leaves the unit unchanged. Kept out of line so that the path
+    /// of common instructions stays short.
+    ///
+    /// # Errors
+    /// Returns the fault of the first lane with a bad handle, a freed image, or an access beyond the surface's edge
+    /// or misaligned.
     ///
     /// # Panics
     /// On any other instruction.
@@ -42,7 +46,7 @@ impl Lsu {
         }
     }
 
-    /// Fills in what every entry says of its instruction; none of its lanes is on a path yet.
+    /// Fills in the fields that every entry has, with no lane on any path yet.
     fn describe(&mut self, memory: &MemoryInstruction<'_>, operation: Operation, now: Cycle) {
         let entry = self.table.vacant();
         entry.operation = operation;
@@ -158,7 +162,7 @@ impl Lsu {
             }
         }
         match operation {
-            // What lies outside reads as zero.
+            // Coordinates outside the surface read as zero.
             Operation::Load => entry.image.words[..bytes.div_ceil(4)].fill(Row::ZERO),
             _ => memory::gather(operands, mode.ty, 1 + given, mode.vector.into(), &mut entry.image),
         }
@@ -166,7 +170,8 @@ impl Lsu {
         let entry = self.table.vacant();
         (entry.ty, entry.vector, entry.width) = (mode.ty, mode.vector, bytes as u8);
         entry.global = inside;
-        // Lanes outside have values of their own.
+        // Lanes outside the surface repeat another lane's address but keep their own values, so the shape stays
+        // `Any`.
         if inside == memory.lanes {
             entry.shape = coalesce::shape(&entry.addresses, inside, bytes as u64);
         }
@@ -188,7 +193,7 @@ impl Lsu {
     }
 }
 
-/// Whether a texture's or surface's memory is all there: it may have been freed.
+/// Checks that all of an image's memory is still allocated; the program may have freed it.
 fn check_image(
     resolver: &mut Resolver,
     image: &Image,

@@ -1,15 +1,15 @@
-//! The texture unit: from coordinates to texels through the L1D, and from texels to results.
+//! The texture unit: turns coordinates into texel reads through the L1D, and texels into filtered results.
 //!
 //! ```text
 //!          passes, then address_latency        one access a cycle            filter_latency     writeback_latency
 //!   begin ------------------------------> first access offered ... last one --------------> end ----------> write-back
 //! ```
 //!
-//! The unit takes the lanes of a fetch a few at a time: a pass for every `lanes_per_cycle` active lanes and every
-//! `texels_per_cycle` texels of a lane. Fetches pass one after the other. Their texels are read through the L1D as weak
-//! loads: those of all lanes in one segment make one access. The L1D takes one access a cycle, in turn of the texture unit
-//! and the rest of the load/store unit where both have one. When the last texel is here, the results are filtered from the
-//! bytes that came.
+//! A fetch takes one pass for every `lanes_per_cycle` active lanes and every `texels_per_cycle` texels per lane;
+//! fetches pass one after another. Texels are read through the L1D as weak loads, and all lanes' texels in one
+//! segment share an access. The L1D accepts one access per cycle; when both the texture unit and the rest of the
+//! load/store unit have one ready, they alternate. Once the last texel has arrived, the results are filtered from the
+//! bytes received.
 
 use std::sync::Arc;
 
@@ -25,15 +25,15 @@ use super::config::TextureConfig;
 use super::entry::Place;
 use crate::launch::Launch;
 
-/// What the unit knows of a fetch in flight. Large, and never moved.
+/// State of a fetch in flight. Fetches are large and stay in place for their whole life.
 #[derive(Clone, Debug)]
 pub struct Fetch {
-    /// The instruction; none for a query.
+    /// The fetch instruction; `None` for a query.
     what: Option<TextureFetch>,
-    /// By lane: place of its texture among the launch's headers.
+    /// Per lane: index of its texture among the launch's headers.
     headers: [u32; WARP_LANES],
     footprints: [Footprint; WARP_LANES],
-    /// By texel: lanes whose bytes are still to be asked for.
+    /// Per texel: lanes whose bytes have yet to be requested.
     left: [LaneMask; MAX_TEXELS],
     texels: [[[u8; MAX_TEXEL_BYTES]; MAX_TEXELS]; WARP_LANES],
 }
@@ -47,19 +47,19 @@ impl Fetch {
         texels: [[[0; MAX_TEXEL_BYTES]; MAX_TEXELS]; WARP_LANES],
     };
 
-    /// Becomes a query, which reads no texels.
+    /// Resets the state for a query, which reads no texels.
     pub fn begin_query(&mut self) {
         self.what = None;
         self.left = [0; MAX_TEXELS];
     }
 
-    /// Becomes a fetch whose lanes are still to be put in.
+    /// Resets the state for a fetch; [`Fetch::put`] then adds its lanes.
     pub fn begin(&mut self, what: TextureFetch) {
         self.what = Some(what);
         self.left = [0; MAX_TEXELS];
     }
 
-    /// What a lane reads, of the texture at a place among the launch's headers.
+    /// Sets what a lane reads: `footprint` of the texture at index `header` of the launch's headers.
     pub fn put(&mut self, lane: usize, header: usize, footprint: Footprint) {
         self.headers[lane] = header as u32;
         self.footprints[lane] = footprint;
@@ -68,7 +68,7 @@ impl Fetch {
         }
     }
 
-    /// Most texels of a lane.
+    /// The largest number of texels that any lane reads.
     fn most_texels(&self, lanes: LaneMask) -> u32 {
         if self.what.is_none() {
             return 1;
@@ -76,19 +76,22 @@ impl Fetch {
         lanes_of(lanes).map(|lane| self.footprints[lane].texels.into()).max().unwrap_or(1)
     }
 
-    /// Whether bytes are still to be asked for.
+    /// Whether texels have yet to be requested.
     #[inline]
     pub fn has_left(&self) -> bool {
         self.left.iter().fold(0, |any, lanes| any | lanes) != 0
     }
 
-    /// Texels that are read.
+    /// Number of texels to be read, summed over lanes.
     fn count(&self) -> u64 {
         self.left.iter().map(|lanes| u64::from(lanes.count_ones())).sum()
     }
 
-    /// Takes the next access: all texels left in the segment of the first. Also the segment's address, and the bytes that
-    /// lanes ask for. Call while there are some left.
+    /// Generates the next access: every remaining texel in the segment of the first one. Returns the access, the
+    /// segment's address, and the number of bytes requested, counted per lane.
+    ///
+    /// # Panics
+    /// When no texels remain; ask [`Fetch::has_left`] first.
     pub fn next_group(&mut self, segment_bytes: usize) -> (Group, u64, u64) {
         let first = self.left.iter().position(|lanes| *lanes != 0).expect("texels are left");
         let lane = self.left[first].trailing_zeros() as usize;
@@ -113,7 +116,7 @@ impl Fetch {
         (group, segment, requested)
     }
 
-    /// Takes the bytes of an access: those of every texel in its segment.
+    /// Copies the bytes of every texel of `lanes` that lies in the segment out of a completed access's line.
     pub fn take(&mut self, line: &Line, segment: u64, segment_bytes: usize, lanes: LaneMask) {
         let mask = !(segment_bytes as u64 - 1);
         for lane in lanes_of(lanes) {
@@ -132,14 +135,14 @@ impl Fetch {
 /// The texture unit of an SM.
 #[derive(Clone, Debug)]
 pub struct TextureUnit {
-    /// By place of the instruction; made when first used.
+    /// Indexed by the instruction's place; grown on first use.
     fetches: Vec<Fetch>,
     headers: Arc<Headers>,
-    /// Fetches with texels to be asked for, oldest first.
+    /// Fetches with texels left to request, oldest first.
     pub queue: DelayLine<Place>,
     /// Fetches whose results are being filtered.
     pub filtering: DelayLine<Place>,
-    /// When the unit can take the next fetch.
+    /// First cycle in which the unit can start another fetch.
     free_at: Cycle,
     lanes_per_cycle: u32,
     texels_per_cycle: u32,
@@ -147,7 +150,7 @@ pub struct TextureUnit {
 }
 
 impl TextureUnit {
-    /// For so many instructions in flight.
+    /// An idle unit for at most `instructions` instructions in flight.
     pub fn new(config: &TextureConfig, instructions: usize) -> TextureUnit {
         TextureUnit {
             fetches: Vec::new(),
@@ -161,12 +164,12 @@ impl TextureUnit {
         }
     }
 
-    /// Makes ready for a launch.
+    /// Loads the launch's texture and surface headers.
     pub fn prepare(&mut self, launch: &Launch) {
         self.headers = launch.headers.clone();
     }
 
-    /// The fetch of the instruction at a place.
+    /// The fetch of the instruction at `place`.
     #[inline]
     pub fn get_mut(&mut self, place: Place) -> &mut Fetch {
         let place = usize::from(place);
@@ -176,8 +179,8 @@ impl TextureUnit {
         &mut self.fetches[place]
     }
 
-    /// Lines a fetch up behind the others: its first access is made after its passes and `address_latency`. Returns its
-    /// passes and texels.
+    /// Enqueues a fetch behind earlier ones; it makes its first access after its passes and `address_latency`.
+    /// Returns its number of passes and of texels.
     pub fn push(&mut self, place: Place, lanes: LaneMask, now: Cycle, address_latency: u64) -> (u64, u64) {
         let fetch = &self.fetches[usize::from(place)];
         let passes = lanes.count_ones().div_ceil(self.lanes_per_cycle)
@@ -190,14 +193,15 @@ impl TextureUnit {
         (passes, texels)
     }
 
-    /// A fetch has all its bytes: its results follow after the filter's latency.
+    /// Starts filtering a fetch whose texels have all arrived; it completes after the filter latency.
     pub fn filter(&mut self, place: Place, now: Cycle) {
         self.filtering
             .push(now + self.filter_latency, place)
             .expect("there is room for every instruction in flight");
     }
 
-    /// The results of a fetch, row by row. Those of a query are in the rows already.
+    /// Writes a fetch's filtered results into `rows`, one row per component. A query's results are in the rows
+    /// already.
     pub fn results(&self, place: Place, lanes: LaneMask, rows: &mut [Row]) {
         let fetch = &self.fetches[usize::from(place)];
         let Some(what) = &fetch.what else { return };

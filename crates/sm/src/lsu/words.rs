@@ -1,8 +1,8 @@
-//! Moving lanes' bytes in and out of lines.
+//! Moves lanes' bytes between cache lines and register words.
 //!
-//! What a lane reads or writes is `width` bytes: 1, 2, 4, 8, 16 or 32. In between they are held as an
-//! [`Image`]: its word n has bytes 4n to 4n + 3 of every lane. For elements of 4 bytes and more these are the
-//! registers' rows; smaller elements are packed on the way out and extended on the way in.
+//! A lane reads or writes 1, 2, 4, 8, 16 or 32 bytes. In between they are held as an [`Image`], whose word n has
+//! bytes 4n to 4n + 3 of every lane. For elements of at least 4 bytes these words are the register rows; smaller
+//! elements are packed on the way out and extended on the way in.
 
 use strata_memory::{LINE_BYTES, Line};
 use strata_ptx::exec::memory::{self, Image};
@@ -11,7 +11,7 @@ use strata_ptx::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
 
 use super::coalesce::Shape;
 
-/// Turns the words of a load into its destinations' rows, in place.
+/// Expands the words of a load into its destination rows, in place.
 #[inline]
 pub fn extend(ty: Ty, vector: u8, image: &mut Image) {
     let bytes = ty.bytes();
@@ -25,20 +25,20 @@ pub fn extend(ty: Ty, vector: u8, image: &mut Image) {
     }
 }
 
-/// The lanes of an access and which of their words it carries.
+/// The part of an instruction that one access carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Piece {
-    /// The lanes.
+    /// Lanes whose bytes the access carries.
     pub lanes: LaneMask,
-    /// First word.
+    /// Index of the first word of each lane.
     pub first: u8,
-    /// Bytes of each lane.
+    /// Number of bytes per lane.
     pub width: u8,
-    /// How the addresses of the instruction's lanes lie to each other.
+    /// Address pattern across the instruction's lanes.
     pub shape: Shape,
 }
 
-/// Byte offset of a lane in its line.
+/// Byte offset of an address within its line.
 #[inline(always)]
 fn offset(address: u64) -> usize {
     address as usize % LINE_BYTES
@@ -49,7 +49,7 @@ fn word(line: &Line, at: usize) -> u32 {
     u32::from_le_bytes([line.0[at], line.0[at + 1], line.0[at + 2], line.0[at + 3]])
 }
 
-/// Takes a piece's bytes from their line into the words of its lanes.
+/// Copies a piece's bytes from its line into the lanes' words.
 #[inline]
 pub fn scatter(line: &Line, addresses: &[u64; WARP_LANES], piece: Piece, words: &mut [Row; 8]) {
     let first = usize::from(piece.first);
@@ -99,7 +99,7 @@ pub fn scatter(line: &Line, addresses: &[u64; WARP_LANES], piece: Piece, words: 
     }
 }
 
-/// Puts the words of a piece's lanes into their line; where lanes overlap, the highest lane's bytes stay.
+/// Copies the lanes' words of a piece into its line. Where lanes overlap, the highest lane wins.
 #[inline]
 pub fn gather(line: &mut Line, addresses: &[u64; WARP_LANES], piece: Piece, words: &[Row; 8]) {
     let first = usize::from(piece.first);

@@ -1,17 +1,17 @@
-//! Greedy then oldest (Rogers, O'Connor, Aamodt: "Cache-Conscious Wavefront Scheduling", MICRO 2012): the
-//! same warp as long as it is ready, else the ready warp that started first.
+//! Greedy then oldest (Rogers, O'Connor, Aamodt: "Cache-Conscious Wavefront Scheduling", MICRO 2012): keeps issuing
+//! from one warp while it is ready, then picks the ready warp that started first.
 
-/// Greedy then oldest.
+/// State of a greedy-then-oldest scheduler.
 #[derive(Clone, Debug, Default)]
 pub struct GreedyThenOldest {
-    /// The warp that issued last, as a mask of one bit, or none.
+    /// Mask of the warp that issued last; 0 when there is none.
     greedy: u64,
     /// Resident warps, oldest first.
     by_age: Vec<u8>,
 }
 
 impl GreedyThenOldest {
-    /// The greedy warp or the oldest ready one.
+    /// Picks the warp that issued last if it is ready, else the oldest ready warp.
     #[inline]
     pub fn pick(&mut self, ready: u64) -> Option<usize> {
         if ready & self.greedy != 0 {
@@ -25,12 +25,12 @@ impl GreedyThenOldest {
         Some(warp as usize)
     }
 
-    /// A warp starts: it is the youngest.
+    /// Adds a starting warp as the youngest.
     pub fn add(&mut self, warp: usize) {
         self.by_age.push(warp as u8);
     }
 
-    /// A warp has ended.
+    /// Removes a warp that has exited.
     pub fn remove(&mut self, warp: usize) {
         self.by_age.retain(|other| *other as usize != warp);
         self.greedy &= !(1 << warp);

@@ -1,13 +1,13 @@
-//! Loose round robin: the next ready warp after the one that issued last.
+//! Loose round robin: picks the next ready warp after the one that issued last.
 
-/// Loose round robin over warp slots.
+/// State of a loose round robin over warp slots.
 #[derive(Clone, Debug, Default)]
 pub struct LooseRoundRobin {
     last: usize,
 }
 
 impl LooseRoundRobin {
-    /// The next ready warp, cyclically.
+    /// Picks the next ready warp after the last one picked, wrapping around.
     #[inline]
     pub fn pick(&mut self, ready: u64) -> Option<usize> {
         let after = ready & (u64::MAX << self.last << 1);

@@ -1,4 +1,4 @@
-//! Warp schedulers: each cycle, which of the ready warps issues.
+//! Warp schedulers: each cycle, a scheduler picks one of its ready warps to issue.
 
 mod greedy_then_oldest;
 mod loose_round_robin;
@@ -10,28 +10,29 @@ use two_level::TwoLevel;
 
 use crate::config::Scheduling;
 
-/// What a scheduler sees of its warps, one bit a warp slot.
+/// A scheduler's view of its warps, one bit per warp slot.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct View {
     /// Warps whose next instruction can issue now.
     pub ready: u64,
-    /// Warps that wait for something long: memory, a barrier, a fence. Left out for a scheduler that does not look at it.
+    /// Warps in a long wait: memory, a barrier, a fence, copies or sleep. Left 0 for schedulers that ignore it
+    /// ([`Scheduler::looks_at_waiting`]).
     pub waiting: u64,
 }
 
-/// One warp scheduler.
+/// A warp scheduler of one of the supported policies.
 #[derive(Clone, Debug)]
 pub enum Scheduler {
-    /// Loose round robin.
+    /// The next ready warp after the last; see [`Scheduling::LooseRoundRobin`].
     LooseRoundRobin(LooseRoundRobin),
-    /// Greedy then oldest.
+    /// The same warp while it is ready; see [`Scheduling::GreedyThenOldest`].
     GreedyThenOldest(GreedyThenOldest),
-    /// Two-level.
+    /// Round robin over an active set; see [`Scheduling::TwoLevel`].
     TwoLevel(TwoLevel),
 }
 
 impl Scheduler {
-    /// A scheduler without warps.
+    /// A scheduler that follows this policy and has no warps yet.
     pub fn new(scheduling: Scheduling) -> Self {
         match scheduling {
             Scheduling::LooseRoundRobin => Scheduler::LooseRoundRobin(LooseRoundRobin::default()),
@@ -40,7 +41,7 @@ impl Scheduler {
         }
     }
 
-    /// The warp that issues in this cycle. It does issue: the scheduler remembers it.
+    /// Picks the warp that issues in this cycle. The scheduler records the pick, so the warp must issue.
     #[inline]
     pub fn pick(&mut self, view: View) -> Option<usize> {
         match self {
@@ -50,13 +51,13 @@ impl Scheduler {
         }
     }
 
-    /// Whether [`View::waiting`] makes a difference.
+    /// Whether the policy uses [`View::waiting`].
     #[inline]
     pub fn looks_at_waiting(&self) -> bool {
         matches!(self, Scheduler::TwoLevel(_))
     }
 
-    /// Whether [`Scheduler::pick`] with nothing ready would leave it as it is.
+    /// Whether [`Scheduler::pick`] would leave the scheduler unchanged when nothing is ready.
     #[inline]
     pub fn is_settled(&self, view: View) -> bool {
         match self {
@@ -65,7 +66,7 @@ impl Scheduler {
         }
     }
 
-    /// A warp starts.
+    /// Adds a warp that starts.
     pub fn add(&mut self, warp: usize) {
         match self {
             Scheduler::LooseRoundRobin(_) => {}
@@ -74,7 +75,7 @@ impl Scheduler {
         }
     }
 
-    /// A warp has ended.
+    /// Removes a warp that has exited.
     pub fn remove(&mut self, warp: usize) {
         match self {
             Scheduler::LooseRoundRobin(_) => {}

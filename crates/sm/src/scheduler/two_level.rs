@@ -1,27 +1,26 @@
-//! Two-level scheduling (Gebhart et al., ISCA 2011; Narasiman et al., MICRO 2011): round robin over a
-//! small active set; a warp that waits for something long leaves it, and the one that has waited longest
-//! outside and can run takes its place.
+//! Two-level scheduling (Gebhart et al., ISCA 2011; Narasiman et al., MICRO 2011): round robin over a small active
+//! set. A warp in a long wait leaves the set, and the runnable warp that has been outside longest takes its place.
 
 use super::View;
 use super::loose_round_robin::LooseRoundRobin;
 
-/// An active set over a queue of pending warps.
+/// An active set of warps and a queue of pending ones.
 #[derive(Clone, Debug)]
 pub struct TwoLevel {
     capacity: usize,
     active: u64,
-    /// Warps outside the active set, in the order in which they came.
+    /// Warps outside the active set, in the order in which they left it.
     pending: Vec<u8>,
     inner: LooseRoundRobin,
 }
 
 impl TwoLevel {
-    /// A scheduler whose active set holds `capacity` warps.
+    /// A scheduler whose active set holds up to `capacity` warps.
     pub fn new(capacity: usize) -> Self {
         TwoLevel { capacity, active: 0, pending: Vec::with_capacity(64), inner: LooseRoundRobin::default() }
     }
 
-    /// Renews the active set, then picks from it.
+    /// Updates the active set, then picks from it.
     #[inline]
     pub fn pick(&mut self, view: View) -> Option<usize> {
         if !self.is_settled(view) {
@@ -30,7 +29,7 @@ impl TwoLevel {
         self.inner.pick(view.ready & self.active)
     }
 
-    /// Whether the active set stays as it is.
+    /// Whether the active set would stay unchanged.
     #[inline]
     pub fn is_settled(&self, view: View) -> bool {
         let full = self.active.count_ones() as usize >= self.capacity;
@@ -57,12 +56,12 @@ impl TwoLevel {
         });
     }
 
-    /// A warp starts, outside the active set.
+    /// Adds a starting warp, outside the active set.
     pub fn add(&mut self, warp: usize) {
         self.pending.push(warp as u8);
     }
 
-    /// A warp has ended.
+    /// Removes a warp that has exited.
     pub fn remove(&mut self, warp: usize) {
         self.pending.retain(|other| *other as usize != warp);
         self.active &= !(1 << warp);

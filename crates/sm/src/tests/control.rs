@@ -15,7 +15,7 @@ fn run(code: Vec<strata_ptx::isa::Instruction>, constants: &[u32], threads: u32)
     bench
 }
 
-/// Runs one CTA until its fault.
+/// Runs one CTA until it faults. Returns the fault's text.
 fn fault(code: Vec<strata_ptx::isa::Instruction>, constants: &[u32], threads: u32) -> String {
     let mut bench = Bench::new(&config(), launch(code, constants, 1, threads), 10);
     bench.send(Command::StartCta(0));
@@ -81,7 +81,7 @@ fn a_guard_that_is_false_everywhere_leaves_everything() {
     ];
     let bench = run(code, &[0, 7, 8], 32);
     assert_eq!(bench.register(0, 2), [8; 32]);
-    // Four full instructions, one of no lane, and the exit.
+    // Four instructions with all lanes, one with none, and the exit.
     assert_eq!(bench.count("sm", "thread_instructions"), 5 * 32);
     assert_eq!(bench.count("sm", "active_lanes"), 6 * 32);
 }
@@ -236,7 +236,7 @@ fn faults_name_their_place() {
 
 #[test]
 fn a_deadlock_is_explained() {
-    // Both warps wait at barriers of their own.
+    // Each warp waits at a barrier of its own.
     let code = vec![
         special(1, Special::Tid(Axis::X)),
         compare(0, Compare::Ge, 1, 0),

@@ -1,4 +1,4 @@
-//! Host time of an SM that issues all the time: run by hand, in release.
+//! Host time of an SM that issues in every cycle; run by hand, in release mode.
 
 use std::time::Instant;
 

@@ -1,4 +1,4 @@
-//! Leaving out cycles in which nothing can happen must not change anything.
+//! Skipping cycles in which nothing can happen must not change any result.
 
 use strata_engine::{Cited, Cycle};
 use strata_ptx::isa::{Axis, Barrier, Class, Compare, Guard, Instruction, Op, PredReg, Scope, Special, Src};
@@ -44,7 +44,7 @@ fn skipping_equals_ticking() {
             };
             let (ticked, skipped) = (run(false), run(true));
             assert_eq!((ticked.0, ticked.1), (skipped.0, skipped.1), "{scheduling:?} {latency}");
-            // Groups are compared one by one: the first that differs is enough to read.
+            // Compare groups one by one, so that a failure shows the first that differs.
             for (ticked, skipped) in ticked.2.iter().zip(&skipped.2) {
                 assert_eq!(ticked, skipped, "{scheduling:?} {latency}");
             }

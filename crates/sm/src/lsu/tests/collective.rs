@@ -9,7 +9,7 @@ fn copy(bytes: u8, cache: CacheOp) -> Op {
     Op::CopyAsync(AsyncCopy { bytes, cache, shared_offset: 0, source: CopySource::Whole })
 }
 
-/// Lane n copies `bytes` bytes number n of the line, to place n of shared memory from `to` on.
+/// Lane n copies the line's n-th group of `bytes` bytes to the n-th place of shared memory from `to` on.
 fn lanes(bytes: u64, to: u64) -> Sources {
     Sources::at(|lane| BASE + bytes * lane).with(1, |lane| to + bytes * lane)
 }
@@ -18,7 +18,7 @@ fn barrier(op: MbarrierOp) -> Op {
     Op::Mbarrier(Mbarrier { op, space: Space::Shared })
 }
 
-/// The word that lane n finds at place n of shared memory from `at` on.
+/// The words that lanes find in shared memory from `at` on, one per lane.
 fn shared_words(bench: &mut Bench, at: u64) -> Row {
     bench.issue(7, Op::Load(mode(Space::Shared, Ty::U32, 1)), &Sources::at(|lane| at + 4 * lane));
     bench.drain();
@@ -49,7 +49,7 @@ fn a_copy_loads_and_then_takes_its_turn_in_shared_memory() {
     bench.drain();
     let lines = ["3: load 0x0", "4: load 0x80", "5: load 0x100", "6: load 0x180"];
     assert_eq!(bench.l1d.log, lines.map(|line| format!("{line} 128 bytes bypass")));
-    // The last line is here at 26; four passes from 29 on; complete at 37.
+    // The last line arrives at 26; four passes start at 29; complete at 37.
     assert_eq!(bench.finished, ["39: warp 0 pc 40"]);
     assert!(bench.rows.is_empty());
     let memory = bench.l1d.memory.clone();
@@ -83,7 +83,7 @@ fn groups_complete_in_order_and_a_warp_waits_for_those_it_names() {
     };
     assert_eq!(until(Some(2), 0), 4, "two groups may be under way");
     assert_eq!(until(Some(0), 1), 4, "another warp has no copies");
-    // Each is seen in the cycle after.
+    // Each becomes visible in the next cycle.
     assert_eq!(until(Some(1), 0), 32);
     assert_eq!(until(Some(0), 0), 34);
     bench.issue(0, copy(4, CacheOp::All), &lanes(4, 0));
@@ -117,7 +117,7 @@ fn an_arrival_comes_after_the_copies_before_it() {
         bench.cycle();
         bench.issue(0, Op::CopyArrive { space: Space::Shared, counted }, &at_bar);
         bench.cycle();
-        // Later copies do not hold it up.
+        // Later copies do not delay it.
         bench.issue(0, copy(4, CacheOp::All), &lanes(4, 128));
         let parity_0_is_done = |bench: &mut Bench| {
             let op = barrier(MbarrierOp::TestParity);
@@ -131,7 +131,7 @@ fn an_arrival_comes_after_the_copies_before_it() {
         assert!(!parity_0_is_done(&mut bench));
         bench.drain();
         if !counted {
-            // The copies' arrivals have taken themselves back; the one that is expected is still to come.
+            // The copies' arrivals have cancelled out; the expected one is still to come.
             assert!(!parity_0_is_done(&mut bench));
             let arrive = MbarrierOp::Arrive { drop: false, completes: true };
             bench.try_issue(1, 1, barrier(arrive), &at_bar.clone().with(1, |_| 1)).unwrap();
@@ -140,8 +140,8 @@ fn an_arrival_comes_after_the_copies_before_it() {
         }
         assert!(parity_0_is_done(&mut bench));
         let place = |what: &str| bench.finished.iter().position(|line| line.starts_with(what)).unwrap();
-        // The copy is in shared memory 31 cycles after its issue and written back 2 later. Then the arrival has its turn:
-        // 3 cycles to get there, 32 passes.
+        // The copy reaches shared memory 31 cycles after its issue and is written back 2 later. Then the arrival
+        // takes its turn: 3 cycles to get there, 32 passes.
         let copied = place(&format!("{}: warp 0", start + 33));
         let arrived = place(&format!("{}: warp 0", start + 31 + 3 + 31 + 5 + 2));
         assert!(copied < arrived);

@@ -1,11 +1,11 @@
-//! Host time of common instructions, in front of an L1D that does nothing: run by hand, in release.
+//! Host time of common instructions with an L1D that does nothing; run by hand, in release mode.
 
 use std::hint::black_box;
 use std::time::Instant;
 
 use super::*;
 
-/// Hands every access back in the next cycle.
+/// An L1D that returns every access in the next cycle.
 #[derive(Default)]
 struct Mirror(VecDeque<Completion>);
 
@@ -64,13 +64,13 @@ fn host_nanoseconds_per_instruction() {
     for (name, op, sources) in table {
         let mut bench = Bench::new(&config());
         let (mut l1d, instruction) = (Mirror::default(), instruction(op));
-        // The least of several runs: other programs use the host too.
+        // The minimum of several runs, because other programs use the host too.
         let least = (0..20).map(|_| run(&mut bench, &mut l1d, &instruction, &sources)).min();
         println!("{name}: {} ns", least.unwrap_or(0));
     }
 }
 
-/// Nanoseconds per instruction.
+/// Measures the host time per instruction, in nanoseconds.
 fn run(bench: &mut Bench, l1d: &mut Mirror, instruction: &Instruction, sources: &Sources) -> u128 {
     let (rounds, start) = (10_000u32, Instant::now());
     let mut left = rounds;

@@ -1,4 +1,4 @@
-//! Program errors are found before anything moves, and told with their place.
+//! Faults are detected before anything changes, and report where they occurred.
 
 use strata_ptx::isa::AtomicOp;
 

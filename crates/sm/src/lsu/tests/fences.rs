@@ -1,4 +1,4 @@
-//! Fences, acquire and release: address generation 3, L1D 20, its flush 10.
+//! Fences, acquire and release, with address generation 3, L1D 20 and L1D flush 10.
 
 use super::*;
 
@@ -10,7 +10,7 @@ fn store() -> (Op, Sources) {
     (Op::Store(WEAK), Sources::at(|lane| BASE + 4 * lane).with(1, |lane| lane))
 }
 
-/// Cycles until no warp waits for a fence; the first cycle in which none does.
+/// Runs until no warp waits for a fence. Returns the first cycle in which none does.
 fn until_no_fence(bench: &mut Bench) -> u64 {
     while bench.lsu.waiting_fence() != 0 {
         bench.cycle();
@@ -28,7 +28,7 @@ fn a_cta_fence_waits_for_the_warps_own_accesses_only() {
     bench.lsu.fence(1, Scope::Cta, bench.now);
     bench.cycle();
     assert_eq!(bench.lsu.waiting_fence(), 0b01, "warp 1 has nothing to wait for");
-    // The store is offered at 3 and taken for good at 23.
+    // The store is offered at 3 and performed at 23.
     assert_eq!(until_no_fence(&mut bench), 23);
     assert_eq!(bench.l1d.log, ["3: store 0x0 128 bytes"]);
 }

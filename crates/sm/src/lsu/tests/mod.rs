@@ -1,4 +1,4 @@
-//! The unit between fakes: an L1D and a constant cache of fixed latency over plain bytes.
+//! Tests of the load/store unit between fakes: an L1D and a constant cache of fixed latency over plain bytes.
 
 mod collective;
 mod cost;
@@ -26,7 +26,7 @@ use super::*;
 use crate::fakes::{BASE, FakeL1d, FakeReadOnly, Memory};
 use crate::launch::{Fault, Launch};
 
-/// Bytes of the memory that are the program's; parameters and local memory follow.
+/// Size of the program's part of the memory in bytes; parameters and local memory follow it.
 pub const HEAP_BYTES: u64 = 1 << 14;
 pub const PARAMS_AT: u64 = BASE + HEAP_BYTES;
 pub const LOCAL_AT: u64 = PARAMS_AT + 0x1000;
@@ -34,12 +34,12 @@ pub const LOCAL_BYTES: u32 = 64;
 pub const SHARED_BASE: u32 = 256;
 pub const SHARED_BYTES: u32 = 8192;
 
-/// Operands of an instruction: two words of each source.
+/// The source operands of an instruction: two words each.
 #[derive(Clone, Default)]
 pub struct Sources(pub [[Row; 2]; 6]);
 
 impl Sources {
-    /// Addresses in source 0.
+    /// Operands whose source 0 holds each lane's address.
     pub fn at(address: impl Fn(u64) -> u64) -> Sources {
         let mut sources = Sources::default();
         sources.set(0, address);
@@ -129,7 +129,7 @@ pub fn launch() -> Launch {
     }
 }
 
-/// Address generation 3, write-back 2, shared memory 5: all different, so that a mix-up shows.
+/// Address generation 3, write-back 2, shared memory 5: all different, so that mixing two up shows.
 pub fn config() -> LsuConfig {
     let cited = |value| Cited::new(value, "test");
     LsuConfig {
@@ -147,16 +147,16 @@ pub fn config() -> LsuConfig {
     }
 }
 
-/// The unit with its neighbours, and a clock.
+/// The unit connected to its fakes, and a clock.
 pub struct Bench {
     pub lsu: Lsu,
     pub l1d: FakeL1d,
     pub constants: FakeReadOnly,
     pub launch: Launch,
     pub now: Cycle,
-    /// `cycle: warp w pc p` of every write-back.
+    /// `cycle: warp w pc p` for every write-back.
     pub finished: Vec<String>,
-    /// Rows of the last write-back.
+    /// Result rows of the last write-back.
     pub rows: Vec<Row>,
 }
 
@@ -192,7 +192,7 @@ impl Bench {
         self.try_issue(warp, LaneMask::MAX, op, sources).unwrap();
     }
 
-    /// One cycle: the current one, then the clock advances.
+    /// Runs the current cycle, then advances the clock.
     pub fn cycle(&mut self) {
         self.l1d.tick(self.now);
         self.lsu.tick(&mut self.l1d, &mut self.constants, self.now);
@@ -203,7 +203,7 @@ impl Bench {
         self.now = self.now.next();
     }
 
-    /// Cycles until nothing is in flight.
+    /// Runs until nothing is in flight.
     pub fn drain(&mut self) {
         let limit = self.now + 10_000;
         while !self.lsu.is_idle() {

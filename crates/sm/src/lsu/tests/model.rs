@@ -24,16 +24,16 @@ const ATOMICS: [(AtomicOp, Ty); 13] = [
     (AtomicOp::Cas, Ty::B64),
     (AtomicOp::Cas, Ty::B16),
 ];
-/// Bytes of each space that the lanes meet in: few, so that they do meet.
+/// Size in bytes of the part of each space that the lanes use: small, so that lanes collide.
 const REGION: u64 = 1024;
 
-/// The bytes as the program sees them.
+/// A reference memory: the bytes as the program sees them.
 struct Model {
     memory: Memory,
     shared: Vec<u8>,
 }
 
-/// Where a lane's bytes are.
+/// Where a lane's bytes are stored in the model.
 #[derive(Clone, Copy, Debug)]
 enum Spot {
     Global(u64),
@@ -90,7 +90,7 @@ fn step() -> impl Strategy<Value = Step> {
     )
 }
 
-/// A number that depends on all of its arguments.
+/// A pseudo-random number that depends on all arguments.
 fn mix(seed: u64, slot: u64, lane: u64) -> u64 {
     let x = (seed ^ slot << 40 ^ lane << 50).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     (x ^ x >> 29).wrapping_mul(0xbf58_476d_1ce4_e5b9) ^ x >> 31
@@ -112,7 +112,7 @@ impl Step {
         if is_load { Op::Load(mode(space, ty, vector)) } else { Op::Store(mode(space, ty, vector)) }
     }
 
-    /// Where a lane points and the address that says so.
+    /// Where a lane's access goes, and the address that leads there.
     fn spot(&self, mode: MemoryMode, lane: usize) -> (Spot, u64) {
         let width = mode.ty.bytes() as u64 * u64::from(mode.vector);
         let number = lane as u64;
@@ -153,7 +153,7 @@ impl Step {
     }
 }
 
-/// Performs a step on the model; the rows that it should write.
+/// Performs a step on the model. Returns the rows that the step should write.
 fn expect(model: &mut Model, launch: &Launch, step: &Step, sources: &Sources) -> Vec<Row> {
     let source = |slot: usize, lane: usize| {
         u64::from(sources.0[slot][1].0[lane]) << 32 | u64::from(sources.0[slot][0].0[lane])
@@ -231,7 +231,7 @@ fn check(steps: &[Step], segment_bytes: u32) {
             unreachable!()
         };
         let mut sources = Sources::at(|lane| {
-            // An inactive lane's address is nobody's business.
+            // The address of an inactive lane is irrelevant.
             if step.lanes >> lane & 1 == 1 {
                 step.spot(mode, lane as usize).1
             } else {
@@ -242,7 +242,7 @@ fn check(steps: &[Step], segment_bytes: u32) {
             sources.set(slot, |lane| mix(step.seed, slot as u64, lane));
         }
         if let Op::Atomic { op: AtomicOp::Cas, .. } | Op::Reduce { op: AtomicOp::Cas, .. } = op {
-            // Half of the lanes expect what is there.
+            // Half of the lanes compare with the value that memory holds.
             sources.set(1, |lane| {
                 let (spot, _) = step.spot(mode, lane as usize);
                 let there = model.read(&bench.launch, spot, 0, mode.ty.bytes() as u64);

@@ -1,4 +1,4 @@
-//! Accesses and passes of common patterns.
+//! Accesses and bank passes of common address patterns.
 
 use strata_ptx::isa::AtomicOp;
 
@@ -31,7 +31,7 @@ fn accesses_of_common_patterns() {
     // A warp that starts in the middle of a line or a sector.
     coalesced(load(Ty::U32, 1), all, |lane| BASE + 64 + 4 * lane, [(2, 128), (4, 128)]);
     coalesced(load(Ty::U32, 1), all, |lane| BASE + 4 + 4 * lane, [(2, 128), (5, 128)]);
-    // Strides.
+    // Strides of 2 and 32 words.
     coalesced(load(Ty::U32, 1), all, |lane| BASE + 8 * lane, [(2, 128), (8, 128)]);
     coalesced(load(Ty::U32, 1), all, |lane| BASE + 128 * lane, [(32, 128), (32, 128)]);
     // The same word for all, descending lanes, a part of the warp.
@@ -71,7 +71,7 @@ fn passes_of_common_patterns() {
     passes(load(Ty::U64, 1), all, |lane| 16 * lane, 4);
     // Only active lanes count.
     passes(load(Ty::U32, 1), 0x0000_ffff, |lane| 8 * lane, 1);
-    // Atomics on one word take turns, and so do those on one bank.
+    // Atomics on one word are serialized, and so are those on one bank.
     let add = Op::Reduce { op: AtomicOp::Add, mode: mode(Space::Shared, Ty::U32, 1) };
     passes(add, all, |_| 0, 32);
     passes(add, all, |lane| 4 * lane, 1);

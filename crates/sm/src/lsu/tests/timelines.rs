@@ -118,7 +118,7 @@ fn nothing_active_finishes_at_once() {
 fn a_full_front_accepts_nothing_until_every_access_of_an_instruction_is_taken() {
     let mut bench = Bench::new(&LsuConfig { queue: Cited::new(1, "test"), ..config() });
     bench.issue(0, load(Space::Global, Ty::U32, 4), &Sources::at(|lane| BASE + 16 * lane));
-    // Its accesses are taken in cycles 3 to 6.
+    // The L1D accepts its accesses in cycles 3 to 6.
     for _ in 0..6 {
         bench.cycle();
         assert!(!bench.lsu.can_accept(), "cycle {}", bench.now);
