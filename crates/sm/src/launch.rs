@@ -123,7 +123,7 @@ pub enum FaultKind {
         /// The message of the failed assertion.
         what: String,
     },
-    /// A call or allocation that exceeds the thread's stack.
+    /// An access beyond the end of the thread's stack.
     StackOverflow {
         /// Size of the stack in bytes.
         limit: u32,

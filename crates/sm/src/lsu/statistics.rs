@@ -53,7 +53,7 @@ strata_engine::statistics! {
         refused_port: "cycles",
         /// Cycles in which the next access to the L1D stalled because no MSHR was free.
         refused_mshr: "cycles",
-        /// Cycles in which the next access to the L1D stalled because the MSHR of its line could merge no more requests.
+        /// Cycles in which the next access to the L1D stalled because the MSHR of its line could merge no more.
         refused_merge: "cycles",
         /// Cycles in which the next access to the L1D stalled because every way of its set was being filled.
         refused_ways: "cycles",
