@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn a_value_that_differs_is_another_machine() {
         let mut differs = without(&["lsu"], "texture");
-        section(&mut differs, &["lsu"])["instructions"]["value"] = Value::Integer(1000);
+        section(&mut differs, &["lsu"])["queue"]["value"] = Value::Integer(1000);
         assert_eq!(found(&[&differs], &job(None)), None);
     }
 
