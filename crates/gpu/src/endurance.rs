@@ -65,7 +65,7 @@ pub fn lifetimes(machine: &Machine, groups: &[Group], cycles: u64) -> Result<Vec
         let (writes, hottest) = section
             .count(groups)
             .map_err(|error| format!("{}: endurance.{name}.{error}", machine.origin()))?;
-        let lines = *section.lines * section.per.instances(machine.file());
+        let lines = *section.lines * section.per.instances(&machine.file().gpu);
         let mean = writes as f64 / lines as f64;
         Ok(Lifetime {
             structure: name.clone(),

@@ -39,7 +39,7 @@ pub fn explain(machine: &Machine, wanted: Option<&str>) -> Result<String, String
 }
 
 fn describe(text: &mut String, name: &str, structure: &StructureSection, machine: &Machine) {
-    let instances = structure.per.instances(machine.file());
+    let instances = structure.per.instances(&machine.file().gpu);
     let off_chip = if structure.off_chip { ", serves off-chip requests" } else { "" };
     let mut line = |line: String| writeln!(text, "{line}").expect("a string grows");
     line(format!("energy.{name} ({instances}, one a {}{off_chip})", structure.per.name()));

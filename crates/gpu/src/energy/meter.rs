@@ -102,7 +102,7 @@ fn bind(machine: &Machine, section: &EnergySection, groups: &[Group]) -> Result<
         Ok(Structure {
             name: name.clone(),
             off_chip: structure.off_chip,
-            leakage_w: leakage_mw * 1e-3 * structure.per.instances(machine.file()) as f64,
+            leakage_w: leakage_mw * 1e-3 * structure.per.instances(&machine.file().gpu) as f64,
             events,
         })
     };

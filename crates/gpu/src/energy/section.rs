@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use strata_engine::Cited;
 
-use crate::machine::MachineFile;
+use crate::machine::GpuConfig;
 
 /// The `energy` section: structures by name.
 pub type EnergySection = BTreeMap<String, StructureSection>;
@@ -46,8 +46,7 @@ pub enum Per {
 
 impl Per {
     /// Number of instances in a machine.
-    pub fn instances(self, machine: &MachineFile) -> u64 {
-        let gpu = &machine.gpu;
+    pub fn instances(self, gpu: &GpuConfig) -> u64 {
         match self {
             Per::Sm => u64::from(*gpu.sms),
             Per::Slice => u64::from(*gpu.channels) * u64::from(*gpu.slices_per_channel),

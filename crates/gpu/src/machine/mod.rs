@@ -1,5 +1,6 @@
 //! Machine files: built-in or the user's; read, overridden and checked.
 
+mod counts;
 mod doors;
 mod endurance;
 mod facts;
@@ -15,10 +16,11 @@ use strata_ptx::program::Kernel;
 use strata_sm::occupancy::{Demand, occupancy};
 use toml::Table;
 
+pub use counts::{Clocks, GpuConfig};
 pub use doors::{Door, Doors, doors, sets};
 pub use endurance::{ArraySection, EnduranceSection};
 pub use facts::MachineFacts;
-pub use file::{Clocks, GpuConfig, MachineFile, Sections};
+pub use file::{MachineFile, Sections};
 pub use system::System;
 
 /// A built-in machine or system file.
