@@ -6,7 +6,6 @@
 
 pub mod baseline;
 pub mod chassis;
-#[cfg(any(test, doc, feature = "testing"))]
 pub mod contract;
 pub mod fuse;
 pub mod registry;
