@@ -20,7 +20,7 @@ const MOST_STEPS: u64 = 4_000;
 /// Threads of a CTA: one warp and a part of another.
 const THREADS: u32 = 40;
 
-/// Registers to compile for: plenty, and so few that values are spilled.
+/// What to compile for: plenty of registers with loads moved ahead, and so few that values are spilled, as written.
 const OPTIONS: [Options; 2] = [
     Options {
         max_registers: 63,
@@ -29,6 +29,7 @@ const OPTIONS: [Options; 2] = [
         sm_threads: 2048,
         register_unit: 8,
         sm_registers: 65_536,
+        load_window: 32,
     },
     Options {
         max_registers: 16,
@@ -37,6 +38,7 @@ const OPTIONS: [Options; 2] = [
         sm_threads: 2048,
         register_unit: 8,
         sm_registers: 65_536,
+        load_window: 0,
     },
 ];
 

@@ -21,6 +21,9 @@ pub struct SmConfig {
     pub registers: Cited<u32>,
     /// Largest number of 32-bit registers per thread, 8 to 255. A kernel that needs more spills to local memory.
     pub registers_per_thread: Cited<u32>,
+    /// Most registers that the loads of a basic block may hold before the first use of any, 0 to 32: how far the
+    /// compiler moves loads ahead. With 0 instructions keep the order of PTX.
+    pub load_window: Cited<u32>,
     /// Allocation granularity of a warp's registers: a multiple of 32, up to 65,536.
     pub register_unit: Cited<u32>,
     /// Shared memory available to CTAs in bytes, up to 1 MiB.
@@ -226,6 +229,7 @@ impl SmConfig {
         within("cta_slots", *self.cta_slots, 1, 32)?;
         within("registers", *self.registers, 32, 1 << 20)?;
         within("registers_per_thread", *self.registers_per_thread, 8, 255)?;
+        within("load_window", *self.load_window, 0, 32)?;
         within("register_unit", *self.register_unit, 32, 1 << 16)?;
         if !self.register_unit.is_multiple_of(32) {
             return Err(format!("sm.register_unit = {}: expected a multiple of 32", *self.register_unit));

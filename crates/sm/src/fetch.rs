@@ -5,9 +5,7 @@ use strata_memory::read_only::ReadOnly;
 use strata_memory::{Address, LINE_BYTES};
 use strata_ptx::isa::Pc;
 
-/// Bytes per instruction in device memory. ASSUMED: 8, the size of Fermi's machine instructions, because PTX has no
-/// binary form.
-pub const INSTRUCTION_BYTES: u64 = 8;
+use crate::launch::Launch;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Buffer {
@@ -145,7 +143,7 @@ impl Fetch {
         let bit = 1 << warp;
         self.pending &= !bit;
         let head = self.buffers[warp].head;
-        let in_line = (LINE_BYTES as u64 - self.address(head).offset() as u64) / INSTRUCTION_BYTES;
+        let in_line = (LINE_BYTES as u64 - self.address(head).offset() as u64) / Launch::CODE_BYTES;
         let left = self.code_len.saturating_sub(head);
         self.buffers[warp].count = self.capacity.min(left).min(in_line as u32);
         self.have |= bit;
@@ -153,7 +151,7 @@ impl Fetch {
     }
 
     fn address(&self, pc: Pc) -> Address {
-        Address(self.code_at.0 + INSTRUCTION_BYTES * u64::from(pc))
+        Address(self.code_at.0 + Launch::CODE_BYTES * u64::from(pc))
     }
 }
 

@@ -184,6 +184,7 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
         params: Vec::new(),
         params_at: Address(0),
         code_at: Address(CODE_AT),
+        code_version: 0,
         grid: [grid, 1, 1],
         block: [block, 1, 1],
         dynamic_shared: 0,

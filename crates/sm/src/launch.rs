@@ -21,6 +21,9 @@ pub struct Launch {
     pub params_at: Address,
     /// Device address of the code, from which instructions are fetched.
     pub code_at: Address,
+    /// Counts how often code memory has been given back. Instruction caches keep their lines from launch to launch
+    /// until it changes.
+    pub code_version: u64,
     /// Size of the grid in CTAs: x, y, z.
     pub grid: [u32; 3],
     /// Size of a CTA in threads: x, y, z.
@@ -39,7 +42,8 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// Bytes per instruction in device memory. NVIDIA Fermi instructions are 64 bits long.
+    /// Bytes per instruction in device memory. ASSUMED: 8, the size of Fermi's machine instructions, because PTX has
+    /// no binary form.
     pub const CODE_BYTES: u64 = 8;
 
     /// Number of CTAs in the grid.

@@ -107,6 +107,8 @@ pub struct Sm {
     /// Operand rows of the control instruction being resolved.
     pub(crate) control_rows: [Row; MAX_ROWS],
     pub(crate) prints: Vec<Print>,
+    /// That of the code in the instruction cache.
+    code_version: u64,
     pub(crate) fault: Option<Fault>,
     /// Cycle of the fault.
     failed_at: Cycle,
@@ -168,6 +170,7 @@ impl Sm {
             released: 0,
             control_rows: [Row::ZERO; MAX_ROWS],
             prints: Vec::new(),
+            code_version: 0,
             fault: None,
             failed_at: Cycle::NEVER,
             accounted: Cycle::ZERO,
@@ -201,7 +204,10 @@ impl Sm {
         self.ctas.prepare(&occupancy, launch.warps_per_cta());
         self.registers.prepare(occupancy.rows_per_warp);
         self.fetch.prepare(launch.code_at, launch.kernel.code.len() as u32);
-        self.instructions.invalidate();
+        if self.code_version != launch.code_version {
+            self.code_version = launch.code_version;
+            self.instructions.invalidate();
+        }
         self.constants.invalidate();
         self.lsu.prepare(&launch);
         self.launch = Some(launch);

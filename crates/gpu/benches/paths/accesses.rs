@@ -91,6 +91,7 @@ fn path(address: impl Fn(u64) -> u64) -> Path {
         params: Vec::new(),
         params_at: Address(0),
         code_at: Address(0),
+        code_version: 0,
         grid: [1; 3],
         block: [32, 1, 1],
         dynamic_shared: 0,

@@ -35,6 +35,8 @@ pub struct Modelled {
     capacity_bytes: u64,
     /// Code of each kernel, by module and name.
     code: BTreeMap<ModuleId, BTreeMap<String, Code>>,
+    /// How often code memory has been given back.
+    code_version: u64,
     warp_slots: u64,
     /// `None` if the machine has no energies.
     meter: Option<Meter>,
@@ -60,6 +62,7 @@ impl Modelled {
             capacity_bytes: system.floor(),
             system,
             code: BTreeMap::new(),
+            code_version: 0,
             warp_slots: u64::from(*file.gpu.sms) * u64::from(*file.sm.warp_slots),
             meter,
             launches: 0,
@@ -127,6 +130,7 @@ impl Modelled {
             params: params.to_vec(),
             params_at: Address(params_at),
             code_at: Address(code_at),
+            code_version: self.code_version,
             grid: shape.grid,
             block: shape.block,
             dynamic_shared: shape.dynamic_shared,
@@ -256,6 +260,7 @@ impl Backend for Modelled {
     fn forget(&mut self, module: ModuleId) {
         for Code { at, bytes } in self.code.remove(&module).into_iter().flat_map(BTreeMap::into_values) {
             self.system.free(at, bytes);
+            self.code_version += 1;
         }
     }
 }

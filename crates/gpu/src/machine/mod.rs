@@ -182,6 +182,7 @@ impl Machine {
         strata_ptx::back::Options {
             max_registers: *self.file.sm.registers_per_thread,
             sm_registers: *self.file.sm.registers,
+            load_window: *self.file.sm.load_window,
             ..Default::default()
         }
     }

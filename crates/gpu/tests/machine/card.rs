@@ -110,3 +110,27 @@ fn a_freed_buffer_is_not_there_for_a_kernel() {
     let error = card.launch(&entry, shape, &words.0.to_le_bytes(), &mut |_| {}).map(|_| ()).unwrap_err();
     assert!(matches!(error, DeviceError::Failed { failure: Failure::Address, .. }), "{error}");
 }
+
+#[test]
+fn instructions_stay_in_their_cache_until_code_is_unloaded() {
+    let machine = gtx480(&["gpu.sms=1"]);
+    let gpu = Gpu::new(&machine, PLAIN).unwrap();
+    let mut card = Card::new(Modelled::new(gpu, &machine).unwrap());
+    let (first, second) = (load(&mut card, &machine, &adder(1)), load(&mut card, &machine, &adder(10)));
+    let words = card.alloc("words", 128).unwrap().0.to_le_bytes();
+    let shape = Shape::new([1; 3], [32, 1, 1]);
+    let misses = |card: &mut Card<Modelled>, id| {
+        let entry = card.kernel(id, "add").unwrap();
+        card.launch(&entry, shape, &words, &mut |_| {}).unwrap();
+        let groups = card.backend_mut().statistics();
+        groups.iter().find(|group| group.name == "instruction_cache").unwrap().get("misses").unwrap()
+    };
+    let cold = misses(&mut card, first);
+    assert!(cold > 0);
+    assert_eq!(misses(&mut card, first), cold, "the code is still there");
+    let both = misses(&mut card, second);
+    assert!(both > cold);
+    assert_eq!(misses(&mut card, first), both, "loading another kernel's code leaves the first one's");
+    card.unload(second);
+    assert!(misses(&mut card, first) > both, "unloading code empties the cache");
+}

@@ -18,14 +18,16 @@ pub struct Options {
     pub register_unit: u32,
     /// 32-bit registers of an SM, which `.maxntid` and `.minnctapersm` share out.
     pub sm_registers: u32,
+    /// Most registers that the loads of a basic block may hold before the first use of any, when they are moved ahead
+    /// of what needs them; with 0 the order of the text stays.
+    pub load_window: u32,
 }
 
 impl Default for Options {
     /// What every NVIDIA GPU since compute capability 5.0 has (CUDA C++ Programming Guide, technical
     /// specifications per compute capability): 255 registers a thread in units of eight, 65,536 an SM of 2,048
-    /// threads; seven predicates. Reserved
-    /// are three since 7.0: the stack pointer R1, and two that ptxas 12.9 reports beyond the highest register
-    /// its code names.
+    /// threads; seven predicates. Reserved are three since 7.0: the stack pointer R1, and two that ptxas 12.9 reports
+    /// beyond the highest register its code names.
     fn default() -> Self {
         Options {
             max_registers: 255,
@@ -34,6 +36,7 @@ impl Default for Options {
             sm_threads: 2048,
             register_unit: 8,
             sm_registers: 65_536,
+            load_window: 32,
         }
     }
 }

@@ -94,7 +94,7 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
     webs::split(&mut body, &cfg);
     simplify::simplify(&mut body);
     let limits = options.limits(function.launch_bounds);
-    let mut allocation = schedule_and_allocate(body, limits, function.local_bytes)?;
+    let mut allocation = schedule_and_allocate(body, limits, options.load_window, function.local_bytes)?;
     if cfg!(debug_assertions) {
         verify::verify(&allocation).expect("each use reads the value that it should");
     }
@@ -106,10 +106,15 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
 /// Orders and allocates so that as many loads overlap as registers allow without costing a warp: an order is
 /// given up for one with fewer rows in flight only when that spills less or lets more warps be
 /// resident.
-fn schedule_and_allocate(body: Body, limits: Limits, local_bytes: u32) -> Result<Allocation, BackError> {
+fn schedule_and_allocate(
+    body: Body,
+    limits: Limits,
+    load_window: u32,
+    local_bytes: u32,
+) -> Result<Allocation, BackError> {
     let cfg = cfg::Cfg::new(&body);
     let mut best: Option<Allocation> = None;
-    for window in schedule::WINDOWS {
+    for window in schedule::WINDOWS.into_iter().filter(|window| *window <= load_window as usize) {
         let mut ordered = body.clone();
         schedule::schedule(&mut ordered, &cfg, window);
         let allocation = allocate::allocate(ordered, limits, local_bytes)?;

@@ -11,8 +11,8 @@ use crate::ir::{Constant, VInst, VReg, VSrc};
 use crate::isa::{Access, CacheOp, MemoryMode, Order, Space};
 use std::ops::Range;
 
-/// Bounds to try on the rows that loads of one block may have on the way before their first use, widest first. With
-/// zero the text's order stays.
+/// Bounds to try on the rows that loads of one block may have on the way before their first use, widest first; those
+/// above [`Options::load_window`](super::Options::load_window) are left out. With zero the text's order stays.
 pub const WINDOWS: [usize; 5] = [32, 16, 8, 4, 0];
 /// Issue slots until a result can be used, in the order's own model of time.
 const LOAD_LATENCY: u32 = 32;

@@ -256,8 +256,16 @@ fn loads_move_up_but_not_past_what_they_may_depend_on() {
     let keep = |at, reg_| inst(Op::Store(mode(Space::Shared, Ty::U32)), &[], &[bits(at), reg(reg_)]);
     let code =
         vec![load(0, 0), keep(64, 0), load(1, 4), keep(68, 1), load(2, 64), store(bits(0), Ty::U32, reg(2))];
-    let kernel = compile(&function(code, vec![Ty::B32; 3]), &Options::default()).expect("compiles");
-    let order: Vec<bool> = kernel.code.iter().take(5).map(|inst| matches!(inst.op, Op::Load(_))).collect();
+    let function = function(code, vec![Ty::B32; 3]);
+    let loads = |options: Options| {
+        let kernel = compile(&function, &options).expect("compiles");
+        let order: Vec<bool> =
+            kernel.code.iter().take(5).map(|inst| matches!(inst.op, Op::Load(_))).collect();
+        (kernel, order)
+    };
+    let (_, as_written) = loads(Options { load_window: 0, ..Options::default() });
+    assert_eq!(as_written, [true, false, true, false, true]);
+    let (kernel, order) = loads(Options::default());
     // The second load passes the first store, as they lie apart; the third reads what that store wrote.
     assert_eq!(order[..3], [true, true, false]);
     let reads_64 = kernel.code.iter().position(|inst| {

@@ -21,6 +21,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("sm.warp_slots", &["4", "7", "64"]),
     ("sm.cta_slots", &["1", "2"]),
     ("sm.registers_per_thread", &["16", "20", "255"]),
+    ("sm.load_window", &["0", "4", "16"]),
     ("sm.instruction_buffer", &["1", "4"]),
     ("sm.register_file.banks", &["1", "4", "32"]),
     ("sm.register_file.read_latency_cycles", &["3", "9"]),

@@ -119,6 +119,7 @@ pub fn launch() -> Launch {
         params: vec![0; 256],
         params_at: Address(PARAMS_AT),
         code_at: Address(0),
+        code_version: 0,
         grid: [4, 1, 1],
         block: [16, 4, 1],
         dynamic_shared: 0,
