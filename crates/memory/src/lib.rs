@@ -19,11 +19,13 @@ pub mod read_only;
 pub mod replacement;
 pub mod slice_map;
 pub mod tags;
+pub mod tray;
 
 pub use address::{Address, LINE_BYTES, LineAddress};
 pub use address_map::AddressMap;
 pub use flit::FlitSize;
-pub use line::{ByteMask, Line, Tray};
+pub use line::{ByteMask, Line};
 pub use packet::{Body, Client, HEADER_BYTES, NodeId, Packet};
 pub use parameters::ParameterError;
 pub use slice_map::SliceMap;
+pub use tray::{Tray, Trays};

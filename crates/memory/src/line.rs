@@ -2,16 +2,23 @@
 
 use std::ops::{BitAnd, BitAndAssign, BitOr, BitOrAssign, Not};
 
+use bytemuck::Zeroable;
+
 use crate::address::LINE_BYTES;
 
 /// The bytes of one line.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[repr(align(64))]
+#[derive(Clone, Debug, PartialEq, Eq, Zeroable)]
+#[repr(C, align(64))]
 pub struct Line(pub [u8; LINE_BYTES]);
 
 impl Line {
     /// A line whose bytes are all zero.
     pub const ZERO: Line = Line([0; LINE_BYTES]);
+
+    /// Lines whose bytes are all zero. The host's memory is taken when a line is first written.
+    pub fn zeros(count: usize) -> Vec<Line> {
+        bytemuck::zeroed_vec(count)
+    }
 
     /// Copies the bytes that `bytes` selects from `other`.
     #[inline]
@@ -37,15 +44,9 @@ impl Line {
     }
 }
 
-/// A tray: the buffer in which a line's bytes travel.
-///
-/// A read request carries an empty tray, which its reply returns full. A write carries a full tray, which its
-/// acknowledgement returns. The sender of a request therefore owns its tray before and after, nothing is
-/// allocated after start-up, and packets stay small however many bytes they carry.
-pub type Tray = Box<Line>;
-
 /// A set of bytes of a line: bit n is byte n.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Zeroable)]
+#[repr(transparent)]
 pub struct ByteMask(pub u128);
 
 impl ByteMask {

@@ -23,7 +23,9 @@ pub struct MshrFile<T, S> {
     lines: Vec<u64>,
     lists: Vec<List>,
     states: Vec<S>,
+    /// The accesses of all lists and the nodes between uses; as many as were ever needed together.
     nodes: Vec<Node<T>>,
+    /// The first node that is not in use, or [`END`].
     free_node: u32,
     /// Free MSHRs, used as a stack.
     free: Vec<MshrId>,
@@ -48,15 +50,12 @@ impl<T, S: Default> MshrFile<T, S> {
     /// included.
     pub fn new(entries: usize, merges: u16) -> Self {
         assert!((1..=0xffff).contains(&entries) && merges >= 1, "MSHRs are checked before they are built");
-        let count = entries * usize::from(merges);
         MshrFile {
             lines: vec![FREE; entries],
             lists: vec![List { head: END, tail: END, len: 0 }; entries],
             states: (0..entries).map(|_| S::default()).collect(),
-            nodes: (0..count)
-                .map(|n| Node { next: if n + 1 < count { n as u32 + 1 } else { END }, item: None })
-                .collect(),
-            free_node: 0,
+            nodes: Vec::new(),
+            free_node: END,
             free: (0..entries).rev().map(MshrId::from).collect(),
             merges,
         }
@@ -105,10 +104,19 @@ impl<T, S: Default> MshrFile<T, S> {
         if list.len == self.merges {
             return Err(item);
         }
-        let node = self.free_node;
-        let slot = &mut self.nodes[node as usize];
-        self.free_node = slot.next;
-        *slot = Node { next: END, item: Some(item) };
+        let taken = Node { next: END, item: Some(item) };
+        let node = match self.nodes.get_mut(self.free_node as usize) {
+            Some(slot) => {
+                let node = self.free_node;
+                self.free_node = slot.next;
+                *slot = taken;
+                node
+            }
+            None => {
+                self.nodes.push(taken);
+                self.nodes.len() as u32 - 1
+            }
+        };
         if list.len == 0 {
             list.head = node;
         } else {

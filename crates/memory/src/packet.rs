@@ -4,7 +4,8 @@ use strata_engine::typed_id;
 
 use crate::address::LineAddress;
 use crate::atomic::AtomicBatch;
-use crate::line::{ByteMask, Tray};
+use crate::line::ByteMask;
+use crate::tray::Tray;
 
 typed_id! {
     /// A node of the network: SMs first, then LLC slices.

@@ -148,8 +148,8 @@ impl TagArray {
             index,
             bits: if sets.is_power_of_two() { sets.trailing_zeros() } else { 0 },
             lines: vec![NO_LINE; frames],
-            valid: vec![ByteMask::NONE; frames],
-            dirty: vec![ByteMask::NONE; frames],
+            valid: bytemuck::zeroed_vec(frames),
+            dirty: bytemuck::zeroed_vec(frames),
             pinned: vec![None; frames],
             dirty_frames: vec![0; frames.div_ceil(64)],
             replacement: Replacement::new(replacement, sets, ways, stream),
@@ -171,11 +171,14 @@ impl TagArray {
     #[inline]
     pub fn find(&self, line: LineAddress) -> Option<FrameId> {
         let first = self.set_of(line) * self.ways;
-        let mut hit = 0_u64;
-        for (way, tag) in self.lines[first..first + self.ways].iter().enumerate() {
-            hit |= u64::from(*tag == line.0) << way;
+        let (fours, rest) = self.lines[first..first + self.ways].as_chunks::<4>();
+        for (n, four) in fours.iter().enumerate() {
+            if let Some(way) = four.iter().position(|tag| *tag == line.0) {
+                return Some(FrameId((first + 4 * n + way) as u32));
+            }
         }
-        (hit != 0).then(|| FrameId((first + hit.trailing_zeros() as usize) as u32))
+        let way = rest.iter().position(|tag| *tag == line.0)?;
+        Some(FrameId((first + 4 * fours.len() + way) as u32))
     }
 
     /// A frame of the line's set that can take it: an empty one if there is one, otherwise the replacement
@@ -302,8 +305,10 @@ impl TagArray {
             "dirty bytes are written back before a drop"
         );
         assert!(self.pinned.iter().all(Option::is_none), "no fill is under way when a cache is dropped");
-        self.lines.fill(NO_LINE);
-        self.valid.fill(ByteMask::NONE);
+        for (line, valid) in self.lines.iter_mut().zip(&mut self.valid).filter(|(line, _)| **line != NO_LINE)
+        {
+            (*line, *valid) = (NO_LINE, ByteMask::NONE);
+        }
     }
 
     /// The MSHR whose fill the frame waits for.

@@ -85,7 +85,7 @@ impl Collectors {
         let empty = Collected { warp: 0, pc: 0, lanes: 0, predicates: [0; PREDICATES], missing: 0 };
         Collectors {
             units: vec![empty; count as usize],
-            rows: vec![Row::ZERO; count as usize * MAX_ROWS],
+            rows: Row::zeros(count as usize * MAX_ROWS),
             free: u64::MAX >> (64 - count),
             pools,
             pool_of,

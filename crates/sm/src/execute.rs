@@ -174,7 +174,9 @@ pub struct Units {
     timing: [ClassTiming; Class::COUNT],
     /// By kind: the cycle in which each unit can accept its next instruction.
     free_at: [Vec<Cycle>; UnitKind::COUNT],
+    /// Those that were ever needed together, at most `most`.
     outcomes: Vec<Outcome>,
+    most: u16,
     unused: Vec<u16>,
     wheel: Wheel<u16>,
     due: Vec<u16>,
@@ -183,7 +185,7 @@ pub struct Units {
 }
 
 impl Units {
-    /// Builds idle units. Outcomes are allocated for every unit's pipeline to be full twice over; when a slow
+    /// Builds idle units. There may be outcomes for every unit's pipeline to be full twice over; when a slow
     /// register file exhausts them, units wait.
     pub fn new(config: &SmConfig) -> Self {
         let memory = ClassTiming { unit: UnitKind::Ldst, latency: 1, interval: 1 };
@@ -202,8 +204,9 @@ impl Units {
         Units {
             timing,
             free_at: UnitKind::ALL.map(|kind| vec![Cycle::ZERO; config.units.of(kind) as usize]),
-            outcomes: vec![Outcome::EMPTY; count as usize],
-            unused: (0..count).rev().collect(),
+            outcomes: Vec::new(),
+            most: count,
+            unused: Vec::new(),
             wheel: Wheel::new(4),
             due: Vec::with_capacity(16),
             writing: VecDeque::with_capacity(count as usize),
@@ -220,7 +223,7 @@ impl Units {
     /// free.
     #[inline]
     pub fn available(&self, kind: UnitKind, now: Cycle) -> Option<usize> {
-        if self.unused.is_empty() {
+        if !self.has_place() {
             return None;
         }
         self.free_at[kind as usize].iter().position(|free| *free <= now)
@@ -236,7 +239,7 @@ impl Units {
     pub fn dispatch(&mut self, class: Class, unit: usize, now: Cycle) -> &mut Outcome {
         let ClassTiming { unit: kind, latency, interval } = self.timing[class as usize];
         self.free_at[kind as usize][unit] = now + u64::from(interval);
-        let place = self.unused.pop().expect("a dispatch follows a look at what is available");
+        let place = self.place();
         self.wheel.set(now, now + u64::from(latency), place);
         &mut self.outcomes[place as usize]
     }
@@ -244,7 +247,16 @@ impl Units {
     /// Whether an outcome is free.
     #[inline]
     pub fn has_place(&self) -> bool {
-        !self.unused.is_empty()
+        !self.unused.is_empty() || self.outcomes.len() < usize::from(self.most)
+    }
+
+    /// Takes a free outcome. The caller has seen that there is one.
+    #[inline]
+    fn place(&mut self) -> u16 {
+        self.unused.pop().unwrap_or_else(|| {
+            self.outcomes.push(Outcome::EMPTY);
+            (self.outcomes.len() - 1) as u16
+        })
     }
 
     /// Queues a finished memory instruction's rows for the register file.
@@ -253,7 +265,7 @@ impl Units {
     /// When no outcome is free: ask [`Units::has_place`] first.
     #[inline]
     pub fn finish_memory(&mut self, instruction: &Instruction, finished: Finished<'_>) {
-        let place = self.unused.pop().expect("a finished instruction is taken when there is a place for it");
+        let place = self.place();
         let outcome = &mut self.outcomes[place as usize];
         outcome.begin(finished.warp, finished.pc);
         if !finished.rows.is_empty() {

@@ -1,7 +1,7 @@
 //! The issue stage: selects the instructions to issue, and finds the stall cause when a scheduler issues none.
 
 use strata_engine::Cycle;
-use strata_ptx::isa::{Class, Executor, Op};
+use strata_ptx::isa::{Class, Executor, Instruction, Op};
 
 use crate::collector::Target;
 use crate::config::UnitKind;
@@ -41,7 +41,36 @@ pub struct Quiet {
     causes: [Stall; SCHEDULERS],
 }
 
+/// What an instruction needs to issue, besides its registers.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Needs {
+    /// Index of a pool of collectors; [`Needs::NO_POOL`] if it issues without a collector.
+    pool: u8,
+    /// Whether it goes to the load/store unit.
+    lsu: bool,
+}
+
+impl Needs {
+    const NO_POOL: u8 = u8::MAX;
+}
+
 impl Sm {
+    /// What each instruction of a kernel needs.
+    pub(crate) fn needs_of(&self, code: &[Instruction]) -> Vec<Needs> {
+        let needs = |instruction: &Instruction| {
+            if instruction.executor != Executor::Control {
+                let kind = self.units.kind_of(instruction.class);
+                let pool = self.collectors.pool_of(Target::Unit(kind)) as u8;
+                Needs { pool, lsu: kind == UnitKind::Ldst }
+            } else if instruction.reads.as_slice().is_empty() {
+                Needs { pool: Needs::NO_POOL, lsu: false }
+            } else {
+                Needs { pool: self.collectors.pool_of(Target::Control) as u8, lsu: false }
+            }
+        };
+        code.iter().map(needs).collect()
+    }
+
     /// Lets each scheduler issue one instruction, or counts why it issued none.
     pub(crate) fn issue(&mut self, launch: &Launch, now: Cycle) {
         if self.warps.asleep != 0 {
@@ -190,7 +219,8 @@ impl Sm {
         warps.dirty &= !dirty;
         for warp in bits(dirty) {
             let bit = 1 << warp;
-            let instruction = &launch.kernel.code[self.fetch.head(warp) as usize];
+            let pc = self.fetch.head(warp) as usize;
+            let instruction = &launch.kernel.code[pc];
             let mut hazard = self.scoreboard.check(warp, instruction);
             // An instruction that orders itself after earlier memory instructions must wait until the load/store unit
             // has them all.
@@ -200,19 +230,11 @@ impl Sm {
             warps.blocked = warps.blocked & !bit | u64::from(hazard != Hazard::None) << warp;
             warps.blocked_by_memory =
                 warps.blocked_by_memory & !bit | u64::from(hazard == Hazard::Memory) << warp;
-            let target = if instruction.executor != Executor::Control {
-                Some(Target::Unit(self.units.kind_of(instruction.class)))
-            } else if instruction.reads.as_slice().is_empty() {
-                None
-            } else {
-                Some(Target::Control)
-            };
-            let pool = target.map(|target| self.collectors.pool_of(target));
+            let Needs { pool, lsu } = self.needs[pc];
             for (index, needs) in self.needs_pool.iter_mut().enumerate() {
-                *needs = *needs & !bit | u64::from(pool == Some(index)) << warp;
+                *needs = *needs & !bit | u64::from(pool as usize == index) << warp;
             }
-            let for_lsu = target == Some(Target::Unit(UnitKind::Ldst));
-            self.needs_lsu = self.needs_lsu & !bit | u64::from(for_lsu) << warp;
+            self.needs_lsu = self.needs_lsu & !bit | u64::from(lsu) << warp;
         }
     }
 
@@ -288,9 +310,10 @@ impl Sm {
             return if for_lsu { Stall::LsuFull } else { Stall::CollectorFull };
         }
         let blocked = have & warps.blocked;
+        if blocked != 0 {
+            return if blocked & warps.blocked_by_memory != 0 { Stall::Memory } else { Stall::Execution };
+        }
         let causes = [
-            (blocked & warps.blocked_by_memory, Stall::Memory),
-            (blocked, Stall::Execution),
             (warps.resolving & resident, Stall::Control),
             (warps.at_barrier & resident, Stall::Barrier),
             (warps.at_fence & resident & !warps.exited, Stall::Fence),

@@ -18,7 +18,7 @@ use crate::dispatch::{Command, Notice};
 use crate::execute::Units;
 use crate::fetch::Fetch;
 use crate::inject::Injector;
-use crate::issue::Quiet;
+use crate::issue::{Needs, Quiet};
 use crate::launch::{Fault, Launch};
 use crate::lsu::Lsu;
 use crate::occupancy::{Demand, Occupancy, occupancy};
@@ -82,6 +82,8 @@ pub struct Sm {
     pub(crate) schedulers: Vec<Scheduler>,
     /// Per scheduler: mask of its warp slots.
     pub(crate) shares: Vec<u64>,
+    /// By code index: what an instruction of the launch's kernel needs.
+    pub(crate) needs: Vec<Needs>,
     /// Per collector pool: mask of warps whose next instruction needs a collector of it.
     pub(crate) needs_pool: Vec<u64>,
     /// Mask of warps whose next instruction goes to the load/store unit.
@@ -152,6 +154,7 @@ impl Sm {
             scoreboard: Scoreboard::new(warps),
             schedulers: (0..schedulers).map(|_| Scheduler::new(*config.scheduling)).collect(),
             shares,
+            needs: Vec::new(),
             needs_pool: vec![0; collectors.pools()],
             needs_lsu: 0,
             collecting_memory: vec![0; warps],
@@ -203,6 +206,7 @@ impl Sm {
         let occupancy = self.occupancy(&launch);
         self.ctas.prepare(&occupancy, launch.warps_per_cta());
         self.registers.prepare(occupancy.rows_per_warp);
+        self.needs = self.needs_of(&launch.kernel.code);
         self.fetch.prepare(launch.code_at, launch.kernel.code.len() as u32);
         if self.code_version != launch.code_version {
             self.code_version = launch.code_version;

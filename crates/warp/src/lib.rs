@@ -2,6 +2,8 @@
 //!
 //! The PTX executor, the SM and the register files use these types for operands.
 
+use bytemuck::Zeroable;
+
 /// Number of lanes in a warp.
 pub const WARP_LANES: usize = 32;
 
@@ -12,13 +14,18 @@ pub type LaneMask = u32;
 pub const ALL_LANES: LaneMask = u32::MAX;
 
 /// A warp register: 32 lanes of 32 bits, contiguous and aligned for host vectors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(align(64))]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Zeroable)]
+#[repr(C, align(64))]
 pub struct Row(pub [u32; WARP_LANES]);
 
 impl Row {
     /// A row with zero in every lane.
     pub const ZERO: Row = Row([0; WARP_LANES]);
+
+    /// Rows of zeros. The host's memory is taken when a row is first written.
+    pub fn zeros(count: usize) -> Vec<Row> {
+        bytemuck::zeroed_vec(count)
+    }
 
     /// A row with `value` in every lane.
     #[inline]

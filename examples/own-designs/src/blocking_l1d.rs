@@ -62,7 +62,7 @@ impl L1dDesign for Config {
         Ok(Box::new(BlockingL1d {
             site,
             tags: vec![None; *self.lines],
-            data: vec![Line::ZERO; *self.lines],
+            data: Line::zeros(*self.lines),
             latency: *self.hit_latency_cycles,
             started: None,
             under_way: None,

@@ -58,7 +58,7 @@ impl LlcDesign for Config {
         Ok(Box::new(DirectMappedLlc {
             slice: site.slice,
             tags: vec![None; *self.lines],
-            data: vec![Line::ZERO; *self.lines],
+            data: Line::zeros(*self.lines),
             latency: *self.latency_cycles,
             requests: DelayLine::new(*self.queue),
             current: None,

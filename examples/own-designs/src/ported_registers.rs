@@ -43,7 +43,7 @@ impl RegisterFileDesign for Config {
     fn build(&self, site: RegisterFileSite) -> Result<Box<dyn RegisterFile>, ParameterError> {
         self.check()?;
         Ok(Box::new(PortedRegisters {
-            rows: vec![Row::ZERO; site.rows],
+            rows: Row::zeros(site.rows),
             rows_per_warp: 0,
             read_ports: *self.read_ports,
             write_ports: *self.write_ports,

@@ -14,7 +14,7 @@ use strata_engine::{Cycle, DelayLine, Ring, Slab};
 use strata_memory::doors::{Access, Action, Completion, Policy, Refusal};
 use strata_memory::mshr::{MshrFile, MshrId};
 use strata_memory::tags::FrameId;
-use strata_memory::{ByteMask, LINE_BYTES, Line, NodeId, Packet, SliceMap, Tray};
+use strata_memory::{ByteMask, LINE_BYTES, NodeId, Packet, SliceMap, Trays};
 
 use flush::Flush;
 pub use merge::Found;
@@ -43,8 +43,8 @@ pub struct Chassis<S> {
     pub(crate) hits: DelayLine<Completion>,
     served: DelayLine<Completion>,
     outgoing: DelayLine<Packet>,
-    fetch_trays: Vec<Tray>,
-    write_trays: Vec<Tray>,
+    fetch_trays: Trays,
+    write_trays: Trays,
     reads_in_flight: usize,
     writes_in_flight: usize,
     /// Whether an access in an MSHR waits for room in the queue to the network; it goes ahead of new
@@ -80,7 +80,6 @@ impl<S: Store> Chassis<S> {
     /// Makes the parts around a store, at network node `node`. The caller has [checked](check) the
     /// parameters.
     pub fn new(parameters: Parameters, rooms: Rooms, node: NodeId, slices: SliceMap, store: S) -> Chassis<S> {
-        let trays = |count: usize| (0..count).map(|_| Box::new(Line::ZERO)).collect::<Vec<_>>();
         let fetches = rooms.mshr_entries * (LINE_BYTES / parameters.sector_bytes);
         Chassis {
             parameters,
@@ -94,8 +93,8 @@ impl<S: Store> Chassis<S> {
             hits: DelayLine::new(rooms.hits),
             served: DelayLine::new(parameters.fill_latency as usize + 2),
             outgoing: DelayLine::new(parameters.miss_queue),
-            fetch_trays: trays(fetches),
-            write_trays: trays(rooms.write_buffer),
+            fetch_trays: Trays::new(fetches),
+            write_trays: Trays::new(rooms.write_buffer),
             reads_in_flight: 0,
             writes_in_flight: 0,
             replay_stalled: false,

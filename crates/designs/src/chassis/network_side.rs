@@ -24,7 +24,7 @@ impl<S: Store> Chassis<S> {
     /// Whether `writes` more writes can be sent, each a packet with a tray.
     #[inline]
     pub(super) fn write_room(&self, writes: usize) -> bool {
-        self.network_room(writes) && writes <= self.write_trays.len()
+        self.network_room(writes) && writes <= self.write_trays.left()
     }
 
     /// Takes a reply: processes the acknowledgement of a write immediately, and queues any other in order of
@@ -35,7 +35,7 @@ impl<S: Store> Chassis<S> {
         self.statistics.bytes_in += u64::from(reply.wire_bytes());
         match reply.body {
             Body::WriteAck(tray) => {
-                self.write_trays.push(tray);
+                self.write_trays.put(tray);
                 self.writes_in_flight -= 1;
             }
             _ => self.arrived.push(reply).expect("room for a reply was kept when its request left"),
@@ -49,7 +49,7 @@ impl<S: Store> Chassis<S> {
             return;
         }
         let line = self.store.line(frame).expect("dirty bytes belong to a line");
-        let mut tray = self.write_trays.pop().expect("room for a write was checked");
+        let mut tray = self.write_trays.take();
         tray.0 = self.store.data(frame).0;
         self.store.occupy(frame, ArrayUse::Read, now);
         self.store.clean(frame);
@@ -61,7 +61,7 @@ impl<S: Store> Chassis<S> {
 
     /// Sends a store's bytes below in its own tray, and returns another tray. There must be room for a write.
     pub fn send_through(&mut self, line: LineAddress, bytes: ByteMask, tray: Tray, now: Cycle) -> Tray {
-        let other = self.write_trays.pop().expect("room for a write was checked");
+        let other = self.write_trays.take();
         self.statistics.write_throughs += 1;
         self.writes_in_flight += 1;
         self.send(line, bytes, TAG_WRITE, Body::Write(tray), now);
@@ -71,7 +71,7 @@ impl<S: Store> Chassis<S> {
     /// Requests bytes of an MSHR's line. There must be room for a packet.
     pub(super) fn send_fetch(&mut self, mshr: MshrId, bytes: ByteMask, now: Cycle) {
         // The sectors requested are disjoint, so each MSHR uses at most a line's worth of trays.
-        let tray = self.fetch_trays.pop().expect("a fetch has its tray");
+        let tray = self.fetch_trays.take();
         let fetch = self.mshrs.state_mut(mshr);
         debug_assert!((fetch.requested & bytes).is_empty(), "no byte is asked for twice");
         fetch.requested |= bytes;
@@ -128,7 +128,7 @@ impl<S: Store> Chassis<S> {
                 self.store.data_mut(frame).merge(missing, &tray);
                 self.store.occupy(frame, ArrayUse::Fill, now);
                 self.store.add_valid(frame, missing);
-                self.fetch_trays.push(tray);
+                self.fetch_trays.put(tray);
                 self.statistics.fills += 1;
                 self.statistics.fill_bytes += u64::from(reply.bytes.count());
                 self.statistics.data_writes += 1;

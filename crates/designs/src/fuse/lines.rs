@@ -79,7 +79,7 @@ impl Lines {
             pinned: vec![None; frames],
             placements: vec![Placement::default(); frames],
             dirty_frames: vec![0; frames.div_ceil(64)],
-            data: vec![Line::ZERO; frames],
+            data: Line::zeros(frames),
             statistics: FuseStatistics::default(),
         }
     }

@@ -8,10 +8,11 @@ use strata_engine::statistics::Group;
 use super::design::{Design, Named, downcast};
 use crate::address::LineAddress;
 use crate::atomic::AtomicBatch;
-use crate::line::{ByteMask, Tray};
+use crate::line::ByteMask;
 use crate::packet::{NodeId, Packet};
 use crate::parameters::ParameterError;
 use crate::slice_map::SliceMap;
+use crate::tray::Tray;
 
 /// How an access treats the L1D.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

@@ -7,9 +7,10 @@ use strata_engine::statistics::Group;
 
 use super::design::{Design, Named, downcast};
 use crate::address::LineAddress;
-use crate::line::{ByteMask, Line, Tray};
+use crate::line::{ByteMask, Line};
 use crate::packet::Packet;
 use crate::parameters::ParameterError;
+use crate::tray::Tray;
 
 /// A slice of the last-level cache, in front of its DRAM channel.
 ///

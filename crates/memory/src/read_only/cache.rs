@@ -9,12 +9,13 @@ use strata_engine::{Cycle, DelayLine};
 use super::{ReadOnly, ReadOnlyConfig, ReadOnlyStatistics};
 use crate::address::LineAddress;
 use crate::doors::Refusal;
-use crate::line::{ByteMask, Line, Tray};
+use crate::line::{ByteMask, Line};
 use crate::mshr::{MshrFile, MshrId};
 use crate::packet::{Body, Client, NodeId, Packet};
 use crate::parameters::ParameterError;
 use crate::slice_map::SliceMap;
 use crate::tags::{FrameId, TagArray};
+use crate::tray::Trays;
 
 /// A set-associative cache of whole lines. It keeps the requests that wait for each line being fetched, and
 /// the bytes of a hit until they are due.
@@ -27,7 +28,7 @@ pub struct ReadOnlyCache {
     tags: TagArray,
     data: Vec<Line>,
     mshrs: MshrFile<(), Fetch>,
-    trays: Vec<Tray>,
+    trays: Trays,
     outgoing: DelayLine<Packet>,
     /// The cycle of the last look-up, and how many there were in it.
     cycle: Cycle,
@@ -73,9 +74,9 @@ impl ReadOnlyCache {
             accesses_per_cycle: *config.accesses_per_cycle,
             hit_latency: *config.hit_latency_cycles,
             tags: TagArray::new(config.geometry(), stream),
-            data: vec![Line::ZERO; *config.sets * *config.ways],
+            data: Line::zeros(*config.sets * *config.ways),
             mshrs: MshrFile::new(*config.mshr_entries, 1),
-            trays: (0..*config.mshr_entries).map(|_| Box::new(Line::ZERO)).collect(),
+            trays: Trays::new(*config.mshr_entries),
             outgoing: DelayLine::new(*config.miss_queue),
             cycle: Cycle::ZERO,
             used: 0,
@@ -134,7 +135,7 @@ impl ReadOnlyCache {
         let mshr = self.mshrs.allocate(line).expect("a free MSHR was checked");
         *self.mshrs.state_mut(mshr) = Fetch { frame, stale: false };
         self.tags.pin(frame, mshr);
-        let tray = self.trays.pop().expect("each MSHR has its tray");
+        let tray = self.trays.take();
         let packet = Packet {
             line,
             bytes: ByteMask::ALL,
@@ -226,7 +227,7 @@ impl ReadOnly for ReadOnlyCache {
         } else {
             self.tags.add_valid(frame, ByteMask::ALL);
         }
-        self.trays.push(tray);
+        self.trays.put(tray);
         self.serve(reply.line, frame, now);
     }
 

@@ -46,7 +46,7 @@ impl Cta {
                 warps
             ],
             live_warps: 0,
-            registers: vec![Row::ZERO; warps * kernel.registers as usize],
+            registers: Row::zeros(warps * kernel.registers as usize),
             predicates: vec![0; warps * kernel.predicates as usize],
             shared: vec![0; launch.shared_bytes as usize],
             local: vec![0; warps * WARP_LANES * kernel.local_bytes as usize],

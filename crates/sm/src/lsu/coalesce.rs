@@ -29,13 +29,16 @@ pub enum Shape {
     Any,
 }
 
-/// Classifies the addresses of a warp. Inactive lanes must repeat an active lane's address.
+/// Classifies the addresses of a warp's accesses of `width` bytes, a power of two. Inactive lanes must repeat an active
+/// lane's address.
 #[inline]
 pub fn shape(addresses: &[u64; WARP_LANES], lanes: LaneMask, width: u64) -> Shape {
     let first = addresses[0];
     let (mut consecutive, mut uniform) = (0, 0);
+    // A shift, because hosts multiply vectors of 64-bit numbers piece by piece.
+    let shift = width.trailing_zeros();
     for (lane, address) in addresses.iter().enumerate() {
-        consecutive |= address ^ first.wrapping_add(width * lane as u64);
+        consecutive |= address ^ first.wrapping_add((lane as u64) << shift);
         uniform |= address ^ first;
     }
     if uniform == 0 {

@@ -1,9 +1,9 @@
 //! The path to the L1D: generates accesses, offers one per cycle, and collects completions.
 
 use strata_engine::{Cycle, DelayLine, Slab};
+use strata_memory::Trays;
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::{Access, Action, L1d, Refusal};
-use strata_memory::{Line, Tray};
 use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
 use super::atomics;
@@ -84,7 +84,7 @@ pub struct DevicePath {
     pending: Slab<Pending>,
     /// First cycle in which a ready access could not be generated because `pending` was full.
     full_since: Option<Cycle>,
-    trays: Vec<Tray>,
+    trays: Trays,
     /// Boxed because an access carries its batch through the memory system and back.
     #[allow(clippy::vec_box)]
     batches: Vec<Box<AtomicBatch>>,
@@ -94,16 +94,15 @@ pub struct DevicePath {
 }
 
 impl DevicePath {
-    /// An idle path for at most `instructions` instructions and `accesses` accesses in flight. Line buffers and
-    /// batches are allocated for the first [`READY`] accesses; more are allocated when that many are first in flight.
+    /// An idle path for at most `instructions` instructions and `accesses` accesses in flight.
     pub fn new(instructions: usize, accesses: usize, segment_bytes: usize) -> DevicePath {
         DevicePath {
             queue: DelayLine::growing(instructions),
             held: None,
             pending: Slab::new(accesses),
             full_since: None,
-            trays: (0..accesses.min(READY)).map(|_| Box::new(Line::ZERO)).collect(),
-            batches: (0..accesses.min(READY)).map(|_| new_batch()).collect(),
+            trays: Trays::new(accesses),
+            batches: Vec::new(),
             segment_bytes,
             texture_turn: false,
         }
@@ -204,7 +203,7 @@ impl DevicePath {
         statistics.accesses += 1;
         statistics.bytes_accessed += u64::from(group.bytes.count());
         statistics.bytes_requested += requested;
-        let (action, policy) = (Action::Load(self.tray()), entry.policy);
+        let (action, policy) = (Action::Load(self.trays.take()), entry.policy);
         Access { line: group.line, bytes: group.bytes, action, policy, token, pc: entry.pc, warp: entry.warp }
     }
 
@@ -228,9 +227,9 @@ impl DevicePath {
         statistics.bytes_accessed += u64::from(group.bytes.count());
         statistics.bytes_requested += u64::from(group.lanes.count_ones()) * u64::from(piece.width);
         let action = match entry.operation {
-            Operation::Load | Operation::Copy | Operation::Texture => Action::Load(self.tray()),
+            Operation::Load | Operation::Copy | Operation::Texture => Action::Load(self.trays.take()),
             Operation::Store => {
-                let mut tray = self.tray();
+                let mut tray = self.trays.take();
                 words::gather(&mut tray, &entry.addresses, piece, &entry.image.words);
                 Action::Store(tray)
             }
@@ -245,10 +244,6 @@ impl DevicePath {
         };
         let Group { line, bytes, .. } = group;
         Access { line, bytes, action, policy: entry.policy, token, pc: entry.pc, warp: entry.warp }
-    }
-
-    fn tray(&mut self) -> Tray {
-        self.trays.pop().unwrap_or_else(|| Box::new(Line::ZERO))
     }
 
     /// Takes one completed access from the L1D and copies its bytes into the instruction's words.
@@ -273,9 +268,9 @@ impl DevicePath {
                         textures.get_mut(place).take(&tray, segment, self.segment_bytes, lanes);
                     }
                 }
-                self.trays.push(tray);
+                self.trays.put(tray);
             }
-            Action::Store(tray) => self.trays.push(tray),
+            Action::Store(tray) => self.trays.put(tray),
             Action::Atomic(batch) => {
                 if !detached {
                     take(&batch, table.get_mut(place));
@@ -310,9 +305,6 @@ impl DevicePath {
         self.held.as_ref().map(|held| (held.entry, held.access.line))
     }
 }
-
-/// Accesses in flight for which buffers are allocated at start-up.
-const READY: usize = 256;
 
 #[cold]
 fn new_batch() -> Box<AtomicBatch> {

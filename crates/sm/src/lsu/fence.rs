@@ -217,6 +217,9 @@ impl Fences {
 
     /// Earliest cycle in which [`Fences::step`] makes progress, on its own or because the L1D did.
     pub fn next_event(&self, l1d: &dyn L1d, now: Cycle) -> Cycle {
+        if !self.is_active() {
+            return Cycle::NEVER;
+        }
         let is_flushing = self.flushing != 0 || self.kernel_end == KernelEnd::Flushing;
         let ends = self.kernel_end == KernelEnd::Draining && self.busy == 0 && self.draining == 0;
         let steps = self.draining & !self.busy != 0

@@ -30,7 +30,7 @@ impl SramStore {
         };
         let count = buffers.as_ref().map_or(0, Vec::len);
         let tags = TagArray::with_buffers(geometry, count, stream);
-        SramStore { tags, data: vec![Line::ZERO; frames + count], buffers }
+        SramStore { tags, data: Line::zeros(frames + count), buffers }
     }
 
     /// The frame outside the sets for a line that is fetched; `None` if the line takes a way on its miss.

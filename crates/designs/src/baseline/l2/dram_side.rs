@@ -21,7 +21,7 @@ impl L2Slice {
     /// Requests bytes of an MSHR's line. There must be room for a request.
     pub(super) fn fetch(&mut self, mshr: MshrId, bytes: ByteMask) {
         // The sectors requested are disjoint, so each MSHR uses at most a line's worth of trays.
-        let tray = self.fetch_trays.pop().expect("a fetch has its tray");
+        let tray = self.fetch_trays.take();
         let line = self.mshrs.line(mshr);
         let fetch = self.mshrs.state_mut(mshr);
         debug_assert!((fetch.requested & bytes).is_empty(), "no byte is asked for twice");
@@ -39,7 +39,7 @@ impl L2Slice {
             return;
         }
         let line = self.tags.line(frame).expect("dirty bytes belong to a line");
-        let mut tray = self.write_trays.pop().expect("a tray for the victim was checked");
+        let mut tray = self.write_trays.take();
         tray.0 = self.data[frame.index()].0;
         self.tags.clean(frame);
         self.statistics.write_backs += 1;
@@ -61,7 +61,7 @@ impl L2Slice {
     pub(super) fn receive_from_dram(&mut self, dram: &mut dyn DramPort, now: Cycle) {
         while let Some(answer) = dram.completed(now) {
             if answer.write {
-                self.write_trays.push(answer.tray);
+                self.write_trays.put(answer.tray);
                 continue;
             }
             let mshr = MshrId(answer.tag as u16);
@@ -73,7 +73,7 @@ impl L2Slice {
             let missing = answer.bytes & !self.tags.valid(frame);
             self.data[frame.index()].merge(missing, &answer.tray);
             self.tags.add_valid(frame, missing);
-            self.fetch_trays.push(answer.tray);
+            self.fetch_trays.put(answer.tray);
             self.statistics.fills += 1;
             self.statistics.data_writes += 1;
             self.make_ready(mshr);

@@ -66,7 +66,7 @@ impl L2Slice {
                 return Err(Stall::Mshr);
             }
             // Room for a dirty victim is required in any case: the victim has not been chosen yet.
-            if !self.dram_room(fetches + 1) || self.write_trays.is_empty() {
+            if !self.dram_room(fetches + 1) || self.write_trays.left() == 0 {
                 return Err(Stall::Dram);
             }
             return if self.tags.has_victim(line) { Ok(Route::Miss(wanted)) } else { Err(Stall::Ways) };

@@ -10,11 +10,12 @@ use super::config::L2Config;
 use super::statistics::L2Statistics;
 use strata_memory::address::{LINE_BYTES, LineAddress};
 use strata_memory::doors::{Design, DramPort, DramRequest, Llc};
-use strata_memory::line::{ByteMask, Line, Tray};
+use strata_memory::line::{ByteMask, Line};
 use strata_memory::mshr::{MshrFile, MshrId};
 use strata_memory::packet::Packet;
 use strata_memory::parameters::ParameterError;
 use strata_memory::tags::{FrameId, TagArray};
+use strata_memory::tray::Trays;
 
 /// A conventional L2 slice.
 ///
@@ -32,8 +33,8 @@ pub struct L2Slice {
     pub(super) replies: DelayLine<Packet>,
     /// Requests for the channel, oldest first.
     pub(super) to_dram: VecDeque<DramRequest>,
-    pub(super) fetch_trays: Vec<Tray>,
-    pub(super) write_trays: Vec<Tray>,
+    pub(super) fetch_trays: Trays,
+    pub(super) write_trays: Trays,
     /// The cycle until which atomics occupy the slice.
     pub(super) busy_until: Cycle,
     pub(super) statistics: L2Statistics,
@@ -69,7 +70,6 @@ impl L2Slice {
     /// Names the first parameter that cannot be built.
     pub fn new(config: &L2Config, number: u16, seed: u64) -> Result<L2Slice, ParameterError> {
         config.check()?;
-        let trays = |count: usize| (0..count).map(|_| Box::new(Line::ZERO)).collect::<Vec<_>>();
         let fetches = *config.mshr_entries * (LINE_BYTES / *config.sector_bytes);
         Ok(L2Slice {
             parameters: Parameters {
@@ -81,14 +81,14 @@ impl L2Slice {
             },
             number,
             tags: TagArray::new(config.geometry(), Stream::new(seed, &format!("l2 {number}"))),
-            data: vec![Line::ZERO; *config.sets * *config.ways],
+            data: Line::zeros(*config.sets * *config.ways),
             mshrs: MshrFile::new(*config.mshr_entries, *config.mshr_merges),
             ready: Ring::new(*config.mshr_entries),
             requests: DelayLine::new(*config.request_queue + *config.rop_latency_cycles as usize),
             replies: DelayLine::new(*config.reply_queue + *config.hit_latency_cycles as usize),
             to_dram: VecDeque::with_capacity(*config.dram_queue),
-            fetch_trays: trays(fetches),
-            write_trays: trays(*config.write_buffer),
+            fetch_trays: Trays::new(fetches),
+            write_trays: Trays::new(*config.write_buffer),
             busy_until: Cycle::ZERO,
             statistics: L2Statistics::default(),
         })

@@ -60,7 +60,7 @@ impl SramRegisterFile {
     /// Makes a register file of undefined values.
     pub fn new(config: &SramRegisterFileConfig, site: RegisterFileSite) -> Self {
         SramRegisterFile {
-            rows: vec![Row::ZERO; site.rows],
+            rows: Row::zeros(site.rows),
             rows_per_warp: 0,
             banks: *config.banks,
             queues: (0..*config.banks).map(|_| Ring::new(site.tickets)).collect(),
