@@ -217,11 +217,13 @@ impl SimtStack {
     ///
     /// Other paths run until they end or stand at a barrier too. Then lanes that wait for the running ones at
     /// a meeting point run on alone where they can only end: the barrier is not for them. Then, when all that
-    /// live stand at this same barrier, they run together again. The barrier is to be tried again after each.
+    /// live stand at this same barrier, they run together again. Last, lanes at a meeting point run on even where
+    /// they may come to a barrier: they may end before it. The barrier is to be tried again after each.
     pub fn gather(&mut self, kernel: &Kernel) -> bool {
         self.defer(|pc| kernel.is_barrier(pc))
             || self.release(|pc| !kernel.reaches_barrier(pc))
             || self.converge()
+            || self.release(|_| true)
     }
 
     /// Lanes that arrived at a meeting point which `may` be passed without the others run, and the running

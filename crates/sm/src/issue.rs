@@ -243,12 +243,14 @@ impl Sm {
         let instruction = &launch.kernel.code[pc as usize];
         let active = self.warps.simt[warp].active();
         let lanes = self.warps.guarded(warp, instruction.guard);
-        self.statistics.issued += 1;
         self.warps.dirty |= 1 << warp;
         if matches!(instruction.op, Op::Barrier(_)) && self.puts_off_barrier(launch, warp, lanes) {
+            // The slot went into turning to other lanes; the barrier is issued later.
+            self.statistics.stall(Stall::Control, 1);
             return;
         }
         let statistics = &mut self.statistics;
+        statistics.issued += 1;
         statistics.warp_instructions += 1;
         statistics.thread_instructions += u64::from(lanes.count_ones());
         statistics.active_lanes += u64::from(active.count_ones());

@@ -51,7 +51,8 @@ strata_engine::statistics! {
         stall_memory: "slots",
         /// Issue slots lost waiting for values from execution units or for pending register reads.
         stall_execution: "slots",
-        /// Issue slots lost waiting for the register operands of control instructions.
+        /// Issue slots lost waiting for the register operands of control instructions, or turning to other lanes at a
+        /// barrier.
         stall_control: "slots",
         /// Issue slots lost waiting at barriers.
         stall_barrier: "slots",

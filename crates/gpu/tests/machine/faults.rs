@@ -250,6 +250,12 @@ const EARLY_ENDS: &[(&str, &str)] = &[
          st.global.u32 [%rd2], %r6;\nret;\nLATE:\nst.global.u32 [%rd2], %r7;",
     ),
     (
+        "half a warp ends beside a barrier that it might have come to",
+        "and.b32 %r4, %r0, 31;\nsetp.lt.u32 %p0, %r4, 16;\n@%p0 bra EARLY;\nst.shared.u32 [%r1], %r0;\nbar.sync 0;\n\
+         ld.shared.u32 %r3, [%r2];\nst.global.u32 [%rd2], %r3;\nret;\nEARLY:\nst.global.u32 [%rd2], %r4;\n\
+         setp.gt.u32 %p1, %r4, 100;\n@%p1 bra LATE;\nret;\nLATE:\nbar.sync 0;",
+    ),
+    (
         "a barrier that no lane of a warp takes",
         "setp.ge.u32 %p0, %r0, 32;\n@!%p0 bar.sync 1, 32;\nst.global.u32 [%rd2], %r0;",
     ),
@@ -281,6 +287,8 @@ fn lanes_that_end_early_do_not_hold_a_barrier() {
                 .unwrap_or_else(|error| panic!("{what}: {error}"));
             assert_eq!(both.into_differences(), Vec::<String>::new(), "{what}");
             assert_eq!(counter(timed, "sm", "ctas"), 2);
+            let broken: Vec<_> = timed.statistics().iter().filter_map(|group| group.broken).collect();
+            assert_eq!(broken, Vec::<&str>::new(), "{what}");
             let issued = ["warp_instructions", "thread_instructions"].map(|name| counter(timed, "sm", name));
             assert_eq!(issued, <[u64; 2]>::from(reference.instructions()), "{what}: instructions issued");
         });
