@@ -27,6 +27,7 @@ pub fn try_input(input: &[u8]) {
         machine: &machine,
         overrides: &[],
         threads: 1,
+        saves_threads: false,
         window: None,
         check: true,
         max_cycles: Some(MOST_CYCLES),

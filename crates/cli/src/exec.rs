@@ -22,7 +22,8 @@ pub struct ExecArguments {
     /// Compute correct values without modelling time. Much faster.
     #[arg(long)]
     functional: bool,
-    /// Number of worker threads; does not affect results. Default: all cores.
+    /// Most worker threads; fewer run while more would not be faster. Does not affect results.
+    /// Default: all cores.
     #[arg(long)]
     threads: Option<usize>,
     /// Write one line of JSON for each launch, and one for the whole run, to this file.

@@ -25,7 +25,8 @@ pub struct RunArguments {
     /// Override a value of the machine file, as in `l1d.ways=8`. May be repeated.
     #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
     overrides: Vec<String>,
-    /// Number of worker threads; does not affect results. Default: all cores.
+    /// Most worker threads; fewer run while more would not be faster. Does not affect results.
+    /// Default: all cores.
     #[arg(long)]
     threads: Option<usize>,
     /// Cycles that islands simulate between exchanges; does not affect results. At most, and by default, the
@@ -72,6 +73,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         machine: &machine,
         overrides: &arguments.overrides,
         threads,
+        saves_threads: true,
         window: arguments.window,
         check: arguments.check,
         max_cycles: arguments.max_cycles,

@@ -345,7 +345,13 @@ type Outcome = (Stop, Vec<Vec<(Cycle, u32)>>, Vec<Group>);
 /// Runs the machine; what every requester saw and everything counted.
 fn run(threads: usize, window: u64) -> Outcome {
     let mut simulation = machine(800);
-    let options = RunOptions { threads, window, patience_cycles: 50_000, limit: Cycle(1_000_000) };
+    let options = RunOptions {
+        threads,
+        saves_threads: false,
+        window,
+        patience_cycles: 50_000,
+        limit: Cycle(1_000_000),
+    };
     let stop = simulation.run(options, &mut |_| {});
     let (mut logs, mut groups) = (Vec::new(), Vec::new());
     let mut memories = Vec::new();

@@ -34,7 +34,12 @@ impl Engine {
     pub fn new(settings: &Settings) -> Result<Engine, String> {
         match settings.mode {
             Mode::Timing => {
-                let options = GpuOptions { threads: settings.threads, window: None, limit: Cycle::NEVER };
+                let options = GpuOptions {
+                    threads: settings.threads,
+                    saves_threads: true,
+                    window: None,
+                    limit: Cycle::NEVER,
+                };
                 let gpu = Gpu::new(&settings.machine, options)?;
                 Ok(Engine::Timed(Box::new(Modelled::new(gpu, &settings.machine)?)))
             }

@@ -7,6 +7,7 @@ pub mod hash;
 mod id;
 pub mod island;
 pub mod link;
+mod pace;
 pub mod queue;
 pub mod seed;
 pub mod simulation;

@@ -6,10 +6,12 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
 
 use crate::barrier::Barrier;
 use crate::island::Island;
 use crate::link::{Doorbell, Window};
+use crate::pace::Pace;
 use crate::time::Cycle;
 
 /// Options of a run.
@@ -17,6 +19,8 @@ use crate::time::Cycle;
 pub struct RunOptions {
     /// Number of worker threads, at least 1.
     pub threads: usize,
+    /// Whether fewer threads run while more would not be faster.
+    pub saves_threads: bool,
     /// Length of a window in cycles: at least 1, at most the smallest link latency.
     pub window: u64,
     /// Cycles without progress after which the watchdog stops the run.
@@ -59,6 +63,8 @@ pub struct Simulation<I> {
     every_cycle: bool,
     /// State kept by a run that paused.
     paused: Option<Memory>,
+    /// What was learned about threads, for the next run.
+    pace: Option<Pace>,
 }
 
 /// What a run must remember across a pause.
@@ -95,7 +101,15 @@ impl<I: Island> Simulation<I> {
             island.hang(bell);
         }
         let islands = islands.into_iter().map(Mutex::new).collect();
-        Simulation { islands, bells, now: Cycle::ZERO, window: Window(0), every_cycle: false, paused: None }
+        Simulation {
+            islands,
+            bells,
+            now: Cycle::ZERO,
+            window: Window(0),
+            every_cycle: false,
+            paused: None,
+            pace: None,
+        }
     }
 
     /// Makes every run tick every island in every cycle, including cycles in which nothing can change.
@@ -129,8 +143,39 @@ impl<I: Island> Simulation<I> {
     /// be inspected then; the next run continues as if there had been no pause.
     pub fn run_until(&mut self, pause: Cycle, options: RunOptions, observe: &mut dyn FnMut(Cycle)) -> Stop {
         assert!(options.threads >= 1 && options.window >= 1, "a run has threads and a window");
+        let threads = options.threads.min(self.islands.len().max(1));
+        if threads == 1 || !options.saves_threads {
+            return self.stretch(pause, threads, options, observe);
+        }
+        let mut pace = self.pace.take().unwrap_or_else(|| Pace::new(threads));
+        let stop = loop {
+            let end = pause.min(self.now + pace.cycles());
+            let (from, before, started) = (self.now, self.work(), Instant::now());
+            let stop = self.stretch(end, pace.threads(), options, observe);
+            let done = self.work().wrapping_sub(before) + self.now.since(from);
+            pace.took(done, started.elapsed());
+            if stop != Stop::Paused || end == pause {
+                break stop;
+            }
+        };
+        self.pace = Some(pace);
+        stop
+    }
+
+    /// What all islands have done, as they count it.
+    fn work(&mut self) -> u64 {
+        sum(self.islands_mut().map(|island| island.progress()))
+    }
+
+    /// Runs with a given number of threads.
+    fn stretch(
+        &mut self,
+        pause: Cycle,
+        threads: usize,
+        options: RunOptions,
+        observe: &mut dyn FnMut(Cycle),
+    ) -> Stop {
         let count = self.islands.len();
-        let threads = options.threads.min(count.max(1));
         let paused = self.paused.take();
         // Links may hold items that no island knows of yet.
         let start = if paused.is_some() { self.now } else { self.islands_mut_next_event() };
@@ -411,18 +456,25 @@ mod tests {
 
     #[test]
     fn threads_and_windows_never_change_a_number() {
-        let logs = |threads, window| {
+        let logs = |threads, saves_threads, window| {
             let mut simulation = circle(5, 6);
-            let options = RunOptions { threads, window, patience_cycles: 10_000, limit: Cycle::NEVER };
+            let options =
+                RunOptions { threads, saves_threads, window, patience_cycles: 10_000, limit: Cycle::NEVER };
             let stop = simulation.run(options, &mut |_| {});
             let logs: Vec<_> = simulation.islands_mut().map(|runner| runner.log.clone()).collect();
             (stop, logs)
         };
-        let expected = logs(1, 1);
+        let expected = logs(1, false, 1);
         assert!(matches!(expected.0, Stop::Quiet { .. }), "{:?}", expected.0);
         for threads in [1, 2, 3, 5] {
             for window in [1, 2, 5, 6] {
-                assert_eq!(logs(threads, window), expected, "{threads} threads, window {window}");
+                for saves in [false, true] {
+                    assert_eq!(
+                        logs(threads, saves, window),
+                        expected,
+                        "{threads} threads, {saves}, window {window}"
+                    );
+                }
             }
         }
     }
@@ -430,7 +482,13 @@ mod tests {
     #[test]
     fn idle_cycles_are_not_ticked() {
         let mut simulation = circle(2, 1000);
-        let options = RunOptions { threads: 1, window: 1000, patience_cycles: 10_000, limit: Cycle::NEVER };
+        let options = RunOptions {
+            threads: 1,
+            saves_threads: false,
+            window: 1000,
+            patience_cycles: 10_000,
+            limit: Cycle::NEVER,
+        };
         simulation.run(options, &mut |_| {});
         let ticks: u64 = simulation.islands_mut().map(|runner| runner.ticks).sum();
         assert!(ticks < 5000, "{ticks} ticks for 500 messages");
@@ -443,7 +501,13 @@ mod tests {
             if every_cycle {
                 simulation.tick_every_cycle();
             }
-            let options = RunOptions { threads: 1, window: 4, patience_cycles: 10_000, limit: Cycle::NEVER };
+            let options = RunOptions {
+                threads: 1,
+                saves_threads: false,
+                window: 4,
+                patience_cycles: 10_000,
+                limit: Cycle::NEVER,
+            };
             let stop = simulation.run(options, &mut |_| {});
             let logs: Vec<_> = simulation.islands_mut().map(|runner| runner.log.clone()).collect();
             let ticks: u64 = simulation.islands_mut().map(|runner| runner.ticks).sum();
@@ -458,7 +522,13 @@ mod tests {
     fn pauses_change_nothing() {
         let run = |every: Option<u64>, threads| {
             let mut simulation = circle(4, 9);
-            let options = RunOptions { threads, window: 9, patience_cycles: 300, limit: Cycle::NEVER };
+            let options = RunOptions {
+                threads,
+                saves_threads: false,
+                window: 9,
+                patience_cycles: 300,
+                limit: Cycle::NEVER,
+            };
             let (mut pauses, mut pause) = (0, Cycle(every.unwrap_or(0)));
             let stop = loop {
                 let Some(every) = every else { break simulation.run(options, &mut |_| {}) };
@@ -501,7 +571,13 @@ mod tests {
     #[test]
     fn the_watchdog_counts_over_pauses() {
         let mut simulation = Simulation::new(vec![Spinner]);
-        let options = RunOptions { threads: 1, window: 1, patience_cycles: 1000, limit: Cycle::NEVER };
+        let options = RunOptions {
+            threads: 1,
+            saves_threads: false,
+            window: 1,
+            patience_cycles: 1000,
+            limit: Cycle::NEVER,
+        };
         let mut pause = Cycle(10);
         while simulation.run_until(pause, options, &mut |_| {}) == Stop::Paused {
             pause += 10;
@@ -513,7 +589,13 @@ mod tests {
     #[test]
     fn a_limit_stops_the_run() {
         let mut simulation = circle(2, 10);
-        let options = RunOptions { threads: 2, window: 10, patience_cycles: 10_000, limit: Cycle(100) };
+        let options = RunOptions {
+            threads: 2,
+            saves_threads: false,
+            window: 10,
+            patience_cycles: 10_000,
+            limit: Cycle(100),
+        };
         assert_eq!(simulation.run(options, &mut |_| {}), Stop::CycleLimit);
         assert!(simulation.now() >= Cycle(100));
     }

@@ -30,6 +30,8 @@ use crate::results::merge_groups;
 pub struct GpuOptions {
     /// Number of worker threads, at least 1.
     pub threads: usize,
+    /// Whether fewer threads run while more would not be faster.
+    pub saves_threads: bool,
     /// Length of a window in cycles; by default, the machine's longest.
     pub window: Option<u64>,
     /// The cycle at which a run is given up.
@@ -215,6 +217,7 @@ impl Gpu {
         self.dispatcher().begin(launch.ctas(), occupancy.ctas);
         let options = RunOptions {
             threads: self.options.threads,
+            saves_threads: self.options.saves_threads,
             window: self.window,
             patience_cycles: self.patience,
             limit: self.options.limit,

@@ -27,6 +27,8 @@ pub struct RunRequest<'a> {
     pub overrides: &'a [String],
     /// Number of worker threads, at least 1.
     pub threads: usize,
+    /// Whether fewer threads run while more would not be faster.
+    pub saves_threads: bool,
     /// Length of a window in cycles; by default, the machine's longest.
     pub window: Option<u64>,
     /// Also run the reference executor, and compare all of memory after every launch.
@@ -65,9 +67,9 @@ impl std::error::Error for RunError {}
 /// If the program does not complete. Wrong results are reported in [`RunResult::verdict`] instead.
 pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let RunRequest { program, size, machine, overrides, threads, window, check, .. } = request;
-    let RunRequest { max_cycles, sample_cycles, progress, .. } = request;
+    let RunRequest { saves_threads, max_cycles, sample_cycles, progress, .. } = request;
     let limit = max_cycles.map_or(Cycle::NEVER, Cycle);
-    let options = GpuOptions { threads, window, limit };
+    let options = GpuOptions { threads, saves_threads, window, limit };
     let mut timed =
         TimedDevice::new(machine, program.module(), options, progress).map_err(RunError::Refused)?;
     if let Some(cycles) = sample_cycles {

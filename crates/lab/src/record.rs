@@ -107,6 +107,7 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
         machine: &machine,
         overrides: &[],
         threads: 1,
+        saves_threads: false,
         window: None,
         check: false,
         max_cycles: None,

@@ -34,6 +34,7 @@ fn whole(name: &'static str) -> Path {
             machine: &machine,
             overrides: &[],
             threads: 1,
+            saves_threads: false,
             window: None,
             check: false,
             max_cycles: None,

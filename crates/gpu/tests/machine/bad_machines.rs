@@ -204,7 +204,8 @@ fn refusal(text: &str, sets: &[String]) -> Option<String> {
         Ok(machine) => machine,
         Err(error) => return Some(error.to_string()),
     };
-    let options = GpuOptions { threads: 1, window: None, limit: strata_engine::Cycle::NEVER };
+    let options =
+        GpuOptions { threads: 1, saves_threads: false, window: None, limit: strata_engine::Cycle::NEVER };
     Gpu::new(&machine, options).err()
 }
 

@@ -16,7 +16,8 @@ use strata_memory::doors::{L1d, L1dSite};
 use strata_workloads::{HostProgram, Module};
 
 /// One thread, the longest window, no limit.
-pub const PLAIN: GpuOptions = GpuOptions { threads: 1, window: None, limit: Cycle::NEVER };
+pub const PLAIN: GpuOptions =
+    GpuOptions { threads: 1, saves_threads: false, window: None, limit: Cycle::NEVER };
 
 /// Puts something around the L1D that the machine names, once for each SM.
 pub type WrapL1d<'a> = &'a mut dyn FnMut(L1dSite, Box<dyn L1d>) -> Box<dyn L1d>;
@@ -77,6 +78,7 @@ pub fn run_on(machine: &Machine, program: &dyn HostProgram, how: How) -> Result<
         machine,
         overrides: &[],
         threads,
+        saves_threads: false,
         window,
         check,
         max_cycles,

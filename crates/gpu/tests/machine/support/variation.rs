@@ -93,7 +93,15 @@ impl Variation {
         let machine = Machine::load("gtx480", &self.sets).unwrap_or_else(|error| panic!("{error}"));
         let longest = machine.file().window();
         let window = [1, longest, longest, longest.div_ceil(2)][self.window % 4];
-        (machine, GpuOptions { threads: self.threads, window: Some(window), limit: Cycle(self.limit) })
+        (
+            machine,
+            GpuOptions {
+                threads: self.threads,
+                saves_threads: window % 2 == 1,
+                window: Some(window),
+                limit: Cycle(self.limit),
+            },
+        )
     }
 }
 
