@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 use strata_lab::compare::{Comparison, Sweep, variants};
-use strata_lab::{job, metric};
+use strata_lab::metric;
+use strata_lab::program::{self, Program};
 use strata_workloads::Size;
 
 use crate::sweep::SweepArguments;
@@ -13,7 +14,7 @@ use crate::{Finished, print};
 /// Arguments of `strata compare`.
 #[derive(Args)]
 pub struct CompareArguments {
-    /// Workloads to run (see `strata list`).
+    /// Programs to run: workloads (see `strata list`), launch files (`*.toml`), and folders of launch files.
     #[arg(required = true)]
     workloads: Vec<String>,
     /// Systems to lay over the machine (see `strata list systems`). Give the machine's own name to include it
@@ -53,10 +54,12 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     let metrics: Result<Vec<_>, String> =
         arguments.metrics.iter().map(|name| metric::find(&known, name)).collect();
     let sweeps: Result<Vec<Sweep>, String> = arguments.sweeps.iter().map(|text| Sweep::parse(text)).collect();
-    let workloads: Result<Vec<String>, String> =
-        arguments.workloads.iter().map(|name| Ok(job::find_workload(name)?.name.to_owned())).collect();
+    let workloads = program::expand(&arguments.workloads)?;
+    for workload in &workloads {
+        Program::find(workload)?;
+    }
     let comparison = Comparison {
-        workloads: workloads?,
+        workloads,
         variants: variants(&arguments.machine, &arguments.systems, &arguments.sets, &sweeps?)?,
         metrics: metrics?,
         size,

@@ -1,10 +1,11 @@
-//! Comparisons that users ask for: workloads on systems, with parameters swept.
+//! Comparisons that users ask for: workloads and launch files on systems, with parameters swept.
 
 use strata_workloads::Size;
 
 use crate::grid::{Grid, Mean};
 use crate::job::{Job, Kind};
 use crate::metric::Metric;
+use crate::program::Program;
 use crate::question::Answers;
 use crate::report::{chart, html, text};
 use crate::store::Store;
@@ -41,7 +42,7 @@ const SWEEPS: usize = 2;
 /// A comparison to run and show.
 #[derive(Clone, Debug)]
 pub struct Comparison {
-    /// Names of the workloads to run.
+    /// What to run: names of workloads, and paths of launch files.
     pub workloads: Vec<String>,
     /// The machines that the workloads run on.
     pub variants: Vec<Variant>,
@@ -121,7 +122,7 @@ impl Comparison {
             let unit = if metric.unit.is_empty() { String::new() } else { format!(" ({})", metric.unit) };
             Grid {
                 title: format!("{}{unit}", metric.title),
-                rows: self.workloads.clone(),
+                rows: labels(&self.workloads),
                 columns: self.variants.iter().map(|variant| variant.name.clone()).collect(),
                 cells: self.workloads.iter().map(&mut row).collect(),
                 means: vec![],
@@ -173,6 +174,16 @@ impl Comparison {
         relative.add_mean(Mean::Geometric);
         Some(relative)
     }
+}
+
+/// Names of rows: the programs' own names, or, where two are called the same, what they were asked for by.
+fn labels(workloads: &[String]) -> Vec<String> {
+    let name =
+        |asked: &String| Program::find(asked).map_or(asked.clone(), |program| program.name().to_owned());
+    let names: Vec<String> = workloads.iter().map(name).collect();
+    let is_alone = |name: &String| names.iter().filter(|other| *other == name).count() == 1;
+    let label = |(name, asked): (&String, &String)| if is_alone(name) { name } else { asked }.clone();
+    names.iter().zip(workloads).map(label).collect()
 }
 
 #[cfg(test)]

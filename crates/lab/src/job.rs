@@ -1,14 +1,16 @@
 //! One measurement: a workload on a machine, with everything that determines its numbers.
 
 use std::fmt;
+use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use strata_workloads::Size;
 use toml::{Table, Value};
 
+use crate::SIMULATOR;
+use crate::program::{Identity, Program};
 use crate::variant::Variant;
-use crate::{SIMULATOR, inputs};
 
 /// Name of the format of job files and records.
 pub const FORMAT: &str = "strata-job-1";
@@ -33,15 +35,19 @@ pub struct Job {
     pub simulator: String,
     /// What the job measures.
     pub kind: Kind,
-    /// Name of a built-in workload.
+    /// Name of a built-in workload, or the name that a launch file gives its program.
     pub workload: String,
-    /// Size of the workload.
+    /// Path of the launch file; `None` for a built-in workload. It does not affect the numbers: the hashes below say
+    /// what it must hold.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub launch_file: Option<PathBuf>,
+    /// Size of the workload. A launch file has one size, and this means nothing.
     pub size: Size,
     /// Name of the machine, for readers. It does not affect the numbers.
     pub variant: String,
-    /// SHA-256 of the workload's PTX.
+    /// Hash of the program's PTX: [`Identity::ptx`].
     pub ptx: String,
-    /// Hash of the workload's inputs, in hexadecimal.
+    /// Hash of the program's inputs: [`Identity::inputs`].
     pub inputs: String,
     /// The machine after systems and overrides; `None` for a profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -72,14 +78,19 @@ pub(crate) fn is_digest(text: &str) -> bool {
 
 /// The first 128 bits of a SHA-256 hash, in hexadecimal.
 pub(crate) fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+/// The first 128 bits of a hash, in hexadecimal.
+pub(crate) fn hexadecimal(hash: &[u8]) -> String {
+    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Job {
-    /// A job that runs a workload on a variant of a machine.
+    /// A job that runs a workload or a launch file on a variant of a machine.
     ///
     /// # Errors
-    /// An unknown workload, size or system, or a machine that cannot be built.
+    /// An unknown workload, size or system, a launch file that cannot be read, or a machine that cannot be built.
     pub fn timing(workload: &str, size: Size, variant: &Variant) -> Result<Job, String> {
         let machine = variant.machine()?;
         let table = machine.table().clone();
@@ -87,35 +98,34 @@ impl Job {
         Ok(Job { kind: Kind::Timing, variant: variant.name.clone(), machine: Some(table), ..profile })
     }
 
-    /// A job that profiles a workload.
+    /// A job that profiles a workload or a launch file.
     ///
     /// # Errors
-    /// An unknown workload or size.
+    /// An unknown workload or size, or a launch file that cannot be read.
     pub fn profile(workload: &str, size: Size) -> Result<Job, String> {
-        let found = find_workload(workload)?;
-        if found.input(size).is_none() {
-            let known: Vec<&str> = found.inputs.iter().map(|input| input.size.name()).collect();
-            return Err(format!(
-                "workload `{}` has no size `{size}`, expected one of {}",
-                found.name,
-                known.join(", ")
-            ));
-        }
-        let inputs = match found.measured(size) {
-            Some(measured) => measured.inputs_hash,
-            None => inputs::hash(found.program(size).map_err(|error| error.to_string())?.as_ref())?,
-        };
+        let program = Program::find(workload)?;
+        let Identity { ptx, inputs } = program.identity(size)?;
         Ok(Job {
             format: FORMAT.into(),
             simulator: SIMULATOR.into(),
             kind: Kind::Profile,
-            workload: found.name.into(),
+            workload: program.name().into(),
+            launch_file: program.launch_file().map(Path::to_owned),
             size,
             variant: String::new(),
-            ptx: digest(found.ptx.as_bytes()),
+            ptx,
             inputs,
             machine: None,
         })
+    }
+
+    /// By what [`Program::find`] finds the job's program.
+    #[must_use]
+    pub fn program(&self) -> String {
+        match &self.launch_file {
+            Some(path) => path.to_string_lossy().into_owned(),
+            None => self.workload.clone(),
+        }
     }
 
     /// Reads a job from the text of a job file; `name` appears in errors.
@@ -134,7 +144,7 @@ impl Job {
         };
         expect("format", &job.format, FORMAT)?;
         expect("simulator", &job.simulator, SIMULATOR)?;
-        let here = Job::profile(&job.workload, job.size).map_err(|error| format!("{name}: {error}"))?;
+        let here = Job::profile(&job.program(), job.size).map_err(|error| format!("{name}: {error}"))?;
         expect("ptx", &job.ptx, &here.ptx)?;
         expect("inputs", &job.inputs, &here.inputs)?;
         if job.machine.is_some() != (job.kind == Kind::Timing) {
@@ -158,9 +168,11 @@ impl Job {
             Kind::Timing => "timing",
             Kind::Profile => "profile",
         };
-        for part in
-            [&self.format, &self.simulator, kind, &self.workload, self.size.name(), &self.ptx, &self.inputs]
-        {
+        let (workload, size) = match self.launch_file {
+            Some(_) => ("a launch file", ""),
+            None => (self.workload.as_str(), self.size.name()),
+        };
+        for part in [&self.format, &self.simulator, kind, workload, size, &self.ptx, &self.inputs] {
             text += part;
             text.push('\n');
         }
@@ -185,17 +197,6 @@ impl Job {
         lines.sort();
         lines
     }
-}
-
-/// Finds a built-in workload by name.
-///
-/// # Errors
-/// If there is none; the message lists the known ones.
-pub fn find_workload(name: &str) -> Result<&'static strata_workloads::Workload, String> {
-    strata_workloads::find(name).ok_or_else(|| {
-        let known: Vec<&str> = strata_workloads::all().iter().map(|workload| workload.name).collect();
-        format!("no workload `{name}`, expected one of {}", known.join(", "))
-    })
 }
 
 /// Appends `path = value` for each value; a cited value loses its source.
@@ -279,7 +280,11 @@ mod tests {
         for (from, to, expected) in [
             (SIMULATOR, "0.0.1+0", "a.toml: simulator: found `0.0.1+0`, expected `"),
             (job.ptx.as_str(), "0", "a.toml: ptx: found `0`, expected `"),
-            ("\"saxpy\"", "\"saxpi\"", "a.toml: no workload `saxpi`, expected one of "),
+            (
+                "\"saxpy\"",
+                "\"saxpi\"",
+                "a.toml: no workload `saxpi`, expected a launch file (*.toml) or one of ",
+            ),
             (
                 "\"timing\"",
                 "\"profile\"",

@@ -3,6 +3,7 @@
 //!
 //! | module | subject |
 //! |---|---|
+//! | `program` | what a job runs: a workload or a launch file |
 //! | `job` | one measurement: everything that decides its numbers, and the key made of that |
 //! | `record` | what a finished job measured |
 //! | `store` | a folder of finished jobs |
@@ -24,6 +25,7 @@ pub mod inputs;
 pub mod job;
 pub mod metric;
 pub mod paper;
+pub mod program;
 pub mod question;
 pub mod record;
 pub mod report;

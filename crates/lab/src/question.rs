@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use strata_workloads::Size;
 use toml::Table;
 
-use crate::job::{self, Job, Key, Kind};
+use crate::job::{Job, Key, Kind};
 use crate::metric::Metric;
+use crate::program::Program;
 use crate::record::Record;
 use crate::store::Store;
 use crate::variant::Variant;
@@ -94,7 +95,7 @@ impl<'a> Answers<'a> {
 
     fn record(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Result<&Record, String> {
         if self.store.keys().next().is_none() {
-            job::find_workload(workload)?;
+            Program::find(workload)?;
             return Err("not run yet".into());
         }
         let name = if metric.kind == Kind::Profile { String::new() } else { variant.name.clone() };

@@ -10,7 +10,8 @@ use strata_gpu::results::{RunResult, Verdict};
 use strata_gpu::{RunRequest, run};
 use strata_workloads::HostProgram;
 
-use crate::job::{Job, Kind, find_workload};
+use crate::job::{Job, Kind};
+use crate::program::Program;
 
 /// A finished job and its measurements.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,8 +88,7 @@ impl Record {
 /// # Errors
 /// If the run is refused, does not finish or has wrong results. Such a run yields no numbers.
 pub fn measure(job: &Job) -> Result<Record, String> {
-    let workload = find_workload(&job.workload)?;
-    let program = workload.program(job.size).map_err(|error| error.to_string())?;
+    let program = Program::find(&job.program())?.at(job.size)?;
     let rows = match job.kind {
         Kind::Timing => timed(job, program.as_ref())?,
         Kind::Profile => profiled(program.as_ref())?,
@@ -103,7 +103,7 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
         Machine::parse(Path::new("the job's machine"), &text, &[]).map_err(|error| error.to_string())?;
     let result = run(RunRequest {
         program,
-        size: Some(job.size.name().to_owned()),
+        size: job.launch_file.is_none().then(|| job.size.name().to_owned()),
         machine: &machine,
         overrides: &[],
         threads: 1,

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::sync::{Condvar, Mutex, mpsc};
 
-use crate::job::{Job, find_workload};
+use strata_workloads::Measured;
+
+use crate::job::Job;
 use crate::store::Store;
 
 /// Runs a job and adds its record to the store's folder.
@@ -152,15 +154,15 @@ pub fn run(
 #[must_use]
 pub fn describe(job: &Job) -> String {
     let on = if job.variant.is_empty() { String::new() } else { format!(" on {}", job.variant) };
-    format!("{} ({}){on}", job.workload, job.size)
+    match &job.launch_file {
+        Some(path) => format!("{}{on}", path.display()),
+        None => format!("{} ({}){on}", job.workload, job.size),
+    }
 }
 
-/// Expected work in thread-instructions; 1 if the workload was never measured.
+/// Expected work in thread-instructions; 1 if the program was never measured.
 fn work(job: &Job) -> u64 {
-    let workload = find_workload(&job.workload).ok();
-    workload
-        .and_then(|workload| workload.measured(job.size))
-        .map_or(1, |measured| measured.thread_instructions.max(1))
+    measured(job).map_or(1, |measured| measured.thread_instructions.max(1))
 }
 
 /// ASSUMED: memory of a run besides the program's buffers (the machine, its counters, the compiled program).
@@ -168,9 +170,13 @@ const RUN_BYTES: u64 = 256 << 20;
 
 /// Expected memory of a job in bytes: its buffers on the device, and inputs and expected results on the host.
 fn memory_estimate(job: &Job) -> u64 {
-    let workload = find_workload(&job.workload).ok();
-    let measured = workload.and_then(|workload| workload.measured(job.size));
-    RUN_BYTES + 3 * measured.map_or(RUN_BYTES, |measured| measured.footprint_bytes)
+    RUN_BYTES + 3 * measured(job).map_or(RUN_BYTES, |measured| measured.footprint_bytes)
+}
+
+/// What a built-in workload is known to do.
+fn measured(job: &Job) -> Option<Measured> {
+    let workload = job.launch_file.is_none().then(|| strata_workloads::find(&job.workload))??;
+    workload.measured(job.size)
 }
 
 /// A budget of memory shared by running jobs.

@@ -90,12 +90,21 @@ impl Paper {
         let read: PaperText = config::parse(path, text).map_err(|error| error.to_string())?;
         let mut metrics = metric::common();
         metrics.extend(metric::read(&file, read.metrics)?);
+        // Launch files are looked for beside the paper's file.
+        let beside = |name: String| match Path::new(&name).extension() {
+            Some(extension) if extension == "toml" => {
+                path.parent().unwrap_or(Path::new("")).join(name).to_string_lossy().into_owned()
+            }
+            _ => name,
+        };
+        let sets = read.workloads.into_iter();
+        let workloads = sets.map(|(set, names)| (set, names.into_iter().map(beside).collect())).collect();
         let paper = Paper {
             name: read.name,
             title: read.title,
             mean: read.mean,
             machine: read.machine,
-            workloads: read.workloads,
+            workloads,
             systems: read.systems,
             metrics,
             figures: read.figures,

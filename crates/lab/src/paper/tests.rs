@@ -1,5 +1,4 @@
 use super::*;
-use crate::job::find_workload;
 
 #[test]
 fn every_paper_that_comes_along_can_be_read_under_its_name() {
@@ -65,7 +64,7 @@ fn fuse_names_every_workload_of_its_table_ii() {
             assert_eq!(table.columns[column].published[fields[0]], expected, "{line}");
         }
     }
-    let known = all.iter().filter(|name| find_workload(name).is_ok()).count();
+    let known = all.iter().filter(|name| strata_workloads::find(name).is_some()).count();
     assert!(known >= 12, "{known}");
 }
 
