@@ -31,6 +31,8 @@ pub fn try_input(input: &[u8]) {
         window: None,
         check: true,
         max_cycles: Some(MOST_CYCLES),
+        interrupt: None,
+        provenance: Default::default(),
         sample_cycles: None,
         progress: &mut |_| {},
     };

@@ -73,7 +73,11 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     {
         return Err(format!("no claims of a paper `{paper}`, expected one of {}", known.join(", ")));
     }
-    let mut store = sweep::open(&arguments.store, arguments.simulator.as_deref())?;
+    let mut store = match arguments.store.is_dir() {
+        true => sweep::open(&arguments.store, arguments.simulator.as_deref())?,
+        // Published numbers stand without measured ones.
+        false => Store::open(&arguments.store)?.0,
+    };
     if arguments.by_name {
         store.look_up_by_name()?;
     }

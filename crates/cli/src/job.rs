@@ -7,6 +7,7 @@ use std::time::Instant;
 use clap::Args;
 use strata_gpu::results::peak_memory_bytes;
 use strata_lab::job::Job;
+use strata_lab::record::Record;
 use strata_lab::store::{self, HostTime};
 use strata_lab::sweep::END_OF_JOB;
 
@@ -22,6 +23,9 @@ pub struct JobArguments {
     /// that the store already holds is not run again.
     #[arg(long, value_name = "DIR")]
     store: PathBuf,
+    /// Wait for a process that already runs the job. By default the command then ends with exit status 3.
+    #[arg(long)]
+    wait: bool,
 }
 
 /// Runs one job and adds its result to the store.
@@ -36,18 +40,36 @@ pub fn job(arguments: &JobArguments) -> Result<Finished, String> {
         std::fs::read_to_string(name).map_err(|error| format!("{name}: {error}"))?
     };
     let job = Job::read(name, &text)?;
-    if let Some(path) = store::finished(&arguments.store, &job.key())? {
+    let finished = || store::finished(&arguments.store, &job.key());
+    if let Some(path) = finished()? {
+        print(&format!("{}\n", path.display()))?;
+        return Ok(Finished::Well);
+    }
+    let Some(_claim) = store::claim(&arguments.store, &job.key(), arguments.wait)? else {
+        return Ok(Finished::Elsewhere);
+    };
+    // Whoever held the claim before may have finished the job.
+    if let Some(path) = finished()? {
         print(&format!("{}\n", path.display()))?;
         return Ok(Finished::Well);
     }
     let started = Instant::now();
     let record = strata_lab::record::measure(&job)
         .map_err(|error| format!("{}: {error}", strata_lab::sweep::describe(&job)))?;
-    let path = store::put(&arguments.store, &record)?;
+    let path = store::put(&arguments.store, &record).map_err(|error| rescued(&record, &error))?;
     let seconds = started.elapsed().as_secs_f64();
     HostTime { seconds, peak_memory_bytes: peak_memory_bytes() }.append(&arguments.store, &job)?;
     print(&format!("{}\n", path.display()))?;
     Ok(Finished::Well)
+}
+
+/// Keeps a record that its store did not take, and says where.
+fn rescued(record: &Record, error: &str) -> String {
+    let folder = std::env::temp_dir().join("strata-rescued");
+    match store::put(&folder, record) {
+        Ok(path) => format!("{error}; the result is kept in {}", path.display()),
+        Err(other) => format!("{error}; {other}"),
+    }
 }
 
 /// Reads the job up to its end mark, then starts a thread that ends the process when standard input closes.

@@ -13,9 +13,11 @@ mod claims;
 mod compare;
 mod exec;
 mod explain;
+mod interrupt;
 mod job;
 mod list;
 mod machine;
+mod output;
 mod progress;
 mod repro;
 mod run;
@@ -67,6 +69,8 @@ enum Finished {
     Well,
     /// The run finished, but its results are wrong.
     Wrong,
+    /// Another process does what was asked for.
+    Elsewhere,
 }
 
 /// Parses the command line, runs the command and prints any error. Returns the exit status described above.
@@ -88,6 +92,7 @@ pub fn main() -> ExitCode {
     match finished {
         Ok(Finished::Well) => ExitCode::SUCCESS,
         Ok(Finished::Wrong) => ExitCode::from(1),
+        Ok(Finished::Elsewhere) => ExitCode::from(strata_lab::sweep::ELSEWHERE),
         Err(error) => {
             eprintln!("error: {error}");
             ExitCode::from(2)

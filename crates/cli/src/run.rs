@@ -3,14 +3,16 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use strata_gpu::results::{RunResult, Verdict};
-use strata_gpu::{RunRequest, run as run_on_gpu};
-use strata_workloads::HostProgram;
+use strata_gpu::results::{Provenance, RunResult, Verdict};
+use strata_gpu::{RunError, RunRequest, run as run_on_gpu};
+use strata_lab::program::Program;
 use strata_workloads::launch_file;
+use strata_workloads::{HostProgram, Size};
 
 use crate::choice::MachineChoice;
+use crate::output::Output;
 use crate::progress::Bar;
-use crate::{Finished, print, timeline, workload};
+use crate::{Finished, interrupt, print, timeline, workload};
 
 /// Arguments of `strata run`.
 #[derive(Args)]
@@ -65,6 +67,12 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     if arguments.span == 0 {
         return Err("--span 0: expected at least 1".into());
     }
+    let mut json = match arguments.json.as_deref() {
+        None | Some("-") => None,
+        Some(path) => Some(Output::new(Path::new(path))?),
+    };
+    let mut timeline = arguments.timeline.as_deref().map(Output::new).transpose()?;
+    let provenance = provenance(&arguments.program, &size)?;
     let mut bar = Bar::new(program.name());
     let mut show = |progress: &strata_gpu::Progress| bar.show(progress);
     let outcome = run_on_gpu(RunRequest {
@@ -77,14 +85,24 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         window: arguments.window,
         check: arguments.check,
         max_cycles: arguments.max_cycles,
+        interrupt: Some(interrupt::flag()),
+        provenance,
         sample_cycles: arguments.timeline.is_some().then_some(arguments.span),
         progress: &mut show,
     });
     bar.finish();
-    let result = outcome.map_err(|error| error.to_string())?;
-    report(&result, arguments.json.as_deref())?;
-    if let Some(path) = &arguments.timeline {
-        timeline::write(path, &result)?;
+    let (result, stopped) = match outcome {
+        Ok(result) => (result, None),
+        Err(RunError::Stopped(result, error)) => (*result, Some(error.to_string())),
+        Err(error) => return Err(error.to_string()),
+    };
+    report(&result, arguments.json.is_some(), json.as_mut())?;
+    if let Some(timeline) = &mut timeline {
+        timeline::write(timeline.path(), &result)?;
+        timeline.keep();
+    }
+    if let Some(reason) = stopped {
+        return Err(reason);
     }
     match result.verdict {
         Verdict::Wrong(problems) => {
@@ -111,18 +129,34 @@ fn program(arguments: &RunArguments) -> Result<(Box<dyn HostProgram>, Option<Str
     Ok((program, Some(size.name().to_owned())))
 }
 
-fn report(result: &RunResult, json: Option<&str>) -> Result<(), String> {
+/// Writes a result as JSON to a file or, without one, to standard output; in all other cases prints the summary.
+fn report(result: &RunResult, as_json: bool, file: Option<&mut Output>) -> Result<(), String> {
     let text = || {
         let mut text = serde_json::to_string_pretty(&result.to_json()).expect("a result serialises");
         text.push('\n');
         text
     };
-    match json {
-        Some("-") => print(&text()),
+    match file {
         Some(file) => {
-            std::fs::write(file, text()).map_err(|error| format!("{file}: {error}"))?;
+            file.write(&text())?;
             print(&result.summary())
         }
+        None if as_json => print(&text()),
         None => print(&result.summary()),
     }
+}
+
+/// Simulator, command line, and hashes of the program.
+fn provenance(program: &str, size: &Option<String>) -> Result<Provenance, String> {
+    let size =
+        size.as_deref().map_or(Ok(Size::Test), str::parse).map_err(|error| format!("--size: {error}"))?;
+    // A program that launches nothing has no inputs to hash.
+    let identity = Program::find(program)?.identity(size).unwrap_or_default();
+    Ok(Provenance {
+        simulator: strata_lab::SIMULATOR.into(),
+        command: std::env::args().collect(),
+        ptx: identity.ptx,
+        inputs: identity.inputs,
+        ..Provenance::default()
+    })
 }

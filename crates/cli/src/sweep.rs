@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use strata_lab::job::Job;
-use strata_lab::store::Store;
+use strata_lab::store::{Store, check_writable};
 use strata_lab::sweep::{self, Limits, Processes};
 
 /// Where results are stored and how jobs are run.
@@ -37,6 +37,9 @@ pub struct SweepArguments {
 impl SweepArguments {
     /// Opens the store and reports any damage found in it.
     pub fn open(&self) -> Result<Store, String> {
+        if !self.no_run {
+            return open_to_write(&self.store);
+        }
         open(&self.store, self.simulator.as_deref())
     }
 
@@ -51,6 +54,9 @@ impl SweepArguments {
         if let Some(folder) = &self.write_jobs {
             write_jobs(jobs, store, folder)?;
             return Ok(vec![]);
+        }
+        if jobs.iter().any(|job| !store.has(&job.key())) {
+            check_writable(store.folder())?;
         }
         let command = std::env::current_exe().map_err(|error| format!("the command's own file: {error}"))?;
         let launcher = Processes { command, folder: store.folder().to_owned() };
@@ -78,12 +84,31 @@ impl SweepArguments {
     }
 }
 
-/// Opens a store and reports any damage found in it. `simulator` names another version whose results to look
-/// up.
-pub fn open(folder: &Path, simulator: Option<&str>) -> Result<Store, String> {
-    let (mut store, findings) = Store::open(folder)?;
+/// Opens a store whose missing jobs are to be run: removes damaged files and says which.
+fn open_to_write(folder: &Path) -> Result<Store, String> {
+    let (store, findings) = Store::open(folder)?;
+    findings.clean()?;
     for path in findings.corrupt {
         eprintln!("{}: is not what its name says; removed, its job runs again", path.display());
+    }
+    Ok(store)
+}
+
+/// Opens a store to read it, changes nothing, and reports any damage found. `simulator` names another version whose
+/// results to look up.
+///
+/// # Errors
+/// A folder that is not there, or holds no such results.
+pub fn open(folder: &Path, simulator: Option<&str>) -> Result<Store, String> {
+    if !folder.is_dir() {
+        return Err(format!("{}: found no store, expected a folder of results", folder.display()));
+    }
+    let (mut store, findings) = Store::open(folder)?;
+    for path in findings.corrupt {
+        eprintln!(
+            "{}: cannot be read or is not what its name says; its job counts as not run",
+            path.display()
+        );
     }
     if let Some(version) = simulator {
         store.look_up(version)?;

@@ -268,7 +268,10 @@ fn mistakes_name_what_there_is() {
     let folder = Folder::new("mistakes");
     let store = folder.path("store");
     for (arguments, expected) in [
-        (vec!["compare", "sacspy"], "error: no workload `sacspy`, expected one of 2dconv, "),
+        (
+            vec!["compare", "sacspy"],
+            "error: no workload `sacspy`, expected a launch file (*.toml) or one of 2dconv, ",
+        ),
         (vec!["compare", "saxpy", "--systems", "fuze"], "error: fuze: no such system, expected one of "),
         (vec!["compare", "saxpy", "--metric", "speed"], "error: no metric `speed`, expected one of "),
         (
@@ -286,4 +289,85 @@ fn mistakes_name_what_there_is() {
         let error = refused(&[arguments.as_slice(), &["--store", &store]].concat());
         assert!(error.starts_with(expected), "{error}");
     }
+}
+
+/// A launch file of one's own, with its PTX, in a folder.
+fn own_kernel(folder: &Folder) -> String {
+    let ptx = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry fill(.param .u64 to) {\n\
+               .reg .b32 %r<4>; .reg .b64 %rd<4>;\nld.param.u64 %rd0, [to];\nmov.u32 %r0, %tid.x;\n\
+               mul.wide.u32 %rd1, %r0, 4;\nadd.s64 %rd1, %rd0, %rd1;\nst.global.u32 [%rd1], 7;\nret;\n}\n";
+    let file = "name = \"mine\"\nmodule = \"fill.ptx\"\n[[buffer]]\nname = \"to\"\ntype = \"u32\"\ncount = 32\n\
+                [[launch]]\nkernel = \"fill\"\ngrid = [1]\nblock = [32]\narguments = [{ buffer = \"to\" }]\n\
+                [[check]]\nbuffer = \"to\"\nexpected = { constant = 7 }\n";
+    let kernels = folder.path("kernels");
+    std::fs::create_dir_all(&kernels).unwrap();
+    std::fs::write(Path::new(&kernels).join("fill.ptx"), ptx).unwrap();
+    std::fs::write(Path::new(&kernels).join("fill.toml"), file).unwrap();
+    kernels
+}
+
+#[test]
+fn one_s_own_kernel_stands_beside_workloads() {
+    let folder = Folder::new("own");
+    let (kernels, store) = (own_kernel(&folder), folder.path("store"));
+    let sweep = ["compare", &kernels, "saxpy", "--systems", "gtx480,dy-fuse", "--store", &store];
+    let shown = stdout(&sweep);
+    assert!(shown.lines().any(|line| line.trim_start().starts_with("mine ")), "{shown}");
+    let files = results(&store);
+    assert_eq!(files.len(), 4);
+    let file = Path::new(&kernels).join("fill.toml").display().to_string();
+    let again = ["compare", &file, "saxpy", "--systems", "gtx480,dy-fuse", "--no-run", "--store", &store];
+    assert_eq!(stdout(&again), shown, "by its path it is the same program");
+    let profile = stdout(&["workload", "profile", &file]);
+    let profile: serde_json::Value = serde_json::from_str(&profile).unwrap();
+    assert_eq!(profile["workload"], "mine");
+    // Written differently it is the same program; with another block it is not.
+    let text = std::fs::read_to_string(&file).unwrap();
+    std::fs::write(&file, format!("# Mine.\n{text}")).unwrap();
+    stdout(&again);
+    assert_eq!(results(&store).len(), 4);
+    std::fs::write(
+        &file,
+        text.replace("[32]", "[16]").replace("constant = 7 }", "constant = 7 }\ncount = 16"),
+    )
+    .unwrap();
+    stdout(&sweep);
+    assert_eq!(results(&store).len(), 6);
+}
+
+#[test]
+fn two_sweeps_share_the_work_of_one_store() {
+    let folder = Folder::new("shared");
+    let store = folder.path("store");
+    let sweep = ["compare", "saxpy", "gather", "2dconv", "--sweep", "l1d.ways=1,2,4", "--store", &store];
+    let mut both: Vec<_> = (0..2).map(|_| strata(&sweep).spawn().unwrap()).collect();
+    assert!(both.iter_mut().all(|one| one.wait().unwrap().success()));
+    let log = std::fs::read_to_string(Path::new(&store).join("host.log")).unwrap();
+    assert_eq!(log.lines().count(), 9, "each job ran once:\n{log}");
+    assert_eq!(results(&store).len(), 9);
+    assert!(!std::fs::read_dir(&store).unwrap().any(|entry| entry.unwrap().path().ends_with(".claim")));
+}
+
+#[test]
+fn reading_changes_nothing_and_a_missing_store_is_named() {
+    let folder = Folder::new("reading");
+    let store = folder.path("store");
+    let sweep = ["compare", "saxpy", "--store", &store];
+    stdout(&sweep);
+    let name = results(&store).into_keys().next().unwrap();
+    std::fs::write(Path::new(&store).join(&name), b"PAR1 and nothing more").unwrap();
+    let before = results(&store);
+    let read = output(&[&sweep[..], &["--no-run"]].concat());
+    assert!(read.status.success());
+    assert!(
+        String::from_utf8_lossy(&read.stderr)
+            .contains("is not what its name says; its job counts as not run")
+    );
+    assert!(results(&store) == before, "the damaged file stays");
+    let error = refused(&["repro", "fuse", "--no-run", "--store", &folder.path("nope")]);
+    assert!(error.ends_with("nope: found no store, expected a folder of results\n"), "{error}");
+    let file = folder.path("file");
+    std::fs::write(&file, "").unwrap();
+    let error = refused(&["compare", "saxpy", "--store", &format!("{file}/store")]);
+    assert!(error.contains("expected a folder that results can be added to"), "{error}");
 }

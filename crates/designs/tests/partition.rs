@@ -351,6 +351,7 @@ fn run(threads: usize, window: u64) -> Outcome {
         window,
         patience_cycles: 50_000,
         limit: Cycle(1_000_000),
+        interrupt: None,
     };
     let stop = simulation.run(options, &mut |_| {});
     let (mut logs, mut groups) = (Vec::new(), Vec::new());

@@ -39,6 +39,7 @@ impl Engine {
                     saves_threads: true,
                     window: None,
                     limit: Cycle::NEVER,
+                    interrupt: None,
                 };
                 let gpu = Gpu::new(&settings.machine, options)?;
                 Ok(Engine::Timed(Box::new(Modelled::new(gpu, &settings.machine)?)))

@@ -102,6 +102,8 @@ impl Results {
         let lifetimes = endurance::lifetimes(machine, &self.kept.statistics, cycles).unwrap_or_default();
         let timed = self.launches.len() as u64 == self.count;
         let run = RunResult {
+            provenance: Default::default(),
+            stopped: None,
             workload: program(),
             size: None,
             machine: machine.name().to_owned(),

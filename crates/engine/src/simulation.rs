@@ -5,7 +5,7 @@
 //! which thread runs which island.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::barrier::Barrier;
@@ -27,6 +27,8 @@ pub struct RunOptions {
     pub patience_cycles: u64,
     /// The cycle at which the run stops with [`Stop::CycleLimit`].
     pub limit: Cycle,
+    /// Set from outside to stop a run with [`Stop::Failed`].
+    pub interrupt: Option<&'static AtomicBool>,
 }
 
 /// Why a run ended.
@@ -46,7 +48,7 @@ pub enum Stop {
     CycleLimit,
     /// The run reached the cycle to pause at; the next run continues from there.
     Paused,
-    /// An island asked to stop.
+    /// An island asked to stop, or the run was interrupted.
     Failed {
         /// End of the window in which the island asked.
         at: Cycle,
@@ -281,7 +283,7 @@ fn work<I: Island>(
         if at.cycle >= options.limit {
             return (Stop::CycleLimit, at);
         }
-        let until = (at.cycle + options.window).min(pause);
+        let until = (at.cycle + options.window).min(pause).min(options.limit);
         shared.next[((at.window + 1) % 3) as usize].store(u64::MAX, Ordering::Relaxed);
         let next = &shared.next[(at.window % 3) as usize];
         let mut earliest = Cycle::NEVER;
@@ -309,6 +311,9 @@ fn work<I: Island>(
         }
         if thread == 0 {
             observe(until);
+            if options.interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
+                shared.failed.fetch_min(at.window + 1, Ordering::Relaxed);
+            }
         }
         let window = at.window + 1;
         // A faster thread may already have seen a failure in the next window; all threads then stop after
@@ -458,8 +463,14 @@ mod tests {
     fn threads_and_windows_never_change_a_number() {
         let logs = |threads, saves_threads, window| {
             let mut simulation = circle(5, 6);
-            let options =
-                RunOptions { threads, saves_threads, window, patience_cycles: 10_000, limit: Cycle::NEVER };
+            let options = RunOptions {
+                threads,
+                saves_threads,
+                window,
+                patience_cycles: 10_000,
+                limit: Cycle::NEVER,
+                interrupt: None,
+            };
             let stop = simulation.run(options, &mut |_| {});
             let logs: Vec<_> = simulation.islands_mut().map(|runner| runner.log.clone()).collect();
             (stop, logs)
@@ -488,6 +499,7 @@ mod tests {
             window: 1000,
             patience_cycles: 10_000,
             limit: Cycle::NEVER,
+            interrupt: None,
         };
         simulation.run(options, &mut |_| {});
         let ticks: u64 = simulation.islands_mut().map(|runner| runner.ticks).sum();
@@ -507,6 +519,7 @@ mod tests {
                 window: 4,
                 patience_cycles: 10_000,
                 limit: Cycle::NEVER,
+                interrupt: None,
             };
             let stop = simulation.run(options, &mut |_| {});
             let logs: Vec<_> = simulation.islands_mut().map(|runner| runner.log.clone()).collect();
@@ -528,6 +541,7 @@ mod tests {
                 window: 9,
                 patience_cycles: 300,
                 limit: Cycle::NEVER,
+                interrupt: None,
             };
             let (mut pauses, mut pause) = (0, Cycle(every.unwrap_or(0)));
             let stop = loop {
@@ -577,6 +591,7 @@ mod tests {
             window: 1,
             patience_cycles: 1000,
             limit: Cycle::NEVER,
+            interrupt: None,
         };
         let mut pause = Cycle(10);
         while simulation.run_until(pause, options, &mut |_| {}) == Stop::Paused {
@@ -595,6 +610,7 @@ mod tests {
             window: 10,
             patience_cycles: 10_000,
             limit: Cycle(100),
+            interrupt: None,
         };
         assert_eq!(simulation.run(options, &mut |_| {}), Stop::CycleLimit);
         assert!(simulation.now() >= Cycle(100));

@@ -1,7 +1,7 @@
 //! An assembled GPU: device memory between launches, and launches one after another.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use strata_engine::statistics::Group;
 use strata_engine::{Cycle, RunOptions, Simulation, Stop};
@@ -36,6 +36,8 @@ pub struct GpuOptions {
     pub window: Option<u64>,
     /// The cycle at which a run is given up.
     pub limit: Cycle,
+    /// Set from outside to stop a run.
+    pub interrupt: Option<&'static AtomicBool>,
 }
 
 /// The result of a launch that succeeded.
@@ -53,12 +55,14 @@ pub struct Finished {
 }
 
 /// Why a launch failed.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Stopped {
     /// What kind of failure it was.
     pub failure: Failure,
     /// Description of the failure, with its location where known.
     pub reason: String,
+    /// What had happened until then; `None` if nothing ran.
+    pub so_far: Option<Finished>,
 }
 
 /// A custom part, or why it cannot be built.
@@ -211,7 +215,7 @@ impl Gpu {
         let occupancy = occupancy.expect("a machine has SMs");
         if occupancy.ctas == 0 {
             let reason = format!("a CTA does not fit an SM: limited by {}", occupancy.limiter);
-            return Err(Stopped { failure: Failure::NoRoom, reason });
+            return Err(Stopped { failure: Failure::NoRoom, reason, so_far: None });
         }
         self.ctas_done.store(0, Ordering::Relaxed);
         self.dispatcher().begin(launch.ctas(), occupancy.ctas);
@@ -221,6 +225,7 @@ impl Gpu {
             window: self.window,
             patience_cycles: self.patience,
             limit: self.options.limit,
+            interrupt: self.options.interrupt,
         };
         let ctas_done = self.ctas_done.clone();
         let mut observe = |now| observe(now, ctas_done.load(Ordering::Relaxed));
@@ -239,24 +244,35 @@ impl Gpu {
                 stop => break stop,
             }
         };
-        let finished_at = self.dispatcher().finished_at();
-        match (stop, finished_at) {
-            (Stop::Quiet { .. }, Some(end)) => {
-                let now = self.simulation.now();
-                self.settle(now);
-                let mut prints = Vec::new();
-                for index in 0..self.sms {
-                    prints.extend(self.sm(index).take_prints());
-                }
-                prints.sort_by_key(|print| (print.cta, print.warp));
-                Ok(Finished { cycles: end.next().since(start), occupancy, prints, samples })
+        let now = self.simulation.now();
+        self.settle(now);
+        let end = match (&stop, self.dispatcher().finished_at()) {
+            (Stop::Quiet { .. }, Some(end)) => Ok(end.next()),
+            _ => Err(now),
+        };
+        let cycles = end.unwrap_or_else(|now| now).since(start);
+        let finished = Finished { cycles, occupancy, prints: self.take_prints(), samples };
+        let stopped = match stop {
+            _ if end.is_ok() => return Ok(finished),
+            Stop::Quiet { last } => self.explain("can never finish", last),
+            Stop::Stuck { at } => self.explain("is stuck", at),
+            Stop::CycleLimit => self.unfinished("reached the cycle limit", self.options.limit),
+            Stop::Failed { at } => {
+                self.first_fault().unwrap_or_else(|| self.unfinished("was interrupted", at))
             }
-            (Stop::Quiet { last }, None) => Err(self.explain("can never finish", last)),
-            (Stop::Stuck { at }, _) => Err(self.explain("is stuck", at)),
-            (Stop::CycleLimit, _) => Err(self.explain("reached the cycle limit", self.options.limit)),
-            (Stop::Failed { .. }, _) => Err(self.first_fault()),
-            (Stop::Paused, _) => unreachable!("a launch goes on after a pause"),
+            Stop::Paused => unreachable!("a launch goes on after a pause"),
+        };
+        Err(Stopped { so_far: Some(finished), ..stopped })
+    }
+
+    /// What the kernel has printed since the last call, ordered by CTA and warp.
+    fn take_prints(&mut self) -> Vec<Print> {
+        let mut prints = Vec::new();
+        for index in 0..self.sms {
+            prints.extend(self.sm(index).take_prints());
         }
+        prints.sort_by_key(|print| (print.cta, print.warp));
+        prints
     }
 
     /// Completes the SMs' statistics for all cycles before `end`.
@@ -316,11 +332,11 @@ impl Gpu {
 
     /// The first fault; of several in one cycle, that of the lowest SM, so that the choice does not depend on
     /// the window length.
-    fn first_fault(&mut self) -> Stopped {
+    fn first_fault(&mut self) -> Option<Stopped> {
         let faults = (0..self.sms)
             .filter_map(|index| self.sm(index).fault().map(|(cycle, fault)| (cycle, index, fault.clone())));
         let first = faults.min_by_key(|(cycle, index, _)| (*cycle, *index));
-        let (_, _, fault) = first.expect("a run fails because of a fault");
+        let (_, _, fault) = first?;
         let failure = match fault.kind {
             FaultKind::OutOfBounds { .. } => Failure::Address,
             FaultKind::Misaligned { .. } => Failure::Misaligned,
@@ -332,7 +348,7 @@ impl Gpu {
             | FaultKind::Texture { .. }
             | FaultKind::StackOverflow { .. } => Failure::Other,
         };
-        Stopped { failure, reason: fault.to_string() }
+        Some(Stopped { failure, reason: fault.to_string(), so_far: None })
     }
 
     fn explain(&mut self, what: &str, at: Cycle) -> Stopped {
@@ -343,7 +359,14 @@ impl Gpu {
             lines.push(format!("... and {more} more"));
         }
         let reason = format!("the kernel {what} (cycle {at}):\n  {}", lines.join("\n  "));
-        Stopped { failure: Failure::Unfinished, reason }
+        Stopped { failure: Failure::Unfinished, reason, so_far: None }
+    }
+
+    /// A launch that was stopped from outside.
+    fn unfinished(&mut self, what: &str, at: Cycle) -> Stopped {
+        let ended = self.ctas_done.load(Ordering::Relaxed);
+        let reason = format!("the kernel {what} (cycle {at}); {ended} CTAs have ended");
+        Stopped { failure: Failure::Unfinished, reason, so_far: None }
     }
 
     fn sm(&mut self, index: usize) -> &mut Sm {

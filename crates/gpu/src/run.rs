@@ -1,8 +1,10 @@
 //! Runs a host program on a machine, checks its results and measures it.
 
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 
 use strata_engine::Cycle;
+use strata_engine::statistics::Group;
 use strata_ptx::reference;
 use strata_workloads::recording::Recording;
 use strata_workloads::{DeviceError, HostProgram, Outcome};
@@ -13,7 +15,7 @@ use crate::gpu::GpuOptions;
 use crate::machine::Machine;
 use crate::profile::Profile;
 use crate::progress::Progress;
-use crate::results::{RunResult, SimulationCost, Verdict, peak_memory_bytes};
+use crate::results::{LaunchResult, Provenance, RunResult, SimulationCost, Verdict, peak_memory_bytes};
 
 /// What to run, on which machine, and how.
 pub struct RunRequest<'a> {
@@ -35,6 +37,10 @@ pub struct RunRequest<'a> {
     pub check: bool,
     /// Core cycles after which the run is given up.
     pub max_cycles: Option<u64>,
+    /// Set from outside to stop the run.
+    pub interrupt: Option<&'static AtomicBool>,
+    /// Where the results come from, as far as the caller knows; the machine's part is filled in.
+    pub provenance: Provenance,
     /// Sample the counters at this interval, in cycles of each launch.
     pub sample_cycles: Option<u64>,
     /// Called from time to time with the progress of the run.
@@ -42,19 +48,21 @@ pub struct RunRequest<'a> {
 }
 
 /// Why a run did not finish.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum RunError {
     /// The machine, the module or an option is wrong.
     Refused(String),
-    /// A device call failed because of an error in the program.
+    /// A device call failed before anything ran.
     Device(DeviceError),
+    /// A launch or what follows it failed: what was measured until then, and why.
+    Stopped(Box<RunResult>, DeviceError),
 }
 
 impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RunError::Refused(reason) => f.write_str(reason),
-            RunError::Device(error) => error.fmt(f),
+            RunError::Device(error) | RunError::Stopped(_, error) => error.fmt(f),
         }
     }
 }
@@ -64,12 +72,13 @@ impl std::error::Error for RunError {}
 /// Runs a program to completion.
 ///
 /// # Errors
-/// If the program does not complete. Wrong results are reported in [`RunResult::verdict`] instead.
+/// If the program does not complete; [`RunError::Stopped`] has what was measured until then. Wrong results are reported
+/// in [`RunResult::verdict`] instead.
 pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let RunRequest { program, size, machine, overrides, threads, window, check, .. } = request;
     let RunRequest { saves_threads, max_cycles, sample_cycles, progress, .. } = request;
     let limit = max_cycles.map_or(Cycle::NEVER, Cycle);
-    let options = GpuOptions { threads, saves_threads, window, limit };
+    let options = GpuOptions { threads, saves_threads, window, limit, interrupt: request.interrupt };
     let mut timed =
         TimedDevice::new(machine, program.module(), options, progress).map_err(RunError::Refused)?;
     if let Some(cycles) = sample_cycles {
@@ -85,17 +94,28 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         )
         .map_err(RunError::Refused)?;
         let mut lockstep = Lockstep::new(&mut timed, &mut reference);
-        let outcome = program.run(&mut lockstep).map_err(RunError::Device)?;
+        let outcome = program.run(&mut lockstep);
         (outcome, lockstep.into_differences())
     } else {
-        (program.run(&mut timed).map_err(RunError::Device)?, Vec::new())
+        (program.run(&mut timed), Vec::new())
     };
+    let (outcome, error) = match outcome {
+        Ok(outcome) => (outcome, None),
+        Err(error) => (Outcome::default(), Some(error)),
+    };
+    let stopped = timed.stopped().cloned();
+    if let Some(error) = &error
+        && stopped.is_none()
+        && timed.launches().is_empty()
+    {
+        return Err(RunError::Device(error.clone()));
+    }
     let statistics = timed.statistics();
-    let laws = statistics.iter().filter_map(|group| {
-        Some(format!("the statistics of `{}` break their law \"{}\"", group.name, group.broken?))
-    });
-    let problems: Vec<String> =
-        wrong(&outcome).into_iter().chain(differences).chain(laws.collect::<Vec<_>>()).collect();
+    let problems = match error {
+        None => wrong(&outcome).into_iter().chain(differences).chain(broken_laws(&statistics)).collect(),
+        // Laws hold for launches that ended.
+        Some(_) => differences,
+    };
     let verdict = if !problems.is_empty() {
         Verdict::Wrong(problems)
     } else if outcome.comparisons.is_empty() && !check {
@@ -103,9 +123,16 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     } else {
         Verdict::Verified
     };
-    let cycles = timed.launches().iter().map(|launch| launch.cycles).sum();
+    let launches: Vec<LaunchResult> = timed.launches().iter().cloned().chain(stopped).collect();
+    let cycles = launches.iter().map(|launch| launch.cycles).sum();
     let lifetimes = endurance::lifetimes(machine, &statistics, cycles).map_err(RunError::Refused)?;
-    Ok(RunResult {
+    let result = RunResult {
+        provenance: Provenance {
+            machine_file: machine.path().map(str::to_owned),
+            machine: machine.hash(),
+            ..request.provenance
+        },
+        stopped: error.as_ref().map(ToString::to_string),
         workload: program.name().to_owned(),
         size,
         machine: machine.name().to_owned(),
@@ -114,7 +141,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         overrides: overrides.to_vec(),
         verdict,
         comparisons: outcome.comparisons,
-        launches: timed.launches().to_vec(),
+        launches,
         cost: SimulationCost {
             seconds: timed.seconds(),
             threads,
@@ -124,7 +151,18 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         energy: timed.energy(),
         lifetimes,
         statistics,
-    })
+    };
+    match error {
+        None => Ok(result),
+        Some(error) => Err(RunError::Stopped(Box::new(result), error)),
+    }
+}
+
+fn broken_laws(statistics: &[Group]) -> Vec<String> {
+    let law = |group: &Group| {
+        Some(format!("the statistics of `{}` break their law \"{}\"", group.name, group.broken?))
+    };
+    statistics.iter().filter_map(law).collect()
 }
 
 /// Runs a program on the reference executor, compiled as for `machine`, and profiles it.

@@ -4,9 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
+use strata_gpu::machine::values::digest;
+use strata_gpu::machine::values::values;
 use strata_workloads::Size;
-use toml::{Table, Value};
+use toml::Table;
 
 use crate::SIMULATOR;
 use crate::program::{Identity, Program};
@@ -74,16 +75,6 @@ impl fmt::Display for Key {
 /// Whether a text consists of 32 lowercase hexadecimal digits.
 pub(crate) fn is_digest(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-}
-
-/// The first 128 bits of a SHA-256 hash, in hexadecimal.
-pub(crate) fn digest(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
-}
-
-/// The first 128 bits of a hash, in hexadecimal.
-pub(crate) fn hexadecimal(hash: &[u8]) -> String {
-    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
 }
 
 impl Job {
@@ -188,32 +179,7 @@ impl Job {
 
     /// The lines of [`Job::canonical_machine`].
     pub(crate) fn machine_values(&self) -> Vec<String> {
-        let mut lines = Vec::new();
-        for (key, value) in self.machine.iter().flatten() {
-            if key != "name" && key != "description" {
-                flatten(key, value, &mut lines);
-            }
-        }
-        lines.sort();
-        lines
-    }
-}
-
-/// Appends `path = value` for each value; a cited value loses its source.
-fn flatten(path: &str, value: &Value, lines: &mut Vec<String>) {
-    match value {
-        Value::Table(table) => match (table.get("value"), table.get("source"), table.len()) {
-            (Some(value), Some(_), 2) => flatten(path, value, lines),
-            _ => table.iter().for_each(|(key, value)| flatten(&format!("{path}.{key}"), value, lines)),
-        },
-        Value::Array(items) => {
-            lines.push(format!("{path} has {}\n", items.len()));
-            items
-                .iter()
-                .enumerate()
-                .for_each(|(place, item)| flatten(&format!("{path}[{place}]"), item, lines));
-        }
-        value => lines.push(format!("{path} = {value}\n")),
+        self.machine.as_ref().map(values).unwrap_or_default()
     }
 }
 

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use strata_gpu::machine::values::digest;
 use strata_workloads::launch_file::{self, LaunchFile};
 use strata_workloads::{HostProgram, Size, Workload};
 
 use crate::inputs;
-use crate::job::digest;
 
 /// A program that the lab can run.
 #[derive(Debug)]
@@ -18,7 +18,7 @@ pub enum Program {
 }
 
 /// Hashes of what a program is made of.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Identity {
     /// The first 128 bits of the SHA-256 of its PTX.
     pub ptx: String,

@@ -111,6 +111,8 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
         window: None,
         check: false,
         max_cycles: None,
+        interrupt: None,
+        provenance: Default::default(),
         sample_cycles: None,
         progress: &mut |_| (),
     })

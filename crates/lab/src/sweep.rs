@@ -1,6 +1,6 @@
 //! Runs the jobs that a store lacks, several at a time, each in its own process.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use std::io::{Read, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -13,12 +13,24 @@ use crate::store::Store;
 
 /// Runs a job and adds its record to the store's folder.
 pub trait Launcher: Sync {
-    /// Runs one job to completion.
+    /// Runs one job to completion. With `wait`, waits for a process that already runs it.
     ///
     /// # Errors
     /// Why the job has no record.
-    fn launch(&self, job: &Job) -> Result<(), String>;
+    fn launch(&self, job: &Job, wait: bool) -> Result<Launched, String>;
 }
+
+/// What became of a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Launched {
+    /// The store has its result.
+    Finished,
+    /// Another process runs it.
+    Elsewhere,
+}
+
+/// Exit status of `strata job` for [`Launched::Elsewhere`].
+pub const ELSEWHERE: u8 = 3;
 
 /// Runs `strata job` in a process for each job, so that a crash affects only that job.
 #[derive(Clone, Debug)]
@@ -33,11 +45,12 @@ pub struct Processes {
 pub const END_OF_JOB: &str = "# end of job";
 
 impl Launcher for Processes {
-    fn launch(&self, job: &Job) -> Result<(), String> {
-        let run = || -> std::io::Result<Result<(), String>> {
+    fn launch(&self, job: &Job, wait: bool) -> Result<Launched, String> {
+        let run = || -> std::io::Result<Result<Launched, String>> {
             let mut child = Command::new(&self.command)
                 .args(["job", "-", "--store"])
                 .arg(&self.folder)
+                .args(wait.then_some("--wait"))
                 .stdin(Stdio::piped())
                 .stdout(Stdio::null())
                 .stderr(Stdio::piped())
@@ -51,7 +64,10 @@ impl Launcher for Processes {
             let status = child.wait()?;
             drop(input);
             if status.success() {
-                return Ok(Ok(()));
+                return Ok(Ok(Launched::Finished));
+            }
+            if status.code() == Some(ELSEWHERE.into()) {
+                return Ok(Ok(Launched::Elsewhere));
             }
             sent?;
             let said = said.trim().trim_start_matches("error: ");
@@ -118,7 +134,8 @@ pub fn run(
     let total: u64 = missing.iter().map(|job| work(job)).sum();
     let mut progress = Progress { ended: 0, jobs: missing.len(), work_done: 0, work: total, last: None };
     on_progress(progress);
-    let queue = Mutex::new(missing.iter().copied());
+    let queue =
+        Queue { jobs: Mutex::new(missing.iter().copied().collect()), later: Mutex::new(VecDeque::new()) };
     let memory = Memory { free: Mutex::new((limits.memory_bytes, 0)), freed: Condvar::new() };
     let (send, ended) = mpsc::channel();
     let mut failures = Vec::new();
@@ -127,10 +144,14 @@ pub fn run(
             let (send, queue, memory) = (send.clone(), &queue, &memory);
             scope.spawn(move || {
                 loop {
-                    let Some(job) = queue.lock().expect("no holder panics").next() else { return };
+                    let Some((job, wait)) = queue.next() else { return };
                     let bytes = memory.take(memory_estimate(job));
-                    let outcome = launcher.launch(job);
+                    let outcome = launcher.launch(job, wait);
                     memory.give(bytes);
+                    if outcome == Ok(Launched::Elsewhere) && !wait {
+                        queue.later.lock().expect("no holder panics").push_back(job);
+                        continue;
+                    }
                     send.send((job, outcome)).expect("the receiver waits for all");
                 }
             });
@@ -148,6 +169,20 @@ pub fn run(
     failures.sort_by(|one, other| one.job.cmp(&other.job));
     store.refresh()?;
     Ok(failures)
+}
+
+/// The jobs to run; those that another process runs come again at the end.
+struct Queue<'a> {
+    jobs: Mutex<VecDeque<&'a Job>>,
+    later: Mutex<VecDeque<&'a Job>>,
+}
+
+impl<'a> Queue<'a> {
+    /// The next job, and whether to wait for who runs it.
+    fn next(&self) -> Option<(&'a Job, bool)> {
+        let first = |jobs: &Mutex<VecDeque<&'a Job>>| jobs.lock().expect("no holder panics").pop_front();
+        first(&self.jobs).map(|job| (job, false)).or_else(|| Some((first(&self.later)?, true)))
+    }
 }
 
 /// Describes a job to a reader: workload, size and machine.

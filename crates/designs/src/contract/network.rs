@@ -137,7 +137,14 @@ fn run(contract: &Contract, design: &dyn NetworkDesign, direction: Direction) ->
     // Far beyond the time that sending one packet after the other would take.
     let limit = Cycle(100 * PATIENCE + u64::from(contract.packets) * (contract.gap + 10_000));
     let window = contract.window.clamp(1, design.link_latency_cycles());
-    let options = RunOptions { threads: 1, saves_threads: false, window, patience_cycles: PATIENCE, limit };
+    let options = RunOptions {
+        threads: 1,
+        saves_threads: false,
+        window,
+        patience_cycles: PATIENCE,
+        limit,
+        interrupt: None,
+    };
     let stop = simulation.run(options, &mut |_| {});
     let (now, waits) = (simulation.now(), simulation.waits());
     let mut parts = simulation.islands_mut();

@@ -38,6 +38,8 @@ fn whole(name: &'static str) -> Path {
             window: None,
             check: false,
             max_cycles: None,
+            interrupt: None,
+            provenance: Default::default(),
             sample_cycles: None,
             progress: &mut |_| {},
         });

@@ -15,7 +15,7 @@ use super::heap::{Buffer, Heap};
 use super::system::SystemRegion;
 use crate::endurance;
 use crate::energy::{EnergyReport, Meter};
-use crate::gpu::{Gpu, Stopped};
+use crate::gpu::{Finished, Gpu, Stopped};
 use crate::machine::Machine;
 use crate::progress::Progress;
 use crate::results::{LaunchResult, Sample};
@@ -43,6 +43,8 @@ pub struct Modelled {
     launches: u64,
     cycles: u64,
     seconds: f64,
+    /// The launch that was stopped, until then.
+    stopped: Option<LaunchResult>,
 }
 
 impl Modelled {
@@ -68,6 +70,7 @@ impl Modelled {
             launches: 0,
             cycles: 0,
             seconds: 0.0,
+            stopped: None,
         })
     }
 
@@ -89,6 +92,11 @@ impl Modelled {
     /// Core cycles of all launches so far.
     pub fn cycles(&self) -> u64 {
         self.cycles
+    }
+
+    /// What the launch that failed had done until then.
+    pub fn stopped(&self) -> Option<&LaunchResult> {
+        self.stopped.as_ref()
     }
 
     /// Host seconds spent in launches.
@@ -161,7 +169,24 @@ impl Modelled {
             progress(&state);
         });
         self.seconds += started.elapsed().as_secs_f64();
-        let finished = finished?;
+        match finished {
+            Ok(finished) => Ok(self.result(launch, heap, before, finished)),
+            Err(mut stopped) => {
+                let so_far = stopped.so_far.take();
+                self.stopped = so_far.map(|so_far| self.result(launch, heap, before, so_far));
+                Err(stopped)
+            }
+        }
+    }
+
+    /// What a launch did, whether it ended or was stopped.
+    fn result(
+        &mut self,
+        launch: &Launch,
+        heap: &Heap,
+        before: Vec<Group>,
+        finished: Finished,
+    ) -> LaunchResult {
         let after = self.gpu.statistics();
         let counted: Vec<Group> =
             after.iter().zip(&before).map(|(after, before)| after.since(before)).collect();
@@ -179,7 +204,7 @@ impl Modelled {
             .iter()
             .map(|print| print.text(&launch.kernel, |at| read_string(gpu, heap, at)))
             .collect();
-        Ok(LaunchResult {
+        LaunchResult {
             kernel: launch.kernel.name.clone(),
             grid: launch.grid,
             block: launch.block,
@@ -193,7 +218,7 @@ impl Modelled {
             printed,
             energy,
             samples,
-        })
+        }
     }
 }
 
@@ -252,7 +277,7 @@ impl Backend for Modelled {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<LaunchResult, DeviceError> {
         let launch = Arc::new(self.prepare(call)?);
-        self.measure(&launch, call.heap, progress).map_err(|Stopped { failure, reason }| {
+        self.measure(&launch, call.heap, progress).map_err(|Stopped { failure, reason, .. }| {
             DeviceError::Failed { kernel: call.kernel.name.clone(), failure, reason }
         })
     }

@@ -71,6 +71,11 @@ impl<'a> TimedDevice<'a> {
         &self.log.launches
     }
 
+    /// What the launch that failed had done until then.
+    pub fn stopped(&self) -> Option<&LaunchResult> {
+        self.card.backend().stopped()
+    }
+
     /// All counters so far.
     pub fn statistics(&mut self) -> Vec<Group> {
         self.card.backend_mut().statistics()

@@ -8,6 +8,7 @@ mod file;
 pub mod overrides;
 mod size;
 pub mod system;
+pub mod values;
 
 use std::path::{Path, PathBuf};
 
@@ -56,6 +57,8 @@ pub struct Machine {
     systems: Vec<system::About>,
     /// The files that the machine was read from, for errors.
     origin: String,
+    title: String,
+    path: Option<String>,
     /// Structures whose energies were removed because a system replaced their design.
     replaced_energies: Vec<String>,
 }
@@ -92,7 +95,9 @@ impl Machine {
             return Err(ConfigError { file: path.into(), place: None, message });
         }
         let text = read_limited(path)?;
-        Machine::build(path, &text, systems, sets)
+        let machine = Machine::build(path, &text, systems, sets)?;
+        let title = format!("{} ({name_or_file})", machine.file.name);
+        Ok(Machine { title, path: Some(name_or_file.to_owned()), ..machine })
     }
 
     /// Reads a machine from text; `path` appears in errors.
@@ -137,7 +142,8 @@ impl Machine {
             origin = format!("{origin} with {}", system.file().display());
         }
         let systems = systems.into_iter().map(|system| system.about).collect();
-        Ok(Machine { file, table, systems, origin, replaced_energies })
+        let title = file.name.clone();
+        Ok(Machine { file, table, systems, origin, title, path: None, replaced_energies })
     }
 
     /// The files that the machine was read from, for errors.
@@ -161,9 +167,19 @@ impl Machine {
         (!names.is_empty()).then(|| names.join("+"))
     }
 
-    /// Name of the machine in results.
+    /// Name of the machine in results: the one that its file gives and, unless it is built in, the file.
     pub fn name(&self) -> &str {
-        &self.file.name
+        &self.title
+    }
+
+    /// The machine's file as it was named; `None` if it is built in.
+    pub fn path(&self) -> Option<&str> {
+        self.path.as_deref()
+    }
+
+    /// A hash of all values that decide numbers, after systems and overrides.
+    pub fn hash(&self) -> String {
+        values::digest(values::values(&self.table).concat().as_bytes())
     }
 
     /// The configuration from which the machine is built.

@@ -32,6 +32,15 @@ impl RunResult {
         };
         json!({
             "schema": SCHEMA,
+            "stopped": self.stopped,
+            "provenance": {
+                "simulator": self.provenance.simulator,
+                "command": self.provenance.command,
+                "ptx": self.provenance.ptx,
+                "inputs": self.provenance.inputs,
+                "machine_file": self.provenance.machine_file,
+                "machine": self.provenance.machine,
+            },
             "workload": self.workload,
             "size": self.size,
             "machine": self.machine,

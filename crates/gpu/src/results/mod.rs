@@ -84,9 +84,31 @@ pub struct SimulationCost {
     pub peak_memory_bytes: u64,
 }
 
-/// Results of a finished run.
+/// Where a result comes from: with these, it can be had again.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Provenance {
+    /// Version of the simulator, with a hash of its sources.
+    pub simulator: String,
+    /// The command line.
+    pub command: Vec<String>,
+    /// Hash of the program's PTX.
+    pub ptx: String,
+    /// Hash of the program's inputs.
+    pub inputs: String,
+    /// File of the machine, unless it is built in.
+    pub machine_file: Option<String>,
+    /// Hash of the machine's values, after systems and overrides.
+    pub machine: String,
+}
+
+/// Results of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RunResult {
+    /// Where they come from.
+    pub provenance: Provenance,
+    /// Why the run was stopped: then everything else is of the time until then, and the last launch is a part of one.
+    /// `None` for a run that ended.
+    pub stopped: Option<String>,
     /// Name of the workload or launch file.
     pub workload: String,
     /// Size of the workload, if it has several.

@@ -46,6 +46,10 @@ impl RunResult {
         };
         let system = self.system.as_deref().map(|system| format!(" with {system}")).unwrap_or_default();
         page.line(&format!("{}{size} on {}{system}: {verdict}", self.workload, self.machine));
+        if let Some(reason) = &self.stopped {
+            let first = reason.lines().next().unwrap_or_default();
+            page.line(&format!("  PARTIAL, until the run was stopped: {first}"));
+        }
         for set in &self.overrides {
             page.line(&format!("  with {set}"));
         }
@@ -345,6 +349,8 @@ mod tests {
 
     fn result(statistics: Vec<Group>) -> RunResult {
         RunResult {
+            provenance: Default::default(),
+            stopped: None,
             workload: "w".into(),
             size: None,
             machine: "m".into(),

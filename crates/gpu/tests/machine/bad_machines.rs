@@ -204,8 +204,13 @@ fn refusal(text: &str, sets: &[String]) -> Option<String> {
         Ok(machine) => machine,
         Err(error) => return Some(error.to_string()),
     };
-    let options =
-        GpuOptions { threads: 1, saves_threads: false, window: None, limit: strata_engine::Cycle::NEVER };
+    let options = GpuOptions {
+        threads: 1,
+        saves_threads: false,
+        window: None,
+        limit: strata_engine::Cycle::NEVER,
+        interrupt: None,
+    };
     Gpu::new(&machine, options).err()
 }
 

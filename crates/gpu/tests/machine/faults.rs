@@ -122,8 +122,7 @@ fn an_endless_spin_reaches_the_cycle_limit() {
     let limit = strata_engine::Cycle(5000);
     for threads in [1, 2] {
         let reason = failure(SPIN, GpuOptions { limit, threads, ..PLAIN }, &[]);
-        assert!(reason.starts_with("the kernel reached the cycle limit (cycle 5000):\n"), "{reason}");
-        assert!(reason.contains("SM 0: warp 0 (CTA [0, 0, 0], its warp 0): next is line "), "{reason}");
+        assert_eq!(reason, "the kernel reached the cycle limit (cycle 5000); 0 CTAs have ended");
     }
 }
 

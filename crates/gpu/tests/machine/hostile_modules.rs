@@ -17,7 +17,8 @@ fn text(global: u64, local: u64) -> String {
 
 fn timed(text: &str, then: impl FnOnce(&mut TimedDevice<'_>)) -> Result<(), String> {
     let machine = Machine::load("gtx480", &["gpu.memory_mib=64".into()]).expect("a GTX 480 can be built");
-    let options = GpuOptions { threads: 1, saves_threads: false, window: None, limit: Cycle::NEVER };
+    let options =
+        GpuOptions { threads: 1, saves_threads: false, window: None, limit: Cycle::NEVER, interrupt: None };
     let silent = &mut |_: &_| {};
     let mut device = TimedDevice::new(&machine, Module { name: "m.ptx", text }, options, silent)?;
     then(&mut device);

@@ -4,6 +4,7 @@
 //! bits) covers the file's bytes. A file is written under a temporary name, synced to disk and renamed, so a
 //! file without the suffix `.tmp` is complete unless the disk lost data, which the checksum reveals.
 
+mod claim;
 pub mod columns;
 mod log;
 mod older;
@@ -18,11 +19,14 @@ use std::path::{Path, PathBuf};
 use strata_workloads::Size;
 
 use crate::SIMULATOR;
-use crate::job::{Job, Key, Kind, digest, is_digest};
+use strata_gpu::machine::values::digest;
+
+use crate::job::{Job, Key, Kind, is_digest};
 use crate::record::Record;
 
 use older::Older;
 
+pub use claim::{Claim, check_writable, claim};
 pub use log::HostTime;
 
 /// A folder of finished jobs.
@@ -48,17 +52,27 @@ fn task(job: &Job) -> Task {
 /// Problems found when opening a store.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Findings {
-    /// Files whose contents do not match their name. They are removed, so their jobs will run again.
+    /// Files that cannot be read, or whose contents do not match their name. Their jobs count as not run.
     pub corrupt: Vec<PathBuf>,
-    /// Files that a killed writer left behind. They are removed.
+    /// Files that a killed writer left behind.
     pub leftovers: Vec<PathBuf>,
 }
 
-impl Store {
-    /// Opens a folder and removes incomplete files. A missing folder is an empty store.
+impl Findings {
+    /// Removes the files, so that their jobs can run again.
     ///
     /// # Errors
-    /// If the folder cannot be read or cleaned, or holds two different results of one job.
+    /// If one cannot be removed.
+    pub fn clean(&self) -> Result<(), String> {
+        self.corrupt.iter().chain(&self.leftovers).try_for_each(|path| remove(path))
+    }
+}
+
+impl Store {
+    /// Opens a folder, which stays as it is. A missing folder is an empty store.
+    ///
+    /// # Errors
+    /// If the folder cannot be read, or holds two different results of one job.
     pub fn open(folder: &Path) -> Result<(Store, Findings), String> {
         let mut store = Store {
             folder: folder.to_owned(),
@@ -79,15 +93,12 @@ impl Store {
         paths.sort();
         for path in paths {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if name.ends_with(TEMPORARY) {
+            if name.ends_with(TEMPORARY) || name.ends_with(claim::SUFFIX) {
                 if is_abandoned(&path) {
-                    remove(&path)?;
                     findings.leftovers.push(path);
                 }
             } else if let Some((key, checksum)) = read_name(&name) {
-                let bytes = fs::read(&path).map_err(|error| named(&path, &error))?;
-                if digest(&bytes) != checksum {
-                    remove(&path)?;
+                if !fs::read(&path).is_ok_and(|bytes| digest(&bytes) == checksum) {
                     findings.corrupt.push(path);
                 } else if let Some(other) = store.finished.insert(key, path.clone()) {
                     let (one, other) = (other.display(), path.display());

@@ -71,6 +71,8 @@ fn no_byte_of_a_file_can_change_unseen() {
         let (store, findings) = Store::open(&folder.0).unwrap();
         assert_eq!(findings.corrupt, std::slice::from_ref(&path), "byte {place}");
         assert_eq!(store.keys().count(), 0);
+        assert!(path.exists(), "reading changes nothing");
+        findings.clean().unwrap();
         assert!(!path.exists(), "a corrupt file stands in the way of its job");
     }
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
@@ -99,6 +101,7 @@ fn leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not() {
     writer.lock().unwrap();
     let (_, findings) = Store::open(&folder.0).unwrap();
     assert_eq!(findings.leftovers, [dead]);
+    findings.clean().unwrap();
     drop(writer);
     assert_eq!(Store::open(&folder.0).unwrap().1.leftovers, [alive]);
 }
@@ -175,4 +178,32 @@ fn a_system_that_had_other_values_is_found_by_name_only_when_asked() {
     let other = Job { variant: "n".into(), ..job(16) };
     assert_eq!(store.find(&other), None, "another system");
     assert_eq!(store.find(&Job { size: Size::Small, ..job(16) }), None, "another size");
+}
+
+#[test]
+fn a_job_has_one_runner_at_a_time() {
+    let folder = Folder::new("claims");
+    let key = record(7).job.key();
+    let mine = claim(&folder.0, &key, false).unwrap().expect("nobody else runs it");
+    assert!(claim(&folder.0, &key, false).unwrap().is_none());
+    assert_eq!(Store::open(&folder.0).unwrap().1, Findings::default(), "its runner is alive");
+    let waiting = std::thread::spawn({
+        let (folder, key) = (folder.0.clone(), key.clone());
+        move || claim(&folder, &key, true).unwrap().is_some()
+    });
+    drop(mine);
+    assert!(waiting.join().unwrap());
+    assert!(claim(&folder.0, &key, false).unwrap().is_some());
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0, "claims leave nothing behind");
+}
+
+#[test]
+fn a_store_that_cannot_be_written_is_found_before_any_job_runs() {
+    let folder = Folder::new("unwritable");
+    check_writable(&folder.0).unwrap();
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 0);
+    let file = folder.0.join("file");
+    fs::write(&file, "").unwrap();
+    let error = check_writable(&file.join("store")).unwrap_err();
+    assert!(error.ends_with("expected a folder that results can be added to"), "{error}");
 }

@@ -31,7 +31,7 @@ pub fn machine(sms: u32, sets: &[&str]) -> Machine {
 
 /// How the machines are run: a spin that never ends is an error.
 pub fn options(threads: usize) -> GpuOptions {
-    GpuOptions { threads, saves_threads: false, window: None, limit: Cycle(5_000_000) }
+    GpuOptions { threads, saves_threads: false, window: None, limit: Cycle(5_000_000), interrupt: None }
 }
 
 /// The buffers of a test.

@@ -17,7 +17,7 @@ use strata_workloads::{HostProgram, Module};
 
 /// One thread, the longest window, no limit.
 pub const PLAIN: GpuOptions =
-    GpuOptions { threads: 1, saves_threads: false, window: None, limit: Cycle::NEVER };
+    GpuOptions { threads: 1, saves_threads: false, window: None, limit: Cycle::NEVER, interrupt: None };
 
 /// Puts something around the L1D that the machine names, once for each SM.
 pub type WrapL1d<'a> = &'a mut dyn FnMut(L1dSite, Box<dyn L1d>) -> Box<dyn L1d>;
@@ -82,6 +82,8 @@ pub fn run_on(machine: &Machine, program: &dyn HostProgram, how: How) -> Result<
         window,
         check,
         max_cycles,
+        interrupt: None,
+        provenance: Default::default(),
         sample_cycles,
         progress: &mut progress,
     })

@@ -100,6 +100,7 @@ impl Variation {
                 saves_threads: window % 2 == 1,
                 window: Some(window),
                 limit: Cycle(self.limit),
+                interrupt: None,
             },
         )
     }

@@ -141,7 +141,13 @@ fn values_agree_on_machines_of_every_kind() {
 fn numbers_depend_on_no_thread_no_window_and_no_skipping() {
     let machine = gtx480(&["gpu.sms=3", "gpu.channels=2", "gpu.memory_mib=16"]);
     let (launches, one) = lockstep(&machine, PLAIN, false);
-    let options = GpuOptions { threads: 3, saves_threads: false, window: Some(1), limit: Cycle::NEVER };
+    let options = GpuOptions {
+        threads: 3,
+        saves_threads: false,
+        window: Some(1),
+        limit: Cycle::NEVER,
+        interrupt: None,
+    };
     let (launches_of_three, three) = lockstep(&machine, options, false);
     assert_eq!(launches_of_three, launches);
     let values = |groups: &[Group]| groups.iter().map(|group| group.values.clone()).collect::<Vec<_>>();
