@@ -6,10 +6,12 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
+use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::Finished;
 use crate::choice::MachineChoice;
+use crate::output::Output;
 
 /// Arguments of `strata exec`.
 #[derive(Args)]
@@ -38,17 +40,23 @@ pub struct ExecArguments {
     program: Vec<OsString>,
 }
 
-/// Runs the program to completion and reports whether its exit status was success.
+/// Runs the program to completion, says on standard error what it cost, and ends with its exit status.
 ///
 /// # Errors
-/// A machine that cannot be built, a missing driver, or a program that cannot be started.
+/// A machine that cannot be built, a missing driver, results that cannot be written, or a program that cannot be
+/// started.
 pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
     // Refuse a bad machine before the program starts.
     arguments.machine.load(&arguments.overrides)?;
     if let Some(set) = arguments.overrides.iter().find(|set| set.contains(';')) {
         return Err(format!("--set {set}: found `;`, which separates values"));
     }
+    let mut json = arguments.json.as_deref().map(Output::new).transpose()?;
     let folder = folder(&driver(arguments.driver.as_deref())?)?;
+    let results = match &json {
+        Some(json) => std::path::absolute(json.path()).map_err(|error| error.to_string())?,
+        None => folder.path().join("results.json"),
+    };
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let mut command = Command::new(&arguments.program[0]);
     command
@@ -59,10 +67,41 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
         .env("STRATA_SET", arguments.overrides.join(";"))
         .env("STRATA_MODE", if arguments.functional { "functional" } else { "timing" })
         .env("STRATA_THREADS", arguments.threads.unwrap_or(cores).to_string())
-        .env("STRATA_RESULTS", arguments.json.as_deref().unwrap_or(Path::new("")));
+        .env("STRATA_SIMULATOR", strata_lab::SIMULATOR)
+        .env("STRATA_RESULTS", &results);
     let program = arguments.program[0].to_string_lossy();
+    let before = std::fs::read(&results).unwrap_or_default();
     let status = command.status().map_err(|error| format!("{program}: {error}"))?;
-    if status.success() { Ok(Finished::Well) } else { Err(format!("{program}: {status}")) }
+    let lines = std::fs::read_to_string(&results).unwrap_or_default();
+    if lines.as_bytes() == before {
+        eprintln!("{program}: made no CUDA call, so there are no results");
+    } else {
+        json.iter_mut().for_each(Output::keep);
+        eprintln!("{program}: {}", cost(&lines));
+    }
+    match status.code() {
+        Some(code) => Ok(Finished::As(code as u8)),
+        None => Err(format!("{program}: {status}")),
+    }
+}
+
+/// What a run cost, in a sentence, from its lines of JSON.
+fn cost(lines: &str) -> String {
+    let parsed = |line: &str| serde_json::from_str::<Value>(line).ok();
+    let launches = lines.lines().filter_map(parsed).filter(|line| line["launch"].is_u64());
+    let (mut count, mut cycles, mut instructions, mut timed) = (0, 0, 0, true);
+    for launch in launches {
+        count += 1;
+        cycles += launch["cycles"].as_u64().unwrap_or(0);
+        instructions += launch["warp_instructions"].as_u64().unwrap_or(0);
+        timed &= launch["cycles"].is_u64();
+    }
+    let cycles = if timed { format!("{cycles} cycles, ") } else { String::new() };
+    let end = match lines.lines().last().and_then(parsed) {
+        Some(last) if last["launch_count"].is_u64() => "",
+        _ => " until it was stopped",
+    };
+    format!("{count} launches, {cycles}{instructions} warp instructions{end}")
 }
 
 /// Finds the driver library.

@@ -5,7 +5,7 @@
 //!
 //! Results go to standard output, progress and messages to standard error. The exit status is 0 when
 //! everything finished and, where checked, verified; 1 when results were wrong; 2 when the request was
-//! refused.
+//! refused or a run was stopped; 3 when another process runs the job. `strata exec` ends as its program does.
 
 mod area;
 mod choice;
@@ -71,6 +71,8 @@ enum Finished {
     Wrong,
     /// Another process does what was asked for.
     Elsewhere,
+    /// As a program that it ran: with this status.
+    As(u8),
 }
 
 /// Parses the command line, runs the command and prints any error. Returns the exit status described above.
@@ -92,6 +94,7 @@ pub fn main() -> ExitCode {
     match finished {
         Ok(Finished::Well) => ExitCode::SUCCESS,
         Ok(Finished::Wrong) => ExitCode::from(1),
+        Ok(Finished::As(status)) => ExitCode::from(status),
         Ok(Finished::Elsewhere) => ExitCode::from(strata_lab::sweep::ELSEWHERE),
         Err(error) => {
             eprintln!("error: {error}");

@@ -100,16 +100,17 @@ const KILLS: u32 = 50;
 fn a_sweep_that_is_killed_again_and_again_ends_with_the_same_store() {
     let folder = Folder::new("killed");
     let (undisturbed, killed) = (folder.path("undisturbed"), folder.path("killed"));
+    let kernels = own_kernel(&folder);
     let sweep = |store: &str| {
-        let arguments =
-            ["compare", "saxpy", "gather", "--sweep", "l1d.ways=1,2,4", "--jobs", "2", "--store", store];
-        strata(&arguments)
+        let programs = ["compare", "saxpy", "gather", &kernels];
+        let how = ["--sweep", "l1d.ways=1,2,4", "--jobs", "2", "--store", store];
+        strata(&[&programs[..], &how].concat())
     };
     let started = Instant::now();
     let whole = sweep(&undisturbed).output().unwrap();
     assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
     let expected = results(&undisturbed);
-    assert_eq!(expected.len(), 6);
+    assert_eq!(expected.len(), 9);
 
     // Kill the sweep after between zero and twice the time of a job, in irregular steps.
     let job = started.elapsed() / 3;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use strata_gpu::device::{Card, Entry};
 use strata_gpu::endurance;
 use strata_gpu::results::{
-    LaunchResult, RunResult, SimulationCost, Verdict, merge_groups, peak_memory_bytes,
+    LaunchResult, Provenance, RunResult, SimulationCost, Verdict, merge_groups, peak_memory_bytes,
 };
 use strata_ptx::reference::Summary;
 use strata_workloads::Shape;
@@ -102,7 +102,13 @@ impl Results {
         let lifetimes = endurance::lifetimes(machine, &self.kept.statistics, cycles).unwrap_or_default();
         let timed = self.launches.len() as u64 == self.count;
         let run = RunResult {
-            provenance: Default::default(),
+            provenance: Provenance {
+                simulator: std::env::var("STRATA_SIMULATOR").unwrap_or_default(),
+                command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
+                machine_file: machine.path().map(str::to_owned),
+                machine: machine.hash(),
+                ..Provenance::default()
+            },
             stopped: None,
             workload: program(),
             size: None,
