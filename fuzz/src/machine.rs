@@ -32,6 +32,7 @@ pub fn try_input(input: &[u8]) {
         check: true,
         max_cycles: Some(MOST_CYCLES),
         interrupt: None,
+        region: Default::default(),
         provenance: Default::default(),
         sample_cycles: None,
         progress: &mut |_| {},

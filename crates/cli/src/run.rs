@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use strata_gpu::region::Region;
 use strata_gpu::results::{Provenance, RunResult, Verdict};
 use strata_gpu::{RunError, RunRequest, run as run_on_gpu};
 use strata_lab::program::Program;
@@ -38,6 +39,15 @@ pub struct RunArguments {
     /// Also run the reference executor, and compare all of memory after every launch.
     #[arg(long)]
     check: bool,
+    /// Measure only from this launch on, counted from 0. Earlier ones run all the same.
+    #[arg(long, value_name = "N")]
+    from_launch: Option<u64>,
+    /// Measure only up to this launch.
+    #[arg(long, value_name = "N")]
+    to_launch: Option<u64>,
+    /// Measure only launches of this kernel.
+    #[arg(long, value_name = "NAME")]
+    kernel: Option<String>,
     /// Stop after this many core cycles.
     #[arg(long, value_name = "CYCLES")]
     max_cycles: Option<u64>,
@@ -86,6 +96,11 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         check: arguments.check,
         max_cycles: arguments.max_cycles,
         interrupt: Some(interrupt::flag()),
+        region: Region {
+            from: arguments.from_launch,
+            to: arguments.to_launch,
+            kernel: arguments.kernel.clone(),
+        },
         provenance,
         sample_cycles: arguments.timeline.is_some().then_some(arguments.span),
         progress: &mut show,

@@ -195,6 +195,27 @@ fn a_result_says_where_it_comes_from() {
 }
 
 #[test]
+fn a_region_is_measured_and_the_rest_runs_all_the_same() {
+    let of = |arguments: &[&str]| json(&well(&[&["run", "kmeans", "--json", "-"], arguments].concat()));
+    let whole = of(&[]);
+    let launches = whole["launches"].as_array().unwrap();
+    assert!(launches.len() >= 3);
+    let issued = |run: &Value| run["statistics"]["sm"]["issued"].as_u64().unwrap();
+    let (first, rest) = (of(&["--to-launch", "0"]), of(&["--from-launch", "1"]));
+    assert_eq!(first["cycles"], launches[0]["cycles"]);
+    assert_eq!(first["launches"].as_array().unwrap().as_slice(), &launches[..1]);
+    assert_eq!(rest["launches"].as_array().unwrap().as_slice(), &launches[1..]);
+    assert_eq!(issued(&first) + issued(&rest), issued(&whole));
+    let kernel = launches[0]["kernel"].as_str().unwrap();
+    let of_kernel = of(&["--kernel", kernel]);
+    let same = launches.iter().filter(|launch| launch["kernel"] == kernel).count();
+    assert_eq!(of_kernel["launches"].as_array().unwrap().len(), same);
+    assert_eq!(of_kernel["region"]["kernel"], kernel);
+    let error = refused(&["run", "saxpy", "--from-launch", "9"]);
+    assert!(error.ends_with("launches is in the region, expected at least one\n"), "{error}");
+}
+
+#[test]
 fn outputs_are_checked_before_anything_runs() {
     for option in ["--json", "--timeline"] {
         let error = refused(&["run", "saxpy", option, "/nowhere/at/all"]);

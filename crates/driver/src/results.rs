@@ -110,6 +110,7 @@ impl Results {
                 ..Provenance::default()
             },
             stopped: None,
+            region: Default::default(),
             workload: program(),
             size: None,
             machine: machine.name().to_owned(),

@@ -13,6 +13,7 @@ mod part;
 pub mod profile;
 pub mod program;
 mod progress;
+pub mod region;
 pub mod results;
 mod run;
 

@@ -15,6 +15,7 @@ use crate::gpu::GpuOptions;
 use crate::machine::Machine;
 use crate::profile::Profile;
 use crate::progress::Progress;
+use crate::region::Region;
 use crate::results::{LaunchResult, Provenance, RunResult, SimulationCost, Verdict, peak_memory_bytes};
 
 /// What to run, on which machine, and how.
@@ -39,6 +40,8 @@ pub struct RunRequest<'a> {
     pub max_cycles: Option<u64>,
     /// Set from outside to stop the run.
     pub interrupt: Option<&'static AtomicBool>,
+    /// The launches that are measured.
+    pub region: Region,
     /// Where the results come from, as far as the caller knows; the machine's part is filled in.
     pub provenance: Provenance,
     /// Sample the counters at this interval, in cycles of each launch.
@@ -84,6 +87,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     if let Some(cycles) = sample_cycles {
         timed.sample_every(cycles);
     }
+    timed.measure_only(request.region.clone());
     let (outcome, differences) = if check {
         let memory = *machine.file().gpu.memory_mib << 20;
         let mut reference = ReferenceDevice::new(
@@ -123,7 +127,16 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     } else {
         Verdict::Verified
     };
-    let launches: Vec<LaunchResult> = timed.launches().iter().cloned().chain(stopped).collect();
+    let region = request.region;
+    let launches = (0..).zip(timed.launches().iter().cloned().chain(stopped));
+    let in_region = launches.filter(|(number, launch)| region.has(*number, &launch.kernel));
+    let launches: Vec<LaunchResult> = in_region.map(|(_, launch)| launch).collect();
+    if launches.is_empty() && !region.is_everything() {
+        let count = timed.launches().len();
+        return Err(RunError::Refused(format!(
+            "none of the {count} launches is in the region, expected at least one"
+        )));
+    }
     let cycles = launches.iter().map(|launch| launch.cycles).sum();
     let lifetimes = endurance::lifetimes(machine, &statistics, cycles).map_err(RunError::Refused)?;
     let result = RunResult {
@@ -133,6 +146,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
             ..request.provenance
         },
         stopped: error.as_ref().map(ToString::to_string),
+        region,
         workload: program.name().to_owned(),
         size,
         machine: machine.name().to_owned(),

@@ -112,6 +112,7 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
         check: false,
         max_cycles: None,
         interrupt: None,
+        region: Default::default(),
         provenance: Default::default(),
         sample_cycles: None,
         progress: &mut |_| (),

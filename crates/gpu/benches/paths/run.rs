@@ -39,6 +39,7 @@ fn whole(name: &'static str) -> Path {
             check: false,
             max_cycles: None,
             interrupt: None,
+            region: Default::default(),
             provenance: Default::default(),
             sample_cycles: None,
             progress: &mut |_| {},

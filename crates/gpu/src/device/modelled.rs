@@ -18,7 +18,8 @@ use crate::energy::{EnergyReport, Meter};
 use crate::gpu::{Finished, Gpu, Stopped};
 use crate::machine::Machine;
 use crate::progress::Progress;
-use crate::results::{LaunchResult, Sample};
+use crate::region::Region;
+use crate::results::{LaunchResult, Sample, merge_groups};
 
 /// Location of a kernel's code.
 #[derive(Clone, Copy)]
@@ -45,6 +46,9 @@ pub struct Modelled {
     seconds: f64,
     /// The launch that was stopped, until then.
     stopped: Option<LaunchResult>,
+    region: Region,
+    /// Counters of the launches in the region, and their cycles.
+    measured: (Vec<Group>, u64),
 }
 
 impl Modelled {
@@ -71,17 +75,26 @@ impl Modelled {
             cycles: 0,
             seconds: 0.0,
             stopped: None,
+            region: Region::default(),
+            measured: (Vec::new(), 0),
         })
     }
 
-    /// All counters so far.
+    /// All counters so far, of the launches that are measured.
     pub fn statistics(&mut self) -> Vec<Group> {
-        self.gpu.statistics()
+        if self.region.is_everything() { self.gpu.statistics() } else { self.measured.0.clone() }
     }
 
-    /// Energy of all launches so far; `None` if the machine has no energies.
+    /// Energy of all launches so far that are measured; `None` if the machine has no energies.
     pub fn energy(&mut self) -> Option<EnergyReport> {
-        Some(self.meter.as_ref()?.report(&self.gpu.statistics(), self.cycles))
+        let cycles = if self.region.is_everything() { self.cycles } else { self.measured.1 };
+        let statistics = self.statistics();
+        Some(self.meter.as_ref()?.report(&statistics, cycles))
+    }
+
+    /// Restricts what is measured to some launches.
+    pub fn measure_only(&mut self, region: Region) {
+        self.region = region;
     }
 
     /// Samples all later launches every `cycles` cycles.
@@ -190,6 +203,10 @@ impl Modelled {
         let after = self.gpu.statistics();
         let counted: Vec<Group> =
             after.iter().zip(&before).map(|(after, before)| after.since(before)).collect();
+        if self.region.has(launch.number, &launch.kernel.name) {
+            merge_groups(&mut self.measured.0, counted.clone());
+            self.measured.1 += finished.cycles;
+        }
         let issued = Issued::of(&counted);
         let energy = self.meter.as_ref().map(|meter| meter.report(&counted, finished.cycles));
         let samples = match self.gpu.is_sampled() {

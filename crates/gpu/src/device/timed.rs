@@ -10,6 +10,7 @@ use crate::energy::EnergyReport;
 use crate::gpu::{Gpu, GpuOptions};
 use crate::machine::Machine;
 use crate::progress::Progress;
+use crate::region::Region;
 use crate::results::LaunchResult;
 
 /// A modelled GPU with a module loaded.
@@ -84,6 +85,11 @@ impl<'a> TimedDevice<'a> {
     /// Energy of all launches so far; `None` if the machine has no energies.
     pub fn energy(&mut self) -> Option<EnergyReport> {
         self.card.backend_mut().energy()
+    }
+
+    /// Restricts what is measured to some launches.
+    pub fn measure_only(&mut self, region: Region) {
+        self.card.backend_mut().measure_only(region);
     }
 
     /// Samples all later launches every `cycles` cycles.

@@ -33,6 +33,11 @@ impl RunResult {
         json!({
             "schema": SCHEMA,
             "stopped": self.stopped,
+            "region": (!self.region.is_everything()).then(|| json!({
+                "from_launch": self.region.from,
+                "to_launch": self.region.to,
+                "kernel": self.region.kernel,
+            })),
             "provenance": {
                 "simulator": self.provenance.simulator,
                 "command": self.provenance.command,

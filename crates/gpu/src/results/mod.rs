@@ -12,6 +12,7 @@ use strata_workloads::Comparison;
 use crate::endurance::Lifetime;
 use crate::energy::EnergyReport;
 pub use crate::machine::MachineFacts;
+use crate::region::Region;
 
 pub use host::peak_memory_bytes;
 pub use json::SCHEMA;
@@ -109,6 +110,8 @@ pub struct RunResult {
     /// Why the run was stopped: then everything else is of the time until then, and the last launch is a part of one.
     /// `None` for a run that ended.
     pub stopped: Option<String>,
+    /// The launches that everything here is of.
+    pub region: Region,
     /// Name of the workload or launch file.
     pub workload: String,
     /// Size of the workload, if it has several.

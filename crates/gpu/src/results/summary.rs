@@ -50,6 +50,9 @@ impl RunResult {
             let first = reason.lines().next().unwrap_or_default();
             page.line(&format!("  PARTIAL, until the run was stopped: {first}"));
         }
+        if !self.region.is_everything() {
+            page.line(&format!("  measured: {} launches of the run", self.launches.len()));
+        }
         for set in &self.overrides {
             page.line(&format!("  with {set}"));
         }
@@ -351,6 +354,7 @@ mod tests {
         RunResult {
             provenance: Default::default(),
             stopped: None,
+            region: Default::default(),
             workload: "w".into(),
             size: None,
             machine: "m".into(),

@@ -83,6 +83,7 @@ pub fn run_on(machine: &Machine, program: &dyn HostProgram, how: How) -> Result<
         check,
         max_cycles,
         interrupt: None,
+        region: Default::default(),
         provenance: Default::default(),
         sample_cycles,
         progress: &mut progress,
