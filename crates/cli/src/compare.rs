@@ -1,6 +1,6 @@
 //! `strata compare`: systems or parameter values against each other.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use strata_lab::compare::{Comparison, Sweep, variants};
@@ -8,8 +8,9 @@ use strata_lab::metric;
 use strata_lab::program::{self, Program};
 use strata_workloads::Size;
 
+use crate::output::Output;
 use crate::sweep::SweepArguments;
-use crate::{Finished, print};
+use crate::{Finished, numbers, print};
 
 /// Arguments of `strata compare`.
 #[derive(Args)]
@@ -30,13 +31,21 @@ pub struct CompareArguments {
     /// Override a value in every variant, as in `l1d.ways=8`. May be repeated.
     #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
     sets: Vec<String>,
-    /// Sweep a parameter over several values, as in `l1d.ways=2,4,8`. May be given twice.
+    /// Sweep a parameter over several values, as in `l1d.ways=2,4,8`, or over ranges, as in `2..8`, `2..8+2` and
+    /// `2..64*2`. May be given twice.
     #[arg(long = "sweep", value_name = "DOOR.KEY=V1,V2,...")]
     sweeps: Vec<String>,
     /// Metric to show: a metric's name or an expression over counters, as in `l1d.fills / l1d.loads`. May be
     /// repeated.
     #[arg(long = "metric", value_name = "METRIC", default_values = ["ipc", "l1d-miss-rate"])]
     metrics: Vec<String>,
+    /// Write the numbers as CSV to this file, a line for each workload, variant and metric; `-` for standard output
+    /// in place of the tables.
+    #[arg(long, value_name = "FILE.csv")]
+    csv: Option<PathBuf>,
+    /// Write the numbers as JSON to this file; `-` for standard output in place of the tables.
+    #[arg(long, value_name = "FILE.json", conflicts_with = "csv")]
+    json: Option<PathBuf>,
     /// Write an HTML page with tables and charts to this file.
     #[arg(long, value_name = "FILE.html")]
     out: Option<PathBuf>,
@@ -64,14 +73,29 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
         metrics: metrics?,
         size,
     };
+    let file = |path: &Option<PathBuf>| {
+        path.as_deref().filter(|path| *path != Path::new("-")).map(Output::new).transpose()
+    };
+    let (mut csv, mut json, mut out) = (file(&arguments.csv)?, file(&arguments.json)?, file(&arguments.out)?);
     let mut store = arguments.sweep.open()?;
     let jobs = comparison.jobs(&store)?;
     let failures = arguments.sweep.run(&jobs, &mut store)?;
+    if arguments.sweep.only_writes() {
+        return Ok(Finished::Well);
+    }
     let grids = comparison.grids(&store);
-    print(&comparison.text(&grids))?;
-    if let Some(path) = &arguments.out {
-        std::fs::write(path, comparison.html(&grids))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+    match (&mut csv, &mut json) {
+        (Some(file), _) => file.write(&numbers::csv(&grids))?,
+        (_, Some(file)) => file.write(&numbers::json(&grids))?,
+        _ => {}
+    }
+    match (&arguments.csv, &arguments.json) {
+        (Some(path), _) if path == Path::new("-") => print(&numbers::csv(&grids))?,
+        (_, Some(path)) if path == Path::new("-") => print(&numbers::json(&grids))?,
+        _ => print(&comparison.text(&grids))?,
+    }
+    if let Some(out) = &mut out {
+        out.write(&comparison.html(&grids))?;
     }
     Ok(if failures.is_empty() { Finished::Well } else { Finished::Wrong })
 }

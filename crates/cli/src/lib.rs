@@ -17,6 +17,7 @@ mod interrupt;
 mod job;
 mod list;
 mod machine;
+mod numbers;
 mod output;
 mod progress;
 mod repro;

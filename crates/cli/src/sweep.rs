@@ -9,6 +9,8 @@ use strata_lab::job::Job;
 use strata_lab::store::{Store, check_writable};
 use strata_lab::sweep::{self, Limits, Processes};
 
+use crate::print;
+
 /// Where results are stored and how jobs are run.
 #[derive(Args)]
 pub struct SweepArguments {
@@ -43,6 +45,11 @@ impl SweepArguments {
         open(&self.store, self.simulator.as_deref())
     }
 
+    /// Whether jobs are only written to a folder, so that there is nothing to show yet.
+    pub fn only_writes(&self) -> bool {
+        self.write_jobs.is_some()
+    }
+
     /// Runs the jobs that the store lacks, or writes them to a folder. Returns the jobs that failed.
     ///
     /// # Errors
@@ -52,7 +59,8 @@ impl SweepArguments {
             return Ok(vec![]);
         }
         if let Some(folder) = &self.write_jobs {
-            write_jobs(jobs, store, folder)?;
+            let count = write_jobs(jobs, store, folder)?;
+            print(&format!("{count} jobs are in {}\n", folder.display()))?;
             return Ok(vec![]);
         }
         if jobs.iter().any(|job| !store.has(&job.key())) {
@@ -116,14 +124,17 @@ pub fn open(folder: &Path, simulator: Option<&str>) -> Result<Store, String> {
     Ok(store)
 }
 
-fn write_jobs(jobs: &[Job], store: &Store, folder: &Path) -> Result<(), String> {
+/// Writes the jobs that the store lacks to a folder, and returns how many.
+fn write_jobs(jobs: &[Job], store: &Store, folder: &Path) -> Result<usize, String> {
     let named = |path: &Path, error: std::io::Error| format!("{}: {error}", path.display());
     std::fs::create_dir_all(folder).map_err(|error| named(folder, error))?;
+    let mut count = 0;
     for job in jobs.iter().filter(|job| !store.has(&job.key())) {
         let path = folder.join(format!("{}.toml", job.key()));
         std::fs::write(&path, job.text()).map_err(|error| named(&path, error))?;
+        count += 1;
     }
-    Ok(())
+    Ok(count)
 }
 
 fn bar() -> ProgressBar {

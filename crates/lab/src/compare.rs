@@ -21,19 +21,52 @@ pub struct Sweep {
 }
 
 impl Sweep {
-    /// Parses `door.key=v1,v2,v3`.
+    /// Parses `door.key=v1,v2,v3`. A value may be a range: `2..8` for each whole number from 2 to 8, `2..8+2` for
+    /// every second, `2..64*2` for each twice the one before.
     ///
     /// # Errors
     /// What was found and what was expected.
     pub fn parse(text: &str) -> Result<Sweep, String> {
         let wrong = || format!("--sweep {text}: expected door.key=value,value,...");
         let (path, values) = text.split_once('=').ok_or_else(wrong)?;
-        let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
-        if path.trim().is_empty() || values.iter().any(String::is_empty) {
+        let mut expanded = Vec::new();
+        for value in values.split(',').map(str::trim) {
+            match range(value) {
+                Some(range) => expanded.extend(range.map_err(|error| format!("--sweep {text}: {error}"))?),
+                None => expanded.push(value.to_owned()),
+            }
+        }
+        if path.trim().is_empty() || expanded.iter().any(String::is_empty) {
             return Err(wrong());
         }
-        Ok(Sweep { path: path.trim().to_owned(), values })
+        Ok(Sweep { path: path.trim().to_owned(), values: expanded })
     }
+}
+
+/// Most values of a range.
+const RANGE: usize = 256;
+
+/// The values of a range; `None` for a text that is not meant as one.
+fn range(text: &str) -> Option<Result<Vec<String>, String>> {
+    let (first, rest) = text.split_once("..")?;
+    let (last, step) = match rest.find(['+', '*']) {
+        Some(at) => (&rest[..at], &rest[at..]),
+        None => (rest, "+1"),
+    };
+    let number = |text: &str| text.parse::<u64>().ok();
+    let (first, last, by) = (number(first)?, number(last)?, number(&step[1..])?);
+    let expected = || {
+        let what = "first..last, first..last+step or first..last*factor";
+        Err(format!("found `{text}`, expected a range of at most {RANGE} values: {what}"))
+    };
+    let is_product = step.starts_with('*');
+    if first > last || by < 1 + u64::from(is_product) || (is_product && first == 0) {
+        return Some(expected());
+    }
+    let next = |value: &u64| if is_product { value.checked_mul(by) } else { value.checked_add(by) };
+    let values = std::iter::successors(Some(first), next).take_while(|value| *value <= last);
+    let values: Vec<String> = values.take(RANGE + 1).map(|value| value.to_string()).collect();
+    Some(if values.len() > RANGE { expected() } else { Ok(values) })
 }
 
 /// Most parameters that one command can sweep.
@@ -200,6 +233,21 @@ mod tests {
         assert_eq!(variants[7].system.as_deref(), Some("s"));
         assert_eq!(variants[7].sets, ["a.b=1", "l1d.ways=4", "l1d.sets=32"]);
         assert_eq!(variants[0].system, None);
+    }
+
+    #[test]
+    fn ranges_are_spelt_out() {
+        let values = |text: &str| Sweep::parse(&format!("x={text}")).map(|sweep| sweep.values.join(" "));
+        assert_eq!(values("2..5").unwrap(), "2 3 4 5");
+        assert_eq!(values("1, 2..8+3 ,16..128*2").unwrap(), "1 2 5 8 16 32 64 128");
+        assert_eq!(values("0.5,a..b").unwrap(), "0.5 a..b", "not every dot makes a range");
+        for wrong in ["5..2", "1..4+0", "1..4*1", "0..4*2", "0..256", "1..18446744073709551615"] {
+            let error = values(wrong).unwrap_err();
+            assert!(
+                error.contains(&format!("found `{wrong}`, expected a range of at most 256 values")),
+                "{error}"
+            );
+        }
     }
 
     #[test]
