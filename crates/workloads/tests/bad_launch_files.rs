@@ -85,6 +85,15 @@ const CASES: &[(&str, &str)] = &[
     ("{ i32 = 5 }", "{ int = 5 }"),
     ("{ i32 = 5 }", "{ u8 = 256 }"),
     ("{ i32 = 5 }", "{ i32 = 5, u32 = 5 }"),
+    ("{ i32 = 5 }", "{ f32 = 1e-41 }"),
+    ("{ i32 = 5 }", "{ u64 = 5 }"),
+    ("{ i32 = 5 }", "{ buffer = \"b\" }"),
+    ("{ i32 = 5 }", "{ i32 = 5 }, { i32 = 6 }"),
+    ("{ buffer = \"a\" }", "{ f64 = 0.5 }"),
+    ("kernel = \"k\"", "kernel = \"bits\""),
+    ("kernel = \"k\"", "kernel = \"none\""),
+    ("kernel = \"k\"", "kernel = \"block\""),
+    ("arguments = [{ buffer = \"a\" }, { i32 = 5 }]", ""),
     ("buffer = \"b\"", "buffer = 1"),
     ("buffer = \"b\"", "buffer = \"a\""),
     ("expected = \"zeros\"\n", ""),
@@ -117,7 +126,10 @@ const CASES: &[(&str, &str)] = &[
 fn every_refusal_says_where_what_and_what_else() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("k.ptx"), ".version 8.0\n.visible .entry k(\n)\n{ ret; }\n").unwrap();
+    let ptx = ".version 8.0\n.visible .entry k(.param .u64 a, .param .u32 n)\n{ ret; }\n\
+               .entry bits(.param .f64 x, .param .b32 n)\n{ ret; }\n.entry none()\n{ ret; }\n\
+               .entry block(.param .u64 a, .param .align 4 .b8 s[12])\n{ ret; }\n";
+    std::fs::write(folder.join("k.ptx"), ptx).unwrap();
     std::fs::write(folder.join("short.bin"), [0; 15]).unwrap();
     let bounds: Vec<u8> = [0.5_f64, 1.0, f64::INFINITY, -1.0].iter().flat_map(|x| x.to_le_bytes()).collect();
     std::fs::write(folder.join("negative.bin"), &bounds).unwrap();
@@ -172,8 +184,8 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:7:21: `buffer[0].contents.file`: found "absent.bin" (No such file or directory (os error 2)), expected a readable file
         l.toml:13:25: `buffer[1].contents.constant`: found 1e39, expected a number that f32 holds
         l.toml:13:52: `buffer[1].contents.uniform.high`: found inf, expected a finite number
-        l.toml:16:10: `launch[0].kernel`: found "K", expected a kernel of the module: k
-        l.toml:15:1: `launch[0].kernel`: found nothing, expected a kernel of the module: k
+        l.toml:16:10: `launch[0].kernel`: found "K", expected a kernel of the module: k, bits, none, block
+        l.toml:15:1: `launch[0].kernel`: found nothing, expected a kernel of the module: k, bits, none, block
         l.toml:17:8: `launch[0].grid`: found an array of 0, expected an array of 1 to 3 CTA counts
         l.toml:17:8: `launch[0].grid`: found 1, expected an array of 1 to 3 CTA counts
         l.toml:17:12: `launch[0].grid[1]`: found 65536, expected an integer from 1 to 65535
@@ -189,6 +201,15 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:19:32: `launch[0].arguments[1]`: found "int", expected a table with one of buffer, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64
         l.toml:19:39: `launch[0].arguments[1].u8`: found 256, expected an integer from 0 to 255
         l.toml:19:32: `launch[0].arguments[1]`: found a table with 2 keys, expected a table with one of buffer, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64
+        l.toml:19:40: `launch[0].arguments[1].f32`: found f32, expected u32 or i32: parameter `n` is .u32
+        l.toml:19:40: `launch[0].arguments[1].u64`: found u64, expected u32 or i32: parameter `n` is .u32
+        l.toml:19:32: `launch[0].arguments[1]`: found the address of a buffer, expected u32 or i32: parameter `n` is .u32
+        l.toml:19:13: `launch[0].arguments`: found 3 arguments, expected 2, for the parameters `a` (.u64), `n` (.u32)
+        l.toml:19:22: `launch[0].arguments[0].f64`: found f64, expected buffer or u64 or i64: parameter `a` is .u64
+        l.toml:19:14: `launch[0].arguments[0]`: found the address of a buffer, expected f64: parameter `x` is .f64
+        l.toml:19:13: `launch[0].arguments`: found 2 arguments, expected none: the kernel has no parameters
+        l.toml:19:40: `launch[0].arguments[1].i32`: found i32, expected an argument of 12 bytes, which no type has: parameter `s` is .b8[12]
+        l.toml:15:1: `launch[0].arguments`: found nothing, expected 2, for the parameters `a` (.u64), `n` (.u32)
         l.toml:22:10: `check[0].buffer`: found 1, expected the name of a buffer: a, b
         l.toml:24:12: `check[0].relative`: found a tolerance for elements of i32, expected none: they are exact
         l.toml:23:12: `check[0].relative`: found a tolerance without `expected`, expected something to compare with
@@ -238,7 +259,7 @@ fn a_launch_file_that_cannot_be_read_is_refused() {
 fn damaged_files_do_not_panic() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("damaged");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("k.ptx"), ".entry k").unwrap();
+    std::fs::write(folder.join("k.ptx"), ".entry k(.param .u64 a, .param .u32 n)").unwrap();
     let path = folder.join("l.toml");
     for at in 0..GOOD.len() {
         std::fs::write(&path, &GOOD[..at]).unwrap();

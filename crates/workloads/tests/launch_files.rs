@@ -16,7 +16,9 @@ fn root() -> PathBuf {
 fn read(test: &str, text: &str) -> LaunchFile {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("k.ptx"), ".version 8.0\n.visible .entry k(\n)\n{ ret; }\n").unwrap();
+    let ptx = ".version 8.0\n.visible .entry k(\n)\n{ ret; }\n.visible .entry four(\n.param .u64 a,\n.param .u64 b,\n\
+               .param .s8 c,\n.param .f32 d\n)\n{ ret; }\n";
+    std::fs::write(folder.join("k.ptx"), ptx).unwrap();
     let floats: Vec<u8> = [1.0_f32, -0.0, f32::NAN, 4.0].iter().flat_map(|x| x.to_le_bytes()).collect();
     std::fs::write(folder.join("four.bin"), floats).unwrap();
     let path = folder.join("launch.toml");
@@ -155,7 +157,7 @@ fn arguments_offsets_and_repetitions_reach_the_device() {
             check = [{ buffer = "y" }]
 
             [[launch]]
-            kernel = "k"
+            kernel = "four"
             grid = [2, 3]
             block = [4, 5, 6]
             dynamic_shared_bytes = 1024

@@ -9,6 +9,7 @@
 //! | `error.rs` | what a refusal says |
 //! | `node.rs` | one value of the file, its place, and reading it as this or that |
 //! | `parse/` | the file's tables |
+//! | `ptx.rs` | what the module's text says about its kernels |
 //! | `number.rs` | types of elements and arguments |
 //! | `contents.rs` | what a buffer holds: generated or from a file |
 //! | `run.rs` | the host side |
@@ -19,6 +20,7 @@ mod error;
 mod node;
 mod number;
 mod parse;
+mod ptx;
 mod run;
 mod write;
 
