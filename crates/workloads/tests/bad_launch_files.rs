@@ -66,6 +66,19 @@ const CASES: &[(&str, &str)] = &[
     ("\"zeros\"", "{ uniform = { sed = 1, low = 5, high = 6 } }"),
     ("\"zeros\"", "{ file = \"short.bin\" }"),
     ("\"zeros\"", "{ file = \"absent.bin\" }"),
+    ("\"zeros\"", "{ values = [1, 2, 3] }"),
+    ("\"zeros\"", "{ values = [1, 2, 3, 2147483648] }"),
+    ("\"zeros\"", "{ values = [1, 2.5, 3, 4] }"),
+    ("\"zeros\"", "{ values = [1, [2], 3, 4] }"),
+    ("\"zeros\"", "{ values = [] }"),
+    ("\"zeros\"", "{ values = 5 }"),
+    ("count = 4\ncontents = \"zeros\"", "contents = { values = [] }"),
+    ("count = 4\ncontents = \"zeros\"", "contents = { values = [1], constant = 1 }"),
+    ("count = 4\ncontents = \"zeros\"", "contents = { values = [1e0] }"),
+    ("count = 4\ncontents = \"zeros\"", "contents = { constant = 1 }"),
+    ("{ constant = 1 }", "{ values = [1, 2, 1e39, 4] }"),
+    ("expected = \"zeros\"", "expected = { values = [0, 0, 0] }"),
+    ("expected = \"zeros\"", "count = 2\nexpected = { values = [0, 0, 0] }"),
     ("{ constant = 1 }", "{ constant = 1e39 }"),
     ("{ constant = 1 }", "{ uniform = { seed = 1, low = 0, high = inf } }"),
     ("kernel = \"k\"", "kernel = \"K\""),
@@ -169,9 +182,9 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:6:9: `buffer[0].count`: found 99999999999999999999999999999999999999999, expected an integer from 1 to 1073741824
         l.toml:6:9: `buffer[0].count`: found 2000000000, expected an integer from 1 to 1073741824
         l.toml:6:9: `buffer[0].count`: found "4", expected an integer from 1 to 1073741824
-        l.toml:7:12: `buffer[0].contents`: found "random", expected "zeros" or a table with one of constant, ramp, uniform, file
-        l.toml:7:12: `buffer[0].contents`: found an array of 2, expected "zeros" or a table with one of constant, ramp, uniform, file
-        l.toml:7:12: `buffer[0].contents`: found a table with 2 keys, expected "zeros" or a table with one of constant, ramp, uniform, file
+        l.toml:7:12: `buffer[0].contents`: found "random", expected "zeros" or a table with one of constant, ramp, uniform, values, file
+        l.toml:7:12: `buffer[0].contents`: found an array of 2, expected "zeros" or a table with one of constant, ramp, uniform, values, file
+        l.toml:7:12: `buffer[0].contents`: found a table with 2 keys, expected "zeros" or a table with one of constant, ramp, uniform, values, file
         l.toml:7:25: `buffer[0].contents.constant`: found 1.5, expected an integer from -2147483648 to 2147483647
         l.toml:7:25: `buffer[0].contents.constant`: found 2147483648, expected an integer from -2147483648 to 2147483647
         l.toml:7:21: `buffer[0].contents.ramp.step`: found nothing, expected a number
@@ -182,6 +195,19 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:7:26: `buffer[0].contents.uniform.sed`: found an unknown key, expected one of seed, low, high
         l.toml:7:21: `buffer[0].contents.file`: found a file of 15 bytes, expected 16 bytes: 4 elements of i32
         l.toml:7:21: `buffer[0].contents.file`: found "absent.bin" (No such file or directory (os error 2)), expected a readable file
+        l.toml:7:23: `buffer[0].contents.values`: found 3 values, expected 4: elements of i32
+        l.toml:7:33: `buffer[0].contents.values[3]`: found 2147483648, expected an integer from -2147483648 to 2147483647
+        l.toml:7:27: `buffer[0].contents.values[1]`: found 2.5, expected an integer from -2147483648 to 2147483647
+        l.toml:7:27: `buffer[0].contents.values[1]`: found an array of 1, expected an integer from -2147483648 to 2147483647
+        l.toml:7:23: `buffer[0].contents.values`: found an array of 0, expected an array of 1 to 65536 values
+        l.toml:7:23: `buffer[0].contents.values`: found 5, expected an array of 1 to 65536 values
+        l.toml:6:23: `buffer[0].contents.values`: found an array of 0, expected an array of 1 to 65536 values
+        l.toml:6:12: `buffer[0].contents`: found a table with 2 keys, expected "zeros" or a table with one of constant, ramp, uniform, values, file
+        l.toml:6:24: `buffer[0].contents.values[0]`: found 1e0, expected an integer from -2147483648 to 2147483647
+        l.toml:3:1: `buffer[0].count`: found nothing, expected a number of elements
+        l.toml:13:30: `buffer[1].contents.values[2]`: found 1e39, expected a number that f32 holds
+        l.toml:23:23: `check[0].expected.values`: found 3 values, expected 4: elements of f32
+        l.toml:24:23: `check[0].expected.values`: found 3 values, expected 2: elements of f32
         l.toml:13:25: `buffer[1].contents.constant`: found 1e39, expected a number that f32 holds
         l.toml:13:52: `buffer[1].contents.uniform.high`: found inf, expected a finite number
         l.toml:16:10: `launch[0].kernel`: found "K", expected a kernel of the module: k, bits, none, block

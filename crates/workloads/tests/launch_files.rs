@@ -70,6 +70,36 @@ fn files_are_inputs_and_expectations_bit_for_bit() {
 }
 
 #[test]
+fn values_are_written_out_and_counted() {
+    let outcome = |expected: &str| {
+        let file = read(
+            "values",
+            &format!(
+                r#"
+                    module = "k.ptx"
+                    buffer = [
+                        {{ name = "x", type = "i16", contents = {{ values = [-1, 0x7fff, 3] }} }},
+                        {{ name = "y", type = "f32", count = 2, contents = {{ values = [1, -inf] }} }},
+                    ]
+                    launch = [{{ kernel = "k", grid = [1], block = [1] }}]
+                    check = [
+                        {{ buffer = "x", byte_offset = 2, count = 2, expected = {{ values = [{expected}] }} }},
+                        {{ buffer = "y", expected = {{ values = [1.0, -inf] }}, relative = 1e-6 }},
+                    ]
+                "#
+            ),
+        );
+        let mut device = Recorder::default();
+        let outcome = file.run(&mut device).unwrap();
+        assert_eq!(device.buffer("x"), [0xff, 0xff, 0xff, 0x7f, 3, 0]);
+        assert_eq!(device.buffer("y"), [1.0_f32, f32::NEG_INFINITY].map(f32::to_le_bytes).concat());
+        outcome
+    };
+    assert!(outcome("32767, 3").passed());
+    assert!(outcome("32767, 4").to_string().starts_with("x: 1 of 2 elements wrong; [1] is 3, expected 4"));
+}
+
+#[test]
 fn tolerances_add_up() {
     let check = |expected: &str, bounds: &str| {
         let file = read(

@@ -11,7 +11,7 @@
 //! | `parse/` | the file's tables |
 //! | `ptx.rs` | what the module's text says about its kernels |
 //! | `number.rs` | types of elements and arguments |
-//! | `contents.rs` | what a buffer holds: generated or from a file |
+//! | `contents.rs` | what a buffer holds: generated, written out, or from a file |
 //! | `run.rs` | the host side |
 //! | `write.rs` | a recorded program as a launch file |
 
@@ -44,6 +44,8 @@ pub mod limits {
     pub const BUFFERS: usize = 1024;
     /// Bytes of one buffer.
     pub const BUFFER_BYTES: u64 = 4 << 30;
+    /// Numbers written in the launch file for one buffer or expectation; more belong in a file.
+    pub const VALUES: usize = 1 << 16;
     /// Bytes of all buffers together.
     pub const TOTAL_BYTES: u64 = 16 << 30;
     /// `[[launch]]` tables.

@@ -177,6 +177,15 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn array(&self, lengths: RangeInclusive<usize>, what: &str) -> Result<Vec<Node<'a>>> {
+        Ok(self.elements(lengths, what)?.collect())
+    }
+
+    /// The elements of an array, one at a time: a node is much longer than a number.
+    pub(super) fn elements(
+        &self,
+        lengths: RangeInclusive<usize>,
+        what: &str,
+    ) -> Result<impl ExactSizeIterator<Item = Node<'a>>> {
         let expected = || format!("an array of {} to {} {what}", lengths.start(), lengths.end());
         let DeValue::Array(array) = self.value else {
             return self.expected(expected());
@@ -184,13 +193,14 @@ impl<'a> Node<'a> {
         if !lengths.contains(&array.len()) {
             return self.expected(expected());
         }
-        let element = |(index, value): (usize, &'a Spanned<DeValue<'a>>)| Node {
-            source: self.source,
-            path: format!("{}[{index}]", self.path),
+        let (source, path) = (self.source, self.path.clone());
+        let element = move |(index, value): (usize, &'a Spanned<DeValue<'a>>)| Node {
+            source,
+            path: format!("{path}[{index}]"),
             span: value.span(),
             value: value.get_ref(),
         };
-        Ok(array.iter().enumerate().map(element).collect())
+        Ok(array.iter().enumerate().map(element))
     }
 
     /// A table with no keys but `known`.
