@@ -59,6 +59,8 @@ pub struct Stopped {
     pub failure: Failure,
     /// Description of the failure, with its location where known.
     pub reason: String,
+    /// Address and bytes of an access to device memory that no buffer holds.
+    pub outside: Option<(u64, u64)>,
 }
 
 /// A custom part, or why it cannot be built.
@@ -211,7 +213,7 @@ impl Gpu {
         let occupancy = occupancy.expect("a machine has SMs");
         if occupancy.ctas == 0 {
             let reason = format!("a CTA does not fit an SM: limited by {}", occupancy.limiter);
-            return Err(Stopped { failure: Failure::NoRoom, reason });
+            return Err(Stopped { failure: Failure::NoRoom, reason, outside: None });
         }
         self.ctas_done.store(0, Ordering::Relaxed);
         self.dispatcher().begin(launch.ctas(), occupancy.ctas);
@@ -332,7 +334,13 @@ impl Gpu {
             | FaultKind::Texture { .. }
             | FaultKind::StackOverflow { .. } => Failure::Other,
         };
-        Stopped { failure, reason: fault.to_string() }
+        let outside = match fault.kind {
+            FaultKind::OutOfBounds { address, bytes, space: "global" | "constant" | "texture" } => {
+                Some((address, bytes.into()))
+            }
+            _ => None,
+        };
+        Stopped { failure, reason: fault.to_string(), outside }
     }
 
     fn explain(&mut self, what: &str, at: Cycle) -> Stopped {
@@ -343,7 +351,7 @@ impl Gpu {
             lines.push(format!("... and {more} more"));
         }
         let reason = format!("the kernel {what} (cycle {at}):\n  {}", lines.join("\n  "));
-        Stopped { failure: Failure::Unfinished, reason }
+        Stopped { failure: Failure::Unfinished, reason, outside: None }
     }
 
     fn sm(&mut self, index: usize) -> &mut Sm {
