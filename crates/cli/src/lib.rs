@@ -11,6 +11,7 @@ mod area;
 mod choice;
 mod claims;
 mod compare;
+mod dump;
 mod exec;
 mod explain;
 mod job;

@@ -9,6 +9,7 @@ use strata_workloads::HostProgram;
 use strata_workloads::launch_file;
 
 use crate::choice::MachineChoice;
+use crate::dump::{BufferArguments, Dump};
 use crate::progress::Bar;
 use crate::{Finished, print, timeline, workload};
 
@@ -42,6 +43,8 @@ pub struct RunArguments {
     /// Write all results as JSON to this file, or to standard output with `-`, in place of the summary.
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
+    #[command(flatten)]
+    buffers: BufferArguments,
     /// Write counters and energy over time to this CSV file, one line per span.
     #[arg(long, value_name = "FILE.csv")]
     timeline: Option<PathBuf>,
@@ -56,7 +59,7 @@ pub struct RunArguments {
 /// A program or machine that cannot be loaded, or a run that does not finish.
 pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let machine = arguments.machine.load(&arguments.overrides)?;
-    let (program, size) = program(arguments)?;
+    let Program { program, size, dumps } = program(arguments)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = arguments.threads.unwrap_or(cores);
     if threads == 0 {
@@ -86,6 +89,9 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     if let Some(path) = &arguments.timeline {
         timeline::write(path, &result)?;
     }
+    for dump in dumps {
+        dump.write(&result.outputs)?;
+    }
     match result.verdict {
         Verdict::Wrong(problems) => {
             for problem in problems {
@@ -97,18 +103,31 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     }
 }
 
-fn program(arguments: &RunArguments) -> Result<(Box<dyn HostProgram>, Option<String>), String> {
-    let name = &arguments.program;
+/// What runs, and where its buffers go.
+struct Program {
+    program: Box<dyn HostProgram>,
+    size: Option<String>,
+    dumps: Vec<Dump>,
+}
+
+fn program(arguments: &RunArguments) -> Result<Program, String> {
+    let RunArguments { program: name, buffers, .. } = arguments;
     let path = Path::new(name);
     if path.extension().is_some_and(|extension| extension == "toml") {
-        let file = launch_file::read(path).map_err(|error| error.to_string())?;
-        return Ok((Box::new(file), None));
+        let mut file = launch_file::read(path).map_err(|error| error.to_string())?;
+        let dumps = buffers.prepare(&mut file)?;
+        return Ok(Program { program: Box::new(file), size: None, dumps });
     }
     let workload =
         workload::named(name).map_err(|error| format!("{error}; a launch file's name ends in .toml"))?;
+    if !buffers.is_empty() {
+        return Err(format!(
+            "--show and --dump are for launch files; `strata workload export {name} FOLDER` writes one"
+        ));
+    }
     let size = workload::size(&arguments.size)?;
     let program = workload.program(size).map_err(|error| error.to_string())?;
-    Ok((program, Some(size.name().to_owned())))
+    Ok(Program { program, size: Some(size.name().to_owned()), dumps: vec![] })
 }
 
 fn report(result: &RunResult, json: Option<&str>) -> Result<(), String> {

@@ -114,6 +114,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         overrides: overrides.to_vec(),
         verdict,
         comparisons: outcome.comparisons,
+        outputs: outcome.outputs,
         launches: timed.launches().to_vec(),
         cost: SimulationCost {
             seconds: timed.seconds(),

@@ -155,6 +155,30 @@ enum Tolerance {
     Each(Vec<f64>),
 }
 
+impl LaunchFile {
+    /// The buffers' names, in the file's order.
+    pub fn buffers(&self) -> impl Iterator<Item = &str> {
+        self.buffers.iter().map(|buffer| buffer.name.as_str())
+    }
+
+    /// Reads a whole buffer back after the last launch, as a `[[check]]` without `expected` does. Gives the place of
+    /// its contents in [`Outcome::outputs`](crate::Outcome); `None` when there is no such buffer.
+    pub fn show(&mut self, name: &str) -> Option<usize> {
+        let index = self.buffers.iter().position(|buffer| buffer.name == name)?;
+        let Buffer { ty, count, .. } = self.buffers[index];
+        let shows = |check: &Check| {
+            let part = (check.buffer, check.ty, check.byte_offset, check.count);
+            part == (index, ty, 0, count) && check.expected.is_none()
+        };
+        if let Some(place) = self.checks.iter().position(shows) {
+            return Some(place);
+        }
+        let (name, expected, tolerance) = (name.into(), None, None);
+        self.checks.push(Check { buffer: index, name, ty, byte_offset: 0, count, expected, tolerance });
+        Some(self.checks.len() - 1)
+    }
+}
+
 /// Reads a launch file and every file it names; those are looked for beside it.
 ///
 /// # Errors
