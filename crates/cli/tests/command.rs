@@ -96,6 +96,32 @@ fn a_run_without_expectations_is_not_called_verified() {
 }
 
 #[test]
+fn a_new_program_runs_as_it_says() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new").join("deeper");
+    let _ = std::fs::remove_dir_all(&folder);
+    let new = ["new", "mine", "--dir", folder.to_str().unwrap()];
+    let out = well(&new);
+    let commands: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix("  strata ")).collect();
+    assert_eq!(commands.len(), 3, "{out}");
+    for command in commands {
+        let ran = well(&command.split(' ').collect::<Vec<_>>());
+        assert!(ran.starts_with("mine on gtx480: results verified\n"), "{command}: {ran}");
+        assert_eq!(ran.contains("holds"), command.contains(" --"), "{command}: {ran}");
+    }
+    assert!(std::fs::read_to_string(folder.join("mine.csv")).unwrap().ends_with("\n1996.5\n1998.5\n"));
+
+    std::fs::write(folder.join("mine.ptx"), "kept").unwrap();
+    assert!(refused(&new).contains("mine.toml: exists already"));
+    std::fs::remove_file(folder.join("mine.toml")).unwrap();
+    assert!(refused(&new).contains("mine.ptx: exists already"));
+    assert!(!folder.join("mine.toml").exists(), "neither is written");
+    assert_eq!(std::fs::read_to_string(folder.join("mine.ptx")).unwrap(), "kept");
+    for name in ["", "a/b", "..", "a b", "é"] {
+        assert!(refused(&["new", name]).contains("expected a name of letters"), "{name}");
+    }
+}
+
+#[test]
 fn buffers_are_shown_and_written() {
     let file = launch_file("dumped", &fill("name = \"part\"\ntype = \"u16\"\ncount = 3"));
     let folder = Path::new(&file).parent().unwrap();
