@@ -273,8 +273,8 @@ fn a_launch_file_that_cannot_be_read_is_refused() {
     );
     assert!(message(&folder).ends_with("not a regular file"));
     let path = folder.join("binary.toml");
-    std::fs::write(&path, [0xff, 0xfe]).unwrap();
-    assert!(message(&path).ends_with("stream did not contain valid UTF-8"));
+    std::fs::write(&path, b"name = \"k\"\n# \xff\xfe").unwrap();
+    assert!(message(&path).ends_with("binary.toml:2:3: byte 0xff is no UTF-8"));
     let path = folder.join("long.toml");
     std::fs::File::create(&path).unwrap().set_len(launch_file::limits::FILE_BYTES + 1).unwrap();
     assert!(message(&path).ends_with("67108865 bytes long, at most 67108864 expected"));

@@ -197,8 +197,17 @@ pub fn read(path: &Path) -> Result<LaunchFile, LaunchFileError> {
             limits::FILE_BYTES
         )));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
     let default_name = path.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy());
     let base = path.parent().unwrap_or(Path::new(""));
-    parse::parse(&path.display().to_string(), &text, &default_name, base)
+    let file = path.display().to_string();
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => parse::parse(&file, text, &default_name, base),
+        Err(error) => {
+            let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+            let (line, column) = node::place(&before, before.len());
+            let message = format!("byte {:#04x} is no UTF-8", bytes[error.valid_up_to()]);
+            Err(LaunchFileError::Syntax { file, line, column, message })
+        }
+    }
 }

@@ -20,23 +20,24 @@ pub(super) struct Source<'a> {
 impl Source<'_> {
     pub(super) fn parse(&self) -> Result<Spanned<DeTable<'_>>> {
         DeTable::parse(self.text).map_err(|error| {
-            let (line, column) = self.place(error.span().map_or(0, |span| span.start));
+            let (line, column) = place(self.text, error.span().map_or(0, |span| span.start));
             // The parser's longer messages have several lines.
             let message = error.message().lines().collect::<Vec<_>>().join(", ");
             LaunchFileError::Syntax { file: self.file.into(), line, column, message }
         })
     }
 
-    fn place(&self, offset: usize) -> (usize, usize) {
-        let before = self.text.get(..offset).unwrap_or(self.text);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
-    }
-
     fn error(&self, at: &Range<usize>, field: &str, found: String, expected: String) -> LaunchFileError {
-        let (line, column) = self.place(at.start);
+        let (line, column) = place(self.text, at.start);
         LaunchFileError::Field { file: self.file.into(), line, column, field: field.into(), found, expected }
     }
+}
+
+/// Line and column of an offset.
+pub(super) fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
 /// A value with its path and place.
