@@ -23,6 +23,7 @@ contents = { ramp = { start = -3, step = 2 } }
 [[buffer]]
 name = "b"
 type = "f32"
+count = 4
 contents = { values = [0.5, -1, 1e-41, nan] }
 unordered = true
 
@@ -38,6 +39,11 @@ type = "u64"
 count = 4
 variable = true
 contents = { uniform = { seed = 7, low = 1, high = 18_446_744_073_709_551_615 } }
+
+[[buffer]]
+name = "d"
+type = "i16"
+contents = { values = [1, 0x10] }
 
 [[launch]]
 kernel = "k"
@@ -79,15 +85,18 @@ buffer = "v"
 "#;
 
 const FILES: u64 = 2000;
-/// Bytes that reading and preparing a file of this size may take at once, and in all.
-const MEMORY_BYTES: u64 = 8 << 20;
+/// Bytes that reading a file of this size may take, all allocations together.
+const READ_BYTES: u64 = 1 << 20;
+/// Bytes that preparing it for the device below may take at once: a few times what the device has.
+const RUN_BYTES: u64 = 8 << 20;
 
 /// A folder with what the file names.
 fn folder() -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("mutated");
     std::fs::create_dir_all(&folder).unwrap();
     let ptx = ".entry k(.param .u64 a, .param .u32 n)\n{ ret; }\n\
-               .entry l(.param .u64 a, .param .b64 x, .param .s8 y)\n{ ret; }\n";
+               .entry l(.param .u64 a, .param .b64 x, .param .s8 y)\n{ ret; }\n\
+               .entry m()\n{ ret; }\n";
     for (name, bytes) in
         [("k.ptx", ptx.as_bytes()), ("data.bin", &[1; 64]), ("short.bin", &[2; 8]), ("bounds.bin", &[0; 16])]
     {
@@ -137,7 +146,7 @@ fn damaged_files_are_refused_with_their_place_and_cost_little() {
         println!("seed {seed}: {mutations:?}");
         let mut outcome = None;
         let counted = allocation_counter::measure(|| outcome = Some(launch_file::read(&path)));
-        assert!(counted.bytes_total < MEMORY_BYTES, "{counted:?}\n{}", String::from_utf8_lossy(&text));
+        assert!(counted.bytes_total < READ_BYTES, "{counted:?}\n{}", String::from_utf8_lossy(&text));
         match outcome.expect("it was read") {
             Err(error) => {
                 refused += 1;
@@ -149,46 +158,67 @@ fn damaged_files_are_refused_with_their_place_and_cost_little() {
                 let counted = allocation_counter::measure(|| {
                     let _ = program.run(&mut Small::default()).map(|outcome| outcome.to_string());
                 });
-                assert!(counted.bytes_max < MEMORY_BYTES, "{counted:?}\n{}", String::from_utf8_lossy(&text));
+                assert!(counted.bytes_max < RUN_BYTES, "{counted:?}\n{}", String::from_utf8_lossy(&text));
             }
         }
     }
     assert!(accepted > FILES / 20 && refused > FILES / 2, "{accepted} accepted, {refused} refused");
 }
 
-/// A device with little memory, all of it zero, that stops after a few launches.
+#[test]
+fn a_variable_that_is_shorter_is_named() {
+    let path = folder().join("short.toml");
+    for contents in ["\"zeros\"", "{ constant = 1 }"] {
+        let variable = format!(
+            "buffer = [{{ name = \"v\", type = \"u8\", count = 33, variable = true, contents = {contents} }}]"
+        );
+        let launch = "launch = [{ kernel = \"m\", grid = [1], block = [1] }]";
+        std::fs::write(&path, format!("module = \"k.ptx\"\n{variable}\n{launch}\n")).unwrap();
+        let error = launch_file::read(&path).unwrap().run(&mut Small::default()).unwrap_err();
+        assert_eq!(error.to_string(), "the module's variable `v` is shorter than 33 bytes");
+    }
+}
+
+/// A device with little memory, all of it zero, that stops after a few launches. Its module has a variable `v` of 32
+/// bytes, which lies at the memory's end.
 #[derive(Default)]
 struct Small {
     bytes: u64,
     launches: u32,
 }
 
+/// Bytes of its memory.
+const SIZE: u64 = 1 << 20;
+
+fn inside(ptr: DevicePtr, bytes: u64) -> Result<(), DeviceError> {
+    if ptr.0 + bytes > SIZE { Err(DeviceError::OutOfBounds { ptr, bytes }) } else { Ok(()) }
+}
+
 impl Device for Small {
     fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError> {
-        if self.bytes + bytes > 1 << 20 {
+        if self.bytes + bytes > SIZE - 32 {
             return Err(DeviceError::OutOfMemory { name: name.into(), bytes });
         }
         self.bytes += bytes;
-        Ok(DevicePtr(self.bytes))
+        Ok(DevicePtr(self.bytes - bytes))
     }
 
-    fn upload(&mut self, _: DevicePtr, data: &[u8]) -> Result<(), DeviceError> {
-        assert!(data.len() <= 1 << 20, "a piece at a time");
-        Ok(())
+    fn upload(&mut self, to: DevicePtr, data: &[u8]) -> Result<(), DeviceError> {
+        inside(to, data.len() as u64)
     }
 
-    fn download(&mut self, _: DevicePtr, data: &mut [u8]) -> Result<(), DeviceError> {
+    fn download(&mut self, from: DevicePtr, data: &mut [u8]) -> Result<(), DeviceError> {
         data.fill(0);
-        Ok(())
+        inside(from, data.len() as u64)
     }
 
-    fn fill(&mut self, _: DevicePtr, _: u8, _: u64) -> Result<(), DeviceError> {
-        Ok(())
+    fn fill(&mut self, to: DevicePtr, _: u8, bytes: u64) -> Result<(), DeviceError> {
+        inside(to, bytes)
     }
 
     fn variable(&mut self, name: &str) -> Result<DevicePtr, DeviceError> {
         if name == "v" {
-            Ok(DevicePtr(0))
+            Ok(DevicePtr(SIZE - 32))
         } else {
             Err(DeviceError::UnknownVariable { variable: name.into() })
         }

@@ -8,6 +8,7 @@ use strata_workloads::random::Random;
 #[derive(Clone, Copy, Debug)]
 pub enum Mutation {
     Number,
+    Value,
     String,
     DeletedKey,
     RenamedKey,
@@ -18,31 +19,36 @@ pub enum Mutation {
     SwappedLines,
 }
 
-/// What may stand in place of a value.
-const VALUES: &[&str] = &[
+/// What may stand in place of a number: limits of types and of launch files, and what is beyond them.
+const NUMBERS: &[&str] = &[
     "0",
     "-1",
     "1",
     "3",
-    "4",
     "64",
     "255",
     "65536",
-    "4294967295",
+    "1e39",
+    "0.5",
+    "inf",
+    "nan",
+    "268_435_456",
+    "536870912",
     "1073741824",
-    "9223372036854775807",
+    "4294967295",
+    "0xffff_ffff_ffff_ffff",
     "-9223372036854775808",
     "18446744073709551616",
     "99999999999999999999999999999999999999999999",
-    "0xffff_ffff",
-    "0.5",
+];
+
+/// What may stand in place of any value.
+const VALUES: &[&str] = &[
+    "7",
     "-0.0",
     "1e-41",
     "1e308",
-    "1e39",
-    "inf",
     "-inf",
-    "nan",
     "\"text\"",
     "\"\"",
     "\"zeros\"",
@@ -72,8 +78,12 @@ const VALUES: &[&str] = &[
 ];
 
 impl Mutation {
-    const ALL: [Self; 9] = [
+    /// Numbers more often than the rest: there are many, and sizes are among them.
+    const ALL: [Self; 12] = [
         Self::Number,
+        Self::Number,
+        Self::Number,
+        Self::Value,
         Self::String,
         Self::DeletedKey,
         Self::RenamedKey,
@@ -88,8 +98,9 @@ impl Mutation {
     pub fn apply(text: &mut Vec<u8>, random: &mut Random) -> Self {
         let this = *choose(&Self::ALL, random);
         match this {
-            Self::Number => replace(text, |word| word[0].is_ascii_digit() || word[0] == b'-', random),
-            Self::String => replace(text, |word| word[0] == b'"', random),
+            Self::Number => replace(text, is_number, NUMBERS, random),
+            Self::Value => replace(text, |word| is_number(word) || is_string(word), VALUES, random),
+            Self::String => replace(text, is_string, VALUES, random),
             Self::DeletedKey => {
                 let line = line(text, random);
                 text.drain(line);
@@ -149,12 +160,20 @@ fn words(text: &[u8], wanted: impl Fn(&[u8]) -> bool) -> Vec<Range<usize>> {
     words
 }
 
+fn is_number(word: &[u8]) -> bool {
+    word[0].is_ascii_digit() || word[0] == b'-'
+}
+
+fn is_string(word: &[u8]) -> bool {
+    word[0] == b'"'
+}
+
 /// Puts another value in place of a word.
-fn replace(text: &mut Vec<u8>, wanted: impl Fn(&[u8]) -> bool, random: &mut Random) {
+fn replace(text: &mut Vec<u8>, wanted: impl Fn(&[u8]) -> bool, by: &[&str], random: &mut Random) {
     let words = words(text, wanted);
     if let [_, ..] = words[..] {
         let word = choose(&words, random).clone();
-        text.splice(word, choose(VALUES, random).bytes());
+        text.splice(word, choose(by, random).bytes());
     }
 }
 
