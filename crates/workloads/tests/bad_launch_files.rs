@@ -80,6 +80,7 @@ const CASES: &[(&str, &str)] = &[
     ("expected = \"zeros\"", "expected = { values = [0, 0, 0] }"),
     ("expected = \"zeros\"", "count = 2\nexpected = { values = [0, 0, 0] }"),
     ("{ constant = 1 }", "{ constant = 1e39 }"),
+    ("{ constant = 1 }", "{ constant = 1e400 }"),
     ("{ constant = 1 }", "{ uniform = { seed = 1, low = 0, high = inf } }"),
     ("kernel = \"k\"", "kernel = \"K\""),
     ("kernel = \"k\"", ""),
@@ -209,6 +210,7 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:23:23: `check[0].expected.values`: found 3 values, expected 4: elements of f32
         l.toml:24:23: `check[0].expected.values`: found 3 values, expected 2: elements of f32
         l.toml:13:25: `buffer[1].contents.constant`: found 1e39, expected a number that f32 holds
+        l.toml:13:25: `buffer[1].contents.constant`: found 1e400, expected a number that f32 holds
         l.toml:13:52: `buffer[1].contents.uniform.high`: found inf, expected a finite number
         l.toml:16:10: `launch[0].kernel`: found "K", expected a kernel of the module: k, bits, none, block
         l.toml:15:1: `launch[0].kernel`: found nothing, expected a kernel of the module: k, bits, none, block
@@ -277,7 +279,36 @@ fn a_launch_file_that_cannot_be_read_is_refused() {
     assert!(message(&path).ends_with("binary.toml:2:3: byte 0xff is no UTF-8"));
     let path = folder.join("long.toml");
     std::fs::File::create(&path).unwrap().set_len(launch_file::limits::FILE_BYTES + 1).unwrap();
-    assert!(message(&path).ends_with("67108865 bytes long, at most 67108864 expected"));
+    assert!(message(&path).ends_with("8388609 bytes long, at most 8388608 expected"));
+}
+
+/// A refusal stays short however long what is refused.
+#[test]
+fn long_keys_numbers_and_lists_are_cut_short() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("long");
+    std::fs::create_dir_all(&folder).unwrap();
+    let kernels: String = (0..1000).map(|n| format!(".entry k{n}()\n")).collect();
+    std::fs::write(folder.join("k.ptx"), kernels).unwrap();
+    let path = folder.join("l.toml");
+    let long = "9".repeat(10_000);
+    let buffer = |rest: &str| {
+        format!("module = \"k.ptx\"\n[[buffer]]\nname = \"a\"\ntype = \"f64\"\ncount = 1\n{rest}\n")
+    };
+    for text in [
+        format!("k{long} = 1"),
+        format!("module = \"{long}\""),
+        format!("module = {long}"),
+        buffer(&format!("contents = {{ k{long} = 1 }}")),
+        buffer(&format!("contents = {{ constant = 1e{long} }}")),
+        buffer(&format!("contents = {{ ramp = {{ k{long} = 1 }} }}")),
+        buffer("[[launch]]\nkernel = \"a\""),
+    ] {
+        std::fs::write(&path, &text).unwrap();
+        let message =
+            launch_file::read(&path).unwrap_err().to_string().replace(&path.display().to_string(), "");
+        assert!(message.len() < 400, "{message}");
+        assert!(message.contains("...") || message.contains(" and 968 more"), "{message}");
+    }
 }
 
 /// No cut of a right file and no change of one byte panics.

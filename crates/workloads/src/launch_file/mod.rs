@@ -36,8 +36,8 @@ use crate::Arg;
 /// What a launch file may ask for at most. They bound what a hostile file costs before anything runs; a device
 /// has limits of its own.
 pub mod limits {
-    /// Bytes of the launch file.
-    pub const FILE_BYTES: u64 = 64 << 20;
+    /// Bytes of the launch file. Read, it takes up to eighty times as much memory.
+    pub const FILE_BYTES: u64 = 8 << 20;
     /// Bytes of the PTX file.
     pub const MODULE_BYTES: u64 = 64 << 20;
     /// Buffers.

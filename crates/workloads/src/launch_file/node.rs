@@ -73,7 +73,7 @@ impl<'a> Fields<'a> {
             None => Ok(()),
             Some(key) => Err(self.source.error(
                 &key.span(),
-                &self.path_of(key.get_ref()),
+                &self.path_of(&shorten(key.get_ref())),
                 "an unknown key".into(),
                 format!("one of {}", known.join(", ")),
             )),
@@ -118,8 +118,8 @@ impl<'a> Node<'a> {
     pub(super) fn found(&self) -> String {
         match self.value {
             DeValue::String(text) => format!("\"{}\"", shorten(text)),
-            DeValue::Integer(integer) => integer.to_string(),
-            DeValue::Float(float) => float.to_string(),
+            DeValue::Integer(integer) => shorten(&integer.to_string()),
+            DeValue::Float(float) => shorten(&float.to_string()),
             DeValue::Boolean(value) => value.to_string(),
             DeValue::Datetime(value) => format!("the date {value}"),
             DeValue::Array(array) => format!("an array of {}", array.len()),
@@ -152,7 +152,12 @@ impl<'a> Node<'a> {
             DeValue::Integer(integer) => {
                 i128::from_str_radix(integer.as_str(), integer.radix()).ok().map(Number::Int)
             }
-            DeValue::Float(float) => float.as_str().parse().ok().map(Number::Float),
+            DeValue::Float(float) => {
+                // Digits that are beyond every f64 are no way to write infinity.
+                let fits =
+                    |value: &f64| value.is_finite() || !float.as_str().contains(|c: char| c.is_ascii_digit());
+                float.as_str().parse().ok().filter(fits).map(Number::Float)
+            }
             _ => None,
         };
         number.map_or_else(|| self.expected(expected), Ok)
@@ -226,7 +231,7 @@ impl<'a> Node<'a> {
             DeValue::String(text) => Ok((text, None)),
             DeValue::Table(table) if table.len() == 1 => {
                 let (key, value) = table.iter().next().expect("its length is 1");
-                let path = format!("{}.{}", self.path, key.get_ref());
+                let path = format!("{}.{}", self.path, shorten(key.get_ref()));
                 let node = Node { source: self.source, path, span: value.span(), value: value.get_ref() };
                 Ok((key.get_ref(), Some(node)))
             }
@@ -239,10 +244,20 @@ impl<'a> Node<'a> {
 }
 
 /// The beginning of a text that a user wrote, for an error.
-fn shorten(text: &str) -> String {
-    let mut shown: String = text.escape_debug().take(40).collect();
-    if text.chars().count() > 40 {
+pub(super) fn shorten(text: &str) -> String {
+    let mut shown: String = text.escape_debug().take(48).collect();
+    if text.chars().nth(48).is_some() {
         shown.push_str("...");
     }
     shown
+}
+
+/// Names to choose from, for an error: all of them if they are few.
+pub(super) fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(32);
+    let mut list = names.take(32).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        list.push_str(&format!(" and {more} more"));
+    }
+    list
 }

@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use super::super::node::{Fields, Node};
+use super::super::node::{Fields, Node, shorten};
 use super::super::number::{Number, Type};
 use super::super::{Buffer, Contents, Place, limits};
 use super::{Result, read_file};
@@ -122,7 +122,7 @@ pub(super) fn contents(node: &Node<'_>, ty: Type, count: usize, base: &Path) -> 
             let expected = || format!("{bytes} bytes: {count} elements of {}", ty.name());
             Ok(Contents::Bytes(read_file(&file, base, |found| found == bytes, expected)?))
         }
-        (name, _) => Err(node.error(format!("\"{}\"", name.escape_debug()), CONTENTS)),
+        (name, _) => Err(node.error(format!("\"{}\"", shorten(name)), CONTENTS)),
     }
 }
 

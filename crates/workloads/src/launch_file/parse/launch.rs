@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::super::node::{Fields, Node};
+use super::super::node::{Fields, Node, list, shorten};
 use super::super::number::Type;
 use super::super::ptx::{Kernel, Parameter};
 use super::super::{Argument, Buffer, Launch, Write, limits, ptx};
@@ -53,7 +53,7 @@ pub(super) fn launch(
 
 /// The kernel to launch.
 fn kernel<'k, 'a>(fields: &Fields<'_>, kernels: &'k [Kernel<'a>]) -> Result<&'k Kernel<'a>> {
-    let names = || kernels.iter().map(|kernel| kernel.name).collect::<Vec<_>>().join(", ");
+    let names = || list(kernels.iter().map(|kernel| kernel.name));
     let expected = || format!("a kernel of the module: {}", names());
     let node = fields.required("kernel", &expected())?;
     let name = node.string(&expected())?;
@@ -147,7 +147,7 @@ fn argument(node: &Node<'_>, parameter: Option<&Parameter<'_>>, buffers: &[Buffe
         return Err(node.error(node.found(), expected()));
     };
     let Some(ty) = Type::from_name(name) else {
-        return Err(node.error(format!("\"{}\"", name.escape_debug()), expected()));
+        return Err(node.error(format!("\"{}\"", shorten(name)), expected()));
     };
     let argument = Argument::Scalar(ty.arg(number(&value, ty)?));
     match parameter.filter(|parameter| !parameter.takes(ty)) {

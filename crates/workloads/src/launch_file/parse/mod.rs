@@ -6,7 +6,7 @@ mod launch;
 
 use std::path::Path;
 
-use super::node::{Fields, Node, Source};
+use super::node::{Fields, Node, Source, list};
 use super::{Buffer, LaunchFile, LaunchFileError, limits, ptx};
 
 type Result<T> = std::result::Result<T, LaunchFileError>;
@@ -63,7 +63,7 @@ pub(super) fn parse(file: &str, text: &str, default_name: &str, base: &Path) -> 
 }
 
 fn find(node: &Node<'_>, buffers: &[Buffer]) -> Result<usize> {
-    let names = || buffers.iter().map(|buffer| buffer.name.as_str()).collect::<Vec<_>>().join(", ");
+    let names = || list(buffers.iter().map(|buffer| buffer.name.as_str()));
     let expected = || format!("the name of a buffer: {}", names());
     let name = node.string(&expected())?;
     let index = buffers.iter().position(|buffer| buffer.name == name);
