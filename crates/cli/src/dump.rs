@@ -60,11 +60,11 @@ impl BufferArguments {
         for (name, path) in &self.dumped {
             let failed = |error| format!("--dump {name}={}: {error}", path.display());
             let output = show(program, name).map_err(failed)?;
-            if dumps.iter().any(|other| other.path == *path) {
+            let (path, file) = beside(path).map_err(|error| failed(error.to_string()))?;
+            if dumps.iter().any(|other| other.path == path) {
                 return Err(failed("another buffer goes to the same file".into()));
             }
-            let file = beside(path).map_err(|error| failed(error.to_string()))?;
-            dumps.push(Dump { output, path: path.clone(), file });
+            dumps.push(Dump { output, path, file });
         }
         Ok(dumps)
     }
@@ -82,20 +82,26 @@ fn show(program: &mut LaunchFile, name: &str) -> Result<usize, String> {
     })
 }
 
-/// A new file in the folder of `path`, which must be a regular file or not exist.
-fn beside(path: &Path) -> io::Result<NamedTempFile> {
-    match path.metadata() {
-        Ok(meta) if !meta.is_file() => return Err(io::Error::other("not a regular file")),
-        Ok(_) => drop(std::fs::OpenOptions::new().append(true).open(path)?),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+/// The file that a path means, links followed, and a new one beside it. It must be a regular file or not exist.
+fn beside(path: &Path) -> io::Result<(PathBuf, NamedTempFile)> {
+    let path = match path.canonicalize() {
+        Ok(path) if !path.is_file() => return Err(io::Error::other("not a regular file")),
+        Ok(path) => {
+            std::fs::OpenOptions::new().append(true).open(&path)?;
+            path
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let folder =
+                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            folder.canonicalize()?.join(path.file_name().ok_or(error)?)
+        }
         Err(error) => return Err(error),
-    }
-    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    };
+    let folder = path.parent().expect("a file lies in a folder");
     // As any new file: readable and writable by whom the process's mask lets.
-    tempfile::Builder::new()
-        .prefix(".strata-dump-")
-        .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder)
+    let mode = Permissions::from_mode(0o666);
+    let file = tempfile::Builder::new().prefix(".strata-dump-").permissions(mode).tempfile_in(folder)?;
+    Ok((path, file))
 }
 
 impl Dump {

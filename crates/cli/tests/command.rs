@@ -127,7 +127,9 @@ fn buffers_are_shown_and_written() {
     let folder = Path::new(&file).parent().unwrap();
     let path = |name: &str| folder.join(name).display().to_string();
     std::fs::write(path("old.bin"), [1; 1000]).unwrap();
-    let (bytes, text) = (format!("to={}", path("old.bin")), format!("to={}", path("new.csv")));
+    let _ = std::fs::remove_file(path("link.bin"));
+    std::os::unix::fs::symlink("old.bin", path("link.bin")).unwrap();
+    let (bytes, text) = (format!("to={}", path("link.bin")), format!("to={}", path("new.csv")));
     let out = well(&["run", &file, "--dump", &bytes, "--dump", &text, "--show", "to"]);
     let held: Vec<&str> = out.lines().filter_map(|line| line.trim().strip_prefix("holds ")).collect();
     assert_eq!(
@@ -135,6 +137,7 @@ fn buffers_are_shown_and_written() {
         ["part: 3 u16: 7, 0, 7; 0 to 7", "to: 32 u32: 7, 7, 7, 7, ..., 7, 7, 7, 7; 7 to 7"],
         "a check without an expectation, and the buffer asked for, once: {out}"
     );
+    assert!(Path::new(&path("link.bin")).is_symlink(), "a link stays");
     assert_eq!(std::fs::read(path("old.bin")).unwrap(), [7, 0, 0, 0].repeat(32));
     assert_eq!(std::fs::read_to_string(path("new.csv")).unwrap(), "7\n".repeat(32));
     let run = json(&well(&["run", &file, "--show", "to", "--json", "-"]));
@@ -162,7 +165,7 @@ fn a_dump_that_cannot_be_is_refused_before_the_run() {
         assert_eq!(dump(&format!("to={place}")), format!("error: --dump to={place}: {reason}\n"));
     }
     assert!(dump(&format!("to={folder}/absent/x")).contains("No such file or directory"));
-    let twice = refused(&["run", &file, "--dump", "to=x", "--dump", "to=x"]);
+    let twice = refused(&["run", &file, "--dump", "to=x", "--dump", "to=./x"]);
     assert!(twice.ends_with("another buffer goes to the same file\n"), "{twice}");
     let shown = refused(&["run", &file, "--show", "from"]);
     assert_eq!(shown, "error: --show from: no buffer `from`, the launch file has to\n");
