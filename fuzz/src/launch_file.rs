@@ -37,7 +37,10 @@ fn folder() -> &'static Path {
     FOLDER.get_or_init(|| {
         let folder = std::env::temp_dir().join(format!("strata-fuzz-{}", std::process::id()));
         std::fs::create_dir_all(&folder).expect("a temporary folder can be made");
-        let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n.entry k() { ret; }\n.entry l() { ret; }\n";
+        let ptx = ".version 8.0\n.target sm_80\n.address_size 64\n\
+                   .entry k(.param .u64 a, .param .b32 n) { ret; }\n\
+                   .entry l(.param .u64 a, .param .f64 x) { ret; }\n\
+                   .entry add(.param .u32 n, .param .u64 a, .param .u64 b, .param .u64 c) { ret; }\n";
         std::fs::write(folder.join("k.ptx"), ptx).expect("the folder for inputs can be written");
         let data: Vec<u8> = (0..64).collect();
         std::fs::write(folder.join("data.bin"), data).expect("the folder for inputs can be written");

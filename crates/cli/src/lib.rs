@@ -11,12 +11,14 @@ mod area;
 mod choice;
 mod claims;
 mod compare;
+mod dump;
 mod exec;
 mod explain;
 mod interrupt;
 mod job;
 mod list;
 mod machine;
+mod new;
 mod numbers;
 mod output;
 mod progress;
@@ -42,6 +44,8 @@ struct Arguments {
 enum Command {
     /// Run a workload or a launch file on a machine.
     Run(run::RunArguments),
+    /// Write a small launch file with its PTX, to begin with.
+    New(new::NewArguments),
     /// Run an unmodified CUDA program on a machine.
     Exec(exec::ExecArguments),
     /// List workloads, machines, systems or doors.
@@ -81,6 +85,7 @@ pub fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let finished = match &arguments.command {
         Command::Run(arguments) => run::run(arguments),
+        Command::New(arguments) => new::new(arguments),
         Command::Exec(arguments) => exec::exec(arguments),
         Command::List(arguments) => list::list(arguments),
         Command::Explain(arguments) => explain::explain(arguments),

@@ -6,11 +6,12 @@ use clap::Args;
 use strata_gpu::region::Region;
 use strata_gpu::results::{Provenance, RunResult, Verdict};
 use strata_gpu::{RunError, RunRequest, run as run_on_gpu};
-use strata_lab::program::Program;
+use strata_lab::program;
 use strata_workloads::launch_file;
 use strata_workloads::{HostProgram, Size};
 
 use crate::choice::MachineChoice;
+use crate::dump::{BufferArguments, Dump};
 use crate::output::Output;
 use crate::progress::Bar;
 use crate::{Finished, interrupt, print, timeline, workload};
@@ -54,6 +55,8 @@ pub struct RunArguments {
     /// Write all results as JSON to this file, or to standard output with `-`, in place of the summary.
     #[arg(long, value_name = "FILE")]
     json: Option<String>,
+    #[command(flatten)]
+    buffers: BufferArguments,
     /// Write counters and energy over time to this CSV file, one line per span.
     #[arg(long, value_name = "FILE.csv")]
     timeline: Option<PathBuf>,
@@ -68,7 +71,7 @@ pub struct RunArguments {
 /// A program or machine that cannot be loaded, or a run that does not finish.
 pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let machine = arguments.machine.load(&arguments.overrides)?;
-    let (program, size) = program(arguments)?;
+    let Program { program, size, dumps } = program(arguments)?;
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = arguments.threads.unwrap_or(cores);
     if threads == 0 {
@@ -119,6 +122,9 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     if let Some(reason) = stopped {
         return Err(reason);
     }
+    for dump in dumps {
+        dump.write(&result.outputs)?;
+    }
     match result.verdict {
         Verdict::Wrong(problems) => {
             for problem in problems {
@@ -130,18 +136,31 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     }
 }
 
-fn program(arguments: &RunArguments) -> Result<(Box<dyn HostProgram>, Option<String>), String> {
-    let name = &arguments.program;
+/// What runs, and where its buffers go.
+struct Program {
+    program: Box<dyn HostProgram>,
+    size: Option<String>,
+    dumps: Vec<Dump>,
+}
+
+fn program(arguments: &RunArguments) -> Result<Program, String> {
+    let RunArguments { program: name, buffers, .. } = arguments;
     let path = Path::new(name);
     if path.extension().is_some_and(|extension| extension == "toml") {
-        let file = launch_file::read(path).map_err(|error| error.to_string())?;
-        return Ok((Box::new(file), None));
+        let mut file = launch_file::read(path).map_err(|error| error.to_string())?;
+        let dumps = buffers.prepare(&mut file)?;
+        return Ok(Program { program: Box::new(file), size: None, dumps });
     }
     let workload =
         workload::named(name).map_err(|error| format!("{error}; a launch file's name ends in .toml"))?;
+    if !buffers.is_empty() {
+        return Err(format!(
+            "--show and --dump are for launch files; `strata workload export {name} FOLDER` writes one"
+        ));
+    }
     let size = workload::size(&arguments.size)?;
     let program = workload.program(size).map_err(|error| error.to_string())?;
-    Ok((program, Some(size.name().to_owned())))
+    Ok(Program { program, size: Some(size.name().to_owned()), dumps: vec![] })
 }
 
 /// Writes a result as JSON to a file or, without one, to standard output; in all other cases prints the summary.
@@ -162,11 +181,11 @@ fn report(result: &RunResult, as_json: bool, file: Option<&mut Output>) -> Resul
 }
 
 /// Simulator, command line, and hashes of the program.
-fn provenance(program: &str, size: &Option<String>) -> Result<Provenance, String> {
+fn provenance(name: &str, size: &Option<String>) -> Result<Provenance, String> {
     let size =
         size.as_deref().map_or(Ok(Size::Test), str::parse).map_err(|error| format!("--size: {error}"))?;
     // A program that launches nothing has no inputs to hash.
-    let identity = Program::find(program)?.identity(size).unwrap_or_default();
+    let identity = program::Program::find(name)?.identity(size).unwrap_or_default();
     Ok(Provenance {
         simulator: strata_lab::SIMULATOR.into(),
         command: std::env::args().collect(),

@@ -96,6 +96,94 @@ fn a_run_without_expectations_is_not_called_verified() {
 }
 
 #[test]
+fn a_new_program_runs_as_it_says() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("new").join("deeper");
+    let _ = std::fs::remove_dir_all(&folder);
+    let new = ["new", "mine", "--dir", folder.to_str().unwrap()];
+    let out = well(&new);
+    let commands: Vec<&str> = out.lines().filter_map(|line| line.strip_prefix("  strata ")).collect();
+    assert_eq!(commands.len(), 3, "{out}");
+    for command in commands {
+        let ran = well(&command.split(' ').collect::<Vec<_>>());
+        assert!(ran.starts_with("mine on gtx480: results verified\n"), "{command}: {ran}");
+        assert_eq!(ran.contains("holds"), command.contains(" --"), "{command}: {ran}");
+    }
+    assert!(std::fs::read_to_string(folder.join("mine.csv")).unwrap().ends_with("\n1996.5\n1998.5\n"));
+
+    std::fs::write(folder.join("mine.ptx"), "kept").unwrap();
+    assert!(refused(&new).contains("mine.toml: exists already"));
+    std::fs::remove_file(folder.join("mine.toml")).unwrap();
+    assert!(refused(&new).contains("mine.ptx: exists already"));
+    assert!(!folder.join("mine.toml").exists(), "neither is written");
+    assert_eq!(std::fs::read_to_string(folder.join("mine.ptx")).unwrap(), "kept");
+    for name in ["", "a/b", "..", "a b", "é"] {
+        assert!(refused(&["new", name]).contains("expected a name of letters"), "{name}");
+    }
+}
+
+#[test]
+fn buffers_are_shown_and_written() {
+    let file = launch_file("dumped", &fill("name = \"part\"\ntype = \"u16\"\ncount = 3"));
+    let folder = Path::new(&file).parent().unwrap();
+    let path = |name: &str| folder.join(name).display().to_string();
+    std::fs::write(path("old.bin"), [1; 1000]).unwrap();
+    let _ = std::fs::remove_file(path("link.bin"));
+    std::os::unix::fs::symlink("old.bin", path("link.bin")).unwrap();
+    let (bytes, text) = (format!("to={}", path("link.bin")), format!("to={}", path("new.csv")));
+    let out = well(&["run", &file, "--dump", &bytes, "--dump", &text, "--show", "to"]);
+    let held: Vec<&str> = out.lines().filter_map(|line| line.trim().strip_prefix("holds ")).collect();
+    assert_eq!(
+        held.iter().map(|held| held.trim()).collect::<Vec<_>>(),
+        ["part: 3 u16: 7, 0, 7; 0 to 7", "to: 32 u32: 7, 7, 7, 7, ..., 7, 7, 7, 7; 7 to 7"],
+        "a check without an expectation, and the buffer asked for, once: {out}"
+    );
+    assert!(Path::new(&path("link.bin")).is_symlink(), "a link stays");
+    assert_eq!(std::fs::read(path("old.bin")).unwrap(), [7, 0, 0, 0].repeat(32));
+    assert_eq!(std::fs::read_to_string(path("new.csv")).unwrap(), "7\n".repeat(32));
+    let run = json(&well(&["run", &file, "--show", "to", "--json", "-"]));
+    let seven = serde_json::json!([7, 7, 7, 7]);
+    assert_eq!(
+        run["outputs"][1],
+        serde_json::json!({ "buffer": "to", "type": "u32", "elements": 32, "first": seven, "last": seven,
+                            "least": 7, "greatest": 7, "nans": 0 })
+    );
+}
+
+#[test]
+fn a_dump_that_cannot_be_is_refused_before_the_run() {
+    let file = launch_file("undumped", &fill("expected = { constant = 7 }"));
+    let folder = Path::new(&file).parent().unwrap().display().to_string();
+    let dump = |value: &str| refused(&["run", &file, "--dump", value]);
+    assert_eq!(
+        dump("too=x"),
+        "error: --dump too=x: no buffer `too` (did you mean to?), the launch file has to\n"
+    );
+    assert!(dump("to").contains("invalid value 'to' for '--dump <BUFFER=FILE>': expected BUFFER=FILE"));
+    for (place, reason) in
+        [(folder.clone(), "not a regular file"), ("/dev/null".into(), "not a regular file")]
+    {
+        assert_eq!(dump(&format!("to={place}")), format!("error: --dump to={place}: {reason}\n"));
+    }
+    assert!(dump(&format!("to={folder}/absent/x")).contains("No such file or directory"));
+    let twice = refused(&["run", &file, "--dump", "to=x", "--dump", "to=./x"]);
+    assert!(twice.ends_with("another buffer goes to the same file\n"), "{twice}");
+    let shown = refused(&["run", &file, "--show", "from"]);
+    assert_eq!(shown, "error: --show from: no buffer `from`, the launch file has to\n");
+    let workload = refused(&["run", "saxpy", "--show", "y"]);
+    assert!(
+        workload.starts_with("error: --show and --dump are for launch files; `strata workload export saxpy")
+    );
+    // A run that fails leaves what was there, and nothing beside it.
+    let kept = format!("{folder}/kept.bin");
+    std::fs::write(&kept, "kept").unwrap();
+    refused(&["run", &file, "--dump", &format!("to={kept}"), "--max-cycles", "1"]);
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "kept");
+    let left =
+        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(left.into_iter().all(|name| !name.starts_with(".strata")));
+}
+
+#[test]
 fn results_as_json_have_their_keys() {
     let out = well(&["run", "saxpy", "--check", "--threads", "1", "--json", "-", "--set", "l1d.sram.ways=8"]);
     let run = json(&out);

@@ -119,6 +119,7 @@ impl Results {
             overrides: self.settings.sets.clone(),
             verdict: Verdict::Unchecked,
             comparisons: Vec::new(),
+            outputs: Vec::new(),
             launches: std::mem::take(&mut self.launches),
             statistics: std::mem::take(&mut self.kept.statistics),
             energy,

@@ -63,6 +63,8 @@ pub struct Stopped {
     pub reason: String,
     /// What had happened until then; `None` if nothing ran.
     pub so_far: Option<Finished>,
+    /// Address and bytes of an access to device memory that no buffer holds.
+    pub outside: Option<(u64, u64)>,
 }
 
 /// A custom part, or why it cannot be built.
@@ -215,7 +217,7 @@ impl Gpu {
         let occupancy = occupancy.expect("a machine has SMs");
         if occupancy.ctas == 0 {
             let reason = format!("a CTA does not fit an SM: limited by {}", occupancy.limiter);
-            return Err(Stopped { failure: Failure::NoRoom, reason, so_far: None });
+            return Err(Stopped { failure: Failure::NoRoom, reason, so_far: None, outside: None });
         }
         self.ctas_done.store(0, Ordering::Relaxed);
         self.dispatcher().begin(launch.ctas(), occupancy.ctas);
@@ -348,7 +350,13 @@ impl Gpu {
             | FaultKind::Texture { .. }
             | FaultKind::StackOverflow { .. } => Failure::Other,
         };
-        Some(Stopped { failure, reason: fault.to_string(), so_far: None })
+        let outside = match fault.kind {
+            FaultKind::OutOfBounds { address, bytes, space: "global" | "constant" | "texture" } => {
+                Some((address, bytes.into()))
+            }
+            _ => None,
+        };
+        Some(Stopped { failure, reason: fault.to_string(), so_far: None, outside })
     }
 
     fn explain(&mut self, what: &str, at: Cycle) -> Stopped {
@@ -359,14 +367,14 @@ impl Gpu {
             lines.push(format!("... and {more} more"));
         }
         let reason = format!("the kernel {what} (cycle {at}):\n  {}", lines.join("\n  "));
-        Stopped { failure: Failure::Unfinished, reason, so_far: None }
+        Stopped { failure: Failure::Unfinished, reason, so_far: None, outside: None }
     }
 
     /// A launch that was stopped from outside.
     fn unfinished(&mut self, what: &str, at: Cycle) -> Stopped {
         let ended = self.ctas_done.load(Ordering::Relaxed);
         let reason = format!("the kernel {what} (cycle {at}); {ended} CTAs have ended");
-        Stopped { failure: Failure::Unfinished, reason, so_far: None }
+        Stopped { failure: Failure::Unfinished, reason, so_far: None, outside: None }
     }
 
     fn sm(&mut self, index: usize) -> &mut Sm {

@@ -156,6 +156,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         verdict,
         comparisons: outcome.comparisons,
         launches,
+        outputs: outcome.outputs,
         cost: SimulationCost {
             seconds: timed.seconds(),
             threads,

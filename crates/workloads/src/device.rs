@@ -158,6 +158,14 @@ pub enum DeviceError {
         /// The name asked for.
         variable: String,
     },
+    /// A variable of the module is shorter than what the program writes to it.
+    #[error("the module's variable `{variable}` is shorter than {bytes} bytes")]
+    ShortVariable {
+        /// Its name.
+        variable: String,
+        /// The length that the program expects.
+        bytes: u64,
+    },
     /// The launch breaks a limit of the device or does not fit the kernel's parameters.
     #[error("cannot launch `{kernel}`: {reason}")]
     BadLaunch {

@@ -3,7 +3,7 @@
 use crate::{Device, DeviceError, DevicePtr};
 
 /// A number with a fixed little-endian layout in device memory.
-pub trait Element: Copy + std::fmt::Debug {
+pub trait Element: Copy + PartialOrd + std::fmt::Debug {
     /// Its size in bytes.
     const BYTES: usize;
     /// What a launch file calls it.
@@ -39,6 +39,20 @@ macro_rules! elements {
     )*};
 }
 elements!(u8, i8, u16, i16, u32, i32, u64, i64, f32, f64);
+
+/// Evaluates an expression with the element type that has a name.
+macro_rules! with_element {
+    ($name:expr, $element:ident => $then:expr) => {
+        with_element!($name, $element => $then; u8 i8 u16 i16 u32 i32 u64 i64 f32 f64)
+    };
+    ($name:expr, $element:ident => $then:expr; $($ty:ident)*) => {
+        match $name {
+            $(stringify!($ty) => { type $element = $ty; $then })*
+            other => unreachable!("no element is called {other}"),
+        }
+    };
+}
+pub(crate) use with_element;
 
 /// Host memory that a copy needs at a time.
 const CHUNK_BYTES: usize = 1 << 20;

@@ -28,6 +28,7 @@ pub mod recording;
 pub mod suite;
 
 mod element;
+mod glance;
 mod host;
 mod input;
 mod mapreduce;
@@ -37,5 +38,6 @@ mod reference;
 pub use check::{Comparison, Mismatch};
 pub use device::{Arg, Device, DeviceError, DevicePtr, Failure, Shape};
 pub use element::Element;
+pub use glance::Glance;
 pub use program::{Expected, HostProgram, Module, Outcome, Output};
 pub use suite::{Input, Kernel, Measured, MissingSize, Size, UnknownSize, Workload, all, find};

@@ -66,7 +66,21 @@ const CASES: &[(&str, &str)] = &[
     ("\"zeros\"", "{ uniform = { sed = 1, low = 5, high = 6 } }"),
     ("\"zeros\"", "{ file = \"short.bin\" }"),
     ("\"zeros\"", "{ file = \"absent.bin\" }"),
+    ("\"zeros\"", "{ values = [1, 2, 3] }"),
+    ("\"zeros\"", "{ values = [1, 2, 3, 2147483648] }"),
+    ("\"zeros\"", "{ values = [1, 2.5, 3, 4] }"),
+    ("\"zeros\"", "{ values = [1, [2], 3, 4] }"),
+    ("\"zeros\"", "{ values = [] }"),
+    ("\"zeros\"", "{ values = 5 }"),
+    ("count = 4\ncontents = \"zeros\"", "contents = { values = [] }"),
+    ("count = 4\ncontents = \"zeros\"", "contents = { values = [1], constant = 1 }"),
+    ("count = 4\ncontents = \"zeros\"", "contents = { values = [1e0] }"),
+    ("count = 4\ncontents = \"zeros\"", "contents = { constant = 1 }"),
+    ("{ constant = 1 }", "{ values = [1, 2, 1e39, 4] }"),
+    ("expected = \"zeros\"", "expected = { values = [0, 0, 0] }"),
+    ("expected = \"zeros\"", "count = 2\nexpected = { values = [0, 0, 0] }"),
     ("{ constant = 1 }", "{ constant = 1e39 }"),
+    ("{ constant = 1 }", "{ constant = 1e400 }"),
     ("{ constant = 1 }", "{ uniform = { seed = 1, low = 0, high = inf } }"),
     ("kernel = \"k\"", "kernel = \"K\""),
     ("kernel = \"k\"", ""),
@@ -85,6 +99,15 @@ const CASES: &[(&str, &str)] = &[
     ("{ i32 = 5 }", "{ int = 5 }"),
     ("{ i32 = 5 }", "{ u8 = 256 }"),
     ("{ i32 = 5 }", "{ i32 = 5, u32 = 5 }"),
+    ("{ i32 = 5 }", "{ f32 = 1e-41 }"),
+    ("{ i32 = 5 }", "{ u64 = 5 }"),
+    ("{ i32 = 5 }", "{ buffer = \"b\" }"),
+    ("{ i32 = 5 }", "{ i32 = 5 }, { i32 = 6 }"),
+    ("{ buffer = \"a\" }", "{ f64 = 0.5 }"),
+    ("kernel = \"k\"", "kernel = \"bits\""),
+    ("kernel = \"k\"", "kernel = \"none\""),
+    ("kernel = \"k\"", "kernel = \"block\""),
+    ("arguments = [{ buffer = \"a\" }, { i32 = 5 }]", ""),
     ("buffer = \"b\"", "buffer = 1"),
     ("buffer = \"b\"", "buffer = \"a\""),
     ("expected = \"zeros\"\n", ""),
@@ -117,7 +140,10 @@ const CASES: &[(&str, &str)] = &[
 fn every_refusal_says_where_what_and_what_else() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bad");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("k.ptx"), ".version 8.0\n.visible .entry k(\n)\n{ ret; }\n").unwrap();
+    let ptx = ".version 8.0\n.visible .entry k(.param .u64 a, .param .u32 n)\n{ ret; }\n\
+               .entry bits(.param .f64 x, .param .b32 n)\n{ ret; }\n.entry none()\n{ ret; }\n\
+               .entry block(.param .u64 a, .param .align 4 .b8 s[12])\n{ ret; }\n";
+    std::fs::write(folder.join("k.ptx"), ptx).unwrap();
     std::fs::write(folder.join("short.bin"), [0; 15]).unwrap();
     let bounds: Vec<u8> = [0.5_f64, 1.0, f64::INFINITY, -1.0].iter().flat_map(|x| x.to_le_bytes()).collect();
     std::fs::write(folder.join("negative.bin"), &bounds).unwrap();
@@ -157,9 +183,9 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:6:9: `buffer[0].count`: found 99999999999999999999999999999999999999999, expected an integer from 1 to 1073741824
         l.toml:6:9: `buffer[0].count`: found 2000000000, expected an integer from 1 to 1073741824
         l.toml:6:9: `buffer[0].count`: found "4", expected an integer from 1 to 1073741824
-        l.toml:7:12: `buffer[0].contents`: found "random", expected "zeros" or a table with one of constant, ramp, uniform, file
-        l.toml:7:12: `buffer[0].contents`: found an array of 2, expected "zeros" or a table with one of constant, ramp, uniform, file
-        l.toml:7:12: `buffer[0].contents`: found a table with 2 keys, expected "zeros" or a table with one of constant, ramp, uniform, file
+        l.toml:7:12: `buffer[0].contents`: found "random", expected "zeros" or a table with one of constant, ramp, uniform, values, file
+        l.toml:7:12: `buffer[0].contents`: found an array of 2, expected "zeros" or a table with one of constant, ramp, uniform, values, file
+        l.toml:7:12: `buffer[0].contents`: found a table with 2 keys, expected "zeros" or a table with one of constant, ramp, uniform, values, file
         l.toml:7:25: `buffer[0].contents.constant`: found 1.5, expected an integer from -2147483648 to 2147483647
         l.toml:7:25: `buffer[0].contents.constant`: found 2147483648, expected an integer from -2147483648 to 2147483647
         l.toml:7:21: `buffer[0].contents.ramp.step`: found nothing, expected a number
@@ -170,10 +196,24 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:7:26: `buffer[0].contents.uniform.sed`: found an unknown key, expected one of seed, low, high
         l.toml:7:21: `buffer[0].contents.file`: found a file of 15 bytes, expected 16 bytes: 4 elements of i32
         l.toml:7:21: `buffer[0].contents.file`: found "absent.bin" (No such file or directory (os error 2)), expected a readable file
+        l.toml:7:23: `buffer[0].contents.values`: found 3 values, expected 4: elements of i32
+        l.toml:7:33: `buffer[0].contents.values[3]`: found 2147483648, expected an integer from -2147483648 to 2147483647
+        l.toml:7:27: `buffer[0].contents.values[1]`: found 2.5, expected an integer from -2147483648 to 2147483647
+        l.toml:7:27: `buffer[0].contents.values[1]`: found an array of 1, expected an integer from -2147483648 to 2147483647
+        l.toml:7:23: `buffer[0].contents.values`: found an array of 0, expected an array of 1 to 65536 values
+        l.toml:7:23: `buffer[0].contents.values`: found 5, expected an array of 1 to 65536 values
+        l.toml:6:23: `buffer[0].contents.values`: found an array of 0, expected an array of 1 to 65536 values
+        l.toml:6:12: `buffer[0].contents`: found a table with 2 keys, expected "zeros" or a table with one of constant, ramp, uniform, values, file
+        l.toml:6:24: `buffer[0].contents.values[0]`: found 1e0, expected an integer from -2147483648 to 2147483647
+        l.toml:3:1: `buffer[0].count`: found nothing, expected a number of elements
+        l.toml:13:30: `buffer[1].contents.values[2]`: found 1e39, expected a number that f32 holds
+        l.toml:23:23: `check[0].expected.values`: found 3 values, expected 4: elements of f32
+        l.toml:24:23: `check[0].expected.values`: found 3 values, expected 2: elements of f32
         l.toml:13:25: `buffer[1].contents.constant`: found 1e39, expected a number that f32 holds
+        l.toml:13:25: `buffer[1].contents.constant`: found 1e400, expected a number that f32 holds
         l.toml:13:52: `buffer[1].contents.uniform.high`: found inf, expected a finite number
-        l.toml:16:10: `launch[0].kernel`: found "K", expected a kernel of the module: k
-        l.toml:15:1: `launch[0].kernel`: found nothing, expected a kernel of the module: k
+        l.toml:16:10: `launch[0].kernel`: found "K", expected a kernel of the module: k, bits, none, block
+        l.toml:15:1: `launch[0].kernel`: found nothing, expected a kernel of the module: k, bits, none, block
         l.toml:17:8: `launch[0].grid`: found an array of 0, expected an array of 1 to 3 CTA counts
         l.toml:17:8: `launch[0].grid`: found 1, expected an array of 1 to 3 CTA counts
         l.toml:17:12: `launch[0].grid[1]`: found 65536, expected an integer from 1 to 65535
@@ -189,6 +229,15 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:19:32: `launch[0].arguments[1]`: found "int", expected a table with one of buffer, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64
         l.toml:19:39: `launch[0].arguments[1].u8`: found 256, expected an integer from 0 to 255
         l.toml:19:32: `launch[0].arguments[1]`: found a table with 2 keys, expected a table with one of buffer, u8, i8, u16, i16, u32, i32, u64, i64, f32, f64
+        l.toml:19:40: `launch[0].arguments[1].f32`: found f32, expected u32 or i32: parameter `n` is .u32
+        l.toml:19:40: `launch[0].arguments[1].u64`: found u64, expected u32 or i32: parameter `n` is .u32
+        l.toml:19:32: `launch[0].arguments[1]`: found the address of a buffer, expected u32 or i32: parameter `n` is .u32
+        l.toml:19:13: `launch[0].arguments`: found 3 arguments, expected 2, for the parameters `a` (.u64), `n` (.u32)
+        l.toml:19:22: `launch[0].arguments[0].f64`: found f64, expected buffer or u64 or i64: parameter `a` is .u64
+        l.toml:19:14: `launch[0].arguments[0]`: found the address of a buffer, expected f64: parameter `x` is .f64
+        l.toml:19:13: `launch[0].arguments`: found 2 arguments, expected none: the kernel has no parameters
+        l.toml:19:40: `launch[0].arguments[1].i32`: found i32, expected an argument of 12 bytes, which no type has: parameter `s` is .b8[12]
+        l.toml:15:1: `launch[0].arguments`: found nothing, expected 2, for the parameters `a` (.u64), `n` (.u32)
         l.toml:22:10: `check[0].buffer`: found 1, expected the name of a buffer: a, b
         l.toml:24:12: `check[0].relative`: found a tolerance for elements of i32, expected none: they are exact
         l.toml:23:12: `check[0].relative`: found a tolerance without `expected`, expected something to compare with
@@ -226,11 +275,40 @@ fn a_launch_file_that_cannot_be_read_is_refused() {
     );
     assert!(message(&folder).ends_with("not a regular file"));
     let path = folder.join("binary.toml");
-    std::fs::write(&path, [0xff, 0xfe]).unwrap();
-    assert!(message(&path).ends_with("stream did not contain valid UTF-8"));
+    std::fs::write(&path, b"name = \"k\"\n# \xff\xfe").unwrap();
+    assert!(message(&path).ends_with("binary.toml:2:3: byte 0xff is no UTF-8"));
     let path = folder.join("long.toml");
     std::fs::File::create(&path).unwrap().set_len(launch_file::limits::FILE_BYTES + 1).unwrap();
-    assert!(message(&path).ends_with("67108865 bytes long, at most 67108864 expected"));
+    assert!(message(&path).ends_with("8388609 bytes long, at most 8388608 expected"));
+}
+
+/// A refusal stays short however long what is refused.
+#[test]
+fn long_keys_numbers_and_lists_are_cut_short() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("long");
+    std::fs::create_dir_all(&folder).unwrap();
+    let kernels: String = (0..1000).map(|n| format!(".entry k{n}()\n")).collect();
+    std::fs::write(folder.join("k.ptx"), kernels).unwrap();
+    let path = folder.join("l.toml");
+    let long = "9".repeat(10_000);
+    let buffer = |rest: &str| {
+        format!("module = \"k.ptx\"\n[[buffer]]\nname = \"a\"\ntype = \"f64\"\ncount = 1\n{rest}\n")
+    };
+    for text in [
+        format!("k{long} = 1"),
+        format!("module = \"{long}\""),
+        format!("module = {long}"),
+        buffer(&format!("contents = {{ k{long} = 1 }}")),
+        buffer(&format!("contents = {{ constant = 1e{long} }}")),
+        buffer(&format!("contents = {{ ramp = {{ k{long} = 1 }} }}")),
+        buffer("[[launch]]\nkernel = \"a\""),
+    ] {
+        std::fs::write(&path, &text).unwrap();
+        let message =
+            launch_file::read(&path).unwrap_err().to_string().replace(&path.display().to_string(), "");
+        assert!(message.len() < 400, "{message}");
+        assert!(message.contains("...") || message.contains(" and 968 more"), "{message}");
+    }
 }
 
 /// No cut of a right file and no change of one byte panics.
@@ -238,7 +316,7 @@ fn a_launch_file_that_cannot_be_read_is_refused() {
 fn damaged_files_do_not_panic() {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("damaged");
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("k.ptx"), ".entry k").unwrap();
+    std::fs::write(folder.join("k.ptx"), ".entry k(.param .u64 a, .param .u32 n)").unwrap();
     let path = folder.join("l.toml");
     for at in 0..GOOD.len() {
         std::fs::write(&path, &GOOD[..at]).unwrap();

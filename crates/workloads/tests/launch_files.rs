@@ -16,7 +16,9 @@ fn root() -> PathBuf {
 fn read(test: &str, text: &str) -> LaunchFile {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     std::fs::create_dir_all(&folder).unwrap();
-    std::fs::write(folder.join("k.ptx"), ".version 8.0\n.visible .entry k(\n)\n{ ret; }\n").unwrap();
+    let ptx = ".version 8.0\n.visible .entry k(\n)\n{ ret; }\n.visible .entry four(\n.param .u64 a,\n.param .u64 b,\n\
+               .param .s8 c,\n.param .f32 d\n)\n{ ret; }\n";
+    std::fs::write(folder.join("k.ptx"), ptx).unwrap();
     let floats: Vec<u8> = [1.0_f32, -0.0, f32::NAN, 4.0].iter().flat_map(|x| x.to_le_bytes()).collect();
     std::fs::write(folder.join("four.bin"), floats).unwrap();
     let path = folder.join("launch.toml");
@@ -65,6 +67,36 @@ fn files_are_inputs_and_expectations_bit_for_bit() {
     );
     assert_eq!(file.name(), "launch");
     assert!(file.run(&mut Recorder::default()).unwrap().passed(), "NaN and minus zero equal themselves");
+}
+
+#[test]
+fn values_are_written_out_and_counted() {
+    let outcome = |expected: &str| {
+        let file = read(
+            "values",
+            &format!(
+                r#"
+                    module = "k.ptx"
+                    buffer = [
+                        {{ name = "x", type = "i16", contents = {{ values = [-1, 0x7fff, 3] }} }},
+                        {{ name = "y", type = "f32", count = 2, contents = {{ values = [1, -inf] }} }},
+                    ]
+                    launch = [{{ kernel = "k", grid = [1], block = [1] }}]
+                    check = [
+                        {{ buffer = "x", byte_offset = 2, count = 2, expected = {{ values = [{expected}] }} }},
+                        {{ buffer = "y", expected = {{ values = [1.0, -inf] }}, relative = 1e-6 }},
+                    ]
+                "#
+            ),
+        );
+        let mut device = Recorder::default();
+        let outcome = file.run(&mut device).unwrap();
+        assert_eq!(device.buffer("x"), [0xff, 0xff, 0xff, 0x7f, 3, 0]);
+        assert_eq!(device.buffer("y"), [1.0_f32, f32::NEG_INFINITY].map(f32::to_le_bytes).concat());
+        outcome
+    };
+    assert!(outcome("32767, 3").passed());
+    assert!(outcome("32767, 4").to_string().starts_with("x: 1 of 2 elements wrong; [1] is 3, expected 4"));
 }
 
 #[test]
@@ -155,7 +187,7 @@ fn arguments_offsets_and_repetitions_reach_the_device() {
             check = [{ buffer = "y" }]
 
             [[launch]]
-            kernel = "k"
+            kernel = "four"
             grid = [2, 3]
             block = [4, 5, 6]
             dynamic_shared_bytes = 1024

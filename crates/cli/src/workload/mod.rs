@@ -55,19 +55,18 @@ fn selected(names: &[String], size: Size) -> Result<Vec<&'static Workload>, Stri
 /// If there is none; the message suggests similar names.
 pub fn named(name: &str) -> Result<&'static Workload, String> {
     strata_workloads::find(name).ok_or_else(|| {
-        let alike = alike(name).map(|alike| format!(" (did you mean {alike}?)")).unwrap_or_default();
+        let names = strata_workloads::all().iter().map(|workload| workload.name);
+        let alike = alike(name, names).map(|alike| format!(" (did you mean {alike}?)")).unwrap_or_default();
         format!("no workload `{name}`{alike}, `strata list workloads` shows all")
     })
 }
 
-/// Names similar to a misspelt one, the most similar first.
-fn alike(name: &str) -> Option<String> {
-    let likeness = |workload: &Workload| strsim::jaro_winkler(&name.to_ascii_lowercase(), workload.name);
-    let mut found: Vec<(f64, &str)> = strata_workloads::all()
-        .iter()
-        .map(|workload| (likeness(workload), workload.name))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .collect();
+/// Known names similar to a misspelt one, the most similar first.
+pub fn alike<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
+    let likeness =
+        |known: &str| strsim::jaro_winkler(&name.to_ascii_lowercase(), &known.to_ascii_lowercase());
+    let mut found: Vec<(f64, &str)> =
+        known.map(|known| (likeness(known), known)).filter(|(likeness, _)| *likeness > 0.75).collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0));
     let names: Vec<&str> = found.iter().take(3).map(|(_, name)| *name).collect();
     (!names.is_empty()).then(|| names.join(", "))

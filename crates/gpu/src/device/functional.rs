@@ -1,12 +1,13 @@
 //! The reference executor as a card's backend: correct values, no timing.
 
+use strata_ptx::isa::Space;
 use strata_ptx::reference::{
     Executor, Fault, FaultKind, GlobalMemory, LaunchConfig, Observer, Options, Summary,
 };
 use strata_workloads::{DeviceError, Failure};
 
 use super::card::{Backend, Call};
-use super::heap::Buffer;
+use super::heap::{Buffer, Heap};
 use crate::profile::{Profile, Profiler};
 use crate::progress::Progress;
 
@@ -83,7 +84,7 @@ impl Backend for Functional {
             .with_headers(call.headers)
             .watched_by(self.profiler.as_mut().map(|profiler| profiler as &mut dyn Observer))
             .run()
-            .map_err(|fault| failed(&fault))?;
+            .map_err(|fault| failed(&fault, call.heap))?;
         if let Some(profiler) = &mut self.profiler {
             let threads = shape.block.iter().product();
             profiler.launched(kernel, threads, shape.dynamic_shared, &summary.counts);
@@ -92,7 +93,7 @@ impl Backend for Functional {
     }
 }
 
-fn failed(fault: &Fault) -> DeviceError {
+fn failed(fault: &Fault, heap: &Heap) -> DeviceError {
     let failure = match fault.kind {
         FaultKind::OutOfBounds { .. } | FaultKind::NotShared { .. } | FaultKind::ReadOnly { .. } => {
             Failure::Address
@@ -109,5 +110,9 @@ fn failed(fault: &Fault) -> DeviceError {
         | FaultKind::Texture { .. }
         | FaultKind::StackOverflow { .. } => Failure::Other,
     };
-    DeviceError::Failed { kernel: fault.kernel.clone(), failure, reason: fault.to_string() }
+    let mut reason = fault.to_string();
+    if let FaultKind::OutOfBounds { space: Space::Global | Space::Const, address, bytes } = fault.kind {
+        reason += &heap.nearest(address, bytes as u64);
+    }
+    DeviceError::Failed { kernel: fault.kernel.clone(), failure, reason }
 }

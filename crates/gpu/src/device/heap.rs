@@ -117,6 +117,31 @@ impl Heap {
         }
     }
 
+    /// Continues a sentence about an access that lies in no buffer: which buffer is nearest, and how far. Empty
+    /// when there are no buffers.
+    pub fn nearest(&self, address: u64, bytes: u64) -> String {
+        let end = address.saturating_add(bytes);
+        let after = self.buffers.partition_point(|buffer| buffer.start <= address);
+        // A buffer that the access overlaps is nearer than any that it only touches.
+        let below = self.buffers[..after].last().map(|buffer| {
+            let away = address as i128 - i128::from(buffer.end());
+            (away, buffer, "ends", "below")
+        });
+        let above = self.buffers.get(after).map(|buffer| {
+            let away = i128::from(buffer.start) - i128::from(end);
+            (away, buffer, "begins", "above")
+        });
+        let nearest = below.into_iter().chain(above).min_by_key(|(away, ..)| *away);
+        let Some((away, buffer, edge, side)) = nearest else { return String::new() };
+        let Buffer { name, start, bytes } = buffer;
+        let where_to = match (away, away.unsigned_abs()) {
+            (0, _) => format!("right {side}"),
+            (..0, inside) => format!("{} into it", count(inside)),
+            (_, away) => format!("{} {side}", count(away)),
+        };
+        format!("; `{name}` ({} at {start:#x}) {edge} {where_to}", count((*bytes).into()))
+    }
+
     /// All buffers, sorted by address.
     pub fn buffers(&self) -> &[Buffer] {
         &self.buffers
@@ -143,6 +168,11 @@ impl Heap {
     }
 }
 
+/// A number of bytes with its unit.
+fn count(bytes: u128) -> String {
+    if bytes == 1 { "1 byte".into() } else { format!("{bytes} bytes") }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -162,6 +192,24 @@ mod tests {
         assert!(heap.find(DevicePtr(a.0 + 90), 11).is_err());
         assert!(heap.find(DevicePtr(0), 1).is_err());
         assert!(heap.find(DevicePtr(u64::MAX), 2).is_err());
+    }
+
+    #[test]
+    fn the_nearest_buffer_is_named_with_its_distance() {
+        let mut heap = Heap::new(1 << 20, GAP);
+        assert_eq!(heap.nearest(BASE, 4), "");
+        heap.alloc("a", 101, ALIGN, u64::MAX).unwrap();
+        heap.alloc("b", 1, ALIGN, u64::MAX).unwrap();
+        let (a, b) = ("; `a` (101 bytes at 0x100000) ", "; `b` (1 byte at 0x100200) ");
+        assert_eq!(heap.nearest(BASE + 101, 1), format!("{a}ends right below"));
+        assert_eq!(heap.nearest(BASE + 100, 4), format!("{a}ends 1 byte into it"));
+        assert_eq!(heap.nearest(BASE + 104, 4), format!("{a}ends 3 bytes below"));
+        assert_eq!(heap.nearest(BASE + 0x1f0, 8), format!("{b}begins 8 bytes above"));
+        assert_eq!(heap.nearest(BASE + 0x1fc, 4), format!("{b}begins right above"));
+        assert_eq!(heap.nearest(BASE + 0x1fc, 8), format!("{b}begins 4 bytes into it"));
+        assert_eq!(heap.nearest(BASE + 0x300, 4), format!("{b}ends 255 bytes below"));
+        assert_eq!(heap.nearest(0, 4), format!("{a}begins 1048572 bytes above"));
+        assert!(heap.nearest(u64::MAX, 8).starts_with(b));
     }
 
     #[test]

@@ -294,7 +294,11 @@ impl Backend for Modelled {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<LaunchResult, DeviceError> {
         let launch = Arc::new(self.prepare(call)?);
-        self.measure(&launch, call.heap, progress).map_err(|Stopped { failure, reason, .. }| {
+        self.measure(&launch, call.heap, progress).map_err(|stopped| {
+            let Stopped { failure, mut reason, outside, .. } = stopped;
+            if let Some((address, bytes)) = outside {
+                reason += &call.heap.nearest(address, bytes);
+            }
             DeviceError::Failed { kernel: call.kernel.name.clone(), failure, reason }
         })
     }

@@ -1,6 +1,7 @@
 //! Writes a run as JSON. Keys are stable; new ones may be added.
 
 use serde_json::{Map, Value, json};
+use strata_workloads::Glance;
 
 use super::energy;
 use super::{LaunchResult, RunResult, Verdict};
@@ -75,11 +76,29 @@ impl RunResult {
                 // JSON has no infinity.
                 "largest_error": comparison.largest_error.is_finite().then_some(comparison.largest_error),
             })).collect::<Vec<_>>(),
+            "outputs": self.glances().map(glance).collect::<Vec<_>>(),
             "energy": self.energy.as_ref().map(energy::run),
             "endurance": lifetimes,
             "statistics": statistics,
         })
     }
+}
+
+/// An output as JSON; what JSON has no number for is a string.
+fn glance(glance: Glance) -> Value {
+    let number = |text: String| serde_json::from_str(&text).unwrap_or(Value::String(text));
+    let numbers = |texts: Vec<String>| texts.into_iter().map(number).collect::<Vec<Value>>();
+    let (least, greatest) = glance.range.unzip();
+    json!({
+        "buffer": glance.name,
+        "type": glance.element,
+        "elements": glance.count,
+        "first": numbers(glance.first),
+        "last": numbers(glance.last),
+        "least": least.map(number),
+        "greatest": greatest.map(number),
+        "nans": glance.nans,
+    })
 }
 
 impl LaunchResult {

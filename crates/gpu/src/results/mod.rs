@@ -7,7 +7,7 @@ mod summary;
 
 use strata_engine::hash::Fnv;
 use strata_engine::statistics::Group;
-use strata_workloads::Comparison;
+use strata_workloads::{Comparison, Expected, Glance, Output};
 
 use crate::endurance::Lifetime;
 use crate::energy::EnergyReport;
@@ -128,6 +128,8 @@ pub struct RunResult {
     pub verdict: Verdict,
     /// Comparison of expected and actual contents, for each buffer.
     pub comparisons: Vec<Comparison>,
+    /// What the program read back at its end, in its order.
+    pub outputs: Vec<Output>,
     /// Results of the launches, in order.
     pub launches: Vec<LaunchResult>,
     /// Counters, summed over the parts of each kind and over all launches.
@@ -164,6 +166,11 @@ impl RunResult {
     /// Warp instructions per host second.
     pub fn speed(&self) -> f64 {
         if self.cost.seconds > 0.0 { self.warp_instructions() as f64 / self.cost.seconds } else { 0.0 }
+    }
+
+    /// Summaries of the outputs that nothing was expected of.
+    pub fn glances(&self) -> impl Iterator<Item = Glance> {
+        self.outputs.iter().filter(|output| output.expected == Expected::Anything).map(Output::glance)
     }
 
     /// The value of a counter, by group and name.

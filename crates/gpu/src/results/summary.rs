@@ -200,6 +200,9 @@ impl RunResult {
         for comparison in &self.comparisons {
             page.row("compared", &comparison.to_string());
         }
+        for glance in self.glances() {
+            page.row("holds", &glance.to_string());
+        }
         for text in self.launches.iter().flat_map(|launch| &launch.printed) {
             page.row("printed", text.trim_end_matches('\n'));
         }
@@ -363,6 +366,7 @@ mod tests {
             overrides: vec![],
             verdict: Verdict::Unchecked,
             comparisons: vec![],
+            outputs: vec![],
             launches: vec![],
             statistics,
             energy: None,

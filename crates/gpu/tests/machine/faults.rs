@@ -36,19 +36,29 @@ const FAULTS: &[(&str, &str)] = &[
     (
         "st.global.u32 [%rd0+1024], 1;",
         "kernel k, line 7, CTA [0, 0, 0], thread [0, 0, 0]: 4-byte access to global address 0x100400, which lies in \
-         no allocation",
+         no allocation; `out` (1024 bytes at 0x100000) ends right below",
+    ),
+    (
+        "st.global.u32 [%rd0+1028], 1;",
+        "kernel k, line 7, CTA [0, 0, 0], thread [0, 0, 0]: 4-byte access to global address 0x100404, which lies in \
+         no allocation; `out` (1024 bytes at 0x100000) ends 4 bytes below",
+    ),
+    (
+        "st.u64 [%rd0+-16], 1;",
+        "kernel k, line 7, CTA [0, 0, 0], thread [0, 0, 0]: 8-byte access to global address 0xffff0, which lies in \
+         no allocation; `out` (1024 bytes at 0x100000) begins 8 bytes above",
     ),
     (
         // Lane 40 is the first beyond the end: 0x100000 + 40 * 25.6 is not; 1024 / 25 = 40.96.
         "mov.u32 %r0, %tid.x;\nmul.wide.u32 %rd1, %r0, 32;\nadd.u64 %rd1, %rd0, %rd1;\nld.global.u32 %r1, [%rd1];\n\
          st.global.u32 [%rd0], %r1;",
         "kernel k, line 10, CTA [0, 0, 0], thread [32, 0, 0]: 4-byte access to global address 0x100400, which lies in \
-         no allocation",
+         no allocation; `out` (1024 bytes at 0x100000) ends right below",
     ),
     (
         "ld.global.u32 %r1, [0];\nst.global.u32 [%rd0], %r1;",
         "kernel k, line 7, CTA [0, 0, 0], thread [0, 0, 0]: 4-byte access to global address 0x0, which lies in no \
-         allocation",
+         allocation; `out` (1024 bytes at 0x100000) begins 1048572 bytes above",
     ),
     (
         "st.global.u64 [%rd0+4], 1;",
@@ -82,6 +92,21 @@ const FAULTS: &[(&str, &str)] = &[
 fn a_fault_names_kernel_line_thread_and_address() {
     for (body, expected) in FAULTS {
         assert_eq!(failure(body, PLAIN, &[]), *expected, "{body}");
+    }
+}
+
+/// Both devices name the same buffer and distance, whatever else they say.
+#[test]
+fn the_reference_executor_names_the_nearest_buffer_too() {
+    for (body, expected) in FAULTS {
+        let Some((_, expected)) = expected.split_once("; ") else { continue };
+        let text = kernel(body);
+        let module = Module { name: "test.ptx", text: &text };
+        let mut reference =
+            ReferenceDevice::new(module, gtx480(&[]).compile_options(), 1 << 30, Default::default()).unwrap();
+        let out = reference.alloc("out", 1024).unwrap();
+        let error = reference.launch("k", Shape::new([2, 1, 1], [64, 1, 1]), &[Arg::Ptr(out)]).unwrap_err();
+        assert_eq!(error.to_string().split_once("; ").map(|(_, nearest)| nearest), Some(expected), "{error}");
     }
 }
 

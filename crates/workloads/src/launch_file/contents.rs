@@ -1,4 +1,4 @@
-//! What a buffer holds: generated or from a file.
+//! What a buffer holds: generated, written out, or from a file.
 
 use super::number::{Number, Type};
 use crate::random::Random;

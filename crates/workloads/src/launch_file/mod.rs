@@ -9,8 +9,9 @@
 //! | `error.rs` | what a refusal says |
 //! | `node.rs` | one value of the file, its place, and reading it as this or that |
 //! | `parse/` | the file's tables |
+//! | `ptx.rs` | what the module's text says about its kernels |
 //! | `number.rs` | types of elements and arguments |
-//! | `contents.rs` | what a buffer holds: generated or from a file |
+//! | `contents.rs` | what a buffer holds: generated, written out, or from a file |
 //! | `run.rs` | the host side |
 //! | `write.rs` | a recorded program as a launch file |
 
@@ -19,6 +20,7 @@ mod error;
 mod node;
 mod number;
 mod parse;
+mod ptx;
 mod run;
 mod write;
 
@@ -34,14 +36,16 @@ use crate::Arg;
 /// What a launch file may ask for at most. They bound what a hostile file costs before anything runs; a device
 /// has limits of its own.
 pub mod limits {
-    /// Bytes of the launch file.
-    pub const FILE_BYTES: u64 = 64 << 20;
+    /// Bytes of the launch file. Read, it takes up to eighty times as much memory.
+    pub const FILE_BYTES: u64 = 8 << 20;
     /// Bytes of the PTX file.
     pub const MODULE_BYTES: u64 = 64 << 20;
     /// Buffers.
     pub const BUFFERS: usize = 1024;
     /// Bytes of one buffer.
     pub const BUFFER_BYTES: u64 = 4 << 30;
+    /// Numbers written in the launch file for one buffer or expectation; more belong in a file.
+    pub const VALUES: usize = 1 << 16;
     /// Bytes of all buffers together.
     pub const TOTAL_BYTES: u64 = 16 << 30;
     /// `[[launch]]` tables.
@@ -151,6 +155,30 @@ enum Tolerance {
     Each(Vec<f64>),
 }
 
+impl LaunchFile {
+    /// The buffers' names, in the file's order.
+    pub fn buffers(&self) -> impl Iterator<Item = &str> {
+        self.buffers.iter().map(|buffer| buffer.name.as_str())
+    }
+
+    /// Reads a whole buffer back after the last launch, as a `[[check]]` without `expected` does. Gives the place of
+    /// its contents in [`Outcome::outputs`](crate::Outcome); `None` when there is no such buffer.
+    pub fn show(&mut self, name: &str) -> Option<usize> {
+        let index = self.buffers.iter().position(|buffer| buffer.name == name)?;
+        let Buffer { ty, count, .. } = self.buffers[index];
+        let shows = |check: &Check| {
+            let part = (check.buffer, check.ty, check.byte_offset, check.count);
+            part == (index, ty, 0, count) && check.expected.is_none()
+        };
+        if let Some(place) = self.checks.iter().position(shows) {
+            return Some(place);
+        }
+        let (name, expected, tolerance) = (name.into(), None, None);
+        self.checks.push(Check { buffer: index, name, ty, byte_offset: 0, count, expected, tolerance });
+        Some(self.checks.len() - 1)
+    }
+}
+
 /// Reads a launch file and every file it names; those are looked for beside it.
 ///
 /// # Errors
@@ -169,8 +197,17 @@ pub fn read(path: &Path) -> Result<LaunchFile, LaunchFileError> {
             limits::FILE_BYTES
         )));
     }
-    let text = std::fs::read_to_string(path).map_err(|error| unreadable(error.to_string()))?;
+    let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
     let default_name = path.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy());
     let base = path.parent().unwrap_or(Path::new(""));
-    parse::parse(&path.display().to_string(), &text, &default_name, base)
+    let file = path.display().to_string();
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => parse::parse(&file, text, &default_name, base),
+        Err(error) => {
+            let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
+            let (line, column) = node::place(&before, before.len());
+            let message = format!("byte {:#04x} is no UTF-8", bytes[error.valid_up_to()]);
+            Err(LaunchFileError::Syntax { file, line, column, message })
+        }
+    }
 }

@@ -20,23 +20,24 @@ pub(super) struct Source<'a> {
 impl Source<'_> {
     pub(super) fn parse(&self) -> Result<Spanned<DeTable<'_>>> {
         DeTable::parse(self.text).map_err(|error| {
-            let (line, column) = self.place(error.span().map_or(0, |span| span.start));
+            let (line, column) = place(self.text, error.span().map_or(0, |span| span.start));
             // The parser's longer messages have several lines.
             let message = error.message().lines().collect::<Vec<_>>().join(", ");
             LaunchFileError::Syntax { file: self.file.into(), line, column, message }
         })
     }
 
-    fn place(&self, offset: usize) -> (usize, usize) {
-        let before = self.text.get(..offset).unwrap_or(self.text);
-        let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
-        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
-    }
-
     fn error(&self, at: &Range<usize>, field: &str, found: String, expected: String) -> LaunchFileError {
-        let (line, column) = self.place(at.start);
+        let (line, column) = place(self.text, at.start);
         LaunchFileError::Field { file: self.file.into(), line, column, field: field.into(), found, expected }
     }
+}
+
+/// Line and column of an offset.
+pub(super) fn place(text: &str, offset: usize) -> (usize, usize) {
+    let before = text.get(..offset).unwrap_or(text);
+    let line_start = before.rfind('\n').map_or(0, |newline| newline + 1);
+    (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
 }
 
 /// A value with its path and place.
@@ -72,7 +73,7 @@ impl<'a> Fields<'a> {
             None => Ok(()),
             Some(key) => Err(self.source.error(
                 &key.span(),
-                &self.path_of(key.get_ref()),
+                &self.path_of(&shorten(key.get_ref())),
                 "an unknown key".into(),
                 format!("one of {}", known.join(", ")),
             )),
@@ -117,8 +118,8 @@ impl<'a> Node<'a> {
     pub(super) fn found(&self) -> String {
         match self.value {
             DeValue::String(text) => format!("\"{}\"", shorten(text)),
-            DeValue::Integer(integer) => integer.to_string(),
-            DeValue::Float(float) => float.to_string(),
+            DeValue::Integer(integer) => shorten(&integer.to_string()),
+            DeValue::Float(float) => shorten(&float.to_string()),
             DeValue::Boolean(value) => value.to_string(),
             DeValue::Datetime(value) => format!("the date {value}"),
             DeValue::Array(array) => format!("an array of {}", array.len()),
@@ -151,7 +152,12 @@ impl<'a> Node<'a> {
             DeValue::Integer(integer) => {
                 i128::from_str_radix(integer.as_str(), integer.radix()).ok().map(Number::Int)
             }
-            DeValue::Float(float) => float.as_str().parse().ok().map(Number::Float),
+            DeValue::Float(float) => {
+                // Digits that are beyond every f64 are no way to write infinity.
+                let fits =
+                    |value: &f64| value.is_finite() || !float.as_str().contains(|c: char| c.is_ascii_digit());
+                float.as_str().parse().ok().filter(fits).map(Number::Float)
+            }
             _ => None,
         };
         number.map_or_else(|| self.expected(expected), Ok)
@@ -177,6 +183,15 @@ impl<'a> Node<'a> {
     }
 
     pub(super) fn array(&self, lengths: RangeInclusive<usize>, what: &str) -> Result<Vec<Node<'a>>> {
+        Ok(self.elements(lengths, what)?.collect())
+    }
+
+    /// The elements of an array, one at a time: a node is much longer than a number.
+    pub(super) fn elements(
+        &self,
+        lengths: RangeInclusive<usize>,
+        what: &str,
+    ) -> Result<impl ExactSizeIterator<Item = Node<'a>>> {
         let expected = || format!("an array of {} to {} {what}", lengths.start(), lengths.end());
         let DeValue::Array(array) = self.value else {
             return self.expected(expected());
@@ -184,13 +199,14 @@ impl<'a> Node<'a> {
         if !lengths.contains(&array.len()) {
             return self.expected(expected());
         }
-        let element = |(index, value): (usize, &'a Spanned<DeValue<'a>>)| Node {
-            source: self.source,
-            path: format!("{}[{index}]", self.path),
+        let (source, path) = (self.source, self.path.clone());
+        let element = move |(index, value): (usize, &'a Spanned<DeValue<'a>>)| Node {
+            source,
+            path: format!("{path}[{index}]"),
             span: value.span(),
             value: value.get_ref(),
         };
-        Ok(array.iter().enumerate().map(element).collect())
+        Ok(array.iter().enumerate().map(element))
     }
 
     /// A table with no keys but `known`.
@@ -215,7 +231,7 @@ impl<'a> Node<'a> {
             DeValue::String(text) => Ok((text, None)),
             DeValue::Table(table) if table.len() == 1 => {
                 let (key, value) = table.iter().next().expect("its length is 1");
-                let path = format!("{}.{}", self.path, key.get_ref());
+                let path = format!("{}.{}", self.path, shorten(key.get_ref()));
                 let node = Node { source: self.source, path, span: value.span(), value: value.get_ref() };
                 Ok((key.get_ref(), Some(node)))
             }
@@ -228,10 +244,20 @@ impl<'a> Node<'a> {
 }
 
 /// The beginning of a text that a user wrote, for an error.
-fn shorten(text: &str) -> String {
-    let mut shown: String = text.escape_debug().take(40).collect();
-    if text.chars().count() > 40 {
+pub(super) fn shorten(text: &str) -> String {
+    let mut shown: String = text.escape_debug().take(48).collect();
+    if text.chars().nth(48).is_some() {
         shown.push_str("...");
     }
     shown
+}
+
+/// Names to choose from, for an error: all of them if they are few.
+pub(super) fn list<'a>(names: impl ExactSizeIterator<Item = &'a str>) -> String {
+    let more = names.len().saturating_sub(32);
+    let mut list = names.take(32).collect::<Vec<_>>().join(", ");
+    if more > 0 {
+        list.push_str(&format!(" and {more} more"));
+    }
+    list
 }

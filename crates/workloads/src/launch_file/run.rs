@@ -45,9 +45,20 @@ impl Buffer {
         if self.unordered {
             device.unordered(ptr);
         }
+        self.fill(ptr, device).map_err(|error| match (self.place, error) {
+            (Place::Variable, DeviceError::OutOfBounds { .. }) => {
+                DeviceError::ShortVariable { variable: self.name.clone(), bytes: bytes as u64 }
+            }
+            (_, error) => error,
+        })?;
+        Ok(ptr)
+    }
+
+    /// Writes the contents.
+    fn fill(&self, ptr: DevicePtr, device: &mut dyn Device) -> Result<(), DeviceError> {
+        let bytes = self.bytes();
         if let Contents::Zeros = self.contents {
-            device.fill(ptr, 0, bytes as u64)?;
-            return Ok(ptr);
+            return device.fill(ptr, 0, bytes as u64);
         }
         let mut pieces = self.contents.pieces(self.ty);
         for start in (0..bytes).step_by(PIECE_BYTES) {
@@ -55,7 +66,7 @@ impl Buffer {
             pieces.fill(&mut piece);
             device.upload(ptr.offset(start as u64), &piece)?;
         }
-        Ok(ptr)
+        Ok(())
     }
 }
 

@@ -1,8 +1,9 @@
 //! `[[buffer]]` tables, and contents wherever they are written.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
-use super::super::node::Node;
+use super::super::node::{Fields, Node, shorten};
 use super::super::number::{Number, Type};
 use super::super::{Buffer, Contents, Place, limits};
 use super::{Result, read_file};
@@ -19,16 +20,7 @@ pub(super) fn buffer(node: &Node<'_>, others: &[Buffer], total: &mut u64, base: 
     let unordered = flag("unordered")?;
     let ty = element_type(&fields.required("type", &format!("one of {}", Type::names()))?)?;
 
-    let count_node = fields.required("count", "a number of elements")?;
-    let count = count_node.integer(1..=limits::BUFFER_BYTES / ty.bytes() as u64)?;
-    *total += count * ty.bytes() as u64;
-    if *total > limits::TOTAL_BYTES {
-        return Err(count_node.error(
-            format!("{} bytes in the buffers so far", *total),
-            format!("at most {} in all", limits::TOTAL_BYTES),
-        ));
-    }
-    let count = usize::try_from(count).expect("a buffer's limit fits a usize");
+    let count = count(&fields, ty, total)?;
     let contents = match fields.optional("contents") {
         Some(node) => contents(&node, ty, count, base)?,
         None => Contents::Zeros,
@@ -36,12 +28,38 @@ pub(super) fn buffer(node: &Node<'_>, others: &[Buffer], total: &mut u64, base: 
     Ok(Buffer { name: name.into(), place, unordered, ty, count, contents })
 }
 
+/// The number of elements: as many as there are values where it is left out. Adds their bytes to `total`.
+fn count(fields: &Fields<'_>, ty: Type, total: &mut u64) -> Result<usize> {
+    let (node, count) = match (fields.optional("count"), fields.optional("contents")) {
+        (None, Some(contents)) if contents.has("values") => {
+            let (_, values) = contents.choice(CONTENTS)?;
+            let values = values.expect("a table with one key has a value");
+            let count = values.elements(VALUES, "values")?.len() as u64;
+            (values, count)
+        }
+        (count, _) => {
+            let node = count.ok_or_else(|| fields.missing("count", "a number of elements"))?;
+            let count = node.integer(1..=limits::BUFFER_BYTES / ty.bytes() as u64)?;
+            (node, count)
+        }
+    };
+    *total += count * ty.bytes() as u64;
+    if *total > limits::TOTAL_BYTES {
+        return Err(node.error(
+            format!("{} bytes in the buffers so far", *total),
+            format!("at most {} in all", limits::TOTAL_BYTES),
+        ));
+    }
+    Ok(usize::try_from(count).expect("a buffer's limit fits a usize"))
+}
+
 pub(super) fn element_type(node: &Node<'_>) -> Result<Type> {
     let expected = || format!("one of {}", Type::names());
     Type::from_name(node.string(&expected())?).ok_or_else(|| node.error(node.found(), expected()))
 }
 
-const CONTENTS: &str = "\"zeros\" or a table with one of constant, ramp, uniform, file";
+const CONTENTS: &str = "\"zeros\" or a table with one of constant, ramp, uniform, values, file";
+const VALUES: RangeInclusive<usize> = 1..=limits::VALUES;
 
 pub(super) fn contents(node: &Node<'_>, ty: Type, count: usize, base: &Path) -> Result<Contents> {
     match node.choice(CONTENTS)? {
@@ -87,12 +105,24 @@ pub(super) fn contents(node: &Node<'_>, ty: Type, count: usize, base: &Path) -> 
             }
             Ok(Contents::Uniform { seed, low, high })
         }
+        ("values", Some(values)) => {
+            let nodes = values.elements(VALUES, "values")?;
+            if nodes.len() != count {
+                let expected = format!("{count}: elements of {}", ty.name());
+                return Err(values.error(format!("{} values", nodes.len()), expected));
+            }
+            let mut bytes = vec![0; count * ty.bytes()];
+            for (node, place) in nodes.zip(bytes.chunks_exact_mut(ty.bytes())) {
+                ty.put(number(&node, ty)?, place);
+            }
+            Ok(Contents::Bytes(bytes))
+        }
         ("file", Some(file)) => {
             let bytes = (count * ty.bytes()) as u64;
             let expected = || format!("{bytes} bytes: {count} elements of {}", ty.name());
             Ok(Contents::Bytes(read_file(&file, base, |found| found == bytes, expected)?))
         }
-        (name, _) => Err(node.error(format!("\"{}\"", name.escape_debug()), CONTENTS)),
+        (name, _) => Err(node.error(format!("\"{}\"", shorten(name)), CONTENTS)),
     }
 }
 

@@ -2,25 +2,26 @@
 
 use std::path::Path;
 
-use super::super::node::Node;
+use super::super::node::{Fields, Node, list, shorten};
 use super::super::number::Type;
-use super::super::{Argument, Buffer, Launch, Write, limits};
+use super::super::ptx::{Kernel, Parameter};
+use super::super::{Argument, Buffer, Launch, Write, limits, ptx};
 use super::buffer::number;
 use super::{Result, find, read_file};
 
-pub(super) fn launch(node: &Node<'_>, buffers: &[Buffer], kernels: &[&str], base: &Path) -> Result<Launch> {
+pub(super) fn launch(
+    node: &Node<'_>,
+    buffers: &[Buffer],
+    kernels: &[Kernel<'_>],
+    base: &Path,
+) -> Result<Launch> {
     let known = ["before", "kernel", "grid", "block", "dynamic_shared_bytes", "repeat", "arguments"];
     let fields = node.table(&known)?;
     let before = match fields.optional("before") {
         Some(node) => node.array(0..=limits::WRITES, "writes")?,
         None => vec![],
     };
-    let expected = || format!("a kernel of the module: {}", kernels.join(", "));
-    let kernel_node = fields.required("kernel", &expected())?;
-    let kernel = kernel_node.string(&expected())?;
-    if !kernels.contains(&kernel) {
-        return Err(kernel_node.error(kernel_node.found(), expected()));
-    }
+    let kernel = kernel(&fields, kernels)?;
 
     let grid =
         extent(&fields.required("grid", "an array of 1 to 3 CTA counts")?, limits::GRID, "CTA counts")?;
@@ -39,19 +40,52 @@ pub(super) fn launch(node: &Node<'_>, buffers: &[Buffer], kernels: &[&str], base
         Some(node) => node.integer(1..=limits::REPEAT)?,
         None => 1,
     };
-    let arguments = match fields.optional("arguments") {
-        Some(node) => node.array(0..=limits::ARGUMENTS, "arguments")?,
-        None => vec![],
-    };
     Ok(Launch {
         before: before.iter().map(|node| write(node, buffers, base)).collect::<Result<_>>()?,
-        kernel: kernel.into(),
+        kernel: kernel.name.into(),
         grid,
         block,
         dynamic_shared: u32::try_from(dynamic_shared).expect("the limit fits"),
         repeat,
-        arguments: arguments.iter().map(|node| argument(node, buffers)).collect::<Result<_>>()?,
+        arguments: arguments(&fields, kernel.parameters.as_deref(), buffers)?,
     })
+}
+
+/// The kernel to launch.
+fn kernel<'k, 'a>(fields: &Fields<'_>, kernels: &'k [Kernel<'a>]) -> Result<&'k Kernel<'a>> {
+    let names = || list(kernels.iter().map(|kernel| kernel.name));
+    let expected = || format!("a kernel of the module: {}", names());
+    let node = fields.required("kernel", &expected())?;
+    let name = node.string(&expected())?;
+    let found = kernels.iter().find(|kernel| kernel.name == name);
+    found.ok_or_else(|| node.error(node.found(), expected()))
+}
+
+/// One argument for each parameter of the kernel, where those are known.
+fn arguments(
+    fields: &Fields<'_>,
+    parameters: Option<&[Parameter<'_>]>,
+    buffers: &[Buffer],
+) -> Result<Vec<Argument>> {
+    let node = fields.optional("arguments");
+    let nodes = match &node {
+        Some(node) => node.array(0..=limits::ARGUMENTS, "arguments")?,
+        None => vec![],
+    };
+    if let Some(parameters) = parameters
+        && parameters.len() != nodes.len()
+    {
+        let expected = match parameters.len() {
+            0 => "none: the kernel has no parameters".into(),
+            count => format!("{count}, for the parameters {}", ptx::list(parameters)),
+        };
+        return Err(match node {
+            Some(node) => node.error(format!("{} arguments", nodes.len()), expected),
+            None => fields.missing("arguments", &expected),
+        });
+    }
+    let parameter = |index| parameters.map(|parameters: &[Parameter<'_>]| &parameters[index]);
+    nodes.iter().enumerate().map(|(index, node)| argument(node, parameter(index), buffers)).collect()
 }
 
 /// What the host writes before a launch: `{ buffer = "a", byte_offset = 16, file = "a.bin" }`, or `bytes` and `fill`
@@ -93,8 +127,9 @@ fn extent(node: &Node<'_>, limits: [u64; 3], what: &str) -> Result<[u32; 3]> {
     Ok(extent)
 }
 
-/// `{ u32 = 5 }`, `{ buffer = "a" }` or `{ buffer = "a", byte_offset = 16 }`.
-fn argument(node: &Node<'_>, buffers: &[Buffer]) -> Result<Argument> {
+/// `{ u32 = 5 }`, `{ buffer = "a" }` or `{ buffer = "a", byte_offset = 16 }`, of the parameter's type where that is
+/// known.
+fn argument(node: &Node<'_>, parameter: Option<&Parameter<'_>>, buffers: &[Buffer]) -> Result<Argument> {
     let expected = || format!("a table with one of buffer, {}", Type::names());
     if node.has("buffer") {
         let fields = node.table(&["buffer", "byte_offset"])?;
@@ -103,13 +138,20 @@ fn argument(node: &Node<'_>, buffers: &[Buffer]) -> Result<Argument> {
             Some(offset) => offset.integer(0..=buffers[index].bytes() as u64)?,
             None => 0,
         };
-        return Ok(Argument::Buffer { index, byte_offset });
+        return match parameter.filter(|parameter| !parameter.takes_address()) {
+            Some(parameter) => Err(node.error("the address of a buffer", parameter.expected())),
+            None => Ok(Argument::Buffer { index, byte_offset }),
+        };
     }
-    match node.choice(&expected())? {
-        (name, Some(value)) => match Type::from_name(name) {
-            Some(ty) => Ok(Argument::Scalar(ty.arg(number(&value, ty)?))),
-            None => Err(node.error(format!("\"{}\"", name.escape_debug()), expected())),
-        },
-        _ => Err(node.error(node.found(), expected())),
+    let (name, Some(value)) = node.choice(&expected())? else {
+        return Err(node.error(node.found(), expected()));
+    };
+    let Some(ty) = Type::from_name(name) else {
+        return Err(node.error(format!("\"{}\"", shorten(name)), expected()));
+    };
+    let argument = Argument::Scalar(ty.arg(number(&value, ty)?));
+    match parameter.filter(|parameter| !parameter.takes(ty)) {
+        Some(parameter) => Err(value.error(name, parameter.expected())),
+        None => Ok(argument),
     }
 }

@@ -6,8 +6,8 @@ mod launch;
 
 use std::path::Path;
 
-use super::node::{Fields, Node, Source};
-use super::{Buffer, LaunchFile, LaunchFileError, limits};
+use super::node::{Fields, Node, Source, list};
+use super::{Buffer, LaunchFile, LaunchFileError, limits, ptx};
 
 type Result<T> = std::result::Result<T, LaunchFileError>;
 
@@ -23,14 +23,15 @@ pub(super) fn parse(file: &str, text: &str, default_name: &str, base: &Path) -> 
     };
     let module = root.required("module", "the path of a PTX file")?;
     let module_name = module.name("the path of a PTX file")?;
-    let ptx = read_file(
+    let text = read_file(
         &module,
         base,
         |bytes| bytes <= limits::MODULE_BYTES,
         || format!("at most {} bytes", limits::MODULE_BYTES),
     )?;
-    let ptx = String::from_utf8(ptx).map_err(|_| module.error("a file that is not text", "a PTX file"))?;
-    let kernels = kernels(&ptx);
+    let text = String::from_utf8(text).map_err(|_| module.error("a file that is not text", "a PTX file"))?;
+    let code = ptx::without_comments(&text);
+    let kernels = ptx::kernels(&code);
     if kernels.is_empty() {
         return Err(module.error("a file without a kernel", "a PTX file with at least one `.entry`"));
     }
@@ -57,19 +58,12 @@ pub(super) fn parse(file: &str, text: &str, default_name: &str, base: &Path) -> 
     for node in root.tables("check", limits::CHECKS)? {
         this.checks.push(check::check(&node, &this.buffers, base)?);
     }
-    this.ptx = ptx;
+    this.ptx = text;
     Ok(this)
 }
 
-/// The names that follow `.entry` in a module. Good enough to catch a misspelt name early; whoever loads the
-/// module parses it for real.
-fn kernels(ptx: &str) -> Vec<&str> {
-    let ends = |c: char| c.is_whitespace() || "({;".contains(c);
-    ptx.split(".entry").skip(1).filter_map(|rest| rest.trim_start().split(ends).next()).collect()
-}
-
 fn find(node: &Node<'_>, buffers: &[Buffer]) -> Result<usize> {
-    let names = || buffers.iter().map(|buffer| buffer.name.as_str()).collect::<Vec<_>>().join(", ");
+    let names = || list(buffers.iter().map(|buffer| buffer.name.as_str()));
     let expected = || format!("the name of a buffer: {}", names());
     let name = node.string(&expected())?;
     let index = buffers.iter().position(|buffer| buffer.name == name);

@@ -1,0 +1,130 @@
+//! `--show` and `--dump` of `strata run`: buffers of a launch file after its last launch.
+
+use std::fs::Permissions;
+use std::io::{self, BufWriter, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use strata_workloads::Output;
+use strata_workloads::launch_file::LaunchFile;
+use tempfile::NamedTempFile;
+
+use crate::workload::alike;
+
+/// Which buffers to show and to write.
+#[derive(Args)]
+pub struct BufferArguments {
+    /// Show a buffer of the launch file after the last launch: type, length, first and last elements, range,
+    /// NaNs. May be repeated.
+    #[arg(long = "show", value_name = "BUFFER")]
+    shown: Vec<String>,
+    /// Write a buffer of the launch file after the last launch, and show it: raw bytes, or one element a line
+    /// if the file's name ends in .csv or .txt. May be repeated.
+    #[arg(long = "dump", value_name = "BUFFER=FILE", value_parser = dump)]
+    dumped: Vec<(String, PathBuf)>,
+}
+
+/// Splits `BUFFER=FILE`.
+fn dump(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, path)) if !name.is_empty() && !path.is_empty() => Ok((name.into(), path.into())),
+        _ => Err("expected BUFFER=FILE".into()),
+    }
+}
+
+/// A file that a buffer goes to. It is written beside its place and moved there whole, so a run that fails leaves
+/// what was there.
+pub struct Dump {
+    /// The buffer's place among the program's outputs.
+    output: usize,
+    path: PathBuf,
+    file: NamedTempFile,
+}
+
+impl BufferArguments {
+    /// Whether no buffer is asked for.
+    pub fn is_empty(&self) -> bool {
+        self.shown.is_empty() && self.dumped.is_empty()
+    }
+
+    /// Makes the program read back what is asked for, and opens the files.
+    ///
+    /// # Errors
+    /// A buffer that the launch file does not have, or a file that cannot be written.
+    pub fn prepare(&self, program: &mut LaunchFile) -> Result<Vec<Dump>, String> {
+        for name in &self.shown {
+            show(program, name).map_err(|error| format!("--show {name}: {error}"))?;
+        }
+        let mut dumps: Vec<Dump> = Vec::new();
+        for (name, path) in &self.dumped {
+            let failed = |error| format!("--dump {name}={}: {error}", path.display());
+            let output = show(program, name).map_err(failed)?;
+            let (path, file) = beside(path).map_err(|error| failed(error.to_string()))?;
+            if dumps.iter().any(|other| other.path == path) {
+                return Err(failed("another buffer goes to the same file".into()));
+            }
+            dumps.push(Dump { output, path, file });
+        }
+        Ok(dumps)
+    }
+}
+
+fn show(program: &mut LaunchFile, name: &str) -> Result<usize, String> {
+    program.show(name).ok_or_else(|| {
+        let names: Vec<&str> = program.buffers().collect();
+        let alike = alike(name, names.iter().copied());
+        let alike = alike.map(|alike| format!(" (did you mean {alike}?)")).unwrap_or_default();
+        match &names[..] {
+            [] => "the launch file has no buffers".into(),
+            _ => format!("no buffer `{name}`{alike}, the launch file has {}", names.join(", ")),
+        }
+    })
+}
+
+/// The file that a path means, links followed, and a new one beside it. It must be a regular file or not exist.
+fn beside(path: &Path) -> io::Result<(PathBuf, NamedTempFile)> {
+    let path = match path.canonicalize() {
+        Ok(path) if !path.is_file() => return Err(io::Error::other("not a regular file")),
+        Ok(path) => {
+            std::fs::OpenOptions::new().append(true).open(&path)?;
+            path
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let folder =
+                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            folder.canonicalize()?.join(path.file_name().ok_or(error)?)
+        }
+        Err(error) => return Err(error),
+    };
+    let folder = path.parent().expect("a file lies in a folder");
+    // As any new file: readable and writable by whom the process's mask lets.
+    let mode = Permissions::from_mode(0o666);
+    let file = tempfile::Builder::new().prefix(".strata-dump-").permissions(mode).tempfile_in(folder)?;
+    Ok((path, file))
+}
+
+impl Dump {
+    /// Writes the buffer.
+    ///
+    /// # Errors
+    /// If the file cannot be written.
+    pub fn write(self, outputs: &[Output]) -> Result<(), String> {
+        let Self { output, path, file } = self;
+        let text = path.extension().is_some_and(|extension| extension == "csv" || extension == "txt");
+        let output = &outputs[output];
+        let write = || {
+            let mut writer = BufWriter::new(file.as_file());
+            if text {
+                output.write_text(&mut writer)?
+            } else {
+                writer.write_all(&output.bytes)?
+            }
+            writer.flush()
+        };
+        let failed = |error: io::Error| format!("{}: {error}", path.display());
+        write().map_err(failed)?;
+        file.persist(&path).map_err(|error| failed(error.error))?;
+        Ok(())
+    }
+}
