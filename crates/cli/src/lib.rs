@@ -23,6 +23,7 @@ mod sweep;
 mod timeline;
 mod workload;
 
+use std::collections::BTreeSet;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -93,6 +94,12 @@ pub fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// The names, each once, in the order in which they were first given.
+fn once(names: &[String]) -> Vec<&String> {
+    let mut seen = BTreeSet::new();
+    names.iter().filter(|name| seen.insert(name.as_str())).collect()
 }
 
 /// Writes to standard output. A closed pipe is not an error.

@@ -5,9 +5,10 @@ mod profile;
 mod verify;
 
 use clap::{Args, Subcommand};
+use strata_engine::config::did_you_mean;
 use strata_workloads::{Size, Workload};
 
-use crate::Finished;
+use crate::{Finished, once};
 
 /// Arguments of `strata workload`.
 #[derive(Args)]
@@ -46,7 +47,7 @@ fn selected(names: &[String], size: Size) -> Result<Vec<&'static Workload>, Stri
             .filter(|workload| workload.input(size).is_some())
             .collect());
     }
-    names.iter().map(|name| named(name)).collect()
+    once(names).into_iter().map(|name| named(name)).collect()
 }
 
 /// Finds a workload by name.
@@ -55,22 +56,9 @@ fn selected(names: &[String], size: Size) -> Result<Vec<&'static Workload>, Stri
 /// If there is none; the message suggests similar names.
 pub fn named(name: &str) -> Result<&'static Workload, String> {
     strata_workloads::find(name).ok_or_else(|| {
-        let alike = alike(name).map(|alike| format!(" (did you mean {alike}?)")).unwrap_or_default();
+        let alike = did_you_mean(name, strata_workloads::all().iter().map(|workload| workload.name));
         format!("no workload `{name}`{alike}, `strata list workloads` shows all")
     })
-}
-
-/// Names similar to a misspelt one, the most similar first.
-fn alike(name: &str) -> Option<String> {
-    let likeness = |workload: &Workload| strsim::jaro_winkler(&name.to_ascii_lowercase(), workload.name);
-    let mut found: Vec<(f64, &str)> = strata_workloads::all()
-        .iter()
-        .map(|workload| (likeness(workload), workload.name))
-        .filter(|(likeness, _)| *likeness > 0.75)
-        .collect();
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let names: Vec<&str> = found.iter().take(3).map(|(_, name)| *name).collect();
-    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// Parses the name of a size.
