@@ -20,10 +20,13 @@ pub struct WorkloadArguments {
 #[derive(Subcommand)]
 enum WorkloadCommand {
     /// Write a workload as a launch file, with its PTX, buffers and expected results.
+    #[command(after_help = "Example:\n  strata workload export gemm target/gemm --size test")]
     Export(export::ExportArguments),
     /// Print what workloads ask of memory, independent of the hierarchy, as one line of JSON each.
+    #[command(after_help = "Example:\n  strata workload profile gemm --size test")]
     Profile(profile::ProfileArguments),
     /// Run workloads on the reference executor, without timing, and compare with the expected results.
+    #[command(after_help = "Example:\n  strata workload verify gemm --size test")]
     Verify(verify::VerifyArguments),
 }
 

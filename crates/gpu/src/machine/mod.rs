@@ -8,6 +8,7 @@ mod file;
 pub mod overrides;
 mod size;
 pub mod system;
+mod values;
 
 use std::path::{Path, PathBuf};
 
@@ -22,6 +23,7 @@ pub use endurance::{ArraySection, EnduranceSection};
 pub use facts::MachineFacts;
 pub use file::{MachineFile, Sections};
 pub use system::System;
+pub use values::MachineValue;
 
 /// A built-in machine or system file.
 #[derive(Clone, Copy, Debug)]
@@ -178,6 +180,11 @@ impl Machine {
     /// text.
     pub fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// The machine's values, after systems and overrides, by path. `--set` takes each of the paths.
+    pub fn values(&self) -> Vec<MachineValue> {
+        values::values(&self.table)
     }
 
     /// Compiler options for kernels that run on this machine.

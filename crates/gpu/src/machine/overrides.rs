@@ -4,6 +4,7 @@ use strata_engine::config::{ConfigError, likeness};
 use toml::{Table, Value};
 
 use super::doors;
+use super::values::values;
 
 /// Source recorded for an overridden value.
 const SOURCE: &str = "set for this run";
@@ -29,54 +30,51 @@ pub fn apply(table: &mut Table, assignment: &str) -> Result<(), ConfigError> {
         return Err(error(format!("`{path}`: found {text}, expected a whole number from {least} to {most}")));
     }
     let value = parse_value(text);
-    let all = paths(table);
-    let mut table = table;
-    let mut section = Vec::new();
-    let mut keys: Vec<&str> = path.split('.').collect();
-    let last = keys.pop().expect("a split has at least one part");
-    for key in keys {
-        table = behind_door(table, key, &mut section);
-        if !table.contains_key(key) {
+    let all: Vec<String> = values(table).into_iter().map(|value| value.path).collect();
+    let parts: Vec<&str> = path.split('.').collect();
+    let (mut table, mut rest, mut section) = (table, parts.as_slice(), Vec::new());
+    loop {
+        table = behind_door(table, rest, &mut section);
+        let Some((key, left)) = first_key(table, rest) else {
             return Err(error(unknown(path, &section, table, &all)));
-        }
-        section.push(key.to_owned());
-        let Some(Value::Table(inner)) = table.get_mut(key) else {
-            return Err(error(format!("`{}` is a value, it has no `{last}`", section.join("."))));
         };
-        table = inner;
+        if left.is_empty() {
+            return assign(&mut table[&key], value)
+                .map_err(|known| error(format!("`{path}` is a section, expected one of its keys: {known}")));
+        }
+        section.push(key.clone());
+        let Value::Table(inner) = &mut table[&key] else {
+            let section = section.join(".");
+            return Err(error(format!("`{section}` is a value, it has no `{}`", left.join("."))));
+        };
+        (table, rest) = (inner, left);
     }
-    let table = behind_door(table, last, &mut section);
-    match table.get_mut(last) {
-        Some(Value::Table(cited)) if is_cited(cited) => {
+}
+
+/// Replaces a value.
+///
+/// # Errors
+/// If a section stands there; its keys.
+fn assign(place: &mut Value, value: Value) -> Result<(), String> {
+    match place {
+        Value::Table(cited) if is_cited(cited) => {
             cited.insert("value".into(), value);
             cited.insert("source".into(), SOURCE.into());
         }
-        Some(Value::Table(inner)) => {
-            let known = keys_of(inner);
-            return Err(error(format!("`{path}` is a section, expected one of its keys: {known}")));
-        }
-        Some(plain) => *plain = value,
-        None => return Err(error(unknown(path, &section, table, &all))),
+        Value::Table(inner) => return Err(keys_of(inner)),
+        plain => *plain = value,
     }
     Ok(())
 }
 
-/// Every path that an assignment may name, with the designs behind doors.
-pub fn paths(table: &Table) -> Vec<String> {
-    let mut paths = Vec::new();
-    for (key, value) in table {
-        match value {
-            Value::Table(inner) if !is_cited(inner) => {
-                paths.extend(self::paths(inner).iter().map(|path| format!("{key}.{path}")));
-            }
-            _ => paths.push(key.clone()),
-        }
-    }
-    paths
+/// The key of a table that a path begins with, and the rest of the path. A key may itself contain dots.
+fn first_key<'a>(table: &Table, path: &'a [&'a str]) -> Option<(String, &'a [&'a str])> {
+    let lengths = (1..=path.len()).rev();
+    lengths.map(|length| (path[..length].join("."), &path[length..])).find(|(key, _)| table.contains_key(key))
 }
 
 /// Whether a table is a value with its source.
-pub fn is_cited(table: &Table) -> bool {
+pub(super) fn is_cited(table: &Table) -> bool {
     table.contains_key("value")
 }
 
@@ -124,16 +122,18 @@ fn without_designs(path: &str) -> String {
     parts.join(".")
 }
 
-/// The table that contains the key: this one or, if this one holds nothing but a design, that design's.
-fn behind_door<'a>(table: &'a mut Table, key: &str, section: &mut Vec<String>) -> &'a mut Table {
-    let is_design = |value: &Value| value.as_table().is_some_and(|design| design.contains_key(key));
-    let only = table.keys().next().filter(|_| table.len() == 1).cloned();
-    match only {
-        Some(design) if design != key && is_design(&table[&design]) => {
+/// The table that contains the first key of a path: this one or, if this one holds nothing but a design, that
+/// design's.
+fn behind_door<'a>(table: &'a mut Table, path: &[&str], section: &mut Vec<String>) -> &'a mut Table {
+    let only = table.keys().next().filter(|_| table.len() == 1 && first_key(table, path).is_none()).cloned();
+    let is_design =
+        |name: &String| table[name].as_table().is_some_and(|design| first_key(design, path).is_some());
+    match only.filter(is_design) {
+        Some(design) => {
             section.push(design.clone());
             table[&design].as_table_mut().expect("it was looked at as a table")
         }
-        _ => table,
+        None => table,
     }
 }
 
@@ -184,6 +184,13 @@ mod tests {
             error,
             "--set l1d.sets=2: unknown key `l1d.sets`, expected one of the keys of `l1d.sram`: `ways`"
         );
+    }
+
+    #[test]
+    fn a_key_may_contain_dots() {
+        let mut table: Table = "[pj.\"network.reply\"]\nhops = 1\n".parse().unwrap();
+        apply(&mut table, "pj.network.reply.hops=2").unwrap();
+        assert_eq!(table["pj"]["network.reply"]["hops"].as_integer(), Some(2));
     }
 
     #[test]

@@ -1,0 +1,37 @@
+//! The values of a machine, one by one, each under the path by which `--set` knows it.
+
+use toml::{Table, Value};
+
+use super::overrides::is_cited;
+
+/// A value of a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineValue {
+    /// Its path, as in `l1d.sram.ways`.
+    pub path: String,
+    /// The value itself.
+    pub value: Value,
+    /// Where it comes from; `None` for a name or a list.
+    pub source: Option<String>,
+}
+
+/// The values of a machine's table, by path.
+pub(super) fn values(table: &Table) -> Vec<MachineValue> {
+    let mut values = Vec::new();
+    collect("", table, &mut values);
+    values
+}
+
+fn collect(parent: &str, table: &Table, values: &mut Vec<MachineValue>) {
+    for (key, value) in table {
+        let path = if parent.is_empty() { key.clone() } else { format!("{parent}.{key}") };
+        match value {
+            Value::Table(cited) if is_cited(cited) => {
+                let source = cited.get("source").and_then(Value::as_str).map(str::to_owned);
+                values.push(MachineValue { path, value: cited["value"].clone(), source });
+            }
+            Value::Table(inner) => collect(&path, inner, values),
+            value => values.push(MachineValue { path, value: value.clone(), source: None }),
+        }
+    }
+}
