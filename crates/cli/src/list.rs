@@ -59,7 +59,7 @@ impl What {
             What::Machines => &["name", "description"],
             What::Systems => &["name", "paper", "description"],
             What::Doors => &["name", "between", "choices"],
-            What::Metrics => &["name", "title", "unit", "expression"],
+            What::Metrics => &["name", "title", "unit"],
             What::Papers => &["name", "title"],
         }
     }
@@ -128,7 +128,7 @@ fn table(what: What, rows: &[Value], width: usize) -> String {
     };
     let columns = what.columns();
     if !matches!(what, What::Workloads) {
-        return table::text(columns, &cells(rows, columns), width);
+        return table::text(&table::titles(columns), &cells(rows, columns), width);
     }
     let found: Vec<&Workload> =
         rows.iter().filter_map(|row| strata_workloads::find(row["name"].as_str()?)).collect();
@@ -136,12 +136,12 @@ fn table(what: What, rows: &[Value], width: usize) -> String {
     let whole: Vec<Value> = found.iter().map(|workload| whole_row(workload)).collect();
     for columns in [columns, but_kernels] {
         let cells = cells(&whole, columns);
-        if table::fits(columns, &cells, width) {
-            return table::text(columns, &cells, width);
+        if table::fits(&table::titles(columns), &cells, width) {
+            return table::text(&table::titles(columns), &cells, width);
         }
     }
     let rows: Vec<Value> = found.iter().map(|workload| short_row(workload)).collect();
-    table::text(but_kernels, &cells(&rows, but_kernels), width)
+    table::text(&table::titles(but_kernels), &cells(&rows, but_kernels), width)
 }
 
 fn cell(value: &Value) -> String {

@@ -17,10 +17,15 @@ pub fn width() -> usize {
     terminal_size::terminal_size().map_or(WIDTH, |(width, _)| usize::from(width.0))
 }
 
-/// Formats a table at most `width` wide: cells too wide for their columns go on in the next line.
-pub fn text(titles: &[&str], rows: &[Cells], width: usize) -> String {
-    let titles: Cells = titles.iter().map(|title| title.to_uppercase()).collect();
-    let lines: Vec<&Cells> = std::iter::once(&titles).chain(rows).collect();
+/// Titles of columns, as lists have them.
+pub fn titles(columns: &[&str]) -> Cells {
+    columns.iter().map(|column| column.to_uppercase()).collect()
+}
+
+/// Formats a table at most `width` wide: cells too wide for their columns go on in the next line. The first column
+/// keeps its width, so that names stay whole.
+pub fn text(titles: &Cells, rows: &[Cells], width: usize) -> String {
+    let lines: Vec<&Cells> = std::iter::once(titles).chain(rows).collect();
     let mut widths: Vec<usize> = (0..titles.len())
         .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
         .collect();
@@ -29,15 +34,15 @@ pub fn text(titles: &[&str], rows: &[Cells], width: usize) -> String {
 }
 
 /// Whether the columns fit `width` without a line broken.
-pub fn fits(titles: &[&str], rows: &[Cells], width: usize) -> bool {
+pub fn fits(titles: &Cells, rows: &[Cells], width: usize) -> bool {
     let whole = text(titles, rows, usize::MAX);
     whole.lines().all(|line| line.chars().count() <= width)
 }
 
-/// Makes the widest columns narrower until all together are no wider than `width`.
+/// Makes the widest columns but the first narrower until all together are no wider than `width`.
 fn narrow(widths: &mut [usize], width: usize) {
     while widths.iter().sum::<usize>() > width {
-        match widths.iter_mut().max() {
+        match widths.iter_mut().skip(1).max() {
             Some(widest) if *widest > LEAST => *widest -= 1,
             _ => return,
         }
@@ -92,17 +97,25 @@ mod tests {
     #[test]
     fn no_line_is_wider_than_the_terminal_and_nothing_is_lost() {
         let long = "a description of several words that does not fit";
-        let rows = [vec!["name".to_owned(), long.to_owned()], vec!["x".repeat(50), "short".to_owned()]];
-        let table = text(&["name", "description"], &rows, 40);
+        let rows =
+            [["name".to_owned(), long.to_owned()].to_vec(), ["other".to_owned(), "x".repeat(50)].to_vec()];
+        let titles = titles(&["name", "description"]);
+        let table = text(&titles, &rows, 40);
         assert!(table.lines().all(|line| line.chars().count() <= 40), "{table}");
         assert!(long.split(' ').all(|word| table.contains(word)), "{table}");
         assert_eq!(table.matches('x').count(), 50);
-        assert!(fits(&["name", "description"], &rows, 100) && !fits(&["name", "description"], &rows, 99));
+        assert!(fits(&titles, &rows, 57) && !fits(&titles, &rows, 56));
+    }
+
+    #[test]
+    fn names_stay_whole() {
+        let rows = [vec!["n".repeat(30), "a b".to_owned()]];
+        assert!(text(&titles(&["name", "of"]), &rows, 20).contains(&"n".repeat(30)));
     }
 
     #[test]
     fn columns_are_as_wide_as_they_need_where_there_is_room() {
         let rows = [vec!["a".to_owned(), "b".to_owned()]];
-        assert_eq!(text(&["name", "of"], &rows, 80), "NAME  OF\na     b\n");
+        assert_eq!(text(&titles(&["name", "of"]), &rows, 80), "NAME  OF\na     b\n");
     }
 }

@@ -28,7 +28,7 @@ pub fn diff(arguments: &DiffArguments) -> Result<Finished, String> {
     let text = if rows.is_empty() {
         format!("{one} and {other} have the same values\n")
     } else {
-        table::text(&["key", one, other], &rows, table::width())
+        table::text(&vec!["KEY".to_owned(), one.clone(), other.clone()], &rows, table::width())
     };
     print(&text)?;
     Ok(Finished::Well)

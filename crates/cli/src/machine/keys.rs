@@ -30,7 +30,7 @@ pub fn keys(arguments: &KeysArguments) -> Result<Finished, String> {
         let alike = did_you_mean(filter, values.iter().flat_map(|value| value.path.split('.')));
         return Err(format!("no key contains `{filter}`{alike}, `strata machine keys` shows all"));
     }
-    print(&table::text(&["key", "value", "type", "unit"], &rows, table::width()))?;
+    print(&table::text(&table::titles(&["key", "value", "type", "unit"]), &rows, table::width()))?;
     Ok(Finished::Well)
 }
 

@@ -95,13 +95,15 @@ fn unknown(path: &str, section: &[String], table: &Table, all: &[String]) -> Str
 }
 
 /// Least likeness of a path that is suggested.
-const ALIKE: f64 = 0.85;
+const ALIKE: f64 = 0.8;
 
-/// The known path most like a misspelt one, which may leave out the designs behind doors.
-fn closest<'a>(path: &str, all: &'a [String]) -> Option<&'a String> {
-    let likeness = |known: &String| {
-        let without = without_designs(known);
-        likeness(path, known).max(likeness(path, &without))
+/// The known path most like a misspelt one, which may leave out the designs behind doors. Their last words must be
+/// alike, too: paths of one section always are.
+fn closest<'a>(path: &'a str, all: &'a [String]) -> Option<&'a String> {
+    let last = |path: &'a str| path.rsplit('.').next().unwrap_or(path);
+    let likeness = |known: &'a String| {
+        let whole = likeness(path, known).max(likeness(path, &without_designs(known)));
+        whole.min(likeness(last(path), last(known)))
     };
     let scored = all.iter().map(|known| (likeness(known), known));
     let best = scored.max_by(|one, other| one.0.total_cmp(&other.0));
