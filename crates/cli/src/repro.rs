@@ -57,6 +57,9 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     }
     let mut store = arguments.sweep.open()?;
     let jobs = selection.jobs(&store, size)?;
+    if jobs.is_empty() {
+        return Err(format!("{}: found no workload with a size `{size}`", paper.name));
+    }
     let failures = arguments.sweep.run(&jobs, &mut store)?;
     let finished = jobs.iter().filter(|job| store.find(job).is_some()).count();
     let out = arguments.out.clone().unwrap_or_else(|| format!("{}-{size}.html", paper.name).into());

@@ -419,6 +419,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     ),
     (&["explain", "energy.l1"], "error: no energy of `l1` (did you mean `l1d`"),
     (&["repro", "fusee"], "error: no paper `fusee` (did you mean `fuse`?), expected one of fuse or a file"),
+    (&["repro", "fuse", "--size", "stash", "--no-run"], "error: fuse: found no workload with a size `stash`"),
     (&["claims", "fusee"], "error: no claims of a paper `fusee` (did you mean `fuse`?)"),
     (&["compare", "saxpi", "--no-run"], "error: no workload `saxpi` (did you mean `saxpy`"),
     (

@@ -21,11 +21,19 @@ const ASSEMBLED: u64 = 8;
 fn says_where(message: &str, file: &str, texts: &[&str]) {
     let after = message.find(file).map(|at| &message[at + file.len()..]);
     let after = after.unwrap_or_else(|| panic!("no `{file}` in: {message}"));
-    let has_line =
-        after.starts_with(|c: char| c == ':') && after[1..].starts_with(|c: char| c.is_ascii_digit());
-    let mut words = after.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-');
-    let is_key = |word: &str| word.len() > 1 && texts.iter().any(|text| text.contains(word));
-    assert!(has_line || words.any(is_key), "neither a line nor a key in: {message}");
+    let has_line = after.strip_prefix(':').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    let has_key = || words(after).any(|word| texts.iter().any(|text| keys(text).any(|key| key == word)));
+    assert!(has_line || has_key(), "neither a line nor a key in: {message}");
+}
+
+/// The words in the keys of a text, and in the names of its tables.
+fn keys(text: &str) -> impl Iterator<Item = &str> {
+    let of_line = |line: &'_ str| line.starts_with('[').then_some(line.len()).or_else(|| line.find('='));
+    text.lines().filter_map(move |line| Some(&line[..of_line(line)?])).flat_map(words)
+}
+
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').filter(|word| !word.is_empty())
 }
 
 /// Does with a machine what `strata machine check` does.

@@ -73,16 +73,15 @@ fn of_cited(path: &str) -> &str {
     path.strip_suffix(".value").or_else(|| path.strip_suffix(".source")).unwrap_or(path)
 }
 
+/// Takes a path, where its key stands, and its value.
+type See<'a> = dyn FnMut(&str, Range<usize>, &Spanned<DeValue<'_>>) + 'a;
+
 /// Calls `see` with every path, where its key stands, and its value; outer ones before inner ones.
-fn visit(table: &DeTable<'_>, see: &mut dyn FnMut(&str, Range<usize>, &Spanned<DeValue<'_>>)) {
+fn visit(table: &DeTable<'_>, see: &mut See<'_>) {
     visit_table("", table, see);
 }
 
-fn visit_table(
-    parent: &str,
-    table: &DeTable<'_>,
-    see: &mut dyn FnMut(&str, Range<usize>, &Spanned<DeValue<'_>>),
-) {
+fn visit_table(parent: &str, table: &DeTable<'_>, see: &mut See<'_>) {
     for (key, value) in table {
         let name = key.get_ref();
         let path = if parent.is_empty() { name.to_string() } else { format!("{parent}.{name}") };
@@ -91,11 +90,7 @@ fn visit_table(
     }
 }
 
-fn visit_inside(
-    path: &str,
-    value: &DeValue<'_>,
-    see: &mut dyn FnMut(&str, Range<usize>, &Spanned<DeValue<'_>>),
-) {
+fn visit_inside(path: &str, value: &DeValue<'_>, see: &mut See<'_>) {
     match value {
         DeValue::Table(inner) => visit_table(path, inner, see),
         DeValue::Array(items) => visit_items(path, items, see),
@@ -103,11 +98,7 @@ fn visit_inside(
     }
 }
 
-fn visit_items(
-    parent: &str,
-    items: &DeArray<'_>,
-    see: &mut dyn FnMut(&str, Range<usize>, &Spanned<DeValue<'_>>),
-) {
+fn visit_items(parent: &str, items: &DeArray<'_>, see: &mut See<'_>) {
     for (place, item) in items.iter().enumerate() {
         let path = format!("{parent}[{place}]");
         see(&path, item.span(), item);

@@ -11,7 +11,7 @@ use crate::corpus::machine::{Everything, is_small};
 use crate::support::{How, random, run_on};
 
 /// Machines that are tried; about every second is one.
-const MACHINES: u32 = 80;
+const MACHINES: u32 = 200;
 
 /// Settings of every machine: small, and given up soon.
 const BASE: &[&str] = &["gpu.sms=3", "gpu.channels=2", "gpu.memory_mib=16", "gpu.watchdog_cycles=100000"];
