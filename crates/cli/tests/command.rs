@@ -293,6 +293,14 @@ fn mistakes_in_a_paper_are_refused_before_anything_runs() {
 }
 
 #[test]
+fn a_figure_without_a_job_is_refused() {
+    let store = folder("no-job", &[]).display().to_string();
+    let error =
+        refused(&["repro", "fuse", "--figure", "3a", "--size", "stash", "--no-run", "--store", &store]);
+    assert_eq!(error, "error: fuse: found no workload with a size `stash`\n");
+}
+
+#[test]
 fn a_name_given_twice_is_used_once() {
     let compare = ["compare", "saxpy", "saxpy", "--metric", "ipc", "--metric", "ipc", "--no-run", "--sweep"];
     let store = folder("twice", &[]).display().to_string();
@@ -419,7 +427,6 @@ const REFUSED: &[(&[&str], &str)] = &[
     ),
     (&["explain", "energy.l1"], "error: no energy of `l1` (did you mean `l1d`"),
     (&["repro", "fusee"], "error: no paper `fusee` (did you mean `fuse`?), expected one of fuse or a file"),
-    (&["repro", "fuse", "--size", "stash", "--no-run"], "error: fuse: found no workload with a size `stash`"),
     (&["claims", "fusee"], "error: no claims of a paper `fusee` (did you mean `fuse`?)"),
     (&["compare", "saxpi", "--no-run"], "error: no workload `saxpi` (did you mean `saxpy`"),
     (
