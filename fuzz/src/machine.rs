@@ -45,7 +45,7 @@ pub fn try_input(input: &[u8]) {
 
 /// Whether it takes little of this host to build it. A real machine may be large; what a file may ask for at
 /// most is the business of its check.
-fn is_small(machine: &Machine) -> bool {
+pub fn is_small(machine: &Machine) -> bool {
     let file = machine.file();
     let slices = usize::from(*file.gpu.channels) * usize::from(*file.gpu.slices_per_channel);
     *file.gpu.memory_mib <= 4096 && *file.gpu.sms <= 32 && slices <= 64 && file.host_bytes() <= 64 << 20
@@ -54,7 +54,7 @@ fn is_small(machine: &Machine) -> bool {
 /// A program that meets every part of a machine: both kinds of floats, divisions, shared and local memory, a
 /// barrier, atomics, loads and stores that coalesce and that do not, and lanes that part.
 #[derive(Debug)]
-struct Everything;
+pub struct Everything;
 
 impl HostProgram for Everything {
     fn name(&self) -> &str {

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use strata_engine::config::did_you_mean;
 use strata_lab::claims::sensitivity::{Sensitivity, sensitivities};
 use strata_lab::claims::{self, Reading, Row, Verdict};
 use strata_lab::grid::Grid;
@@ -71,7 +72,8 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     if let Some(paper) = &arguments.paper
         && !known.contains(paper)
     {
-        return Err(format!("no claims of a paper `{paper}`, expected one of {}", known.join(", ")));
+        let alike = did_you_mean(paper, known.iter().map(String::as_str));
+        return Err(format!("no claims of a paper `{paper}`{alike}, expected one of {}", known.join(", ")));
     }
     let mut store = match arguments.store.is_dir() {
         true => sweep::open(&arguments.store, arguments.simulator.as_deref())?,

@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use strata_lab::compare::{Comparison, Sweep, variants};
-use strata_lab::metric;
+use strata_lab::metric::{self, Known};
 use strata_lab::program::{self, Program};
 use strata_workloads::Size;
 
 use crate::output::Output;
 use crate::sweep::SweepArguments;
-use crate::{Finished, numbers, print};
+use crate::{Finished, numbers, once, print};
 
 /// Arguments of `strata compare`.
 #[derive(Args)]
@@ -61,18 +61,20 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     let size: Size = arguments.size.parse().map_err(|error| format!("--size: {error}"))?;
     let known = metric::common();
     let metrics: Result<Vec<_>, String> =
-        arguments.metrics.iter().map(|name| metric::find(&known, name)).collect();
-    let sweeps: Result<Vec<Sweep>, String> = arguments.sweeps.iter().map(|text| Sweep::parse(text)).collect();
+        once(&arguments.metrics).into_iter().map(|name| metric::find(&known, name)).collect();
     let workloads = program::expand(&arguments.workloads)?;
     for workload in &workloads {
         Program::find(workload)?;
     }
+    let systems: Vec<String> = once(&arguments.systems).into_iter().cloned().collect();
+    let sweeps = sweeps(&arguments.sweeps)?;
     let comparison = Comparison {
         workloads,
-        variants: variants(&arguments.machine, &arguments.systems, &arguments.sets, &sweeps?)?,
+        variants: variants(&arguments.machine, &systems, &arguments.sets, &sweeps)?,
         metrics: metrics?,
         size,
     };
+    check_metrics(&comparison)?;
     let file = |path: &Option<PathBuf>| {
         path.as_deref().filter(|path| *path != Path::new("-")).map(Output::new).transpose()
     };
@@ -98,4 +100,46 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
         out.write(&comparison.html(&grids))?;
     }
     Ok(if failures.is_empty() { Finished::Well } else { Finished::Wrong })
+}
+
+/// The swept parameters. A key given twice is one parameter with the values of both, each once.
+fn sweeps(texts: &[String]) -> Result<Vec<Sweep>, String> {
+    let mut sweeps: Vec<Sweep> = Vec::new();
+    for text in texts {
+        let Sweep { path, values } = Sweep::parse(text)?;
+        match sweeps.iter_mut().find(|sweep| sweep.path == path) {
+            Some(sweep) => sweep.values.extend(values),
+            None => sweeps.push(Sweep { path, values }),
+        }
+    }
+    for sweep in &mut sweeps {
+        sweep.values = once(&sweep.values).into_iter().cloned().collect();
+    }
+    Ok(sweeps)
+}
+
+/// Refuses a metric over counters that no variant has.
+fn check_metrics(comparison: &Comparison) -> Result<(), String> {
+    let mut known = Known::default();
+    for variant in &comparison.variants {
+        known.add(&variant.machine()?)?;
+    }
+    for metric in &comparison.metrics {
+        known.check(metric).map_err(|error| format!("--metric {}: {error}", metric.name))?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_key_given_twice_is_swept_once() {
+        let texts = ["l1d.ways=2,4,2", "l1d.sets=16", "l1d.ways=4,8"].map(str::to_owned);
+        let swept = sweeps(&texts).unwrap();
+        let values: Vec<(&str, String)> =
+            swept.iter().map(|sweep| (sweep.path.as_str(), sweep.values.join(" "))).collect();
+        assert_eq!(values, [("l1d.ways", "2 4 8".to_owned()), ("l1d.sets", "16".to_owned())]);
+    }
 }

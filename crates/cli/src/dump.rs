@@ -6,11 +6,10 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use strata_engine::config::did_you_mean;
 use strata_workloads::Output;
 use strata_workloads::launch_file::LaunchFile;
 use tempfile::NamedTempFile;
-
-use crate::workload::alike;
 
 /// Which buffers to show and to write.
 #[derive(Args)]
@@ -73,8 +72,7 @@ impl BufferArguments {
 fn show(program: &mut LaunchFile, name: &str) -> Result<usize, String> {
     program.show(name).ok_or_else(|| {
         let names: Vec<&str> = program.buffers().collect();
-        let alike = alike(name, names.iter().copied());
-        let alike = alike.map(|alike| format!(" (did you mean {alike}?)")).unwrap_or_default();
+        let alike = did_you_mean(name, names.iter().copied());
         match &names[..] {
             [] => "the launch file has no buffers".into(),
             _ => format!("no buffer `{name}`{alike}, the launch file has {}", names.join(", ")),

@@ -24,18 +24,29 @@ mod output;
 mod progress;
 mod repro;
 mod run;
+mod shell;
 mod sweep;
+mod table;
 mod timeline;
 mod workload;
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{ColorChoice, Parser, Subcommand};
 
 /// Simulates a GPU's memory hierarchy cycle by cycle and says what a program would cost on it.
 #[derive(Parser)]
-#[command(name = "strata", version, about, max_term_width = 100)]
+#[command(name = "strata", version, long_version = strata_lab::SIMULATOR, about, max_term_width = 100)]
+#[command(after_help = "Example:\n  strata run gemm --size small --set l1d.ways=8")]
 struct Arguments {
+    /// Show no progress.
+    #[arg(long, global = true)]
+    quiet: bool,
+    /// When to colour help and errors. `auto`: on a terminal, unless NO_COLOR is set.
+    #[arg(long, global = true, value_name = "WHEN", default_value = "auto")]
+    color: ColorChoice,
     #[command(subcommand)]
     command: Command,
 }
@@ -43,29 +54,46 @@ struct Arguments {
 #[derive(Subcommand)]
 enum Command {
     /// Run a workload or a launch file on a machine.
+    #[command(after_help = "Example:\n  strata run bfs --size small --check --set l1d.ways=8")]
     Run(run::RunArguments),
     /// Write a small launch file with its PTX, to begin with.
     New(new::NewArguments),
     /// Run an unmodified CUDA program on a machine.
+    #[command(after_help = "Example:\n  strata exec --machine volta-fuse -- python3 program.py")]
     Exec(exec::ExecArguments),
-    /// List workloads, machines, systems or doors.
+    /// List workloads, machines, systems, doors, metrics or papers.
+    #[command(after_help = "Example:\n  strata list workloads polybench")]
     List(list::ListArguments),
-    /// Explain a statistic (unit, definition, laws) or a machine's energies (values and sources).
+    /// Explain a statistic (unit, definition, laws), a metric, or a machine's energies (values and sources).
+    #[command(after_help = "Example:\n  strata explain l1d.load_hits")]
     Explain(explain::ExplainArguments),
     /// Print the area of an SM's L1D, in transistors.
+    #[command(after_help = "Example:\n  strata area --system l1-sram")]
     Area(area::AreaArguments),
     /// Export, profile or verify the built-in workloads.
+    #[command(after_help = "Example:\n  strata workload verify gemm --size test")]
     Workload(workload::WorkloadArguments),
-    /// Check machine files for errors.
+    /// Check, show or compare machines, or list their keys.
+    #[command(after_help = "Example:\n  strata machine keys l1d")]
     Machine(machine::MachineArguments),
     /// Repeat a paper's evaluation: run the missing jobs and write a page.
+    #[command(after_help = "Example:\n  strata repro fuse --figure 13 --size test")]
     Repro(repro::ReproArguments),
     /// Show published numbers beside measured ones, with verdicts.
+    #[command(after_help = "Example:\n  strata claims fuse --store strata-store")]
     Claims(claims::ClaimsArguments),
     /// Compare systems, or values of a parameter, across workloads.
+    #[command(after_help = "Example:\n  strata compare gather atax --sweep l1d.ways=2,4,8 --metric ipc")]
     Compare(compare::CompareArguments),
     /// Run one job of a sweep and add its result to a store.
+    #[command(after_help = "Example:\n  strata job jobs/0123.toml --store strata-store")]
     Job(job::JobArguments),
+    /// Print a script that completes this command's words in a shell.
+    #[command(after_help = "Example:\n  strata completions bash")]
+    Completions(shell::CompletionsArguments),
+    /// Write manual pages, one for each command.
+    #[command(after_help = "Example:\n  strata man target/man")]
+    Man(shell::ManArguments),
 }
 
 /// How a command ended.
@@ -82,7 +110,11 @@ enum Finished {
 
 /// Parses the command line, runs the command and prints any error. Returns the exit status described above.
 pub fn main() -> ExitCode {
+    colour(std::env::args_os());
     let arguments = Arguments::parse();
+    if arguments.quiet {
+        progress::be_quiet();
+    }
     let finished = match &arguments.command {
         Command::Run(arguments) => run::run(arguments),
         Command::New(arguments) => new::new(arguments),
@@ -96,6 +128,8 @@ pub fn main() -> ExitCode {
         Command::Claims(arguments) => claims::claims(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Job(arguments) => job::job(arguments),
+        Command::Completions(arguments) => shell::completions(arguments),
+        Command::Man(arguments) => shell::man(arguments),
     };
     match finished {
         Ok(Finished::Well) => ExitCode::SUCCESS,
@@ -103,10 +137,32 @@ pub fn main() -> ExitCode {
         Ok(Finished::As(status)) => ExitCode::from(status),
         Ok(Finished::Elsewhere) => ExitCode::from(strata_lab::sweep::ELSEWHERE),
         Err(error) => {
-            eprintln!("error: {error}");
+            let style = *clap::builder::Styles::styled().get_error();
+            anstream::eprintln!("{style}error:{style:#} {error}");
             ExitCode::from(2)
         }
     }
+}
+
+/// Takes `--color` from the arguments before they are parsed, since what is wrong with them may be coloured, too.
+fn colour(arguments: impl Iterator<Item = OsString>) {
+    let mut words = arguments.filter_map(|word| word.into_string().ok()).take_while(|word| word != "--");
+    let chosen = std::iter::from_fn(|| {
+        let word = words.next()?;
+        Some(if word == "--color" { words.next() } else { word.strip_prefix("--color=").map(str::to_owned) })
+    });
+    let choice = match chosen.flatten().last().as_deref() {
+        Some("always") => anstream::ColorChoice::Always,
+        Some("never") => anstream::ColorChoice::Never,
+        _ => anstream::ColorChoice::Auto,
+    };
+    choice.write_global();
+}
+
+/// The names, each once, in the order in which they were first given.
+fn once(names: &[String]) -> Vec<&String> {
+    let mut seen = BTreeSet::new();
+    names.iter().filter(|name| seen.insert(name.as_str())).collect()
 }
 
 /// Writes to standard output. A closed pipe is not an error.
@@ -117,3 +173,6 @@ fn print(text: &str) -> Result<(), String> {
         _ => Ok(()),
     }
 }
+
+#[cfg(test)]
+mod tests;

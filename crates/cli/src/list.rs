@@ -1,10 +1,14 @@
-//! `strata list`: the built-in workloads, machines, systems and doors.
+//! `strata list`: the built-in workloads, machines, systems, doors, metrics and papers.
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
+use strata_engine::config::did_you_mean;
 use strata_gpu::machine::{self, System, system};
+use strata_lab::metric;
+use strata_lab::paper::{self, Paper};
 use strata_workloads::{Input, Kernel, Measured, Size, Workload};
 
+use crate::table::{self, Cells};
 use crate::{Finished, print};
 
 /// Arguments of `strata list`.
@@ -13,6 +17,8 @@ pub struct ListArguments {
     /// Kind of items to list.
     #[arg(value_enum, default_value_t = What::Workloads)]
     what: What,
+    /// List only items that contain this text in any of their fields.
+    pattern: Option<String>,
     /// Write a JSON array of objects.
     #[arg(long)]
     json: bool,
@@ -28,40 +34,136 @@ enum What {
     Systems,
     /// Doors (the interfaces where a design plugs in) and the designs that fit each.
     Doors,
+    /// Built-in metrics: expressions over counters, for `strata compare --metric`.
+    Metrics,
+    /// Papers whose evaluation `strata repro` repeats.
+    Papers,
+}
+
+impl What {
+    fn name(self) -> &'static str {
+        match self {
+            What::Workloads => "workload",
+            What::Machines => "machine",
+            What::Systems => "system",
+            What::Doors => "door",
+            What::Metrics => "metric",
+            What::Papers => "paper",
+        }
+    }
+
+    /// The table's columns, which are keys of [`What::rows`].
+    fn columns(self) -> &'static [&'static str] {
+        match self {
+            What::Workloads => &["name", "suite", "test", "small", "paper", "stash", "kernels"],
+            What::Machines => &["name", "description"],
+            What::Systems => &["name", "paper", "description"],
+            What::Doors => &["name", "between", "choices"],
+            What::Metrics => &["name", "title", "unit"],
+            What::Papers => &["name", "title"],
+        }
+    }
+
+    /// All items, as objects.
+    fn rows(self) -> Result<Vec<Value>, String> {
+        Ok(match self {
+            What::Workloads => strata_workloads::all().iter().map(workload).collect(),
+            What::Machines => machine::builtin()
+                .iter()
+                .map(|builtin| json!({ "name": builtin.name, "description": builtin.description() }))
+                .collect(),
+            What::Systems => system::builtin().iter().map(|builtin| about(builtin.name)).collect(),
+            What::Doors => machine::doors()
+                .iter()
+                .map(|door| json!({ "name": door.name, "between": door.between, "choices": door.choices }))
+                .collect(),
+            What::Metrics => metric::common().values().map(of_metric).collect(),
+            What::Papers => {
+                let papers: Result<Vec<Paper>, String> =
+                    paper::names().into_iter().map(Paper::load).collect();
+                papers?.iter().map(|paper| json!({ "name": paper.name, "title": paper.title })).collect()
+            }
+        })
+    }
 }
 
 /// Prints the requested list as a table or as JSON.
 ///
 /// # Errors
-/// Standard output that cannot be written.
+/// A pattern that no item contains, or standard output that cannot be written.
 pub fn list(arguments: &ListArguments) -> Result<Finished, String> {
-    let rows: Vec<Value> = match arguments.what {
-        What::Workloads => {
-            let row = if arguments.json { workload } else { workload_row };
-            strata_workloads::all().iter().map(row).collect()
-        }
-        What::Machines => machine::builtin()
-            .iter()
-            .map(|builtin| json!({ "name": builtin.name, "description": builtin.description() }))
-            .collect(),
-        What::Systems => system::builtin().iter().map(|builtin| about(builtin.name)).collect(),
-        What::Doors => machine::doors()
-            .iter()
-            .map(|door| json!({ "name": door.name, "between": door.between, "choices": door.choices }))
-            .collect(),
-    };
-    if arguments.json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&rows).expect("strings serialise")))?;
-    } else {
-        let columns: &[&str] = match arguments.what {
-            What::Workloads => &["name", "suite", "papers", "test", "small", "paper", "stash", "kernels"],
-            What::Machines => &["name", "description"],
-            What::Systems => &["name", "paper", "description"],
-            What::Doors => &["name", "between", "choices"],
-        };
-        print(&table(columns, &rows))?;
+    let what = arguments.what;
+    let mut rows = what.rows()?;
+    if let Some(pattern) = &arguments.pattern {
+        rows = matching(what, rows, pattern)?;
     }
+    let text = if arguments.json {
+        format!("{}\n", serde_json::to_string_pretty(&rows).expect("strings serialise"))
+    } else {
+        table(what, &rows, table::width())
+    };
+    print(&text)?;
     Ok(Finished::Well)
+}
+
+/// The items with the pattern in any field, whatever the capitals.
+fn matching(what: What, rows: Vec<Value>, pattern: &str) -> Result<Vec<Value>, String> {
+    let wanted = pattern.to_lowercase();
+    let has = |row: &Value| {
+        let fields = what.columns().iter().chain(&["description"]).map(|key| cell(&row[*key]));
+        fields.into_iter().any(|field| field.to_lowercase().contains(&wanted))
+    };
+    let (found, others): (Vec<Value>, Vec<Value>) = rows.into_iter().partition(has);
+    if found.is_empty() {
+        let alike = did_you_mean(pattern, others.iter().filter_map(|row| row["name"].as_str()));
+        return Err(format!("no {} contains `{pattern}`{alike}", what.name()));
+    }
+    Ok(found)
+}
+
+/// The items as a table. Where the sizes of workloads do not fit, their instructions alone are shown.
+fn table(what: What, rows: &[Value], width: usize) -> String {
+    let cells = |rows: &[Value], columns: &[&str]| -> Vec<Cells> {
+        rows.iter().map(|row| columns.iter().map(|key| cell(&row[*key])).collect()).collect()
+    };
+    let columns = what.columns();
+    if !matches!(what, What::Workloads) {
+        return table::text(&table::titles(columns), &cells(rows, columns), width);
+    }
+    let found: Vec<&Workload> =
+        rows.iter().filter_map(|row| strata_workloads::find(row["name"].as_str()?)).collect();
+    let (but_kernels, _) = columns.split_at(columns.len() - 1);
+    let whole: Vec<Value> = found.iter().map(|workload| whole_row(workload)).collect();
+    for columns in [columns, but_kernels] {
+        let cells = cells(&whole, columns);
+        if table::fits(&table::titles(columns), &cells, width) {
+            return table::text(&table::titles(columns), &cells, width);
+        }
+    }
+    let rows: Vec<Value> = found.iter().map(|workload| short_row(workload)).collect();
+    table::text(&table::titles(but_kernels), &cells(&rows, but_kernels), width)
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| item.as_str().or(item["name"].as_str()).unwrap_or_default())
+            .collect::<Vec<_>>()
+            .join(" "),
+        Value::Null => String::new(),
+        other => other.to_string(),
+    }
+}
+
+fn of_metric(metric: &metric::Metric) -> Value {
+    json!({
+        "name": metric.name,
+        "title": metric.title,
+        "unit": metric.unit,
+        "expression": metric.expression.to_string(),
+    })
 }
 
 fn about(name: &str) -> Value {
@@ -96,20 +198,28 @@ fn workload(workload: &Workload) -> Value {
 }
 
 /// One table row: for each size, the footprint and the thread-instructions.
-fn workload_row(workload: &Workload) -> Value {
+fn whole_row(workload: &Workload) -> Value {
+    row(workload, |Measured { footprint_bytes, thread_instructions, .. }| {
+        format!("{}, {}", scaled(*footprint_bytes, "B"), scaled(*thread_instructions, "").trim_end())
+    })
+}
+
+/// One table row: for each size, the thread-instructions.
+fn short_row(workload: &Workload) -> Value {
+    row(workload, |measured| scaled(measured.thread_instructions, "").trim_end().to_owned())
+}
+
+fn row(workload: &Workload, of: impl Fn(&Measured) -> String) -> Value {
     let mut row = json!({
         "name": workload.name,
         "suite": workload.suite,
-        "papers": workload.papers,
         "kernels": workload.kernels.iter().map(|kernel| kernel.entry).collect::<Vec<_>>(),
     });
     for size in Size::ALL {
         row[size.name()] = json!(match (workload.input(size), workload.measured(size)) {
             (None, _) => String::new(),
             (Some(_), None) => "not measured".into(),
-            (Some(_), Some(Measured { footprint_bytes, thread_instructions, .. })) => {
-                format!("{}, {}", scaled(footprint_bytes, "B"), scaled(thread_instructions, "").trim_end())
-            }
+            (Some(_), Some(measured)) => of(&measured),
         });
     }
     row
@@ -126,28 +236,4 @@ fn scaled(count: u64, unit: &str) -> String {
     }
     let digits = if prefix.is_empty() || value >= 99.95 { 0 } else { 1 };
     format!("{value:.digits$} {prefix}{unit}")
-}
-
-/// Formats a table whose columns are as wide as their widest entry.
-fn table(columns: &[&str], rows: &[Value]) -> String {
-    let cell = |value: &Value| match value {
-        Value::String(text) => text.clone(),
-        Value::Array(items) => {
-            items.iter().map(|item| item.as_str().unwrap_or_default()).collect::<Vec<_>>().join(" ")
-        }
-        other => other.to_string(),
-    };
-    let mut lines: Vec<Vec<String>> = vec![columns.iter().map(|key| key.to_uppercase()).collect()];
-    lines.extend(rows.iter().map(|row| columns.iter().map(|key| cell(&row[*key])).collect()));
-    let widths: Vec<usize> = (0..columns.len())
-        .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
-        .collect();
-    let mut text = String::new();
-    for line in lines {
-        let cells: Vec<String> =
-            line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
-        text.push_str(cells.join("  ").trim_end());
-        text.push('\n');
-    }
-    text
 }

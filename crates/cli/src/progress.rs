@@ -1,58 +1,153 @@
-//! The progress bar, drawn on standard error when that is a terminal.
+//! Progress on standard error: a bar where that is a terminal, a line now and then elsewhere.
 
+use std::fmt::Write;
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use strata_gpu::Progress;
 
 /// Redraw interval of the bar.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// A bar that counts finished CTAs and shows simulated cycles and their rate.
-pub struct Bar {
-    bar: ProgressBar,
-    started: Instant,
-    shown: Instant,
+/// Interval of lines where standard error is no terminal.
+const LINES: Duration = Duration::from_secs(30);
+
+/// Whether progress is asked for; a choice of the whole process.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+/// Shows no progress from now on.
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
 }
 
-impl Bar {
-    /// A bar, hidden unless standard error is a terminal.
-    pub fn new(name: &str) -> Bar {
+/// How far something is: a bar, lines, or nothing.
+pub struct Display {
+    name: String,
+    bar: ProgressBar,
+    /// When the last line was written; `None` where none is.
+    said: Option<Instant>,
+}
+
+impl Display {
+    /// Progress under a name. A bar that `ticks` is redrawn while nothing happens.
+    pub fn new(name: &str, ticks: bool) -> Display {
+        let quiet = QUIET.load(Ordering::Relaxed);
+        let terminal = std::io::stderr().is_terminal();
         let bar = ProgressBar::new(1);
-        if !std::io::stderr().is_terminal() {
+        if quiet || !terminal {
             bar.set_draw_target(ProgressDrawTarget::hidden());
         }
-        let style = ProgressStyle::with_template("{prefix} [{bar:32}] {percent:>3}% {msg}, {eta} left")
+        let style = ProgressStyle::with_template("{prefix}[{bar:32}] {percent:>3}% {msg}{left}")
             .expect("the template is well formed")
+            .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
+                // A failed write leaves the bar as it is.
+                let _ = text.write_str(&left(state.pos(), state.eta()));
+            })
             .progress_chars("=> ");
         bar.set_style(style);
-        bar.set_prefix(name.to_owned());
-        let now = Instant::now();
-        Bar { bar, started: now, shown: now }
+        let prefix = if name.is_empty() { String::new() } else { format!("{name} ") };
+        bar.set_prefix(prefix.clone());
+        if ticks {
+            bar.enable_steady_tick(Duration::from_millis(500));
+        }
+        Display { name: prefix, bar, said: (!quiet && !terminal).then(Instant::now) }
     }
 
-    /// Updates the bar to the run's current state.
-    pub fn show(&mut self, progress: &Progress) {
+    /// Whether nothing is ever shown.
+    fn is_silent(&self) -> bool {
+        self.bar.is_hidden() && self.said.is_none()
+    }
+
+    /// Shows that `done` of `all` is done.
+    pub fn show(&mut self, done: u64, all: u64, message: String) {
         let now = Instant::now();
-        if self.bar.is_hidden() || now - self.shown < PERIOD {
-            return;
+        if self.said.is_some_and(|said| now - said >= LINES) {
+            self.said = Some(now);
+            eprintln!("{}", line(&self.name, done, all, &message));
         }
-        self.shown = now;
-        let rate = progress.cycle as f64 / (now - self.started).as_secs_f64();
-        self.bar.set_length(progress.ctas);
-        self.bar.set_position(progress.ctas_done);
-        self.bar.set_message(format!(
-            "launch {} `{}`: {} cycles, {:.0} k/s",
-            progress.launch,
-            progress.kernel,
-            progress.cycle,
-            rate / 1e3
-        ));
+        self.bar.set_length(all);
+        self.bar.set_position(done);
+        self.bar.set_message(message);
     }
 
     /// Removes the bar from the terminal.
     pub fn finish(self) {
         self.bar.finish_and_clear();
+    }
+}
+
+/// What a bar says of the time that is left: nothing before there is anything to go by.
+fn left(done: u64, time: Duration) -> String {
+    if done == 0 { String::new() } else { format!(", {:#} left", indicatif::HumanDuration(time)) }
+}
+
+/// A line in place of a bar.
+fn line(name: &str, done: u64, all: u64, message: &str) -> String {
+    let percent = if all == 0 { 0.0 } else { 100.0 * done as f64 / all as f64 };
+    format!("{name}{percent:.0} % {message}")
+}
+
+/// Counts finished CTAs of a run and shows simulated cycles and their rate.
+pub struct Bar {
+    display: Display,
+    started: Instant,
+    shown: Instant,
+}
+
+impl Bar {
+    /// The progress of a program.
+    pub fn new(name: &str) -> Bar {
+        let now = Instant::now();
+        Bar { display: Display::new(name, false), started: now, shown: now }
+    }
+
+    /// Shows the run's current state.
+    pub fn show(&mut self, progress: &Progress) {
+        let now = Instant::now();
+        if self.display.is_silent() || now - self.shown < PERIOD {
+            return;
+        }
+        self.shown = now;
+        let rate = progress.cycle as f64 / (now - self.started).as_secs_f64();
+        let message = format!(
+            "launch {} `{}`: {} cycles, {:.0} k/s",
+            progress.launch,
+            progress.kernel,
+            progress.cycle,
+            rate / 1e3
+        );
+        self.display.show(progress.ctas_done, progress.ctas, message);
+    }
+
+    /// Removes the bar from the terminal.
+    pub fn finish(self) {
+        self.display.finish();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_is_left_to_say_before_anything_is_done() {
+        assert_eq!(left(0, Duration::ZERO), "");
+        assert_eq!(left(1, Duration::from_secs(3)), ", 3s left");
+    }
+
+    #[test]
+    fn a_line_is_written_once_in_a_while() {
+        let mut display =
+            Display { name: "gemm ".into(), bar: ProgressBar::hidden(), said: Some(Instant::now()) };
+        let first = display.said;
+        display.show(1, 4, "m".into());
+        assert_eq!(display.said, first, "it is too early");
+        display.said = Instant::now().checked_sub(LINES);
+        display.show(1, 4, "m".into());
+        assert!(display.said > first);
+        assert_eq!(line("gemm ", 1, 4, "launch 2"), "gemm 25 % launch 2");
+        assert_eq!(line("", 0, 0, "m"), "0 % m");
     }
 }

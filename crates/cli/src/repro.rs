@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use strata_lab::paper::Paper;
+use strata_lab::paper::{self, Paper};
 use strata_lab::repro::{Part, Selection};
 use strata_workloads::Size;
 
@@ -42,6 +42,9 @@ pub struct ReproArguments {
 pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     let size: Size = arguments.size.parse().map_err(|error| format!("--size: {error}"))?;
     let paper = Paper::load(&arguments.paper)?;
+    if !paper::names().contains(&arguments.paper.as_str()) {
+        paper.check_size(size)?;
+    }
     let part = match &arguments.figure {
         Some(number) => Part::Number(number.clone()),
         None if arguments.sensitivity => Part::Sensitivity,
@@ -54,6 +57,9 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     }
     let mut store = arguments.sweep.open()?;
     let jobs = selection.jobs(&store, size)?;
+    if jobs.is_empty() {
+        return Err(format!("{}: found no workload with a size `{size}`", paper.name));
+    }
     let failures = arguments.sweep.run(&jobs, &mut store)?;
     if arguments.sweep.only_writes() {
         return Ok(Finished::Well);

@@ -1,15 +1,14 @@
 //! What commands that run jobs share: their options, the progress bar and the report of failures.
 
-use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use strata_lab::job::Job;
 use strata_lab::store::{Store, check_writable};
 use strata_lab::sweep::{self, Limits, Processes};
 
 use crate::print;
+use crate::progress::Display;
 
 /// Where results are stored and how jobs are run.
 #[derive(Args)]
@@ -74,16 +73,15 @@ impl SweepArguments {
             return Err("--jobs 0: expected at least 1".into());
         }
         let memory_bytes = self.memory.map_or_else(available_memory, |gib| gib << 30);
-        let bar = bar();
+        let mut bar = Display::new("", true);
         let mut show = |progress: sweep::Progress<'_>| {
-            bar.set_length(progress.work);
-            bar.set_position(progress.work_done);
             let last = progress.last.map(sweep::describe).unwrap_or_default();
-            bar.set_message(format!("{} of {} jobs {last}", progress.ended, progress.jobs));
+            let message = format!("{} of {} jobs {last}", progress.ended, progress.jobs);
+            bar.show(progress.work_done, progress.work, message);
         };
         let limits = Limits { jobs: jobs_at_once, memory_bytes };
         let failures = sweep::run(jobs, store, &launcher, limits, &mut show);
-        bar.finish_and_clear();
+        bar.finish();
         let failures = failures?;
         for failure in &failures {
             eprintln!("failed: {}: {}", failure.job, failure.reason);
@@ -135,19 +133,6 @@ fn write_jobs(jobs: &[Job], store: &Store, folder: &Path) -> Result<usize, Strin
         count += 1;
     }
     Ok(count)
-}
-
-fn bar() -> ProgressBar {
-    let bar = ProgressBar::new(1);
-    if !std::io::stderr().is_terminal() {
-        bar.set_draw_target(ProgressDrawTarget::hidden());
-    }
-    let style = ProgressStyle::with_template("[{bar:32}] {percent:>3}% {msg}, {eta} left")
-        .expect("the template is well formed")
-        .progress_chars("=> ");
-    bar.set_style(style);
-    bar.enable_steady_tick(std::time::Duration::from_millis(500));
-    bar
 }
 
 /// Three quarters of the host's available memory; 4 GiB if the host does not say.

@@ -356,7 +356,13 @@ fn lists_are_json_too() {
     for what in ["workloads", "machines", "doors"] {
         let table = well(&["list", what]);
         assert!(table.starts_with("NAME"), "{table}");
-        assert_eq!(table.lines().count(), 1 + names(what).len());
+        assert!(table.lines().all(|line| line.chars().count() <= 80), "{table}");
+        for name in names(what) {
+            assert!(
+                table.lines().any(|line| line.split(' ').next() == Some(name.as_str())),
+                "{name}: {table}"
+            );
+        }
     }
 }
 
@@ -391,9 +397,121 @@ fn machines_are_checked() {
     let err = refused(&["machine", "check", &file]);
     let line = 1 + text.lines().position(|line| line.starts_with("warp_slot ")).unwrap();
     assert!(
-        err.starts_with(&format!("error: {file}:{line}:1: unknown field `warp_slot`, expected one of ")),
+        err.starts_with(&format!(
+            "error: {file}:{line}:1: unknown field `warp_slot` (did you mean `warp_slots`"
+        )),
         "{err}"
     );
+}
+
+#[test]
+fn machines_are_shown_and_compared() {
+    let shown = well(&["machine", "show", "gtx480", "--system", "l1-sram", "--set", "gpu.sms=4"]);
+    assert!(shown.contains("\nsms = { value = 4, source = \"set for this run\" }\n"), "{shown}");
+    let file = folder("shown", &[("m.toml", &shown)]).join("m.toml").display().to_string();
+    assert_eq!(well(&["machine", "show", &file]), shown);
+    let same = well(&["machine", "diff", "gtx480+l1-sram", "gtx480+l1-sram"]);
+    assert_eq!(same, "gtx480+l1-sram and gtx480+l1-sram have the same values\n");
+    let diff = well(&["machine", "diff", "gtx480+l1-sram", &file]);
+    let lines: Vec<Vec<&str>> = diff.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert!(lines.contains(&vec!["gpu.sms", "15", "4"]), "{diff}");
+    let keys = well(&["machine", "keys", "l1d.sram.wa"]);
+    assert!(keys.starts_with("KEY") && keys.lines().nth(1).unwrap().starts_with("l1d.sram.ways  "), "{keys}");
+}
+
+#[test]
+fn metrics_are_explained_by_their_counters() {
+    let ipc = well(&["explain", "ipc"]);
+    assert!(
+        ipc.starts_with("ipc [thread-instructions a cycle]: IPC\n= run.thread_instructions / run.cycles\n")
+    );
+    assert!(ipc.contains("\nrun.cycles [core cycles]: "), "{ipc}");
+    for metric in json(&well(&["list", "metrics", "--json"])).as_array().unwrap() {
+        let name = metric["name"].as_str().unwrap();
+        let (text, expression) = (well(&["explain", name]), metric["expression"].as_str().unwrap());
+        assert!(text.contains(expression) && text.lines().count() > 2, "{text}");
+    }
+    assert!(well(&["explain"]).contains("\nl1d-miss-rate (metric)\n"));
+}
+
+#[test]
+fn lists_can_be_filtered_and_offer_only_papers_that_there_are() {
+    assert!(well(&["list", "workloads", "GEMM"]).lines().count() < 8);
+    for paper in json(&well(&["list", "papers", "--json"])).as_array().unwrap() {
+        let name = paper["name"].as_str().unwrap();
+        strata_lab::paper::Paper::load(name).unwrap();
+    }
+    for system in json(&well(&["list", "systems", "--json"])).as_array().unwrap() {
+        strata_lab::paper::Paper::load(system["paper"].as_str().unwrap()).unwrap();
+    }
+}
+
+#[test]
+fn mistakes_in_a_paper_are_refused_before_anything_runs() {
+    let paper = include_str!("campaign/paper.toml");
+    let refusal = |from: &str, to: &str| {
+        let folder = folder("paper", &[("p.toml", &paper.replace(from, to))]);
+        let path = |name: &str| folder.join(name).display().to_string();
+        refused(&["repro", &path("p.toml"), "--store", &path("store"), "--out", &path("p.html")])
+    };
+    let error = refusal("l1d.ways=8", "l1d.wayz=8");
+    assert!(
+        error.contains("p.toml: systems.wide: --set l1d.wayz=8: unknown key `l1d.wayz` (did you mean"),
+        "{error}"
+    );
+    let error = refusal("\"saxpy\", \"gemm\"", "\"examples/vector-add/launch.toml\"");
+    assert!(
+        error.contains("p.toml: workloads.all: found the launch file `examples/vector-add/launch"),
+        "{error}"
+    );
+    let error = refusal("l1d.fills /", "l1d.fillz /");
+    assert!(error.contains("p.toml: metrics.fills: no counter `l1d.fillz` (did you mean `fills`"), "{error}");
+}
+
+#[test]
+fn a_figure_without_a_job_is_refused() {
+    let store = folder("no-job", &[]).display().to_string();
+    let error =
+        refused(&["repro", "fuse", "--figure", "3a", "--size", "stash", "--no-run", "--store", &store]);
+    assert_eq!(error, "error: fuse: found no workload with a size `stash`\n");
+}
+
+#[test]
+fn a_name_given_twice_is_used_once() {
+    let compare = ["compare", "saxpy", "saxpy", "--metric", "ipc", "--metric", "ipc", "--no-run", "--sweep"];
+    let store = folder("twice", &[]).display().to_string();
+    let table = well(&[&compare[..], &["l1d.ways=2,4,2", "--store", &store]].concat());
+    assert_eq!(table.matches("saxpy").count(), 2, "once in each of two tables: {table}");
+}
+
+#[test]
+fn the_version_names_the_simulator() {
+    assert_eq!(well(&["--version"]), format!("strata {}\n", strata_lab::SIMULATOR));
+    assert_eq!(well(&["-V"]), format!("strata {}\n", env!("CARGO_PKG_VERSION")));
+}
+
+#[test]
+fn colours_are_used_where_they_are_wanted() {
+    let has_colour = |arguments: &[&str]| strata(arguments).err.contains('\u{1b}');
+    for wrong in ["nonsense", "--nonsense"] {
+        assert!(
+            has_colour(&["--color", "always", "run", wrong]) && has_colour(&["run", wrong, "--color=always"])
+        );
+        assert!(!has_colour(&["run", wrong]) && !has_colour(&["run", wrong, "--color", "never"]));
+    }
+    well(&["--quiet", "run", "saxpy"]);
+}
+
+#[test]
+fn shells_and_man_know_the_command() {
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(well(&["completions", shell]).contains("strata"));
+    }
+    let folder = folder("man", &[]).display().to_string();
+    well(&["man", &folder]);
+    for page in ["strata.1", "strata-run.1", "strata-machine-diff.1"] {
+        assert!(std::fs::read_to_string(Path::new(&folder).join(page)).unwrap().contains("strata"), "{page}");
+    }
 }
 
 #[test]
@@ -435,7 +553,7 @@ const REFUSED: &[(&[&str], &str)] = &[
         &["run", "zzz"],
         "error: no workload `zzz`, `strata list workloads` shows all; a launch file's name ends in .toml",
     ),
-    (&["run", "gem"], "error: no workload `gem` (did you mean gemm, sgemm"),
+    (&["run", "gem"], "error: no workload `gem` (did you mean `gemm`"),
     (
         &["run", "gemm", "--size", "stash"],
         "error: workload `gemm` has no size `stash`: expected test, small, paper",
@@ -461,7 +579,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["run", "saxpy", "--set", "l1d.sram.ways=0"], "error: "),
     (
         &["run", "saxpy", "--set", "l1d.way=4"],
-        "error: --set l1d.way=4: unknown key `way`, expected one of `sram`",
+        "error: --set l1d.way=4: unknown key `l1d.way` (did you mean `l1d.sram.ways`?), expected one of the keys of ",
     ),
     (&["machine", "check", "cray"], "error: cray: no such machine, expected one of gtx480"),
     (
@@ -471,6 +589,25 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["area", "--system", "nothing"], "error: nothing: no such system, expected one of "),
     (&["run", "saxpy", "--span", "5"], "error: the following required arguments were not provided:"),
     (&["run", "saxpy", "--timeline", "t.csv", "--span", "0"], "error: --span 0: expected at least 1"),
+    (&["run", "saxpy", "--machine", "gtx48"], "error: gtx48: no such machine (did you mean `gtx480`?)"),
+    (&["run", "saxpy", "--system", "l1-sran"], "error: l1-sran: no such system (did you mean `l1-sram`"),
+    (&["explain", "l1d.load_hit"], "error: no statistic `l1d.load_hit` (did you mean `load_hits`"),
+    (&["explain", "load_hits"], "error: no statistics group `load_hits` (did you mean `l1d.load_hits`"),
+    (
+        &["explain", "ipcc"],
+        "error: no statistics group `ipcc` (did you mean `ipc`?), expected one of run, sm, ",
+    ),
+    (&["explain", "energy.l1"], "error: no energy of `l1` (did you mean `l1d`"),
+    (&["repro", "fusee"], "error: no paper `fusee` (did you mean `fuse`?), expected one of fuse or a file"),
+    (&["claims", "fusee"], "error: no claims of a paper `fusee` (did you mean `fuse`?)"),
+    (&["compare", "saxpi", "--no-run"], "error: no workload `saxpi` (did you mean `saxpy`"),
+    (
+        &["compare", "saxpy", "--no-run", "--metric", "l1d.fillz"],
+        "error: --metric l1d.fillz: no counter `l1d.fillz` (did you mean `fills`",
+    ),
+    (&["compare", "saxpy", "--no-run", "--metric", "ipcc"], "error: no metric `ipcc` (did you mean `ipc`?)"),
+    (&["list", "workloads", "gemmm"], "error: no workload contains `gemmm` (did you mean `gemm`"),
+    (&["machine", "keys", "wayz"], "error: no key contains `wayz` (did you mean `ways`"),
     (&["fly"], "error: unrecognized subcommand 'fly'"),
     (&["run", "saxpy", "--frobnicate"], "error: unexpected argument '--frobnicate' found"),
 ];
@@ -516,6 +653,6 @@ fn exec_runs_a_program_with_its_environment() {
     assert_eq!((well.status, well.out.as_str()), (0, expected), "{}", well.err);
     assert_eq!(well.err, "sh: made no CUDA call, so there are no results\n");
     assert_eq!(run("3", "gpu.sms=2").status, 3, "the program's own status");
-    assert!(run("0", "gpu.sm=2").err.contains("unknown key `sm`"));
+    assert!(run("0", "gpu.sm=2").err.contains("unknown key `gpu.sm` (did you mean `gpu.sms`?)"));
     std::fs::remove_dir_all(&folder).unwrap();
 }

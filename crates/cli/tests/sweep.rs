@@ -183,25 +183,26 @@ fn a_scheduler_can_run_the_jobs_of_a_sweep() {
 fn a_paper_s_page_stands_alone_and_says_what_is_not_measured() {
     let folder = Folder::new("page");
     let (store, page, paper) = (folder.path("store"), folder.path("page.html"), folder.path("p.toml"));
-    std::fs::write(
-        &paper,
-        "name = \"p\"\ntitle = \"P\"\nmachine = \"gtx480\"\nmean = \"arithmetic\"\n\
-         [workloads]\nall = [\"saxpy\", \"gather\", \"unwritten\"]\n\
-         [systems]\nbase = {}\nmore = { sets = [\"l1d.ways=8\"] }\nunbuilt = { system = \"unbuilt\" }\n\
+    let text = "name = \"p\"\ntitle = \"P\"\nmachine = \"gtx480\"\nmean = \"arithmetic\"\n\
+         [workloads]\nall = [\"saxpy\", \"gather\", \"unrun\"]\n\
+         [systems]\nbase = {}\nmore = { sets = [\"l1d.ways=8\"] }\nother = { sets = [\"l1d.ways=2\"] }\n\
          [[figures]]\nid = \"1\"\ntitle = \"IPC\"\ndrawing = \"grouped-bars\"\nmetrics = [\"ipc\"]\n\
-         systems = [\"base\", \"more\", \"unbuilt\"]\nnormalise = { system = \"base\" }\n\
+         systems = [\"base\", \"more\"]\nnormalise = { system = \"base\" }\n\
          [[figures]]\nid = \"2\"\ntitle = \"None\"\ndrawing = \"grouped-bars\"\nmetrics = [\"ipc\"]\n\
-         systems = [\"unbuilt\"]\n",
-    )
-    .unwrap();
-    let said = stdout(&["repro", &paper, "--store", &store, "--out", &page]);
+         systems = [\"other\"]\n";
+    std::fs::write(&paper, text.replace(", \"unrun\"", "")).unwrap();
+    let repro = ["repro", &paper, "--store", &store, "--out", &page];
+    let said = stdout(&[&repro[..], &["--figure", "1"]].concat());
     assert!(said.starts_with("4 of 4 jobs are in "), "{said}");
+    std::fs::write(&paper, text.replace("unrun", "histo")).unwrap();
+    let said = stdout(&[&repro[..], &["--no-run"]].concat());
+    assert!(said.starts_with("4 of 9 jobs are in "), "{said}");
     let text = std::fs::read_to_string(&page).unwrap();
     assert!(text.contains("<svg") && !text.contains("<script") && !text.contains("src="));
     assert!(text.matches("href=").count() == 2 && text.contains("<a href=\"#figure-1\">1</a>"));
     assert!(text.contains("<h2 id=\"figure-1\">"));
     assert!(text.contains("arithmetic mean of 2 of 3"));
-    assert!(text.contains("no workload `unwritten`") && text.contains("unbuilt: no such system"));
+    assert!(text.contains("not run yet"));
     assert!(text.contains("<p class=\"not-measured\">Not measured.</p>"));
     let error = refused(&["repro", &paper, "--figure", "3", "--store", &store]);
     assert_eq!(error, "error: p has no figure or table `3`, expected one of 1, 2\n");
@@ -269,10 +270,7 @@ fn mistakes_name_what_there_is() {
     let folder = Folder::new("mistakes");
     let store = folder.path("store");
     for (arguments, expected) in [
-        (
-            vec!["compare", "sacspy"],
-            "error: no workload `sacspy`, expected a launch file (*.toml) or one of 2dconv, ",
-        ),
+        (vec!["compare", "sacspy"], "error: no workload `sacspy` (did you mean `saxpy`"),
         (vec!["compare", "saxpy", "--systems", "fuze"], "error: fuze: no such system, expected one of "),
         (vec!["compare", "saxpy", "--metric", "speed"], "error: no metric `speed`, expected one of "),
         (
@@ -281,11 +279,17 @@ fn mistakes_name_what_there_is() {
         ),
         (
             vec!["compare", "saxpy", "--sweep", "l1d.way=1"],
-            "error: --set l1d.way=1: unknown key `way`, expected one",
+            "error: --set l1d.way=1: unknown key `l1d.way` (did you mean `l1d.sram.ways`?), expected one",
         ),
-        (vec!["repro", "fuze"], "error: no paper `fuze`, expected one of fuse or a file (*.toml)"),
+        (
+            vec!["repro", "fuze"],
+            "error: no paper `fuze` (did you mean `fuse`?), expected one of fuse or a file (*.toml)",
+        ),
         (vec!["repro", "fuse", "--resume"], "error: --resume: no store in "),
-        (vec!["claims", "fuze"], "error: no claims of a paper `fuze`, expected one of fuse, tinycache, "),
+        (
+            vec!["claims", "fuze"],
+            "error: no claims of a paper `fuze` (did you mean `fuse`?), expected one of fuse, tinycache, ",
+        ),
     ] {
         let error = refused(&[arguments.as_slice(), &["--store", &store]].concat());
         assert!(error.starts_with(expected), "{error}");

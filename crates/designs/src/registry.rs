@@ -3,7 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
-use strata_engine::config::{ConfigError, Section};
+use strata_engine::config::{ConfigError, Section, did_you_mean};
 use strata_memory::doors::{L1dDesign, LlcDesign, Named, NetworkDesign, RegisterFileDesign};
 
 use crate::baseline::{L2Config, MultistageConfig, SramL1dConfig, SramRegisterFileConfig};
@@ -91,7 +91,8 @@ impl<D: ?Sized> Designs<D> {
         let (name, section) = section.only_entry(&format!("a table of one design: {known}"))?;
         let entry = self.entries.iter().find(|(known, _)| *known == name);
         let Some((name, read)) = entry else {
-            return Err(section.error(format!("unknown design `{name}`, expected one of {known}")));
+            let alike = did_you_mean(&name, self.names());
+            return Err(section.error(format!("unknown design `{name}`{alike}, expected one of {known}")));
         };
         Ok(Named { name, design: read(section)? })
     }

@@ -146,8 +146,8 @@ mod tests {
                 "8",
                 "STRATA_COMPUTE_CAPABILITY: found `8`, expected major.minor from 3.0 to 12.9",
             ),
-            ("STRATA_MACHINE", "gtx", "no such machine, expected one of gtx480"),
-            ("STRATA_SET", "gpu.sm=2", "--set gpu.sm=2: unknown key `sm`"),
+            ("STRATA_MACHINE", "gtx", "no such machine (did you mean `gtx480`?), expected one of gtx480"),
+            ("STRATA_SET", "gpu.sm=2", "--set gpu.sm=2: unknown key `gpu.sm` (did you mean `gpu.sms`?)"),
         ] {
             let error = read(&[(name, value)]).unwrap_err();
             assert!(error.contains(expected), "{error}");

@@ -1,12 +1,16 @@
 //! Cited configuration: every number has a source, and unknown keys are refused.
 
+mod alike;
 mod document;
+mod keys;
 
 use std::fmt;
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
+pub use alike::{did_you_mean, likeness};
 pub use document::{Document, Section};
+pub use keys::{key_at, place_of, read_table};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -85,7 +89,8 @@ const TYPES: &[(&str, &str)] = &[
 
 /// A message of the TOML reader, in terms that a user knows.
 fn readable(message: &str) -> String {
-    let message = message.trim();
+    let message = alike::hint(message.trim());
+    let message = message.as_str();
     for (ty, words) in TYPES {
         if let Some(before) = message.strip_suffix(ty) {
             return format!("{before}{words}");
@@ -105,7 +110,7 @@ fn unknown_field(message: &str) -> Option<String> {
         [one, other] => format!("{one} or {other}"),
         _ => format!("one of {}", known.join(", ")),
     };
-    Some(format!("unknown field `{found}`, expected {expected}"))
+    Some(alike::hint(&format!("unknown field `{found}`, expected {expected}")))
 }
 
 /// Line and column, both from 1, of a byte offset. The column counts characters.

@@ -4,7 +4,7 @@ use sha2::{Digest, Sha256};
 use strata_workloads::recording::Recording;
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Expected, HostProgram, Shape};
 
-use strata_gpu::machine::values::hexadecimal;
+use strata_gpu::machine::identity::hexadecimal;
 
 /// Hash, in hexadecimal, of the memory and arguments that the first launch receives; see
 /// [`Recording::inputs_hash`].

@@ -4,8 +4,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
-use strata_gpu::machine::values::digest;
-use strata_gpu::machine::values::values;
+use strata_gpu::machine::identity::digest;
+use strata_gpu::machine::identity::lines;
 use strata_workloads::Size;
 use toml::Table;
 
@@ -179,7 +179,7 @@ impl Job {
 
     /// The lines of [`Job::canonical_machine`].
     pub(crate) fn machine_values(&self) -> Vec<String> {
-        self.machine.as_ref().map(values).unwrap_or_default()
+        self.machine.as_ref().map(lines).unwrap_or_default()
     }
 }
 

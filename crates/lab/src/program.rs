@@ -2,7 +2,8 @@
 
 use std::path::{Path, PathBuf};
 
-use strata_gpu::machine::values::digest;
+use strata_engine::config::did_you_mean;
+use strata_gpu::machine::identity::digest;
 use strata_workloads::launch_file::{self, LaunchFile};
 use strata_workloads::{HostProgram, Size, Workload};
 
@@ -143,7 +144,8 @@ fn is_launch_file(path: &Path) -> bool {
 
 fn unknown(name: &str) -> String {
     let known: Vec<&str> = strata_workloads::all().iter().map(|workload| workload.name).collect();
-    format!("no workload `{name}`, expected a launch file (*.toml) or one of {}", known.join(", "))
+    let alike = did_you_mean(name, known.iter().copied());
+    format!("no workload `{name}`{alike}, expected a launch file (*.toml) or one of {}", known.join(", "))
 }
 
 #[cfg(test)]

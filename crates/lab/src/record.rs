@@ -7,7 +7,7 @@ use strata_gpu::energy::{EnergyReport, StructureEnergy};
 use strata_gpu::machine::Machine;
 use strata_gpu::profile::{LineClass, Profile};
 use strata_gpu::results::{RunResult, Verdict};
-use strata_gpu::{RunRequest, run};
+use strata_gpu::{RunRequest, catalogue, run};
 use strata_workloads::HostProgram;
 
 use crate::job::{Job, Kind};
@@ -83,6 +83,31 @@ impl Record {
     }
 }
 
+/// Names of the counters that a run on a machine records, by group.
+///
+/// # Errors
+/// Why the machine cannot be built.
+pub(crate) fn counters_of_run(machine: &Machine) -> Result<Vec<(String, Vec<String>)>, String> {
+    let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+    let mut groups = vec![("run".to_owned(), names(&OF_RUN))];
+    for group in catalogue::statistics(machine)? {
+        let counters = group.definitions.iter().map(|definition| definition.name.to_owned());
+        groups.push((group.name.to_owned(), counters.collect()));
+    }
+    if let Some(energy) = &machine.file().energy {
+        let mut counters: Vec<String> = names(&ENERGY_SUMS);
+        counters.extend(energy.keys().map(|structure| format!("{structure}_pj")));
+        groups.push(("energy".into(), counters));
+    }
+    groups.push(("area".into(), area_rows(machine).into_iter().map(|row| row.counter).collect()));
+    Ok(groups)
+}
+
+/// Names of the counters that a profile records, as group and counter.
+pub(crate) fn counters_of_profile() -> Vec<(String, String)> {
+    rows_of_profile(&Profile::default()).into_iter().map(|row| (row.group, row.counter)).collect()
+}
+
 /// Runs a job on one thread.
 ///
 /// # Errors
@@ -127,6 +152,9 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
     Ok(rows)
 }
 
+/// Sums over the structures of a machine.
+const ENERGY_SUMS: [&str; 2] = ["total_pj", "off_chip_pj"];
+
 /// Energy in picojoules: each structure's (`energy.l1d_pj`), the total, and the part spent on requests that
 /// left the SM.
 fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
@@ -140,8 +168,8 @@ fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
     let whole = energy.unknown.is_empty();
     let off_chip = energy.structures.iter().filter(|structure| structure.off_chip);
     let off_chip: f64 = off_chip.map(StructureEnergy::total_pj).sum();
-    let sums = [("total_pj", energy.total_pj()), ("off_chip_pj", off_chip)];
-    let sums = sums.into_iter().filter(|_| whole).map(|(name, pj)| row(name.into(), pj));
+    let sums = ENERGY_SUMS.into_iter().zip([energy.total_pj(), off_chip]);
+    let sums = sums.filter(|_| whole).map(|(name, pj)| row(name.into(), pj));
     let structures = energy.structures.iter();
     sums.chain(structures.map(|of| row(format!("{}_pj", of.name), of.total_pj()))).collect()
 }
@@ -162,20 +190,25 @@ fn area_rows(machine: &Machine) -> Vec<Row> {
     rows.chain([row("l1d_transistors".into(), area::total(&components).0)]).collect()
 }
 
+/// Counters of the group `run`.
+const OF_RUN: [&str; 6] =
+    ["launches", "cycles", "warp_instructions", "thread_instructions", "core_mhz", "statistics_hash"];
+
 fn rows_of(result: &RunResult) -> Vec<Row> {
     let mut rows = Vec::new();
     let mut add = |launch: Option<u32>, group: &str, counter: &str, value: u64| {
         let (group, counter) = (group.to_owned(), counter.to_owned());
         rows.push(Row { launch, group, counter, value: Value::Count(value) });
     };
-    for (counter, value) in [
-        ("launches", result.launches.len() as u64),
-        ("cycles", result.cycles()),
-        ("warp_instructions", result.warp_instructions()),
-        ("thread_instructions", result.thread_instructions()),
-        ("core_mhz", u64::from(result.facts.core_mhz)),
-        ("statistics_hash", result.statistics_hash()),
-    ] {
+    let of_run = [
+        result.launches.len() as u64,
+        result.cycles(),
+        result.warp_instructions(),
+        result.thread_instructions(),
+        u64::from(result.facts.core_mhz),
+        result.statistics_hash(),
+    ];
+    for (counter, value) in OF_RUN.into_iter().zip(of_run) {
         add(None, "run", counter, value);
     }
     for group in &result.statistics {

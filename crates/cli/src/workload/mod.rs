@@ -5,9 +5,10 @@ mod profile;
 mod verify;
 
 use clap::{Args, Subcommand};
+use strata_engine::config::did_you_mean;
 use strata_workloads::{Size, Workload};
 
-use crate::Finished;
+use crate::{Finished, once};
 
 /// Arguments of `strata workload`.
 #[derive(Args)]
@@ -19,10 +20,13 @@ pub struct WorkloadArguments {
 #[derive(Subcommand)]
 enum WorkloadCommand {
     /// Write a workload as a launch file, with its PTX, buffers and expected results.
+    #[command(after_help = "Example:\n  strata workload export gemm target/gemm --size test")]
     Export(export::ExportArguments),
     /// Print what workloads ask of memory, independent of the hierarchy, as one line of JSON each.
+    #[command(after_help = "Example:\n  strata workload profile gemm --size test")]
     Profile(profile::ProfileArguments),
     /// Run workloads on the reference executor, without timing, and compare with the expected results.
+    #[command(after_help = "Example:\n  strata workload verify gemm --size test")]
     Verify(verify::VerifyArguments),
 }
 
@@ -46,7 +50,7 @@ fn selected(names: &[String], size: Size) -> Result<Vec<&'static Workload>, Stri
             .filter(|workload| workload.input(size).is_some())
             .collect());
     }
-    names.iter().map(|name| named(name)).collect()
+    once(names).into_iter().map(|name| named(name)).collect()
 }
 
 /// Finds a workload by name.
@@ -55,21 +59,9 @@ fn selected(names: &[String], size: Size) -> Result<Vec<&'static Workload>, Stri
 /// If there is none; the message suggests similar names.
 pub fn named(name: &str) -> Result<&'static Workload, String> {
     strata_workloads::find(name).ok_or_else(|| {
-        let names = strata_workloads::all().iter().map(|workload| workload.name);
-        let alike = alike(name, names).map(|alike| format!(" (did you mean {alike}?)")).unwrap_or_default();
+        let alike = did_you_mean(name, strata_workloads::all().iter().map(|workload| workload.name));
         format!("no workload `{name}`{alike}, `strata list workloads` shows all")
     })
-}
-
-/// Known names similar to a misspelt one, the most similar first.
-pub fn alike<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<String> {
-    let likeness =
-        |known: &str| strsim::jaro_winkler(&name.to_ascii_lowercase(), &known.to_ascii_lowercase());
-    let mut found: Vec<(f64, &str)> =
-        known.map(|known| (likeness(known), known)).filter(|(likeness, _)| *likeness > 0.75).collect();
-    found.sort_by(|a, b| b.0.total_cmp(&a.0));
-    let names: Vec<&str> = found.iter().take(3).map(|(_, name)| *name).collect();
-    (!names.is_empty()).then(|| names.join(", "))
 }
 
 /// Parses the name of a size.

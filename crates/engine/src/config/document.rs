@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue, Deserializer, ValueDeserializer};
 
-use super::{ConfigError, line_and_column, refusal};
+use super::{ConfigError, keys, line_and_column, refusal};
 
 /// A parsed configuration from which sections can be taken.
 pub struct Document<'a> {
@@ -31,6 +31,7 @@ impl<'a> Document<'a> {
     /// If the text is not valid TOML.
     pub fn parse(file: &'a Path, text: &'a str) -> Result<Document<'a>, ConfigError> {
         let table = DeTable::parse(text).map_err(|error| refusal(file, text, &error))?;
+        keys::refuse_large(file, text, table.get_ref())?;
         Ok(Document { file, text, table })
     }
 

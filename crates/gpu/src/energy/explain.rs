@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use strata_engine::Cited;
+use strata_engine::config::did_you_mean;
 
 use super::section::StructureSection;
 use crate::machine::Machine;
@@ -25,11 +26,9 @@ pub fn explain(machine: &Machine, wanted: Option<&str>) -> Result<String, String
     }
     if !found {
         let known: Vec<&str> = section.keys().map(String::as_str).collect();
-        return Err(format!(
-            "no energy of `{}`, expected one of {}",
-            wanted.unwrap_or_default(),
-            known.join(", ")
-        ));
+        let wanted = wanted.unwrap_or_default();
+        let alike = did_you_mean(wanted, known.iter().copied());
+        return Err(format!("no energy of `{wanted}`{alike}, expected one of {}", known.join(", ")));
     }
     for name in machine.replaced_energies() {
         writeln!(text, "energy.{name}: not known for the design that the system names")

@@ -118,8 +118,9 @@ impl MachineFile {
         let bytes = size::host_bytes(self);
         if bytes > size::MOST_BYTES {
             return Err(format!(
-                "the machine takes {} MiB of this host beside device memory, expected at most {}",
+                "the machine takes {} MiB of this host beside device memory, most of it for `{}`, expected at most {}",
                 bytes >> 20,
+                size::largest(self),
                 size::MOST_BYTES >> 20
             ));
         }

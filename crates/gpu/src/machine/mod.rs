@@ -5,14 +5,15 @@ mod doors;
 mod endurance;
 mod facts;
 mod file;
+pub mod identity;
 pub mod overrides;
 mod size;
 pub mod system;
-pub mod values;
+mod values;
 
 use std::path::{Path, PathBuf};
 
-use strata_engine::config::ConfigError;
+use strata_engine::config::{self, ConfigError, did_you_mean};
 use strata_ptx::program::Kernel;
 use strata_sm::occupancy::{Demand, occupancy};
 use toml::Table;
@@ -23,6 +24,7 @@ pub use endurance::{ArraySection, EnduranceSection};
 pub use facts::MachineFacts;
 pub use file::{MachineFile, Sections};
 pub use system::System;
+pub use values::MachineValue;
 
 /// A built-in machine or system file.
 #[derive(Clone, Copy, Debug)]
@@ -91,7 +93,9 @@ impl Machine {
         let path = Path::new(name_or_file);
         if path.extension().is_none_or(|extension| extension != "toml") {
             let known: Vec<&str> = builtin().iter().map(|builtin| builtin.name).collect();
-            let message = format!("no such machine, expected one of {} or a file (*.toml)", known.join(", "));
+            let alike = did_you_mean(name_or_file, known.iter().copied());
+            let message =
+                format!("no such machine{alike}, expected one of {} or a file (*.toml)", known.join(", "));
             return Err(ConfigError { file: path.into(), place: None, message });
         }
         let text = read_limited(path)?;
@@ -111,12 +115,12 @@ impl Machine {
     fn build(path: &Path, text: &str, systems: Vec<System>, sets: &[String]) -> Result<Machine, ConfigError> {
         // Read the file as it stands first: only this pass knows lines and columns.
         let mut file = MachineFile::parse(path, text)?;
-        let mut table: Table = text.parse().expect("the text was read before");
+        let mut table = config::read_table(path, text)?;
         // The overridden machine is read from generated text, because a second reader would be as large as
         // the first. Positions in that text mean nothing to the user.
-        let read = |table: &Table, from: PathBuf| {
-            MachineFile::parse(&from, &table.to_string())
-                .map_err(|error| ConfigError { place: None, ..error })
+        let read = |table: &Table, blame: &dyn Fn(&str, ConfigError) -> ConfigError| {
+            let text = table.to_string();
+            MachineFile::parse(path, &text).map_err(|error| blame(&text, error))
         };
         let checked = |file: &MachineFile, blamed: PathBuf| {
             file.check().map_err(|message| ConfigError { file: blamed, place: None, message })
@@ -127,12 +131,13 @@ impl Machine {
         }
         for system in &systems {
             replaced_energies.extend(system.lay_over(&mut table));
-            file = read(&table, system.file().into())?;
+            file = read(&table, &|text, error| system.blame(text, error))?;
             checked(&file, system.file().into())?;
         }
         for set in sets {
             overrides::apply(&mut table, set)?;
-            file = read(&table, format!("--set {set}").into())?;
+            let blame = |error| ConfigError { file: format!("--set {set}").into(), place: None, ..error };
+            file = read(&table, &|_, error| blame(error))?;
         }
         if !sets.is_empty() {
             checked(&file, blamed(path, text, sets))?;
@@ -179,7 +184,7 @@ impl Machine {
 
     /// A hash of all values that decide numbers, after systems and overrides.
     pub fn hash(&self) -> String {
-        values::digest(values::values(&self.table).concat().as_bytes())
+        identity::digest(identity::lines(&self.table).concat().as_bytes())
     }
 
     /// The configuration from which the machine is built.
@@ -191,6 +196,11 @@ impl Machine {
     /// text.
     pub fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// The machine's values, after systems and overrides, by path. `--set` takes each of the paths.
+    pub fn values(&self) -> Vec<MachineValue> {
+        values::values(&self.table)
     }
 
     /// Compiler options for kernels that run on this machine.

@@ -22,23 +22,40 @@ const QUEUES_OF_LINK: u64 = 8;
 
 /// Upper bound of the bytes that the machine's parts take. The file has been checked.
 pub(super) fn host_bytes(file: &MachineFile) -> u64 {
+    parts(file).iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
+}
+
+/// The section that takes the most.
+pub(super) fn largest(file: &MachineFile) -> String {
+    let largest = parts(file).into_iter().max_by_key(|(_, bytes)| *bytes);
+    largest.map(|(section, _)| section).unwrap_or_default()
+}
+
+/// Upper bound of the bytes that each section's parts take.
+fn parts(file: &MachineFile) -> [(String, u64); 6] {
     let link = QUEUES_OF_LINK * u64::from(file.doors.network.link_flits());
-    let read_only = read_only(&file.instruction_cache) + read_only(&file.constant_cache);
+    let caches = read_only(&file.instruction_cache) + read_only(&file.constant_cache);
     let in_flight = ENTRY_ITEMS * file.lsu.most_instructions() as u64;
-    let sm = read_only + in_flight + 2 * link;
     let rows = 4 * u64::from(*file.sm.registers) + u64::from(*file.sm.shared_bytes);
     let rows = rows + outcomes(&file.sm) * OUTCOME_BYTES;
     let slices = u64::from(*file.gpu.slices_per_channel);
-    let channel = 2 * *file.dram.return_entries as u64 + slices * 2 * link;
-    let items = u64::from(*file.gpu.sms) * sm + u64::from(*file.gpu.channels) * channel;
-    let sms = u64::from(*file.gpu.sms);
+    let (sms, channels) = (u64::from(*file.gpu.sms), u64::from(*file.gpu.channels));
     let doors = &file.doors;
-    let of_sm = doors.l1d.host_bytes().saturating_add(doors.register_file.host_bytes());
-    let of_slices = doors.llc.host_bytes().saturating_mul(slices * u64::from(*file.gpu.channels));
-    (items * HOST_ITEM_BYTES + sms * rows)
-        .saturating_add(of_sm.saturating_mul(sms))
-        .saturating_add(of_slices)
-        .saturating_add(doors.network.host_bytes().saturating_mul(2))
+    let links = (2 * sms + 2 * slices * channels) * link * HOST_ITEM_BYTES;
+    [
+        ("sm".to_owned(), sms * (rows + (caches + in_flight) * HOST_ITEM_BYTES)),
+        (
+            format!("sm.register_file.{}", doors.register_file.name),
+            doors.register_file.host_bytes().saturating_mul(sms),
+        ),
+        (format!("l1d.{}", doors.l1d.name), doors.l1d.host_bytes().saturating_mul(sms)),
+        (format!("llc.{}", doors.llc.name), doors.llc.host_bytes().saturating_mul(slices * channels)),
+        (
+            format!("network.{}", doors.network.name),
+            doors.network.host_bytes().saturating_mul(2).saturating_add(links),
+        ),
+        ("dram".to_owned(), channels * 2 * *file.dram.return_entries as u64 * HOST_ITEM_BYTES),
+    ]
 }
 
 /// Results in flight in the execution units; there is room for twice as many as the pipelines are deep.

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 use strata_designs::systems;
-use strata_engine::config::{self, ConfigError};
+use strata_engine::config::{self, ConfigError, did_you_mean, key_at, place_of};
 use toml::{Table, Value};
 
 use super::{Builtin, doors, read_limited};
@@ -26,6 +26,8 @@ pub fn builtin() -> &'static [Builtin] {
 pub struct System {
     /// Path of the file, for errors.
     file: PathBuf,
+    /// Text of the file, for errors.
+    text: String,
     /// The `about` part of the file.
     pub about: About,
     /// The rest of the file, which replaces parts of the machine.
@@ -55,7 +57,9 @@ impl System {
         let path = Path::new(name_or_file);
         if path.extension().is_none_or(|extension| extension != "toml") {
             let known: Vec<&str> = builtin().iter().map(|builtin| builtin.name).collect();
-            let message = format!("no such system, expected one of {} or a file (*.toml)", known.join(", "));
+            let alike = did_you_mean(name_or_file, known.iter().copied());
+            let message =
+                format!("no such system{alike}, expected one of {} or a file (*.toml)", known.join(", "));
             return Err(ConfigError { file: path.into(), place: None, message });
         }
         System::parse(path, &read_limited(path)?)
@@ -83,7 +87,7 @@ impl System {
     /// As [`System::load`].
     pub fn parse(file: &Path, text: &str) -> Result<System, ConfigError> {
         let about = config::parse(file, text)?;
-        let mut overlay: Table = config::parse(file, text)?;
+        let mut overlay = config::read_table(file, text)?;
         for key in ["name", "paper", "description"] {
             overlay.remove(key);
         }
@@ -93,7 +97,7 @@ impl System {
                 format!("found nothing that it replaces, expected a table for a door: {}", doors.join(", "));
             return Err(ConfigError { file: file.into(), place: None, message });
         }
-        Ok(System { file: file.into(), about, overlay })
+        Ok(System { file: file.into(), text: text.to_owned(), about, overlay })
     }
 
     /// Dotted paths of everything the system replaces: whole doors and structures, and single values
@@ -109,6 +113,15 @@ impl System {
     /// Path of the file, for errors.
     pub(super) fn file(&self) -> &Path {
         &self.file
+    }
+
+    /// Turns an error in the text of a machine, after this system was laid over it, into one about the key in the
+    /// system's file.
+    pub(super) fn blame(&self, machine: &str, error: ConfigError) -> ConfigError {
+        let key = error.place.and_then(|place| key_at(machine, place));
+        let place = key.as_deref().and_then(|key| place_of(&self.text, key));
+        let message = key.map_or(error.message.clone(), |key| format!("`{key}`: {}", error.message));
+        ConfigError { file: self.file.clone(), place, message }
     }
 
     /// Lays the system over a machine's table. Replacing the design behind a door also removes the machine's
@@ -238,6 +251,37 @@ mod tests {
         );
         let unknown = System::load("fuze").unwrap_err().to_string();
         assert!(unknown.starts_with("fuze: no such system, expected one of "), "{unknown}");
+    }
+
+    #[test]
+    fn a_mistake_is_named_with_its_place_in_the_system_and_its_key() {
+        let text = crate::machine::builtin()[0].text;
+        let blamed = |overlay: &str| {
+            let text_of = format!("name = \"s\"\ndescription = \"d\"\n{overlay}");
+            let system = System::parse(Path::new("s.toml"), &text_of)?;
+            super::super::Machine::build(Path::new("m.toml"), text, vec![system], &[]).map(|_| ())
+        };
+        for (overlay, expected) in [
+            (
+                "[gpu]\nsms = { value = \"x\", source = \"s\" }\n",
+                "s.toml:4:1: `gpu.sms`: invalid type: string \"x\", expected a whole number from 0 to 65535",
+            ),
+            (
+                "[gpu]\nsm = 4\n",
+                "s.toml:4:1: `gpu.sm`: unknown field `sm` (did you mean `sms`?), expected one of ",
+            ),
+            (
+                "[l1d.sram]\nways = 4\n",
+                "s.toml:4:1: `l1d.sram.ways`: invalid type: integer `4`, expected a value with",
+            ),
+            (
+                "[gpu]\nsms = 99999999999999999999\n",
+                "s.toml:4:7: `gpu.sms`: found 99999999999999999999, expected a",
+            ),
+        ] {
+            let error = blamed(overlay).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{error}");
+        }
     }
 
     #[test]

@@ -1,48 +1,37 @@
-//! A machine's values, one per line, whatever file and spelling they come from.
+//! The values of a machine, one by one, each under the path by which `--set` knows it.
 
-use sha2::{Digest, Sha256};
 use toml::{Table, Value};
 
-/// Lines `path = value` of a machine's table, sorted. Names, descriptions and sources are left out: they decide no
-/// number.
-#[must_use]
-pub fn values(machine: &Table) -> Vec<String> {
-    let mut lines = Vec::new();
-    for (key, value) in machine {
-        if key != "name" && key != "description" {
-            flatten(key, value, &mut lines);
+use super::overrides::is_cited;
+
+/// A value of a machine.
+#[derive(Clone, Debug, PartialEq)]
+pub struct MachineValue {
+    /// Its path, as in `l1d.sram.ways`.
+    pub path: String,
+    /// The value itself.
+    pub value: Value,
+    /// Where it comes from; `None` for a name or a list.
+    pub source: Option<String>,
+}
+
+/// The values of a machine's table, by path.
+pub(super) fn values(table: &Table) -> Vec<MachineValue> {
+    let mut values = Vec::new();
+    collect("", table, &mut values);
+    values
+}
+
+fn collect(parent: &str, table: &Table, values: &mut Vec<MachineValue>) {
+    for (key, value) in table {
+        let path = if parent.is_empty() { key.clone() } else { format!("{parent}.{key}") };
+        match value {
+            Value::Table(cited) if is_cited(cited) => {
+                let source = cited.get("source").and_then(Value::as_str).map(str::to_owned);
+                values.push(MachineValue { path, value: cited["value"].clone(), source });
+            }
+            Value::Table(inner) => collect(&path, inner, values),
+            value => values.push(MachineValue { path, value: value.clone(), source: None }),
         }
-    }
-    lines.sort();
-    lines
-}
-
-/// The first 128 bits of the SHA-256 of some bytes, in hexadecimal.
-#[must_use]
-pub fn digest(bytes: &[u8]) -> String {
-    hexadecimal(&Sha256::digest(bytes))
-}
-
-/// The first 128 bits of a hash, in hexadecimal.
-#[must_use]
-pub fn hexadecimal(hash: &[u8]) -> String {
-    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Appends `path = value` for each value; a cited value loses its source.
-fn flatten(path: &str, value: &Value, lines: &mut Vec<String>) {
-    match value {
-        Value::Table(table) => match (table.get("value"), table.get("source"), table.len()) {
-            (Some(value), Some(_), 2) => flatten(path, value, lines),
-            _ => table.iter().for_each(|(key, value)| flatten(&format!("{path}.{key}"), value, lines)),
-        },
-        Value::Array(items) => {
-            lines.push(format!("{path} has {}\n", items.len()));
-            items
-                .iter()
-                .enumerate()
-                .for_each(|(place, item)| flatten(&format!("{path}[{place}]"), item, lines));
-        }
-        value => lines.push(format!("{path} = {value}\n")),
     }
 }

@@ -14,6 +14,7 @@ mod hostile_modules;
 mod litmus;
 mod matrix;
 mod planted;
+mod random_machines;
 mod random_programs;
 mod rooms;
 mod skipping;

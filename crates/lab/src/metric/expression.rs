@@ -67,12 +67,12 @@ impl Expression {
         matches!(self.root.evaluate(record), Err(Reason::Zero))
     }
 
-    /// The counter groups that the expression names.
+    /// The counters that the expression names, each with its group.
     #[must_use]
-    pub fn groups(&self) -> Vec<&str> {
-        let mut groups = Vec::new();
-        self.root.groups(&mut groups);
-        groups
+    pub fn counters(&self) -> Vec<(&str, &str)> {
+        let mut counters = Vec::new();
+        self.root.counters(&mut counters);
+        counters
     }
 }
 
@@ -102,13 +102,13 @@ impl Node {
         }
     }
 
-    fn groups<'a>(&'a self, groups: &mut Vec<&'a str>) {
+    fn counters<'a>(&'a self, counters: &mut Vec<(&'a str, &'a str)>) {
         match self {
             Node::Number(_) => (),
-            Node::Counter { group, .. } => groups.push(group),
+            Node::Counter { group, counter } => counters.push((group, counter)),
             Node::Binary(_, left, right) => {
-                left.groups(groups);
-                right.groups(groups);
+                left.counters(counters);
+                right.counters(counters);
             }
         }
     }

@@ -1,6 +1,7 @@
 //! Metrics: the numbers that figures show of a run.
 
 mod expression;
+mod known;
 #[cfg(test)]
 mod tests;
 
@@ -8,9 +9,10 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use serde::Deserialize;
-use strata_engine::config;
+use strata_engine::config::{self, did_you_mean};
 
 pub use expression::Expression;
+pub use known::Known;
 
 use crate::job::Kind;
 
@@ -86,8 +88,9 @@ pub fn find(metrics: &Metrics, name: &str) -> Result<Metric, String> {
     }
     if !name.contains('.') {
         let known: Vec<&str> = metrics.keys().map(String::as_str).collect();
+        let alike = did_you_mean(name, known.iter().copied());
         return Err(format!(
-            "no metric `{name}`, expected one of {} or an expression over counters such as `l1d.fills / l1d.loads`",
+            "no metric `{name}`{alike}, expected one of {} or an expression over counters such as `l1d.fills / l1d.loads`",
             known.join(", ")
         ));
     }

@@ -69,6 +69,6 @@ fn mistakes_are_named() {
 fn a_metric_is_a_name_or_an_expression() {
     let metrics = common();
     assert_eq!(find(&metrics, "ipc").unwrap().name, "ipc");
-    assert_eq!(find(&metrics, "l1d.fills / 2").unwrap().expression.groups(), ["l1d"]);
+    assert_eq!(find(&metrics, "l1d.fills / 2").unwrap().expression.counters(), [("l1d", "fills")]);
     assert!(find(&metrics, "speed").unwrap_err().starts_with("no metric `speed`, expected one of "));
 }

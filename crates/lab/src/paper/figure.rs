@@ -237,6 +237,11 @@ impl<'a> List<'a> {
         Ok(List { text, rows: text.rows.iter().map(row).collect::<Result<_, _>>()? })
     }
 
+    /// The metric of each row.
+    pub(super) fn metrics(&self) -> impl Iterator<Item = &Metric> {
+        self.rows.iter().map(|(metric, _)| metric)
+    }
+
     /// The jobs that the table needs.
     pub fn jobs(&self) -> Vec<Job<'a>> {
         let job = |(metric, variant): &(Metric, Variant)| Job {

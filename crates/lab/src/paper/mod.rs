@@ -2,6 +2,7 @@
 //!
 //! Each paper has one file in `data/papers`; `docs/lab.md` says how to write one.
 
+mod check;
 mod definition;
 mod figure;
 mod file;
@@ -18,7 +19,7 @@ pub use file::{
     TableText,
 };
 
-use strata_engine::config;
+use strata_engine::config::{self, did_you_mean};
 
 use crate::grid::Mean;
 use crate::metric::{self, Metric, Metrics};
@@ -62,7 +63,7 @@ pub fn names() -> Vec<&'static str> {
 }
 
 impl Paper {
-    /// Reads a built-in paper or a paper's file (`*.toml`).
+    /// Reads a built-in paper or a paper's file (`*.toml`). A file's names are checked, too.
     ///
     /// # Errors
     /// What is wrong with the file.
@@ -72,13 +73,16 @@ impl Paper {
         }
         let path = Path::new(name_or_file);
         if path.extension().is_none_or(|extension| extension != "toml") {
+            let alike = did_you_mean(name_or_file, names());
             return Err(format!(
-                "no paper `{name_or_file}`, expected one of {} or a file (*.toml)",
+                "no paper `{name_or_file}`{alike}, expected one of {} or a file (*.toml)",
                 names().join(", ")
             ));
         }
         let text = std::fs::read_to_string(path).map_err(|error| format!("{name_or_file}: {error}"))?;
-        Paper::parse(path, &text)
+        let paper = Paper::parse(path, &text)?;
+        paper.check_names()?;
+        Ok(paper)
     }
 
     /// Reads a paper from text; `path` appears in errors.
@@ -125,7 +129,8 @@ impl Paper {
     pub fn workloads(&self, set: &str) -> Result<&[String], String> {
         self.workloads.get(set).map(Vec::as_slice).ok_or_else(|| {
             let known: Vec<&str> = self.workloads.keys().map(String::as_str).collect();
-            format!("no set of workloads `{set}`, expected one of {}", known.join(", "))
+            let alike = did_you_mean(set, known.iter().copied());
+            format!("no set of workloads `{set}`{alike}, expected one of {}", known.join(", "))
         })
     }
 
@@ -136,7 +141,8 @@ impl Paper {
     pub fn metric(&self, name: &str) -> Result<&Metric, String> {
         self.metrics.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.metrics.keys().map(String::as_str).collect();
-            format!("no metric `{name}`, expected one of {}", known.join(", "))
+            let alike = did_you_mean(name, known.iter().copied());
+            format!("no metric `{name}`{alike}, expected one of {}", known.join(", "))
         })
     }
 
@@ -147,7 +153,8 @@ impl Paper {
     pub fn variant(&self, system: &str, machine: Option<&str>) -> Result<Variant, String> {
         let text = self.systems.get(system).ok_or_else(|| {
             let known: Vec<&str> = self.systems.keys().map(String::as_str).collect();
-            format!("no system `{system}`, expected one of {}", known.join(", "))
+            let alike = did_you_mean(system, known.iter().copied());
+            format!("no system `{system}`{alike}, expected one of {}", known.join(", "))
         })?;
         let base = machine.unwrap_or(&self.machine).to_owned();
         let name = if base == self.machine { system.to_owned() } else { format!("{system} on {base}") };

@@ -1,4 +1,5 @@
 use super::*;
+use strata_workloads::Size;
 
 #[test]
 fn every_paper_that_comes_along_can_be_read_under_its_name() {
@@ -20,12 +21,12 @@ fn mistakes_are_named() {
         (
             "metrics = [\"ipc\"]",
             "metrics = [\"ipcc\"]",
-            "p.toml: figure 1: no metric `ipcc`, expected one of ",
+            "p.toml: figure 1: no metric `ipcc` (did you mean `ipc`?), expected one of ",
         ),
         (
             "[\"base\", \"other\"]",
             "[\"bass\"]",
-            "p.toml: figure 1: no system `bass`, expected one of base, other",
+            "p.toml: figure 1: no system `bass` (did you mean `base`?), expected one of base, other",
         ),
         (
             "{ system = \"base\" }",
@@ -45,7 +46,106 @@ fn mistakes_are_named() {
         assert!(error.starts_with(expected), "{from} -> {to}: {error}");
     }
     let error = Paper::load("fuze").unwrap_err();
-    assert_eq!(error, "no paper `fuze`, expected one of fuse or a file (*.toml)");
+    assert_eq!(error, "no paper `fuze` (did you mean `fuse`?), expected one of fuse or a file (*.toml)");
+}
+
+/// A paper whose names all exist.
+const WHOLE: &str = r#"
+name = "p"
+title = "t"
+machine = "gtx480"
+mean = "geometric"
+[workloads]
+all = ["saxpy"]
+[systems]
+base = {}
+other = { sets = ["l1d.ways=8"] }
+laid = { system = "l1-sram" }
+[metrics]
+fills = { title = "fills", expression = "l1d.fills / run.cycles" }
+[[figures]]
+id = "1"
+title = "f"
+drawing = "grouped-bars"
+metrics = ["fills"]
+systems = ["base", "other"]
+[[lists]]
+id = "I"
+title = "l"
+workload = "saxpy"
+rows = [{ name = "cells", system = "base", expression = "area.data_array", published = 1.0 }]
+[measured]
+a = { kind = "change", metric = "ipc", system = "other", over = "base" }
+[[sensitivities]]
+id = "ways"
+title = "w"
+source = "s"
+claims = ["a"]
+keys = { other = ["l1d.ways"] }
+values = [4, 8]
+"#;
+
+#[test]
+fn names_outside_a_paper_are_checked_before_it_runs() {
+    let check = |from: &str, to: &str| {
+        assert!(WHOLE.contains(from), "{from}");
+        Paper::parse(Path::new("p.toml"), &WHOLE.replacen(from, to, 1))?.check_names()
+    };
+    assert_eq!(check("saxpy", "saxpy"), Ok(()));
+    for (from, to, expected) in [
+        (
+            "l1d.ways=8",
+            "l1d.wayz=8",
+            "p.toml: systems.other: --set l1d.wayz=8: unknown key `l1d.wayz` (did you mean `l1d.sram.ways`?)",
+        ),
+        (
+            "\"l1-sram\"",
+            "\"l1-sran\"",
+            "p.toml: systems.laid: l1-sran: no such system (did you mean `l1-sram`",
+        ),
+        ("\"gtx480\"", "\"gtx48\"", "p.toml: machine: gtx48: no such machine (did you mean `gtx480`?)"),
+        ("[\"saxpy\"]", "[\"saxpi\"]", "p.toml: workloads.all: no workload `saxpi` (did you mean `saxpy`"),
+        (
+            "[\"saxpy\"]",
+            "[\"a/launch.toml\"]",
+            "p.toml: workloads.all: found the launch file `a/launch.toml`, expected a built-in workload's name",
+        ),
+        ("= \"saxpy\"", "= \"sax\"", "p.toml: table I: workload: no workload `sax`"),
+        ("l1d.fills", "l1d.fillz", "p.toml: metrics.fills: no counter `l1d.fillz` (did you mean `fills`"),
+        (
+            "l1d.fills",
+            "l1e.fills",
+            "p.toml: metrics.fills: no counter `l1e.fills`: found the group `l1e` (did you mean `l1d`",
+        ),
+        (
+            "area.data_array",
+            "area.date_array",
+            "p.toml: table I: cells: no counter `area.date_array` (did you",
+        ),
+        ("id = \"1\"", "id = \"1\"\nmachine = \"volta\"", "p.toml: figure 1: volta: no such machine"),
+        (
+            "[\"l1d.ways\"]",
+            "[\"l1d.sides\"]",
+            "p.toml: sensitivity ways: --set l1d.sides=4: unknown key `l1d.sides`",
+        ),
+    ] {
+        let error = check(from, to).unwrap_err();
+        assert!(error.starts_with(expected), "{from} -> {to}: {error}");
+    }
+    let paper = Paper::parse(Path::new("p.toml"), WHOLE).unwrap();
+    assert_eq!(paper.check_size(Size::Test), Ok(()));
+    let error = paper.check_size(Size::Stash).unwrap_err();
+    assert!(
+        error.starts_with("p.toml: workloads.all: `saxpy` has no size `stash`, expected one of test"),
+        "{error}"
+    );
+}
+
+#[test]
+fn papers_that_come_along_name_only_what_exists() {
+    for name in names() {
+        assert_eq!(Paper::load(name).unwrap().check_names(), Ok(()));
+    }
 }
 
 /// Workloads that a paper names but that do not exist yet are shown as not measured; this test lists them.

@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 use strata_workloads::Size;
 
 use crate::SIMULATOR;
-use strata_gpu::machine::values::digest;
+use strata_gpu::machine::identity::digest;
 
 use crate::job::{Job, Key, Kind, is_digest};
 use crate::record::Record;

@@ -3,7 +3,7 @@
 #[path = "../../../../../fuzz/src/launch_file.rs"]
 mod launch_file;
 #[path = "../../../../../fuzz/src/machine.rs"]
-mod machine;
+pub mod machine;
 #[path = "../../../../../fuzz/src/ptx.rs"]
 mod ptx;
 

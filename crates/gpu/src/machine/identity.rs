@@ -1,0 +1,48 @@
+//! What makes a machine the one it is: its values, one per line, whatever file and spelling they come from.
+
+use sha2::{Digest, Sha256};
+use toml::{Table, Value};
+
+/// Lines `path = value` of a machine's table, sorted. Names, descriptions and sources are left out: they decide no
+/// number.
+#[must_use]
+pub fn lines(machine: &Table) -> Vec<String> {
+    let mut lines = Vec::new();
+    for (key, value) in machine {
+        if key != "name" && key != "description" {
+            flatten(key, value, &mut lines);
+        }
+    }
+    lines.sort();
+    lines
+}
+
+/// The first 128 bits of the SHA-256 of some bytes, in hexadecimal.
+#[must_use]
+pub fn digest(bytes: &[u8]) -> String {
+    hexadecimal(&Sha256::digest(bytes))
+}
+
+/// The first 128 bits of a hash, in hexadecimal.
+#[must_use]
+pub fn hexadecimal(hash: &[u8]) -> String {
+    hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Appends `path = value` for each value; a cited value loses its source.
+fn flatten(path: &str, value: &Value, lines: &mut Vec<String>) {
+    match value {
+        Value::Table(table) => match (table.get("value"), table.get("source"), table.len()) {
+            (Some(value), Some(_), 2) => flatten(path, value, lines),
+            _ => table.iter().for_each(|(key, value)| flatten(&format!("{path}.{key}"), value, lines)),
+        },
+        Value::Array(items) => {
+            lines.push(format!("{path} has {}\n", items.len()));
+            items
+                .iter()
+                .enumerate()
+                .for_each(|(place, item)| flatten(&format!("{path}[{place}]"), item, lines));
+        }
+        value => lines.push(format!("{path} = {value}\n")),
+    }
+}
