@@ -4,6 +4,10 @@ use super::body::{Body, copy, definitions, instruction, uses};
 use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
 use crate::isa::{CacheOp, Compare, MemoryMode, Op, Ordering, Scope, Space, Ty};
 
+/// Most bytes of spilled registers: the local memory that a thread can have (CUDA C++ Programming Guide, technical
+/// specifications per compute capability: 512 KB).
+pub const MAX_SPILL_BYTES: usize = 512 << 10;
+
 /// Local memory given to spilled values.
 pub struct Slots {
     first: u32,
@@ -25,6 +29,11 @@ impl Slots {
     /// Local memory of a thread in all.
     pub fn end(&self) -> u32 {
         self.next
+    }
+
+    /// Whether so many bytes more would be beyond what a thread can have.
+    pub fn overflow(&self, bytes: usize) -> bool {
+        self.bytes() as usize + bytes > MAX_SPILL_BYTES
     }
 
     fn take(&mut self, bytes: u32) -> u32 {
