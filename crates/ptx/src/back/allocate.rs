@@ -13,7 +13,7 @@ use super::error::BackError;
 use super::interference::{Graph, Pressure};
 use super::limits::Limits;
 use super::liveness::Liveness;
-use super::spill::{self, MAX_SPILL_BYTES, Slots};
+use super::spill::{self, MAX_SPILLS, Slots};
 
 use crate::ir::VReg;
 use crate::isa::{Ty, Width};
@@ -30,7 +30,7 @@ pub struct Allocation {
     pub predicates: u32,
     /// Local memory of the spills.
     pub slots: Slots,
-    /// Whether so much was live at once that values were spilled before colours were tried.
+    /// Whether so many registers are live together that each attempt is dear.
     pub crowded: bool,
 }
 
@@ -46,9 +46,9 @@ const MAX_REGISTERS: usize = 255;
 /// Most predicates a thread can have: a set of them is one word.
 const MAX_PREDICATES: usize = 32;
 
-/// Pairs of a written and a live register up to which colours are tried before anything is spilled. ASSUMED: far above
-/// what compilers emit, and their graph takes 128 MiB.
-const CROWDED: usize = 1 << 24;
+/// Pairs of a written and a live register up to which a kernel gets the best code that is known: beyond, only one order is
+/// tried, and what cannot have a place is spilled before there is a graph. ASSUMED: far above what compilers emit.
+const CROWDED: usize = 1 << 22;
 /// Most such pairs: their graph takes 512 MiB. ASSUMED: 263,000 instructions at the largest number of registers.
 const MAX_CONFLICTS: usize = 1 << 26;
 /// Pairs to look at while the fewest registers are sought; then as many are taken as there are.
@@ -66,11 +66,9 @@ pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allo
         let liveness = Liveness::new(&body, &cfg)?;
         let pressure = Pressure::new(&body, &cfg, &liveness);
         if pressure.conflicts > CROWDED {
-            // Some registers stay free for what spilling needs.
-            let rows = rows_limit - rows_limit / 8;
-            let victims = crowd::victims(&body, &cfg, &liveness, rows, predicate_limit);
+            crowded = true;
+            let victims = crowd::victims(&body, &cfg, &liveness, pressure, rows_limit, predicate_limit);
             if !victims.is_empty() {
-                crowded = true;
                 let groups: Vec<Vec<VReg>> = victims.into_iter().map(|reg| vec![reg]).collect();
                 spill_groups(&mut body, &groups, &mut slots)?;
                 continue;
@@ -148,12 +146,9 @@ pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allo
 
 /// Spills groups of registers, if a thread can have that much local memory.
 fn spill_groups(body: &mut Body, groups: &[Vec<VReg>], slots: &mut Slots) -> Result<(), BackError> {
-    let bytes = |group: &Vec<VReg>| match body.ty(group[0]) {
-        Ty::Pred => 0,
-        ty => 4 * ty.rows(),
-    };
-    if slots.overflow(groups.iter().map(bytes).sum()) {
-        return Err(BackError::TooLarge { what: "bytes of spilled registers", most: MAX_SPILL_BYTES });
+    let to_memory = groups.iter().filter(|group| body.ty(group[0]) != Ty::Pred);
+    if slots.overflow(to_memory.count()) {
+        return Err(BackError::TooLarge { what: "values that find no register", most: MAX_SPILLS });
     }
     spill::spill(body, groups, slots);
     Ok(())

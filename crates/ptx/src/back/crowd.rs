@@ -8,6 +8,7 @@ use super::allocate::use_costs;
 use super::body::{Body, definitions, uses};
 use super::cfg::Cfg;
 use super::color::Worth;
+use super::interference::Pressure;
 use super::live_set::LiveSet;
 use super::liveness::Liveness;
 use super::occurrences::Occurrences;
@@ -15,16 +16,26 @@ use crate::ir::VReg;
 use crate::isa::Ty;
 use std::collections::BTreeSet;
 
-/// Chooses registers to spill, so that at most `rows` 32-bit rows and `predicates` predicates of the others are live at
-/// any point.
-pub fn victims(body: &Body, cfg: &Cfg, liveness: &Liveness, rows: usize, predicates: usize) -> Vec<VReg> {
+/// Chooses registers to spill when there are more live than limits allow: what is left has a place nearly everywhere.
+pub fn victims(
+    body: &Body,
+    cfg: &Cfg,
+    liveness: &Liveness,
+    pressure: Pressure,
+    rows: usize,
+    predicates: usize,
+) -> Vec<VReg> {
+    if pressure.rows <= rows && pressure.predicates <= predicates {
+        return Vec::new();
+    }
     let mut crowd = Crowd {
         body,
         worth: worth(body, cfg),
         live: LiveSet::new(body),
         candidates: [BTreeSet::new(), BTreeSet::new()],
         spilled: vec![false; body.registers.len()],
-        rows,
+        // Some stay free for what spilling needs.
+        rows: rows - rows / 8,
         predicates,
     };
     for block in &cfg.order {

@@ -101,7 +101,7 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
 
 /// Orders and allocates so that as many loads overlap as registers allow without costing a warp: an order is
 /// given up for one with fewer rows in flight only when that spills less or lets more warps be
-/// resident. Of a crowded kernel the first order will do.
+/// resident. For a crowded kernel the first order will do.
 fn schedule_and_allocate(
     body: Body,
     limits: Limits,
