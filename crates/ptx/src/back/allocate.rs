@@ -105,18 +105,20 @@ pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allo
         let (row_colors, predicate_colors) = match (row_colors, predicate_colors) {
             (Ok(rows), Ok(predicates)) => (rows, predicates),
             (row_colors, predicate_colors) => {
+                // One step at a time finds the best, but after many rounds the end must come in sight.
+                let step = 1 << (round / 16).min(8);
                 let mut victims = Vec::new();
                 for (outcome, limit, most, what) in [
                     (row_colors, &mut rows_limit, MAX_REGISTERS, "registers"),
                     (predicate_colors, &mut predicate_limit, MAX_PREDICATES, "predicates"),
                 ] {
                     let Err(failed) = outcome else { continue };
-                    let chosen = victims_of(&graph, &costs, &failed, round);
+                    let chosen = victims_of(&graph, &costs, &failed, step);
                     if chosen.is_empty() {
                         if *limit == most {
                             return Err(BackError::TooManyLive { what, most });
                         }
-                        *limit += 1;
+                        *limit = if crowded { most } else { most.min(*limit + step) };
                     }
                     victims.extend(chosen);
                 }
@@ -172,9 +174,9 @@ fn fewest(
     problem.color(most, Style::Tight)
 }
 
-/// What to spill when `failed` found no place: those of them that can be, else their cheapest neighbour. When many
-/// rounds went by, several neighbours.
-fn victims_of(graph: &Graph, costs: &[f32], failed: &[u32], round: u32) -> Vec<u32> {
+/// What to spill when `failed` found no place: those of them that can be, else at most so many of their
+/// cheapest neighbours.
+fn victims_of(graph: &Graph, costs: &[f32], failed: &[u32], most: usize) -> Vec<u32> {
     let can = |node: &u32| costs[*node as usize].is_finite();
     let mut victims: Vec<u32> = failed.iter().copied().filter(can).collect();
     if victims.is_empty() {
@@ -183,7 +185,7 @@ fn victims_of(graph: &Graph, costs: &[f32], failed: &[u32], round: u32) -> Vec<u
         victims.sort_unstable();
         victims.dedup();
         victims.sort_by(|a, b| costs[*a as usize].total_cmp(&costs[*b as usize]));
-        victims.truncate(1 << (round / 16).min(20));
+        victims.truncate(most);
     }
     victims
 }

@@ -16,10 +16,6 @@ use super::cfg::{BlockId, Cfg};
 use super::error::BackError;
 use super::occurrences::{Kind, Occurrence, Occurrences, Region, mark};
 
-/// Most values live at the ends of blocks, summed over the blocks: a list of so many bounds the memory of a compilation.
-/// ASSUMED: 255 registers at the ends of 131,000 blocks, far above what compilers emit.
-const MAX_LIVE: usize = 1 << 25;
-
 /// The result, per block and per instruction.
 #[derive(Clone, Debug)]
 pub struct Liveness {
@@ -36,23 +32,16 @@ impl Liveness {
     /// When too many values live from block to block.
     pub fn new(body: &Body, cfg: &Cfg) -> Result<Liveness, BackError> {
         let occurrences = Occurrences::new(body);
+        let kills = kills(body, cfg, &occurrences)?;
         let mut region = Region::new(cfg);
-        let kills = kills(body, cfg, &occurrences, &mut region);
         let mut live_out = vec![Vec::new(); cfg.blocks.len()];
-        let mut total = 0;
         for reg in 0..body.registers.len() {
             let of = occurrences.of(reg);
             if is_local(of, cfg, &kills) {
                 continue;
             }
-            region.turn_to(of);
-            flood(&mut region, cfg, of, &kills, |block| {
-                live_out[block.index()].push(reg as u32);
-                total += 1;
-            });
-            if total > MAX_LIVE {
-                return Err(BackError::TooLarge { what: "values live from block to block", most: MAX_LIVE });
-            }
+            region.turn_to(of)?;
+            flood(&mut region, cfg, of, &kills, |block| live_out[block.index()].push(reg as u32));
         }
         Ok(Liveness { live_out, kills })
     }
@@ -66,14 +55,15 @@ fn is_local(of: &[Occurrence], cfg: &Cfg, kills: &[bool]) -> bool {
 }
 
 /// For each instruction, whether its writes end the lives of earlier values.
-fn kills(body: &Body, cfg: &Cfg, occurrences: &Occurrences, region: &mut Region<'_>) -> Vec<bool> {
+fn kills(body: &Body, cfg: &Cfg, occurrences: &Occurrences) -> Result<Vec<bool>, BackError> {
+    let mut region = Region::new(cfg);
     let mut kills = vec![true; body.code.len()];
     for reg in 0..body.registers.len() {
         let of = occurrences.of(reg);
         if !of.iter().any(|occurrence| occurrence.kind == Kind::Merge) {
             continue;
         }
-        region.turn_to(of);
+        region.turn_to(of)?;
         // The last block with a write so far, and the first write of it.
         let mut written = None;
         for occurrence in of.iter().filter(|occurrence| occurrence.kind != Kind::Read) {
@@ -87,7 +77,7 @@ fn kills(body: &Body, cfg: &Cfg, occurrences: &Occurrences, region: &mut Region<
             }
         }
     }
-    kills
+    Ok(kills)
 }
 
 /// Follows the value of the register at hand back from its reads; `live_out` gets every block at whose end it lives.

@@ -34,6 +34,8 @@ pub mod verify;
 pub mod webs;
 
 #[cfg(test)]
+mod oracle_tests;
+#[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
@@ -87,7 +89,7 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
     }
     simplify::tidy_flow(&mut body);
     let cfg = cfg::Cfg::new(&body);
-    webs::split(&mut body, &cfg);
+    webs::split(&mut body, &cfg)?;
     simplify::simplify(&mut body);
     let limits = options.limits(function.launch_bounds);
     let mut allocation = schedule_and_allocate(body, limits, options.load_window, function.local_bytes)?;

@@ -5,7 +5,12 @@
 
 use super::body::{Body, uses};
 use super::cfg::{BlockId, Cfg};
+use super::error::BackError;
 use crate::ir::{VDst, VReg};
+
+/// Most values live from block to block, summed over the blocks: this bounds the memory of a compilation, and its time.
+/// ASSUMED: 255 registers through 131,000 blocks, far above what compilers emit.
+const MAX_LIVE: usize = 1 << 25;
 
 /// What an occurrence does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,6 +102,8 @@ pub struct Region<'a> {
     /// Per block, the marks and for which register they were made.
     marks: Vec<(u32, u8)>,
     turn: u32,
+    /// Blocks where values were wanted so far, each once for each register.
+    wanted: usize,
     /// Blocks with occurrences, ascending.
     pub blocks: Vec<BlockId>,
     /// Blocks that a value enters which may be wanted there.
@@ -115,6 +122,7 @@ impl<'a> Region<'a> {
             reached,
             marks: vec![(0, 0); cfg.blocks.len()],
             turn: 0,
+            wanted: 0,
             blocks: Vec::new(),
             entered: Vec::new(),
             work: Vec::new(),
@@ -142,7 +150,10 @@ impl<'a> Region<'a> {
     ///
     /// Writes are followed only where the value is wanted. That loses none: behind the last write on a way to such a
     /// place, the value is wanted all the way.
-    pub fn turn_to(&mut self, occurrences: &[Occurrence]) {
+    ///
+    /// # Errors
+    /// When too many values live from block to block.
+    pub fn turn_to(&mut self, occurrences: &[Occurrence]) -> Result<(), BackError> {
         self.turn += 1;
         self.blocks.clear();
         self.entered.clear();
@@ -166,11 +177,15 @@ impl<'a> Region<'a> {
         }
         let cfg = self.cfg;
         while let Some(block) = self.work.pop() {
+            self.wanted += 1;
             for &before in &cfg.block(block).predecessors {
                 if !self.has(before, mark::OVERWRITES) && self.set(before, mark::WANTED) {
                     self.work.push(before);
                 }
             }
+        }
+        if self.wanted > MAX_LIVE {
+            return Err(BackError::TooLarge { what: "values live from block to block", most: MAX_LIVE });
         }
         self.work.extend(self.blocks.iter().copied());
         self.work.retain(|block| self.marks[block.index()].1 & mark::WRITES != 0);
@@ -182,5 +197,6 @@ impl<'a> Region<'a> {
                 }
             }
         }
+        Ok(())
     }
 }

@@ -54,7 +54,7 @@ pub fn verify(allocation: &Allocation) -> Result<(), String> {
     work.insert((0, BlockId(0)));
     let mut visited = 0;
     while let Some((_, block)) = work.pop_first() {
-        visited += places;
+        visited += places * (1 + cfg.block(block).successors.len());
         if visited > MAX_PLACES * 4 {
             return Ok(());
         }

@@ -5,11 +5,15 @@
 
 use super::body::Body;
 use super::cfg::Cfg;
+use super::error::BackError;
 use super::occurrences::{Kind, Occurrence, Occurrences, Region, mark};
 use crate::ir::{VDst, VInst, VReg, VSrc};
 
 /// Gives each web of each register a register of its own.
-pub fn split(body: &mut Body, cfg: &Cfg) {
+///
+/// # Errors
+/// When too many values live from block to block.
+pub fn split(body: &mut Body, cfg: &Cfg) -> Result<(), BackError> {
     let occurrences = Occurrences::new(body);
     let mut splitter = Splitter {
         cfg,
@@ -20,9 +24,10 @@ pub fn split(body: &mut Body, cfg: &Cfg) {
     for reg in 0..body.registers.len() {
         let of = occurrences.of(reg);
         if of.iter().filter(|occurrence| occurrence.kind != Kind::Read).count() > 1 {
-            splitter.split(body, VReg(reg as u32), of);
+            splitter.split(body, VReg(reg as u32), of)?;
         }
     }
+    Ok(())
 }
 
 /// Splits one register after another. Its writes are numbered from 0 in the order of the code; behind them come the
@@ -37,8 +42,8 @@ struct Splitter<'a> {
 }
 
 impl Splitter<'_> {
-    fn split(&mut self, body: &mut Body, own: VReg, of: &[Occurrence]) {
-        self.region.turn_to(of);
+    fn split(&mut self, body: &mut Body, own: VReg, of: &[Occurrence]) -> Result<(), BackError> {
+        self.region.turn_to(of)?;
         let writes = of.iter().filter(|occurrence| occurrence.kind != Kind::Read).count();
         let entered = std::mem::take(&mut self.region.entered);
         for (n, block) in entered.iter().enumerate() {
@@ -85,6 +90,7 @@ impl Splitter<'_> {
                 }
             }
         });
+        Ok(())
     }
 
     /// Visits the occurrences of the register at hand with the value that reaches each, if any does, and the number
