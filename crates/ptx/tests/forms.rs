@@ -31,6 +31,15 @@ fn quoted(source: &str) -> BTreeSet<&str> {
     words.filter(|word| word.starts_with(|c: char| c.is_ascii_lowercase())).collect()
 }
 
+/// What the page says of large kernels; `crates/ptx/tests/large_ptx.rs` holds it to that.
+const LIMITS: &str = "\n\
+    Time and memory to compile a kernel follow its size: hundreds of thousands of instructions, or tens of thousands of values \
+    live at once, compile in seconds. A kernel is refused before it takes the memory when it has more than 65,535 constant \
+    words, or more than 65,535 values that find no register (they would exceed the local memory of a thread); more than \
+    33,554,432 values that live from block to block, summed over the blocks; more than 67,108,864 pairs of an instruction's \
+    result and another value that is live then; more than 4,194,304 targets of indexed branches, calls and returns; or more than \
+    1,048,576 values to save around recursive calls.\n";
+
 /// What the page says of operations with `.sync` and of special registers.
 const WARPS: &str = "\n\
     Operations with `.sync` join the threads that execute them together with the same membermask. Threads that branch \
@@ -58,6 +67,7 @@ fn page(families: &[(&str, Vec<Form<'_>>)], altogether: &BTreeSet<&str>) -> Stri
         writeln!(page, "- **{name}**: {what}").expect("a string");
     }
     page.push_str(WARPS);
+    page.push_str(LIMITS);
     for (name, forms) in families {
         write!(page, "\n## {name}\n\n| executed | checked by |\n|---|---|\n").expect("a string");
         for form in forms.iter().filter(|form| !form.refused) {

@@ -87,10 +87,3 @@ fn the_bytes_of_an_address_lie_in_a_row() {
     let text = format!(".global .u32 g; .global .u8 a[8][2] = {{{}}};", apart.join(", "));
     refused(&fate(&text), "part of an address");
 }
-
-#[test]
-fn a_kernel_of_too_many_blocks_is_refused_soon() {
-    let blocks: String =
-        (0..70_000).map(|n| format!("@%p1 bra L{n}; add.u32 %r1, %r1, 1; L{n}:\n")).collect();
-    refused(&body(&blocks), "too large to compile");
-}

@@ -7,12 +7,13 @@
 use super::body::Body;
 use super::cfg::Cfg;
 use super::color::{NO_PLACE, Outcome, Problem, Style};
+use super::crowd;
 use super::dominance::{Dominators, loop_depths};
 use super::error::BackError;
-use super::interference::Graph;
+use super::interference::{Graph, Pressure};
 use super::limits::Limits;
 use super::liveness::Liveness;
-use super::spill::{self, Slots};
+use super::spill::{self, MAX_SPILLS, Slots};
 
 use crate::ir::VReg;
 use crate::isa::{Ty, Width};
@@ -29,6 +30,8 @@ pub struct Allocation {
     pub predicates: u32,
     /// Local memory of the spills.
     pub slots: Slots,
+    /// Whether so many registers are live together that each attempt is dear.
+    pub crowded: bool,
 }
 
 impl Allocation {
@@ -43,15 +46,38 @@ const MAX_REGISTERS: usize = 255;
 /// Most predicates a thread can have: a set of them is one word.
 const MAX_PREDICATES: usize = 32;
 
+/// Pairs of a written and a live register up to which a kernel gets the best code that is known: beyond, only one order is
+/// tried, and what cannot have a place is spilled before there is a graph. ASSUMED: far above what compilers emit.
+const CROWDED: usize = 1 << 22;
+/// Most such pairs: their graph takes 512 MiB. ASSUMED: 263,000 instructions at the largest number of registers.
+const MAX_CONFLICTS: usize = 1 << 26;
+/// Pairs to look at while the fewest registers are sought; then as many are taken as there are.
+const PATIENCE: usize = 1 << 28;
+
 /// Gives every register of a body a place. Rows beyond `limits.registers` or predicates beyond
 /// `limits.predicates` are used only when spilling cannot help.
 pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allocation, BackError> {
     let mut slots = Slots::new(local_bytes);
     let mut rows_limit = (limits.registers as usize).clamp(1, MAX_REGISTERS);
     let mut predicate_limit = (limits.predicates as usize).clamp(1, MAX_PREDICATES);
-    loop {
+    let mut crowded = false;
+    for round in 0.. {
         let cfg = Cfg::new(&body);
-        let liveness = Liveness::new(&body, &cfg);
+        let liveness = Liveness::new(&body, &cfg)?;
+        let pressure = Pressure::new(&body, &cfg, &liveness);
+        if pressure.conflicts > CROWDED {
+            crowded = true;
+            let victims = crowd::victims(&body, &cfg, &liveness, pressure, rows_limit, predicate_limit);
+            if !victims.is_empty() {
+                let groups: Vec<Vec<VReg>> = victims.into_iter().map(|reg| vec![reg]).collect();
+                spill_groups(&mut body, &groups, &mut slots)?;
+                continue;
+            }
+        }
+        if pressure.conflicts > MAX_CONFLICTS {
+            let what = "pairs of registers live at once";
+            return Err(BackError::TooLarge { what, most: MAX_CONFLICTS });
+        }
         let graph = Graph::new(&body, &cfg, &liveness);
         let costs = costs(&body, &cfg, &graph);
         let (mut rows, mut predicates) = (Vec::new(), Vec::new());
@@ -72,30 +98,33 @@ pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allo
             }
         }
         let of = |nodes| Problem { graph: &graph, nodes, widths: &widths, costs: &costs };
-        let row_colors = fewest(&of(&rows), graph.pressure, rows_limit, |rows| limits.roomy(rows));
+        let attempts = (PATIENCE / pressure.conflicts.max(1)).max(1);
+        let row_colors = fewest(&of(&rows), pressure.rows, rows_limit, attempts, |rows| limits.roomy(rows));
         let predicate_colors =
-            fewest(&of(&predicates), graph.predicate_pressure, predicate_limit, |_| predicate_limit);
+            fewest(&of(&predicates), pressure.predicates, predicate_limit, attempts, |_| predicate_limit);
         let (row_colors, predicate_colors) = match (row_colors, predicate_colors) {
             (Ok(rows), Ok(predicates)) => (rows, predicates),
             (row_colors, predicate_colors) => {
+                // One step at a time finds the best, but after many rounds the end must come in sight.
+                let step = 1 << (round / 16).min(8);
                 let mut victims = Vec::new();
                 for (outcome, limit, most, what) in [
                     (row_colors, &mut rows_limit, MAX_REGISTERS, "registers"),
                     (predicate_colors, &mut predicate_limit, MAX_PREDICATES, "predicates"),
                 ] {
                     let Err(failed) = outcome else { continue };
-                    let chosen = victims_of(&graph, &costs, &failed);
+                    let chosen = victims_of(&graph, &costs, &failed, step);
                     if chosen.is_empty() {
                         if *limit == most {
                             return Err(BackError::TooManyLive { what, most });
                         }
-                        *limit += 1;
+                        *limit = if crowded { most } else { most.min(*limit + step) };
                     }
                     victims.extend(chosen);
                 }
                 let groups: Vec<Vec<VReg>> =
                     victims.iter().map(|node| graph.members[*node as usize].clone()).collect();
-                spill::spill(&mut body, &groups, &mut slots);
+                spill_groups(&mut body, &groups, &mut slots)?;
                 continue;
             }
         };
@@ -112,13 +141,31 @@ pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allo
                 width => registers = registers.max(u32::from(*place) + width.rows() as u32),
             }
         }
-        return Ok(Allocation { body, places, registers, predicates, slots });
+        return Ok(Allocation { body, places, registers, predicates, slots, crowded });
     }
+    unreachable!("each round spills or allows more registers")
 }
 
-/// Colours with the fewest rows from `least` to `most`, then spreads over those that cost nothing more.
-fn fewest(problem: &Problem<'_>, least: usize, most: usize, roomy: impl Fn(usize) -> usize) -> Outcome {
-    for rows in least.min(most)..most {
+/// Spills groups of registers, if a thread can have that much local memory.
+fn spill_groups(body: &mut Body, groups: &[Vec<VReg>], slots: &mut Slots) -> Result<(), BackError> {
+    let to_memory = groups.iter().filter(|group| body.ty(group[0]) != Ty::Pred);
+    if slots.overflow(to_memory.count()) {
+        return Err(BackError::TooLarge { what: "values that find no register", most: MAX_SPILLS });
+    }
+    spill::spill(body, groups, slots);
+    Ok(())
+}
+
+/// Colours with the fewest rows from `least` to `most`, then spreads over those that cost nothing more; after so many
+/// attempts, with the most.
+fn fewest(
+    problem: &Problem<'_>,
+    least: usize,
+    most: usize,
+    attempts: usize,
+    roomy: impl Fn(usize) -> usize,
+) -> Outcome {
+    for rows in (least.min(most)..most).take(attempts) {
         if let Ok(places) = problem.color(rows, Style::Tight) {
             let wide = roomy(rows).min(most);
             return Ok(problem.color(wide, Style::Spread).unwrap_or(places));
@@ -127,34 +174,41 @@ fn fewest(problem: &Problem<'_>, least: usize, most: usize, roomy: impl Fn(usize
     problem.color(most, Style::Tight)
 }
 
-/// What to spill when `failed` found no place: those of them that can be, else their cheapest neighbour.
-fn victims_of(graph: &Graph, costs: &[f32], failed: &[u32]) -> Vec<u32> {
+/// What to spill when `failed` found no place: those of them that can be, else at most so many of their
+/// cheapest neighbours.
+fn victims_of(graph: &Graph, costs: &[f32], failed: &[u32], most: usize) -> Vec<u32> {
     let can = |node: &u32| costs[*node as usize].is_finite();
     let mut victims: Vec<u32> = failed.iter().copied().filter(can).collect();
     if victims.is_empty() {
         let neighbours = failed.iter().flat_map(|node| &graph.neighbours[*node as usize]);
-        let cheapest = neighbours
-            .copied()
-            .filter(can)
-            .min_by(|a, b| costs[*a as usize].total_cmp(&costs[*b as usize]).then(a.cmp(b)));
-        victims.extend(cheapest);
+        victims.extend(neighbours.copied().filter(can));
+        victims.sort_unstable();
+        victims.dedup();
+        victims.sort_by(|a, b| costs[*a as usize].total_cmp(&costs[*b as usize]));
+        victims.truncate(most);
     }
     victims
 }
 
-/// For each node, its reads and writes weighted by ten per loop around them.
+/// For each node, its reads and writes weighted by ten per loop around them; infinite for one that must stay.
 fn costs(body: &Body, cfg: &Cfg, graph: &Graph) -> Vec<f32> {
+    let mut costs = use_costs(body, cfg, |reg| graph.node_of[reg.0 as usize] as usize);
+    for (node, members) in graph.members.iter().enumerate() {
+        if members.iter().any(|reg| body.is_temporary(*reg) || body.ty(*reg).rows() > 2) {
+            costs[node] = f32::INFINITY;
+        }
+    }
+    costs
+}
+
+/// For each group of registers that `group_of` tells, its reads and writes weighted by ten per loop around them.
+pub fn use_costs(body: &Body, cfg: &Cfg, group_of: impl Fn(VReg) -> usize) -> Vec<f32> {
     let depths = loop_depths(cfg, &Dominators::new(cfg));
     let mut costs = vec![0.0; body.registers.len()];
     for (at, inst) in body.code.iter().enumerate() {
         let weight = 10f32.powi(depths[cfg.block_of[at].index()].min(6) as i32);
         for reg in super::body::uses(inst).chain(super::body::definitions(inst)) {
-            costs[graph.node_of[reg.0 as usize] as usize] += weight;
-        }
-    }
-    for (node, members) in graph.members.iter().enumerate() {
-        if members.iter().any(|reg| body.is_temporary(*reg) || body.ty(*reg).rows() > 2) {
-            costs[node] = f32::INFINITY;
+            costs[group_of(reg)] += weight;
         }
     }
     costs

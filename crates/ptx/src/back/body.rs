@@ -11,9 +11,9 @@ pub struct Body {
     pub code: Vec<VInst>,
     /// Types of the virtual registers.
     pub registers: Vec<Ty>,
-    /// For each register, the one whose value it carries: itself, except that temporaries of spills carry what
-    /// was spilled, and registers that share a slot count as one.
-    pub root: Vec<VReg>,
+    /// For each register, one whose value it carries: itself, except that temporaries of spills carry what
+    /// was spilled, and registers that share a slot count as one ([`Body::root`]).
+    carries: Vec<VReg>,
     /// For each register, whether it only carries a value to or from where it was spilled.
     pub temporary: Vec<bool>,
     /// Targets of `brx.idx`.
@@ -22,14 +22,25 @@ pub struct Body {
     pub formats: Vec<PrintFormat>,
 }
 
+/// Most targets of all instructions together. ASSUMED: tables of 1,000 targets at 4,000 places.
+const MAX_JUMPS: usize = 1 << 22;
+
 impl Body {
     /// Takes a function over, checks every operand against what its operation expects, and ends the code
     /// with an exit.
     pub fn new(function: &Function) -> Result<Body, BackError> {
+        let tables = &function.branch_tables;
+        let jumps: usize = function.code.iter().map(|inst| table_of(inst, tables).len()).sum();
+        if jumps > MAX_JUMPS {
+            return Err(BackError::TooLarge {
+                what: "targets of indexed branches, calls and returns",
+                most: MAX_JUMPS,
+            });
+        }
         let mut body = Body {
             code: function.code.clone(),
             registers: function.registers.clone(),
-            root: (0..function.registers.len() as u32).map(VReg).collect(),
+            carries: (0..function.registers.len() as u32).map(VReg).collect(),
             temporary: vec![false; function.registers.len()],
             tables: function.branch_tables.clone(),
             formats: function.formats.clone(),
@@ -140,7 +151,7 @@ impl Body {
     pub fn fresh(&mut self, ty: Ty) -> VReg {
         let reg = VReg(self.registers.len() as u32);
         self.registers.push(ty);
-        self.root.push(reg);
+        self.carries.push(reg);
         self.temporary.push(false);
         reg
     }
@@ -148,18 +159,24 @@ impl Body {
     /// A fresh register that carries the value of `of`, in its own way when `ty` is another type.
     pub fn carrier(&mut self, of: VReg, ty: Ty) -> VReg {
         let reg = self.fresh(ty);
-        self.root[reg.0 as usize] = self.root[of.0 as usize];
+        self.carries[reg.0 as usize] = self.root(of);
+        reg
+    }
+
+    /// The register whose value a register carries.
+    pub fn root(&self, mut reg: VReg) -> VReg {
+        while self.carries[reg.0 as usize] != reg {
+            reg = self.carries[reg.0 as usize];
+        }
         reg
     }
 
     /// Makes registers carry one value from now on.
     pub fn unite(&mut self, group: &[VReg]) {
-        let one = self.root[group[0].0 as usize];
+        let one = self.root(group[0]);
         for reg in group {
-            let other = self.root[reg.0 as usize];
-            if other != one {
-                self.root.iter_mut().filter(|root| **root == other).for_each(|root| *root = one);
-            }
+            let other = self.root(*reg);
+            self.carries[other.0 as usize] = one;
         }
     }
 
@@ -218,8 +235,13 @@ pub fn instruction(op: Op, dst: Vec<VDst>, src: Vec<VSrc>, line: u32) -> VInst {
 pub fn targets<'a>(inst: &'a VInst, tables: &'a [Vec<u32>]) -> impl Iterator<Item = u32> + 'a {
     let flow = inst.op.traits().flow;
     let one = (flow == Flow::Branch).then_some(inst.target);
-    let many = flow.table().and_then(|table| tables.get(table as usize)).map_or(&[][..], Vec::as_slice);
-    one.into_iter().chain(many.iter().copied())
+    one.into_iter().chain(table_of(inst, tables).iter().copied())
+}
+
+/// The branch table that an instruction looks up.
+fn table_of<'a>(inst: &VInst, tables: &'a [Vec<u32>]) -> &'a [u32] {
+    let table = inst.op.traits().flow.table();
+    table.and_then(|table| tables.get(table as usize)).map_or(&[][..], Vec::as_slice)
 }
 
 /// Whether control never reaches the next instruction.

@@ -98,11 +98,14 @@ impl Cfg {
             block_of.push(BlockId(blocks.len() as u32 - 1));
             blocks.last_mut().expect("the first instruction leads a block").end += 1;
         }
+        // For each block, the last block whose successors include it, plus one.
+        let mut succeeds = vec![0; blocks.len()];
         for block in 0..blocks.len() {
             let last = blocks[block].end as usize - 1;
             let mut successors: Vec<BlockId> = Vec::new();
             if !ends_flow(&code[last]) {
                 successors.push(block_of[last + 1]);
+                succeeds[block_of[last + 1].index()] = block + 1;
             }
             let (passed, jumps) = match code[last].op.traits().flow {
                 Flow::Call { .. } if calls == Calls::Passed => (Some(code[last].target), false),
@@ -117,8 +120,9 @@ impl Cfg {
             let jumps = targets(&code[last], &body.tables).filter(|_| jumps);
             // A place that nothing returns to may be gone.
             for target in jumps.chain(passed).filter(|target| (*target as usize) < code.len()) {
-                if !successors.contains(&block_of[target as usize]) {
-                    successors.push(block_of[target as usize]);
+                let successor = block_of[target as usize];
+                if std::mem::replace(&mut succeeds[successor.index()], block + 1) != block + 1 {
+                    successors.push(successor);
                 }
             }
             for successor in &successors {

@@ -2,6 +2,8 @@
 //! coloring register allocation", 1994), with aligned pairs and quadruples.
 
 use super::interference::Graph;
+use std::cmp::{Ordering, Reverse};
+use std::collections::BinaryHeap;
 
 /// Row or predicate number of a node that has none.
 pub const NO_PLACE: u16 = u16::MAX;
@@ -29,6 +31,30 @@ pub enum Style {
 
 /// A colouring, or the nodes that found no place.
 pub type Outcome = Result<Vec<u16>, Vec<u32>>;
+
+/// What it costs to keep a node in memory for each place that it takes from others, and the node, ordered by both.
+#[derive(Clone, Copy)]
+pub struct Worth(pub f32, pub u32);
+
+impl Ord for Worth {
+    fn cmp(&self, other: &Worth) -> Ordering {
+        self.0.total_cmp(&other.0).then(self.1.cmp(&other.1))
+    }
+}
+
+impl PartialOrd for Worth {
+    fn partial_cmp(&self, other: &Worth) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Worth {
+    fn eq(&self, other: &Worth) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Worth {}
 
 impl Problem<'_> {
     /// Colours with `rows` places. Wide nodes begin at multiples of their width.
@@ -75,26 +101,31 @@ impl Problem<'_> {
             );
         }
         easy.reverse();
-        let mut hard: Vec<u32> =
-            self.nodes.iter().copied().filter(|node| blocked[*node as usize] >= slots(*node)).collect();
+        // What a node costs for its trouble only grows while its neighbours leave, so an entry may be out of date, but
+        // never too great.
+        let worth = |node: u32, blocked: &[usize]| {
+            Reverse(Worth(self.costs[node as usize] / (blocked[node as usize] as f32 + 1.0), node))
+        };
+        let hard = self.nodes.iter().copied().filter(|node| blocked[*node as usize] >= slots(*node));
+        let mut hard: BinaryHeap<_> = hard.map(|node| worth(node, &blocked)).collect();
         let mut order = Vec::with_capacity(self.nodes.len());
         loop {
             let node = match easy.pop() {
                 Some(node) if waiting[node as usize] => node,
                 Some(_) => continue,
-                None => {
-                    hard.retain(|node| waiting[*node as usize]);
-                    let trouble =
-                        |node: u32| self.costs[node as usize] / (blocked[node as usize] as f32 + 1.0);
-                    match hard
-                        .iter()
-                        .copied()
-                        .min_by(|a, b| trouble(*a).total_cmp(&trouble(*b)).then(a.cmp(b)))
-                    {
-                        Some(node) => node,
-                        None => return order,
+                None => match hard.pop() {
+                    None => return order,
+                    Some(Reverse(Worth(_, node))) if !waiting[node as usize] => continue,
+                    Some(entry) => {
+                        let Reverse(Worth(_, node)) = entry;
+                        let now = worth(node, &blocked);
+                        if now != entry {
+                            hard.push(now);
+                            continue;
+                        }
+                        node
                     }
-                }
+                },
             };
             waiting[node as usize] = false;
             order.push(node);

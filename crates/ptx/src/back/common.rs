@@ -8,7 +8,7 @@ use super::facts::Facts;
 use crate::back::constant::Key;
 use crate::ir::{VDst, VInst, VReg, VSrc};
 use crate::isa::{IntOp, Op};
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 /// A source as a key.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
@@ -23,18 +23,21 @@ type Expression = (Op, Vec<Operand>);
 /// Turns repetitions into copies.
 pub fn share(body: &mut Body, facts: &Facts<'_>) {
     // Looked up only, never iterated over.
-    let mut known: HashMap<Expression, Vec<(VReg, usize)>> = HashMap::new();
+    // None of an expression's places dominates another, so of the blocks before or at some place in the order of
+    // their numbers, only the last can dominate it.
+    let mut known: HashMap<Expression, BTreeMap<u32, VReg>> = HashMap::new();
     for block in &facts.cfg.order {
         for at in facts.cfg.block(*block).range() {
             let Some((dst, key)) = expression(&body.code[at], facts, at) else { continue };
             let earlier = known.entry(key).or_default();
-            match earlier.iter().find(|(reg, _)| facts.holds_at(*reg, at)) {
-                Some((reg, _)) => {
+            let number = facts.number_of_block(at);
+            match earlier.range(..=number).next_back().filter(|(_, reg)| facts.holds_at(**reg, at)) {
+                Some((_, reg)) => {
                     let inst = &mut body.code[at];
                     inst.src = vec![VSrc::Reg(*reg, false)];
                     inst.op = Op::Mov(body.registers[dst.0 as usize]);
                 }
-                None => earlier.push((dst, at)),
+                None => _ = earlier.insert(number, dst),
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use super::body::Body;
 use super::cfg::{Block, BlockId, Cfg, reverse_postorder};
+use super::webs::Union;
 use crate::isa::{Op, PC_NONE, Pc};
 
 /// A tree of immediate dominators with constant-time queries.
@@ -15,7 +16,12 @@ pub struct Dominators {
 impl Dominators {
     /// The dominators of the blocks that the entry reaches.
     pub fn new(cfg: &Cfg) -> Dominators {
-        let idom = immediate(cfg.blocks.len(), &cfg.order, |block| &cfg.block(block).predecessors);
+        let idom = immediate(
+            cfg.blocks.len(),
+            cfg.order[0],
+            |block| &cfg.block(block).successors,
+            |block| &cfg.block(block).predecessors,
+        );
         let mut children: Vec<Vec<BlockId>> = vec![Vec::new(); cfg.blocks.len()];
         for block in &cfg.order {
             if let Some(parent) = idom[block.index()] {
@@ -42,6 +48,11 @@ impl Dominators {
         self.idom[block.index()]
     }
 
+    /// Number of a block: those that it dominates have the next higher ones.
+    pub fn number(&self, block: BlockId) -> u32 {
+        self.span[block.index()].0
+    }
+
     /// Whether every path from the entry to `below` passes `above`.
     pub fn dominates(&self, above: BlockId, below: BlockId) -> bool {
         let (first, last) = self.span[above.index()];
@@ -55,73 +66,141 @@ impl Dominators {
     }
 }
 
-/// Immediate dominators by Cooper, Harvey and Kennedy, "A Simple, Fast Dominance Algorithm" (2001): iterate
-/// over reverse postorder, intersecting along the tree. Irreducible graphs only take more rounds.
+/// Immediate dominators of the nodes that `root` reaches, by Lengauer and Tarjan, "A Fast Algorithm for Finding
+/// Dominators in a Flowgraph" (1979), with path compression alone.
 fn immediate<'a>(
     nodes: usize,
-    order: &[BlockId],
+    root: BlockId,
+    successors: impl Fn(BlockId) -> &'a [BlockId],
     predecessors: impl Fn(BlockId) -> &'a [BlockId],
 ) -> Vec<Option<BlockId>> {
-    let mut number = vec![u32::MAX; nodes];
-    for (at, node) in order.iter().enumerate() {
-        number[node.index()] = at as u32;
-    }
-    let mut idom: Vec<Option<BlockId>> = vec![None; nodes];
-    let root = order[0];
-    idom[root.index()] = Some(root);
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &node in &order[1..] {
-            let mut best: Option<BlockId> = None;
-            for &predecessor in predecessors(node) {
-                if idom[predecessor.index()].is_none() {
-                    continue;
-                }
-                best = Some(match best {
-                    None => predecessor,
-                    Some(mut left) => {
-                        let mut right = predecessor;
-                        while left != right {
-                            if number[left.index()] > number[right.index()] {
-                                left = idom[left.index()].expect("processed nodes have a dominator");
-                            } else {
-                                right = idom[right.index()].expect("processed nodes have a dominator");
-                            }
-                        }
-                        left
-                    }
-                });
+    let Search { number, node, parent } = search(nodes, root, successors);
+    let count = node.len();
+    let mut forest = Forest::new(count);
+    let mut idom = vec![0u32; count];
+    // For each node, those whose semidominator it is.
+    let mut bucket: Vec<Vec<u32>> = vec![Vec::new(); count];
+    for at in (1..count as u32).rev() {
+        for before in predecessors(node[at as usize]) {
+            let before = number[before.index()];
+            if before != u32::MAX {
+                let best = forest.evaluate(before);
+                let semi = forest.semi[best as usize];
+                forest.semi[at as usize] = forest.semi[at as usize].min(semi);
             }
-            changed |= idom[node.index()] != best;
-            idom[node.index()] = best;
+        }
+        bucket[forest.semi[at as usize] as usize].push(at);
+        let up = parent[at as usize];
+        forest.ancestor[at as usize] = up;
+        for below in std::mem::take(&mut bucket[up as usize]) {
+            let best = forest.evaluate(below);
+            let closer = forest.semi[best as usize] < forest.semi[below as usize];
+            idom[below as usize] = if closer { best } else { up };
         }
     }
-    idom[root.index()] = None;
-    idom
+    let mut result = vec![None; nodes];
+    for at in 1..count {
+        if idom[at] != forest.semi[at] {
+            idom[at] = idom[idom[at] as usize];
+        }
+        result[node[at].index()] = Some(node[idom[at] as usize]);
+    }
+    result
+}
+
+/// A depth-first search from a root.
+struct Search {
+    /// Per node, when it was found; `u32::MAX` for one that was not.
+    number: Vec<u32>,
+    /// By number: the node.
+    node: Vec<BlockId>,
+    /// By number: the number of the node that it was found from.
+    parent: Vec<u32>,
+}
+
+fn search<'a>(nodes: usize, root: BlockId, successors: impl Fn(BlockId) -> &'a [BlockId]) -> Search {
+    let mut found = Search { number: vec![u32::MAX; nodes], node: vec![root], parent: vec![0] };
+    found.number[root.index()] = 0;
+    let mut stack = vec![(root, 0)];
+    while let Some((node, next)) = stack.last_mut() {
+        let (from, Some(&successor)) = (found.number[node.index()], successors(*node).get(*next)) else {
+            stack.pop();
+            continue;
+        };
+        *next += 1;
+        if found.number[successor.index()] == u32::MAX {
+            found.number[successor.index()] = found.node.len() as u32;
+            found.node.push(successor);
+            found.parent.push(from);
+            stack.push((successor, 0));
+        }
+    }
+    found
+}
+
+/// The part of the search tree whose semidominators are known; nodes go by number.
+struct Forest {
+    semi: Vec<u32>,
+    /// Of the nodes between one and its ancestor, that with the smallest semidominator.
+    best: Vec<u32>,
+    /// Some node above in its tree; `u32::MAX` for a root.
+    ancestor: Vec<u32>,
+    path: Vec<u32>,
+}
+
+impl Forest {
+    fn new(count: usize) -> Forest {
+        let own: Vec<u32> = (0..count as u32).collect();
+        Forest { semi: own.clone(), best: own, ancestor: vec![u32::MAX; count], path: Vec::new() }
+    }
+
+    /// The node with the smallest semidominator from this one up to its root, the root left out.
+    fn evaluate(&mut self, at: u32) -> u32 {
+        let above = |forest: &Forest, at: u32| forest.ancestor[at as usize];
+        if above(self, at) == u32::MAX {
+            return at;
+        }
+        let mut top = at;
+        while above(self, above(self, top)) != u32::MAX {
+            self.path.push(top);
+            top = above(self, top);
+        }
+        let root = above(self, top);
+        while let Some(at) = self.path.pop() {
+            let up = self.best[above(self, at) as usize];
+            if self.semi[up as usize] < self.semi[self.best[at as usize] as usize] {
+                self.best[at as usize] = up;
+            }
+            self.ancestor[at as usize] = root;
+        }
+        self.best[at as usize]
+    }
 }
 
 /// Loops around each block: the number of natural loops that it lies in.
 pub fn loop_depths(cfg: &Cfg, dominators: &Dominators) -> Vec<u32> {
+    // Loops lie apart or inside each other. From the innermost outwards, each is put together under its header.
+    let mut within = Union::new(cfg.blocks.len());
+    let mut header_of: Vec<Option<BlockId>> = vec![None; cfg.blocks.len()];
     let mut depths = vec![0; cfg.blocks.len()];
-    for &header in &cfg.order {
-        let mut body = vec![false; cfg.blocks.len()];
-        let mut work: Vec<BlockId> = Vec::new();
-        for &latch in &cfg.block(header).predecessors {
-            if dominators.dominates(header, latch) {
-                work.push(latch);
-            }
-        }
-        if work.is_empty() {
-            continue;
-        }
-        body[header.index()] = true;
-        depths[header.index()] += 1;
+    let mut work: Vec<BlockId> = Vec::new();
+    for &header in cfg.order.iter().rev() {
+        work.clear();
+        let latches = &cfg.block(header).predecessors;
+        work.extend(latches.iter().filter(|latch| dominators.dominates(header, **latch)));
+        depths[header.index()] = u32::from(!work.is_empty());
         while let Some(block) = work.pop() {
-            if !std::mem::replace(&mut body[block.index()], true) {
-                depths[block.index()] += 1;
-                work.extend(&cfg.block(block).predecessors);
+            let outermost = within.find(block.index());
+            if outermost != header.index() {
+                within.union(header.index(), outermost);
+                header_of[outermost] = Some(header);
+                work.extend(&cfg.blocks[outermost].predecessors);
             }
+        }
+    }
+    for block in &cfg.order {
+        if let Some(header) = header_of[block.index()] {
+            depths[block.index()] += depths[header.index()];
         }
     }
     depths
@@ -186,8 +265,7 @@ pub fn reconvergence(body: &Body, cfg: &Cfg) -> Vec<Pc> {
             }
         }
     }
-    let order = reverse_postorder(blocks + 1, exit, |block| &reversed[block.index()]);
-    let idom = immediate(blocks + 1, &order, |block| &forward[block.index()]);
+    let idom = immediate(blocks + 1, exit, |block| &reversed[block.index()], |block| &forward[block.index()]);
     (0..blocks)
         .map(|block| match idom[block] {
             Some(meet) if meet != exit => {

@@ -15,10 +15,11 @@ pub enum BackError {
     #[error("line {line}: an instruction reads {rows} registers; at most 12 are supported")]
     #[allow(missing_docs)]
     TooManyRows { line: u32, rows: usize },
-    /// A kernel is so long and branches so much that its analysis would not end.
-    #[error("a kernel of {instructions} instructions in {blocks} blocks is too large to compile")]
+    /// A kernel is so long, branches so much or needs so many values at once that its analysis would take too much
+    /// memory.
+    #[error("a kernel with more than {most} {what} is too large to compile")]
     #[allow(missing_docs)]
-    TooLarge { instructions: usize, blocks: usize },
+    TooLarge { what: &'static str, most: usize },
     /// The constants of a kernel do not fit their table.
     #[error("a kernel uses more than 65,535 constant words")]
     TooManyConstants,

@@ -39,4 +39,9 @@ impl Facts<'_> {
         self.definition[reg.0 as usize]
             .is_some_and(|from| self.dominators.instruction_dominates(self.cfg, from, at))
     }
+
+    /// Number of an instruction's block: those that it dominates have the next higher ones.
+    pub fn number_of_block(&self, at: usize) -> u32 {
+        self.dominators.number(self.cfg.block_of[at])
+    }
 }

@@ -11,27 +11,37 @@
 
 use super::body::{Body, instruction};
 use super::cfg::Cfg;
+use super::error::BackError;
 use super::liveness::Liveness;
 use crate::ir::{Constant, Stack, VDst, VInst, VReg, VSrc};
 use crate::isa::{CacheOp, Compare, IntOp, MemoryMode, Op, Ordering, Scope, Space, Ty};
 
+/// Most values saved around calls, summed over the calls: each is a store and a load. ASSUMED: far above what compilers
+/// emit.
+const MAX_SAVED: usize = 1 << 20;
+
 /// Stores what lives across each call that recurses before it, and loads it where the call returns: at an
 /// instruction of its own that nothing else jumps to.
-pub fn save_across_calls(body: &mut Body, stack: &Stack) {
+pub fn save_across_calls(body: &mut Body, stack: &Stack) -> Result<(), BackError> {
     let calls: Vec<usize> =
         (0..body.code.len()).filter(|at| matches!(body.code[*at].op, Op::Call { saves: true, .. })).collect();
     if calls.is_empty() {
-        return;
+        return Ok(());
     }
     let cfg = Cfg::of_functions(body);
-    let liveness = Liveness::new(body, &cfg);
+    let liveness = Liveness::new(body, &cfg)?;
+    let live_across = |call: usize| &liveness.live_out[cfg.block_of[call].index()];
+    if calls.iter().map(|call| live_across(*call).len()).sum::<usize>() > MAX_SAVED {
+        return Err(BackError::TooLarge { what: "values to save around calls", most: MAX_SAVED });
+    }
+    let mut is_kept = vec![true; body.registers.len()];
+    stack.shared.iter().chain([&stack.pointer]).for_each(|reg| is_kept[reg.0 as usize] = false);
     let mut before = vec![Vec::new(); body.code.len()];
     let mut after = vec![Vec::new(); body.code.len()];
     for call in calls {
         let back = body.code[call].target as usize;
-        let live = &liveness.live_in[cfg.block_of[back].index()];
-        let kept = |reg: &VReg| *reg != stack.pointer && !stack.shared.contains(reg);
-        let mut live: Vec<VReg> = live.iter().map(|reg| VReg(reg as u32)).filter(kept).collect();
+        let live = live_across(call).iter().filter(|reg| is_kept[**reg as usize]);
+        let mut live: Vec<VReg> = live.map(|reg| VReg(*reg)).collect();
         if live.is_empty() {
             // Even a function that keeps nothing takes some stack: recursion without end finds its end.
             live.push(stack.pointer);
@@ -41,6 +51,7 @@ pub fn save_across_calls(body: &mut Body, stack: &Stack) {
         (before[call], after[back]) = around(body, stack.pointer, &live, body.code[call].line);
     }
     body.weave(before, after);
+    Ok(())
 }
 
 /// What stores registers on the stack, and what takes them from there again.

@@ -1,12 +1,13 @@
 //! Which registers may not share a place, and which would like to.
 
-use super::bits::BitSet;
 use super::body::{Body, copy, definitions, uses};
 use super::cfg::Cfg;
+use super::live_set::LiveSet;
 use super::liveness::Liveness;
 use super::webs::Union;
 use crate::ir::{VDst, VReg, VSrc};
-use crate::isa::{Op, Ty, Width};
+use crate::isa::{Op, Ty};
+use std::collections::HashSet;
 
 /// The interference graph after coalescing. A node is named by one of the registers in it.
 pub struct Graph {
@@ -18,10 +19,6 @@ pub struct Graph {
     pub neighbours: Vec<Vec<u32>>,
     /// Places that a node would like, relative to another node's.
     pub wishes: Vec<Vec<Wish>>,
-    /// The most 32-bit rows live at once.
-    pub pressure: usize,
-    /// The most predicates live at once.
-    pub predicate_pressure: usize,
 }
 
 /// "Put me `distance` rows above `other`": makes a pack or unpack a no-op.
@@ -37,34 +34,34 @@ impl Graph {
     /// Builds the graph of a body and merges the two sides of every copy that do not interfere.
     pub fn new(body: &Body, cfg: &Cfg, liveness: &Liveness) -> Graph {
         let registers = body.registers.len();
-        let mut builder = Builder {
-            body,
-            neighbours: vec![Vec::new(); registers],
-            used: BitSet::new(registers),
-            pressure: 0,
-            predicate_pressure: 0,
-        };
-        for block in &cfg.order {
-            let mut live = liveness.live_out[block.index()].clone();
-            builder.measure(&live);
-            for at in cfg.block(*block).range().rev() {
-                builder.instruction(at, liveness.kills[at], &mut live);
-            }
-        }
-        for list in &mut builder.neighbours {
+        let mut degrees = vec![0u32; registers];
+        conflicts(body, cfg, liveness, |one, other| {
+            degrees[one as usize] += 1;
+            degrees[other as usize] += 1;
+        });
+        // With what they need and no more: the lists are most of the memory of a compilation.
+        let mut neighbours: Vec<Vec<u32>> =
+            degrees.into_iter().map(|degree| Vec::with_capacity(degree as usize)).collect();
+        conflicts(body, cfg, liveness, |one, other| {
+            neighbours[one as usize].push(other);
+            neighbours[other as usize].push(one);
+        });
+        for list in &mut neighbours {
             list.sort_unstable();
             list.dedup();
         }
         let mut graph = Graph {
             node_of: Vec::new(),
             members: vec![Vec::new(); registers],
-            neighbours: builder.neighbours,
+            neighbours,
             wishes: vec![Vec::new(); registers],
-            pressure: builder.pressure,
-            predicate_pressure: builder.predicate_pressure,
         };
         graph.coalesce(body);
-        for reg in builder.used.iter() {
+        let mut used = vec![false; registers];
+        for inst in &body.code {
+            uses(inst).chain(definitions(inst)).for_each(|reg| used[reg.0 as usize] = true);
+        }
+        for reg in (0..registers).filter(|reg| used[*reg]) {
             graph.members[graph.node_of[reg] as usize].push(VReg(reg as u32));
         }
         graph.collect_wishes(body);
@@ -74,6 +71,8 @@ impl Graph {
     /// Merges copy-related registers.
     fn coalesce(&mut self, body: &Body) {
         let mut nodes = Union::new(body.registers.len());
+        // Pairs that were found to interfere: they always will.
+        let mut refused: HashSet<(usize, usize)> = HashSet::new();
         for inst in &body.code {
             let Some((dst, src)) = copy(body, inst) else { continue };
             let (left, right) = (nodes.find(dst.0 as usize), nodes.find(src.0 as usize));
@@ -87,7 +86,12 @@ impl Graph {
             } else {
                 (right, left)
             };
+            let pair = (left.min(right), left.max(right));
+            if refused.contains(&pair) {
+                continue;
+            }
             if self.neighbours[drop].iter().any(|other| nodes.find(*other as usize) == keep) {
+                refused.insert(pair);
                 continue;
             }
             let mut moved = std::mem::take(&mut self.neighbours[drop]);
@@ -133,60 +137,68 @@ impl Graph {
     }
 }
 
-struct Builder<'a> {
-    body: &'a Body,
-    neighbours: Vec<Vec<u32>>,
-    used: BitSet,
-    pressure: usize,
-    predicate_pressure: usize,
-}
-
-impl Builder<'_> {
-    /// Walks backwards over one instruction.
-    fn instruction(&mut self, at: usize, kills: bool, live: &mut BitSet) {
-        let inst = &self.body.code[at];
+/// Visits each pair of registers of one file of which one is written while the other is live; some pairs come twice.
+fn conflicts(body: &Body, cfg: &Cfg, liveness: &Liveness, mut visit: impl FnMut(u32, u32)) {
+    backwards(body, cfg, liveness, |at, live| {
+        let Some(at) = at else { return };
+        let inst = &body.code[at];
         // The source of a copy holds the same value as its destination, so the two may share a place.
-        let same = copy(self.body, inst).filter(|_| kills).map(|(_, src)| src);
-        // A result nobody reads still lands somewhere, so it is live for a moment.
-        definitions(inst).for_each(|reg| {
-            live.insert(reg.0 as usize);
-            self.used.insert(reg.0 as usize);
-        });
+        let same = copy(body, inst).filter(|_| liveness.kills[at]).map_or(u32::MAX, |(_, src)| src.0);
         for reg in definitions(inst) {
-            for other in live.iter() {
-                if other != reg.0 as usize && same != Some(VReg(other as u32)) {
-                    self.edge(reg.0, other as u32);
+            for other in live.like(reg) {
+                if *other != reg.0 && *other != same {
+                    visit(reg.0, *other);
                 }
             }
         }
-        self.measure(live);
-        if kills {
-            definitions(inst).for_each(|reg| live.remove(reg.0 as usize));
-        }
-        uses(inst).for_each(|reg| {
-            live.insert(reg.0 as usize);
-            self.used.insert(reg.0 as usize);
-        });
-        self.measure(live);
-    }
+    });
+}
 
-    fn edge(&mut self, left: u32, right: u32) {
-        let is_predicate = |reg: u32| self.body.ty(VReg(reg)) == Ty::Pred;
-        if is_predicate(left) == is_predicate(right) {
-            self.neighbours[left as usize].push(right);
-            self.neighbours[right as usize].push(left);
-        }
-    }
-
-    fn measure(&mut self, live: &BitSet) {
-        let (mut rows, mut predicates) = (0, 0);
-        for reg in live.iter() {
-            match Width::of(self.body.ty(VReg(reg as u32))) {
-                Width::Predicate => predicates += 1,
-                width => rows += width.rows(),
+/// Walks over each block from its end and shows each instruction with what is live behind it, its results included: one
+/// that nobody reads still lands somewhere, so it is live for a moment. Last comes what is live at the block's start.
+fn backwards(
+    body: &Body,
+    cfg: &Cfg,
+    liveness: &Liveness,
+    mut visit: impl FnMut(Option<usize>, &LiveSet<'_>),
+) {
+    let mut live = LiveSet::new(body);
+    for block in &cfg.order {
+        live.become_all(&liveness.live_out[block.index()]);
+        for at in cfg.block(*block).range().rev() {
+            let inst = &body.code[at];
+            definitions(inst).for_each(|reg| _ = live.insert(reg));
+            visit(Some(at), &live);
+            if liveness.kills[at] {
+                definitions(inst).for_each(|reg| _ = live.remove(reg));
             }
+            uses(inst).for_each(|reg| _ = live.insert(reg));
         }
-        self.pressure = self.pressure.max(rows);
-        self.predicate_pressure = self.predicate_pressure.max(predicates);
+        visit(None, &live);
+    }
+}
+
+/// How much is live, as far as that can be told without a graph.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Pressure {
+    /// The most 32-bit rows live at once.
+    pub rows: usize,
+    /// The most predicates live at once.
+    pub predicates: usize,
+    /// Pairs of a written and a live register: twice as many entries may the lists of neighbours have.
+    pub conflicts: usize,
+}
+
+impl Pressure {
+    /// Measures a body.
+    pub fn new(body: &Body, cfg: &Cfg, liveness: &Liveness) -> Pressure {
+        let mut pressure = Pressure::default();
+        backwards(body, cfg, liveness, |at, live| {
+            pressure.rows = pressure.rows.max(live.rows);
+            pressure.predicates = pressure.predicates.max(live.predicates());
+            let written = at.into_iter().flat_map(|at| definitions(&body.code[at]));
+            pressure.conflicts += written.map(|reg| live.like(reg).len()).sum::<usize>();
+        });
+        pressure
     }
 }

@@ -11,100 +11,109 @@
 //! unless nothing can have been there: a register counts as live only where some definition may have
 //! reached it.
 
-use super::bits::BitSet;
-use super::body::{Body, definitions, uses};
-use super::cfg::Cfg;
+use super::body::Body;
+use super::cfg::{BlockId, Cfg};
+use super::error::BackError;
+use super::occurrences::{Kind, Occurrence, Occurrences, Region, mark};
 
 /// The result, per block and per instruction.
 #[derive(Clone, Debug)]
 pub struct Liveness {
-    /// Registers live where each block begins.
-    pub live_in: Vec<BitSet>,
-    /// Registers live where each block ends.
-    pub live_out: Vec<BitSet>,
+    /// Registers live where each block ends, ascending.
+    pub live_out: Vec<Vec<u32>>,
     /// For each instruction, whether its writes end the lives of earlier values.
     pub kills: Vec<bool>,
 }
 
 impl Liveness {
     /// Solves the dataflow equations of a body.
-    pub fn new(body: &Body, cfg: &Cfg) -> Liveness {
-        let registers = body.registers.len();
-        let blocks = cfg.blocks.len();
-        let (defined_in, defined_out) = maybe_defined(body, cfg);
-        let mut kills = vec![true; body.code.len()];
-        let mut reads = vec![BitSet::new(registers); blocks];
-        let mut writes = vec![BitSet::new(registers); blocks];
-        for (index, block) in cfg.blocks.iter().enumerate() {
-            let mut defined = defined_in[index].clone();
-            for at in block.range() {
-                let inst = &body.code[at];
-                if inst.guard.is_some() {
-                    kills[at] = !definitions(inst).any(|reg| defined.contains(reg.0 as usize));
-                }
-                definitions(inst).for_each(|reg| {
-                    defined.insert(reg.0 as usize);
-                });
+    ///
+    /// # Errors
+    /// When too many values live from block to block.
+    pub fn new(body: &Body, cfg: &Cfg) -> Result<Liveness, BackError> {
+        let occurrences = Occurrences::new(body);
+        let kills = kills(body, cfg, &occurrences)?;
+        let mut region = Region::new(cfg);
+        let mut live_out = vec![Vec::new(); cfg.blocks.len()];
+        for reg in 0..body.registers.len() {
+            let of = occurrences.of(reg);
+            if is_local(of, cfg, &kills) {
+                continue;
             }
-            for at in block.range().rev() {
-                let inst = &body.code[at];
-                if kills[at] {
-                    for reg in definitions(inst) {
-                        reads[index].remove(reg.0 as usize);
-                        writes[index].insert(reg.0 as usize);
-                    }
-                } else {
-                    // The old value is needed in the lanes left out, so the write is a read of it too.
-                    definitions(inst).for_each(|reg| {
-                        reads[index].insert(reg.0 as usize);
-                    });
-                }
-                uses(inst).for_each(|reg| {
-                    reads[index].insert(reg.0 as usize);
-                });
-            }
+            region.turn_to(of)?;
+            flood(&mut region, cfg, of, &kills, |block| live_out[block.index()].push(reg as u32));
         }
-        let mut live_in: Vec<BitSet> = reads;
-        let mut live_out = vec![BitSet::new(registers); blocks];
-        for (live, defined) in live_in.iter_mut().zip(&defined_in) {
-            live.intersect_with(defined);
-        }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for &block in cfg.order.iter().rev() {
-                let index = block.index();
-                for successor in &cfg.block(block).successors {
-                    live_out[index].union_with(&live_in[successor.index()]);
-                }
-                live_out[index].intersect_with(&defined_out[index]);
-                changed |= live_in[index].union_masked(&live_out[index], &writes[index], &defined_in[index]);
-            }
-        }
-        Liveness { live_in, live_out, kills }
+        Ok(Liveness { live_out, kills })
     }
 }
 
-/// For each block, the registers that a definition may reach where it begins and where it ends.
-fn maybe_defined(body: &Body, cfg: &Cfg) -> (Vec<BitSet>, Vec<BitSet>) {
-    let registers = body.registers.len();
-    let mut defined_out = vec![BitSet::new(registers); cfg.blocks.len()];
-    for (at, inst) in body.code.iter().enumerate() {
-        definitions(inst).for_each(|reg| {
-            defined_out[cfg.block_of[at].index()].insert(reg.0 as usize);
-        });
-    }
-    let mut defined_in = vec![BitSet::new(registers); cfg.blocks.len()];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for &block in &cfg.order {
-            let index = block.index();
-            defined_out[index].union_with(&defined_in[index]);
-            for successor in &cfg.block(block).successors {
-                changed |= defined_in[successor.index()].union_with(&defined_out[index]);
+/// Whether a register's value is made and used up in one block.
+fn is_local(of: &[Occurrence], cfg: &Cfg, kills: &[bool]) -> bool {
+    let (Some(first), Some(last)) = (of.first(), of.last()) else { return true };
+    let begins = first.kind != Kind::Read && kills[first.at as usize];
+    begins && cfg.block_of[first.at as usize] == cfg.block_of[last.at as usize]
+}
+
+/// For each instruction, whether its writes end the lives of earlier values.
+fn kills(body: &Body, cfg: &Cfg, occurrences: &Occurrences) -> Result<Vec<bool>, BackError> {
+    let mut region = Region::new(cfg);
+    let mut kills = vec![true; body.code.len()];
+    for reg in 0..body.registers.len() {
+        let of = occurrences.of(reg);
+        if !of.iter().any(|occurrence| occurrence.kind == Kind::Merge) {
+            continue;
+        }
+        region.turn_to(of)?;
+        // The last block with a write so far, and the first write of it.
+        let mut written = None;
+        for occurrence in of.iter().filter(|occurrence| occurrence.kind != Kind::Read) {
+            let block = cfg.block_of[occurrence.at as usize];
+            let earlier = written.is_some_and(|(within, at)| within == block && at < occurrence.at);
+            if occurrence.kind == Kind::Merge && (earlier || region.has(block, mark::ENTERS)) {
+                kills[occurrence.at as usize] = false;
+            }
+            if written.is_none_or(|(within, _)| within != block) {
+                written = Some((block, occurrence.at));
             }
         }
     }
-    (defined_in, defined_out)
+    Ok(kills)
+}
+
+/// Follows the value of the register at hand back from its reads; `live_out` gets every block at whose end it lives.
+fn flood(
+    region: &mut Region<'_>,
+    cfg: &Cfg,
+    of: &[Occurrence],
+    kills: &[bool],
+    mut live_out: impl FnMut(BlockId),
+) {
+    let mut within = None;
+    for occurrence in of {
+        let block = cfg.block_of[occurrence.at as usize];
+        // The old value is needed in the lanes that a write leaves out, so such a write is a read of it too.
+        let ends = occurrence.kind != Kind::Read && kills[occurrence.at as usize];
+        if within != Some(block) {
+            within = Some(block);
+            if !ends && region.has(block, mark::ENTERS) && region.set(block, mark::LIVE_IN) {
+                region.work.push(block);
+            }
+        }
+        if ends {
+            region.set(block, mark::ENDS);
+        }
+    }
+    while let Some(block) = region.work.pop() {
+        for &before in &cfg.block(block).predecessors {
+            if region.has(before, mark::WRITES | mark::ENTERS) && region.set(before, mark::LIVE_OUT) {
+                live_out(before);
+            }
+            if !region.has(before, mark::ENDS)
+                && region.has(before, mark::ENTERS)
+                && region.set(before, mark::LIVE_IN)
+            {
+                region.work.push(before);
+            }
+        }
+    }
 }

@@ -12,6 +12,7 @@ pub mod cfg;
 pub mod color;
 pub mod common;
 pub mod constant;
+pub mod crowd;
 pub mod decode;
 pub mod dominance;
 mod error;
@@ -20,8 +21,11 @@ pub mod frames;
 pub mod fuse;
 pub mod interference;
 mod limits;
+pub mod live_set;
 pub mod liveness;
+pub mod memory_order;
 pub mod narrow;
+pub mod occurrences;
 pub mod offsets;
 pub mod schedule;
 pub mod simplify;
@@ -29,6 +33,8 @@ pub mod spill;
 pub mod verify;
 pub mod webs;
 
+#[cfg(test)]
+mod oracle_tests;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
@@ -42,10 +48,6 @@ use crate::isa::Op;
 use crate::program::{DEFAULT_STACK_BYTES, Kernel};
 use allocate::Allocation;
 use body::Body;
-
-/// Most instructions or registers of a kernel times its blocks: so many bits has a set of values for every block.
-/// ASSUMED: half a gigabyte, far above what compilers emit.
-const MAX_SET_BITS: usize = 1 << 32;
 
 /// Compiles one kernel.
 ///
@@ -83,15 +85,11 @@ pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackErr
 pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackError> {
     let mut body = Body::new(function)?;
     if let Some(stack) = &function.stack {
-        frames::save_across_calls(&mut body, stack);
+        frames::save_across_calls(&mut body, stack)?;
     }
     simplify::tidy_flow(&mut body);
     let cfg = cfg::Cfg::new(&body);
-    let (instructions, blocks) = (body.code.len(), cfg.blocks.len());
-    if instructions.max(body.registers.len()).saturating_mul(blocks) > MAX_SET_BITS {
-        return Err(BackError::TooLarge { instructions, blocks });
-    }
-    webs::split(&mut body, &cfg);
+    webs::split(&mut body, &cfg)?;
     simplify::simplify(&mut body);
     let limits = options.limits(function.launch_bounds);
     let mut allocation = schedule_and_allocate(body, limits, options.load_window, function.local_bytes)?;
@@ -105,7 +103,7 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
 
 /// Orders and allocates so that as many loads overlap as registers allow without costing a warp: an order is
 /// given up for one with fewer rows in flight only when that spills less or lets more warps be
-/// resident.
+/// resident. For a crowded kernel the first order will do.
 fn schedule_and_allocate(
     body: Body,
     limits: Limits,
@@ -118,12 +116,13 @@ fn schedule_and_allocate(
         let mut ordered = body.clone();
         schedule::schedule(&mut ordered, &cfg, window);
         let allocation = allocate::allocate(ordered, limits, local_bytes)?;
+        let crowded = allocation.crowded;
         let cost = |allocation: &Allocation| (allocation.slots.bytes(), limits.charged(allocation.registers));
         let free = cost(&allocation) == (0, limits.charged(0));
         if best.as_ref().is_none_or(|best| cost(&allocation) < cost(best)) {
             best = Some(allocation);
         }
-        if free {
+        if free || crowded {
             break;
         }
     }

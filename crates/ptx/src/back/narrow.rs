@@ -5,36 +5,13 @@
 //! on low words only, so the whole address computation shrinks, and with it half of its registers.
 
 use super::body::{Body, definitions};
+use super::occurrences::{Kind, Occurrences};
 use crate::ir::{VDst, VInst, VReg, VSrc};
 use crate::isa::{BitUnary, IntOp, IntUnary, Op, Part, Space, Ty, Width};
 
 /// Narrows every 64-bit register of whose value only the low word matters.
 pub fn narrow(body: &mut Body) {
-    let mut narrow: Vec<bool> = body.registers.iter().map(|ty| Width::of(*ty) == Width::Rows(2)).collect();
-    // The greatest set that is consistent: begin with all and take out what needs its high word, until
-    // nothing changes.
-    let mut changed = true;
-    while changed {
-        changed = false;
-        let mut widen = |reg: VReg, narrow: &mut Vec<bool>| {
-            changed |= std::mem::replace(&mut narrow[reg.0 as usize], false);
-        };
-        for inst in body.code.iter().rev() {
-            if narrowed(inst).is_none() {
-                definitions(inst).for_each(|reg| widen(reg, &mut narrow));
-            }
-            let result_is_narrow = definitions(inst).all(|reg| narrow[reg.0 as usize]);
-            for (slot, src) in inst.src.iter().enumerate() {
-                let VSrc::Reg(reg, _) = *src else { continue };
-                let low_only = body.source_width(inst, slot) == Width::Rows(1)
-                    || takes_low_word(inst)
-                    || (narrowed(inst).is_some() && result_is_narrow);
-                if !low_only {
-                    widen(reg, &mut narrow);
-                }
-            }
-        }
-    }
+    let narrow = low_words(body);
     for inst in &mut body.code {
         let reads_narrow = matches!(inst.src.first(), Some(VSrc::Reg(reg, _)) if narrow[reg.0 as usize])
             && takes_low_word(inst);
@@ -50,6 +27,43 @@ pub fn narrow(body: &mut Body) {
     for (ty, _) in body.registers.iter_mut().zip(narrow).filter(|(_, narrow)| *narrow) {
         *ty = Ty::B32;
     }
+}
+
+/// The 64-bit registers of whose value only the low word matters.
+fn low_words(body: &Body) -> Vec<bool> {
+    // The greatest set that is consistent: begin with all and take out what needs its high word. What makes a
+    // register that is taken out needs the high words of its operands.
+    let mut narrow: Vec<bool> = body.registers.iter().map(|ty| Width::of(*ty) == Width::Rows(2)).collect();
+    let occurrences = Occurrences::new(body);
+    let mut wide: Vec<VReg> = Vec::new();
+    let mut widen = |reg: VReg, wide: &mut Vec<VReg>| {
+        if std::mem::replace(&mut narrow[reg.0 as usize], false) {
+            wide.push(reg);
+        }
+    };
+    let needed_whole = |inst: &VInst, each: &mut dyn FnMut(VReg)| {
+        for (slot, src) in inst.src.iter().enumerate() {
+            let VSrc::Reg(reg, _) = *src else { continue };
+            if body.source_width(inst, slot) != Width::Rows(1) && !takes_low_word(inst) {
+                each(reg);
+            }
+        }
+    };
+    for inst in &body.code {
+        let is_pair = |reg: VReg| Width::of(body.ty(reg)) == Width::Rows(2);
+        if narrowed(inst).is_none() {
+            definitions(inst).for_each(|reg| widen(reg, &mut wide));
+            needed_whole(inst, &mut |reg| widen(reg, &mut wide));
+        } else if !definitions(inst).all(is_pair) {
+            needed_whole(inst, &mut |reg| widen(reg, &mut wide));
+        }
+    }
+    while let Some(reg) = wide.pop() {
+        for occurrence in occurrences.of(reg.0 as usize).iter().filter(|of| of.kind != Kind::Read) {
+            needed_whole(&body.code[occurrence.at as usize], &mut |reg| widen(reg, &mut wide));
+        }
+    }
+    narrow
 }
 
 /// A conversion that drops the high word of its operand.

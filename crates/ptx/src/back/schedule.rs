@@ -7,8 +7,11 @@
 
 use super::body::{Body, definitions, uses};
 use super::cfg::Cfg;
-use crate::ir::{Constant, VInst, VReg, VSrc};
-use crate::isa::{Access, CacheOp, MemoryMode, Order, Space};
+use super::memory_order::{Extent, MemoryOrder};
+use crate::ir::{VInst, VReg};
+use crate::isa::Order;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use std::ops::Range;
 
 /// Bounds to try on the rows that loads of one block may have on the way before their first use, widest first; those
@@ -34,59 +37,6 @@ pub fn schedule(body: &mut Body, cfg: &Cfg, window: usize) {
             }
         }
         segment(body, start..range.end, &mut scratch, window);
-    }
-}
-
-/// The base of an access of which nothing is known.
-const UNKNOWN: (u64, usize) = (u64::MAX, 0);
-
-/// Where an access lies, when that is known relative to others: the address operand, which write of it is meant,
-/// and the bytes.
-struct Extent {
-    access: Access,
-    base: (u64, usize),
-    bytes: Range<i64>,
-}
-
-impl Extent {
-    fn new(inst: &VInst, access: Access, version: impl Fn(VReg) -> usize) -> Extent {
-        let bytes = (access.mode.ty.bytes() * usize::from(access.mode.vector)) as i64;
-        let (base, from) = match inst.src[0] {
-            _ if !access.is_addressed => (UNKNOWN, 0),
-            VSrc::Reg(reg, _) => ((u64::from(reg.0), version(reg)), 0),
-            VSrc::Const(Constant::Bits(bits)) => ((u64::MAX - 1, 0), bits as i64),
-            VSrc::Const(Constant::Symbol { symbol, addend }) => ((1 << 32 | u64::from(symbol), 0), addend),
-            _ => (UNKNOWN, 0),
-        };
-        // Addresses in the windows are sums of low words. What is so far off that it may wrap is not known.
-        let narrow = matches!(access.mode.space, Space::Shared | Space::Local | Space::Param);
-        let from = from.wrapping_add(inst.offset);
-        let from = if narrow { i64::from(from as i32) } else { from };
-        let base = if from.unsigned_abs() >> 30 == 0 { base } else { UNKNOWN };
-        Extent { access, base, bytes: from..from.wrapping_add(bytes) }
-    }
-
-    /// Whether the two must keep their order.
-    fn conflicts(&self, other: &Extent) -> bool {
-        let (mine, theirs) = (self.access.mode, other.access.mode);
-        // Nothing is gained by reordering writes.
-        if self.access.writes && other.access.writes {
-            return true;
-        }
-        if !self.access.writes && !other.access.writes {
-            return false;
-        }
-        let read_only = |mode: MemoryMode| {
-            matches!(mode.space, Space::Const | Space::Param) || mode.cache == CacheOp::NonCoherent
-        };
-        let apart =
-            mine.space != theirs.space && mine.space != Space::Generic && theirs.space != Space::Generic;
-        // The same number means another place in another space: a generic address of a window, and an offset in it.
-        let disjoint = mine.space == theirs.space
-            && self.base == other.base
-            && self.base != UNKNOWN
-            && (self.bytes.end <= other.bytes.start || other.bytes.end <= self.bytes.start);
-        !(apart || disjoint || read_only(mine) || read_only(theirs))
     }
 }
 
@@ -135,7 +85,7 @@ fn dependences(code: &[VInst], body: &Body, scratch: &mut Scratch) -> Dependence
     let rows = |inst: &VInst| definitions(inst).map(|reg| body.ty(reg).rows()).sum();
     let rows = code.iter().zip(&feeds_load).map(|(inst, load)| if *load { rows(inst) } else { 0 }).collect();
     let mut makers: Vec<Vec<u32>> = vec![Vec::new(); code.len()];
-    let mut extents: Vec<(u32, Extent)> = Vec::new();
+    let mut memory = MemoryOrder::default();
     let mut last_collective = None;
     for (at, inst) in code.iter().enumerate() {
         let mut edge = |from: u32, latency: u32| {
@@ -167,12 +117,7 @@ fn dependences(code: &[VInst], body: &Body, scratch: &mut Scratch) -> Dependence
         }
         if let Order::Access(access) = orders[at] {
             let extent = Extent::new(inst, access, |reg| scratch.last_write[reg.0 as usize] as usize);
-            for (other, earlier) in &extents {
-                if extent.conflicts(earlier) {
-                    edge(*other, 0);
-                }
-            }
-            extents.push((at as u32, extent));
+            memory.add(at as u32, &extent, |from| edge(from, 0));
         }
         for reg in uses(inst) {
             scratch.readers[reg.0 as usize].push(at as u32);
@@ -219,21 +164,15 @@ fn segment(body: &mut Body, range: Range<usize>, scratch: &mut Scratch, window: 
 fn order(mut dependences: Dependences, window: usize) -> Vec<u32> {
     let count = dependences.waits_for.len();
     let mut usable_at = vec![0u32; count];
-    let mut ready: Vec<u32> =
-        (0..count as u32).filter(|at| dependences.waits_for[*at as usize] == 0).collect();
+    let mut ready = Ready::default();
+    for at in (0..count as u32).filter(|at| dependences.waits_for[*at as usize] == 0) {
+        ready.add(at, 0);
+    }
     let mut landed = vec![false; count];
     let mut loaded_by: Vec<Vec<u32>> = vec![Vec::new(); count];
     let (mut in_flight, mut now) = (0, 0);
     let mut order = Vec::with_capacity(count);
-    while !ready.is_empty() {
-        let rank = |at: u32| {
-            let fits = in_flight + dependences.rows[at as usize] <= window;
-            let hurried = dependences.feeds_load[at as usize] && fits;
-            // What must wait comes last, the shortest wait first.
-            (usable_at[at as usize].max(now), !hurried, at)
-        };
-        let chosen = (0..ready.len()).min_by_key(|n| rank(ready[*n])).expect("something is ready");
-        let at = ready.swap_remove(chosen);
+    while let Some(at) = ready.take(now, in_flight, window, &dependences) {
         now = usable_at[at as usize].max(now) + 1;
         order.push(at);
         for load in std::mem::take(&mut loaded_by[at as usize]) {
@@ -250,9 +189,59 @@ fn order(mut dependences: Dependences, window: usize) -> Vec<u32> {
             usable_at[to_index] = usable_at[to_index].max(now - 1 + latency);
             dependences.waits_for[to_index] -= 1;
             if dependences.waits_for[to_index] == 0 {
-                ready.push(to);
+                ready.add(to, usable_at[to_index]);
             }
         }
     }
     order
+}
+
+/// A heap with the smallest first.
+type Smallest<T> = BinaryHeap<Reverse<T>>;
+
+/// Instructions that wait for no other: those whose operands are on their way, with the slot when they are there, and
+/// those that can go.
+#[derive(Default)]
+struct Ready {
+    waiting: Smallest<(u32, u32)>,
+    plain: Smallest<u32>,
+    /// Those that a load waits for, by the rows that they put in flight themselves.
+    hurried: Vec<Smallest<u32>>,
+}
+
+impl Ready {
+    fn add(&mut self, at: u32, usable_at: u32) {
+        self.waiting.push(Reverse((usable_at, at)));
+    }
+
+    /// Takes the next instruction to issue at slot `now`; what must wait comes last, the shortest wait first.
+    fn take(&mut self, now: u32, in_flight: usize, window: usize, dependences: &Dependences) -> Option<u32> {
+        let nothing = self.plain.is_empty() && self.hurried.iter().all(BinaryHeap::is_empty);
+        let first = self.waiting.peek().map_or(0, |Reverse((usable_at, _))| *usable_at);
+        let until = if nothing { now.max(first) } else { now };
+        while let Some(Reverse((usable_at, at))) = self.waiting.peek().copied() {
+            if usable_at > until {
+                break;
+            }
+            self.waiting.pop();
+            self.queue(at, dependences).push(Reverse(at));
+        }
+        let next = |queue: &Smallest<u32>| queue.peek().map(|Reverse(at)| *at);
+        let fitting = self.hurried.iter().enumerate().filter(|(rows, _)| in_flight + rows <= window);
+        let hurried = fitting.filter_map(|(_, queue)| next(queue)).min();
+        let at = hurried.or_else(|| self.hurried.iter().chain([&self.plain]).filter_map(next).min())?;
+        self.queue(at, dependences).pop();
+        Some(at)
+    }
+
+    fn queue(&mut self, at: u32, dependences: &Dependences) -> &mut Smallest<u32> {
+        if !dependences.feeds_load[at as usize] {
+            return &mut self.plain;
+        }
+        let rows = dependences.rows[at as usize];
+        if self.hurried.len() <= rows {
+            self.hurried.resize_with(rows + 1, BinaryHeap::new);
+        }
+        &mut self.hurried[rows]
+    }
 }

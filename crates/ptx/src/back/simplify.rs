@@ -32,19 +32,20 @@ pub fn simplify(body: &mut Body) {
 
 /// Drops branches to the next instruction and instructions that control never reaches.
 pub fn tidy_flow(body: &mut Body) {
-    loop {
-        let cfg = Cfg::new(body);
-        let mut reached = vec![false; cfg.blocks.len()];
-        cfg.order.iter().for_each(|block| reached[block.index()] = true);
-        let before = body.code.len();
-        body.retain(|at, inst| {
-            let stays = inst.op.traits().flow != Flow::Branch || inst.target as usize != at + 1;
-            stays && reached[cfg.block_of[at].index()]
-        });
-        if body.code.len() == before {
-            return;
+    let cfg = Cfg::new(body);
+    let mut reached = vec![false; cfg.blocks.len()];
+    cfg.order.iter().for_each(|block| reached[block.index()] = true);
+    // For each instruction, the first from there on that stays: branches across what goes go to the next one too.
+    let mut stays: Vec<usize> = (0..=body.code.len()).collect();
+    for (at, inst) in body.code.iter().enumerate().rev() {
+        let to_next = inst.op.traits().flow == Flow::Branch
+            && inst.target as usize > at
+            && stays[inst.target as usize] == stays[at + 1];
+        if to_next || !reached[cfg.block_of[at].index()] {
+            stays[at] = stays[at + 1];
         }
     }
+    body.retain(|at, _| stays[at] == at);
 }
 
 /// Replaces uses of copies and constants by what they stand for.

@@ -4,17 +4,23 @@ use super::body::{Body, copy, definitions, instruction, uses};
 use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
 use crate::isa::{CacheOp, Compare, MemoryMode, Op, Ordering, Scope, Space, Ty};
 
+/// Most values spilled to memory: their addresses are constants of the kernel, and there are no more. At 8 bytes each they
+/// take the 512 KB of local memory that a thread can have (CUDA C++ Programming Guide, technical specifications per
+/// compute capability).
+pub const MAX_SPILLS: usize = 65_535;
+
 /// Local memory given to spilled values.
 pub struct Slots {
     first: u32,
     next: u32,
+    values: usize,
 }
 
 impl Slots {
     /// No spills yet; the program itself uses `local_bytes`.
     pub fn new(local_bytes: u32) -> Slots {
         let first = local_bytes.next_multiple_of(8);
-        Slots { first, next: first }
+        Slots { first, next: first, values: 0 }
     }
 
     /// Bytes that spills take.
@@ -27,9 +33,15 @@ impl Slots {
         self.next
     }
 
+    /// Whether there is no place for so many values more.
+    pub fn overflow(&self, values: usize) -> bool {
+        self.values + values > MAX_SPILLS
+    }
+
     fn take(&mut self, bytes: u32) -> u32 {
         let at = self.next.next_multiple_of(bytes);
         self.next = at + bytes;
+        self.values += 1;
         at
     }
 }

@@ -16,6 +16,10 @@ use crate::isa::{Op, Space, Width};
 const PREDICATES: usize = 256;
 const SLOTS: usize = PREDICATES + 32;
 
+/// Most places of all blocks together in a kernel that is checked, as what holds is kept for each; four times as many are
+/// looked at.
+const MAX_PLACES: usize = 1 << 22;
+
 /// Word `part` of a register's value.
 type Value = (u32, u8);
 
@@ -28,12 +32,15 @@ struct State {
     defined: BitSet,
 }
 
-/// Checks an allocation; the error says where it goes wrong.
+/// Checks an allocation; the error says where it goes wrong. A kernel of very many blocks is not checked.
 pub fn verify(allocation: &Allocation) -> Result<(), String> {
     let cfg = Cfg::new(&allocation.body);
-    let checker = Checker { allocation };
-    let mut states: Vec<Option<State>> = vec![None; cfg.blocks.len()];
     let places = SLOTS + allocation.slots.bytes().div_ceil(4) as usize;
+    if cfg.blocks.len().saturating_mul(places + allocation.body.registers.len() / 64) > MAX_PLACES {
+        return Ok(());
+    }
+    let mut checker = Checker { allocation, may_hold: vec![Vec::new(); allocation.body.registers.len()] };
+    let mut states: Vec<Option<State>> = vec![None; cfg.blocks.len()];
     states[0] = Some(State {
         holds: vec![Vec::new(); places],
         defined: BitSet::new(allocation.body.registers.len()),
@@ -45,7 +52,12 @@ pub fn verify(allocation: &Allocation) -> Result<(), String> {
         number
     };
     work.insert((0, BlockId(0)));
+    let mut visited = 0;
     while let Some((_, block)) = work.pop_first() {
+        visited += places * (1 + cfg.block(block).successors.len());
+        if visited > MAX_PLACES * 4 {
+            return Ok(());
+        }
         let mut state = states[block.index()].clone().expect("a block is queued once it has a state");
         for at in cfg.block(block).range() {
             checker.step(at, &mut state, &mut |_| ());
@@ -80,7 +92,9 @@ pub fn verify(allocation: &Allocation) -> Result<(), String> {
 fn meet(known: &mut State, other: &State) -> bool {
     let mut changed = false;
     for (mine, theirs) in known.holds.iter_mut().zip(&other.holds) {
-        let before = mine.len();
+        if mine == theirs {
+            continue;
+        }
         let free_here: Vec<Value> =
             theirs.iter().filter(|value| !known.defined.contains(value.0 as usize)).copied().collect();
         let kept = |value: &Value| theirs.contains(value) || !other.defined.contains(value.0 as usize);
@@ -89,7 +103,7 @@ fn meet(known: &mut State, other: &State) -> bool {
         mine.extend(free_here);
         mine.sort_unstable();
         mine.dedup();
-        changed |= mine.len() != before || *mine != old;
+        changed |= *mine != old;
     }
     changed |= known.defined.union_with(&other.defined);
     changed
@@ -97,12 +111,14 @@ fn meet(known: &mut State, other: &State) -> bool {
 
 struct Checker<'a> {
     allocation: &'a Allocation,
+    /// For each register, the places that held its value at some point.
+    may_hold: Vec<Vec<usize>>,
 }
 
 impl Checker<'_> {
     /// The register whose value a register carries.
     fn root(&self, reg: VReg) -> u32 {
-        self.allocation.body.root[reg.0 as usize].0
+        self.allocation.body.root(reg).0
     }
 
     /// The places of a register and which word of it each holds.
@@ -120,7 +136,7 @@ impl Checker<'_> {
     }
 
     /// Interprets one instruction.
-    fn step(&self, at: usize, state: &mut State, complain: &mut dyn FnMut(String)) {
+    fn step(&mut self, at: usize, state: &mut State, complain: &mut dyn FnMut(String)) {
         let inst = &self.allocation.body.code[at];
         self.check_uses(inst, state, complain);
         if let Some((slot, reg, is_load)) = self.spill_access(inst) {
@@ -131,16 +147,17 @@ impl Checker<'_> {
                     if !holds && state.defined.contains(value.0 as usize) {
                         complain(format!("spill slot {slot} does not hold register {}", value.0));
                     }
-                    state.holds[place] = state.holds[slot].clone();
+                    let values = state.holds[slot].clone();
+                    self.put(state, place, values);
                 } else {
-                    state.holds[slot] = vec![value];
+                    self.put(state, slot, vec![value]);
                 }
             }
             return;
         }
         if let Some((dst, src)) = self.predicate_access(inst) {
             let (from, to) = (self.places(src, None)[0], self.places(dst, None)[0]);
-            state.holds[to.0] = vec![from.1];
+            self.put(state, to.0, vec![from.1]);
             return;
         }
         let moved = copy(&self.allocation.body, inst);
@@ -167,17 +184,26 @@ impl Checker<'_> {
         }
         for reg in definitions(inst) {
             let root = self.root(reg);
-            for (place, holds) in state.holds.iter_mut().enumerate() {
-                let own = written.iter().any(|(other, _)| *other == place);
-                if !own {
-                    holds.retain(|value| value.0 != root);
+            for place in &self.may_hold[root as usize] {
+                if !written.iter().any(|(other, _)| other == place) {
+                    state.holds[*place].retain(|value| value.0 != root);
                 }
             }
             state.defined.insert(root as usize);
         }
         for (place, values) in written {
-            state.holds[place] = values;
+            self.put(state, place, values);
         }
+    }
+
+    fn put(&mut self, state: &mut State, place: usize, values: Vec<Value>) {
+        for (register, _) in &values {
+            let places = &mut self.may_hold[*register as usize];
+            if !places.contains(&place) {
+                places.push(place);
+            }
+        }
+        state.holds[place] = values;
     }
 
     fn check_uses(&self, inst: &VInst, state: &State, complain: &mut dyn FnMut(String)) {

@@ -3,182 +3,127 @@
 //! Definitions that reach a common use belong to one web; each web becomes a register of its own, so that
 //! most registers end with a single definition and the rest of the back end can reason about values.
 
-use super::bits::BitSet;
-use super::body::{Body, definitions, uses};
+use super::body::Body;
 use super::cfg::Cfg;
-use crate::ir::{VDst, VReg, VSrc};
-use std::ops::Range;
+use super::error::BackError;
+use super::occurrences::{Kind, Occurrence, Occurrences, Region, mark};
+use crate::ir::{VDst, VInst, VReg, VSrc};
 
 /// Gives each web of each register a register of its own.
-pub fn split(body: &mut Body, cfg: &Cfg) {
-    let mut counts = vec![0u32; body.registers.len()];
-    for inst in &body.code {
-        definitions(inst).for_each(|reg| counts[reg.0 as usize] += 1);
+///
+/// # Errors
+/// When too many values live from block to block.
+pub fn split(body: &mut Body, cfg: &Cfg) -> Result<(), BackError> {
+    let occurrences = Occurrences::new(body);
+    let mut splitter = Splitter {
+        cfg,
+        region: Region::new(cfg),
+        entry: vec![0; cfg.blocks.len()],
+        last: vec![0; cfg.blocks.len()],
+    };
+    for reg in 0..body.registers.len() {
+        let of = occurrences.of(reg);
+        if of.iter().filter(|occurrence| occurrence.kind != Kind::Read).count() > 1 {
+            splitter.split(body, VReg(reg as u32), of)?;
+        }
     }
-    // Sites of one register are numbered together, so that its definitions are a range of bits.
-    let mut ranges: Vec<Range<usize>> = Vec::with_capacity(counts.len());
-    let mut sites = 0;
-    for count in &counts {
-        let several = if *count > 1 { *count as usize } else { 0 };
-        ranges.push(sites..sites + several);
-        sites += several;
-    }
-    if sites == 0 {
-        return;
-    }
-    let mut next: Vec<usize> = ranges.iter().map(|range| range.start).collect();
-    // For each instruction and destination slot, its site.
-    let site_of: Vec<Vec<usize>> = body
-        .code
-        .iter()
-        .map(|inst| {
-            inst.dst
-                .iter()
-                .map(|dst| match dst {
-                    VDst::Reg(reg) if !ranges[reg.0 as usize].is_empty() => {
-                        next[reg.0 as usize] += 1;
-                        next[reg.0 as usize] - 1
-                    }
-                    _ => usize::MAX,
-                })
-                .collect()
-        })
-        .collect();
+    Ok(())
+}
 
-    let reach_in = reaching(body, cfg, &ranges, &site_of, sites);
-    let mut joined = Union::new(sites);
-    for block in &cfg.order {
-        let mut reach = reach_in[block.index()].clone();
-        for at in cfg.block(*block).range() {
-            let inst = &body.code[at];
-            for reg in uses(inst) {
-                join(&mut joined, &reach, ranges[reg.0 as usize].clone(), None);
+/// Splits one register after another. Its writes are numbered from 0 in the order of the code; behind them come the
+/// blocks that a value enters which is wanted there: what enters is the one value of all its writes.
+struct Splitter<'a> {
+    cfg: &'a Cfg,
+    region: Region<'a>,
+    /// Per block that a value enters, its number.
+    entry: Vec<usize>,
+    /// Per block that writes, the number of its last write.
+    last: Vec<usize>,
+}
+
+impl Splitter<'_> {
+    fn split(&mut self, body: &mut Body, own: VReg, of: &[Occurrence]) -> Result<(), BackError> {
+        self.region.turn_to(of)?;
+        let writes = of.iter().filter(|occurrence| occurrence.kind != Kind::Read).count();
+        let entered = std::mem::take(&mut self.region.entered);
+        for (n, block) in entered.iter().enumerate() {
+            self.entry[block.index()] = writes + n;
+        }
+        let mut webs = Union::new(writes + entered.len());
+        self.walk(of, |occurrence, before, write| {
+            // The lanes that the guard leaves out keep what they had.
+            if let (Kind::Merge, Some(before)) = (occurrence.kind, before) {
+                webs.union(before, write);
             }
-            for (slot, reg) in inst.dst.iter().enumerate() {
-                let (VDst::Reg(reg), site) = (reg, site_of[at][slot]) else { continue };
-                if site == usize::MAX {
+        });
+        for block in &entered {
+            for before in &self.cfg.block(*block).predecessors {
+                let from = if self.region.has(*before, mark::WRITES) {
+                    self.last[before.index()]
+                } else if self.region.has(*before, mark::ENTERS) {
+                    self.entry[before.index()]
+                } else {
                     continue;
+                };
+                webs.union(self.entry[block.index()], from);
+            }
+        }
+        self.region.entered = entered;
+        // The first web keeps the register's own name.
+        let mut names: Vec<Option<VReg>> = vec![None; webs.parent.len()];
+        for write in 0..writes {
+            let web = webs.find(write);
+            if names[web].is_none() {
+                let ty = body.ty(own);
+                names[web] = Some(if write == 0 { own } else { body.fresh(ty) });
+            }
+        }
+        let mut name = |value: usize| names[webs.find(value)].expect("every web has a write");
+        self.walk(of, |occurrence, before, write| {
+            let inst = &mut body.code[occurrence.at as usize];
+            match (occurrence.kind, before) {
+                (Kind::Read, Some(before)) => rename_uses(inst, own, name(before)),
+                // A use that no definition reaches reads an undefined value; any name will do.
+                (Kind::Read, None) => {}
+                (Kind::Merge | Kind::Write, _) => {
+                    inst.dst[usize::from(occurrence.slot)] = VDst::Reg(name(write));
                 }
-                if inst.guard.is_some() {
-                    // The lanes that the guard leaves out keep what they had.
-                    join(&mut joined, &reach, ranges[reg.0 as usize].clone(), Some(site));
-                } else {
-                    ranges[reg.0 as usize].clone().for_each(|other| reach.remove(other));
-                }
-                reach.insert(site);
+            }
+        });
+        Ok(())
+    }
+
+    /// Visits the occurrences of the register at hand with the value that reaches each, if any does, and the number
+    /// of the next write.
+    fn walk(&mut self, of: &[Occurrence], mut visit: impl FnMut(Occurrence, Option<usize>, usize)) {
+        let (mut write, mut current, mut within) = (0, None, None);
+        for &occurrence in of {
+            let block = self.cfg.block_of[occurrence.at as usize];
+            if within != Some(block) {
+                within = Some(block);
+                current = self.region.has(block, mark::ENTERS).then(|| self.entry[block.index()]);
+            }
+            visit(occurrence, current, write);
+            if occurrence.kind != Kind::Read {
+                self.last[block.index()] = write;
+                current = Some(write);
+                write += 1;
             }
         }
     }
-    rename(body, cfg, &ranges, &site_of, &reach_in, &mut joined);
 }
 
-/// Puts the sites of a register that reach here, and `also`, into one web.
-fn join(joined: &mut Union, reach: &BitSet, range: Range<usize>, also: Option<usize>) {
-    let mut first = also;
-    for site in range {
-        if reach.contains(site) {
-            match first {
-                Some(first) => joined.union(first, site),
-                None => first = Some(site),
-            }
-        }
+fn rename_uses(inst: &mut VInst, from: VReg, to: VReg) {
+    if let Some((guard, _)) = &mut inst.guard
+        && *guard == from
+    {
+        *guard = to;
     }
-}
-
-/// The sites that reach the start of each block.
-fn reaching(
-    body: &Body,
-    cfg: &Cfg,
-    ranges: &[Range<usize>],
-    site_of: &[Vec<usize>],
-    sites: usize,
-) -> Vec<BitSet> {
-    let blocks = cfg.blocks.len();
-    let mut generated = vec![BitSet::new(sites); blocks];
-    let mut killed = vec![BitSet::new(sites); blocks];
-    for (at, inst) in body.code.iter().enumerate() {
-        let block = cfg.block_of[at].index();
-        for (slot, dst) in inst.dst.iter().enumerate() {
-            let site = site_of[at][slot];
-            let (VDst::Reg(reg), true) = (dst, site != usize::MAX) else { continue };
-            if inst.guard.is_none() {
-                for other in ranges[reg.0 as usize].clone() {
-                    generated[block].remove(other);
-                    killed[block].insert(other);
-                }
-            }
-            generated[block].insert(site);
-            killed[block].remove(site);
-        }
-    }
-    let mut reach_in = vec![BitSet::new(sites); blocks];
-    let mut changed = true;
-    while changed {
-        changed = false;
-        for block in &cfg.order {
-            let mut out = reach_in[block.index()].clone();
-            out.subtract(&killed[block.index()]);
-            out.union_with(&generated[block.index()]);
-            for successor in &cfg.block(*block).successors {
-                changed |= reach_in[successor.index()].union_with(&out);
-            }
-        }
-    }
-    reach_in
-}
-
-fn rename(
-    body: &mut Body,
-    cfg: &Cfg,
-    ranges: &[Range<usize>],
-    site_of: &[Vec<usize>],
-    reach_in: &[BitSet],
-    joined: &mut Union,
-) {
-    let mut name: Vec<Option<VReg>> = vec![None; joined.parent.len()];
-    // The first web keeps the register's own name.
-    for (reg, range) in ranges.iter().enumerate() {
-        for site in range.clone() {
-            let web = joined.find(site);
-            if name[web].is_none() {
-                let own = VReg(reg as u32);
-                name[web] = Some(if site == range.start {
-                    own
-                } else {
-                    let ty = body.ty(own);
-                    body.fresh(ty)
-                });
-            }
-        }
-    }
-    let name: Vec<VReg> =
-        (0..name.len()).map(|site| name[joined.find(site)].expect("every web got a name")).collect();
-    for block in &cfg.order {
-        let mut reach = reach_in[block.index()].clone();
-        for at in cfg.block(*block).range() {
-            let inst = &mut body.code[at];
-            // A use that no definition reaches reads an undefined value; any name will do.
-            let current = |reg: VReg| {
-                let sites = ranges.get(reg.0 as usize).cloned().unwrap_or(0..0);
-                sites.clone().find(|site| reach.contains(*site)).map_or(reg, |site| name[site])
-            };
-            if let Some((guard, _)) = &mut inst.guard {
-                *guard = current(*guard);
-            }
-            for src in &mut inst.src {
-                if let VSrc::Reg(reg, _) = src {
-                    *reg = current(*reg);
-                }
-            }
-            for (slot, dst) in inst.dst.iter_mut().enumerate() {
-                let site = site_of[at][slot];
-                let (VDst::Reg(reg), true) = (dst, site != usize::MAX) else { continue };
-                if inst.guard.is_none() {
-                    ranges[reg.0 as usize].clone().for_each(|other| reach.remove(other));
-                }
-                reach.insert(site);
-                *reg = name[site];
-            }
+    for src in &mut inst.src {
+        if let VSrc::Reg(reg, _) = src
+            && *reg == from
+        {
+            *reg = to;
         }
     }
 }
