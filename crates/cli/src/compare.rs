@@ -7,6 +7,7 @@ use strata_lab::compare::{Comparison, Sweep, variants};
 use strata_lab::{job, metric};
 use strata_workloads::Size;
 
+use crate::origin::origin;
 use crate::sweep::SweepArguments;
 use crate::{Finished, print};
 
@@ -67,8 +68,8 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     let grids = comparison.grids(&store);
     print(&comparison.text(&grids))?;
     if let Some(path) = &arguments.out {
-        std::fs::write(path, comparison.html(&grids))
-            .map_err(|error| format!("{}: {error}", path.display()))?;
+        let page = comparison.page(&grids, &jobs, &store, &origin())?;
+        std::fs::write(path, page).map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(if failures.is_empty() { Finished::Well } else { Finished::Wrong })
 }

@@ -16,6 +16,7 @@ mod explain;
 mod job;
 mod list;
 mod machine;
+mod origin;
 mod progress;
 mod repro;
 mod run;
