@@ -15,7 +15,7 @@ pub fn headline(rows: &[&Row]) -> Markup {
             div.cards {
                 @for row in headline {
                     a.card href=(format!("#{}", anchor(row))) {
-                        span.what { (row.claim.metric) }
+                        span.what { (capital(&row.claim.metric)) }
                         span.pair {
                             span { b { (measured(row)) } small { "measured" } }
                             span { b.published { (row.claim.published_text()) } small { "published" } }
@@ -27,6 +27,16 @@ pub fn headline(rows: &[&Row]) -> Markup {
             }
         }
     }
+}
+
+/// A metric as it begins a card.
+fn capital(metric: &str) -> String {
+    let words = metric.split(' ').enumerate().map(|(place, word)| match word {
+        "ipc" | "l1d" | "l2" | "dram" => word.to_uppercase(),
+        _ if place == 0 => word[..1].to_uppercase() + &word[1..],
+        _ => word.to_owned(),
+    });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn over(row: &Row) -> Markup {

@@ -44,15 +44,13 @@ const SYSTEMS: &[(&str, Colour)] = &[
 ];
 
 /// For systems of a user's own, in the order in which a page names them.
-const OTHERS: [Colour; 8] = [
-    of(0x4b5563, 0xa3adbb),
-    of(0x0072b2, 0x4aa5e0),
-    of(0xe69f00, 0xe0a020),
-    of(0x009e73, 0x22b58a),
-    of(0xcc79a7, 0xcf86ae),
+const OTHERS: [Colour; 6] = [
     of(0xd55e00, 0xe8743a),
-    of(0x56b4e9, 0x8ccdf0),
-    of(0x8c564b, 0xb98275),
+    of(0x2f7f86, 0x58b3bb),
+    of(0x8f2d56, 0xd4709c),
+    of(0x7f7f00, 0xb8b840),
+    of(0x0072b2, 0x4aa5e0),
+    of(0xb07d62, 0xc99b82),
 ];
 
 /// Parts of a whole, from the first.
@@ -180,6 +178,7 @@ mod tests {
     fn different_systems_of_a_paper_have_different_colours() {
         for (place, (name, colour)) in SYSTEMS.iter().enumerate() {
             let same = SYSTEMS[..place].iter().find(|(_, other)| other.light == colour.light);
+            assert!(OTHERS.iter().all(|other| other.light != colour.light), "{name}");
             // 1/2 is Dy-FUSE itself.
             assert_eq!(same.is_some(), *name == "dy-fuse-1-2", "{name}");
         }

@@ -83,7 +83,7 @@ impl Plane {
         let name = format!("{}, {}", grid.rows[row], self.system);
         html! {
             div.heat {
-                table data-title=(format!("{}, {name}", grid.title)) {
+                table {
                     caption { (name) }
                     thead {
                         tr { th {} th colspan=(self.values[1].len()) { (self.keys[1]) } }

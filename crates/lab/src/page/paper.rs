@@ -7,8 +7,8 @@ use super::chart::{Chart, Mark};
 use super::colour::Palette;
 use super::runs::Runs;
 use super::{Origin, claims, document, made, strip, table};
-use crate::claims::sensitivity::{Sensitivity, sensitivities};
-use crate::claims::{self as published, Claim, Row};
+use crate::claims::sensitivity::{Choice, Sensitivity, sensitivities};
+use crate::claims::{self as published, Claim, Row, effect};
 use crate::grid::Grid;
 use crate::paper::TableText;
 use crate::paper::{
@@ -82,7 +82,7 @@ impl Making<'_> {
                     (strip::overview(&rows))
                 }
             }
-            @if !hangs_on.is_empty() { (sensitivity(hangs_on)) }
+            @if !hangs_on.is_empty() { (sensitivity(self.paper, hangs_on)) }
             @for section in sections {
                 section id=(section.anchor) {
                     h2 { span.number { (section.name) } " " (section.title) }
@@ -274,27 +274,35 @@ fn level<'a>(figure: &FigureText, measured: &'a MeasurementText, published: f64)
     }
 }
 
-/// The sensitivity study: a table for each choice, and one sentence for the choices that move nothing.
-fn sensitivity(all: &[Sensitivity]) -> Markup {
+/// The sensitivity study: a line for each choice that unfolds to its numbers, and one sentence for the choices
+/// that move nothing.
+fn sensitivity(paper: &Paper, all: &[Sensitivity]) -> Markup {
     let still: Vec<&str> =
         all.iter().filter(|of| of.moves() == Some(false)).map(|of| of.title.as_str()).collect();
     html! {
         section id="hangs-on" {
             h2 { "What the headline hangs on" }
-            div.choices {
-                @for of in all.iter().filter(|of| of.moves() != Some(false)) { (choice(of)) }
+            p.note {
+                "Choices that the paper leaves open. Filled: as modelled here; hollow: with the other values; as multiples of the "
+                "published effect."
             }
+            @for of in all.iter().filter(|of| of.moves() != Some(false)) { (choice(paper, of)) }
             @if !still.is_empty() {
-                p { "These move nothing by more than a tenth of what is published: " (still.join("; ")) "." }
+                p.note { "These move nothing by more than a tenth of what is published: " (still.join("; ")) "." }
             }
         }
     }
 }
 
-fn choice(of: &Sensitivity) -> Markup {
+fn choice(paper: &Paper, of: &Sensitivity) -> Markup {
     html! {
-        article {
-            h3 { (of.title) }
+        details.choice {
+            summary {
+                span.what { (of.title) }
+                @for (place, claim) in of.claims.iter().enumerate().take(3) {
+                    span.one { code { (claim.id) } (strip::choices(&claim.id, &effects(paper, of, place))) }
+                }
+            }
             div.scroll tabindex="0" role="group" aria-label=(of.title) {
                 table data-title=(of.title) {
                     thead {
@@ -324,4 +332,17 @@ fn choice(of: &Sensitivity) -> Markup {
             p.note { (of.source) }
         }
     }
+}
+
+/// A claim's effects under the values of a choice, as multiples of the published one; none if ours is missing.
+fn effects<'a>(paper: &Paper, of: &'a Sensitivity, place: usize) -> Vec<(f64, &'a str)> {
+    let claim = &of.claims[place];
+    let kind = paper.measured[&claim.id].kind;
+    let published = claim.value().map_or(0.0, |value| effect(kind, value));
+    let of_choice = |choice: &'a Choice| {
+        let times = effect(kind, *choice.results[place].as_ref().ok()?) / published;
+        times.is_finite().then_some((times, choice.label.as_str()))
+    };
+    let has_ours = of.choices.first().is_some_and(|choice| of_choice(choice).is_some());
+    if has_ours { of.choices.iter().filter_map(of_choice).collect() } else { vec![] }
 }

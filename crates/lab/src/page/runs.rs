@@ -223,7 +223,7 @@ fn share_bar(parts: &[(String, f64)], palette: &mut Palette) -> Markup {
             svg.share width=(px(WIDTH)) height="12" viewBox=(format!("0 0 {} 12", px(WIDTH))) {
                 @for (place, (name, value)) in parts.iter().enumerate() {
                     @let width = WIDTH * value / whole;
-                    @if width >= 0.05 {
+                    @if width >= 0.3 {
                         rect x=(px(left)) width=(format!("{width:.2}")) height="12"
                             style=(format!("fill:var(--{})", palette.part(place))) {
                             title { (name) ": " (number(100.0 * value / whole)) " %" }

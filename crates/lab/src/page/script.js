@@ -77,13 +77,21 @@
     return rows.map((row) => [...row.cells].map((cell) => field(value(cell))).join(",")).join("\n") + "\n";
   };
 
-  for (const figure of all("figure")) {
-    const name = file(figure.dataset.title, ".svg");
-    tools(figure, button("SVG", "Save this figure", () => save(name, "image/svg+xml", alone(figure))));
-  }
-  for (const table of all("table[data-title]")) {
-    const after = table.closest(".scroll") ?? table;
-    tools(after, button("CSV", "Save this table", () => save(file(table.dataset.title, ".csv"), "text/csv", csv(table))));
+  const saveFigure = (figure) => button("SVG", `Save the figure: ${figure.dataset.title}`,
+    () => save(file(figure.dataset.title, ".svg"), "image/svg+xml", alone(figure)));
+  const saveTable = (table) => button(table.matches(".claims") ? "Claims CSV" : "CSV", `Save the table: ${table.dataset.title}`,
+    () => save(file(table.dataset.title, ".csv"), "text/csv", csv(table)));
+  // Buttons stand together at the head of a part, or each below its own where there are several of a kind.
+  for (const part of all("section:not(#hangs-on), .choice, .system")) {
+    const figures = all("figure", part);
+    const tables = all("table[data-title]", part);
+    const head = part.querySelector("h2, .scroll");
+    if (figures.length > 1) {
+      for (const figure of figures) tools(figure, saveFigure(figure));
+      for (const table of tables) tools(table.closest(".scroll") ?? table, saveTable(table));
+    } else if (figures.length + tables.length > 0) {
+      tools(head, ...figures.map(saveFigure), ...tables.map(saveTable));
+    }
   }
 
   // Numbers by size, largest first; words by the alphabet. A claim moves with all its rows.

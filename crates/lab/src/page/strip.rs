@@ -40,17 +40,30 @@ fn x(times: f64) -> f64 {
 /// The effect of one claim: filled where measured, hollow under its other readings, a line at the published.
 pub fn strip(row: &Row) -> Markup {
     let Some(measured) = times(row) else { return html! {} };
-    let width = px(x(TO) + 6.0);
     let readings = row.measured.iter().flat_map(|measured| &measured.readings);
-    let others = readings.filter_map(|reading| Some((times_of(row, reading)?, reading)));
+    let others = readings.filter_map(|reading| Some((times_of(row, reading)?, reading.name.as_str())));
+    line(
+        &of_effect(measured),
+        &others.collect::<Vec<_>>(),
+        &dot(measured, 9.0, &class(row.verdict), &said(row)),
+    )
+}
+
+/// One claim's effects under the values of a choice, the first of which is ours.
+pub fn choices(title: &str, effects: &[(f64, &str)]) -> Markup {
+    let Some(((ours, label), others)) = effects.split_first() else { return html! {} };
+    line(title, others, &dot(*ours, 9.0, "ours", label))
+}
+
+fn line(title: &str, others: &[(f64, &str)], dot: &Markup) -> Markup {
+    let width = px(x(TO) + 6.0);
     html! {
-        svg.strip width=(width) height="18" viewBox=(format!("0 0 {width} 18")) role="img"
-            aria-label=(format!("{measured:.2} of the published effect")) {
+        svg.strip width=(width) height="18" viewBox=(format!("0 0 {width} 18")) role="img" aria-label=(title) {
             (bands(0.0, 18.0))
-            @for (times, reading) in others {
-                circle.hollow cx=(px(x(times))) cy="9" r="3" { title { (reading.name) ": " (of_effect(times)) } }
+            @for (times, name) in others {
+                circle.hollow cx=(px(x(*times))) cy="9" r="3.4" { title { (name) ": " (of_effect(*times)) } }
             }
-            (dot(measured, 9.0, row))
+            (dot)
         }
     }
 }
@@ -68,13 +81,13 @@ pub fn overview(rows: &[&Row]) -> Markup {
     }
     let most = columns.iter().map(|(_, dots)| dots.len()).max().unwrap_or(0);
     let below = (most as f64).max(3.0) * 9.5 + 8.0;
-    let width = px(x(TO) * 2.0 + 12.0);
+    let width = px(x(TO) * 2.0 + 46.0);
     html! {
         @if most > 0 {
             svg.overview width=(width) height=(px(below + 36.0))
                 viewBox=(format!("0 0 {width} {}", px(below + 36.0))) role="img"
                 aria-label="Measured effects over published ones" {
-                g.wide {
+                g transform="translate(18 0)" {
                     (bands_of(2.0, 0.0, below))
                     @for (column, dots) in &columns {
                         @for (place, (times, row)) in dots.iter().enumerate() {
@@ -86,12 +99,12 @@ pub fn overview(rows: &[&Row]) -> Markup {
                         }
                     }
                     @for (times, text) in
-                        [(-0.5, "opposite"), (0.0, "none"), (0.5, "half"), (1.0, "as published"), (2.0, "twice"), (2.55, "more")] {
+                        [(-0.5, "opposite"), (0.0, "none"), (0.5, "½"), (1.0, "published"), (2.0, "2×"), (2.55, "more")] {
                         text x=(px(2.0 * x(times))) y=(px(below + 15.0)) text-anchor="middle" { (text) }
                     }
                 }
-                text.note x=(px(x(1.0) * 2.0)) y=(px(below + 31.0)) text-anchor="middle" {
-                    "measured effect, over the published one"
+                text.note x=(px(x(1.0) * 2.0 + 18.0)) y=(px(below + 31.0)) text-anchor="middle" {
+                    "measured effects, as multiples of the published ones"
                 }
             }
         }
@@ -113,17 +126,15 @@ fn of_effect(times: f64) -> String {
     format!("{times:.2} of the published effect")
 }
 
-fn dot(times: f64, y: f64, row: &Row) -> Markup {
+fn dot(times: f64, y: f64, class: &str, said: &str) -> Markup {
     html! {
         @if (FROM..=TO).contains(&times) {
-            circle class=(class(row.verdict)) cx=(px(x(times))) cy=(px(y)) r="4.2" {
-                title { (said(row)) ": " (of_effect(times)) }
-            }
+            circle class=(class) cx=(px(x(times))) cy=(px(y)) r="4.2" { title { (said) ": " (of_effect(times)) } }
         } @else {
             @let (tip, back) = if times > TO { (x(TO) + 5.0, x(TO) - 4.0) } else { (x(FROM) - 5.0, x(FROM) + 4.0) };
-            path class=(class(row.verdict))
+            path class=(class)
                 d=(format!("M{} {}L{} {}L{} {}Z", px(tip), px(y), px(back), px(y - 4.5), px(back), px(y + 4.5))) {
-                title { (said(row)) ": " (of_effect(times)) }
+                title { (said) ": " (of_effect(times)) }
             }
         }
     }

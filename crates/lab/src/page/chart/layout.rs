@@ -8,16 +8,18 @@ pub const HEIGHT: f64 = 240.0;
 pub const FONT: f64 = 12.0;
 pub const SMALL: f64 = 9.5;
 /// Width of an average letter, as a share of the text's size.
-const LETTER: f64 = 0.56;
+const LETTER: f64 = 0.62;
 /// Widths of a bar's slot: the least, the greatest, and that of a bar with a number below it.
-const SLOT: (f64, f64) = (6.0, 22.0);
+const SLOT: (f64, f64) = (6.0, 38.0);
 const NUMBERED: f64 = 12.0;
-/// Space between groups.
-const GAP: f64 = 10.0;
+/// Space between groups: the least, and its share of a group.
+const GAP: (f64, f64) = (9.0, 0.22);
 /// Width that the groups fill if there is room.
 const WIDTH: f64 = 1130.0;
 /// Height of the two rows of numbers above broken bars.
-const BROKEN: f64 = 62.0;
+const BROKEN: f64 = 66.0;
+/// Height of the line with the unit.
+const UNIT: f64 = 18.0;
 
 /// Where things are.
 pub struct Layout {
@@ -30,6 +32,8 @@ pub struct Layout {
     /// Width of a group without the gap, and with it.
     pub bars: f64,
     pub pitch: f64,
+    /// Whether names lie below their groups; else they stand askew.
+    pub lying: bool,
     pub scale: Scale,
 }
 
@@ -40,22 +44,26 @@ impl Layout {
         let slots = chart.groups.iter().map(|group| group.bars.len()).max().unwrap_or(1).max(1) as f64;
         let count = chart.groups.len() as f64;
         let least = if chart.stacks.is_empty() { SLOT.0 } else { NUMBERED };
-        let slot = ((WIDTH / count - GAP) / slots).clamp(least, SLOT.1.max(least));
+        let room = WIDTH / count;
+        let slot = ((room - GAP.0.max(GAP.1 * room)) / slots).clamp(least, SLOT.1);
         let bars = slot * slots;
-        let pitch = (bars + GAP).max(20.0);
+        let pitch = (bars + GAP.0.max(GAP.1 * bars)).max(20.0);
         let numbers = scale.ticks().into_iter().map(|value| letters(&tick(value), FONT));
         let axis = numbers.fold(0.0, f64::max) + 10.0;
         // Names stand askew and end below the middle of their group.
         let reach = |(place, group): (usize, &super::Group)| {
             letters(&group.name, FONT) * 0.71 - (place as f64 + 0.5) * pitch
         };
-        let names = chart.groups.iter().enumerate().map(reach).fold(axis, f64::max);
         let longest = chart.groups.iter().map(|group| letters(&group.name, FONT)).fold(0.0, f64::max);
-        let left = names.ceil();
-        let top = if scale.cut.is_some() { BROKEN } else { 8.0 };
-        let below = longest * 0.71 + 20.0 + if chart.stacks.is_empty() { 0.0 } else { 12.0 };
+        let lying = longest < pitch - 4.0;
+        let askew = chart.groups.iter().enumerate().map(reach).filter(|_| !lying);
+        let left = askew.fold(axis, f64::max).ceil();
+        let top =
+            if scale.cut.is_some() { BROKEN } else { 8.0 } + if chart.unit.is_empty() { 0.0 } else { UNIT };
+        let below = (if lying { 24.0 } else { longest * 0.71 + 26.0 })
+            + if chart.stacks.is_empty() { 0.0 } else { 12.0 };
         let width = left + count * pitch + 8.0;
-        Some(Layout { width, height: top + HEIGHT + below, left, top, bars, pitch, scale })
+        Some(Layout { width, height: top + HEIGHT + below, left, top, bars, pitch, lying, scale })
     }
 
     /// Height of a value on the page.

@@ -22,6 +22,7 @@ pub fn svg(chart: &Chart) -> Option<Markup> {
             (marks(chart, &layout))
             (names(chart, &layout))
             (axis(&layout))
+            @if !chart.unit.is_empty() { text.unit x="0" y="12" { (chart.unit) } }
         }
     })
 }
@@ -142,7 +143,7 @@ fn marks(chart: &Chart, layout: &Layout) -> Markup {
                     @let y = px(layout.y(mark.value));
                     @let (from, to) = (px(left - 2.5), px(left + slot * SOLID + 2.5));
                     g.loose[!mark.exact] {
-                        line.halo x1=(from) x2=(to) y1=(y) y2=(y) {}
+                        @if mark.exact { line.halo x1=(from) x2=(to) y1=(y) y2=(y) {} }
                         line x1=(from) x2=(to) y1=(y) y2=(y) {
                             title { (group) ", " (bar.name) ": " (mark.text) }
                         }
@@ -170,10 +171,16 @@ fn names(chart: &Chart, layout: &Layout) -> Markup {
         }
         g.names {
             @for (place, group) in chart.groups.iter().enumerate() {
-                @let x = px(layout.group(place) + layout.bars / 2.0 + FONT * 0.3);
-                @let y = px(below + 14.0 + numbered);
-                text.mean[place < chart.means] x=(x) y=(y) text-anchor="end"
-                    transform=(format!("rotate(-45 {x} {y})")) { (group.name) }
+                @let middle = layout.group(place) + layout.bars / 2.0;
+                @let (x, y) = (px(middle + FONT * 0.3), px(below + 14.0 + numbered));
+                @if layout.lying {
+                    text.mean[place < chart.means] x=(px(middle)) y=(px(below + 16.0 + numbered)) text-anchor="middle" {
+                        (group.name)
+                    }
+                } @else {
+                    text.mean[place < chart.means] x=(x) y=(y) text-anchor="end"
+                        transform=(format!("rotate(-45 {x} {y})")) { (group.name) }
+                }
             }
         }
     }
