@@ -95,7 +95,7 @@ impl Scale {
         let greatest = heights.iter().copied().reduce(f64::max)?;
         let top = greatest.max(published);
         let bottom = heights.iter().copied().fold(0.0, f64::min);
-        let cut = cut(heights).map(|cut| cut.max(1.05 * published)).filter(|cut| *cut < greatest);
+        let cut = cut(heights).map(|cut| cut.max(1.2 * published)).filter(|cut| *cut < greatest);
         let step = step((cut.unwrap_or(top) - bottom).max(f64::MIN_POSITIVE));
         let end = match cut {
             Some(cut) => cut,

@@ -64,7 +64,7 @@ fn a_missing_number_leaves_a_gap() {
 
 #[test]
 fn numbers_of_neighbouring_broken_bars_stand_at_different_heights() {
-    let mut cells = vec![vec![Ok(1.0), Ok(1.0)]; 30];
+    let mut cells = vec![vec![Ok(1.0), Ok(1.0)]; 60];
     cells.push(vec![Ok(57.25), Ok(32.0)]);
     let drawing = drawn(&grouped(cells));
     let over = drawing.split("<g class=\"over\">").nth(1).unwrap().split("</g>").next().unwrap();
