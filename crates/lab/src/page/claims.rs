@@ -4,7 +4,7 @@ use maud::{Markup, html};
 use strata_workloads::Size;
 
 use super::runs::Runs;
-use super::strip::{anchor, class, strip};
+use super::strip::{anchor, class, strip, times};
 use crate::claims::{Row, Verdict};
 
 /// A card for each of the paper's headline claims.
@@ -85,7 +85,7 @@ pub fn table(rows: &[&Row], runs: &Runs<'_>, name: &str) -> Markup {
             table.claims.sort data-title=(format!("{name}, claims")) {
                 thead {
                     tr {
-                        th.words { "claim" } th { "published" } th { "measured" } th.words { "effect" } th.words { "as" }
+                        th.words { "claim" } th { "published" } th { "measured" } th { "effect" } th.words { "as" }
                         th.words { "verdict" }
                     }
                 }
@@ -101,10 +101,10 @@ fn claim(row: &Row, runs: &Runs<'_>) -> Markup {
     html! {
         tbody id=(anchor(row)) {
             tr {
-                td.words.claim { (row.claim.comparison()) " " code { (row.claim.id) } }
+                td.words.claim { (row.claim.comparison()) " " code { (row.claim.id) ", " (row.claim.r#where) } }
                 td data-name="published" { (row.claim.published_text()) }
                 td data-name="measured" { (measured(row)) }
-                td.words data-name="effect" { (strip(row)) }
+                td.words data-name="effect" data-value=[times(row)] { (strip(row)) }
                 td.words data-name="as" { (definition) }
                 td.words data-name="verdict" { (verdict(row.verdict)) }
             }

@@ -82,7 +82,7 @@ impl Making<'_> {
                     (strip::overview(&rows))
                 }
             }
-            @if !hangs_on.is_empty() { (sensitivity(self.paper, hangs_on)) }
+            @if !hangs_on.is_empty() { (sensitivity(self.paper, hangs_on, &rows)) }
             @for section in sections {
                 section id=(section.anchor) {
                     h2 { span.number { (section.name) } " " (section.title) }
@@ -276,7 +276,7 @@ fn level<'a>(figure: &FigureText, measured: &'a MeasurementText, published: f64)
 
 /// The sensitivity study: a line for each choice that unfolds to its numbers, and one sentence for the choices
 /// that move nothing.
-fn sensitivity(paper: &Paper, all: &[Sensitivity]) -> Markup {
+fn sensitivity(paper: &Paper, all: &[Sensitivity], rows: &[&Row]) -> Markup {
     let still: Vec<&str> =
         all.iter().filter(|of| of.moves() == Some(false)).map(|of| of.title.as_str()).collect();
     html! {
@@ -286,7 +286,7 @@ fn sensitivity(paper: &Paper, all: &[Sensitivity]) -> Markup {
                 "Choices that the paper leaves open. Filled: as modelled here; hollow: with the other values; as multiples of the "
                 "published effect."
             }
-            @for of in all.iter().filter(|of| of.moves() != Some(false)) { (choice(paper, of)) }
+            @for of in all.iter().filter(|of| of.moves() != Some(false)) { (choice(paper, of, rows)) }
             @if !still.is_empty() {
                 p.note { "These move nothing by more than a tenth of what is published: " (still.join("; ")) "." }
             }
@@ -294,7 +294,8 @@ fn sensitivity(paper: &Paper, all: &[Sensitivity]) -> Markup {
     }
 }
 
-fn choice(paper: &Paper, of: &Sensitivity) -> Markup {
+fn choice(paper: &Paper, of: &Sensitivity, rows: &[&Row]) -> Markup {
+    let shown = |claim: &Claim| rows.iter().any(|row| row.claim.id == claim.id);
     html! {
         details.choice {
             summary {
@@ -309,7 +310,9 @@ fn choice(paper: &Paper, of: &Sensitivity) -> Markup {
                         tr {
                             th {}
                             @for claim in &of.claims {
-                                th { a href=(format!("#claim-{}", claim.id)) title=(claim.comparison()) { (claim.id) } }
+                                th title=(claim.comparison()) {
+                                    @if shown(claim) { a href=(format!("#claim-{}", claim.id)) { (claim.id) } } @else { (claim.id) }
+                                }
                             }
                         }
                     }

@@ -110,9 +110,9 @@ impl<'a> Runs<'a> {
         html! {
             @if count > 0 {
                 h2 id="runs" { "Runs" }
-                p.note {
-                    (count) " runs stand behind this page. The bars show where issue slots and energy went; hover for names and shares."
-                }
+                p.note { (count) " runs stand behind this page." }
+                (legend("Issue slots", SLOTS, palette))
+                (legend("Energy", ENERGY, palette))
                 @for (system, runs) in &self.groups {
                     details.system id=(anchor(system)) {
                         summary { (system) " " span.note { "(" (runs.len()) ")" } }
@@ -171,8 +171,8 @@ fn rows(system: &str, runs: &[Run], palette: &mut Palette) -> Markup {
                             @if timed {
                                 td.words { (machine(&run.record.job).unwrap_or_default()) }
                                 @for (_, scale, above, below) in COLUMNS { (table::cell(&quotient(&run.record, *scale, above, below))) }
-                                td.words { (share_bar(&slots(&run.record), palette)) }
-                                td.words { (share_bar(&energy(&run.record), palette)) }
+                                td.words { (share_bar(&slots(&run.record), SLOTS, palette)) }
+                                td.words { (share_bar(&energy(&run.record), ENERGY, palette)) }
                             } @else { (table::cell(&sum(&run.record, &["run.warp_instructions"]))) }
                             td.words { code { (run.record.job.simulator) } }
                             td.words { code title=(run.key) { (run.key.to_string().get(..8).unwrap_or_default()) } }
@@ -197,35 +197,76 @@ fn quotient(record: &Record, scale: f64, above: &[&str], below: &[&str]) -> Cell
     crate::grid::divide(Ok(scale * sum(record, above)?), &below)
 }
 
+/// What is shown of a whole: a name, the place of its colour and the counters in it.
+type Shares = [(&'static str, usize, &'static [&'static str])];
+
 /// What issue slots went to.
-fn slots(record: &Record) -> Vec<(String, f64)> {
-    let name = |counter: &str| counter.trim_start_matches("stall_").replace('_', " ");
-    let of = |counter: &str| Some((name(counter), record.get("sm", counter)?.as_f64()));
-    let stalls = record.counters("sm").into_iter().filter(|counter| counter.starts_with("stall_"));
-    std::iter::once("issued").chain(stalls).filter_map(of).collect()
-}
+const SLOTS: &Shares = &[
+    ("issued", 2, &["issued"]),
+    ("memory", 0, &["stall_memory"]),
+    ("load/store unit full", 1, &["stall_lsu_full"]),
+    ("execution", 4, &["stall_execution"]),
+    ("no warp", 3, &["stall_no_warp"]),
+    ("other", 7, &[]),
+];
 
 /// What took energy.
-fn energy(record: &Record) -> Vec<(String, f64)> {
-    let structures = record.counters("energy").into_iter().filter_map(|counter| counter.strip_suffix("_pj"));
-    let of =
-        |name: &str| Some((name.replace('_', " "), record.get("energy", &format!("{name}_pj"))?.as_f64()));
-    structures.filter(|name| !matches!(*name, "total" | "off_chip")).filter_map(of).collect()
+const ENERGY: &Shares = &[
+    ("L1D", 0, &["l1d_pj"]),
+    ("network", 1, &["network_requests_pj", "network_replies_pj"]),
+    ("L2", 4, &["l2_pj"]),
+    ("DRAM", 6, &["dram_pj"]),
+    ("register file", 2, &["register_file_pj"]),
+    ("rest", 3, &["rest_pj"]),
+    ("other", 7, &[]),
+];
+
+/// Values of the shares of a whole. `other` is what the rest of them leave.
+fn values(record: &Record, group: &str, whole: Option<f64>, shares: &Shares) -> Vec<f64> {
+    let of = |counter: &&str| record.get(group, counter).map_or(0.0, |value| value.as_f64());
+    let mut values: Vec<f64> = shares.iter().map(|(_, _, counters)| counters.iter().map(of).sum()).collect();
+    let known: f64 = values.iter().sum();
+    if let Some(other) = values.last_mut() {
+        *other = (whole.unwrap_or(known) - known).max(0.0);
+    }
+    values
+}
+
+fn slots(record: &Record) -> Vec<f64> {
+    let whole = record.get("sm", "issue_slots").map(|value| value.as_f64());
+    values(record, "sm", whole, SLOTS)
+}
+
+fn energy(record: &Record) -> Vec<f64> {
+    let whole = record.get("energy", "total_pj").map(|value| value.as_f64());
+    values(record, "energy", whole, ENERGY)
+}
+
+/// Names and colours of shares.
+fn legend(title: &str, shares: &Shares, palette: &mut Palette) -> Markup {
+    html! {
+        div.legend {
+            span.key.plain { (title) }
+            @for (name, place, _) in shares {
+                span.key { i style=(format!("background:var(--{})", palette.part(*place))) {} (name) }
+            }
+        }
+    }
 }
 
 /// Parts of a whole on one line.
-fn share_bar(parts: &[(String, f64)], palette: &mut Palette) -> Markup {
+fn share_bar(values: &[f64], shares: &Shares, palette: &mut Palette) -> Markup {
     const WIDTH: f64 = 132.0;
-    let whole: f64 = parts.iter().map(|(_, value)| value).sum();
+    let whole: f64 = values.iter().sum();
     let mut left = 0.0;
     html! {
         @if whole > 0.0 {
             svg.share width=(px(WIDTH)) height="12" viewBox=(format!("0 0 {} 12", px(WIDTH))) {
-                @for (place, (name, value)) in parts.iter().enumerate() {
+                @for ((name, place, _), value) in shares.iter().zip(values) {
                     @let width = WIDTH * value / whole;
-                    @if width >= 0.3 {
+                    @if width >= 0.05 {
                         rect x=(px(left)) width=(format!("{width:.2}")) height="12"
-                            style=(format!("fill:var(--{})", palette.part(place))) {
+                            style=(format!("fill:var(--{})", palette.part(*place))) {
                             title { (name) ": " (number(100.0 * value / whole)) " %" }
                         }
                     }

@@ -70,9 +70,16 @@
     return new XMLSerializer().serializeToString(page);
   };
 
+  // The whole number of a cell, or its words without signs and drawings, folded up or not.
+  const value = (cell) => {
+    if (cell.dataset.value !== undefined) return cell.dataset.value;
+    const copy = cell.cloneNode(true);
+    for (const sign of all("[aria-hidden], svg", copy)) sign.remove();
+    return copy.textContent.trim().replace(/\s+/g, " ");
+  };
+
   const csv = (table) => {
     const field = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
-    const value = (cell) => cell.dataset.value ?? cell.innerText.trim().replace(/\s+/g, " ");
     const rows = all("tr", table).filter((row) => !row.matches(".why"));
     return rows.map((row) => [...row.cells].map((cell) => field(value(cell))).join(",")).join("\n") + "\n";
   };
@@ -103,8 +110,7 @@
     const cell = (unit) => (unit.rows ? unit.rows[0] : unit).cells[column];
     const number = (text) => parseFloat(text.replace(/\s/g, ""));
     const key = (unit) => {
-      const of = cell(unit);
-      const text = of.dataset.value ?? (of.innerText.trim() || of.querySelector("svg")?.getAttribute("aria-label") || "");
+      const text = value(cell(unit));
       return [number(text), text];
     };
     const keyed = units.map((unit) => [key(unit), unit]);
