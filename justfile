@@ -52,6 +52,11 @@ instructions:
 claims:
     scripts/claims.py --check
 
+# Look at the HTML pages with Chromium, wide and narrow, light and dark: `just look --shots FOLDER`
+look *arguments:
+    cargo build
+    scripts/look-at-pages target/debug/strata {{ arguments }}
+
 # Licences and sources of dependencies
 deny:
     scripts/deny

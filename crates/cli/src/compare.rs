@@ -8,6 +8,7 @@ use strata_lab::metric::{self, Known};
 use strata_lab::program::{self, Program};
 use strata_workloads::Size;
 
+use crate::origin::origin;
 use crate::output::Output;
 use crate::sweep::SweepArguments;
 use crate::{Finished, numbers, once, print};
@@ -97,7 +98,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
         _ => print(&comparison.text(&grids))?,
     }
     if let Some(out) = &mut out {
-        out.write(&comparison.html(&grids))?;
+        out.write(&comparison.page(&grids, &jobs, &store, &origin())?)?;
     }
     Ok(if failures.is_empty() { Finished::Well } else { Finished::Wrong })
 }

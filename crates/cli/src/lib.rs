@@ -20,6 +20,7 @@ mod list;
 mod machine;
 mod new;
 mod numbers;
+mod origin;
 mod output;
 mod progress;
 mod repro;

@@ -7,6 +7,7 @@ use strata_lab::paper::{self, Paper};
 use strata_lab::repro::{Part, Selection};
 use strata_workloads::Size;
 
+use crate::origin::origin;
 use crate::sweep::SweepArguments;
 use crate::{Finished, print};
 
@@ -66,7 +67,7 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     }
     let finished = jobs.iter().filter(|job| store.find(job).is_some()).count();
     let out = arguments.out.clone().unwrap_or_else(|| format!("{}-{size}.html", paper.name).into());
-    std::fs::write(&out, selection.page(&store, size)?)
+    std::fs::write(&out, selection.page(&store, size, &origin())?)
         .map_err(|error| format!("{}: {error}", out.display()))?;
     print(&format!("{finished} of {} jobs are in {}\n{}\n", jobs.len(), folder.display(), out.display()))?;
     Ok(if failures.is_empty() { Finished::Well } else { Finished::Wrong })

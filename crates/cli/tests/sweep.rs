@@ -198,9 +198,13 @@ fn a_paper_s_page_stands_alone_and_says_what_is_not_measured() {
     let said = stdout(&[&repro[..], &["--no-run"]].concat());
     assert!(said.starts_with("4 of 9 jobs are in "), "{said}");
     let text = std::fs::read_to_string(&page).unwrap();
-    assert!(text.contains("<svg") && !text.contains("<script") && !text.contains("src="));
-    assert!(text.matches("href=").count() == 2 && text.contains("<a href=\"#figure-1\">1</a>"));
-    assert!(text.contains("<h2 id=\"figure-1\">"));
+    assert!(text.contains("<svg") && !text.contains("src=") && !text.contains("<link"));
+    // Both figures and the runs.
+    assert!(text.matches("href=").count() == 3 && text.contains("<a href=\"#figure-1\">Fig. 1</a>"));
+    assert!(text.contains("<section id=\"figure-1\">"));
+    assert!(
+        text.contains(&format!("<dd>strata repro {paper} --store")) && text.contains("<dt>Made</dt><dd>20")
+    );
     assert!(text.contains("arithmetic mean of 2 of 3"));
     assert!(text.contains("not run yet"));
     assert!(text.contains("<p class=\"not-measured\">Not measured.</p>"));
@@ -227,10 +231,10 @@ fn what_a_headline_hangs_on_is_run_and_shown_with_both_values() {
     let text = std::fs::read_to_string(&page).unwrap();
     for expected in [
         "What the headline hangs on",
-        "<h3>Sets</h3>",
-        "<td>64 (ours)</td>",
+        "<span class=\"what\">Sets</span>",
+        "<td>64<span class=\"note\"> (ours)</span></td>",
         "<td>4</td>",
-        "published +217 %",
+        "<td>published</td><td>+217 %</td>",
     ] {
         assert!(text.contains(expected), "{expected}: {text}");
     }

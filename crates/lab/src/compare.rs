@@ -7,7 +7,7 @@ use crate::job::{Job, Kind};
 use crate::metric::Metric;
 use crate::program::Program;
 use crate::question::Answers;
-use crate::report::{chart, html, text};
+use crate::report::text;
 use crate::store::Store;
 use crate::variant::Variant;
 
@@ -176,27 +176,8 @@ impl Comparison {
             .collect()
     }
 
-    /// Formats the grids as an HTML page.
-    #[must_use]
-    pub fn html(&self, grids: &[Grid]) -> String {
-        let mut body = format!(
-            "<p>Size {}. {}</p>\n",
-            self.size,
-            html::escape(&format!("Simulator {}.", crate::SIMULATOR))
-        );
-        for grid in grids {
-            body += &format!("<h2>{}</h2>\n", html::escape(&grid.title));
-            for grid in [Some(grid.clone()), self.relative(grid)].into_iter().flatten() {
-                if let Ok(drawing) = chart::grouped_bars(&grid, &grid.columns) {
-                    body += &format!("<div class=\"figure\">{drawing}</div>\n");
-                }
-                body += &html::grid(&grid);
-            }
-        }
-        html::page("Comparison", &body)
-    }
-
-    fn relative(&self, grid: &Grid) -> Option<Grid> {
+    /// The grid with each row over the first variant's number; `None` if there is no other.
+    pub(crate) fn relative(&self, grid: &Grid) -> Option<Grid> {
         if self.variants.len() < 2 {
             return None;
         }

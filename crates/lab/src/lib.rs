@@ -15,8 +15,9 @@
 //! | `compare` | a user's own question |
 //! | `paper` | a paper's systems, figures and tables, and how its claims are measured |
 //! | `claims` | published numbers, and verdicts |
-//! | `repro` | a paper's jobs and its page |
-//! | `report` | grids as text, HTML and drawings |
+//! | `repro` | the jobs of a paper, or of a part of it |
+//! | `report` | numbers, and grids as text |
+//! | `page` | the HTML pages of papers and comparisons |
 
 pub mod claims;
 pub mod compare;
@@ -24,6 +25,7 @@ pub mod grid;
 pub mod inputs;
 pub mod job;
 pub mod metric;
+pub mod page;
 pub mod paper;
 pub mod program;
 pub mod question;

@@ -81,10 +81,18 @@ impl<'a> Figure<'a> {
         jobs
     }
 
-    /// Number of stacks or bars for each workload.
+    /// Names of the systems, each a bar or a stack for each workload.
+    pub fn systems(&self) -> impl Iterator<Item = &str> {
+        self.variants.iter().map(|variant| variant.name.as_str())
+    }
+
+    /// Unit of the numbers.
     #[must_use]
-    pub fn stacks(&self) -> usize {
-        self.variants.len()
+    pub fn unit(&self) -> String {
+        match self.base {
+            Some(base) => format!("times {}", self.variants[base / self.metrics.len()].name),
+            None => self.metrics[0].unit.clone(),
+        }
     }
 
     /// The grid of workloads by systems; in a stacked figure, of workloads by systems and metrics.

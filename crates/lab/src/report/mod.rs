@@ -1,7 +1,5 @@
-//! Formats grids for readers: as text, HTML and drawings.
+//! Formats numbers, and grids as text.
 
-pub mod chart;
-pub mod html;
 pub mod text;
 
 /// Formats a number with four significant digits.

@@ -1,6 +1,4 @@
-//! Repeats a paper's evaluation: its jobs, and the page that shows their results.
-
-mod page;
+//! Repeats a paper's evaluation: the jobs of a selected part.
 
 use strata_workloads::Size;
 
@@ -13,8 +11,8 @@ use crate::store::Store;
 /// A selected part of a paper: everything, one figure or table, or the sensitivity study.
 #[derive(Clone, Debug)]
 pub struct Selection<'a> {
-    paper: &'a Paper,
-    part: Part,
+    pub(crate) paper: &'a Paper,
+    pub(crate) part: Part,
 }
 
 /// The part of a paper to select.
@@ -67,24 +65,24 @@ impl<'a> Selection<'a> {
     }
 
     /// Whether the selection includes the sensitivity study.
-    fn has_sensitivities(&self) -> bool {
+    pub(crate) fn has_sensitivities(&self) -> bool {
         !matches!(self.part, Part::Number(_))
     }
 
-    fn figures(&self) -> impl Iterator<Item = &'a FigureText> {
+    pub(crate) fn figures(&self) -> impl Iterator<Item = &'a FigureText> {
         self.paper.figures.iter().filter(|figure| self.has(&figure.id))
     }
 
-    fn tables(&self) -> impl Iterator<Item = &'a TableText> {
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &'a TableText> {
         self.paper.tables.iter().filter(|table| self.has(&table.id))
     }
 
-    fn lists(&self) -> impl Iterator<Item = &'a ListText> {
+    pub(crate) fn lists(&self) -> impl Iterator<Item = &'a ListText> {
         self.paper.lists.iter().filter(|list| self.has(&list.id))
     }
 
     /// Ids of the claims in the selected figures; of all claims if everything is selected.
-    fn claims(&self) -> Vec<&'a str> {
+    pub(crate) fn claims(&self) -> Vec<&'a str> {
         if self.part == Part::All {
             return self.paper.measured.keys().map(String::as_str).collect();
         }

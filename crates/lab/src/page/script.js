@@ -1,0 +1,151 @@
+"use strict";
+(() => {
+  const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const file = (title, end) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") + end;
+
+  const save = (name, type, text) => {
+    const link = document.createElement("a");
+    link.href = URL.createObjectURL(new Blob([text], { type }));
+    link.download = name;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), 1000);
+  };
+
+  const button = (label, what, action) => {
+    const made = document.createElement("button");
+    made.type = "button";
+    made.textContent = label;
+    made.title = what;
+    made.addEventListener("click", action);
+    return made;
+  };
+
+  const tools = (before, ...buttons) => {
+    const row = document.createElement("div");
+    row.className = "tools";
+    row.append(...buttons);
+    before.after(row);
+  };
+
+  // A drawing by itself has no style sheet: each element takes along what it looks like here.
+  const alone = (figure) => {
+    const svg = figure.querySelector("svg");
+    const copy = svg.cloneNode(true);
+    const kept = ["fill", "stroke", "stroke-width", "stroke-dasharray", "opacity", "font-size", "font-weight"];
+    const originals = all("*", svg);
+    all("*", copy).forEach((element, place) => {
+      const style = getComputedStyle(originals[place]);
+      element.removeAttribute("style");
+      for (const name of kept) element.setAttribute(name, style.getPropertyValue(name));
+    });
+    copy.querySelector(".axis")?.removeAttribute("transform");
+    const [width, height] = [svg.width.baseVal.value, svg.height.baseVal.value];
+    const ink = getComputedStyle(document.body).color;
+    const head = [`<text x="8" y="18" font-size="14" font-weight="600" fill="${ink}"></text>`];
+    let [x, y] = [8, 40];
+    for (const key of all(".key", figure)) {
+      const room = key.textContent.length * 7 + 34;
+      if (x > 8 && x + room > width) [x, y] = [8, y + 20];
+      const box = key.querySelector("i");
+      const style = box && getComputedStyle(box);
+      if (box?.classList.contains("tick")) {
+        head.push(`<line x1="${x}" x2="${x + 14}" y1="${y - 4}" y2="${y - 4}" stroke="${style.borderTopColor}" stroke-width="2.5"/>`);
+      } else if (box) {
+        head.push(`<rect x="${x}" y="${y - 10}" width="12" height="12" fill="${style.backgroundColor}"/>`);
+      }
+      head.push(`<text x="${x + (box ? 19 : 0)}" y="${y}" font-size="12" fill="${ink}"></text>`);
+      x += room;
+    }
+    const top = y + 12;
+    const page = document.createElementNS("http://www.w3.org/2000/svg", "svg");
+    page.setAttribute("width", width);
+    page.setAttribute("height", height + top);
+    page.setAttribute("viewBox", `0 0 ${width} ${height + top}`);
+    page.setAttribute("font-family", "sans-serif");
+    page.innerHTML = `<rect width="100%" height="100%" fill="${getComputedStyle(document.body).backgroundColor}"/>${head.join("")}`;
+    const words = [figure.dataset.title, ...all(".key", figure).map((key) => key.textContent)];
+    all("text", page).forEach((text, place) => { text.textContent = words[place]; });
+    copy.setAttribute("y", top);
+    page.append(copy);
+    return new XMLSerializer().serializeToString(page);
+  };
+
+  // The whole number of a cell, or its words without signs and drawings, folded up or not.
+  const value = (cell) => {
+    if (cell.dataset.value !== undefined) return cell.dataset.value;
+    const copy = cell.cloneNode(true);
+    for (const sign of all("[aria-hidden], svg", copy)) sign.remove();
+    return copy.textContent.trim().replace(/\s+/g, " ");
+  };
+
+  const csv = (table) => {
+    const field = (text) => (/[",\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
+    const rows = all("tr", table).filter((row) => !row.matches(".why"));
+    return rows.map((row) => [...row.cells].map((cell) => field(value(cell))).join(",")).join("\n") + "\n";
+  };
+
+  const saveFigure = (figure) => button("SVG", `Save the figure: ${figure.dataset.title}`,
+    () => save(file(figure.dataset.title, ".svg"), "image/svg+xml", alone(figure)));
+  const saveTable = (table) => button(table.matches(".claims") ? "Claims CSV" : "CSV", `Save the table: ${table.dataset.title}`,
+    () => save(file(table.dataset.title, ".csv"), "text/csv", csv(table)));
+  // Buttons stand together at the head of a part, or each below its own where there are several of a kind.
+  for (const part of all("section:not(#hangs-on), .choice, .system")) {
+    const figures = all("figure", part);
+    const tables = all("table[data-title]", part);
+    const head = part.querySelector("h2, .scroll");
+    if (figures.length > 1) {
+      for (const figure of figures) tools(figure, saveFigure(figure));
+      for (const table of tables) tools(table.closest(".scroll") ?? table, saveTable(table));
+    } else if (figures.length + tables.length > 0) {
+      tools(head, ...figures.map(saveFigure), ...tables.map(saveTable));
+    }
+  }
+
+  // Numbers by size, largest first; words by the alphabet. A claim moves with all its rows.
+  const sort = (table, column, head) => {
+    const down = head.getAttribute("aria-sort") !== "descending" && !head.classList.contains("words") && column > 0;
+    const descending = head.hasAttribute("aria-sort") ? head.getAttribute("aria-sort") === "ascending" : down;
+    const bodies = [...table.tBodies];
+    const units = table.classList.contains("claims") ? bodies : [...bodies[0].rows];
+    const cell = (unit) => (unit.rows ? unit.rows[0] : unit).cells[column];
+    const number = (text) => parseFloat(text.replace(/\s/g, ""));
+    const key = (unit) => {
+      const text = value(cell(unit));
+      return [number(text), text];
+    };
+    const keyed = units.map((unit) => [key(unit), unit]);
+    keyed.sort(([[a, one]], [[b, other]]) => {
+      if (isNaN(a) || isNaN(b)) return isNaN(a) && isNaN(b) ? one.localeCompare(other) * (descending ? -1 : 1) : isNaN(a) - isNaN(b);
+      return descending ? b - a : a - b;
+    });
+    all("th", table.tHead).forEach((other) => other.removeAttribute("aria-sort"));
+    head.setAttribute("aria-sort", descending ? "descending" : "ascending");
+    const parent = units[0]?.parentNode;
+    keyed.forEach(([, unit]) => parent.insertBefore(unit, table.classList.contains("claims") ? table.tFoot : null));
+  };
+  for (const table of all("table.sort")) {
+    [...table.tHead.rows[0].cells].forEach((head, column) => {
+      head.tabIndex = 0;
+      head.addEventListener("click", () => sort(table, column, head));
+      head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(table, column, head); });
+    });
+  }
+
+  // The numbers of an axis stay where a wide figure is scrolled.
+  for (const plot of all(".plot")) {
+    const axis = plot.querySelector(".axis");
+    plot.addEventListener("scroll", () => axis?.setAttribute("transform", `translate(${plot.scrollLeft} 0)`), { passive: true });
+  }
+
+  // A link to runs opens them.
+  const open = () => {
+    const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (target) {
+      const details = target.closest("details");
+      if (details) details.open = true;
+      target.scrollIntoView();
+    }
+  };
+  addEventListener("hashchange", open);
+  open();
+})();
