@@ -58,6 +58,7 @@ enum Command {
     #[command(after_help = "Example:\n  strata run bfs --size small --check --set l1d.ways=8")]
     Run(run::RunArguments),
     /// Write a small launch file with its PTX, to begin with.
+    #[command(after_help = "Example:\n  strata new mine --dir kernels")]
     New(new::NewArguments),
     /// Run an unmodified CUDA program on a machine.
     #[command(after_help = "Example:\n  strata exec --machine volta-fuse -- python3 program.py")]

@@ -62,7 +62,7 @@ pub struct Stopped {
     /// Description of the failure, with its location where known.
     pub reason: String,
     /// What had happened until then; `None` if nothing ran.
-    pub so_far: Option<Finished>,
+    pub so_far: Option<Box<Finished>>,
     /// Address and bytes of an access to device memory that no buffer holds.
     pub outside: Option<(u64, u64)>,
 }
@@ -264,7 +264,7 @@ impl Gpu {
             }
             Stop::Paused => unreachable!("a launch goes on after a pause"),
         };
-        Err(Stopped { so_far: Some(finished), ..stopped })
+        Err(Stopped { so_far: Some(Box::new(finished)), ..stopped })
     }
 
     /// What the kernel has printed since the last call, ordered by CTA and warp.

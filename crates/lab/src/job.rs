@@ -249,7 +249,7 @@ mod tests {
             (
                 "\"saxpy\"",
                 "\"saxpi\"",
-                "a.toml: no workload `saxpi`, expected a launch file (*.toml) or one of ",
+                "a.toml: no workload `saxpi` (did you mean `saxpy`?), expected a launch file (*.toml) or one of ",
             ),
             (
                 "\"timing\"",

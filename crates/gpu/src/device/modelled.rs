@@ -186,7 +186,7 @@ impl Modelled {
             Ok(finished) => Ok(self.result(launch, heap, before, finished)),
             Err(mut stopped) => {
                 let so_far = stopped.so_far.take();
-                self.stopped = so_far.map(|so_far| self.result(launch, heap, before, so_far));
+                self.stopped = so_far.map(|so_far| self.result(launch, heap, before, *so_far));
                 Err(stopped)
             }
         }

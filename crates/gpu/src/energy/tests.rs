@@ -105,7 +105,10 @@ fn mistakes_are_named_with_file_key_found_and_expected() {
         assert_eq!(changed(found, replaced).err().as_deref(), Some(message), "{replaced}");
     }
     let unknown = changed("[energy.rest]\n", "[energy.rest]\nleakage_nw = 1\n").unwrap_err();
-    assert!(unknown.contains("unknown field `leakage_nw`, expected one of `per`"), "{unknown}");
+    assert!(
+        unknown.contains("unknown field `leakage_nw` (did you mean `leakage_mw`?), expected one of `per`"),
+        "{unknown}"
+    );
     let per = changed("[energy.rest]\nper = \"gpu\"", "[energy.rest]\nper = \"warp\"").unwrap_err();
     assert!(per.contains("unknown variant `warp`, expected one of `sm`, `slice`, `channel`, `gpu`"), "{per}");
 }

@@ -7,6 +7,7 @@ use strata_workloads::Size;
 use super::{Figure, FigureJob, List, Paper, Table};
 use crate::claims;
 use crate::metric::{self, Known};
+use crate::program::Program;
 use crate::variant::Variant;
 
 impl Paper {
@@ -72,9 +73,8 @@ impl Paper {
                 continue;
             }
             if name.ends_with(".toml") {
-                return Err(format!(
-                    "{key}: found the launch file `{name}`, expected a built-in workload's name"
-                ));
+                Program::find(name).map_err(|error| format!("{key}: {error}"))?;
+                continue;
             }
             let alike = did_you_mean(name, strata_workloads::all().iter().map(|workload| workload.name));
             return Err(format!("{key}: no workload `{name}`{alike}, `strata list workloads` shows all"));

@@ -105,11 +105,7 @@ fn names_outside_a_paper_are_checked_before_it_runs() {
         ),
         ("\"gtx480\"", "\"gtx48\"", "p.toml: machine: gtx48: no such machine (did you mean `gtx480`?)"),
         ("[\"saxpy\"]", "[\"saxpi\"]", "p.toml: workloads.all: no workload `saxpi` (did you mean `saxpy`"),
-        (
-            "[\"saxpy\"]",
-            "[\"a/launch.toml\"]",
-            "p.toml: workloads.all: found the launch file `a/launch.toml`, expected a built-in workload's name",
-        ),
+        ("[\"saxpy\"]", "[\"a/launch.toml\"]", "p.toml: workloads.all: a/launch.toml: "),
         ("= \"saxpy\"", "= \"sax\"", "p.toml: table I: workload: no workload `sax`"),
         ("l1d.fills", "l1d.fillz", "p.toml: metrics.fills: no counter `l1d.fillz` (did you mean `fills`"),
         (
