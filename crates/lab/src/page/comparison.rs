@@ -53,7 +53,7 @@ impl Comparison {
             links.push(("runs".into(), "Runs".into()));
         }
         let mut facts = vec![("Machine", machines.join(", ")), ("Size of the inputs", self.size.to_string())];
-        facts.extend(made(origin));
+        facts.extend(made(origin, &runs));
         Ok(document(&format!("Comparison: {}", self.workloads.join(", ")), &facts, &links, &body, &palette))
     }
 

@@ -13,6 +13,7 @@ mod table;
 mod tests;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+use runs::Runs;
 
 use colour::Palette;
 
@@ -68,11 +69,12 @@ fn document(
     page.into_string()
 }
 
-/// The parts of the origin as facts.
-fn made(origin: &Origin) -> [(&'static str, String); 3] {
+/// The parts of the origin as facts. The simulator is the one that ran, not the one that draws.
+fn made(origin: &Origin, runs: &Runs<'_>) -> [(&'static str, String); 3] {
+    let simulators: Vec<String> = runs.simulators().into_iter().collect();
     [
         ("Made", origin.date.clone()),
-        ("Simulator", crate::SIMULATOR.to_owned()),
+        ("Simulator of the runs", simulators.join(", ")),
         ("Command", origin.command.clone()),
     ]
 }

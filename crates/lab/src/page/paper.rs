@@ -101,7 +101,7 @@ impl Making<'_> {
             links.push(("runs".into(), "Runs".into()));
         }
         let mut facts = vec![("Size of the inputs", size.to_string()), ("Machines", machines.join(", "))];
-        facts.extend(made(origin));
+        facts.extend(made(origin, &self.runs));
         document(&self.paper.title, &facts, &links, &body, &self.palette)
     }
 

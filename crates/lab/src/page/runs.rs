@@ -57,6 +57,12 @@ impl<'a> Runs<'a> {
         Ok(Runs { groups, systems, claims: BTreeMap::new() })
     }
 
+    /// Versions of the simulator that ran them.
+    pub fn simulators(&self) -> BTreeSet<String> {
+        let runs = self.groups.iter().flat_map(|(_, runs)| runs);
+        runs.map(|run| run.record.job.simulator.clone()).collect()
+    }
+
     /// Notes which runs a claim is measured by.
     ///
     /// # Errors

@@ -150,6 +150,22 @@ fn a_bar_that_is_cut_off_is_broken_and_bears_its_number() {
 }
 
 #[test]
+fn a_page_names_the_simulator_that_ran_and_not_the_one_that_draws() {
+    let (paper, folder) = (Paper::load("fuse").unwrap(), Folder::new("older"));
+    let selection = Selection::new(&paper, Part::Number("13".into())).unwrap();
+    let jobs = selection.jobs(&Store::open(&folder.0).unwrap().0, Size::Test).unwrap();
+    let older: Vec<Job> =
+        jobs.iter().map(|job| Job { simulator: "0.0.9+old".into(), ..job.clone() }).collect();
+    let mut store = filled(&folder, &older, "atax");
+    store.look_up("any").unwrap();
+    let origin = Origin { date: "2020-02-02".into(), command: "strata repro fuse".into() };
+    let page = selection.page(&store, Size::Test, &origin).unwrap();
+    let head = &page[page.find("<header>").unwrap()..page.find("</header>").unwrap()];
+    assert!(head.contains("0.0.9+old"), "{head}");
+    assert!(!page.contains(crate::SIMULATOR));
+}
+
+#[test]
 fn claims_lead_to_their_runs() {
     let page = &*FIGURE_13;
     assert!(page.contains("<a href=\"#runs-dy-fuse\">dy-fuse</a> (21)"));
