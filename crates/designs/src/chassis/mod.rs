@@ -1,6 +1,7 @@
 #![doc = include_str!("guide.md")]
 
 mod bypass;
+mod config;
 mod flush;
 mod merge;
 mod network_side;
@@ -16,6 +17,7 @@ use strata_memory::mshr::{MshrFile, MshrId};
 use strata_memory::tags::FrameId;
 use strata_memory::{ByteMask, LINE_BYTES, NodeId, Packet, SliceMap, Trays};
 
+pub(crate) use config::l1d_config;
 use flush::Flush;
 pub use merge::Found;
 use merge::Port;

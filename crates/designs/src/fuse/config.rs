@@ -5,51 +5,28 @@ use strata_engine::Cited;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
 
-use crate::chassis::{Parameters, Rooms, WriteMissPolicy};
+use crate::chassis::{Parameters, Rooms, l1d_config};
 
-/// The parameters of an L1D of SRAM, STT-MRAM or both. Lines have 128 bytes. Written bytes are sent below
-/// when their line is evicted or flushed.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct FuseConfig {
-    /// Unit of a fetch in bytes; 128 makes a cache without sectors.
-    pub sector_bytes: Cited<usize>,
-    /// Cycles from a bank's read to the completion of its access.
-    pub hit_latency_cycles: Cited<u64>,
-    /// Cycles from the start of an access until its miss can leave for the network.
-    pub tag_latency_cycles: Cited<u64>,
-    /// Cycles from a fill, or from the reply to a bypassing access, to the completion of an access that it
-    /// serves.
-    pub fill_latency_cycles: Cited<u64>,
-    /// Number of lines that can be fetched at a time (MSHRs).
-    pub mshr_entries: Cited<usize>,
-    /// Number of accesses that one MSHR can hold, the first included.
-    pub mshr_merges: Cited<u16>,
-    /// Capacity of the queue to the network, in packets.
-    pub miss_queue: Cited<usize>,
-    /// Number of writes that can be unacknowledged at a time.
-    pub write_buffer: Cited<usize>,
-    /// Number of atomics and bypassing loads that can be in flight at a time.
-    pub bypass_entries: Cited<usize>,
-    /// What a store does if its line is not in the cache: `validate` or `fetch`.
-    pub write_miss_policy: Cited<WriteMissPolicy>,
-    /// Whether accesses that ask to bypass the cache do so. Atomics always do.
-    pub honours_bypass: Cited<bool>,
-    /// The SRAM bank, if there is one. Without an STT-MRAM bank, it is the whole cache.
-    pub sram: Option<SramConfig>,
-    /// The STT-MRAM bank, if there is one.
-    pub stt: Option<SttConfig>,
-    /// The internal data bus between controller and banks (III-A). Without it, the banks are accessed in
-    /// parallel.
-    pub bus: Option<BusConfig>,
-    /// Counting Bloom filters and polling, required by `stt.search = "approximate"`.
-    pub approximation: Option<ApproximationConfig>,
-    /// Tag queue and swap buffer (IV-A). Without them, a write to STT-MRAM blocks the cache.
-    pub queues: Option<QueueConfig>,
-    /// The read-level predictor (IV-B), if there is one.
-    pub predictor: Option<PredictorConfig>,
-    /// By-NVM's dead-write predictor (V), if there is one.
-    pub dead_write: Option<DeadWriteConfig>,
+l1d_config! {
+    /// The parameters of an L1D of SRAM, STT-MRAM or both. Lines have 128 bytes. Written bytes are sent below
+    /// when their line is evicted or flushed.
+    pub struct FuseConfig {
+        /// The SRAM bank, if there is one. Without an STT-MRAM bank, it is the whole cache.
+        pub sram: Option<SramConfig>,
+        /// The STT-MRAM bank, if there is one.
+        pub stt: Option<SttConfig>,
+        /// The internal data bus between controller and banks (III-A). Without it, the banks are accessed in
+        /// parallel.
+        pub bus: Option<BusConfig>,
+        /// Counting Bloom filters and polling, required by `stt.search = "approximate"`.
+        pub approximation: Option<ApproximationConfig>,
+        /// Tag queue and swap buffer (IV-A). Without them, a write to STT-MRAM blocks the cache.
+        pub queues: Option<QueueConfig>,
+        /// The read-level predictor (IV-B), if there is one.
+        pub predictor: Option<PredictorConfig>,
+        /// By-NVM's dead-write predictor (V), if there is one.
+        pub dead_write: Option<DeadWriteConfig>,
+    }
 }
 
 /// The parameters of the SRAM bank.
@@ -229,29 +206,11 @@ impl FuseConfig {
     }
 
     pub(super) fn parameters(&self) -> Parameters {
-        Parameters {
-            sector_bytes: *self.sector_bytes,
-            accesses_per_cycle: 1,
-            banks: 1,
-            hit_latency: *self.hit_latency_cycles,
-            tag_latency: *self.tag_latency_cycles,
-            fill_latency: *self.fill_latency_cycles,
-            miss_queue: *self.miss_queue,
-            write_back: true,
-            miss_policy: *self.write_miss_policy,
-            honours_bypass: *self.honours_bypass,
-        }
+        self.chassis_parameters()
     }
 
+    /// The door and the tag queue each complete one access per cycle.
     pub(super) fn rooms(&self) -> Rooms {
-        Rooms {
-            mshr_entries: *self.mshr_entries,
-            mshr_merges: *self.mshr_merges,
-            write_buffer: *self.write_buffer,
-            bypass_entries: *self.bypass_entries,
-            // The door and the tag queue each complete one access per cycle. Two cycles more than the latency
-            // allow for a reader that is late.
-            hits: (*self.hit_latency_cycles as usize).saturating_add(2).saturating_mul(2),
-        }
+        self.chassis_rooms(2)
     }
 }

@@ -22,17 +22,13 @@ impl Design for FuseConfig {
     }
 
     fn host_bytes(&self) -> u64 {
-        let mshrs = *self.mshr_entries * (usize::from(*self.mshr_merges) + LINE_BYTES / *self.sector_bytes);
-        let queues = *self.bypass_entries + *self.miss_queue + *self.write_buffer;
-        let hits = 2 * (*self.hit_latency_cycles as usize + 2);
         let commands =
             self.queues.as_ref().map_or(0, |queues| *queues.tag_queue_entries + *queues.swap_buffer_entries);
         // Filters, sampler and history table are smaller than a line for each entry.
         let tables = self.approximation.as_ref().map_or(0, |filters| *filters.filters * *filters.slots / 64)
             + self.predictor.as_ref().map_or(0, |predictor| *predictor.history_entries)
             + self.dead_write.as_ref().map_or(0, |dead_write| *dead_write.history_entries);
-        let items = (self.lines() + mshrs + queues + hits + commands + tables) as u64;
-        (items + *self.fill_latency_cycles) * HOST_ITEM_BYTES
+        ((self.lines() + commands + tables) as u64 + self.chassis_items(2)) * HOST_ITEM_BYTES
     }
 
     fn area(&self) -> Vec<Component> {

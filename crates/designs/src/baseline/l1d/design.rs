@@ -21,10 +21,7 @@ impl Design for SramL1dConfig {
 
     fn host_bytes(&self) -> u64 {
         let lines = *self.sets * *self.ways;
-        let mshrs = *self.mshr_entries * (usize::from(*self.mshr_merges) + LINE_BYTES / *self.sector_bytes);
-        let queues = *self.bypass_entries + *self.miss_queue + *self.write_buffer;
-        let hits = (*self.hit_latency_cycles as usize + 2) * *self.accesses_per_cycle;
-        ((lines + mshrs + queues + hits) as u64 + *self.fill_latency_cycles) * HOST_ITEM_BYTES
+        (lines as u64 + self.chassis_items(*self.accesses_per_cycle)) * HOST_ITEM_BYTES
     }
 
     fn area(&self) -> Vec<Component> {
