@@ -10,15 +10,18 @@ import numpy as np
 
 import ptx
 from node import Fields, Refused
-from values import TYPES, Constant, File, Ramp, Type, Uniform, Zeros, generate
+from values import TYPES, Constant, File, Ramp, Type, Uniform, Values, Zeros, generate, real
 
-FILE_BYTES = 64 << 20
+FILE_BYTES = 8 << 20
 MODULE_BYTES = 64 << 20
 BUFFERS = 1024
 BUFFER_BYTES = 4 << 30
 TOTAL_BYTES = 16 << 30
 LAUNCHES = 1 << 16
 WRITES = 1024
+#: Values that are written out in one buffer.
+VALUES = 1 << 16
+CONTENTS = '"zeros" or a table with one of constant, ramp, uniform, values, file'
 REPEAT = 1_000_000
 ARGUMENTS = 512
 CHECKS = 256
@@ -107,7 +110,7 @@ def read(path):
             raw = file.read(FILE_BYTES + 1)
         if len(raw) > FILE_BYTES:
             raise Refused(path, "file", f"more than {FILE_BYTES} bytes", f"at most {FILE_BYTES}")
-        document = tomllib.loads(raw.decode())
+        document = tomllib.loads(raw.decode(), parse_float=real)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as error:
         raise Refused(path, "file", str(error), "a TOML file") from None
     return Parser(path).whole(document, hashlib.sha256(raw).hexdigest())
@@ -120,7 +123,7 @@ def identity(path):
         with open(path, "rb") as file:
             raw = file.read(FILE_BYTES)
         digests[0] = hashlib.sha256(raw).hexdigest()
-        module = os.path.join(os.path.dirname(path), tomllib.loads(raw.decode())["module"])
+        module = os.path.join(os.path.dirname(path), tomllib.loads(raw.decode(), parse_float=real)["module"])
         with open(module, "rb") as file:
             digests[1] = hashlib.sha256(file.read(MODULE_BYTES)).hexdigest()
     except (OSError, ValueError, KeyError, TypeError, RecursionError):
@@ -211,24 +214,32 @@ class Parser:
             node is not None and node.boolean() for node in map(fields.optional, ["variable", "unordered"])
         )
         ty = element_type(fields.required("type", f"one of {', '.join(TYPES)}"))
-        count = fields.required("count", "a number of elements").integer(1, BUFFER_BYTES // ty.bytes)
         contents_node = fields.optional("contents")
+        if fields.optional("count") is None and contents_node is not None and contents_node.has("values"):
+            # As many as there are values.
+            count = len(contents_node.choice(CONTENTS)[1].array(1, VALUES, "values"))
+        else:
+            count = fields.required("count", "a number of elements").integer(1, BUFFER_BYTES // ty.bytes)
         contents = Zeros() if contents_node is None else self.contents(contents_node, ty, count)
         return Buffer(name, ty, count, contents, variable, unordered)
 
     def contents(self, node, ty, count):
-        kinds = '"zeros" or a table with one of constant, ramp, uniform, file'
-        kind, value = node.choice(kinds)
+        kind, value = node.choice(CONTENTS)
         if kind == "zeros" and value is None:
             return Zeros()
-        if value is None or kind not in ["constant", "ramp", "uniform", "file"]:
-            raise node.error(f'"{kind}"', kinds)
+        if value is None or kind not in ["constant", "ramp", "uniform", "values", "file"]:
+            raise node.error(f'"{kind}"', CONTENTS)
         if kind == "constant":
             return Constant(number(value, ty))
         if kind == "ramp":
             return ramp(value, ty, count)
         if kind == "uniform":
             return uniform(value, ty)
+        if kind == "values":
+            nodes = value.array(1, VALUES, "values")
+            if len(nodes) != count:
+                raise value.error(f"{len(nodes)} values", f"{count}: elements of {ty.name}")
+            return Values(b"".join(ty.pack(number(one, ty)) for one in nodes))
         return File(self.elements(value, ty, count))
 
     def launch(self, node):
@@ -247,22 +258,21 @@ class Parser:
         dynamic_shared = fields.integer("dynamic_shared_bytes", 0, DYNAMIC_SHARED_BYTES, 0)
         repeat = fields.integer("repeat", 1, REPEAT, 1)
         nodes = fields.array("arguments", 0, ARGUMENTS, "arguments")
-        arguments = [self.argument(argument) for argument in nodes]
-        self.fit(fields, nodes, arguments, kernel)
+        arguments = self.arguments(fields, nodes, kernel)
         return Launch(kernel, grid, block, dynamic_shared, repeat, before, arguments)
 
-    def fit(self, fields, nodes, arguments, kernel):
-        """Refuses arguments that are not the parameters: a driver would read whatever lies in memory instead."""
+    def arguments(self, fields, nodes, kernel):
+        """One argument for each parameter: a driver would read whatever lies in memory instead."""
         parameters = self.kernels[kernel]
         if parameters is None:
             raise fields.missing("arguments", f"parameters of `{kernel}` in the PTX that can be read")
-        if len(arguments) != len(parameters):
-            expected = f"{len(parameters)}, the parameters of `{kernel}`"
-            raise Refused(self.path, fields.path_of("arguments"), f"an array of {len(arguments)}", expected)
-        for node, argument, size in zip(nodes, arguments, parameters):
-            bytes_ = 8 if argument.scalar is None else len(argument.scalar)
-            if bytes_ != size:
-                raise node.error(f"an argument of {bytes_} bytes", f"{size} bytes, as `{kernel}` declares")
+        if len(nodes) != len(parameters):
+            each = ", ".join(f"`{parameter.name}` ({parameter.type})" for parameter in parameters)
+            expected = f"{len(parameters)}, for the parameters {each}" if each else "none: the kernel has no parameters"
+            if fields.optional("arguments") is None:
+                raise fields.missing("arguments", expected)
+            raise fields.optional("arguments").error(f"{len(nodes)} arguments", expected)
+        return [self.argument(node, parameter) for node, parameter in zip(nodes, parameters)]
 
     def write(self, node):
         fields = node.table(["buffer", "byte_offset", "bytes", "fill", "file"])
@@ -282,18 +292,24 @@ class Parser:
         fill = fields.required("fill", "a byte, or `file` with bytes").integer(0, 255)
         return Write(index, byte_offset, fields.integer("bytes", 0, room, room), None, fill)
 
-    def argument(self, node):
+    def argument(self, node, parameter):
         if node.has("buffer"):
             fields = node.table(["buffer", "byte_offset"])
             index = self.find(fields)
-            return Argument(index, fields.integer("byte_offset", 0, self.buffers[index].bytes, 0), None)
+            byte_offset = fields.integer("byte_offset", 0, self.buffers[index].bytes, 0)
+            if not parameter.takes_address():
+                raise node.error("the address of a buffer", parameter.expected(TYPES))
+            return Argument(index, byte_offset, None)
         expected = f"a table with one of buffer, {', '.join(TYPES)}"
         name, value = node.choice(expected)
         if value is None:
             raise node.error(node.found(), expected)
         if name not in TYPES:
             raise node.error(f'"{name}"', expected)
-        return Argument(None, 0, TYPES[name].pack(number(value, TYPES[name])))
+        scalar = TYPES[name].pack(number(value, TYPES[name]))
+        if not parameter.takes(TYPES[name]):
+            raise value.error(name, parameter.expected(TYPES))
+        return Argument(None, 0, scalar)
 
     def check(self, node):
         known = ["buffer", "name", "type", "byte_offset", "count", "expected", "absolute", "relative", "bounds"]

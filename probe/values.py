@@ -9,6 +9,23 @@ import numpy as np
 PIECE = 1 << 20
 
 
+class Beyond(float):
+    """Digits that are beyond every f64: no way to write infinity."""
+
+    def __str__(self):
+        return self.text
+
+
+def real(text):
+    """A float as TOML writes it."""
+    value = float(text)
+    if not math.isinf(value) or "inf" in text:
+        return value
+    value = Beyond(value)
+    value.text = text
+    return value
+
+
 class Type:
     """The type of an element or argument, by its name in launch files."""
 
@@ -30,6 +47,8 @@ class Type:
     def holds(self, number):
         """Whether it holds the number; a float type rounds it, but not to infinity."""
         if self.is_float:
+            if isinstance(number, Beyond):
+                return False
             value = float(number)
             with np.errstate(over="ignore"):
                 return not math.isfinite(value) or bool(np.isfinite(np.float64(value).astype(self.dtype)))
@@ -85,6 +104,16 @@ class Constant:
 
     def piece(self, ty, first, count):
         return np.full(count, np.frombuffer(ty.pack(self.number), ty.dtype)[0])
+
+
+@dataclass
+class Values:
+    """Elements that are written out."""
+
+    bytes: bytes
+
+    def piece(self, ty, first, count):
+        return np.frombuffer(self.bytes, ty.dtype)[first : first + count]
 
 
 @dataclass

@@ -196,6 +196,18 @@ def sweep_table(binary, symbols, title, key, values, workload, *more):
     return pages.table([title, "cycles", "host instructions a warp instruction", "host instructions a cycle"], rows)
 
 
+def machines_table(binary, symbols):
+    """The same program on a small and on a large machine."""
+    rows = []
+    for name in ["gemm", "2dconv", "3dconv"]:
+        costs = []
+        for machine in ["gtx480", "volta-fuse"]:
+            costs.append(share(*profile(binary, symbols, [name, "--size", "small", "--machine", machine])))
+        small, large = costs
+        rows.append([name, f"{small:,.0f}", f"{large:,.0f}", f"{large / small:.2f}"])
+    return pages.table(["workload, size small|", "gtx480", "volta-fuse", "ratio"], rows)
+
+
 def time_table(binary):
     rows = []
     for name in workloads(binary):
@@ -217,6 +229,7 @@ def main():
         "stages": stages_table({name: runs[name] for name in ["gemm", "2dconv", "saxpy", "atax", "gather"]}),
         "traffic": traffic_table(runs),
         "sms": sweep_table(binary, symbols, "SMs", "gpu.sms", SMS, "gemm", "--set", "network.topology=crossbar"),
+        "machines": machines_table(binary, symbols),
         "warps": sweep_table(binary, symbols, "warp slots", "sm.warp_slots", WARP_SLOTS, "2dconv"),
     }
     page = pages.ROOT / "docs/performance.md"
