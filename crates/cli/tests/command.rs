@@ -301,6 +301,8 @@ fn a_region_is_measured_and_the_rest_runs_all_the_same() {
     assert_eq!(of_kernel["region"]["kernel"], kernel);
     let error = refused(&["run", "saxpy", "--from-launch", "9"]);
     assert!(error.ends_with("launches is in the region, expected at least one\n"), "{error}");
+    let error = refused(&["run", "saxpy", "--from-launch", "9", "--max-cycles", "100"]);
+    assert!(error.starts_with("error: `saxpy` failed: the kernel reached the cycle limit"), "{error}");
 }
 
 #[test]

@@ -132,6 +132,9 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let in_region = launches.filter(|(number, launch)| region.has(*number, &launch.kernel));
     let launches: Vec<LaunchResult> = in_region.map(|(_, launch)| launch).collect();
     if launches.is_empty() && !region.is_everything() {
+        if let Some(error) = error {
+            return Err(RunError::Device(error));
+        }
         let count = timed.launches().len();
         return Err(RunError::Refused(format!(
             "none of the {count} launches is in the region, expected at least one"

@@ -1,4 +1,3 @@
-
 use super::*;
 use crate::link::{Inlet, Outlet, link};
 
