@@ -6,6 +6,7 @@ pub mod address;
 pub mod address_map;
 pub mod area;
 pub mod atomic;
+pub mod base_delta;
 pub mod bits;
 pub mod doors;
 pub mod dram;
