@@ -1,6 +1,10 @@
 //! Statistics: integer counters, each with a definition and a unit, and the laws they obey.
 
+mod array;
+
 use crate::hash::Fnv;
+
+pub use array::{Array, array_group};
 
 /// The definition of one counter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
