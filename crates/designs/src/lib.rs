@@ -8,6 +8,7 @@ pub mod baseline;
 pub mod chassis;
 pub mod contract;
 pub mod fuse;
+pub mod hi_end;
 pub mod registry;
 pub mod sram_area;
 pub mod systems;

@@ -8,11 +8,14 @@ use strata_memory::doors::{L1dDesign, LlcDesign, Named, NetworkDesign, RegisterF
 
 use crate::baseline::{L2Config, MultistageConfig, SramL1dConfig, SramRegisterFileConfig};
 use crate::fuse::FuseConfig;
+use crate::hi_end::{BankedConfig, HierarchicalConfig};
 
 /// The designs that come with the program.
 fn built_in() -> Registry {
     Registry::default()
         .with_register_file::<SramRegisterFileConfig>("sram")
+        .with_register_file::<BankedConfig>("banked")
+        .with_register_file::<HierarchicalConfig>("hierarchical")
         .with_l1d::<SramL1dConfig>("sram")
         .with_l1d::<FuseConfig>("fuse")
         .with_network::<MultistageConfig>("multistage")

@@ -197,7 +197,13 @@ impl SmConfig {
     /// streams.
     pub fn register_file_site(&self, seed: u64) -> RegisterFileSite {
         let collectors: usize = self.collectors.iter().map(|pool| *pool.count as usize).sum();
-        RegisterFileSite { rows: *self.registers as usize / WARP_LANES, tickets: collectors * MAX_ROWS, seed }
+        RegisterFileSite {
+            rows: *self.registers as usize / WARP_LANES,
+            warps: *self.warp_slots,
+            registers_per_thread: *self.registers_per_thread,
+            tickets: collectors * MAX_ROWS,
+            seed,
+        }
     }
 
     /// Resources that limit how many CTAs can be resident.

@@ -335,6 +335,7 @@ impl Sm {
 
     /// Retires a warp that has exited and has nothing in flight; the CTA's last warp frees its slot.
     pub(crate) fn retire(&mut self, warp: usize) {
+        self.registers.release(warp as u8);
         let slot = self.warps.cta[warp] as usize;
         let cta = self.ctas.get_mut(slot);
         cta.holding -= 1;

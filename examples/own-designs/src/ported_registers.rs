@@ -124,8 +124,8 @@ impl RegisterFile for PortedRegisters {
         true
     }
 
-    fn peek(&self, warp: u8, register: Reg) -> &Row {
-        &self.rows[self.place(warp, register)]
+    fn peek(&self, warp: u8, register: Reg) -> Row {
+        self.rows[self.place(warp, register)]
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {

@@ -9,7 +9,8 @@
 //! only the requested rows of the collectors change; that a write takes effect with the call that accepts it,
 //! and a refused one does not; that inactive lanes keep their values; that `peek` is right at any time; that
 //! instructions make progress; that `next_event` is never too late (`skip`); that nothing waits at the end;
-//! and that the laws of the statistics hold. It repeats all this after every `prepare`.
+//! and that the laws of the statistics hold. Warps with nothing in flight end now and then (`release`), and
+//! others take their rows. It repeats all this after every `prepare`.
 
 mod instruction;
 
@@ -51,6 +52,10 @@ pub struct Contract {
     pub willing: u64,
     /// Percent of instructions with only some lanes active.
     pub partial: u64,
+    /// A warp ends in one of so many cycles, if nothing of it is in flight.
+    pub lives: u64,
+    /// Percent of written rows whose lanes are alike: equal, or within a byte or two of each other.
+    pub alike: u64,
     /// Whether only the cycles that `next_event` names are ticked.
     pub skip: bool,
 }
@@ -69,6 +74,8 @@ impl Contract {
             delay: 12,
             willing: 90,
             partial: 40,
+            lives: 50,
+            alike: 60,
             skip: false,
         }
     }
@@ -126,7 +133,13 @@ impl Bench {
         let collectors: Vec<Row> = (0..tickets).map(|_| random_row(&mut stream)).collect();
         Bench {
             contract,
-            file: make(RegisterFileSite { rows, tickets, seed: contract.seed }),
+            file: make(RegisterFileSite {
+                rows,
+                warps: u32::from(contract.warps),
+                registers_per_thread: contract.rows_per_warp,
+                tickets,
+                seed: contract.seed,
+            }),
             stream,
             rows_per_warp: 0,
             oracle: vec![Value::UNDEFINED; rows],
@@ -193,7 +206,7 @@ impl Bench {
 
     fn peek(&self, warp: u8, register: Reg) -> Result<(), String> {
         let expected = &self.oracle[self.place(warp, register)];
-        expected.same(self.file.peek(warp, register), || {
+        expected.same(&self.file.peek(warp, register), || {
             format!("peek of register {} of warp {warp}", register.0)
         })
     }
@@ -204,6 +217,7 @@ impl Bench {
         let warps: [u8; ISSUE_WIDTH] =
             std::array::from_fn(|_| self.stream.below(u64::from(self.contract.warps)) as u8);
         let peeked = Reg(self.stream.below(u64::from(self.rows_per_warp)) as u8);
+        self.end_a_warp(warps[1]);
         self.write_back()?;
         self.dispatch();
         self.collect()?;
@@ -216,6 +230,16 @@ impl Bench {
             return Err(format!("nothing moves any more; {open} tickets are open; {waits}"));
         }
         Ok(())
+    }
+
+    /// Now and then ends a warp that has nothing in flight; its rows are undefined from then on.
+    fn end_a_warp(&mut self, warp: u8) {
+        let ends = self.stream.below(self.contract.lives) == 0;
+        if ends && self.under_way.iter().all(|instruction| instruction.warp != warp) {
+            self.file.release(warp);
+            let first = self.place(warp, Reg(0));
+            self.oracle[first..first + self.rows_per_warp as usize].fill(Value::UNDEFINED);
+        }
     }
 
     /// Offers every result that is there, an instruction's in order.
@@ -318,8 +342,7 @@ impl Bench {
         if self.held[slot].is_none() && self.left > 0 {
             self.left -= 1;
             let shape = (self.rows_per_warp, self.contract.operands);
-            let (partial, delay) = (self.contract.partial, self.contract.delay);
-            self.held[slot] = Some(Instruction::random(&mut self.stream, warp, shape, partial, delay));
+            self.held[slot] = Some(Instruction::random(&mut self.stream, warp, shape, &self.contract));
         }
         let Some(mut instruction) = self.held[slot].take() else { return };
         let hazard = |register: &Reg| self.hazards[self.place(warp, *register)];

@@ -40,7 +40,8 @@ pub struct CollectorPort<'a> {
 ///     read_latency_cycles: Cited::new(1, "an example"),
 /// };
 /// // Two warps of 16 registers; one collector of 4 rows.
-/// let mut file = design.build(RegisterFileSite { rows: 32, tickets: 4, seed: 1 })?;
+/// let site = RegisterFileSite { rows: 32, warps: 2, registers_per_thread: 16, tickets: 4, seed: 1 };
+/// let mut file = design.build(site)?;
 /// file.prepare(16);
 /// assert!(file.offer_write(1, Reg(5), ALL_LANES, &Row::splat(42), Cycle(0)));
 /// file.request(1, &[Reg(5)], Ticket(2), Cycle(1));
@@ -66,8 +67,12 @@ pub trait RegisterFile: Send {
     /// cycle; the caller then offers it again.
     fn offer_write(&mut self, warp: u8, register: Reg, lanes: LaneMask, row: &Row, now: Cycle) -> bool;
 
+    /// Tells that a warp has ended: its registers are undefined until they are written again, and nothing of them
+    /// need be kept. Nothing of the warp is in flight.
+    fn release(&mut self, _warp: u8) {}
+
     /// A register's value, for use between launches and at faults; takes no simulated time.
-    fn peek(&self, warp: u8, register: Reg) -> &Row;
+    fn peek(&self, warp: u8, register: Reg) -> Row;
 
     /// Earliest cycle, not before `now`, at which a tick would do work.
     fn next_event(&self, now: Cycle) -> Cycle;
@@ -84,6 +89,10 @@ pub trait RegisterFile: Send {
 pub struct RegisterFileSite {
     /// Rows in the SM; each register of a warp takes one.
     pub rows: usize,
+    /// Number of warp slots.
+    pub warps: u32,
+    /// Most registers that a kernel uses in a thread.
+    pub registers_per_thread: u32,
     /// Largest number of open tickets: the rows of all operand collectors.
     pub tickets: usize,
     /// Seed of the register file's random streams.

@@ -11,7 +11,7 @@ use super::SramRegisterFile;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SramRegisterFileConfig {
-    /// Number of single-ported banks, 1 to 32; each is one row (32 lanes of 32 bits) wide.
+    /// Number of single-ported banks, 1 to 64; each is one row (32 lanes of 32 bits) wide.
     pub banks: Cited<u32>,
     /// Cycles from a bank's grant to the operand in the collector, at least 1.
     pub read_latency_cycles: Cited<u32>,
@@ -19,7 +19,7 @@ pub struct SramRegisterFileConfig {
 
 impl Design for SramRegisterFileConfig {
     fn check(&self) -> Result<(), ParameterError> {
-        let bounds = [("banks", *self.banks, 32), ("read_latency_cycles", *self.read_latency_cycles, 1000)];
+        let bounds = [("banks", *self.banks, 64), ("read_latency_cycles", *self.read_latency_cycles, 1000)];
         for (field, value, most) in bounds {
             if !(1..=most).contains(&value) {
                 return Err(ParameterError::new(field, format!("must be 1 to {most}, found {value}")));

@@ -44,11 +44,11 @@ pub struct SramRegisterFile {
     banks: u32,
     queues: Vec<Ring<Read>>,
     /// One bit per bank: reads wait.
-    wanted: u32,
+    wanted: u64,
     /// Reads that wait, over all banks.
     waiting: u32,
     /// One bit per bank: it was written in cycle `written_at`.
-    written: u32,
+    written: u64,
     written_at: Cycle,
     /// Operands on their way from a bank to their collectors; unused if the latency is one cycle.
     under_way: DelayLine<Ticket>,
@@ -140,8 +140,8 @@ impl RegisterFile for SramRegisterFile {
         true
     }
 
-    fn peek(&self, warp: u8, register: Reg) -> &Row {
-        &self.rows[self.place(warp, register).0 as usize]
+    fn peek(&self, warp: u8, register: Reg) -> Row {
+        self.rows[self.place(warp, register).0 as usize]
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
@@ -171,7 +171,8 @@ mod tests {
     fn file(read_latency: u32) -> SramRegisterFile {
         let cited = |value| Cited::new(value, "test");
         let config = SramRegisterFileConfig { banks: cited(4), read_latency_cycles: cited(read_latency) };
-        let site = RegisterFileSite { rows: 64, tickets: TICKETS, seed: 0 };
+        let site =
+            RegisterFileSite { rows: 64, warps: 4, registers_per_thread: 16, tickets: TICKETS, seed: 0 };
         let mut file = SramRegisterFile::new(&config, site);
         file.prepare(16);
         file
@@ -210,7 +211,7 @@ mod tests {
         assert_eq!(arrivals(&mut file, 2), [vec![], vec![0]]);
         assert!(file.offer_write(0, Reg(8), 1, &Row::splat(8), Cycle(1)));
         assert_eq!((file.statistics.writes, file.statistics.partial_writes), (2, 1));
-        assert_eq!(file.peek(0, Reg(4)), &Row::splat(7));
+        assert_eq!(file.peek(0, Reg(4)), Row::splat(7));
         assert_eq!(file.peek(0, Reg(8)).0[..2], [8, 0]);
     }
 

@@ -4,6 +4,8 @@ use strata_engine::Cycle;
 use strata_engine::seed::Stream;
 use strata_warp::{ALL_LANES, LaneMask, Reg, Row, lanes_of};
 
+use super::Contract;
+
 /// A register's value, with the lanes that are defined.
 #[derive(Clone, Copy)]
 pub(super) struct Value {
@@ -54,14 +56,12 @@ pub(super) struct Hazard {
 }
 
 impl Instruction {
-    /// A random instruction of a warp with `rows` registers that reads at most `operands` of them; `partial` percent have
-    /// only some lanes.
+    /// A random instruction of a warp with `rows` registers that reads at most `operands` of them.
     pub fn random(
         stream: &mut Stream,
         warp: u8,
         (rows, operands): (u32, u16),
-        partial: u64,
-        delay: u64,
+        contract: &Contract,
     ) -> Instruction {
         let reads = stream.below(u64::from(operands) + 1);
         let reads = (0..reads).map(|_| random_register(stream, rows)).collect();
@@ -69,14 +69,22 @@ impl Instruction {
         for _ in 0..stream.below(4) {
             let register = random_register(stream, rows);
             if writes.iter().all(|(other, _)| *other != register) {
-                writes.push((register, random_row(stream)));
+                let alike = stream.below(100) < contract.alike;
+                writes.push((register, if alike { alike_row(stream) } else { random_row(stream) }));
             }
         }
-        let lanes = match stream.below(100) < partial {
+        let lanes = match stream.below(100) < contract.partial {
             true => (stream.next() as u32 & stream.next() as u32).max(1),
             false => ALL_LANES,
         };
-        Instruction { warp, reads, writes, lanes, delay: 1 + stream.below(delay), stage: Stage::Writing(0) }
+        Instruction {
+            warp,
+            reads,
+            writes,
+            lanes,
+            delay: 1 + stream.below(contract.delay),
+            stage: Stage::Writing(0),
+        }
     }
 }
 
@@ -88,4 +96,18 @@ fn random_register(stream: &mut Stream, rows: u32) -> Reg {
 
 pub(super) fn random_row(stream: &mut Stream) -> Row {
     Row(std::array::from_fn(|_| stream.next() as u32))
+}
+
+/// A row as warps often write it: one value, a thread's number times something, or values near each other.
+fn alike_row(stream: &mut Stream) -> Row {
+    let base = stream.next() as u32;
+    let (stride, noise) = match stream.below(4) {
+        0 => (0, 1),
+        1 => (stream.below(9) as u32, 1),
+        2 => (stream.below(2000) as u32, 1),
+        _ => (0, 1 << stream.below(16)),
+    };
+    Row(std::array::from_fn(|lane| {
+        base.wrapping_add(stride.wrapping_mul(lane as u32)).wrapping_sub(stream.below(noise) as u32)
+    }))
 }

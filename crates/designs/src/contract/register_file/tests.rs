@@ -171,9 +171,9 @@ impl RegisterFile for Planted {
         }
     }
 
-    fn peek(&self, warp: u8, register: Reg) -> &Row {
+    fn peek(&self, warp: u8, register: Reg) -> Row {
         match self.bug {
-            Bug::PeekStale if register.0 == 1 => &Row::ZERO,
+            Bug::PeekStale if register.0 == 1 => Row::ZERO,
             _ => self.inner.peek(warp, register),
         }
     }

@@ -1,0 +1,181 @@
+//! The parameters of the register files. Every system of the paper's evaluation is one set of them.
+
+use serde::{Deserialize, Serialize};
+use strata_engine::Cited;
+use strata_memory::ParameterError;
+
+use super::layout::ROW_BITS;
+use super::register_cache::CacheIndex;
+use super::wear_levelling::WearLevelling;
+
+/// The parameters of a register file of banks alone: SRAM, and STT-MRAM without additional techniques.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BankedConfig {
+    /// The banks.
+    pub banks: BanksConfig,
+}
+
+/// The parameters of a register file whose rows lie compressed in its banks, behind buffers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct HierarchicalConfig {
+    /// The banks; a read's latency includes that of the decompression unit.
+    pub banks: BanksConfig,
+    /// The compression unit.
+    pub compression: CompressionConfig,
+    /// Where in its group of banks a row's next value begins: `bank-point`, `bank-point-from-zero` or `none`.
+    pub wear_levelling: Cited<WearLevelling>,
+    /// What becomes of a warp's rows above the banks when it ends: `dropped` or `written`.
+    pub dead_rows: Cited<DeadRows>,
+    /// The register cache, in front of a delay buffer.
+    pub register_cache: Option<RegisterCacheConfig>,
+    /// The delay buffer between register cache and banks.
+    pub delay_buffer: Option<BufferConfig>,
+    /// The central write buffer, in place of register cache and delay buffer.
+    pub write_buffer: Option<BufferConfig>,
+}
+
+/// The parameters of the banks. A row lies across as many banks as hold 1024 bits: a group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BanksConfig {
+    /// Number of single-ported banks.
+    pub count: Cited<u32>,
+    /// Width of a bank in bits: 32, 64, 128, 256, 512 or 1024.
+    pub bits: Cited<u32>,
+    /// Cycles from a read's grant to the operand in the collector, at least 1.
+    pub read_latency_cycles: Cited<u32>,
+    /// Cycles that a write occupies its banks, at least 1.
+    pub write_cycles: Cited<u32>,
+}
+
+/// The parameters of the compression unit.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CompressionConfig {
+    /// Cycles that the compression of a row takes.
+    pub cycles: Cited<u32>,
+    /// Rows whose compression can begin in a cycle.
+    pub rows_per_cycle: Cited<u32>,
+}
+
+/// The parameters of the register cache.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RegisterCacheConfig {
+    /// Number of lines, each of one row.
+    pub lines: Cited<u32>,
+    /// Number of single-ported banks across which the lines lie.
+    pub banks: Cited<u32>,
+    /// How a register's line is computed: `row`, `tag` or `register-first`.
+    pub index: Cited<CacheIndex>,
+    /// Bits of a register's number in the tag: a thread has at most 2 to the power of this many registers.
+    pub register_bits: Cited<u32>,
+    /// Bits of a warp's number in the tag.
+    pub warp_bits: Cited<u32>,
+    /// Cycles from a read's grant to the operand in the collector, at least 1.
+    pub read_latency_cycles: Cited<u32>,
+}
+
+/// The parameters of a delay buffer or a central write buffer.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct BufferConfig {
+    /// Number of rows that it holds.
+    pub entries: Cited<u32>,
+    /// Cycles from a read's grant to the operand in the collector, at least 1.
+    pub read_latency_cycles: Cited<u32>,
+}
+
+/// What becomes of an ended warp's rows above the banks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum DeadRows {
+    /// They are dropped: nothing will read them.
+    Dropped,
+    /// They stay until others displace them, and are then written like all.
+    Written,
+}
+
+/// Most cycles of a latency.
+const MOST_CYCLES: u32 = 1000;
+
+fn within(field: &'static str, value: u32, least: u32, most: u32) -> Result<(), ParameterError> {
+    if (least..=most).contains(&value) {
+        return Ok(());
+    }
+    Err(ParameterError::new(field, format!("must be {least} to {most}, found {value}")))
+}
+
+impl BanksConfig {
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
+        let bits = *self.bits;
+        if !bits.is_power_of_two() || !(32..=ROW_BITS).contains(&bits) {
+            let message = format!("must be 32, 64, 128, 256, 512 or 1024, found {bits}");
+            return Err(ParameterError::new("banks.bits", message));
+        }
+        let per_row = ROW_BITS / bits;
+        if *self.count == 0 || !self.count.is_multiple_of(per_row) || *self.count / per_row > 64 {
+            let message =
+                format!("must be a multiple of {per_row} up to {}, found {}", 64 * per_row, *self.count);
+            return Err(ParameterError::new("banks.count", message));
+        }
+        within("banks.read_latency_cycles", *self.read_latency_cycles, 1, MOST_CYCLES)?;
+        within("banks.write_cycles", *self.write_cycles, 1, MOST_CYCLES)
+    }
+
+    pub(super) fn outline(&self) -> String {
+        format!("{} banks of {} bits", *self.count, *self.bits)
+    }
+}
+
+impl RegisterCacheConfig {
+    fn check(&self) -> Result<(), ParameterError> {
+        within("register_cache.lines", *self.lines, 1, 1 << 14)?;
+        within("register_cache.banks", *self.banks, 1, 64.min(*self.lines))?;
+        within("register_cache.register_bits", *self.register_bits, 1, 8)?;
+        within("register_cache.warp_bits", *self.warp_bits, 1, 8)?;
+        within("register_cache.read_latency_cycles", *self.read_latency_cycles, 1, MOST_CYCLES)
+    }
+}
+
+impl BufferConfig {
+    fn check(&self, [entries, latency]: [&'static str; 2]) -> Result<(), ParameterError> {
+        within(entries, *self.entries, 1, 64)?;
+        within(latency, *self.read_latency_cycles, 1, MOST_CYCLES)
+    }
+}
+
+impl HierarchicalConfig {
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
+        self.banks.check()?;
+        within("compression.cycles", *self.compression.cycles, 0, MOST_CYCLES)?;
+        within("compression.rows_per_cycle", *self.compression.rows_per_cycle, 1, 64)?;
+        self.register_cache.as_ref().map_or(Ok(()), RegisterCacheConfig::check)?;
+        for (buffer, fields) in [
+            (&self.delay_buffer, ["delay_buffer.entries", "delay_buffer.read_latency_cycles"]),
+            (&self.write_buffer, ["write_buffer.entries", "write_buffer.read_latency_cycles"]),
+        ] {
+            buffer.as_ref().map_or(Ok(()), |buffer| buffer.check(fields))?;
+        }
+        match (&self.register_cache, &self.delay_buffer, &self.write_buffer) {
+            (Some(_), Some(_), None) | (None, None, Some(_)) => Ok(()),
+            (cache, delay, write) => {
+                let has = [("register_cache", cache.is_some()), ("delay_buffer", delay.is_some())];
+                let has = has.into_iter().chain([("write_buffer", write.is_some())]);
+                let found: Vec<&str> = has.filter(|(_, is)| *is).map(|(name, _)| name).collect();
+                let found = if found.is_empty() { "none of them".to_owned() } else { found.join(" and ") };
+                let message =
+                    format!("must stand alone, or register_cache and delay_buffer together, found {found}");
+                Err(ParameterError::new("write_buffer", message))
+            }
+        }
+    }
+
+    /// The buffer in front of the banks.
+    pub(super) fn buffer(&self) -> &BufferConfig {
+        let buffer = self.delay_buffer.as_ref().or(self.write_buffer.as_ref());
+        buffer.expect("a checked register file has a buffer")
+    }
+}

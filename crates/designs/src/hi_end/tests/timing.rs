@@ -1,0 +1,138 @@
+//! The cycles of single reads and writes, worked out by hand from the paper.
+
+use strata_engine::Cycle;
+use strata_engine::statistics::Group;
+use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileDesign, RegisterFileSite, Ticket};
+use strata_warp::{ALL_LANES, Reg, Row};
+
+use super::*;
+
+struct Bench {
+    file: Box<dyn RegisterFile>,
+    rows: Vec<Row>,
+    now: Cycle,
+}
+
+impl Bench {
+    /// 48 warps of 20 registers, as in 1024 rows.
+    fn new(design: &dyn RegisterFileDesign) -> Bench {
+        let site = RegisterFileSite { rows: 1024, warps: 48, registers_per_thread: 20, tickets: 8, seed: 0 };
+        let mut file = design.build(site).unwrap();
+        file.prepare(20);
+        Bench { file, rows: vec![Row::ZERO; 8], now: Cycle(100) }
+    }
+
+    fn write(&mut self, warp: u8, register: u8, lanes: u32, row: &Row) -> bool {
+        self.file.offer_write(warp, Reg(register), lanes, row, self.now)
+    }
+
+    fn tick(&mut self) -> Vec<Ticket> {
+        let mut arrived = Vec::new();
+        self.file.tick(CollectorPort { rows: &mut self.rows, arrived: &mut arrived }, self.now);
+        self.now = self.now.next();
+        arrived
+    }
+
+    /// Cycles from a read's first tick to its arrival, that one among them, and the row.
+    fn read(&mut self, warp: u8, register: u8) -> (u64, Row) {
+        self.file.request(warp, &[Reg(register)], Ticket(3), self.now);
+        let from = self.now;
+        while self.tick().is_empty() {}
+        (self.now.since(from), self.rows[3])
+    }
+
+    fn wait(&mut self, cycles: u64) {
+        (0..cycles).for_each(|_| assert!(self.tick().is_empty()));
+    }
+
+    fn count(&self, group: &str, name: &str) -> u64 {
+        let groups: Vec<Group> = self.file.statistics();
+        groups.iter().find(|of| of.name == group).and_then(|of| of.get(name)).expect("a counter")
+    }
+}
+
+#[test]
+fn a_write_to_stt_mram_occupies_its_group_for_four_cycles() {
+    let mut bench = Bench::new(&BankedConfig { banks: banks(1, 4) });
+    assert!(bench.write(0, 0, ALL_LANES, &Row::splat(7)));
+    assert!(!bench.write(0, 0, ALL_LANES, &Row::splat(8)), "the group is being written");
+    assert!(bench.write(0, 1, ALL_LANES, &Row::splat(9)), "a neighbour lies in another group");
+    assert_eq!(bench.read(0, 0), (5, Row::splat(7)));
+    assert_eq!(bench.read(0, 0), (1, Row::splat(7)));
+    assert_eq!(bench.count("register_banks", "bits_written"), 2048);
+    assert_eq!(bench.count("register_file", "write_conflicts"), 1);
+}
+
+#[test]
+fn reads_of_cache_buffer_and_banks_take_one_two_and_four_cycles() {
+    let mut bench = Bench::new(&hi_end());
+    let thread = Row(std::array::from_fn(|lane| 1000 + lane as u32));
+    assert!(bench.write(0, 5, ALL_LANES, &thread));
+    // Rows go first where a bank is written and read at once.
+    bench.wait(1);
+    assert_eq!(bench.read(0, 5), (1, thread));
+    // Row 12 * 20 + 16 + 5 = 261 has the line of row 5.
+    assert!(bench.write(13, 1, ALL_LANES, &Row::splat(3)));
+    // The evicted row enters the delay buffer; its write takes six cycles: two to compress, four to write.
+    assert_eq!(bench.read(0, 5), (2, thread));
+    assert_eq!(bench.count("register_hierarchy", "buffer_reads"), 1);
+    bench.wait(2);
+    let (latency, row) = bench.read(0, 5);
+    assert_eq!((latency, row), (2, thread), "until it has ended, the row is in the delay buffer");
+    assert_eq!(bench.read(0, 5), (4, thread));
+    assert_eq!(bench.count("register_hierarchy", "bank_reads"), 1);
+    // Deltas of one byte: five banks of 64 bits.
+    assert_eq!(bench.count("register_banks", "bits_written"), 5 * 64);
+    assert_eq!(bench.count("register_banks", "bits_read"), 5 * 64);
+    assert_eq!(bench.count("register_hierarchy", "read_cycles"), 1 + 2 + 2 + 4);
+}
+
+#[test]
+fn a_divergent_write_merges_with_the_row_in_the_banks() {
+    let mut bench = Bench::new(&hi_end());
+    assert!(bench.write(0, 5, ALL_LANES, &Row::splat(1)));
+    bench.wait(1);
+    assert!(bench.write(13, 1, ALL_LANES, &Row::splat(3)));
+    bench.wait(8);
+    assert!(bench.write(0, 5, 0xff, &Row::splat(2)));
+    let merged = Row(std::array::from_fn(|lane| if lane < 8 { 2 } else { 1 }));
+    assert_eq!(bench.file.peek(0, Reg(5)), merged);
+    // Four cycles until the old value is there, and in the last of them the read.
+    let (latency, row) = bench.read(0, 5);
+    assert_eq!((latency, row), (4, merged));
+    assert_eq!(bench.count("register_hierarchy", "merges"), 1);
+}
+
+#[test]
+fn what_an_ended_warp_leaves_is_not_written() {
+    for (dead, rows) in [(DeadRows::Dropped, 0), (DeadRows::Written, 20)] {
+        let mut bench = Bench::new(&HierarchicalConfig { dead_rows: cited(dead), ..hi_end() });
+        for register in 0..20 {
+            assert!(bench.write(0, register, ALL_LANES, &Row::splat(u32::from(register))));
+            bench.wait(1);
+        }
+        bench.file.release(0);
+        // Warp 13's first 20 rows after row 256 take the lines of warp 0's.
+        for row in 256..276u32 {
+            assert!(bench.write((row / 20) as u8, (row % 20) as u8, ALL_LANES, &Row::splat(row)));
+            bench.wait(8);
+        }
+        assert_eq!(bench.count("register_banks", "row_writes"), rows);
+    }
+}
+
+#[test]
+fn the_central_write_buffer_absorbs_writes_until_theirs_begin() {
+    let mut bench = Bench::new(&write_buffered(16));
+    assert!(bench.write(0, 5, ALL_LANES, &Row::splat(1)));
+    assert_eq!(bench.read(0, 5), (1, Row::splat(1)));
+    // Its write began in that cycle; a second one waits for its end, and a third joins it.
+    assert!(bench.write(0, 5, 1, &Row::splat(2)));
+    bench.wait(1);
+    assert!(bench.write(0, 5, 2, &Row::splat(3)));
+    bench.wait(20);
+    let row = Row(std::array::from_fn(|lane| [2, 3].get(lane).copied().unwrap_or(1)));
+    assert_eq!(bench.read(0, 5), (4, row));
+    assert_eq!(bench.count("register_banks", "row_writes"), 2);
+    assert_eq!(bench.count("register_hierarchy", "write_hits"), 1);
+}
