@@ -21,8 +21,8 @@ const KERNEL: &str = ".visible .entry k(.param .u64 in, .param .u32 rounds) {\n.
 
 #[test]
 fn ten_times_the_work_allocates_no_more() {
-    let fuse = |system| Machine::load_with("gtx480", &[system], &[]).expect("a system that comes along");
-    for machine in [gtx480(&[]), fuse("by-nvm"), fuse("hybrid"), fuse("dy-fuse")] {
+    let of = |system| Machine::load_with("gtx480", &[system], &[]).expect("a system that comes along");
+    for machine in [gtx480(&[]), of("by-nvm"), of("hybrid"), of("dy-fuse"), of("stt-wb-bdi"), of("hi-end")] {
         no_more_on(&machine);
     }
 }

@@ -10,6 +10,7 @@ mod false_sharing;
 mod faults;
 mod fuse;
 mod golden_cycles;
+mod hi_end;
 mod hostile_modules;
 mod litmus;
 mod matrix;
