@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use strata_gpu::area::{self, AreaSize};
+use strata_gpu::area::{AreaSize, DesignArea, total};
 use strata_gpu::energy::{EnergyReport, StructureEnergy};
 use strata_gpu::machine::Machine;
 use strata_gpu::profile::{LineClass, Profile};
@@ -174,20 +174,34 @@ fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
     sums.chain(structures.map(|of| row(format!("{}_pj", of.name), of.total_pj()))).collect()
 }
 
-/// The size of each component of the L1D in its own unit (`area.data_array`), and their sum in transistors.
+/// The areas of a machine's designs.
 fn area_rows(machine: &Machine) -> Vec<Row> {
-    let components = machine.file().doors.l1d.area();
-    let row = |counter: String, count: u64| Row {
-        launch: None,
-        group: "area".into(),
-        counter,
-        value: Value::Count(count),
-    };
-    let rows = components.iter().map(|component| {
-        let (AreaSize::Transistors(count) | AreaSize::SquareFeatures(count)) = component.size;
-        row(component.name.to_ascii_lowercase().replace([' ', '-'], "_"), count)
+    machine.file().doors.area().iter().flat_map(area_of).collect()
+}
+
+/// The size of each component of a design in its own unit, and their sum in each unit. The L1D's components go
+/// by their own names (`area.data_array`), those of others have the door's before (`area.register_file_banks`);
+/// sums always have it (`area.l1d_transistors`).
+fn area_of(area: &DesignArea) -> Vec<Row> {
+    let row = |counter: String, value: Value| Row { launch: None, group: "area".into(), counter, value };
+    let door = area.door.rsplit('.').next().unwrap_or(area.door);
+    let named = |name: &str| if door == "l1d" { name.to_owned() } else { format!("{door}_{name}") };
+    let components = area.components.iter().map(|component| {
+        let size = match component.size {
+            AreaSize::Transistors(count) | AreaSize::SquareFeatures(count) => Value::Count(count),
+            AreaSize::SquareMicrometres(area) => Value::Real(area),
+        };
+        let name = component.name.to_ascii_lowercase();
+        row(named(&name.replace(|c: char| !c.is_ascii_alphanumeric(), "_")), size)
     });
-    rows.chain([row("l1d_transistors".into(), area::total(&components).0)]).collect()
+    let total = total(&area.components);
+    let sums = [
+        ("transistors", total.transistors.map(Value::Count)),
+        ("square_features", total.square_features.map(Value::Count)),
+        ("square_micrometres", total.square_micrometres.map(Value::Real)),
+    ];
+    let sums = sums.into_iter().filter_map(|(unit, sum)| Some(row(format!("{door}_{unit}"), sum?)));
+    components.chain(sums).collect()
 }
 
 /// Counters of the group `run`.
@@ -269,4 +283,50 @@ fn rows_of_profile(profile: &Profile) -> Vec<Row> {
         add("line_accesses", &name, profile.lines.accesses[class as usize]);
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_gpu::area::Component;
+
+    use super::*;
+    use crate::metric::{Known, common, find};
+
+    #[test]
+    fn areas_stand_in_a_machines_record_by_door_and_unit() {
+        let components = vec![
+            Component::square_micrometres("STT-MRAM banks", 38_000.5, "NVSim"),
+            Component::square_micrometres("register cache", 59_267.0, "NVSim"),
+            Component::transistors("bank arbiter", 900, "a guess"),
+        ];
+        let area = DesignArea { door: "sm.register_file", design: "made-up", components };
+        let rows: Vec<(String, Value)> = area_of(&area)
+            .into_iter()
+            .map(|row| (format!("{}.{}", row.group, row.counter), row.value))
+            .collect();
+        let expected = [
+            ("area.register_file_stt_mram_banks", Value::Real(38_000.5)),
+            ("area.register_file_register_cache", Value::Real(59_267.0)),
+            ("area.register_file_bank_arbiter", Value::Count(900)),
+            ("area.register_file_transistors", Value::Count(900)),
+            ("area.register_file_square_micrometres", Value::Real(97_267.5)),
+        ];
+        assert_eq!(rows, expected.map(|(name, value)| (name.to_owned(), value)));
+    }
+
+    #[test]
+    fn an_expression_may_use_the_area_of_the_register_file_where_a_machine_has_it() {
+        let text = strata_gpu::machine::builtin()[0].text;
+        let key = "register_file.sram.area_um2 = { value = 194000, source = \"a paper\" }";
+        let text = text.replacen("\n[[sm.collectors]]", &format!("\n{key}\n\n[[sm.collectors]]"), 1);
+        let machine = Machine::parse(Path::new("m.toml"), &text, &[]).unwrap();
+        let metric = find(&common(), "area.register_file_square_micrometres / 1000").unwrap();
+        let (mut with, mut without) = (Known::default(), Known::default());
+        with.add(&machine).unwrap();
+        without.add(&Machine::load("gtx480", &[]).unwrap()).unwrap();
+        assert_eq!(with.check(&metric), Ok(()));
+        assert!(
+            without.check(&metric).unwrap_err().contains("expected one of `area`'s: comparator, data_array")
+        );
+    }
 }
