@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use strata_gpu::area::{AreaSize, DesignArea, total};
+use strata_gpu::endurance::{self, Lifetime};
 use strata_gpu::energy::{EnergyReport, StructureEnergy};
 use strata_gpu::machine::Machine;
 use strata_gpu::profile::{LineClass, Profile};
@@ -90,7 +91,9 @@ impl Record {
 pub(crate) fn counters_of_run(machine: &Machine) -> Result<Vec<(String, Vec<String>)>, String> {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let mut groups = vec![("run".to_owned(), names(&OF_RUN))];
-    for group in catalogue::statistics(machine)? {
+    let statistics = catalogue::statistics(machine)?;
+    let lifetimes = endurance::lifetimes(machine, &statistics, 0)?;
+    for group in statistics {
         let counters = group.definitions.iter().map(|definition| definition.name.to_owned());
         groups.push((group.name.to_owned(), counters.collect()));
     }
@@ -100,6 +103,10 @@ pub(crate) fn counters_of_run(machine: &Machine) -> Result<Vec<(String, Vec<Stri
         groups.push(("energy".into(), counters));
     }
     groups.push(("area".into(), area_rows(machine).into_iter().map(|row| row.counter).collect()));
+    for lifetime in lifetimes {
+        let counters = lifetime_rows(&lifetime).into_iter().map(|row| row.counter).collect();
+        groups.push((lifetime_group(&lifetime.structure), counters));
+    }
     Ok(groups)
 }
 
@@ -149,6 +156,7 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
     let mut rows = rows_of(&result);
     rows.extend(result.energy.iter().flat_map(energy_rows));
     rows.extend(area_rows(&machine));
+    rows.extend(result.lifetimes.iter().flat_map(lifetime_rows));
     Ok(rows)
 }
 
@@ -202,6 +210,32 @@ fn area_of(area: &DesignArea) -> Vec<Row> {
     ];
     let sums = sums.into_iter().filter_map(|(unit, sum)| Some(row(format!("{door}_{unit}"), sum?)));
     components.chain(sums).collect()
+}
+
+/// Name of the group of a structure's lifetimes.
+fn lifetime_group(structure: &str) -> String {
+    format!("{LIFETIME}{structure}")
+}
+
+/// What the names of groups of lifetimes begin with.
+pub(crate) const LIFETIME: &str = "lifetime.";
+
+/// Lifetimes of a structure in months (`lifetime.l1d.hottest_months`), infinite where nothing is written, with what they
+/// follow from.
+fn lifetime_rows(lifetime: &Lifetime) -> Vec<Row> {
+    let group = lifetime_group(&lifetime.structure);
+    let row = |counter: String, value: f64| Row {
+        launch: None,
+        group: group.clone(),
+        counter,
+        value: Value::Real(value),
+    };
+    let readings = lifetime.readings.iter().flat_map(|reading| {
+        let name = reading.wear.name();
+        let months = lifetime.seconds(*reading) / endurance::MONTH;
+        [row(format!("{name}_writes"), reading.writes), row(format!("{name}_months"), months)]
+    });
+    [row("cell_writes".into(), lifetime.cell_writes)].into_iter().chain(readings).collect()
 }
 
 /// Counters of the group `run`.
@@ -312,6 +346,32 @@ mod tests {
             ("area.register_file_square_micrometres", Value::Real(97_267.5)),
         ];
         assert_eq!(rows, expected.map(|(name, value)| (name.to_owned(), value)));
+    }
+
+    #[test]
+    fn an_expression_may_use_lifetimes_and_one_without_end_is_undefined() {
+        let machine = Machine::load_with("gtx480", &["by-nvm"], &[]).unwrap();
+        let metric = find(&common(), "lifetime.l1d.hottest_months").unwrap();
+        let mut known = Known::default();
+        known.add(&machine).unwrap();
+        assert_eq!(known.check(&metric), Ok(()));
+        let unknown = find(&common(), "lifetime.l1d.bank_months").unwrap();
+        assert!(
+            known
+                .check(&unknown)
+                .unwrap_err()
+                .contains("expected one of `lifetime.l1d`'s: cell_writes, hottest_months")
+        );
+
+        let idle = catalogue::statistics(&machine).unwrap();
+        let lifetimes = endurance::lifetimes(&machine, &idle, 700).unwrap();
+        let rows: Vec<Row> = lifetimes.iter().flat_map(lifetime_rows).collect();
+        let job = Job::profile("saxpy", strata_workloads::Size::Test).unwrap();
+        let record = Record { job, rows };
+        assert_eq!(record.get("lifetime.l1d", "hottest_months"), Some(Value::Real(f64::INFINITY)));
+        assert!(metric.expression.is_undefined(&record));
+        let error = metric.expression.evaluate(&record).unwrap_err();
+        assert_eq!(error, "`lifetime.l1d.hottest_months` is infinite");
     }
 
     #[test]
