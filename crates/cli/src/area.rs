@@ -1,9 +1,9 @@
-//! `strata area`: the transistor count of a machine's designs.
+//! `strata area`: the area of a machine's designs.
 
 use std::fmt::Write;
 
 use clap::Args;
-use strata_gpu::area::{AreaSize, Component, total};
+use strata_gpu::area::{AreaSize, DesignArea, total};
 
 use crate::choice::MachineChoice;
 use crate::{Finished, print};
@@ -15,35 +15,74 @@ pub struct AreaArguments {
     machine: MachineChoice,
 }
 
-/// Prints one table for each design that has an area model.
+/// Prints one table for each design that says its area.
 ///
 /// # Errors
 /// A machine that cannot be loaded.
 pub fn area(arguments: &AreaArguments) -> Result<Finished, String> {
     let machine = arguments.machine.load(&[])?;
-    let tables: Vec<String> =
-        machine.file().doors.area().iter().map(|(section, rows)| table(section, rows)).collect();
+    let tables: Vec<String> = machine.file().doors.area().iter().map(table).collect();
     print(&tables.join("\n"))?;
     Ok(Finished::Well)
 }
 
 /// Formats one design's components, with the rule that sizes each, and their sums.
-fn table(section: &str, components: &[Component]) -> String {
-    let mut text = format!("{section}\n");
-    let mut row = |name: &str, count: u64, rule: &str| {
-        writeln!(text, "{name:<22}{count:>12}  {rule}").expect("a string grows");
+fn table(area: &DesignArea) -> String {
+    let mut text = format!("{}.{}\n", area.door, area.design);
+    let mut row = |name: &str, size: String, rule: &str| {
+        writeln!(text, "{name:<28}{size:>12}  {rule}").expect("a string grows");
     };
-    let (transistors, features) = total(components);
-    for component in components {
-        let (count, unit) = match component.size {
-            AreaSize::Transistors(count) => (count, ""),
-            AreaSize::SquareFeatures(count) => (count, " (F^2)"),
+    for component in &area.components {
+        let (size, unit) = match component.size {
+            AreaSize::Transistors(count) => (count.to_string(), ""),
+            AreaSize::SquareFeatures(count) => (count.to_string(), " (F^2)"),
+            AreaSize::SquareMicrometres(area) => (rounded(area), " (um^2)"),
         };
-        row(component.name, count, &format!("{}{unit}", component.rule));
+        row(component.name, size, &format!("{}{unit}", component.rule));
     }
-    row("transistors", transistors, "of each");
-    if features > 0 {
-        row("F^2", features, "of each, beside the transistors");
+    let total = total(&area.components);
+    let sums = [
+        ("transistors", total.transistors.map(|count| count.to_string())),
+        ("F^2", total.square_features.map(|count| count.to_string())),
+        ("um^2", total.square_micrometres.map(rounded)),
+    ];
+    for (unit, sum) in sums {
+        if let Some(sum) = sum {
+            row(unit, sum, "of each");
+        }
     }
     text
+}
+
+/// At most one digit after the point.
+fn rounded(area: f64) -> String {
+    ((area * 10.0).round() / 10.0).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_gpu::area::Component;
+
+    use super::*;
+
+    #[test]
+    fn each_unit_has_a_sum_of_its_own() {
+        let components = vec![
+            Component::transistors("decoder", 562, "64 wordlines"),
+            Component::square_micrometres("register cache", 59_267.04, "30.55 % of 194000"),
+            Component::square_micrometres("banks", 38_000.0, "NVSim"),
+        ];
+        let area = DesignArea { door: "sm.register_file", design: "mixed", components };
+        let lines = [
+            "sm.register_file.mixed",
+            "decoder                              562  64 wordlines",
+            "register cache                     59267  30.55 % of 194000 (um^2)",
+            "banks                              38000  NVSim (um^2)",
+            "transistors                          562  of each",
+            "um^2                               97267  of each",
+            "",
+        ];
+        assert_eq!(table(&area), lines.join("\n"));
+        assert_eq!(rounded(10_844.64), "10844.6");
+    }
 }

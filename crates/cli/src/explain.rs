@@ -2,7 +2,7 @@
 
 use clap::Args;
 use strata_engine::config::did_you_mean;
-use strata_engine::statistics::{Definition, Mark};
+use strata_engine::statistics::{Array, Definition, Mark};
 use strata_gpu::machine::Machine;
 use strata_gpu::{catalogue, energy};
 use strata_lab::metric::{self, Metric, Metrics};
@@ -51,10 +51,30 @@ struct Group {
     laws: Vec<&'static str>,
 }
 
+/// A counter, or an array of counters.
 struct Counter {
+    /// Name of the counter, or of the array.
     name: &'static str,
+    /// Names of an array's counters; empty for a single counter.
+    members: Vec<&'static str>,
     /// Unit, meaning and mark.
     text: String,
+}
+
+impl Counter {
+    /// The name to print: an array's with the range of its counters.
+    fn title(&self) -> String {
+        match self.members[..] {
+            [] => self.name.to_owned(),
+            [one] => one.to_owned(),
+            [first, .., last] => format!("{first} to {last}"),
+        }
+    }
+
+    /// Whether it has this name, or is an array with a counter of this name.
+    fn is(&self, name: &str) -> bool {
+        self.name == name || self.members.contains(&name)
+    }
 }
 
 /// Counters that every run has beside those of its parts.
@@ -68,32 +88,52 @@ const OF_RUN: &[(&str, &str, &str)] = &[
 
 /// All groups: that of the run, then those of the machine's parts.
 fn groups(machine: &Machine) -> Result<Vec<Group>, String> {
-    let of_run =
-        OF_RUN.iter().map(|(name, unit, meaning)| Counter { name, text: format!("[{unit}]: {meaning}") });
+    let of_run = OF_RUN.iter().map(|(name, unit, meaning)| Counter {
+        name,
+        members: vec![],
+        text: format!("[{unit}]: {meaning}"),
+    });
     let mut groups = vec![Group { name: "run", counters: of_run.collect(), laws: vec![] }];
     for group in catalogue::statistics(machine)? {
-        let counter = |definition: &Definition| Counter {
-            name: definition.name,
-            text: format!(
-                "[{}]: {}{}",
-                definition.unit,
-                definition.meaning,
-                match definition.mark {
-                    Mark::Plain => "",
-                    Mark::Energy => " Costs energy.",
-                    Mark::Maximum => " The largest of the parts' counts.",
-                }
-            ),
-        };
-        let counters = group.definitions.iter().map(counter).collect();
-        groups.push(Group { name: group.name, counters, laws: group.laws.to_vec() });
+        groups.push(Group {
+            name: group.name,
+            counters: counters(group.definitions),
+            laws: group.laws.to_vec(),
+        });
     }
     Ok(groups)
 }
 
+/// The counters of a group; those of an array as one.
+fn counters(definitions: &'static [Definition]) -> Vec<Counter> {
+    let names: Vec<&'static str> = definitions.iter().map(|definition| definition.name).collect();
+    let arrays = Array::among(&names);
+    let (mut counters, mut place) = (Vec::new(), 0);
+    while let Some(definition) = definitions.get(place) {
+        let (name, members) = match arrays.iter().find(|array| array.first == place) {
+            Some(array) => (array.name, names[place..place + array.length].to_vec()),
+            None => (definition.name, vec![]),
+        };
+        place += members.len().max(1);
+        counters.push(Counter { name, members, text: explanation(definition) });
+    }
+    counters
+}
+
+fn explanation(definition: &Definition) -> String {
+    let mark = match definition.mark {
+        Mark::Plain => "",
+        Mark::Energy => " Costs energy.",
+        Mark::Maximum => " The largest of the parts' counts.",
+    };
+    format!("[{}]: {}{mark}", definition.unit, definition.meaning)
+}
+
 /// What there is to explain.
 fn contents(groups: &[Group], metrics: &Metrics) -> String {
-    let groups = groups.iter().map(|group| format!("{} ({} counters)\n", group.name, group.counters.len()));
+    let count =
+        |group: &Group| group.counters.iter().map(|counter| counter.members.len().max(1)).sum::<usize>();
+    let groups = groups.iter().map(|group| format!("{} ({} counters)\n", group.name, count(group)));
     let metrics = metrics.values().map(|metric| format!("{} (metric)\n", metric.name));
     groups.chain(metrics).collect()
 }
@@ -104,7 +144,7 @@ fn of_metric(metric: &Metric, groups: &[Group]) -> String {
     let mut text = format!("{} [{unit}]: {}\n= {}\n", metric.name, metric.title, metric.expression);
     for (name, counter) in metric.expression.counters() {
         let group = groups.iter().find(|group| group.name == name);
-        let found = group.and_then(|group| group.counters.iter().find(|known| known.name == counter));
+        let found = group.and_then(|group| group.counters.iter().find(|known| known.is(counter)));
         text += &found.map_or(String::new(), |found| format!("{name}.{counter} {}\n", found.text));
     }
     text
@@ -120,17 +160,18 @@ fn of_counters(asked: &str, groups: &[Group], metrics: &Metrics) -> Result<Strin
     let Some(group) = groups.iter().find(|group| group.name == group_name) else {
         return Err(no_group(group_name, groups, metrics));
     };
-    let is_asked = |known: &&Counter| counter.is_none_or(|counter| counter == known.name);
+    let is_asked = |known: &&Counter| counter.is_none_or(|counter| known.is(counter));
     let mut text: String = group
         .counters
         .iter()
         .filter(is_asked)
-        .map(|known| format!("{}.{} {}\n", group.name, known.name, known.text))
+        .map(|known| format!("{}.{} {}\n", group.name, known.title(), known.text))
         .collect();
     if let Some(counter) = counter.filter(|_| text.is_empty()) {
         let names: Vec<&str> = group.counters.iter().map(|counter| counter.name).collect();
         let alike = did_you_mean(counter, names.iter().copied());
-        return Err(format!("no statistic `{asked}`{alike}, `{group_name}` has {}", names.join(", ")));
+        let known: Vec<String> = group.counters.iter().map(Counter::title).collect();
+        return Err(format!("no statistic `{asked}`{alike}, `{group_name}` has {}", known.join(", ")));
     }
     for law in group.laws.iter().filter(|law| counter.is_none_or(|counter| mentions(law, counter))) {
         text += &format!("law: {law}\n");
@@ -140,7 +181,7 @@ fn of_counters(asked: &str, groups: &[Group], metrics: &Metrics) -> Result<Strin
 
 /// Says what is known instead of an unknown group. A counter's name without its group finds the group.
 fn no_group(asked: &str, groups: &[Group], metrics: &Metrics) -> String {
-    let is_counter = |group: &&Group| group.counters.iter().any(|counter| counter.name == asked);
+    let is_counter = |group: &&Group| group.counters.iter().any(|counter| counter.is(asked));
     let whole: Vec<String> =
         groups.iter().filter(is_counter).map(|group| format!("`{}.{asked}`", group.name)).collect();
     let names: Vec<&str> = groups.iter().map(|group| group.name).collect();
@@ -165,4 +206,31 @@ fn energies(asked: &str) -> Option<Option<&str>> {
 /// Whether a law mentions a counter as a whole word.
 fn mentions(law: &str, counter: &str) -> bool {
     law.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == counter)
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_engine::statistics::array_group;
+
+    use super::*;
+
+    #[test]
+    fn an_array_is_explained_in_one_line() {
+        let definition = |name, mark| Definition { name, unit: "writes", meaning: "Writes of it.", mark };
+        let (bank, word) = (definition("bank", Mark::Plain), definition("word", Mark::Maximum));
+        let made_up = array_group("made_up", &[(bank, &[0; 64]), (word, &[0; 64])]);
+        let groups = [Group { name: "made_up", counters: counters(made_up.definitions), laws: vec![] }];
+        let metrics = Metrics::default();
+        let banks = "made_up.bank_00 to bank_63 [writes]: Writes of it.\n";
+        let words = "made_up.word_00 to word_63 [writes]: Writes of it. The largest of the parts' counts.\n";
+        let explain = |asked: &str| of_counters(asked, &groups, &metrics);
+        assert_eq!(explain("made_up").unwrap(), format!("{banks}{words}"));
+        for asked in ["made_up.bank", "made_up.bank_07"] {
+            assert_eq!(explain(asked).unwrap(), banks, "{asked}");
+        }
+        let error = explain("made_up.bank_64").unwrap_err();
+        assert!(error.ends_with("`made_up` has bank_00 to bank_63, word_00 to word_63"), "{error}");
+        assert_eq!(contents(&groups, &metrics), "made_up (128 counters)\n");
+        assert!(explain("word_01").unwrap_err().contains("did you mean `made_up.word_01`?"));
+    }
 }

@@ -69,7 +69,7 @@ enum Command {
     /// Explain a statistic (unit, definition, laws), a metric, or a machine's energies (values and sources).
     #[command(after_help = "Example:\n  strata explain l1d.load_hits")]
     Explain(explain::ExplainArguments),
-    /// Print the area of an SM's L1D, in transistors.
+    /// Print the area of an SM's L1D, and of every other design that says its own.
     #[command(after_help = "Example:\n  strata area --system l1-sram")]
     Area(area::AreaArguments),
     /// Export, profile or verify the built-in workloads.

@@ -540,9 +540,9 @@ fn energies_that_fit_no_counter_are_found_by_the_check() {
 #[test]
 fn the_area_of_the_l1d_is_fuse_table_iii() {
     let table = well(&["area"]);
-    let first = "l1d.sram\ndata array                 1572864  256 lines x 1024 bits x 6T\n";
+    let first = "l1d.sram\ndata array                       1572864  256 lines x 1024 bits x 6T\n";
     assert!(table.starts_with(first), "{table}");
-    assert!(table.contains("transistors                1732620  "), "{table}");
+    assert!(table.contains("transistors                      1732620  "), "{table}");
     assert_eq!(well(&["area", "--system", "l1-sram"]), table);
 }
 

@@ -107,7 +107,7 @@ pub fn sram_cache(bank: &BankGeometry) -> Vec<Component> {
 
 #[cfg(test)]
 mod tests {
-    use strata_memory::area::{AreaSize, total};
+    use strata_memory::area::{AreaSize, Total, total};
 
     use super::*;
 
@@ -130,6 +130,6 @@ mod tests {
         let paper: Vec<(&str, AreaSize)> =
             L1_SRAM.iter().map(|(name, count)| (*name, AreaSize::Transistors(*count))).collect();
         assert_eq!(ours, paper);
-        assert_eq!(total(&table), (1_732_620, 0));
+        assert_eq!(total(&table), Total { transistors: Some(1_732_620), ..Total::default() });
     }
 }

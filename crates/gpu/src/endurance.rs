@@ -3,6 +3,9 @@
 //! A design with such cells counts all writes to its array, and the writes of the most-written line with a
 //! counter marked `[maximum]`. A machine or system names both counters in its `endurance` section.
 
+#[cfg(test)]
+mod tests;
+
 use strata_engine::statistics::{Group, Mark};
 
 use crate::machine::{ArraySection, Machine};
@@ -14,24 +17,121 @@ pub struct Lifetime {
     pub structure: String,
     /// Writes to all lines, over all instances.
     pub writes: u64,
-    /// Writes to the most-written line.
-    pub hottest_line_writes: u64,
-    /// Mean writes per line.
-    pub mean_line_writes: f64,
-    /// Seconds until the most-written line wears out; infinite if nothing is written.
-    pub hottest_seconds: f64,
-    /// Seconds until all lines wear out if writes are spread evenly over them.
-    pub levelled_seconds: f64,
+    /// Writes that a cell endures.
+    pub cell_writes: f64,
+    /// Seconds that the run takes.
+    pub run_seconds: f64,
+    /// The writes of the cells that wear out first, for each way to look at it that the section allows.
+    pub readings: Vec<Reading>,
 }
 
-/// Seconds until a line has taken `cell_writes` writes, at a rate of `writes` writes in `seconds` seconds.
+/// Which cells wear out first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wear {
+    /// Those of the most-written line.
+    Hottest,
+    /// Those of the most-written bank, if its writes were spread evenly over its entries.
+    Bank,
+    /// All at once, if all writes were spread evenly over all lines.
+    Levelled,
+}
+
+impl Wear {
+    /// All of them.
+    pub const ALL: [Wear; 3] = [Wear::Hottest, Wear::Bank, Wear::Levelled];
+
+    /// Name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Wear::Hottest => "hottest",
+            Wear::Bank => "bank",
+            Wear::Levelled => "levelled",
+        }
+    }
+
+    /// The cells, and the assumption, in words.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Wear::Hottest => "the most-written line",
+            Wear::Bank => {
+                "an entry of the most-written bank, if its writes were spread evenly over its entries"
+            }
+            Wear::Levelled => "any line, if all writes were spread evenly over all lines",
+        }
+    }
+}
+
+/// How often the cells are written that wear out first.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// Which cells.
+    pub wear: Wear,
+    /// Writes of each of them in the run.
+    pub writes: f64,
+}
+
+impl Lifetime {
+    /// The reading of one kind, if the array's section allows it.
+    pub fn reading(&self, wear: Wear) -> Option<Reading> {
+        self.readings.iter().find(|reading| reading.wear == wear).copied()
+    }
+
+    /// Seconds until the cells of a reading are worn out; infinite if they are not written.
+    pub fn seconds(&self, reading: Reading) -> f64 {
+        lifetime_seconds(reading.writes, self.run_seconds, self.cell_writes)
+    }
+
+    /// The calculation of a reading's lifetime, with its result.
+    pub fn arithmetic(&self, reading: Reading) -> String {
+        arithmetic(reading.writes, self.run_seconds, self.cell_writes)
+    }
+}
+
+/// Seconds in a month, a twelfth of a year of 365.25 days.
+pub const MONTH: f64 = 365.25 * 24.0 * 3600.0 / 12.0;
+
+/// Seconds until a line has taken `cell_writes` writes, at a rate of `writes` writes in `seconds` seconds;
+/// infinite if there are no writes.
 pub fn lifetime_seconds(writes: f64, seconds: f64, cell_writes: f64) -> f64 {
     if writes > 0.0 { cell_writes / writes * seconds } else { f64::INFINITY }
 }
 
+/// The calculation of [`lifetime_seconds`], with its result: `1e12 / (21 writes / 1e-6 s) = 13.2 hours`.
+pub fn arithmetic(writes: f64, seconds: f64, cell_writes: f64) -> String {
+    let lasts = in_words(lifetime_seconds(writes, seconds, cell_writes));
+    if writes > 0.0 {
+        let writes = if writes.fract() == 0.0 { writes.to_string() } else { format!("{writes:.3}") };
+        format!("{cell_writes:e} / ({writes} writes / {seconds:.3e} s) = {lasts}")
+    } else {
+        format!("{lasts}: no writes")
+    }
+}
+
+/// A time in its largest unit of which there is at least one, up to two years in months.
+fn in_words(seconds: f64) -> String {
+    const HOUR: f64 = 3600.0;
+    if seconds.is_infinite() {
+        return "without end".into();
+    }
+    let units =
+        [(24.0 * MONTH, 12.0 * MONTH, "years"), (MONTH, MONTH, "months"), (24.0 * HOUR, 24.0 * HOUR, "days")];
+    let shorter = [(HOUR, HOUR, "hours"), (60.0, 60.0, "minutes"), (0.0, 1.0, "seconds")];
+    let mut units = units.into_iter().chain(shorter);
+    let (_, unit, name) = units.find(|(from, ..)| seconds >= *from).unwrap_or((0.0, 1.0, "seconds"));
+    let count = seconds / unit;
+    if count < 1e5 { format!("{count:.1} {name}") } else { format!("{count:.3e} {name}") }
+}
+
+/// Values of an array's counters.
+struct Counts {
+    writes: u64,
+    hottest: u64,
+    hottest_bank: Option<u64>,
+}
+
 impl ArraySection {
-    /// Values of both counters: all writes, and those of the most-written line. The error names the key.
-    fn count(&self, groups: &[Group]) -> Result<(u64, u64), String> {
+    /// Values of the counters. The error names the key.
+    fn count(&self, groups: &[Group]) -> Result<Counts, String> {
         let group = groups.iter().find(|group| group.name == self.counts).ok_or_else(|| {
             let known: Vec<&str> = groups.iter().map(|group| group.name).collect();
             format!("counts: found `{}`, expected one of {}", self.counts, known.join(", "))
@@ -49,8 +149,29 @@ impl ArraySection {
                     format!("{key}: found `{name}`, expected {what} of `{}`", group.name)
                 })
         };
-        let writes = counter("writes", &self.writes, None)?;
-        Ok((writes, counter("hottest", &self.hottest, Some(Mark::Maximum))?))
+        let greatest = |key: &str, name: &str| counter(key, name, Some(Mark::Maximum));
+        Ok(Counts {
+            writes: counter("writes", &self.writes, None)?,
+            hottest: greatest("hottest", &self.hottest)?,
+            hottest_bank: self
+                .hottest_bank
+                .as_ref()
+                .map(|name| greatest("hottest_bank", name))
+                .transpose()?,
+        })
+    }
+
+    /// Writes of the cells that wear out first, for each way to look at it that the section allows.
+    fn readings(&self, counts: &Counts, instances: u64) -> Vec<Reading> {
+        let mut readings = vec![Reading { wear: Wear::Hottest, writes: counts.hottest as f64 }];
+        if let (Some(writes), Some(entries)) = (counts.hottest_bank, &self.entries) {
+            readings.push(Reading { wear: Wear::Bank, writes: writes as f64 / **entries as f64 });
+        }
+        if let Some(lines) = &self.lines {
+            let lines = **lines as f64 * instances as f64;
+            readings.push(Reading { wear: Wear::Levelled, writes: counts.writes as f64 / lines });
+        }
+        readings
     }
 }
 
@@ -60,123 +181,19 @@ impl ArraySection {
 /// An `endurance` section that names no counter of the machine; the error gives file, key, what was found and
 /// what was expected.
 pub fn lifetimes(machine: &Machine, groups: &[Group], cycles: u64) -> Result<Vec<Lifetime>, String> {
-    let seconds = cycles as f64 / (f64::from(*machine.file().clocks.core_mhz) * 1e6);
+    let run_seconds = cycles as f64 / (f64::from(*machine.file().clocks.core_mhz) * 1e6);
     let lifetime = |(name, section): (&String, &ArraySection)| {
-        let (writes, hottest) = section
+        let counts = section
             .count(groups)
             .map_err(|error| format!("{}: endurance.{name}.{error}", machine.origin()))?;
-        let lines = *section.lines * section.per.instances(&machine.file().gpu);
-        let mean = writes as f64 / lines as f64;
+        let instances = section.per.instances(&machine.file().gpu);
         Ok(Lifetime {
             structure: name.clone(),
-            writes,
-            hottest_line_writes: hottest,
-            mean_line_writes: mean,
-            hottest_seconds: lifetime_seconds(hottest as f64, seconds, *section.cell_writes),
-            levelled_seconds: lifetime_seconds(mean, seconds, *section.cell_writes),
+            writes: counts.writes,
+            cell_writes: *section.cell_writes,
+            run_seconds,
+            readings: section.readings(&counts, instances),
         })
     };
     machine.file().endurance.iter().map(lifetime).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use std::path::Path;
-
-    use strata_engine::statistics::Statistics;
-
-    use super::*;
-    use crate::machine::builtin;
-
-    strata_engine::statistics! {
-        /// Counters of an array of the test.
-        pub struct ArrayStatistics: "array" {
-            /// Writes to any line.
-            array_writes: "writes",
-            /// Writes of the line written most.
-            hottest_line_writes: "writes" [maximum],
-        }
-        laws {
-            "hottest_line_writes <= array_writes": |s| s.hottest_line_writes <= s.array_writes,
-        }
-    }
-
-    strata_engine::statistics! {
-        /// Counters of something else.
-        pub struct OtherStatistics: "other" {
-            /// Accesses of any kind.
-            accesses: "accesses",
-        }
-        laws {}
-    }
-
-    fn machine(section: &str) -> Result<Machine, String> {
-        let text = format!("{}\n{section}", builtin()[0].text);
-        Machine::parse(Path::new("m.toml"), &text, &[]).map_err(|error| error.to_string())
-    }
-
-    const SECTION: &str = r#"
-[endurance.l1d]
-counts = "array"
-writes = "array_writes"
-hottest = "hottest_line_writes"
-per = "sm"
-lines = { value = 512, source = "test" }
-cell_writes = { value = 1e12, source = "test" }
-"#;
-
-    /// Counts of 15 SMs: 1000 writes each, with 7, 8, 9, ... of them to the most-written line.
-    fn groups() -> Vec<Group> {
-        let mut groups = Vec::new();
-        for sm in 0..15 {
-            let counted = ArrayStatistics { array_writes: 1000, hottest_line_writes: 7 + sm };
-            crate::results::merge_groups(&mut groups, vec![counted.report()]);
-        }
-        groups
-    }
-
-    #[test]
-    fn the_hottest_line_wears_out_first() {
-        let machine = machine(SECTION).unwrap();
-        // 700 cycles at 700 MHz are a microsecond.
-        let lifetime = lifetimes(&machine, &groups(), 700).unwrap().remove(0);
-        assert_eq!((lifetime.writes, lifetime.hottest_line_writes), (15_000, 21));
-        assert_eq!(lifetime.mean_line_writes, 15_000.0 / (15.0 * 512.0));
-        // At 21 writes per microsecond, 1e12 writes take 47,619 seconds.
-        assert!((lifetime.hottest_seconds - 1e6 / 21.0).abs() < 1e-6, "{lifetime:?}");
-        assert!((lifetime.levelled_seconds - 1e6 * 15.0 * 512.0 / 15_000.0).abs() < 1e-6, "{lifetime:?}");
-    }
-
-    #[test]
-    fn what_is_not_written_lasts_for_ever() {
-        assert_eq!(lifetime_seconds(0.0, 1.0, 1e12), f64::INFINITY);
-        assert_eq!(lifetime_seconds(2.0, 1.0, 1e12), 5e11);
-    }
-
-    #[test]
-    fn mistakes_are_named() {
-        for (found, replaced, message) in [
-            (
-                "counts = \"array\"",
-                "counts = \"other\"",
-                "writes: found `array_writes`, expected a counter of `other`",
-            ),
-            ("\"array_writes\"", "\"writes\"", "writes: found `writes`, expected a counter of `array`"),
-            (
-                "\"hottest_line_writes\"",
-                "\"array_writes\"",
-                "hottest: found `array_writes`, expected a counter marked as a maximum of `array`",
-            ),
-        ] {
-            let machine = machine(&SECTION.replace(found, replaced)).unwrap();
-            let mut groups = groups();
-            groups.push(OtherStatistics::default().report());
-            let error = lifetimes(&machine, &groups, 700).unwrap_err();
-            assert_eq!(error, format!("m.toml: endurance.l1d.{message}"));
-        }
-        let error = machine(&SECTION.replace("512", "0")).unwrap_err();
-        assert_eq!(error, "m.toml: endurance.l1d.lines: found 0, expected at least 1");
-        let error = machine(&SECTION.replace("1e12", "-1.0")).unwrap_err();
-        assert_eq!(error, "m.toml: endurance.l1d.cell_writes: found -1, expected at least 1");
-    }
 }

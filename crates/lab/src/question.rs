@@ -88,7 +88,7 @@ impl<'a> Answers<'a> {
         metric.expression.evaluate(record)
     }
 
-    /// Whether a finished run has no value for the metric because the metric divides by zero.
+    /// Whether a finished run has no value for the metric because the metric divides by zero or a counter is infinite.
     pub fn is_undefined(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> bool {
         self.record(metric, workload, variant).is_ok_and(|record| metric.expression.is_undefined(record))
     }

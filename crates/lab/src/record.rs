@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use strata_gpu::area::{self, AreaSize};
+use strata_gpu::area::{AreaSize, DesignArea, total};
+use strata_gpu::endurance::{self, Lifetime};
 use strata_gpu::energy::{EnergyReport, StructureEnergy};
 use strata_gpu::machine::Machine;
 use strata_gpu::profile::{LineClass, Profile};
@@ -90,7 +91,9 @@ impl Record {
 pub(crate) fn counters_of_run(machine: &Machine) -> Result<Vec<(String, Vec<String>)>, String> {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let mut groups = vec![("run".to_owned(), names(&OF_RUN))];
-    for group in catalogue::statistics(machine)? {
+    let statistics = catalogue::statistics(machine)?;
+    let lifetimes = endurance::lifetimes(machine, &statistics, 0)?;
+    for group in statistics {
         let counters = group.definitions.iter().map(|definition| definition.name.to_owned());
         groups.push((group.name.to_owned(), counters.collect()));
     }
@@ -100,6 +103,10 @@ pub(crate) fn counters_of_run(machine: &Machine) -> Result<Vec<(String, Vec<Stri
         groups.push(("energy".into(), counters));
     }
     groups.push(("area".into(), area_rows(machine).into_iter().map(|row| row.counter).collect()));
+    for lifetime in lifetimes {
+        let counters = lifetime_rows(&lifetime).into_iter().map(|row| row.counter).collect();
+        groups.push((lifetime_group(&lifetime.structure), counters));
+    }
     Ok(groups)
 }
 
@@ -149,6 +156,7 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
     let mut rows = rows_of(&result);
     rows.extend(result.energy.iter().flat_map(energy_rows));
     rows.extend(area_rows(&machine));
+    rows.extend(result.lifetimes.iter().flat_map(lifetime_rows));
     Ok(rows)
 }
 
@@ -174,20 +182,60 @@ fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
     sums.chain(structures.map(|of| row(format!("{}_pj", of.name), of.total_pj()))).collect()
 }
 
-/// The size of each component of the L1D in its own unit (`area.data_array`), and their sum in transistors.
+/// The areas of a machine's designs.
 fn area_rows(machine: &Machine) -> Vec<Row> {
-    let components = machine.file().doors.l1d.area();
-    let row = |counter: String, count: u64| Row {
-        launch: None,
-        group: "area".into(),
-        counter,
-        value: Value::Count(count),
-    };
-    let rows = components.iter().map(|component| {
-        let (AreaSize::Transistors(count) | AreaSize::SquareFeatures(count)) = component.size;
-        row(component.name.to_ascii_lowercase().replace([' ', '-'], "_"), count)
+    machine.file().doors.area().iter().flat_map(area_of).collect()
+}
+
+/// The size of each component of a design in its own unit, and their sum in each unit. The L1D's components go
+/// by their own names (`area.data_array`), those of others have the door's before (`area.register_file_banks`);
+/// sums always have it (`area.l1d_transistors`).
+fn area_of(area: &DesignArea) -> Vec<Row> {
+    let row = |counter: String, value: Value| Row { launch: None, group: "area".into(), counter, value };
+    let door = area.door.rsplit('.').next().unwrap_or(area.door);
+    let named = |name: &str| if door == "l1d" { name.to_owned() } else { format!("{door}_{name}") };
+    let components = area.components.iter().map(|component| {
+        let size = match component.size {
+            AreaSize::Transistors(count) | AreaSize::SquareFeatures(count) => Value::Count(count),
+            AreaSize::SquareMicrometres(area) => Value::Real(area),
+        };
+        let name = component.name.to_ascii_lowercase();
+        row(named(&name.replace(|c: char| !c.is_ascii_alphanumeric(), "_")), size)
     });
-    rows.chain([row("l1d_transistors".into(), area::total(&components).0)]).collect()
+    let total = total(&area.components);
+    let sums = [
+        ("transistors", total.transistors.map(Value::Count)),
+        ("square_features", total.square_features.map(Value::Count)),
+        ("square_micrometres", total.square_micrometres.map(Value::Real)),
+    ];
+    let sums = sums.into_iter().filter_map(|(unit, sum)| Some(row(format!("{door}_{unit}"), sum?)));
+    components.chain(sums).collect()
+}
+
+/// Name of the group of a structure's lifetimes.
+fn lifetime_group(structure: &str) -> String {
+    format!("{LIFETIME}{structure}")
+}
+
+/// What the names of groups of lifetimes begin with.
+pub(crate) const LIFETIME: &str = "lifetime.";
+
+/// Lifetimes of a structure in months (`lifetime.l1d.hottest_months`), infinite where nothing is written, with what they
+/// follow from.
+fn lifetime_rows(lifetime: &Lifetime) -> Vec<Row> {
+    let group = lifetime_group(&lifetime.structure);
+    let row = |counter: String, value: f64| Row {
+        launch: None,
+        group: group.clone(),
+        counter,
+        value: Value::Real(value),
+    };
+    let readings = lifetime.readings.iter().flat_map(|reading| {
+        let name = reading.wear.name();
+        let months = lifetime.seconds(*reading) / endurance::MONTH;
+        [row(format!("{name}_writes"), reading.writes), row(format!("{name}_months"), months)]
+    });
+    [row("cell_writes".into(), lifetime.cell_writes)].into_iter().chain(readings).collect()
 }
 
 /// Counters of the group `run`.
@@ -269,4 +317,76 @@ fn rows_of_profile(profile: &Profile) -> Vec<Row> {
         add("line_accesses", &name, profile.lines.accesses[class as usize]);
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use strata_gpu::area::Component;
+
+    use super::*;
+    use crate::metric::{Known, common, find};
+
+    #[test]
+    fn areas_stand_in_a_machines_record_by_door_and_unit() {
+        let components = vec![
+            Component::square_micrometres("STT-MRAM banks", 38_000.5, "NVSim"),
+            Component::square_micrometres("register cache", 59_267.0, "NVSim"),
+            Component::transistors("bank arbiter", 900, "a guess"),
+        ];
+        let area = DesignArea { door: "sm.register_file", design: "made-up", components };
+        let rows: Vec<(String, Value)> = area_of(&area)
+            .into_iter()
+            .map(|row| (format!("{}.{}", row.group, row.counter), row.value))
+            .collect();
+        let expected = [
+            ("area.register_file_stt_mram_banks", Value::Real(38_000.5)),
+            ("area.register_file_register_cache", Value::Real(59_267.0)),
+            ("area.register_file_bank_arbiter", Value::Count(900)),
+            ("area.register_file_transistors", Value::Count(900)),
+            ("area.register_file_square_micrometres", Value::Real(97_267.5)),
+        ];
+        assert_eq!(rows, expected.map(|(name, value)| (name.to_owned(), value)));
+    }
+
+    #[test]
+    fn an_expression_may_use_lifetimes_and_one_without_end_is_undefined() {
+        let machine = Machine::load_with("gtx480", &["by-nvm"], &[]).unwrap();
+        let metric = find(&common(), "lifetime.l1d.hottest_months").unwrap();
+        let mut known = Known::default();
+        known.add(&machine).unwrap();
+        assert_eq!(known.check(&metric), Ok(()));
+        let unknown = find(&common(), "lifetime.l1d.bank_months").unwrap();
+        assert!(
+            known
+                .check(&unknown)
+                .unwrap_err()
+                .contains("expected one of `lifetime.l1d`'s: cell_writes, hottest_months")
+        );
+
+        let idle = catalogue::statistics(&machine).unwrap();
+        let lifetimes = endurance::lifetimes(&machine, &idle, 700).unwrap();
+        let rows: Vec<Row> = lifetimes.iter().flat_map(lifetime_rows).collect();
+        let job = Job::profile("saxpy", strata_workloads::Size::Test).unwrap();
+        let record = Record { job, rows };
+        assert_eq!(record.get("lifetime.l1d", "hottest_months"), Some(Value::Real(f64::INFINITY)));
+        assert!(metric.expression.is_undefined(&record));
+        let error = metric.expression.evaluate(&record).unwrap_err();
+        assert_eq!(error, "`lifetime.l1d.hottest_months` is infinite");
+    }
+
+    #[test]
+    fn an_expression_may_use_the_area_of_the_register_file_where_a_machine_has_it() {
+        let text = strata_gpu::machine::builtin()[0].text;
+        let key = "register_file.sram.area_um2 = { value = 194000, source = \"a paper\" }";
+        let text = text.replacen("\n[[sm.collectors]]", &format!("\n{key}\n\n[[sm.collectors]]"), 1);
+        let machine = Machine::parse(Path::new("m.toml"), &text, &[]).unwrap();
+        let metric = find(&common(), "area.register_file_square_micrometres / 1000").unwrap();
+        let (mut with, mut without) = (Known::default(), Known::default());
+        with.add(&machine).unwrap();
+        without.add(&Machine::load("gtx480", &[]).unwrap()).unwrap();
+        assert_eq!(with.check(&metric), Ok(()));
+        assert!(
+            without.check(&metric).unwrap_err().contains("expected one of `area`'s: comparator, data_array")
+        );
+    }
 }

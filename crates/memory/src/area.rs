@@ -1,20 +1,22 @@
 //! Area tables: the components of a design and their sizes.
 //!
-//! A [`Component`] has a name, a size and the rule that gives the size. Sizes are counted in transistors, or
-//! in squares of the feature size (F^2) if the design's paper gives cell areas that way. The two units are
-//! never added.
+//! A [`Component`] has a name, a size and the rule that gives the size. Sizes are counted in transistors, in
+//! squares of the feature size (F^2) if the design's paper gives cell areas that way, or in square
+//! micrometres if it gives measured or modelled areas. The units are never added to each other.
 
-/// A size, in one of two units.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A size, in one of three units.
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AreaSize {
     /// A number of transistors.
     Transistors(u64),
     /// An area in squares of the feature size (F^2).
     SquareFeatures(u64),
+    /// An area in square micrometres, at the feature size of the paper that gives it.
+    SquareMicrometres(f64),
 }
 
 /// One row of an area table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Component {
     /// Name of the component.
     pub name: &'static str,
@@ -34,14 +36,35 @@ impl Component {
     pub fn square_features(name: &'static str, count: u64, rule: impl Into<String>) -> Self {
         Component { name, size: AreaSize::SquareFeatures(count), rule: rule.into() }
     }
+
+    /// Makes a component of `area` square micrometres.
+    pub fn square_micrometres(name: &'static str, area: f64, rule: impl Into<String>) -> Self {
+        Component { name, size: AreaSize::SquareMicrometres(area), rule: rule.into() }
+    }
 }
 
-/// Sums up a table: total transistors, and total squares of the feature size.
-pub fn total(components: &[Component]) -> (u64, u64) {
-    components.iter().fold((0, 0), |(transistors, features), component| match component.size {
-        AreaSize::Transistors(count) => (transistors + count, features),
-        AreaSize::SquareFeatures(count) => (transistors, features + count),
-    })
+/// The sums of a table, one for each unit; `None` for a unit that no component has.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Total {
+    /// Transistors of the components that are counted in them.
+    pub transistors: Option<u64>,
+    /// Squares of the feature size of the components that are measured in them.
+    pub square_features: Option<u64>,
+    /// Square micrometres of the components that are measured in them.
+    pub square_micrometres: Option<f64>,
+}
+
+/// Sums up a table.
+pub fn total(components: &[Component]) -> Total {
+    let mut total = Total::default();
+    for component in components {
+        match component.size {
+            AreaSize::Transistors(count) => *total.transistors.get_or_insert(0) += count,
+            AreaSize::SquareFeatures(count) => *total.square_features.get_or_insert(0) += count,
+            AreaSize::SquareMicrometres(area) => *total.square_micrometres.get_or_insert(0.0) += area,
+        }
+    }
+    total
 }
 
 #[cfg(test)]
@@ -49,8 +72,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn transistors_and_square_features_are_never_added_up() {
-        let table = [Component::transistors("a", 10, "x"), Component::square_features("b", 146, "a 6T cell")];
-        assert_eq!(total(&table), (10, 146));
+    fn units_are_never_added_to_each_other() {
+        let mut table = vec![
+            Component::transistors("a", 10, "x"),
+            Component::square_micrometres("b", 0.5, "NVSim"),
+            Component::square_micrometres("c", 2.0, "NVSim"),
+        ];
+        let sums = Total { transistors: Some(10), square_features: None, square_micrometres: Some(2.5) };
+        assert_eq!(total(&table), sums);
+        table.push(Component::square_features("d", 146, "a 6T cell"));
+        assert_eq!(total(&table), Total { square_features: Some(146), ..sums });
+        assert_eq!(total(&[]), Total::default());
     }
 }

@@ -28,6 +28,7 @@ fn register_file() -> SramRegisterFileConfig {
     SramRegisterFileConfig {
         banks: Cited::new(16, "GPGPU-Sim 4, SM2_GTX480: -gpgpu_num_reg_banks"),
         read_latency_cycles: Cited::new(1, "ASSUMED: an SRAM bank answers within its cycle"),
+        area_um2: None,
     }
 }
 

@@ -1,11 +1,10 @@
 //! The doors of a machine, and the designs that a machine file puts behind them.
 
-use std::collections::BTreeMap;
-
 use strata_designs::registry::registry;
 use strata_engine::config::{ConfigError, Document};
-use strata_memory::area::Component;
 use strata_memory::doors::{Design, L1dChoice, LlcChoice, NetworkChoice, RegisterFileChoice};
+
+use crate::area::DesignArea;
 
 /// A door: an interface of the machine behind which different designs can stand.
 #[derive(Clone, Debug)]
@@ -85,26 +84,28 @@ impl Doors {
         })
     }
 
-    /// Each design with its section, `door.name`.
-    fn each(&self) -> [(String, &dyn Design); 4] {
+    /// Each design with its door and its name.
+    fn each(&self) -> [(&'static str, &'static str, &dyn Design); 4] {
         [
-            (format!("sm.register_file.{}", self.register_file.name), &*self.register_file.design),
-            (format!("l1d.{}", self.l1d.name), &*self.l1d.design),
-            (format!("network.{}", self.network.name), &*self.network.design),
-            (format!("llc.{}", self.llc.name), &*self.llc.design),
+            ("l1d", self.l1d.name, &*self.l1d.design),
+            ("sm.register_file", self.register_file.name, &*self.register_file.design),
+            ("network", self.network.name, &*self.network.design),
+            ("llc", self.llc.name, &*self.llc.design),
         ]
     }
 
     /// Checks every design. The error names section and field.
     pub(super) fn check(&self) -> Result<(), String> {
-        self.each()
-            .into_iter()
-            .try_for_each(|(section, design)| design.check().map_err(|error| format!("{section}: {error}")))
+        self.each().into_iter().try_for_each(|(door, name, design)| {
+            design.check().map_err(|error| format!("{door}.{name}: {error}"))
+        })
     }
 
-    /// Components of one instance of each design that has an area model, by section.
-    pub fn area(&self) -> BTreeMap<String, Vec<Component>> {
-        let each = self.each().into_iter().map(|(section, design)| (section, design.area()));
-        each.filter(|(_, rows)| !rows.is_empty()).collect()
+    /// The area of one instance of each design that says it.
+    pub fn area(&self) -> Vec<DesignArea> {
+        let each = self.each().into_iter();
+        let areas =
+            each.map(|(door, name, design)| DesignArea { door, design: name, components: design.area() });
+        areas.filter(|area| !area.components.is_empty()).collect()
     }
 }

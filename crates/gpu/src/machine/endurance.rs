@@ -14,16 +14,21 @@ pub type EnduranceSection = BTreeMap<String, ArraySection>;
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ArraySection {
-    /// Statistics group of the two counters.
+    /// Statistics group of the counters.
     pub counts: String,
     /// Name of the counter of all writes.
     pub writes: String,
     /// Name of the counter of the writes to the most-written line; it is marked `[maximum]`.
     pub hottest: String,
+    /// Name of the counter of the writes to the most-written bank; it is marked `[maximum]`. With `entries`,
+    /// it gives the lifetime if each bank's writes were spread evenly over its entries.
+    pub hottest_bank: Option<String>,
+    /// Entries in each bank.
+    pub entries: Option<Cited<u64>>,
     /// What the machine has one array for.
     pub per: Per,
-    /// Lines in each array.
-    pub lines: Cited<u64>,
+    /// Lines in each array. It gives the lifetime if all writes were spread evenly over all lines.
+    pub lines: Option<Cited<u64>>,
     /// Writes that a cell endures.
     pub cell_writes: Cited<f64>,
 }
@@ -31,8 +36,15 @@ pub struct ArraySection {
 impl ArraySection {
     /// Refuses impossible numbers. The error names the key.
     pub(super) fn check(&self) -> Result<(), String> {
-        if *self.lines == 0 {
-            return Err("lines: found 0, expected at least 1".into());
+        for (key, count) in [("lines", &self.lines), ("entries", &self.entries)] {
+            if count.as_deref() == Some(&0) {
+                return Err(format!("{key}: found 0, expected at least 1"));
+            }
+        }
+        match (&self.hottest_bank, &self.entries) {
+            (Some(_), None) => return Err("entries: found nothing, expected it beside `hottest_bank`".into()),
+            (None, Some(_)) => return Err("hottest_bank: found nothing, expected it beside `entries`".into()),
+            _ => (),
         }
         let endured = *self.cell_writes;
         if !endured.is_finite() || endured < 1.0 {

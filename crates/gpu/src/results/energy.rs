@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::summary::Page;
-use crate::endurance::Lifetime;
+use crate::endurance::{Lifetime, Wear};
 use crate::energy::{EnergyReport, EventEnergy, StructureEnergy};
 
 /// Energy of a run as JSON: totals, structures and their events.
@@ -51,34 +51,35 @@ fn sums(structure: &StructureEnergy) -> Value {
 
 /// Lifetime of an array as JSON, with its name.
 pub(super) fn lifetime(lifetime: &Lifetime) -> (String, Value) {
+    let reading = |wear: Wear| lifetime.reading(wear);
     // JSON has no infinity.
-    let finite = |seconds: f64| seconds.is_finite().then_some(seconds);
+    let seconds = |wear| reading(wear).map(|of| lifetime.seconds(of)).filter(|seconds| seconds.is_finite());
+    let writes = |wear| reading(wear).map(|of| of.writes);
     let value = json!({
         "writes": lifetime.writes,
-        "hottest_line_writes": lifetime.hottest_line_writes,
-        "mean_line_writes": lifetime.mean_line_writes,
-        "hottest_seconds": finite(lifetime.hottest_seconds),
-        "levelled_seconds": finite(lifetime.levelled_seconds),
+        "cell_writes": lifetime.cell_writes,
+        "run_seconds": lifetime.run_seconds,
+        "hottest_line_writes": writes(Wear::Hottest).map(|writes| writes as u64),
+        "bank_entry_writes": writes(Wear::Bank),
+        "mean_line_writes": writes(Wear::Levelled),
+        "hottest_seconds": seconds(Wear::Hottest),
+        "bank_seconds": seconds(Wear::Bank),
+        "levelled_seconds": seconds(Wear::Levelled),
     });
     (lifetime.structure.clone(), value)
 }
 
-/// Adds one line to the page for each array that wears out.
+/// Adds one line to the page for each reading of each array that wears out, with its arithmetic.
 pub(super) fn lifetime_rows(lifetimes: &[Lifetime], page: &mut Page) {
-    const YEAR: f64 = 365.25 * 24.0 * 3600.0;
     if !lifetimes.is_empty() {
-        page.section("lifetime, if the run were repeated for ever");
+        page.section("lifetime, if the run were repeated for ever: endurance / (writes / time)");
     }
     for lifetime in lifetimes {
-        let years = |seconds: f64| format!("{:.2} years", seconds / YEAR);
-        page.row(
-            &lifetime.structure,
-            &format!(
-                "{}; {} if all lines were written alike",
-                years(lifetime.hottest_seconds),
-                years(lifetime.levelled_seconds)
-            ),
-        );
+        let mut name = lifetime.structure.as_str();
+        for reading in &lifetime.readings {
+            page.row(name, &format!("{}: {}", lifetime.arithmetic(*reading), reading.wear.meaning()));
+            name = "";
+        }
     }
 }
 
@@ -144,6 +145,42 @@ fn joules(pj: f64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::endurance::Reading;
+
+    fn of_register_file() -> Lifetime {
+        let readings = [(Wear::Hottest, 4.0), (Wear::Bank, 0.5)];
+        Lifetime {
+            structure: "register_file".into(),
+            writes: 9,
+            cell_writes: 1e13,
+            run_seconds: 1e-3,
+            readings: readings.map(|(wear, writes)| Reading { wear, writes }).into(),
+        }
+    }
+
+    #[test]
+    fn a_lifetime_shows_its_arithmetic() {
+        let mut page = Page::default();
+        lifetime_rows(&[of_register_file()], &mut page);
+        let lines = [
+            " lifetime, if the run were repeated for ever: endurance / (writes / time)",
+            "  register_file               1e13 / (4 writes / 1.000e-3 s) = 79.2 years: the most-written line",
+            "                              1e13 / (0.500 writes / 1.000e-3 s) = 633.8 years: an entry of the \
+             most-written bank, if its writes were spread evenly over its entries",
+            "",
+        ];
+        assert_eq!(page.text(), lines.join("\n"));
+    }
+
+    #[test]
+    fn what_a_lifetime_does_not_have_is_null() {
+        let mut unwritten = of_register_file();
+        unwritten.readings[0].writes = 0.0;
+        let (name, value) = lifetime(&unwritten);
+        assert_eq!((name.as_str(), &value["hottest_line_writes"]), ("register_file", &json!(0)));
+        assert!(value["hottest_seconds"].is_null() && value["levelled_seconds"].is_null());
+        assert_eq!(value["bank_seconds"], json!(2e10));
+    }
 
     #[test]
     fn joules_for_readers() {

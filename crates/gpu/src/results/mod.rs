@@ -1,5 +1,6 @@
 //! Results of a run: the numbers, their hash, and the cost of the simulation.
 
+mod arrays;
 mod energy;
 mod host;
 mod json;

@@ -25,13 +25,14 @@ const STALLS: &[(&str, &str)] = &[
 impl RunResult {
     /// The summary as text: what ran, how long it took, where the issue slots went, and how data moved.
     pub fn summary(&self) -> String {
-        let mut page = Page(String::new());
+        let mut page = Page::default();
         self.head(&mut page);
         self.issue(&mut page);
         self.memory(&mut page);
         if let Some(energy) = &self.energy {
             super::energy::rows(energy, &mut page);
         }
+        super::arrays::rows(&self.statistics, &mut page);
         super::energy::lifetime_rows(&self.lifetimes, &mut page);
         self.tail(&mut page);
         page.0
@@ -275,9 +276,15 @@ fn quotient(a: u64, b: u64) -> Option<f64> {
     (b > 0).then(|| a as f64 / b as f64)
 }
 
+#[derive(Default)]
 pub(super) struct Page(String);
 
 impl Page {
+    #[cfg(test)]
+    pub(super) fn text(&self) -> &str {
+        &self.0
+    }
+
     fn line(&mut self, text: &str) {
         self.0.push_str(text);
         self.0.push('\n');
@@ -302,7 +309,7 @@ impl Page {
 }
 
 /// Formats a number with its digits in groups of three.
-fn group(number: u64) -> String {
+pub(super) fn group(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

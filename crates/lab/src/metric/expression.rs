@@ -2,7 +2,7 @@
 //!
 //! A name is a group, a dot and a counter; the group's name may contain dots (`network.request.packets_out`).
 //! Operators are `+ - * /`; parentheses and numbers are allowed. A missing counter or a division by zero is
-//! an error, never a number.
+//! an error, never a number, and so is a counter that is infinite, such as the lifetime of what is not written.
 
 use std::fmt;
 
@@ -53,18 +53,20 @@ impl Expression {
     /// Evaluates the expression for a run.
     ///
     /// # Errors
-    /// If the run lacks a counter, or a division by zero occurs.
+    /// If the run lacks a counter, one is infinite, or a division by zero occurs.
     pub fn evaluate(&self, record: &Record) -> Result<f64, String> {
         self.root.evaluate(record).map_err(|reason| match reason {
             Reason::Missing(reason) => reason,
             Reason::Zero => format!("`{self}` divides by zero"),
+            Reason::Infinite(name) => format!("`{name}` is infinite"),
         })
     }
 
-    /// Whether the value is undefined although the run has every counter: the expression divides by zero.
+    /// Whether the value is undefined although the run has every counter: the expression divides by zero, or a
+    /// counter is infinite.
     #[must_use]
     pub fn is_undefined(&self, record: &Record) -> bool {
-        matches!(self.root.evaluate(record), Err(Reason::Zero))
+        matches!(self.root.evaluate(record), Err(Reason::Zero | Reason::Infinite(_)))
     }
 
     /// The counters that the expression names, each with its group.
@@ -79,6 +81,7 @@ impl Expression {
 enum Reason {
     Missing(String),
     Zero,
+    Infinite(String),
 }
 
 impl Node {
@@ -86,6 +89,9 @@ impl Node {
         match self {
             Node::Number(number) => Ok(*number),
             Node::Counter { group, counter } => match record.get(group, counter) {
+                Some(value) if value.as_f64().is_infinite() => {
+                    Err(Reason::Infinite(format!("{group}.{counter}")))
+                }
                 Some(value) => Ok(value.as_f64()),
                 None => Err(Reason::Missing(missing(record, group, counter))),
             },

@@ -1,5 +1,6 @@
 //! Pages: one HTML file each, with style, script and drawings inside; nothing is loaded.
 
+mod arrays;
 mod chart;
 mod claims;
 mod colour;

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use maud::{Markup, html};
 
+use super::arrays;
 use super::chart::px;
 use super::colour::{Palette, word};
 use super::table;
@@ -123,6 +124,7 @@ impl<'a> Runs<'a> {
                     details.system id=(anchor(system)) {
                         summary { (system) " " span.note { "(" (runs.len()) ")" } }
                         (rows(system, runs, palette))
+                        @for run in runs { (arrays::of_run(system, &run.record)) }
                     }
                 }
             }

@@ -86,13 +86,16 @@
 
   const saveFigure = (figure) => button("SVG", `Save the figure: ${figure.dataset.title}`,
     () => save(file(figure.dataset.title, ".svg"), "image/svg+xml", alone(figure)));
-  const saveTable = (table) => button(table.matches(".claims") ? "Claims CSV" : "CSV", `Save the table: ${table.dataset.title}`,
+  const label = (table) => (table.matches(".claims") ? "Claims CSV" : table.dataset.short ? `${table.dataset.short} CSV` : "CSV");
+  const saveTable = (table) => button(label(table), `Save the table: ${table.dataset.title}`,
     () => save(file(table.dataset.title, ".csv"), "text/csv", csv(table)));
   // Buttons stand together at the head of a part, or each below its own where there are several of a kind.
-  for (const part of all("section:not(#hangs-on), .choice, .system")) {
-    const figures = all("figure", part);
-    const tables = all("table[data-title]", part);
-    const head = part.querySelector("h2, .scroll");
+  const parts = "section:not(#hangs-on), .choice, .system, .arrays";
+  for (const part of all(parts)) {
+    const own = (element) => element.closest(parts) === part;
+    const figures = all("figure", part).filter(own);
+    const tables = all("table[data-title]", part).filter(own);
+    const head = part.querySelector("h2, .scroll, .heats");
     if (figures.length > 1) {
       for (const figure of figures) tools(figure, saveFigure(figure));
       for (const table of tables) tools(table.closest(".scroll") ?? table, saveTable(table));

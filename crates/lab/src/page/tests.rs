@@ -43,7 +43,8 @@ fn filled(folder: &Folder, jobs: &[Job], fast: &str) -> Store {
             counter: counter.into(),
             value: Value::Count(count),
         };
-        let rows = vec![
+        let array = (0..64).map(|bank| row("made_up", &format!("bank_{bank:02}"), bank * bank));
+        let mut rows = vec![
             row("run", "cycles", 1000),
             row("run", "thread_instructions", speed * factor * 1000),
             row("sm", "issue_slots", 100),
@@ -54,6 +55,7 @@ fn filled(folder: &Folder, jobs: &[Job], fast: &str) -> Store {
             row("fuse", "stt_write_stalls", 50),
             row("fuse", "tag_search_stalls", 5),
         ];
+        rows.extend(array);
         store::put(&folder.0, &Record { job: job.clone(), rows }).unwrap();
     }
     Store::open(&folder.0).unwrap().0
@@ -174,6 +176,16 @@ fn claims_lead_to_their_runs() {
 }
 
 #[test]
+fn arrays_of_counters_are_maps_below_the_runs_of_their_system() {
+    let page = comparison(&["l1d.ways=2,4"], "arrays");
+    assert_eq!(page.matches("<details class=\"arrays\">").count(), 2);
+    let runs = page.split("<details class=\"system\"").nth(1).unwrap();
+    let map = runs.split("<div class=\"heat array\">").nth(1).unwrap();
+    assert!(runs.find("<table class=\"sort\"").unwrap() < runs.find("<details class=\"arrays\">").unwrap());
+    assert_eq!(map.split("</table>").next().unwrap().matches("title=\"made_up.bank_").count(), 64);
+}
+
+#[test]
 fn explanations_are_about_inputs_that_fill_the_machine() {
     let starts = "The share counts issue slots that no warp used";
     let of_size = |size: Size| page(Part::Number("1a".into()), size, size.name());
@@ -207,10 +219,15 @@ fn comparison(sweeps: &[&str], name: &str) -> String {
 
 #[test]
 fn two_swept_parameters_are_a_map_and_one_is_a_chart() {
-    let page = comparison(&["l1d.ways=2,4", "l1d.sets=16,32,64"], "map");
+    // What comes before the runs.
+    let figures = |sweeps: &[&str], name: &str| {
+        let page = comparison(sweeps, name);
+        page[..page.find("id=\"runs\"").unwrap()].to_owned()
+    };
+    let page = figures(&["l1d.ways=2,4", "l1d.sets=16,32,64"], "map");
     assert_eq!(page.matches("style=\"--share:").count(), 6);
     assert!(page.contains("l1d.ways") && page.contains("l1d.sets") && !page.contains("<svg class=\"chart\""));
-    let page = comparison(&["l1d.ways=2,4"], "chart");
+    let page = figures(&["l1d.ways=2,4"], "chart");
     assert!(page.contains("<svg class=\"chart\"") && !page.contains("--share:"));
     assert!(page.contains("<dd>gtx480</dd>") && page.contains("<dd>strata compare saxpy</dd>"));
 }

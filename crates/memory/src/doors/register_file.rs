@@ -38,6 +38,7 @@ pub struct CollectorPort<'a> {
 /// let design = SramRegisterFileConfig {
 ///     banks: Cited::new(16, "an example"),
 ///     read_latency_cycles: Cited::new(1, "an example"),
+///     area_um2: None,
 /// };
 /// // Two warps of 16 registers; one collector of 4 rows.
 /// let site = RegisterFileSite { rows: 32, warps: 2, registers_per_thread: 16, tickets: 4, seed: 1 };

@@ -3,18 +3,22 @@
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::ParameterError;
+use strata_memory::area::Component;
 use strata_memory::doors::{Design, RegisterFile, RegisterFileDesign, RegisterFileSite};
 
 use super::SramRegisterFile;
 
 /// The parameters of a conventional register file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SramRegisterFileConfig {
     /// Number of single-ported banks, 1 to 64; each is one row (32 lanes of 32 bits) wide.
     pub banks: Cited<u32>,
     /// Cycles from a bank's grant to the operand in the collector, at least 1.
     pub read_latency_cycles: Cited<u32>,
+    /// Area in square micrometres, if a source gives it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub area_um2: Option<Cited<f64>>,
 }
 
 impl Design for SramRegisterFileConfig {
@@ -25,7 +29,17 @@ impl Design for SramRegisterFileConfig {
                 return Err(ParameterError::new(field, format!("must be 1 to {most}, found {value}")));
             }
         }
-        Ok(())
+        match self.area_um2.as_deref() {
+            Some(area) if !(area.is_finite() && *area > 0.0) => {
+                Err(ParameterError::new("area_um2", format!("must be a number above 0, found {area}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn area(&self) -> Vec<Component> {
+        let banks = |area: &Cited<f64>| Component::square_micrometres("banks", **area, area.source.clone());
+        self.area_um2.iter().map(banks).collect()
     }
 
     fn outline(&self) -> String {

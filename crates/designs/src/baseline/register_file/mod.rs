@@ -170,7 +170,11 @@ mod tests {
 
     fn file(read_latency: u32) -> SramRegisterFile {
         let cited = |value| Cited::new(value, "test");
-        let config = SramRegisterFileConfig { banks: cited(4), read_latency_cycles: cited(read_latency) };
+        let config = SramRegisterFileConfig {
+            banks: cited(4),
+            read_latency_cycles: cited(read_latency),
+            area_um2: None,
+        };
         let site =
             RegisterFileSite { rows: 64, warps: 4, registers_per_thread: 16, tickets: TICKETS, seed: 0 };
         let mut file = SramRegisterFile::new(&config, site);

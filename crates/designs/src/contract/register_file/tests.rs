@@ -11,8 +11,11 @@ use crate::baseline::{SramRegisterFile, SramRegisterFileConfig};
 
 fn sram(banks: u32, read_latency_cycles: u32, site: RegisterFileSite) -> Box<dyn RegisterFile> {
     let cited = |value| Cited::new(value, "test");
-    let config =
-        SramRegisterFileConfig { banks: cited(banks), read_latency_cycles: cited(read_latency_cycles) };
+    let config = SramRegisterFileConfig {
+        banks: cited(banks),
+        read_latency_cycles: cited(read_latency_cycles),
+        area_um2: None,
+    };
     Box::new(SramRegisterFile::new(&config, site))
 }
 
