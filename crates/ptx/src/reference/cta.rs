@@ -6,12 +6,12 @@ use super::barrier::Barriers;
 use super::fault::{FaultKind, Place, WarpPlace};
 use super::launch::Launch;
 use super::matrix;
-use super::observer::Observer;
+use super::observer::{Observer, RegisterUse};
 use super::texels;
 use super::warp::{Warp, WarpOperands};
 use super::world::{Stop, World};
 use crate::exec::{WarpContext, execute, guarded};
-use crate::isa::{Executor, Instruction, Op};
+use crate::isa::{Executor, Instruction, Op, Reg};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES};
 use crate::simt::SimtStack;
 
@@ -137,7 +137,7 @@ impl Cta {
             let (pc, active) = (warp.stack.pc(), warp.stack.active());
             let Some(instruction) = kernel.code.get(pc as usize) else {
                 // Falling off the end is an exit.
-                self.exit(launch, number, active);
+                self.exit(launch, world, number, active);
                 continue;
             };
             let mut operands =
@@ -167,10 +167,33 @@ impl Cta {
                     self.warps[number].stack.advance();
                 }
             }
+            // A barrier shows its registers itself: it may be put off, and writes only when it opens.
+            if world.watches_registers && !matches!(instruction.op, Op::Barrier(_)) {
+                let (reads, writes) = (instruction.reads.as_slice(), instruction.writes.as_slice());
+                self.show_registers(launch, world, number, lanes, (reads, writes));
+            }
         }
         // Lanes that others of the same warp spin for get their turn too.
         self.warps[number].stack.defer(|pc| launch.kernel.is_barrier(pc));
         Ok(())
+    }
+
+    /// Shows the observer which registers a warp has read and written.
+    #[cold]
+    pub fn show_registers(
+        &self,
+        launch: &Launch<'_>,
+        world: &mut World<'_>,
+        number: usize,
+        lanes: LaneMask,
+        (reads, writes): (&[Reg], &[Reg]),
+    ) {
+        let Some(observer) = &mut world.observer else { return };
+        if lanes == 0 || reads.is_empty() && writes.is_empty() {
+            return;
+        }
+        let own = per_warp(&self.registers, launch.kernel.registers as usize, number);
+        observer.registers(&RegisterUse { lanes, reads, writes, rows: &self.registers[own] });
     }
 
     /// An access to memory, or what has to do with copies.
