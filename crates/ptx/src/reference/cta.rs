@@ -115,12 +115,22 @@ impl Cta {
         for number in 0..self.warps.len() {
             if self.warps[number].is_ready() {
                 progress = true;
-                self.run_warp(launch, world, number, quantum)?;
+                if world.watches_registers {
+                    self.run_watched(launch, world, number, quantum)?;
+                } else {
+                    self.run_warp(launch, world, number, quantum)?;
+                }
+                // Lanes that others of the same warp spin for get their turn too.
+                let warp = &mut self.warps[number];
+                if warp.is_ready() {
+                    warp.stack.defer(|pc| launch.kernel.is_barrier(pc));
+                }
             }
         }
         if progress { Ok(()) } else { Err((FaultKind::Deadlock { warps: self.places(launch) }, None)) }
     }
 
+    /// Runs a warp for up to `quantum` instructions, or until it is no longer ready.
     fn run_warp(
         &mut self,
         launch: &Launch<'_>,
@@ -167,14 +177,37 @@ impl Cta {
                     self.warps[number].stack.advance();
                 }
             }
-            // A barrier shows its registers itself: it may be put off, and writes only when it opens.
-            if world.watches_registers && !matches!(instruction.op, Op::Barrier(_)) {
-                let (reads, writes) = (instruction.reads.as_slice(), instruction.writes.as_slice());
-                self.show_registers(launch, world, number, lanes, (reads, writes));
-            }
         }
-        // Lanes that others of the same warp spin for get their turn too.
-        self.warps[number].stack.defer(|pc| launch.kernel.is_barrier(pc));
+        Ok(())
+    }
+
+    /// As [`Cta::run_warp`], and the observer sees the registers of every instruction.
+    fn run_watched(
+        &mut self,
+        launch: &Launch<'_>,
+        world: &mut World<'_>,
+        number: usize,
+        quantum: u32,
+    ) -> Result<(), Stop> {
+        for _ in 0..quantum {
+            let warp = &self.warps[number];
+            if !warp.is_ready() {
+                return Ok(());
+            }
+            let (pc, active) = (warp.stack.pc(), warp.stack.active());
+            // A barrier shows its registers itself: it may be put off, and writes only when it opens.
+            let instruction = launch.kernel.code.get(pc as usize);
+            let Some(instruction) = instruction.filter(|found| !matches!(found.op, Op::Barrier(_))) else {
+                self.run_warp(launch, world, number, 1)?;
+                continue;
+            };
+            let operands =
+                operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
+            let lanes = guarded(instruction.guard, active, &operands);
+            self.run_warp(launch, world, number, 1)?;
+            let (reads, writes) = (instruction.reads.as_slice(), instruction.writes.as_slice());
+            self.show_registers(launch, world, number, lanes, (reads, writes));
+        }
         Ok(())
     }
 

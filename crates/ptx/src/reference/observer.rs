@@ -3,7 +3,7 @@
 use crate::isa::{Reg, Space};
 use crate::lanes::{LaneMask, Row, WARP_LANES};
 
-/// Watches a run. A run without one pays a test an access and a test an instruction for it.
+/// Watches a run. A run without one pays a test an access for it.
 pub trait Observer {
     /// A warp accesses memory. An instruction whose lanes reach several spaces comes once for each.
     fn access(&mut self, access: &Access<'_>);
