@@ -78,6 +78,7 @@ fn kernel(name: &str, of: &KernelProfile) -> Value {
         "name": name,
         "launches": of.launches,
         "registers": of.registers,
+        "reuses_registers": of.reuses_registers,
         "shared_bytes": of.shared_bytes,
         "local_bytes": of.local_bytes,
         "cta_threads": of.cta_threads,

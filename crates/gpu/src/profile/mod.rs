@@ -90,6 +90,8 @@ pub struct KernelProfile {
     pub launches: u64,
     /// Registers that each thread takes.
     pub registers: u32,
+    /// Whether registers of PTX that are not live together may share one of them.
+    pub reuses_registers: bool,
     /// Most shared memory that a launch gave a CTA, in bytes, static and dynamic.
     pub shared_bytes: u32,
     /// Local memory per thread in bytes.
@@ -139,6 +141,7 @@ impl Profiler {
         let of = profile.kernels.entry(kernel.name.clone()).or_default();
         of.launches += 1;
         of.registers = kernel.registers;
+        of.reuses_registers = kernel.reuses_registers;
         of.shared_bytes = of.shared_bytes.max(kernel.shared_bytes + dynamic_shared);
         of.local_bytes = kernel.local_bytes;
         of.cta_threads = of.cta_threads.max(threads);
