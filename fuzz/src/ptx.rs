@@ -30,6 +30,7 @@ const OPTIONS: [Options; 2] = [
         register_unit: 8,
         sm_registers: 65_536,
         load_window: 32,
+        reuse_registers: true,
     },
     Options {
         max_registers: 16,
@@ -39,6 +40,7 @@ const OPTIONS: [Options; 2] = [
         register_unit: 8,
         sm_registers: 65_536,
         load_window: 0,
+        reuse_registers: false,
     },
 ];
 

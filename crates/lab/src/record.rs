@@ -6,7 +6,7 @@ use strata_gpu::area::{AreaSize, DesignArea, total};
 use strata_gpu::endurance::{self, Lifetime};
 use strata_gpu::energy::{EnergyReport, StructureEnergy};
 use strata_gpu::machine::Machine;
-use strata_gpu::profile::{LineClass, Profile};
+use strata_gpu::profile::{Compression, LineClass, Profile};
 use strata_gpu::results::{RunResult, Verdict};
 use strata_gpu::{RunRequest, catalogue, run};
 use strata_workloads::HostProgram;
@@ -280,7 +280,7 @@ fn rows_of(result: &RunResult) -> Vec<Row> {
 }
 
 fn profiled(program: &dyn HostProgram) -> Result<Vec<Row>, String> {
-    // The profile barely depends on the number of registers that kernels are compiled for.
+    // Its number of registers decides which registers the kernels name, and barely anything else.
     let machine = Machine::load("gtx480", &[]).expect("a built-in machine can be built");
     let (profile, outcome) =
         strata_gpu::profile_program(program, &machine).map_err(|error| error.to_string())?;
@@ -315,6 +315,16 @@ fn rows_of_profile(profile: &Profile) -> Vec<Row> {
         let name = class.name().to_ascii_lowercase().replace('-', "_");
         add("lines", &name, profile.lines.lines[class as usize]);
         add("line_accesses", &name, profile.lines.accesses[class as usize]);
+    }
+    let registers = &profile.registers;
+    add("registers", "reads", registers.read_count());
+    add("registers", "top5_reads", registers.top5_reads());
+    add("registers", "writes", registers.write_count());
+    add("registers", "top5_writes", registers.top5_writes());
+    add("registers", "partial_writes", registers.partial_writes);
+    for (width, name) in Compression::WIDTHS {
+        add("registers", name, registers.writes.count(width));
+        add("registers", &format!("full_{name}"), registers.full_writes.count(width));
     }
     rows
 }

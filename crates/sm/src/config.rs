@@ -24,6 +24,9 @@ pub struct SmConfig {
     /// Most registers that the loads of a basic block may hold before the first use of any, 0 to 32: how far the
     /// compiler moves loads ahead. With 0 instructions keep the order of PTX.
     pub load_window: Cited<u32>,
+    /// Whether registers of PTX that are not live together may share a physical register. Without, each has one of its own, as
+    /// long as `registers_per_thread` allows; a kernel with more is compiled as with.
+    pub register_reuse: Cited<bool>,
     /// Allocation granularity of a warp's registers: a multiple of 32, up to 65,536.
     pub register_unit: Cited<u32>,
     /// Shared memory available to CTAs in bytes, up to 1 MiB.

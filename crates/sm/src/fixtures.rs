@@ -168,6 +168,7 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
         params: Vec::new(),
         param_bytes: 0,
         registers: 20,
+        reuses_registers: true,
         predicates: 7,
         shared_bytes: 0,
         local_bytes: 0,

@@ -1,4 +1,4 @@
-//! `strata workload profile`: what workloads ask of memory.
+//! `strata workload profile`: what workloads ask of memory and of registers.
 
 use clap::Args;
 use serde_json::{Value, json};
@@ -18,6 +18,9 @@ pub struct ProfileArguments {
     /// Machine to compile the kernels for; it decides registers and spills.
     #[arg(long, default_value = "gtx480")]
     machine: String,
+    /// Override a value of the machine, as in `sm.register_reuse=false`. May be repeated.
+    #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
+    sets: Vec<String>,
     /// Size of the inputs: test, small, paper or stash.
     #[arg(long, default_value = "small")]
     size: String,
@@ -29,7 +32,7 @@ pub struct ProfileArguments {
 /// An unknown workload, size or machine, or a run that fails.
 pub fn profile(arguments: &ProfileArguments) -> Result<Finished, String> {
     let size = size(&arguments.size)?;
-    let machine = Machine::load(&arguments.machine, &[]).map_err(|error| error.to_string())?;
+    let machine = Machine::load(&arguments.machine, &arguments.sets).map_err(|error| error.to_string())?;
     let names = match arguments.names.as_slice() {
         [] => selected(&[], size)?.iter().map(|workload| workload.name.to_owned()).collect(),
         names => program::expand(names)?,

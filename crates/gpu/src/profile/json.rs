@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{KernelProfile, LineClass, Profile, SpaceProfile};
+use super::{Compression, KernelProfile, LineClass, Profile, RegisterProfile, SpaceProfile, ratio};
 
 impl Profile {
     /// The profile's counts and the ratios derived from them.
@@ -29,6 +29,7 @@ impl Profile {
             "shared": space(&self.shared),
             "constant": space(&self.constant),
             "line_classes": classes,
+            "registers": registers(&self.registers),
             "kernels": self.kernels.iter().map(|(name, of)| kernel(name, of)).collect::<Vec<_>>(),
         })
     }
@@ -45,11 +46,39 @@ fn space(of: &SpaceProfile) -> Value {
     })
 }
 
+fn registers(of: &RegisterProfile) -> Value {
+    let (reads, writes) = (of.read_count(), of.write_count());
+    let by_id = (0..)
+        .zip(&of.by_id)
+        .map(|(id, counts): (u32, _)| json!({ "id": id, "reads": counts.reads, "writes": counts.writes }));
+    let compression = Compression::WIDTHS.map(|(width, name)| {
+        json!({
+            "width": name,
+            "writes": of.writes.count(width),
+            "full_writes": of.full_writes.count(width),
+            "share": ratio(of.writes.count(width), writes),
+        })
+    });
+    json!({
+        "reads": reads,
+        "writes": writes,
+        "partial_writes": of.partial_writes,
+        "top5_reads": of.top5_reads(),
+        "top5_read_share": ratio(of.top5_reads(), reads),
+        "top5_writes": of.top5_writes(),
+        "top5_write_share": ratio(of.top5_writes(), writes),
+        "compressed_share": ratio(of.writes.compressed(), writes),
+        "compression": compression,
+        "by_id": by_id.collect::<Vec<_>>(),
+    })
+}
+
 fn kernel(name: &str, of: &KernelProfile) -> Value {
     json!({
         "name": name,
         "launches": of.launches,
         "registers": of.registers,
+        "reuses_registers": of.reuses_registers,
         "shared_bytes": of.shared_bytes,
         "local_bytes": of.local_bytes,
         "cta_threads": of.cta_threads,

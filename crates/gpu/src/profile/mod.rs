@@ -1,13 +1,15 @@
-//! What a program asks of any memory hierarchy, measured on the reference executor.
+//! What a program asks of any memory hierarchy and of its registers, measured on the reference executor.
 //!
 //! | file | subject |
 //! |---|---|
 //! | `lines.rs` | how each line is read and written over the whole run (FUSE Fig. 6) |
+//! | `registers.rs` | which registers are read and written, and how they compress (Hi-End section III) |
 //! | `scratch.rs` | bank conflicts of shared memory |
 //! | `json.rs` | a profile as JSON |
 
 mod json;
 mod lines;
+mod registers;
 mod scratch;
 
 use std::collections::BTreeMap;
@@ -16,13 +18,14 @@ use strata_memory::LINE_BYTES;
 use strata_ptx::isa::Space;
 use strata_ptx::lanes::lanes_of;
 use strata_ptx::program::Kernel;
-use strata_ptx::reference::{Access, AccessKind, Counts, Observer};
+use strata_ptx::reference::{Access, AccessKind, Counts, Observer, RegisterUse};
 
 pub use lines::{LineClass, LineClasses};
+pub use registers::{Compression, RegisterCounts, RegisterProfile};
 
 use lines::Lines;
 
-/// What a run asked of memory.
+/// What a run asked of memory and of registers.
 #[derive(Clone, Debug, Default)]
 pub struct Profile {
     /// Bytes of the buffers that the program allocated.
@@ -45,6 +48,8 @@ pub struct Profile {
     pub constant: SpaceProfile,
     /// Lines of global memory, by how the run used them.
     pub lines: LineClasses,
+    /// Accesses to registers.
+    pub registers: RegisterProfile,
     /// Figures of each kernel, by name.
     pub kernels: BTreeMap<String, KernelProfile>,
 }
@@ -85,6 +90,8 @@ pub struct KernelProfile {
     pub launches: u64,
     /// Registers that each thread takes.
     pub registers: u32,
+    /// Whether registers of PTX that are not live together may share one of them.
+    pub reuses_registers: bool,
     /// Most shared memory that a launch gave a CTA, in bytes, static and dynamic.
     pub shared_bytes: u32,
     /// Local memory per thread in bytes.
@@ -134,6 +141,7 @@ impl Profiler {
         let of = profile.kernels.entry(kernel.name.clone()).or_default();
         of.launches += 1;
         of.registers = kernel.registers;
+        of.reuses_registers = kernel.reuses_registers;
         of.shared_bytes = of.shared_bytes.max(kernel.shared_bytes + dynamic_shared);
         of.local_bytes = kernel.local_bytes;
         of.cta_threads = of.cta_threads.max(threads);
@@ -164,6 +172,14 @@ impl Profiler {
 }
 
 impl Observer for Profiler {
+    fn watches_registers(&self) -> bool {
+        true
+    }
+
+    fn registers(&mut self, registers: &RegisterUse<'_>) {
+        self.profile.registers.add(registers);
+    }
+
     fn access(&mut self, access: &Access<'_>) {
         let accesses = match access.space {
             Space::Global => self.touched(access, |this, line| this.lines.touch(line, access.kind)),

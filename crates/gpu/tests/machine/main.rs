@@ -17,6 +17,7 @@ mod matrix;
 mod planted;
 mod random_machines;
 mod random_programs;
+mod registers;
 mod rooms;
 mod skipping;
 mod support;

@@ -13,6 +13,7 @@ use super::error::BackError;
 use super::interference::{Graph, Pressure};
 use super::limits::Limits;
 use super::liveness::Liveness;
+use super::separate;
 use super::spill::{self, MAX_SPILLS, Slots};
 
 use crate::ir::VReg;
@@ -28,6 +29,8 @@ pub struct Allocation {
     pub registers: u32,
     /// Predicates used.
     pub predicates: u32,
+    /// Whether registers that are not live together may share a place.
+    pub reuses: bool,
     /// Local memory of the spills.
     pub slots: Slots,
     /// Whether so many registers are live together that each attempt is dear.
@@ -99,7 +102,12 @@ pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allo
         }
         let of = |nodes| Problem { graph: &graph, nodes, widths: &widths, costs: &costs };
         let attempts = (PATIENCE / pressure.conflicts.max(1)).max(1);
-        let row_colors = fewest(&of(&rows), pressure.rows, rows_limit, attempts, |rows| limits.roomy(rows));
+        let in_memory = slots.bytes() > 0;
+        let own = if limits.reuse || in_memory { None } else { separate::places(&body, rows_limit) };
+        let row_colors = match &own {
+            Some(_) => Ok(Vec::new()),
+            None => fewest(&of(&rows), pressure.rows, rows_limit, attempts, |rows| limits.roomy(rows)),
+        };
         let predicate_colors =
             fewest(&of(&predicates), pressure.predicates, predicate_limit, attempts, |_| predicate_limit);
         let (row_colors, predicate_colors) = match (row_colors, predicate_colors) {
@@ -131,7 +139,11 @@ pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allo
         let places: Vec<u16> = (0..body.registers.len())
             .map(|reg| {
                 let node = graph.node_of[reg] as usize;
-                if body.registers[reg] == Ty::Pred { predicate_colors[node] } else { row_colors[node] }
+                match &own {
+                    _ if body.registers[reg] == Ty::Pred => predicate_colors[node],
+                    Some(own) => own[reg],
+                    None => row_colors[node],
+                }
             })
             .collect();
         let (mut registers, mut predicates) = (0, 0);
@@ -141,7 +153,8 @@ pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allo
                 width => registers = registers.max(u32::from(*place) + width.rows() as u32),
             }
         }
-        return Ok(Allocation { body, places, registers, predicates, slots, crowded });
+        let reuses = own.is_none();
+        return Ok(Allocation { body, places, registers, predicates, reuses, slots, crowded });
     }
     unreachable!("each round spills or allows more registers")
 }

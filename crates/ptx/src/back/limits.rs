@@ -21,6 +21,9 @@ pub struct Options {
     /// Most registers that the loads of a basic block may hold before the first use of any, when they are moved ahead
     /// of what needs them; with 0 the order of the text stays.
     pub load_window: u32,
+    /// Whether registers of the text that are not live together may share a physical register. Without, each has one of its own
+    /// if all together fit; a kernel with more is compiled as with.
+    pub reuse_registers: bool,
 }
 
 impl Default for Options {
@@ -37,6 +40,7 @@ impl Default for Options {
             register_unit: 8,
             sm_registers: 65_536,
             load_window: 32,
+            reuse_registers: true,
         }
     }
 }
@@ -54,6 +58,8 @@ pub struct Limits {
     free: u32,
     /// Registers that count besides those of the code.
     reserved: u32,
+    /// Whether registers that are not live together may share a place.
+    pub(super) reuse: bool,
 }
 
 /// Rows beyond the fewest that the code is spread over where that costs no warp. ASSUMED: ptxas spreads too (it
@@ -94,6 +100,7 @@ impl Options {
             unit: self.register_unit.max(1),
             free: self.sm_registers / self.sm_threads.max(1),
             reserved: self.reserved_registers,
+            reuse: self.reuse_registers,
         }
     }
 }

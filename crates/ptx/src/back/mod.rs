@@ -28,6 +28,7 @@ pub mod narrow;
 pub mod occurrences;
 pub mod offsets;
 pub mod schedule;
+pub mod separate;
 pub mod simplify;
 pub mod spill;
 pub mod verify;
@@ -69,6 +70,7 @@ pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackErr
         params: function.params.clone(),
         param_bytes,
         registers: allocation.registers + options.reserved_registers,
+        reuses_registers: allocation.reuses,
         predicates: allocation.predicates,
         shared_bytes: function.shared_bytes,
         local_bytes: local_bytes(function, &allocation, stack_bytes),

@@ -251,6 +251,31 @@ fn shared_addresses_take_one_register() {
 }
 
 #[test]
+fn registers_are_reused_unless_each_shall_have_its_own() {
+    let code = vec![
+        inst(lid(), &[0], &[]),
+        inst(ADD, &[1], &[reg(0), bits(1)]),
+        store(bits(0), Ty::U32, reg(1)),
+        inst(ADD, &[2], &[reg(0), bits(2)]),
+        store(bits(4), Ty::U32, reg(2)),
+        inst(Op::Mul(Part::Wide, Ty::U32), &[3], &[reg(0), reg(0)]),
+        store(bits(8), Ty::U64, reg(3)),
+    ];
+    let function = function(code, vec![Ty::B32, Ty::B32, Ty::B32, Ty::B64]);
+    let taken = |reuse_registers, max_registers| {
+        let options = Options { reuse_registers, max_registers, ..plain() };
+        let kernel = compile(&function, &options).expect("compiles");
+        (kernel.registers, kernel.reuses_registers)
+    };
+    let (fewest, separate) = (taken(true, 255), taken(false, 255));
+    assert!(fewest.0 <= 4 && fewest.1, "{fewest:?}");
+    // Three words and a pair.
+    assert_eq!(separate, (5, false));
+    assert_eq!(taken(false, 5), (5, false));
+    assert_eq!(taken(false, 4), taken(true, 4), "they do not fit");
+}
+
+#[test]
 fn loads_move_up_but_not_past_what_they_may_depend_on() {
     let load = |dst, at| inst(Op::Load(mode(Space::Shared, Ty::U32)), &[dst], &[bits(at)]);
     let keep = |at, reg_| inst(Op::Store(mode(Space::Shared, Ty::U32)), &[], &[bits(at), reg(reg_)]);
@@ -468,13 +493,18 @@ proptest! {
     #[test]
     fn programs_keep_their_meaning(function in program(true), rows in 4u32..24, predicates in 2u32..8) {
         let expected = run_virtual(&function);
-        for options in [plain(), Options::default()] {
+        let separate = Options { reuse_registers: false, ..plain() };
+        for options in [plain(), Options::default(), separate] {
             let free = compile(&function, &options).expect("compiles");
             same(&run_decoded(&free), &expected);
         }
         let tight = compile(&function, &options(rows, predicates)).expect("compiles");
         same(&run_decoded(&tight), &expected);
         prop_assert!(tight.registers <= rows.max(10));
+        let separate = Options { reuse_registers: false, ..options(rows, predicates) };
+        let separate = compile(&function, &separate).expect("compiles");
+        same(&run_decoded(&separate), &expected);
+        prop_assert!(separate.registers <= rows.max(10));
     }
 
     #[test]

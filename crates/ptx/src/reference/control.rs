@@ -34,7 +34,7 @@ impl Cta {
             }
             // A guard that is false in every lane: the instruction does nothing.
             _ if lanes == 0 => stack.advance(),
-            Op::Exit => self.exit(launch, number, lanes),
+            Op::Exit => self.exit(launch, world, number, lanes),
             Op::Trap => return Err(self.stop(launch, FaultKind::Trap, instruction, number, first)),
             Op::AssertFail { assertion } => {
                 let operands =
@@ -86,14 +86,14 @@ impl Cta {
     }
 
     /// Ends lanes of a warp; barriers no longer wait for it when all have ended.
-    pub fn exit(&mut self, launch: &Launch<'_>, number: usize, lanes: LaneMask) {
+    pub fn exit(&mut self, launch: &Launch<'_>, world: &mut World<'_>, number: usize, lanes: LaneMask) {
         self.warps[number].stack.exit(lanes);
         if !self.warps[number].stack.is_done() {
             return;
         }
         self.live_warps -= 1;
         while let Some(release) = self.barriers.after_exit(self.live_warps) {
-            self.release(launch, release);
+            self.release(launch, world, release);
         }
     }
 
@@ -142,14 +142,17 @@ impl Cta {
         } else {
             self.warps[number].stack.advance();
         }
+        if world.watches_registers {
+            self.show_registers(launch, world, number, lanes, (instruction.reads.as_slice(), &[]));
+        }
         if let Some(release) = release {
-            self.release(launch, release);
+            self.release(launch, world, release);
         }
         Ok(())
     }
 
     /// Wakes the warps of a completed barrier and writes the results that they wait for.
-    fn release(&mut self, launch: &Launch<'_>, release: Release) {
+    fn release(&mut self, launch: &Launch<'_>, world: &mut World<'_>, release: Release) {
         for number in (0..self.warps.len()).filter(|number| release.warps >> number & 1 == 1) {
             let warp = &mut self.warps[number];
             let instruction = &launch.kernel.code[warp.stack.pc() as usize];
@@ -169,6 +172,9 @@ impl Cta {
             }
             warp.waiting = false;
             warp.stack.advance();
+            if world.watches_registers {
+                self.show_registers(launch, world, number, lanes, (&[], instruction.writes.as_slice()));
+            }
         }
     }
 

@@ -6,12 +6,12 @@ use super::barrier::Barriers;
 use super::fault::{FaultKind, Place, WarpPlace};
 use super::launch::Launch;
 use super::matrix;
-use super::observer::Observer;
+use super::observer::{Observer, RegisterUse};
 use super::texels;
 use super::warp::{Warp, WarpOperands};
 use super::world::{Stop, World};
 use crate::exec::{WarpContext, execute, guarded};
-use crate::isa::{Executor, Instruction, Op};
+use crate::isa::{Executor, Instruction, Op, Reg};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES};
 use crate::simt::SimtStack;
 
@@ -115,12 +115,22 @@ impl Cta {
         for number in 0..self.warps.len() {
             if self.warps[number].is_ready() {
                 progress = true;
-                self.run_warp(launch, world, number, quantum)?;
+                if world.watches_registers {
+                    self.run_watched(launch, world, number, quantum)?;
+                } else {
+                    self.run_warp(launch, world, number, quantum)?;
+                }
+                // Lanes that others of the same warp spin for get their turn too.
+                let warp = &mut self.warps[number];
+                if warp.is_ready() {
+                    warp.stack.defer(|pc| launch.kernel.is_barrier(pc));
+                }
             }
         }
         if progress { Ok(()) } else { Err((FaultKind::Deadlock { warps: self.places(launch) }, None)) }
     }
 
+    /// Runs a warp for up to `quantum` instructions, or until it is no longer ready.
     fn run_warp(
         &mut self,
         launch: &Launch<'_>,
@@ -137,7 +147,7 @@ impl Cta {
             let (pc, active) = (warp.stack.pc(), warp.stack.active());
             let Some(instruction) = kernel.code.get(pc as usize) else {
                 // Falling off the end is an exit.
-                self.exit(launch, number, active);
+                self.exit(launch, world, number, active);
                 continue;
             };
             let mut operands =
@@ -168,9 +178,55 @@ impl Cta {
                 }
             }
         }
-        // Lanes that others of the same warp spin for get their turn too.
-        self.warps[number].stack.defer(|pc| launch.kernel.is_barrier(pc));
         Ok(())
+    }
+
+    /// As [`Cta::run_warp`], and the observer sees the registers of every instruction.
+    fn run_watched(
+        &mut self,
+        launch: &Launch<'_>,
+        world: &mut World<'_>,
+        number: usize,
+        quantum: u32,
+    ) -> Result<(), Stop> {
+        for _ in 0..quantum {
+            let warp = &self.warps[number];
+            if !warp.is_ready() {
+                return Ok(());
+            }
+            let (pc, active) = (warp.stack.pc(), warp.stack.active());
+            // A barrier shows its registers itself: it may be put off, and writes only when it opens.
+            let instruction = launch.kernel.code.get(pc as usize);
+            let Some(instruction) = instruction.filter(|found| !matches!(found.op, Op::Barrier(_))) else {
+                self.run_warp(launch, world, number, 1)?;
+                continue;
+            };
+            let operands =
+                operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
+            let lanes = guarded(instruction.guard, active, &operands);
+            self.run_warp(launch, world, number, 1)?;
+            let (reads, writes) = (instruction.reads.as_slice(), instruction.writes.as_slice());
+            self.show_registers(launch, world, number, lanes, (reads, writes));
+        }
+        Ok(())
+    }
+
+    /// Shows the observer which registers a warp has read and written.
+    #[cold]
+    pub fn show_registers(
+        &self,
+        launch: &Launch<'_>,
+        world: &mut World<'_>,
+        number: usize,
+        lanes: LaneMask,
+        (reads, writes): (&[Reg], &[Reg]),
+    ) {
+        let Some(observer) = &mut world.observer else { return };
+        if lanes == 0 || reads.is_empty() && writes.is_empty() {
+            return;
+        }
+        let own = per_warp(&self.registers, launch.kernel.registers as usize, number);
+        observer.registers(&RegisterUse { lanes, reads, writes, rows: &self.registers[own] });
     }
 
     /// An access to memory, or what has to do with copies.

@@ -19,6 +19,8 @@ mod launch;
 mod matrix;
 mod observer;
 #[cfg(test)]
+mod observer_tests;
+#[cfg(test)]
 mod tensor_tests;
 pub mod testing;
 #[cfg(test)]
@@ -31,7 +33,7 @@ mod world;
 pub use fault::{Fault, FaultKind, Place, WarpPlace};
 pub use global::{Allocation, GlobalMemory};
 pub use launch::{LaunchConfig, MAX_THREADS};
-pub use observer::{Access, AccessKind, Observer};
+pub use observer::{Access, AccessKind, Observer, RegisterUse};
 pub use variables::{pack_arguments, place_variables};
 pub use world::Counts;
 
@@ -128,7 +130,9 @@ impl<'a> Executor<'a> {
         };
         launch.check().map_err(|reason| name((FaultKind::BadLaunch { reason }, None)))?;
         let counts = Counts::default();
-        let mut world = World { global: memory, headers, counts, printed: String::new(), observer };
+        let watches_registers = observer.as_ref().is_some_and(|observer| observer.watches_registers());
+        let printed = String::new();
+        let mut world = World { global: memory, headers, counts, printed, observer, watches_registers };
         run_ctas(&launch, &mut world, options).map_err(name)?;
         Ok(Summary { counts: world.counts, printed: world.printed })
     }

@@ -1,7 +1,7 @@
 //! Whole kernels: control flow, memories, barriers, faults.
 
 use super::testing::Session;
-use super::{Access, Executor, FaultKind, LaunchConfig, Observer, Options};
+use super::{FaultKind, Options};
 use crate::isa::Space;
 
 /// Puts the global thread number in %r0, its word of the output in %rd0, `tid` in %r1, `laneid` in %r2.
@@ -543,37 +543,4 @@ fn long_prints_and_strings() {
     let out = session.buffer(&[0]);
     let summary = session.launch("test", 1, 2, &[out]).unwrap_or_else(|fault| panic!("{fault}"));
     assert_eq!(summary.printed, "abc 1 2 3    5 1.500000 7 bc|\nabc 2 3 4     6 1.500000 7 bc|\n");
-}
-
-/// Every access of every warp, with the space that a generic address turns out to be in.
-#[test]
-fn an_observer_sees_every_access() {
-    #[derive(Default)]
-    struct Log(Vec<String>);
-    impl Observer for Log {
-        fn access(&mut self, access: &Access<'_>) {
-            let Access { kind, space, lanes, addresses, bytes } = *access;
-            let last = addresses[31 - lanes.leading_zeros() as usize];
-            self.0.push(format!("{kind:?} {space:?} {lanes:x} {bytes} up to {last}"));
-        }
-    }
-    let mut session = Session::of_body(
-        ".shared .align 4 .b8 words[128]; mov.u32 %r0, %tid.x; mul.wide.u32 %rd0, %r0, 4;
-         mov.u64 %rd1, words; add.u64 %rd2, %rd1, %rd0; st.shared.u32 [%rd2], %r0;
-         cvta.shared.u64 %rd3, %rd2; ld.u32 %r1, [%rd3];
-         setp.lt.u32 %p0, %r0, 2; @%p0 red.global.add.u32 [%out], %r1; ret;",
-    );
-    let out = session.buffer(&[0]);
-    let kernel = session.module.kernel("test").unwrap();
-    let params = super::pack_arguments(kernel, &[out]).unwrap();
-    let config = LaunchConfig { grid: [1, 1, 1], block: [32, 1, 1], dynamic_shared: 0, params };
-    let mut log = Log::default();
-    Executor::new(kernel, config, &session.variables, &mut session.memory)
-        .watched_by(Some(&mut log))
-        .run()
-        .unwrap_or_else(|fault| panic!("{fault}"));
-    let seen: Vec<&str> = log.0.iter().map(String::as_str).filter(|line| !line.contains("Param")).collect();
-    let atomic = format!("Atomic Global 3 4 up to {out}");
-    assert_eq!(seen, ["Store Shared ffffffff 4 up to 124", "Load Shared ffffffff 4 up to 124", &atomic]);
-    assert_eq!(session.words(out, 1), [1]);
 }

@@ -34,6 +34,8 @@ pub(super) struct World<'a> {
     pub counts: Counts,
     pub printed: String,
     pub observer: Option<&'a mut (dyn Observer + 'a)>,
+    /// Whether there is an observer and it wants to see registers.
+    pub watches_registers: bool,
 }
 
 /// A fault before the kernel's name is put to it.

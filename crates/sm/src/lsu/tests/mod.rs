@@ -102,6 +102,7 @@ pub fn launch() -> Launch {
         params: Vec::new(),
         param_bytes: 256,
         registers: 8,
+        reuses_registers: true,
         predicates: 1,
         shared_bytes: SHARED_BYTES,
         local_bytes: LOCAL_BYTES,

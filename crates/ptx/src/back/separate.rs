@@ -1,0 +1,31 @@
+//! Registers without reuse: each register of the program has rows of its own, as PTX writes it.
+
+use super::body::{Body, definitions, uses};
+use super::color::NO_PLACE;
+use crate::isa::Width;
+
+/// The first row of each register that the code mentions, [`NO_PLACE`] for the others and for predicates; `None` if all
+/// together take more than `most` rows.
+pub fn places(body: &Body, most: usize) -> Option<Vec<u16>> {
+    let mut used = vec![false; body.registers.len()];
+    for inst in &body.code {
+        uses(inst).chain(definitions(inst)).for_each(|reg| used[reg.0 as usize] = true);
+    }
+    let mut places = vec![NO_PLACE; body.registers.len()];
+    let mut next = 0;
+    // Wide registers begin at multiples of their width, so they go first.
+    for rows in [4, 2, 1] {
+        for (reg, ty) in body.registers.iter().enumerate().filter(|(reg, _)| used[*reg]) {
+            let width = Width::of(*ty);
+            if width == Width::Predicate || width.rows() != rows {
+                continue;
+            }
+            if next + rows > most {
+                return None;
+            }
+            places[reg] = next as u16;
+            next += rows;
+        }
+    }
+    Some(places)
+}
