@@ -3,21 +3,25 @@
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::ParameterError;
+use strata_memory::area::Component;
 
 use super::layout::ROW_BITS;
 use super::register_cache::CacheIndex;
 use super::wear_levelling::WearLevelling;
 
 /// The parameters of a register file of banks alone: SRAM, and STT-MRAM without additional techniques.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BankedConfig {
     /// The banks.
     pub banks: BanksConfig,
+    /// Areas in square micrometres, where a source gives them.
+    #[serde(default)]
+    pub area_um2: AreaConfig,
 }
 
 /// The parameters of a register file whose rows lie compressed in its banks, behind buffers.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct HierarchicalConfig {
     /// The banks; a read's latency includes that of the decompression unit.
@@ -34,6 +38,9 @@ pub struct HierarchicalConfig {
     pub delay_buffer: Option<BufferConfig>,
     /// The central write buffer, in place of register cache and delay buffer.
     pub write_buffer: Option<BufferConfig>,
+    /// Areas in square micrometres, where a source gives them.
+    #[serde(default)]
+    pub area_um2: AreaConfig,
 }
 
 /// The parameters of the banks. A row lies across as many banks as hold 1024 bits: a group.
@@ -88,6 +95,24 @@ pub struct BufferConfig {
     pub read_latency_cycles: Cited<u32>,
 }
 
+/// The areas of a register file's parts in square micrometres.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AreaConfig {
+    /// All banks.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub banks: Option<Cited<f64>>,
+    /// The register cache.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub register_cache: Option<Cited<f64>>,
+    /// The delay buffer or the central write buffer.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub buffer: Option<Cited<f64>>,
+    /// The compression and the decompression unit.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub compression: Option<Cited<f64>>,
+}
+
 /// What becomes of an ended warp's rows above the banks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -130,6 +155,39 @@ impl BanksConfig {
     }
 }
 
+impl AreaConfig {
+    /// Name, area and the field that gives it.
+    fn parts(&self) -> [(&'static str, &Option<Cited<f64>>, &'static str); 4] {
+        [
+            ("register file banks", &self.banks, "area_um2.banks"),
+            ("register cache", &self.register_cache, "area_um2.register_cache"),
+            ("register buffer", &self.buffer, "area_um2.buffer"),
+            ("register compression", &self.compression, "area_um2.compression"),
+        ]
+    }
+
+    pub(super) fn check(&self) -> Result<(), ParameterError> {
+        for (_, area, field) in self.parts() {
+            if let Some(area) = area.as_deref()
+                && !(area.is_finite() && *area > 0.0)
+            {
+                return Err(ParameterError::new(field, format!("must be a number above 0, found {area}")));
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn table(&self) -> Vec<Component> {
+        let parts = self.parts().into_iter();
+        parts
+            .filter_map(|(name, area, _)| {
+                let area = area.as_ref()?;
+                Some(Component::square_micrometres(name, **area, area.source.clone()))
+            })
+            .collect()
+    }
+}
+
 impl RegisterCacheConfig {
     fn check(&self) -> Result<(), ParameterError> {
         within("register_cache.lines", *self.lines, 1, 1 << 14)?;
@@ -150,6 +208,7 @@ impl BufferConfig {
 impl HierarchicalConfig {
     pub(super) fn check(&self) -> Result<(), ParameterError> {
         self.banks.check()?;
+        self.area_um2.check()?;
         within("compression.cycles", *self.compression.cycles, 0, MOST_CYCLES)?;
         within("compression.rows_per_cycle", *self.compression.rows_per_cycle, 1, 64)?;
         self.register_cache.as_ref().map_or(Ok(()), RegisterCacheConfig::check)?;

@@ -1,6 +1,7 @@
 //! The register files as designs that a machine file can select.
 
 use strata_memory::ParameterError;
+use strata_memory::area::Component;
 use strata_memory::doors::{Design, HOST_ITEM_BYTES, RegisterFile, RegisterFileDesign, RegisterFileSite};
 
 use super::banked::BankedRegisterFile;
@@ -12,7 +13,12 @@ const ROWS_BYTES: u64 = 2 << 20;
 
 impl Design for BankedConfig {
     fn check(&self) -> Result<(), ParameterError> {
-        self.banks.check()
+        self.banks.check()?;
+        self.area_um2.check()
+    }
+
+    fn area(&self) -> Vec<Component> {
+        self.area_um2.table()
     }
 
     fn outline(&self) -> String {
@@ -34,6 +40,10 @@ impl RegisterFileDesign for BankedConfig {
 impl Design for HierarchicalConfig {
     fn check(&self) -> Result<(), ParameterError> {
         HierarchicalConfig::check(self)
+    }
+
+    fn area(&self) -> Vec<Component> {
+        self.area_um2.table()
     }
 
     fn outline(&self) -> String {

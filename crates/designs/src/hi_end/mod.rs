@@ -68,7 +68,7 @@ mod write_buffer;
 
 pub use banked::BankedRegisterFile;
 pub use config::{
-    BankedConfig, BanksConfig, BufferConfig, CompressionConfig, DeadRows, HierarchicalConfig,
+    AreaConfig, BankedConfig, BanksConfig, BufferConfig, CompressionConfig, DeadRows, HierarchicalConfig,
     RegisterCacheConfig,
 };
 pub use hierarchical::HierarchicalRegisterFile;

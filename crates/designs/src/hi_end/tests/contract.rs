@@ -8,13 +8,11 @@ use crate::contract::register_file::{Contract, check, check_with_skips};
 /// Every system of the paper, and small and odd ones.
 fn designs() -> Vec<(String, Box<dyn RegisterFileDesign>)> {
     let mut designs: Vec<(String, Box<dyn RegisterFileDesign>)> = vec![
-        ("sram".into(), Box::new(BankedConfig { banks: banks(1, 1) })),
-        ("stt".into(), Box::new(BankedConfig { banks: banks(1, 4) })),
+        ("sram".into(), Box::new(banked(banks(1, 1)))),
+        ("stt".into(), Box::new(banked(banks(1, 4)))),
         (
             "narrow banks".into(),
-            Box::new(BankedConfig {
-                banks: BanksConfig { count: cited(32), bits: cited(32), ..banks(3, 7) },
-            }),
+            Box::new(banked(BanksConfig { count: cited(32), bits: cited(32), ..banks(3, 7) })),
         ),
         ("stt-wb-bdi".into(), Box::new(write_buffered(16))),
         ("one entry".into(), Box::new(write_buffered(1))),

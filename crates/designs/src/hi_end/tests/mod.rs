@@ -22,6 +22,10 @@ fn banks(read_latency_cycles: u32, write_cycles: u32) -> BanksConfig {
     }
 }
 
+fn banked(banks: BanksConfig) -> BankedConfig {
+    BankedConfig { banks, area_um2: AreaConfig::default() }
+}
+
 /// Hi-End with the numbers of the paper.
 fn hi_end() -> HierarchicalConfig {
     HierarchicalConfig {
@@ -39,6 +43,7 @@ fn hi_end() -> HierarchicalConfig {
         }),
         delay_buffer: Some(BufferConfig { entries: cited(16), read_latency_cycles: cited(2) }),
         write_buffer: None,
+        area_um2: AreaConfig::default(),
     }
 }
 

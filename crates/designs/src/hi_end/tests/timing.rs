@@ -53,7 +53,7 @@ impl Bench {
 
 #[test]
 fn a_write_to_stt_mram_occupies_its_group_for_four_cycles() {
-    let mut bench = Bench::new(&BankedConfig { banks: banks(1, 4) });
+    let mut bench = Bench::new(&banked(banks(1, 4)));
     assert!(bench.write(0, 0, ALL_LANES, &Row::splat(7)));
     assert!(!bench.write(0, 0, ALL_LANES, &Row::splat(8)), "the group is being written");
     assert!(bench.write(0, 1, ALL_LANES, &Row::splat(9)), "a neighbour lies in another group");
