@@ -1,7 +1,7 @@
 //! A register file without banks: so many rows can be read, and so many written, in each cycle.
 
 use serde::Deserialize;
-use strata_engine::statistics::{Group, Statistics};
+use strata_engine::statistics::{Definition, Group, Mark, Statistics, array_group};
 use strata_engine::{Cited, Cycle, Ring};
 use strata_memory::ParameterError;
 use strata_memory::doors::{
@@ -45,11 +45,12 @@ impl RegisterFileDesign for Config {
         Ok(Box::new(PortedRegisters {
             rows: Row::zeros(site.rows),
             rows_per_warp: 0,
-            read_ports: *self.read_ports,
             write_ports: *self.write_ports,
             reads: Ring::new(site.tickets),
             writes: (Cycle::ZERO, 0),
             statistics: PortedStatistics::default(),
+            port_reads: vec![0; *self.read_ports as usize],
+            port_writes: vec![0; *self.write_ports as usize],
         }))
     }
 }
@@ -69,16 +70,23 @@ strata_engine::statistics! {
     laws {}
 }
 
+/// Arrays of counters, one counter for each port.
+const PORT_READS: Definition =
+    Definition { name: "read", unit: "rows", meaning: "Rows read through the port.", mark: Mark::Plain };
+const PORT_WRITES: Definition =
+    Definition { name: "write", unit: "rows", meaning: "Rows written through the port.", mark: Mark::Plain };
+
 struct PortedRegisters {
     rows: Vec<Row>,
     rows_per_warp: u32,
-    read_ports: u32,
     write_ports: u32,
     /// Places of rows asked for, and their tickets.
     reads: Ring<(usize, Ticket)>,
     /// Writes of a cycle.
     writes: (Cycle, u32),
     statistics: PortedStatistics,
+    port_reads: Vec<u64>,
+    port_writes: Vec<u64>,
 }
 
 impl PortedRegisters {
@@ -100,8 +108,9 @@ impl RegisterFile for PortedRegisters {
     }
 
     fn tick(&mut self, port: CollectorPort<'_>, _now: Cycle) {
-        for _ in 0..self.read_ports {
+        for port_reads in &mut self.port_reads {
             let Some((place, ticket)) = self.reads.pop() else { break };
+            *port_reads += 1;
             port.rows[usize::from(ticket.0)] = self.rows[place];
             port.arrived.push(ticket);
             self.statistics.reads += 1;
@@ -117,6 +126,7 @@ impl RegisterFile for PortedRegisters {
             self.statistics.write_waits += 1;
             return false;
         }
+        self.port_writes[self.writes.1 as usize] += 1;
         self.writes.1 += 1;
         self.statistics.writes += 1;
         let place = self.place(warp, register);
@@ -139,6 +149,7 @@ impl RegisterFile for PortedRegisters {
     }
 
     fn statistics(&self) -> Vec<Group> {
-        vec![self.statistics.report()]
+        let ports = [(PORT_READS, &self.port_reads[..]), (PORT_WRITES, &self.port_writes[..])];
+        vec![self.statistics.report(), array_group("register_ports", &ports)]
     }
 }

@@ -74,6 +74,32 @@ fn programs_come_out_right_on_each_and_on_all_together() {
 }
 
 #[test]
+fn an_array_of_counters_is_a_line_for_readers_and_every_counter_in_json() {
+    let system = system("ported");
+    let json: serde_json::Value =
+        serde_json::from_str(&strata(&["run", "histo", "--system", &system, "--json", "-"])).unwrap();
+    let count = |group: &str, name: &str| json["statistics"][group][name].as_u64().unwrap();
+    let reads: u64 = (0..6).map(|port| count("register_ports", &format!("read_{port:02}"))).sum();
+    let writes: u64 = (0..2).map(|port| count("register_ports", &format!("write_{port:02}"))).sum();
+    assert!(writes > 0);
+    assert_eq!((reads, writes), (count("ported_registers", "reads"), count("ported_registers", "writes")));
+
+    let summary = strata(&["run", "histo", "--system", &system]);
+    let ports = summary.split_once(" register ports\n").expect("a section of its own").1;
+    let lines: Vec<&str> = ports.lines().take(2).collect();
+    assert!(lines[0].starts_with("  read    ") && lines[0].ends_with("; 6 counters"), "{summary}");
+    assert!(lines[1].starts_with("  write   ") && lines[1].ends_with("; 2 counters"), "{summary}");
+
+    let text = strata(&["explain", "register_ports", "--system", &system]);
+    let lines = [
+        "register_ports.read_00 to read_05 [rows]: Rows read through the port.",
+        "register_ports.write_00 to write_01 [rows]: Rows written through the port.",
+        "",
+    ];
+    assert_eq!(text, lines.join("\n"));
+}
+
+#[test]
 fn two_for_one_door_are_refused_by_name() {
     let output = Command::new(env!("CARGO_BIN_EXE_own-designs"))
         .args(["run", "saxpy", "--system", "dy-fuse", "--system", &system("blocking")])
