@@ -37,7 +37,7 @@ impl BankedRegisterFile {
             write_cycles: u64::from(*config.write_cycles),
             rows: Row::zeros(site.rows),
             free_at: vec![Cycle::ZERO; layout.groups() as usize],
-            reads: ReadQueues::new(layout.groups(), site.tickets),
+            reads: ReadQueues::new(layout.groups()),
             under_way: UnderWay::new(u64::from(*config.read_latency_cycles), site.tickets),
             wear: Wear::new(&layout),
             statistics: RegisterFileStatistics::default(),
@@ -69,8 +69,7 @@ impl RegisterFile for BankedRegisterFile {
             if self.free_at[group as usize] > now {
                 continue;
             }
-            let read = self.reads.front(group);
-            self.reads.pop(group);
+            let read = self.reads.remove(group, 0);
             let Destination::Collector(ticket) = read.destination else {
                 unreachable!("nothing merges here")
             };

@@ -91,6 +91,8 @@ pub struct RegisterCacheConfig {
 pub struct BufferConfig {
     /// Number of rows that it holds.
     pub entries: Cited<u32>,
+    /// From this many rows on, a write begins although reads of its group wait; 0 always.
+    pub eager_from: Cited<u32>,
     /// Cycles from a read's grant to the operand in the collector, at least 1.
     pub read_latency_cycles: Cited<u32>,
 }
@@ -199,8 +201,9 @@ impl RegisterCacheConfig {
 }
 
 impl BufferConfig {
-    fn check(&self, [entries, latency]: [&'static str; 2]) -> Result<(), ParameterError> {
+    fn check(&self, [entries, eager, latency]: [&'static str; 3]) -> Result<(), ParameterError> {
         within(entries, *self.entries, 1, 64)?;
+        within(eager, *self.eager_from, 0, *self.entries)?;
         within(latency, *self.read_latency_cycles, 1, MOST_CYCLES)
     }
 }
@@ -213,8 +216,14 @@ impl HierarchicalConfig {
         within("compression.rows_per_cycle", *self.compression.rows_per_cycle, 1, 64)?;
         self.register_cache.as_ref().map_or(Ok(()), RegisterCacheConfig::check)?;
         for (buffer, fields) in [
-            (&self.delay_buffer, ["delay_buffer.entries", "delay_buffer.read_latency_cycles"]),
-            (&self.write_buffer, ["write_buffer.entries", "write_buffer.read_latency_cycles"]),
+            (
+                &self.delay_buffer,
+                ["delay_buffer.entries", "delay_buffer.eager_from", "delay_buffer.read_latency_cycles"],
+            ),
+            (
+                &self.write_buffer,
+                ["write_buffer.entries", "write_buffer.eager_from", "write_buffer.read_latency_cycles"],
+            ),
         ] {
             buffer.as_ref().map_or(Ok(()), |buffer| buffer.check(fields))?;
         }

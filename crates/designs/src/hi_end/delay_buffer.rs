@@ -103,13 +103,22 @@ impl DelayBuffer {
         }
     }
 
-    /// Begins the oldest write that can begin. Returns whether one does.
-    pub fn begin(&mut self, banks: &mut Banks, layout: &Layout, now: Cycle) -> bool {
+    /// Begins the oldest write that can begin, of those to groups that are free. Returns whether one does.
+    pub fn begin(
+        &mut self,
+        banks: &mut Banks,
+        layout: &Layout,
+        is_free: impl Fn(u32) -> bool,
+        now: Cycle,
+    ) -> bool {
         for index in 0..self.waiting.len() {
             let slot = usize::from(self.waiting[index]);
             let held = &self.slots[slot];
             let is_older = |other: &u8| self.slots[usize::from(*other)].row == held.row;
-            if !held.is_whole() || self.waiting[..index].iter().any(is_older) {
+            if !held.is_whole()
+                || !is_free(layout.place(held.row).group)
+                || self.waiting[..index].iter().any(is_older)
+            {
                 continue;
             }
             let range = *self.ranges[slot].get_or_insert_with(|| Range::of(&held.value));

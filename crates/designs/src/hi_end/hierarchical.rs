@@ -22,6 +22,8 @@ pub struct HierarchicalRegisterFile {
     pub(super) buffer: DelayBuffer,
     pub(super) banks: Banks,
     rows_per_cycle: u32,
+    /// Rows in the buffer from which on writes do not wait for reads.
+    eager_from: u32,
     dead_rows: DeadRows,
     /// Bits of a line's or an entry's name: warp, register and valid flag.
     name_bits: u64,
@@ -66,9 +68,10 @@ impl HierarchicalRegisterFile {
             buffer: DelayBuffer::new(*buffer.entries, site.rows),
             banks: Banks::new(&layout, timing, *config.wear_levelling),
             rows_per_cycle: *config.compression.rows_per_cycle,
+            eager_from: *buffer.eager_from,
             dead_rows: *config.dead_rows,
             name_bits: cache.map_or(12, |cache| u64::from(*cache.warp_bits + *cache.register_bits) + 1),
-            reads: ReadQueues::new(layout.groups(), site.tickets + merges),
+            reads: ReadQueues::new(layout.groups()),
             from_cache: UnderWay::new(cache.map_or(1, |of| u64::from(*of.read_latency_cycles)), site.tickets),
             from_buffer: UnderWay::new(buffer_latency, site.tickets),
             from_banks: UnderWay::new(bank_latency, site.tickets),
@@ -312,7 +315,11 @@ impl RegisterFile for HierarchicalRegisterFile {
     fn tick(&mut self, port: CollectorPort<'_>, now: Cycle) {
         self.settle(now);
         for _ in 0..self.rows_per_cycle {
-            if !self.buffer.has_waiting() || !self.buffer.begin(&mut self.banks, &self.layout, now) {
+            // Writes go behind the reads of their group until the buffer fills up.
+            let behind = self.buffer.occupancy() < self.eager_from;
+            let reads = &self.reads;
+            let is_free = |group| !behind || !reads.wants(group);
+            if !self.buffer.has_waiting() || !self.buffer.begin(&mut self.banks, &self.layout, is_free, now) {
                 break;
             }
             self.hierarchy.buffer_bits_read += u64::from(ROW_BITS);
@@ -327,13 +334,17 @@ impl RegisterFile for HierarchicalRegisterFile {
             while left != 0 {
                 let group = left.trailing_zeros();
                 left &= left - 1;
-                let read = self.reads.front(group);
-                if let Some(source) = self.source(&read, accessed, now) {
-                    if let Source::Cache(bank) = source {
-                        accessed |= 1 << bank;
+                // The oldest that can be served: one that waits for banks does not hold up those behind it.
+                for place in 0..self.reads.of(group).len() {
+                    let read = self.reads.of(group)[place];
+                    if let Some(source) = self.source(&read, accessed, now) {
+                        if let Source::Cache(bank) = source {
+                            accessed |= 1 << bank;
+                        }
+                        self.reads.remove(group, place);
+                        self.serve(&read, source, port.rows, now);
+                        break;
                     }
-                    self.reads.pop(group);
-                    self.serve(&read, source, port.rows, now);
                 }
             }
         }

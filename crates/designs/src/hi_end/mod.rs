@@ -29,11 +29,12 @@
 //!    another takes its line.
 //! 3. A line's number is `warp * registers per warp + register` modulo the number of lines: "a logical shifter
 //!    and an adder" (IV-B1). The parameter is `register_cache.index`.
-//! 4. Where a read is served is decided when it is granted. A read from the banks takes the latency of V-C (four
+//! 4. Where a read is served is decided when it is granted. A group serves the oldest read that can be served. A read from the banks takes the latency of V-C (four
 //!    cycles), compressed or not.
 //! 5. One row's compression begins in a cycle (`compression.rows_per_cycle`), the oldest first whose banks are
 //!    free two cycles later. So a write process takes the six cycles of IV-B2, and never waits once begun.
 //!    Writes of one row keep their order.
+//!    It begins only while no read of its group waits, or from a filling of the buffer on (`eager_from`).
 //! 6. A write of only some lanes to a row that is not in the register cache takes a line at once. The other lanes
 //!    are read from below, and reads of the row wait for them. A row that holds no value is not read: its lanes
 //!    are zero.

@@ -1,6 +1,8 @@
 //! Reads on their way: a queue for each group of banks, and what has been read and not yet arrived.
 
-use strata_engine::{Cycle, DelayLine, Ring};
+use std::collections::VecDeque;
+
+use strata_engine::{Cycle, DelayLine};
 use strata_memory::doors::Ticket;
 use strata_warp::{Reg, Row};
 
@@ -30,24 +32,22 @@ pub enum Destination {
 
 /// The reads of each group that wait for their grant, oldest first.
 pub struct ReadQueues {
-    queues: Vec<Ring<Read>>,
+    queues: Vec<VecDeque<Read>>,
     /// Mask of groups with reads.
     wanted: u64,
     waiting: u32,
 }
 
 impl ReadQueues {
-    /// Empty queues of `groups` groups, each with room for `reads`.
-    pub fn new(groups: u32, reads: usize) -> ReadQueues {
-        ReadQueues { queues: (0..groups).map(|_| Ring::growing(reads)).collect(), wanted: 0, waiting: 0 }
+    /// Empty queues of `groups` groups. They hold at most what operand collectors and merges ask for.
+    pub fn new(groups: u32) -> ReadQueues {
+        ReadQueues { queues: vec![VecDeque::with_capacity(64); groups as usize], wanted: 0, waiting: 0 }
     }
 
     /// Appends a read to its group's queue.
     #[inline]
     pub fn push(&mut self, group: u32, read: Read) {
-        self.queues[group as usize]
-            .push(read)
-            .expect("a group's queue has room for every collector and merge");
+        self.queues[group as usize].push_back(read);
         self.wanted |= 1 << group;
         self.waiting += 1;
     }
@@ -64,28 +64,34 @@ impl ReadQueues {
         self.waiting
     }
 
-    /// A wanted group's oldest read.
+    /// Whether reads of the group wait.
     #[inline]
-    pub fn front(&self, group: u32) -> Read {
-        *self.queues[group as usize].front().expect("a wanted group has a read")
+    pub fn wants(&self, group: u32) -> bool {
+        self.wanted >> group & 1 == 1
     }
 
-    /// Removes a wanted group's oldest read.
+    /// A group's reads, oldest first.
     #[inline]
-    pub fn pop(&mut self, group: u32) {
+    pub fn of(&self, group: u32) -> &VecDeque<Read> {
+        &self.queues[group as usize]
+    }
+
+    /// Removes the `place`th oldest read of a group.
+    #[inline]
+    pub fn remove(&mut self, group: u32, place: usize) -> Read {
         let queue = &mut self.queues[group as usize];
-        queue.pop();
+        let read = queue.remove(place).expect("the group has the read");
         if queue.is_empty() {
             self.wanted &= !(1 << group);
         }
         self.waiting -= 1;
+        read
     }
 
     /// Removes all reads.
     pub fn clear(&mut self) {
-        while self.wanted != 0 {
-            self.pop(self.wanted.trailing_zeros());
-        }
+        self.queues.iter_mut().for_each(VecDeque::clear);
+        (self.wanted, self.waiting) = (0, 0);
     }
 }
 

@@ -22,6 +22,14 @@ fn banks(read_latency_cycles: u32, write_cycles: u32) -> BanksConfig {
     }
 }
 
+fn buffer(entries: u32, read_latency_cycles: u32) -> BufferConfig {
+    BufferConfig {
+        entries: cited(entries),
+        eager_from: cited(entries.div_ceil(2)),
+        read_latency_cycles: cited(read_latency_cycles),
+    }
+}
+
 fn banked(banks: BanksConfig) -> BankedConfig {
     BankedConfig { banks, area_um2: AreaConfig::default() }
 }
@@ -41,7 +49,7 @@ fn hi_end() -> HierarchicalConfig {
             warp_bits: cited(6),
             read_latency_cycles: cited(1),
         }),
-        delay_buffer: Some(BufferConfig { entries: cited(16), read_latency_cycles: cited(2) }),
+        delay_buffer: Some(buffer(16, 2)),
         write_buffer: None,
         area_um2: AreaConfig::default(),
     }
@@ -52,7 +60,7 @@ fn small(lines: u32, entries: u32) -> HierarchicalConfig {
     let mut config = hi_end();
     let cache = config.register_cache.as_mut().expect("it has one");
     (cache.lines, cache.banks, cache.register_bits) = (cited(lines), cited(4.min(lines)), cited(8));
-    config.delay_buffer = Some(BufferConfig { entries: cited(entries), read_latency_cycles: cited(2) });
+    config.delay_buffer = Some(buffer(entries, 2));
     config
 }
 
@@ -61,7 +69,7 @@ fn write_buffered(entries: u32) -> HierarchicalConfig {
     HierarchicalConfig {
         register_cache: None,
         delay_buffer: None,
-        write_buffer: Some(BufferConfig { entries: cited(entries), read_latency_cycles: cited(1) }),
+        write_buffer: Some(buffer(entries, 1)),
         ..hi_end()
     }
 }

@@ -51,6 +51,30 @@ impl Bench {
     }
 }
 
+/// Hi-End whose writes never wait for reads.
+fn eager() -> HierarchicalConfig {
+    let mut config = hi_end();
+    config.delay_buffer.as_mut().expect("it has one").eager_from = cited(0);
+    config
+}
+
+#[test]
+fn a_write_waits_for_the_reads_of_its_group_until_the_buffer_is_half_full() {
+    for (config, buffer_reads) in [(hi_end(), 3), (eager(), 2)] {
+        let mut bench = Bench::new(&config);
+        assert!(bench.write(0, 5, ALL_LANES, &Row::splat(9)));
+        bench.wait(1);
+        assert!(bench.write(13, 1, ALL_LANES, &Row::splat(3)));
+        // Each read takes two cycles; the write, six from its first free cycle on.
+        for _ in 0..2 {
+            assert_eq!(bench.read(0, 5).0, 2);
+        }
+        bench.wait(2);
+        bench.read(0, 5);
+        assert_eq!(bench.count("register_hierarchy", "buffer_reads"), buffer_reads);
+    }
+}
+
 #[test]
 fn a_write_to_stt_mram_occupies_its_group_for_four_cycles() {
     let mut bench = Bench::new(&banked(banks(1, 4)));
@@ -65,7 +89,7 @@ fn a_write_to_stt_mram_occupies_its_group_for_four_cycles() {
 
 #[test]
 fn reads_of_cache_buffer_and_banks_take_one_two_and_four_cycles() {
-    let mut bench = Bench::new(&hi_end());
+    let mut bench = Bench::new(&eager());
     let thread = Row(std::array::from_fn(|lane| 1000 + lane as u32));
     assert!(bench.write(0, 5, ALL_LANES, &thread));
     // Rows go first where a bank is written and read at once.
