@@ -1,11 +1,14 @@
 //! `strata explain`: the meaning of statistics, metrics and energies.
 
+use std::borrow::Cow;
+
 use clap::Args;
 use strata_engine::config::did_you_mean;
 use strata_engine::statistics::{Definition, Mark};
 use strata_gpu::machine::Machine;
 use strata_gpu::{catalogue, energy};
 use strata_lab::metric::{self, Metric, Metrics};
+use strata_lab::profile;
 
 use crate::choice::MachineChoice;
 use crate::{Finished, print};
@@ -52,7 +55,7 @@ struct Group {
 }
 
 struct Counter {
-    name: &'static str,
+    name: Cow<'static, str>,
     /// Unit, meaning and mark.
     text: String,
 }
@@ -66,14 +69,15 @@ const OF_RUN: &[(&str, &str, &str)] = &[
     ("core_mhz", "MHz", "The machine's core clock."),
 ];
 
-/// All groups: that of the run, then those of the machine's parts.
+/// All groups: that of the run, those of the machine's parts, then those of profiles.
 fn groups(machine: &Machine) -> Result<Vec<Group>, String> {
-    let of_run =
-        OF_RUN.iter().map(|(name, unit, meaning)| Counter { name, text: format!("[{unit}]: {meaning}") });
+    let of_run = OF_RUN
+        .iter()
+        .map(|(name, unit, meaning)| Counter { name: (*name).into(), text: format!("[{unit}]: {meaning}") });
     let mut groups = vec![Group { name: "run", counters: of_run.collect(), laws: vec![] }];
     for group in catalogue::statistics(machine)? {
         let counter = |definition: &Definition| Counter {
-            name: definition.name,
+            name: definition.name.into(),
             text: format!(
                 "[{}]: {}{}",
                 definition.unit,
@@ -88,7 +92,22 @@ fn groups(machine: &Machine) -> Result<Vec<Group>, String> {
         let counters = group.definitions.iter().map(counter).collect();
         groups.push(Group { name: group.name, counters, laws: group.laws.to_vec() });
     }
+    groups.extend(groups_of_profiles());
     Ok(groups)
+}
+
+/// Groups of counters that only profiles have.
+fn groups_of_profiles() -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for profile::Counter { group, name, unit, meaning } in profile::counters() {
+        let counter = Counter { name: name.into(), text: format!("[{unit}, in profiles]: {meaning}") };
+        match groups.iter_mut().find(|known| known.name == group) {
+            Some(known) => known.counters.push(counter),
+            None if group == "run" => {}
+            None => groups.push(Group { name: group, counters: vec![counter], laws: vec![] }),
+        }
+    }
+    groups
 }
 
 /// What there is to explain.
@@ -128,7 +147,7 @@ fn of_counters(asked: &str, groups: &[Group], metrics: &Metrics) -> Result<Strin
         .map(|known| format!("{}.{} {}\n", group.name, known.name, known.text))
         .collect();
     if let Some(counter) = counter.filter(|_| text.is_empty()) {
-        let names: Vec<&str> = group.counters.iter().map(|counter| counter.name).collect();
+        let names: Vec<&str> = group.counters.iter().map(|counter| counter.name.as_ref()).collect();
         let alike = did_you_mean(counter, names.iter().copied());
         return Err(format!("no statistic `{asked}`{alike}, `{group_name}` has {}", names.join(", ")));
     }
