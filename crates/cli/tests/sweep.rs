@@ -315,8 +315,8 @@ fn own_kernel(folder: &Folder) -> String {
     kernels
 }
 
-/// The kernel writes the thread's number, of deltas of a byte, and the address, whose words are two more registers: the
-/// lower one has deltas of four bytes a lane, the upper one is the same in all lanes.
+/// The kernel writes the thread's number and an address of two registers, whose lower one grows by four a lane and whose
+/// upper one is the same in all lanes: one register without deltas, and two with deltas of a byte.
 #[test]
 fn registers_of_one_s_own_kernel_are_profiled() {
     let folder = Folder::new("registers");
