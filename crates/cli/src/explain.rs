@@ -1,11 +1,14 @@
 //! `strata explain`: the meaning of statistics, metrics and energies.
 
+use std::borrow::Cow;
+
 use clap::Args;
 use strata_engine::config::did_you_mean;
 use strata_engine::statistics::{Array, Definition, Mark};
 use strata_gpu::machine::Machine;
 use strata_gpu::{catalogue, energy};
 use strata_lab::metric::{self, Metric, Metrics};
+use strata_lab::profile;
 
 use crate::choice::MachineChoice;
 use crate::{Finished, print};
@@ -54,7 +57,7 @@ struct Group {
 /// A counter, or an array of counters.
 struct Counter {
     /// Name of the counter, or of the array.
-    name: &'static str,
+    name: Cow<'static, str>,
     /// Names of an array's counters; empty for a single counter.
     members: Vec<&'static str>,
     /// Unit, meaning and mark.
@@ -65,7 +68,7 @@ impl Counter {
     /// The name to print: an array's with the range of its counters.
     fn title(&self) -> String {
         match self.members[..] {
-            [] => self.name.to_owned(),
+            [] => self.name.clone().into_owned(),
             [one] => one.to_owned(),
             [first, .., last] => format!("{first} to {last}"),
         }
@@ -86,10 +89,10 @@ const OF_RUN: &[(&str, &str, &str)] = &[
     ("core_mhz", "MHz", "The machine's core clock."),
 ];
 
-/// All groups: that of the run, then those of the machine's parts.
+/// All groups: that of the run, those of the machine's parts, then those of profiles.
 fn groups(machine: &Machine) -> Result<Vec<Group>, String> {
     let of_run = OF_RUN.iter().map(|(name, unit, meaning)| Counter {
-        name,
+        name: (*name).into(),
         members: vec![],
         text: format!("[{unit}]: {meaning}"),
     });
@@ -101,6 +104,7 @@ fn groups(machine: &Machine) -> Result<Vec<Group>, String> {
             laws: group.laws.to_vec(),
         });
     }
+    groups.extend(groups_of_profiles());
     Ok(groups)
 }
 
@@ -115,7 +119,7 @@ fn counters(definitions: &'static [Definition]) -> Vec<Counter> {
             None => (definition.name, vec![]),
         };
         place += members.len().max(1);
-        counters.push(Counter { name, members, text: explanation(definition) });
+        counters.push(Counter { name: name.into(), members, text: explanation(definition) });
     }
     counters
 }
@@ -127,6 +131,20 @@ fn explanation(definition: &Definition) -> String {
         Mark::Maximum => " The largest of the parts' counts.",
     };
     format!("[{}]: {}{mark}", definition.unit, definition.meaning)
+}
+
+/// Groups of counters that only profiles have.
+fn groups_of_profiles() -> Vec<Group> {
+    let mut groups: Vec<Group> = Vec::new();
+    for profile::Counter { group, name, unit, meaning } in profile::counters() {
+        let counter = Counter { name: name.into(), members: vec![], text: format!("[{unit}, in profiles]: {meaning}") };
+        match groups.iter_mut().find(|known| known.name == group) {
+            Some(known) => known.counters.push(counter),
+            None if group == "run" => {}
+            None => groups.push(Group { name: group, counters: vec![counter], laws: vec![] }),
+        }
+    }
+    groups
 }
 
 /// What there is to explain.
@@ -168,7 +186,7 @@ fn of_counters(asked: &str, groups: &[Group], metrics: &Metrics) -> Result<Strin
         .map(|known| format!("{}.{} {}\n", group.name, known.title(), known.text))
         .collect();
     if let Some(counter) = counter.filter(|_| text.is_empty()) {
-        let names: Vec<&str> = group.counters.iter().map(|counter| counter.name).collect();
+        let names: Vec<&str> = group.counters.iter().map(|counter| counter.name.as_ref()).collect();
         let alike = did_you_mean(counter, names.iter().copied());
         let known: Vec<String> = group.counters.iter().map(Counter::title).collect();
         return Err(format!("no statistic `{asked}`{alike}, `{group_name}` has {}", known.join(", ")));

@@ -315,6 +315,29 @@ fn own_kernel(folder: &Folder) -> String {
     kernels
 }
 
+/// The kernel writes the thread's number and an address of two registers, whose lower one grows by four a lane and whose
+/// upper one is the same in all lanes: one register without deltas, and two with deltas of a byte.
+#[test]
+fn registers_of_one_s_own_kernel_are_profiled() {
+    let folder = Folder::new("registers");
+    let file = Path::new(&own_kernel(&folder)).join("fill.toml").display().to_string();
+    for (sets, reuses) in [(vec![], true), (vec!["--set", "sm.register_reuse=false"], false)] {
+        let profile = stdout(&[vec!["workload", "profile", &file], sets].concat());
+        let profile: serde_json::Value = serde_json::from_str(&profile).unwrap();
+        let registers = &profile["registers"];
+        assert_eq!((&registers["reads"], &registers["writes"]), (&3.into(), &3.into()), "{registers}");
+        let by_width = registers["compression"].as_array().unwrap();
+        let by_width: Vec<&serde_json::Value> = by_width.iter().map(|of| &of["writes"]).collect();
+        assert_eq!(by_width, [1, 2, 0, 0], "{registers}");
+        assert_eq!(profile["kernels"][0]["reuses_registers"], reuses);
+    }
+    let metrics = ["--metric", "compressible-register-writes", "--metric", "top5-ptx-register-reads"];
+    let rest = ["--csv", "-", "--store", &folder.path("store")];
+    let csv = stdout(&[&["compare", &file, "--systems", "gtx480"], &metrics[..], &rest].concat());
+    let values: Vec<&str> = csv.lines().skip(1).filter_map(|line| line.split(',').nth(3)).collect();
+    assert_eq!(values, ["100", "100"], "{csv}");
+}
+
 #[test]
 fn one_s_own_kernel_stands_beside_workloads() {
     let folder = Folder::new("own");

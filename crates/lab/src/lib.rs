@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `program` | what a job runs: a workload or a launch file |
 //! | `job` | one measurement: everything that decides its numbers, and the key made of that |
+//! | `profile` | the counters of profiles, and what they mean |
 //! | `record` | what a finished job measured |
 //! | `store` | a folder of finished jobs |
 //! | `sweep` | runs the jobs that are missing |
@@ -27,6 +28,7 @@ pub mod job;
 pub mod metric;
 pub mod page;
 pub mod paper;
+pub mod profile;
 pub mod program;
 pub mod question;
 pub mod record;

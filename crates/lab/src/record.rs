@@ -6,12 +6,12 @@ use strata_gpu::area::{AreaSize, DesignArea, total};
 use strata_gpu::endurance::{self, Lifetime};
 use strata_gpu::energy::{EnergyReport, StructureEnergy};
 use strata_gpu::machine::Machine;
-use strata_gpu::profile::{Compression, LineClass, Profile};
 use strata_gpu::results::{RunResult, Verdict};
 use strata_gpu::{RunRequest, catalogue, run};
 use strata_workloads::HostProgram;
 
 use crate::job::{Job, Kind};
+use crate::profile::{self, Counter};
 use crate::program::Program;
 
 /// A finished job and its measurements.
@@ -108,11 +108,6 @@ pub(crate) fn counters_of_run(machine: &Machine) -> Result<Vec<(String, Vec<Stri
         groups.push((lifetime_group(&lifetime.structure), counters));
     }
     Ok(groups)
-}
-
-/// Names of the counters that a profile records, as group and counter.
-pub(crate) fn counters_of_profile() -> Vec<(String, String)> {
-    rows_of_profile(&Profile::default()).into_iter().map(|row| (row.group, row.counter)).collect()
 }
 
 /// Runs a job on one thread.
@@ -280,53 +275,13 @@ fn rows_of(result: &RunResult) -> Vec<Row> {
 }
 
 fn profiled(program: &dyn HostProgram) -> Result<Vec<Row>, String> {
-    // Its number of registers decides which registers the kernels name, and barely anything else.
-    let machine = Machine::load("gtx480", &[]).expect("a built-in machine can be built");
-    let (profile, outcome) =
-        strata_gpu::profile_program(program, &machine).map_err(|error| error.to_string())?;
-    if !outcome.passed() {
-        return Err("its results are wrong".into());
-    }
-    Ok(rows_of_profile(&profile))
-}
-
-fn rows_of_profile(profile: &Profile) -> Vec<Row> {
-    let mut rows = Vec::new();
-    let mut add = |group: &str, counter: &str, value: u64| {
-        let (group, counter) = (group.to_owned(), counter.to_owned());
-        rows.push(Row { launch: None, group, counter, value: Value::Count(value) });
+    let row = |(counter, value): (Counter, u64)| Row {
+        launch: None,
+        group: counter.group.into(),
+        counter: counter.name,
+        value: Value::Count(value),
     };
-    add("run", "launches", profile.launches);
-    add("run", "warp_instructions", profile.warp_instructions);
-    add("run", "thread_instructions", profile.thread_instructions);
-    add("run", "footprint_bytes", profile.footprint_bytes);
-    for (group, space) in [
-        ("global", &profile.global),
-        ("local", &profile.local),
-        ("shared", &profile.shared),
-        ("constant", &profile.constant),
-    ] {
-        add(group, "loads", space.loads);
-        add(group, "stores", space.stores);
-        add(group, "atomics", space.atomics);
-        add(group, "accesses", space.accesses);
-    }
-    for class in LineClass::ALL {
-        let name = class.name().to_ascii_lowercase().replace('-', "_");
-        add("lines", &name, profile.lines.lines[class as usize]);
-        add("line_accesses", &name, profile.lines.accesses[class as usize]);
-    }
-    let registers = &profile.registers;
-    add("registers", "reads", registers.read_count());
-    add("registers", "top5_reads", registers.top5_reads());
-    add("registers", "writes", registers.write_count());
-    add("registers", "top5_writes", registers.top5_writes());
-    add("registers", "partial_writes", registers.partial_writes);
-    for (width, name) in Compression::WIDTHS {
-        add("registers", name, registers.writes.count(width));
-        add("registers", &format!("full_{name}"), registers.full_writes.count(width));
-    }
-    rows
+    Ok(profile::measure(program)?.into_iter().map(row).collect())
 }
 
 #[cfg(test)]

@@ -229,6 +229,7 @@ impl Modelled {
             warp_instructions: issued.warp,
             thread_instructions: issued.thread,
             registers: launch.kernel.registers,
+            reuses_registers: launch.kernel.reuses_registers,
             shared_bytes: launch.shared_per_cta(),
             ctas_per_sm: finished.occupancy.ctas,
             limiter: finished.occupancy.limiter.to_string(),

@@ -12,8 +12,9 @@ const TOP: usize = 5;
 /// 64-bit value is two registers. An instruction whose guard lets no lane through counts nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RegisterProfile {
-    /// Counts by register id, all warps and kernels together. ASSUMED: ids are those of a kernel's allocated registers, and equal
-    /// ids of several kernels are one register; the paper counts "by register IDs" and does not say more.
+    /// Counts by register id, all warps and kernels together. ASSUMED: ids are those of a kernel's allocated
+    /// registers, and equal ids of several kernels are one register; the paper counts "by register IDs" and does
+    /// not say more.
     pub by_id: Vec<RegisterCounts>,
     /// Writes of only some of the 32 lanes.
     pub partial_writes: u64,

@@ -112,6 +112,7 @@ impl LaunchResult {
             "warp_instructions": self.warp_instructions,
             "thread_instructions": self.thread_instructions,
             "registers_per_thread": self.registers,
+            "reuses_registers": self.reuses_registers,
             "shared_bytes_per_cta": self.shared_bytes,
             "ctas_per_sm": self.ctas_per_sm,
             "limiter": self.limiter,

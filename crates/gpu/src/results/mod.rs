@@ -35,6 +35,8 @@ pub struct LaunchResult {
     pub thread_instructions: u64,
     /// Registers that each thread takes.
     pub registers: u32,
+    /// Whether registers of PTX that are not live together may share one of them.
+    pub reuses_registers: bool,
     /// Shared memory per CTA in bytes.
     pub shared_bytes: u32,
     /// CTAs that fit on an SM at once.

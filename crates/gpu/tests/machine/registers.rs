@@ -1,6 +1,6 @@
 //! A profile counts the registers that the register file of the modelled GPU sees.
 
-use crate::support::{How, gtx480, module, run_on};
+use crate::support::{How, gtx480, module, run_on, verified};
 use strata_gpu::profile_program;
 use strata_workloads::{Arg, Device, DeviceError, HostProgram, Module, Outcome, Shape, Size};
 
@@ -82,6 +82,21 @@ impl HostProgram for Control {
         device.launch("k", Shape::new([3, 1, 1], [40, 1, 1]), &[Arg::Ptr(out)])?;
         Ok(Outcome::default())
     }
+}
+
+/// With registers of its own for each register of PTX the results are the same.
+#[test]
+fn a_run_says_whether_registers_are_reused() {
+    let program = strata_workloads::find("saxpy").unwrap().program(Size::Test).unwrap();
+    let registers = |sets: &[&str]| {
+        let run = verified(&gtx480(sets), program.as_ref(), How::CHECKED, "registers");
+        (run.launches[0].registers, run.launches[0].reuses_registers)
+    };
+    let (reused, separate) = (registers(&[]), registers(&["sm.register_reuse=false"]));
+    assert!(separate.0 > reused.0, "{reused:?}, {separate:?}");
+    assert_eq!((reused.1, separate.1), (true, false));
+    let few = ["sm.register_reuse=false", "sm.registers_per_thread=15"];
+    assert_eq!(registers(&few), registers(&few[1..]), "they do not fit");
 }
 
 #[test]

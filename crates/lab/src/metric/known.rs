@@ -7,6 +7,7 @@ use strata_gpu::machine::Machine;
 
 use super::Metric;
 use crate::job::Kind;
+use crate::profile::Counter;
 use crate::record;
 
 type Groups = BTreeMap<String, BTreeSet<String>>;
@@ -22,8 +23,8 @@ pub struct Known {
 impl Default for Known {
     fn default() -> Known {
         let mut profile = Groups::new();
-        for (group, counter) in record::counters_of_profile() {
-            profile.entry(group).or_default().insert(counter);
+        for Counter { group, name, .. } in crate::profile::counters() {
+            profile.entry(group.to_owned()).or_default().insert(name);
         }
         Known { timing: Groups::new(), profile }
     }

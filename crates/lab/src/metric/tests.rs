@@ -1,6 +1,6 @@
 use super::*;
 use crate::job::Job;
-use crate::record::{Record, Row, Value};
+use crate::record::{Record, Row, Value, measure};
 use strata_workloads::Size;
 
 fn record() -> Record {
@@ -71,4 +71,19 @@ fn a_metric_is_a_name_or_an_expression() {
     assert_eq!(find(&metrics, "ipc").unwrap().name, "ipc");
     assert_eq!(find(&metrics, "l1d.fills / 2").unwrap().expression.counters(), [("l1d", "fills")]);
     assert!(find(&metrics, "speed").unwrap_err().starts_with("no metric `speed`, expected one of "));
+}
+
+#[test]
+fn a_profile_has_the_counters_of_its_metrics() {
+    let record = measure(&Job::profile("saxpy", Size::Test).unwrap()).unwrap();
+    let metrics = common();
+    let value = |name: &str| metrics[name].expression.evaluate(&record).unwrap();
+    for metric in metrics.values().filter(|metric| metric.kind == Kind::Profile) {
+        Known::default().check(metric).unwrap();
+        assert!((0.0..=100.0).contains(&value(&metric.name)), "{}", metric.name);
+    }
+    // PTX names more registers than the allocator, so five of them hold less.
+    assert!(value("top5-ptx-register-writes") < value("top5-register-writes"));
+    assert_eq!(record.get("ptx_registers", "reusing_kernels"), Some(Value::Count(0)));
+    assert_eq!(record.get("registers", "reusing_kernels"), Some(Value::Count(1)));
 }
