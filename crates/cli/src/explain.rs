@@ -137,7 +137,8 @@ fn explanation(definition: &Definition) -> String {
 fn groups_of_profiles() -> Vec<Group> {
     let mut groups: Vec<Group> = Vec::new();
     for profile::Counter { group, name, unit, meaning } in profile::counters() {
-        let counter = Counter { name: name.into(), members: vec![], text: format!("[{unit}, in profiles]: {meaning}") };
+        let counter =
+            Counter { name: name.into(), members: vec![], text: format!("[{unit}, in profiles]: {meaning}") };
         match groups.iter_mut().find(|known| known.name == group) {
             Some(known) => known.counters.push(counter),
             None if group == "run" => {}

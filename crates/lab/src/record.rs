@@ -99,7 +99,9 @@ pub(crate) fn counters_of_run(machine: &Machine) -> Result<Vec<(String, Vec<Stri
     }
     if let Some(energy) = &machine.file().energy {
         let mut counters: Vec<String> = names(&ENERGY_SUMS);
-        counters.extend(energy.keys().map(|structure| format!("{structure}_pj")));
+        for structure in energy.keys() {
+            counters.extend([format!("{structure}_pj"), format!("{structure}_leakage_pj")]);
+        }
         groups.push(("energy".into(), counters));
     }
     groups.push(("area".into(), area_rows(machine).into_iter().map(|row| row.counter).collect()));
@@ -158,8 +160,8 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
 /// Sums over the structures of a machine.
 const ENERGY_SUMS: [&str; 2] = ["total_pj", "off_chip_pj"];
 
-/// Energy in picojoules: each structure's (`energy.l1d_pj`), the total, and the part spent on requests that
-/// left the SM.
+/// Energy in picojoules: each structure's (`energy.l1d_pj`) and its leakage (`energy.l1d_leakage_pj`), the total, and the
+/// part spent on requests that left the SM.
 fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
     let row = |counter: String, pj: f64| Row {
         launch: None,
@@ -174,7 +176,10 @@ fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
     let sums = ENERGY_SUMS.into_iter().zip([energy.total_pj(), off_chip]);
     let sums = sums.filter(|_| whole).map(|(name, pj)| row(name.into(), pj));
     let structures = energy.structures.iter();
-    sums.chain(structures.map(|of| row(format!("{}_pj", of.name), of.total_pj()))).collect()
+    let of = |of: &StructureEnergy| {
+        [row(format!("{}_pj", of.name), of.total_pj()), row(format!("{}_leakage_pj", of.name), of.leakage_pj)]
+    };
+    sums.chain(structures.flat_map(of)).collect()
 }
 
 /// The areas of a machine's designs.

@@ -27,7 +27,10 @@ use crate::variant::Variant;
 use file::PaperText;
 
 /// The built-in papers: name and text of the file.
-const PAPERS: &[(&str, &str)] = &[("fuse", include_str!("../../data/papers/fuse.toml"))];
+const PAPERS: &[(&str, &str)] = &[
+    ("fuse", include_str!("../../data/papers/fuse.toml")),
+    ("hi-end", include_str!("../../data/papers/hi-end.toml")),
+];
 
 /// A paper's evaluation, read from its file.
 #[derive(Clone, Debug)]
