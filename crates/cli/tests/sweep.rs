@@ -321,7 +321,7 @@ fn own_kernel(folder: &Folder) -> String {
 fn registers_of_one_s_own_kernel_are_profiled() {
     let folder = Folder::new("registers");
     let file = Path::new(&own_kernel(&folder)).join("fill.toml").display().to_string();
-    for (sets, reuses) in [(vec![], true), (vec!["--set", "sm.register_reuse=false"], false)] {
+    for (sets, reuses) in [(vec![], true), (vec!["--set", "sm.register_allocation=separate"], false)] {
         let profile = stdout(&[vec!["workload", "profile", &file], sets].concat());
         let profile: serde_json::Value = serde_json::from_str(&profile).unwrap();
         let registers = &profile["registers"];

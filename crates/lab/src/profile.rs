@@ -35,7 +35,7 @@ pub(crate) fn measure(program: &dyn HostProgram) -> Result<Vec<(Counter, u64)>, 
 }
 
 /// What makes registers those of PTX, as far as they fit.
-const AS_WRITTEN: [&str; 2] = ["sm.register_reuse=false", "sm.registers_per_thread=255"];
+const AS_WRITTEN: [&str; 2] = ["sm.register_allocation=separate", "sm.registers_per_thread=255"];
 
 /// Profiles a program that is compiled for a GTX 480. The machine decides which registers the kernels name, and barely
 /// anything else.

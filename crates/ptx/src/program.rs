@@ -24,7 +24,7 @@ pub struct Kernel {
     /// 32-bit registers a thread for occupancy, those that the assembler reserves included.
     pub registers: u32,
     /// Whether registers of the text that are not live together may share one of these: `false` only if
-    /// [`Options::reuse_registers`](crate::back::Options::reuse_registers) is and all fit.
+    /// [`RegisterAllocation::Separate`](crate::back::RegisterAllocation::Separate) is and all fit.
     pub reuses_registers: bool,
     /// Predicate registers a thread.
     pub predicates: u32,

@@ -24,9 +24,10 @@ pub struct SmConfig {
     /// Most registers that the loads of a basic block may hold before the first use of any, 0 to 32: how far the
     /// compiler moves loads ahead. With 0 instructions keep the order of PTX.
     pub load_window: Cited<u32>,
-    /// Whether registers of PTX that are not live together may share a physical register. Without, each has one of its own, as
-    /// long as `registers_per_thread` allows; a kernel with more is compiled as with.
-    pub register_reuse: Cited<bool>,
+    /// How registers of PTX get physical ones. `spread`: those that are not live together share, spread over a few more than
+    /// the fewest that do where that costs no warp. `tight`: they share the fewest. `separate`: each has one of its own, as
+    /// long as `registers_per_thread` allows; a kernel with more is compiled as with `spread`.
+    pub register_allocation: Cited<RegisterAllocation>,
     /// Allocation granularity of a warp's registers: a multiple of 32, up to 65,536.
     pub register_unit: Cited<u32>,
     /// Shared memory available to CTAs in bytes, up to 1 MiB.
@@ -193,6 +194,28 @@ timings! {
     matrix_int: MatrixInt,
     matrix_int_deep: MatrixIntDeep,
     matrix_f64: MatrixF64,
+}
+
+/// How registers of PTX get physical ones ([`SmConfig::register_allocation`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RegisterAllocation {
+    /// Registers that are not live together share, and are spread.
+    Spread,
+    /// Registers that are not live together share the fewest.
+    Tight,
+    /// Each register has one of its own.
+    Separate,
+}
+
+impl From<RegisterAllocation> for strata_ptx::back::RegisterAllocation {
+    fn from(allocation: RegisterAllocation) -> Self {
+        match allocation {
+            RegisterAllocation::Spread => Self::Spread,
+            RegisterAllocation::Tight => Self::Tight,
+            RegisterAllocation::Separate => Self::Separate,
+        }
+    }
 }
 
 impl SmConfig {

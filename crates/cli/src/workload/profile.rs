@@ -18,7 +18,7 @@ pub struct ProfileArguments {
     /// Machine to compile the kernels for; it decides registers and spills.
     #[arg(long, default_value = "gtx480")]
     machine: String,
-    /// Override a value of the machine, as in `sm.register_reuse=false`. May be repeated.
+    /// Override a value of the machine, as in `sm.register_allocation=separate`. May be repeated.
     #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
     sets: Vec<String>,
     /// Size of the inputs: test, small, paper or stash.

@@ -209,7 +209,7 @@ impl Machine {
             max_registers: *self.file.sm.registers_per_thread,
             sm_registers: *self.file.sm.registers,
             load_window: *self.file.sm.load_window,
-            reuse_registers: *self.file.sm.register_reuse,
+            allocation: (*self.file.sm.register_allocation).into(),
             ..Default::default()
         }
     }

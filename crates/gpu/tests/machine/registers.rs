@@ -92,10 +92,10 @@ fn a_run_says_whether_registers_are_reused() {
         let run = verified(&gtx480(sets), program.as_ref(), How::CHECKED, "registers");
         (run.launches[0].registers, run.launches[0].reuses_registers)
     };
-    let (reused, separate) = (registers(&[]), registers(&["sm.register_reuse=false"]));
+    let (reused, separate) = (registers(&[]), registers(&["sm.register_allocation=separate"]));
     assert!(separate.0 > reused.0, "{reused:?}, {separate:?}");
     assert_eq!((reused.1, separate.1), (true, false));
-    let few = ["sm.register_reuse=false", "sm.registers_per_thread=15"];
+    let few = ["sm.register_allocation=separate", "sm.registers_per_thread=15"];
     assert_eq!(registers(&few), registers(&few[1..]), "they do not fit");
 }
 

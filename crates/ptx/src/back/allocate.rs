@@ -11,7 +11,7 @@ use super::crowd;
 use super::dominance::{Dominators, loop_depths};
 use super::error::BackError;
 use super::interference::{Graph, Pressure};
-use super::limits::Limits;
+use super::limits::{Limits, RegisterAllocation};
 use super::liveness::Liveness;
 use super::separate;
 use super::spill::{self, MAX_SPILLS, Slots};
@@ -103,13 +103,16 @@ pub fn allocate(mut body: Body, limits: Limits, local_bytes: u32) -> Result<Allo
         let of = |nodes| Problem { graph: &graph, nodes, widths: &widths, costs: &costs };
         let attempts = (PATIENCE / pressure.conflicts.max(1)).max(1);
         let in_memory = slots.bytes() > 0;
-        let own = if limits.reuse || in_memory { None } else { separate::places(&body, rows_limit) };
+        let separate = limits.allocation == RegisterAllocation::Separate && !in_memory;
+        let own = if !separate { None } else { separate::places(&body, rows_limit) };
         let row_colors = match &own {
             Some(_) => Ok(Vec::new()),
             None => fewest(&of(&rows), pressure.rows, rows_limit, attempts, |rows| limits.roomy(rows)),
         };
         let predicate_colors =
-            fewest(&of(&predicates), pressure.predicates, predicate_limit, attempts, |_| predicate_limit);
+            fewest(&of(&predicates), pressure.predicates, predicate_limit, attempts, |_| {
+                Some(predicate_limit)
+            });
         let (row_colors, predicate_colors) = match (row_colors, predicate_colors) {
             (Ok(rows), Ok(predicates)) => (rows, predicates),
             (row_colors, predicate_colors) => {
@@ -176,12 +179,13 @@ fn fewest(
     least: usize,
     most: usize,
     attempts: usize,
-    roomy: impl Fn(usize) -> usize,
+    roomy: impl Fn(usize) -> Option<usize>,
 ) -> Outcome {
     for rows in (least.min(most)..most).take(attempts) {
         if let Ok(places) = problem.color(rows, Style::Tight) {
-            let wide = roomy(rows).min(most);
-            return Ok(problem.color(wide, Style::Spread).unwrap_or(places));
+            let wide = roomy(rows).map(|wide| wide.min(most));
+            let spread = wide.and_then(|wide| problem.color(wide, Style::Spread).ok());
+            return Ok(spread.unwrap_or(places));
         }
     }
     problem.color(most, Style::Tight)

@@ -21,9 +21,20 @@ pub struct Options {
     /// Most registers that the loads of a basic block may hold before the first use of any, when they are moved ahead
     /// of what needs them; with 0 the order of the text stays.
     pub load_window: u32,
-    /// Whether registers of the text that are not live together may share a physical register. Without, each has one of its own
-    /// if all together fit; a kernel with more is compiled as with.
-    pub reuse_registers: bool,
+    /// How registers of the text get physical ones.
+    pub allocation: RegisterAllocation,
+}
+
+/// How registers of the text get physical ones.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RegisterAllocation {
+    /// Those that are not live together share, spread over a few more than the fewest that do where that costs no
+    /// warp.
+    Spread,
+    /// Those that are not live together share the fewest that do.
+    Tight,
+    /// Each has one of its own if all together fit; a kernel with more is compiled with [`RegisterAllocation::Spread`].
+    Separate,
 }
 
 impl Default for Options {
@@ -40,7 +51,7 @@ impl Default for Options {
             register_unit: 8,
             sm_registers: 65_536,
             load_window: 32,
-            reuse_registers: true,
+            allocation: RegisterAllocation::Spread,
         }
     }
 }
@@ -58,8 +69,8 @@ pub struct Limits {
     free: u32,
     /// Registers that count besides those of the code.
     reserved: u32,
-    /// Whether registers that are not live together may share a place.
-    pub(super) reuse: bool,
+    /// How registers get places.
+    pub(super) allocation: RegisterAllocation,
 }
 
 /// Rows beyond the fewest that the code is spread over where that costs no warp. ASSUMED: ptxas spreads too (it
@@ -73,10 +84,13 @@ impl Limits {
         (rows + self.reserved).next_multiple_of(self.unit).max(self.free)
     }
 
-    /// How many rows to spread over when `rows` suffice: some more, but no warp fewer.
-    pub(super) fn roomy(&self, rows: usize) -> usize {
+    /// How many rows to spread over when `rows` suffice: some more, but no warp fewer; `None` if not to spread.
+    pub(super) fn roomy(&self, rows: usize) -> Option<usize> {
+        if self.allocation == RegisterAllocation::Tight {
+            return None;
+        }
         let costless = self.charged(rows as u32);
-        (rows as u32 + SPREAD).min(costless - self.reserved).max(rows as u32) as usize
+        Some((rows as u32 + SPREAD).min(costless - self.reserved).max(rows as u32) as usize)
     }
 }
 
@@ -100,7 +114,7 @@ impl Options {
             unit: self.register_unit.max(1),
             free: self.sm_registers / self.sm_threads.max(1),
             reserved: self.reserved_registers,
-            reuse: self.reuse_registers,
+            allocation: self.allocation,
         }
     }
 }

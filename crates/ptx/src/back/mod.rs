@@ -42,7 +42,7 @@ mod testing;
 mod tests;
 
 pub use error::BackError;
-pub use limits::{Limits, Options};
+pub use limits::{Limits, Options, RegisterAllocation};
 
 use crate::ir::{Constant, Function, VSrc};
 use crate::isa::Op;

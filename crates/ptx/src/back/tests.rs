@@ -262,17 +262,19 @@ fn registers_are_reused_unless_each_shall_have_its_own() {
         store(bits(8), Ty::U64, reg(3)),
     ];
     let function = function(code, vec![Ty::B32, Ty::B32, Ty::B32, Ty::B64]);
-    let taken = |reuse_registers, max_registers| {
-        let options = Options { reuse_registers, max_registers, ..plain() };
+    let taken = |allocation, max_registers| {
+        let options = Options { allocation, max_registers, ..plain() };
         let kernel = compile(&function, &options).expect("compiles");
         (kernel.registers, kernel.reuses_registers)
     };
-    let (fewest, separate) = (taken(true, 255), taken(false, 255));
+    use RegisterAllocation::{Separate, Spread, Tight};
+    let (fewest, separate) = (taken(Tight, 255), taken(Separate, 255));
     assert!(fewest.0 <= 4 && fewest.1, "{fewest:?}");
+    assert!(taken(Spread, 255).0 >= fewest.0);
     // Three words and a pair.
     assert_eq!(separate, (5, false));
-    assert_eq!(taken(false, 5), (5, false));
-    assert_eq!(taken(false, 4), taken(true, 4), "they do not fit");
+    assert_eq!(taken(Separate, 5), (5, false));
+    assert_eq!(taken(Separate, 4), taken(Spread, 4), "they do not fit");
 }
 
 #[test]
@@ -493,7 +495,7 @@ proptest! {
     #[test]
     fn programs_keep_their_meaning(function in program(true), rows in 4u32..24, predicates in 2u32..8) {
         let expected = run_virtual(&function);
-        let separate = Options { reuse_registers: false, ..plain() };
+        let separate = Options { allocation: RegisterAllocation::Separate, ..plain() };
         for options in [plain(), Options::default(), separate] {
             let free = compile(&function, &options).expect("compiles");
             same(&run_decoded(&free), &expected);
@@ -501,7 +503,7 @@ proptest! {
         let tight = compile(&function, &options(rows, predicates)).expect("compiles");
         same(&run_decoded(&tight), &expected);
         prop_assert!(tight.registers <= rows.max(10));
-        let separate = Options { reuse_registers: false, ..options(rows, predicates) };
+        let separate = Options { allocation: RegisterAllocation::Separate, ..options(rows, predicates) };
         let separate = compile(&function, &separate).expect("compiles");
         same(&run_decoded(&separate), &expected);
         prop_assert!(separate.registers <= rows.max(10));

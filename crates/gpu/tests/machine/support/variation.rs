@@ -22,7 +22,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("sm.cta_slots", &["1", "2"]),
     ("sm.registers_per_thread", &["16", "20", "255"]),
     ("sm.load_window", &["0", "4", "16"]),
-    ("sm.register_reuse", &["false"]),
+    ("sm.register_allocation", &["tight", "separate"]),
     ("sm.instruction_buffer", &["1", "4"]),
     ("sm.register_file.banks", &["1", "4", "32"]),
     ("sm.register_file.read_latency_cycles", &["3", "9"]),
