@@ -1,15 +1,15 @@
 //! `--show` and `--dump` of `strata run`: buffers of a launch file after its last launch.
 
-use std::fs::Permissions;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use strata_engine::config::did_you_mean;
 use strata_workloads::Output;
 use strata_workloads::launch_file::LaunchFile;
 use tempfile::NamedTempFile;
+
+use crate::output::beside;
 
 /// Which buffers to show and to write.
 #[derive(Args)]
@@ -78,28 +78,6 @@ fn show(program: &mut LaunchFile, name: &str) -> Result<usize, String> {
             _ => format!("no buffer `{name}`{alike}, the launch file has {}", names.join(", ")),
         }
     })
-}
-
-/// The file that a path means, links followed, and a new one beside it. It must be a regular file or not exist.
-fn beside(path: &Path) -> io::Result<(PathBuf, NamedTempFile)> {
-    let path = match path.canonicalize() {
-        Ok(path) if !path.is_file() => return Err(io::Error::other("not a regular file")),
-        Ok(path) => {
-            std::fs::OpenOptions::new().append(true).open(&path)?;
-            path
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let folder =
-                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            folder.canonicalize()?.join(path.file_name().ok_or(error)?)
-        }
-        Err(error) => return Err(error),
-    };
-    let folder = path.parent().expect("a file lies in a folder");
-    // As any new file: readable and writable by whom the process's mask lets.
-    let mode = Permissions::from_mode(0o666);
-    let file = tempfile::Builder::new().prefix(".strata-dump-").permissions(mode).tempfile_in(folder)?;
-    Ok((path, file))
 }
 
 impl Dump {

@@ -23,6 +23,7 @@ mod numbers;
 mod origin;
 mod output;
 mod progress;
+mod report;
 mod repro;
 mod run;
 mod shell;

@@ -152,7 +152,6 @@ fn read_launches(lines: &[&str], count: u64) -> Result<Vec<LaunchResult>, String
             limiter: launch.limiter,
             printed: Vec::new(),
             energy: None,
-            samples: Vec::new(),
         });
     }
     if launches.len() as u64 != count {
@@ -205,6 +204,7 @@ mod tests {
             provenance: Default::default(),
             sample_cycles: None,
             progress: &mut |_| (),
+            so_far: &mut |_| (),
         });
         let mut whole = result.unwrap().to_json();
         let mut lines: Vec<Value> = whole["launches"].take().as_array().unwrap().clone();

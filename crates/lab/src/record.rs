@@ -142,6 +142,7 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
         provenance: Default::default(),
         sample_cycles: None,
         progress: &mut |_| (),
+        so_far: &mut |_| (),
     })
     .map_err(|error| error.to_string())?;
     if let Verdict::Wrong(problems) = &result.verdict {

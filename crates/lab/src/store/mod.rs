@@ -295,11 +295,14 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     temporary.push(format!(".{}{TEMPORARY}", std::process::id()));
     let temporary = PathBuf::from(temporary);
     let mut file = File::create(&temporary)?;
-    // The lock is held while the file is open and shows that the writer is alive.
-    file.lock()?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)?;
+    let mut whole = || {
+        // The lock is held while the file is open and shows that the writer is alive.
+        file.lock()?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    };
+    whole().inspect_err(|_| drop(fs::remove_file(&temporary)))?;
     // The rename is durable once the folder is synced.
     File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }
