@@ -4,6 +4,7 @@
 mod spoil;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use spoil::{Dice, spoil};
 use strata_gpu::energy::Meter;
@@ -13,6 +14,9 @@ use strata_lab::paper::Paper;
 
 /// Spoilt files of each kind.
 const FILES: u64 = 2000;
+
+/// Longest that reading and checking one may take.
+const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Of the files that are still right, one in so many is assembled.
 const ASSEMBLED: u64 = 8;
@@ -36,6 +40,14 @@ fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').filter(|word| !word.is_empty())
 }
 
+/// Reads a spoilt file, which must not take long.
+fn soon<R>(seed: u64, read: impl FnOnce() -> R) -> R {
+    let started = Instant::now();
+    let outcome = read();
+    assert!(started.elapsed() < PATIENCE, "seed {seed}: {:?}", started.elapsed());
+    outcome
+}
+
 /// Does with a machine what `strata machine check` does.
 fn assemble(machine: &Machine) -> Result<(), String> {
     let _ = (machine.outline(), machine.facts(), machine.llc_bytes());
@@ -55,7 +67,7 @@ fn spoilt_machine_files_are_refused_by_place_or_work() {
     for seed in 0..FILES {
         let text = builtin()[seed as usize % builtin().len()].text;
         let spoilt = spoil(text, &mut Dice::new(seed));
-        match Machine::parse(Path::new("m.toml"), &spoilt, &[]) {
+        match soon(seed, || Machine::parse(Path::new("m.toml"), &spoilt, &[])) {
             Err(error) => says_where(&error.to_string(), "m.toml", &[text, &spoilt]),
             Ok(machine) => {
                 right += 1;
@@ -85,7 +97,7 @@ fn spoilt_system_files_are_refused_by_place_or_work() {
         let text = system::builtin()[seed as usize % system::builtin().len()].text;
         let spoilt = spoil(text, &mut Dice::new(seed));
         std::fs::write(&file, &spoilt).expect("the file can be written");
-        match Machine::load_with("gtx480", &[&name], &[]) {
+        match soon(seed, || Machine::load_with("gtx480", &[&name], &[])) {
             Err(error) => says_where(&error.to_string(), &name, &[text, &spoilt, builtin()[0].text]),
             Ok(machine) => {
                 right += 1;
@@ -107,9 +119,11 @@ fn spoilt_paper_files_are_refused_by_place_or_work() {
     let mut right = 0;
     for seed in 0..FILES {
         let spoilt = spoil(text, &mut Dice::new(seed));
-        let checked = Paper::parse(Path::new("p.toml"), &spoilt).and_then(|paper| match seed % ASSEMBLED {
-            0 => paper.check_names(),
-            _ => Ok(()),
+        let checked = soon(seed, || {
+            Paper::parse(Path::new("p.toml"), &spoilt).and_then(|paper| match seed % ASSEMBLED {
+                0 => paper.check_names(),
+                _ => Ok(()),
+            })
         });
         match checked {
             Err(error) => says_where(&error, "p.toml", &[text, &spoilt]),
