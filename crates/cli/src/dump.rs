@@ -14,11 +14,11 @@ use crate::output::beside;
 /// Which buffers to show and to write.
 #[derive(Args)]
 pub struct BufferArguments {
-    /// Show a buffer of the launch file after the last launch: type, length, first and last elements, range,
+    /// Show a buffer of the launch file after the last launch, or where a launch failed: type, length, first and last elements, range,
     /// NaNs. May be repeated.
     #[arg(long = "show", value_name = "BUFFER")]
     shown: Vec<String>,
-    /// Write a buffer of the launch file after the last launch, and show it: raw bytes, or one element a line
+    /// Write a buffer of the launch file after the last launch, or where a launch failed, and show it: raw bytes, or one element a line
     /// if the file's name ends in .csv or .txt. May be repeated.
     #[arg(long = "dump", value_name = "BUFFER=FILE", value_parser = dump)]
     dumped: Vec<(String, PathBuf)>,
@@ -32,7 +32,7 @@ fn dump(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-/// A file that a buffer goes to. It is written beside its place and moved there whole, so a run that fails leaves
+/// A file that a buffer goes to. It is written beside its place and moved there whole, so a run that is refused leaves
 /// what was there.
 pub struct Dump {
     /// The buffer's place among the program's outputs.
@@ -81,14 +81,15 @@ fn show(program: &mut LaunchFile, name: &str) -> Result<usize, String> {
 }
 
 impl Dump {
-    /// Writes the buffer.
+    /// Writes the buffer. Says so where the run is not whole, so that the buffer is as a launch left it that did not end.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(self, outputs: &[Output]) -> Result<(), String> {
+    pub fn write(self, outputs: &[Output], is_whole: bool) -> Result<(), String> {
         let Self { output, path, file } = self;
         let text = path.extension().is_some_and(|extension| extension == "csv" || extension == "txt");
-        let output = &outputs[output];
+        let output =
+            outputs.get(output).ok_or_else(|| format!("{}: its buffer cannot be read", path.display()))?;
         let write = || {
             let mut writer = BufWriter::new(file.as_file());
             if text {
@@ -101,6 +102,9 @@ impl Dump {
         let failed = |error: io::Error| format!("{}: {error}", path.display());
         write().map_err(failed)?;
         file.persist(&path).map_err(|error| failed(error.error))?;
+        if !is_whole {
+            eprintln!("{}: PARTIAL, `{}` as it was when the run was stopped", path.display(), output.name);
+        }
         Ok(())
     }
 }

@@ -130,7 +130,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let written = json.as_mut().map_or(Ok(()), |json| json.end(&result));
     let timeline = timeline.map_or(Ok(()), Timeline::end);
     let is_whole = stopped.is_none();
-    let dumps = dumps.into_iter().filter(|_| is_whole).map(|dump| dump.write(&result.outputs));
+    let dumps = dumps.into_iter().map(|dump| dump.write(&result.outputs, is_whole));
     all([stopped.map_or(Ok(()), Err), shown, written, timeline].into_iter().chain(dumps))?;
     match result.verdict {
         Verdict::Wrong(problems) => {

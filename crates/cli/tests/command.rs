@@ -173,11 +173,18 @@ fn a_dump_that_cannot_be_is_refused_before_the_run() {
     assert!(
         workload.starts_with("error: --show and --dump are for launch files; `strata workload export saxpy")
     );
-    // A run that fails leaves what was there, and nothing beside it.
+    // A run that is refused leaves what was there, and nothing beside it.
     let kept = format!("{folder}/kept.bin");
     std::fs::write(&kept, "kept").unwrap();
-    assert_eq!(strata(&["run", &file, "--dump", &format!("to={kept}"), "--max-cycles", "1"]).status, 2);
+    let bad = ["run", &file, "--dump", &format!("to={kept}"), "--set", "gpu.sms=0"];
+    assert!(refused(&bad).contains("gpu.sms: found 0"));
     assert_eq!(std::fs::read_to_string(&kept).unwrap(), "kept");
+    // A run that is stopped leaves what there is.
+    let Ran { status, out, err } =
+        strata(&["run", &file, "--dump", &format!("to={kept}"), "--max-cycles", "1"]);
+    assert_eq!((status, std::fs::read(&kept).unwrap()), (2, vec![0; 128]), "{out}{err}");
+    assert!(err.starts_with(&format!("{kept}: PARTIAL, `to` as it was when the run was stopped\n")), "{err}");
+    assert!(out.contains("PARTIAL, until") && out.contains("holds"), "{out}");
     let left =
         std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
     assert!(left.into_iter().all(|name| !name.starts_with(".strata")));

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub use alike::{did_you_mean, likeness};
 pub use document::{Document, Section};
-pub use keys::{key_at, place_of, read_table};
+pub use keys::{key_at, place_named, place_of, read_table};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -105,6 +105,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         timed.sample_every(cycles);
     }
     timed.measure_only(about.region.clone());
+    let mut left = Vec::new();
     let (outcome, differences) = if check {
         let memory = *machine.file().gpu.memory_mib << 20;
         let mut reference = ReferenceDevice::new(
@@ -115,14 +116,14 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         )
         .map_err(RunError::Refused)?;
         let mut lockstep = Lockstep::new(&mut timed, &mut reference);
-        let outcome = program.run(&mut lockstep);
+        let outcome = program.run_and_leave(&mut lockstep, &mut left);
         (outcome, lockstep.into_differences())
     } else {
-        (program.run(&mut timed), Vec::new())
+        (program.run_and_leave(&mut timed, &mut left), Vec::new())
     };
     let (outcome, error) = match outcome {
         Ok(outcome) => (outcome, None),
-        Err(error) => (Outcome::default(), Some(error)),
+        Err(error) => (Outcome { outputs: left, ..Outcome::default() }, Some(error)),
     };
     let stopped = timed.stopped().cloned();
     let launches = timed.launches().to_vec();
