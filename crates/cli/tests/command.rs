@@ -700,6 +700,11 @@ fn exec_stores_what_a_whole_program_cost() {
         let cycles = record.rows.iter().find(cycles).unwrap().value;
         assert_eq!(json(whole.lines().next().unwrap())["cycles"].as_f64(), Some(cycles.as_f64()));
     }
+    let listed = json(&well(&["list", "runs", "saxpy", "--store", &store, "--json"]));
+    assert_eq!(listed[0]["program"], "CUDA program");
+    assert_eq!(listed[0]["cycles"], json(whole.lines().next_back().unwrap())["cycles"]);
+    let table = well(&["list", "runs", "--store", &store]);
+    assert!(table.starts_with("NAME   SIZE  PROGRAM"), "{table}");
     let other = whole.replace("\"registers_per_thread\":", "\"registers_per_thread\":1");
     std::fs::write(folder.join("other"), other).unwrap();
     let other = run("other", "0");

@@ -241,7 +241,8 @@ mod tests {
         let machine = variant().machine().unwrap();
         let lines = lines(&machine);
         let end = lines.len() - 1;
-        let changes: [(&str, &dyn Fn(&mut Vec<Value>)); 8] = [
+        type Change<'a> = &'a dyn Fn(&mut Vec<Value>);
+        let changes: [(&str, Change<'_>); 8] = [
             ("found no results of the whole run", &|lines| drop(lines.pop())),
             ("a launch failed: it trapped", &|lines| lines[end]["stopped"] = json!("it trapped")),
             ("found no cycles, expected a run on the modelled GPU", &|lines| {
