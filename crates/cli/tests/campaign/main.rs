@@ -21,13 +21,18 @@ const PATIENCE: Duration = Duration::from_secs(20);
 /// Of the files that are still right, one in so many is assembled.
 const ASSEMBLED: u64 = 8;
 
-/// Refuses a message that does not begin with the file and go on with a line, or name a key of one of the texts.
+/// How a message says what is right.
+const EXPECTATIONS: &[&str] = &["expected", "must", "needs", "missing field", "duplicate key"];
+
+/// Refuses a message that does not begin with the file and go on with a line, or name a key of one of the texts; or that
+/// does not say what is expected.
 fn says_where(message: &str, file: &str, texts: &[&str]) {
     let after = message.find(file).map(|at| &message[at + file.len()..]);
     let after = after.unwrap_or_else(|| panic!("no `{file}` in: {message}"));
     let has_line = after.strip_prefix(':').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let has_key = || words(after).any(|word| texts.iter().any(|text| keys(text).any(|key| key == word)));
     assert!(has_line || has_key(), "neither a line nor a key in: {message}");
+    assert!(EXPECTATIONS.iter().any(|words| after.contains(words)), "nothing is expected in: {message}");
 }
 
 /// The words in the keys of a text, and in the names of its tables.
