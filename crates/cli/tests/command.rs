@@ -306,6 +306,10 @@ fn a_region_is_measured_and_the_rest_runs_all_the_same() {
     let same = launches.iter().filter(|launch| launch["kernel"] == kernel).count();
     assert_eq!(of_kernel["launches"].as_array().unwrap().len(), same);
     assert_eq!(of_kernel["region"]["kernel"], kernel);
+    let timeline = folder("region", &[]).join("t.csv").display().to_string();
+    well(&["run", "kmeans", "--from-launch", "1", "--to-launch", "1", "--timeline", &timeline]);
+    let lines = std::fs::read_to_string(timeline).unwrap();
+    assert!(lines.lines().count() > 1 && lines.lines().skip(1).all(|line| line.starts_with("1,")), "{lines}");
     let error = refused(&["run", "saxpy", "--from-launch", "9"]);
     assert!(error.ends_with("launches is in the region, expected at least one\n"), "{error}");
     let error = refused(&["run", "saxpy", "--from-launch", "9", "--max-cycles", "100"]);

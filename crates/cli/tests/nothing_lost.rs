@@ -109,6 +109,8 @@ fn a_run_on_a_full_disk_says_what_is_not_written_and_shows_the_rest() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "nothing else is left");
 
     let output = fs::File::options().write(true).open("/dev/full").unwrap();
+    let (_, err) = failed(2, &mut strata(&["exec", "--json", "/dev/full", "--", "true"]));
+    assert_eq!(err, "error: --json /dev/full: not a regular file, expected one\n");
     let (_, err) = failed(2, strata(&["run", "saxpy", "--json", "-"]).stdout(output));
     assert!(err.contains("standard output: No space left on device"), "{err}");
 }

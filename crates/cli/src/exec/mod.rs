@@ -60,6 +60,10 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
         return Err(format!("--set {set}: found `;`, which separates values"));
     }
     let mut json = arguments.json.as_deref().map(Output::new).transpose()?;
+    // What the driver writes is read again at the end.
+    if let Some(json) = json.as_ref().filter(|json| !json.is_file()) {
+        return Err(format!("--json {}: not a regular file, expected one", json.path().display()));
+    }
     let folder = folder(&driver(arguments.driver.as_deref())?)?;
     let results = match &json {
         Some(json) => std::path::absolute(json.path()).map_err(|error| error.to_string())?,
