@@ -36,6 +36,7 @@ pub fn try_input(input: &[u8]) {
         provenance: Default::default(),
         sample_cycles: None,
         progress: &mut |_| {},
+        so_far: &mut |_| {},
     };
     match run(request) {
         Ok(result) => assert!(!matches!(result.verdict, Verdict::Wrong(_)), "{:?}", result.verdict),

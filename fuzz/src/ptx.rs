@@ -1,6 +1,6 @@
 //! PTX text: parsed, lowered, compiled, and run on the reference executor where that is cheap.
 
-use strata_ptx::back::{self, Options};
+use strata_ptx::back::{self, Options, RegisterAllocation};
 use strata_ptx::front::{self, LoweredModule};
 use strata_ptx::ir::Opaque;
 use strata_ptx::isa::Geometry;
@@ -30,7 +30,7 @@ const OPTIONS: [Options; 2] = [
         register_unit: 8,
         sm_registers: 65_536,
         load_window: 32,
-        reuse_registers: true,
+        allocation: RegisterAllocation::Spread,
     },
     Options {
         max_registers: 16,
@@ -40,7 +40,7 @@ const OPTIONS: [Options; 2] = [
         register_unit: 8,
         sm_registers: 65_536,
         load_window: 0,
-        reuse_registers: false,
+        allocation: RegisterAllocation::Separate,
     },
 ];
 

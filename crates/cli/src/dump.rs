@@ -1,9 +1,7 @@
 //! `--show` and `--dump` of `strata run`: buffers of a launch file after its last launch.
 
-use std::fs::Permissions;
 use std::io::{self, BufWriter, Write};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::Args;
 use strata_engine::config::did_you_mean;
@@ -11,14 +9,16 @@ use strata_workloads::Output;
 use strata_workloads::launch_file::LaunchFile;
 use tempfile::NamedTempFile;
 
+use crate::output::beside;
+
 /// Which buffers to show and to write.
 #[derive(Args)]
 pub struct BufferArguments {
-    /// Show a buffer of the launch file after the last launch: type, length, first and last elements, range,
+    /// Show a buffer of the launch file after the last launch, or where a launch failed: type, length, first and last elements, range,
     /// NaNs. May be repeated.
     #[arg(long = "show", value_name = "BUFFER")]
     shown: Vec<String>,
-    /// Write a buffer of the launch file after the last launch, and show it: raw bytes, or one element a line
+    /// Write a buffer of the launch file after the last launch, or where a launch failed, and show it: raw bytes, or one element a line
     /// if the file's name ends in .csv or .txt. May be repeated.
     #[arg(long = "dump", value_name = "BUFFER=FILE", value_parser = dump)]
     dumped: Vec<(String, PathBuf)>,
@@ -32,7 +32,7 @@ fn dump(text: &str) -> Result<(String, PathBuf), String> {
     }
 }
 
-/// A file that a buffer goes to. It is written beside its place and moved there whole, so a run that fails leaves
+/// A file that a buffer goes to. It is written beside its place and moved there whole, so a run that is refused leaves
 /// what was there.
 pub struct Dump {
     /// The buffer's place among the program's outputs.
@@ -80,37 +80,16 @@ fn show(program: &mut LaunchFile, name: &str) -> Result<usize, String> {
     })
 }
 
-/// The file that a path means, links followed, and a new one beside it. It must be a regular file or not exist.
-fn beside(path: &Path) -> io::Result<(PathBuf, NamedTempFile)> {
-    let path = match path.canonicalize() {
-        Ok(path) if !path.is_file() => return Err(io::Error::other("not a regular file")),
-        Ok(path) => {
-            std::fs::OpenOptions::new().append(true).open(&path)?;
-            path
-        }
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            let folder =
-                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            folder.canonicalize()?.join(path.file_name().ok_or(error)?)
-        }
-        Err(error) => return Err(error),
-    };
-    let folder = path.parent().expect("a file lies in a folder");
-    // As any new file: readable and writable by whom the process's mask lets.
-    let mode = Permissions::from_mode(0o666);
-    let file = tempfile::Builder::new().prefix(".strata-dump-").permissions(mode).tempfile_in(folder)?;
-    Ok((path, file))
-}
-
 impl Dump {
-    /// Writes the buffer.
+    /// Writes the buffer. Says so where the run is not whole, so that the buffer is as a launch left it that did not end.
     ///
     /// # Errors
     /// If the file cannot be written.
-    pub fn write(self, outputs: &[Output]) -> Result<(), String> {
+    pub fn write(self, outputs: &[Output], is_whole: bool) -> Result<(), String> {
         let Self { output, path, file } = self;
         let text = path.extension().is_some_and(|extension| extension == "csv" || extension == "txt");
-        let output = &outputs[output];
+        let output =
+            outputs.get(output).ok_or_else(|| format!("{}: its buffer cannot be read", path.display()))?;
         let write = || {
             let mut writer = BufWriter::new(file.as_file());
             if text {
@@ -123,6 +102,9 @@ impl Dump {
         let failed = |error: io::Error| format!("{}: {error}", path.display());
         write().map_err(failed)?;
         file.persist(&path).map_err(|error| failed(error.error))?;
+        if !is_whole {
+            eprintln!("{}: PARTIAL, `{}` as it was when the run was stopped", path.display(), output.name);
+        }
         Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! `strata job`: runs one job of a sweep.
 
 use std::io::{BufRead, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use clap::Args;
@@ -56,20 +56,26 @@ pub fn job(arguments: &JobArguments) -> Result<Finished, String> {
     let started = Instant::now();
     let record = strata_lab::record::measure(&job)
         .map_err(|error| format!("{}: {error}", strata_lab::sweep::describe(&job)))?;
-    let path = store::put(&arguments.store, &record).map_err(|error| rescued(&record, &error))?;
+    let path = put(&arguments.store, &record)?;
     let seconds = started.elapsed().as_secs_f64();
     HostTime { seconds, peak_memory_bytes: peak_memory_bytes() }.append(&arguments.store, &job)?;
     print(&format!("{}\n", path.display()))?;
     Ok(Finished::Well)
 }
 
-/// Keeps a record that its store did not take, and says where.
-fn rescued(record: &Record, error: &str) -> String {
-    let folder = std::env::temp_dir().join("strata-rescued");
-    match store::put(&folder, record) {
-        Ok(path) => format!("{error}; the result is kept in {}", path.display()),
-        Err(other) => format!("{error}; {other}"),
-    }
+/// Adds a record to a store and returns its file. A record that the store does not take is kept in the host's temporary
+/// folder.
+///
+/// # Errors
+/// Why the store did not take it, and where it is.
+pub fn put(folder: &Path, record: &Record) -> Result<PathBuf, String> {
+    store::put(folder, record).map_err(|error| {
+        let rescue = std::env::temp_dir().join("strata-rescued");
+        match store::put(&rescue, record) {
+            Ok(path) => format!("{error}; the result is kept in {}", path.display()),
+            Err(other) => format!("{error}; {other}"),
+        }
+    })
 }
 
 /// Reads the job up to its end mark, then starts a thread that ends the process when standard input closes.

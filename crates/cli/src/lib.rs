@@ -23,6 +23,7 @@ mod numbers;
 mod origin;
 mod output;
 mod progress;
+mod report;
 mod repro;
 mod run;
 mod shell;
@@ -63,7 +64,7 @@ enum Command {
     /// Run an unmodified CUDA program on a machine.
     #[command(after_help = "Example:\n  strata exec --machine volta-fuse -- python3 program.py")]
     Exec(exec::ExecArguments),
-    /// List workloads, machines, systems, doors, metrics or papers.
+    /// List workloads, machines, systems, doors, metrics or papers, or the runs of a store.
     #[command(after_help = "Example:\n  strata list workloads polybench")]
     List(list::ListArguments),
     /// Explain a statistic (unit, definition, laws), a metric, or a machine's energies (values and sources).

@@ -1,9 +1,13 @@
-//! Files that a command writes at its end, checked at its beginning.
+//! Files that a command writes, checked at its beginning.
 
-use std::fs::OpenOptions;
+use std::fs::{File, OpenOptions, Permissions};
+use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
-/// A file that can be written. What it held before stays until [`Output::write`].
+use tempfile::NamedTempFile;
+
+/// A file that can be written. What it held before stays until something is written.
 #[derive(Debug)]
 pub struct Output {
     path: PathBuf,
@@ -31,14 +35,35 @@ impl Output {
         &self.path
     }
 
-    /// Replaces the file's contents.
+    /// Whether it can be written over and over. A pipe or a device cannot.
+    #[must_use]
+    pub fn is_file(&self) -> bool {
+        self.path.is_file()
+    }
+
+    /// Replaces the file's contents: whoever reads it finds the old ones or the new ones, whole.
     ///
     /// # Errors
     /// If the file cannot be written any more.
     pub fn write(&mut self, text: &str) -> Result<(), String> {
-        std::fs::write(&self.path, text).map_err(|error| format!("{}: {error}", self.path.display()))?;
+        let replaced = match self.is_file().then(|| beside(&self.path)) {
+            Some(Ok((path, file))) => replace(&path, file, text),
+            // A pipe or a device, or a file in a folder that takes no other.
+            _ => std::fs::write(&self.path, text),
+        };
+        replaced.map_err(|error| format!("{}: {error}", self.path.display()))?;
         self.written = true;
         Ok(())
+    }
+
+    /// Empties the file, to be written bit by bit.
+    ///
+    /// # Errors
+    /// If the file cannot be written any more.
+    pub fn empty(&mut self) -> io::Result<File> {
+        let file = File::create(&self.path)?;
+        self.written = true;
+        Ok(file)
     }
 
     /// Notes that the contents were written by other means.
@@ -54,6 +79,39 @@ impl Drop for Output {
             let _ = std::fs::remove_file(&self.path);
         }
     }
+}
+
+fn replace(path: &Path, mut file: NamedTempFile, text: &str) -> io::Result<()> {
+    file.as_file_mut().write_all(text.as_bytes())?;
+    file.as_file().set_permissions(std::fs::metadata(path)?.permissions())?;
+    file.persist(path).map_err(|error| error.error)?;
+    Ok(())
+}
+
+/// The file that a path means, links followed, and a new one beside it, to be moved there whole. It must be a regular
+/// file or not exist.
+///
+/// # Errors
+/// Why the file cannot be written.
+pub fn beside(path: &Path) -> io::Result<(PathBuf, NamedTempFile)> {
+    let path = match path.canonicalize() {
+        Ok(path) if !path.is_file() => return Err(io::Error::other("not a regular file")),
+        Ok(path) => {
+            OpenOptions::new().append(true).open(&path)?;
+            path
+        }
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {
+            let folder =
+                path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            folder.canonicalize()?.join(path.file_name().ok_or(error)?)
+        }
+        Err(error) => return Err(error),
+    };
+    let folder = path.parent().expect("a file lies in a folder");
+    // As any new file: readable and writable by whom the process's mask lets.
+    let mode = Permissions::from_mode(0o666);
+    let file = tempfile::Builder::new().prefix(".strata-").permissions(mode).tempfile_in(folder)?;
+    Ok((path, file))
 }
 
 #[cfg(test)]

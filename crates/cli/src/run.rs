@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use strata_gpu::region::Region;
-use strata_gpu::results::{Provenance, RunResult, Verdict};
+use strata_gpu::results::{Provenance, Verdict};
 use strata_gpu::{RunError, RunRequest, run as run_on_gpu};
 use strata_lab::program;
 use strata_workloads::launch_file;
@@ -12,9 +12,10 @@ use strata_workloads::{HostProgram, Size};
 
 use crate::choice::MachineChoice;
 use crate::dump::{BufferArguments, Dump};
-use crate::output::Output;
 use crate::progress::Bar;
-use crate::{Finished, interrupt, print, timeline, workload};
+use crate::report::{self, Report};
+use crate::timeline::Timeline;
+use crate::{Finished, interrupt, print, workload};
 
 /// Arguments of `strata run`.
 #[derive(Args)]
@@ -82,12 +83,15 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     }
     let mut json = match arguments.json.as_deref() {
         None | Some("-") => None,
-        Some(path) => Some(Output::new(Path::new(path))?),
+        Some(path) => Some(Report::new(Path::new(path))?),
     };
-    let mut timeline = arguments.timeline.as_deref().map(Output::new).transpose()?;
+    let mut timeline = arguments.timeline.as_deref().map(Timeline::new).transpose()?;
     let provenance = provenance(&arguments.program, &size)?;
     let mut bar = Bar::new(program.name());
-    let mut show = |progress: &strata_gpu::Progress| bar.show(progress);
+    let mut show = |progress: &strata_gpu::Progress| {
+        bar.show(progress);
+        timeline.iter_mut().for_each(|timeline| timeline.add(progress));
+    };
     let outcome = run_on_gpu(RunRequest {
         program: program.as_ref(),
         size,
@@ -107,24 +111,27 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         provenance,
         sample_cycles: arguments.timeline.is_some().then_some(arguments.span),
         progress: &mut show,
+        so_far: &mut |result| json.iter_mut().for_each(|json| json.so_far(result)),
     });
     bar.finish();
     let (result, stopped) = match outcome {
         Ok(result) => (result, None),
         Err(RunError::Stopped(result, error)) => (*result, Some(error.to_string())),
-        Err(error) => return Err(error.to_string()),
+        Err(error) => {
+            let reason = error.to_string();
+            let written = json.as_mut().map_or(Ok(()), |json| json.stop(&reason));
+            return all([Err(reason), written]).map(|()| Finished::Well);
+        }
     };
-    report(&result, arguments.json.is_some(), json.as_mut())?;
-    if let Some(timeline) = &mut timeline {
-        timeline::write(timeline.path(), &result)?;
-        timeline.keep();
-    }
-    if let Some(reason) = stopped {
-        return Err(reason);
-    }
-    for dump in dumps {
-        dump.write(&result.outputs)?;
-    }
+    let shown = match &json {
+        None if arguments.json.is_some() => print(&report::text(&result.to_json())),
+        _ => print(&result.summary()),
+    };
+    let written = json.as_mut().map_or(Ok(()), |json| json.end(&result));
+    let timeline = timeline.map_or(Ok(()), Timeline::end);
+    let is_whole = stopped.is_none();
+    let dumps = dumps.into_iter().map(|dump| dump.write(&result.outputs, is_whole));
+    all([stopped.map_or(Ok(()), Err), shown, written, timeline].into_iter().chain(dumps))?;
     match result.verdict {
         Verdict::Wrong(problems) => {
             for problem in problems {
@@ -163,21 +170,10 @@ fn program(arguments: &RunArguments) -> Result<Program, String> {
     Ok(Program { program, size: Some(size.name().to_owned()), dumps: vec![] })
 }
 
-/// Writes a result as JSON to a file or, without one, to standard output; in all other cases prints the summary.
-fn report(result: &RunResult, as_json: bool, file: Option<&mut Output>) -> Result<(), String> {
-    let text = || {
-        let mut text = serde_json::to_string_pretty(&result.to_json()).expect("a result serialises");
-        text.push('\n');
-        text
-    };
-    match file {
-        Some(file) => {
-            file.write(&text())?;
-            print(&result.summary())
-        }
-        None if as_json => print(&text()),
-        None => print(&result.summary()),
-    }
+/// Everything that went wrong, a line each: what cannot be written keeps nothing else from being written.
+fn all(results: impl IntoIterator<Item = Result<(), String>>) -> Result<(), String> {
+    let errors: Vec<String> = results.into_iter().filter_map(Result::err).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
 }
 
 /// Simulator, command line, and hashes of the program.

@@ -57,8 +57,10 @@ impl SweepArguments {
         if self.no_run {
             return Ok(vec![]);
         }
+        let command: Vec<String> = std::env::args().collect();
+        let jobs: Vec<Job> = jobs.iter().map(|job| Job { command: command.clone(), ..job.clone() }).collect();
         if let Some(folder) = &self.write_jobs {
-            let count = write_jobs(jobs, store, folder)?;
+            let count = write_jobs(&jobs, store, folder)?;
             print(&format!("{count} jobs are in {}\n", folder.display()))?;
             return Ok(vec![]);
         }
@@ -80,7 +82,7 @@ impl SweepArguments {
             bar.show(progress.work_done, progress.work, message);
         };
         let limits = Limits { jobs: jobs_at_once, memory_bytes };
-        let failures = sweep::run(jobs, store, &launcher, limits, &mut show);
+        let failures = sweep::run(&jobs, store, &launcher, limits, &mut show);
         bar.finish();
         let failures = failures?;
         for failure in &failures {

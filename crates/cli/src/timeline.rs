@@ -1,30 +1,63 @@
 //! A run over time, as a CSV file: one line for each span of a launch, one column for each counter and for
-//! each structure's energy.
+//! each structure's energy. Each line is in the file as soon as its span has ended.
 
+use std::fs::File;
 use std::path::Path;
 
+use strata_gpu::Progress;
 use strata_gpu::energy::StructureEnergy;
-use strata_gpu::results::{LaunchResult, RunResult, Sample};
+use strata_gpu::results::Sample;
 
-/// Writes a run's samples to `path`.
-///
-/// # Errors
-/// If the file cannot be written.
-pub fn write(path: &Path, result: &RunResult) -> Result<(), String> {
-    let failed = |error: csv::Error| format!("{}: {error}", path.display());
-    let mut file = csv::Writer::from_path(path).map_err(failed)?;
-    let mut spans = result
-        .launches
-        .iter()
-        .enumerate()
-        .flat_map(|(number, launch)| launch.samples.iter().map(move |sample| (number, launch, sample)));
-    if let Some(first) = spans.next() {
-        file.write_record(header(first.2)).map_err(failed)?;
-        for (number, launch, sample) in std::iter::once(first).chain(spans) {
-            file.write_record(line(number, launch, sample)).map_err(failed)?;
+use crate::output::Output;
+
+/// The spans of a run in a file.
+pub struct Timeline {
+    output: Output,
+    /// The file, from the first span on.
+    writer: Option<csv::Writer<File>>,
+    /// Why a span could not be written.
+    failed: Option<String>,
+}
+
+impl Timeline {
+    /// Checks that a file can be written.
+    ///
+    /// # Errors
+    /// Why it cannot.
+    pub fn new(path: &Path) -> Result<Timeline, String> {
+        Ok(Timeline { output: Output::new(path)?, writer: None, failed: None })
+    }
+
+    /// Adds the span that has just ended, if one has. The run goes on if that fails, without a timeline.
+    pub fn add(&mut self, progress: &Progress) {
+        let Some(sample) = progress.sample.as_ref().filter(|_| self.failed.is_none()) else { return };
+        if let Err(error) = self.write(progress, sample) {
+            let error = format!("{}: {error}", self.output.path().display());
+            eprintln!("{error}; the run goes on");
+            self.failed = Some(error);
         }
     }
-    file.flush().map_err(|error| format!("{}: {error}", path.display()))
+
+    fn write(&mut self, progress: &Progress, sample: &Sample) -> Result<(), csv::Error> {
+        let writer = match &mut self.writer {
+            Some(writer) => writer,
+            None => {
+                let mut writer = csv::Writer::from_writer(self.output.empty()?);
+                writer.write_record(header(sample))?;
+                self.writer.insert(writer)
+            }
+        };
+        writer.write_record(line(progress, sample))?;
+        Ok(writer.flush()?)
+    }
+
+    /// Ends the timeline.
+    ///
+    /// # Errors
+    /// If a span is missing.
+    pub fn end(self) -> Result<(), String> {
+        self.failed.map_or(Ok(()), Err)
+    }
 }
 
 fn header(sample: &Sample) -> Vec<String> {
@@ -38,8 +71,9 @@ fn header(sample: &Sample) -> Vec<String> {
     place.into_iter().chain(counters).chain(energies).collect()
 }
 
-fn line(number: usize, launch: &LaunchResult, sample: &Sample) -> Vec<String> {
-    let place = [number.to_string(), launch.kernel.clone(), sample.from.to_string(), sample.to.to_string()];
+fn line(progress: &Progress, sample: &Sample) -> Vec<String> {
+    let Progress { launch, kernel, .. } = progress;
+    let place = [launch.to_string(), kernel.clone(), sample.from.to_string(), sample.to.to_string()];
     let counters = sample.counted.iter().flat_map(|group| group.values.iter().map(u64::to_string));
     let energies = structures(sample)
         .flat_map(|structure| [structure.dynamic_pj(), structure.leakage_pj].map(|pj| pj.to_string()));

@@ -134,8 +134,12 @@ const ELSEWHERE: &[(&str, &str, &str)] = &[
         "../lab/src/page/tests.rs",
         "a_page_names_the_simulator_that_ran_and_not_the_one_that_draws",
     ),
-    ("a fault left no statistics", "tests/command.rs", "a_fault_leaves_what_was_counted_until_then"),
-    ("a result did not say where it came from", "tests/command.rs", "a_result_says_where_it_comes_from"),
+    ("a fault left no statistics", "tests/command/outputs.rs", "a_fault_leaves_what_was_counted_until_then"),
+    (
+        "a result did not say where it came from",
+        "tests/command/outputs.rs",
+        "a_result_says_where_it_comes_from",
+    ),
     (
         "reading commands deleted files of a store",
         "tests/sweep.rs",

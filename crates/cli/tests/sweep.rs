@@ -65,6 +65,20 @@ fn results(folder: &str) -> BTreeMap<String, Vec<u8>> {
     paths.filter(|path| path.file_name().unwrap() != "host.log").filter_map(file).collect()
 }
 
+/// The numbers in a store's files, by key. The command that asked for a run is in its file, too, and may differ.
+fn numbers(files: &BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<strata_lab::record::Row>> {
+    let record = |(name, bytes): (&String, &Vec<u8>)| {
+        let record = strata_lab::store::columns::decode(bytes.clone()).unwrap();
+        assert_eq!(name.split_once('-').unwrap().0, record.job.key().to_string());
+        assert!(record.job.command.len() > 2, "{name}");
+        if record.job.variant == "l1-sram" {
+            assert_eq!(record.job.system.as_deref(), Some("l1-sram"), "{name}");
+        }
+        (record.job.key().to_string(), record.rows)
+    };
+    files.iter().map(record).collect()
+}
+
 /// Removes a store to which jobs may still be writing.
 fn remove(folder: &Path) {
     while let Err(error) = std::fs::remove_dir_all(folder) {
@@ -131,8 +145,7 @@ fn a_sweep_that_is_killed_again_and_again_ends_with_the_same_store() {
     assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));
     assert_eq!(resumed.stdout, whole.stdout);
     let found = settled(&killed);
-    assert_eq!(found.keys().collect::<Vec<_>>(), expected.keys().collect::<Vec<_>>());
-    assert!(found == expected, "the bytes differ");
+    assert!(numbers(&found) == numbers(&expected), "the numbers differ");
 }
 
 #[test]
@@ -176,7 +189,7 @@ fn a_scheduler_can_run_the_jobs_of_a_sweep() {
         assert_eq!(log(), run, "the job ran again");
     }
     assert_eq!(ask(&["--store", &store, "--no-run"]), ask(&["--store", &here]));
-    assert!(results(&store) == results(&here), "the bytes differ");
+    assert!(numbers(&results(&store)) == numbers(&results(&here)), "the numbers differ");
 }
 
 #[test]

@@ -9,11 +9,12 @@ use strata_ptx::reference::{Options, Summary};
 use strata_workloads::DeviceError;
 
 use crate::settings::{Mode, Settings};
+use crate::timed::Timed;
 
 /// The backend that runs kernels.
 pub enum Engine {
     /// The modelled GPU, with timing.
-    Timed(Box<Modelled>),
+    Timed(Box<Timed>),
     /// The reference executor, without timing.
     Functional(Box<Functional>),
 }
@@ -42,7 +43,7 @@ impl Engine {
                     interrupt: None,
                 };
                 let gpu = Gpu::new(&settings.machine, options)?;
-                Ok(Engine::Timed(Box::new(Modelled::new(gpu, &settings.machine)?)))
+                Ok(Engine::Timed(Box::new(Timed::new(Modelled::new(gpu, &settings.machine)?))))
             }
             Mode::Functional => {
                 let bytes = *settings.machine.file().gpu.memory_mib << 20;
@@ -54,7 +55,7 @@ impl Engine {
     /// Core cycles of all launches; `None` without timing.
     pub fn cycles(&self) -> u64 {
         match self {
-            Engine::Timed(engine) => engine.cycles(),
+            Engine::Timed(engine) => engine.gpu.cycles(),
             Engine::Functional(_) => 0,
         }
     }

@@ -112,6 +112,10 @@ impl Image {
         let names: Vec<String> = program.kernel_names().map(str::to_owned).collect();
         let id =
             card.load(program).or_else(|error| complain(jit, &error.to_string(), Status::OutOfMemory))?;
+        if let Engine::Timed(engine) = card.backend_mut() {
+            let most = jit.limited(self.registers).compile(options).max_registers;
+            self.texts.iter().for_each(|(_, text)| engine.text(text, most));
+        }
         for name in names {
             if let Err(KernelError::Text(wrong)) = card.kernel(id, &name)
                 && wrong.0.iter().any(|diagnostic| diagnostic.kind == Kind::Invalid)

@@ -27,4 +27,5 @@ mod settings;
 mod state;
 mod status;
 mod table;
+mod timed;
 mod transfer;

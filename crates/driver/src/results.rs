@@ -4,6 +4,7 @@ use std::fs::File;
 use std::io::Write;
 
 use serde_json::{Value, json};
+use strata_gpu::SIMULATOR;
 use strata_gpu::device::{Card, Entry};
 use strata_gpu::endurance;
 use strata_gpu::results::{
@@ -24,6 +25,8 @@ pub struct Results {
     warp_instructions: u64,
     thread_instructions: u64,
     count: u64,
+    /// Why the first launch that failed did.
+    stopped: Option<String>,
     /// Totals of cards that no longer exist.
     kept: Kept,
 }
@@ -33,6 +36,8 @@ struct Kept {
     statistics: Vec<strata_engine::statistics::Group>,
     seconds: f64,
     window: u64,
+    ptx: String,
+    inputs: String,
 }
 
 impl Results {
@@ -52,6 +57,7 @@ impl Results {
             warp_instructions: 0,
             thread_instructions: 0,
             count: 0,
+            stopped: None,
             kept: Kept::default(),
         }))
     }
@@ -75,12 +81,18 @@ impl Results {
         self.line(&value);
     }
 
+    /// Notes that a launch failed: what is measured is then a part of what the client wanted.
+    pub fn failed(&mut self, reason: String) {
+        self.stopped.get_or_insert(reason);
+    }
+
     /// Keeps the totals of a card that is about to be dropped.
     pub fn keep(&mut self, card: Option<&mut Card<Engine>>) {
         if let Some(Engine::Timed(engine)) = card.map(Card::backend_mut) {
-            merge_groups(&mut self.kept.statistics, engine.statistics());
-            self.kept.seconds += engine.seconds();
-            self.kept.window = engine.window();
+            merge_groups(&mut self.kept.statistics, engine.gpu.statistics());
+            self.kept.seconds += engine.gpu.seconds();
+            self.kept.window = engine.gpu.window();
+            (self.kept.ptx, self.kept.inputs) = (engine.ptx(), engine.inputs());
         }
     }
 
@@ -89,7 +101,7 @@ impl Results {
         let energy = match card {
             Some(card) => {
                 let energy = match card.backend_mut() {
-                    Engine::Timed(engine) => engine.energy(),
+                    Engine::Timed(engine) => engine.gpu.energy(),
                     Engine::Functional(_) => None,
                 };
                 self.keep(Some(card));
@@ -103,13 +115,14 @@ impl Results {
         let timed = self.launches.len() as u64 == self.count;
         let run = RunResult {
             provenance: Provenance {
-                simulator: std::env::var("STRATA_SIMULATOR").unwrap_or_default(),
+                simulator: SIMULATOR.to_owned(),
                 command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
                 machine_file: machine.path().map(str::to_owned),
                 machine: machine.hash(),
-                ..Provenance::default()
+                ptx: std::mem::take(&mut self.kept.ptx),
+                inputs: std::mem::take(&mut self.kept.inputs),
             },
-            stopped: None,
+            stopped: self.stopped.take(),
             region: Default::default(),
             workload: program(),
             size: None,

@@ -295,6 +295,9 @@ impl State {
             Failure::Unfinished => Status::LaunchTimeout,
             Failure::Other => Status::LaunchFailed,
         };
+        if let Some(results) = &mut self.results {
+            results.failed(error.to_string());
+        }
         self.fault = Some(status);
         status
     }

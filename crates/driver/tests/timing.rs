@@ -67,6 +67,11 @@ fn time_is_simulated_and_results_are_written() {
     assert_eq!((&lines[1]["kernel"], &lines[1]["launch"]), (&"add".into(), &1.into()));
     assert_eq!((&lines[2]["schema"], &lines[2]["machine"]), (&"strata-run-1".into(), &"gtx480".into()));
     assert_eq!(lines[2]["statistics"]["sm"]["ctas"], 34);
+    let whole = &lines[2];
+    assert_eq!((&whole["stopped"], &whole["launch_count"]), (&serde_json::Value::Null, &2.into()));
+    for hash in ["ptx", "inputs"] {
+        assert_eq!(whole["provenance"][hash].as_str().map(str::len), Some(32), "{hash}");
+    }
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 pub use alike::{did_you_mean, likeness};
 pub use document::{Document, Section};
-pub use keys::{key_at, place_of, read_table};
+pub use keys::{key_at, place_named, place_of, read_table};
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -87,10 +87,21 @@ const TYPES: &[(&str, &str)] = &[
     ("expected usize", "expected a whole number from 0 on"),
 ];
 
+/// What the TOML reader says without what it expects, and what it means.
+const PHRASES: &[(&str, &str)] = &[
+    ("wanted string or table", "found another value, expected a name or a table"),
+    ("wanted exactly 1 element, found 0 elements", "found an empty table, expected one key"),
+    ("wanted exactly 1 element, more than 1 element", "found several keys, expected one"),
+    ("floating-point number overflowed", "found a number that is too large, expected at most 1.7e308"),
+];
+
 /// A message of the TOML reader, in terms that a user knows.
 fn readable(message: &str) -> String {
     let message = alike::hint(message.trim());
     let message = message.as_str();
+    if let Some((_, words)) = PHRASES.iter().find(|(phrase, _)| message == *phrase) {
+        return (*words).to_owned();
+    }
     for (ty, words) in TYPES {
         if let Some(before) = message.strip_suffix(ty) {
             return format!("{before}{words}");
@@ -160,6 +171,22 @@ mod tests {
             let error = parse::<std::collections::BTreeMap<String, Choice>>(Path::new("t.toml"), &text);
             assert_eq!(error.unwrap_err().message, format!("unknown field `four`, expected {expected}"));
         }
+    }
+
+    #[test]
+    fn every_refusal_says_what_is_expected() {
+        for (value, message) in [
+            ("3", "found another value, expected a name or a table"),
+            ("{}", "found an empty table, expected one key"),
+            ("{ few = { one = 1 }, more = {} }", "found several keys, expected one"),
+        ] {
+            let text = format!("choice = {value}");
+            let error = parse::<std::collections::BTreeMap<String, Choice>>(Path::new("t.toml"), &text);
+            assert_eq!(error.unwrap_err().message, message, "{value}");
+        }
+        let error = parse::<std::collections::BTreeMap<String, f64>>(Path::new("t.toml"), "number = 1e999");
+        let message = "found a number that is too large, expected at most 1.7e308";
+        assert_eq!(error.unwrap_err().message, message);
     }
 
     #[test]

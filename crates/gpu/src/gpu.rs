@@ -49,9 +49,17 @@ pub struct Finished {
     pub occupancy: Occupancy,
     /// What the kernel printed, ordered by CTA and warp.
     pub prints: Vec<Print>,
-    /// Cumulative counters since the machine was built, taken every [`Gpu::sample_every`] cycles of the
-    /// launch.
-    pub samples: Vec<(u64, Vec<Group>)>,
+}
+
+/// What a launch that goes on has come to.
+#[derive(Clone, Debug)]
+pub struct Observed {
+    /// The present cycle.
+    pub cycle: Cycle,
+    /// CTAs that have ended.
+    pub ctas_done: u64,
+    /// Every [`Gpu::sample_every`] cycles of the launch: those cycles, and all counters since the machine was built.
+    pub counted: Option<(u64, Vec<Group>)>,
 }
 
 /// Why a launch failed.
@@ -198,8 +206,7 @@ impl Gpu {
         self.window
     }
 
-    /// Runs a kernel to completion. Calls `observe` from time to time with the cycle and the number of
-    /// finished CTAs.
+    /// Runs a kernel to completion. Calls `observe` from time to time, and whenever counters are sampled.
     ///
     /// # Errors
     /// A program error with its location; a kernel that does not fit an SM; or, if the machine deadlocks, who
@@ -207,7 +214,7 @@ impl Gpu {
     pub fn launch(
         &mut self,
         launch: &Arc<Launch>,
-        observe: &mut dyn FnMut(Cycle, u64),
+        observe: &mut dyn FnMut(Observed),
     ) -> Result<Finished, Stopped> {
         let start = self.simulation.now();
         let mut occupancy = None;
@@ -230,17 +237,20 @@ impl Gpu {
             interrupt: self.options.interrupt,
         };
         let ctas_done = self.ctas_done.clone();
-        let mut observe = |now| observe(now, ctas_done.load(Ordering::Relaxed));
-        let mut samples = Vec::new();
+        let mut observe = |cycle, counted| {
+            observe(Observed { cycle, ctas_done: ctas_done.load(Ordering::Relaxed), counted });
+        };
+        let mut samples = 0;
         let stop = loop {
-            let next = |every: u64| start + every * (samples.len() as u64 + 1);
+            let next = |every: u64| start + every * (samples + 1);
             // Once all CTAs have ended, only draining is left.
             let running = self.dispatcher().finished_at().is_none();
             let pause = self.sample_cycles.filter(|_| running).map_or(Cycle::NEVER, next);
-            match self.simulation.run_until(pause, options, &mut observe) {
+            match self.simulation.run_until(pause, options, &mut |now| observe(now, None)) {
                 Stop::Paused if self.dispatcher().finished_at().is_none() => {
                     self.settle(pause);
-                    samples.push((pause.since(start), self.statistics()));
+                    samples += 1;
+                    observe(pause, Some((pause.since(start), self.statistics())));
                 }
                 Stop::Paused => {}
                 stop => break stop,
@@ -253,7 +263,7 @@ impl Gpu {
             _ => Err(now),
         };
         let cycles = end.unwrap_or_else(|now| now).since(start);
-        let finished = Finished { cycles, occupancy, prints: self.take_prints(), samples };
+        let finished = Finished { cycles, occupancy, prints: self.take_prints() };
         let stopped = match stop {
             _ if end.is_ok() => return Ok(finished),
             Stop::Quiet { last } => self.explain("can never finish", last),

@@ -19,3 +19,6 @@ mod run;
 
 pub use progress::Progress;
 pub use run::{RunError, RunRequest, profile_program, run};
+
+/// Version of the simulator: the package's version and a hash of the sources that determine numbers.
+pub const SIMULATOR: &str = env!("STRATA_SIMULATOR");

@@ -1,7 +1,9 @@
 //! The progress that a run reports while it simulates.
 
+use crate::results::Sample;
+
 /// Progress of a run.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Progress {
     /// Number of the current launch, from 0.
     pub launch: u64,
@@ -13,4 +15,6 @@ pub struct Progress {
     pub ctas: u64,
     /// CTAs that have ended.
     pub ctas_done: u64,
+    /// The span of the launch that has just ended, where spans are asked for. Each comes once, in order.
+    pub sample: Option<Sample>,
 }

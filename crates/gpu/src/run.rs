@@ -9,7 +9,7 @@ use strata_ptx::reference;
 use strata_workloads::recording::Recording;
 use strata_workloads::{DeviceError, HostProgram, Outcome};
 
-use crate::device::{Lockstep, ReferenceDevice, TimedDevice};
+use crate::device::{Lockstep, Modelled, ReferenceDevice, TimedDevice};
 use crate::endurance;
 use crate::gpu::GpuOptions;
 use crate::machine::Machine;
@@ -46,8 +46,10 @@ pub struct RunRequest<'a> {
     pub provenance: Provenance,
     /// Sample the counters at this interval, in cycles of each launch.
     pub sample_cycles: Option<u64>,
-    /// Called from time to time with the progress of the run.
+    /// Called from time to time with the progress of the run, and for every span.
     pub progress: &'a mut dyn FnMut(&Progress),
+    /// Called before the first launch and after each one, with what makes the results until then.
+    pub so_far: &'a mut dyn FnMut(&mut dyn FnMut() -> RunResult),
 }
 
 /// Why a run did not finish.
@@ -78,16 +80,32 @@ impl std::error::Error for RunError {}
 /// If the program does not complete; [`RunError::Stopped`] has what was measured until then. Wrong results are reported
 /// in [`RunResult::verdict`] instead.
 pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
-    let RunRequest { program, size, machine, overrides, threads, window, check, .. } = request;
-    let RunRequest { saves_threads, max_cycles, sample_cycles, progress, .. } = request;
+    let RunRequest { program, machine, window, check, saves_threads, max_cycles, sample_cycles, .. } =
+        request;
+    let RunRequest { progress, so_far, interrupt, .. } = request;
+    let about = About {
+        program,
+        size: request.size,
+        machine,
+        overrides: request.overrides,
+        threads: request.threads,
+        region: request.region,
+        provenance: request.provenance,
+    };
     let limit = max_cycles.map_or(Cycle::NEVER, Cycle);
-    let options = GpuOptions { threads, saves_threads, window, limit, interrupt: request.interrupt };
+    let options = GpuOptions { threads: about.threads, saves_threads, window, limit, interrupt };
+    let mut under_way = |launches: &[LaunchResult], gpu: &mut Modelled| {
+        let stopped = Some(UNDER_WAY.to_owned());
+        so_far(&mut || RunResult { stopped: stopped.clone(), ..about.result(launches.iter().cloned(), gpu) });
+    };
     let mut timed =
         TimedDevice::new(machine, program.module(), options, progress).map_err(RunError::Refused)?;
+    timed.report_to(&mut under_way);
     if let Some(cycles) = sample_cycles {
         timed.sample_every(cycles);
     }
-    timed.measure_only(request.region.clone());
+    timed.measure_only(about.region.clone());
+    let mut left = Vec::new();
     let (outcome, differences) = if check {
         let memory = *machine.file().gpu.memory_mib << 20;
         let mut reference = ReferenceDevice::new(
@@ -98,25 +116,37 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         )
         .map_err(RunError::Refused)?;
         let mut lockstep = Lockstep::new(&mut timed, &mut reference);
-        let outcome = program.run(&mut lockstep);
+        let outcome = program.run_and_leave(&mut lockstep, &mut left);
         (outcome, lockstep.into_differences())
     } else {
-        (program.run(&mut timed), Vec::new())
+        (program.run_and_leave(&mut timed, &mut left), Vec::new())
     };
     let (outcome, error) = match outcome {
         Ok(outcome) => (outcome, None),
-        Err(error) => (Outcome::default(), Some(error)),
+        Err(error) => (Outcome { outputs: left, ..Outcome::default() }, Some(error)),
     };
     let stopped = timed.stopped().cloned();
+    let launches = timed.launches().to_vec();
     if let Some(error) = &error
         && stopped.is_none()
-        && timed.launches().is_empty()
+        && launches.is_empty()
     {
         return Err(RunError::Device(error.clone()));
     }
-    let statistics = timed.statistics();
+    let count = launches.len();
+    let result = about.result(launches.into_iter().chain(stopped), timed.gpu());
+    if result.launches.is_empty() && !about.region.is_everything() {
+        return Err(match error {
+            Some(error) => RunError::Device(error),
+            None => RunError::Refused(format!(
+                "none of the {count} launches is in the region, expected at least one"
+            )),
+        });
+    }
     let problems = match error {
-        None => wrong(&outcome).into_iter().chain(differences).chain(broken_laws(&statistics)).collect(),
+        None => {
+            wrong(&outcome).into_iter().chain(differences).chain(broken_laws(&result.statistics)).collect()
+        }
         // Laws hold for launches that ended.
         Some(_) => differences,
     };
@@ -127,52 +157,67 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     } else {
         Verdict::Verified
     };
-    let region = request.region;
-    let launches = (0..).zip(timed.launches().iter().cloned().chain(stopped));
-    let in_region = launches.filter(|(number, launch)| region.has(*number, &launch.kernel));
-    let launches: Vec<LaunchResult> = in_region.map(|(_, launch)| launch).collect();
-    if launches.is_empty() && !region.is_everything() {
-        if let Some(error) = error {
-            return Err(RunError::Device(error));
-        }
-        let count = timed.launches().len();
-        return Err(RunError::Refused(format!(
-            "none of the {count} launches is in the region, expected at least one"
-        )));
-    }
-    let cycles = launches.iter().map(|launch| launch.cycles).sum();
-    let lifetimes = endurance::lifetimes(machine, &statistics, cycles).map_err(RunError::Refused)?;
-    let result = RunResult {
-        provenance: Provenance {
-            machine_file: machine.path().map(str::to_owned),
-            machine: machine.hash(),
-            ..request.provenance
-        },
-        stopped: error.as_ref().map(ToString::to_string),
-        region,
-        workload: program.name().to_owned(),
-        size,
-        machine: machine.name().to_owned(),
-        system: machine.system_name(),
-        facts: machine.facts(),
-        overrides: overrides.to_vec(),
-        verdict,
-        comparisons: outcome.comparisons,
-        launches,
-        outputs: outcome.outputs,
-        cost: SimulationCost {
-            seconds: timed.seconds(),
-            threads,
-            window: timed.window(),
-            peak_memory_bytes: peak_memory_bytes(),
-        },
-        energy: timed.energy(),
-        lifetimes,
-        statistics,
-    };
+    let Outcome { comparisons, outputs, .. } = outcome;
+    let stopped = error.as_ref().map(ToString::to_string);
+    let result = RunResult { stopped, verdict, comparisons, outputs, ..result };
     match error {
         None => Ok(result),
         Some(error) => Err(RunError::Stopped(Box::new(result), error)),
+    }
+}
+
+/// [`RunResult::stopped`] of a run that goes on.
+const UNDER_WAY: &str = "under way";
+
+/// What all results of a run have in common.
+struct About<'a> {
+    program: &'a dyn HostProgram,
+    size: Option<String>,
+    machine: &'a Machine,
+    overrides: &'a [String],
+    threads: usize,
+    region: Region,
+    provenance: Provenance,
+}
+
+impl About<'_> {
+    /// The results of a GPU's launches, of which nothing is compared yet.
+    fn result(&self, launches: impl Iterator<Item = LaunchResult>, gpu: &mut Modelled) -> RunResult {
+        let machine = self.machine;
+        let numbered = (0..).zip(launches);
+        let measured = numbered.filter(|(number, launch)| self.region.has(*number, &launch.kernel));
+        let launches: Vec<LaunchResult> = measured.map(|(_, launch)| launch).collect();
+        let statistics = gpu.statistics();
+        let cycles = launches.iter().map(|launch| launch.cycles).sum();
+        RunResult {
+            provenance: Provenance {
+                machine_file: machine.path().map(str::to_owned),
+                machine: machine.hash(),
+                ..self.provenance.clone()
+            },
+            stopped: None,
+            region: self.region.clone(),
+            workload: self.program.name().to_owned(),
+            size: self.size.clone(),
+            machine: machine.name().to_owned(),
+            system: machine.system_name(),
+            facts: machine.facts(),
+            overrides: self.overrides.to_vec(),
+            verdict: Verdict::Unchecked,
+            comparisons: Vec::new(),
+            launches,
+            outputs: Vec::new(),
+            cost: SimulationCost {
+                seconds: gpu.seconds(),
+                threads: self.threads,
+                window: gpu.window(),
+                peak_memory_bytes: peak_memory_bytes(),
+            },
+            energy: gpu.energy(),
+            // The GPU was not built if they could not be told.
+            lifetimes: endurance::lifetimes(machine, &statistics, cycles).unwrap_or_default(),
+            statistics,
+        }
     }
 }
 

@@ -42,10 +42,23 @@ pub struct Job {
     /// what it must hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_file: Option<PathBuf>,
-    /// Size of the workload. A launch file has one size, and this means nothing.
+    /// Whether `strata exec` ran the program, a CUDA executable of which the lab knows only what it made the device do:
+    /// the hashes below. Nobody else can run such a job.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub executed: bool,
+    /// Size of the workload. Other programs have one size, and this means nothing.
     pub size: Size,
     /// Name of the machine, for readers. It does not affect the numbers.
     pub variant: String,
+    /// The system laid over the machine, or several as `a+b`, for readers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system: Option<String>,
+    /// Overrides of the machine's values, for readers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub overrides: Vec<String>,
+    /// The command line that asked for the measurement, for readers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub command: Vec<String>,
     /// Hash of the program's PTX: [`Identity::ptx`].
     pub ptx: String,
     /// Hash of the program's inputs: [`Identity::inputs`].
@@ -85,8 +98,19 @@ impl Job {
     pub fn timing(workload: &str, size: Size, variant: &Variant) -> Result<Job, String> {
         let machine = variant.machine()?;
         let table = machine.table().clone();
-        let profile = Job::profile(workload, size)?;
-        Ok(Job { kind: Kind::Timing, variant: variant.name.clone(), machine: Some(table), ..profile })
+        Ok(Job::profile(workload, size)?.on(variant, table))
+    }
+
+    /// The job that runs a profile's program on a variant of a machine, whose resolved form is `machine`.
+    pub(crate) fn on(self, variant: &Variant, machine: Table) -> Job {
+        Job {
+            kind: Kind::Timing,
+            variant: variant.name.clone(),
+            system: variant.system.clone(),
+            overrides: variant.sets.clone(),
+            machine: Some(machine),
+            ..self
+        }
     }
 
     /// A job that profiles a workload or a launch file.
@@ -102,8 +126,12 @@ impl Job {
             kind: Kind::Profile,
             workload: program.name().into(),
             launch_file: program.launch_file().map(Path::to_owned),
+            executed: false,
             size,
             variant: String::new(),
+            system: None,
+            overrides: vec![],
+            command: vec![],
             ptx,
             inputs,
             machine: None,
@@ -135,6 +163,9 @@ impl Job {
         };
         expect("format", &job.format, FORMAT)?;
         expect("simulator", &job.simulator, SIMULATOR)?;
+        if job.executed {
+            return Err(format!("{name}: executed: found a CUDA program, which only `strata exec` runs"));
+        }
         let here = Job::profile(&job.program(), job.size).map_err(|error| format!("{name}: {error}"))?;
         expect("ptx", &job.ptx, &here.ptx)?;
         expect("inputs", &job.inputs, &here.inputs)?;
@@ -160,6 +191,7 @@ impl Job {
             Kind::Profile => "profile",
         };
         let (workload, size) = match self.launch_file {
+            _ if self.executed => ("a CUDA program", ""),
             Some(_) => ("a launch file", ""),
             None => (self.workload.as_str(), self.size.name()),
         };
@@ -208,13 +240,17 @@ mod tests {
         let mut other = plain.clone();
         other.machine.as_mut().unwrap()["description"] = "another".into();
         other.variant = "another".into();
+        other.system = Some("another".into());
+        other.overrides = vec!["another".into()];
+        other.command = vec!["another".into()];
         assert_eq!(plain.key(), other.key());
-        let changes: [fn(&mut Job); 5] = [
+        let changes: [fn(&mut Job); 6] = [
             |job| job.simulator.push('x'),
             |job| job.ptx.push('x'),
             |job| job.inputs.push('x'),
             |job| job.size = Size::Small,
             |job| job.kind = Kind::Profile,
+            |job| job.executed = true,
         ];
         for change in changes {
             let mut other = plain.clone();
@@ -255,6 +291,11 @@ mod tests {
                 "\"timing\"",
                 "\"profile\"",
                 "a.toml: machine: expected one for kind `timing`, none for `profile`",
+            ),
+            (
+                "kind = ",
+                "executed = true\nkind = ",
+                "a.toml: executed: found a CUDA program, which only `strata exec` runs",
             ),
             ("kind = ", "kin = ", "a.toml: "),
         ] {

@@ -6,6 +6,7 @@
 //! | `program` | what a job runs: a workload or a launch file |
 //! | `job` | one measurement: everything that decides its numbers, and the key made of that |
 //! | `profile` | the counters of profiles, and what they mean |
+//! | `executed` | a CUDA program that `strata exec` ran, as a record |
 //! | `record` | what a finished job measured |
 //! | `store` | a folder of finished jobs |
 //! | `sweep` | runs the jobs that are missing |
@@ -22,6 +23,7 @@
 
 pub mod claims;
 pub mod compare;
+pub mod executed;
 pub mod grid;
 pub mod inputs;
 pub mod job;
@@ -38,5 +40,4 @@ pub mod store;
 pub mod sweep;
 pub mod variant;
 
-/// Version of the simulator: the package's version and a hash of the sources that determine numbers.
-pub const SIMULATOR: &str = env!("STRATA_SIMULATOR");
+pub use strata_gpu::SIMULATOR;

@@ -73,10 +73,10 @@ impl<'a> Answers<'a> {
                 profile
             }
         }?;
-        match machine {
-            None => Ok(profile),
-            Some(_) => Ok(Job { kind, variant: variant.name.clone(), machine, ..profile }),
-        }
+        Ok(match machine {
+            None => profile,
+            Some(machine) => profile.on(variant, machine),
+        })
     }
 
     /// The value of a metric.

@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use strata_engine::statistics::Group;
 use strata_gpu::area::{AreaSize, DesignArea, total};
 use strata_gpu::endurance::{self, Lifetime};
 use strata_gpu::energy::{EnergyReport, StructureEnergy};
 use strata_gpu::machine::Machine;
-use strata_gpu::results::{RunResult, Verdict};
+use strata_gpu::results::{LaunchResult, Verdict};
 use strata_gpu::{RunRequest, catalogue, run};
 use strata_workloads::HostProgram;
 
@@ -145,12 +146,18 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
         provenance: Default::default(),
         sample_cycles: None,
         progress: &mut |_| (),
+        so_far: &mut |_| (),
     })
     .map_err(|error| error.to_string())?;
     if let Verdict::Wrong(problems) = &result.verdict {
         return Err(format!("its results are wrong: {}", problems.join("; ")));
     }
-    let mut rows = rows_of(&result);
+    let mut rows = rows_of(&Numbers {
+        launches: &result.launches,
+        statistics: &result.statistics,
+        core_mhz: result.facts.core_mhz,
+        statistics_hash: result.statistics_hash(),
+    });
     rows.extend(result.energy.iter().flat_map(energy_rows));
     rows.extend(area_rows(&machine));
     rows.extend(result.lifetimes.iter().flat_map(lifetime_rows));
@@ -162,7 +169,7 @@ const ENERGY_SUMS: [&str; 2] = ["total_pj", "off_chip_pj"];
 
 /// Energy in picojoules: each structure's (`energy.l1d_pj`) and its leakage (`energy.l1d_leakage_pj`), the total, and the
 /// part spent on requests that left the SM.
-fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
+pub(crate) fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
     let row = |counter: String, pj: f64| Row {
         launch: None,
         group: "energy".into(),
@@ -183,7 +190,7 @@ fn energy_rows(energy: &EnergyReport) -> Vec<Row> {
 }
 
 /// The areas of a machine's designs.
-fn area_rows(machine: &Machine) -> Vec<Row> {
+pub(crate) fn area_rows(machine: &Machine) -> Vec<Row> {
     machine.file().doors.area().iter().flat_map(area_of).collect()
 }
 
@@ -222,7 +229,7 @@ pub(crate) const LIFETIME: &str = "lifetime.";
 
 /// Lifetimes of a structure in months (`lifetime.l1d.hottest_months`), infinite where nothing is written, with what they
 /// follow from.
-fn lifetime_rows(lifetime: &Lifetime) -> Vec<Row> {
+pub(crate) fn lifetime_rows(lifetime: &Lifetime) -> Vec<Row> {
     let group = lifetime_group(&lifetime.structure);
     let row = |counter: String, value: f64| Row {
         launch: None,
@@ -242,29 +249,40 @@ fn lifetime_rows(lifetime: &Lifetime) -> Vec<Row> {
 const OF_RUN: [&str; 6] =
     ["launches", "cycles", "warp_instructions", "thread_instructions", "core_mhz", "statistics_hash"];
 
-fn rows_of(result: &RunResult) -> Vec<Row> {
+/// What is counted in a run on a machine.
+pub(crate) struct Numbers<'a> {
+    pub launches: &'a [LaunchResult],
+    pub statistics: &'a [Group],
+    pub core_mhz: u32,
+    pub statistics_hash: u64,
+}
+
+/// The rows of a run's counters and launches.
+pub(crate) fn rows_of(numbers: &Numbers<'_>) -> Vec<Row> {
+    let Numbers { launches, statistics, .. } = numbers;
     let mut rows = Vec::new();
     let mut add = |launch: Option<u32>, group: &str, counter: &str, value: u64| {
         let (group, counter) = (group.to_owned(), counter.to_owned());
         rows.push(Row { launch, group, counter, value: Value::Count(value) });
     };
+    let sum = |count: fn(&LaunchResult) -> u64| launches.iter().map(count).sum();
     let of_run = [
-        result.launches.len() as u64,
-        result.cycles(),
-        result.warp_instructions(),
-        result.thread_instructions(),
-        u64::from(result.facts.core_mhz),
-        result.statistics_hash(),
+        launches.len() as u64,
+        sum(|launch| launch.cycles),
+        sum(|launch| launch.warp_instructions),
+        sum(|launch| launch.thread_instructions),
+        u64::from(numbers.core_mhz),
+        numbers.statistics_hash,
     ];
     for (counter, value) in OF_RUN.into_iter().zip(of_run) {
         add(None, "run", counter, value);
     }
-    for group in &result.statistics {
+    for group in *statistics {
         for (definition, value) in group.definitions.iter().zip(&group.values) {
             add(None, group.name, definition.name, *value);
         }
     }
-    for (number, launch) in (0..).zip(&result.launches) {
+    for (number, launch) in (0..).zip(*launches) {
         for (counter, value) in [
             ("cycles", launch.cycles),
             ("warp_instructions", launch.warp_instructions),

@@ -190,6 +190,7 @@ impl<'a> Queue<'a> {
 pub fn describe(job: &Job) -> String {
     let on = if job.variant.is_empty() { String::new() } else { format!(" on {}", job.variant) };
     match &job.launch_file {
+        _ if job.executed => format!("{}{on}", job.workload),
         Some(path) => format!("{}{on}", path.display()),
         None => format!("{} ({}){on}", job.workload, job.size),
     }

@@ -28,6 +28,15 @@ pub trait HostProgram: fmt::Debug + Send + Sync {
     /// # Errors
     /// The device's first error. Wrong results are no error: see [`Outcome::passed`].
     fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError>;
+
+    /// Runs it. When a launch fails, leaves in `left` what its outputs hold then, if it knows.
+    ///
+    /// # Errors
+    /// As [`HostProgram::run`].
+    fn run_and_leave(&self, device: &mut dyn Device, left: &mut Vec<Output>) -> Result<Outcome, DeviceError> {
+        let _ = left;
+        self.run(device)
+    }
 }
 
 /// A buffer that holds results, as it was after the last launch: a program compares nothing on its way.

@@ -4,6 +4,7 @@
 mod mutation;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use mutation::Mutation;
 use strata_workloads::launch_file::{self, LaunchFileError};
@@ -85,6 +86,8 @@ buffer = "v"
 "#;
 
 const FILES: u64 = 2000;
+/// Longest that reading one may take.
+const PATIENCE: Duration = Duration::from_secs(20);
 /// Bytes that reading a file of this size may take, all allocations together.
 const READ_BYTES: u64 = 1 << 20;
 /// Bytes that preparing it for the device below may take at once: a few times what the device has.
@@ -145,7 +148,9 @@ fn damaged_files_are_refused_with_their_place_and_cost_little() {
         // Shown only when the test fails.
         println!("seed {seed}: {mutations:?}");
         let mut outcome = None;
+        let started = Instant::now();
         let counted = allocation_counter::measure(|| outcome = Some(launch_file::read(&path)));
+        assert!(started.elapsed() < PATIENCE, "{:?}", started.elapsed());
         assert!(counted.bytes_total < READ_BYTES, "{counted:?}\n{}", String::from_utf8_lossy(&text));
         match outcome.expect("it was read") {
             Err(error) => {

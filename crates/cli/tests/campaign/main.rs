@@ -4,6 +4,7 @@
 mod spoil;
 
 use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
 
 use spoil::{Dice, spoil};
 use strata_gpu::energy::Meter;
@@ -14,16 +15,24 @@ use strata_lab::paper::Paper;
 /// Spoilt files of each kind.
 const FILES: u64 = 2000;
 
+/// Longest that reading and checking one may take.
+const PATIENCE: Duration = Duration::from_secs(20);
+
 /// Of the files that are still right, one in so many is assembled.
 const ASSEMBLED: u64 = 8;
 
-/// Refuses a message that does not begin with the file and go on with a line, or name a key of one of the texts.
+/// How a message says what is right.
+const EXPECTATIONS: &[&str] = &["expected", "must", "needs", "missing field", "duplicate key"];
+
+/// Refuses a message that does not begin with the file and go on with a line, or name a key of one of the texts; or that
+/// does not say what is expected.
 fn says_where(message: &str, file: &str, texts: &[&str]) {
     let after = message.find(file).map(|at| &message[at + file.len()..]);
     let after = after.unwrap_or_else(|| panic!("no `{file}` in: {message}"));
     let has_line = after.strip_prefix(':').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     let has_key = || words(after).any(|word| texts.iter().any(|text| keys(text).any(|key| key == word)));
     assert!(has_line || has_key(), "neither a line nor a key in: {message}");
+    assert!(EXPECTATIONS.iter().any(|words| after.contains(words)), "nothing is expected in: {message}");
 }
 
 /// The words in the keys of a text, and in the names of its tables.
@@ -34,6 +43,14 @@ fn keys(text: &str) -> impl Iterator<Item = &str> {
 
 fn words(text: &str) -> impl Iterator<Item = &str> {
     text.split(|c: char| !c.is_alphanumeric() && c != '_' && c != '-').filter(|word| !word.is_empty())
+}
+
+/// Reads a spoilt file, which must not take long.
+fn soon<R>(seed: u64, read: impl FnOnce() -> R) -> R {
+    let started = Instant::now();
+    let outcome = read();
+    assert!(started.elapsed() < PATIENCE, "seed {seed}: {:?}", started.elapsed());
+    outcome
 }
 
 /// Does with a machine what `strata machine check` does.
@@ -55,7 +72,7 @@ fn spoilt_machine_files_are_refused_by_place_or_work() {
     for seed in 0..FILES {
         let text = builtin()[seed as usize % builtin().len()].text;
         let spoilt = spoil(text, &mut Dice::new(seed));
-        match Machine::parse(Path::new("m.toml"), &spoilt, &[]) {
+        match soon(seed, || Machine::parse(Path::new("m.toml"), &spoilt, &[])) {
             Err(error) => says_where(&error.to_string(), "m.toml", &[text, &spoilt]),
             Ok(machine) => {
                 right += 1;
@@ -85,7 +102,7 @@ fn spoilt_system_files_are_refused_by_place_or_work() {
         let text = system::builtin()[seed as usize % system::builtin().len()].text;
         let spoilt = spoil(text, &mut Dice::new(seed));
         std::fs::write(&file, &spoilt).expect("the file can be written");
-        match Machine::load_with("gtx480", &[&name], &[]) {
+        match soon(seed, || Machine::load_with("gtx480", &[&name], &[])) {
             Err(error) => says_where(&error.to_string(), &name, &[text, &spoilt, builtin()[0].text]),
             Ok(machine) => {
                 right += 1;
@@ -107,9 +124,11 @@ fn spoilt_paper_files_are_refused_by_place_or_work() {
     let mut right = 0;
     for seed in 0..FILES {
         let spoilt = spoil(text, &mut Dice::new(seed));
-        let checked = Paper::parse(Path::new("p.toml"), &spoilt).and_then(|paper| match seed % ASSEMBLED {
-            0 => paper.check_names(),
-            _ => Ok(()),
+        let checked = soon(seed, || {
+            Paper::parse(Path::new("p.toml"), &spoilt).and_then(|paper| match seed % ASSEMBLED {
+                0 => paper.check_names(),
+                _ => Ok(()),
+            })
         });
         match checked {
             Err(error) => says_where(&error, "p.toml", &[text, &spoilt]),

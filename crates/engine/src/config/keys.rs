@@ -47,6 +47,21 @@ pub fn place_of(text: &str, path: &str) -> Option<(usize, usize)> {
     found.map(|start| line_and_column(text, start))
 }
 
+/// Line and column of the key with which a message begins, as in `l1d.sram: ways: must be ...` or `sm.schedulers = 0`.
+pub fn place_named(text: &str, message: &str) -> Option<(usize, usize)> {
+    let mut words = message.split([':', ' ', '=']).filter(|word| !word.is_empty());
+    let mut path = words.next()?.to_owned();
+    let mut place = place_of(text, &path)?;
+    for word in words {
+        path = format!("{path}.{word}");
+        match place_of(text, &path) {
+            Some(inner) if inner != place => place = inner,
+            _ => break,
+        }
+    }
+    Some(place)
+}
+
 /// Refuses numbers beyond those of TOML. The reader takes some of them, but they cannot be written again.
 pub(super) fn refuse_large(file: &Path, text: &str, table: &DeTable<'_>) -> Result<(), ConfigError> {
     let mut wrong = None;
@@ -128,6 +143,20 @@ mod tests {
         assert_eq!(place_of(TEXT, "l1d.sram.sets"), Some((2, 6)));
         assert_eq!(place_of(TEXT, "pools[0].count"), Some((5, 1)));
         assert_eq!(place_of(TEXT, "l2"), None);
+    }
+
+    #[test]
+    fn the_key_that_a_message_names_is_found() {
+        for (message, place) in [
+            ("l1d.sram: ways: must be 1 to 64, found 0", Some((3, 1))),
+            ("l1d: sram: ways is 0", Some((3, 1))),
+            ("l1d.sram.ways = 0: expected more", Some((3, 1))),
+            ("l1d.sram: an L1D of no bytes", Some((2, 6))),
+            ("the machine takes 7 MiB", None),
+            ("", None),
+        ] {
+            assert_eq!(place_named(TEXT, message), place, "{message}");
+        }
     }
 
     #[test]

@@ -43,6 +43,7 @@ fn whole(name: &'static str) -> Path {
             provenance: Default::default(),
             sample_cycles: None,
             progress: &mut |_| {},
+            so_far: &mut |_| {},
         });
         black_box(result.unwrap_or_else(|error| panic!("{error}")));
     })

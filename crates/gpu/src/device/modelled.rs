@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 use strata_memory::Address;
 use strata_sm::launch::Launch;
@@ -15,7 +14,7 @@ use super::heap::{Buffer, Heap};
 use super::system::SystemRegion;
 use crate::endurance;
 use crate::energy::{EnergyReport, Meter};
-use crate::gpu::{Finished, Gpu, Stopped};
+use crate::gpu::{Finished, Gpu, Observed, Stopped};
 use crate::machine::Machine;
 use crate::progress::Progress;
 use crate::region::Region;
@@ -94,6 +93,8 @@ impl Modelled {
 
     /// Restricts what is measured to some launches.
     pub fn measure_only(&mut self, region: Region) {
+        let now = self.gpu.statistics();
+        self.measured = (now.iter().map(|group| group.since(group)).collect(), 0);
         self.region = region;
     }
 
@@ -169,24 +170,39 @@ impl Modelled {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<LaunchResult, Stopped> {
         let before = self.gpu.statistics();
+        let in_region = self.region.has(launch.number, &launch.kernel.name);
+        let mut spans = (self.gpu.is_sampled() && in_region).then(|| Spans::new(before.clone()));
         let mut state = Progress {
             launch: launch.number,
             kernel: launch.kernel.name.clone(),
             cycle: 0,
             ctas: launch.ctas(),
             ctas_done: 0,
+            sample: None,
         };
         let started = Instant::now();
-        let finished = self.gpu.launch(launch, &mut |now: Cycle, ctas_done| {
-            (state.cycle, state.ctas_done) = (now.0, ctas_done);
+        let meter = self.meter.as_ref();
+        let finished = self.gpu.launch(launch, &mut |Observed { cycle, ctas_done, counted }| {
+            (state.cycle, state.ctas_done) = (cycle.0, ctas_done);
+            state.sample = spans.as_mut().zip(counted).map(|(spans, end)| spans.end(meter, end));
             progress(&state);
         });
         self.seconds += started.elapsed().as_secs_f64();
-        match finished {
-            Ok(finished) => Ok(self.result(launch, heap, before, finished)),
-            Err(mut stopped) => {
-                let so_far = stopped.so_far.take();
-                self.stopped = so_far.map(|so_far| self.result(launch, heap, before, *so_far));
+        let (finished, stopped) = match finished {
+            Ok(finished) => (Some(finished), None),
+            Err(mut stopped) => (stopped.so_far.take().map(|so_far| *so_far), Some(stopped)),
+        };
+        if let Some((spans, finished)) = spans.as_mut().zip(finished.as_ref()) {
+            let last = spans.end(self.meter.as_ref(), (finished.cycles, self.gpu.statistics()));
+            if !last.is_empty() {
+                progress(&Progress { sample: Some(last), ..state });
+            }
+        }
+        let result = finished.map(|finished| self.result(launch, heap, before, finished));
+        match stopped {
+            None => Ok(result.expect("a launch that ended has a result")),
+            Some(stopped) => {
+                self.stopped = result;
                 Err(stopped)
             }
         }
@@ -209,10 +225,6 @@ impl Modelled {
         }
         let issued = Issued::of(&counted);
         let energy = self.meter.as_ref().map(|meter| meter.report(&counted, finished.cycles));
-        let samples = match self.gpu.is_sampled() {
-            true => samples(self.meter.as_ref(), before, finished.samples, (finished.cycles, after)),
-            false => Vec::new(),
-        };
         self.launches += 1;
         self.cycles += finished.cycles;
         let gpu = &mut self.gpu;
@@ -235,7 +247,6 @@ impl Modelled {
             limiter: finished.occupancy.limiter.to_string(),
             printed,
             energy,
-            samples,
         }
     }
 }
@@ -312,23 +323,25 @@ impl Backend for Modelled {
     }
 }
 
-/// Splits a launch into spans at its samples. The last span also covers what is counted after the last
-/// completion, while the machine drains.
-fn samples(
-    meter: Option<&Meter>,
-    before: Vec<Group>,
-    noted: Vec<(u64, Vec<Group>)>,
-    end: (u64, Vec<Group>),
-) -> Vec<Sample> {
-    let cycles = end.0;
-    let inside = noted.into_iter().filter(|(at, _)| *at < cycles);
-    let mut from = (0, before);
-    let mut spans = Vec::new();
-    for to in inside.chain(std::iter::once(end)) {
+/// Splits a launch into spans.
+struct Spans {
+    /// Where the next span begins: cycles of the launch, and the counters then.
+    from: (u64, Vec<Group>),
+}
+
+impl Spans {
+    /// A launch that begins with these counters.
+    fn new(before: Vec<Group>) -> Spans {
+        Spans { from: (0, before) }
+    }
+
+    /// The span that ends now. The last one also covers what is counted after the last completion, while the machine
+    /// drains.
+    fn end(&mut self, meter: Option<&Meter>, to: (u64, Vec<Group>)) -> Sample {
+        let from = std::mem::replace(&mut self.from, to);
+        let to = &self.from;
         let counted: Vec<Group> = to.1.iter().zip(&from.1).map(|(to, from)| to.since(from)).collect();
         let energy = meter.map(|meter| meter.report(&counted, to.0 - from.0));
-        spans.push(Sample { from: from.0, to: to.0, counted, energy });
-        from = to;
+        Sample { from: from.0, to: to.0, counted, energy }
     }
-    spans
 }

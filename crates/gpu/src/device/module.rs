@@ -9,12 +9,17 @@ use crate::program::Program;
 use crate::progress::Progress;
 
 /// Collects what a device reports about its launches.
-pub trait Log<Done> {
+pub trait Log<B: Backend> {
+    /// Called before each launch.
+    fn begin(&mut self, backend: &mut B) {
+        let _ = backend;
+    }
+
     /// The callback that is told how far a launch has got.
     fn progress(&mut self) -> &mut dyn FnMut(&Progress);
 
     /// Records a launch that succeeded.
-    fn add(&mut self, done: Done);
+    fn add(&mut self, done: B::Done, backend: &mut B);
 }
 
 /// A card with one module loaded. Host programs run on it through the [`Device`] trait.
@@ -47,7 +52,7 @@ impl<B: Backend, L> ModuleDevice<B, L> {
     }
 }
 
-impl<B: Backend, L: Log<B::Done>> Device for ModuleDevice<B, L> {
+impl<B: Backend, L: Log<B>> Device for ModuleDevice<B, L> {
     fn alloc(&mut self, name: &str, bytes: u64) -> Result<DevicePtr, DeviceError> {
         self.card.alloc(name, bytes)
     }
@@ -75,8 +80,9 @@ impl<B: Backend, L: Log<B::Done>> Device for ModuleDevice<B, L> {
     fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
         let entry = self.card.kernel(self.module, kernel).map_err(|error| not_launched(kernel, error))?;
         let params = parameter_block(&entry.kernel, shape, args)?;
+        self.log.begin(self.card.backend_mut());
         let done = self.card.launch(&entry, shape, &params, self.log.progress())?;
-        self.log.add(done);
+        self.log.add(done, self.card.backend_mut());
         Ok(())
     }
 }

@@ -32,12 +32,12 @@ impl Default for Executed {
     }
 }
 
-impl Log<Summary> for Executed {
+impl Log<Functional> for Executed {
     fn progress(&mut self) -> &mut dyn FnMut(&Progress) {
         &mut self.deaf
     }
 
-    fn add(&mut self, summary: Summary) {
+    fn add(&mut self, summary: Summary, _: &mut Functional) {
         self.warp_instructions += summary.counts.warp_instructions;
         self.thread_instructions += summary.counts.thread_instructions;
         self.printed.push_str(&summary.printed);

@@ -16,19 +16,32 @@ use crate::results::LaunchResult;
 /// A modelled GPU with a module loaded.
 pub type TimedDevice<'a> = ModuleDevice<Modelled, Launches<'a>>;
 
-/// The launches of a device so far, and the callback for their progress.
+/// Called with the launches so far, and the GPU that ran them.
+pub type SoFar<'a> = &'a mut dyn FnMut(&[LaunchResult], &mut Modelled);
+
+/// The launches of a device so far, and the callbacks for their progress.
 pub struct Launches<'a> {
     launches: Vec<LaunchResult>,
     progress: &'a mut dyn FnMut(&Progress),
+    so_far: Option<SoFar<'a>>,
 }
 
-impl Log<LaunchResult> for Launches<'_> {
+impl Log<Modelled> for Launches<'_> {
+    fn begin(&mut self, gpu: &mut Modelled) {
+        if let (Some(so_far), []) = (&mut self.so_far, &self.launches[..]) {
+            so_far(&[], gpu);
+        }
+    }
+
     fn progress(&mut self) -> &mut dyn FnMut(&Progress) {
         self.progress
     }
 
-    fn add(&mut self, done: LaunchResult) {
+    fn add(&mut self, done: LaunchResult, gpu: &mut Modelled) {
         self.launches.push(done);
+        if let Some(so_far) = &mut self.so_far {
+            so_far(&self.launches, gpu);
+        }
     }
 }
 
@@ -56,8 +69,18 @@ impl<'a> TimedDevice<'a> {
         module: Module<'_>,
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Result<TimedDevice<'a>, String> {
-        let log = Launches { launches: Vec::new(), progress };
+        let log = Launches { launches: Vec::new(), progress, so_far: None };
         ModuleDevice::load(Modelled::new(gpu, machine)?, module, machine.compile_options(), log)
+    }
+
+    /// Calls back before the first launch and after each one from now on.
+    pub fn report_to(&mut self, so_far: SoFar<'a>) {
+        self.log.so_far = Some(so_far);
+    }
+
+    /// The GPU.
+    pub fn gpu(&mut self) -> &mut Modelled {
+        self.card.backend_mut()
     }
 
     /// The contents of a buffer, as a host copy would read them.

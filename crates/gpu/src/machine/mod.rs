@@ -122,17 +122,22 @@ impl Machine {
             let text = table.to_string();
             MachineFile::parse(path, &text).map_err(|error| blame(&text, error))
         };
-        let checked = |file: &MachineFile, blamed: PathBuf| {
-            file.check().map_err(|message| ConfigError { file: blamed, place: None, message })
+        // The key that fails stands in the text that is blamed, if it was not set for this run.
+        let checked = |file: &MachineFile, blamed: PathBuf, text: &str| {
+            file.check().map_err(|message| ConfigError {
+                file: blamed,
+                place: config::place_named(text, &message),
+                message,
+            })
         };
         let mut replaced_energies = Vec::new();
         if sets.is_empty() || !systems.is_empty() {
-            checked(&file, path.into())?;
+            checked(&file, path.into(), text)?;
         }
         for system in &systems {
             replaced_energies.extend(system.lay_over(&mut table));
             file = read(&table, &|text, error| system.blame(text, error))?;
-            checked(&file, system.file().into())?;
+            checked(&file, system.file().into(), system.text())?;
         }
         for set in sets {
             overrides::apply(&mut table, set)?;
@@ -140,7 +145,9 @@ impl Machine {
             file = read(&table, &|_, error| blame(error))?;
         }
         if !sets.is_empty() {
-            checked(&file, blamed(path, text, sets))?;
+            let blamed = blamed(path, text, sets);
+            let text = if blamed == path { text } else { "" };
+            checked(&file, blamed, text)?;
         }
         let mut origin = path.display().to_string();
         for system in &systems {

@@ -115,6 +115,11 @@ impl System {
         &self.file
     }
 
+    /// Its file's text.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
     /// Turns an error in the text of a machine, after this system was laid over it, into one about the key in the
     /// system's file.
     pub(super) fn blame(&self, machine: &str, error: ConfigError) -> ConfigError {

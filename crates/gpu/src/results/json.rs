@@ -102,7 +102,7 @@ fn glance(glance: Glance) -> Value {
 }
 
 impl LaunchResult {
-    /// The launch as JSON, without its samples.
+    /// The launch as JSON.
     pub fn to_json(&self) -> Value {
         json!({
             "kernel": self.kernel,

@@ -47,8 +47,6 @@ pub struct LaunchResult {
     pub printed: Vec<String>,
     /// Energy of the launch, if the machine has an `energy` section.
     pub energy: Option<EnergyReport>,
-    /// Counters over time, if sampling was asked for.
-    pub samples: Vec<Sample>,
 }
 
 /// A span of time within a launch.
@@ -62,6 +60,14 @@ pub struct Sample {
     pub counted: Vec<Group>,
     /// Energy of the span, if the machine has an `energy` section.
     pub energy: Option<EnergyReport>,
+}
+
+impl Sample {
+    /// Whether the span has no cycle and no event.
+    pub fn is_empty(&self) -> bool {
+        let nothing = |group: &Group| group.values.iter().all(|value| *value == 0);
+        self.from == self.to && self.counted.iter().all(nothing)
+    }
 }
 
 /// Whether the results were correct.

@@ -191,7 +191,16 @@ const EDITS: &[(&str, &str, &str)] = &[
      "m.toml:@:17: unknown variant `texture`, expected one of `sp`, `int`, `dp`, `sfu`, `tensor`, `ldst`"),
     ("serves = [\"sp\"]",
      "serves = []",
-     "m.toml: sm.collectors: Sp is served by 0 pools, expected exactly one"),
+     "m.toml:@-2:6: sm.collectors: Sp is served by 0 pools, expected exactly one"),
+    ("ways = { value = 4,",
+     "ways = { value = 0,",
+     "m.toml:@:1: l1d.sram: ways: must be 1 to 64, found 0"),
+    ("core_mhz = { value = 700,",
+     "core_mhz = { value = 0,",
+     "m.toml:@:1: clocks.core_mhz: found 0, expected 1 to 100000"),
+    ("schedulers = { value = 2,",
+     "schedulers = { value = 0,",
+     "m.toml:@:1: sm.schedulers = 0: expected 1 to 8"),
     ("[dram.timing]\n",
      "[dram.timing]\nccd = { value = 2, source = \"twice\" }\n",
      "m.toml:@+2:1: duplicate key"),
@@ -236,7 +245,7 @@ fn every_mistake_is_named_with_its_place() {
     for (index, (from, to, expected)) in EDITS.iter().enumerate() {
         assert!(text.contains(from), "{from}");
         let line = 1 + text[..text.find(from).expect("it was found")].matches('\n').count();
-        let expected = [("@+2:", line + 2), ("@+1:", line + 1), ("@:", line)]
+        let expected = [("@-2:", line - 2), ("@+2:", line + 2), ("@+1:", line + 1), ("@:", line)]
             .iter()
             .fold((*expected).to_owned(), |text, (mark, line)| text.replace(mark, &format!("{line}:")));
         check(format!("e{index} {to}"), refusal(&text.replacen(from, to, 1), &[]), &expected);

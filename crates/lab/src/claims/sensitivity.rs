@@ -73,7 +73,7 @@ struct Way {
 fn ways(paper: &Paper, text: &SensitivityText) -> Result<Vec<Way>, String> {
     let measured = |id: &String| {
         let found = paper.measured.get(id);
-        found.cloned().ok_or_else(|| format!("claim `{id}`: `measured` does not say how it is measured"))
+        found.cloned().ok_or_else(|| format!("claim `{id}`: expected `measured` to say how it is measured"))
     };
     let texts: Vec<MeasurementText> = text.claims.iter().map(measured).collect::<Result<_, _>>()?;
     let way = |label: String, sets: Sets| Way { label, sets, texts: texts.clone() };

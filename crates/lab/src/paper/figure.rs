@@ -51,7 +51,10 @@ impl<'a> Figure<'a> {
             Some(normalise) => {
                 let place = |names: &[String], name: &str, what: &str| {
                     let found = names.iter().position(|known| known == name);
-                    found.ok_or_else(|| format!("normalise: no {what} `{name}` in the figure"))
+                    found.ok_or_else(|| {
+                        let known = names.join(", ");
+                        format!("normalise: no {what} `{name}` in the figure, expected one of {known}")
+                    })
                 };
                 let system = place(&text.systems, &normalise.system, "system")?;
                 let metric = normalise.metric.as_ref().unwrap_or(&text.metrics[0]);
@@ -159,7 +162,9 @@ impl<'a> Table<'a> {
         let workloads = paper.workloads(&text.workloads)?;
         let column = |(title, column): (&'a String, &'a ColumnText)| {
             if let Some(lacks) = workloads.iter().find(|workload| !column.published.contains_key(*workload)) {
-                return Err(format!("column `{title}`: nothing is published for `{lacks}`"));
+                return Err(format!(
+                    "column `{title}`: nothing is published for `{lacks}`, expected a number"
+                ));
             }
             let metric = paper.metric(&column.metric)?;
             Ok((title.as_str(), column, metric, paper.variant(&column.system, None)?))

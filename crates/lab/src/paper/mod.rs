@@ -187,7 +187,7 @@ impl Paper {
         let listed = self.lists.iter().flat_map(|list| &list.claims);
         for id in shown.chain(listed) {
             if !self.measured.contains_key(id) {
-                return Err(format!("claim `{id}` is shown, but `measured` does not say how it is measured"));
+                return Err(format!("claim `{id}` is shown, expected `measured` to say how it is measured"));
             }
         }
         Ok(())

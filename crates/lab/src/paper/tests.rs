@@ -31,7 +31,7 @@ fn mistakes_are_named() {
         (
             "{ system = \"base\" }",
             "{ system = \"x\" }",
-            "p.toml: figure 1: normalise: no system `x` in the figure",
+            "p.toml: figure 1: normalise: no system `x` in the figure, expected one of base, other",
         ),
         ("[\"ipc\"]", "[\"ipc\", \"cycles\"]", "p.toml: figure 1: metrics: found 2, expected 1, or several"),
         ("id = \"1\"", "id = \"1\"\nworkloads = \"few\"", "p.toml: figure 1: no set of workloads `few`"),

@@ -29,7 +29,7 @@ impl HostTime {
             "{} {} {} {} {:.3} s {} bytes\n",
             job.key(),
             job.workload,
-            job.size,
+            if job.executed { "-" } else { job.size.name() },
             if job.variant.is_empty() { "-" } else { &job.variant },
             self.seconds,
             self.peak_memory_bytes

@@ -22,7 +22,7 @@ use crate::SIMULATOR;
 use strata_gpu::machine::identity::digest;
 
 use crate::job::{Job, Key, Kind, is_digest};
-use crate::record::Record;
+use crate::record::{Record, Row};
 
 use older::Older;
 
@@ -72,7 +72,7 @@ impl Store {
     /// Opens a folder, which stays as it is. A missing folder is an empty store.
     ///
     /// # Errors
-    /// If the folder cannot be read, or holds two different results of one job.
+    /// If the folder cannot be read, or holds two results of one job with different numbers.
     pub fn open(folder: &Path) -> Result<(Store, Findings), String> {
         let mut store = Store {
             folder: folder.to_owned(),
@@ -100,7 +100,9 @@ impl Store {
             } else if let Some((key, checksum)) = read_name(&name) {
                 if !fs::read(&path).is_ok_and(|bytes| digest(&bytes) == checksum) {
                     findings.corrupt.push(path);
-                } else if let Some(other) = store.finished.insert(key, path.clone()) {
+                } else if let Some(other) = store.finished.insert(key, path.clone())
+                    && rows(&other)? != rows(&path)?
+                {
                     let (one, other) = (other.display(), path.display());
                     return Err(format!("{one} and {other} are different results of one job, expected one"));
                 }
@@ -129,11 +131,7 @@ impl Store {
     /// # Errors
     /// If the store holds no results of that version; the message lists the versions it holds.
     pub fn look_up(&mut self, version: &str) -> Result<(), String> {
-        let records = self.keys().map(|key| self.get(key));
-        let jobs: Vec<Job> = records
-            .filter_map(Result::transpose)
-            .map(|record| Ok(record?.job))
-            .collect::<Result<_, String>>()?;
+        let jobs = self.jobs()?;
         let held: BTreeSet<String> = jobs.iter().map(|job| job.simulator.clone()).collect();
         self.simulators = match version {
             "any" => {
@@ -165,11 +163,9 @@ impl Store {
     /// # Errors
     /// As [`Store::get`].
     pub fn look_up_by_name(&mut self) -> Result<(), String> {
-        let records: Vec<Record> =
-            self.keys().filter_map(|key| self.get(key).transpose()).collect::<Result<_, _>>()?;
-        let jobs = records.into_iter().map(|record| record.job);
-        let known = jobs.filter(|job| self.simulators.contains(&job.simulator));
-        self.named = known.map(|job| (task(&job), job.key())).collect();
+        let mut known = self.jobs()?;
+        known.retain(|job| !job.executed && self.simulators.contains(&job.simulator));
+        self.named = known.iter().map(|job| (task(job), job.key())).collect();
         Ok(())
     }
 
@@ -197,13 +193,23 @@ impl Store {
         self.finished.keys()
     }
 
-    /// Workload sizes of the finished jobs.
+    /// Sizes of the finished jobs of workloads.
     ///
     /// # Errors
     /// As [`Store::get`].
     pub fn sizes(&self) -> Result<BTreeSet<Size>, String> {
-        let records = self.keys().map(|key| self.get(key));
-        records.filter_map(Result::transpose).map(|record| Ok(record?.job.size)).collect()
+        let jobs = self.jobs()?;
+        let of_workloads = jobs.iter().filter(|job| !job.executed && job.launch_file.is_none());
+        Ok(of_workloads.map(|job| job.size).collect())
+    }
+
+    /// The finished jobs, sorted by key.
+    ///
+    /// # Errors
+    /// As [`Store::get`].
+    pub fn jobs(&self) -> Result<Vec<Job>, String> {
+        let records = self.keys().filter_map(|key| self.get(key).transpose());
+        records.map(|record| Ok(record?.job)).collect()
     }
 
     /// The record of a job; `None` if the job has not finished.
@@ -227,7 +233,7 @@ impl Store {
     /// Looks again for results that other processes may have added.
     ///
     /// # Errors
-    /// If the folder cannot be read, or holds two different results of one job.
+    /// If the folder cannot be read, or holds two results of one job with different numbers.
     pub fn refresh(&mut self) -> Result<(), String> {
         let (store, _) = Store::open(&self.folder)?;
         self.finished = store.finished;
@@ -272,6 +278,15 @@ pub fn put(folder: &Path, record: &Record) -> Result<PathBuf, String> {
     Ok(path)
 }
 
+/// The numbers in a finished job's file.
+///
+/// # Errors
+/// If the file cannot be read.
+pub fn rows(path: &Path) -> Result<Vec<Row>, String> {
+    let bytes = fs::read(path).map_err(|error| named(path, &error))?;
+    Ok(columns::decode(bytes).map_err(|error| format!("{}: {error}", path.display()))?.rows)
+}
+
 /// Suffix of temporary names.
 const TEMPORARY: &str = ".tmp";
 
@@ -280,11 +295,14 @@ fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
     temporary.push(format!(".{}{TEMPORARY}", std::process::id()));
     let temporary = PathBuf::from(temporary);
     let mut file = File::create(&temporary)?;
-    // The lock is held while the file is open and shows that the writer is alive.
-    file.lock()?;
-    file.write_all(bytes)?;
-    file.sync_all()?;
-    fs::rename(&temporary, path)?;
+    let mut whole = || {
+        // The lock is held while the file is open and shows that the writer is alive.
+        file.lock()?;
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    };
+    whole().inspect_err(|_| drop(fs::remove_file(&temporary)))?;
     // The rename is durable once the folder is synced.
     File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
 }

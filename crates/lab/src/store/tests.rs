@@ -116,6 +116,17 @@ fn two_results_of_one_job_are_refused() {
 }
 
 #[test]
+fn the_same_numbers_of_one_job_may_be_there_twice() {
+    let folder = Folder::new("same");
+    let mine = record(7);
+    let mut yours = mine.clone();
+    yours.job.command = vec!["strata".into(), "compare".into()];
+    assert_ne!(put(&folder.0, &mine).unwrap(), put(&folder.0, &yours).unwrap());
+    let (store, findings) = Store::open(&folder.0).unwrap();
+    assert_eq!((findings, store.jobs().unwrap().len()), (Findings::default(), 1));
+}
+
+#[test]
 fn other_files_are_left_alone() {
     let folder = Folder::new("others");
     for name in ["notes.txt", "host.log", "x-y.parquet"] {

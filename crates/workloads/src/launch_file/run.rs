@@ -4,7 +4,9 @@ use super::number::Type;
 use super::{Argument, Buffer, Check, Contents, Launch, LaunchFile, Place, Tolerance, Write};
 use crate::check::Near;
 use crate::host::Host;
-use crate::{Arg, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, Shape, element};
+use crate::{
+    Arg, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, Output, Shape, element,
+};
 
 /// Bytes generated at a time; a multiple of every type's size.
 const PIECE_BYTES: usize = 1 << 20;
@@ -19,18 +21,27 @@ impl HostProgram for LaunchFile {
     }
 
     fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {
+        self.run_and_leave(device, &mut Vec::new())
+    }
+
+    fn run_and_leave(&self, device: &mut dyn Device, left: &mut Vec<Output>) -> Result<Outcome, DeviceError> {
         let mut ptrs = Vec::with_capacity(self.buffers.len());
         for buffer in &self.buffers {
             ptrs.push(buffer.place(device)?);
         }
-        for launch in &self.launches {
-            launch.run(&ptrs, device)?;
-        }
+        let launched = self.launches.iter().try_for_each(|launch| launch.run(&ptrs, device));
         let mut host = Host::new(device);
-        for check in &self.checks {
-            check.compare(ptrs[check.buffer].offset(check.byte_offset), &mut host)?;
+        let mut checks = self.checks.iter();
+        let checked = checks
+            .try_for_each(|check| check.compare(ptrs[check.buffer].offset(check.byte_offset), &mut host));
+        let outcome = host.into_outcome();
+        match launched {
+            Ok(()) => checked.map(|()| outcome),
+            Err(error) => {
+                *left = outcome.outputs;
+                Err(error)
+            }
         }
-        Ok(host.into_outcome())
     }
 }
 

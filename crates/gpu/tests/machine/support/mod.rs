@@ -70,8 +70,17 @@ impl How {
 
 /// Runs a program on a machine.
 pub fn run_on(machine: &Machine, program: &dyn HostProgram, how: How) -> Result<RunResult, RunError> {
+    run_watched(machine, program, how, &mut |_| {})
+}
+
+/// Runs a program on a machine and watches its progress.
+pub fn run_watched(
+    machine: &Machine,
+    program: &dyn HostProgram,
+    how: How,
+    progress: &mut dyn FnMut(&strata_gpu::Progress),
+) -> Result<RunResult, RunError> {
     let How { threads, window, check, max_cycles, sample_cycles } = how;
-    let mut progress = |_: &strata_gpu::Progress| {};
     run(RunRequest {
         program,
         size: None,
@@ -86,7 +95,8 @@ pub fn run_on(machine: &Machine, program: &dyn HostProgram, how: How) -> Result<
         region: Default::default(),
         provenance: Default::default(),
         sample_cycles,
-        progress: &mut progress,
+        progress,
+        so_far: &mut |_| {},
     })
 }
 

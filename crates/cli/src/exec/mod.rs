@@ -1,12 +1,15 @@
 //! `strata exec`: runs an unmodified CUDA program with the modelled GPU's driver and runtime in place of the
 //! vendor's.
 
+mod store;
+
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
 use serde_json::Value;
+use strata_lab::store::check_writable;
 use tempfile::TempDir;
 
 use crate::Finished;
@@ -31,6 +34,10 @@ pub struct ExecArguments {
     /// Write one line of JSON for each launch, and one for the whole run, to this file.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
+    /// Add the program's numbers to this result store: those of the whole run, and of each launch. Only a program that
+    /// ends with status 0 and without a failed launch is added.
+    #[arg(long, value_name = "DIR", conflicts_with = "functional")]
+    store: Option<PathBuf>,
     /// Driver library to load. Default: `libcuda.so` beside this command. CUDA runtimes are looked for in the
     /// driver's folder.
     #[arg(long, value_name = "FILE")]
@@ -46,12 +53,17 @@ pub struct ExecArguments {
 /// A machine that cannot be built, a missing driver, results that cannot be written, or a program that cannot be
 /// started.
 pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
-    // Refuse a bad machine before the program starts.
-    arguments.machine.load(&arguments.overrides)?;
+    // Refuse a bad machine and a bad store before the program starts.
+    let machine = arguments.machine.load(&arguments.overrides)?;
+    arguments.store.as_deref().map_or(Ok(()), check_writable)?;
     if let Some(set) = arguments.overrides.iter().find(|set| set.contains(';')) {
         return Err(format!("--set {set}: found `;`, which separates values"));
     }
     let mut json = arguments.json.as_deref().map(Output::new).transpose()?;
+    // What the driver writes is read again at the end.
+    if let Some(json) = json.as_ref().filter(|json| !json.is_file()) {
+        return Err(format!("--json {}: not a regular file, expected one", json.path().display()));
+    }
     let folder = folder(&driver(arguments.driver.as_deref())?)?;
     let results = match &json {
         Some(json) => std::path::absolute(json.path()).map_err(|error| error.to_string())?,
@@ -67,7 +79,6 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
         .env("STRATA_SET", arguments.overrides.join(";"))
         .env("STRATA_MODE", if arguments.functional { "functional" } else { "timing" })
         .env("STRATA_THREADS", arguments.threads.unwrap_or(cores).to_string())
-        .env("STRATA_SIMULATOR", strata_lab::SIMULATOR)
         .env("STRATA_RESULTS", &results);
     let program = arguments.program[0].to_string_lossy();
     let before = std::fs::read(&results).unwrap_or_default();
@@ -78,6 +89,17 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
     } else {
         json.iter_mut().for_each(Output::keep);
         eprintln!("{program}: {}", cost(&lines));
+        if let Some(folder) = &arguments.store {
+            let stored = match status.success() {
+                true => store::add(arguments, folder, &machine, &lines),
+                false => Err(format!("not stored: {status}, expected 0")),
+            };
+            match stored {
+                Ok(path) => eprintln!("{program}: stored in {}", path.display()),
+                Err(error) if status.success() => return Err(format!("{program}: {error}")),
+                Err(error) => eprintln!("{program}: {error}"),
+            }
+        }
     }
     match status.code() {
         Some(code) => Ok(Finished::As(code as u8)),
@@ -98,7 +120,7 @@ fn cost(lines: &str) -> String {
     }
     let cycles = if timed { format!("{cycles} cycles, ") } else { String::new() };
     let end = match lines.lines().last().and_then(parsed) {
-        Some(last) if last["launch_count"].is_u64() => "",
+        Some(last) if last["launch_count"].is_u64() && last["stopped"].is_null() => "",
         _ => " until it was stopped",
     };
     format!("{count} launches, {cycles}{instructions} warp instructions{end}")

@@ -1,4 +1,8 @@
-//! `strata list`: the built-in workloads, machines, systems, doors, metrics and papers.
+//! `strata list`: the built-in workloads, machines, systems, doors, metrics and papers, and the runs of a store.
+
+mod runs;
+
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -22,6 +26,9 @@ pub struct ListArguments {
     /// Write a JSON array of objects.
     #[arg(long)]
     json: bool,
+    /// Folder of the result store whose runs to list.
+    #[arg(long, value_name = "DIR", default_value = "strata-store")]
+    store: PathBuf,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -38,6 +45,8 @@ enum What {
     Metrics,
     /// Papers whose evaluation `strata repro` repeats.
     Papers,
+    /// Runs that a result store holds: programs, machines, cycles.
+    Runs,
 }
 
 impl What {
@@ -49,6 +58,7 @@ impl What {
             What::Doors => "door",
             What::Metrics => "metric",
             What::Papers => "paper",
+            What::Runs => "run",
         }
     }
 
@@ -61,11 +71,12 @@ impl What {
             What::Doors => &["name", "between", "choices"],
             What::Metrics => &["name", "title", "unit"],
             What::Papers => &["name", "title"],
+            What::Runs => &["name", "size", "program", "machine", "launches", "cycles"],
         }
     }
 
-    /// All items, as objects.
-    fn rows(self) -> Result<Vec<Value>, String> {
+    /// All items, as objects; runs are those of a store.
+    fn rows(self, store: &Path) -> Result<Vec<Value>, String> {
         Ok(match self {
             What::Workloads => strata_workloads::all().iter().map(workload).collect(),
             What::Machines => machine::builtin()
@@ -83,6 +94,7 @@ impl What {
                     paper::names().into_iter().map(Paper::load).collect();
                 papers?.iter().map(|paper| json!({ "name": paper.name, "title": paper.title })).collect()
             }
+            What::Runs => runs::rows(store)?,
         })
     }
 }
@@ -93,7 +105,7 @@ impl What {
 /// A pattern that no item contains, or standard output that cannot be written.
 pub fn list(arguments: &ListArguments) -> Result<Finished, String> {
     let what = arguments.what;
-    let mut rows = what.rows()?;
+    let mut rows = what.rows(&arguments.store)?;
     if let Some(pattern) = &arguments.pattern {
         rows = matching(what, rows, pattern)?;
     }

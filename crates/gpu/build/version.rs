@@ -1,4 +1,4 @@
-//! A hash of all that can change a number: the sources of every room below the lab, what they include, the scripts that
+//! A hash of all that can change a number: the sources of this room and every room below it, what they include, the scripts that
 //! write some of them, their manifests, and the versions of the crates that they are built with.
 //!
 //! What each job's key holds already is left out: a workload's PTX, its inputs, the machine. So are comments and tests.
@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-/// The rooms below the lab.
+/// The rooms whose sources decide numbers.
 pub const ROOMS: [&str; 8] = ["engine", "warp", "ptx", "memory", "sm", "designs", "workloads", "gpu"];
 
 /// Paths whose changes make cargo run the build script again.
@@ -20,7 +20,7 @@ pub fn watched(root: &Path) -> Vec<PathBuf> {
     paths.filter(|path| path.exists()).collect()
 }
 
-/// The hash; nothing where the rooms are not beside the lab, as in a package.
+/// The hash; nothing where the rooms are not beside each other, as in a package.
 ///
 /// # Errors
 /// A file that cannot be read.

@@ -1,0 +1,230 @@
+//! What a run leaves: JSON, timelines, buffers, and where they come from.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::{FILL, Ran, fill, folder, json, launch_file, refused, strata, well};
+
+#[test]
+fn buffers_are_shown_and_written() {
+    let file = launch_file("dumped", &fill("name = \"part\"\ntype = \"u16\"\ncount = 3"));
+    let folder = Path::new(&file).parent().unwrap();
+    let path = |name: &str| folder.join(name).display().to_string();
+    std::fs::write(path("old.bin"), [1; 1000]).unwrap();
+    let _ = std::fs::remove_file(path("link.bin"));
+    std::os::unix::fs::symlink("old.bin", path("link.bin")).unwrap();
+    let (bytes, text) = (format!("to={}", path("link.bin")), format!("to={}", path("new.csv")));
+    let out = well(&["run", &file, "--dump", &bytes, "--dump", &text, "--show", "to"]);
+    let held: Vec<&str> = out.lines().filter_map(|line| line.trim().strip_prefix("holds ")).collect();
+    assert_eq!(
+        held.iter().map(|held| held.trim()).collect::<Vec<_>>(),
+        ["part: 3 u16: 7, 0, 7; 0 to 7", "to: 32 u32: 7, 7, 7, 7, ..., 7, 7, 7, 7; 7 to 7"],
+        "a check without an expectation, and the buffer asked for, once: {out}"
+    );
+    assert!(Path::new(&path("link.bin")).is_symlink(), "a link stays");
+    assert_eq!(std::fs::read(path("old.bin")).unwrap(), [7, 0, 0, 0].repeat(32));
+    assert_eq!(std::fs::read_to_string(path("new.csv")).unwrap(), "7\n".repeat(32));
+    let run = json(&well(&["run", &file, "--show", "to", "--json", "-"]));
+    let seven = serde_json::json!([7, 7, 7, 7]);
+    assert_eq!(
+        run["outputs"][1],
+        serde_json::json!({ "buffer": "to", "type": "u32", "elements": 32, "first": seven, "last": seven,
+                            "least": 7, "greatest": 7, "nans": 0 })
+    );
+}
+
+#[test]
+fn a_dump_that_cannot_be_is_refused_before_the_run() {
+    let file = launch_file("undumped", &fill("expected = { constant = 7 }"));
+    let folder = Path::new(&file).parent().unwrap().display().to_string();
+    let dump = |value: &str| refused(&["run", &file, "--dump", value]);
+    assert_eq!(
+        dump("too=x"),
+        "error: --dump too=x: no buffer `too` (did you mean `to`?), the launch file has to\n"
+    );
+    assert!(dump("to").contains("invalid value 'to' for '--dump <BUFFER=FILE>': expected BUFFER=FILE"));
+    for (place, reason) in
+        [(folder.clone(), "not a regular file"), ("/dev/null".into(), "not a regular file")]
+    {
+        assert_eq!(dump(&format!("to={place}")), format!("error: --dump to={place}: {reason}\n"));
+    }
+    assert!(dump(&format!("to={folder}/absent/x")).contains("No such file or directory"));
+    let twice = refused(&["run", &file, "--dump", "to=x", "--dump", "to=./x"]);
+    assert!(twice.ends_with("another buffer goes to the same file\n"), "{twice}");
+    let shown = refused(&["run", &file, "--show", "from"]);
+    assert_eq!(shown, "error: --show from: no buffer `from`, the launch file has to\n");
+    let workload = refused(&["run", "saxpy", "--show", "y"]);
+    assert!(
+        workload.starts_with("error: --show and --dump are for launch files; `strata workload export saxpy")
+    );
+    // A run that is refused leaves what was there, and nothing beside it.
+    let kept = format!("{folder}/kept.bin");
+    std::fs::write(&kept, "kept").unwrap();
+    let bad = ["run", &file, "--dump", &format!("to={kept}"), "--set", "gpu.sms=0"];
+    assert!(refused(&bad).contains("gpu.sms: found 0"));
+    assert_eq!(std::fs::read_to_string(&kept).unwrap(), "kept");
+    // A run that is stopped leaves what there is.
+    let Ran { status, out, err } =
+        strata(&["run", &file, "--dump", &format!("to={kept}"), "--max-cycles", "1"]);
+    assert_eq!((status, std::fs::read(&kept).unwrap()), (2, vec![0; 128]), "{out}{err}");
+    assert!(err.starts_with(&format!("{kept}: PARTIAL, `to` as it was when the run was stopped\n")), "{err}");
+    assert!(out.contains("PARTIAL, until") && out.contains("holds"), "{out}");
+    let left =
+        std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    assert!(left.into_iter().all(|name| !name.starts_with(".strata")));
+}
+
+#[test]
+fn results_as_json_have_their_keys() {
+    let out = well(&["run", "saxpy", "--check", "--threads", "1", "--json", "-", "--set", "l1d.sram.ways=8"]);
+    let run = json(&out);
+    assert_eq!(run["schema"], "strata-run-1");
+    assert_eq!(
+        (&run["workload"], &run["size"], &run["machine"]),
+        (&"saxpy".into(), &"test".into(), &"gtx480".into())
+    );
+    assert_eq!(run["overrides"], serde_json::json!(["l1d.sram.ways=8"]));
+    assert_eq!(run["verified"], true);
+    for key in ["cycles", "warp_instructions", "thread_instructions"] {
+        assert!(run[key].as_u64().is_some_and(|value| value > 0), "{key}");
+    }
+    let ipc = run["thread_instructions"].as_f64().unwrap() / run["cycles"].as_f64().unwrap();
+    // Parsing the number back may lose its last bit.
+    assert!((run["ipc"].as_f64().unwrap() - ipc).abs() <= 1e-12 * ipc);
+    let hash = run["statistics_hash"].as_str().unwrap();
+    assert!(hash.len() == 16 && u64::from_str_radix(hash, 16).is_ok(), "{hash}");
+    for key in ["seconds", "warp_instructions_per_second", "peak_memory_bytes"] {
+        assert!(run["simulation"][key].as_f64().is_some_and(|value| value > 0.0), "{key}");
+    }
+    for group in ["sm", "lsu", "l1d", "network.request", "network.reply", "partition", "l2", "dram"] {
+        let group = run["statistics"][group].as_object().unwrap_or_else(|| panic!("no group {group}"));
+        assert!(group.values().all(Value::is_u64));
+    }
+    assert_eq!(run["statistics"]["sm"]["warp_instructions"], run["warp_instructions"]);
+}
+
+#[test]
+fn a_run_that_is_stopped_leaves_what_it_has() {
+    let folder = folder("stopped", &[]);
+    let at = |name: &str| folder.join(name).to_string_lossy().into_owned();
+    let (file, timeline) = (at("run.json"), at("run.csv"));
+    let stop =
+        ["run", "gemm", "--max-cycles", "5000", "--json", &file, "--timeline", &timeline, "--span", "1000"];
+    let Ran { status, out, err } = strata(&stop);
+    let reason = "`gemm` failed: the kernel reached the cycle limit (cycle 5000); 0 CTAs have ended";
+    assert_eq!((status, err), (2, format!("error: {reason}\n")));
+    assert!(out.contains(&format!("PARTIAL, until the run was stopped: {reason}")), "{out}");
+    let result = json(&std::fs::read_to_string(file).unwrap());
+    assert_eq!((result["stopped"].as_str(), result["cycles"].as_u64()), (Some(reason), Some(5000)));
+    assert!(result["statistics"]["sm"]["issued"].as_u64().unwrap() > 1000);
+    assert_eq!(std::fs::read_to_string(timeline).unwrap().lines().count(), 6, "a header and five spans");
+}
+
+#[test]
+fn a_fault_leaves_what_was_counted_until_then() {
+    let faulty = FILL.replace("st.global.u32 [%rd1]", "st.global.u32 [%rd1+4096]");
+    let folder =
+        folder("fault", &[("fill.ptx", &faulty), ("fill.toml", &fill("expected = { constant = 7 }"))]);
+    let file = folder.join("fault.json").to_string_lossy().into_owned();
+    let Ran { status, out, .. } =
+        strata(&["run", folder.join("fill.toml").to_str().unwrap(), "--json", &file]);
+    assert_eq!(status, 2);
+    assert!(out.contains("PARTIAL, until the run was stopped: `fill` failed: "), "{out}");
+    let result = json(&std::fs::read_to_string(file).unwrap());
+    assert!(result["stopped"].as_str().unwrap().contains("lies in no allocation"), "{result}");
+    assert!(result["cycles"].as_u64().unwrap() > 0);
+}
+
+#[test]
+fn a_result_says_where_it_comes_from() {
+    let text = well(&["machine", "check", "gtx480"]);
+    assert!(!text.is_empty());
+    let shipped = include_str!("../../../gpu/machines/gtx480.toml");
+    let mine = shipped.replacen("ways = { value = 4,", "ways = { value = 2,", 1);
+    assert_ne!(mine, shipped);
+    let folder = folder("provenance", &[("my.toml", &mine)]);
+    let machine = folder.join("my.toml").to_string_lossy().into_owned();
+    let of = |arguments: &[&str]| json(&well(&[&["run", "saxpy", "--json", "-"], arguments].concat()));
+    let (own, plain, set) = (of(&["--machine", &machine]), of(&[]), of(&["--set", "l1d.ways=2"]));
+    assert_eq!(own["machine"], format!("gtx480 ({machine})"));
+    assert_eq!(own["provenance"]["machine_file"], machine);
+    assert_eq!(plain["provenance"]["machine_file"], Value::Null);
+    assert_ne!(own["provenance"]["machine"], plain["provenance"]["machine"]);
+    assert_eq!(
+        own["provenance"]["machine"], set["provenance"]["machine"],
+        "the same values are the same machine"
+    );
+    for key in ["simulator", "ptx", "inputs"] {
+        assert!(!plain["provenance"][key].as_str().unwrap().is_empty(), "{key}");
+        assert_eq!(own["provenance"][key], plain["provenance"][key], "{key}");
+    }
+    let command = set["provenance"]["command"].as_array().unwrap();
+    assert_eq!(command.last().unwrap(), "l1d.ways=2");
+}
+
+#[test]
+fn a_region_is_measured_and_the_rest_runs_all_the_same() {
+    let of = |arguments: &[&str]| json(&well(&[&["run", "kmeans", "--json", "-"], arguments].concat()));
+    let whole = of(&[]);
+    let launches = whole["launches"].as_array().unwrap();
+    assert!(launches.len() >= 3);
+    let issued = |run: &Value| run["statistics"]["sm"]["issued"].as_u64().unwrap();
+    let (first, rest) = (of(&["--to-launch", "0"]), of(&["--from-launch", "1"]));
+    assert_eq!(first["cycles"], launches[0]["cycles"]);
+    assert_eq!(first["launches"].as_array().unwrap().as_slice(), &launches[..1]);
+    assert_eq!(rest["launches"].as_array().unwrap().as_slice(), &launches[1..]);
+    assert_eq!(issued(&first) + issued(&rest), issued(&whole));
+    let kernel = launches[0]["kernel"].as_str().unwrap();
+    let of_kernel = of(&["--kernel", kernel]);
+    let same = launches.iter().filter(|launch| launch["kernel"] == kernel).count();
+    assert_eq!(of_kernel["launches"].as_array().unwrap().len(), same);
+    assert_eq!(of_kernel["region"]["kernel"], kernel);
+    let timeline = folder("region", &[]).join("t.csv").display().to_string();
+    well(&["run", "kmeans", "--from-launch", "1", "--to-launch", "1", "--timeline", &timeline]);
+    let lines = std::fs::read_to_string(timeline).unwrap();
+    assert!(lines.lines().count() > 1 && lines.lines().skip(1).all(|line| line.starts_with("1,")), "{lines}");
+    let error = refused(&["run", "saxpy", "--from-launch", "9"]);
+    assert!(error.ends_with("launches is in the region, expected at least one\n"), "{error}");
+    let error = refused(&["run", "saxpy", "--from-launch", "9", "--max-cycles", "100"]);
+    assert!(error.starts_with("error: `saxpy` failed: the kernel reached the cycle limit"), "{error}");
+}
+
+#[test]
+fn outputs_are_checked_before_anything_runs() {
+    for option in ["--json", "--timeline"] {
+        let error = refused(&["run", "saxpy", option, "/nowhere/at/all"]);
+        assert!(error.starts_with("error: /nowhere/at/all: "), "{error}");
+    }
+}
+
+#[test]
+fn json_goes_to_a_file_beside_the_summary() {
+    let file = folder("json", &[]).join("run.json").display().to_string();
+    let out = well(&["run", "saxpy", "--json", &file]);
+    assert!(out.starts_with("saxpy (test) on gtx480: results verified\n"), "{out}");
+    assert_eq!(json(&std::fs::read_to_string(file).unwrap())["workload"], "saxpy");
+}
+
+#[test]
+fn a_timeline_is_a_table_that_adds_up() {
+    let folder = folder("timeline", &[]);
+    let path = |name: &str| folder.join(name).display().to_string();
+    well(&["run", "bfs", "--timeline", &path("t.csv"), "--span", "500", "--json", &path("run.json")]);
+    let run = json(&std::fs::read_to_string(path("run.json")).unwrap());
+    let mut table = csv::Reader::from_path(path("t.csv")).unwrap();
+    let header = table.headers().unwrap().clone();
+    let column = |name: &str| {
+        let column = header.iter().position(|other| other == name);
+        column.unwrap_or_else(|| panic!("no column `{name}` among {header:?}"))
+    };
+    let (from, to) = (column("from_cycle"), column("to_cycle"));
+    let (issued, leakage) = (column("sm.issued"), column("energy.dram.leakage_pj"));
+    let lines: Vec<csv::StringRecord> = table.records().map(Result::unwrap).collect();
+    let sum = |of: &dyn Fn(&csv::StringRecord) -> f64| lines.iter().map(of).sum::<f64>();
+    let number = |line: &csv::StringRecord, at: usize| line[at].parse::<f64>().unwrap();
+    assert_eq!(sum(&|line| number(line, to) - number(line, from)), run["cycles"].as_f64().unwrap());
+    assert_eq!(sum(&|line| number(line, issued)), run["statistics"]["sm"]["issued"].as_f64().unwrap());
+    let leaked = run["energy"]["structures"]["dram"]["leakage_pj"].as_f64().unwrap();
+    assert!((sum(&|line| number(line, leakage)) - leaked).abs() < 1e-6 * leaked, "of {leaked}");
+}
