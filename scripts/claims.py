@@ -44,6 +44,8 @@ def summary(small, large):
     for verdict in VERDICTS:
         lines.append([verdict, *(sum(row["verdict"] == verdict for row in rows) for rows in (small, large))])
     text = pages.table([f"of {len(small)} published numbers|", "small", "paper"], lines)
+    if versions(small) == versions(large):
+        return f"{text}\n\nMeasured with simulator {versions(small)}."
     return (
         f"{text}\n\nAt size small, with the machines and systems of today: simulator {versions(small)}. At size paper, with "
         f"those of an older version: simulator {versions(large)}. What a page says of a number at size paper holds for that "

@@ -31,7 +31,7 @@ STAGES = [
     ("write-back", "backend.rs:write_back", "backend.rs:finish_instruction", "execute.rs:retire", "execute.rs:advance",
      "execute.rs:next_row", "execute.rs:took_row", "execute.rs:pop_writing", "execute.rs:push_writing",
      "register_file/mod.rs:offer_write", "execute.rs:finish_memory", "execute.rs:write_predicates"),
-    ("operand collection", "sm/src/collector", "baseline/register_file", "backend.rs:collect_operands"),
+    ("operand collection", "sm/src/collector", "baseline/register_file", "designs/src/hi_end", "backend.rs:collect_operands"),
     ("execution", "sm/src/execute", "sm/src/backend", "ptx/src/exec", "warp/src"),
     ("load/store unit, coalescing", "sm/src/lsu"),
     ("L1D", "baseline/l1d", "designs/src/chassis", "designs/src/fuse"),

@@ -20,8 +20,7 @@ pub struct Counter {
 /// All counters of profiles.
 #[must_use]
 pub fn counters() -> Vec<Counter> {
-    let none = Profile::default();
-    counts(&none, &none).into_iter().map(|(counter, _)| counter).collect()
+    counts(&ALLOCATIONS.map(|_| Profile::default())).into_iter().map(|(counter, _)| counter).collect()
 }
 
 /// Profiles a program.
@@ -29,13 +28,36 @@ pub fn counters() -> Vec<Counter> {
 /// # Errors
 /// If it does not run or has wrong results.
 pub(crate) fn measure(program: &dyn HostProgram) -> Result<Vec<(Counter, u64)>, String> {
-    let profile = profile_with(program, &[])?;
-    let as_written = profile_with(program, &AS_WRITTEN)?;
-    Ok(counts(&profile, &as_written))
+    let mut profiles = ALLOCATIONS.map(|_| Profile::default());
+    for (profile, allocation) in profiles.iter_mut().zip(&ALLOCATIONS) {
+        *profile = profile_with(program, allocation.sets)?;
+    }
+    Ok(counts(&profiles))
 }
 
-/// What makes registers those of PTX, as far as they fit.
-const AS_WRITTEN: [&str; 2] = ["sm.register_allocation=separate", "sm.registers_per_thread=255"];
+/// A way in which the registers of PTX get physical ones.
+struct Allocation {
+    /// Group of the counters.
+    group: &'static str,
+    /// What the counters' meanings end with.
+    which: &'static str,
+    sets: &'static [&'static str],
+}
+
+/// Each program is profiled with each of them; everything but registers is counted with the first.
+const ALLOCATIONS: [Allocation; 3] = [
+    Allocation { group: "registers", which: "", sets: &[] },
+    Allocation {
+        group: "tight_registers",
+        which: ", where kernels take the fewest registers",
+        sets: &["sm.register_allocation=tight"],
+    },
+    Allocation {
+        group: "ptx_registers",
+        which: ", where each register of PTX has one of its own",
+        sets: &["sm.register_allocation=separate", "sm.registers_per_thread=255"],
+    },
+];
 
 /// Profiles a program that is compiled for a GTX 480. The machine decides which registers the kernels name, and barely
 /// anything else.
@@ -50,9 +72,10 @@ fn profile_with(program: &dyn HostProgram, sets: &[&str]) -> Result<Profile, Str
     Ok(profile)
 }
 
-/// `as_written` is the profile with PTX's own registers.
-fn counts(profile: &Profile, as_written: &Profile) -> Vec<(Counter, u64)> {
+/// The counters of the profiles of a program, one for each allocation.
+fn counts(profiles: &[Profile; ALLOCATIONS.len()]) -> Vec<(Counter, u64)> {
     let mut counts = Counts(Vec::new());
+    let [profile, ..] = profiles;
     counts.of_run(profile);
     counts.of_space("global", "global memory", "Lines accessed, after coalescing.", &profile.global);
     counts.of_space("local", "local memory", "Lines accessed, after coalescing.", &profile.local);
@@ -65,8 +88,9 @@ fn counts(profile: &Profile, as_written: &Profile) -> Vec<(Counter, u64)> {
         counts.add("lines", &name, "lines", format!("Lines of global memory that are {class}."), lines);
         counts.add("line_accesses", &name, "accesses", format!("Accesses to {class} lines."), accesses);
     }
-    counts.of_registers("registers", "", profile);
-    counts.of_registers("ptx_registers", ", where each register of PTX has one of its own", as_written);
+    for (profile, allocation) in profiles.iter().zip(&ALLOCATIONS) {
+        counts.of_registers(allocation.group, allocation.which, profile);
+    }
     counts.0
 }
 
