@@ -7,7 +7,7 @@ use strata_warp::{ALL_LANES, LaneMask, Reg, Row, WARP_LANES};
 
 use super::config::BanksConfig;
 use super::layout::{Layout, ROW_BITS};
-use super::reads::{Destination, Read, ReadQueues, UnderWay};
+use super::reads::{Destination, ReadQueues, UnderWay};
 use super::statistics::BankStatistics;
 use super::wear::Wear;
 use crate::baseline::RegisterFileStatistics;
@@ -53,12 +53,7 @@ impl RegisterFile for BankedRegisterFile {
     }
 
     fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, _now: Cycle) {
-        for (n, register) in registers.iter().enumerate() {
-            let row = self.layout.row(warp, *register);
-            let destination = Destination::Collector(Ticket(first.0 + n as u16));
-            let read = Read { row, warp, register: *register, destination };
-            self.reads.push(self.layout.place(row).group, read);
-        }
+        self.reads.request(&self.layout, warp, registers, first);
     }
 
     fn tick(&mut self, port: CollectorPort<'_>, now: Cycle) {

@@ -304,12 +304,7 @@ impl RegisterFile for HierarchicalRegisterFile {
     }
 
     fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, _now: Cycle) {
-        for (n, register) in registers.iter().enumerate() {
-            let row = self.layout.row(warp, *register);
-            let destination = Destination::Collector(Ticket(first.0 + n as u16));
-            let read = Read { row, warp, register: *register, destination };
-            self.reads.push(self.layout.place(row).group, read);
-        }
+        self.reads.request(&self.layout, warp, registers, first);
     }
 
     fn tick(&mut self, port: CollectorPort<'_>, now: Cycle) {

@@ -6,7 +6,7 @@ use strata_engine::{Cycle, DelayLine};
 use strata_memory::doors::Ticket;
 use strata_warp::{Reg, Row};
 
-use super::layout::RowId;
+use super::layout::{Layout, RowId};
 
 /// A read of a row.
 #[derive(Clone, Copy, Debug)]
@@ -50,6 +50,16 @@ impl ReadQueues {
         self.queues[group as usize].push_back(read);
         self.wanted |= 1 << group;
         self.waiting += 1;
+    }
+
+    /// Appends the reads of one instruction; register n goes to ticket `first + n`.
+    #[inline]
+    pub fn request(&mut self, layout: &Layout, warp: u8, registers: &[Reg], first: Ticket) {
+        for (n, register) in registers.iter().enumerate() {
+            let row = layout.row(warp, *register);
+            let destination = Destination::Collector(Ticket(first.0 + n as u16));
+            self.push(layout.place(row).group, Read { row, warp, register: *register, destination });
+        }
     }
 
     /// Mask of groups with reads.
