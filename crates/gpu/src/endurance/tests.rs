@@ -151,7 +151,7 @@ fn mistakes_are_named() {
     ] {
         let banks: Vec<&str> = BANKS.lines().filter(|line| !line.starts_with(left_out)).collect();
         let error = machine(&format!("{SECTION}{}", banks.join("\n"))).unwrap_err();
-        assert_eq!(error, format!("m.toml: endurance.l1d.{message}"));
+        assert!(error.ends_with(&format!(": endurance.l1d.{message}")), "{error}");
     }
     let sum = format!("{SECTION}{}", BANKS.replace("hottest_bank_writes", "array_writes"));
     let error = lifetimes(&machine(&sum).unwrap(), &groups(), 700).unwrap_err();

@@ -38,7 +38,7 @@ fn mistakes_are_named() {
         (
             "id = \"1\"",
             "id = \"1\"\nclaims = [\"b\"]",
-            "p.toml: claim `b` is shown, but `measured` does not say",
+            "p.toml: claim `b` is shown, expected `measured` to say",
         ),
         ("id = \"1\"", "idd = \"1\"", "p.toml:11:1: unknown field `idd`"),
     ] {
@@ -46,7 +46,10 @@ fn mistakes_are_named() {
         assert!(error.starts_with(expected), "{from} -> {to}: {error}");
     }
     let error = Paper::load("fuze").unwrap_err();
-    assert_eq!(error, "no paper `fuze` (did you mean `fuse`?), expected one of fuse or a file (*.toml)");
+    assert_eq!(
+        error,
+        "no paper `fuze` (did you mean `fuse`?), expected one of fuse, hi-end or a file (*.toml)"
+    );
 }
 
 /// A paper whose names all exist.
