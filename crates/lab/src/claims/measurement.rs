@@ -224,12 +224,15 @@ impl<'a> Measurement<'a> {
         let mut lacking: Vec<(&str, String)> = Vec::new();
         for workload in self.workloads {
             let mut cell = answers.value(metric, workload, variant);
+            let mut undefined = answers.is_undefined(metric, workload, variant);
             if let Some((over_metric, over)) = over {
-                cell = cell.and_then(|value| divide(Ok(value), &answers.value(over_metric, workload, over)));
+                let base = answers.value(over_metric, workload, over);
+                undefined |= base == Ok(0.0) || answers.is_undefined(over_metric, workload, over);
+                cell = cell.and_then(|value| divide(Ok(value), &base));
             }
             match cell {
                 Ok(value) => numbers.push(value * self.text.scale),
-                Err(_) if self.text.where_defined && answers.is_undefined(metric, workload, variant) => {}
+                Err(_) if self.text.where_defined && undefined => {}
                 Err(reason) => lacking.push((workload, reason)),
             }
         }

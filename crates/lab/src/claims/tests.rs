@@ -467,6 +467,7 @@ fn a_workload_without_such_a_number_is_left_out_when_told_so() {
              [workloads]\nall = [\"saxpy\", \"gemm\"]\n[systems]\nbase = {{}}\n\
              [metrics.accuracy]\ntitle = \"Accuracy\"\nunit = \"%\"\n\
              expression = \"100 * run.right / (run.right + run.wrong)\"\n\
+             [metrics.mistakes]\ntitle = \"Mistakes\"\nunit = \"lines\"\nexpression = \"run.wrong\"\n\
              [measured]\na = {{ kind = \"share\", metric = \"accuracy\", system = \"base\"{measured} }}\n"
         )
     };
@@ -490,4 +491,9 @@ fn a_workload_without_such_a_number_is_left_out_when_told_so() {
     put("gemm", 0, 0);
     assert!(measured(&paper("")).unwrap_err().contains("divides by zero"));
     assert_eq!(measured(&told), Ok(75.0));
+    // Over a metric that is 0 for one of them.
+    let over = ", over = \"base\", over_metric = \"mistakes\"";
+    put("gemm", 5, 0);
+    assert!(measured(&paper(over)).unwrap_err().contains("normalised to is 0"));
+    assert_eq!(measured(&paper(&format!("{over}, where_defined = true"))), Ok(75.0));
 }

@@ -175,7 +175,7 @@ pub struct MeasurementText {
     /// Factor applied to each workload's number; 100 turns a quotient into percent.
     #[serde(default = "one")]
     pub scale: f64,
-    /// Leaves out workloads for which the metric divides by zero or a counter of it is infinite.
+    /// Leaves out workloads for which the metric divides by zero, a counter of it is infinite, or what it is over is 0.
     #[serde(default)]
     pub where_defined: bool,
     /// How the workloads' numbers are reduced to one. Default: the paper's mean.
