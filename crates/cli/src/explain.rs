@@ -164,9 +164,26 @@ fn of_metric(metric: &Metric, groups: &[Group]) -> String {
     for (name, counter) in metric.expression.counters() {
         let group = groups.iter().find(|group| group.name == name);
         let found = group.and_then(|group| group.counters.iter().find(|known| known.is(counter)));
-        text += &found.map_or(String::new(), |found| format!("{name}.{counter} {}\n", found.text));
+        text += &match found {
+            Some(found) => format!("{name}.{counter} {}\n", found.text),
+            None => format!("{name}.{counter} {}\n", of_no_counter(name)),
+        };
     }
     text
+}
+
+/// What an expression's name means that is no counter of the machine.
+fn of_no_counter(group: &str) -> &'static str {
+    match group {
+        "energy" => {
+            "[pJ]: Energy of a structure, or its leakage: counts times the energies that `strata explain energy` lists."
+        }
+        "area" => "[the component's unit]: Area, as `strata area` lists it.",
+        _ if group.starts_with("lifetime.") => {
+            "[months, writes]: Lifetime of a structure whose cells wear out, of machines with an `endurance` section for it."
+        }
+        _ => ": counted by other machines than this one.",
+    }
 }
 
 /// A group, or one of its counters, with the laws that it obeys.

@@ -388,7 +388,10 @@ const REFUSED: &[(&[&str], &str)] = &[
         "error: no statistics group `ipcc` (did you mean `ipc`?), expected one of run, sm, ",
     ),
     (&["explain", "energy.l1"], "error: no energy of `l1` (did you mean `l1d`"),
-    (&["repro", "fusee"], "error: no paper `fusee` (did you mean `fuse`?), expected one of fuse or a file"),
+    (
+        &["repro", "fusee"],
+        "error: no paper `fusee` (did you mean `fuse`?), expected one of fuse, hi-end or a file",
+    ),
     (&["claims", "fusee"], "error: no claims of a paper `fusee` (did you mean `fuse`?)"),
     (&["compare", "saxpi", "--no-run"], "error: no workload `saxpi` (did you mean `saxpy`"),
     (

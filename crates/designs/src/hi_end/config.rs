@@ -91,7 +91,7 @@ pub struct RegisterCacheConfig {
 pub struct BufferConfig {
     /// Number of rows that it holds.
     pub entries: Cited<u32>,
-    /// From this many rows on, a write begins although reads of its group wait; 0 always.
+    /// From this many rows on, a write begins although reads of its group wait: 0 always, more than `entries` never.
     pub eager_from: Cited<u32>,
     /// Cycles from a read's grant to the operand in the collector, at least 1.
     pub read_latency_cycles: Cited<u32>,
@@ -203,7 +203,7 @@ impl RegisterCacheConfig {
 impl BufferConfig {
     fn check(&self, [entries, eager, latency]: [&'static str; 3]) -> Result<(), ParameterError> {
         within(entries, *self.entries, 1, 64)?;
-        within(eager, *self.eager_from, 0, *self.entries)?;
+        within(eager, *self.eager_from, 0, 64)?;
         within(latency, *self.read_latency_cycles, 1, MOST_CYCLES)
     }
 }

@@ -2,7 +2,7 @@
 
 use strata_engine::statistics::{Array, Group};
 
-use super::summary::{Page, group};
+use super::rows::{Page, group};
 
 /// Adds the arrays among the counters of some groups to the page.
 pub(super) fn rows(groups: &[Group], page: &mut Page) {

@@ -2,7 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
-use super::summary::Page;
+use super::rows::Page;
 use crate::endurance::{Lifetime, Wear};
 use crate::energy::{EnergyReport, EventEnergy, StructureEnergy};
 

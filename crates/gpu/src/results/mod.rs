@@ -4,6 +4,7 @@ mod arrays;
 mod energy;
 mod host;
 mod json;
+mod rows;
 mod summary;
 
 use strata_engine::hash::Fnv;

@@ -1,9 +1,8 @@
 //! A summary of a run for readers.
 
-use std::fmt::Write;
-
 use strata_engine::statistics::Group;
 
+use super::rows::{Page, group};
 use super::{RunResult, Verdict, ratio};
 
 /// Counters of the `sm` group for slots in which a scheduler did not issue, with readable descriptions.
@@ -35,7 +34,7 @@ impl RunResult {
         super::arrays::rows(&self.statistics, &mut page);
         super::energy::lifetime_rows(&self.lifetimes, &mut page);
         self.tail(&mut page);
-        page.0
+        page.into_text()
     }
 
     fn head(&self, page: &mut Page) {
@@ -274,51 +273,6 @@ fn halves(one: &str, other: &str) -> String {
 /// `a / b`; `None` if `b` is 0.
 fn quotient(a: u64, b: u64) -> Option<f64> {
     (b > 0).then(|| a as f64 / b as f64)
-}
-
-#[derive(Default)]
-pub(super) struct Page(String);
-
-impl Page {
-    #[cfg(test)]
-    pub(super) fn text(&self) -> &str {
-        &self.0
-    }
-
-    fn line(&mut self, text: &str) {
-        self.0.push_str(text);
-        self.0.push('\n');
-    }
-
-    pub(super) fn section(&mut self, title: &str) {
-        self.line(&format!(" {title}"));
-    }
-
-    /// Adds a row, unless its text is empty.
-    pub(super) fn row(&mut self, title: &str, text: &str) {
-        if text.is_empty() {
-            return;
-        }
-        writeln!(self.0, "  {title:<28}{text}").expect("a string grows");
-    }
-
-    /// Adds a row, unless a counter that it needs is missing.
-    fn row_of(&mut self, title: &str, text: impl FnOnce() -> Option<String>) {
-        self.row(title, &text().unwrap_or_default());
-    }
-}
-
-/// Formats a number with its digits in groups of three.
-pub(super) fn group(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(' ');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 /// Formats a part of a whole as a percentage; `None` if the whole is 0.

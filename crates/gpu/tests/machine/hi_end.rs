@@ -12,6 +12,7 @@ const TINY: &[&str] = &[
     "sm.register_file.hierarchical.register_cache.lines=5",
     "sm.register_file.hierarchical.register_cache.banks=2",
     "sm.register_file.hierarchical.delay_buffer.entries=2",
+    "sm.register_file.hierarchical.delay_buffer.eager_from=1",
 ];
 
 const KEPT: &[&str] = &["sm.register_file.hierarchical.dead_rows=written"];
