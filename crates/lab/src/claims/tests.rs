@@ -492,8 +492,13 @@ fn a_workload_without_such_a_number_is_left_out_when_told_so() {
     assert!(measured(&paper("")).unwrap_err().contains("divides by zero"));
     assert_eq!(measured(&told), Ok(75.0));
     // Over a metric that is 0 for one of them.
-    let over = ", over = \"base\", over_metric = \"mistakes\"";
-    put("gemm", 5, 0);
-    assert!(measured(&paper(over)).unwrap_err().contains("normalised to is 0"));
-    assert_eq!(measured(&paper(&format!("{over}, where_defined = true"))), Ok(75.0));
+    let over = |more: &str| {
+        let text = text("").replace(
+            "kind = \"share\", metric = \"accuracy\", system = \"base\"",
+            &format!("kind = \"ratio\", metric = \"mistakes\", system = \"base\", over = \"base\"{more}"),
+        );
+        measured(&Paper::parse(Path::new("p.toml"), &text).unwrap())
+    };
+    assert!(over("").unwrap_err().contains("normalised to is 0"));
+    assert_eq!(over(", where_defined = true"), Ok(1.0));
 }
