@@ -21,24 +21,11 @@ pub fn try_input(input: &[u8]) {
     if !is_small(&machine) {
         return;
     }
-    let request = RunRequest {
-        program: &Everything,
-        size: None,
-        machine: &machine,
-        overrides: &[],
-        threads: 1,
-        saves_threads: false,
-        window: None,
+    match run(RunRequest {
         check: true,
         max_cycles: Some(MOST_CYCLES),
-        interrupt: None,
-        region: Default::default(),
-        provenance: Default::default(),
-        sample_cycles: None,
-        progress: &mut |_| {},
-        so_far: &mut |_| {},
-    };
-    match run(request) {
+        ..RunRequest::plain(&Everything, &machine, &mut |_| (), &mut |_| ())
+    }) {
         Ok(result) => assert!(!matches!(result.verdict, Verdict::Wrong(_)), "{:?}", result.verdict),
         Err(error) => drop(error.to_string()),
     }

@@ -52,6 +52,35 @@ pub struct RunRequest<'a> {
     pub so_far: &'a mut dyn FnMut(&mut dyn FnMut() -> RunResult),
 }
 
+impl<'a> RunRequest<'a> {
+    /// A request that asks for nothing but the numbers: a whole run on one thread, without the reference
+    /// executor.
+    pub fn plain(
+        program: &'a dyn HostProgram,
+        machine: &'a Machine,
+        progress: &'a mut dyn FnMut(&Progress),
+        so_far: &'a mut dyn FnMut(&mut dyn FnMut() -> RunResult),
+    ) -> Self {
+        RunRequest {
+            program,
+            size: None,
+            machine,
+            overrides: &[],
+            threads: 1,
+            saves_threads: false,
+            window: None,
+            check: false,
+            max_cycles: None,
+            interrupt: None,
+            region: Region::default(),
+            provenance: Provenance::default(),
+            sample_cycles: None,
+            progress,
+            so_far,
+        }
+    }
+}
+
 /// Why a run did not finish.
 #[derive(Clone, Debug, PartialEq)]
 pub enum RunError {

@@ -193,23 +193,7 @@ mod tests {
     /// The lines that a driver writes about a program that does what a workload does.
     fn lines(machine: &Machine) -> Vec<Value> {
         let program = strata_workloads::find("bfs").unwrap().program(Size::Test).unwrap();
-        let result = run(RunRequest {
-            program: program.as_ref(),
-            size: None,
-            machine,
-            overrides: &[],
-            threads: 1,
-            saves_threads: false,
-            window: None,
-            check: false,
-            max_cycles: None,
-            interrupt: None,
-            region: Default::default(),
-            provenance: Default::default(),
-            sample_cycles: None,
-            progress: &mut |_| (),
-            so_far: &mut |_| (),
-        });
+        let result = run(RunRequest::plain(program.as_ref(), machine, &mut |_| (), &mut |_| ()));
         let mut whole = result.unwrap().to_json();
         let mut lines: Vec<Value> = whole["launches"].take().as_array().unwrap().clone();
         for (number, launch) in lines.iter_mut().enumerate() {

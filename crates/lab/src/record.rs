@@ -132,21 +132,8 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
     let machine =
         Machine::parse(Path::new("the job's machine"), &text, &[]).map_err(|error| error.to_string())?;
     let result = run(RunRequest {
-        program,
         size: job.launch_file.is_none().then(|| job.size.name().to_owned()),
-        machine: &machine,
-        overrides: &[],
-        threads: 1,
-        saves_threads: false,
-        window: None,
-        check: false,
-        max_cycles: None,
-        interrupt: None,
-        region: Default::default(),
-        provenance: Default::default(),
-        sample_cycles: None,
-        progress: &mut |_| (),
-        so_far: &mut |_| (),
+        ..RunRequest::plain(program, &machine, &mut |_| (), &mut |_| ())
     })
     .map_err(|error| error.to_string())?;
     if let Verdict::Wrong(problems) = &result.verdict {

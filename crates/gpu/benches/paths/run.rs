@@ -28,23 +28,7 @@ fn whole(name: &'static str) -> Path {
         find(name).expect("a built-in workload").program(Size::Test).expect("every workload has it"),
     );
     Path::new(move || {
-        let result = run(RunRequest {
-            program: program.as_ref(),
-            size: None,
-            machine: &machine,
-            overrides: &[],
-            threads: 1,
-            saves_threads: false,
-            window: None,
-            check: false,
-            max_cycles: None,
-            interrupt: None,
-            region: Default::default(),
-            provenance: Default::default(),
-            sample_cycles: None,
-            progress: &mut |_| {},
-            so_far: &mut |_| {},
-        });
+        let result = run(RunRequest::plain(program.as_ref(), &machine, &mut |_| (), &mut |_| ()));
         black_box(result.unwrap_or_else(|error| panic!("{error}")));
     })
 }

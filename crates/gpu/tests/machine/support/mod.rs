@@ -82,21 +82,12 @@ pub fn run_watched(
 ) -> Result<RunResult, RunError> {
     let How { threads, window, check, max_cycles, sample_cycles } = how;
     run(RunRequest {
-        program,
-        size: None,
-        machine,
-        overrides: &[],
         threads,
-        saves_threads: false,
         window,
         check,
         max_cycles,
-        interrupt: None,
-        region: Default::default(),
-        provenance: Default::default(),
         sample_cycles,
-        progress,
-        so_far: &mut |_| {},
+        ..RunRequest::plain(program, machine, progress, &mut |_| ())
     })
 }
 
