@@ -5,7 +5,7 @@ use strata_engine::statistics::{Group, Statistics};
 use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileSite, Ticket};
 use strata_warp::{ALL_LANES, LaneMask, Reg, Row, WARP_LANES};
 
-use super::config::BanksConfig;
+use super::config::{Arbitration, BankedConfig};
 use super::layout::{Layout, ROW_BITS};
 use super::reads::{Destination, ReadQueues, UnderWay};
 use super::statistics::BankStatistics;
@@ -18,6 +18,7 @@ pub struct BankedRegisterFile {
     layout: Layout,
     lanes_per_bank: u32,
     write_cycles: u64,
+    arbitration: Arbitration,
     rows: Vec<Row>,
     /// By group: the first cycle in which its banks are free.
     free_at: Vec<Cycle>,
@@ -30,15 +31,17 @@ pub struct BankedRegisterFile {
 
 impl BankedRegisterFile {
     /// A register file of undefined values.
-    pub fn new(config: &BanksConfig, site: RegisterFileSite) -> BankedRegisterFile {
-        let layout = Layout::new(*config.count, *config.bits, site.rows);
+    pub fn new(config: &BankedConfig, site: RegisterFileSite) -> BankedRegisterFile {
+        let banks = &config.banks;
+        let layout = Layout::new(*banks.count, *banks.bits, site.rows);
         BankedRegisterFile {
-            lanes_per_bank: *config.bits / 32,
-            write_cycles: u64::from(*config.write_cycles),
+            lanes_per_bank: *banks.bits / 32,
+            write_cycles: u64::from(*banks.write_cycles),
+            arbitration: *config.arbitration,
             rows: Row::zeros(site.rows),
             free_at: vec![Cycle::ZERO; layout.groups() as usize],
             reads: ReadQueues::new(layout.groups()),
-            under_way: UnderWay::new(u64::from(*config.read_latency_cycles), site.tickets),
+            under_way: UnderWay::new(u64::from(*banks.read_latency_cycles), site.tickets),
             wear: Wear::new(&layout),
             statistics: RegisterFileStatistics::default(),
             banks: BankStatistics::default(),
@@ -83,8 +86,9 @@ impl RegisterFile for BankedRegisterFile {
     fn offer_write(&mut self, warp: u8, register: Reg, lanes: LaneMask, row: &Row, now: Cycle) -> bool {
         let id = self.layout.row(warp, register);
         let place = self.layout.place(id);
+        let reads_first = self.arbitration == Arbitration::ReadsFirst && self.reads.wants(place.group);
         let free_at = &mut self.free_at[place.group as usize];
-        if *free_at > now {
+        if *free_at > now || reads_first {
             self.statistics.write_conflicts += 1;
             return false;
         }

@@ -15,6 +15,8 @@ use super::wear_levelling::WearLevelling;
 pub struct BankedConfig {
     /// The banks.
     pub banks: BanksConfig,
+    /// Which access a free group of banks takes first: `writes-first` or `reads-first`.
+    pub arbitration: Cited<Arbitration>,
     /// Areas in square micrometres, where a source gives them.
     #[serde(default)]
     pub area_um2: AreaConfig,
@@ -113,6 +115,16 @@ pub struct AreaConfig {
     /// The compression and the decompression unit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub compression: Option<Cited<f64>>,
+}
+
+/// Which access a free group of banks takes first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Arbitration {
+    /// A write.
+    WritesFirst,
+    /// A read; a write waits until no read of its group does.
+    ReadsFirst,
 }
 
 /// What becomes of an ended warp's rows above the banks.

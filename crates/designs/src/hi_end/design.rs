@@ -33,7 +33,7 @@ impl Design for BankedConfig {
 impl RegisterFileDesign for BankedConfig {
     fn build(&self, site: RegisterFileSite) -> Result<Box<dyn RegisterFile>, ParameterError> {
         self.check()?;
-        Ok(Box::new(BankedRegisterFile::new(&self.banks, site)))
+        Ok(Box::new(BankedRegisterFile::new(self, site)))
     }
 }
 

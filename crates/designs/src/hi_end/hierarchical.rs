@@ -42,7 +42,9 @@ pub struct HierarchicalRegisterFile {
 }
 
 /// Where a read can be served in this cycle.
+#[derive(Clone, Copy)]
 enum Source {
+    /// The register cache: its bank.
     Cache(u32),
     Buffer,
     Banks,
@@ -107,20 +109,15 @@ impl HierarchicalRegisterFile {
         }
     }
 
-    /// Finds where a group's oldest read can be served; `accessed` is the mask of the register cache's banks
-    /// that are accessed in this cycle.
+    /// Finds where a read can be served, whatever else is served in this cycle.
     #[inline]
-    fn source(&mut self, read: &Read, accessed: u64, now: Cycle) -> Option<Source> {
+    fn source(&mut self, read: &Read, now: Cycle) -> Option<Source> {
         let merges = matches!(read.destination, Destination::Merge(..));
         if let Some(cache) = self.cache.as_ref().filter(|_| !merges) {
             let line = cache.line(read.warp, read.register, read.row);
             if let Some(held) = cache.find(line, read.row) {
-                let bank = cache.bank(line);
-                if held.is_whole() {
-                    return (accessed >> bank & 1 == 0).then_some(Source::Cache(bank));
-                }
-                self.hierarchy.merge_waits += 1;
-                return None;
+                self.hierarchy.merge_waits += u64::from(!held.is_whole());
+                return held.is_whole().then(|| Source::Cache(cache.bank(line)));
             }
         }
         if let Some(held) = self.buffer.find(read.row) {
@@ -131,6 +128,33 @@ impl HierarchicalRegisterFile {
             }
         }
         self.banks.can_read(&self.layout, read.row, now).then_some(Source::Banks)
+    }
+
+    /// Grants a group's reads, oldest first: from its banks or the buffer one, and from the register cache as many
+    /// as its banks serve. One that must wait does not hold up those behind it. `accessed` is the mask of the
+    /// register cache's banks that are accessed in this cycle; returns it with those that these reads access.
+    #[inline]
+    fn grant(&mut self, group: u32, mut accessed: u64, rows: &mut [Row], now: Cycle) -> u64 {
+        let mut from_below = false;
+        let mut place = 0;
+        while place < self.reads.of(group).len() {
+            let read = self.reads.of(group)[place];
+            let source = self.source(&read, now).filter(|source| match *source {
+                Source::Cache(bank) => accessed >> bank & 1 == 0,
+                Source::Buffer | Source::Banks => !from_below,
+            });
+            let Some(source) = source else {
+                place += 1;
+                continue;
+            };
+            match source {
+                Source::Cache(bank) => accessed |= 1 << bank,
+                Source::Buffer | Source::Banks => from_below = true,
+            }
+            self.reads.remove(group, place);
+            self.serve(&read, source, rows, now);
+        }
+        accessed
     }
 
     /// Serves a read: takes the row and sends it on its way.
@@ -329,18 +353,7 @@ impl RegisterFile for HierarchicalRegisterFile {
             while left != 0 {
                 let group = left.trailing_zeros();
                 left &= left - 1;
-                // The oldest that can be served: one that waits for banks does not hold up those behind it.
-                for place in 0..self.reads.of(group).len() {
-                    let read = self.reads.of(group)[place];
-                    if let Some(source) = self.source(&read, accessed, now) {
-                        if let Source::Cache(bank) = source {
-                            accessed |= 1 << bank;
-                        }
-                        self.reads.remove(group, place);
-                        self.serve(&read, source, port.rows, now);
-                        break;
-                    }
-                }
+                accessed = self.grant(group, accessed, port.rows, now);
             }
         }
         self.statistics.read_conflicts += u64::from(self.reads.waiting());

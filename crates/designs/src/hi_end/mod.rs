@@ -22,15 +22,15 @@
 //!
 //! Decisions where the paper is silent, and deviations from it:
 //!
-//! 1. A group serves one read a cycle, as a bank of the conventional register file does; the bank of a row is
-//!    chosen so that a register of neighbouring warps lies in different groups.
-//! 2. The register cache has as many single-ported banks as there are groups (`register_cache.banks`). In one
-//!    cycle a bank takes one write or serves one read; writes go first. A row leaves in the cycle in which
-//!    another takes its line.
+//! 1. A group serves one read a cycle from its banks or the buffer, as a bank of the conventional register file
+//!    does; the bank of a row is chosen so that a register of neighbouring warps lies in different groups.
+//! 2. The register cache has as many single-ported banks as there are groups (`register_cache.banks`), beside the
+//!    ports of the groups. In one cycle a bank takes one write or serves one read; writes go first. A row leaves
+//!    in the cycle in which another takes its line.
 //! 3. A line's number is `warp * registers per warp + register` modulo the number of lines: "a logical shifter
 //!    and an adder" (IV-B1). The parameter is `register_cache.index`.
-//! 4. Where a read is served is decided when it is granted. A group serves the oldest read that can be served. A read from the banks takes the latency of V-C (four
-//!    cycles), compressed or not.
+//! 4. Where a read is served is decided when it is granted; of the reads that can be served, the oldest goes first.
+//!    A read from the banks takes the latency of V-C (four cycles), compressed or not.
 //! 5. One row's compression begins in a cycle (`compression.rows_per_cycle`), the oldest first whose banks are
 //!    free two cycles later. So a write process takes the six cycles of IV-B2, and never waits once begun.
 //!    Writes of one row keep their order.
@@ -43,7 +43,8 @@
 //! 8. A write wears all 64 bits of each bank that takes part. A row's first bank point value is the number of its
 //!    entry: rows that are written rarely would otherwise all wear the first banks
 //!    (`wear_levelling = "bank-point-from-zero"`).
-//! 9. Banks alone write only the active lanes of a row.
+//! 9. Banks alone write only the active lanes of a row. A write goes before the reads of its group, as in
+//!    GPGPU-Sim's arbiter (`arbitration`).
 //! 10. In the central write buffer, a write of a row whose write has not begun changes it in place. A read that
 //!     finds its row there activates the banks too. The paper gives no number of entries: they are ASSUMED.
 //! 11. Energy is counted by bits of the banks that take part. Searching the buffer reads the name of every entry.
@@ -69,8 +70,8 @@ mod write_buffer;
 
 pub use banked::BankedRegisterFile;
 pub use config::{
-    AreaConfig, BankedConfig, BanksConfig, BufferConfig, CompressionConfig, DeadRows, HierarchicalConfig,
-    RegisterCacheConfig,
+    Arbitration, AreaConfig, BankedConfig, BanksConfig, BufferConfig, CompressionConfig, DeadRows,
+    HierarchicalConfig, RegisterCacheConfig,
 };
 pub use hierarchical::HierarchicalRegisterFile;
 pub use register_cache::CacheIndex;

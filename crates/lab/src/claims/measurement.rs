@@ -113,7 +113,9 @@ impl<'a> Measurement<'a> {
             _ if self.definition != Definition::MeanOfRatios => self.definition.name().to_owned(),
             _ if several => match self.reduce {
                 Reduce::Least | Reduce::Greatest => format!("{} ratio", self.reduce.name()),
-                Reduce::Arithmetic | Reduce::Geometric => format!("{} of ratios", self.reduce.name()),
+                Reduce::Arithmetic | Reduce::Geometric | Reduce::Harmonic => {
+                    format!("{} of ratios", self.reduce.name())
+                }
             },
             _ => "ratio".into(),
         }

@@ -382,7 +382,8 @@ fn a_claim_names_its_definition_and_shows_the_other_one_beside_it() {
     let text = "[measured]\n\
                 a = { kind = \"change\", metric = \"cycles\", system = \"new\", over = \"old\" }\n\
                 b = { kind = \"points\", metric = \"cycles\", system = \"new\", over = \"old\" }\n\
-                c = { kind = \"ratio\", metric = \"cycles\", system = \"new\", over = \"old\", workloads = \"one\" }\n";
+                c = { kind = \"ratio\", metric = \"cycles\", system = \"new\", over = \"old\", workloads = \"one\" }\n\
+                d = { kind = \"level\", metric = \"cycles\", system = \"new\", reduce = \"harmonic\" }\n";
     let paper = Paper::parse(Path::new("p.toml"), &format!("{TWO}{text}")).unwrap();
     let folder = Folder::new("definitions");
     let runs = [("old", "saxpy", 100), ("old", "gemm", 300), ("new", "saxpy", 50), ("new", "gemm", 450)];
@@ -402,6 +403,8 @@ fn a_claim_names_its_definition_and_shows_the_other_one_beside_it() {
     assert_eq!(measure("a"), [named("mean of ratios", 0.0), named("ratio of sums", 25.0)]);
     assert_eq!(measure("b"), [named("points", 50.0)]);
     assert_eq!(measure("c"), [named("ratio", 1.5)]);
+    // 2 / (1 / 50 + 1 / 450)
+    assert_eq!(measure("d"), [named("harmonic mean", 90.0)]);
 }
 
 #[test]

@@ -65,6 +65,8 @@ pub enum Reduce {
     Arithmetic,
     /// The geometric mean; see [`Mean::Geometric`].
     Geometric,
+    /// The reciprocal of the mean reciprocal: the lifetime of what runs every workload for as long.
+    Harmonic,
     /// The smallest of the numbers.
     Least,
     /// The largest of the numbers.
@@ -89,6 +91,13 @@ impl Reduce {
         match self {
             Reduce::Arithmetic => Mean::Arithmetic.of(numbers),
             Reduce::Geometric => Mean::Geometric.of(numbers),
+            Reduce::Harmonic => {
+                if let Some(number) = numbers.iter().find(|number| **number <= 0.0) {
+                    return Err(format!("no harmonic mean of {number}").into());
+                }
+                let reciprocals: Vec<f64> = numbers.iter().map(|number| number.recip()).collect();
+                Mean::Arithmetic.of(&reciprocals).map(f64::recip)
+            }
             _ if numbers.is_empty() => Err("no number to take the smallest or greatest of".into()),
             Reduce::Least => Ok(numbers.iter().copied().fold(f64::INFINITY, f64::min)),
             Reduce::Greatest => Ok(numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
@@ -101,6 +110,7 @@ impl Reduce {
         match self {
             Reduce::Arithmetic => "mean",
             Reduce::Geometric => "geometric mean",
+            Reduce::Harmonic => "harmonic mean",
             Reduce::Least => "least",
             Reduce::Greatest => "greatest",
         }

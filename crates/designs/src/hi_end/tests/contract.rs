@@ -11,6 +11,10 @@ fn designs() -> Vec<(String, Box<dyn RegisterFileDesign>)> {
         ("sram".into(), Box::new(banked(banks(1, 1)))),
         ("stt".into(), Box::new(banked(banks(1, 4)))),
         (
+            "reads first".into(),
+            Box::new(BankedConfig { arbitration: cited(Arbitration::ReadsFirst), ..banked(banks(1, 4)) }),
+        ),
+        (
             "narrow banks".into(),
             Box::new(banked(BanksConfig { count: cited(32), bits: cited(32), ..banks(3, 7) })),
         ),

@@ -31,7 +31,8 @@ fn buffer(entries: u32, read_latency_cycles: u32) -> BufferConfig {
 }
 
 fn banked(banks: BanksConfig) -> BankedConfig {
-    BankedConfig { banks, area_um2: AreaConfig::default() }
+    let arbitration = cited(Arbitration::WritesFirst);
+    BankedConfig { banks, arbitration, area_um2: AreaConfig::default() }
 }
 
 /// Hi-End with the numbers of the paper.

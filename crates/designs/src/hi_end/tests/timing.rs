@@ -5,9 +5,11 @@ use strata_engine::statistics::Group;
 use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileDesign, RegisterFileSite, Ticket};
 use strata_warp::{ALL_LANES, Reg, Row};
 
+use super::super::layout::Layout;
 use super::*;
 
 struct Bench {
+    layout: Layout,
     file: Box<dyn RegisterFile>,
     rows: Vec<Row>,
     now: Cycle,
@@ -19,7 +21,9 @@ impl Bench {
         let site = RegisterFileSite { rows: 1024, warps: 48, registers_per_thread: 20, tickets: 8, seed: 0 };
         let mut file = design.build(site).unwrap();
         file.prepare(20);
-        Bench { file, rows: vec![Row::ZERO; 8], now: Cycle(100) }
+        let mut layout = Layout::new(64, 64, 1024);
+        layout.prepare(20);
+        Bench { layout, file, rows: vec![Row::ZERO; 8], now: Cycle(100) }
     }
 
     fn write(&mut self, warp: u8, register: u8, lanes: u32, row: &Row) -> bool {
@@ -85,6 +89,45 @@ fn a_write_to_stt_mram_occupies_its_group_for_four_cycles() {
     assert_eq!(bench.read(0, 0), (1, Row::splat(7)));
     assert_eq!(bench.count("register_banks", "bits_written"), 2048);
     assert_eq!(bench.count("register_file", "write_conflicts"), 1);
+}
+
+#[test]
+fn a_write_waits_for_the_reads_of_its_group_where_those_go_first() {
+    for (arbitration, taken, latency) in
+        [(Arbitration::WritesFirst, true, 5), (Arbitration::ReadsFirst, false, 1)]
+    {
+        let mut bench = Bench::new(&BankedConfig { arbitration: cited(arbitration), ..banked(banks(1, 4)) });
+        bench.file.request(0, &[Reg(0)], Ticket(0), bench.now);
+        let from = bench.now;
+        assert_eq!(bench.write(0, 0, ALL_LANES, &Row::splat(7)), taken);
+        assert!(bench.write(0, 1, ALL_LANES, &Row::splat(9)), "a neighbour lies in another group");
+        while bench.tick().is_empty() {}
+        assert_eq!(bench.now.since(from), latency);
+        assert_eq!(bench.rows[0], Row::splat(if taken { 7 } else { 0 }));
+    }
+}
+
+#[test]
+fn a_group_serves_a_read_of_its_banks_beside_those_of_the_register_cache() {
+    let mut bench = Bench::new(&eager());
+    assert!(bench.write(0, 5, ALL_LANES, &Row::splat(1)));
+    bench.wait(1);
+    assert!(bench.write(13, 1, ALL_LANES, &Row::splat(3)));
+    bench.wait(8);
+    // Rows of one group: one that left the register cache, and two that lie in different banks of it.
+    let layout = &bench.layout;
+    let in_group = |row: &u32| layout.place(*row).group == layout.place(5).group;
+    let rows = [(6..20).find(in_group), (270..280).find(in_group)].map(|row| row.expect("4 groups"));
+    for row in rows {
+        assert!(bench.write((row / 20) as u8, (row % 20) as u8, ALL_LANES, &Row::splat(row)));
+        bench.wait(1);
+    }
+    bench.file.request(0, &[Reg(5), Reg(rows[0] as u8)], Ticket(0), bench.now);
+    bench.file.request(13, &[Reg((rows[1] % 20) as u8)], Ticket(2), bench.now);
+    assert_eq!(bench.tick(), [Ticket(1), Ticket(2)]);
+    bench.wait(2);
+    assert_eq!(bench.tick(), [Ticket(0)]);
+    assert_eq!(bench.count("register_file", "read_conflicts"), 0);
 }
 
 #[test]
