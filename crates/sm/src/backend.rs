@@ -32,13 +32,16 @@ impl Sm {
 
     /// Dispatches instructions whose operands have arrived to their units, oldest first.
     pub(crate) fn dispatch(&mut self, launch: &Launch, now: Cycle) {
-        if !self.collectors.any_ready() {
+        let ready = self.collectors.ready_targets();
+        if ready == 0 {
             return;
         }
-        while let Some(index) = self.collectors.oldest_ready(Target::Control) {
-            self.resolve(launch, index, now);
+        if ready >> Target::Control.index() & 1 == 1 {
+            while let Some(index) = self.collectors.oldest_ready(Target::Control) {
+                self.resolve(launch, index, now);
+            }
         }
-        for kind in UnitKind::COMPUTING {
+        for kind in UnitKind::of_mask(ready & UnitKind::COMPUTING) {
             while let Some(index) = self.collectors.oldest_ready(Target::Unit(kind))
                 && let Some(unit) = self.units.available(kind, now)
             {
@@ -46,7 +49,8 @@ impl Sm {
             }
         }
         // One memory instruction per cycle: the width of the path into the load/store unit.
-        if self.lsu.can_accept()
+        if ready >> Target::Unit(UnitKind::Ldst).index() & 1 == 1
+            && self.lsu.can_accept()
             && let Some(index) = self.collectors.oldest_ready_in_order(Target::Unit(UnitKind::Ldst))
         {
             self.access(launch, index, now);
@@ -132,7 +136,7 @@ impl Sm {
             let instruction = &launch.kernel.code[outcome.pc as usize];
             self.units.retire(place);
             self.scoreboard.release(warp, instruction);
-            self.finish_instruction(warp);
+            self.finish_instruction(warp, now);
         }
         for warp in bits(self.warps.barrier_results_due) {
             self.write_barrier_result(launch, warp, now);
@@ -158,15 +162,15 @@ impl Sm {
         }
         self.warps.barrier_results_due &= !(1 << warp);
         self.scoreboard.release(warp, instruction);
-        self.finish_instruction(warp);
+        self.finish_instruction(warp, now);
     }
 
     /// Handles the completion of one of a warp's instructions.
-    pub(crate) fn finish_instruction(&mut self, warp: usize) {
+    pub(crate) fn finish_instruction(&mut self, warp: usize, now: Cycle) {
         self.warps.recheck(1 << warp);
         self.warps.in_flight[warp] -= 1;
         if self.warps.in_flight[warp] == 0 && self.warps.exited >> warp & 1 == 1 {
-            self.retire(warp);
+            self.retire(warp, now);
         }
     }
 }

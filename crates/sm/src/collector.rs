@@ -6,6 +6,8 @@ use strata_ptx::isa::{Instruction, MAX_ROWS, Pc, RegSet};
 use strata_ptx::lanes::{LaneMask, Row};
 
 use crate::config::{CollectorPool, UnitKind};
+use crate::slots::Slots;
+use crate::warps::bits;
 
 /// Largest number of predicate registers per thread.
 pub const PREDICATES: usize = 32;
@@ -44,6 +46,8 @@ pub struct Collected {
     pub lanes: LaneMask,
     /// The warp's predicates at issue; set only if the instruction reads any.
     pub predicates: [LaneMask; PREDICATES],
+    /// Where the instruction goes next: [`Target::index`].
+    target: u8,
     /// Number of operand rows that have not arrived.
     missing: u8,
 }
@@ -51,20 +55,25 @@ pub struct Collected {
 /// All operand collectors of an SM. Each pool is a contiguous range of them.
 #[derive(Debug)]
 pub struct Collectors {
-    units: Vec<Collected>,
+    units: Slots<Collected>,
+    /// Mask of all collectors.
+    all: u64,
     rows: Vec<Row>,
     /// Per pool: mask of its collectors.
     pools: Vec<u64>,
     /// Per target: index of its pool.
     pool_of: [u8; Target::COUNT],
+    /// Mask of free collectors.
     free: u64,
+    /// Mask of pools without a free collector.
+    full: u32,
     /// Collectors whose operands have all arrived.
     ready: u64,
     /// Per target: mask of its occupied collectors.
     bound: [u64; Target::COUNT],
     arrived: Vec<Ticket>,
     /// Per collector: issue sequence number of its instruction.
-    sequences: Vec<u64>,
+    sequences: Slots<u64>,
     sequence: u64,
 }
 
@@ -82,9 +91,12 @@ impl Collectors {
             }
         }
         pool_of[Target::Control.index()] = pool_of[UnitKind::Sp as usize];
-        let empty = Collected { warp: 0, pc: 0, lanes: 0, predicates: [0; PREDICATES], missing: 0 };
+        let empty =
+            Collected { warp: 0, pc: 0, lanes: 0, predicates: [0; PREDICATES], target: 0, missing: 0 };
         Collectors {
-            units: vec![empty; count as usize],
+            units: Slots::new(|| empty.clone()),
+            all: u64::MAX >> (64 - count),
+            full: 0,
             rows: Row::zeros(count as usize * MAX_ROWS),
             free: u64::MAX >> (64 - count),
             pools,
@@ -92,14 +104,14 @@ impl Collectors {
             ready: 0,
             bound: [0; Target::COUNT],
             arrived: Vec::with_capacity(count as usize * MAX_ROWS),
-            sequences: vec![0; count as usize],
+            sequences: Slots::new(|| 0),
             sequence: 0,
         }
     }
 
     /// Whether every collector is free.
     pub fn is_empty(&self) -> bool {
-        self.free.count_ones() as usize == self.units.len()
+        self.free == self.all
     }
 
     /// Mask of free collectors.
@@ -119,16 +131,16 @@ impl Collectors {
         self.pool_of[target.index()] as usize
     }
 
-    /// Whether a pool has a free collector.
+    /// Mask of the pools that have no free collector.
     #[inline]
-    pub fn has_free(&self, pool: usize) -> bool {
-        self.free & self.pools[pool] != 0
+    pub fn full(&self) -> u32 {
+        self.full
     }
 
     /// Puts an instruction into a free collector of its target's pool and requests its operand rows.
     ///
     /// # Panics
-    /// When the pool has no free collector: ask [`Collectors::has_free`] first.
+    /// When the pool has no free collector: ask [`Collectors::full`] first.
     #[inline]
     #[allow(clippy::too_many_arguments, reason = "an instruction's identity, at its one place of issue")]
     pub fn insert(
@@ -140,17 +152,19 @@ impl Collectors {
         registers: &mut dyn RegisterFile,
         now: Cycle,
     ) {
-        let free = self.free & self.pools[self.pool_of(target)];
+        let pool = self.pool_of(target);
+        let free = self.free & self.pools[pool];
         assert!(free != 0, "an instruction issues to a free collector");
         let index = free.trailing_zeros() as usize;
         let bit = 1 << index;
         self.free &= !bit;
+        self.full |= u32::from(free == bit) << pool;
         self.bound[target.index()] |= bit;
         self.sequence += 1;
         let unit = &mut self.units[index];
         let reads = instruction.reads.as_slice();
         (unit.warp, unit.pc, unit.lanes) = (warp, pc, lanes);
-        unit.missing = reads.len() as u8;
+        (unit.target, unit.missing) = (target.index() as u8, reads.len() as u8);
         self.sequences[index] = self.sequence;
         if instruction.pred_reads != 0 {
             unit.predicates = *predicates;
@@ -181,10 +195,9 @@ impl Collectors {
     /// Registers that the warp's collected instructions have yet to read.
     pub fn reading(&self, warp: u8, code: &[Instruction]) -> RegSet {
         let mut reading = RegSet::EMPTY;
-        let mut left = !self.free & !self.ready & (u64::MAX >> (64 - self.units.len()));
-        while left != 0 {
-            let unit = &self.units[left.trailing_zeros() as usize];
-            left &= left - 1;
+        let collecting = self.all & !self.free & !self.ready;
+        for index in bits(collecting) {
+            let unit = &self.units[index];
             if unit.warp == warp {
                 reading.union_with(&code[unit.pc as usize].read_set);
             }
@@ -192,16 +205,10 @@ impl Collectors {
         reading
     }
 
-    /// Whether any collector has all its operands.
+    /// Mask of the targets ([`Target::index`]) for which some instruction has all its operands.
     #[inline]
-    pub fn any_ready(&self) -> bool {
-        self.ready != 0
-    }
-
-    /// Whether any instruction for the target has all its operands.
-    #[inline]
-    pub fn has_ready(&self, target: Target) -> bool {
-        self.ready & self.bound[target.index()] != 0
+    pub fn ready_targets(&self) -> u8 {
+        bits(self.ready).fold(0, |targets, index| targets | 1 << self.units[index].target)
     }
 
     /// Index of the collector with the oldest instruction for the target that has all its operands.
@@ -258,20 +265,16 @@ impl Collectors {
     #[inline]
     pub fn remove(&mut self, index: usize) {
         let bit = 1 << index;
+        let target = usize::from(self.units[index].target);
         self.free |= bit;
+        self.full &= !(1 << self.pool_of[target]);
         self.ready &= !bit;
-        for bound in &mut self.bound {
-            *bound &= !bit;
-        }
+        self.bound[target] &= !bit;
     }
 
     /// Code indices of the warp's instructions in collectors, for the deadlock report.
     pub fn of_warp(&self, warp: u8) -> impl Iterator<Item = Pc> {
-        let used = !self.free;
-        self.units
-            .iter()
-            .enumerate()
-            .filter(move |(index, unit)| used >> index & 1 == 1 && unit.warp == warp)
-            .map(|(_, unit)| unit.pc)
+        let used = self.all & !self.free;
+        bits(used).map(|index| &self.units[index]).filter(move |unit| unit.warp == warp).map(|unit| unit.pc)
     }
 }

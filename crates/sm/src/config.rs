@@ -7,6 +7,7 @@ use strata_ptx::isa::{Class, MAX_ROWS};
 use strata_warp::WARP_LANES;
 
 use crate::occupancy::Limits;
+use crate::warps::bits;
 
 /// Parameters of an SM, except its register file, caches and load/store unit, which have their own configurations.
 /// Latencies are in core cycles.
@@ -92,9 +93,14 @@ impl UnitKind {
     /// Every kind, in declaration order.
     pub const ALL: [UnitKind; UnitKind::COUNT] =
         [UnitKind::Sp, UnitKind::Int, UnitKind::Dp, UnitKind::Sfu, UnitKind::Tensor, UnitKind::Ldst];
-    /// The kinds that compute: every kind except the load/store unit.
-    pub const COMPUTING: [UnitKind; UnitKind::COUNT - 1] =
-        [UnitKind::Sp, UnitKind::Int, UnitKind::Dp, UnitKind::Sfu, UnitKind::Tensor];
+    /// Mask of the kinds that compute: every kind except the load/store unit.
+    pub const COMPUTING: u8 = (1 << UnitKind::Ldst as u8) - 1;
+
+    /// The kinds of a mask with one bit per kind, in declaration order.
+    #[inline]
+    pub fn of_mask(mask: u8) -> impl Iterator<Item = UnitKind> {
+        bits(u64::from(mask)).map(|kind| UnitKind::ALL[kind])
+    }
 }
 
 /// A pool of operand collectors that serves some kinds of units.

@@ -24,7 +24,7 @@ impl Sm {
         self.collectors.remove(index);
         self.warps.resolving &= !(1 << warp);
         self.control(launch, warp, pc, lanes, now);
-        self.finish_instruction(warp);
+        self.finish_instruction(warp, now);
     }
 
     /// Performs a control instruction for `lanes` (guard applied), with its register operands in `control_rows`.
@@ -47,7 +47,7 @@ impl Sm {
             Op::Exit => {
                 simt.exit(lanes);
                 if simt.is_done() {
-                    self.exit_warp(launch, warp);
+                    self.exit_warp(launch, warp, now);
                     return;
                 }
             }
@@ -280,7 +280,8 @@ impl Sm {
     }
 
     /// Starts a CTA: assigns its warps to slots and zeroes its shared memory.
-    pub(crate) fn start_cta(&mut self, launch: &Launch, index: u64) {
+    pub(crate) fn start_cta(&mut self, launch: &Launch, index: u64, now: Cycle) {
+        self.count_cycles(now);
         let place = launch.cta_place(index);
         let slot = self.ctas.start(index, place);
         self.barriers.reset(slot);
@@ -299,7 +300,7 @@ impl Sm {
                 ctaid: place,
                 warp: number,
                 warp_slot: warp as u32,
-                warp_slots: self.warps.simt.len() as u32,
+                warp_slots: self.warps.slots,
                 sm: u32::from(self.id.0),
                 sms: self.sms,
                 grid: launch.number,
@@ -317,7 +318,7 @@ impl Sm {
     }
 
     /// Handles the exit of a warp's last lanes.
-    fn exit_warp(&mut self, launch: &Launch, warp: usize) {
+    fn exit_warp(&mut self, launch: &Launch, warp: usize, now: Cycle) {
         self.warps.exited |= 1 << warp;
         self.fetch.stop(warp);
         let scheduler = warp % self.schedulers.len();
@@ -329,12 +330,12 @@ impl Sm {
             self.release(launch, release);
         }
         if self.warps.in_flight[warp] == 0 {
-            self.retire(warp);
+            self.retire(warp, now);
         }
     }
 
     /// Retires a warp that has exited and has nothing in flight; the CTA's last warp frees its slot.
-    pub(crate) fn retire(&mut self, warp: usize) {
+    pub(crate) fn retire(&mut self, warp: usize, now: Cycle) {
         self.registers.release(warp as u8);
         let slot = self.warps.cta[warp] as usize;
         let cta = self.ctas.get_mut(slot);
@@ -343,6 +344,8 @@ impl Sm {
             return;
         }
         self.ctas.finish(slot);
+        // A cycle whose issue stage has begun counts with the warps that it found.
+        self.count_cycles(now.max(self.accounted));
         let first = self.ctas.first_warp(slot);
         for warp in first..first + self.ctas.warps_per_cta as usize {
             self.warps.resident &= !(1 << warp);

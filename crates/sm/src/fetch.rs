@@ -6,6 +6,7 @@ use strata_memory::{Address, LINE_BYTES};
 use strata_ptx::isa::Pc;
 
 use crate::launch::Launch;
+use crate::slots::Slots;
 
 #[derive(Clone, Copy, Debug, Default)]
 struct Buffer {
@@ -22,7 +23,7 @@ struct Buffer {
 /// one that its warp needs.
 #[derive(Debug)]
 pub struct Fetch {
-    buffers: Vec<Buffer>,
+    buffers: Slots<Buffer>,
     capacity: u32,
     code_at: Address,
     code_len: u32,
@@ -36,10 +37,10 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// Empty buffers of `capacity` instructions each, for `warps` warp slots.
-    pub fn new(warps: usize, capacity: u32) -> Self {
+    /// Empty buffers of `capacity` instructions each.
+    pub fn new(capacity: u32) -> Self {
         Fetch {
-            buffers: vec![Buffer::default(); warps],
+            buffers: Slots::new(Buffer::default),
             capacity,
             code_at: Address(0),
             code_len: 0,
@@ -163,7 +164,7 @@ mod tests {
     use crate::fakes::{FakeReadOnly, Memory};
 
     fn fetch() -> Fetch {
-        let mut fetch = Fetch::new(4, 2);
+        let mut fetch = Fetch::new(2);
         fetch.prepare(Address(0x1000), 100);
         fetch
     }

@@ -1,10 +1,9 @@
 //! The issue stage: selects the instructions to issue, and finds the stall cause when a scheduler issues none.
 
 use strata_engine::Cycle;
-use strata_ptx::isa::{Class, Executor, Instruction, Op};
+use strata_ptx::isa::{Class, Executor, Op};
 
 use crate::collector::Target;
-use crate::config::UnitKind;
 use crate::launch::Launch;
 use crate::scheduler::{Scheduler, View};
 use crate::scoreboard::Hazard;
@@ -41,36 +40,7 @@ pub struct Quiet {
     causes: [Stall; SCHEDULERS],
 }
 
-/// What an instruction needs to issue, besides its registers.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Needs {
-    /// Index of a pool of collectors; [`Needs::NO_POOL`] if it issues without a collector.
-    pool: u8,
-    /// Whether it goes to the load/store unit.
-    lsu: bool,
-}
-
-impl Needs {
-    const NO_POOL: u8 = u8::MAX;
-}
-
 impl Sm {
-    /// What each instruction of a kernel needs.
-    pub(crate) fn needs_of(&self, code: &[Instruction]) -> Vec<Needs> {
-        let needs = |instruction: &Instruction| {
-            if instruction.executor != Executor::Control {
-                let kind = self.units.kind_of(instruction.class);
-                let pool = self.collectors.pool_of(Target::Unit(kind)) as u8;
-                Needs { pool, lsu: kind == UnitKind::Ldst }
-            } else if instruction.reads.as_slice().is_empty() {
-                Needs { pool: Needs::NO_POOL, lsu: false }
-            } else {
-                Needs { pool: self.collectors.pool_of(Target::Control) as u8, lsu: false }
-            }
-        };
-        code.iter().map(needs).collect()
-    }
-
     /// Lets each scheduler issue one instruction, or counts why it issued none.
     pub(crate) fn issue(&mut self, launch: &Launch, now: Cycle) {
         if self.warps.asleep != 0 {
@@ -87,7 +57,7 @@ impl Sm {
             self.quiet = None;
         }
         self.refresh(launch);
-        self.count_cycles(1);
+        self.accounted = now.next();
         let mut causes = [Stall::NoWarp; SCHEDULERS];
         let mut idle = self.released == 0;
         let mut ready = self.issuable();
@@ -97,12 +67,13 @@ impl Sm {
             match self.schedulers[scheduler].pick(view) {
                 Some(warp) => {
                     self.issue_one(launch, warp, now);
-                    ready = self.issuable();
+                    // Issuing takes collectors, and changes nothing else for the warps of other schedulers.
+                    ready &= !self.without_collector();
                     idle = false;
                 }
                 None => {
                     *cause = self.stall_cause(share);
-                    self.statistics.stall(*cause, 1);
+                    self.tally.stall(*cause, 1);
                     idle &= self.schedulers[scheduler].is_settled(view);
                 }
             }
@@ -110,7 +81,6 @@ impl Sm {
         // A warp released by a barrier resumes in the next cycle.
         self.warps.at_barrier &= !self.released;
         self.released = 0;
-        self.accounted = now.next();
         if idle {
             self.quiet = Some(Quiet { inputs: self.inputs(), causes });
         }
@@ -124,17 +94,15 @@ impl Sm {
         }
         self.accounted = now;
         match self.quiet {
-            Some(Quiet { inputs, causes }) => {
-                self.count_cycles_of(inputs.resident, gap);
+            Some(Quiet { causes, .. }) => {
                 for cause in &causes[..self.schedulers.len()] {
-                    self.statistics.stall(*cause, gap);
+                    self.tally.stall(*cause, gap);
                 }
             }
             None => {
-                self.count_cycles(gap);
                 for scheduler in 0..self.schedulers.len() {
                     let cause = self.stall_cause(self.shares[scheduler]);
-                    self.statistics.stall(cause, gap);
+                    self.tally.stall(cause, gap);
                 }
             }
         }
@@ -176,13 +144,13 @@ impl Sm {
     /// Eligible warps for which a collector is free.
     #[inline]
     fn issuable(&self) -> u64 {
-        let mut ready = self.eligible();
-        for (pool, needs) in self.needs_pool.iter().enumerate() {
-            if !self.collectors.has_free(pool) {
-                ready &= !needs;
-            }
-        }
-        ready
+        self.eligible() & !self.without_collector()
+    }
+
+    /// Warps whose next instruction needs a collector of a pool that has none free.
+    #[inline]
+    fn without_collector(&self) -> u64 {
+        bits(self.collectors.full().into()).fold(0, |warps, pool| warps | self.demands.of_pool(pool))
     }
 
     /// The view of one scheduler, given the mask of warps that can issue.
@@ -230,11 +198,7 @@ impl Sm {
             warps.blocked = warps.blocked & !bit | u64::from(hazard != Hazard::None) << warp;
             warps.blocked_by_memory =
                 warps.blocked_by_memory & !bit | u64::from(hazard == Hazard::Memory) << warp;
-            let Needs { pool, lsu } = self.needs[pc];
-            for (index, needs) in self.needs_pool.iter_mut().enumerate() {
-                *needs = *needs & !bit | u64::from(pool as usize == index) << warp;
-            }
-            self.needs_lsu = self.needs_lsu & !bit | u64::from(lsu) << warp;
+            self.demands.set(warp, pc);
         }
     }
 
@@ -246,15 +210,13 @@ impl Sm {
         self.warps.dirty |= 1 << warp;
         if matches!(instruction.op, Op::Barrier(_)) && self.puts_off_barrier(launch, warp, lanes) {
             // The slot went into turning to other lanes; the barrier is issued later.
-            self.statistics.stall(Stall::Control, 1);
+            self.tally.stall(Stall::Control, 1);
             return;
         }
         let statistics = &mut self.statistics;
         statistics.issued += 1;
-        statistics.warp_instructions += 1;
-        statistics.thread_instructions += u64::from(lanes.count_ones());
         statistics.active_lanes += u64::from(active.count_ones());
-        statistics.count_class(instruction.class, lanes.count_ones());
+        self.tally.issue(instruction.class, lanes.count_ones());
 
         let control = instruction.executor == Executor::Control;
         if control && (lanes == 0 || instruction.reads.as_slice().is_empty()) {
@@ -308,7 +270,7 @@ impl Sm {
         let have = self.fetch.have() & free;
         let eligible = have & !warps.blocked;
         if eligible != 0 {
-            let for_lsu = eligible & self.needs_lsu != 0 && !self.lsu.can_accept();
+            let for_lsu = eligible & self.demands.of_lsu() != 0 && !self.lsu.can_accept();
             return if for_lsu { Stall::LsuFull } else { Stall::CollectorFull };
         }
         let blocked = have & warps.blocked;

@@ -2,6 +2,8 @@
 
 use strata_ptx::isa::{Instruction, RegSet};
 
+use crate::slots::Slots;
+
 /// Why an instruction cannot issue yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Hazard {
@@ -32,13 +34,13 @@ struct Pending {
 /// Pending registers of every warp slot.
 #[derive(Debug)]
 pub struct Scoreboard {
-    warps: Vec<Pending>,
+    warps: Slots<Pending>,
 }
 
 impl Scoreboard {
-    /// A scoreboard for `warps` warp slots, with nothing pending.
-    pub fn new(warps: usize) -> Self {
-        Scoreboard { warps: vec![Pending::default(); warps] }
+    /// A scoreboard with nothing pending.
+    pub fn new() -> Self {
+        Scoreboard { warps: Slots::new(Pending::default) }
     }
 
     /// Checks whether an instruction may issue. Predicate sources are read at issue, so they have no write-after-read
@@ -123,7 +125,7 @@ mod tests {
 
     #[test]
     fn hazards() {
-        let mut scoreboard = Scoreboard::new(2);
+        let mut scoreboard = Scoreboard::new();
         scoreboard.reserve(0, &alu(3, &[1, 2]), false);
         scoreboard.reserve(0, &load(70, 5), true);
         let table = [
@@ -143,7 +145,7 @@ mod tests {
 
     #[test]
     fn a_register_that_is_still_to_be_read_is_not_written() {
-        let mut scoreboard = Scoreboard::new(1);
+        let mut scoreboard = Scoreboard::new();
         scoreboard.add_reading(0, &set(&[7]));
         assert_eq!(scoreboard.check(0, &alu(7, &[1])), Hazard::Execution);
         assert_eq!(scoreboard.check(0, &alu(8, &[7])), Hazard::None);

@@ -11,21 +11,23 @@ use strata_ptx::isa::MAX_ROWS;
 use strata_ptx::lanes::Row;
 
 use crate::barriers::Barriers;
-use crate::collector::Collectors;
+use crate::collector::{Collectors, Target};
 use crate::config::{SmConfig, UnitKind};
 use crate::cta::Ctas;
+use crate::demands::Demands;
 use crate::dispatch::{Command, Notice};
 use crate::execute::Units;
 use crate::fetch::Fetch;
 use crate::inject::Injector;
-use crate::issue::{Needs, Quiet};
+use crate::issue::Quiet;
 use crate::launch::{Fault, Launch};
 use crate::lsu::Lsu;
 use crate::occupancy::{Demand, Occupancy, occupancy};
 use crate::print::Print;
 use crate::scheduler::Scheduler;
 use crate::scoreboard::Scoreboard;
-use crate::statistics::SmStatistics;
+use crate::slots::Slots;
+use crate::statistics::{SmStatistics, Tally};
 use crate::warps::Warps;
 
 typed_id! {
@@ -82,14 +84,9 @@ pub struct Sm {
     pub(crate) schedulers: Vec<Scheduler>,
     /// Per scheduler: mask of its warp slots.
     pub(crate) shares: Vec<u64>,
-    /// By code index: what an instruction of the launch's kernel needs.
-    pub(crate) needs: Vec<Needs>,
-    /// Per collector pool: mask of warps whose next instruction needs a collector of it.
-    pub(crate) needs_pool: Vec<u64>,
-    /// Mask of warps whose next instruction goes to the load/store unit.
-    pub(crate) needs_lsu: u64,
+    pub(crate) demands: Demands,
     /// Per warp: memory instructions in collectors.
-    pub(crate) collecting_memory: Vec<u8>,
+    pub(crate) collecting_memory: Slots<u8>,
     pub(crate) collectors: Collectors,
     pub(crate) registers: Box<dyn RegisterFile>,
     pub(crate) units: Units,
@@ -114,8 +111,10 @@ pub struct Sm {
     pub(crate) fault: Option<Fault>,
     /// Cycle of the fault.
     failed_at: Cycle,
-    /// The statistics cover every cycle before this one.
+    /// The issue slots of every cycle before this one have been counted,
     pub(crate) accounted: Cycle,
+    /// and of every cycle before this one its resident warps.
+    resident_until: Cycle,
     /// Next cycle in which the memories or the load/store unit change on their own.
     memory_due: Cycle,
     /// Whether the pipeline has passed work to the load/store unit since `memory_due` was computed.
@@ -123,7 +122,9 @@ pub struct Sm {
     pipeline_due: Cycle,
     /// Set when the issue stage issued nothing and would still issue nothing.
     pub(crate) quiet: Option<Quiet>,
+    /// All counters but those of `tally`.
     pub(crate) statistics: SmStatistics,
+    pub(crate) tally: Tally,
 }
 
 impl Sm {
@@ -150,14 +151,12 @@ impl Sm {
             warps: Warps::new(warps),
             ctas: Ctas::new(ctas),
             barriers: Barriers::new(ctas),
-            fetch: Fetch::new(warps, *config.instruction_buffer),
-            scoreboard: Scoreboard::new(warps),
+            fetch: Fetch::new(*config.instruction_buffer),
+            scoreboard: Scoreboard::new(),
             schedulers: (0..schedulers).map(|_| Scheduler::new(*config.scheduling)).collect(),
             shares,
-            needs: Vec::new(),
-            needs_pool: vec![0; collectors.pools()],
-            needs_lsu: 0,
-            collecting_memory: vec![0; warps],
+            demands: Demands::new(collectors.pools()),
+            collecting_memory: Slots::new(|| 0),
             collectors,
             registers: parts.registers,
             units: Units::new(config),
@@ -177,11 +176,13 @@ impl Sm {
             fault: None,
             failed_at: Cycle::NEVER,
             accounted: Cycle::ZERO,
+            resident_until: Cycle::ZERO,
             memory_due: Cycle::ZERO,
             gave_to_memory: false,
             pipeline_due: Cycle::ZERO,
             quiet: None,
             statistics: SmStatistics::default(),
+            tally: Tally::default(),
         })
     }
 
@@ -206,7 +207,7 @@ impl Sm {
         let occupancy = self.occupancy(&launch);
         self.ctas.prepare(&occupancy, launch.warps_per_cta());
         self.registers.prepare(occupancy.rows_per_warp);
-        self.needs = self.needs_of(&launch.kernel.code);
+        self.demands.prepare(&launch.kernel.code, &self.units, &self.collectors);
         self.fetch.prepare(launch.code_at, launch.kernel.code.len() as u32);
         if self.code_version != launch.code_version {
             self.code_version = launch.code_version;
@@ -215,7 +216,8 @@ impl Sm {
         self.constants.invalidate();
         self.lsu.prepare(&launch);
         self.launch = Some(launch);
-        self.accounted = now;
+        self.count_cycles(self.accounted);
+        (self.accounted, self.resident_until) = (now, now);
         self.quiet = None;
         (self.memory_due, self.pipeline_due) = (now, now);
         occupancy
@@ -224,6 +226,7 @@ impl Sm {
     /// Brings the statistics up to the end of a kernel, excluding cycle `end`.
     pub fn settle(&mut self, end: Cycle) {
         self.account_gap(end);
+        self.count_cycles(end);
     }
 
     /// Takes the prints since the last call, ordered by CTA and warp, and in program order within a warp.
@@ -250,7 +253,9 @@ impl Sm {
 
     /// The counters of the SM, its load/store unit, register file and caches.
     pub fn statistics(&self) -> Vec<Group> {
-        let mut groups = vec![self.statistics.report(), self.lsu.statistics().report()];
+        let mut statistics = self.statistics.clone();
+        self.tally.add_to(&mut statistics);
+        let mut groups = vec![statistics.report(), self.lsu.statistics().report()];
         groups.extend(self.registers.statistics());
         groups.extend(self.l1d.statistics());
         groups.extend(self.instructions.statistics());
@@ -263,7 +268,7 @@ impl Sm {
         let Some(command) = self.commands.receive(now) else { return };
         self.commands.release(1, now);
         match command {
-            Command::StartCta(index) => self.start_cta(launch, index),
+            Command::StartCta(index) => self.start_cta(launch, index, now),
             Command::Flush => self.lsu.flush_for_kernel_end(),
         }
     }
@@ -306,14 +311,12 @@ impl Sm {
         }
     }
 
-    /// Counts cycles and their issue slots, with the warps now resident.
-    pub(crate) fn count_cycles(&mut self, cycles: u64) {
-        self.count_cycles_of(self.warps.resident, cycles);
-    }
-
-    /// Like [`Sm::count_cycles`], with the given mask of resident warps.
-    pub(crate) fn count_cycles_of(&mut self, resident: u64, cycles: u64) {
-        let resident = u64::from(resident.count_ones());
+    /// Counts the cycles before `until` that are not counted, with the warps now resident: call it before those
+    /// change.
+    pub(crate) fn count_cycles(&mut self, until: Cycle) {
+        let cycles = until.since(self.resident_until);
+        self.resident_until = until;
+        let resident = u64::from(self.warps.resident.count_ones());
         self.statistics.cycles += cycles;
         self.statistics.cycles_active += if resident > 0 { cycles } else { 0 };
         self.statistics.resident_warp_cycles += resident * cycles;
@@ -437,18 +440,12 @@ impl Sm {
 
     /// Earliest cycle in which an instruction in a collector can be dispatched.
     fn next_dispatch(&self, now: Cycle) -> Cycle {
-        use crate::collector::Target;
-        if !self.collectors.any_ready() {
-            return Cycle::NEVER;
-        }
-        if self.collectors.has_ready(Target::Control) {
+        let ready = self.collectors.ready_targets();
+        if ready >> Target::Control.index() & 1 == 1 {
             return now;
         }
         let mut next = Cycle::NEVER;
-        for kind in UnitKind::ALL {
-            if !self.collectors.has_ready(Target::Unit(kind)) {
-                continue;
-            }
+        for kind in UnitKind::of_mask(ready) {
             // A full load/store unit announces when it has finished an instruction.
             if kind != UnitKind::Ldst || self.lsu.can_accept() {
                 next = next.min(self.units.next_available(kind, now));

@@ -32,6 +32,27 @@ pub enum Stall {
     NoWarp,
 }
 
+impl Stall {
+    /// Number of causes.
+    pub const COUNT: usize = Stall::NoWarp as usize + 1;
+
+    /// Every cause, in declaration order.
+    pub const ALL: [Stall; Stall::COUNT] = [
+        Stall::LsuFull,
+        Stall::CollectorFull,
+        Stall::Memory,
+        Stall::Execution,
+        Stall::Control,
+        Stall::Barrier,
+        Stall::Fence,
+        Stall::Copies,
+        Stall::Fetch,
+        Stall::Sleep,
+        Stall::Drained,
+        Stall::NoWarp,
+    ];
+}
+
 strata_engine::statistics! {
     /// Counters of an SM's pipeline.
     pub struct SmStatistics: "sm" {
@@ -172,11 +193,54 @@ strata_engine::statistics! {
     }
 }
 
-impl SmStatistics {
+/// What the issue stage counts, by cause and class; [`Tally::add_to`] gives it the names of counters.
+#[derive(Debug, Default)]
+pub struct Tally {
+    stalls: [u64; Stall::COUNT],
+    classes: [Issued; Class::COUNT],
+}
+
+/// Instructions of a class.
+#[derive(Clone, Copy, Debug, Default)]
+struct Issued {
+    instructions: u64,
+    lanes: u64,
+}
+
+impl Tally {
     /// Counts `slots` issue slots lost to one cause.
     #[inline]
     pub fn stall(&mut self, cause: Stall, slots: u64) {
-        *match cause {
+        self.stalls[cause as usize] += slots;
+    }
+
+    /// Counts an instruction of a class, executed by `lanes` lanes.
+    #[inline]
+    pub fn issue(&mut self, class: Class, lanes: u32) {
+        let issued = &mut self.classes[class as usize];
+        issued.instructions += 1;
+        issued.lanes += u64::from(lanes);
+    }
+
+    /// Adds everything to the counters.
+    pub fn add_to(&self, statistics: &mut SmStatistics) {
+        for (cause, slots) in Stall::ALL.into_iter().zip(self.stalls) {
+            *statistics.stalled(cause) += slots;
+        }
+        for (class, issued) in Class::ALL.into_iter().zip(self.classes) {
+            statistics.warp_instructions += issued.instructions;
+            statistics.thread_instructions += issued.lanes;
+            let (instructions, lanes) = statistics.of_class(class);
+            *instructions += issued.instructions;
+            *lanes += issued.lanes;
+            statistics.count_products(class, issued.instructions);
+        }
+    }
+}
+
+impl SmStatistics {
+    fn stalled(&mut self, cause: Stall) -> &mut u64 {
+        match cause {
             Stall::LsuFull => &mut self.stall_lsu_full,
             Stall::CollectorFull => &mut self.stall_collector_full,
             Stall::Memory => &mut self.stall_memory,
@@ -189,14 +253,12 @@ impl SmStatistics {
             Stall::Sleep => &mut self.stall_sleep,
             Stall::Drained => &mut self.stall_drained,
             Stall::NoWarp => &mut self.stall_no_warp,
-        } += slots;
+        }
     }
 
-    /// Counts an instruction of a class, executed by `lanes` lanes. Kept out of line: inlining its many match arms
-    /// would raise the register pressure of the whole tick.
-    #[inline(never)]
-    pub fn count_class(&mut self, class: Class, lanes: u32) {
-        let (issued, executed) = match class {
+    /// Instructions of a class, and the lanes that executed them.
+    fn of_class(&mut self, class: Class) -> (&mut u64, &mut u64) {
+        match class {
             Class::IntAdd => (&mut self.issued_int_add, &mut self.lanes_int),
             Class::IntMinMax => (&mut self.issued_int_min_max, &mut self.lanes_int),
             Class::IntMul => (&mut self.issued_int_mul, &mut self.lanes_int_mul),
@@ -221,19 +283,14 @@ impl SmStatistics {
             | Class::MatrixTf32Deep
             | Class::MatrixInt
             | Class::MatrixIntDeep
-            | Class::MatrixF64 => {
-                self.count_products(class);
-                (&mut self.issued_matrix, &mut self.lanes_matrix)
-            }
+            | Class::MatrixF64 => (&mut self.issued_matrix, &mut self.lanes_matrix),
             Class::Memory => (&mut self.issued_memory, &mut self.lanes_memory),
             Class::Control => (&mut self.issued_control, &mut self.lanes_control),
-        };
-        *issued += 1;
-        *executed += u64::from(lanes);
+        }
     }
 
-    /// Counts a matrix product's multiply-adds at the full shape of its class: 16 by 8 outputs, or 8 by 8 for f64.
-    fn count_products(&mut self, class: Class) {
+    /// Counts the multiply-adds of matrix products, at the full shape of its class: 16 by 8 outputs, or 8 by 8 for f64.
+    fn count_products(&mut self, class: Class, instructions: u64) {
         let (counter, products) = match class {
             Class::MatrixHalf => (&mut self.products_half, 16 * 8 * 8),
             Class::MatrixHalfDeep => (&mut self.products_half, 16 * 8 * 16),
@@ -242,9 +299,9 @@ impl SmStatistics {
             Class::MatrixInt => (&mut self.products_int, 16 * 8 * 16),
             Class::MatrixIntDeep => (&mut self.products_int, 16 * 8 * 32),
             Class::MatrixF64 => (&mut self.products_f64, 8 * 8 * 4),
-            other => unreachable!("{other:?} multiplies no matrices"),
+            _ => return,
         };
-        *counter += products;
+        *counter += instructions * products;
     }
 
     fn stalls(&self) -> u64 {
@@ -300,5 +357,27 @@ impl SmStatistics {
             + self.lanes_matrix
             + self.lanes_memory
             + self.lanes_control
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tally_finds_every_counter() {
+        assert!((0..Stall::COUNT).all(|cause| Stall::ALL[cause] as usize == cause));
+        assert!((0..Class::COUNT).all(|class| Class::ALL[class] as usize == class));
+        let mut tally = Tally::default();
+        tally.stall(Stall::Fence, 5);
+        tally.issue(Class::Sfu, 3);
+        tally.issue(Class::MatrixF64, 32);
+        tally.issue(Class::MatrixF64, 32);
+        let mut statistics = SmStatistics::default();
+        tally.add_to(&mut statistics);
+        assert_eq!((statistics.stall_fence, statistics.stalls()), (5, 5));
+        assert_eq!((statistics.issued_sfu, statistics.lanes_sfu), (1, 3));
+        assert_eq!((statistics.issued_matrix, statistics.products_f64), (2, 2 * 8 * 8 * 4));
+        assert_eq!((statistics.warp_instructions, statistics.thread_instructions), (3, 67));
     }
 }

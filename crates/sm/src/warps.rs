@@ -7,6 +7,7 @@ use strata_ptx::lanes::{LaneMask, Row};
 use strata_ptx::simt::SimtStack;
 
 use crate::collector::PREDICATES;
+use crate::slots::Slots;
 
 /// The result of a barrier reduction for a waiting warp.
 #[derive(Clone, Copy, Debug, Default)]
@@ -22,20 +23,22 @@ pub struct BarrierResult {
 /// The warp slots as a structure of arrays. Sets of warps are masks with one bit per slot.
 #[derive(Debug)]
 pub struct Warps {
+    /// Number of warp slots.
+    pub slots: u32,
     /// Reconvergence stack of each warp.
-    pub simt: Vec<SimtStack>,
+    pub simt: Slots<SimtStack>,
     /// Predicate registers of each warp, one bit per lane.
-    pub predicates: Vec<[LaneMask; PREDICATES]>,
+    pub predicates: Slots<[LaneMask; PREDICATES]>,
     /// Special register values of each warp, except clocks.
-    pub contexts: Vec<WarpContext>,
+    pub contexts: Slots<WarpContext>,
     /// CTA slot of each warp.
-    pub cta: Vec<u8>,
+    pub cta: Slots<u8>,
     /// Instructions of each warp that have issued and not finished.
-    pub in_flight: Vec<u32>,
+    pub in_flight: Slots<u32>,
     /// Cycle in which each sleeping warp wakes.
-    pub wake: Vec<Cycle>,
+    pub wake: Slots<Cycle>,
     /// The result that a barrier will write, or has computed, for each warp.
-    pub barrier_results: Vec<BarrierResult>,
+    pub barrier_results: Slots<BarrierResult>,
 
     /// Warps that have started and whose CTA still holds their slot.
     pub resident: u64,
@@ -65,13 +68,14 @@ impl Warps {
     /// `count` empty warp slots.
     pub fn new(count: usize) -> Self {
         Warps {
-            simt: vec![SimtStack::new(0); count],
-            predicates: vec![[0; PREDICATES]; count],
-            contexts: vec![WarpContext::default(); count],
-            cta: vec![0; count],
-            in_flight: vec![0; count],
-            wake: vec![Cycle::NEVER; count],
-            barrier_results: vec![BarrierResult::default(); count],
+            slots: count as u32,
+            simt: Slots::new(|| SimtStack::new(0)),
+            predicates: Slots::new(|| [0; PREDICATES]),
+            contexts: Slots::new(WarpContext::default),
+            cta: Slots::new(|| 0),
+            in_flight: Slots::new(|| 0),
+            wake: Slots::new(|| Cycle::NEVER),
+            barrier_results: Slots::new(BarrierResult::default),
             resident: 0,
             exited: 0,
             blocked: 0,

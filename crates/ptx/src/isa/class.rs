@@ -58,6 +58,37 @@ pub enum Class {
 impl Class {
     /// Number of classes.
     pub const COUNT: usize = Class::Control as usize + 1;
+
+    /// Every class, in declaration order.
+    pub const ALL: [Class; Class::COUNT] = [
+        Class::IntAdd,
+        Class::IntMinMax,
+        Class::IntMul,
+        Class::IntMad,
+        Class::IntDiv,
+        Class::F32Add,
+        Class::F32MinMax,
+        Class::F32Mul,
+        Class::F32Fma,
+        Class::F32Div,
+        Class::F64Add,
+        Class::F64MinMax,
+        Class::F64Mul,
+        Class::F64Fma,
+        Class::F64Div,
+        Class::Sfu,
+        Class::Convert,
+        Class::Warp,
+        Class::MatrixHalf,
+        Class::MatrixHalfDeep,
+        Class::MatrixTf32,
+        Class::MatrixTf32Deep,
+        Class::MatrixInt,
+        Class::MatrixIntDeep,
+        Class::MatrixF64,
+        Class::Memory,
+        Class::Control,
+    ];
 }
 
 impl IntOp {

@@ -28,8 +28,14 @@ strata_engine::statistics! {
     }
 }
 
+/// Most banks.
+const MOST_BANKS: usize = 64;
+
+/// Sums of a register's name and a warp slot.
+const SUMS: usize = 512;
+
 /// A row for which a collector waits.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Read {
     row: u32,
     ticket: Ticket,
@@ -41,10 +47,16 @@ struct Read {
 pub struct SramRegisterFile {
     rows: Vec<Row>,
     rows_per_warp: u32,
-    banks: u32,
-    queues: Vec<Ring<Read>>,
-    /// One bit per bank: reads wait.
+    /// By register and warp, added up: the bank.
+    bank_of: [u8; SUMS],
+    /// By bank: the read that waits longest, where one does.
+    first: [Read; MOST_BANKS],
+    /// By bank: the reads behind it.
+    others: Vec<Ring<Read>>,
+    /// One bit per bank: a read waits.
     wanted: u64,
+    /// One bit per bank: reads wait behind it.
+    crowded: u64,
     /// Reads that wait, over all banks.
     waiting: u32,
     /// One bit per bank: it was written in cycle `written_at`.
@@ -62,9 +74,11 @@ impl SramRegisterFile {
         SramRegisterFile {
             rows: Row::zeros(site.rows),
             rows_per_warp: 0,
-            banks: *config.banks,
-            queues: (0..*config.banks).map(|_| Ring::new(site.tickets)).collect(),
+            bank_of: std::array::from_fn(|sum| (sum as u32 % *config.banks) as u8),
+            first: [Read::default(); MOST_BANKS],
+            others: (0..*config.banks).map(|_| Ring::new(site.tickets)).collect(),
             wanted: 0,
+            crowded: 0,
             waiting: 0,
             written: 0,
             written_at: Cycle::NEVER,
@@ -75,9 +89,24 @@ impl SramRegisterFile {
     }
 
     #[inline]
-    fn place(&self, warp: u8, register: Reg) -> (u32, u32) {
+    fn place(&self, warp: u8, register: Reg) -> (u32, usize) {
         let row = u32::from(warp) * self.rows_per_warp + u32::from(register.0);
-        (row, (u32::from(register.0) + u32::from(warp)) % self.banks)
+        let bank = self.bank_of[usize::from(register.0) + usize::from(warp)];
+        (row, usize::from(bank) % MOST_BANKS)
+    }
+
+    /// Replaces the first reads of the banks in a mask by those behind them.
+    #[inline]
+    fn move_up(&mut self, banks: u64) {
+        self.wanted &= !banks | self.crowded;
+        let mut left = banks & self.crowded;
+        while left != 0 {
+            let bank = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let others = &mut self.others[bank];
+            self.first[bank] = others.pop().expect("reads wait in a crowded bank");
+            self.crowded &= !(u64::from(others.is_empty()) << bank);
+        }
     }
 }
 
@@ -87,28 +116,31 @@ impl RegisterFile for SramRegisterFile {
     }
 
     fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, _now: Cycle) {
-        for (n, register) in registers.iter().enumerate() {
+        for (ticket, register) in (first.0..).zip(registers) {
             let (row, bank) = self.place(warp, *register);
-            let read = Read { row, ticket: Ticket(first.0 + n as u16) };
-            self.queues[bank as usize].push(read).expect("a bank's queue has room for every collector");
-            self.wanted |= 1 << bank;
-            self.waiting += 1;
+            let read = Read { row, ticket: Ticket(ticket) };
+            let bit = 1 << bank;
+            if self.wanted & bit == 0 {
+                self.wanted |= bit;
+                self.first[bank] = read;
+            } else {
+                self.crowded |= bit;
+                self.others[bank].push(read).expect("a bank's queue has room for every collector");
+            }
         }
+        self.waiting += registers.len() as u32;
     }
 
     fn tick(&mut self, port: CollectorPort<'_>, now: Cycle) {
         let busy = if self.written_at == now { self.written } else { 0 };
-        let mut granted = self.wanted & !busy;
-        while granted != 0 {
-            let bank = granted.trailing_zeros();
-            granted &= granted - 1;
-            let queue = &mut self.queues[bank as usize];
-            let read = queue.pop().expect("a wanted bank has a read");
-            if queue.is_empty() {
-                self.wanted &= !(1 << bank);
-            }
-            self.waiting -= 1;
-            self.statistics.reads += 1;
+        let granted = self.wanted & !busy;
+        self.waiting -= granted.count_ones();
+        self.statistics.reads += u64::from(granted.count_ones());
+        let mut left = granted;
+        while left != 0 {
+            let bank = left.trailing_zeros() as usize;
+            left &= left - 1;
+            let read = self.first[bank];
             port.rows[read.ticket.0 as usize] = self.rows[read.row as usize];
             if self.extra_latency == 0 {
                 port.arrived.push(read.ticket);
@@ -117,6 +149,7 @@ impl RegisterFile for SramRegisterFile {
                 self.under_way.push(due, read.ticket).expect("there is room for every collector's rows");
             }
         }
+        self.move_up(granted);
         self.statistics.read_conflicts += u64::from(self.waiting);
         while let Some(ticket) = self.under_way.pop(now) {
             port.arrived.push(ticket);
