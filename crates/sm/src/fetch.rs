@@ -68,6 +68,12 @@ impl Fetch {
         self.want != 0
     }
 
+    /// Whether any request is in flight.
+    #[inline]
+    pub fn is_waiting(&self) -> bool {
+        self.pending != 0
+    }
+
     /// Code index of a warp's next instruction; valid while the warp is in [`Fetch::have`].
     #[inline]
     pub fn head(&self, warp: usize) -> Pc {

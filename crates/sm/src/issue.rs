@@ -60,15 +60,16 @@ impl Sm {
         self.accounted = now.next();
         let mut causes = [Stall::NoWarp; SCHEDULERS];
         let mut idle = self.released == 0;
-        let mut ready = self.issuable();
+        let (mut ready, mut waiting) = (self.issuable(), self.waiting());
         for (scheduler, cause) in causes.iter_mut().enumerate().take(self.schedulers.len()) {
             let share = self.shares[scheduler];
-            let view = self.view(scheduler, ready);
+            let view = View { ready: ready & share, waiting: waiting & share };
             match self.schedulers[scheduler].pick(view) {
                 Some(warp) => {
                     self.issue_one(launch, warp, now);
                     // Issuing takes collectors, and changes nothing else for the warps of other schedulers.
                     ready &= !self.without_collector();
+                    waiting = self.waiting();
                     idle = false;
                 }
                 None => {
@@ -153,17 +154,15 @@ impl Sm {
         bits(self.collectors.full().into()).fold(0, |warps, pool| warps | self.demands.of_pool(pool))
     }
 
-    /// The view of one scheduler, given the mask of warps that can issue.
+    /// Warps in a long wait, if a scheduler looks at them.
     #[inline]
-    fn view(&self, scheduler: usize, ready: u64) -> View {
-        let share = self.shares[scheduler];
-        let mut waiting = 0;
-        if self.schedulers[scheduler].looks_at_waiting() {
-            let warps = &self.warps;
-            let by_memory = warps.blocked & warps.blocked_by_memory & self.fetch.have();
-            waiting = by_memory | warps.at_barrier | warps.at_fence | warps.at_copies | warps.asleep;
+    fn waiting(&self) -> u64 {
+        if !self.schedulers[0].looks_at_waiting() {
+            return 0;
         }
-        View { ready: ready & share, waiting: waiting & share }
+        let warps = &self.warps;
+        let by_memory = warps.blocked & warps.blocked_by_memory & self.fetch.have();
+        by_memory | warps.at_barrier | warps.at_fence | warps.at_copies | warps.asleep
     }
 
     /// Whether the issue or fetch stage would change anything in the next cycle.
@@ -175,9 +174,14 @@ impl Sm {
         if self.quiet.is_some() {
             return false;
         }
-        let ready = self.issuable();
-        let unsettled = |(at, scheduler): (usize, &Scheduler)| !scheduler.is_settled(self.view(at, ready));
-        ready != 0 || self.schedulers.iter().enumerate().any(unsettled)
+        if self.issuable() != 0 {
+            return true;
+        }
+        let waiting = self.waiting();
+        let unsettled = |(scheduler, share): (&Scheduler, &u64)| {
+            !scheduler.is_settled(View { ready: 0, waiting: waiting & share })
+        };
+        self.schedulers.iter().zip(&self.shares).any(unsettled)
     }
 
     /// Re-evaluates warps that have a new next instruction or for which a register was released.

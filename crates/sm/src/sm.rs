@@ -117,6 +117,8 @@ pub struct Sm {
     resident_until: Cycle,
     /// Next cycle in which the memories or the load/store unit change on their own.
     memory_due: Cycle,
+    /// Whether the load/store unit took instructions when the pipeline last ran.
+    lsu_accepts: bool,
     /// Whether the pipeline has passed work to the load/store unit since `memory_due` was computed.
     pub(crate) gave_to_memory: bool,
     pipeline_due: Cycle,
@@ -178,6 +180,7 @@ impl Sm {
             accounted: Cycle::ZERO,
             resident_until: Cycle::ZERO,
             memory_due: Cycle::ZERO,
+            lsu_accepts: true,
             gave_to_memory: false,
             pipeline_due: Cycle::ZERO,
             quiet: None,
@@ -263,18 +266,20 @@ impl Sm {
         groups
     }
 
-    /// Receives and executes at most one command per cycle.
-    fn command(&mut self, launch: &Launch, now: Cycle) {
-        let Some(command) = self.commands.receive(now) else { return };
+    /// Receives and executes at most one command per cycle. Returns whether there was one.
+    fn command(&mut self, launch: &Launch, now: Cycle) -> bool {
+        let Some(command) = self.commands.receive(now) else { return false };
         self.commands.release(1, now);
         match command {
             Command::StartCta(index) => self.start_cta(launch, index, now),
             Command::Flush => self.lsu.flush_for_kernel_end(),
         }
+        true
     }
 
-    /// Advances the memories and the load/store unit, and takes the instructions that finished.
-    fn memory(&mut self, launch: &Launch, now: Cycle) {
+    /// Advances the memories and the load/store unit, and takes the instructions that finished. Returns whether that
+    /// changed anything for the pipeline.
+    fn memory(&mut self, launch: &Launch, now: Cycle) -> bool {
         while let Some(packet) = self.replies.receive(now) {
             self.replies.release(packet.wire_bytes().div_ceil(self.flit_bytes), now);
             match packet.client {
@@ -285,17 +290,21 @@ impl Sm {
         }
         self.l1d.tick(now);
         self.lsu.tick(&mut *self.l1d, &mut *self.constants, now);
-        self.warps.at_fence = self.lsu.waiting_fence();
-        self.warps.at_copies = self.lsu.waiting_copies();
+        let waiting = (self.lsu.waiting_fence(), self.lsu.waiting_copies());
+        let mut changed = waiting != (self.warps.at_fence, self.warps.at_copies);
+        changed |= self.lsu.can_accept() != self.lsu_accepts;
+        (self.warps.at_fence, self.warps.at_copies) = waiting;
         while self.units.has_place()
             && let Some(finished) = self.lsu.finished(now)
         {
             let instruction = &launch.kernel.code[finished.pc as usize];
             self.units.finish_memory(instruction, finished);
+            changed = true;
         }
         if self.lsu.kernel_end_flushed() {
             self.notify(Notice::Flushed);
         }
+        changed || self.fetch.is_waiting() && self.instructions.next_event(now) <= now
     }
 
     pub(crate) fn notify(&mut self, notice: Notice) {
@@ -349,13 +358,13 @@ impl Island for Sm {
             self.account_gap(now);
         }
         let moved = self.memory_due.min(self.arrival()) <= now;
+        let mut runs = self.pipeline_due <= now;
         if moved {
-            self.command(&launch, now);
-            self.memory(&launch, now);
+            runs |= self.command(&launch, now);
+            runs |= self.memory(&launch, now);
         }
-        let ran = moved || self.pipeline_due <= now;
         let mut memory_changes = moved;
-        if ran {
+        if runs {
             self.write_back(&launch, now);
             self.dispatch(&launch, now);
             self.collect_operands(&launch, now);
@@ -363,6 +372,7 @@ impl Island for Sm {
             memory_changes |= self.fetch.wants() || self.gave_to_memory;
             self.gave_to_memory = false;
             self.fetch.tick(&mut *self.instructions, &mut self.warps.dirty, now);
+            self.lsu_accepts = self.lsu.can_accept();
             self.pipeline_due = self.next_of_pipeline(now.next());
         }
         // A packet that becomes ready to leave counts as an event of its memory.

@@ -49,12 +49,15 @@ pub fn narrow_addresses(
             let hi = of_active(operands.source(0, 1), lanes);
             let first = hi.0[0];
             let differs = hi.0.iter().fold(0, |any, word| any | (word ^ first));
-            let offset = i32::try_from(instruction.offset).ok()?;
-            let distances = Row(std::array::from_fn(|lane| lo.0[lane].wrapping_add(offset as u32)));
-            // A sum that wraps lies on the other side of its first summand.
-            let wraps = |lane: usize| (distances.0[lane] < lo.0[lane]) != (offset < 0) && offset != 0;
-            let wrapped = (0..WARP_LANES).fold(0, |any, lane| any | u32::from(wraps(lane)));
-            (differs | wrapped == 0).then_some((u64::from(first) << 32, distances))
+            let (low, high) =
+                lo.0.iter().fold((u32::MAX, 0), |(low, high), word| (low.min(*word), high.max(*word)));
+            let inside = |word: u32| u32::try_from(i64::from(word).checked_add(instruction.offset)?).ok();
+            if differs != 0 || inside(low).is_none() || inside(high).is_none() {
+                return None;
+            }
+            let offset = instruction.offset as u32;
+            let distances = std::array::from_fn(|lane| lo.0[lane].wrapping_add(offset));
+            Some((u64::from(first) << 32, Row(distances)))
         }
     }
 }
