@@ -3,6 +3,26 @@
 use crate::link::{Doorbell, Window};
 use crate::time::Cycle;
 
+/// The cycles of a window that an island is to simulate.
+#[derive(Clone, Copy, Debug)]
+pub struct Span {
+    /// The first cycle.
+    pub from: Cycle,
+    /// The cycle after the last.
+    pub until: Cycle,
+    /// Whether cycles in which nothing changes are simulated too.
+    pub every_cycle: bool,
+}
+
+/// What became of a [`Span`].
+#[derive(Clone, Copy, Debug)]
+pub struct Ran {
+    /// The last cycle that was due, if any was.
+    pub last: Option<Cycle>,
+    /// [`Island::next_event`] at the end.
+    pub due: Cycle,
+}
+
 /// A part of the machine that simulates a whole window on its own.
 pub trait Island: Send {
     /// Hangs a bell on every link end that the island holds. An island is skipped for whole windows while its
@@ -15,6 +35,23 @@ pub trait Island: Send {
     /// Simulates one cycle. Cycles in which [`Island::next_event`] promised that nothing changes are skipped;
     /// the island accounts for the gap at its next tick.
     fn tick(&mut self, now: Cycle);
+
+    /// Simulates a window: ticks in each cycle that is due. An island whose cycle has costs that a window can share
+    /// may do the same in its own way.
+    fn run(&mut self, span: Span) -> Ran {
+        let mut due = self.next_event(span.from).max(span.from);
+        let mut cycle = if span.every_cycle { span.from } else { due };
+        let mut last = None;
+        while cycle < span.until {
+            if cycle >= due {
+                last = Some(cycle);
+            }
+            self.tick(cycle);
+            due = self.next_event(cycle.next()).max(cycle.next());
+            cycle = if span.every_cycle { cycle.next() } else { due };
+        }
+        Ran { last, due }
+    }
 
     /// The earliest cycle at which a tick could change anything, judged by the island's own state: after
     /// `now`, or `now` itself if it has not been ticked yet. It must never be later than the true cycle; an

@@ -17,7 +17,7 @@ pub mod time;
 pub mod wheel;
 
 pub use config::Cited;
-pub use island::Island;
+pub use island::{Island, Ran, Span};
 pub use link::{Doorbell, Inlet, Outlet, Window, link};
 pub use queue::{DelayLine, Ring};
 pub use simulation::{RunOptions, Simulation, Stop};

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use crate::barrier::Barrier;
-use crate::island::Island;
+use crate::island::{Island, Ran, Span};
 use crate::link::{Doorbell, Window};
 use crate::pace::Pace;
 use crate::time::Cycle;
@@ -362,17 +362,7 @@ fn run_window<I: Island>(
 ) -> Cycle {
     let window = Window(at.window);
     island.collect(window);
-    let mut due = island.next_event(at.cycle).max(at.cycle);
-    let mut cycle = if every_cycle { at.cycle } else { due };
-    let mut last = None;
-    while cycle < until {
-        if cycle >= due {
-            last = Some(cycle);
-        }
-        island.tick(cycle);
-        due = island.next_event(cycle.next()).max(cycle.next());
-        cycle = if every_cycle { cycle.next() } else { due };
-    }
+    let Ran { last, due } = island.run(Span { from: at.cycle, until, every_cycle });
     let sent = island.flush(window);
     shared.wake[index].store(due.0, Ordering::Relaxed);
     if let Some(last) = last {

@@ -1,7 +1,7 @@
 //! The islands of a GPU.
 
 use strata_engine::statistics::Group;
-use strata_engine::{Cycle, Doorbell, Island, Window};
+use strata_engine::{Cycle, Doorbell, Island, Ran, Span, Window};
 use strata_memory::doors::Network;
 use strata_memory::partition::PartitionIsland;
 use strata_sm::dispatch::Dispatcher;
@@ -39,6 +39,9 @@ impl Island for Part {
     }
     fn tick(&mut self, now: Cycle) {
         each!(self, island => island.tick(now));
+    }
+    fn run(&mut self, span: Span) -> Ran {
+        each!(self, island => island.run(span))
     }
     fn next_event(&self, now: Cycle) -> Cycle {
         each!(self, island => island.next_event(now))

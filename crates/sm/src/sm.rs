@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use strata_engine::statistics::{Group, Statistics};
-use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ring, Window, typed_id};
+use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ran, Ring, Span, Window, typed_id};
 use strata_memory::Packet;
 use strata_memory::doors::{L1d, RegisterFile};
 use strata_memory::read_only::ReadOnly;
@@ -349,54 +349,38 @@ impl Island for Sm {
     }
 
     fn tick(&mut self, now: Cycle) {
-        if self.fault.is_some() {
-            return;
-        }
-        // Taken out for the cycle so that stages can read it while they change the rest.
-        let Some(launch) = self.launch.take() else { return };
-        if self.quiet.is_none() {
-            self.account_gap(now);
-        }
-        let moved = self.memory_due.min(self.arrival()) <= now;
-        let mut runs = self.pipeline_due <= now;
-        if moved {
-            runs |= self.command(&launch, now);
-            runs |= self.memory(&launch, now);
-        }
-        let mut memory_changes = moved;
-        if runs {
-            self.write_back(&launch, now);
-            self.dispatch(&launch, now);
-            self.collect_operands(&launch, now);
-            self.issue(&launch, now);
-            memory_changes |= self.fetch.wants() || self.gave_to_memory;
-            self.gave_to_memory = false;
-            self.fetch.tick(&mut *self.instructions, &mut self.warps.dirty, now);
-            self.lsu_accepts = self.lsu.can_accept();
-            self.pipeline_due = self.next_of_pipeline(now.next());
-        }
-        // A packet that becomes ready to leave counts as an event of its memory.
-        if moved {
-            self.injector.tick(&mut *self.l1d, &mut *self.constants, &mut *self.instructions, now);
-        }
-        if !self.pending_notices.is_empty() {
-            self.send_notices(now);
-            memory_changes = true;
-        }
-        if memory_changes {
-            self.memory_due = self.next_of_memory(now.next());
+        self.run(Span { from: now, until: now.next(), every_cycle: true });
+    }
+
+    fn run(&mut self, span: Span) -> Ran {
+        // Taken out so that stages can read it while they change the rest.
+        let launch = if self.fault.is_none() { self.launch.take() } else { None };
+        let Some(launch) = launch else { return Ran { last: None, due: Cycle::NEVER } };
+        let mut due = self.due().max(span.from);
+        let mut cycle = if span.every_cycle { span.from } else { due };
+        let mut last = None;
+        while cycle < span.until {
+            if cycle >= due {
+                last = Some(cycle);
+            }
+            self.cycle(&launch, cycle);
+            if self.fault.is_some() {
+                self.failed_at = cycle;
+                due = Cycle::NEVER;
+                break;
+            }
+            due = self.due().max(cycle.next());
+            cycle = if span.every_cycle { cycle.next() } else { due };
         }
         self.launch = Some(launch);
-        if self.fault.is_some() {
-            self.failed_at = now;
-        }
+        Ran { last, due }
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
         if self.fault.is_some() || self.launch.is_none() {
             return Cycle::NEVER;
         }
-        self.memory_due.min(self.pipeline_due).min(self.arrival()).max(now)
+        self.due().max(now)
     }
 
     fn flush(&mut self, window: Window) -> Cycle {
@@ -423,6 +407,49 @@ impl Island for Sm {
 }
 
 impl Sm {
+    /// Simulates a cycle.
+    #[inline]
+    fn cycle(&mut self, launch: &Launch, now: Cycle) {
+        if self.quiet.is_none() {
+            self.account_gap(now);
+        }
+        let moved = self.memory_due.min(self.arrival()) <= now;
+        let mut runs = self.pipeline_due <= now;
+        if moved {
+            runs |= self.command(launch, now);
+            runs |= self.memory(launch, now);
+        }
+        let mut memory_changes = moved;
+        if runs {
+            self.write_back(launch, now);
+            self.dispatch(launch, now);
+            self.collect_operands(launch, now);
+            self.issue(launch, now);
+            memory_changes |= self.fetch.wants() || self.gave_to_memory;
+            self.gave_to_memory = false;
+            self.fetch.tick(&mut *self.instructions, &mut self.warps.dirty, now);
+            self.lsu_accepts = self.lsu.can_accept();
+            self.pipeline_due = self.next_of_pipeline(now.next());
+        }
+        // A packet that becomes ready to leave counts as an event of its memory.
+        if moved {
+            self.injector.tick(&mut *self.l1d, &mut *self.constants, &mut *self.instructions, now);
+        }
+        if !self.pending_notices.is_empty() {
+            self.send_notices(now);
+            memory_changes = true;
+        }
+        if memory_changes {
+            self.memory_due = self.next_of_memory(now.next());
+        }
+    }
+
+    /// Earliest cycle in which anything changes; it may have passed.
+    #[inline]
+    fn due(&self) -> Cycle {
+        self.memory_due.min(self.pipeline_due).min(self.arrival())
+    }
+
     /// Arrival cycle of the next reply or command.
     #[inline]
     fn arrival(&self) -> Cycle {
