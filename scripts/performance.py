@@ -3,6 +3,7 @@
 
     scripts/performance.py            everything, some ten minutes
     scripts/performance.py --no-time  without the table of host times, for a busy machine
+    scripts/performance.py --check    writes nothing; counts some programs, and fails if one takes over 2 % more than the page says
 
 Needs valgrind and addr2line (binutils). Builds the release command; STRATA=/path names another.
 
@@ -50,6 +51,9 @@ ONCE = "once a run"
 
 # Functions of libc that belong to their callers.
 HELPERS = re.compile(r"^_*(mem(cpy|move|set|cmp)|bcmp|malloc|calloc|realloc|free|posix_memalign|aligned_alloc)")
+
+# Programs of every kind: computing, divergent, streaming, bound by memory.
+CHECKED = ["gemm", "bfs", "saxpy", "atax", "gather", "lud"]
 
 SMS = [1, 2, 4, 8, 15, 30, 60]
 WARP_SLOTS = [8, 16, 24, 32, 48]
@@ -219,23 +223,53 @@ def time_table(binary):
                         "thousand warp instructions a second", "thousand cycles a second", "MiB"], rows)
 
 
+def compiler():
+    """The compiler's name and version, as in "rustc 1.95"."""
+    words = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout.split()
+    return f"{words[0]} {'.'.join(words[1].split('.')[:2])}"
+
+
+def generated(page, part):
+    """A generated part of the page as it stands."""
+    return re.search(f"<!-- generated: {part} -->(.*?)<!-- end of generated -->", page, re.S).group(1)
+
+
+def check(binary, symbols):
+    """Compares programs of every kind with the page."""
+    page = (pages.ROOT / "docs/performance.md").read_text()
+    table = generated(page, "traffic")
+    committed = {row[1]: int(row[2].replace(",", "")) for row in re.finditer(r"^\| (\S+) \| ([\d,]+) \|", table, re.M)}
+    # Another compiler emits other instructions.
+    most = 1.02 if compiler() in page else 1.10
+    slower = []
+    for name in CHECKED:
+        cost = share(*profile(binary, symbols, [name]))
+        print(f"{name}: {cost:,.0f} host instructions a warp instruction, {committed[name]:,} in docs/performance.md")
+        if cost > most * committed[name]:
+            slower.append(name)
+    if slower:
+        sys.exit(f"performance.py: more than {most - 1:.0%} above docs/performance.md: {', '.join(slower)}")
+
+
 def main():
-    if unknown := set(sys.argv[1:]) - {"--no-time"}:
+    if unknown := set(sys.argv[1:]) - {"--no-time", "--check"}:
         sys.exit(f"performance.py: {' '.join(unknown)}\n\n{__doc__}")
     binary = str(pathlib.Path(pages.build()).resolve())
     symbols = Symbols(binary)
+    if "--check" in sys.argv:
+        return check(binary, symbols)
     runs = {name: profile(binary, symbols, [name]) for name in workloads(binary)}
     parts = {
         "stages": stages_table({name: runs[name] for name in ["gemm", "2dconv", "saxpy", "atax", "gather"]}),
         "traffic": traffic_table(runs),
         "sms": sweep_table(binary, symbols, "SMs", "gpu.sms", SMS, "gemm", "--set", "network.topology=crossbar"),
         "machines": machines_table(binary, symbols),
+        "compiler": f"Counted with {compiler()}.",
         "warps": sweep_table(binary, symbols, "warp slots", "sm.warp_slots", WARP_SLOTS, "2dconv"),
     }
     page = pages.ROOT / "docs/performance.md"
     if "--no-time" in sys.argv:
-        old = page.read_text()
-        parts["time"] = re.search(r"<!-- generated: time -->(.*?)<!-- end of generated -->", old, re.S).group(1)
+        parts["time"] = generated(page.read_text(), "time")
     else:
         parts["time"] = time_table(binary)
     pages.write("docs/performance.md", parts)
