@@ -79,10 +79,14 @@ impl Llc for Through {
         self.replies.front(now).map(Packet::wire_bytes)
     }
 
+    fn next_outgoing(&self) -> Cycle {
+        self.replies.next_ready()
+    }
+
     fn next_event(&self, now: Cycle) -> Cycle {
         let requests =
             if self.refused.is_some() || self.under_way.is_full() { now } else { self.requests.next_ready() };
-        requests.min(self.replies.next_ready()).max(now)
+        requests.max(now)
     }
 
     fn peek(&self, _line: LineAddress, _below: &mut Line) {}

@@ -1,118 +1,29 @@
 //! Links between islands, with a latency of at least one cycle and credit-based flow control.
 //!
 //! An item sent at cycle t arrives at t + latency; a credit returned at t is usable at t + latency. A window
-//! is never longer than the smallest latency, so nothing crosses within one: each end works on its own queue,
-//! and the queues are exchanged between windows.
+//! is never longer than the smallest latency, so nothing crosses within one: what each end hands over in a
+//! window, the other end takes in the next.
+
+mod credits;
+mod mailbox;
+mod window;
 
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::Arc;
 
+use self::credits::{Giver, Returns, Taker};
+use self::mailbox::Mailbox;
+pub use self::window::{Doorbell, Window};
 use crate::time::Cycle;
-
-/// A window's number. Its parity selects which of two mailboxes the window writes; the next window reads it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window(pub u64);
-
-impl Window {
-    #[inline]
-    const fn writes(self) -> usize {
-        (self.0 & 1) as usize
-    }
-
-    #[inline]
-    const fn reads(self) -> usize {
-        (self.0 & 1) as usize ^ 1
-    }
-}
-
-/// Tells an island that one of its mailboxes was filled. An island with a silent bell and nothing to do can
-/// be skipped. A bell rung in one window is heard in the next.
-#[derive(Clone, Debug, Default)]
-pub struct Doorbell(Arc<[AtomicBool; 2]>);
-
-impl Doorbell {
-    fn ring(&self, window: Window) {
-        self.0[window.writes()].store(true, Ordering::Release);
-    }
-
-    /// Whether the bell was rung in the previous window; resets it.
-    pub fn answer(&self, window: Window) -> bool {
-        let bell = &self.0[window.reads()];
-        bell.load(Ordering::Acquire) && bell.swap(false, Ordering::AcqRel)
-    }
-}
-
-/// One direction of a link, written in one window and read in the next.
-#[derive(Debug)]
-struct Mailbox<T> {
-    full: [AtomicBool; 2],
-    items: [Mutex<VecDeque<(Cycle, T)>>; 2],
-    reader: OnceLock<Doorbell>,
-}
-
-impl<T> Mailbox<T> {
-    fn new(capacity: usize) -> Self {
-        Mailbox {
-            full: [AtomicBool::new(false), AtomicBool::new(false)],
-            items: [(); 2].map(|()| Mutex::new(VecDeque::with_capacity(capacity))),
-            reader: OnceLock::new(),
-        }
-    }
-
-    #[inline]
-    fn put(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
-        let Some((first, _)) = staged.front() else { return Cycle::NEVER };
-        let first = *first;
-        self.fill(window, staged);
-        first
-    }
-
-    fn fill(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) {
-        let side = window.writes();
-        let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
-        debug_assert!(items.is_empty(), "a mailbox is read before it is written again");
-        std::mem::swap(&mut *items, staged);
-        self.full[side].store(true, Ordering::Release);
-        if let Some(bell) = self.reader.get() {
-            bell.ring(window);
-        }
-    }
-
-    #[inline]
-    fn take(&self, window: Window, into: &mut VecDeque<(Cycle, T)>) -> bool {
-        let full = self.full[window.reads()].load(Ordering::Acquire);
-        if full {
-            self.empty(window.reads(), into);
-        }
-        full
-    }
-
-    fn empty(&self, side: usize, into: &mut VecDeque<(Cycle, T)>) {
-        let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
-        if into.is_empty() {
-            std::mem::swap(into, &mut *items);
-        } else {
-            into.append(&mut items);
-        }
-        self.full[side].store(false, Ordering::Release);
-    }
-}
-
-#[derive(Debug)]
-struct Channel<T> {
-    forward: Mailbox<T>,
-    credits: Mailbox<u32>,
-}
 
 /// The sending end of a link.
 #[derive(Debug)]
 pub struct Outlet<T> {
     latency: u64,
     credits: u32,
+    returning: Taker,
     staged: VecDeque<(Cycle, T)>,
-    returning: VecDeque<(Cycle, u32)>,
-    channel: Arc<Channel<T>>,
+    mailbox: Arc<Mailbox<T>>,
 }
 
 /// The receiving end of a link.
@@ -122,8 +33,8 @@ pub struct Inlet<T> {
     arriving: VecDeque<(Cycle, T)>,
     /// Arrival cycle of the first item.
     next: Cycle,
-    staged: VecDeque<(Cycle, u32)>,
-    channel: Arc<Channel<T>>,
+    mailbox: Arc<Mailbox<T>>,
+    released: Giver,
 }
 
 /// Creates a link with a latency of `latency` cycles, to a receiver with room for `credits` units.
@@ -133,20 +44,20 @@ pub struct Inlet<T> {
 pub fn link<T>(latency: u64, credits: u32) -> (Outlet<T>, Inlet<T>) {
     assert!(latency >= 1 && credits >= 1, "a link has a latency and room for something");
     let room = credits as usize;
-    let channel = Arc::new(Channel { forward: Mailbox::new(room), credits: Mailbox::new(room) });
+    let (mailbox, returns) = (Arc::new(Mailbox::new(room)), Returns::new(credits));
     let outlet = Outlet {
         latency,
         credits,
+        returning: Taker::new(returns.clone()),
         staged: VecDeque::with_capacity(room),
-        returning: VecDeque::with_capacity(room),
-        channel: channel.clone(),
+        mailbox: mailbox.clone(),
     };
     let inlet = Inlet {
         latency,
         next: Cycle::NEVER,
         arriving: VecDeque::with_capacity(room),
-        staged: VecDeque::with_capacity(room),
-        channel,
+        mailbox,
+        released: Giver::new(returns),
     };
     (outlet, inlet)
 }
@@ -157,7 +68,7 @@ impl<T> Outlet<T> {
     /// # Panics
     /// If a different bell is already registered: each end of a link belongs to one island.
     pub fn hang(&self, bell: &Doorbell) {
-        self.channel.credits.reader.set(bell.clone()).expect("an end of a link belongs to one island");
+        self.returning.returns.reader.set(bell.clone()).expect("an end of a link belongs to one island");
     }
 
     /// Cycles from sending an item to its arrival.
@@ -168,14 +79,14 @@ impl<T> Outlet<T> {
     /// Units that can be sent at `now`.
     #[inline]
     pub fn credits(&mut self, now: Cycle) -> u32 {
-        while let Some(&(at, units)) = self.returning.front() {
-            if at > now {
-                break;
-            }
-            self.credits += units;
-            self.returning.pop_front();
-        }
+        self.credits += self.returning.take(now);
         self.credits
+    }
+
+    /// Whether `units` can be sent at `now`. Cheaper than counting all that can be.
+    #[inline]
+    pub fn has_credit(&mut self, units: u32, now: Cycle) -> bool {
+        self.credits >= units || self.credits(now) >= units
     }
 
     /// Sends an item that takes up `units` of the receiver's room.
@@ -184,7 +95,7 @@ impl<T> Outlet<T> {
     /// The item, if credits are short.
     #[inline]
     pub fn send(&mut self, item: T, units: u32, now: Cycle) -> Result<(), T> {
-        if self.credits(now) < units {
+        if !self.has_credit(units, now) {
             return Err(item);
         }
         self.credits -= units;
@@ -192,21 +103,22 @@ impl<T> Outlet<T> {
         Ok(())
     }
 
-    /// The cycle at which the next credit comes back, as far as this end knows.
+    /// The cycle at which the next credit comes back, as far as this end knows. It may lie in the past unless
+    /// credits were found short.
     pub fn next_credit(&self) -> Cycle {
-        self.returning.front().map_or(Cycle::NEVER, |(at, _)| *at)
+        self.returning.next()
     }
 
-    /// Takes the credits delivered in the previous window.
+    /// Takes the credits returned in the previous window.
     #[inline]
     pub fn collect(&mut self, window: Window) {
-        self.channel.credits.take(window, &mut self.returning);
+        self.returning.learn(window);
     }
 
     /// Hands over what was sent in this window. Returns the arrival cycle of the first item.
     #[inline]
     pub fn flush(&mut self, window: Window) -> Cycle {
-        self.channel.forward.put(window, &mut self.staged)
+        self.mailbox.put(window, &mut self.staged)
     }
 }
 
@@ -216,7 +128,7 @@ impl<T> Inlet<T> {
     /// # Panics
     /// If a different bell is already registered: each end of a link belongs to one island.
     pub fn hang(&self, bell: &Doorbell) {
-        self.channel.forward.reader.set(bell.clone()).expect("an end of a link belongs to one island");
+        self.mailbox.reader.set(bell.clone()).expect("an end of a link belongs to one island");
     }
 
     /// Takes the next item that has arrived. Call [`Inlet::release`] to give its room back.
@@ -239,11 +151,7 @@ impl<T> Inlet<T> {
     /// Returns `units` of room to the sender.
     #[inline]
     pub fn release(&mut self, units: u32, now: Cycle) {
-        let at = now + self.latency;
-        match self.staged.back_mut() {
-            Some((last, together)) if *last == at => *together += units,
-            _ => self.staged.push_back((at, units)),
-        }
+        self.released.give(units, now + self.latency);
     }
 
     /// Arrival cycle of the next item, as far as this end knows.
@@ -260,7 +168,7 @@ impl<T> Inlet<T> {
     /// Takes the items sent in the previous window.
     #[inline]
     pub fn collect(&mut self, window: Window) {
-        if self.channel.forward.take(window, &mut self.arriving) {
+        if self.mailbox.take(window, &mut self.arriving) {
             self.next = self.arriving.front().map_or(Cycle::NEVER, |(at, _)| *at);
         }
     }
@@ -268,7 +176,7 @@ impl<T> Inlet<T> {
     /// Hands the released credits over. Returns the cycle at which the first of them is usable.
     #[inline]
     pub fn flush(&mut self, window: Window) -> Cycle {
-        self.channel.credits.put(window, &mut self.staged)
+        self.released.publish(window)
     }
 }
 
@@ -299,5 +207,30 @@ mod tests {
         outlet.collect(Window(2));
         assert_eq!(outlet.send(2, 1, Cycle(8)), Err(2));
         assert_eq!(outlet.send(2, 1, Cycle(9)), Ok(()));
+    }
+
+    #[test]
+    fn items_and_credits_of_many_windows_stay_in_order() {
+        let (mut outlet, mut inlet) = link::<u32>(4, 3);
+        let (mut sent, mut received) = (0, 0);
+        for cycle in 0..600 {
+            let (now, window) = (Cycle(cycle), Window(cycle));
+            inlet.collect(window);
+            outlet.collect(window);
+            if cycle % 7 < 4
+                && let Some(item) = inlet.receive(now)
+            {
+                assert_eq!(item, received);
+                received += 1;
+                inlet.release(1, now);
+            }
+            while outlet.send(sent, 1, now).is_ok() {
+                sent += 1;
+            }
+            assert!(sent - received <= 3, "the receiver has room for three");
+            inlet.flush(window);
+            outlet.flush(window);
+        }
+        assert!(received > 150, "{received} received");
     }
 }

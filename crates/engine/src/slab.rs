@@ -7,6 +7,8 @@ pub struct Slab<T> {
     entries: Vec<Option<T>>,
     /// Bit n of word w is set if entry 64 w + n is free.
     free: Vec<u64>,
+    /// No word before this one has a free entry.
+    lowest: usize,
     len: usize,
     capacity: usize,
 }
@@ -20,7 +22,7 @@ impl<T> Slab<T> {
         {
             *last = (1 << (capacity % 64)) - 1;
         }
-        Slab { entries: Vec::with_capacity(capacity), free, len: 0, capacity }
+        Slab { entries: Vec::with_capacity(capacity), free, lowest: 0, len: 0, capacity }
     }
 
     /// Stores an entry and returns its index.
@@ -29,18 +31,20 @@ impl<T> Slab<T> {
     /// The entry, if the slab is full.
     #[inline]
     pub fn insert(&mut self, entry: T) -> Result<u32, T> {
-        for (word, bits) in self.free.iter_mut().enumerate() {
-            if *bits != 0 {
-                let index = 64 * word + bits.trailing_zeros() as usize;
-                *bits &= *bits - 1;
-                // The lowest free index is at most one past the highest index ever used.
-                match self.entries.get_mut(index) {
-                    Some(place) => *place = Some(entry),
-                    None => self.entries.push(Some(entry)),
-                }
-                self.len += 1;
-                return Ok(index as u32);
+        while let Some(bits) = self.free.get_mut(self.lowest) {
+            if *bits == 0 {
+                self.lowest += 1;
+                continue;
             }
+            let index = 64 * self.lowest + bits.trailing_zeros() as usize;
+            *bits &= *bits - 1;
+            // The lowest free index is at most one past the highest index ever used.
+            match self.entries.get_mut(index) {
+                Some(place) => *place = Some(entry),
+                None => self.entries.push(Some(entry)),
+            }
+            self.len += 1;
+            return Ok(index as u32);
         }
         Err(entry)
     }
@@ -52,7 +56,9 @@ impl<T> Slab<T> {
     #[inline]
     pub fn remove(&mut self, index: u32) -> T {
         let entry = self.entries[index as usize].take().expect("a slab entry is removed once");
-        self.free[index as usize / 64] |= 1 << (index % 64);
+        let word = index as usize / 64;
+        self.free[word] |= 1 << (index % 64);
+        self.lowest = self.lowest.min(word);
         self.len -= 1;
         entry
     }

@@ -53,6 +53,8 @@ pub struct PartitionIsland {
     channel: u16,
     dram: Channel,
     slices: Vec<Slice>,
+    /// Earliest cycle at which a slice has something to do: the earliest [`Slice::next`].
+    next: Cycle,
     statistics: PartitionStatistics,
 }
 
@@ -61,6 +63,10 @@ struct Slice {
     ends: SliceEnds,
     /// Earliest cycle at which the slice has work of its own.
     due: Cycle,
+    /// Cycle from which it has a reply.
+    outgoing: Cycle,
+    /// Earliest cycle at which it has either, an answer of DRAM or a request to look at.
+    next: Cycle,
     /// A request that the slice refused, and the cycle of its first refusal.
     held: Option<(Packet, Cycle)>,
     /// Since when a reply has been waiting for the network.
@@ -88,7 +94,15 @@ impl PartitionIsland {
         let slices = slices
             .into_iter()
             .zip(map.slices_of(channel))
-            .map(|(ends, number)| Slice { number, ends, due: Cycle::ZERO, held: None, reply_stalled: None })
+            .map(|(ends, number)| Slice {
+                number,
+                ends,
+                due: Cycle::ZERO,
+                outgoing: Cycle::NEVER,
+                next: Cycle::ZERO,
+                held: None,
+                reply_stalled: None,
+            })
             .collect();
         Ok(PartitionIsland {
             map,
@@ -96,6 +110,7 @@ impl PartitionIsland {
             channel,
             dram,
             slices,
+            next: Cycle::ZERO,
             statistics: PartitionStatistics::default(),
         })
     }
@@ -133,6 +148,29 @@ impl PartitionIsland {
         groups
     }
 
+    /// Performs the cycle of every slice that has something to do.
+    fn serve(&mut self, now: Cycle) {
+        self.next = Cycle::NEVER;
+        for (place, slice) in self.slices.iter_mut().enumerate() {
+            if slice.next <= now {
+                if slice.due.min(self.dram.next_completion(place)) <= now {
+                    slice.ends.llc.tick(&mut self.dram.port(place), now);
+                    slice.outgoing = slice.ends.llc.next_outgoing();
+                }
+                if slice.next_reply() <= now {
+                    slice.reply(&self.map, self.flit_size, &mut self.statistics, now);
+                }
+                if slice.next_intake(now) <= now {
+                    slice.intake(&self.map, self.flit_size, &mut self.statistics, now);
+                }
+                slice.due = slice.ends.llc.next_event(now.next());
+                let moves = slice.next_reply().min(slice.next_intake(now.next()));
+                slice.next = slice.due.min(moves).min(self.dram.next_completion(place));
+            }
+            self.next = self.next.min(slice.next);
+        }
+    }
+
     fn place(&self, line: LineAddress) -> (usize, Home) {
         let home = self.map.home(line);
         let (channel, place) = self.map.channel_of(home.slice);
@@ -142,12 +180,27 @@ impl PartitionIsland {
 }
 
 impl Slice {
-    /// Earliest cycle, not before `now`, in which the slice has work, not counting DRAM's answers.
+    /// Earliest cycle, not before `now`, in which a request is offered to the slice.
     #[inline]
-    fn next_event(&self, now: Cycle) -> Cycle {
+    fn next_intake(&self, now: Cycle) -> Cycle {
         // A refused request is offered again in every cycle.
-        let intake = if self.held.is_some() { now } else { self.ends.requests.next_arrival() };
-        intake.min(self.due)
+        if self.held.is_some() { now } else { self.ends.requests.next_arrival() }
+    }
+
+    /// Earliest cycle at which a reply may leave, as far as is known.
+    #[inline]
+    fn next_reply(&self) -> Cycle {
+        match self.reply_stalled {
+            Some(_) => self.outgoing.max(self.ends.replies.next_credit()),
+            None => self.outgoing,
+        }
+    }
+
+    /// Has something to do at cycle `next`, if not before.
+    #[inline]
+    fn wake(&mut self, next: Cycle) -> Cycle {
+        self.next = self.next.min(next);
+        self.next
     }
 
     /// Sends the next reply if the network has room for it.
@@ -159,9 +212,9 @@ impl Slice {
         statistics: &mut PartitionStatistics,
         now: Cycle,
     ) {
-        let Some(bytes) = self.ends.llc.outgoing_bytes(now) else { return };
+        let bytes = self.ends.llc.outgoing_bytes(now).expect("a slice has the reply that it has announced");
         let flits = flit_size.flits(bytes);
-        if self.ends.replies.credits(now) < flits {
+        if !self.ends.replies.has_credit(flits, now) {
             self.reply_stalled.get_or_insert(now);
             return;
         }
@@ -171,6 +224,7 @@ impl Slice {
         let mut reply = self.ends.llc.outgoing(now).expect("a slice sends the reply that it has announced");
         reply.line = map.device_line(Home { slice: self.number, line: reply.line });
         self.ends.replies.send(reply, flits, now).expect("credit was looked at");
+        self.outgoing = self.ends.llc.next_outgoing();
         statistics.replies += 1;
     }
 
@@ -220,28 +274,24 @@ impl Island for PartitionIsland {
         for slice in &mut self.slices {
             slice.ends.requests.collect(window);
             slice.ends.replies.collect(window);
+            let moves = slice.next_reply().min(slice.ends.requests.next_arrival());
+            self.next = self.next.min(slice.wake(moves));
         }
     }
 
     fn tick(&mut self, now: Cycle) {
-        self.dram.tick(now);
-        for (place, slice) in self.slices.iter_mut().enumerate() {
-            if slice.next_event(now).min(self.dram.next_completion(place)) > now {
-                continue;
+        if self.dram.tick(now) {
+            for (place, slice) in self.slices.iter_mut().enumerate() {
+                self.next = self.next.min(slice.wake(self.dram.next_completion(place)));
             }
-            slice.ends.llc.tick(&mut self.dram.port(place), now);
-            slice.reply(&self.map, self.flit_size, &mut self.statistics, now);
-            slice.intake(&self.map, self.flit_size, &mut self.statistics, now);
-            slice.due = slice.ends.llc.next_event(now.next());
+        }
+        if self.next <= now {
+            self.serve(now);
         }
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
-        let mut next = self.dram.next_event(now);
-        for slice in &self.slices {
-            next = next.min(slice.next_event(now));
-        }
-        next.max(now)
+        self.next.min(self.dram.next_command()).max(now)
     }
 
     fn flush(&mut self, window: Window) -> Cycle {

@@ -207,12 +207,16 @@ impl Llc for DirectMappedLlc {
         self.replies.front(now).map(Packet::wire_bytes)
     }
 
+    fn next_outgoing(&self) -> Cycle {
+        self.replies.next_ready()
+    }
+
     fn next_event(&self, now: Cycle) -> Cycle {
         if self.to_dram.is_some() {
             return now;
         }
         let work = if self.current.is_some() { Cycle::NEVER } else { self.requests.next_ready() };
-        work.min(self.replies.next_ready()).max(now)
+        work.max(now)
     }
 
     fn peek(&self, line: LineAddress, below: &mut Line) {

@@ -172,20 +172,20 @@ impl Bench {
         let now = self.now;
         let takes = self.stream.below(100) < self.contract.willing;
         let first = self.stream.below(self.sources.len() as u64) as usize;
-        let due = self.llc.next_event(now) <= now;
-        if due || self.dram.next_event() <= now || !self.contract.skip {
+        let due = self.llc.next_event(now).min(self.dram.next_event()) <= now;
+        if due || !self.contract.skip {
             self.llc.tick(&mut self.dram, now);
         }
         if takes {
-            let bytes = self.llc.outgoing_bytes(now);
+            let (bytes, from) = (self.llc.outgoing_bytes(now), self.llc.next_outgoing());
             let reply = self.llc.outgoing(now);
             if bytes != reply.as_ref().map(Packet::wire_bytes) {
                 return Err("outgoing_bytes does not say what outgoing returns".to_owned());
             }
+            if reply.is_some() != (from <= now) {
+                return Err("next_outgoing does not say when outgoing returns a packet".to_owned());
+            }
             if let Some(reply) = reply {
-                if !due {
-                    return Err("a reply left before the next event".to_owned());
-                }
                 self.verify(reply)?;
             }
         }
@@ -199,10 +199,14 @@ impl Bench {
             ));
         }
         // One request per cycle, from the first source that has one.
+        let from = self.llc.next_outgoing();
         for place in 0..self.sources.len() {
             if self.offer((first + place) % self.sources.len()) {
                 break;
             }
+        }
+        if self.llc.next_outgoing() != from {
+            return Err("a request that was offered changed next_outgoing".to_owned());
         }
         Ok(())
     }

@@ -93,7 +93,7 @@ pub fn l2_hit() -> Path {
             now = if dram.0.is_some() {
                 now.next()
             } else {
-                Cycle(slice.next_event(now.next()).0.max(now.0 + 1))
+                slice.next_event(now.next()).min(slice.next_outgoing()).max(now.next())
             };
             slice.tick(&mut dram, now);
             if let Some(reply) = slice.outgoing(now) {

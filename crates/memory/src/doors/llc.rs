@@ -71,8 +71,12 @@ pub trait Llc: Send {
     /// Wire size in bytes of the packet that [`Llc::outgoing`] would return; `None` if it would return none.
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32>;
 
-    /// Earliest cycle, not before `now`, at which the slice could do work, assuming that no request or DRAM
-    /// answer arrives meanwhile.
+    /// Cycle from which [`Llc::outgoing`] returns a packet; [`Cycle::NEVER`] if none is on its way. Only
+    /// [`Llc::tick`] and [`Llc::outgoing`] change it.
+    fn next_outgoing(&self) -> Cycle;
+
+    /// Earliest cycle, not before `now`, at which [`Llc::tick`] could do work, assuming that no request or DRAM
+    /// answer arrives and no reply is taken meanwhile.
     fn next_event(&self, now: Cycle) -> Cycle;
 
     /// Reads a line for a host copy between kernels; takes no simulated time. `below` holds DRAM's bytes,

@@ -131,18 +131,27 @@ impl Channel {
         Port { channel: self, slice }
     }
 
-    /// Issues the commands of all DRAM cycles that have begun by core cycle `now`.
+    /// Issues the commands of all DRAM cycles that have begun by core cycle `now`. Returns whether there were any, so
+    /// that requests may have finished.
     #[inline]
-    pub fn tick(&mut self, now: Cycle) {
-        if now >= self.wake_core {
+    pub fn tick(&mut self, now: Cycle) -> bool {
+        let due = now >= self.wake_core;
+        if due {
             self.run(self.clock.local(now));
         }
+        due
     }
 
     /// Earliest core cycle, not before `now`, at which a command can be issued or a finished request taken.
     pub fn next_event(&self, now: Cycle) -> Cycle {
         let finished = self.slices.iter().map(|slice| slice.next_ready).min().unwrap_or(Cycle::NEVER);
-        finished.min(self.wake_core).max(now)
+        finished.min(self.next_command()).max(now)
+    }
+
+    /// Earliest core cycle at which a command can be issued.
+    #[inline]
+    pub fn next_command(&self) -> Cycle {
+        self.wake_core
     }
 
     /// Core cycle from which the next finished request of a slice can be taken.

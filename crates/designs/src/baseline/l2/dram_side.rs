@@ -50,16 +50,17 @@ impl L2Slice {
 
     /// Offers the oldest request to the channel.
     pub(super) fn send_to_dram(&mut self, dram: &mut dyn DramPort, now: Cycle) {
-        if let Some(request) = self.to_dram.pop_front()
-            && let Err(request) = dram.offer(request, now)
-        {
-            self.to_dram.push_front(request);
+        let Some(request) = self.to_dram.pop_front() else { return };
+        match dram.offer(request, now) {
+            Ok(()) => self.at_dram += 1,
+            Err(request) => self.to_dram.push_front(request),
         }
     }
 
     /// Takes the requests that the channel has finished. Its bus brings less than one line per cycle.
     pub(super) fn receive_from_dram(&mut self, dram: &mut dyn DramPort, now: Cycle) {
         while let Some(answer) = dram.completed(now) {
+            self.at_dram -= 1;
             if answer.write {
                 self.write_trays.put(answer.tray);
                 continue;

@@ -33,6 +33,8 @@ pub struct L2Slice {
     pub(super) replies: DelayLine<Packet>,
     /// Requests for the channel, oldest first.
     pub(super) to_dram: VecDeque<DramRequest>,
+    /// Requests that the channel has accepted and not given back.
+    pub(super) at_dram: usize,
     pub(super) fetch_trays: Trays,
     pub(super) write_trays: Trays,
     /// The cycle until which atomics occupy the slice.
@@ -87,6 +89,7 @@ impl L2Slice {
             requests: DelayLine::new(*config.request_queue + *config.rop_latency_cycles as usize),
             replies: DelayLine::new(*config.reply_queue + *config.hit_latency_cycles as usize),
             to_dram: VecDeque::with_capacity(*config.dram_queue),
+            at_dram: 0,
             fetch_trays: Trays::new(fetches),
             write_trays: Trays::new(*config.write_buffer),
             busy_until: Cycle::ZERO,
@@ -107,7 +110,9 @@ impl Llc for L2Slice {
     }
 
     fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
-        self.receive_from_dram(dram, now);
+        if self.at_dram > 0 {
+            self.receive_from_dram(dram, now);
+        }
         if now >= self.busy_until {
             self.replay(now);
         }
@@ -127,12 +132,16 @@ impl Llc for L2Slice {
         self.replies.front(now).map(Packet::wire_bytes)
     }
 
+    fn next_outgoing(&self) -> Cycle {
+        self.replies.next_ready()
+    }
+
     fn next_event(&self, now: Cycle) -> Cycle {
         if !self.to_dram.is_empty() {
             return now;
         }
         let work = if self.ready.is_empty() { self.requests.next_ready() } else { now };
-        work.max(self.busy_until).min(self.replies.next_ready()).max(now)
+        work.max(self.busy_until).max(now)
     }
 
     fn peek(&self, line: LineAddress, below: &mut Line) {

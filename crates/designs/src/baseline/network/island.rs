@@ -31,6 +31,8 @@ pub struct MultistageNetwork {
     pending: Set,
     /// Outputs for which a head packet waits.
     active: Set,
+    /// The earliest cycle at which a head appears, an output becomes free or a credit returns, kept as
+    /// these come to be known.
     next: Cycle,
     pub(super) statistics: NetworkStatistics,
 }
@@ -79,15 +81,28 @@ impl MultistageNetwork {
     }
 
     /// Makes packets that are due the heads of their buffers.
+    #[inline]
     fn announce(&mut self, now: Cycle) {
         for word in 0..self.pending.words() {
             for input in self.pending.members_of_word(word) {
-                if self.inputs[input].wake <= now {
+                let wake = self.inputs[input].wake;
+                if wake <= now {
                     self.pending.remove(input);
                     self.announce_head(input, now);
+                } else {
+                    self.next = self.next.min(wake);
                 }
             }
         }
+    }
+
+    /// Notes when the next head packet of an input can be looked at: it has arrived, and the one before has left.
+    #[inline]
+    fn expect_head(&mut self, number: usize, arrival: Cycle) {
+        let input = &mut self.inputs[number];
+        input.wake = arrival.max(input.free_at);
+        self.next = self.next.min(input.wake);
+        self.pending.insert(number);
     }
 
     fn announce_head(&mut self, number: usize, now: Cycle) {
@@ -119,21 +134,30 @@ impl MultistageNetwork {
     }
 
     /// Grants every output that is free and has credit for its winner.
+    #[inline]
     fn grant(&mut self, now: Cycle) {
         for word in 0..self.active.words() {
             for number in self.active.members_of_word(word) {
-                if self.outputs[number].free_at > now {
-                    continue;
-                }
-                let winner = self.winner(number);
-                let flits = self.inputs[winner].head.flits;
-                if self.credits(number, now) < flits {
-                    let output = &mut self.outputs[number];
-                    output.stalled_since = output.stalled_since.min(now);
-                } else {
-                    self.transfer(winner, number, now);
-                }
+                let free_at = self.outputs[number].free_at;
+                let due = if free_at > now { free_at } else { self.serve(number, now) };
+                self.next = self.next.min(due);
             }
+        }
+    }
+
+    /// Grants a free output, if it has credit for its winner. Returns when it can next be granted, as far as it knows.
+    #[inline]
+    fn serve(&mut self, number: usize, now: Cycle) -> Cycle {
+        let winner = self.winner(number);
+        let flits = self.inputs[winner].head.flits;
+        if self.has_credit(number, flits, now) {
+            self.transfer(winner, number, now);
+            let output = &self.outputs[number];
+            if output.waiting == 0 { Cycle::NEVER } else { output.free_at }
+        } else {
+            let output = &mut self.outputs[number];
+            output.stalled_since = output.stalled_since.min(now);
+            self.next_credit(number)
         }
     }
 
@@ -162,14 +186,14 @@ impl MultistageNetwork {
         }
     }
 
-    /// Room in the buffer behind an output, in flits.
+    /// Whether the buffer behind an output has room for some flits.
     #[inline]
-    fn credits(&mut self, output: usize, now: Cycle) -> u32 {
+    fn has_credit(&mut self, output: usize, flits: u32, now: Cycle) -> bool {
         let behind = output + self.shape.wires;
         if behind < self.inputs.len() {
-            self.inputs[behind].credits(now)
+            self.inputs[behind].credits(now) >= flits
         } else {
-            self.outlets[behind - self.inputs.len() - self.shape.first_output].credits(now)
+            self.outlets[behind - self.inputs.len() - self.shape.first_output].has_credit(flits, now)
         }
     }
 
@@ -185,18 +209,21 @@ impl MultistageNetwork {
             let packet = inlet.receive(now).expect("a head packet is in its inlet");
             (packet, inlet.next_arrival())
         } else {
-            input.returning.push_back((last_flit + self.hop_latency, head.flits));
+            let back = last_flit + self.hop_latency;
+            input.returning.push_back((back, head.flits));
+            if self.outputs[winner - self.shape.wires].stalled_since != Cycle::NEVER {
+                self.next = self.next.min(back);
+            }
             let (_, _, packet) = input.buffer.pop_front().expect("a head packet is in its buffer");
             (packet, input.buffer.front().map_or(Cycle::NEVER, |(arrival, _, _)| *arrival))
         };
         input.has_head = false;
         input.free_at = now + cycles;
+        let port = input.port;
         if next_arrival != Cycle::NEVER {
-            input.wake = next_arrival.max(input.free_at);
-            self.pending.insert(winner);
+            self.expect_head(winner, next_arrival);
         }
 
-        let port = input.port;
         let output = &mut self.outputs[number];
         let stalled = output.stalled_until(now);
         output.stalled_cycles = stalled;
@@ -234,27 +261,14 @@ impl MultistageNetwork {
         let arrival = now + self.hop_latency;
         let input = &mut self.inputs[number];
         input.credits -= head.flits;
-        if input.buffer.is_empty() {
-            input.wake = arrival.max(input.free_at);
-            self.pending.insert(number);
-        }
+        let first = input.buffer.is_empty();
         input.buffer.push_back((arrival, head.injected, packet));
+        if first {
+            self.expect_head(number, arrival);
+        }
     }
 
-    /// The earliest cycle at which a head appears, an output becomes free or a credit returns.
-    fn earliest(&self) -> Cycle {
-        let mut next = Cycle::NEVER;
-        for input in self.pending.iter() {
-            next = next.min(self.inputs[input].wake);
-        }
-        for number in self.active.iter() {
-            let output = &self.outputs[number];
-            let stalled = output.stalled_since != Cycle::NEVER;
-            next = next.min(if stalled { self.next_credit(number) } else { output.free_at });
-        }
-        next
-    }
-
+    /// When the next credit of the buffer behind an output returns.
     fn next_credit(&self, output: usize) -> Cycle {
         let behind = output + self.shape.wires;
         if behind < self.inputs.len() {
@@ -278,28 +292,29 @@ impl Island for MultistageNetwork {
     }
 
     fn collect(&mut self, window: Window) {
-        for (index, inlet) in self.inlets.iter_mut().enumerate() {
+        for index in 0..self.inlets.len() {
+            let inlet = &mut self.inlets[index];
+            let before = inlet.next_arrival();
             inlet.collect(window);
-            let number = index + self.shape.first_input;
             let arrival = inlet.next_arrival();
-            if arrival != Cycle::NEVER && !self.pending.contains(number) {
-                let input = &mut self.inputs[number];
-                if !input.has_head {
-                    input.wake = arrival.max(input.free_at);
-                    self.pending.insert(number);
-                }
+            // A packet behind others is looked at after them.
+            if arrival != before && before == Cycle::NEVER {
+                self.expect_head(index + self.shape.first_input, arrival);
             }
         }
-        for outlet in &mut self.outlets {
+        let last_stage = self.outputs.len() - self.shape.wires + self.shape.first_output;
+        for (index, outlet) in self.outlets.iter_mut().enumerate() {
             outlet.collect(window);
+            if self.outputs[last_stage + index].stalled_since != Cycle::NEVER {
+                self.next = self.next.min(outlet.next_credit());
+            }
         }
-        self.next = self.earliest();
     }
 
     fn tick(&mut self, now: Cycle) {
+        self.next = Cycle::NEVER;
         self.announce(now);
         self.grant(now);
-        self.next = self.earliest();
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {

@@ -70,6 +70,7 @@ struct Planted {
 enum Bug {
     WholeLineWritten,
     SkippedTooFar,
+    AnnouncedLate,
     WriteIgnored,
     PokeIgnored,
     PeekIgnored,
@@ -127,6 +128,13 @@ impl Llc for Planted {
         self.inner.outgoing_bytes(now)
     }
 
+    fn next_outgoing(&self) -> Cycle {
+        match self.bug {
+            Bug::AnnouncedLate => self.inner.next_outgoing() + 1,
+            _ => self.inner.next_outgoing(),
+        }
+    }
+
     fn next_event(&self, now: Cycle) -> Cycle {
         match self.bug {
             Bug::SkippedTooFar => self.inner.next_event(now) + 1,
@@ -158,7 +166,16 @@ impl Llc for Planted {
 #[test]
 fn every_planted_bug_is_caught() {
     use Bug::*;
-    for bug in [WholeLineWritten, SkippedTooFar, WriteIgnored, PokeIgnored, PeekIgnored, WriteBackMasked] {
+    let bugs = [
+        WholeLineWritten,
+        SkippedTooFar,
+        AnnouncedLate,
+        WriteIgnored,
+        PokeIgnored,
+        PeekIgnored,
+        WriteBackMasked,
+    ];
+    for bug in bugs {
         let caught = check_with_skips(&Contract::shared(3), &mut || {
             let inner = L2Slice::new(&small(), 0, 1).expect("the configuration can be built");
             Box::new(Planted { inner, bug, count: 0 })

@@ -1,0 +1,66 @@
+//! The forward direction of a link: items change hands between windows, all of a window's at once.
+
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
+
+use super::window::{Doorbell, Window};
+use crate::time::Cycle;
+
+/// Items with their cycles of arrival, written in one window and read in the next.
+#[derive(Debug)]
+pub(super) struct Mailbox<T> {
+    full: [AtomicBool; 2],
+    items: [Mutex<VecDeque<(Cycle, T)>>; 2],
+    pub(super) reader: OnceLock<Doorbell>,
+}
+
+impl<T> Mailbox<T> {
+    pub fn new(capacity: usize) -> Self {
+        Mailbox {
+            full: [AtomicBool::new(false), AtomicBool::new(false)],
+            items: [(); 2].map(|()| Mutex::new(VecDeque::with_capacity(capacity))),
+            reader: OnceLock::new(),
+        }
+    }
+
+    /// Hands over what was staged in this window, if anything. Returns the arrival cycle of the first item.
+    #[inline]
+    pub fn put(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
+        let Some((first, _)) = staged.front() else { return Cycle::NEVER };
+        let first = *first;
+        self.fill(window, staged);
+        first
+    }
+
+    fn fill(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) {
+        let side = window.writes();
+        let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
+        debug_assert!(items.is_empty(), "a mailbox is read before it is written again");
+        std::mem::swap(&mut *items, staged);
+        self.full[side].store(true, Ordering::Release);
+        if let Some(bell) = self.reader.get() {
+            bell.ring(window);
+        }
+    }
+
+    /// Appends what was handed over in the previous window to `into`. Returns whether there was anything.
+    #[inline]
+    pub fn take(&self, window: Window, into: &mut VecDeque<(Cycle, T)>) -> bool {
+        let full = self.full[window.reads()].load(Ordering::Acquire);
+        if full {
+            self.empty(window.reads(), into);
+        }
+        full
+    }
+
+    fn empty(&self, side: usize, into: &mut VecDeque<(Cycle, T)>) {
+        let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
+        if into.is_empty() {
+            std::mem::swap(into, &mut *items);
+        } else {
+            into.append(&mut items);
+        }
+        self.full[side].store(false, Ordering::Release);
+    }
+}
