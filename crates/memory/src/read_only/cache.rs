@@ -26,6 +26,8 @@ pub struct ReadOnlyCache {
     accesses_per_cycle: usize,
     hit_latency: u64,
     tags: TagArray,
+    /// The frame that was found last: an instruction usually lies in the line of the one before.
+    recent: FrameId,
     data: Vec<Line>,
     mshrs: MshrFile<(), Fetch>,
     trays: Trays,
@@ -74,6 +76,7 @@ impl ReadOnlyCache {
             accesses_per_cycle: *config.accesses_per_cycle,
             hit_latency: *config.hit_latency_cycles,
             tags: TagArray::new(config.geometry(), stream),
+            recent: FrameId(0),
             data: Line::zeros(*config.sets * *config.ways),
             mshrs: MshrFile::new(*config.mshr_entries, 1),
             trays: Trays::new(*config.mshr_entries),
@@ -95,15 +98,22 @@ impl ReadOnlyCache {
         ReadOnlyCache { keeps_bytes: false, ..self }
     }
 
+    /// The frame that holds the line or waits for its fill.
+    #[inline]
+    fn find(&self, line: LineAddress) -> Option<FrameId> {
+        if self.tags.line(self.recent) == Some(line) { Some(self.recent) } else { self.tags.find(line) }
+    }
+
     /// Accepts a look-up for which the port is free, or returns the cause of refusal.
     #[inline]
     fn look_up(&mut self, line: LineAddress, token: u32, now: Cycle) -> Result<(), Refusal> {
-        let Some(frame) = self.tags.find(line) else {
+        let Some(frame) = self.find(line) else {
             self.send_for(line, now)?;
             self.statistics.misses += 1;
             self.waiting.push((line, token));
             return Ok(());
         };
+        self.recent = frame;
         if let Some(mshr) = self.tags.pinned(frame) {
             if self.mshrs.state(mshr).stale {
                 return Err(Refusal::Mshr);
