@@ -39,6 +39,8 @@ pub struct ReadOnlyCache {
     waiting: Vec<(LineAddress, u32)>,
     /// Requests whose line has arrived, each with the cycle from which it can be used.
     here: VecDeque<(Cycle, u32)>,
+    /// The cycle of the first of them; [`Cycle::NEVER`] if there is none.
+    due: Cycle,
     /// The lines of those requests; empty if no bytes are kept.
     lines: VecDeque<Line>,
     keeps_bytes: bool,
@@ -85,6 +87,7 @@ impl ReadOnlyCache {
             used: 0,
             waiting: Vec::with_capacity(64),
             here: VecDeque::with_capacity(64),
+            due: Cycle::NEVER,
             lines: VecDeque::with_capacity(64),
             keeps_bytes: true,
             taken: Line::ZERO,
@@ -124,7 +127,9 @@ impl ReadOnlyCache {
         }
         self.statistics.hits += 1;
         self.tags.used(frame);
-        self.here.push_back((now + self.hit_latency, token));
+        let due = now + self.hit_latency;
+        self.here.push_back((due, token));
+        self.due = self.due.min(due);
         if self.keeps_bytes {
             self.lines.push_back(self.data[frame.index()].clone());
         }
@@ -182,6 +187,7 @@ impl ReadOnlyCache {
             }
             self.waiting.remove(index);
             self.here.push_front((now, token));
+            self.due = now;
             if self.keeps_bytes {
                 self.lines.push_front(self.data[frame.index()].clone());
             }
@@ -211,10 +217,11 @@ impl ReadOnly for ReadOnlyCache {
 
     #[inline]
     fn arrived(&mut self, now: Cycle) -> Option<(u32, &Line)> {
-        if self.here.front()?.0 > now {
+        if self.due > now {
             return None;
         }
         let (_, token) = self.here.pop_front()?;
+        self.due = self.here.front().map_or(Cycle::NEVER, |(due, _)| *due);
         if self.keeps_bytes {
             self.taken = self.lines.pop_front().expect("each request that is here has its line");
         }
@@ -263,8 +270,7 @@ impl ReadOnly for ReadOnlyCache {
 
     #[inline]
     fn next_event(&self, now: Cycle) -> Cycle {
-        let due = self.here.front().map_or(Cycle::NEVER, |(due, _)| *due);
-        self.outgoing.next_ready().min(due).max(now)
+        self.outgoing.next_ready().min(self.due).max(now)
     }
 
     fn waits(&self, report: &mut Vec<String>) {
