@@ -40,6 +40,23 @@ impl Set {
         self.0[member / 64] >> (member % 64) & 1 == 1
     }
 
+    /// The members from `first` to `first + count - 1`, as a mask whose bit 0 is `first`; `count` is 1 to 64.
+    #[inline]
+    pub fn range(&self, first: usize, count: usize) -> u64 {
+        let (word, bit) = (first / 64, first % 64);
+        let mut bits = self.0[word] >> bit;
+        if bit + count > 64 {
+            bits |= self.0[word + 1] << (64 - bit);
+        }
+        bits & u64::MAX >> (64 - count)
+    }
+
+    /// Whether the set has no member.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.0.iter().all(|word| *word == 0)
+    }
+
     /// Number of 64-bit words, for loops that change the set while they go through it word by word.
     #[inline]
     pub fn words(&self) -> usize {
@@ -72,6 +89,7 @@ mod tests {
         set.remove(64);
         assert_eq!(set.iter().collect::<Vec<_>>(), [0, 63, 128, 199]);
         assert_eq!((set.contains(63), set.contains(64)), (true, false));
+        assert_eq!((set.range(0, 64), set.range(126, 5), set.range(136, 64)), (1 << 63 | 1, 0b100, 1 << 63));
         assert_eq!(members(0).count(), 0);
     }
 }

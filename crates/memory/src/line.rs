@@ -58,10 +58,13 @@ impl ByteMask {
     /// The set of `length` bytes from offset `start`.
     #[inline]
     pub const fn range(start: usize, length: usize) -> ByteMask {
-        if length >= LINE_BYTES {
-            return ByteMask(u128::MAX << start);
-        }
-        ByteMask(((1 << length) - 1) << start)
+        // Few ranges are longer than a word of the host, and a shift of two words takes several instructions.
+        let bytes = match length {
+            0..64 => ((1_u64 << length) - 1) as u128,
+            64..LINE_BYTES => (1 << length) - 1,
+            _ => u128::MAX,
+        };
+        ByteMask(bytes << start)
     }
 
     /// Whether the set is empty.
@@ -85,6 +88,16 @@ impl ByteMask {
     /// Extends the set to whole sectors of `sector_bytes`, a power of two from 1 to 128.
     #[inline]
     pub fn to_sectors(self, sector_bytes: usize) -> ByteMask {
+        // The common sizes as constants, for which the loop is a few instructions.
+        match sector_bytes {
+            LINE_BYTES => self.grown_to(LINE_BYTES),
+            32 => self.grown_to(32),
+            other => self.grown_to(other),
+        }
+    }
+
+    #[inline(always)]
+    fn grown_to(self, sector_bytes: usize) -> ByteMask {
         let mut grown = 0;
         let sector = ByteMask::range(0, sector_bytes).0;
         let mut start = 0;

@@ -104,19 +104,14 @@ impl<T, S: Default> MshrFile<T, S> {
         if list.len == self.merges {
             return Err(item);
         }
-        let taken = Node { next: END, item: Some(item) };
-        let node = match self.nodes.get_mut(self.free_node as usize) {
-            Some(slot) => {
-                let node = self.free_node;
-                self.free_node = slot.next;
-                *slot = taken;
-                node
-            }
-            None => {
-                self.nodes.push(taken);
-                self.nodes.len() as u32 - 1
-            }
-        };
+        if self.free_node == END {
+            self.free_node = self.nodes.len() as u32;
+            self.nodes.push(Node { next: END, item: None });
+        }
+        let node = self.free_node;
+        let slot = &mut self.nodes[node as usize];
+        self.free_node = slot.next;
+        (slot.next, slot.item) = (END, Some(item));
         if list.len == 0 {
             list.head = node;
         } else {

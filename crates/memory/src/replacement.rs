@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use strata_engine::seed::Stream;
 
+use crate::bits::members;
+
 /// How the way to evict is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -18,6 +20,10 @@ pub enum ReplacementPolicy {
     TreePlru,
 }
 
+/// Low bits of a stamp, which hold its way: the least stamp names the victim.
+const WAY_BITS: u32 = 6;
+const WAY: u64 = (1 << WAY_BITS) - 1;
+
 /// The replacement state of all sets of one tag array.
 #[derive(Clone, Debug)]
 pub struct Replacement {
@@ -27,7 +33,7 @@ pub struct Replacement {
 
 #[derive(Clone, Debug)]
 enum State {
-    /// LRU and FIFO: when each way was used or filled last.
+    /// LRU and FIFO: when each frame was used or filled last, above its way.
     Stamped {
         stamps: Vec<u64>,
         clock: u64,
@@ -46,7 +52,10 @@ impl Replacement {
     /// Panics if the policy does not support this number of ways. Configurations are checked before.
     pub fn new(policy: ReplacementPolicy, sets: usize, ways: usize, stream: Stream) -> Replacement {
         assert!((1..=64).contains(&ways), "a set has 1 to 64 ways");
-        let stamped = |on_use| State::Stamped { stamps: vec![0; sets * ways], clock: 0, on_use };
+        let stamped = |on_use| {
+            let stamps = (0..sets * ways).map(|frame| (frame % ways) as u64).collect();
+            State::Stamped { stamps, clock: 0, on_use }
+        };
         let state = match policy {
             ReplacementPolicy::Lru => stamped(true),
             ReplacementPolicy::Fifo => stamped(false),
@@ -59,28 +68,27 @@ impl Replacement {
         Replacement { ways, state }
     }
 
-    /// Notes a use of a way.
+    /// Notes a use of a frame, which is its set's number times the ways, plus its way.
     #[inline]
-    pub fn used(&mut self, set: usize, way: usize) {
-        match &mut self.state {
-            State::Stamped { stamps, clock, on_use: true } => {
-                *clock += 1;
-                stamps[set * self.ways + way] = *clock;
-            }
-            State::Tree(trees) => trees[set] = point_away(trees[set], self.ways, way),
-            State::Stamped { .. } | State::Random(_) => {}
+    pub fn used(&mut self, frame: usize) {
+        match &self.state {
+            State::Stamped { on_use: false, .. } => {}
+            _ => self.filled(frame),
         }
     }
 
-    /// Notes that a way was filled with another line.
+    /// Notes that a frame was filled with another line.
     #[inline]
-    pub fn filled(&mut self, set: usize, way: usize) {
+    pub fn filled(&mut self, frame: usize) {
         match &mut self.state {
             State::Stamped { stamps, clock, .. } => {
                 *clock += 1;
-                stamps[set * self.ways + way] = *clock;
+                stamps[frame] = *clock << WAY_BITS | stamps[frame] & WAY;
             }
-            State::Tree(trees) => trees[set] = point_away(trees[set], self.ways, way),
+            State::Tree(trees) => {
+                let tree = &mut trees[frame / self.ways];
+                *tree = point_away(*tree, self.ways, frame % self.ways);
+            }
             State::Random(_) => {}
         }
     }
@@ -95,13 +103,12 @@ impl Replacement {
         match &mut self.state {
             State::Stamped { stamps, .. } => {
                 let stamps = &stamps[set * self.ways..][..self.ways];
-                let mut best = (u64::MAX, 0);
-                for (way, &stamp) in stamps.iter().enumerate() {
-                    if eligible >> way & 1 == 1 && stamp < best.0 {
-                        best = (stamp, way);
-                    }
-                }
-                best.1
+                let oldest = if eligible == u64::MAX >> (64 - self.ways) {
+                    stamps.iter().copied().min()
+                } else {
+                    members(eligible).map(|way| stamps[way]).min()
+                };
+                (oldest.expect("some way is eligible") & WAY) as usize
             }
             State::Random(stream) => {
                 let mut left = eligible;
@@ -153,9 +160,9 @@ mod tests {
     /// Fills ways 0..4 of set 1 in order, uses way 0 and then way 2.
     fn victims(policy: ReplacementPolicy, eligible: u64) -> usize {
         let mut state = replacement(policy, 4);
-        (0..4).for_each(|way| state.filled(1, way));
-        state.used(1, 0);
-        state.used(1, 2);
+        (4..8).for_each(|frame| state.filled(frame));
+        state.used(4);
+        state.used(6);
         state.victim(1, eligible)
     }
 
@@ -191,7 +198,7 @@ mod tests {
         let mut state = replacement(ReplacementPolicy::TreePlru, 64);
         let mut way = 0;
         for _ in 0..500 {
-            state.used(0, way);
+            state.used(way);
             let victim = state.victim(0, u64::MAX);
             assert_ne!(victim, way);
             way = victim;

@@ -5,6 +5,7 @@ use strata_engine::seed::Stream;
 use strata_engine::typed_id;
 
 use crate::address::LineAddress;
+use crate::bits::Set;
 use crate::line::ByteMask;
 use crate::mshr::MshrId;
 use crate::parameters::ParameterError;
@@ -118,6 +119,9 @@ pub struct TagArray {
     valid: Vec<ByteMask>,
     dirty: Vec<ByteMask>,
     pinned: Vec<Option<MshrId>>,
+    /// The frames without a line, and those that are pinned: what the choice of a victim asks of a whole set.
+    empty_frames: Set,
+    pinned_frames: Set,
     /// Bit n of word w: frame 64 w + n has dirty bytes. A flush walks these.
     dirty_frames: Vec<u64>,
     replacement: Replacement,
@@ -142,6 +146,8 @@ impl TagArray {
         geometry.check().expect("a geometry is checked before it is built");
         let Geometry { sets, ways, index, replacement } = geometry;
         let frames = sets * ways + buffers;
+        let mut empty_frames = Set::new(frames);
+        (0..frames).for_each(|frame| empty_frames.insert(frame));
         TagArray {
             sets,
             ways,
@@ -151,6 +157,8 @@ impl TagArray {
             valid: bytemuck::zeroed_vec(frames),
             dirty: bytemuck::zeroed_vec(frames),
             pinned: vec![None; frames],
+            empty_frames,
+            pinned_frames: Set::new(frames),
             dirty_frames: vec![0; frames.div_ceil(64)],
             replacement: Replacement::new(replacement, sets, ways, stream),
         }
@@ -187,21 +195,24 @@ impl TagArray {
     pub fn victim(&mut self, line: LineAddress) -> Option<FrameId> {
         let set = self.set_of(line);
         let first = set * self.ways;
-        let mut eligible = 0_u64;
-        for way in 0..self.ways {
-            if self.lines[first + way] == NO_LINE {
-                return Some(FrameId((first + way) as u32));
-            }
-            eligible |= u64::from(self.pinned[first + way].is_none()) << way;
+        let empty = self.empty_frames.range(first, self.ways);
+        if empty != 0 {
+            return Some(FrameId(first as u32 + empty.trailing_zeros()));
         }
+        let eligible = self.unpinned(first);
         (eligible != 0).then(|| FrameId((first + self.replacement.victim(set, eligible)) as u32))
+    }
+
+    /// The ways that are not pinned of the set whose first frame is `first`, as a mask.
+    #[inline]
+    fn unpinned(&self, first: usize) -> u64 {
+        !self.pinned_frames.range(first, self.ways) & u64::MAX >> (64 - self.ways)
     }
 
     /// Whether [`TagArray::victim`] would find a frame.
     #[inline]
     pub fn has_victim(&self, line: LineAddress) -> bool {
-        let first = self.set_of(line) * self.ways;
-        self.pinned[first..first + self.ways].iter().any(Option::is_none)
+        self.unpinned(self.set_of(line) * self.ways) != 0
     }
 
     /// Assigns the frame to a line, with no byte valid. Its previous contents are lost.
@@ -210,9 +221,10 @@ impl TagArray {
         debug_assert_eq!(self.set_of(line), frame.index() / self.ways, "a line goes into its own set");
         debug_assert!(self.pinned[frame.index()].is_none(), "a pinned frame is not given away");
         self.lines[frame.index()] = line.0;
+        self.empty_frames.remove(frame.index());
         self.valid[frame.index()] = ByteMask::NONE;
         self.clean(frame);
-        self.replacement.filled(frame.index() / self.ways, frame.index() % self.ways);
+        self.replacement.filled(frame.index());
     }
 
     /// Whether the frame is one of the extra frames outside the sets.
@@ -225,6 +237,7 @@ impl TagArray {
     pub fn install_in_buffer(&mut self, frame: FrameId, line: LineAddress) {
         debug_assert!(self.is_buffer(frame) && self.line(frame).is_none(), "a free frame beside the sets");
         self.lines[frame.index()] = line.0;
+        self.empty_frames.remove(frame.index());
     }
 
     /// Moves a line from an extra frame to a frame of its set, whose previous contents are lost.
@@ -240,7 +253,7 @@ impl TagArray {
     /// Notes a use of the frame, for replacement.
     #[inline]
     pub fn used(&mut self, frame: FrameId) {
-        self.replacement.used(frame.index() / self.ways, frame.index() % self.ways);
+        self.replacement.used(frame.index());
     }
 
     /// The line in a frame; `None` if the frame is empty.
@@ -292,6 +305,7 @@ impl TagArray {
         self.clean(frame);
         if self.pinned[frame.index()].is_none() {
             self.lines[frame.index()] = NO_LINE;
+            self.empty_frames.insert(frame.index());
         }
     }
 
@@ -304,10 +318,12 @@ impl TagArray {
             self.dirty_frames.iter().all(|word| *word == 0),
             "dirty bytes are written back before a drop"
         );
-        assert!(self.pinned.iter().all(Option::is_none), "no fill is under way when a cache is dropped");
-        for (line, valid) in self.lines.iter_mut().zip(&mut self.valid).filter(|(line, _)| **line != NO_LINE)
-        {
-            (*line, *valid) = (NO_LINE, ByteMask::NONE);
+        assert!(self.pinned_frames.is_empty(), "no fill is under way when a cache is dropped");
+        for frame in 0..self.lines.len() {
+            if self.lines[frame] != NO_LINE {
+                (self.lines[frame], self.valid[frame]) = (NO_LINE, ByteMask::NONE);
+                self.empty_frames.insert(frame);
+            }
         }
     }
 
@@ -322,6 +338,7 @@ impl TagArray {
     pub fn pin(&mut self, frame: FrameId, mshr: MshrId) {
         debug_assert!(self.pinned[frame.index()].is_none(), "a frame waits for one MSHR");
         self.pinned[frame.index()] = Some(mshr);
+        self.pinned_frames.insert(frame.index());
     }
 
     /// Unpins the frame when its MSHR is done.
@@ -329,6 +346,7 @@ impl TagArray {
     pub fn unpin(&mut self, frame: FrameId) {
         debug_assert!(self.pinned[frame.index()].is_some(), "a frame is unpinned once");
         self.pinned[frame.index()] = None;
+        self.pinned_frames.remove(frame.index());
     }
 
     /// The first frame with dirty bytes at or after `from`.

@@ -23,7 +23,7 @@ impl Injector {
     }
 
     /// Sends at most one packet.
-    #[inline]
+    #[inline(always)]
     pub fn tick(
         &mut self,
         l1d: &mut dyn L1d,
@@ -33,11 +33,21 @@ impl Injector {
     ) {
         let sizes =
             [l1d.outgoing_bytes(now), constants.outgoing_bytes(now), instructions.outgoing_bytes(now)];
-        if sizes == [None; 3] {
-            return;
+        if sizes.iter().any(Option::is_some) {
+            self.send(sizes, (l1d, constants, instructions), now);
         }
-        for step in 0..3 {
-            let client = (self.turn + step) % 3;
+    }
+
+    /// Sends the packet of one of the clients whose packets have these sizes, if there is credit for it. Out of line,
+    /// because in most cycles there is no packet.
+    #[inline(never)]
+    fn send(
+        &mut self,
+        sizes: [Option<u32>; 3],
+        (l1d, constants, instructions): (&mut dyn L1d, &mut dyn ReadOnly, &mut dyn ReadOnly),
+        now: Cycle,
+    ) {
+        for client in [[0, 1, 2], [1, 2, 0], [2, 0, 1]][self.turn] {
             let Some(bytes) = sizes[client] else { continue };
             let flits = bytes.div_ceil(self.flit_bytes);
             if self.requests.credits(now) < flits {

@@ -64,7 +64,9 @@ impl<S: Store> Chassis<S> {
 
     #[inline]
     fn bank(&self, access: &Access) -> u64 {
-        access.line.0 % self.parameters.banks
+        let banks = self.parameters.banks;
+        // Almost always a power of two, and a division is slow.
+        if banks.is_power_of_two() { access.line.0 & (banks - 1) } else { access.line.0 % banks }
     }
 
     /// The bytes to fetch for an access whose line's `frame` is waiting for `mshr`; pass them to
@@ -140,45 +142,29 @@ impl<S: Store> Chassis<S> {
         let statistics = &mut self.statistics;
         statistics.accesses += 1;
         statistics.tag_reads += 1;
-        let (total, [hits, misses, partial, merges]) = match access.action {
-            Action::Atomic(_) => {
-                statistics.atomics += 1;
-                statistics.bypass_merges += u64::from(found == Found::Merge);
-                return;
-            }
-            Action::Load(_) | Action::Store(_) if past => {
-                statistics.bypass_merges += u64::from(found == Found::Merge);
-                match access.action {
-                    Action::Load(_) => statistics.bypass_loads += 1,
-                    _ => statistics.bypass_stores += 1,
-                }
-                return;
-            }
-            Action::Load(_) => (
-                &mut statistics.loads,
-                [
-                    &mut statistics.load_hits,
-                    &mut statistics.load_misses,
-                    &mut statistics.load_partial_hits,
-                    &mut statistics.load_merges,
-                ],
-            ),
-            Action::Store(_) => (
-                &mut statistics.stores,
-                [
-                    &mut statistics.store_hits,
-                    &mut statistics.store_misses,
-                    &mut statistics.store_partial_hits,
-                    &mut statistics.store_merges,
-                ],
-            ),
-        };
-        *total += 1;
-        *match found {
-            Found::Hit => hits,
-            Found::Miss | Found::Past => misses,
-            Found::Partial => partial,
-            Found::Merge => merges,
-        } += 1;
+        if past {
+            statistics.bypass_merges += u64::from(found == Found::Merge);
+            *match access.action {
+                Action::Load(_) => &mut statistics.bypass_loads,
+                Action::Store(_) => &mut statistics.bypass_stores,
+                Action::Atomic(_) => &mut statistics.atomics,
+            } += 1;
+        } else if matches!(access.action, Action::Load(_)) {
+            statistics.loads += 1;
+            *match found {
+                Found::Hit => &mut statistics.load_hits,
+                Found::Miss | Found::Past => &mut statistics.load_misses,
+                Found::Partial => &mut statistics.load_partial_hits,
+                Found::Merge => &mut statistics.load_merges,
+            } += 1;
+        } else {
+            statistics.stores += 1;
+            *match found {
+                Found::Hit => &mut statistics.store_hits,
+                Found::Miss | Found::Past => &mut statistics.store_misses,
+                Found::Partial => &mut statistics.store_partial_hits,
+                Found::Merge => &mut statistics.store_merges,
+            } += 1;
+        }
     }
 }

@@ -132,16 +132,20 @@ impl<S: Store> Chassis<S> {
     /// the bytes `valid`.
     #[inline]
     pub fn wanted(&self, access: &Access, valid: ByteMask) -> ByteMask {
-        let sector = self.parameters.sector_bytes;
         match access.action {
-            Action::Load(_) if valid.covers(access.bytes) => ByteMask::NONE,
-            Action::Load(_) => (access.bytes & !valid).to_sectors(sector),
+            Action::Load(_) if !valid.covers(access.bytes) => self.sectors(access.bytes & !valid),
             Action::Store(_) if self.parameters.miss_policy == WriteMissPolicy::Fetch => {
-                let rest = access.bytes.to_sectors(sector) & !access.bytes;
-                (rest.to_sectors(sector) & !access.bytes & !valid).to_sectors(sector)
+                let rest = self.sectors(access.bytes) & !access.bytes;
+                self.sectors(self.sectors(rest) & !access.bytes & !valid)
             }
-            Action::Store(_) | Action::Atomic(_) => ByteMask::NONE,
+            _ => ByteMask::NONE,
         }
+    }
+
+    /// The sectors of some bytes. Out of line, because most accesses find all their bytes.
+    #[inline(never)]
+    fn sectors(&self, bytes: ByteMask) -> ByteMask {
+        bytes.to_sectors(self.parameters.sector_bytes)
     }
 
     /// Performs a cached access on a frame that has the bytes it needs. A store that is written through also
@@ -207,10 +211,19 @@ impl<S: Store> Chassis<S> {
         self.ready.is_empty() && self.arrived.is_empty() && self.flush.is_none()
     }
 
+    /// One cycle of an L1D whose internal work is all the chassis's: replay, a fill, a flush. Out of line, so that a
+    /// quiet cycle is short.
+    #[inline(never)]
+    pub fn step(&mut self, now: Cycle) {
+        self.replay(now);
+        self.fill(now);
+        self.flush_step(now);
+    }
+
     /// Takes the next access whose completion is due; accesses that waited for a fill go first.
     #[inline]
     pub fn completed(&mut self, now: Cycle) -> Option<Completion> {
-        self.served.pop(now).or_else(|| self.hits.pop(now))
+        if self.served.next_ready() <= now { self.served.pop(now) } else { self.hits.pop(now) }
     }
 
     /// Takes the next packet for the network that is due.

@@ -26,6 +26,8 @@ pub struct ReadOnlyCache {
     accesses_per_cycle: usize,
     hit_latency: u64,
     tags: TagArray,
+    /// The frame that was found last: an instruction usually lies in the line of the one before.
+    recent: FrameId,
     data: Vec<Line>,
     mshrs: MshrFile<(), Fetch>,
     trays: Trays,
@@ -37,6 +39,8 @@ pub struct ReadOnlyCache {
     waiting: Vec<(LineAddress, u32)>,
     /// Requests whose line has arrived, each with the cycle from which it can be used.
     here: VecDeque<(Cycle, u32)>,
+    /// The cycle of the first of them; [`Cycle::NEVER`] if there is none.
+    due: Cycle,
     /// The lines of those requests; empty if no bytes are kept.
     lines: VecDeque<Line>,
     keeps_bytes: bool,
@@ -74,6 +78,7 @@ impl ReadOnlyCache {
             accesses_per_cycle: *config.accesses_per_cycle,
             hit_latency: *config.hit_latency_cycles,
             tags: TagArray::new(config.geometry(), stream),
+            recent: FrameId(0),
             data: Line::zeros(*config.sets * *config.ways),
             mshrs: MshrFile::new(*config.mshr_entries, 1),
             trays: Trays::new(*config.mshr_entries),
@@ -82,6 +87,7 @@ impl ReadOnlyCache {
             used: 0,
             waiting: Vec::with_capacity(64),
             here: VecDeque::with_capacity(64),
+            due: Cycle::NEVER,
             lines: VecDeque::with_capacity(64),
             keeps_bytes: true,
             taken: Line::ZERO,
@@ -95,15 +101,22 @@ impl ReadOnlyCache {
         ReadOnlyCache { keeps_bytes: false, ..self }
     }
 
+    /// The frame that holds the line or waits for its fill.
+    #[inline]
+    fn find(&self, line: LineAddress) -> Option<FrameId> {
+        if self.tags.line(self.recent) == Some(line) { Some(self.recent) } else { self.tags.find(line) }
+    }
+
     /// Accepts a look-up for which the port is free, or returns the cause of refusal.
     #[inline]
     fn look_up(&mut self, line: LineAddress, token: u32, now: Cycle) -> Result<(), Refusal> {
-        let Some(frame) = self.tags.find(line) else {
+        let Some(frame) = self.find(line) else {
             self.send_for(line, now)?;
             self.statistics.misses += 1;
             self.waiting.push((line, token));
             return Ok(());
         };
+        self.recent = frame;
         if let Some(mshr) = self.tags.pinned(frame) {
             if self.mshrs.state(mshr).stale {
                 return Err(Refusal::Mshr);
@@ -114,7 +127,9 @@ impl ReadOnlyCache {
         }
         self.statistics.hits += 1;
         self.tags.used(frame);
-        self.here.push_back((now + self.hit_latency, token));
+        let due = now + self.hit_latency;
+        self.here.push_back((due, token));
+        self.due = self.due.min(due);
         if self.keeps_bytes {
             self.lines.push_back(self.data[frame.index()].clone());
         }
@@ -172,6 +187,7 @@ impl ReadOnlyCache {
             }
             self.waiting.remove(index);
             self.here.push_front((now, token));
+            self.due = now;
             if self.keeps_bytes {
                 self.lines.push_front(self.data[frame.index()].clone());
             }
@@ -201,10 +217,11 @@ impl ReadOnly for ReadOnlyCache {
 
     #[inline]
     fn arrived(&mut self, now: Cycle) -> Option<(u32, &Line)> {
-        if self.here.front()?.0 > now {
+        if self.due > now {
             return None;
         }
         let (_, token) = self.here.pop_front()?;
+        self.due = self.here.front().map_or(Cycle::NEVER, |(due, _)| *due);
         if self.keeps_bytes {
             self.taken = self.lines.pop_front().expect("each request that is here has its line");
         }
@@ -253,8 +270,7 @@ impl ReadOnly for ReadOnlyCache {
 
     #[inline]
     fn next_event(&self, now: Cycle) -> Cycle {
-        let due = self.here.front().map_or(Cycle::NEVER, |(due, _)| *due);
-        self.outgoing.next_ready().min(due).max(now)
+        self.outgoing.next_ready().min(self.due).max(now)
     }
 
     fn waits(&self, report: &mut Vec<String>) {

@@ -25,6 +25,8 @@ pub enum Shape {
     Consecutive,
     /// All lanes have the same address.
     Uniform,
+    /// All lanes are active, and neighbours are the same distance apart: not 0 and not the width.
+    Strided,
     /// No pattern that the coalescer has a fast path for.
     Any,
 }
@@ -33,24 +35,50 @@ pub enum Shape {
 /// lane's address.
 #[inline]
 pub fn shape(addresses: &[u64; WARP_LANES], lanes: LaneMask, width: u64) -> Shape {
-    let first = addresses[0];
-    let (mut consecutive, mut uniform) = (0, 0);
-    // A shift, because hosts multiply vectors of 64-bit numbers piece by piece.
-    let shift = width.trailing_zeros();
-    for (lane, address) in addresses.iter().enumerate() {
-        consecutive |= address ^ first.wrapping_add((lane as u64) << shift);
-        uniform |= address ^ first;
+    let stride = stride(addresses);
+    let mut bend = addresses[2] ^ addresses[1].wrapping_add(stride);
+    bend |= addresses[3] ^ addresses[2].wrapping_add(stride);
+    // Each of the others against the lane four before it: whole vectors of the host.
+    let four = stride.wrapping_mul(4);
+    for lane in 4..WARP_LANES {
+        bend |= addresses[lane] ^ addresses[lane - 4].wrapping_add(four);
     }
-    if uniform == 0 {
+    if bend != 0 {
+        Shape::Any
+    } else if stride == 0 {
         Shape::Uniform
-    } else if consecutive == 0 && lanes == LaneMask::MAX {
+    } else if lanes != LaneMask::MAX {
+        Shape::Any
+    } else if stride == width {
         Shape::Consecutive
     } else {
-        Shape::Any
+        Shape::Strided
     }
 }
 
-/// The access of all remaining lanes, which share one address.
+/// The distance from lane 0's address to lane 1's.
+#[inline]
+fn stride(addresses: &[u64; WARP_LANES]) -> u64 {
+    addresses[1].wrapping_sub(addresses[0])
+}
+
+/// The next access of strided lanes ([`Shape::Strided`]). Where a segment is not longer than the stride, each lane has
+/// one to itself.
+#[inline]
+pub fn next_of_strided(
+    addresses: &[u64; WARP_LANES],
+    left: LaneMask,
+    width: usize,
+    segment_bytes: usize,
+) -> Group {
+    if stride(addresses).cast_signed().unsigned_abs() < segment_bytes as u64 {
+        return next_group(addresses, left, width, segment_bytes);
+    }
+    let address = addresses[left.trailing_zeros() as usize];
+    uniform_group(address, left & left.wrapping_neg(), width)
+}
+
+/// The access of all lanes in `left`, which share one address.
 #[inline]
 pub fn uniform_group(address: u64, left: LaneMask, width: usize) -> Group {
     let address = Address(address);

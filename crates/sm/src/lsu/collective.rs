@@ -274,7 +274,7 @@ impl Lsu {
         entry.shape = coalesce::shape(&entry.addresses, entry.lanes, entry.width.into());
         entry.shared = entry.lanes;
         entry.open = 1;
-        self.scratchpad.push(place, now + self.address_latency);
+        self.queue_for_shared(place, now + self.address_latency);
         self.front += 1;
     }
 
@@ -287,7 +287,7 @@ impl Lsu {
         entry.stage = Stage::Last;
         entry.shared = entry.lanes;
         entry.open = 1;
-        self.scratchpad.push(place, now + self.address_latency);
+        self.queue_for_shared(place, now + self.address_latency);
         self.front += 1;
     }
 

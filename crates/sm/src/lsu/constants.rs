@@ -65,6 +65,12 @@ impl ConstantPath {
         self.queue.pop(now)
     }
 
+    /// Whether a requested line has yet to arrive.
+    #[inline]
+    pub fn awaits_lines(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
     /// Takes one arrived line and copies its bytes into the instruction's words. Returns the instruction's place.
     pub fn complete(&mut self, table: &mut Table, cache: &mut dyn ReadOnly, now: Cycle) -> Option<Place> {
         let (token, line) = cache.arrived(now)?;

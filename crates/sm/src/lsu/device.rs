@@ -1,43 +1,32 @@
 //! The path to the L1D: generates accesses, offers one per cycle, and collects completions.
 
-use strata_engine::{Cycle, DelayLine, Slab};
+use strata_engine::{Cycle, DelayLine};
 use strata_memory::Trays;
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
-use strata_memory::doors::{Access, Action, L1d, Refusal};
-use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
+use strata_memory::doors::{Access, Action, Completion, L1d, Refusal};
+use strata_ptx::lanes::{WARP_LANES, lanes_of};
 
 use super::atomics;
 use super::coalesce::Group;
 use super::entry::{Entry, Operation, Place, SECOND_OPERAND, Table};
+use super::pending::{Part, Pending, PendingAccesses};
 use super::statistics::LsuStatistics;
 use super::texture::TextureUnit;
-use super::words::{self, Piece};
+use super::words;
 
-/// An access in flight at the L1D, indexed by its token.
+/// The instruction that makes the next access.
 #[derive(Clone, Copy, Debug)]
-struct Pending {
-    /// The instruction's place; unused when `detached`.
-    entry: Place,
-    warp: u8,
-    /// The instruction finished without waiting for this access (`red`).
-    detached: bool,
-    part: Part,
-}
-
-/// The part of an instruction that an access carries.
-#[derive(Clone, Copy, Debug)]
-enum Part {
-    /// Words of some lanes.
-    Words(Piece),
-    /// The lanes' texels in the segment at address `segment`.
-    Texels { segment: u64, lanes: LaneMask },
+struct Waiter {
+    /// Its place in the table.
+    place: Place,
+    /// Whether it waits in the texture unit's queue.
+    is_texture: bool,
 }
 
 /// An access that the L1D refused, to be retried.
 #[derive(Clone, Debug)]
 struct Held {
-    /// The instruction's place in the table.
-    entry: Place,
+    waiter: Waiter,
     access: Access,
     why: Refusal,
     /// Cycle of the refusal.
@@ -81,7 +70,7 @@ pub struct DevicePath {
     queue: DelayLine<Place>,
     /// The access that the L1D refused last.
     held: Option<Held>,
-    pending: Slab<Pending>,
+    pending: PendingAccesses,
     /// First cycle in which a ready access could not be generated because `pending` was full.
     full_since: Option<Cycle>,
     trays: Trays,
@@ -99,7 +88,7 @@ impl DevicePath {
         DevicePath {
             queue: DelayLine::growing(instructions),
             held: None,
-            pending: Slab::new(accesses),
+            pending: PendingAccesses::new(accesses),
             full_since: None,
             trays: Trays::new(accesses),
             batches: Vec::new(),
@@ -114,8 +103,18 @@ impl DevicePath {
         self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
     }
 
-    /// Offers one access to the L1D, if one is ready. Returns the access when the L1D accepts it.
+    /// Whether an access is ready that the L1D may take.
     #[inline]
+    pub fn has_offer(&self, textures: &TextureUnit, l1d: &dyn L1d, now: Cycle) -> bool {
+        match &self.held {
+            Some(held) => held.may_pass(l1d, now),
+            None => self.queue.next_ready().min(textures.queue.next_ready()) <= now,
+        }
+    }
+
+    /// Offers one access to the L1D; call while [`DevicePath::has_offer`] is true. Returns the access when the L1D
+    /// accepts it.
+    #[inline(always)]
     pub fn offer(
         &mut self,
         table: &mut Table,
@@ -124,67 +123,81 @@ impl DevicePath {
         now: Cycle,
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
-        if let Some(held) = &self.held
-            && !held.may_pass(l1d, now)
-        {
+        if self.held.is_some() {
+            return self.retry(table, textures, l1d, now, statistics);
+        }
+        let waiter = self.next_waiter(textures, now)?;
+        let place = waiter.place;
+        if waiter.is_texture && !textures.get_mut(place).has_left() {
+            // Nothing to read: a query, or every lane lies beyond the border.
+            textures.queue.pop(now);
+            return Some(Accepted { entry: place, detached: false, last: true });
+        }
+        if self.pending.is_full() {
+            self.full_since.get_or_insert(now);
             return None;
         }
-        let (place, access) = match self.held.take() {
-            Some(held) => {
-                count_refusal(held.why, now.since(held.since), statistics);
-                (held.entry, held.access)
-            }
-            None => {
-                let place = self.next_place(textures, now)?;
-                if table.get(place).operation == Operation::Texture && !textures.get_mut(place).has_left() {
-                    // Nothing to read: a query, or every lane lies beyond the border.
-                    textures.queue.pop(now);
-                    return Some(Accepted { entry: place, detached: false, last: true });
-                }
-                if self.pending.is_full() {
-                    self.full_since.get_or_insert(now);
-                    return None;
-                }
-                if let Some(since) = self.full_since.take() {
-                    statistics.full_cycles += now.since(since);
-                }
-                self.texture_turn = table.get(place).operation != Operation::Texture;
-                (place, self.make(place, table.get_mut(place), textures, statistics))
-            }
-        };
-        let token = access.token;
-        if let Err((access, why)) = l1d.offer(access, now) {
-            let changes = l1d.changes(why, now);
-            self.held = Some(Held { entry: place, access, why, since: now, changes });
-            return None;
+        if let Some(since) = self.full_since.take() {
+            statistics.full_cycles += now.since(since);
         }
-        let entry = table.get(place);
-        let detached = matches!(entry.operation, Operation::Atomic { returns: false, .. });
-        if detached {
-            self.pending.get_mut(token).detached = true;
-        }
-        let last = if entry.operation == Operation::Texture {
-            let last = !textures.get_mut(place).has_left();
-            if last {
-                textures.queue.pop(now);
-            }
-            last
+        self.texture_turn = !waiter.is_texture;
+        let entry = table.get_mut(place);
+        let access = if waiter.is_texture {
+            self.make_texels(place, entry, textures, statistics)
         } else {
-            let last = !entry.has_device_lanes();
-            if last {
-                self.queue.pop(now);
-            }
-            last
+            self.make(place, entry, statistics)
         };
-        Some(Accepted { entry: place, detached, last })
+        self.present(waiter, access, table, textures, l1d, now)
     }
 
-    /// The instruction that makes the next access.
+    /// Offers the access that the L1D refused.
+    #[inline(never)]
+    fn retry(
+        &mut self,
+        table: &Table,
+        textures: &mut TextureUnit,
+        l1d: &mut dyn L1d,
+        now: Cycle,
+        statistics: &mut LsuStatistics,
+    ) -> Option<Accepted> {
+        let Held { waiter, access, why, since, .. } = self.held.take()?;
+        count_refusal(why, now.since(since), statistics);
+        self.present(waiter, access, table, textures, l1d, now)
+    }
+
+    /// Offers an instruction's access, and holds it if the L1D refuses it.
+    #[inline(always)]
+    fn present(
+        &mut self,
+        waiter: Waiter,
+        access: Access,
+        table: &Table,
+        textures: &mut TextureUnit,
+        l1d: &mut dyn L1d,
+        now: Cycle,
+    ) -> Option<Accepted> {
+        if let Err((access, why)) = l1d.offer(access, now) {
+            let changes = l1d.changes(why, now);
+            self.held = Some(Held { waiter, access, why, since: now, changes });
+            return None;
+        }
+        let entry = table.get(waiter.place);
+        let (last, queue) = if waiter.is_texture {
+            (!textures.get_mut(waiter.place).has_left(), &mut textures.queue)
+        } else {
+            (!entry.has_device_lanes(), &mut self.queue)
+        };
+        if last {
+            queue.pop(now);
+        }
+        Some(Accepted { entry: waiter.place, detached: entry.is_detached(), last })
+    }
+
     #[inline]
-    fn next_place(&self, textures: &TextureUnit, now: Cycle) -> Option<Place> {
-        let (words, texels) = (self.queue.front(now), textures.queue.front(now));
-        let place = if self.texture_turn { texels.or(words) } else { words.or(texels) };
-        place.copied()
+    fn next_waiter(&self, textures: &TextureUnit, now: Cycle) -> Option<Waiter> {
+        let words = self.queue.front(now).map(|place| Waiter { place: *place, is_texture: false });
+        let texels = textures.queue.front(now).map(|place| Waiter { place: *place, is_texture: true });
+        if self.texture_turn { texels.or(words) } else { words.or(texels) }
     }
 
     /// Generates the next access of a texture fetch.
@@ -197,8 +210,7 @@ impl DevicePath {
     ) -> Access {
         let (group, segment, requested) = textures.get_mut(place).next_group(self.segment_bytes);
         let part = Part::Texels { segment, lanes: group.lanes };
-        let pending = Pending { entry: place, warp: entry.warp, detached: false, part };
-        let token = self.pending.insert(pending).expect("room was checked");
+        let token = self.pending.insert(Pending { entry: place, warp: entry.warp, detached: false, part });
         entry.open += 1;
         statistics.accesses += 1;
         statistics.bytes_accessed += u64::from(group.bytes.count());
@@ -207,27 +219,19 @@ impl DevicePath {
         Access { line: group.line, bytes: group.bytes, action, policy, token, pc: entry.pc, warp: entry.warp }
     }
 
-    /// Generates the next access of an instruction.
-    fn make(
-        &mut self,
-        place: Place,
-        entry: &mut Entry,
-        textures: &mut TextureUnit,
-        statistics: &mut LsuStatistics,
-    ) -> Access {
-        if entry.operation == Operation::Texture {
-            return self.make_texels(place, entry, textures, statistics);
-        }
+    /// Generates the next access of any other instruction.
+    #[inline(always)]
+    fn make(&mut self, place: Place, entry: &mut Entry, statistics: &mut LsuStatistics) -> Access {
         let (group, piece) = entry.next_device_group(self.segment_bytes);
         let part = Part::Words(piece);
-        let pending = Pending { entry: place, warp: entry.warp, detached: false, part };
-        let token = self.pending.insert(pending).expect("room was checked");
+        let pending = Pending { entry: place, warp: entry.warp, detached: entry.is_detached(), part };
+        let token = self.pending.insert(pending);
         entry.open += 1;
         statistics.accesses += 1;
         statistics.bytes_accessed += u64::from(group.bytes.count());
         statistics.bytes_requested += u64::from(group.lanes.count_ones()) * u64::from(piece.width);
         let action = match entry.operation {
-            Operation::Load | Operation::Copy | Operation::Texture => Action::Load(self.trays.take()),
+            Operation::Load | Operation::Copy => Action::Load(self.trays.take()),
             Operation::Store => {
                 let mut tray = self.trays.take();
                 words::gather(&mut tray, &entry.addresses, piece, &entry.image.words);
@@ -238,6 +242,7 @@ impl DevicePath {
                 fill(&mut batch, entry, &group);
                 Action::Atomic(batch)
             }
+            Operation::Texture => unreachable!("the texture unit makes its own accesses"),
             Operation::LoadMatrix(_) | Operation::Mbarrier(_) | Operation::CopyArrive => {
                 unreachable!("these stay in shared memory")
             }
@@ -246,16 +251,14 @@ impl DevicePath {
         Access { line, bytes, action, policy: entry.policy, token, pc: entry.pc, warp: entry.warp }
     }
 
-    /// Takes one completed access from the L1D and copies its bytes into the instruction's words.
-    #[inline]
+    /// Takes an access that the L1D has completed, and copies its bytes into the instruction's words.
+    #[inline(always)]
     pub fn complete(
         &mut self,
         table: &mut Table,
         textures: &mut TextureUnit,
-        l1d: &mut dyn L1d,
-        now: Cycle,
-    ) -> Option<Completed> {
-        let completion = l1d.completed(now)?;
+        completion: Completion,
+    ) -> Completed {
         let Pending { entry: place, warp, detached, part } = self.pending.remove(completion.token);
         match completion.action {
             Action::Load(tray) => {
@@ -278,10 +281,7 @@ impl DevicePath {
                 self.batches.push(batch);
             }
         }
-        if detached {
-            return Some(Completed::Detached(warp));
-        }
-        Some(Completed::Of(place))
+        if detached { Completed::Detached(warp) } else { Completed::Of(place) }
     }
 
     /// Earliest cycle in which an access can be offered.
@@ -302,7 +302,7 @@ impl DevicePath {
 
     /// The instruction and line of the refused access, if any.
     pub fn held(&self) -> Option<(Place, strata_memory::LineAddress)> {
-        self.held.as_ref().map(|held| (held.entry, held.access.line))
+        self.held.as_ref().map(|held| (held.waiter.place, held.access.line))
     }
 }
 

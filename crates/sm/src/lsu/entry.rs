@@ -152,6 +152,12 @@ impl Entry {
         self.result_rows = instruction.results * instruction.result_rows;
     }
 
+    /// Whether the instruction finishes without waiting for its accesses.
+    #[inline]
+    pub fn is_detached(&self) -> bool {
+        matches!(self.operation, Operation::Atomic { returns: false, .. })
+    }
+
     /// Whether accesses to the L1D have yet to be generated.
     #[inline]
     pub fn has_device_lanes(&self) -> bool {
@@ -193,6 +199,7 @@ impl Entry {
         let group = match self.shape {
             Shape::Consecutive => coalesce::next_of_consecutive(&self.addresses, left, width, segment_bytes),
             Shape::Uniform => coalesce::uniform_group(self.addresses[0], left, width),
+            Shape::Strided => coalesce::next_of_strided(&self.addresses, left, width, segment_bytes),
             Shape::Any => coalesce::next_group(&self.addresses, left, width, segment_bytes),
         };
         debug_assert!(group.bytes != ByteMask::NONE, "a group has the lane that named it");

@@ -76,9 +76,13 @@ pub struct Fences {
     draining: u64,
     ready: u64,
     flushing: u64,
+    /// The three together.
+    waiting: u64,
     /// Warps whose fence is at CTA scope.
     narrow: u64,
     kernel_end: KernelEnd,
+    /// Whether a warp waits, or the end of a kernel does.
+    active: bool,
 }
 
 impl Fences {
@@ -91,8 +95,10 @@ impl Fences {
             draining: 0,
             ready: 0,
             flushing: 0,
+            waiting: 0,
             narrow: 0,
             kernel_end: KernelEnd::None,
+            active: false,
         }
     }
 
@@ -127,6 +133,7 @@ impl Fences {
         let bit = 1 << warp;
         assert!(self.waiting() & bit == 0, "warp {warp} issued behind its own fence");
         self.draining |= bit;
+        (self.waiting, self.active) = (self.waiting | bit, true);
         self.narrow = if scope == Scope::Cta { self.narrow | bit } else { self.narrow & !bit };
         let warp = &mut self.warps[usize::from(warp)];
         (warp.since, warp.held_back) = (now, held_back);
@@ -135,7 +142,7 @@ impl Fences {
     /// Mask of warps that wait for a fence.
     #[inline]
     pub fn waiting(&self) -> u64 {
-        self.draining | self.ready | self.flushing
+        self.waiting
     }
 
     /// The state of a warp's fence.
@@ -177,6 +184,9 @@ impl Fences {
                 self.kernel_end = KernelEnd::Flushing;
             }
         }
+        self.waiting = self.draining | self.ready | self.flushing;
+        self.active =
+            self.waiting != 0 || matches!(self.kernel_end, KernelEnd::Draining | KernelEnd::Flushing);
         done
     }
 
@@ -191,19 +201,20 @@ impl Fences {
         if held_back.acquires {
             state.since = now;
             self.draining |= bit;
+            (self.waiting, self.active) = (self.waiting | bit, true);
         }
         Some(held_back.entry)
     }
 
     /// Requests the flush at the end of a kernel, to begin once every access is performed.
     pub fn end_kernel(&mut self) {
-        self.kernel_end = KernelEnd::Draining;
+        (self.kernel_end, self.active) = (KernelEnd::Draining, true);
     }
 
     /// Whether [`Fences::step`] has anything to do.
     #[inline]
     pub fn is_active(&self) -> bool {
-        self.waiting() != 0 || matches!(self.kernel_end, KernelEnd::Draining | KernelEnd::Flushing)
+        self.active
     }
 
     /// Whether the flush requested by [`Fences::end_kernel`] is done; returns true once per request.

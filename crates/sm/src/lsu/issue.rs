@@ -113,19 +113,27 @@ impl Lsu {
     pub(super) fn start(&mut self, place: Place, now: Cycle) {
         let ready = now + self.address_latency;
         let entry = self.table.get_mut(place);
-        let device = entry.has_device_lanes();
-        entry.open = u16::from(device) + u16::from(entry.shared != 0) + u16::from(entry.constant != 0);
+        let (device, shared, constant) = (entry.has_device_lanes(), entry.shared != 0, entry.constant != 0);
+        entry.open = u16::from(device) + u16::from(shared) + u16::from(constant);
         self.front += u32::from(entry.open);
         self.fences.open(entry.warp);
         if device {
             self.device.push(place, ready);
         }
-        if entry.shared != 0 {
-            self.scratchpad.push(place, ready);
+        if shared {
+            self.queue_for_shared(place, ready);
         }
-        if entry.constant != 0 {
+        if constant {
             self.constants.push(place, ready);
+            self.due = self.due.min(ready);
         }
+    }
+
+    /// Queues an instruction for shared memory; its passes begin at `ready` or later.
+    #[inline]
+    pub(super) fn queue_for_shared(&mut self, place: Place, ready: Cycle) {
+        self.scratchpad.push(place, ready);
+        self.due = self.due.min(self.scratchpad.next_event());
     }
 
     /// Counts an instruction without active lanes and completes it.

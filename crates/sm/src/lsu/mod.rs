@@ -37,6 +37,7 @@ mod entry;
 mod fence;
 mod instruction;
 mod issue;
+mod pending;
 mod scratchpad;
 mod statistics;
 mod texels;
@@ -47,7 +48,7 @@ mod words;
 mod tests;
 
 use strata_engine::{Cycle, DelayLine};
-use strata_memory::doors::L1d;
+use strata_memory::doors::{Completion, L1d};
 use strata_memory::read_only::ReadOnly;
 use strata_ptx::isa::Scope;
 
@@ -83,6 +84,8 @@ pub struct Lsu {
     fences: Fences,
     copies: Copies,
     resolver: Resolver,
+    /// When shared memory, the requests for constants or the filtering of texels have something to do next.
+    due: Cycle,
     /// Completed instructions, ordered by the cycle of their write-back.
     done: DelayLine<Place>,
     address_latency: u64,
@@ -114,6 +117,7 @@ impl Lsu {
             fences: Fences::new(sm.warp_slots),
             copies: Copies::new(sm.warp_slots),
             resolver: Resolver::new(sm.first_warp),
+            due: Cycle::NEVER,
             done: DelayLine::growing(instructions),
             address_latency: u64::from(*config.address_latency_cycles),
             writeback_latency: u64::from(*config.writeback_latency_cycles),
@@ -133,25 +137,50 @@ impl Lsu {
     }
 
     /// Advances every path by one cycle: collects completions, advances fences, then offers the next accesses.
+    /// Inline, because in most cycles it only finds that few of its parts have anything to do.
+    #[inline(always)]
     pub fn tick(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) {
-        self.complete(l1d, constants, now);
+        if self.device.outstanding() != 0 {
+            while let Some(completion) = l1d.completed(now) {
+                self.complete_access(completion, now);
+            }
+        }
+        if self.constants.awaits_lines() {
+            self.complete_constants(constants, now);
+        }
+        if self.due <= now {
+            self.complete_passes(now);
+        }
         if self.fences.is_active() {
             self.step_fences(l1d, now);
         }
-        self.offer(l1d, constants, now);
+        if self.due <= now {
+            self.begin_passes(constants, now);
+        }
+        if self.device.has_offer(&self.textures, l1d, now) {
+            self.offer(l1d, now);
+        }
     }
 
-    fn complete(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) {
-        while let Some(completed) = self.device.complete(&mut self.table, &mut self.textures, l1d, now) {
-            self.statistics.completions += 1;
-            match completed {
-                Completed::Of(place) => self.close(place, now),
-                Completed::Detached(warp) => self.fences.close(warp),
-            }
+    #[inline(always)]
+    fn complete_access(&mut self, completion: Completion, now: Cycle) {
+        self.statistics.completions += 1;
+        match self.device.complete(&mut self.table, &mut self.textures, completion) {
+            Completed::Of(place) => self.close(place, now),
+            Completed::Detached(warp) => self.fences.close(warp),
         }
+    }
+
+    #[inline(never)]
+    fn complete_constants(&mut self, constants: &mut dyn ReadOnly, now: Cycle) {
         while let Some(place) = self.constants.complete(&mut self.table, constants, now) {
             self.close(place, now);
         }
+    }
+
+    /// Completes what shared memory and the filters of textures have done.
+    #[inline(never)]
+    fn complete_passes(&mut self, now: Cycle) {
         while let Some(place) = self.scratchpad.complete(now) {
             self.close(place, now);
         }
@@ -162,6 +191,7 @@ impl Lsu {
         }
     }
 
+    #[cold]
     fn step_fences(&mut self, l1d: &mut dyn L1d, now: Cycle) {
         let mut done = self.fences.step(l1d, now, &mut self.statistics);
         while done != 0 {
@@ -173,7 +203,9 @@ impl Lsu {
         }
     }
 
-    fn offer(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) {
+    /// Begins the next passes of shared memory and requests the next line of constants.
+    #[inline(never)]
+    fn begin_passes(&mut self, constants: &mut dyn ReadOnly, now: Cycle) {
         if let Some(place) = self.scratchpad.begin(now) {
             self.front -= 1;
             let entry = self.table.get_mut(place);
@@ -183,6 +215,13 @@ impl Lsu {
             self.front -= 1;
             self.close(place, now);
         }
+        let filtered = self.textures.filtering.next_ready();
+        self.due = self.scratchpad.next_event().min(self.constants.next_event()).min(filtered);
+    }
+
+    /// Offers the next access to the L1D.
+    #[inline(always)]
+    fn offer(&mut self, l1d: &mut dyn L1d, now: Cycle) {
         if let Some(accepted) =
             self.device.offer(&mut self.table, &mut self.textures, l1d, now, &mut self.statistics)
         {
@@ -205,6 +244,7 @@ impl Lsu {
         entry.open -= 1;
         if entry.open == 0 && entry.operation == Operation::Texture {
             self.textures.filter(place, now);
+            self.due = self.due.min(self.textures.filtering.next_ready());
         } else if entry.open == 0 {
             self.end(place, now);
         }
@@ -295,12 +335,11 @@ impl Lsu {
 
     /// Earliest cycle from `now` on in which [`Lsu::tick`] changes anything. Completions are excluded: the L1D and
     /// the constant cache announce those themselves.
+    #[inline]
     pub fn next_event(&self, l1d: &dyn L1d, now: Cycle) -> Cycle {
         self.device
             .next_event(l1d, &self.textures, now)
-            .min(self.textures.filtering.next_ready())
-            .min(self.scratchpad.next_event())
-            .min(self.constants.next_event())
+            .min(self.due)
             .min(self.fences.next_event(l1d, now))
             .min(self.done.next_ready())
     }

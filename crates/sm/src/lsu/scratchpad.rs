@@ -213,7 +213,7 @@ impl Scratchpad {
             | Operation::Copy
             | Operation::Texture => false,
         };
-        if entry.shape != Shape::Any && !serial {
+        if matches!(entry.shape, Shape::Consecutive | Shape::Uniform) && !serial {
             return least;
         }
         let groups = groups(entry.shared, self.group_lanes(entry.width));

@@ -46,14 +46,24 @@ fn offset(address: u64) -> usize {
 
 #[inline(always)]
 fn word(line: &Line, at: usize) -> u32 {
-    u32::from_le_bytes([line.0[at], line.0[at + 1], line.0[at + 2], line.0[at + 3]])
+    u32::from_le_bytes(*line.0[at..].first_chunk().expect("an aligned word lies in one line"))
+}
+
+#[inline(always)]
+fn put_word(line: &mut Line, at: usize, word: u32) {
+    *line.0[at..].first_chunk_mut().expect("an aligned word lies in one line") = word.to_le_bytes();
 }
 
 /// Copies a piece's bytes from its line into the lanes' words.
-#[inline]
+#[inline(always)]
 pub fn scatter(line: &Line, addresses: &[u64; WARP_LANES], piece: Piece, words: &mut [Row; 8]) {
     let first = usize::from(piece.first);
     if piece.shape == Shape::Consecutive && piece.width == 4 {
+        if piece.lanes == LaneMask::MAX {
+            // The whole line, which is the most common access of all.
+            words[first] = Row(std::array::from_fn(|lane| word(line, 4 * lane)));
+            return;
+        }
         let lane = piece.lanes.trailing_zeros() as usize;
         let count = piece.lanes.count_ones() as usize;
         let start = offset(addresses[lane]);
@@ -88,6 +98,12 @@ pub fn scatter(line: &Line, addresses: &[u64; WARP_LANES], piece: Piece, words: 
                 words[first].0[lane] = u32::from(u16::from_le_bytes([line.0[at], line.0[at + 1]]));
             }
         }
+        4 => {
+            let row = &mut words[first];
+            for lane in lanes_of(piece.lanes) {
+                row.0[lane] = word(line, offset(addresses[lane]));
+            }
+        }
         width => {
             for lane in lanes_of(piece.lanes) {
                 let at = offset(addresses[lane]);
@@ -104,6 +120,12 @@ pub fn scatter(line: &Line, addresses: &[u64; WARP_LANES], piece: Piece, words: 
 pub fn gather(line: &mut Line, addresses: &[u64; WARP_LANES], piece: Piece, words: &[Row; 8]) {
     let first = usize::from(piece.first);
     if piece.shape == Shape::Consecutive && piece.width == 4 {
+        if piece.lanes == LaneMask::MAX {
+            for (to, from) in line.0.as_chunks_mut().0.iter_mut().zip(words[first].0) {
+                *to = from.to_le_bytes();
+            }
+            return;
+        }
         let lane = piece.lanes.trailing_zeros() as usize;
         let count = piece.lanes.count_ones() as usize;
         let start = offset(addresses[lane]);
@@ -113,14 +135,25 @@ pub fn gather(line: &mut Line, addresses: &[u64; WARP_LANES], piece: Piece, word
         }
         return;
     }
-    let width = usize::from(piece.width);
-    for lane in lanes_of(piece.lanes) {
-        let at = offset(addresses[lane]);
-        if width < 4 {
-            line.0[at..at + width].copy_from_slice(&words[first].0[lane].to_le_bytes()[..width]);
-        } else {
-            for n in 0..width / 4 {
-                line.0[at + 4 * n..at + 4 * n + 4].copy_from_slice(&words[first + n].0[lane].to_le_bytes());
+    match usize::from(piece.width) {
+        width @ 1..4 => {
+            for lane in lanes_of(piece.lanes) {
+                let at = offset(addresses[lane]);
+                line.0[at..at + width].copy_from_slice(&words[first].0[lane].to_le_bytes()[..width]);
+            }
+        }
+        4 => {
+            let row = &words[first];
+            for lane in lanes_of(piece.lanes) {
+                put_word(line, offset(addresses[lane]), row.0[lane]);
+            }
+        }
+        width => {
+            for lane in lanes_of(piece.lanes) {
+                let at = offset(addresses[lane]);
+                for n in 0..width / 4 {
+                    put_word(line, at + 4 * n, words[first + n].0[lane]);
+                }
             }
         }
     }

@@ -57,12 +57,9 @@ impl L1d for SramL1d {
 
     #[inline]
     fn tick(&mut self, now: Cycle) {
-        if self.chassis.is_quiet() {
-            return;
+        if !self.chassis.is_quiet() {
+            self.chassis.step(now);
         }
-        self.chassis.replay(now);
-        self.chassis.fill(now);
-        self.chassis.flush_step(now);
     }
 
     #[inline]

@@ -34,6 +34,10 @@ fn accesses_of_common_patterns() {
     // Strides of 2 and 32 words.
     coalesced(load(Ty::U32, 1), all, |lane| BASE + 8 * lane, [(2, 128), (8, 128)]);
     coalesced(load(Ty::U32, 1), all, |lane| BASE + 128 * lane, [(32, 128), (32, 128)]);
+    // The same backwards, for some lanes only, and from the middle of a segment.
+    coalesced(load(Ty::U32, 1), all, |lane| BASE + 128 * (31 - lane), [(32, 128), (32, 128)]);
+    coalesced(load(Ty::U32, 1), 0x0001_1001, |lane| BASE + 128 * lane, [(3, 12), (3, 12)]);
+    coalesced(load(Ty::U64, 1), all, |lane| BASE + 72 + 64 * lane, [(17, 256), (32, 256)]);
     // The same word for all, descending lanes, a part of the warp.
     coalesced(load(Ty::U32, 1), all, |_| BASE + 512, [(1, 4), (1, 4)]);
     coalesced(load(Ty::U32, 1), all, |lane| BASE + 4 * (31 - lane), [(1, 128), (4, 128)]);
