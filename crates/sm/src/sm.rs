@@ -256,7 +256,7 @@ impl Sm {
 
     /// The counters of the SM, its load/store unit, register file and caches.
     pub fn statistics(&self) -> Vec<Group> {
-        let mut statistics = self.statistics.clone();
+        let mut statistics = self.statistics;
         self.tally.add_to(&mut statistics);
         let mut groups = vec![statistics.report(), self.lsu.statistics().report()];
         groups.extend(self.registers.statistics());
