@@ -46,8 +46,9 @@ STAGES = [
      "engine/src/barrier", "engine/src/wheel", "engine/src/queue", "engine/src/slab", "engine/src/time", "engine/src/",
      "gpu/src/part"),
 ]
-# What is done once a run, not once an instruction.
+# What is done once a run, not once an instruction; among it, making and clearing the parts of the machine.
 ONCE = "once a run"
+MAKERS = (":zeros", "scratchpad.rs:new", "tags.rs:with_buffers", "simt.rs:new", "barriers.rs:new", "cache.rs:new", "credits.rs:new")
 
 # Functions of libc that belong to their callers.
 HELPERS = re.compile(r"^_*(mem(cpy|move|set|cmp)|bcmp|malloc|calloc|realloc|free|posix_memalign|aligned_alloc)")
@@ -60,6 +61,8 @@ WARP_SLOTS = [8, 16, 24, 32, 48]
 
 
 def stage_of(place):
+    if place.endswith(MAKERS):
+        return ONCE
     for name, *patterns in STAGES:
         if any(pattern in place for pattern in patterns):
             return name

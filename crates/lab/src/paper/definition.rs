@@ -93,7 +93,7 @@ impl Reduce {
             Reduce::Geometric => Mean::Geometric.of(numbers),
             Reduce::Harmonic => {
                 if let Some(number) = numbers.iter().find(|number| **number <= 0.0) {
-                    return Err(format!("no harmonic mean of {number}").into());
+                    return Err(format!("no harmonic mean of {number}"));
                 }
                 let reciprocals: Vec<f64> = numbers.iter().map(|number| number.recip()).collect();
                 Mean::Arithmetic.of(&reciprocals).map(f64::recip)
