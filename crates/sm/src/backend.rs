@@ -33,9 +33,6 @@ impl Sm {
     /// Dispatches instructions whose operands have arrived to their units, oldest first.
     pub(crate) fn dispatch(&mut self, launch: &Launch, now: Cycle) {
         let ready = self.collectors.ready_targets();
-        if ready == 0 {
-            return;
-        }
         if ready >> Target::Control.index() & 1 == 1 {
             while let Some(index) = self.collectors.oldest_ready(Target::Control) {
                 self.resolve(launch, index, now);

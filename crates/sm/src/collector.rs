@@ -205,6 +205,12 @@ impl Collectors {
         reading
     }
 
+    /// Whether any instruction has all its operands.
+    #[inline]
+    pub fn any_ready(&self) -> bool {
+        self.ready != 0
+    }
+
     /// Mask of the targets ([`Target::index`]) for which some instruction has all its operands.
     #[inline]
     pub fn ready_targets(&self) -> u8 {

@@ -117,7 +117,7 @@ impl View<'_> {
 ///
 /// # Panics
 /// When the source is not a row; the decoder never produces such an instruction.
-#[inline]
+#[inline(always)]
 pub fn source_row<'a>(
     instruction: &Instruction,
     rows: &'a [Row],
@@ -133,12 +133,13 @@ pub fn source_row<'a>(
 }
 
 impl Operands for View<'_> {
-    #[inline]
+    // An operation asks for each of its operands once, and there are many operations: by itself the compiler calls these.
+    #[inline(always)]
     fn source(&self, slot: usize, half: usize) -> &Row {
         source_row(self.instruction, self.rows, self.constants, slot, half)
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(&mut self, slot: usize, half: usize, lanes: LaneMask, value: &Row) {
         match self.instruction.dst[slot] {
             Dst::Reg(register) => self.outcome().push(Reg(register.0 + half as u8), lanes, value),

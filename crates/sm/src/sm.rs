@@ -410,7 +410,7 @@ impl Sm {
     /// Simulates a cycle.
     #[inline]
     fn cycle(&mut self, launch: &Launch, now: Cycle) {
-        if self.quiet.is_none() {
+        if self.quiet.is_none() && self.accounted < now {
             self.account_gap(now);
         }
         let moved = self.memory_due.min(self.arrival()) <= now;
@@ -422,7 +422,9 @@ impl Sm {
         let mut memory_changes = moved;
         if runs {
             self.write_back(launch, now);
-            self.dispatch(launch, now);
+            if self.collectors.any_ready() {
+                self.dispatch(launch, now);
+            }
             self.collect_operands(launch, now);
             self.issue(launch, now);
             memory_changes |= self.fetch.wants() || self.gave_to_memory;
