@@ -10,8 +10,8 @@ use crate::config::UnitKind;
 use crate::execute::View;
 use crate::launch::Launch;
 use crate::lsu::MemoryInstruction;
+use crate::slots::bits;
 use crate::sm::Sm;
-use crate::warps::bits;
 
 impl Sm {
     /// Advances the register file by one cycle and clears the write-after-read hazards of operands that have been

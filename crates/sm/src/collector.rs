@@ -6,8 +6,7 @@ use strata_ptx::isa::{Instruction, MAX_ROWS, Pc, RegSet};
 use strata_ptx::lanes::{LaneMask, Row};
 
 use crate::config::{CollectorPool, UnitKind};
-use crate::slots::Slots;
-use crate::warps::bits;
+use crate::slots::{Slots, bits};
 
 /// Largest number of predicate registers per thread.
 pub const PREDICATES: usize = 32;

@@ -7,7 +7,7 @@ use strata_ptx::isa::{Class, MAX_ROWS};
 use strata_warp::WARP_LANES;
 
 use crate::occupancy::Limits;
-use crate::warps::bits;
+use crate::slots::bits;
 
 /// Parameters of an SM, except its register file, caches and load/store unit, which have their own configurations.
 /// Latencies are in core cycles.

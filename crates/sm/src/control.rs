@@ -11,8 +11,9 @@ use crate::dispatch::Notice;
 use crate::execute::source_row;
 use crate::launch::{Fault, FaultKind, Launch};
 use crate::print::Print;
+use crate::slots::bits;
 use crate::sm::Sm;
-use crate::warps::{BarrierResult, Predicates, bits};
+use crate::warps::{BarrierResult, Predicates};
 
 impl Sm {
     /// Performs a control instruction whose operands have all been collected.

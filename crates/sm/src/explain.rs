@@ -1,7 +1,7 @@
 //! The SM's part of the deadlock report; generated only when nothing makes progress any more.
 
+use crate::slots::bits;
 use crate::sm::Sm;
-use crate::warps::bits;
 
 impl Sm {
     /// Adds one sentence to `report` for each resident warp and each component that waits.

@@ -7,9 +7,9 @@ use crate::collector::Target;
 use crate::launch::Launch;
 use crate::scheduler::{Scheduler, View};
 use crate::scoreboard::Hazard;
+use crate::slots::bits;
 use crate::sm::Sm;
 use crate::statistics::Stall;
-use crate::warps::bits;
 
 /// Everything the issue stage reads when it issues nothing. While these inputs are unchanged, so is the outcome.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

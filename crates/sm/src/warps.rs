@@ -7,7 +7,7 @@ use strata_ptx::lanes::{LaneMask, Row};
 use strata_ptx::simt::SimtStack;
 
 use crate::collector::PREDICATES;
-use crate::slots::Slots;
+use crate::slots::{Slots, bits};
 
 /// The result of a barrier reduction for a waiting warp.
 #[derive(Clone, Copy, Debug, Default)]
@@ -125,19 +125,6 @@ impl Warps {
     pub fn next_wake(&self) -> Cycle {
         bits(self.asleep).map(|warp| self.wake[warp]).min().unwrap_or(Cycle::NEVER)
     }
-}
-
-/// Iterates over the indices of the bits set in a mask, lowest first.
-#[inline]
-pub fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        if mask == 0 {
-            return None;
-        }
-        let bit = mask.trailing_zeros() as usize;
-        mask &= mask - 1;
-        Some(bit)
-    })
 }
 
 /// Operands that consist of predicates only, enough to evaluate a guard.
