@@ -1,6 +1,7 @@
 //! The stages after issue: operand collection, dispatch and write-back.
 
 use strata_engine::Cycle;
+use strata_memory::bits::members;
 use strata_ptx::exec::execute;
 use strata_ptx::isa::{Dst, Op};
 use strata_ptx::lanes::{ALL_LANES, Row};
@@ -10,7 +11,6 @@ use crate::config::UnitKind;
 use crate::execute::View;
 use crate::launch::Launch;
 use crate::lsu::MemoryInstruction;
-use crate::slots::bits;
 use crate::sm::Sm;
 
 impl Sm {
@@ -23,7 +23,7 @@ impl Sm {
         }
         let mut complete = 0;
         self.collectors.collect(&mut *self.registers, &mut complete, now);
-        for warp in bits(complete) {
+        for warp in members(complete) {
             let reading = self.collectors.reading(warp as u8, &launch.kernel.code);
             self.scoreboard.set_reading(warp, reading);
         }
@@ -135,7 +135,7 @@ impl Sm {
             self.scoreboard.release(warp, instruction);
             self.finish_instruction(warp, now);
         }
-        for warp in bits(self.warps.barrier_results_due) {
+        for warp in members(self.warps.barrier_results_due) {
             self.write_barrier_result(launch, warp, now);
         }
     }

@@ -1,12 +1,13 @@
 //! Operand collectors: hold issued instructions until their register operands arrive.
 
 use strata_engine::Cycle;
+use strata_memory::bits::members;
 use strata_memory::doors::{CollectorPort, RegisterFile, Ticket};
 use strata_ptx::isa::{Instruction, MAX_ROWS, Pc, RegSet};
 use strata_ptx::lanes::{LaneMask, Row};
 
 use crate::config::{CollectorPool, UnitKind};
-use crate::slots::{Slots, bits};
+use crate::slots::Slots;
 
 /// Largest number of predicate registers per thread.
 pub const PREDICATES: usize = 32;
@@ -195,7 +196,7 @@ impl Collectors {
     pub fn reading(&self, warp: u8, code: &[Instruction]) -> RegSet {
         let mut reading = RegSet::EMPTY;
         let collecting = self.all & !self.free & !self.ready;
-        for index in bits(collecting) {
+        for index in members(collecting) {
             let unit = &self.units[index];
             if unit.warp == warp {
                 reading.union_with(&code[unit.pc as usize].read_set);
@@ -213,7 +214,7 @@ impl Collectors {
     /// Mask of the targets ([`Target::index`]) for which some instruction has all its operands.
     #[inline]
     pub fn ready_targets(&self) -> u8 {
-        bits(self.ready).fold(0, |targets, index| targets | 1 << self.units[index].target)
+        members(self.ready).fold(0, |targets, index| targets | 1 << self.units[index].target)
     }
 
     /// Index of the collector with the oldest instruction for the target that has all its operands.
@@ -280,6 +281,9 @@ impl Collectors {
     /// Code indices of the warp's instructions in collectors, for the deadlock report.
     pub fn of_warp(&self, warp: u8) -> impl Iterator<Item = Pc> {
         let used = self.all & !self.free;
-        bits(used).map(|index| &self.units[index]).filter(move |unit| unit.warp == warp).map(|unit| unit.pc)
+        members(used)
+            .map(|index| &self.units[index])
+            .filter(move |unit| unit.warp == warp)
+            .map(|unit| unit.pc)
     }
 }

@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
+use strata_memory::bits::members;
 use strata_memory::doors::RegisterFileSite;
 use strata_ptx::isa::{Class, MAX_ROWS};
 use strata_warp::WARP_LANES;
 
 use crate::occupancy::Limits;
-use crate::slots::bits;
 
 /// Parameters of an SM, except its register file, caches and load/store unit, which have their own configurations.
 /// Latencies are in core cycles.
@@ -99,7 +99,7 @@ impl UnitKind {
     /// The kinds of a mask with one bit per kind, in declaration order.
     #[inline]
     pub fn of_mask(mask: u8) -> impl Iterator<Item = UnitKind> {
-        bits(u64::from(mask)).map(|kind| UnitKind::ALL[kind])
+        members(u64::from(mask)).map(|kind| UnitKind::ALL[kind])
     }
 }
 

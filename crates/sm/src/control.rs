@@ -1,6 +1,7 @@
 //! Control flow, resolved in the SM itself: branches, barriers, sleep, prints, and the start and end of CTAs.
 
 use strata_engine::Cycle;
+use strata_memory::bits::members;
 use strata_ptx::exec::print::Argument;
 use strata_ptx::exec::{WarpContext, predicate_source};
 use strata_ptx::isa::{Barrier, Instruction, MAX_PRINTED, Op, Pc, Src};
@@ -11,7 +12,6 @@ use crate::dispatch::Notice;
 use crate::execute::source_row;
 use crate::launch::{Fault, FaultKind, Launch};
 use crate::print::Print;
-use crate::slots::bits;
 use crate::sm::Sm;
 use crate::warps::{BarrierResult, Predicates};
 
@@ -197,7 +197,7 @@ impl Sm {
     /// Releases the warps that waited at a barrier; they resume in the next cycle.
     fn release(&mut self, launch: &Launch, release: Release) {
         self.released |= release.warps;
-        for warp in bits(release.warps) {
+        for warp in members(release.warps) {
             let result = &mut self.warps.barrier_results[warp];
             if result.lanes == 0 {
                 continue;

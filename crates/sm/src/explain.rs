@@ -1,7 +1,7 @@
 //! The SM's part of the deadlock report; generated only when nothing makes progress any more.
 
-use crate::slots::bits;
 use crate::sm::Sm;
+use strata_memory::bits::members;
 
 impl Sm {
     /// Adds one sentence to `report` for each resident warp and each component that waits.
@@ -12,7 +12,7 @@ impl Sm {
             let lines: Vec<_> = pcs.map(|pc| launch.kernel.code[pc as usize].line.to_string()).collect();
             lines.join(", ")
         };
-        for warp in bits(self.warps.resident) {
+        for warp in members(self.warps.resident) {
             let cta = self.ctas.get(self.warps.cta[warp] as usize);
             let place =
                 format!("warp {warp} (CTA {:?}, its warp {})", cta.place, self.warps.contexts[warp].warp);

@@ -1,13 +1,13 @@
 //! The issue stage: selects the instructions to issue, and finds the stall cause when a scheduler issues none.
 
 use strata_engine::Cycle;
+use strata_memory::bits::members;
 use strata_ptx::isa::{Class, Executor, Op};
 
 use crate::collector::Target;
 use crate::launch::Launch;
 use crate::scheduler::{Scheduler, View};
 use crate::scoreboard::Hazard;
-use crate::slots::bits;
 use crate::sm::Sm;
 use crate::statistics::Stall;
 
@@ -129,7 +129,7 @@ impl Sm {
     }
 
     fn wake(&mut self, now: Cycle) {
-        for warp in bits(self.warps.asleep) {
+        for warp in members(self.warps.asleep) {
             if self.warps.wake[warp] <= now {
                 self.warps.asleep &= !(1 << warp);
             }
@@ -151,7 +151,7 @@ impl Sm {
     /// Warps whose next instruction needs a collector of a pool that has none free.
     #[inline]
     fn without_collector(&self) -> u64 {
-        bits(self.collectors.full().into()).fold(0, |warps, pool| warps | self.demands.of_pool(pool))
+        members(self.collectors.full().into()).fold(0, |warps, pool| warps | self.demands.of_pool(pool))
     }
 
     /// Warps in a long wait, if a scheduler looks at them.
@@ -189,7 +189,7 @@ impl Sm {
         let warps = &mut self.warps;
         let dirty = warps.dirty & self.fetch.have();
         warps.dirty &= !dirty;
-        for warp in bits(dirty) {
+        for warp in members(dirty) {
             let bit = 1 << warp;
             let pc = self.fetch.head(warp) as usize;
             let instruction = &launch.kernel.code[pc];

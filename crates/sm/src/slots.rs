@@ -1,4 +1,4 @@
-//! Values by warp slot, and sets of up to 64 things as masks.
+//! Values by warp slot.
 
 use std::ops::{Index, IndexMut};
 
@@ -32,17 +32,4 @@ impl<T> IndexMut<usize> for Slots<T> {
         debug_assert!(slot < MOST_SLOTS, "slot {slot} of {MOST_SLOTS}");
         &mut self.0[slot % MOST_SLOTS]
     }
-}
-
-/// Iterates over the indices of the bits set in a mask, lowest first.
-#[inline]
-pub fn bits(mut mask: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        if mask == 0 {
-            return None;
-        }
-        let bit = mask.trailing_zeros() as usize;
-        mask &= mask - 1;
-        Some(bit)
-    })
 }

@@ -1,13 +1,14 @@
 //! The state of an SM's warps, by warp slot.
 
 use strata_engine::Cycle;
+use strata_memory::bits::members;
 use strata_ptx::exec::{Operands, WarpContext, guarded};
 use strata_ptx::isa::{Guard, Pc, PredReg};
 use strata_ptx::lanes::{LaneMask, Row};
 use strata_ptx::simt::SimtStack;
 
 use crate::collector::PREDICATES;
-use crate::slots::{Slots, bits};
+use crate::slots::Slots;
 
 /// The result of a barrier reduction for a waiting warp.
 #[derive(Clone, Copy, Debug, Default)]
@@ -123,7 +124,7 @@ impl Warps {
 
     /// Earliest cycle in which a sleeping warp wakes.
     pub fn next_wake(&self) -> Cycle {
-        bits(self.asleep).map(|warp| self.wake[warp]).min().unwrap_or(Cycle::NEVER)
+        members(self.asleep).map(|warp| self.wake[warp]).min().unwrap_or(Cycle::NEVER)
     }
 }
 
