@@ -12,3 +12,4 @@ pub mod hi_end;
 pub mod registry;
 pub mod sram_area;
 pub mod systems;
+pub mod tiny_cache;

@@ -3,6 +3,7 @@
 //! | door | harness | what runs against an oracle |
 //! |---|---|---|
 //! | [`RegisterFile`](strata_memory::doors::RegisterFile) | [`register_file`] | instructions under a scoreboard |
+//! | [`LanePath`](strata_memory::doors::LanePath) | [`lane_path`] | programs without races, false sharing everywhere |
 //! | [`L1d`](strata_memory::doors::L1d) | [`l1d`] | accesses of several L1Ds that share a memory |
 //! | [`Network`](strata_memory::doors::Network) | [`network`] | packets between nodes that sleep at times |
 //! | [`Llc`](strata_memory::doors::Llc) | [`llc`] | requests of several sources to a slice |
@@ -14,6 +15,7 @@
 //! and system in the project.
 
 pub mod l1d;
+pub mod lane_path;
 pub mod llc;
 mod memory;
 pub mod network;

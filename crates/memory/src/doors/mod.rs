@@ -2,6 +2,7 @@
 //!
 //! | door | between | contract |
 //! |---|---|---|
+//! | [`LanePath`] | lanes' addresses, coalescer, shared memory | a lane sees its thread's own writes |
 //! | [`RegisterFile`] | operand collectors, write-back, banks | a read returns the row as it was when requested |
 //! | [`L1d`] | coalesced accesses, the network | accesses to a line are performed in order |
 //! | [`Network`] | SMs, LLC slices | packets arrive once, in order for each pair of nodes |
@@ -16,12 +17,17 @@
 
 mod design;
 mod l1d;
+mod lane_path;
 mod llc;
 mod network;
 mod register_file;
 
 pub use design::{Design, HOST_ITEM_BYTES, Named};
 pub use l1d::{Access, Action, Completion, L1d, L1dChoice, L1dDesign, L1dSite, Policy, Refusal};
+pub use lane_path::{
+    LANE_WORDS, LaneAction, LaneDone, LaneEvent, LaneItem, LanePath, LanePathChoice, LanePathDesign,
+    LanePathSite, LaneRequest, LaneSpace,
+};
 pub use llc::{DramPort, DramRequest, Llc, LlcChoice, LlcDesign, LlcSite};
 pub use network::{Direction, Network, NetworkChoice, NetworkDesign, NetworkEnds, NetworkSite, network_link};
 pub use register_file::{
