@@ -98,7 +98,7 @@ impl<T, S: Default> MshrFile<T, S> {
     }
 
     /// Appends an access. An MSHR that cannot merge another returns it.
-    #[inline]
+    #[inline(always)]
     pub fn push(&mut self, id: MshrId, item: T) -> Result<(), T> {
         let list = &mut self.lists[id.index()];
         if list.len == self.merges {

@@ -9,7 +9,7 @@ use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
 use crate::address::LineAddress;
 use crate::address_map::{AddressMap, Home};
 use crate::doors::Llc;
-use crate::dram::Channel;
+use crate::dram::{Channel, Port};
 use crate::flit::FlitSize;
 use crate::line::{ByteMask, Line};
 use crate::packet::Packet;
@@ -61,11 +61,11 @@ pub struct PartitionIsland {
 struct Slice {
     number: u16,
     ends: SliceEnds,
-    /// Earliest cycle at which the slice has work of its own.
+    /// Earliest cycle at which the slice has work of its own or an answer of DRAM.
     due: Cycle,
-    /// Cycle from which it has a reply.
-    outgoing: Cycle,
-    /// Earliest cycle at which it has either, an answer of DRAM or a request to look at.
+    /// Earliest cycle at which a reply may leave, as far as is known.
+    reply_due: Cycle,
+    /// Earliest cycle at which it has either or a request to look at.
     next: Cycle,
     /// A request that the slice refused, and the cycle of its first refusal.
     held: Option<(Packet, Cycle)>,
@@ -98,7 +98,7 @@ impl PartitionIsland {
                 number,
                 ends,
                 due: Cycle::ZERO,
-                outgoing: Cycle::NEVER,
+                reply_due: Cycle::NEVER,
                 next: Cycle::ZERO,
                 held: None,
                 reply_stalled: None,
@@ -153,19 +153,19 @@ impl PartitionIsland {
         self.next = Cycle::NEVER;
         for (place, slice) in self.slices.iter_mut().enumerate() {
             if slice.next <= now {
-                if slice.due.min(self.dram.next_completion(place)) <= now {
-                    slice.ends.llc.tick(&mut self.dram.port(place), now);
-                    slice.outgoing = slice.ends.llc.next_outgoing();
+                if slice.due <= now {
+                    slice.tick(&mut self.dram.port(place), now);
                 }
-                if slice.next_reply() <= now {
+                if slice.reply_due <= now {
                     slice.reply(&self.map, self.flit_size, &mut self.statistics, now);
                 }
-                if slice.next_intake(now) <= now {
+                if slice.held.is_some() {
+                    slice.offer_again(self.flit_size, &mut self.statistics, now);
+                } else if slice.ends.requests.next_arrival() <= now {
                     slice.intake(&self.map, self.flit_size, &mut self.statistics, now);
                 }
-                slice.due = slice.ends.llc.next_event(now.next());
-                let moves = slice.next_reply().min(slice.next_intake(now.next()));
-                slice.next = slice.due.min(moves).min(self.dram.next_completion(place));
+                slice.due = slice.ends.llc.next_event(now.next()).min(self.dram.next_completion(place));
+                slice.next = slice.due.min(slice.reply_due).min(slice.next_intake(now.next()));
             }
             self.next = self.next.min(slice.next);
         }
@@ -187,20 +187,21 @@ impl Slice {
         if self.held.is_some() { now } else { self.ends.requests.next_arrival() }
     }
 
-    /// Earliest cycle at which a reply may leave, as far as is known.
+    /// Has an answer of DRAM from cycle `next` on.
     #[inline]
-    fn next_reply(&self) -> Cycle {
-        match self.reply_stalled {
-            Some(_) => self.outgoing.max(self.ends.replies.next_credit()),
-            None => self.outgoing,
-        }
+    fn expect_answer(&mut self, next: Cycle) {
+        self.due = self.due.min(next);
+        self.next = self.next.min(next);
     }
 
-    /// Has something to do at cycle `next`, if not before.
+    /// Performs the cycle of the slice itself.
     #[inline]
-    fn wake(&mut self, next: Cycle) -> Cycle {
-        self.next = self.next.min(next);
-        self.next
+    fn tick(&mut self, dram: &mut Port<'_>, now: Cycle) {
+        self.ends.llc.tick(dram, now);
+        // A reply that has been waiting for the network leaves before any other.
+        if self.reply_stalled.is_none() {
+            self.reply_due = self.ends.llc.next_outgoing();
+        }
     }
 
     /// Sends the next reply if the network has room for it.
@@ -216,6 +217,7 @@ impl Slice {
         let flits = flit_size.flits(bytes);
         if !self.ends.replies.has_credit(flits, now) {
             self.reply_stalled.get_or_insert(now);
+            self.reply_due = self.ends.replies.next_credit();
             return;
         }
         if let Some(since) = self.reply_stalled.take() {
@@ -224,11 +226,11 @@ impl Slice {
         let mut reply = self.ends.llc.outgoing(now).expect("a slice sends the reply that it has announced");
         reply.line = map.device_line(Home { slice: self.number, line: reply.line });
         self.ends.replies.send(reply, flits, now).expect("credit was looked at");
-        self.outgoing = self.ends.llc.next_outgoing();
+        self.reply_due = self.ends.llc.next_outgoing();
         statistics.replies += 1;
     }
 
-    /// Offers the next request to the slice.
+    /// Offers the next request that has arrived to the slice.
     #[inline]
     fn intake(
         &mut self,
@@ -237,27 +239,35 @@ impl Slice {
         statistics: &mut PartitionStatistics,
         now: Cycle,
     ) {
-        let (request, held_since) = match self.held.take() {
-            Some((request, since)) => (request, Some(since)),
-            None => {
-                let Some(mut request) = self.ends.requests.receive(now) else { return };
-                let home = map.home(request.line);
-                assert_eq!(home.slice, self.number, "a request comes to the slice that owns its line");
-                request.line = home.line;
-                (request, None)
-            }
-        };
+        let Some(mut request) = self.ends.requests.receive(now) else { return };
+        let home = map.home(request.line);
+        assert_eq!(home.slice, self.number, "a request comes to the slice that owns its line");
+        request.line = home.line;
         let flits = flit_size.flits(request.wire_bytes());
         match self.ends.llc.offer(request, now) {
             Ok(()) => {
                 self.ends.requests.release(flits, now);
                 statistics.requests += 1;
-                statistics.held_cycles += held_since.map_or(0, |since| now - since);
             }
             Err(request) => {
-                statistics.held_requests += u64::from(held_since.is_none());
-                self.held = Some((request, held_since.unwrap_or(now)));
+                statistics.held_requests += 1;
+                self.held = Some((request, now));
             }
+        }
+    }
+
+    /// Offers the request that the slice refused.
+    #[inline(never)]
+    fn offer_again(&mut self, flit_size: FlitSize, statistics: &mut PartitionStatistics, now: Cycle) {
+        let Some((request, since)) = self.held.take() else { return };
+        let flits = flit_size.flits(request.wire_bytes());
+        match self.ends.llc.offer(request, now) {
+            Ok(()) => {
+                self.ends.requests.release(flits, now);
+                statistics.requests += 1;
+                statistics.held_cycles += now - since;
+            }
+            Err(request) => self.held = Some((request, since)),
         }
     }
 }
@@ -274,15 +284,19 @@ impl Island for PartitionIsland {
         for slice in &mut self.slices {
             slice.ends.requests.collect(window);
             slice.ends.replies.collect(window);
-            let moves = slice.next_reply().min(slice.ends.requests.next_arrival());
-            self.next = self.next.min(slice.wake(moves));
+            if slice.reply_stalled.is_some() {
+                slice.reply_due = slice.ends.replies.next_credit();
+            }
+            slice.next = slice.next.min(slice.reply_due).min(slice.ends.requests.next_arrival());
+            self.next = self.next.min(slice.next);
         }
     }
 
     fn tick(&mut self, now: Cycle) {
         if self.dram.tick(now) {
             for (place, slice) in self.slices.iter_mut().enumerate() {
-                self.next = self.next.min(slice.wake(self.dram.next_completion(place)));
+                slice.expect_answer(self.dram.next_completion(place));
+                self.next = self.next.min(slice.next);
             }
         }
         if self.next <= now {

@@ -71,9 +71,8 @@ impl Replacement {
     /// Notes a use of a frame, which is its set's number times the ways, plus its way.
     #[inline]
     pub fn used(&mut self, frame: usize) {
-        match &self.state {
-            State::Stamped { on_use: false, .. } => {}
-            _ => self.filled(frame),
+        if !matches!(self.state, State::Stamped { on_use: false, .. }) {
+            self.filled(frame);
         }
     }
 

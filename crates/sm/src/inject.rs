@@ -22,26 +22,10 @@ impl Injector {
         Injector { requests, flit_bytes, turn: 0, sent: 0 }
     }
 
-    /// Sends at most one packet.
-    #[inline(always)]
-    pub fn tick(
-        &mut self,
-        l1d: &mut dyn L1d,
-        constants: &mut dyn ReadOnly,
-        instructions: &mut dyn ReadOnly,
-        now: Cycle,
-    ) {
-        let sizes =
-            [l1d.outgoing_bytes(now), constants.outgoing_bytes(now), instructions.outgoing_bytes(now)];
-        if sizes.iter().any(Option::is_some) {
-            self.send(sizes, (l1d, constants, instructions), now);
-        }
-    }
-
-    /// Sends the packet of one of the clients whose packets have these sizes, if there is credit for it. Out of line,
-    /// because in most cycles there is no packet.
+    /// Sends at most one packet: that of one of the clients whose next packets have these sizes, if there is credit
+    /// for it. Out of line, because in most cycles there is no packet.
     #[inline(never)]
-    fn send(
+    pub fn send(
         &mut self,
         sizes: [Option<u32>; 3],
         (l1d, constants, instructions): (&mut dyn L1d, &mut dyn ReadOnly, &mut dyn ReadOnly),
@@ -105,7 +89,9 @@ mod tests {
             let (now, window) = (Cycle(cycle), Window(cycle));
             inlet.collect(window);
             injector.requests.collect(window);
-            injector.tick(&mut l1d, &mut constants, &mut instructions, now);
+            let sizes =
+                [l1d.outgoing_bytes(now), constants.outgoing_bytes(now), instructions.outgoing_bytes(now)];
+            injector.send(sizes, (&mut l1d, &mut constants, &mut instructions), now);
             while let Some(packet) = inlet.receive(now) {
                 seen.push((cycle, packet.line.0));
                 // The large packet's credits are never returned.

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ran, Ring, Span, Window, typed_id};
-use strata_memory::Packet;
 use strata_memory::doors::{L1d, RegisterFile};
 use strata_memory::read_only::ReadOnly;
+use strata_memory::{Client, Packet};
 use strata_ptx::isa::MAX_ROWS;
 use strata_ptx::lanes::Row;
 
@@ -115,8 +115,12 @@ pub struct Sm {
     pub(crate) accounted: Cycle,
     /// and of every cycle before this one its resident warps.
     resident_until: Cycle,
-    /// Next cycle in which the memories or the load/store unit change on their own.
+    /// Next cycle in which the memories or the load/store unit change on their own, or a reply or command arrives.
     memory_due: Cycle,
+    /// Before this cycle the L1D has nothing to do and nothing to give, unless it is asked for something.
+    l1d_due: Cycle,
+    /// The same of the instruction and the constant cache.
+    read_only_due: Cycle,
     /// Whether the load/store unit took instructions when the pipeline last ran.
     lsu_accepts: bool,
     /// Whether the pipeline has passed work to the load/store unit since `memory_due` was computed.
@@ -180,6 +184,8 @@ impl Sm {
             accounted: Cycle::ZERO,
             resident_until: Cycle::ZERO,
             memory_due: Cycle::ZERO,
+            l1d_due: Cycle::ZERO,
+            read_only_due: Cycle::ZERO,
             lsu_accepts: true,
             gave_to_memory: false,
             pipeline_due: Cycle::ZERO,
@@ -223,6 +229,7 @@ impl Sm {
         (self.accounted, self.resident_until) = (now, now);
         self.quiet = None;
         (self.memory_due, self.pipeline_due) = (now, now);
+        (self.l1d_due, self.read_only_due) = (now, now);
         occupancy
     }
 
@@ -280,20 +287,26 @@ impl Sm {
     /// Advances the memories and the load/store unit, and takes the instructions that finished. Returns whether that
     /// changed anything for the pipeline.
     fn memory(&mut self, launch: &Launch, now: Cycle) -> bool {
-        while let Some(packet) = self.replies.receive(now) {
-            self.replies.release(packet.wire_bytes().div_ceil(self.flit_bytes), now);
-            match packet.client {
-                strata_memory::Client::L1d => self.l1d.accept(packet, now),
-                strata_memory::Client::Constant => self.constants.accept(packet, now),
-                strata_memory::Client::Instruction => self.instructions.accept(packet, now),
-            }
+        if self.replies.next_arrival() <= now {
+            self.take_replies(now);
         }
-        self.l1d.tick(now);
-        self.lsu.tick(&mut *self.l1d, &mut *self.constants, now);
+        if self.l1d_due <= now {
+            self.l1d.tick(now);
+            self.lsu.complete(&mut *self.l1d, now);
+        }
+        let asked = self.lsu.tick(&mut *self.l1d, &mut *self.constants, now);
+        if asked.l1d {
+            self.l1d_due = now;
+        }
+        if asked.constants {
+            self.read_only_due = now;
+        }
         let waiting = (self.lsu.waiting_fence(), self.lsu.waiting_copies());
         let mut changed = waiting != (self.warps.at_fence, self.warps.at_copies);
+        if changed {
+            (self.warps.at_fence, self.warps.at_copies) = waiting;
+        }
         changed |= self.lsu.can_accept() != self.lsu_accepts;
-        (self.warps.at_fence, self.warps.at_copies) = waiting;
         while self.units.has_place()
             && let Some(finished) = self.lsu.finished(now)
         {
@@ -304,7 +317,44 @@ impl Sm {
         if self.lsu.kernel_end_flushed() {
             self.notify(Notice::Flushed);
         }
-        changed || self.fetch.is_waiting() && self.instructions.next_event(now) <= now
+        let line_due = self.read_only_due <= now && self.fetch.is_waiting();
+        changed || line_due && self.instructions.next_event(now) <= now
+    }
+
+    /// Takes the replies that have arrived.
+    fn take_replies(&mut self, now: Cycle) {
+        while let Some(packet) = self.replies.receive(now) {
+            self.replies.release(packet.wire_bytes().div_ceil(self.flit_bytes), now);
+            match packet.client {
+                Client::L1d => {
+                    self.l1d_due = now;
+                    self.l1d.accept(packet, now);
+                }
+                Client::Constant => {
+                    self.read_only_due = now;
+                    self.constants.accept(packet, now);
+                }
+                Client::Instruction => {
+                    self.read_only_due = now;
+                    self.instructions.accept(packet, now);
+                }
+            }
+        }
+    }
+
+    /// Sends a packet of one of the memories, if any has one.
+    fn inject(&mut self, now: Cycle) {
+        let mut sizes = [None; 3];
+        if self.l1d_due <= now {
+            sizes[0] = self.l1d.outgoing_bytes(now);
+        }
+        if self.read_only_due <= now {
+            (sizes[1], sizes[2]) =
+                (self.constants.outgoing_bytes(now), self.instructions.outgoing_bytes(now));
+        }
+        if sizes.iter().any(Option::is_some) {
+            self.injector.send(sizes, (&mut *self.l1d, &mut *self.constants, &mut *self.instructions), now);
+        }
     }
 
     pub(crate) fn notify(&mut self, notice: Notice) {
@@ -356,6 +406,7 @@ impl Island for Sm {
         // Taken out so that stages can read it while they change the rest.
         let launch = if self.fault.is_none() { self.launch.take() } else { None };
         let Some(launch) = launch else { return Ran { last: None, due: Cycle::NEVER } };
+        self.memory_due = self.memory_due.min(self.arrival());
         let mut due = self.due().max(span.from);
         let mut cycle = if span.every_cycle { span.from } else { due };
         let mut last = None;
@@ -380,7 +431,7 @@ impl Island for Sm {
         if self.fault.is_some() || self.launch.is_none() {
             return Cycle::NEVER;
         }
-        self.due().max(now)
+        self.due().min(self.arrival()).max(now)
     }
 
     fn flush(&mut self, window: Window) -> Cycle {
@@ -407,13 +458,13 @@ impl Island for Sm {
 }
 
 impl Sm {
-    /// Simulates a cycle.
-    #[inline]
+    /// Simulates a cycle. Inline in the loop over a window's cycles, of which many do little.
+    #[inline(always)]
     fn cycle(&mut self, launch: &Launch, now: Cycle) {
         if self.quiet.is_none() && self.accounted < now {
             self.account_gap(now);
         }
-        let moved = self.memory_due.min(self.arrival()) <= now;
+        let moved = self.memory_due <= now;
         let mut runs = self.pipeline_due <= now;
         if moved {
             runs |= self.command(launch, now);
@@ -427,7 +478,10 @@ impl Sm {
             }
             self.collect_operands(launch, now);
             self.issue(launch, now);
-            memory_changes |= self.fetch.wants() || self.gave_to_memory;
+            if self.fetch.wants() {
+                (self.read_only_due, memory_changes) = (now, true);
+            }
+            memory_changes |= self.gave_to_memory;
             self.gave_to_memory = false;
             self.fetch.tick(&mut *self.instructions, &mut self.warps.dirty, now);
             self.lsu_accepts = self.lsu.can_accept();
@@ -435,7 +489,7 @@ impl Sm {
         }
         // A packet that becomes ready to leave counts as an event of its memory.
         if moved {
-            self.injector.tick(&mut *self.l1d, &mut *self.constants, &mut *self.instructions, now);
+            self.inject(now);
         }
         if !self.pending_notices.is_empty() {
             self.send_notices(now);
@@ -446,10 +500,10 @@ impl Sm {
         }
     }
 
-    /// Earliest cycle in which anything changes; it may have passed.
+    /// Earliest cycle in which anything changes, as far as the last window knew; it may have passed.
     #[inline]
     fn due(&self) -> Cycle {
-        self.memory_due.min(self.pipeline_due).min(self.arrival())
+        self.memory_due.min(self.pipeline_due)
     }
 
     /// Arrival cycle of the next reply or command.
@@ -459,13 +513,19 @@ impl Sm {
     }
 
     /// Earliest cycle from `now` on in which the memories, the load/store unit or the outgoing links change on their
-    /// own.
-    fn next_of_memory(&self, now: Cycle) -> Cycle {
+    /// own, or something arrives. Asks only the memories that were due in the cycle before, or were asked for something.
+    fn next_of_memory(&mut self, now: Cycle) -> Cycle {
+        if self.l1d_due < now {
+            self.l1d_due = self.l1d.next_event(now);
+        }
+        if self.read_only_due < now {
+            self.read_only_due = self.constants.next_event(now).min(self.instructions.next_event(now));
+        }
         if !self.pending_notices.is_empty() {
             return now;
         }
-        let memory = self.lsu.next_event(&*self.l1d, now).min(self.l1d.next_event(now));
-        memory.min(self.constants.next_event(now)).min(self.instructions.next_event(now)).max(now)
+        let memories = self.l1d_due.min(self.read_only_due).min(self.arrival());
+        memories.min(self.lsu.next_event(&*self.l1d, now)).max(now)
     }
 
     /// Earliest cycle from `now` on in which a stage from fetch to write-back changes on its own.

@@ -64,9 +64,10 @@ impl<S: Store> Chassis<S> {
 
     #[inline]
     fn bank(&self, access: &Access) -> u64 {
-        let banks = self.parameters.banks;
-        // Almost always a power of two, and a division is slow.
-        if banks.is_power_of_two() { access.line.0 & (banks - 1) } else { access.line.0 % banks }
+        match self.bank_mask {
+            Some(mask) => access.line.0 & mask,
+            None => access.line.0 % self.parameters.banks,
+        }
     }
 
     /// The bytes to fetch for an access whose line's `frame` is waiting for `mshr`; pass them to

@@ -29,6 +29,8 @@ pub use store::{ArrayUse, Home, Store};
 pub struct Chassis<S> {
     /// Latencies, widths and policies.
     pub parameters: Parameters,
+    /// Mask of a line's bank, if the banks are a power of two: a division is slow.
+    bank_mask: Option<u64>,
     /// Network node from which its requests come.
     pub node: NodeId,
     slices: SliceMap,
@@ -85,6 +87,7 @@ impl<S: Store> Chassis<S> {
         let fetches = rooms.mshr_entries * (LINE_BYTES / parameters.sector_bytes);
         Chassis {
             parameters,
+            bank_mask: parameters.banks.is_power_of_two().then(|| parameters.banks - 1),
             node,
             slices,
             store,
@@ -150,7 +153,7 @@ impl<S: Store> Chassis<S> {
 
     /// Performs a cached access on a frame that has the bytes it needs. A store that is written through also
     /// needs room for a write.
-    #[inline]
+    #[inline(always)]
     pub fn perform(&mut self, access: Access, frame: FrameId, now: Cycle) -> Completion {
         let data = self.store.data_mut(frame);
         let action = match access.action {

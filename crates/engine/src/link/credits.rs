@@ -80,11 +80,13 @@ impl Giver {
     }
 
     /// Publishes what was returned in this window. Returns the cycle at which the first of it can be used.
-    #[inline]
+    #[inline(always)]
     pub fn publish(&mut self, window: Window) -> Cycle {
-        if self.written == self.published {
-            return Cycle::NEVER;
-        }
+        if self.written == self.published { Cycle::NEVER } else { self.publish_some(window) }
+    }
+
+    #[inline(never)]
+    fn publish_some(&mut self, window: Window) -> Cycle {
         let first = self.returns.at(self.published);
         self.published = self.written;
         self.last = Cycle::NEVER;

@@ -24,16 +24,9 @@ impl<T> Mailbox<T> {
         }
     }
 
-    /// Hands over what was staged in this window, if anything. Returns the arrival cycle of the first item.
-    #[inline]
+    /// Hands over what was staged in this window. Returns the arrival cycle of the first item.
     pub fn put(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
-        let Some((first, _)) = staged.front() else { return Cycle::NEVER };
-        let first = *first;
-        self.fill(window, staged);
-        first
-    }
-
-    fn fill(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) {
+        let first = staged.front().map_or(Cycle::NEVER, |(at, _)| *at);
         let side = window.writes();
         let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
         debug_assert!(items.is_empty(), "a mailbox is read before it is written again");
@@ -42,10 +35,11 @@ impl<T> Mailbox<T> {
         if let Some(bell) = self.reader.get() {
             bell.ring(window);
         }
+        first
     }
 
     /// Appends what was handed over in the previous window to `into`. Returns whether there was anything.
-    #[inline]
+    #[inline(always)]
     pub fn take(&self, window: Window, into: &mut VecDeque<(Cycle, T)>) -> bool {
         let full = self.full[window.reads()].load(Ordering::Acquire);
         if full {

@@ -129,6 +129,7 @@ fn path(address: impl Fn(u64) -> u64) -> Path {
                 l1d.accept(packet.into_reply(), now);
             }
             l1d.tick(now);
+            lsu.complete(&mut l1d, now);
             lsu.tick(&mut l1d, &mut NoConstants, now);
             if let Some(finished) = lsu.finished(now) {
                 black_box(finished.rows);

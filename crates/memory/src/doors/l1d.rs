@@ -135,7 +135,8 @@ pub trait L1d: Send {
     /// Takes a reply from the network. It cannot be refused: sending the request reserved room for it.
     fn accept(&mut self, reply: Packet, now: Cycle);
 
-    /// Performs the internal work of one cycle.
+    /// Performs the internal work of one cycle. Cycles before [`L1d::next_event`] may be left out, and with them the
+    /// questions for completions and packets.
     fn tick(&mut self, now: Cycle);
 
     /// Takes the next access whose completion is due at `now`.

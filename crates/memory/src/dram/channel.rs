@@ -50,18 +50,6 @@ struct Slice {
     next_ready: Cycle,
 }
 
-impl Slice {
-    #[inline]
-    fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
-        if now < self.next_ready {
-            return None;
-        }
-        let request = self.reads.pop(now).or_else(|| self.writes.pop(now));
-        self.next_ready = self.reads.next_ready().min(self.writes.next_ready());
-        request
-    }
-}
-
 /// The channel's port for one of its slices.
 #[derive(Debug)]
 pub struct Port<'a> {
@@ -244,6 +232,16 @@ impl Channel {
         line.push(ready, request).expect("the bound on outstanding requests keeps room for every completion");
     }
 
+    /// Takes a finished request of a slice. Out of line, because in most cycles there is none.
+    #[inline(never)]
+    fn take(&mut self, slice: usize, now: Cycle) -> Option<DramRequest> {
+        let slice = &mut self.slices[slice];
+        let request = slice.reads.pop(now).or_else(|| slice.writes.pop(now))?;
+        slice.next_ready = slice.reads.next_ready().min(slice.writes.next_ready());
+        self.outstanding -= 1;
+        Some(request)
+    }
+
     /// Whether a slice may have another queue entry.
     #[inline]
     fn has_room(&self, slice: usize) -> bool {
@@ -288,8 +286,10 @@ impl DramPort for Port<'_> {
 
     #[inline]
     fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
-        let request = self.channel.slices[self.slice].completed(now)?;
-        self.channel.outstanding -= 1;
-        Some(request)
+        if self.channel.next_completion(self.slice) <= now {
+            self.channel.take(self.slice, now)
+        } else {
+            None
+        }
     }
 }

@@ -85,6 +85,13 @@ struct Wish {
     order: u64,
 }
 
+/// A bank by the order of the request that it wants to serve.
+#[derive(Clone, Copy, Debug)]
+struct Oldest {
+    order: u64,
+    bank: usize,
+}
+
 /// The queue and the banks of a channel.
 #[derive(Debug)]
 pub(super) struct Scheduler {
@@ -206,25 +213,22 @@ impl Scheduler {
             return self.choose_for_refresh(at);
         }
         // Column commands first: rows are opened and closed in the shadow of bursts.
-        for commands in [[Command::Rd, Command::Wr], [Command::Act, Command::Pre]] {
-            let best = commands
-                .map(|command| (self.oldest_ready(command, at), command))
-                .into_iter()
-                .min_by_key(|best| best.0);
-            if let Some(((order, bank), command)) = best
-                && order != u64::MAX
-            {
-                return Choice::Issue(command, bank);
+        for [one, other] in [[Command::Rd, Command::Wr], [Command::Act, Command::Pre]] {
+            let (of_one, of_other) = (self.oldest_ready(one, at), self.oldest_ready(other, at));
+            let (command, oldest) =
+                if of_other.order < of_one.order { (other, of_other) } else { (one, of_one) };
+            if oldest.order != u64::MAX {
+                return Choice::Issue(command, oldest.bank);
             }
         }
         Choice::Wait(self.not_before())
     }
 
     /// Of the banks that want a command and may receive it, finds the one with the oldest request; returns an
-    /// age of `u64::MAX` if there is none.
+    /// order of `u64::MAX` if there is none.
     #[inline]
-    fn oldest_ready(&mut self, command: Command, at: u64) -> (u64, usize) {
-        let mut best = (u64::MAX, 0);
+    fn oldest_ready(&mut self, command: Command, at: u64) -> Oldest {
+        let mut best = Oldest { order: u64::MAX, bank: 0 };
         let ready_from = &mut self.ready_from[command as usize];
         if *ready_from > at || self.timing.earliest_of_channel(command) > at {
             return best;
@@ -234,8 +238,8 @@ impl Scheduler {
             let wish = &self.wishes[bank];
             let ready = self.timing.earliest_of_bank(command, bank, usize::from(wish.group));
             first = first.min(ready);
-            if ready <= at {
-                best = best.min((wish.order, bank));
+            if ready <= at && wish.order < best.order {
+                best = Oldest { order: wish.order, bank };
             }
         }
         *ready_from = first;
@@ -422,6 +426,10 @@ fn firsts_of_atoms(atom_bytes: usize) -> u128 {
 /// How many atoms (a power of two of bytes) hold some of the bytes.
 #[inline]
 fn bursts(bytes: ByteMask, atom_bytes: usize, firsts_of_atoms: u128) -> u32 {
+    if atom_bytes >= 32 {
+        let atom = u128::MAX >> (LINE_BYTES - atom_bytes);
+        return (0..LINE_BYTES).step_by(atom_bytes).map(|at| u32::from(bytes.0 >> at & atom != 0)).sum();
+    }
     // Every byte's bit moves down into the first of its atom, together with its neighbours'.
     let mut firsts = bytes.0;
     let mut folded = 1;

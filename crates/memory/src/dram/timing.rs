@@ -79,51 +79,61 @@ pub(super) fn constraints(parameters: &DramParameters) -> Vec<Constraint> {
     rules
 }
 
+/// For each command, the earliest cycles of the banks, those of the groups behind them and that of the channel.
+const GROUPS_AT: usize = MAX_BANKS;
+const CHANNEL_AT: usize = 2 * MAX_BANKS;
+const PLACES: usize = CHANNEL_AT + 1;
+
 /// The earliest DRAM cycle of every command, by level.
 #[derive(Clone, Debug)]
 pub(super) struct Timing {
     /// The rules by their first command.
-    after: [Vec<Constraint>; COMMANDS],
-    /// By command, then by bank or group.
-    bank: [[u64; MAX_BANKS]; COMMANDS],
-    group: [[u64; MAX_BANKS]; COMMANDS],
-    channel: [u64; COMMANDS],
+    after: [Vec<Rule>; COMMANDS],
+    earliest: Box<[u64; COMMANDS * PLACES]>,
+}
+
+/// What is left of a constraint whose first command is known.
+#[derive(Clone, Copy, Debug)]
+struct Rule {
+    /// Where the cycles of the command that has to wait begin.
+    first: u16,
+    level: u8,
+    cycles: u32,
 }
 
 impl Timing {
     pub fn new(rules: &[Constraint]) -> Timing {
-        let mut after: [Vec<Constraint>; COMMANDS] = Default::default();
+        let mut after: [Vec<Rule>; COMMANDS] = Default::default();
         for rule in rules {
-            after[rule.after as usize].push(*rule);
+            let first = (rule.before as usize * PLACES) as u16;
+            let cycles = rule.cycles.try_into().expect("distances between commands are checked to be short");
+            after[rule.after as usize].push(Rule { first, level: rule.level as u8, cycles });
         }
-        let none = [[0; MAX_BANKS]; COMMANDS];
-        Timing { after, bank: none, group: none, channel: [0; COMMANDS] }
+        Timing { after, earliest: Box::new([0; COMMANDS * PLACES]) }
     }
 
     /// The earliest cycle at which the rules of a bank and its group allow a command.
     #[inline]
     pub fn earliest_of_bank(&self, command: Command, bank: usize, group: usize) -> u64 {
-        let command = command as usize;
-        self.bank[command][bank % MAX_BANKS].max(self.group[command][group % MAX_BANKS])
+        let first = command as usize * PLACES;
+        self.earliest[first + bank % MAX_BANKS].max(self.earliest[first + GROUPS_AT + group % MAX_BANKS])
     }
 
     /// The earliest cycle at which the rules of the channel allow a command to any bank.
     #[inline]
     pub fn earliest_of_channel(&self, command: Command) -> u64 {
-        self.channel[command as usize]
+        self.earliest[command as usize * PLACES + CHANNEL_AT]
     }
 
     /// Notes that a command is issued at cycle `at`.
     #[inline]
     pub fn issue(&mut self, command: Command, bank: usize, group: usize, at: u64) {
+        // By level.
+        let places = [bank % MAX_BANKS, GROUPS_AT + group % MAX_BANKS, CHANNEL_AT, CHANNEL_AT];
         for rule in &self.after[command as usize] {
-            let before = rule.before as usize;
-            let earliest = match rule.level {
-                Level::Bank => &mut self.bank[before][bank % MAX_BANKS],
-                Level::BankGroup => &mut self.group[before][group % MAX_BANKS],
-                Level::Channel => &mut self.channel[before],
-            };
-            *earliest = (*earliest).max(at + rule.cycles);
+            let place = places[usize::from(rule.level) % places.len()];
+            let earliest = &mut self.earliest[usize::from(rule.first) + place];
+            *earliest = (*earliest).max(at + u64::from(rule.cycles));
         }
     }
 }

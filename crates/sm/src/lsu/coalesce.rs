@@ -25,7 +25,7 @@ pub enum Shape {
     Consecutive,
     /// All lanes have the same address.
     Uniform,
-    /// All lanes are active, and neighbours are the same distance apart: not 0 and not the width.
+    /// All lanes are active, and neighbours are the same distance apart, a line or more: no two share an access.
     Strided,
     /// No pattern that the coalescer has a fast path for.
     Any,
@@ -35,7 +35,7 @@ pub enum Shape {
 /// lane's address.
 #[inline]
 pub fn shape(addresses: &[u64; WARP_LANES], lanes: LaneMask, width: u64) -> Shape {
-    let stride = stride(addresses);
+    let stride = addresses[1].wrapping_sub(addresses[0]);
     let mut bend = addresses[2] ^ addresses[1].wrapping_add(stride);
     bend |= addresses[3] ^ addresses[2].wrapping_add(stride);
     // Each of the others against the lane four before it: whole vectors of the host.
@@ -51,35 +51,22 @@ pub fn shape(addresses: &[u64; WARP_LANES], lanes: LaneMask, width: u64) -> Shap
         Shape::Any
     } else if stride == width {
         Shape::Consecutive
-    } else {
+    } else if stride.cast_signed().unsigned_abs() >= LINE_BYTES as u64 {
         Shape::Strided
+    } else {
+        Shape::Any
     }
 }
 
-/// The distance from lane 0's address to lane 1's.
-#[inline]
-fn stride(addresses: &[u64; WARP_LANES]) -> u64 {
-    addresses[1].wrapping_sub(addresses[0])
-}
-
-/// The next access of strided lanes ([`Shape::Strided`]). Where a segment is not longer than the stride, each lane has
-/// one to itself.
-#[inline]
-pub fn next_of_strided(
-    addresses: &[u64; WARP_LANES],
-    left: LaneMask,
-    width: usize,
-    segment_bytes: usize,
-) -> Group {
-    if stride(addresses).cast_signed().unsigned_abs() < segment_bytes as u64 {
-        return next_group(addresses, left, width, segment_bytes);
-    }
-    let address = addresses[left.trailing_zeros() as usize];
+/// The next access of strided lanes ([`Shape::Strided`]): that of the lowest lane.
+#[inline(always)]
+pub fn next_of_strided(addresses: &[u64; WARP_LANES], left: LaneMask, width: usize) -> Group {
+    let address = addresses[left.trailing_zeros() as usize % WARP_LANES];
     uniform_group(address, left & left.wrapping_neg(), width)
 }
 
 /// The access of all lanes in `left`, which share one address.
-#[inline]
+#[inline(always)]
 pub fn uniform_group(address: u64, left: LaneMask, width: usize) -> Group {
     let address = Address(address);
     Group { line: address.line(), bytes: ByteMask::range(address.offset(), width), lanes: left }

@@ -14,20 +14,12 @@ use super::statistics::LsuStatistics;
 use super::texture::TextureUnit;
 use super::words;
 
-/// The instruction that makes the next access.
-#[derive(Clone, Copy, Debug)]
-struct Waiter {
-    /// Its place in the table.
-    place: Place,
-    /// Whether it waits in the texture unit's queue.
-    is_texture: bool,
-}
-
 /// An access that the L1D refused, to be retried.
 #[derive(Clone, Debug)]
 struct Held {
-    waiter: Waiter,
     access: Access,
+    /// What the access is once the L1D takes it.
+    accepted: Accepted,
     why: Refusal,
     /// Cycle of the refusal.
     since: Cycle,
@@ -52,6 +44,8 @@ pub struct Accepted {
     pub detached: bool,
     /// Whether this was the instruction's last access.
     pub last: bool,
+    /// Whether the instruction waits in the texture unit's queue.
+    is_texture: bool,
 }
 
 /// A performed access, by who was waiting for it.
@@ -124,80 +118,97 @@ impl DevicePath {
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
         if self.held.is_some() {
-            return self.retry(table, textures, l1d, now, statistics);
+            return self.retry(textures, l1d, now, statistics);
         }
-        let waiter = self.next_waiter(textures, now)?;
-        let place = waiter.place;
-        if waiter.is_texture && !textures.get_mut(place).has_left() {
+        let texels_ready = textures.queue.next_ready() <= now;
+        if texels_ready && (self.texture_turn || self.queue.next_ready() > now) {
+            return self.offer_texels(table, textures, l1d, now, statistics);
+        }
+        let place = *self.queue.front(now)?;
+        if !self.has_room(now, statistics) {
+            return None;
+        }
+        self.texture_turn = true;
+        let entry = table.get_mut(place);
+        let access = self.make(place, entry, statistics);
+        let (detached, last) = (entry.is_detached(), !entry.has_device_lanes());
+        let accepted = Accepted { entry: place, detached, last, is_texture: false };
+        self.present(access, accepted, textures, l1d, now)
+    }
+
+    /// Offers the next access of a texture fetch.
+    #[inline(never)]
+    fn offer_texels(
+        &mut self,
+        table: &mut Table,
+        textures: &mut TextureUnit,
+        l1d: &mut dyn L1d,
+        now: Cycle,
+        statistics: &mut LsuStatistics,
+    ) -> Option<Accepted> {
+        let place = *textures.queue.front(now)?;
+        let accepted = Accepted { entry: place, detached: false, last: true, is_texture: true };
+        if !textures.get_mut(place).has_left() {
             // Nothing to read: a query, or every lane lies beyond the border.
             textures.queue.pop(now);
-            return Some(Accepted { entry: place, detached: false, last: true });
+            return Some(accepted);
         }
+        if !self.has_room(now, statistics) {
+            return None;
+        }
+        self.texture_turn = false;
+        let access = self.make_texels(place, table.get_mut(place), textures, statistics);
+        let last = !textures.get_mut(place).has_left();
+        self.present(access, Accepted { last, ..accepted }, textures, l1d, now)
+    }
+
+    /// Whether another access can be in flight; counts the cycles in which none could.
+    #[inline]
+    fn has_room(&mut self, now: Cycle, statistics: &mut LsuStatistics) -> bool {
         if self.pending.is_full() {
             self.full_since.get_or_insert(now);
-            return None;
+            return false;
         }
         if let Some(since) = self.full_since.take() {
             statistics.full_cycles += now.since(since);
         }
-        self.texture_turn = !waiter.is_texture;
-        let entry = table.get_mut(place);
-        let access = if waiter.is_texture {
-            self.make_texels(place, entry, textures, statistics)
-        } else {
-            self.make(place, entry, statistics)
-        };
-        self.present(waiter, access, table, textures, l1d, now)
+        true
     }
 
     /// Offers the access that the L1D refused.
     #[inline(never)]
     fn retry(
         &mut self,
-        table: &Table,
         textures: &mut TextureUnit,
         l1d: &mut dyn L1d,
         now: Cycle,
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
-        let Held { waiter, access, why, since, .. } = self.held.take()?;
+        let Held { access, accepted, why, since, .. } = self.held.take()?;
         count_refusal(why, now.since(since), statistics);
-        self.present(waiter, access, table, textures, l1d, now)
+        self.present(access, accepted, textures, l1d, now)
     }
 
-    /// Offers an instruction's access, and holds it if the L1D refuses it.
+    /// Offers an access, and holds it if the L1D refuses it.
     #[inline(always)]
     fn present(
         &mut self,
-        waiter: Waiter,
         access: Access,
-        table: &Table,
+        accepted: Accepted,
         textures: &mut TextureUnit,
         l1d: &mut dyn L1d,
         now: Cycle,
     ) -> Option<Accepted> {
         if let Err((access, why)) = l1d.offer(access, now) {
             let changes = l1d.changes(why, now);
-            self.held = Some(Held { waiter, access, why, since: now, changes });
+            self.held = Some(Held { access, accepted, why, since: now, changes });
             return None;
         }
-        let entry = table.get(waiter.place);
-        let (last, queue) = if waiter.is_texture {
-            (!textures.get_mut(waiter.place).has_left(), &mut textures.queue)
-        } else {
-            (!entry.has_device_lanes(), &mut self.queue)
-        };
-        if last {
+        if accepted.last {
+            let queue = if accepted.is_texture { &mut textures.queue } else { &mut self.queue };
             queue.pop(now);
         }
-        Some(Accepted { entry: waiter.place, detached: entry.is_detached(), last })
-    }
-
-    #[inline]
-    fn next_waiter(&self, textures: &TextureUnit, now: Cycle) -> Option<Waiter> {
-        let words = self.queue.front(now).map(|place| Waiter { place: *place, is_texture: false });
-        let texels = textures.queue.front(now).map(|place| Waiter { place: *place, is_texture: true });
-        if self.texture_turn { texels.or(words) } else { words.or(texels) }
+        Some(accepted)
     }
 
     /// Generates the next access of a texture fetch.
@@ -302,7 +313,7 @@ impl DevicePath {
 
     /// The instruction and line of the refused access, if any.
     pub fn held(&self) -> Option<(Place, strata_memory::LineAddress)> {
-        self.held.as_ref().map(|held| (held.waiter.place, held.access.line))
+        self.held.as_ref().map(|held| (held.accepted.entry, held.access.line))
     }
 }
 

@@ -193,13 +193,21 @@ impl Entry {
         (group.line, piece)
     }
 
-    #[inline]
+    /// The next access of the lanes `left`. Inline for strided lanes, which make most of the accesses.
+    #[inline(always)]
     fn group(&self, left: LaneMask, width: u8, segment_bytes: usize) -> Group {
-        let width = usize::from(width);
+        if self.shape == Shape::Strided {
+            return coalesce::next_of_strided(&self.addresses, left, width.into());
+        }
+        self.search(left, width.into(), segment_bytes)
+    }
+
+    #[inline(never)]
+    fn search(&self, left: LaneMask, width: usize, segment_bytes: usize) -> Group {
         let group = match self.shape {
             Shape::Consecutive => coalesce::next_of_consecutive(&self.addresses, left, width, segment_bytes),
             Shape::Uniform => coalesce::uniform_group(self.addresses[0], left, width),
-            Shape::Strided => coalesce::next_of_strided(&self.addresses, left, width, segment_bytes),
+            Shape::Strided => coalesce::next_of_strided(&self.addresses, left, width),
             Shape::Any => coalesce::next_group(&self.addresses, left, width, segment_bytes),
         };
         debug_assert!(group.bytes != ByteMask::NONE, "a group has the lane that named it");

@@ -56,7 +56,9 @@ impl Lsu {
         let entry = self.table.vacant();
         let target = (mode.space, width as u64);
         let places = self.resolver.resolve(&memory, operands, launch, target, &mut entry.addresses)?;
-        check_support(&memory, launch, operation, mode, places)?;
+        if operation != Operation::Load {
+            check_support(&memory, launch, operation, mode, places)?;
+        }
 
         entry.operation = operation;
         (entry.ty, entry.vector, entry.width) = (mode.ty, mode.vector, width as u8);

@@ -18,9 +18,9 @@
 //! There are four paths: global and local accesses, shared memory, the constant cache and the texture unit. Each path
 //! is in order and independent of the others, except that global, local and texture accesses share the L1D's port.
 //!
-//! Each cycle, the SM calls [`Lsu::tick`] after ticking the L1D and the constant cache; then [`Lsu::finished`] until
-//! it returns `None` or the write ports run out; then [`Lsu::issue`] if [`Lsu::can_accept`] is true. A warp in
-//! [`Lsu::waiting_fence`] must not issue memory instructions, fences, barriers or its exit.
+//! Each cycle, the SM calls [`Lsu::complete`] after ticking the L1D, unless the L1D has nothing due; [`Lsu::tick`]; then
+//! [`Lsu::finished`] until it returns `None` or the write ports run out; then [`Lsu::issue`] if [`Lsu::can_accept`] is
+//! true. A warp in [`Lsu::waiting_fence`] must not issue memory instructions, fences, barriers or its exit.
 //!
 //! The unit models neither address translation nor replays through the issue stage: an instruction is issued once and
 //! stays here until it finishes.
@@ -68,6 +68,15 @@ use entry::{Entry, Operation, Place, Table};
 use fence::Fences;
 use scratchpad::Scratchpad;
 use texture::TextureUnit;
+
+/// The memories that the unit asked for something in a cycle.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Asked {
+    /// The L1D was offered an access or told to flush.
+    pub l1d: bool,
+    /// The constant cache was asked for a line.
+    pub constants: bool,
+}
 
 /// The load/store unit of an SM, including its shared memory.
 #[derive(Clone, Debug)]
@@ -136,15 +145,21 @@ impl Lsu {
         self.front < self.queue && self.table.has_room()
     }
 
-    /// Advances every path by one cycle: collects completions, advances fences, then offers the next accesses.
-    /// Inline, because in most cycles it only finds that few of its parts have anything to do.
+    /// Takes the accesses that the L1D has completed.
     #[inline(always)]
-    pub fn tick(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) {
+    pub fn complete(&mut self, l1d: &mut dyn L1d, now: Cycle) {
         if self.device.outstanding() != 0 {
             while let Some(completion) = l1d.completed(now) {
                 self.complete_access(completion, now);
             }
         }
+    }
+
+    /// Advances every path by one cycle: collects lines and passes, advances fences, then offers the next accesses.
+    /// Inline, because in most cycles it only finds that few of its parts have anything to do.
+    #[inline(always)]
+    pub fn tick(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) -> Asked {
+        let mut asked = Asked::default();
         if self.constants.awaits_lines() {
             self.complete_constants(constants, now);
         }
@@ -153,13 +168,17 @@ impl Lsu {
         }
         if self.fences.is_active() {
             self.step_fences(l1d, now);
+            asked.l1d = true;
         }
         if self.due <= now {
+            asked.constants = self.constants.next_event() <= now;
             self.begin_passes(constants, now);
         }
         if self.device.has_offer(&self.textures, l1d, now) {
             self.offer(l1d, now);
+            asked.l1d = true;
         }
+        asked
     }
 
     #[inline(always)]
@@ -225,7 +244,7 @@ impl Lsu {
         if let Some(accepted) =
             self.device.offer(&mut self.table, &mut self.textures, l1d, now, &mut self.statistics)
         {
-            let Accepted { entry: place, detached, last } = accepted;
+            let Accepted { entry: place, detached, last, .. } = accepted;
             if detached {
                 self.fences.open(self.table.get(place).warp);
                 self.close(place, now);
@@ -238,14 +257,21 @@ impl Lsu {
     }
 
     /// Retires one of the parts that an instruction waits for; the last one completes the instruction.
-    #[inline]
+    #[inline(always)]
     fn close(&mut self, place: Place, now: Cycle) {
         let entry = self.table.get_mut(place);
         entry.open -= 1;
-        if entry.open == 0 && entry.operation == Operation::Texture {
+        if entry.open == 0 {
+            self.close_last(place, now);
+        }
+    }
+
+    #[inline(never)]
+    fn close_last(&mut self, place: Place, now: Cycle) {
+        if self.table.get(place).operation == Operation::Texture {
             self.textures.filter(place, now);
             self.due = self.due.min(self.textures.filtering.next_ready());
-        } else if entry.open == 0 {
+        } else {
             self.end(place, now);
         }
     }

@@ -37,8 +37,14 @@ impl L2Slice {
     /// Accepts the next request if there is room for everything that follows from it.
     pub(super) fn look_up(&mut self, now: Cycle) {
         let Some(request) = self.requests.front(now) else { return };
+        if self.awaits_reply && self.replies.is_full() {
+            self.statistics.stalled_reply += 1;
+            return;
+        }
         let line = request.line;
-        match self.route(request, line) {
+        let route = self.route(request, line);
+        self.awaits_reply = matches!(route, Err(Stall::Reply));
+        match route {
             Ok(route) => {
                 let request = self.requests.pop(now).expect("the next request was looked at");
                 self.take(request, line, route, now);

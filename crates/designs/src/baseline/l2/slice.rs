@@ -37,6 +37,8 @@ pub struct L2Slice {
     pub(super) at_dram: usize,
     pub(super) fetch_trays: Trays,
     pub(super) write_trays: Trays,
+    /// Whether the next request waits for room for its reply: then nothing but that changes what it finds.
+    pub(super) awaits_reply: bool,
     /// The cycle until which atomics occupy the slice.
     pub(super) busy_until: Cycle,
     pub(super) statistics: L2Statistics,
@@ -92,6 +94,7 @@ impl L2Slice {
             at_dram: 0,
             fetch_trays: Trays::new(fetches),
             write_trays: Trays::new(*config.write_buffer),
+            awaits_reply: false,
             busy_until: Cycle::ZERO,
             statistics: L2Statistics::default(),
         })
@@ -154,8 +157,10 @@ impl Llc for L2Slice {
     }
 
     fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
-        for write in self.to_dram.iter_mut().filter(|request| request.write && request.line == line) {
-            write.tray.merge(write.bytes & bytes, data);
+        if !self.to_dram.is_empty() {
+            for write in self.to_dram.iter_mut().filter(|request| request.write && request.line == line) {
+                write.tray.merge(write.bytes & bytes, data);
+            }
         }
         if let Some(frame) = self.tags.find(line) {
             self.data[frame.index()].merge(self.tags.valid(frame) & bytes, data);

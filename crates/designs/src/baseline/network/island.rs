@@ -7,7 +7,7 @@ use strata_memory::doors::{Design, Direction, Network, NetworkEnds};
 use strata_memory::{FlitSize, HEADER_BYTES, NodeId, Packet, ParameterError};
 
 use super::parameters::Shape;
-use super::ports::{Head, Input, Output};
+use super::ports::{Behind, Head, Input, Output};
 use super::{Arbitration, MultistageConfig, NetworkStatistics};
 
 /// One direction of the network.
@@ -55,8 +55,9 @@ impl MultistageNetwork {
             side(ends.first_output, ends.outlets.len()),
         )?;
         let ports = shape.stages * shape.wires;
-        let inputs = (0..ports).map(|input| Input::new(&shape, input, *parameters.buffer_flits)).collect();
-        let outputs = (0..ports).map(|output| Output::new(shape.stride(output / shape.wires))).collect();
+        let (outlets, flits) = (ends.outlets.len(), *parameters.buffer_flits);
+        let inputs = (0..ports).map(|input| Input::new(&shape, input, outlets, flits)).collect();
+        let outputs = (0..ports).map(|output| Output::new(&shape, output)).collect();
         let routes = (0..shape.stages)
             .flat_map(|stage| (0..ends.outlets.len()).map(move |outlet| (stage, shape.first_output + outlet)))
             .map(|(stage, wire)| (shape.digit(stage, wire) * shape.stride(stage)) as u32)
@@ -83,6 +84,7 @@ impl MultistageNetwork {
     /// Makes packets that are due the heads of their buffers.
     #[inline]
     fn announce(&mut self, now: Cycle) {
+        let mut next = Cycle::NEVER;
         for word in 0..self.pending.words() {
             for input in self.pending.members_of_word(word) {
                 let wake = self.inputs[input].wake;
@@ -90,10 +92,11 @@ impl MultistageNetwork {
                     self.pending.remove(input);
                     self.announce_head(input, now);
                 } else {
-                    self.next = self.next.min(wake);
+                    next = next.min(wake);
                 }
             }
         }
+        self.next = self.next.min(next);
     }
 
     /// Notes when the next head packet of an input can be looked at: it has arrived, and the one before has left.
@@ -117,8 +120,7 @@ impl MultistageNetwork {
         };
         let outlet = usize::from(packet.destination.0.wrapping_sub(self.first_output.0));
         assert!(outlet < self.outlets.len(), "a packet goes to a node of the network");
-        let output = input.switch as usize
-            + self.routes[usize::from(input.stage) * self.outlets.len() + outlet] as usize;
+        let output = input.switch as usize + self.routes[input.routes as usize + outlet] as usize;
         let bytes = packet.wire_bytes();
         input.has_head = true;
         input.head = Head {
@@ -136,13 +138,15 @@ impl MultistageNetwork {
     /// Grants every output that is free and has credit for its winner.
     #[inline]
     fn grant(&mut self, now: Cycle) {
+        let mut next = Cycle::NEVER;
         for word in 0..self.active.words() {
             for number in self.active.members_of_word(word) {
                 let free_at = self.outputs[number].free_at;
                 let due = if free_at > now { free_at } else { self.serve(number, now) };
-                self.next = self.next.min(due);
+                next = next.min(due);
             }
         }
+        self.next = self.next.min(next);
     }
 
     /// Grants a free output, if it has credit for its winner. Returns when it can next be granted, as far as it knows.
@@ -150,14 +154,14 @@ impl MultistageNetwork {
     fn serve(&mut self, number: usize, now: Cycle) -> Cycle {
         let winner = self.winner(number);
         let flits = self.inputs[winner].head.flits;
-        if self.has_credit(number, flits, now) {
+        if self.has_credit(self.outputs[number].behind, flits, now) {
             self.transfer(winner, number, now);
             let output = &self.outputs[number];
             if output.waiting == 0 { Cycle::NEVER } else { output.free_at }
         } else {
             let output = &mut self.outputs[number];
             output.stalled_since = output.stalled_since.min(now);
-            self.next_credit(number)
+            self.next_credit(self.outputs[number].behind)
         }
     }
 
@@ -165,8 +169,7 @@ impl MultistageNetwork {
     #[inline]
     fn winner(&self, number: usize) -> usize {
         let output = &self.outputs[number];
-        let stride = output.stride as usize;
-        let first = self.inputs[number].switch as usize;
+        let (first, stride) = (output.switch as usize, output.stride as usize);
         match self.arbitration {
             Arbitration::RoundRobin => {
                 let ahead = output.waiting & (u128::MAX << output.turn);
@@ -186,14 +189,12 @@ impl MultistageNetwork {
         }
     }
 
-    /// Whether the buffer behind an output has room for some flits.
+    /// Whether what is behind an output has room for some flits.
     #[inline]
-    fn has_credit(&mut self, output: usize, flits: u32, now: Cycle) -> bool {
-        let behind = output + self.shape.wires;
-        if behind < self.inputs.len() {
-            self.inputs[behind].credits(now) >= flits
-        } else {
-            self.outlets[behind - self.inputs.len() - self.shape.first_output].has_credit(flits, now)
+    fn has_credit(&mut self, behind: Behind, flits: u32, now: Cycle) -> bool {
+        match behind {
+            Behind::Input(input) => self.inputs[input as usize].credits(now) >= flits,
+            Behind::Outlet(outlet) => self.outlets[outlet as usize].has_credit(flits, now),
         }
     }
 
@@ -231,6 +232,7 @@ impl MultistageNetwork {
         output.waiting &= !(1 << port);
         output.free_at = now + cycles;
         output.turn = if usize::from(port) + 1 == self.shape.radix { 0 } else { port + 1 };
+        let behind = output.behind;
         if output.waiting == 0 {
             self.active.remove(number);
         }
@@ -241,18 +243,18 @@ impl MultistageNetwork {
         self.statistics.output_busy_cycles += cycles;
         self.statistics.flit_hops += cycles;
 
-        let behind = number + self.shape.wires;
-        if behind < self.inputs.len() {
-            self.enter(behind, packet, head, now);
-        } else {
-            let outlet = &mut self.outlets[behind - self.inputs.len() - self.shape.first_output];
-            self.statistics.packets_out += 1;
-            self.statistics.flits += cycles;
-            self.statistics.wire_bytes += u64::from(head.bytes);
-            self.statistics.payload_bytes += u64::from(head.bytes - HEADER_BYTES);
-            self.statistics.latency_cycles += last_flit + outlet.latency() - head.injected;
-            // Sent as of the last flit: until then the output is held, so no credit is used early.
-            outlet.send(packet, head.flits, last_flit).expect("a granted packet has credit");
+        match behind {
+            Behind::Input(input) => self.enter(input as usize, packet, head, now),
+            Behind::Outlet(outlet) => {
+                let outlet = &mut self.outlets[outlet as usize];
+                self.statistics.packets_out += 1;
+                self.statistics.flits += cycles;
+                self.statistics.wire_bytes += u64::from(head.bytes);
+                self.statistics.payload_bytes += u64::from(head.bytes - HEADER_BYTES);
+                self.statistics.latency_cycles += last_flit + outlet.latency() - head.injected;
+                // Sent as of the last flit: until then the output is held, so no credit is used early.
+                outlet.send(packet, head.flits, last_flit).expect("a granted packet has credit");
+            }
         }
     }
 
@@ -268,13 +270,13 @@ impl MultistageNetwork {
         }
     }
 
-    /// When the next credit of the buffer behind an output returns.
-    fn next_credit(&self, output: usize) -> Cycle {
-        let behind = output + self.shape.wires;
-        if behind < self.inputs.len() {
-            self.inputs[behind].returning.front().map_or(Cycle::NEVER, |(at, _)| *at)
-        } else {
-            self.outlets[behind - self.inputs.len() - self.shape.first_output].next_credit()
+    /// When the next credit of what is behind an output returns.
+    fn next_credit(&self, behind: Behind) -> Cycle {
+        match behind {
+            Behind::Input(input) => {
+                self.inputs[input as usize].returning.front().map_or(Cycle::NEVER, |(at, _)| *at)
+            }
+            Behind::Outlet(outlet) => self.outlets[outlet as usize].next_credit(),
         }
     }
 }
@@ -298,14 +300,14 @@ impl Island for MultistageNetwork {
             inlet.collect(window);
             let arrival = inlet.next_arrival();
             // A packet behind others is looked at after them.
-            if arrival != before && before == Cycle::NEVER {
+            if arrival != before {
                 self.expect_head(index + self.shape.first_input, arrival);
             }
         }
         let last_stage = self.outputs.len() - self.shape.wires + self.shape.first_output;
-        for (index, outlet) in self.outlets.iter_mut().enumerate() {
+        for (outlet, output) in self.outlets.iter_mut().zip(&self.outputs[last_stage..]) {
             outlet.collect(window);
-            if self.outputs[last_stage + index].stalled_since != Cycle::NEVER {
+            if output.stalled_since != Cycle::NEVER {
                 self.next = self.next.min(outlet.next_credit());
             }
         }

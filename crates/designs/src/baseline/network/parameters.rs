@@ -102,6 +102,12 @@ impl Shape {
         wire / self.stride(stage) % self.radix
     }
 
+    /// The first input or output of the switch of input or output `number`.
+    pub fn switch(&self, number: usize) -> usize {
+        let (stage, wire) = (number / self.wires, number % self.wires);
+        number - self.digit(stage, wire) * self.stride(stage)
+    }
+
     /// The weight of digit `stage`.
     pub fn stride(&self, stage: usize) -> usize {
         self.radix.pow((self.stages - 1 - stage) as u32)

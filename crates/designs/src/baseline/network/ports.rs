@@ -15,6 +15,8 @@ pub(super) struct Input {
     /// Its place among the switch's inputs.
     pub port: u8,
     pub stage: u8,
+    /// Where the routes of its stage begin.
+    pub routes: u32,
     /// Whether `head` waits for its output.
     pub has_head: bool,
     pub head: Head,
@@ -42,13 +44,24 @@ pub(super) struct Head {
     pub injected: Cycle,
 }
 
+/// What an output leads to.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Behind {
+    /// The buffer of an input of the next stage.
+    Input(u32),
+    /// A link out of the network; none beyond the last node.
+    Outlet(u32),
+}
+
 /// An output of a switch.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Output {
     /// Ports of its switch whose head packets want it.
     pub waiting: u128,
-    /// Numbers of its switch's inputs lie this far apart.
+    /// First input of its switch, and how far apart the numbers of those inputs lie.
+    pub switch: u32,
     pub stride: u32,
+    pub behind: Behind,
     pub free_at: Cycle,
     /// The port that round robin looks at first.
     pub turn: u8,
@@ -58,14 +71,15 @@ pub(super) struct Output {
 }
 
 impl Input {
-    pub fn new(shape: &Shape, number: usize, credits: u32) -> Input {
+    pub fn new(shape: &Shape, number: usize, outlets: usize, credits: u32) -> Input {
         let (stage, wire) = (number / shape.wires, number % shape.wires);
         let port = shape.digit(stage, wire);
         let room = if stage == 0 { 0 } else { credits as usize };
         Input {
-            switch: (number - port * shape.stride(stage)) as u32,
+            switch: shape.switch(number) as u32,
             port: port as u8,
             stage: stage as u8,
+            routes: (stage * outlets) as u32,
             has_head: false,
             head: Head::default(),
             free_at: Cycle::ZERO,
@@ -90,10 +104,18 @@ impl Input {
 }
 
 impl Output {
-    pub fn new(stride: usize) -> Output {
+    pub fn new(shape: &Shape, number: usize) -> Output {
+        let stage = number / shape.wires;
+        let behind = if stage + 1 < shape.stages {
+            Behind::Input((number + shape.wires) as u32)
+        } else {
+            Behind::Outlet((number % shape.wires).wrapping_sub(shape.first_output) as u32)
+        };
         Output {
             waiting: 0,
-            stride: stride as u32,
+            switch: shape.switch(number) as u32,
+            stride: shape.stride(stage) as u32,
+            behind,
             free_at: Cycle::ZERO,
             turn: 0,
             stalled_since: Cycle::NEVER,

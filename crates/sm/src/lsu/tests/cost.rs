@@ -75,6 +75,7 @@ fn run(bench: &mut Bench, l1d: &mut Mirror, instruction: &Instruction, sources: 
     let (rounds, start) = (10_000u32, Instant::now());
     let mut left = rounds;
     while left > 0 {
+        bench.lsu.complete(l1d, bench.now);
         bench.lsu.tick(l1d, &mut bench.constants, bench.now);
         while let Some(finished) = bench.lsu.finished(bench.now) {
             black_box(finished.rows);

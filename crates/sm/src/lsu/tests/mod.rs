@@ -197,6 +197,7 @@ impl Bench {
     /// Runs the current cycle, then advances the clock.
     pub fn cycle(&mut self) {
         self.l1d.tick(self.now);
+        self.lsu.complete(&mut self.l1d, self.now);
         self.lsu.tick(&mut self.l1d, &mut self.constants, self.now);
         while let Some(Finished { warp, pc, rows, .. }) = self.lsu.finished(self.now) {
             self.finished.push(format!("{}: warp {warp} pc {pc}", self.now));

@@ -202,6 +202,7 @@ fn check(steps: &[Step], segment_bytes: u32) {
     let mut seen = 0;
     let collect = |bench: &mut Bench, expected: &[Vec<Row>], seen: &mut usize| {
         bench.l1d.tick(bench.now);
+        bench.lsu.complete(&mut bench.l1d, bench.now);
         bench.lsu.tick(&mut bench.l1d, &mut bench.constants, bench.now);
         while let Some(Finished { pc, lanes, rows, .. }) = bench.lsu.finished(bench.now) {
             let expected = &expected[pc as usize];
