@@ -12,6 +12,7 @@ use crate::barrier::Barrier;
 use crate::island::{Island, Ran, Span};
 use crate::link::{Doorbell, Window};
 use crate::pace::Pace;
+use crate::schedule::{Clock, Ledger, Overhead, Schedule, turns};
 use crate::time::Cycle;
 
 /// Options of a run.
@@ -67,6 +68,7 @@ pub struct Simulation<I> {
     paused: Option<Memory>,
     /// What was learned about threads, for the next run.
     pace: Option<Pace>,
+    pub(crate) ledger: Option<Ledger>,
 }
 
 /// What a run must remember across a pause.
@@ -111,7 +113,19 @@ impl<I: Island> Simulation<I> {
             every_cycle: false,
             paused: None,
             pace: None,
+            ledger: None,
         }
+    }
+
+    /// Measures what each island costs from now on, on one thread however many a run has; `clock` is that thread's.
+    pub fn measure_schedule(&mut self, clock: Clock) {
+        let islands = self.islands.len();
+        self.ledger = Some(Ledger::new(islands, clock, Overhead::measure(islands)));
+    }
+
+    /// What was measured, and what it would take on more threads.
+    pub fn schedule(&self) -> Option<Schedule> {
+        self.ledger.as_ref().map(Ledger::schedule)
     }
 
     /// Makes every run tick every island in every cycle, including cycles in which nothing can change.
@@ -145,7 +159,8 @@ impl<I: Island> Simulation<I> {
     /// be inspected then; the next run continues as if there had been no pause.
     pub fn run_until(&mut self, pause: Cycle, options: RunOptions, observe: &mut dyn FnMut(Cycle)) -> Stop {
         assert!(options.threads >= 1 && options.window >= 1, "a run has threads and a window");
-        let threads = options.threads.min(self.islands.len().max(1));
+        let most = if self.ledger.is_some() { 1 } else { self.islands.len().max(1) };
+        let threads = options.threads.min(most);
         if threads == 1 || !options.saves_threads {
             return self.stretch(pause, threads, options, observe);
         }
@@ -200,16 +215,17 @@ impl<I: Island> Simulation<I> {
         let start = if self.every_cycle && !idle { self.now } else { start };
         let begin = Position { cycle: start, window: self.window.0, moved: memory.moved };
         let islands = Islands { islands: &self.islands, bells: &self.bells, every_cycle: self.every_cycle };
+        let ledger = self.ledger.as_mut();
         let (stop, end) = std::thread::scope(|scope| {
             for thread in 1..threads {
                 let shared = &shared;
                 scope.spawn(move || {
                     let _poison = shared.barrier.poison_on_panic();
-                    work(islands, shared, options, pause, (thread, threads), begin, &mut |_| {})
+                    work(islands, shared, options, pause, (thread, threads), begin, &mut |_| {}, None)
                 });
             }
             let _poison = shared.barrier.poison_on_panic();
-            work(islands, &shared, options, pause, (0, threads), begin, observe)
+            work(islands, &shared, options, pause, (0, threads), begin, observe, ledger)
         });
         self.now = end.cycle;
         self.window = Window(end.window);
@@ -270,6 +286,7 @@ fn work<I: Island>(
     (thread, threads): (usize, usize),
     begin: Position,
     observe: &mut dyn FnMut(Cycle),
+    mut ledger: Option<&mut Ledger>,
 ) -> (Stop, Position) {
     let mut at = begin;
     loop {
@@ -287,23 +304,28 @@ fn work<I: Island>(
         shared.next[((at.window + 1) % 3) as usize].store(u64::MAX, Ordering::Relaxed);
         let next = &shared.next[(at.window % 3) as usize];
         let mut earliest = Cycle::NEVER;
-        // Each thread runs its own share first and then helps the others.
-        for step in 0..threads {
-            let owner = (thread + step) % threads;
-            for index in (owner..islands.islands.len()).step_by(threads) {
-                if threads > 1 && shared.claimed[index].swap(at.window, Ordering::Relaxed) == at.window {
-                    continue;
-                }
-                let wake = shared.wake[index].load(Ordering::Relaxed);
-                let rung = islands.bells[index].answer(Window(at.window));
-                if !rung && wake >= until.0 && !islands.every_cycle {
-                    earliest = earliest.min(Cycle(wake));
-                    continue;
-                }
-                let mut island = islands.islands[index].lock().expect("no island panicked");
-                let due = run_window(&mut *island, at, until, islands.every_cycle, shared, index);
-                earliest = earliest.min(due);
+        if let Some(ledger) = &mut ledger {
+            ledger.begin_window();
+        }
+        for index in turns(thread, threads, islands.islands.len()) {
+            if threads > 1 && shared.claimed[index].swap(at.window, Ordering::Relaxed) == at.window {
+                continue;
             }
+            let wake = shared.wake[index].load(Ordering::Relaxed);
+            let rung = islands.bells[index].answer(Window(at.window));
+            if !rung && wake >= until.0 && !islands.every_cycle {
+                earliest = earliest.min(Cycle(wake));
+                continue;
+            }
+            let mut island = islands.islands[index].lock().expect("no island panicked");
+            let due = run_window(&mut *island, at, until, islands.every_cycle, shared, index);
+            earliest = earliest.min(due);
+            if let Some(ledger) = &mut ledger {
+                ledger.ran(index);
+            }
+        }
+        if let Some(ledger) = &mut ledger {
+            ledger.end_window();
         }
         next.fetch_min(earliest.0, Ordering::Relaxed);
         if !shared.barrier.wait() {
