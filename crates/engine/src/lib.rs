@@ -1,7 +1,6 @@
 //! Time, links, islands, statistics and configuration: the parts of a cycle-level simulator that have nothing
 //! to do with GPUs.
 
-mod barrier;
 pub mod config;
 pub mod hash;
 mod id;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use self::overhead::Overhead;
 use self::share::Shares;
-pub(crate) use self::share::turns;
+use crate::simulation::Order;
 
 /// Reads a clock that stands still while the calling thread does not run.
 pub type Clock = fn() -> Duration;
@@ -32,6 +32,8 @@ pub(crate) struct Ledger {
     last: Duration,
     /// Nanoseconds of each island in this window.
     costs: Vec<u64>,
+    /// The islands of this window that have something to do where the next begins.
+    go_on: Vec<bool>,
     islands: Vec<u64>,
     windows: u64,
     longest: u64,
@@ -40,7 +42,7 @@ pub(crate) struct Ledger {
 }
 
 impl Ledger {
-    pub fn new(islands: usize, clock: Clock, overheads: [Overhead; THREADS.len()]) -> Ledger {
+    pub fn new(order: &Order, clock: Clock, overheads: [Overhead; THREADS.len()]) -> Ledger {
         let readings = (0..READINGS).map(|_| {
             let before = clock();
             clock().saturating_sub(before)
@@ -49,11 +51,12 @@ impl Ledger {
             clock,
             reading: readings.min().unwrap_or_default(),
             last: Duration::ZERO,
-            costs: vec![0; islands],
-            islands: vec![0; islands],
+            costs: vec![0; order.len()],
+            go_on: vec![false; order.len()],
+            islands: vec![0; order.len()],
             windows: 0,
             longest: 0,
-            shares: THREADS.map(|threads| Shares::new(threads, islands)),
+            shares: THREADS.map(|threads| Shares::new(threads, order)),
             overheads,
         }
     }
@@ -64,23 +67,27 @@ impl Ledger {
         self.last = (self.clock)();
     }
 
-    /// An island has simulated the window.
-    pub fn ran(&mut self, island: usize) {
-        let now = (self.clock)();
-        let took = now.saturating_sub(self.last).saturating_sub(self.reading);
-        self.costs[island] = (took.as_nanos() as u64).max(1);
-        self.last = now;
+    /// An island was visited: whether it had anything to do in the window, and whether it, or what it sent, goes on where
+    /// the next begins.
+    pub fn visited(&mut self, island: usize, had_work: bool, goes_on: bool) {
+        self.go_on[island] = goes_on;
+        if had_work {
+            let now = (self.clock)();
+            let took = now.saturating_sub(self.last).saturating_sub(self.reading);
+            self.costs[island] = (took.as_nanos() as u64).max(1);
+            self.last = now;
+        }
     }
 
-    /// All islands have.
-    pub fn end_window(&mut self) {
+    /// All islands were.
+    pub fn end_window(&mut self, order: &Order) {
         self.windows += 1;
         self.longest += self.costs.iter().max().copied().unwrap_or(0);
         for (sum, cost) in self.islands.iter_mut().zip(&self.costs) {
             *sum += cost;
         }
         for shares in &mut self.shares {
-            shares.add(&self.costs);
+            shares.add(order, &self.costs, &self.go_on);
         }
     }
 
@@ -111,8 +118,7 @@ pub struct Schedule {
     pub work: Duration,
     /// Work of each island.
     pub islands: Vec<Duration>,
-    /// The sum over windows of the island that took longest: however many threads there are, a run that meets
-    /// after each window cannot take less.
+    /// The sum over windows of the island that took longest: about the least that any number of threads takes.
     pub longest: Duration,
     /// Each of [`THREADS`].
     pub spans: [Span; THREADS.len()],

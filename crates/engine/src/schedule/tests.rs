@@ -57,7 +57,8 @@ fn schedule(islands: &[&[u64]]) -> Schedule {
     let workers = islands.iter().map(|costs| Worker { costs: costs.to_vec(), done: 0 }).collect();
     let mut simulation: Simulation<Worker> = Simulation::new(workers);
     let free = Overhead { seconds: 0.0, is_measured: true };
-    simulation.ledger = Some(Ledger::new(islands.len(), clock, [free; THREADS.len()]));
+    simulation.ledger =
+        Some(Ledger::new(&Order::new(vec![vec![]; islands.len()]), clock, [free; THREADS.len()]));
     let options = RunOptions {
         threads: 4,
         saves_threads: true,
