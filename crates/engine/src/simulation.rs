@@ -21,7 +21,7 @@ use self::worker::{Shared, State, Worker};
 use crate::island::Island;
 use crate::link::Doorbell;
 use crate::pace::Pace;
-use crate::schedule::{Clock, Ledger, Overhead, Schedule};
+use crate::schedule::{Clock, Ledger, Overhead, Schedule, THREADS};
 use crate::time::Cycle;
 
 /// Options of a run.
@@ -79,7 +79,8 @@ pub struct Simulation<I> {
     paused: Option<Memory>,
     /// What was learned about threads, for the next run.
     pace: Option<Pace>,
-    pub(crate) ledger: Option<Ledger>,
+    /// What islands cost, while that is measured.
+    ledger: Option<Ledger>,
 }
 
 /// What a run must remember across a pause.
@@ -113,8 +114,12 @@ impl<I: Island> Simulation<I> {
 
     /// Measures what each island costs from now on, on one thread however many a run has; `clock` is that thread's.
     pub fn measure_schedule(&mut self, clock: Clock) {
-        let islands = self.islands.len();
-        self.ledger = Some(Ledger::new(&self.order, clock, Overhead::measure(islands)));
+        self.measure_with(clock, Overhead::measure(self.islands.len()));
+    }
+
+    /// Like [`Simulation::measure_schedule`], for windows that cost so much beside their work.
+    pub(crate) fn measure_with(&mut self, clock: Clock, overheads: [Overhead; THREADS.len()]) {
+        self.ledger = Some(Ledger::new(&self.order, clock, overheads));
     }
 
     /// What was measured, and what it would take on more threads.

@@ -2,7 +2,7 @@ use std::cell::Cell;
 
 use super::*;
 use crate::island::{Island, Ran};
-use crate::link::{Doorbell, Window};
+use crate::link::{Doorbell, Inlet, Outlet, Window, link};
 use crate::simulation::{RunOptions, Simulation, Stop};
 use crate::time::Cycle;
 
@@ -17,10 +17,18 @@ fn clock() -> Duration {
 /// An island that takes a known time for each window, 0 if it has nothing to do.
 struct Worker {
     costs: Vec<u64>,
+    /// Whether it sleeps for so long, or only says that it took so long.
+    sleeps: bool,
     done: usize,
+    inlets: Vec<Inlet<()>>,
+    outlets: Vec<Outlet<()>>,
 }
 
 impl Worker {
+    fn new(costs: &[u64], sleeps: bool) -> Worker {
+        Worker { costs: costs.to_vec(), sleeps, done: 0, inlets: vec![], outlets: vec![] }
+    }
+
     /// The window of a cycle, one cycle each.
     fn due(&self) -> Cycle {
         let next = self.costs[self.done..].iter().position(|cost| *cost > 0);
@@ -29,12 +37,17 @@ impl Worker {
 }
 
 impl Island for Worker {
-    fn hang(&mut self, _: &Doorbell) {}
+    fn hang(&mut self, bell: &Doorbell) {
+        self.inlets.iter().for_each(|inlet| inlet.hang(bell));
+        self.outlets.iter().for_each(|outlet| outlet.hang(bell));
+    }
     fn collect(&mut self, _: Window) {}
     fn tick(&mut self, _: Cycle) {}
     fn run(&mut self, span: crate::island::Span) -> Ran {
         let window = span.from.0 as usize;
-        if self.costs[window] > 0 {
+        if self.sleeps {
+            std::thread::sleep(Duration::from_nanos(self.costs[window]));
+        } else {
             NANOSECONDS.set(NANOSECONDS.get() + self.costs[window]);
         }
         self.done = window + 1;
@@ -52,22 +65,25 @@ impl Island for Worker {
     fn waits(&self, _: &mut Vec<String>) {}
 }
 
+const OPTIONS: RunOptions = RunOptions {
+    threads: 4,
+    saves_threads: false,
+    window: 1,
+    patience_cycles: 1000,
+    limit: Cycle::NEVER,
+    interrupt: None,
+};
+
 /// The schedule of islands with these costs, by island and window, when windows cost nothing beside.
 fn schedule(islands: &[&[u64]]) -> Schedule {
-    let workers = islands.iter().map(|costs| Worker { costs: costs.to_vec(), done: 0 }).collect();
-    let mut simulation: Simulation<Worker> = Simulation::new(workers);
+    schedule_of(islands.iter().map(|costs| Worker::new(costs, false)).collect())
+}
+
+fn schedule_of(workers: Vec<Worker>) -> Schedule {
+    let mut simulation = Simulation::new(workers);
     let free = Overhead { seconds: 0.0, is_measured: true };
-    simulation.ledger =
-        Some(Ledger::new(&Order::new(vec![vec![]; islands.len()]), clock, [free; THREADS.len()]));
-    let options = RunOptions {
-        threads: 4,
-        saves_threads: true,
-        window: 1,
-        patience_cycles: 1000,
-        limit: Cycle::NEVER,
-        interrupt: None,
-    };
-    let stop = simulation.run(options, &mut |_| {});
+    simulation.measure_with(clock, [free; THREADS.len()]);
+    let stop = simulation.run(OPTIONS, &mut |_| {});
     assert!(matches!(stop, Stop::Quiet { .. }), "{stop:?}");
     simulation.schedule().unwrap()
 }
@@ -99,6 +115,35 @@ fn equal_islands_are_shared_out_evenly() {
 fn a_thread_that_is_done_helps_the_others() {
     // Of two threads, one has 100 and 100, the other 10 and 10, and takes one of the 100.
     assert_eq!(working(&schedule(&[&[100], &[10], &[100], &[10]]))[..2], [220, 120]);
+}
+
+#[test]
+fn real_threads_take_as_long_as_computed() {
+    // Whoever sleeps takes no core, so any host has cores for all threads.
+    let workers = |sleeps| {
+        let costs = |island: u64| (0..8).map(move |window| 1_000_000 * (1 + (5 * island + 7 * window) % 6));
+        let worker = |island| Worker::new(&costs(island).collect::<Vec<u64>>(), sleeps);
+        let mut workers: Vec<Worker> = (0..14).map(worker).collect();
+        let (leaves, hubs) = workers.split_at_mut(12);
+        for leaf in leaves {
+            for hub in &mut *hubs {
+                let (outlet, inlet) = link(1, 1);
+                leaf.outlets.push(outlet);
+                hub.inlets.push(inlet);
+            }
+        }
+        workers
+    };
+    let computed = schedule_of(workers(false));
+    for span in &computed.spans[1..5] {
+        let mut simulation = Simulation::new(workers(true));
+        let started = std::time::Instant::now();
+        simulation.run(RunOptions { threads: span.threads, ..OPTIONS }, &mut |_| {});
+        let took = started.elapsed();
+        // Nobody sleeps less than asked for; on a busy host many sleep longer.
+        let expected = span.working.mul_f64(0.9)..2 * span.working + Duration::from_millis(200);
+        assert!(expected.contains(&took), "{} threads: {took:?}, computed {:?}", span.threads, span.working);
+    }
 }
 
 #[test]
