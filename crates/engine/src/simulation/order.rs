@@ -25,7 +25,12 @@ impl Order {
         self.islands.len()
     }
 
-    /// The order in which a thread takes islands: those of its own first, the same in each window, then those that
+    /// The order in which one thread alone takes islands.
+    pub fn islands(&self) -> &[usize] {
+        &self.islands
+    }
+
+    /// The order in which one of several threads takes islands: those of its own first, the same in each window, then those that
     /// others have not come to.
     pub fn turns(&self, thread: usize, threads: usize) -> impl Iterator<Item = usize> {
         let of = move |step| self.islands.iter().skip((thread + step) % threads).step_by(threads);

@@ -105,11 +105,19 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
         if let Some(ledger) = &mut self.ledger {
             ledger.begin_window();
         }
-        let order = self.shared.order;
-        for island in order.turns(self.thread, self.threads) {
-            if self.threads == 1 {
-                self.visit(island, window);
-            } else if self.is_untaken(island, window) {
+        if self.threads > 1 {
+            self.simulate_with_others(window);
+        } else {
+            self.shared.order.islands().iter().for_each(|island| self.visit(*island, window));
+        }
+        if let Some(ledger) = &mut self.ledger {
+            ledger.end_window(self.shared.order);
+        }
+    }
+
+    fn simulate_with_others(&mut self, window: Open) {
+        for island in self.shared.order.turns(self.thread, self.threads) {
+            if self.is_untaken(island, window) {
                 self.put_off.push((island, 0));
                 self.take_put_off(window);
             }
@@ -119,9 +127,6 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
             self.shared.front.tell(window.number, &mut self.tally);
             self.patience.wait();
             self.take_put_off(window);
-        }
-        if let Some(ledger) = &mut self.ledger {
-            ledger.end_window(self.shared.order);
         }
     }
 
