@@ -2,7 +2,8 @@
 """Measures what a warp instruction costs on the host and writes the tables of docs/performance.md.
 
     scripts/performance.py            everything, some ten minutes
-    scripts/performance.py --no-time  without the table of host times, for a busy machine
+    scripts/performance.py --no-time  without the tables of host times and threads, for a busy machine
+    scripts/performance.py --threads  only the table of what more threads would gain, some ten minutes
     scripts/performance.py --check    writes nothing; counts some programs, and fails if one takes over 2 % more than the page says
 
 Needs valgrind and addr2line (binutils). Builds the release command; STRATA=/path names another.
@@ -43,7 +44,7 @@ STAGES = [
      "memory/src/line", "memory/src/bits", "memory/src/address"),
     ("SM: order of its parts, skipping", "sm/src/sm.rs", "sm/src/cta", "sm/src/dispatch", "sm/src/launch", "sm/src/"),
     ("engine: windows, links, queues", "engine/src/simulation", "engine/src/link", "engine/src/island",
-     "engine/src/barrier", "engine/src/wheel", "engine/src/queue", "engine/src/slab", "engine/src/time", "engine/src/",
+     "engine/src/wheel", "engine/src/queue", "engine/src/slab", "engine/src/time", "engine/src/",
      "gpu/src/part"),
 ]
 # What is done once a run, not once an instruction; among it, making and clearing the parts of the machine.
@@ -58,6 +59,7 @@ CHECKED = ["gemm", "bfs", "saxpy", "atax", "gather", "lud"]
 
 SMS = [1, 2, 4, 8, 15, 30, 60]
 WARP_SLOTS = [8, 16, 24, 32, 48]
+THREADS = [2, 4, 8, 16, 64]
 
 
 def stage_of(place):
@@ -226,6 +228,29 @@ def time_table(binary):
                         "thousand warp instructions a second", "thousand cycles a second", "MiB"], rows)
 
 
+def threads_table(binary):
+    """What more threads would gain on a machine of 84 SMs, the workloads that gain most first."""
+    rows, good, good_if_free = [], 0, 0
+    for name in workloads(binary):
+        run = pages.result(binary, name, "--size", "small", "--machine", "volta-fuse", "--schedule")
+        schedule = run["simulation"]["schedule"]
+        spans = {span["threads"]: span["speed_up"] for span in schedule["threads"]}
+        sixteen = next(span for span in schedule["threads"] if span["threads"] == 16)
+        working = sixteen["seconds"] - schedule["windows"] * sixteen["seconds_per_window"]
+        good += sixteen["speed_up"] >= 12
+        good_if_free += schedule["seconds"] / working >= 12
+        parts = {kind: part["share"] for kind, part in schedule["parts"].items()}
+        network = parts["network.request"] + parts["network.reply"]
+        microseconds = 1e6 * schedule["seconds"] / schedule["windows"]
+        rows.append([name, *[f"{spans[threads]:.1f}" for threads in THREADS], f"{100 * schedule['longest_share']:.0f} %",
+                     f"{100 * parts['sm']:.0f} %", f"{100 * parts['partition']:.0f} %", f"{100 * network:.0f} %",
+                     f"{microseconds:,.0f}"])
+    rows.sort(key=lambda row: -float(row[4]))
+    table = pages.table(["workload|", *[f"{threads} threads" for threads in THREADS], "longest island", "SMs", "partitions",
+                         "network", "us a window"], rows)
+    return f"{table}\n\n{good} of {len(rows)} gain 12 or more on 16 threads; {good_if_free} would if windows cost nothing beside their work."
+
+
 def compiler():
     """The compiler's name and version, as in "rustc 1.95"."""
     words = subprocess.run(["rustc", "--version"], capture_output=True, text=True, check=True).stdout.split()
@@ -255,12 +280,17 @@ def check(binary, symbols):
 
 
 def main():
-    if unknown := set(sys.argv[1:]) - {"--no-time", "--check"}:
+    if unknown := set(sys.argv[1:]) - {"--no-time", "--threads", "--check"}:
         sys.exit(f"performance.py: {' '.join(unknown)}\n\n{__doc__}")
     binary = str(pathlib.Path(pages.build()).resolve())
     symbols = Symbols(binary)
     if "--check" in sys.argv:
         return check(binary, symbols)
+    page = pages.ROOT / "docs/performance.md"
+    if "--threads" in sys.argv:
+        kept = re.findall(r"<!-- generated: (.+?) -->", page.read_text())
+        parts = {part: generated(page.read_text(), part) for part in kept}
+        return pages.write("docs/performance.md", {**parts, "threads": threads_table(binary)})
     runs = {name: profile(binary, symbols, [name]) for name in workloads(binary)}
     parts = {
         "stages": stages_table({name: runs[name] for name in ["gemm", "2dconv", "saxpy", "atax", "gather"]}),
@@ -270,11 +300,9 @@ def main():
         "compiler": f"Counted with {compiler()}.",
         "warps": sweep_table(binary, symbols, "warp slots", "sm.warp_slots", WARP_SLOTS, "2dconv"),
     }
-    page = pages.ROOT / "docs/performance.md"
-    if "--no-time" in sys.argv:
-        parts["time"] = generated(page.read_text(), "time")
-    else:
-        parts["time"] = time_table(binary)
+    # What depends on how long something takes.
+    for part, table in [("time", time_table), ("threads", threads_table)]:
+        parts[part] = generated(page.read_text(), part) if "--no-time" in sys.argv else table(binary)
     pages.write("docs/performance.md", parts)
 
 

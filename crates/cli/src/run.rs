@@ -34,6 +34,10 @@ pub struct RunArguments {
     /// Default: all cores.
     #[arg(long)]
     threads: Option<usize>,
+    /// Run on one thread, measure what each part of the machine costs the host, and compute how much faster more
+    /// threads would be.
+    #[arg(long, conflicts_with = "threads")]
+    schedule: bool,
     /// Cycles that islands simulate between exchanges; does not affect results. At most, and by default, the
     /// smallest link latency.
     #[arg(long)]
@@ -99,6 +103,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         overrides: &arguments.overrides,
         threads,
         saves_threads: true,
+        schedule: arguments.schedule,
         window: arguments.window,
         check: arguments.check,
         max_cycles: arguments.max_cycles,

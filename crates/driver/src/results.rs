@@ -142,6 +142,7 @@ impl Results {
                 threads: self.settings.threads,
                 window: self.kept.window,
                 peak_memory_bytes: peak_memory_bytes(),
+                schedule: None,
             },
         };
         let mut value = run.to_json();

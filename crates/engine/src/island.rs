@@ -68,7 +68,8 @@ pub trait Island: Send {
     /// Adds one sentence to `report` for each wait. Called only when the simulation is stuck.
     fn waits(&self, report: &mut Vec<String>);
 
-    /// Whether the island must stop the run because of a program error. Checked after each window.
+    /// Whether the island must stop the run because of a program error. Checked after each window; the run ends with the
+    /// next.
     fn failed(&self) -> bool {
         false
     }

@@ -1,7 +1,6 @@
 //! Time, links, islands, statistics and configuration: the parts of a cycle-level simulator that have nothing
 //! to do with GPUs.
 
-mod barrier;
 pub mod config;
 pub mod hash;
 mod id;
@@ -9,6 +8,7 @@ pub mod island;
 pub mod link;
 mod pace;
 pub mod queue;
+pub mod schedule;
 pub mod seed;
 pub mod simulation;
 pub mod slab;
@@ -20,6 +20,7 @@ pub use config::Cited;
 pub use island::{Island, Ran, Span};
 pub use link::{Doorbell, Inlet, Outlet, Window, link};
 pub use queue::{DelayLine, Ring};
+pub use schedule::Schedule;
 pub use simulation::{RunOptions, Simulation, Stop};
 pub use slab::Slab;
 pub use time::{ClockRatio, Cycle};

@@ -69,6 +69,9 @@ impl<T> Outlet<T> {
     /// If a different bell is already registered: each end of a link belongs to one island.
     pub fn hang(&self, bell: &Doorbell) {
         self.returning.returns.reader.set(bell.clone()).expect("an end of a link belongs to one island");
+        if let Some(other) = self.mailbox.reader.get() {
+            bell.meet(other);
+        }
     }
 
     /// Cycles from sending an item to its arrival.
@@ -130,6 +133,9 @@ impl<T> Inlet<T> {
     /// If a different bell is already registered: each end of a link belongs to one island.
     pub fn hang(&self, bell: &Doorbell) {
         self.mailbox.reader.set(bell.clone()).expect("an end of a link belongs to one island");
+        if let Some(other) = self.released.returns.reader.get() {
+            bell.meet(other);
+        }
     }
 
     /// Takes the next item that has arrived. Call [`Inlet::release`] to give its room back.

@@ -7,8 +7,12 @@ const ALONE: Duration = Duration::from_millis(20);
 /// What a stretch between two decisions should take.
 const SHORT: Duration = Duration::from_millis(3);
 const LONG: Duration = Duration::from_millis(12);
-/// Stretches from one trial of the other number of threads to the next: doubled whenever it does not pay.
-const TRIALS: (u32, u32) = (16, 256);
+/// A trial of the other number of threads is so much shorter than other stretches: it may cost more than it tells.
+const TRIAL: u64 = 4;
+/// Stretches from one trial to the next, with one thread and with all: doubled whenever the other does not pay. All
+/// threads are soon found out where they paid by chance.
+const TRIALS: [u32; 2] = [16, 2];
+const RAREST: u32 = 256;
 /// What all threads must gain over one to be kept.
 const GAIN: f64 = 1.1;
 
@@ -30,7 +34,6 @@ pub struct Pace {
 impl Pace {
     /// For up to `threads` threads; the first stretches have one.
     pub fn new(threads: usize) -> Self {
-        let (least, _) = TRIALS;
         Pace {
             threads,
             all: false,
@@ -39,7 +42,7 @@ impl Pace {
             rates: [0.0; 2],
             cycles: 4096,
             until_trial: 0,
-            between_trials: least,
+            between_trials: TRIALS[0],
         }
     }
 
@@ -54,16 +57,17 @@ impl Pace {
 
     /// Length of the next stretch in cycles.
     pub fn cycles(&self) -> u64 {
-        self.cycles
+        if self.trial { (self.cycles / TRIAL).max(64) } else { self.cycles }
     }
 
     /// Takes note of the work, in any unit, that a stretch did, and of the time that it took.
     pub fn took(&mut self, work: u64, time: Duration) {
         self.elapsed += time;
         self.rates[usize::from(self.uses_all())] = work as f64 / time.as_secs_f64().max(1e-9);
-        if time < SHORT {
+        // The length of a trial says nothing about that of other stretches.
+        if !self.trial && time < SHORT {
             self.cycles = self.cycles.saturating_mul(2).min(1 << 32);
-        } else if time > LONG {
+        } else if !self.trial && time > LONG {
             self.cycles = (self.cycles / 2).max(64);
         }
         if self.elapsed < ALONE {
@@ -71,8 +75,9 @@ impl Pace {
         }
         if self.trial {
             let pays = self.rates[1] > GAIN * self.rates[0];
-            let (least, most) = TRIALS;
-            self.between_trials = if pays == self.all { (2 * self.between_trials).min(most) } else { least };
+            let least = TRIALS[usize::from(pays)];
+            self.between_trials =
+                if pays == self.all { (2 * self.between_trials).min(RAREST) } else { least };
             (self.all, self.trial, self.until_trial) = (pays, false, self.between_trials);
         } else if self.until_trial == 0 {
             self.trial = true;
@@ -107,6 +112,26 @@ mod tests {
         let found = stretches(200, 300);
         let alone = found[5..].iter().filter(|threads| **threads == 1).count();
         assert!(alone <= 8, "{found:?}");
+    }
+
+    #[test]
+    fn threads_that_pay_once_are_soon_given_up() {
+        let mut pace = Pace::new(2);
+        let mut with_all = 0;
+        for stretch in 0..100 {
+            let all = pace.threads() == 2;
+            with_all += usize::from(all && stretch > 8);
+            // By chance they are fast for some time in the beginning.
+            let work = if all && stretch > 8 {
+                60
+            } else if all {
+                200
+            } else {
+                100
+            };
+            pace.took(work, Duration::from_millis(5));
+        }
+        assert!(with_all < 12, "{with_all}");
     }
 
     #[test]

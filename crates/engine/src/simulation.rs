@@ -3,15 +3,25 @@
 //! A window is as long as the smallest link latency between islands, or shorter. Within a window each island
 //! runs alone; between windows the mailboxes are exchanged. Islands share no state, so it does not matter
 //! which thread runs which island.
+//!
+//! Threads do not meet between windows. An island can simulate a window as soon as those that it has links with have
+//! simulated the one before: then it has all that can reach it, and they have taken all that it left there.
+
+mod front;
+mod order;
+mod worker;
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-use crate::barrier::Barrier;
-use crate::island::{Island, Ran, Span};
-use crate::link::{Doorbell, Window};
+use self::front::Front;
+pub(crate) use self::order::Order;
+use self::worker::{Shared, State, Worker};
+use crate::island::Island;
+use crate::link::Doorbell;
 use crate::pace::Pace;
+use crate::schedule::{Clock, Ledger, Overhead, Schedule, THREADS};
 use crate::time::Cycle;
 
 /// Options of a run.
@@ -60,13 +70,17 @@ pub struct Simulation<I> {
     islands: Vec<Mutex<I>>,
     /// One bell for each island.
     bells: Vec<Doorbell>,
+    order: Order,
     now: Cycle,
-    window: Window,
+    /// Number of the next window.
+    window: u64,
     every_cycle: bool,
     /// State kept by a run that paused.
     paused: Option<Memory>,
     /// What was learned about threads, for the next run.
     pace: Option<Pace>,
+    /// What islands cost, while that is measured.
+    ledger: Option<Ledger>,
 }
 
 /// What a run must remember across a pause.
@@ -77,41 +91,40 @@ struct Memory {
     last: Cycle,
 }
 
-/// State shared by the threads of a run.
-struct Shared {
-    barrier: Barrier,
-    /// Earliest next event of the window that is ending, three windows deep so that one entry can be cleared
-    /// while its neighbours are in use.
-    next: [AtomicU64; 3],
-    /// Last cycle in which an island was ticked.
-    last: AtomicU64,
-    /// The first window in which an island failed.
-    failed: AtomicU64,
-    /// Progress count of each island when it last ran.
-    progress: Vec<AtomicU64>,
-    /// The window that last claimed each island.
-    claimed: Vec<AtomicU64>,
-    /// The next event of each island, as reported when it last ran.
-    wake: Vec<AtomicU64>,
-}
-
 impl<I: Island> Simulation<I> {
     /// A simulation at cycle 0. The order of `islands` does not affect results.
     pub fn new(mut islands: Vec<I>) -> Self {
-        let bells: Vec<Doorbell> = islands.iter().map(|_| Doorbell::default()).collect();
+        let bells: Vec<Doorbell> = (0..islands.len()).map(Doorbell::of).collect();
         for (island, bell) in islands.iter_mut().zip(&bells) {
             island.hang(bell);
         }
         let islands = islands.into_iter().map(Mutex::new).collect();
         Simulation {
             islands,
+            order: Order::new(bells.iter().map(Doorbell::neighbours).collect()),
             bells,
             now: Cycle::ZERO,
-            window: Window(0),
+            window: 0,
             every_cycle: false,
             paused: None,
             pace: None,
+            ledger: None,
         }
+    }
+
+    /// Measures what each island costs from now on, on one thread however many a run has; `clock` is that thread's.
+    pub fn measure_schedule(&mut self, clock: Clock) {
+        self.measure_with(clock, Overhead::measure(self.islands.len()));
+    }
+
+    /// Like [`Simulation::measure_schedule`], for windows that cost so much beside their work.
+    pub(crate) fn measure_with(&mut self, clock: Clock, overheads: [Overhead; THREADS.len()]) {
+        self.ledger = Some(Ledger::new(&self.order, clock, overheads));
+    }
+
+    /// What was measured, and what it would take on more threads.
+    pub fn schedule(&self) -> Option<Schedule> {
+        self.ledger.as_ref().map(Ledger::schedule)
     }
 
     /// Makes every run tick every island in every cycle, including cycles in which nothing can change.
@@ -145,7 +158,8 @@ impl<I: Island> Simulation<I> {
     /// be inspected then; the next run continues as if there had been no pause.
     pub fn run_until(&mut self, pause: Cycle, options: RunOptions, observe: &mut dyn FnMut(Cycle)) -> Stop {
         assert!(options.threads >= 1 && options.window >= 1, "a run has threads and a window");
-        let threads = options.threads.min(self.islands.len().max(1));
+        let most = if self.ledger.is_some() { 1 } else { self.islands.len().max(1) };
+        let threads = options.threads.min(most);
         if threads == 1 || !options.saves_threads {
             return self.stretch(pause, threads, options, observe);
         }
@@ -186,35 +200,35 @@ impl<I: Island> Simulation<I> {
             moved: Moved { progress: sum(progress.iter().copied()), cycle: start },
             last: self.now,
         });
-        let shared = Shared {
-            barrier: Barrier::new(threads),
-            next: [const { AtomicU64::new(u64::MAX) }; 3],
-            last: AtomicU64::new(memory.last.0),
-            failed: AtomicU64::new(u64::MAX),
-            progress: progress.into_iter().map(AtomicU64::new).collect(),
-            claimed: (0..count).map(|_| AtomicU64::new(u64::MAX)).collect(),
-            // Islands may have been set up since the last run, so each is visited once.
-            wake: (0..count).map(|_| AtomicU64::new(0)).collect(),
-        };
         let idle = start == Cycle::NEVER;
         let start = if self.every_cycle && !idle { self.now } else { start };
-        let begin = Position { cycle: start, window: self.window.0, moved: memory.moved };
-        let islands = Islands { islands: &self.islands, bells: &self.bells, every_cycle: self.every_cycle };
-        let (stop, end) = std::thread::scope(|scope| {
+        let begin = Position { cycle: start, window: self.window, moved: memory.moved };
+        let total = sum(progress.iter().copied());
+        let shared = Shared {
+            islands: &self.islands,
+            bells: &self.bells,
+            order: &self.order,
+            every_cycle: self.every_cycle,
+            front: Front::new(count, (begin, total, memory.last), self.every_cycle, pause, options),
+            states: progress.into_iter().map(|progress| State::new(progress, self.window)).collect(),
+        };
+        let ledger = self.ledger.as_mut();
+        std::thread::scope(|scope| {
             for thread in 1..threads {
                 let shared = &shared;
                 scope.spawn(move || {
-                    let _poison = shared.barrier.poison_on_panic();
-                    work(islands, shared, options, pause, (thread, threads), begin, &mut |_| {})
+                    let _poison = shared.front.poison_on_panic();
+                    Worker::new(shared, (thread, threads), None).work(&mut |_| {});
                 });
             }
-            let _poison = shared.barrier.poison_on_panic();
-            work(islands, &shared, options, pause, (0, threads), begin, observe)
+            let _poison = shared.front.poison_on_panic();
+            Worker::new(&shared, (0, threads), ledger).work(observe);
         });
+        let (stop, end, last) = shared.front.into_end();
         self.now = end.cycle;
-        self.window = Window(end.window);
+        self.window = end.window;
         if stop == Stop::Paused {
-            self.paused = Some(Memory { moved: end.moved, last: Cycle(shared.last.into_inner()) });
+            self.paused = Some(Memory { moved: end.moved, last });
         }
         stop
     }
@@ -234,23 +248,8 @@ impl<I: Island> Simulation<I> {
     }
 }
 
-/// The islands and their bells, as all threads see them.
-struct Islands<'a, I> {
-    islands: &'a [Mutex<I>],
-    bells: &'a [Doorbell],
-    every_cycle: bool,
-}
-
-impl<I> Clone for Islands<'_, I> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<I> Copy for Islands<'_, I> {}
-
-/// A thread's position in the sequence of windows.
-#[derive(Clone, Copy)]
+/// A position in the sequence of windows.
+#[derive(Clone, Copy, Debug)]
 struct Position {
     cycle: Cycle,
     window: u64,
@@ -261,118 +260,11 @@ fn sum(counts: impl Iterator<Item = u64>) -> u64 {
     counts.fold(0, u64::wrapping_add)
 }
 
-/// The main loop of one thread. All threads make the same decisions because they read the same shared values.
-fn work<I: Island>(
-    islands: Islands<'_, I>,
-    shared: &Shared,
-    options: RunOptions,
-    pause: Cycle,
-    (thread, threads): (usize, usize),
-    begin: Position,
-    observe: &mut dyn FnMut(Cycle),
-) -> (Stop, Position) {
-    let mut at = begin;
-    loop {
-        if at.cycle == Cycle::NEVER {
-            let last = Cycle(shared.last.load(Ordering::Relaxed));
-            return (Stop::Quiet { last }, Position { cycle: last.next(), ..at });
-        }
-        if at.cycle >= pause {
-            return (Stop::Paused, Position { cycle: pause, ..at });
-        }
-        if at.cycle >= options.limit {
-            return (Stop::CycleLimit, at);
-        }
-        let until = (at.cycle + options.window).min(pause).min(options.limit);
-        shared.next[((at.window + 1) % 3) as usize].store(u64::MAX, Ordering::Relaxed);
-        let next = &shared.next[(at.window % 3) as usize];
-        let mut earliest = Cycle::NEVER;
-        // Each thread runs its own share first and then helps the others.
-        for step in 0..threads {
-            let owner = (thread + step) % threads;
-            for index in (owner..islands.islands.len()).step_by(threads) {
-                if threads > 1 && shared.claimed[index].swap(at.window, Ordering::Relaxed) == at.window {
-                    continue;
-                }
-                let wake = shared.wake[index].load(Ordering::Relaxed);
-                let rung = islands.bells[index].answer(Window(at.window));
-                if !rung && wake >= until.0 && !islands.every_cycle {
-                    earliest = earliest.min(Cycle(wake));
-                    continue;
-                }
-                let mut island = islands.islands[index].lock().expect("no island panicked");
-                let due = run_window(&mut *island, at, until, islands.every_cycle, shared, index);
-                earliest = earliest.min(due);
-            }
-        }
-        next.fetch_min(earliest.0, Ordering::Relaxed);
-        if !shared.barrier.wait() {
-            return (Stop::Failed { at: until }, at);
-        }
-        if thread == 0 {
-            observe(until);
-            if options.interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
-                shared.failed.fetch_min(at.window + 1, Ordering::Relaxed);
-            }
-        }
-        let window = at.window + 1;
-        // A faster thread may already have seen a failure in the next window; all threads then stop after
-        // that window.
-        if shared.failed.load(Ordering::Relaxed) <= at.window {
-            return (Stop::Failed { at: until }, Position { cycle: until, window, ..at });
-        }
-        if window.is_multiple_of(64) {
-            let progress = sum(shared.progress.iter().map(|count| count.load(Ordering::Relaxed)));
-            if progress != at.moved.progress {
-                at.moved = Moved { progress, cycle: until };
-            } else if until.since(at.moved.cycle) > options.patience_cycles {
-                return (Stop::Stuck { at: until }, Position { cycle: until, window, ..at });
-            }
-            // No thread may run ahead and change the counts that another is still adding up.
-            if !shared.barrier.wait() {
-                return (Stop::Failed { at: until }, at);
-            }
-        }
-        let next = Cycle(next.load(Ordering::Relaxed));
-        let cycle = match next {
-            Cycle::NEVER => next,
-            _ if islands.every_cycle => until,
-            _ => next.max(until),
-        };
-        at = Position { cycle, window, ..at };
-    }
-}
-
 /// When the progress count last changed.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 struct Moved {
     progress: u64,
     cycle: Cycle,
-}
-
-/// Runs one island to the end of the window. Returns the earliest cycle at which it, or anything it sent,
-/// acts next.
-fn run_window<I: Island>(
-    island: &mut I,
-    at: Position,
-    until: Cycle,
-    every_cycle: bool,
-    shared: &Shared,
-    index: usize,
-) -> Cycle {
-    let window = Window(at.window);
-    island.collect(window);
-    let Ran { last, due } = island.run(Span { from: at.cycle, until, every_cycle });
-    let sent = island.flush(window);
-    shared.wake[index].store(due.0, Ordering::Relaxed);
-    if let Some(last) = last {
-        shared.last.fetch_max(last.0, Ordering::Relaxed);
-        shared.progress[index].store(island.progress(), Ordering::Relaxed);
-        if island.failed() {
-            shared.failed.fetch_min(at.window, Ordering::Relaxed);
-        }
-    }
-    due.min(sent)
 }
 
 #[cfg(test)]

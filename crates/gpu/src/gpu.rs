@@ -7,8 +7,8 @@ use strata_engine::statistics::Group;
 use strata_engine::{Cycle, RunOptions, Simulation, Stop};
 use strata_memory::address_map::AddressMap;
 use strata_memory::doors::{
-    L1d, L1dDesign, L1dSite, Llc, LlcDesign, LlcSite, Network, NetworkDesign, NetworkSite, RegisterFile,
-    RegisterFileDesign, RegisterFileSite,
+    Direction, L1d, L1dDesign, L1dSite, Llc, LlcDesign, LlcSite, Network, NetworkDesign, NetworkSite,
+    RegisterFile, RegisterFileDesign, RegisterFileSite,
 };
 use strata_memory::partition::PartitionIsland;
 use strata_memory::{Address, ByteMask, LINE_BYTES, Line, ParameterError};
@@ -23,7 +23,7 @@ use crate::assemble::assemble;
 use crate::machine::Machine;
 pub use crate::makers::{Maker, Makers};
 use crate::part::Part;
-use crate::results::merge_groups;
+use crate::results::{PartWork, RunSchedule, merge_groups, thread_time};
 
 /// Options of a GPU's runs.
 #[derive(Clone, Copy, Debug)]
@@ -199,6 +199,30 @@ impl Gpu {
     /// Whether launches sample their counters.
     pub fn is_sampled(&self) -> bool {
         self.sample_cycles.is_some()
+    }
+
+    /// Measures from now on what each island costs the host, on one thread.
+    pub fn measure_schedule(&mut self) {
+        self.simulation.measure_schedule(thread_time);
+    }
+
+    /// What was measured, and what more threads would gain.
+    pub fn schedule(&mut self) -> Option<RunSchedule> {
+        let schedule = self.simulation.schedule()?;
+        let mut parts: Vec<PartWork> = Vec::new();
+        // Of the two directions of the network, requests come first.
+        let mut directions = [Direction::Request, Direction::Reply].into_iter();
+        for (part, work) in self.simulation.islands_mut().zip(&schedule.islands) {
+            let kind = match part {
+                Part::Network(_) => directions.next().expect("a network has two directions").group(),
+                _ => part.kind(),
+            };
+            match parts.last_mut().filter(|last| last.kind == kind) {
+                Some(last) => (last.islands, last.work) = (last.islands + 1, last.work + *work),
+                None => parts.push(PartWork { kind, islands: 1, work: *work }),
+            }
+        }
+        Some(RunSchedule { schedule, parts })
     }
 
     /// Length of a window in cycles.

@@ -61,6 +61,16 @@ impl Island for Part {
 }
 
 impl Part {
+    /// What kind of island it is, in results.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Part::Sm(_) => "sm",
+            Part::Partition(_) => "partition",
+            Part::Network(_) => "network",
+            Part::Dispatcher(_) => "dispatcher",
+        }
+    }
+
     /// Counters of this part.
     pub fn statistics(&self) -> Vec<Group> {
         match self {

@@ -32,6 +32,8 @@ pub struct RunRequest<'a> {
     pub threads: usize,
     /// Whether fewer threads run while more would not be faster.
     pub saves_threads: bool,
+    /// Measure what each island costs the host, on one thread, and compute what more threads would gain.
+    pub schedule: bool,
     /// Length of a window in cycles; by default, the machine's longest.
     pub window: Option<u64>,
     /// Also run the reference executor, and compare all of memory after every launch.
@@ -68,6 +70,7 @@ impl<'a> RunRequest<'a> {
             overrides: &[],
             threads: 1,
             saves_threads: false,
+            schedule: false,
             window: None,
             check: false,
             max_cycles: None,
@@ -117,7 +120,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         size: request.size,
         machine,
         overrides: request.overrides,
-        threads: request.threads,
+        threads: if request.schedule { 1 } else { request.threads },
         region: request.region,
         provenance: request.provenance,
     };
@@ -132,6 +135,9 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     timed.report_to(&mut under_way);
     if let Some(cycles) = sample_cycles {
         timed.sample_every(cycles);
+    }
+    if request.schedule {
+        timed.gpu().measure_schedule();
     }
     timed.measure_only(about.region.clone());
     let mut left = Vec::new();
@@ -241,6 +247,7 @@ impl About<'_> {
                 threads: self.threads,
                 window: gpu.window(),
                 peak_memory_bytes: peak_memory_bytes(),
+                schedule: gpu.schedule(),
             },
             energy: gpu.energy(),
             // The GPU was not built if they could not be told.

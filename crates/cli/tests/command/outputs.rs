@@ -105,6 +105,46 @@ fn results_as_json_have_their_keys() {
 }
 
 #[test]
+fn a_schedule_says_what_more_threads_would_gain() {
+    let out = well(&["run", "saxpy", "--schedule", "--json", "-"]);
+    let run = json(&out);
+    let schedule = &run["simulation"]["schedule"];
+    let number = |value: &Value| value.as_f64().unwrap_or_else(|| panic!("{value} in {schedule}"));
+    let parts = schedule["parts"].as_object().unwrap();
+    assert_eq!(
+        parts.iter().map(|(kind, part)| (kind.as_str(), number(&part["islands"]))).collect::<Vec<_>>(),
+        [
+            ("dispatcher", 1.0),
+            ("network.reply", 1.0),
+            ("network.request", 1.0),
+            ("partition", 6.0),
+            ("sm", 15.0)
+        ]
+    );
+    let together: f64 = parts.values().map(|part| number(&part["seconds"])).sum();
+    assert!((together / number(&schedule["seconds"]) - 1.0).abs() < 1e-9);
+    assert!((0.05..1.0).contains(&number(&schedule["longest_share"])), "{schedule}");
+    let threads = schedule["threads"].as_array().unwrap();
+    let counts: Vec<f64> = threads.iter().map(|span| number(&span["threads"])).collect();
+    assert_eq!(counts, [1.0, 2.0, 4.0, 8.0, 16.0, 64.0]);
+    for span in threads {
+        assert!(number(&span["speed_up"]) <= number(&span["threads"]) + 1e-9, "{span}");
+    }
+    assert_eq!(number(&threads[0]["speed_up"]), 1.0);
+    // It is about the host, and changes nothing else.
+    let plain = json(&well(&["run", "saxpy", "--threads", "1", "--json", "-"]));
+    assert_eq!(run["statistics_hash"], plain["statistics_hash"]);
+    assert!(
+        plain["simulation"]["schedule"].is_null()
+            && plain["simulation"].as_object().unwrap().contains_key("schedule")
+    );
+    let page = well(&["run", "saxpy", "--schedule"]);
+    for row in ["work", "longest island of a window", "computed speed-up"] {
+        assert!(page.lines().any(|line| line.trim_start().starts_with(row)), "{row}: {page}");
+    }
+}
+
+#[test]
 fn a_run_that_is_stopped_leaves_what_it_has() {
     let folder = folder("stopped", &[]);
     let at = |name: &str| folder.join(name).to_string_lossy().into_owned();

@@ -1,5 +1,5 @@
 use super::*;
-use crate::link::{Inlet, Outlet, link};
+use crate::link::{Inlet, Outlet, Window, link};
 
 /// Passes a growing number around a ring of islands, working `busy` cycles on each visit.
 struct Runner {
@@ -99,6 +99,138 @@ fn threads_and_windows_never_change_a_number() {
             }
         }
     }
+}
+
+/// An island with links to several others: sends on what it receives, changed, by turns.
+struct Node {
+    inlets: Vec<Inlet<u64>>,
+    outlets: Vec<Outlet<u64>>,
+    held: std::collections::VecDeque<u64>,
+    received: u64,
+    turn: usize,
+    hash: u64,
+    fails_at: Option<u64>,
+}
+
+impl Node {
+    fn new(first: u64) -> Node {
+        let held = [first].into();
+        Node { inlets: vec![], outlets: vec![], held, received: 0, turn: 0, hash: first, fails_at: None }
+    }
+}
+
+impl Island for Node {
+    fn hang(&mut self, bell: &Doorbell) {
+        self.inlets.iter().for_each(|inlet| inlet.hang(bell));
+        self.outlets.iter().for_each(|outlet| outlet.hang(bell));
+    }
+    fn collect(&mut self, window: Window) {
+        self.inlets.iter_mut().for_each(|inlet| inlet.collect(window));
+        self.outlets.iter_mut().for_each(|outlet| outlet.collect(window));
+    }
+    fn tick(&mut self, now: Cycle) {
+        for (number, inlet) in (0..).zip(&mut self.inlets) {
+            if let Some(value) = inlet.receive(now) {
+                inlet.release(1, now);
+                self.received += 1;
+                self.hash =
+                    (self.hash ^ value ^ now.0).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(number);
+                if value > 0 {
+                    self.held.push_back(value - 1);
+                }
+            }
+        }
+        if let Some(value) = self.held.pop_front() {
+            let outlets = self.outlets.len();
+            match self.outlets[self.turn % outlets].send(value, 1, now) {
+                Ok(()) => self.turn += 1,
+                Err(value) => self.held.push_front(value),
+            }
+        }
+    }
+    fn next_event(&self, now: Cycle) -> Cycle {
+        if self.held.is_empty() {
+            self.inlets.iter().map(Inlet::next_arrival).min().unwrap_or(Cycle::NEVER)
+        } else {
+            now
+        }
+    }
+    fn flush(&mut self, window: Window) -> Cycle {
+        let sent = self.outlets.iter_mut().map(|outlet| outlet.flush(window)).min();
+        let back = self.inlets.iter_mut().map(|inlet| inlet.flush(window)).min();
+        sent.into_iter().chain(back).min().unwrap_or(Cycle::NEVER)
+    }
+    fn progress(&self) -> u64 {
+        self.received
+    }
+    fn waits(&self, _: &mut Vec<String>) {}
+    fn failed(&self) -> bool {
+        self.fails_at.is_some_and(|received| self.received >= received)
+    }
+}
+
+/// Many islands around two hubs, as SMs and partitions are around two networks.
+fn star(leaves: usize, fails_at: Option<u64>) -> Simulation<Node> {
+    let mut hubs = [Node::new(300), Node::new(200)];
+    let mut nodes: Vec<Node> = (0..leaves as u64).map(|leaf| Node::new(100 + 7 * leaf)).collect();
+    for node in &mut nodes {
+        for hub in &mut hubs {
+            let (there, back) = (link(5, 3), link(7, 2));
+            node.outlets.push(there.0);
+            hub.inlets.push(there.1);
+            hub.outlets.push(back.0);
+            node.inlets.push(back.1);
+        }
+    }
+    nodes[leaves / 2].fails_at = fails_at;
+    nodes.extend(hubs);
+    Simulation::new(nodes)
+}
+
+#[test]
+fn islands_around_hubs_are_the_same_on_any_number_of_threads() {
+    for fails_at in [None, Some(60)] {
+        let run = |threads, window| {
+            let mut simulation = star(20, fails_at);
+            let options = RunOptions {
+                threads,
+                saves_threads: false,
+                window,
+                patience_cycles: 10_000,
+                limit: Cycle::NEVER,
+                interrupt: None,
+            };
+            let stop = simulation.run(options, &mut |_| {});
+            let found: Vec<_> = simulation.islands_mut().map(|node| (node.hash, node.received)).collect();
+            (stop, simulation.now(), found)
+        };
+        let expected = run(1, 5);
+        assert_eq!(matches!(expected.0, Stop::Failed { .. }), fails_at.is_some(), "{:?}", expected.0);
+        assert!(expected.2.iter().all(|(_, received)| *received > 20), "{:?}", expected.2);
+        for threads in [2, 3, 7, 16] {
+            for _ in 0..5 {
+                assert_eq!(run(threads, 5), expected, "{threads} threads, fails at {fails_at:?}");
+            }
+        }
+        if fails_at.is_none() {
+            assert_eq!(run(3, 2).2, expected.2, "a shorter window");
+        }
+    }
+}
+
+#[test]
+fn a_failure_ends_the_run_with_the_next_window() {
+    let mut simulation = star(4, Some(1));
+    let options = RunOptions {
+        threads: 2,
+        saves_threads: false,
+        window: 5,
+        patience_cycles: 10_000,
+        limit: Cycle::NEVER,
+        interrupt: None,
+    };
+    let Stop::Failed { at } = simulation.run(options, &mut |_| {}) else { panic!("it fails") };
+    assert_eq!(simulation.now(), at + 5);
 }
 
 #[test]

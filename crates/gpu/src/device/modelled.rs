@@ -18,7 +18,7 @@ use crate::gpu::{Finished, Gpu, Observed, Stopped};
 use crate::machine::Machine;
 use crate::progress::Progress;
 use crate::region::Region;
-use crate::results::{LaunchResult, Sample, merge_groups};
+use crate::results::{LaunchResult, RunSchedule, Sample, merge_groups};
 
 /// Location of a kernel's code.
 #[derive(Clone, Copy)]
@@ -116,6 +116,16 @@ impl Modelled {
     /// Host seconds spent in launches.
     pub fn seconds(&self) -> f64 {
         self.seconds
+    }
+
+    /// Measures from now on what each island costs the host, on one thread.
+    pub fn measure_schedule(&mut self) {
+        self.gpu.measure_schedule();
+    }
+
+    /// What was measured, and what more threads would gain.
+    pub fn schedule(&mut self) -> Option<RunSchedule> {
+        self.gpu.schedule()
     }
 
     /// Length of a simulation window in cycles.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use strata_workloads::Glance;
 
 use super::energy;
-use super::{LaunchResult, RunResult, Verdict};
+use super::{LaunchResult, RunResult, RunSchedule, Verdict};
 
 /// Name of the schema, described in docs/results.md.
 pub const SCHEMA: &str = "strata-run-1";
@@ -67,6 +67,7 @@ impl RunResult {
                 "threads": self.cost.threads,
                 "window_cycles": self.cost.window,
                 "peak_memory_bytes": self.cost.peak_memory_bytes,
+                "schedule": self.cost.schedule.as_ref().map(RunSchedule::to_json),
             },
             "launches": self.launches.iter().map(LaunchResult::to_json).collect::<Vec<_>>(),
             "comparisons": self.comparisons.iter().map(|comparison| json!({

@@ -5,6 +5,7 @@ mod energy;
 mod host;
 mod json;
 mod rows;
+mod schedule;
 mod summary;
 
 use strata_engine::hash::Fnv;
@@ -17,7 +18,9 @@ pub use crate::machine::MachineFacts;
 use crate::region::Region;
 
 pub use host::peak_memory_bytes;
+pub(crate) use host::thread_time;
 pub use json::SCHEMA;
+pub use schedule::{PartWork, RunSchedule};
 
 /// Results of one kernel launch.
 #[derive(Clone, Debug, PartialEq)]
@@ -83,7 +86,7 @@ pub enum Verdict {
 }
 
 /// What the simulation cost the host.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct SimulationCost {
     /// Host seconds spent in launches.
     pub seconds: f64,
@@ -93,6 +96,8 @@ pub struct SimulationCost {
     pub window: u64,
     /// Peak memory of the process in bytes; 0 if the host does not report it.
     pub peak_memory_bytes: u64,
+    /// What more threads would gain, if that was asked for.
+    pub schedule: Option<RunSchedule>,
 }
 
 /// Where a result comes from: with these, it can be had again.

@@ -196,6 +196,9 @@ impl RunResult {
             ),
         );
         page.row("peak memory", &bytes(self.cost.peak_memory_bytes));
+        if let Some(schedule) = &self.cost.schedule {
+            schedule.rows(page);
+        }
         page.row("statistics hash", &format!("{:016x}", self.statistics_hash()));
         for comparison in &self.comparisons {
             page.row("compared", &comparison.to_string());

@@ -1,0 +1,231 @@
+//! What one thread of a run does.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use super::front::{Front, Open, Tally};
+use super::order::Order;
+use crate::island::{Island, Ran, Span};
+use crate::link::{Doorbell, Window};
+use crate::schedule::Ledger;
+use crate::time::Cycle;
+
+/// How often a waiting thread looks before it yields its core: some 20 microseconds; and before it sleeps.
+const SPINS: u32 = 4_000;
+const YIELDS: u32 = 200;
+const NAP: Duration = Duration::from_micros(50);
+
+/// What the threads of a run share.
+pub(super) struct Shared<'a, I> {
+    pub islands: &'a [Mutex<I>],
+    pub bells: &'a [Doorbell],
+    pub order: &'a Order,
+    pub every_cycle: bool,
+    pub front: Front,
+    /// How far each island has come.
+    pub states: Vec<State>,
+}
+
+/// How far an island has come. Each in a line of the host's caches of its own: a thread writes those of its islands.
+#[repr(align(64))]
+pub(super) struct State {
+    /// Progress count when it last ran.
+    progress: AtomicU64,
+    /// The next event, as reported when it last ran.
+    wake: AtomicU64,
+    /// The first window that no thread has taken.
+    untaken: AtomicU64,
+    /// The first window that it has not simulated.
+    unfinished: AtomicU64,
+}
+
+impl State {
+    /// Of an island before `window`, which may have been set up since it last ran: it is visited once.
+    pub fn new(progress: u64, window: u64) -> State {
+        State {
+            progress: AtomicU64::new(progress),
+            wake: AtomicU64::new(0),
+            untaken: AtomicU64::new(window),
+            unfinished: AtomicU64::new(window),
+        }
+    }
+}
+
+/// A thread of a run.
+pub(super) struct Worker<'a, 'b, I> {
+    shared: &'a Shared<'b, I>,
+    thread: usize,
+    threads: usize,
+    ledger: Option<&'a mut Ledger>,
+    tally: Tally,
+    /// Islands of the window whose neighbours have not all simulated the one before, and how many of them have.
+    put_off: Vec<(usize, usize)>,
+    patience: Patience,
+}
+
+impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
+    pub fn new(
+        shared: &'a Shared<'b, I>,
+        (thread, threads): (usize, usize),
+        ledger: Option<&'a mut Ledger>,
+    ) -> Self {
+        Worker {
+            shared,
+            thread,
+            threads,
+            ledger,
+            tally: Tally::default(),
+            put_off: Vec::with_capacity(shared.islands.len()),
+            patience: Patience::new(threads),
+        }
+    }
+
+    /// Simulates windows until the run ends. Calls `observe` after each.
+    pub fn work(mut self, observe: &mut dyn FnMut(Cycle)) {
+        let front = &self.shared.front;
+        let mut window = front.first();
+        while !front.is_over() {
+            self.simulate(window);
+            front.tell(window.number, &mut self.tally);
+            observe(window.until);
+            window = loop {
+                match front.next(window.number) {
+                    Some(next) => break next,
+                    None if front.is_over() => return,
+                    None => self.patience.wait(),
+                }
+            };
+            self.patience.renew();
+        }
+    }
+
+    /// Simulates the islands of a window that no other thread has taken.
+    fn simulate(&mut self, window: Open) {
+        if let Some(ledger) = &mut self.ledger {
+            ledger.begin_window();
+        }
+        if self.threads > 1 {
+            self.simulate_with_others(window);
+        } else {
+            self.shared.order.islands().iter().for_each(|island| self.visit(*island, window));
+        }
+        if let Some(ledger) = &mut self.ledger {
+            ledger.end_window(self.shared.order);
+        }
+    }
+
+    fn simulate_with_others(&mut self, window: Open) {
+        for island in self.shared.order.turns(self.thread, self.threads) {
+            if self.is_untaken(island, window) {
+                self.put_off.push((island, 0));
+                self.take_put_off(window);
+            }
+        }
+        while !self.put_off.is_empty() && !self.shared.front.is_over() {
+            // What this thread knows may be what the others wait for.
+            self.shared.front.tell(window.number, &mut self.tally);
+            self.patience.wait();
+            self.take_put_off(window);
+        }
+    }
+
+    fn is_untaken(&self, island: usize, window: Open) -> bool {
+        self.shared.states[island].untaken.load(Ordering::Relaxed) == window.number
+    }
+
+    /// Takes those of the islands put off that can be simulated by now, and are still there.
+    fn take_put_off(&mut self, window: Open) {
+        let mut at = 0;
+        while let Some(&(island, finished)) = self.put_off.get(at) {
+            if !self.is_untaken(island, window) {
+                self.put_off.swap_remove(at);
+                continue;
+            }
+            let awaited = self.shared.order.awaited(island);
+            let is_finished = |neighbour: &&usize| {
+                self.shared.states[**neighbour].unfinished.load(Ordering::Acquire) >= window.number
+            };
+            let finished = finished + awaited[finished..].iter().take_while(is_finished).count();
+            if finished < awaited.len() {
+                self.put_off[at].1 = finished;
+                at += 1;
+                continue;
+            }
+            self.put_off.swap_remove(at);
+            let (mine, next) = (window.number, window.number + 1);
+            let state = &self.shared.states[island];
+            if state.untaken.compare_exchange(mine, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
+                self.visit(island, window);
+                state.unfinished.store(next, Ordering::Release);
+                self.patience.renew();
+            }
+        }
+    }
+
+    /// Simulates a window of an island, if it has anything to do.
+    fn visit(&mut self, island: usize, window: Open) {
+        let shared = self.shared;
+        let wake = Cycle(shared.states[island].wake.load(Ordering::Relaxed));
+        let rung = shared.bells[island].answer(Window(window.number));
+        let has_work = rung || wake < window.until || shared.every_cycle;
+        let due = if has_work { self.run(island, window) } else { wake };
+        self.tally.finished += 1;
+        self.tally.earliest = self.tally.earliest.min(due);
+        if let Some(ledger) = &mut self.ledger {
+            ledger.visited(island, has_work, due <= window.until);
+        }
+    }
+
+    /// Runs an island to the end of the window. Returns the earliest cycle at which it, or anything it sent,
+    /// acts next.
+    fn run(&mut self, index: usize, window: Open) -> Cycle {
+        let shared = self.shared;
+        let mut island = shared.islands[index].lock().expect("no island panicked");
+        let number = Window(window.number);
+        island.collect(number);
+        let span = Span { from: window.from, until: window.until, every_cycle: shared.every_cycle };
+        let Ran { last, due } = island.run(span);
+        let sent = island.flush(number);
+        shared.states[index].wake.store(due.0, Ordering::Relaxed);
+        if let Some(last) = last {
+            let progress = island.progress();
+            let before = shared.states[index].progress.swap(progress, Ordering::Relaxed);
+            self.tally.progress = self.tally.progress.wrapping_add(progress.wrapping_sub(before));
+            self.tally.last = self.tally.last.max(last);
+            self.tally.has_failed |= island.failed();
+        }
+        due.min(sent)
+    }
+}
+
+/// How a thread waits: the longer, the less it takes of its core.
+struct Patience {
+    shares_cores: bool,
+    looked: u32,
+}
+
+impl Patience {
+    fn new(threads: usize) -> Patience {
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let mut patience = Patience { shares_cores: threads > cores, looked: 0 };
+        patience.renew();
+        patience
+    }
+
+    /// What was waited for has come.
+    fn renew(&mut self) {
+        self.looked = if self.shares_cores { SPINS } else { 0 };
+    }
+
+    fn wait(&mut self) {
+        self.looked = self.looked.saturating_add(1);
+        if self.looked <= SPINS {
+            std::hint::spin_loop();
+        } else if self.looked <= SPINS + YIELDS {
+            std::thread::yield_now();
+        } else {
+            std::thread::sleep(NAP);
+        }
+    }
+}
