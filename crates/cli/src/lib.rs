@@ -23,6 +23,7 @@ mod numbers;
 mod origin;
 mod output;
 mod progress;
+mod races;
 mod report;
 mod repro;
 mod run;
