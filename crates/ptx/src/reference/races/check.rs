@@ -6,7 +6,7 @@ use super::clock::{Thread, Time};
 use super::cta::Cta;
 use super::found::{Found, Hit, Race};
 use super::knowledge::is_wide;
-use super::shadow::{Cell, Entry, LATER, Mores, Shadow};
+use super::shadow::{Cell, Entry, LATER, More, Mores, Shadow, Strong};
 use super::site::{Class, Sites};
 use crate::isa::{Op, Ordering, Space};
 use crate::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
@@ -261,22 +261,40 @@ fn thread_of(now: &Now<'_>, cta: u32) -> Thread {
 /// A strong read takes what the last strong write left.
 fn acquire(now: &Now<'_>, cta: &mut Cta, cell: &Cell, mores: &mut Mores) {
     let Some(more) = mores.get(cell) else { return };
-    let Some(scope) = now.class.strong.filter(|_| !more.note.is_empty()) else { return };
+    let Some(scope) = now.class.strong else { return };
     let thread = thread_of(now, cta.number);
-    cta.warps[thread.warp as usize].read(thread, scope, now.class.acquires, &more.note);
+    let knowledge = &mut cta.warps[thread.warp as usize];
+    let acquires = now.class.acquires;
+    if acquires && let Some(earlier) = more.seen.as_ref().and_then(|seen| seen.get(&thread)) {
+        knowledge.read(thread, acquires, &earlier.seen(cta.number, scope));
+    }
+    let wide = is_wide(scope) || now.access.space == Space::Shared;
+    let seen = more.note.seen(cta.number, scope);
+    if !seen.is_empty() && more.chain.is_seen(cta.number, now.class.element, wide) {
+        knowledge.read(thread, acquires, &seen);
+        if !acquires {
+            more.seen.get_or_insert_default().entry(thread).or_default().join(seen);
+        }
+    }
 }
 
 /// A strong write leaves what the thread's fences hand on.
 fn release(now: &Now<'_>, cta: &Cta, cell: &mut Cell, mores: &mut Mores) {
     let Some(scope) = now.class.strong else { return };
     let thread = thread_of(now, cta.number);
-    let note = cta.warps[thread.warp as usize].write(thread, scope, now.class.releases, cta.time);
-    if now.class.reads {
-        if !note.is_empty() {
-            mores.make(cell).note.join(note);
-        }
+    let mut note = cta.warps[thread.warp as usize].write(thread, scope, now.class.releases, cta.time);
+    if now.class.releases {
+        mores.make(cell).released.get_or_insert_default().insert(thread, note.clone());
+    } else if let Some(more) = mores.get(cell)
+        && let Some(earlier) = more.released.as_ref().and_then(|released| released.get(&thread))
+    {
+        note.join(earlier.seen(cta.number, scope));
+    }
+    let more = mores.make(cell);
+    if more.chain.goes_on {
+        more.note.join(note);
     } else {
-        mores.make(cell).note = note;
+        more.note = note;
     }
 }
 
@@ -385,8 +403,46 @@ impl View<'_> {
         }
         let apart = class.strong.is_some() && more.element == class.element && self.holds_everyone();
         if !apart {
-            more.strong.iter().for_each(|entry| self.hold_against(entry, &bytes));
+            self.hold_against_strong(&more.strong, &bytes);
         }
+    }
+
+    /// As [`View::hold_against`], of strong accesses. A write that was seen by one that happens before this access happens
+    /// before it, too.
+    fn hold_against_strong(&mut self, strong: &[Strong], bytes: &std::ops::Range<usize>) {
+        let mut seen: Option<(usize, Vec<(u32, u32)>)> = None;
+        for one in strong {
+            if self.is_known(&one.entry) {
+                continue;
+            }
+            let writes = self.sites.class(one.entry.site).writes;
+            for lane in lanes_of(self.now.entry.lanes) {
+                let Some(thread) = self.unknown_to(lane, &one.entry) else { continue };
+                if seen.as_ref().is_none_or(|(of, _)| *of != lane) {
+                    seen = Some((lane, self.seen_by(lane, strong)));
+                }
+                let was_seen = |(_, seen): &(usize, Vec<(u32, u32)>)| {
+                    seen.iter().any(|(from, upto)| (*from..=*upto).contains(&one.upto))
+                };
+                if !(writes && seen.as_ref().is_some_and(was_seen)) {
+                    self.conflict(&one.entry, thread, lane as u32, bytes);
+                }
+            }
+        }
+    }
+
+    /// The writes, as ranges of numbers, that were seen by strong accesses that a lane knows.
+    fn seen_by(&self, lane: usize, strong: &[Strong]) -> Vec<(u32, u32)> {
+        let mut seen: Vec<(u32, u32)> = Vec::new();
+        for by in strong.iter().filter(|by| by.saw_something()) {
+            if self.unknown_to(lane, &by.entry).is_none() {
+                match seen.iter_mut().find(|(from, _)| *from == by.from) {
+                    Some((_, upto)) => *upto = by.upto.max(*upto),
+                    None => seen.push((by.from, by.upto)),
+                }
+            }
+        }
+        seen
     }
 
     /// Whether the access's scope holds all threads that could access the memory.
@@ -399,21 +455,48 @@ impl View<'_> {
     fn enter(&self, cell: &mut Cell, mores: &mut Mores) {
         let Now { class, entry, .. } = *self.now;
         if class.strong.is_some() {
-            let element = if self.holds_everyone() { class.element } else { 0 };
-            let more = mores.make(cell);
-            more.element = if more.strong.is_empty() || more.element == element { element } else { 0 };
-            self.tidy(&mut more.strong, |site| self.sites.class(site) == &class);
-            match more.strong.last_mut() {
-                Some(last) if (last.warp, last.time, last.site) == (entry.warp, entry.time, entry.site) => {
-                    last.lanes |= entry.lanes;
-                }
-                _ => more.strong.push(entry),
-            }
+            self.enter_strong(mores.make(cell));
         } else if class.writes {
             mores.clear(cell);
             cell.write = entry;
         } else {
             self.enter_read(cell, mores);
+        }
+    }
+
+    fn enter_strong(&self, more: &mut More) {
+        let Now { class, entry, .. } = *self.now;
+        let element = if self.holds_everyone() { class.element } else { 0 };
+        more.element = if more.strong.is_empty() || more.element == element { element } else { 0 };
+        let (cta, wide) = (self.cta.number, self.holds_everyone());
+        let sees = class.observes && more.chain.is_seen(cta, class.element, wide);
+        if class.writes {
+            more.writes += 1;
+            more.chain.write(more.writes, cta, class.element, wide, class.reads);
+        }
+        let from = if sees { more.chain.first } else { Strong::SAW_NOTHING };
+        let now = Strong { entry, from, upto: more.writes };
+        // Who knows an earlier access need not know this one: what only the earlier one tells is kept. Of shared memory it is
+        // told by the CTA's barriers, too.
+        let tells = |one: &Strong| {
+            let again = (one.entry.warp, one.entry.time) == (entry.warp, entry.time);
+            one.saw_something() && !again && self.now.access.space != Space::Shared
+        };
+        self.tidy(
+            &mut more.strong,
+            |one| &one.entry,
+            |one| one.from == from && !tells(one) && self.sites.class(one.entry.site) == &class,
+        );
+        match more.strong.last_mut().filter(|_| !sees) {
+            Some(last)
+                if last.from == from
+                    && (last.entry.warp, last.entry.time, last.entry.site)
+                        == (entry.warp, entry.time, entry.site) =>
+            {
+                last.entry.lanes |= entry.lanes;
+                last.upto = now.upto;
+            }
+            _ => more.strong.push(now),
         }
     }
 
@@ -430,7 +513,7 @@ impl View<'_> {
         let last = std::mem::replace(last, now);
         if last.lanes != 0 && !self.is_superfluous(&last) {
             let reads = &mut mores.make(cell).reads;
-            self.tidy(reads, |_| true);
+            self.tidy(reads, |entry| entry, |_| true);
             reads.push(last);
         }
     }
@@ -444,15 +527,20 @@ impl View<'_> {
     }
 
     /// Forgets entries of this CTA, the latest, that are superfluous.
-    fn tidy(&self, entries: &mut Vec<Entry>, conflicts_with_the_same: impl Fn(u32) -> bool) {
-        let end = entries.len().saturating_sub(TIDIED);
-        for place in (end..entries.len()).rev() {
-            let entry = &entries[place];
-            if self.own_warp(entry.warp).is_none() {
+    fn tidy<T>(
+        &self,
+        list: &mut Vec<T>,
+        entry: impl Fn(&T) -> &Entry,
+        conflicts_with_the_same: impl Fn(&T) -> bool,
+    ) {
+        let end = list.len().saturating_sub(TIDIED);
+        for place in (end..list.len()).rev() {
+            let one = &list[place];
+            if self.own_warp(entry(one).warp).is_none() {
                 return;
             }
-            if self.is_superfluous(entry) && conflicts_with_the_same(entry.site) {
-                entries.swap_remove(place);
+            if self.is_superfluous(entry(one)) && conflicts_with_the_same(one) {
+                list.swap_remove(place);
             }
         }
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 pub(super) type Time = u32;
 
 /// A thread of a launch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Thread {
     pub cta: u32,
     /// Number of the warp in its CTA.

@@ -59,6 +59,15 @@ impl Note {
         }
     }
 
+    /// What of it reaches an access of a CTA's thread at a scope.
+    #[must_use]
+    pub fn seen(&self, cta: u32, scope: Scope) -> Note {
+        Note {
+            wide: self.wide.clone().filter(|_| is_wide(scope)),
+            near: self.near.clone().filter(|(of, _)| *of == cta),
+        }
+    }
+
     pub fn is_empty(&self) -> bool {
         self.wide.is_none() && self.near.is_none()
     }
@@ -139,10 +148,10 @@ impl Knowledge {
     }
 
     /// A thread reads a note with a strong read; one that acquires learns it at once, else a fence will.
-    pub fn read(&mut self, thread: Thread, scope: Scope, acquires: bool, note: &Note) {
+    pub fn read(&mut self, thread: Thread, acquires: bool, seen: &Note) {
         let lane = thread.lane as usize;
-        let near = note.near.as_ref().filter(|(cta, _)| *cta == thread.cta).map(|(_, clock)| clock);
-        let far = note.wide.as_ref().filter(|_| is_wide(scope));
+        let near = seen.near.as_ref().map(|(_, clock)| clock);
+        let far = seen.wide.as_ref();
         if acquires {
             near.into_iter().chain(far).for_each(|clock| self.learn(lane, clock));
         } else if near.is_some() || far.is_some() {

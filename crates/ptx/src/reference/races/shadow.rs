@@ -1,6 +1,8 @@
 //! What is remembered of each piece of memory: by line, when it is first touched, in cells as small as the accesses.
 
-use super::clock::Time;
+use std::collections::HashMap;
+
+use super::clock::{Thread, Time};
 use super::knowledge::Note;
 use crate::lanes::LaneMask;
 
@@ -36,24 +38,80 @@ pub(super) struct Cell {
     more: u32,
 }
 
+/// A strong access. Strong writes to a cell are numbered from 1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Strong {
+    pub entry: Entry,
+    /// The first write that it saw, with all that follow it until `upto`; [`Strong::SAW_NOTHING`] if none.
+    pub from: u32,
+    /// The last write, its own included.
+    pub upto: u32,
+}
+
+impl Strong {
+    pub const SAW_NOTHING: u32 = u32::MAX;
+
+    /// Whether it saw any write.
+    pub fn saw_something(&self) -> bool {
+        self.from <= self.upto
+    }
+}
+
+/// The last strong write to a cell, with the read-modify-writes that led to it: who sees the last sees all.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Chain {
+    /// The number of the first write; 0 if there is none.
+    pub first: u32,
+    /// Whether the last write went on with what was before it.
+    pub goes_on: bool,
+    /// Of the last write: the size of its element, whether its scope holds every thread, and its CTA.
+    element: u8,
+    wide: bool,
+    cta: u32,
+}
+
+impl Chain {
+    /// Whether a strong access of a CTA's thread sees it, `wide` if its scope holds every thread.
+    pub fn is_seen(&self, cta: u32, element: u8, wide: bool) -> bool {
+        self.first != 0 && self.element == element && (self.wide && wide || self.cta == cta)
+    }
+
+    /// A strong write with a number; a read-modify-write goes on with what it sees.
+    pub fn write(&mut self, number: u32, cta: u32, element: u8, wide: bool, reads: bool) {
+        let goes_on = reads && self.is_seen(cta, element, wide);
+        let first = if goes_on { self.first } else { number };
+        *self = Chain { first, goes_on, element, wide, cta };
+    }
+}
+
 /// What few cells have.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub(super) struct More {
     /// Weak reads since the last weak write, but for the latest.
     pub reads: Vec<Entry>,
     /// Strong accesses since the last weak write.
-    pub strong: Vec<Entry>,
+    pub strong: Vec<Strong>,
+    /// The number of the last strong write.
+    pub writes: u32,
+    /// Those that a strong read sees.
+    pub chain: Chain,
     /// The size of the strong accesses' elements, if all have the same and scopes that hold whoever comes here; else 0.
     pub element: u8,
     /// What the last strong write left for readers.
     pub note: Note,
+    /// What releasing writes left here, by thread: the thread's later strong writes leave it, too.
+    pub released: Option<Box<HashMap<Thread, Note>>>,
+    /// What relaxed reads saw here, by thread: the thread's later acquiring reads take it, too.
+    pub seen: Option<Box<HashMap<Thread, Note>>>,
 }
 
 impl More {
     fn clear(&mut self) {
         self.reads.clear();
         self.strong.clear();
+        self.chain = Chain::default();
         self.note = Note::default();
+        (self.released, self.seen) = (None, None);
     }
 }
 
@@ -145,7 +203,15 @@ fn split(line: &mut Line, shift: u32, mores: &mut Mores) {
         for _ in 1..copies {
             let mut copy = Cell { more: 0, ..cell.clone() };
             // Knowledge is read where it was left: at an access's first byte.
-            if let Some(more) = mores.get(cell).map(|more| More { note: Note::default(), ..more.clone() }) {
+            let shared = |more: &mut More| More {
+                reads: more.reads.clone(),
+                strong: more.strong.clone(),
+                writes: more.writes,
+                chain: more.chain,
+                element: more.element,
+                ..More::default()
+            };
+            if let Some(more) = mores.get(cell).map(shared) {
                 *mores.make(&mut copy) = more;
             }
             cells.push(copy);

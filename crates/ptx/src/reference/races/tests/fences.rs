@@ -14,13 +14,45 @@ fn atomics_race_with_weak_accesses() {
     let with = |access: &str| {
         races(&format!("red.global.add.u32 [%out], 1; setp.eq.u32 %p0, %r3, 255; @%p0 {access}"), 4, 64)
     };
-    // The last thread is the only one that touches the word otherwise, and comes last.
+    // The last thread is the only one that touches the word otherwise, and comes last. It does not know what its reduction saw.
     assert_eq!(with("ld.global.u32 %r5, [%out];"), ["atomic/read 1"]);
     assert_eq!(with("st.global.u32 [%out], %r5;"), ["atomic/write 1, 0 the same"]);
     assert_eq!(with("ld.volatile.global.u32 %r5, [%out];"), CLEAN);
     assert_eq!(with("ld.relaxed.gpu.global.u32 %r5, [%out];"), CLEAN);
     assert_eq!(with("ld.global.cv.u32 %r5, [%out];"), CLEAN);
     assert_eq!(with("st.volatile.global.u32 [%out], %r5;"), CLEAN);
+}
+
+/// Threads take tickets; the last may use the counter as it likes, since it saw all others' (ISA: causality order).
+#[test]
+fn who_saw_an_atomic_comes_after_it() {
+    let body = |ticket: u32| {
+        format!(
+            "atom.global.inc.u32 %r5, [%out], 1000; setp.eq.u32 %p0, %r5, {ticket}; @%p0 st.global.u32 [%out], 0;"
+        )
+    };
+    assert_eq!(races(&body(127), 2, 64), CLEAN);
+    // Those that come later race with the store, and it with those that came in between.
+    assert_eq!(races(&body(126), 2, 64), ["atomic/write 1, 0 the same"]);
+    let behind_a_barrier = "atom.global.inc.u32 %r5, [%out], 1000; bar.sync 0; setp.eq.u32 %p0, %r3, 64; @%p0 st.global.u32 [%out], 0;";
+    assert_eq!(races(behind_a_barrier, 2, 64), CLEAN, "others of its CTA saw those of the first");
+    assert_eq!(
+        races(&behind_a_barrier.replace("atom", "red").replace("%r5, ", ""), 2, 64),
+        ["atomic/write 1, 0 the same"]
+    );
+}
+
+#[test]
+fn patterns_of_two_accesses_to_the_flag() {
+    // What a thread stores after a release to the same place hands on the same; what it acquires, what it saw before.
+    let (release, again) =
+        ("st.release.gpu.global.u32 [%out+4], 1;", "st.relaxed.gpu.global.u32 [%out+4], 2;");
+    let acquire = "ld.acquire.gpu.global.u32 %r5, [%out+4];";
+    assert_eq!(message("", &format!("{release} {again}"), acquire, "", false), CLEAN);
+    assert_eq!(message("", again, acquire, "", false), ["write/read 1"]);
+    let elsewhere = "st.release.gpu.global.u32 [%out+8], 1;";
+    assert_eq!(message("", &format!("{elsewhere} {again}"), acquire, "", false), ["write/read 1"]);
+    assert_eq!(message("", release, LOOK, acquire, false), CLEAN);
 }
 
 /// The order between two of several atomics does not hide the third.

@@ -4,6 +4,7 @@ mod barriers;
 mod copies;
 mod fences;
 mod memory;
+mod model;
 mod random;
 
 use super::{Race, RaceCheck};
