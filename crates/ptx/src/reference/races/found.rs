@@ -22,7 +22,7 @@ pub struct Race {
     pub launch: u64,
     /// [`Space::Global`] or [`Space::Shared`].
     pub space: Space,
-    /// The first address of the first race.
+    /// Where the later access of the first race begins.
     pub address: u64,
 }
 

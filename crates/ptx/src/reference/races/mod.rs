@@ -4,7 +4,7 @@
 //! [`RaceCheck`] watches launches on the reference executor. Every access gets the time of its CTA, every thread has a clock
 //! that says which accesses happen before what it does next, and every piece of memory remembers the accesses that matter: the
 //! last write, and the reads and strong accesses since (Flanagan and Freund, FastTrack, PLDI 2009; with a GPU's hierarchy,
-//! Peng et al., BARRACUDA, PLDI 2017). It is exact for what was executed: it finds a race on a byte if and only if two
+//! Eizenberg et al., BARRACUDA, PLDI 2017). It is exact for what was executed: it finds a race on a byte if and only if two
 //! accesses to it race, and of several pairs on it at least one. Another schedule may execute other accesses.
 //!
 //! What happens before what:
@@ -25,7 +25,9 @@
 //! | `cta.rs` | barriers and asynchronous copies |
 //! | `site.rs` | places of the program, and what their accesses are to the memory model |
 //! | `shadow.rs` | what is remembered of each piece of memory |
-//! | `check.rs` | an access against what is remembered |
+//! | `view.rs` | an access against what is remembered |
+//! | `notes.rs` | what strong accesses take from a place and leave there |
+//! | `check.rs` | watches launches |
 //! | `found.rs` | the races, by pairs of places |
 
 mod check;
@@ -33,10 +35,12 @@ mod clock;
 mod cta;
 mod found;
 mod knowledge;
+mod notes;
 mod shadow;
 mod site;
 #[cfg(test)]
 mod tests;
+mod view;
 
 pub use check::RaceCheck;
 pub use found::{Race, Racer};

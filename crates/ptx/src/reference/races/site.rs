@@ -66,7 +66,7 @@ impl Class {
         let atomic = self.reads && self.writes;
         let strong = match mode.ordering {
             _ if atomic => Some(mode.scope),
-            // The ISA calls cache operators hints. These go past the L1D, as strong accesses do.
+            // The ISA calls cache operators hints, but who writes these means not to be served from a copy.
             Ordering::Weak if matches!(mode.cache, CacheOp::Global | CacheOp::Volatile) => Some(Scope::Gpu),
             Ordering::Weak => None,
             _ => Some(mode.scope),

@@ -345,7 +345,7 @@ fn careful() -> impl Strategy<Value = Act> + Clone {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(200) })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(64) })]
 
     #[test]
     fn anything_races_as_the_model_says(phases in program(anything())) {

@@ -138,7 +138,7 @@ fn checked(steps: &[Step]) -> BTreeSet<(usize, usize)> {
 const BODY: usize = 7;
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(96))]
+    #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
     fn what_races_is_found_and_nothing_else(steps in prop::collection::vec(step(), 2..14)) {
