@@ -25,9 +25,12 @@ pub(super) struct Memories<'a> {
 }
 
 impl Memories<'_> {
+    /// Shows an access to the observer, unless it is to memory that is not there.
     #[inline(always)]
     pub(super) fn show(&mut self, kind: AccessKind, part: &Part<'_>) {
-        if let Some(observer) = &mut self.observer {
+        if let Some(observer) = &mut self.observer
+            && part.is_there(self.global, self.shared)
+        {
             observer.access(&part.seen(kind, self.by, None));
         }
     }
@@ -37,8 +40,10 @@ impl Memories<'_> {
     fn show_store(&mut self, part: &Part<'_>, operands: &impl Operands, mode: &MemoryMode) {
         if let Some(observer) = &mut self.observer {
             let Memories { global, shared, by, .. } = self;
-            let written = Stored { operands, mode, part, global, shared };
-            observer.access(&part.seen(AccessKind::Store, *by, Some(&written)));
+            if part.is_there(global, shared) {
+                let written = Stored { operands, mode, part, global, shared };
+                observer.access(&part.seen(AccessKind::Store, *by, Some(&written)));
+            }
         }
     }
 }
@@ -126,6 +131,20 @@ impl<'a> Part<'a> {
             return Err((lane, FaultKind::OutOfBounds { space, address: last, bytes }));
         };
         Ok(Part { space, lanes, addresses, bytes, first, end })
+    }
+
+    /// Whether the memory that it reaches is there. A thread's own is not looked at.
+    fn is_there(&self, global: &GlobalMemory, shared: &[u8]) -> bool {
+        match self.space {
+            Space::Shared => self.end <= shared.len() as u64,
+            Space::Local | Space::Param => true,
+            Space::Global | Space::Const | Space::Generic => {
+                let whole = usize::try_from(self.end - self.first).ok();
+                whole.is_some_and(|length| global.bytes(self.first, length).is_some())
+                    || lanes_of(self.lanes)
+                        .all(|lane| global.bytes(self.addresses[lane], self.bytes).is_some())
+            }
+        }
     }
 
     /// As an observer sees it.

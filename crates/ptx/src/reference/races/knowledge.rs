@@ -59,13 +59,10 @@ impl Note {
         }
     }
 
-    /// What of it reaches an access of a CTA's thread at a scope.
+    /// What of it reaches a CTA's threads.
     #[must_use]
-    pub fn seen(&self, cta: u32, scope: Scope) -> Note {
-        Note {
-            wide: self.wide.clone().filter(|_| is_wide(scope)),
-            near: self.near.clone().filter(|(of, _)| *of == cta),
-        }
+    pub fn for_cta(&self, cta: u32) -> Note {
+        Note { wide: self.wide.clone(), near: self.near.clone().filter(|(of, _)| *of == cta) }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -147,33 +144,32 @@ impl Knowledge {
         self.set(lanes, Arc::new(clock));
     }
 
-    /// A thread reads a note with a strong read; one that acquires learns it at once, else a fence will.
-    pub fn read(&mut self, thread: Thread, acquires: bool, seen: &Note) {
-        let lane = thread.lane as usize;
-        let near = seen.near.as_ref().map(|(_, clock)| clock);
-        let far = seen.wide.as_ref();
-        if acquires {
-            near.into_iter().chain(far).for_each(|clock| self.learn(lane, clock));
-        } else if near.is_some() || far.is_some() {
-            let fences = self.fences(lane);
-            take(&mut fences.near, near);
-            take(&mut fences.far, far);
-        }
+    /// A thread reads a note with a strong read: a fence will learn it.
+    pub fn read(&mut self, thread: Thread, note: &Note) {
+        let fences = self.fences(thread.lane as usize);
+        take(&mut fences.near, note.near.as_ref().map(|(_, clock)| clock));
+        take(&mut fences.far, note.wide.as_ref());
     }
 
-    /// What a strong write of a thread leaves behind; one that releases, what the thread knows now.
-    pub fn write(&self, thread: Thread, scope: Scope, releases: bool, now: Time) -> Note {
+    /// A thread learns a note at once, by an acquire of a scope.
+    pub fn acquire(&mut self, thread: Thread, scope: Scope, note: &Note) {
+        let far = note.wide.as_ref().filter(|_| is_wide(scope));
+        let near = note.near.as_ref().map(|(_, clock)| clock);
+        near.into_iter().chain(far).for_each(|clock| self.learn(thread.lane as usize, clock));
+    }
+
+    /// What a strong write of a thread leaves behind: what its fences hand on, and what it knows now if it releases, for the
+    /// threads of that scope.
+    pub fn write(&self, thread: Thread, releases: Option<Scope>, now: Time) -> Note {
         let of = |moment: &Moment| with_own(&moment.clock, thread, moment.time);
         let lane = thread.lane as usize;
-        let (any, wide) = if releases {
-            let moment = Moment { clock: self.clock(lane).clone(), time: now };
-            (Some(of(&moment)), Some(of(&moment)))
-        } else {
-            let fences = self.fences.as_ref().map(|fences| &fences[lane]);
-            let any = fences.and_then(|fences| fences.any.as_ref()).map(of);
-            (any, fences.and_then(|fences| fences.wide.as_ref()).map(of))
-        };
-        Note { wide: wide.filter(|_| is_wide(scope)), near: any.map(|clock| (thread.cta, clock)) }
+        let fences = self.fences.as_ref().map(|fences| &fences[lane]);
+        let released = releases.map(|_| of(&Moment { clock: self.clock(lane).clone(), time: now }));
+        let fenced = |moment: fn(&Fences) -> Option<&Moment>| fences.and_then(moment).map(of);
+        let wide = released.clone().filter(|_| releases.is_some_and(is_wide));
+        let wide = wide.or_else(|| fenced(|fences| fences.wide.as_ref()));
+        let any = released.or_else(|| fenced(|fences| fences.any.as_ref()));
+        Note { wide, near: any.map(|clock| (thread.cta, clock)) }
     }
 
     /// A thread executes a fence.

@@ -111,7 +111,6 @@ impl More {
         self.strong.clear();
         self.chain = Chain::default();
         self.note = Note::default();
-        (self.released, self.seen) = (None, None);
     }
 }
 
@@ -130,6 +129,14 @@ impl Mores {
             cell.more = self.0.len() as u32;
         }
         &mut self.0[cell.more as usize - 1]
+    }
+
+    /// Forgets everything of a cell.
+    fn reset(&mut self, cell: &mut Cell) {
+        self.clear(cell);
+        if let Some(more) = self.get(cell) {
+            (more.released, more.seen) = (None, None);
+        }
     }
 
     /// Forgets all accesses to a cell.
@@ -178,7 +185,7 @@ impl Shadow {
         let cells = &mut line.cells[first..][..(bytes >> line.shift).max(1)];
         for cell in &mut *cells {
             if cell.since != self.since {
-                mores.clear(cell);
+                mores.reset(cell);
                 cell.since = self.since;
             }
         }

@@ -100,6 +100,21 @@ fn generic_addresses_are_where_they_lead() {
     assert_eq!(races(&body.replace("st.u32 [%rd1], %r0;", "st.u32 [%rd1], %r0; bar.sync 0;"), 1, 32), CLEAN);
 }
 
+/// A wild address must not make the check remember memory that is not there.
+#[test]
+fn accesses_to_no_memory_are_not_looked_at() {
+    let (mut session, out) = super::session("mov.u64 %rd1, 0x7000000000000; st.global.u32 [%rd1], %r0;");
+    let kernel = session.module.kernel("test").expect("the body's kernel");
+    let params = crate::reference::pack_arguments(kernel, &[out]).expect("one argument");
+    let config =
+        crate::reference::LaunchConfig { grid: [1; 3], block: [32, 1, 1], dynamic_shared: 0, params };
+    let mut check = super::RaceCheck::default();
+    let executor = crate::reference::Executor::new(kernel, config, &session.variables, &mut session.memory);
+    let fault = executor.watched_by(Some(&mut check)).run().expect_err("there is nothing");
+    assert!(fault.to_string().contains("which holds no memory"), "{fault}");
+    assert_eq!(check.races(), &[]);
+}
+
 #[test]
 fn local_memory_is_a_threads_own() {
     let body = ".local .align 4 .b8 mine[16]; mov.u32 %r4, mine; st.local.u32 [%r4], %r0; ld.local.u32 %r5, [%r4+4];";
