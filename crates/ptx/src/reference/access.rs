@@ -58,13 +58,13 @@ struct Stored<'a, O> {
 }
 
 impl<O: Operands> Written for Stored<'_, O> {
-    fn new(&self, lane: usize, byte: usize) -> u8 {
+    fn after(&self, lane: usize, byte: usize) -> u8 {
         let size = self.mode.ty.bytes();
         let (element, at) = (byte / size, byte % size);
         (self.operands.source(1 + element, at / 4).0[lane] >> (8 * (at % 4))) as u8
     }
 
-    fn old(&self, lane: usize, byte: usize) -> Option<u8> {
+    fn before(&self, lane: usize, byte: usize) -> Option<u8> {
         let address = self.part.addresses[lane] + byte as u64;
         match self.part.space {
             Space::Shared => self.shared.get(usize::try_from(address).ok()?).copied(),

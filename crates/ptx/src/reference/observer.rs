@@ -82,10 +82,10 @@ pub struct BarrierArrival {
 /// The bytes of a store.
 pub trait Written {
     /// A byte that a lane writes; 0 is at its address.
-    fn new(&self, lane: usize, byte: usize) -> u8;
+    fn after(&self, lane: usize, byte: usize) -> u8;
 
     /// What is there before the instruction, if the memory is there.
-    fn old(&self, lane: usize, byte: usize) -> Option<u8>;
+    fn before(&self, lane: usize, byte: usize) -> Option<u8>;
 }
 
 /// An access of one warp to one space.

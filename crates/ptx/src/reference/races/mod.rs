@@ -5,7 +5,8 @@
 //! that says which accesses happen before what it does next, and every piece of memory remembers the accesses that matter: the
 //! last write, and the reads and strong accesses since (Flanagan and Freund, FastTrack, PLDI 2009; with a GPU's hierarchy,
 //! Eizenberg et al., BARRACUDA, PLDI 2017). It is exact for what was executed: it finds a race on a byte if and only if two
-//! accesses to it race, and of several pairs on it at least one. Another schedule may execute other accesses.
+//! accesses to it race, and of several pairs on it at least one. Another schedule may execute other accesses. What is simpler
+//! than in the ISA is listed in `docs/races.md`.
 //!
 //! What happens before what:
 //!

@@ -21,10 +21,10 @@ pub(super) fn acquire(now: &Now<'_>, cta: &mut Cta, cell: &Cell, mores: &mut Mor
     if !more.note.is_empty() && more.chain.is_seen(cta.number, now.class.element, wide) {
         let note = more.note.for_cta(cta.number);
         knowledge.read(thread, &note);
-        more.seen.get_or_insert_default().entry(thread).or_default().join(note);
+        more.seen.entry(thread).or_default().join(note);
     }
     if now.class.acquires
-        && let Some(note) = more.seen.as_ref().and_then(|seen| seen.get(&thread))
+        && let Some(note) = more.seen.get(&thread)
     {
         knowledge.acquire(thread, scope, note);
     }
@@ -38,9 +38,9 @@ pub(super) fn release(now: &Now<'_>, cta: &Cta, cell: &mut Cell, mores: &mut Mor
     let more = mores.make(cell);
     if let Some(scope) = releases {
         let of_itself = Note { wide: note.wide.clone().filter(|_| is_wide(scope)), near: note.near.clone() };
-        more.released.get_or_insert_default().entry(thread).or_default().join(of_itself);
+        more.released.entry(thread).or_default().join(of_itself);
     }
-    if let Some(earlier) = more.released.as_ref().and_then(|released| released.get(&thread)) {
+    if let Some(earlier) = more.released.get(&thread) {
         note.join(earlier.clone());
     }
     if more.chain.goes_on {

@@ -100,9 +100,9 @@ pub(super) struct More {
     /// What the last strong write left for readers.
     pub note: Note,
     /// What releasing writes left here, by thread: the thread's later strong writes leave it, too.
-    pub released: Option<Box<HashMap<Thread, Note>>>,
+    pub released: HashMap<Thread, Note>,
     /// What relaxed reads saw here, by thread: the thread's later acquiring reads take it, too.
-    pub seen: Option<Box<HashMap<Thread, Note>>>,
+    pub seen: HashMap<Thread, Note>,
 }
 
 impl More {
@@ -135,7 +135,8 @@ impl Mores {
     fn reset(&mut self, cell: &mut Cell) {
         self.clear(cell);
         if let Some(more) = self.get(cell) {
-            (more.released, more.seen) = (None, None);
+            more.released.clear();
+            more.seen.clear();
         }
     }
 

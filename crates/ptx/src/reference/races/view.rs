@@ -119,8 +119,8 @@ impl View<'_> {
             && access.lanes >> other & 1 == 1
             && access.addresses[other] == address;
         bytes.clone().all(|byte| {
-            let old = if together { Some(written.new(other, byte)) } else { written.old(lane, byte) };
-            old == Some(written.new(lane, byte))
+            let before = if together { Some(written.after(other, byte)) } else { written.before(lane, byte) };
+            before == Some(written.after(lane, byte))
         })
     }
 

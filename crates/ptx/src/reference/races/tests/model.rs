@@ -123,9 +123,7 @@ fn expected(events: &[Event], lenient: bool) -> BTreeSet<(u32, u32)> {
         if events[write].is_morally_strong_with(&events[read]) {
             observed[write][read] = true;
             if events[write].is(Kind::Read) {
-                for earlier in 0..write {
-                    observed[earlier][read] |= observed[earlier][write];
-                }
+                observed[..write].iter_mut().for_each(|by| by[read] |= by[write]);
             }
         }
     }

@@ -81,9 +81,7 @@ fn expected(steps: &[Step]) -> BTreeSet<(usize, usize)> {
                 std::array::from_fn(|of| group.iter().map(|thread| clocks[*thread][of]).max().unwrap_or(0));
             group.iter().for_each(|thread| clocks[*thread] = met);
         }
-        for thread in 0..THREADS {
-            clocks[thread][thread] = number + 1;
-        }
+        clocks.iter_mut().enumerate().for_each(|(thread, clock)| clock[thread] = number + 1);
         let Step::Access { writes, .. } = step else { continue };
         let touched = (0..THREADS).filter_map(|thread| Some((thread, step.word(thread)?)));
         for (thread, word) in touched {
