@@ -262,3 +262,25 @@ fn fences_alone_order_nothing() {
     let body = "setp.eq.u32 %p0, %r1, 0; @%p0 st.global.u32 [%out], 1; fence.sc.gpu; @!%p0 ld.global.u32 %r5, [%out];";
     assert_eq!(races(body, 2, 1), ["write/read 1"]);
 }
+
+/// Threads of all CTAs get each other's blocks, and write them: the heap's own fences order that.
+#[test]
+fn blocks_of_the_heap_change_hands_in_order() {
+    let text = ".version 8.0\n.target sm_80\n.address_size 64
+        .extern .func (.param .b64 p) malloc(.param .b64 size);
+        .extern .func free(.param .b64 p);
+        .visible .entry test(.param .u64 out) {
+            .reg .b32 %r<4>; .reg .b64 %rd<4>; .reg .pred %p<2>;
+            mov.u32 %r0, %tid.x; mov.u32 %r1, 0;
+        again:
+            { .param .b64 s; .param .b64 p; st.param.b64 [s], 24; call (p), malloc, (s); ld.param.b64 %rd0, [p]; }
+            st.u32 [%rd0], %r0; st.u64 [%rd0+16], %rd0; ld.u32 %r2, [%rd0];
+            { .param .b64 p; st.param.b64 [p], %rd0; call free, (p); }
+            add.u32 %r1, %r1, 1; setp.lt.u32 %p0, %r1, 3; @%p0 bra again;
+            ret;
+        }";
+    let mut session = crate::reference::testing::Session::new(text);
+    let mut check = super::RaceCheck::default();
+    super::launch(&mut session, &mut check, 4, 64, 0);
+    assert_eq!(check.races(), &[]);
+}
