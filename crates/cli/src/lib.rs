@@ -4,7 +4,7 @@
 //! `strata_designs::registry::extend` in your own program and then call [`main`].
 //!
 //! Results go to standard output, progress and messages to standard error. The exit status is 0 when
-//! everything finished and, where checked, verified; 1 when results were wrong; 2 when the request was
+//! everything finished and, where checked, verified; 1 when results were wrong or a program races; 2 when the request was
 //! refused or a run was stopped; 3 when another process runs the job. `strata exec` ends as its program does.
 
 mod area;
@@ -23,6 +23,7 @@ mod numbers;
 mod origin;
 mod output;
 mod progress;
+mod races;
 mod report;
 mod repro;
 mod run;

@@ -15,7 +15,7 @@ use crate::dump::{BufferArguments, Dump};
 use crate::progress::Bar;
 use crate::report::{self, Report};
 use crate::timeline::Timeline;
-use crate::{Finished, interrupt, print, workload};
+use crate::{Finished, interrupt, print, races, workload};
 
 /// Arguments of `strata run`.
 #[derive(Args)]
@@ -45,6 +45,11 @@ pub struct RunArguments {
     /// Also run the reference executor, and compare all of memory after every launch.
     #[arg(long)]
     check: bool,
+    /// Find data races instead: run on the reference executor only, without timing.
+    #[arg(long, conflicts_with_all = [
+        "threads", "window", "check", "from_launch", "to_launch", "kernel", "max_cycles", "timeline", "shown", "dumped",
+    ])]
+    races: bool,
     /// Measure only from this launch on, counted from 0. Earlier ones run all the same.
     #[arg(long, value_name = "N")]
     from_launch: Option<u64>,
@@ -77,6 +82,9 @@ pub struct RunArguments {
 pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let machine = arguments.machine.load(&arguments.overrides)?;
     let Program { program, size, dumps } = program(arguments)?;
+    if arguments.races {
+        return races::find(program.as_ref(), size.as_deref(), &machine, arguments.json.as_deref());
+    }
     let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
     let threads = arguments.threads.unwrap_or(cores);
     if threads == 0 {

@@ -13,12 +13,13 @@ mod part;
 pub mod profile;
 pub mod program;
 mod progress;
+pub mod races;
 pub mod region;
 pub mod results;
 mod run;
 
 pub use progress::Progress;
-pub use run::{RunError, RunRequest, profile_program, run};
+pub use run::{Raced, RunError, RunRequest, find_races, profile_program, run};
 
 /// Version of the simulator: the package's version and a hash of the sources that determine numbers.
 pub const SIMULATOR: &str = env!("STRATA_SIMULATOR");

@@ -15,6 +15,7 @@ use crate::gpu::GpuOptions;
 use crate::machine::Machine;
 use crate::profile::Profile;
 use crate::progress::Progress;
+use crate::races::Races;
 use crate::region::Region;
 use crate::results::{LaunchResult, Provenance, RunResult, SimulationCost, Verdict, peak_memory_bytes};
 
@@ -280,6 +281,27 @@ pub fn profile_program(
     let (footprint_bytes, inputs_hash) = (recording.footprint_bytes(), recording.inputs_hash());
     let profile = device.into_profile().expect("the device is watched");
     Ok((Profile { footprint_bytes, inputs_hash, ..profile }, outcome))
+}
+
+/// What became of a program whose races were looked for.
+#[derive(Clone, Debug)]
+pub struct Raced {
+    /// The races; those until the run was stopped, if it was.
+    pub races: Races,
+    /// What the program computed, or why it was stopped.
+    pub outcome: Result<Outcome, DeviceError>,
+}
+
+/// Runs a program on the reference executor, compiled as for `machine`, and finds its data races.
+///
+/// # Errors
+/// If the module is wrong.
+pub fn find_races(program: &dyn HostProgram, machine: &Machine) -> Result<Raced, String> {
+    let mut device = ReferenceDevice::for_program(program, machine)?;
+    device.watch_races();
+    let outcome = program.run(&mut device);
+    let races = device.into_races().expect("they are looked for");
+    Ok(Raced { races, outcome })
 }
 
 fn wrong(outcome: &Outcome) -> Vec<String> {

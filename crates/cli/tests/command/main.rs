@@ -2,6 +2,7 @@
 
 mod exec;
 mod outputs;
+mod races;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

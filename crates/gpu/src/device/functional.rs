@@ -10,29 +10,52 @@ use super::card::{Backend, Call};
 use super::heap::{Buffer, Heap};
 use crate::profile::{Profile, Profiler};
 use crate::progress::Progress;
+use crate::races::{RaceWatch, Races};
 
-/// The reference executor with its memory and an optional profiler.
+/// The reference executor with its memory, and with whoever watches it.
 pub struct Functional {
     capacity_bytes: u64,
     memory: GlobalMemory,
     options: Options,
-    profiler: Option<Profiler>,
+    watcher: Option<Watcher>,
+}
+
+/// What watches launches.
+enum Watcher {
+    Profiler(Box<Profiler>),
+    Races(Box<RaceWatch>),
 }
 
 impl Functional {
     /// An executor with `capacity_bytes` bytes of memory. `options` bounds its launches.
     pub fn new(capacity_bytes: u64, options: Options) -> Functional {
-        Functional { capacity_bytes, memory: GlobalMemory::new(), options, profiler: None }
+        Functional { capacity_bytes, memory: GlobalMemory::new(), options, watcher: None }
     }
 
     /// Profiles all launches from now on.
     pub(crate) fn watch(&mut self) {
-        self.profiler = Some(Profiler::default());
+        self.watcher = Some(Watcher::Profiler(Box::default()));
+    }
+
+    /// Looks for races in all launches from now on.
+    pub(crate) fn watch_races(&mut self) {
+        self.watcher = Some(Watcher::Races(Box::default()));
     }
 
     /// Stops profiling and returns the profile, if there is one.
     pub(crate) fn take_profile(&mut self) -> Option<Profile> {
-        self.profiler.take().map(Profiler::finish)
+        match self.watcher.take()? {
+            Watcher::Profiler(profiler) => Some(profiler.finish()),
+            Watcher::Races(_) => None,
+        }
+    }
+
+    /// Stops looking for races and returns those found, if they were looked for.
+    pub(crate) fn take_races(&mut self) -> Option<Races> {
+        match self.watcher.take()? {
+            Watcher::Profiler(_) => None,
+            Watcher::Races(races) => Some(races.finish()),
+        }
     }
 
     /// The contents of a buffer.
@@ -79,17 +102,25 @@ impl Backend for Functional {
             dynamic_shared: shape.dynamic_shared,
             params: params.to_vec(),
         };
-        let summary = Executor::new(kernel, config, variables, &mut self.memory)
+        let observer = self.watcher.as_mut().map(|watcher| match watcher {
+            Watcher::Profiler(profiler) => &mut **profiler as &mut dyn Observer,
+            Watcher::Races(races) => &mut races.check,
+        });
+        let done = Executor::new(kernel, config, variables, &mut self.memory)
             .with_options(self.options)
             .with_headers(call.headers)
-            .watched_by(self.profiler.as_mut().map(|profiler| profiler as &mut dyn Observer))
-            .run()
-            .map_err(|fault| failed(&fault, call.heap))?;
-        if let Some(profiler) = &mut self.profiler {
-            let threads = shape.block.iter().product();
-            profiler.launched(kernel, threads, shape.dynamic_shared, &summary.counts);
+            .watched_by(observer)
+            .run();
+        match (&mut self.watcher, &done) {
+            (Some(Watcher::Profiler(profiler)), Ok(summary)) => {
+                let threads = shape.block.iter().product();
+                profiler.launched(kernel, threads, shape.dynamic_shared, &summary.counts);
+            }
+            // Those of a launch that failed, too.
+            (Some(Watcher::Races(races)), _) => races.launched(call.heap),
+            _ => {}
         }
-        Ok(summary)
+        done.map_err(|fault| failed(&fault, call.heap))
     }
 }
 

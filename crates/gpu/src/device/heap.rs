@@ -117,6 +117,12 @@ impl Heap {
         }
     }
 
+    /// The buffer that contains an address.
+    pub fn containing(&self, address: u64) -> Option<&Buffer> {
+        let (index, _) = self.find(DevicePtr(address), 1).ok()?;
+        Some(&self.buffers[index])
+    }
+
     /// Continues a sentence about an access that lies in no buffer: which buffer is nearest, and how far. Empty
     /// when there are no buffers.
     pub fn nearest(&self, address: u64, bytes: u64) -> String {

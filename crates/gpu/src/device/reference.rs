@@ -9,6 +9,7 @@ use super::module::{Log, ModuleDevice};
 use crate::machine::Machine;
 use crate::profile::Profile;
 use crate::progress::Progress;
+use crate::races::Races;
 
 /// Device memory when no machine sets a size: more than any built-in workload needs.
 const AMPLE_BYTES: u64 = 64 << 30;
@@ -75,6 +76,16 @@ impl ReferenceDevice {
     /// Returns the profile, if launches were profiled.
     pub(crate) fn into_profile(mut self) -> Option<Profile> {
         self.card.backend_mut().take_profile()
+    }
+
+    /// Looks for races in all launches from now on.
+    pub(crate) fn watch_races(&mut self) {
+        self.card.backend_mut().watch_races();
+    }
+
+    /// Returns the races found, if they were looked for.
+    pub(crate) fn into_races(mut self) -> Option<Races> {
+        self.card.backend_mut().take_races()
     }
 
     /// The contents of a buffer.

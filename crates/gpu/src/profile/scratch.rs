@@ -58,17 +58,20 @@ const _: () = assert!(LINE_BYTES == 32 * BANK_BYTES as usize);
 #[cfg(test)]
 mod tests {
     use super::*;
-    use strata_ptx::isa::Space;
-    use strata_ptx::reference::AccessKind;
+    use strata_ptx::isa::{Instruction, Op, Space};
+    use strata_ptx::reference::{AccessKind, Issuer};
 
     fn with(bytes: usize, address: impl Fn(u64) -> u64, measure: fn(&Access<'_>) -> u64) -> u64 {
         let addresses = std::array::from_fn(|lane| address(lane as u64));
+        let instruction = Instruction::new(Op::Nop);
         let access = Access {
+            by: Issuer { cta: 0, warp: 0, pc: 0, instruction: &instruction },
             kind: AccessKind::Load,
             space: Space::Shared,
             lanes: u32::MAX,
             addresses: &addresses,
             bytes,
+            written: None,
         };
         measure(&access)
     }

@@ -15,6 +15,7 @@ mod hostile_modules;
 mod litmus;
 mod matrix;
 mod planted;
+mod races;
 mod random_machines;
 mod random_programs;
 mod registers;

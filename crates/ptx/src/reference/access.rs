@@ -2,7 +2,7 @@
 
 use super::fault::FaultKind;
 use super::global::GlobalMemory;
-use super::observer::{Access, AccessKind, Observer};
+use super::observer::{Access, AccessKind, Issuer, Observer, Written};
 use crate::exec::memory::{addresses, extend, split_by_space};
 use crate::exec::{Operands, atomic};
 use crate::isa::{AtomicOp, Instruction, MemoryMode, Space, Ty};
@@ -19,15 +19,57 @@ pub(super) struct Memories<'a> {
     pub local_bytes: usize,
     /// The parameter block.
     pub params: &'a [u8],
+    /// The warp and its instruction.
+    pub by: Issuer<'a>,
     pub observer: Option<&'a mut dyn Observer>,
 }
 
 impl Memories<'_> {
+    /// Shows an access to the observer, unless it is to memory that is not there.
     #[inline(always)]
     pub(super) fn show(&mut self, kind: AccessKind, part: &Part<'_>) {
+        if let Some(observer) = &mut self.observer
+            && part.is_there(self.global, self.shared)
+        {
+            observer.access(&part.seen(kind, self.by, None));
+        }
+    }
+
+    /// As [`Memories::show`], of a store.
+    #[inline(always)]
+    fn show_store(&mut self, part: &Part<'_>, operands: &impl Operands, mode: &MemoryMode) {
         if let Some(observer) = &mut self.observer {
-            let Part { space, lanes, addresses, bytes, .. } = *part;
-            observer.access(&Access { kind, space, lanes, addresses, bytes });
+            let Memories { global, shared, by, .. } = self;
+            if part.is_there(global, shared) {
+                let written = Stored { operands, mode, part, global, shared };
+                observer.access(&part.seen(AccessKind::Store, *by, Some(&written)));
+            }
+        }
+    }
+}
+
+/// What a store writes, and where.
+struct Stored<'a, O> {
+    operands: &'a O,
+    mode: &'a MemoryMode,
+    part: &'a Part<'a>,
+    global: &'a GlobalMemory,
+    shared: &'a [u8],
+}
+
+impl<O: Operands> Written for Stored<'_, O> {
+    fn after(&self, lane: usize, byte: usize) -> u8 {
+        let size = self.mode.ty.bytes();
+        let (element, at) = (byte / size, byte % size);
+        (self.operands.source(1 + element, at / 4).0[lane] >> (8 * (at % 4))) as u8
+    }
+
+    fn before(&self, lane: usize, byte: usize) -> Option<u8> {
+        let address = self.part.addresses[lane] + byte as u64;
+        match self.part.space {
+            Space::Shared => self.shared.get(usize::try_from(address).ok()?).copied(),
+            Space::Global => self.global.bytes(address, 1).map(|bytes| bytes[0]),
+            _ => None,
         }
     }
 }
@@ -89,6 +131,26 @@ impl<'a> Part<'a> {
             return Err((lane, FaultKind::OutOfBounds { space, address: last, bytes }));
         };
         Ok(Part { space, lanes, addresses, bytes, first, end })
+    }
+
+    /// Whether the memory that it reaches is there. A thread's own is not looked at.
+    fn is_there(&self, global: &GlobalMemory, shared: &[u8]) -> bool {
+        match self.space {
+            Space::Shared => self.end <= shared.len() as u64,
+            Space::Local | Space::Param => true,
+            Space::Global | Space::Const | Space::Generic => {
+                let whole = usize::try_from(self.end - self.first).ok();
+                whole.is_some_and(|length| global.bytes(self.first, length).is_some())
+                    || lanes_of(self.lanes)
+                        .all(|lane| global.bytes(self.addresses[lane], self.bytes).is_some())
+            }
+        }
+    }
+
+    /// As an observer sees it.
+    fn seen<'b>(&'b self, kind: AccessKind, by: Issuer<'b>, written: Option<&'b dyn Written>) -> Access<'b> {
+        let Part { space, lanes, addresses, bytes, .. } = *self;
+        Access { by, kind, space, lanes, addresses, bytes, written }
     }
 
     fn out_of_bounds(&self, lane: usize) -> LaneFault {
@@ -265,7 +327,7 @@ pub(super) fn store<O: Operands>(
 ) -> Result<(), LaneFault> {
     Reach::new(instruction, operands, mode, lanes).each(|part| {
         refuse_parameters(&part)?;
-        memories.show(AccessKind::Store, &part);
+        memories.show_store(&part, operands, mode);
         let size = mode.ty.bytes();
         part.visit(memories, |bytes, lanes, indices| {
             for element in 0..usize::from(mode.vector.max(1)) {

@@ -11,6 +11,8 @@ pub const BARRIERS: usize = 16;
 /// What a completed barrier hands to the warps that waited.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Release {
+    /// Which barrier.
+    pub barrier: u32,
     /// The warps to wake, one bit a warp.
     pub warps: u64,
     /// Threads whose predicate was true.
@@ -84,14 +86,15 @@ impl Barriers {
         if let Some(warp) = waiter {
             slot.waiting |= 1 << warp;
         }
-        Ok(slot.release_if_complete(live_warps))
+        Ok(slot.release_if_complete(barrier, live_warps))
     }
 
     /// After a warp has ended: the release of a barrier that waited for it only. To be asked until none is left.
     pub fn after_exit(&mut self, live_warps: u32) -> Option<Release> {
-        self.slots
-            .iter_mut()
-            .find_map(|slot| if slot.threads == 0 { slot.release_if_complete(live_warps) } else { None })
+        let slots = (0..).zip(&mut self.slots);
+        slots
+            .filter(|(_, slot)| slot.threads == 0)
+            .find_map(|(n, slot)| slot.release_if_complete(n, live_warps))
     }
 
     /// The barrier where a warp waits.
@@ -101,13 +104,13 @@ impl Barriers {
 }
 
 impl Slot {
-    fn release_if_complete(&mut self, live_warps: u32) -> Option<Release> {
+    fn release_if_complete(&mut self, barrier: u32, live_warps: u32) -> Option<Release> {
         let wanted = if self.threads == 0 { live_warps } else { self.threads / WARP_LANES as u32 };
         if self.arrived == 0 || self.arrived < wanted {
             return None;
         }
         let Slot { waiting, ayes, voters, .. } = std::mem::take(self);
-        Some(Release { warps: waiting, count: ayes, all: ayes == voters, any: ayes != 0 })
+        Some(Release { barrier, warps: waiting, count: ayes, all: ayes == voters, any: ayes != 0 })
     }
 }
 

@@ -5,6 +5,7 @@ use super::barrier::{Arrival, Release};
 use super::cta::{Cta, operands_of};
 use super::fault::FaultKind;
 use super::launch::Launch;
+use super::observer::BarrierArrival;
 use super::world::{Stop, World};
 use crate::exec::print::{self, Argument};
 use crate::exec::{Operands, predicate_source, write_predicate};
@@ -49,10 +50,35 @@ impl Cta {
                 self.warps[number].stack.advance();
             }
             // Every access is complete before the next instruction, and time does not pass.
-            Op::WarpSync | Op::Fence { .. } | Op::CopyWait { .. } | Op::Nanosleep => stack.advance(),
+            Op::WarpSync | Op::Fence { .. } | Op::CopyWait { .. } => {
+                if world.observer.is_some() {
+                    self.show_order(launch, world, number, instruction, lanes);
+                }
+                self.warps[number].stack.advance();
+            }
+            Op::Nanosleep => stack.advance(),
             other => unreachable!("{other:?} is no control flow"),
         }
         Ok(())
+    }
+
+    /// Shows the observer that a warp orders its accesses.
+    #[cold]
+    fn show_order(
+        &mut self,
+        launch: &Launch<'_>,
+        world: &mut World<'_>,
+        number: usize,
+        instruction: &Instruction,
+        lanes: LaneMask,
+    ) {
+        let by = self.issuer(number, instruction);
+        let operands = operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
+        let Some(observer) = &mut world.observer else { return };
+        match instruction.op {
+            Op::WarpSync => observer.warp_syncs(&by, lanes, operands.source(0, 0)),
+            _ => observer.orders(&by, lanes),
+        }
     }
 
     /// Takes arguments of a print, and prints when the last is there.
@@ -137,6 +163,10 @@ impl Cta {
         let release = self.barriers.arrive(arrival, self.live_warps).map_err(|reason| {
             self.stop(launch, FaultKind::BadBarrier { reason }, instruction, number, first)
         })?;
+        if let Some(observer) = &mut world.observer {
+            let Arrival { barrier, threads, .. } = arrival;
+            observer.arrives(&self.issuer(number, instruction), &BarrierArrival { barrier, threads, waits });
+        }
         if waits {
             self.warps[number].waiting = true;
         } else {
@@ -153,6 +183,9 @@ impl Cta {
 
     /// Wakes the warps of a completed barrier and writes the results that they wait for.
     fn release(&mut self, launch: &Launch<'_>, world: &mut World<'_>, release: Release) {
+        if let Some(observer) = &mut world.observer {
+            observer.opens(self.number, release.barrier, release.warps);
+        }
         for number in (0..self.warps.len()).filter(|number| release.warps >> number & 1 == 1) {
             let warp = &mut self.warps[number];
             let instruction = &launch.kernel.code[warp.stack.pc() as usize];

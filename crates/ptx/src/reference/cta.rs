@@ -6,7 +6,7 @@ use super::barrier::Barriers;
 use super::fault::{FaultKind, Place, WarpPlace};
 use super::launch::Launch;
 use super::matrix;
-use super::observer::{Observer, RegisterUse};
+use super::observer::{Issuer, Observer, RegisterUse};
 use super::texels;
 use super::warp::{Warp, WarpOperands};
 use super::world::{Stop, World};
@@ -18,6 +18,8 @@ use crate::simt::SimtStack;
 /// A CTA whose warps run.
 pub(super) struct Cta {
     pub(super) ctaid: [u32; 3],
+    /// Its number in the launch, x first.
+    pub(super) number: u64,
     pub(super) warps: Vec<Warp>,
     pub(super) live_warps: u32,
     /// All warps' registers, one warp after the other.
@@ -36,6 +38,7 @@ impl Cta {
         let warps = launch.threads.div_ceil(WARP_LANES as u32) as usize;
         let mut cta = Cta {
             ctaid,
+            number: 0,
             warps: vec![
                 Warp {
                     stack: SimtStack::new(0),
@@ -59,6 +62,7 @@ impl Cta {
     /// Makes this the start of another CTA; keeps the memory.
     pub fn restart(&mut self, launch: &Launch<'_>, ctaid: [u32; 3]) {
         self.ctaid = ctaid;
+        self.number = launch.number(ctaid);
         self.live_warps = self.warps.len() as u32;
         self.registers.fill(Row::ZERO);
         self.predicates.fill(0);
@@ -172,7 +176,8 @@ impl Cta {
                     self.warps[number].stack.advance();
                 }
                 Executor::Texels => {
-                    texels::execute(instruction, &mut operands, lanes, world)
+                    let by = Issuer { cta: self.number, warp: number as u32, pc, instruction };
+                    texels::execute(by, &mut operands, lanes, world)
                         .map_err(|(lane, kind)| self.stop(launch, kind, instruction, number, lane))?;
                     self.warps[number].stack.advance();
                 }
@@ -239,6 +244,7 @@ impl Cta {
         lanes: LaneMask,
     ) -> Result<(), Stop> {
         let kernel = launch.kernel;
+        let by = self.issuer(number, instruction);
         let mut operands =
             operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
         let local = per_warp(&self.local, WARP_LANES * kernel.local_bytes as usize, number);
@@ -248,6 +254,7 @@ impl Cta {
             local: &mut self.local[local],
             local_bytes: kernel.local_bytes as usize,
             params: &launch.config.params,
+            by,
             observer: world.observer.as_deref_mut().map(|observer| observer as &mut dyn Observer),
         };
         let memories = &mut memories;
@@ -270,7 +277,13 @@ impl Cta {
                 asynchronous::barrier(instruction, &mut operands, *barrier, lanes, memories)
             }
             // Copies are complete at once, and a hint changes no value.
-            Op::CopyCommit | Op::Prefetch(_) => Ok(()),
+            Op::CopyCommit => {
+                if let Some(observer) = &mut memories.observer {
+                    observer.orders(&by, lanes);
+                }
+                Ok(())
+            }
+            Op::Prefetch(_) => Ok(()),
             other => unreachable!("{other:?} is no memory operation"),
         };
         done.map_err(|(lane, kind)| {
@@ -280,6 +293,11 @@ impl Cta {
             let kind = if overflow { FaultKind::StackOverflow { limit } } else { kind };
             self.stop(launch, kind, instruction, number, lane)
         })
+    }
+
+    /// A warp and the instruction that it executes.
+    pub fn issuer<'a>(&self, number: usize, instruction: &'a Instruction) -> Issuer<'a> {
+        Issuer { cta: self.number, warp: number as u32, pc: self.warps[number].stack.pc(), instruction }
     }
 
     pub fn stop(

@@ -53,6 +53,12 @@ impl<'a> Launch<'a> {
         self.kernel.source(line).1
     }
 
+    /// A CTA's number, x first.
+    pub fn number(&self, [x, y, z]: [u32; 3]) -> u64 {
+        let [nx, ny, _] = self.config.grid.map(u64::from);
+        (u64::from(z) * ny + u64::from(y)) * nx + u64::from(x)
+    }
+
     /// Index of a thread by its number in the CTA.
     pub fn thread(&self, number: u32) -> [u32; 3] {
         let [x, y, _] = self.config.block;

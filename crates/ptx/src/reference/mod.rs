@@ -20,6 +20,7 @@ mod matrix;
 mod observer;
 #[cfg(test)]
 mod observer_tests;
+pub mod races;
 #[cfg(test)]
 mod tensor_tests;
 pub mod testing;
@@ -33,7 +34,7 @@ mod world;
 pub use fault::{Fault, FaultKind, Place, WarpPlace};
 pub use global::{Allocation, GlobalMemory};
 pub use launch::{LaunchConfig, MAX_THREADS};
-pub use observer::{Access, AccessKind, Observer, RegisterUse};
+pub use observer::{Access, AccessKind, BarrierArrival, Issuer, Observer, RegisterUse, Written};
 pub use variables::{pack_arguments, place_variables};
 pub use world::Counts;
 
@@ -133,6 +134,9 @@ impl<'a> Executor<'a> {
         let watches_registers = observer.as_ref().is_some_and(|observer| observer.watches_registers());
         let printed = String::new();
         let mut world = World { global: memory, headers, counts, printed, observer, watches_registers };
+        if let Some(observer) = &mut world.observer {
+            observer.begins(launch.kernel, &launch.config);
+        }
         run_ctas(&launch, &mut world, options).map_err(name)?;
         Ok(Summary { counts: world.counts, printed: world.printed })
     }
@@ -151,6 +155,7 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
     loop {
         while resident.len() < allowed.min(most) && next < total {
             resident.push(Cta::new(launch, ctaid(next)));
+            show_begin(world, next);
             next += 1;
         }
         let mut place = 0;
@@ -163,6 +168,9 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
                 }
             }
             let cta_done = cta.is_done();
+            if cta_done && let Some(observer) = &mut world.observer {
+                observer.cta_ends(cta.number);
+            }
             let all_done = cta_done && next == total && resident.len() == 1;
             if world.counts.warp_instructions >= limit && !all_done {
                 let warps = resident.iter().flat_map(|cta| cta.places(launch)).collect();
@@ -172,6 +180,7 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
                 place += 1;
             } else if next < total {
                 resident[place].restart(launch, ctaid(next));
+                show_begin(world, next);
                 next += 1;
             } else {
                 resident.remove(place);
@@ -181,5 +190,11 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
             return Ok(());
         }
         allowed = allowed.saturating_mul(2).min(most);
+    }
+}
+
+fn show_begin(world: &mut World<'_>, cta: u64) {
+    if let Some(observer) = &mut world.observer {
+        observer.cta_begins(cta);
     }
 }

@@ -24,7 +24,7 @@ fn an_observer_sees_every_access() {
     struct Log(Vec<String>);
     impl Observer for Log {
         fn access(&mut self, access: &Access<'_>) {
-            let Access { kind, space, lanes, addresses, bytes } = *access;
+            let Access { kind, space, lanes, addresses, bytes, .. } = *access;
             let last = addresses[31 - lanes.leading_zeros() as usize];
             self.0.push(format!("{kind:?} {space:?} {lanes:x} {bytes} up to {last}"));
         }

@@ -2,11 +2,11 @@
 
 use super::access::LaneFault;
 use super::fault::FaultKind;
-use super::observer::{Access, AccessKind};
+use super::observer::{Access, AccessKind, Issuer};
 use super::world::World;
 use crate::exec::memory::{Image as Words, gather, scatter};
 use crate::exec::{Operands, atomic};
-use crate::isa::{AtomicOp, Instruction, Op, Space, SurfaceMode, TextureFetch};
+use crate::isa::{AtomicOp, Op, Space, SurfaceMode, TextureFetch};
 use crate::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
 use crate::texture::filter::resolve;
 use crate::texture::{
@@ -15,13 +15,13 @@ use crate::texture::{
 
 /// Executes a texture or surface instruction.
 pub(super) fn execute<O: Operands>(
-    instruction: &Instruction,
+    by: Issuer<'_>,
     operands: &mut O,
     lanes: LaneMask,
     world: &mut World<'_>,
 ) -> Result<(), LaneFault> {
-    match instruction.op {
-        Op::Texture(fetch) => self::fetch(&fetch, operands, lanes, world),
+    match by.instruction.op {
+        Op::Texture(fetch) => self::fetch(by, &fetch, operands, lanes, world),
         Op::TextureQuery(query) => {
             let mut answers = Row::ZERO;
             for lane in lanes_of(lanes) {
@@ -32,9 +32,9 @@ pub(super) fn execute<O: Operands>(
             operands.write(0, 0, lanes, &answers);
             Ok(())
         }
-        Op::SurfaceLoad(mode) => load(&mode, operands, lanes, world),
-        Op::SurfaceStore(mode) => store(&mode, operands, lanes, world),
-        Op::SurfaceReduce { op, mode } => reduce(op, &mode, operands, lanes, world),
+        Op::SurfaceLoad(mode) => load(by, &mode, operands, lanes, world),
+        Op::SurfaceStore(mode) => store(by, &mode, operands, lanes, world),
+        Op::SurfaceReduce { op, mode } => reduce(by, (op, &mode), operands, lanes, world),
         op => unreachable!("{op:?} is no instruction of textures"),
     }
 }
@@ -44,6 +44,7 @@ fn no_header(lane: usize, reason: String) -> LaneFault {
 }
 
 fn fetch<O: Operands>(
+    by: Issuer<'_>,
     fetch: &TextureFetch,
     operands: &mut O,
     lanes: LaneMask,
@@ -74,7 +75,7 @@ fn fetch<O: Operands>(
         }
         footprints[lane] = footprint;
     }
-    show_footprints(&footprints, lanes, world);
+    show_footprints(by, &footprints, lanes, world);
     for (slot, row) in rows.iter().enumerate().take(fetch.results()) {
         operands.write(slot, 0, lanes, row);
     }
@@ -82,7 +83,12 @@ fn fetch<O: Operands>(
 }
 
 /// Shows an access for each texel of the lanes' footprints.
-fn show_footprints(footprints: &[Footprint; WARP_LANES], lanes: LaneMask, world: &mut World<'_>) {
+fn show_footprints(
+    by: Issuer<'_>,
+    footprints: &[Footprint; WARP_LANES],
+    lanes: LaneMask,
+    world: &mut World<'_>,
+) {
     let Some(observer) = &mut world.observer else { return };
     for texel in 0..MAX_TEXELS {
         for bytes in [1, 2, 4, 8, 16] {
@@ -93,7 +99,15 @@ fn show_footprints(footprints: &[Footprint; WARP_LANES], lanes: LaneMask, world:
             if lanes != 0 {
                 let addresses = std::array::from_fn(|lane| footprints[lane].addresses[texel]);
                 let (kind, space) = (AccessKind::Load, Space::Global);
-                observer.access(&Access { kind, space, lanes, addresses: &addresses, bytes });
+                observer.access(&Access {
+                    by,
+                    kind,
+                    space,
+                    lanes,
+                    addresses: &addresses,
+                    bytes,
+                    written: None,
+                });
             }
         }
     }
@@ -101,6 +115,7 @@ fn show_footprints(footprints: &[Footprint; WARP_LANES], lanes: LaneMask, world:
 
 /// Where the lanes' surface accesses go, and which go anywhere.
 fn places(
+    by: Issuer<'_>,
     mode: &SurfaceMode,
     kind: AccessKind,
     operands: &impl Operands,
@@ -135,18 +150,27 @@ fn places(
         && inside != 0
     {
         let (space, bytes) = (Space::Global, mode.bytes());
-        observer.access(&Access { kind, space, lanes: inside, addresses: &addresses, bytes });
+        observer.access(&Access {
+            by,
+            kind,
+            space,
+            lanes: inside,
+            addresses: &addresses,
+            bytes,
+            written: None,
+        });
     }
     Ok((addresses, inside))
 }
 
 fn load<O: Operands>(
+    by: Issuer<'_>,
     mode: &SurfaceMode,
     operands: &mut O,
     lanes: LaneMask,
     world: &mut World<'_>,
 ) -> Result<(), LaneFault> {
-    let (addresses, inside) = places(mode, AccessKind::Load, operands, lanes, world)?;
+    let (addresses, inside) = places(by, mode, AccessKind::Load, operands, lanes, world)?;
     let mut words = Words::ZERO;
     for lane in lanes_of(inside) {
         let bytes = world.global.bytes(addresses[lane], mode.bytes()).expect("checked");
@@ -161,12 +185,13 @@ fn load<O: Operands>(
 }
 
 fn store<O: Operands>(
+    by: Issuer<'_>,
     mode: &SurfaceMode,
     operands: &O,
     lanes: LaneMask,
     world: &mut World<'_>,
 ) -> Result<(), LaneFault> {
-    let (addresses, inside) = places(mode, AccessKind::Store, operands, lanes, world)?;
+    let (addresses, inside) = places(by, mode, AccessKind::Store, operands, lanes, world)?;
     let mut words = Words::ZERO;
     gather(operands, mode.ty, 1 + mode.geometry.coordinates(), mode.vector.into(), &mut words);
     for lane in lanes_of(inside) {
@@ -179,13 +204,13 @@ fn store<O: Operands>(
 }
 
 fn reduce<O: Operands>(
-    op: AtomicOp,
-    mode: &SurfaceMode,
+    by: Issuer<'_>,
+    (op, mode): (AtomicOp, &SurfaceMode),
     operands: &O,
     lanes: LaneMask,
     world: &mut World<'_>,
 ) -> Result<(), LaneFault> {
-    let (addresses, inside) = places(mode, AccessKind::Atomic, operands, lanes, world)?;
+    let (addresses, inside) = places(by, mode, AccessKind::Atomic, operands, lanes, world)?;
     let slot = 1 + mode.geometry.coordinates();
     for lane in lanes_of(inside) {
         let high = if mode.ty.rows() == 2 { operands.source(slot, 1).0[lane] } else { 0 };
