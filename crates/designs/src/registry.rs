@@ -4,11 +4,12 @@ use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
 use strata_engine::config::{ConfigError, Section, did_you_mean};
-use strata_memory::doors::{L1dDesign, LlcDesign, Named, NetworkDesign, RegisterFileDesign};
+use strata_memory::doors::{L1dDesign, LanePathDesign, LlcDesign, Named, NetworkDesign, RegisterFileDesign};
 
-use crate::baseline::{L2Config, MultistageConfig, SramL1dConfig, SramRegisterFileConfig};
+use crate::baseline::{L2Config, MultistageConfig, SramL1dConfig, SramRegisterFileConfig, StraightConfig};
 use crate::fuse::FuseConfig;
 use crate::hi_end::{BankedConfig, HierarchicalConfig};
+use crate::tiny_cache::TinyCacheConfig;
 
 /// The designs that come with the program.
 fn built_in() -> Registry {
@@ -16,6 +17,8 @@ fn built_in() -> Registry {
         .with_register_file::<SramRegisterFileConfig>("sram")
         .with_register_file::<BankedConfig>("banked")
         .with_register_file::<HierarchicalConfig>("hierarchical")
+        .with_lane_path::<StraightConfig>("none")
+        .with_lane_path::<TinyCacheConfig>("tiny-cache")
         .with_l1d::<SramL1dConfig>("sram")
         .with_l1d::<FuseConfig>("fuse")
         .with_network::<MultistageConfig>("multistage")
@@ -27,6 +30,8 @@ fn built_in() -> Registry {
 pub struct Registry {
     /// Designs behind the [`RegisterFile`](strata_memory::doors::RegisterFile) door.
     pub register_files: Designs<dyn RegisterFileDesign>,
+    /// Designs behind the [`LanePath`](strata_memory::doors::LanePath) door.
+    pub lane_paths: Designs<dyn LanePathDesign>,
     /// Designs behind the [`L1d`](strata_memory::doors::L1d) door.
     pub l1ds: Designs<dyn L1dDesign>,
     /// Designs behind the [`Network`](strata_memory::doors::Network) door.
@@ -54,6 +59,7 @@ macro_rules! with {
 
 with! {
     with_register_file, register_files, RegisterFileDesign, "`sm.register_file`";
+    with_lane_path, lane_paths, LanePathDesign, "`lane_path`";
     with_l1d, l1ds, L1dDesign, "`l1d`";
     with_network, networks, NetworkDesign, "`network`";
     with_llc, llcs, LlcDesign, "`llc`";

@@ -3,8 +3,11 @@
 use strata_engine::{ClockRatio, Inlet, Outlet, link};
 use strata_memory::address_map::AddressMap;
 use strata_memory::atomic::AtomicBatch;
-use strata_memory::doors::{Direction, L1dSite, LlcSite, NetworkEnds, NetworkSite, network_link};
+use strata_memory::doors::{
+    Direction, L1dSite, LanePathSite, LlcSite, NetworkEnds, NetworkSite, network_link,
+};
 use strata_memory::dram::Channel;
+use strata_memory::memory_cache::MemoryCache;
 use strata_memory::partition::{PartitionIsland, SliceEnds};
 use strata_memory::read_only::ReadOnlyCache;
 use strata_memory::{Client, HEADER_BYTES, LINE_BYTES, NodeId, Packet};
@@ -64,6 +67,9 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
         let node = NodeId::from(index);
         let read_only = |config, client| ReadOnlyCache::new(config, client, node, map.slice_map(), SEED);
         let registers = (make.register_file)(&*doors.register_file.design, file.sm.register_file_site(SEED));
+        let lane_path_site = LanePathSite { accesses: *file.lsu.accesses as usize, seed: SEED };
+        let lane_path = (make.lane_path)(&*doors.lane_path.design, lane_path_site)
+            .map_err(|error| format!("lane_path.{}: {error}", doors.lane_path.name))?;
         let l1d_site = L1dSite { node, slices: map.slice_map(), seed: SEED };
         let parts_of_sm = SmParts {
             id: SmId::from(index),
@@ -72,7 +78,9 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
             flit_bytes: flit_size.bytes(),
             registers: registers
                 .map_err(|error| format!("sm.register_file.{}: {error}", doors.register_file.name))?,
-            lsu: Lsu::new(&file.lsu, surroundings(file, index)).map_err(|error| format!("lsu: {error}"))?,
+            lsu: Lsu::new(&file.lsu, surroundings(file, index))
+                .map_err(|error| format!("lsu: {error}"))?
+                .with_lane_path(lane_path),
             l1d: (make.l1d)(&*doors.l1d.design, l1d_site)
                 .map_err(|error| format!("l1d.{}: {error}", doors.l1d.name))?,
             instructions: Box::new(
@@ -104,7 +112,9 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
                     slice_links[usize::from(slice)].take().expect("a slice belongs to one channel");
                 let llc = (make.llc)(&*doors.llc.design, LlcSite { slice, seed: SEED })
                     .map_err(|error| format!("llc.{}: {error}", doors.llc.name))?;
-                Ok(SliceEnds { llc, requests, replies })
+                let cache = file.memory_cache.as_ref().map(|config| MemoryCache::new(config, SEED));
+                let cache = cache.transpose().map_err(|error| format!("memory_cache: {error}"))?;
+                Ok(SliceEnds { llc, cache: cache.map(Box::new), requests, replies })
             })
             .collect::<Result<Vec<_>, String>>()?;
         let dram = Channel::new(&file.dram, clock, ends.len(), map.chunk_lines())

@@ -7,8 +7,8 @@ use strata_engine::statistics::Group;
 use strata_engine::{Cycle, RunOptions, Simulation, Stop};
 use strata_memory::address_map::AddressMap;
 use strata_memory::doors::{
-    Direction, L1d, L1dDesign, L1dSite, Llc, LlcDesign, LlcSite, Network, NetworkDesign, NetworkSite,
-    RegisterFile, RegisterFileDesign, RegisterFileSite,
+    Direction, L1d, L1dDesign, L1dSite, LanePath, LanePathDesign, LanePathSite, Llc, LlcDesign, LlcSite,
+    Network, NetworkDesign, NetworkSite, RegisterFile, RegisterFileDesign, RegisterFileSite,
 };
 use strata_memory::partition::PartitionIsland;
 use strata_memory::{Address, ByteMask, LINE_BYTES, Line, ParameterError};
@@ -149,6 +149,19 @@ impl Gpu {
         make: impl FnMut(&dyn LlcDesign, LlcSite) -> Built<dyn Llc> + 'a,
     ) -> Result<Gpu, String> {
         Gpu::with(machine, options, Makers { llc: Box::new(make), ..Makers::default() })
+    }
+
+    /// Builds a machine with a custom lane path, or with none.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    pub fn with_lane_path<'a>(
+        machine: &Machine,
+        options: GpuOptions,
+        make: impl FnMut(&dyn LanePathDesign, LanePathSite) -> Result<Option<Box<dyn LanePath>>, ParameterError>
+        + 'a,
+    ) -> Result<Gpu, String> {
+        Gpu::with(machine, options, Makers { lane_path: Box::new(make), ..Makers::default() })
     }
 
     /// Builds a machine whose parts behind the doors come from `make`.

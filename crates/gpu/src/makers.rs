@@ -2,8 +2,8 @@
 
 use strata_memory::ParameterError;
 use strata_memory::doors::{
-    L1d, L1dDesign, L1dSite, Llc, LlcDesign, LlcSite, Network, NetworkDesign, NetworkSite, RegisterFile,
-    RegisterFileDesign, RegisterFileSite,
+    L1d, L1dDesign, L1dSite, LanePath, LanePathDesign, LanePathSite, Llc, LlcDesign, LlcSite, Network,
+    NetworkDesign, NetworkSite, RegisterFile, RegisterFileDesign, RegisterFileSite,
 };
 
 /// Builds the part behind one door from the design that the machine file names and the site where it will
@@ -11,11 +11,18 @@ use strata_memory::doors::{
 pub type Maker<'a, Design, Site, Built> =
     Box<dyn FnMut(&Design, Site) -> Result<Box<Built>, ParameterError> + 'a>;
 
+/// Builds a lane path, which a machine may lack.
+pub type LanePathMaker<'a> = Box<
+    dyn FnMut(&dyn LanePathDesign, LanePathSite) -> Result<Option<Box<dyn LanePath>>, ParameterError> + 'a,
+>;
+
 /// The functions that build the parts behind a machine's doors, each called once per SM, slice or direction,
 /// in order. The default builds what the machine file names.
 pub struct Makers<'a> {
     /// Builds the register file of an SM.
     pub register_file: Maker<'a, dyn RegisterFileDesign, RegisterFileSite, dyn RegisterFile>,
+    /// Builds the lane path of an SM; `None` when lanes go straight on.
+    pub lane_path: LanePathMaker<'a>,
     /// Builds the L1D of an SM.
     pub l1d: Maker<'a, dyn L1dDesign, L1dSite, dyn L1d>,
     /// Builds one direction of the network.
@@ -28,6 +35,7 @@ impl Default for Makers<'_> {
     fn default() -> Self {
         Makers {
             register_file: Box::new(|design, site| design.build(site)),
+            lane_path: Box::new(|design, site| design.build(site)),
             l1d: Box::new(|design, site| design.build(site)),
             network: Box::new(|design, site| design.build(site)),
             llc: Box::new(|design, site| design.build(site)),

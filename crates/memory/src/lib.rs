@@ -12,6 +12,7 @@ pub mod doors;
 pub mod dram;
 pub mod flit;
 pub mod line;
+pub mod memory_cache;
 pub mod mshr;
 pub mod packet;
 pub mod parameters;

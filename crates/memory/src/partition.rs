@@ -12,6 +12,7 @@ use crate::doors::Llc;
 use crate::dram::{Channel, Port};
 use crate::flit::FlitSize;
 use crate::line::{ByteMask, Line};
+use crate::memory_cache::MemoryCache;
 use crate::packet::Packet;
 use crate::parameters::ParameterError;
 
@@ -40,6 +41,8 @@ strata_engine::statistics! {
 pub struct SliceEnds {
     /// The LLC slice itself.
     pub llc: Box<dyn Llc>,
+    /// A further cache between the slice and the channel, in machines that have one.
+    pub cache: Option<Box<MemoryCache>>,
     /// Link from the request network.
     pub requests: Inlet<Packet>,
     /// Link to the reply network.
@@ -129,6 +132,9 @@ impl PartitionIsland {
     pub fn peek_line(&self, line: LineAddress, into: &mut Line) {
         let (place, home) = self.place(line);
         self.dram.peek(place, home.line, into);
+        if let Some(cache) = &self.slices[place].ends.cache {
+            cache.peek(home.line, into);
+        }
         self.slices[place].ends.llc.peek(home.line, into);
     }
 
@@ -137,6 +143,9 @@ impl PartitionIsland {
     pub fn poke_line(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
         let (place, home) = self.place(line);
         self.dram.poke(place, home.line, bytes, data);
+        if let Some(cache) = &mut self.slices[place].ends.cache {
+            cache.poke(home.line, bytes, data);
+        }
         self.slices[place].ends.llc.poke(home.line, bytes, data);
     }
 
@@ -144,6 +153,7 @@ impl PartitionIsland {
     pub fn statistics(&self) -> Vec<Group> {
         let mut groups = vec![self.statistics.report()];
         groups.extend(self.slices.iter().flat_map(|slice| slice.ends.llc.statistics()));
+        groups.extend(self.slices.iter().filter_map(|slice| Some(slice.ends.cache.as_ref()?.statistics())));
         groups.push(self.dram.statistics());
         groups
     }
@@ -164,7 +174,7 @@ impl PartitionIsland {
                 } else if slice.ends.requests.next_arrival() <= now {
                     slice.intake(&self.map, self.flit_size, &mut self.statistics, now);
                 }
-                slice.due = slice.ends.llc.next_event(now.next()).min(self.dram.next_completion(place));
+                slice.due = slice.next_of_memory(now.next()).min(self.dram.next_completion(place));
                 slice.next = slice.due.min(slice.reply_due).min(slice.next_intake(now.next()));
             }
             self.next = self.next.min(slice.next);
@@ -187,6 +197,17 @@ impl Slice {
         if self.held.is_some() { now } else { self.ends.requests.next_arrival() }
     }
 
+    /// Earliest cycle, not before `now`, in which the slice or the cache behind it does something by itself.
+    #[inline]
+    fn next_of_memory(&self, now: Cycle) -> Cycle {
+        let next = self.ends.llc.next_event(now);
+        match &self.ends.cache {
+            Some(cache) if cache.has_answer() => now,
+            Some(cache) => next.min(cache.next_event(now)),
+            None => next,
+        }
+    }
+
     /// Has an answer of DRAM from cycle `next` on.
     #[inline]
     fn expect_answer(&mut self, next: Cycle) {
@@ -197,7 +218,13 @@ impl Slice {
     /// Performs the cycle of the slice itself.
     #[inline]
     fn tick(&mut self, dram: &mut Port<'_>, now: Cycle) {
-        self.ends.llc.tick(dram, now);
+        match &mut self.ends.cache {
+            Some(cache) => {
+                cache.tick(dram, now);
+                self.ends.llc.tick(&mut **cache, now);
+            }
+            None => self.ends.llc.tick(dram, now),
+        }
         // A reply that has been waiting for the network leaves before any other.
         if self.reply_stalled.is_none() {
             self.reply_due = self.ends.llc.next_outgoing();
@@ -336,6 +363,9 @@ impl Island for PartitionIsland {
                 ));
             }
             slice.ends.llc.waits(report);
+            if let Some(cache) = &slice.ends.cache {
+                cache.waits(report);
+            }
         }
         self.dram.waits(report);
     }

@@ -87,6 +87,7 @@ impl Sm {
             warp: collected.warp,
             lanes: collected.lanes,
             shared_base: self.ctas.shared_base(cta),
+            cta_slot: cta as u8,
             cta: context.ctaid,
             warp_in_cta: context.warp,
         };

@@ -62,6 +62,8 @@ pub enum Scheduling {
     LooseRoundRobin,
     /// Greedy then oldest: keep issuing from one warp while it is ready, then pick the ready warp that started first.
     GreedyThenOldest,
+    /// Round robin that keeps issuing from one warp until it issues a memory instruction or is not ready.
+    SwitchOnMemory,
     /// Two-level: round robin over an active set; warps leave the set while they wait for memory.
     TwoLevel {
         /// Size of one scheduler's active set in warps, 1 to 64.

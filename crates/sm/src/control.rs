@@ -2,6 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::bits::members;
+use strata_memory::doors::LaneEvent;
 use strata_ptx::exec::print::Argument;
 use strata_ptx::exec::{WarpContext, predicate_source};
 use strata_ptx::isa::{Barrier, Instruction, MAX_PRINTED, Op, Pc, Src};
@@ -12,7 +13,7 @@ use crate::dispatch::Notice;
 use crate::execute::source_row;
 use crate::launch::{Fault, FaultKind, Launch};
 use crate::print::Print;
-use crate::sm::Sm;
+use crate::sm::{LaneWait, Sm};
 use crate::warps::{BarrierResult, Predicates};
 
 impl Sm {
@@ -58,9 +59,15 @@ impl Sm {
                 let what = launch.kernel.assertions[assertion as usize].describe(line);
                 self.fail(launch, warp, pc, lanes, FaultKind::Assertion { what });
             }
-            Op::Barrier(form) => self.barrier(launch, warp, pc, lanes, form),
+            Op::Barrier(form) => self.barrier(launch, warp, pc, lanes, form, now),
             // The reconvergence stack already brings the lanes named by the mask together.
-            Op::WarpSync => simt.advance(),
+            Op::WarpSync => {
+                simt.advance();
+                if self.lsu.has_lane_path() {
+                    self.lsu.order(LaneEvent::Fence { lanes }, None, now);
+                    self.gave_to_memory = true;
+                }
+            }
             Op::Fence { scope, .. } => {
                 simt.advance();
                 self.lsu.fence(warp as u8, scope, now);
@@ -152,7 +159,7 @@ impl Sm {
         put_off
     }
 
-    fn barrier(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, form: Barrier) {
+    fn barrier(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, form: Barrier, now: Cycle) {
         let simt = &mut self.warps.simt[warp];
         if lanes != simt.live() {
             return self.fail(launch, warp, pc, lanes, FaultKind::DivergentBarrier);
@@ -190,12 +197,22 @@ impl Sm {
         }
         let live = self.ctas.get(cta).live;
         if let Some(release) = self.barriers.arrive(cta, number, warp, arrival, live) {
-            self.release(launch, release);
+            self.release(launch, cta, release, now);
+        }
+    }
+
+    /// Releases the warps that waited at a barrier of a CTA, once the lane path, if there is one, has passed on what
+    /// they wrote.
+    fn release(&mut self, launch: &Launch, cta: usize, release: Release, now: Cycle) {
+        if self.lsu.has_lane_path() {
+            self.wait_for_lanes(LaneEvent::Barrier { cta: cta as u8 }, LaneWait::Release(release), now);
+        } else {
+            self.release_warps(launch, release);
         }
     }
 
     /// Releases the warps that waited at a barrier; they resume in the next cycle.
-    fn release(&mut self, launch: &Launch, release: Release) {
+    pub(crate) fn release_warps(&mut self, launch: &Launch, release: Release) {
         self.released |= release.warps;
         for warp in members(release.warps) {
             let result = &mut self.warps.barrier_results[warp];
@@ -328,7 +345,7 @@ impl Sm {
         self.ctas.get_mut(cta).live -= 1;
         let live = self.ctas.get(cta).live;
         while let Some(release) = self.barriers.exited(cta, live) {
-            self.release(launch, release);
+            self.release(launch, cta, release, now);
         }
         if self.warps.in_flight[warp] == 0 {
             self.retire(warp, now);
@@ -344,6 +361,15 @@ impl Sm {
         if cta.holding > 0 {
             return;
         }
+        if self.lsu.has_lane_path() {
+            self.wait_for_lanes(LaneEvent::CtaEnd { cta: slot as u8 }, LaneWait::CtaEnd(slot), now);
+        } else {
+            self.end_cta(slot, now);
+        }
+    }
+
+    /// Frees the slot of a CTA that has ended.
+    pub(crate) fn end_cta(&mut self, slot: usize, now: Cycle) {
         self.ctas.finish(slot);
         // A cycle whose issue stage has begun counts with the warps that it found.
         self.count_cycles(now.max(self.accounted));

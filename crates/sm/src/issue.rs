@@ -66,7 +66,9 @@ impl Sm {
             let view = View { ready: ready & share, waiting: waiting & share };
             match self.schedulers[scheduler].pick(view) {
                 Some(warp) => {
-                    self.issue_one(launch, warp, now);
+                    if self.issue_one(launch, warp, now) {
+                        self.schedulers[scheduler].issued_memory();
+                    }
                     // Issuing takes collectors, and changes nothing else for the warps of other schedulers.
                     ready &= !self.without_collector();
                     waiting = self.waiting();
@@ -186,6 +188,8 @@ impl Sm {
 
     /// Re-evaluates warps that have a new next instruction or for which a register was released.
     fn refresh(&mut self, launch: &Launch) {
+        // A lane path has to know of a warp's barriers in order with the memory instructions before them.
+        let orders_lanes = self.lsu.has_lane_path();
         let warps = &mut self.warps;
         let dirty = warps.dirty & self.fetch.have();
         warps.dirty &= !dirty;
@@ -196,7 +200,10 @@ impl Sm {
             let mut hazard = self.scoreboard.check(warp, instruction);
             // An instruction that orders itself after earlier memory instructions must wait until the load/store unit
             // has them all.
-            if instruction.follows_memory && self.collecting_memory[warp] > 0 && hazard == Hazard::None {
+            if self.collecting_memory[warp] > 0
+                && hazard == Hazard::None
+                && (instruction.follows_memory || orders_lanes && matches!(instruction.op, Op::WarpSync))
+            {
                 hazard = Hazard::Execution;
             }
             warps.blocked = warps.blocked & !bit | u64::from(hazard != Hazard::None) << warp;
@@ -206,7 +213,8 @@ impl Sm {
         }
     }
 
-    fn issue_one(&mut self, launch: &Launch, warp: usize, now: Cycle) {
+    /// Issues a warp's next instruction. Returns whether it accesses memory.
+    fn issue_one(&mut self, launch: &Launch, warp: usize, now: Cycle) -> bool {
         let pc = self.fetch.head(warp);
         let instruction = &launch.kernel.code[pc as usize];
         let active = self.warps.simt[warp].active();
@@ -215,7 +223,7 @@ impl Sm {
         if matches!(instruction.op, Op::Barrier(_)) && self.puts_off_barrier(launch, warp, lanes) {
             // The slot went into turning to other lanes; the barrier is issued later.
             self.tally.stall(Stall::Control, 1);
-            return;
+            return false;
         }
         let statistics = &mut self.statistics;
         statistics.issued += 1;
@@ -226,7 +234,7 @@ impl Sm {
         if control && (lanes == 0 || instruction.reads.as_slice().is_empty()) {
             self.fetch.take(warp);
             self.control(launch, warp, pc, lanes, now);
-            return;
+            return false;
         }
         let target = if control {
             self.fetch.take(warp);
@@ -237,7 +245,7 @@ impl Sm {
             simt.advance();
             self.fetch.issue(warp, simt.pc());
             if lanes == 0 {
-                return;
+                return false;
             }
             Target::Unit(self.units.kind_of(instruction.class))
         };
@@ -260,6 +268,7 @@ impl Sm {
             &mut *self.registers,
             now,
         );
+        memory
     }
 
     /// Why a scheduler of the warps in `share` has nothing to issue. The inputs change only through events, so the

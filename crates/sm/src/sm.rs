@@ -3,14 +3,14 @@
 use std::sync::Arc;
 
 use strata_engine::statistics::{Group, Statistics};
-use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ran, Ring, Span, Window, typed_id};
-use strata_memory::doors::{L1d, RegisterFile};
+use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ran, Ring, Slab, Span, Window, typed_id};
+use strata_memory::doors::{L1d, LaneEvent, RegisterFile};
 use strata_memory::read_only::ReadOnly;
 use strata_memory::{Client, Packet};
 use strata_ptx::isa::MAX_ROWS;
 use strata_ptx::lanes::Row;
 
-use crate::barriers::Barriers;
+use crate::barriers::{Barriers, Release};
 use crate::collector::{Collectors, Target};
 use crate::config::{SmConfig, UnitKind};
 use crate::cta::Ctas;
@@ -65,6 +65,15 @@ pub struct SmParts {
     pub notices: Outlet<Notice>,
 }
 
+/// What waits until the lane path is done with an event.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum LaneWait {
+    /// The warps that wait at a barrier.
+    Release(Release),
+    /// The end of the CTA in a slot.
+    CtaEnd(usize),
+}
+
 /// A streaming multiprocessor with its private memories.
 ///
 /// Fields are visible within this crate only: each pipeline stage is an `impl Sm` in its own file.
@@ -101,6 +110,8 @@ pub struct Sm {
     /// Notices waiting for credits.
     pub(crate) pending_notices: Ring<Notice>,
 
+    /// What waits for the lane path, by the number of its event.
+    waiting_for_lanes: Slab<LaneWait>,
     /// Warps that a barrier released in this cycle.
     pub(crate) released: u64,
     /// Operand rows of the control instruction being resolved.
@@ -175,6 +186,7 @@ impl Sm {
             commands: parts.commands,
             notices: parts.notices,
             pending_notices: Ring::new(ctas + 1),
+            waiting_for_lanes: Slab::new(warps + ctas),
             released: 0,
             control_rows: [Row::ZERO; MAX_ROWS],
             prints: Vec::new(),
@@ -267,6 +279,7 @@ impl Sm {
         self.tally.add_to(&mut statistics);
         let mut groups = vec![statistics.report(), self.lsu.statistics().report()];
         groups.extend(self.registers.statistics());
+        groups.extend(self.lsu.lane_statistics());
         groups.extend(self.l1d.statistics());
         groups.extend(self.instructions.statistics());
         groups.extend(self.constants.statistics());
@@ -317,6 +330,10 @@ impl Sm {
         if self.lsu.kernel_end_flushed() {
             self.notify(Notice::Flushed);
         }
+        while let Some(number) = self.lsu.event_over() {
+            self.resume(launch, number, now);
+            changed = true;
+        }
         let line_due = self.read_only_due <= now && self.fetch.is_waiting();
         changed || line_due && self.instructions.next_event(now) <= now
     }
@@ -354,6 +371,22 @@ impl Sm {
         }
         if sizes.iter().any(Option::is_some) {
             self.injector.send(sizes, (&mut *self.l1d, &mut *self.constants, &mut *self.instructions), now);
+        }
+    }
+
+    /// Tells the lane path of an event, and what goes on once it is over.
+    pub(crate) fn wait_for_lanes(&mut self, event: LaneEvent, wait: LaneWait, now: Cycle) {
+        let number =
+            self.waiting_for_lanes.insert(wait).expect("a warp and a CTA wait for one thing at a time");
+        self.lsu.order(event, Some(number), now);
+        self.gave_to_memory = true;
+    }
+
+    /// Goes on with what waited for the lane path.
+    fn resume(&mut self, launch: &Launch, number: u32, now: Cycle) {
+        match self.waiting_for_lanes.remove(number) {
+            LaneWait::Release(release) => self.release_warps(launch, release),
+            LaneWait::CtaEnd(slot) => self.end_cta(slot, now),
         }
     }
 

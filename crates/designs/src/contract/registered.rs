@@ -5,9 +5,9 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use strata_engine::config::Document;
-use strata_memory::doors::{Design, L1dSite, LlcSite};
+use strata_memory::doors::{Design, L1dSite, LanePathSite, LlcSite};
 
-use super::{Outcome, l1d, llc, network, register_file};
+use super::{Outcome, l1d, lane_path, llc, network, register_file};
 use crate::registry::{Designs, registry};
 
 /// Machine files and systems, in order of their names.
@@ -52,6 +52,23 @@ fn every<D: ?Sized + Design>(
             "no file that comes with the program names {door}.{name}: it is unchecked"
         );
     }
+}
+
+#[test]
+fn every_registered_lane_path_keeps_the_contract() {
+    use lane_path::{Contract, check_with_skips};
+    every("lane_path", &registry().lane_paths, |design| {
+        let mut last = Outcome { cycles: 0, hash: 0, statistics: Vec::new() };
+        for contract in [Contract::dense(3), Contract::wide(4)] {
+            let site = LanePathSite { accesses: 64, seed: 1 };
+            if design.build(site).map_err(|error| error.to_string())?.is_some() {
+                last = check_with_skips(&contract, &mut |site| {
+                    design.build(site).expect("it was built").expect("there was a path")
+                })?;
+            }
+        }
+        Ok(last)
+    });
 }
 
 #[test]

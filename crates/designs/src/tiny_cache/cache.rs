@@ -4,7 +4,8 @@ use strata_engine::seed::Stream;
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine, Slab};
 use strata_memory::doors::{
-    LaneAction, LaneDone, LaneEvent, LaneItem, LanePath, LanePathSite, LaneRequest, LaneSpace,
+    LaneAccess, LaneAction, LaneCause, LaneDone, LaneEvent, LaneItem, LanePath, LanePathSite, LaneRequest,
+    LaneSpace,
 };
 use strata_memory::{ByteMask, Tray, Trays};
 use strata_warp::{LaneMask, WARP_LANES, lanes_of};
@@ -52,6 +53,8 @@ pub struct TinyCache {
     leaving: Vec<Frame>,
     /// Fetches that the request at hand has begun.
     begun: Vec<FillId>,
+    /// The instruction at hand.
+    cause: LaneCause,
     /// By space: whether it is cached.
     caches: [bool; 2],
     barrier: BarrierEvicts,
@@ -85,6 +88,7 @@ impl TinyCache {
             flush: None,
             leaving: Vec::with_capacity(WARP_LANES),
             begun: Vec::with_capacity(WARP_LANES),
+            cause: LaneCause::default(),
             caches: LaneSpace::ALL.map(|space| !config.bypass.includes(space)),
             barrier: *config.barrier,
             latency: u64::from(*config.latency_cycles),
@@ -267,8 +271,9 @@ impl TinyCache {
             let (space, line, bytes) = (fill.space, fill.line, fill.bytes);
             self.statistics.fetches += 1;
             let token = self.insert_below(Below::Fetch(id));
-            let tray = self.trays.take();
-            self.send(space, LaneItem::Load { token, line, bytes, tray }, now);
+            let (cause, tray) = (self.cause, self.trays.take());
+            let access = LaneAccess { token, cause, line, bytes, writes: false, tray };
+            self.send(space, LaneItem::Access(access), now);
         }
         self.begun.clear();
     }
@@ -377,7 +382,8 @@ impl TinyCache {
             statistics.write_backs += 1;
             let number = self.order.begin();
             let token = self.insert_below(Below::WriteBack(number));
-            self.send(space, LaneItem::Store { token, line, bytes, tray }, now);
+            let access = LaneAccess { token, cause: self.cause, line, bytes, writes: true, tray };
+            self.send(space, LaneItem::Access(access), now);
         }
     }
 
@@ -519,6 +525,7 @@ impl LanePath for TinyCache {
             self.statistics.refusals += 1;
             return Err(request);
         }
+        self.cause = request.cause;
         let is_cached = self.caches[request.space as usize];
         let taken = match request.action {
             LaneAction::Load if is_cached => self.load(request, now),
@@ -540,6 +547,7 @@ impl LanePath for TinyCache {
             return false;
         }
         self.statistics.events += 1;
+        self.cause = LaneCause::default();
         self.drop_clean(event);
         self.flush = Some((event, token));
         self.step_flush(now);

@@ -57,6 +57,11 @@ impl<'a> Document<'a> {
         Ok(Section { file: self.file, text: self.text, at: value.span().start, value })
     }
 
+    /// Like [`Document::take`], for a part that may be missing.
+    pub fn take_if_there(&mut self, path: &str) -> Option<Section<'a>> {
+        self.take(path).ok()
+    }
+
     /// Reads everything that has not been taken.
     ///
     /// # Errors

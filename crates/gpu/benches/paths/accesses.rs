@@ -117,6 +117,7 @@ fn path(address: impl Fn(u64) -> u64) -> Path {
             warp: 0,
             lanes: ALL_LANES,
             shared_base: 0,
+            cta_slot: 0,
             cta: [0; 3],
             warp_in_cta: 0,
         };

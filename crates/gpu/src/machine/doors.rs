@@ -1,8 +1,13 @@
 //! The doors of a machine, and the designs that a machine file puts behind them.
 
+use std::sync::Arc;
+
+use strata_designs::baseline::StraightConfig;
 use strata_designs::registry::registry;
 use strata_engine::config::{ConfigError, Document};
-use strata_memory::doors::{Design, L1dChoice, LlcChoice, NetworkChoice, RegisterFileChoice};
+use strata_memory::doors::{
+    Design, L1dChoice, LanePathChoice, LlcChoice, Named, NetworkChoice, RegisterFileChoice,
+};
 
 use crate::area::DesignArea;
 
@@ -24,12 +29,17 @@ pub fn doors() -> Vec<Door> {
         Door {
             name: "sm.scheduling",
             between: "ready warps and issue",
-            choices: vec!["loose-round-robin", "greedy-then-oldest", "two-level"],
+            choices: vec!["loose-round-robin", "greedy-then-oldest", "switch-on-memory", "two-level"],
         },
         Door {
             name: "sm.register_file",
             between: "operand collectors or write-back and the register banks",
             choices: known.register_files.names().collect(),
+        },
+        Door {
+            name: "lane_path",
+            between: "lanes' addresses and the coalescer or shared memory",
+            choices: known.lane_paths.names().collect(),
         },
         Door {
             name: "l1d",
@@ -61,6 +71,8 @@ pub fn sets() -> &'static [&'static str] {
 pub struct Doors {
     /// Register file of each SM.
     pub register_file: RegisterFileChoice,
+    /// What stands between the lanes' addresses and the coalescer or shared memory of each SM.
+    pub lane_path: LanePathChoice,
     /// L1 data cache of each SM.
     pub l1d: L1dChoice,
     /// Network, one instance for each direction.
@@ -75,9 +87,14 @@ impl Doors {
         // Take all of them even if one is wrong, so that only the other sections are left.
         let [register_file, l1d, network, llc] =
             ["sm.register_file", "l1d", "network", "llc"].map(|door| document.take(door));
+        let lane_path = document.take_if_there("lane_path");
         let known = registry();
         Ok(Doors {
             register_file: known.register_files.read(register_file?)?,
+            lane_path: match lane_path {
+                Some(section) => known.lane_paths.read(section)?,
+                None => Named { name: "none", design: Arc::new(StraightConfig {}) },
+            },
             l1d: known.l1ds.read(l1d?)?,
             network: known.networks.read(network?)?,
             llc: known.llcs.read(llc?)?,
@@ -85,10 +102,11 @@ impl Doors {
     }
 
     /// Each design with its door and its name.
-    fn each(&self) -> [(&'static str, &'static str, &dyn Design); 4] {
+    fn each(&self) -> [(&'static str, &'static str, &dyn Design); 5] {
         [
             ("l1d", self.l1d.name, &*self.l1d.design),
             ("sm.register_file", self.register_file.name, &*self.register_file.design),
+            ("lane_path", self.lane_path.name, &*self.lane_path.design),
             ("network", self.network.name, &*self.network.design),
             ("llc", self.llc.name, &*self.llc.design),
         ]

@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use strata_engine::config::{ConfigError, Document};
 use strata_memory::dram::DramParameters;
+use strata_memory::memory_cache::MemoryCacheConfig;
 use strata_memory::read_only::ReadOnlyConfig;
 use strata_sm::config::SmConfig;
 use strata_sm::lsu::LsuConfig;
@@ -50,6 +51,8 @@ pub struct Sections {
     /// The SM's load/store unit.
     pub lsu: LsuConfig,
     /// Doors are read separately; these placeholders let errors about unknown sections list them.
+    #[serde(default, rename = "lane_path")]
+    _lane_path: PhantomData<()>,
     #[serde(default, rename = "l1d")]
     _l1d: PhantomData<()>,
     /// The SM's instruction cache.
@@ -60,6 +63,8 @@ pub struct Sections {
     _network: PhantomData<()>,
     #[serde(default, rename = "llc")]
     _llc: PhantomData<()>,
+    /// A further cache between each slice and its DRAM channel; without this section there is none.
+    pub memory_cache: Option<MemoryCacheConfig>,
     /// The DRAM channels, which are all alike.
     pub dram: DramParameters,
     /// Energy per event and leakage, by structure. Without this section, no energy is reported.
@@ -108,6 +113,9 @@ impl MachineFile {
         self.doors.check()?;
         self.instruction_cache.check().map_err(|error| format!("instruction_cache: {error}"))?;
         self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
+        if let Some(cache) = &self.memory_cache {
+            cache.check().map_err(|error| format!("memory_cache: {error}"))?;
+        }
         self.dram.check().map_err(|error| format!("dram: {error}"))?;
         for (name, structure) in self.energy.iter().flatten() {
             structure.check().map_err(|error| format!("energy.{name}.{error}"))?;

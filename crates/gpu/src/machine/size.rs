@@ -32,7 +32,7 @@ pub(super) fn largest(file: &MachineFile) -> String {
 }
 
 /// Upper bound of the bytes that each section's parts take.
-fn parts(file: &MachineFile) -> [(String, u64); 6] {
+fn parts(file: &MachineFile) -> [(String, u64); 8] {
     let link = QUEUES_OF_LINK * u64::from(file.doors.network.link_flits());
     let caches = read_only(&file.instruction_cache) + read_only(&file.constant_cache);
     let in_flight = ENTRY_ITEMS * file.lsu.most_instructions() as u64;
@@ -48,8 +48,16 @@ fn parts(file: &MachineFile) -> [(String, u64); 6] {
             format!("sm.register_file.{}", doors.register_file.name),
             doors.register_file.host_bytes().saturating_mul(sms),
         ),
+        (format!("lane_path.{}", doors.lane_path.name), doors.lane_path.host_bytes().saturating_mul(sms)),
         (format!("l1d.{}", doors.l1d.name), doors.l1d.host_bytes().saturating_mul(sms)),
         (format!("llc.{}", doors.llc.name), doors.llc.host_bytes().saturating_mul(slices * channels)),
+        (
+            "memory_cache".to_owned(),
+            file.memory_cache
+                .as_ref()
+                .map_or(0, |cache| cache.host_bytes())
+                .saturating_mul(slices * channels),
+        ),
         (
             format!("network.{}", doors.network.name),
             doors.network.host_bytes().saturating_mul(2).saturating_add(links),

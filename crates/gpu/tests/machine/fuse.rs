@@ -66,7 +66,8 @@ fn every_workload_of_table_ii_is_right_on_every_system() {
 /// FUSE section V-B puts Dy-FUSE in a Volta: 84 SMs with four schedulers each.
 #[test]
 fn dy_fuse_is_right_under_every_scheduler_on_both_machines() {
-    let schedulings = ["greedy-then-oldest", "loose-round-robin", "{ two-level = { active = 6 } }"];
+    let schedulings =
+        ["greedy-then-oldest", "loose-round-robin", "switch-on-memory", "{ two-level = { active = 6 } }"];
     for base in ["gtx480", "volta-fuse"] {
         for scheduling in schedulings {
             let sets = [format!("sm.scheduling={scheduling}")];

@@ -45,6 +45,15 @@ pub enum LaneAction {
     Collective,
 }
 
+/// The instruction that makes a request, for predictors below.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LaneCause {
+    /// Its program counter.
+    pub pc: u32,
+    /// Its warp slot.
+    pub warp: u8,
+}
+
 /// The lanes of a memory instruction that access one space.
 ///
 /// A request travels through the path in its box and comes back with its words filled in.
@@ -52,6 +61,8 @@ pub enum LaneAction {
 pub struct LaneRequest {
     /// Names the request to the load/store unit.
     pub token: u32,
+    /// The instruction.
+    pub cause: LaneCause,
     /// Slot of the CTA in the SM.
     pub cta: u8,
     /// The memory that it accesses.
@@ -72,6 +83,7 @@ impl LaneRequest {
     /// A request without lanes, to be filled in.
     pub const EMPTY: LaneRequest = LaneRequest {
         token: 0,
+        cause: LaneCause { pc: 0, warp: 0 },
         cta: 0,
         space: LaneSpace::Global,
         action: LaneAction::Pass,
@@ -102,31 +114,28 @@ pub enum LaneEvent {
     },
 }
 
+/// An access of a path's own to the memory below.
+#[derive(Debug)]
+pub struct LaneAccess {
+    /// Names the access to the path.
+    pub token: u32,
+    /// The instruction that causes it; an event causes accesses of instruction 0.
+    pub cause: LaneCause,
+    /// In shared memory, a line of the scratchpad.
+    pub line: LineAddress,
+    /// The bytes to read or write.
+    pub bytes: ByteMask,
+    /// Whether it writes the bytes in its tray. Otherwise the tray comes back with the bytes read.
+    pub writes: bool,
+    /// Comes back through [`LanePath::accept`] when the access has been performed.
+    pub tray: Tray,
+}
+
 /// What a path sends to the memory below.
 #[derive(Debug)]
 pub enum LaneItem {
-    /// Reads bytes of a line. The tray comes back full through [`LanePath::accept`].
-    Load {
-        /// Names the access to the path.
-        token: u32,
-        /// In shared memory, a line of the scratchpad.
-        line: LineAddress,
-        /// The bytes to read.
-        bytes: ByteMask,
-        /// An empty tray.
-        tray: Tray,
-    },
-    /// Writes bytes of a line. The tray comes back through [`LanePath::accept`].
-    Store {
-        /// Names the access to the path.
-        token: u32,
-        /// In shared memory, a line of the scratchpad.
-        line: LineAddress,
-        /// The bytes to write.
-        bytes: ByteMask,
-        /// The bytes.
-        tray: Tray,
-    },
+    /// An access of its own.
+    Access(LaneAccess),
     /// A request that goes on by the way on which it would go without a path.
     Pass(Box<LaneRequest>),
 }

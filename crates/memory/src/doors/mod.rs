@@ -25,8 +25,8 @@ mod register_file;
 pub use design::{Design, HOST_ITEM_BYTES, Named};
 pub use l1d::{Access, Action, Completion, L1d, L1dChoice, L1dDesign, L1dSite, Policy, Refusal};
 pub use lane_path::{
-    LANE_WORDS, LaneAction, LaneDone, LaneEvent, LaneItem, LanePath, LanePathChoice, LanePathDesign,
-    LanePathSite, LaneRequest, LaneSpace,
+    LANE_WORDS, LaneAccess, LaneAction, LaneCause, LaneDone, LaneEvent, LaneItem, LanePath, LanePathChoice,
+    LanePathDesign, LanePathSite, LaneRequest, LaneSpace,
 };
 pub use llc::{DramPort, DramRequest, Llc, LlcChoice, LlcDesign, LlcSite};
 pub use network::{Direction, Network, NetworkChoice, NetworkDesign, NetworkEnds, NetworkSite, network_link};

@@ -1,7 +1,7 @@
 //! Shared memory operations beyond loads, stores and atomics: matrix moves, asynchronous copies and mbarriers.
 
 use strata_engine::Cycle;
-use strata_memory::doors::Policy;
+use strata_memory::doors::{LaneAction, LaneEvent, Policy};
 use strata_ptx::exec::{Operands, matrix, memory};
 use strata_ptx::isa::{AsyncCopy, CacheOp, MatrixAccess, Mbarrier, MbarrierOp, Op, Space, Ty};
 use strata_ptx::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
@@ -97,6 +97,11 @@ impl Lsu {
         entry.begin(&memory);
         (entry.lanes, entry.issued) = (memory.lanes, now);
         (entry.group, entry.order, entry.stage) = (group, order, Stage::First);
+        entry.lane_action = match memory.instruction.op {
+            // Lanes name rows for each other.
+            Op::LoadMatrix(_) | Op::StoreMatrix(_) => LaneAction::Collective,
+            _ => LaneAction::Pass,
+        };
         entry.global = places.global;
         (entry.local, entry.local_left, entry.local_word) = (0, 0, 0);
         // A copy reaches shared memory in its second step.
@@ -130,6 +135,7 @@ impl Lsu {
         } else if arrives && self.table.get(place).operation == Operation::CopyArrive {
             self.arrive(place, now);
         } else {
+            self.order_mbarrier(place, now);
             self.start(place, now);
         }
         Ok(())
@@ -248,7 +254,7 @@ impl Lsu {
         let entry = self.table.get_mut(place);
         entry.open = 1;
         if entry.global != 0 {
-            self.device.push(place, ready);
+            self.enter_device(place, ready);
             self.front += 1;
         } else {
             self.land(place, now);
@@ -274,7 +280,7 @@ impl Lsu {
         entry.shape = coalesce::shape(&entry.addresses, entry.lanes, entry.width.into());
         entry.shared = entry.lanes;
         entry.open = 1;
-        self.queue_for_shared(place, now + self.address_latency);
+        self.enter_shared(place, now + self.address_latency);
         self.front += 1;
     }
 
@@ -287,8 +293,17 @@ impl Lsu {
         entry.stage = Stage::Last;
         entry.shared = entry.lanes;
         entry.open = 1;
-        self.queue_for_shared(place, now + self.address_latency);
+        self.enter_shared(place, now + self.address_latency);
         self.front += 1;
+    }
+
+    /// Tells a lane path that an mbarrier orders what comes before it and what comes after: called when it starts and
+    /// when it has been performed.
+    fn order_mbarrier(&mut self, place: Place, now: Cycle) {
+        let entry = self.table.get(place);
+        if self.has_lane_path() && matches!(entry.operation, Operation::Mbarrier(_)) {
+            self.order(LaneEvent::Fence { lanes: entry.lanes }, None, now);
+        }
     }
 
     /// Handles the completion of a step: starts the next one, or reports that the instruction is performed.
@@ -317,6 +332,10 @@ impl Lsu {
                 Ending::Stays
             }
             (Operation::CopyArrive, _) => Ending::Goes { ordered: false },
+            (Operation::Mbarrier(_), _) => {
+                self.order_mbarrier(place, now);
+                Ending::Goes { ordered: true }
+            }
             _ => Ending::Goes { ordered: true },
         }
     }

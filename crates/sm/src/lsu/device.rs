@@ -1,14 +1,16 @@
 //! The path to the L1D: generates accesses, offers one per cycle, and collects completions.
 
+use std::collections::VecDeque;
+
 use strata_engine::{Cycle, DelayLine};
-use strata_memory::Trays;
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
-use strata_memory::doors::{Access, Action, Completion, L1d, Refusal};
+use strata_memory::doors::{Access, Action, Completion, L1d, LaneAccess, LaneCause, Policy, Refusal};
+use strata_memory::{Tray, Trays};
 use strata_ptx::lanes::{WARP_LANES, lanes_of};
 
 use super::atomics;
 use super::coalesce::Group;
-use super::entry::{Entry, Operation, Place, SECOND_OPERAND, Table};
+use super::entry::{Entry, OWN, Operation, Place, SECOND_OPERAND, Table};
 use super::pending::{Part, Pending, PendingAccesses};
 use super::statistics::LsuStatistics;
 use super::texture::TextureUnit;
@@ -49,8 +51,10 @@ pub struct Accepted {
 }
 
 /// A performed access, by who was waiting for it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub enum Completed {
+    /// The lane path was waiting for its tray, under its own token.
+    Own(u32, Tray),
     /// The instruction at this place was waiting for the access.
     Of(Place),
     /// Only this warp's fences were waiting for the access.
@@ -58,10 +62,12 @@ pub enum Completed {
 }
 
 /// Instructions waiting to make accesses, and accesses in flight at the L1D.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct DevicePath {
     /// Instructions with accesses yet to be generated, oldest first.
     queue: DelayLine<Place>,
+    /// Accesses of the lane path's own ([`OWN`]) in the queue.
+    own: VecDeque<LaneAccess>,
     /// The access that the L1D refused last.
     held: Option<Held>,
     pending: PendingAccesses,
@@ -81,6 +87,7 @@ impl DevicePath {
     pub fn new(instructions: usize, accesses: usize, segment_bytes: usize) -> DevicePath {
         DevicePath {
             queue: DelayLine::growing(instructions),
+            own: VecDeque::new(),
             held: None,
             pending: PendingAccesses::new(accesses),
             full_since: None,
@@ -95,6 +102,17 @@ impl DevicePath {
     #[inline]
     pub fn push(&mut self, entry: Place, ready: Cycle) {
         self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
+    }
+
+    /// Enqueues an access of the lane path's own.
+    pub fn push_own(&mut self, access: LaneAccess, ready: Cycle) {
+        self.own.push_back(access);
+        self.push(OWN, ready);
+    }
+
+    /// Number of instructions and accesses in the queue.
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
     }
 
     /// Whether an access is ready that the L1D may take.
@@ -129,10 +147,36 @@ impl DevicePath {
             return None;
         }
         self.texture_turn = true;
+        if place == OWN {
+            return self.offer_own(textures, l1d, now, statistics);
+        }
         let entry = table.get_mut(place);
         let access = self.make(place, entry, statistics);
         let (detached, last) = (entry.is_detached(), !entry.has_device_lanes());
         let accepted = Accepted { entry: place, detached, last, is_texture: false };
+        self.present(access, accepted, textures, l1d, now)
+    }
+
+    /// Offers the lane path's next access.
+    #[inline(never)]
+    fn offer_own(
+        &mut self,
+        textures: &mut TextureUnit,
+        l1d: &mut dyn L1d,
+        now: Cycle,
+        statistics: &mut LsuStatistics,
+    ) -> Option<Accepted> {
+        let LaneAccess { token, cause, line, bytes, writes, tray } =
+            self.own.pop_front().expect("an access was queued");
+        let pending = Pending { entry: OWN, warp: cause.warp, detached: false, part: Part::Own(token) };
+        let token = self.pending.insert(pending);
+        statistics.accesses += 1;
+        statistics.bytes_accessed += u64::from(bytes.count());
+        statistics.bytes_requested += u64::from(bytes.count());
+        let action = if writes { Action::Store(tray) } else { Action::Load(tray) };
+        let LaneCause { pc, warp } = cause;
+        let access = Access { line, bytes, action, policy: Policy::Cached, token, pc, warp };
+        let accepted = Accepted { entry: OWN, detached: false, last: true, is_texture: false };
         self.present(access, accepted, textures, l1d, now)
     }
 
@@ -271,6 +315,9 @@ impl DevicePath {
         completion: Completion,
     ) -> Completed {
         let Pending { entry: place, warp, detached, part } = self.pending.remove(completion.token);
+        if place == OWN {
+            return own(part, completion.action);
+        }
         match completion.action {
             Action::Load(tray) => {
                 match part {
@@ -278,6 +325,7 @@ impl DevicePath {
                         let entry = table.get_mut(place);
                         words::scatter(&tray, &entry.addresses, piece, &mut entry.image.words);
                     }
+                    Part::Own(_) => unreachable!("the lane path's accesses have no instruction"),
                     Part::Texels { segment, lanes } => {
                         textures.get_mut(place).take(&tray, segment, self.segment_bytes, lanes);
                     }
@@ -314,6 +362,15 @@ impl DevicePath {
     /// The instruction and line of the refused access, if any.
     pub fn held(&self) -> Option<(Place, strata_memory::LineAddress)> {
         self.held.as_ref().map(|held| (held.accepted.entry, held.access.line))
+    }
+}
+
+/// Tells what an access of the lane path's own brings back.
+#[cold]
+fn own(part: Part, action: Action) -> Completed {
+    match (part, action) {
+        (Part::Own(token), Action::Load(tray) | Action::Store(tray)) => Completed::Own(token, tray),
+        other => unreachable!("{other:?} is not the lane path's"),
     }
 }
 

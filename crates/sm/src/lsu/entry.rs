@@ -1,7 +1,7 @@
 //! The table of memory instructions in flight.
 
 use strata_engine::Cycle;
-use strata_memory::doors::Policy;
+use strata_memory::doors::{LaneAction, Policy};
 use strata_memory::{ByteMask, LineAddress};
 use strata_ptx::exec::memory::Image;
 use strata_ptx::isa::{self, Pc, Ty};
@@ -90,6 +90,10 @@ pub struct Entry {
     pub lanes: LaneMask,
     /// Whether the accesses use or bypass the L1D.
     pub policy: Policy,
+    /// What the instruction asks of a lane path.
+    pub lane_action: LaneAction,
+    /// The warp's CTA slot.
+    pub cta: u8,
     /// Cycle in which the instruction issued.
     pub issued: Cycle,
     /// Lanes in global memory whose access has yet to be generated.
@@ -130,6 +134,8 @@ impl Entry {
         result_rows: 0,
         lanes: 0,
         policy: Policy::Cached,
+        lane_action: LaneAction::Pass,
+        cta: 0,
         issued: Cycle::ZERO,
         global: 0,
         local: 0,
@@ -148,7 +154,8 @@ impl Entry {
     #[inline]
     pub fn begin(&mut self, memory: &MemoryInstruction<'_>) {
         let instruction = memory.instruction;
-        (self.warp, self.pc, self.line) = (memory.warp, memory.pc, instruction.line);
+        (self.warp, self.cta) = (memory.warp, memory.cta_slot);
+        (self.pc, self.line) = (memory.pc, instruction.line);
         self.result_rows = instruction.results * instruction.result_rows;
     }
 
@@ -218,6 +225,9 @@ impl Entry {
 /// Index of an instruction in a [`Table`].
 pub type Place = u16;
 
+/// Stands for an access of the lane path's own where instructions queue for a memory. No table has such a place.
+pub const OWN: Place = Place::MAX;
+
 /// Every memory instruction in flight. The lowest free place is reused first, and entries are allocated on first use.
 /// No machine parameter sets the table's size: the number of instructions follows from the accesses they wait for.
 #[derive(Clone, Debug)]
@@ -232,7 +242,7 @@ pub struct Table {
 }
 
 impl Table {
-    /// An empty table of `capacity` places, at most 65,536.
+    /// An empty table of `capacity` places, at most 65,535.
     pub fn new(capacity: usize) -> Table {
         let entries = Vec::with_capacity(capacity);
         Table { entries, free: vec![u64::MAX; capacity.div_ceil(64)], next: 0, len: 0, capacity }
@@ -242,6 +252,11 @@ impl Table {
     #[inline]
     pub fn has_room(&self) -> bool {
         self.next < self.capacity
+    }
+
+    /// Most instructions in flight.
+    pub fn capacity(&self) -> usize {
+        self.capacity
     }
 
     /// Number of instructions in flight.

@@ -11,6 +11,7 @@
 //! | state      | event                              | next state                                     |
 //! |------------|------------------------------------|------------------------------------------------|
 //! | `None`     | fence, acquire or release issued   | `Draining`                                     |
+//! | `Draining` | accesses performed, lane path      | `Draining` until the path has evicted its lines |
 //! | `Draining` | accesses performed, CTA scope      | `None`; after a release see below              |
 //! | `Draining` | accesses performed, wider scope    | `Ready`                                        |
 //! | `Ready`    | no other flush under way           | `Flushing`                                     |
@@ -80,6 +81,10 @@ pub struct Fences {
     waiting: u64,
     /// Warps whose fence is at CTA scope.
     narrow: u64,
+    /// Warps whose fence has yet to evict the lane path's lines, before its flush.
+    unevicted: u64,
+    /// Whether there is a lane path.
+    evicts: bool,
     kernel_end: KernelEnd,
     /// Whether a warp waits, or the end of a kernel does.
     active: bool,
@@ -97,9 +102,16 @@ impl Fences {
             flushing: 0,
             waiting: 0,
             narrow: 0,
+            unevicted: 0,
+            evicts: false,
             kernel_end: KernelEnd::None,
             active: false,
         }
+    }
+
+    /// Says whether there is a lane path, whose lines a fence evicts.
+    pub fn evict(&mut self, evicts: bool) {
+        self.evicts = evicts;
     }
 
     /// Adds one instruction or detached access that `warp` has yet to perform.
@@ -133,6 +145,7 @@ impl Fences {
         let bit = 1 << warp;
         assert!(self.waiting() & bit == 0, "warp {warp} issued behind its own fence");
         self.draining |= bit;
+        self.unevicted |= if self.evicts { bit } else { 0 };
         (self.waiting, self.active) = (self.waiting | bit, true);
         self.narrow = if scope == Scope::Cta { self.narrow | bit } else { self.narrow & !bit };
         let warp = &mut self.warps[usize::from(warp)];
@@ -162,7 +175,7 @@ impl Fences {
     /// Advances every fence as far as it can go. Returns the mask of warps whose fences are complete.
     #[inline]
     pub fn step(&mut self, l1d: &mut dyn L1d, now: Cycle, statistics: &mut LsuStatistics) -> u64 {
-        let drained = self.draining & !self.busy;
+        let drained = self.draining & !self.busy & !self.unevicted;
         self.draining &= !drained;
         self.ready |= drained & !self.narrow;
         let mut done = drained & self.narrow;
@@ -190,6 +203,15 @@ impl Fences {
         done
     }
 
+    /// The warps whose accesses are performed and whose fence now evicts the lane path's lines; those count as an access
+    /// of the warp. Call it before [`Fences::step`].
+    #[inline]
+    pub fn evicting(&mut self) -> u64 {
+        let evicting = self.unevicted & self.draining & !self.busy;
+        self.unevicted &= !evicting;
+        evicting
+    }
+
     /// Ends the fence of a warp that [`Fences::step`] returned, and returns the operation it held back. If that
     /// operation acquires, a second fence starts for the warp.
     pub fn finish(&mut self, warp: u8, now: Cycle, statistics: &mut LsuStatistics) -> Option<Place> {
@@ -201,6 +223,7 @@ impl Fences {
         if held_back.acquires {
             state.since = now;
             self.draining |= bit;
+            self.unevicted |= if self.evicts { bit } else { 0 };
             (self.waiting, self.active) = (self.waiting | bit, true);
         }
         Some(held_back.entry)

@@ -16,6 +16,8 @@ pub struct MemoryInstruction<'a> {
     pub lanes: LaneMask,
     /// First byte of the CTA's shared memory in the SM's scratchpad.
     pub shared_base: u32,
+    /// The CTA's slot in the SM.
+    pub cta_slot: u8,
     /// Coordinates of the warp's CTA in the grid, for faults.
     pub cta: [u32; 3],
     /// Index of the warp within its CTA, for faults.

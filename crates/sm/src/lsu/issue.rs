@@ -1,7 +1,7 @@
 //! Issue of memory instructions: decodes, resolves addresses, gathers operands, and enqueues on the paths involved.
 
 use strata_engine::Cycle;
-use strata_memory::doors::Policy;
+use strata_memory::doors::{LaneAction, Policy};
 use strata_ptx::exec::{Operands, memory};
 use strata_ptx::isa::{CacheOp, MemoryMode, Op, Ordering, Scope, Space, Ty};
 use strata_ptx::lanes::LaneMask;
@@ -65,6 +65,7 @@ impl Lsu {
         entry.begin(&memory);
         (entry.lanes, entry.issued) = (memory.lanes, now);
         entry.policy = policy(operation, mode, places);
+        entry.lane_action = lane_action(operation, mode);
         entry.global = places.global;
         (entry.local, entry.local_left, entry.local_word) = (places.local, places.local, 0);
         (entry.shared, entry.constant) = (places.shared, places.constant);
@@ -119,11 +120,17 @@ impl Lsu {
         entry.open = u16::from(device) + u16::from(shared) + u16::from(constant);
         self.front += u32::from(entry.open);
         self.fences.open(entry.warp);
-        if device {
-            self.device.push(place, ready);
-        }
-        if shared {
-            self.queue_for_shared(place, ready);
+        if self.lanes.is_some() {
+            if device || shared {
+                self.enter_device(place, ready);
+            }
+        } else {
+            if device {
+                self.device.push(place, ready);
+            }
+            if shared {
+                self.queue_for_shared(place, ready);
+            }
         }
         if constant {
             self.constants.push(place, ready);
@@ -201,6 +208,18 @@ fn check_support(
             Ok(())
         }
         _ => Ok(()),
+    }
+}
+
+/// What an instruction asks of a lane path: only weak loads and stores may be served before the memory that other
+/// lanes share.
+fn lane_action(operation: Operation, mode: MemoryMode) -> LaneAction {
+    let goes_past = matches!(mode.cache, CacheOp::Global | CacheOp::Volatile);
+    match operation {
+        _ if mode.ordering != Ordering::Weak || goes_past => LaneAction::Pass,
+        Operation::Load => LaneAction::Load,
+        Operation::Store => LaneAction::Store,
+        _ => LaneAction::Pass,
     }
 }
 

@@ -37,6 +37,7 @@ mod entry;
 mod fence;
 mod instruction;
 mod issue;
+mod lanes;
 mod pending;
 mod scratchpad;
 mod statistics;
@@ -48,9 +49,11 @@ mod words;
 mod tests;
 
 use strata_engine::{Cycle, DelayLine};
-use strata_memory::doors::{Completion, L1d};
+use strata_memory::bits::members;
+use strata_memory::doors::{Completion, L1d, LaneEvent};
 use strata_memory::read_only::ReadOnly;
 use strata_ptx::isa::Scope;
+use strata_ptx::lanes::LaneMask;
 
 use crate::launch::Launch;
 
@@ -64,8 +67,9 @@ use collective::Ending;
 use constants::ConstantPath;
 use copies::Copies;
 use device::{Accepted, Completed, DevicePath};
-use entry::{Entry, Operation, Place, Table};
+use entry::{Entry, OWN, Operation, Place, Table};
 use fence::Fences;
+use lanes::{Lanes, Waiter};
 use scratchpad::Scratchpad;
 use texture::TextureUnit;
 
@@ -79,13 +83,14 @@ pub struct Asked {
 }
 
 /// The load/store unit of an SM, including its shared memory.
-#[derive(Clone, Debug)]
 pub struct Lsu {
     table: Table,
     /// Occupied and total entries of the front. An instruction takes one entry per path on which it still has
     /// accesses to be accepted.
     front: u32,
     queue: u32,
+    /// What lanes pass before the other paths, in machines that have it.
+    lanes: Option<Box<Lanes>>,
     device: DevicePath,
     scratchpad: Scratchpad,
     constants: ConstantPath,
@@ -119,6 +124,7 @@ impl Lsu {
             table: Table::new(instructions),
             front: 0,
             queue,
+            lanes: None,
             device: DevicePath::new(instructions, accesses, *config.segment_bytes as usize),
             scratchpad: Scratchpad::new(&config.shared, sm.shared_bytes, instructions),
             constants: ConstantPath::new(instructions),
@@ -166,6 +172,9 @@ impl Lsu {
         if self.due <= now {
             self.complete_passes(now);
         }
+        if self.lanes.is_some() {
+            self.step_lanes(now);
+        }
         if self.fences.is_active() {
             self.step_fences(l1d, now);
             asked.l1d = true;
@@ -187,6 +196,7 @@ impl Lsu {
         match self.device.complete(&mut self.table, &mut self.textures, completion) {
             Completed::Of(place) => self.close(place, now),
             Completed::Detached(warp) => self.fences.close(warp),
+            Completed::Own(token, tray) => self.return_tray(token, tray, now),
         }
     }
 
@@ -201,7 +211,12 @@ impl Lsu {
     #[inline(never)]
     fn complete_passes(&mut self, now: Cycle) {
         while let Some(place) = self.scratchpad.complete(now) {
-            self.close(place, now);
+            if place == OWN {
+                let access = self.scratchpad.complete_own();
+                self.return_tray(access.token, access.tray, now);
+            } else {
+                self.close(place, now);
+            }
         }
         while let Some(place) = self.textures.filtering.pop(now) {
             let entry = self.table.get_mut(place);
@@ -212,6 +227,11 @@ impl Lsu {
 
     #[cold]
     fn step_fences(&mut self, l1d: &mut dyn L1d, now: Cycle) {
+        for warp in members(self.fences.evicting()) {
+            let everything = LaneEvent::Fence { lanes: LaneMask::MAX };
+            self.fences.open(warp as u8);
+            self.order_for(everything, Waiter::Fence(warp as u8), now);
+        }
         let mut done = self.fences.step(l1d, now, &mut self.statistics);
         while done != 0 {
             let warp = done.trailing_zeros() as u8;
@@ -226,9 +246,7 @@ impl Lsu {
     #[inline(never)]
     fn begin_passes(&mut self, constants: &mut dyn ReadOnly, now: Cycle) {
         if let Some(place) = self.scratchpad.begin(now) {
-            self.front -= 1;
-            let entry = self.table.get_mut(place);
-            self.scratchpad.perform(place, entry, now, &mut self.statistics);
+            self.begin_pass(place, now);
         }
         if let Some(place) = self.constants.offer(&mut self.table, constants, now, &mut self.statistics) {
             self.front -= 1;
@@ -238,6 +256,18 @@ impl Lsu {
         self.due = self.scratchpad.next_event().min(self.constants.next_event()).min(filtered);
     }
 
+    /// Begins the passes of an instruction, or of an access of the lane path's own.
+    #[inline]
+    fn begin_pass(&mut self, place: Place, now: Cycle) {
+        if place != OWN {
+            self.front -= 1;
+            let entry = self.table.get_mut(place);
+            self.scratchpad.perform(place, entry, now, &mut self.statistics);
+        } else if let Some(write) = self.scratchpad.perform_own(now, &mut self.statistics) {
+            self.return_tray(write.token, write.tray, now);
+        }
+    }
+
     /// Offers the next access to the L1D.
     #[inline(always)]
     fn offer(&mut self, l1d: &mut dyn L1d, now: Cycle) {
@@ -245,6 +275,9 @@ impl Lsu {
             self.device.offer(&mut self.table, &mut self.textures, l1d, now, &mut self.statistics)
         {
             let Accepted { entry: place, detached, last, .. } = accepted;
+            if place == OWN {
+                return;
+            }
             if detached {
                 self.fences.open(self.table.get(place).warp);
                 self.close(place, now);
@@ -348,7 +381,8 @@ impl Lsu {
 
     /// Whether no instruction, access or fence is in flight.
     pub fn is_idle(&self) -> bool {
-        self.table.len() == 0 && self.device.outstanding() == 0 && self.fences.waiting() == 0
+        let lanes = self.lanes.as_ref().is_none_or(|lanes| lanes.is_idle());
+        self.table.len() == 0 && self.device.outstanding() == 0 && self.fences.waiting() == 0 && lanes
     }
 
     /// Zeroes `bytes` bytes of shared memory from `base` on, before a CTA starts.
@@ -368,6 +402,7 @@ impl Lsu {
             .min(self.due)
             .min(self.fences.next_event(l1d, now))
             .min(self.done.next_ready())
+            .min(self.lanes.as_ref().map_or(Cycle::NEVER, |lanes| lanes.next_event(now)))
     }
 
     /// Adds one sentence to `report` for each instruction in flight, refused access and waiting fence.
@@ -381,7 +416,14 @@ impl Lsu {
                 entry.issued
             ));
         }
-        if let Some((place, line)) = self.device.held() {
+        if let Some(lanes) = &self.lanes {
+            lanes.path.waits(report);
+        }
+        if let Some((place, line)) = self.device.held()
+            && place == OWN
+        {
+            report.push(format!("the L1D refuses line {line} of the lane path"));
+        } else if let Some((place, line)) = self.device.held() {
             report.push(format!("the L1D refuses line {line} of warp {}", self.table.get(place).warp));
         }
         let mut waiting = self.fences.waiting();

@@ -23,6 +23,8 @@ pub struct Pending {
 pub enum Part {
     /// Words of some lanes.
     Words(Piece),
+    /// An access of the lane path's own, by the path's token.
+    Own(u32),
     /// The lanes' texels in the segment at address `segment`.
     Texels {
         /// Address of the segment.

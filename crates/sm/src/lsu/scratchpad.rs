@@ -5,14 +5,18 @@
 //! whose bytes fill the banks once: half warps for 8 bytes, quarter warps for 16. (CUDA C Programming Guide, "Shared
 //! Memory" of compute capability 2.x and 3.x.)
 
+use std::collections::VecDeque;
+
 use strata_engine::{Cycle, DelayLine};
+use strata_memory::doors::LaneAccess;
+use strata_memory::{ByteMask, LINE_BYTES};
 use strata_ptx::exec::{atomic, mbarrier};
 use strata_ptx::isa::{self, MbarrierOp};
 use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
 use super::coalesce::Shape;
 use super::config::ScratchpadConfig;
-use super::entry::{Entry, Operation, Place, SECOND_OPERAND};
+use super::entry::{Entry, OWN, Operation, Place, SECOND_OPERAND};
 use super::statistics::LsuStatistics;
 
 /// Largest supported number of banks.
@@ -23,7 +27,7 @@ const MAX_BANKS: usize = 64;
 const GROUP_WORDS: usize = 64;
 
 /// The shared memory of an SM, with its banks and queue.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Scratchpad {
     bytes: Vec<u8>,
     banks: u32,
@@ -36,6 +40,9 @@ pub struct Scratchpad {
     free_at: Cycle,
     /// Instructions whose passes have begun, ordered by completion cycle.
     under_way: DelayLine<Place>,
+    /// Accesses of the lane path's own ([`OWN`]) in the queue, and those that read and are under way.
+    own: VecDeque<LaneAccess>,
+    own_under_way: VecDeque<LaneAccess>,
 }
 
 impl Scratchpad {
@@ -49,6 +56,8 @@ impl Scratchpad {
             queue: DelayLine::growing(instructions),
             free_at: Cycle::ZERO,
             under_way: DelayLine::growing(instructions),
+            own: VecDeque::new(),
+            own_under_way: VecDeque::new(),
         }
     }
 
@@ -64,6 +73,58 @@ impl Scratchpad {
     #[inline]
     pub fn push(&mut self, entry: Place, ready: Cycle) {
         self.queue.push(ready, entry).expect("the queue has room for every instruction in flight");
+    }
+
+    /// Enqueues an access of the lane path's own.
+    pub fn push_own(&mut self, access: LaneAccess, ready: Cycle) {
+        self.own.push_back(access);
+        self.push(OWN, ready);
+    }
+
+    /// Number of instructions and accesses whose passes have not begun.
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// Begins the passes of the lane path's next access, whose bytes move now. Returns the access if it writes; one
+    /// that reads is complete `latency` cycles after its last pass ([`Scratchpad::complete_own`]).
+    pub fn perform_own(&mut self, now: Cycle, statistics: &mut LsuStatistics) -> Option<LaneAccess> {
+        let mut access = self.own.pop_front().expect("an access was queued");
+        let passes = self.passes_of_bytes(access.bytes);
+        statistics.shared_passes += passes;
+        statistics.shared_conflict_cycles += passes - 1;
+        self.free_at = now + passes;
+        let base = access.line.0 as usize * LINE_BYTES;
+        for byte in (0..LINE_BYTES).filter(|byte| access.bytes.0 >> byte & 1 == 1) {
+            if access.writes {
+                self.bytes[base + byte] = access.tray.0[byte];
+            } else if let Some(from) = self.bytes.get(base + byte) {
+                access.tray.0[byte] = *from;
+            }
+        }
+        if access.writes {
+            return Some(access);
+        }
+        let ready = now + (passes - 1 + self.latency);
+        self.under_way.push(ready, OWN).expect("there is room for every instruction in flight");
+        self.own_under_way.push_back(access);
+        None
+    }
+
+    /// The lane path's access that [`Scratchpad::complete`] named by [`OWN`].
+    pub fn complete_own(&mut self) -> LaneAccess {
+        self.own_under_way.pop_front().expect("an access is under way")
+    }
+
+    /// Passes that bytes of a line take: the most words that any bank serves.
+    fn passes_of_bytes(&self, bytes: ByteMask) -> u64 {
+        let word = (1 << (1 << self.bank_shift)) - 1;
+        let mut load = [0; MAX_BANKS];
+        for index in 0..LINE_BYTES >> self.bank_shift {
+            let touched = bytes.0 >> (index << self.bank_shift) & word != 0;
+            load[index & (self.banks as usize - 1)] += u64::from(touched);
+        }
+        load.into_iter().max().unwrap_or(1).max(1)
     }
 
     /// Dequeues the instruction whose passes begin in this cycle.

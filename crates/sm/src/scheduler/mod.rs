@@ -2,10 +2,12 @@
 
 mod greedy_then_oldest;
 mod loose_round_robin;
+mod switch_on_memory;
 mod two_level;
 
 use greedy_then_oldest::GreedyThenOldest;
 use loose_round_robin::LooseRoundRobin;
+use switch_on_memory::SwitchOnMemory;
 use two_level::TwoLevel;
 
 use crate::config::Scheduling;
@@ -27,6 +29,8 @@ pub enum Scheduler {
     LooseRoundRobin(LooseRoundRobin),
     /// The same warp while it is ready; see [`Scheduling::GreedyThenOldest`].
     GreedyThenOldest(GreedyThenOldest),
+    /// The same warp up to its next memory instruction; see [`Scheduling::SwitchOnMemory`].
+    SwitchOnMemory(SwitchOnMemory),
     /// Round robin over an active set; see [`Scheduling::TwoLevel`].
     TwoLevel(TwoLevel),
 }
@@ -37,6 +41,7 @@ impl Scheduler {
         match scheduling {
             Scheduling::LooseRoundRobin => Scheduler::LooseRoundRobin(LooseRoundRobin::default()),
             Scheduling::GreedyThenOldest => Scheduler::GreedyThenOldest(GreedyThenOldest::default()),
+            Scheduling::SwitchOnMemory => Scheduler::SwitchOnMemory(SwitchOnMemory::default()),
             Scheduling::TwoLevel { active } => Scheduler::TwoLevel(TwoLevel::new(active as usize)),
         }
     }
@@ -47,7 +52,16 @@ impl Scheduler {
         match self {
             Scheduler::LooseRoundRobin(scheduler) => scheduler.pick(view.ready),
             Scheduler::GreedyThenOldest(scheduler) => scheduler.pick(view.ready),
+            Scheduler::SwitchOnMemory(scheduler) => scheduler.pick(view.ready),
             Scheduler::TwoLevel(scheduler) => scheduler.pick(view),
+        }
+    }
+
+    /// The warp that was picked issues a memory instruction.
+    #[inline]
+    pub fn issued_memory(&mut self) {
+        if let Scheduler::SwitchOnMemory(scheduler) = self {
+            scheduler.issued_memory();
         }
     }
 
@@ -61,7 +75,9 @@ impl Scheduler {
     #[inline]
     pub fn is_settled(&self, view: View) -> bool {
         match self {
-            Scheduler::LooseRoundRobin(_) | Scheduler::GreedyThenOldest(_) => true,
+            Scheduler::LooseRoundRobin(_) | Scheduler::GreedyThenOldest(_) | Scheduler::SwitchOnMemory(_) => {
+                true
+            }
             Scheduler::TwoLevel(scheduler) => scheduler.is_settled(view),
         }
     }
@@ -69,7 +85,7 @@ impl Scheduler {
     /// Adds a warp that starts.
     pub fn add(&mut self, warp: usize) {
         match self {
-            Scheduler::LooseRoundRobin(_) => {}
+            Scheduler::LooseRoundRobin(_) | Scheduler::SwitchOnMemory(_) => {}
             Scheduler::GreedyThenOldest(scheduler) => scheduler.add(warp),
             Scheduler::TwoLevel(scheduler) => scheduler.add(warp),
         }
@@ -80,6 +96,7 @@ impl Scheduler {
         match self {
             Scheduler::LooseRoundRobin(_) => {}
             Scheduler::GreedyThenOldest(scheduler) => scheduler.remove(warp),
+            Scheduler::SwitchOnMemory(scheduler) => scheduler.remove(warp),
             Scheduler::TwoLevel(scheduler) => scheduler.remove(warp),
         }
     }

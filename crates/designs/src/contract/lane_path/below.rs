@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use strata_engine::Cycle;
 use strata_engine::seed::Stream;
-use strata_memory::doors::{LaneItem, LaneRequest, LaneSpace};
+use strata_memory::doors::{LaneAccess, LaneItem, LaneRequest, LaneSpace};
 use strata_memory::{LINE_BYTES, Tray};
 
 /// The memories of both spaces.
@@ -49,19 +49,15 @@ impl Below {
                 let (_, item) = queue.pop_front().expect("the queue has a front");
                 let back = now + (1 + stream.below(self.delay));
                 match item {
-                    LaneItem::Load { token, line, bytes, mut tray } => {
+                    LaneItem::Access(LaneAccess { token, line, bytes, writes, mut tray, .. }) => {
                         let at = line.0 as usize * LINE_BYTES;
                         for (byte, to) in tray.0.iter_mut().enumerate() {
-                            // What was not asked for is garbage.
-                            let asked = bytes.0 >> byte & 1 == 1;
-                            *to = if asked { memory[at + byte] } else { 0xee };
-                        }
-                        self.returning.push((back, token, tray));
-                    }
-                    LaneItem::Store { token, line, bytes, tray } => {
-                        let at = line.0 as usize * LINE_BYTES;
-                        for byte in (0..LINE_BYTES).filter(|byte| bytes.0 >> byte & 1 == 1) {
-                            memory[at + byte] = tray.0[byte];
+                            match (writes, bytes.0 >> byte & 1 == 1) {
+                                (true, true) => memory[at + byte] = *to,
+                                (false, true) => *to = memory[at + byte],
+                                // What is not asked for is garbage.
+                                (_, false) => *to = 0xee,
+                            }
                         }
                         self.returning.push((back, token, tray));
                     }

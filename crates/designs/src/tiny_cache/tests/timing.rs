@@ -1,7 +1,9 @@
 //! Cycles of a hit, a miss, a merge, a wait, a replacement and a barrier, computed by hand.
 
 use strata_engine::Cycle;
-use strata_memory::doors::{LaneAction, LaneDone, LaneEvent, LaneItem, LanePath, LaneRequest, LaneSpace};
+use strata_memory::doors::{
+    LaneAccess, LaneAction, LaneDone, LaneEvent, LaneItem, LanePath, LaneRequest, LaneSpace,
+};
 use strata_memory::{ByteMask, LineAddress, Tray};
 use strata_warp::WARP_LANES;
 
@@ -14,8 +16,9 @@ const STORE: LaneRequest = LaneRequest { action: LaneAction::Store, ..LaneReques
 /// Takes the item that leaves for global memory at `now`: its token, whether it writes, its line, bytes and tray.
 fn item(cache: &mut TinyCache, now: u64) -> Option<(u32, bool, LineAddress, ByteMask, Tray)> {
     match cache.outgoing(LaneSpace::Global, Cycle(now))? {
-        LaneItem::Load { token, line, bytes, tray } => Some((token, false, line, bytes, tray)),
-        LaneItem::Store { token, line, bytes, tray } => Some((token, true, line, bytes, tray)),
+        LaneItem::Access(LaneAccess { token, line, bytes, writes, tray, .. }) => {
+            Some((token, writes, line, bytes, tray))
+        }
         LaneItem::Pass(request) => panic!("request {} went past", request.token),
     }
 }
@@ -162,7 +165,10 @@ fn dead_shared_memory_is_not_written_back() {
     }
     assert!(cache.order(LaneEvent::CtaEnd { cta: 0 }, 9, Cycle(5)));
     let left = cache.outgoing(LaneSpace::Shared, Cycle(6));
-    assert!(matches!(left, Some(LaneItem::Store { line: LineAddress(8), .. })), "{left:?}");
+    assert!(
+        matches!(left, Some(LaneItem::Access(LaneAccess { writes: true, line: LineAddress(8), .. }))),
+        "{left:?}"
+    );
     assert!(
         cache.outgoing(LaneSpace::Shared, Cycle(9)).is_none(),
         "the other CTA's line is all that is left"

@@ -18,16 +18,21 @@ const HEAD: &str = ".version 7.8\n.target sm_80\n.address_size 64\n\
 
 /// Runs `body` on every machine, and checks the words of `a` (64) and of `b` (one for each thread).
 fn check(name: &str, body: &str, right: impl Fn(&[u32], &[u32]) -> bool) {
-    for (sets, threads) in MACHINES {
-        let found = run(name, body, sets, *threads);
-        let (a, b) = found.unwrap_or_else(|error| panic!("{name} on {sets:?}: {error}"));
-        assert!(right(&a, &b), "{name} on {sets:?}: found {a:?} and {b:?}");
+    for (systems, sets, threads) in MACHINES {
+        let found = run(name, body, (systems, sets), *threads);
+        let (a, b) = found.unwrap_or_else(|error| panic!("{name} on {systems:?} {sets:?}: {error}"));
+        assert!(right(&a, &b), "{name} on {systems:?} {sets:?}: found {a:?} and {b:?}");
     }
 }
 
-fn run(name: &str, body: &str, sets: &[&str], threads: usize) -> Result<(Vec<u32>, Vec<u32>), DeviceError> {
+fn run(
+    name: &str,
+    body: &str,
+    on: (&[&str], &[&str]),
+    threads: usize,
+) -> Result<(Vec<u32>, Vec<u32>), DeviceError> {
     let text = format!("{HEAD}{body}ret;\n}}\n");
-    let machine = machine(CTAS, sets);
+    let machine = machine(CTAS, on);
     let mut silent = |_: &_| {};
     let mut device = TimedDevice::new(&machine, Module { name, text: &text }, options(threads), &mut silent)
         .unwrap_or_else(|error| panic!("{name}: {error}\n{text}"));
@@ -103,7 +108,8 @@ fn a_spin_lock_with_acquire_and_release_protects_a_weakly_accessed_counter() {
 fn a_lock_without_fences_loses_counts() {
     // The control: the weakly accessed counter stays in each SM's cache.
     let body = locked(6, "", "atom.global.exch.b32 %t, [%a], 0;").replace("membar.gl;\n", "");
-    let (a, _) = run("spin lock without fences", &body, &[], 1).unwrap_or_else(|error| panic!("{error}"));
+    let (a, _) =
+        run("spin lock without fences", &body, (&[], &[]), 1).unwrap_or_else(|error| panic!("{error}"));
     assert!(a[32] < 6 * CTAS * THREADS / 32, "found {}", a[32]);
 }
 

@@ -9,25 +9,31 @@ pub mod tests;
 use outcomes::outcomes;
 use tests::TESTS;
 
-/// Machines that order things differently, as overrides of gtx480, and their worker threads.
-pub const MACHINES: &[(&[&str], usize)] = &[
-    (&[], 1),
-    (&["l1d.sram.write_policy=\"write-through\""], 2),
-    (&["l1d.sram.sets=1", "l1d.sram.write_buffer=2", "network.hop_latency_cycles=1"], 1),
-    (&["lsu.queue=2", "l1d.sram.bypass_entries=1", "llc.conventional.sets=1", "gpu.channels=1"], 4),
-    (&["gpu.channels=6", "llc.conventional.rop_latency_cycles=1", "l1d.sram.write_miss_policy=fetch"], 1),
+/// Machines that order things differently, as systems and overrides of gtx480, and their worker threads.
+pub const MACHINES: &[(&[&str], &[&str], usize)] = &[
+    (&[], &[], 1),
+    (&[], &["l1d.sram.write_policy=\"write-through\""], 2),
+    (&[], &["l1d.sram.sets=1", "l1d.sram.write_buffer=2", "network.hop_latency_cycles=1"], 1),
+    (&[], &["lsu.queue=2", "l1d.sram.bypass_entries=1", "llc.conventional.sets=1", "gpu.channels=1"], 4),
+    (&["tcbase"], &[], 1),
+    (&["tcbase"], &["lane_path.tiny-cache.barrier=block", "lsu.queue=2"], 2),
+    (
+        &[],
+        &["gpu.channels=6", "llc.conventional.rop_latency_cycles=1", "l1d.sram.write_miss_policy=fetch"],
+        1,
+    ),
 ];
 
 #[test]
 fn forbidden_outcomes_do_not_appear_and_controls_show_theirs() {
     for test in TESTS {
         let mut shown = false;
-        for (sets, threads) in MACHINES {
-            let seen = outcomes(test, sets, *threads, &mut |_, l1d| l1d)
-                .unwrap_or_else(|error| panic!("{} on {sets:?}: {error}", test.name));
-            println!("{} on {sets:?}: {} outcomes", test.name, seen.len());
+        for (systems, sets, threads) in MACHINES {
+            let seen = outcomes(test, (systems, sets), *threads, &mut |_, l1d| l1d)
+                .unwrap_or_else(|error| panic!("{} on {systems:?} {sets:?}: {error}", test.name));
+            println!("{} on {systems:?} {sets:?}: {} outcomes", test.name, seen.len());
             if let Some(outcome) = seen.iter().find(|outcome| (test.forbidden)(outcome)) {
-                assert!(test.shown, "{} on {sets:?}: forbidden {outcome:?}", test.name);
+                assert!(test.shown, "{} on {systems:?} {sets:?}: forbidden {outcome:?}", test.name);
                 shown = true;
             }
         }

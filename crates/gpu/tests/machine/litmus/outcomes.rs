@@ -22,11 +22,11 @@ const LAUNCHES: &[(Layout, u64)] = &[
     (Layout { stride: 16 }, 300),
 ];
 
-/// gtx480 with `sms` SMs and these overrides.
-pub fn machine(sms: u32, sets: &[&str]) -> Machine {
+/// gtx480 with `sms` SMs, these systems and these overrides.
+pub fn machine(sms: u32, (systems, sets): (&[&str], &[&str])) -> Machine {
     let base = ["gpu.channels=2".to_owned(), "gpu.memory_mib=16".to_owned(), format!("gpu.sms={sms}")];
     let sets: Vec<String> = base.into_iter().chain(sets.iter().map(ToString::to_string)).collect();
-    Machine::load("gtx480", &sets).unwrap_or_else(|error| panic!("{error}"))
+    Machine::load_with("gtx480", systems, &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// How the machines are run: a spin that never ends is an error.
@@ -45,14 +45,14 @@ struct Buffers {
 /// Outcomes of all launches of a test on a machine: what the roles of an instance saw, and its variables at the end.
 pub fn outcomes(
     test: &Litmus,
-    sets: &[&str],
+    on: (&[&str], &[&str]),
     threads: usize,
     wrap_l1d: WrapL1d<'_>,
 ) -> Result<BTreeSet<Vec<u32>>, DeviceError> {
     let roles = test.roles.len() as u32;
     let ctas = if test.one_cta { GROUPS } else { GROUPS * roles };
     let text = text(test);
-    let machine = machine(ctas, sets);
+    let machine = machine(ctas, on);
     let mut silent = |_: &_| {};
     let refused = |error: String| -> ! { panic!("{}: {error}\n{text}", test.name) };
     let gpu = with_wrapped_l1ds(&machine, options(threads), wrap_l1d).unwrap_or_else(|error| refused(error));

@@ -46,7 +46,7 @@ impl Harness {
 fn variation(l1d_sets: u32) -> Variation {
     let sets = ["gpu.sms=3", "gpu.channels=2", "gpu.memory_mib=16", "gpu.watchdog_cycles=20000"];
     let sets = sets.iter().map(ToString::to_string).chain([format!("l1d.sram.sets={l1d_sets}")]).collect();
-    Variation { sets, threads: 1, window: 1, limit: 400_000 }
+    Variation { systems: Vec::new(), sets, threads: 1, window: 1, limit: 400_000 }
 }
 
 fn episodes(bug: Bug, between: Between, seed: u64) -> Result<(), String> {
@@ -70,8 +70,8 @@ fn litmus(bug: Bug) -> Result<(), String> {
     let sets = ["gpu.watchdog_cycles=20000"];
     for test in litmus::tests::TESTS.iter().filter(|test| !test.shown) {
         let mut make = |_, l1d| Box::new(Planted::new(l1d, bug, 5)) as Box<dyn L1d>;
-        let seen =
-            litmus::outcomes::outcomes(test, &sets, 1, &mut make).map_err(|error| error.to_string())?;
+        let seen = litmus::outcomes::outcomes(test, (&[], &sets), 1, &mut make)
+            .map_err(|error| error.to_string())?;
         if let Some(outcome) = seen.iter().find(|outcome| (test.forbidden)(outcome)) {
             return Err(format!("{}: forbidden {outcome:?}", test.name));
         }

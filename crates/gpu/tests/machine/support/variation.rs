@@ -16,7 +16,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("gpu.slices_per_channel", &["1", "3"]),
     ("gpu.interleave_bytes", &["128", "1024"]),
     ("gpu.dispatch_latency_cycles", &["1", "3", "20"]),
-    ("sm.scheduling", &["\"loose-round-robin\"", "{ two-level = { active = 2 } }"]),
+    ("sm.scheduling", &["\"loose-round-robin\"", "switch-on-memory", "{ two-level = { active = 2 } }"]),
     ("sm.schedulers", &["1", "4"]),
     ("sm.warp_slots", &["4", "7", "64"]),
     ("sm.cta_slots", &["1", "2"]),
@@ -75,9 +75,22 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("dram.controller_latency_cycles", &["1", "10"]),
 ];
 
+/// Lane paths: a system of tinyCache and its overrides.
+const LANE_PATHS: &[(&str, &[&str])] = &[
+    ("tcbase", &[]),
+    ("tcbase", &["lane_path.tiny-cache.barrier=block"]),
+    ("tcbase", &["lane_path.tiny-cache.lines=1", "lane_path.tiny-cache.ways=1"]),
+    ("tcbase", &["lane_path.tiny-cache.line_bytes=32", "lane_path.tiny-cache.latency_cycles=7"]),
+    ("tcbase", &["lane_path.tiny-cache.lines=64", "lane_path.tiny-cache.line_bytes=128"]),
+    ("bypass-shared", &[]),
+    ("bypass-global", &[]),
+];
+
 /// A machine and how it is simulated.
 #[derive(Clone, Debug)]
 pub struct Variation {
+    /// Systems laid over the built-in gtx480.
+    pub systems: Vec<&'static str>,
     /// Overrides of the built-in gtx480.
     pub sets: Vec<String>,
     /// Number of worker threads.
@@ -91,7 +104,8 @@ pub struct Variation {
 impl Variation {
     /// The machine, and how to run it.
     pub fn machine(&self) -> (Machine, GpuOptions) {
-        let machine = Machine::load("gtx480", &self.sets).unwrap_or_else(|error| panic!("{error}"));
+        let machine =
+            Machine::load_with("gtx480", &self.systems, &self.sets).unwrap_or_else(|error| panic!("{error}"));
         let longest = machine.file().window();
         let window = [1, longest, longest, longest.div_ceil(2)][self.window % 4];
         (
@@ -107,17 +121,22 @@ impl Variation {
     }
 }
 
-/// Up to 16 changes; a failing case shrinks towards none.
+/// Up to 16 changes, and a lane path in a third of the cases; a failing case shrinks towards none.
 pub fn variation() -> impl Strategy<Value = Variation> {
     let changes = prop::collection::vec((0..KNOBS.len(), any::<prop::sample::Index>()), 0..16);
     // Several threads are slow on a busy machine and change no number, so use them only sometimes.
     let threads = prop_oneof![12 => Just(1_usize), 1 => 2..5_usize];
-    (changes, threads, 0..4_usize).prop_map(|(changes, threads, window)| {
+    let lanes = prop_oneof![2 => Just(None), 1 => (0..LANE_PATHS.len()).prop_map(Some)];
+    (changes, threads, 0..4_usize, lanes).prop_map(|(changes, threads, window, lanes)| {
+        let (systems, of_lanes) = match lanes {
+            Some(index) => (vec![LANE_PATHS[index].0], LANE_PATHS[index].1),
+            None => (Vec::new(), &[][..]),
+        };
         let changes = changes.into_iter().map(|(knob, value)| {
             let (path, values) = KNOBS[knob];
             format!("{path}={}", value.get(values))
         });
-        let sets = BASE.iter().map(ToString::to_string).chain(changes).collect();
-        Variation { sets, threads, window, limit: 20_000_000 }
+        let sets = BASE.iter().chain(of_lanes).map(ToString::to_string).chain(changes).collect();
+        Variation { systems, sets, threads, window, limit: 20_000_000 }
     })
 }

@@ -87,6 +87,7 @@ fn run(bench: &mut Bench, l1d: &mut Mirror, instruction: &Instruction, sources: 
                 warp: 0,
                 lanes: LaneMask::MAX,
                 shared_base: 0,
+                cta_slot: 0,
                 cta: [0; 3],
                 warp_in_cta: 0,
             };

@@ -184,6 +184,7 @@ impl Bench {
             warp,
             lanes,
             shared_base: SHARED_BASE,
+            cta_slot: 0,
             cta: [3, 0, 0],
             warp_in_cta: u32::from(warp % 2),
         };

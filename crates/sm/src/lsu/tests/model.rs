@@ -258,6 +258,7 @@ fn check(steps: &[Step], segment_bytes: u32) {
             warp: step.warp,
             lanes: step.lanes,
             shared_base: SHARED_BASE,
+            cta_slot: 0,
             cta: [0; 3],
             warp_in_cta: 0,
         };

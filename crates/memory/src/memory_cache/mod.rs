@@ -1,0 +1,264 @@
+//! A memory-side cache: a level between a slice of the last-level cache and its DRAM channel.
+//!
+//! To its slice it is a DRAM port, and to DRAM another slice. Requests are looked up in order, one a cycle. Writes take
+//! a line without fetching it; a read fetches those bytes of its line that are not there. Requests for a line on its way
+//! wait for it, in order.
+
+mod config;
+#[cfg(test)]
+mod tests;
+
+use std::collections::VecDeque;
+
+use strata_engine::seed::Stream;
+use strata_engine::statistics::{Group, Statistics};
+use strata_engine::{Cycle, DelayLine, Ring};
+
+use crate::address::LineAddress;
+use crate::doors::{DramPort, DramRequest};
+use crate::line::{ByteMask, Line};
+use crate::mshr::{MshrFile, MshrId};
+use crate::parameters::ParameterError;
+use crate::tags::{FrameId, TagArray};
+use crate::tray::Trays;
+
+pub use config::{MemoryCacheConfig, MemoryCacheStatistics};
+
+/// Tag of a write-back at DRAM; a fetch has the number of its MSHR.
+const WRITE_BACK: u32 = u32::MAX;
+
+/// Requests that may wait for room in DRAM's queue before look-ups stop.
+const STAGED: usize = 4;
+
+/// A memory-side cache.
+pub struct MemoryCache {
+    tags: TagArray,
+    lines: Vec<Line>,
+    /// Requests in order, each ready for its look-up.
+    queue: DelayLine<DramRequest>,
+    /// Requests that wait for a fetch, by its line; the state is the frame that waits.
+    fetches: MshrFile<DramRequest, FrameId>,
+    /// Requests on their way to DRAM, in order.
+    staged: VecDeque<DramRequest>,
+    done: Ring<DramRequest>,
+    trays: Trays,
+    /// Since when the next request could not be looked up.
+    stalled: Option<Cycle>,
+    latency: u64,
+    statistics: MemoryCacheStatistics,
+}
+
+impl MemoryCache {
+    /// Makes an empty cache. Random replacement draws from a stream of `seed`.
+    ///
+    /// # Errors
+    /// Names the first wrong field.
+    pub fn new(config: &MemoryCacheConfig, seed: u64) -> Result<MemoryCache, ParameterError> {
+        config.check()?;
+        let entries = *config.mshr_entries;
+        let waiting = entries * usize::from(*config.mshr_merges) + *config.queue;
+        let tags = TagArray::new(config.geometry(), Stream::new(seed, "memory_cache"));
+        Ok(MemoryCache {
+            lines: Line::zeros(tags.frames()),
+            tags,
+            queue: DelayLine::growing(*config.queue),
+            fetches: MshrFile::new(entries, *config.mshr_merges),
+            staged: VecDeque::with_capacity(STAGED + 2),
+            done: Ring::growing(waiting),
+            // A fetch each, and as many write-backs.
+            trays: Trays::new(2 * entries + STAGED + 2),
+            stalled: None,
+            latency: *config.latency_cycles,
+            statistics: MemoryCacheStatistics::default(),
+        })
+    }
+
+    /// Performs one cycle: takes DRAM's answers, looks one request up, and passes what is staged on to DRAM.
+    pub fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
+        while let Some(answer) = dram.completed(now) {
+            match answer.tag {
+                WRITE_BACK => self.trays.put(answer.tray),
+                fetch => self.fill(MshrId(fetch as u16), answer),
+            }
+        }
+        if self.queue.next_ready() <= now {
+            if self.look_up(now) {
+                let waited = self.stalled.take().map_or(0, |since| now - since);
+                self.statistics.stall_cycles += waited;
+            } else {
+                self.stalled.get_or_insert(now);
+            }
+        }
+        while let Some(request) = self.staged.pop_front() {
+            if let Err(request) = dram.offer(request, now) {
+                self.staged.push_front(request);
+                break;
+            }
+        }
+    }
+
+    /// Looks the next request up. Returns false if it has to wait.
+    fn look_up(&mut self, now: Cycle) -> bool {
+        let request = self.queue.front(now).expect("a request is ready");
+        let (line, bytes, write) = (request.line, request.bytes, request.write);
+        let frame = self.tags.find(line);
+        if let Some(fetch) = frame.and_then(|frame| self.tags.pinned(frame)) {
+            if !self.fetches.can_merge(fetch) {
+                return false;
+            }
+            let request = self.take(now);
+            self.statistics.merges += 1;
+            self.fetches.push(fetch, request).unwrap_or_else(|_| panic!("there is room to merge"));
+            return true;
+        }
+        let hits = frame.is_some_and(|frame| self.tags.valid(frame).covers(bytes));
+        let fetches = !write && !hits;
+        if fetches && self.fetches.is_full() || self.staged.len() >= STAGED {
+            return false;
+        }
+        // A write-back and a fetch each need a tray.
+        if self.trays.left() < 2 {
+            return false;
+        }
+        let frame = match frame {
+            Some(frame) => frame,
+            None => match self.tags.victim(line) {
+                Some(frame) => {
+                    self.evict(frame);
+                    self.tags.install(frame, line);
+                    frame
+                }
+                None => return false,
+            },
+        };
+        let request = self.take(now);
+        self.tags.used(frame);
+        if !fetches {
+            self.statistics.hits += u64::from(!write);
+            self.serve(frame, request);
+            return true;
+        }
+        self.statistics.misses += 1;
+        let fetch = self.fetches.allocate(line).expect("an MSHR is free");
+        *self.fetches.state_mut(fetch) = frame;
+        self.tags.pin(frame, fetch);
+        let missing = !self.tags.valid(frame);
+        self.fetches.push(fetch, request).unwrap_or_else(|_| panic!("the first request fits"));
+        let tray = self.trays.take();
+        self.stage(DramRequest { line, bytes: missing, write: false, tag: u32::from(fetch.0), tray });
+        true
+    }
+
+    fn take(&mut self, now: Cycle) -> DramRequest {
+        let request = self.queue.pop(now).expect("a request is ready");
+        let statistics = &mut self.statistics;
+        statistics.accesses += 1;
+        statistics.tag_reads += 1;
+        *if request.write { &mut statistics.writes } else { &mut statistics.reads } += 1;
+        request
+    }
+
+    /// Reads or writes a line that has the bytes, and answers the request.
+    fn serve(&mut self, frame: FrameId, mut request: DramRequest) {
+        let line = &mut self.lines[frame.index()];
+        if request.write {
+            self.statistics.data_writes += 1;
+            line.merge(request.bytes, &request.tray);
+            self.tags.add_valid(frame, request.bytes);
+            self.tags.add_dirty(frame, request.bytes);
+        } else {
+            self.statistics.data_reads += 1;
+            request.tray.merge(request.bytes, line);
+        }
+        self.done.push(request).unwrap_or_else(|_| panic!("the queue grows"));
+    }
+
+    /// Writes a line's dirty bytes back, if it has any.
+    fn evict(&mut self, frame: FrameId) {
+        let Some(line) = self.tags.line(frame) else { return };
+        self.statistics.evictions += 1;
+        let bytes = self.tags.dirty(frame);
+        if bytes.is_empty() {
+            return;
+        }
+        self.statistics.write_backs += 1;
+        self.statistics.data_reads += 1;
+        let mut tray = self.trays.take();
+        tray.0 = self.lines[frame.index()].0;
+        self.stage(DramRequest { line, bytes, write: true, tag: WRITE_BACK, tray });
+    }
+
+    fn stage(&mut self, request: DramRequest) {
+        self.staged.push_back(request);
+    }
+
+    /// Fills a line with what DRAM has sent, and serves the requests that waited for it.
+    fn fill(&mut self, fetch: MshrId, answer: DramRequest) {
+        let frame = *self.fetches.state(fetch);
+        self.statistics.fills += 1;
+        let missing = !self.tags.valid(frame);
+        self.lines[frame.index()].merge(missing, &answer.tray);
+        self.trays.put(answer.tray);
+        self.tags.add_valid(frame, ByteMask::ALL);
+        self.tags.unpin(frame);
+        while let Some(request) = self.fetches.pop(fetch) {
+            self.serve(frame, request);
+        }
+        self.fetches.release(fetch);
+    }
+
+    /// Earliest cycle, not before `now`, in which a tick does something, if DRAM does not answer before.
+    pub fn next_event(&self, now: Cycle) -> Cycle {
+        if !self.staged.is_empty() {
+            return now;
+        }
+        // What stalls is looked at again when DRAM has answered.
+        if self.stalled.is_some() { Cycle::NEVER } else { self.queue.next_ready().max(now) }
+    }
+
+    /// Whether an answer can be taken.
+    pub fn has_answer(&self) -> bool {
+        !self.done.is_empty()
+    }
+
+    /// Overlays the bytes of a line that the cache holds, for a host copy; takes no simulated time.
+    pub fn peek(&self, line: LineAddress, into: &mut Line) {
+        if let Some(frame) = self.tags.find(line) {
+            into.merge(self.tags.valid(frame), &self.lines[frame.index()]);
+        }
+    }
+
+    /// Replaces bytes of a line that the cache holds, for a host copy; takes no simulated time.
+    pub fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        if let Some(frame) = self.tags.find(line) {
+            self.lines[frame.index()].merge(bytes & self.tags.valid(frame), data);
+        }
+    }
+
+    /// Appends to `report` one sentence for each thing that the cache waits for.
+    pub fn waits(&self, report: &mut Vec<String>) {
+        if !self.fetches.is_empty() {
+            let lines: Vec<String> = self.fetches.iter().map(|(_, line)| line.to_string()).collect();
+            report.push(format!("the memory-side cache waits for lines {} from DRAM", lines.join(", ")));
+        }
+        if let Some(since) = self.stalled {
+            report.push(format!("the memory-side cache's next request has waited since cycle {since}"));
+        }
+    }
+
+    /// Its counters.
+    pub fn statistics(&self) -> Group {
+        self.statistics.report()
+    }
+}
+
+impl DramPort for MemoryCache {
+    fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
+        let ready = now + self.latency;
+        self.queue.push(ready, request).inspect_err(|_| self.statistics.refused += 1)
+    }
+
+    fn completed(&mut self, _: Cycle) -> Option<DramRequest> {
+        self.done.pop()
+    }
+}
