@@ -1,7 +1,7 @@
 //! The contract of lane paths, and its harness.
 //!
 //! Random programs without races run on a few CTAs: every byte belongs to one thread, to readers or to atomics, until a
-//! barrier of its CTA or warp passes it on ([`owners`]). Neighbouring bytes belong to different threads, so lines,
+//! barrier of its CTA or warp passes it on (`owners.rs`). Neighbouring bytes belong to different threads, so lines,
 //! blocks and half-words are shared falsely all the time. The oracle is a flat memory in which each store takes effect
 //! when it is issued.
 //!
