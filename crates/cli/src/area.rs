@@ -37,6 +37,7 @@ fn table(area: &DesignArea) -> String {
             AreaSize::Transistors(count) => (count.to_string(), ""),
             AreaSize::SquareFeatures(count) => (count.to_string(), " (F^2)"),
             AreaSize::SquareMicrometres(area) => (rounded(area), " (um^2)"),
+            AreaSize::Bits(count) => (count.to_string(), " (bits)"),
         };
         row(component.name, size, &format!("{}{unit}", component.rule));
     }
@@ -45,6 +46,7 @@ fn table(area: &DesignArea) -> String {
         ("transistors", total.transistors.map(|count| count.to_string())),
         ("F^2", total.square_features.map(|count| count.to_string())),
         ("um^2", total.square_micrometres.map(rounded)),
+        ("bits", total.bits.map(|count| count.to_string())),
     ];
     for (unit, sum) in sums {
         if let Some(sum) = sum {

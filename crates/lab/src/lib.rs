@@ -12,6 +12,7 @@
 //! | `sweep` | runs the jobs that are missing |
 //! | `metric` | expressions over counters |
 //! | `variant` | a machine under a name: base, system, overrides |
+//! | `setup` | a variant, or for each workload the best of several |
 //! | `question` | metrics of workloads on variants, looked up in a store |
 //! | `grid` | a table of numbers, some missing |
 //! | `compare` | a user's own question |
@@ -38,6 +39,7 @@ pub mod report;
 pub mod repro;
 pub mod store;
 pub mod sweep;
+pub mod setup;
 pub mod variant;
 
 pub use strata_gpu::SIMULATOR;

@@ -190,7 +190,9 @@ fn area_of(area: &DesignArea) -> Vec<Row> {
     let named = |name: &str| if door == "l1d" { name.to_owned() } else { format!("{door}_{name}") };
     let components = area.components.iter().map(|component| {
         let size = match component.size {
-            AreaSize::Transistors(count) | AreaSize::SquareFeatures(count) => Value::Count(count),
+            AreaSize::Transistors(count) | AreaSize::SquareFeatures(count) | AreaSize::Bits(count) => {
+                Value::Count(count)
+            }
             AreaSize::SquareMicrometres(area) => Value::Real(area),
         };
         let name = component.name.to_ascii_lowercase();
@@ -201,6 +203,7 @@ fn area_of(area: &DesignArea) -> Vec<Row> {
         ("transistors", total.transistors.map(Value::Count)),
         ("square_features", total.square_features.map(Value::Count)),
         ("square_micrometres", total.square_micrometres.map(Value::Real)),
+        ("bits", total.bits.map(Value::Count)),
     ];
     let sums = sums.into_iter().filter_map(|(unit, sum)| Some(row(format!("{door}_{unit}"), sum?)));
     components.chain(sums).collect()

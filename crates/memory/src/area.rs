@@ -1,10 +1,11 @@
 //! Area tables: the components of a design and their sizes.
 //!
 //! A [`Component`] has a name, a size and the rule that gives the size. Sizes are counted in transistors, in
-//! squares of the feature size (F^2) if the design's paper gives cell areas that way, or in square
-//! micrometres if it gives measured or modelled areas. The units are never added to each other.
+//! squares of the feature size (F^2) if the design's paper gives cell areas that way, in square
+//! micrometres if it gives measured or modelled areas, or in bits if it gives no more than the storage. The units are
+//! never added to each other.
 
-/// A size, in one of three units.
+/// A size, in one of four units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum AreaSize {
     /// A number of transistors.
@@ -13,6 +14,8 @@ pub enum AreaSize {
     SquareFeatures(u64),
     /// An area in square micrometres, at the feature size of the paper that gives it.
     SquareMicrometres(f64),
+    /// A number of bits stored.
+    Bits(u64),
 }
 
 /// One row of an area table.
@@ -41,6 +44,11 @@ impl Component {
     pub fn square_micrometres(name: &'static str, area: f64, rule: impl Into<String>) -> Self {
         Component { name, size: AreaSize::SquareMicrometres(area), rule: rule.into() }
     }
+
+    /// Makes a component that stores `count` bits.
+    pub fn bits(name: &'static str, count: u64, rule: impl Into<String>) -> Self {
+        Component { name, size: AreaSize::Bits(count), rule: rule.into() }
+    }
 }
 
 /// The sums of a table, one for each unit; `None` for a unit that no component has.
@@ -52,6 +60,8 @@ pub struct Total {
     pub square_features: Option<u64>,
     /// Square micrometres of the components that are measured in them.
     pub square_micrometres: Option<f64>,
+    /// Bits of the components of which no more is known.
+    pub bits: Option<u64>,
 }
 
 /// Sums up a table.
@@ -62,6 +72,7 @@ pub fn total(components: &[Component]) -> Total {
             AreaSize::Transistors(count) => *total.transistors.get_or_insert(0) += count,
             AreaSize::SquareFeatures(count) => *total.square_features.get_or_insert(0) += count,
             AreaSize::SquareMicrometres(area) => *total.square_micrometres.get_or_insert(0.0) += area,
+            AreaSize::Bits(count) => *total.bits.get_or_insert(0) += count,
         }
     }
     total
@@ -78,10 +89,11 @@ mod tests {
             Component::square_micrometres("b", 0.5, "NVSim"),
             Component::square_micrometres("c", 2.0, "NVSim"),
         ];
-        let sums = Total { transistors: Some(10), square_features: None, square_micrometres: Some(2.5) };
+        let sums = Total { transistors: Some(10), square_micrometres: Some(2.5), ..Total::default() };
         assert_eq!(total(&table), sums);
         table.push(Component::square_features("d", 146, "a 6T cell"));
-        assert_eq!(total(&table), Total { square_features: Some(146), ..sums });
+        table.push(Component::bits("e", 32, "a bit for each half-word"));
+        assert_eq!(total(&table), Total { square_features: Some(146), bits: Some(32), ..sums });
         assert_eq!(total(&[]), Total::default());
     }
 }

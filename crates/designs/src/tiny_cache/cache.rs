@@ -229,6 +229,7 @@ impl TinyCache {
                         self.statistics.load_partial_hits += 1;
                         self.lines.complete_read(frame, fill);
                     }
+                    self.statistics.send_block(space);
                     self.fills.get_mut(fill).frames.push(frame);
                     fill
                 }
@@ -270,6 +271,7 @@ impl TinyCache {
             let fill = self.fills.get_mut(id);
             let (space, line, bytes) = (fill.space, fill.line, fill.bytes);
             self.statistics.fetches += 1;
+            self.statistics.fetched_bytes += u64::from(bytes.count());
             let token = self.insert_below(Below::Fetch(id));
             let (cause, tray) = (self.cause, self.trays.take());
             let access = LaneAccess { token, cause, line, bytes, writes: false, tray };
@@ -375,6 +377,7 @@ impl TinyCache {
                     let dirty = lines.evict(*frame, &mut tray) | if whole { block } else { ByteMask::NONE };
                     statistics.half_words += u64::from(dirty.count() / 2);
                     statistics.data_reads += 1;
+                    statistics.send_block(space);
                     bytes |= dirty;
                 }
                 stays
@@ -468,7 +471,9 @@ impl TinyCache {
     fn arrive(&mut self, id: FillId, tray: &Tray, now: Cycle) {
         let fill = self.fills.end(id);
         for frame in &fill.frames {
-            self.statistics.fills += u64::from(self.lines.fill(*frame, id, tray));
+            let filled = u64::from(self.lines.fill(*frame, id, tray));
+            self.statistics.fills += filled;
+            self.statistics.filled_bytes += filled * self.lines.block_bytes() as u64;
         }
         for waiter in &fill.waiters {
             let load = self.loads.get_mut(waiter.request);

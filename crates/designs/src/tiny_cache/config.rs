@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::doors::{Design, LanePath, LanePathDesign, LanePathSite, LaneSpace};
+use strata_memory::area::Component;
 use strata_memory::{LINE_BYTES, ParameterError};
 use strata_warp::WARP_LANES;
 
@@ -93,6 +94,24 @@ impl Design for TinyCacheConfig {
     fn outline(&self) -> String {
         let bytes = u64::from(*self.lines) * u64::from(*self.line_bytes);
         format!("{bytes} B a lane, {} ways, lines of {} B", *self.ways, *self.line_bytes)
+    }
+
+    fn area(&self) -> Vec<Component> {
+        let (data, control) = self.storage_bits();
+        let lanes = WARP_LANES as u64;
+        let (lines, bytes) = (*self.lines, *self.line_bytes);
+        vec![
+            Component::bits("data", lanes * data, format!("{lanes} lanes x {lines} lines x {bytes} B")),
+            Component::bits(
+                "control",
+                lanes * control,
+                format!(
+                    "{lanes} lanes x {lines} lines x {} B: 79 bits of tag, 2 of state, {} of half-words (tinyCache 3.2)",
+                    control / u64::from(lines) / 8,
+                    bytes / 2
+                ),
+            ),
+        ]
     }
 
     fn host_bytes(&self) -> u64 {

@@ -101,6 +101,12 @@ impl Lines {
         (LineAddress(address / LINE_BYTES as u64), address as usize % LINE_BYTES)
     }
 
+    /// Bytes of a block.
+    #[inline]
+    pub fn block_bytes(&self) -> usize {
+        self.block_bytes
+    }
+
     /// Offset of an address in its block.
     #[inline]
     pub fn offset(&self, address: u64) -> usize {

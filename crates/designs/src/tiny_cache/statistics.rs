@@ -1,6 +1,7 @@
 //! Counters of the tinyCaches of an SM.
 
 use strata_engine::statistics;
+use strata_memory::doors::LaneSpace;
 
 statistics! {
     /// Counters of the tinyCaches of an SM. References are those of lanes: an instruction of 32 lanes makes 32.
@@ -32,10 +33,14 @@ statistics! {
         refusals: "refusals",
         /// Accesses that fetch blocks: a line of memory each.
         fetches: "accesses",
+        /// Bytes that they bring, once for all lanes that wait for them.
+        fetched_bytes: "bytes" [energy],
         /// Loads and lines of lanes that joined the fetch of another instruction.
         joined: "references",
         /// Blocks put into lines.
-        fills: "lines" [energy],
+        fills: "lines",
+        /// Bytes of these blocks, once for each line.
+        filled_bytes: "bytes" [energy],
         /// Lines with dirty half-words that were evicted to make room for others.
         replacements: "lines",
         /// Lines with dirty half-words that were evicted because of a barrier, a fence, the end of a CTA, or a
@@ -46,7 +51,11 @@ statistics! {
         /// Accesses that write back half-words: a line of memory each.
         write_backs: "accesses",
         /// Half-words written back.
-        half_words: "half-words",
+        half_words: "half-words" [energy],
+        /// Addresses of blocks of global memory that lanes have sent below, to be fetched or written back.
+        global_blocks: "addresses" [energy],
+        /// Addresses of blocks of shared memory that lanes have sent below, to be fetched or written back.
+        shared_blocks: "addresses" [energy],
         /// Barriers, fences and ends of CTAs.
         events: "events",
         /// Probes of a lane's tags.
@@ -65,6 +74,20 @@ statistics! {
             s.global_stores + s.shared_stores == s.store_hits + s.store_misses
         },
         "replacements + flushed <= half_words": |s| s.replacements + s.flushed <= s.half_words,
+        "fetches + write_backs <= global_blocks + shared_blocks": |s| {
+            s.fetches + s.write_backs <= s.global_blocks + s.shared_blocks
+        },
         "write_backs <= replacements + flushed": |s| s.write_backs <= s.replacements + s.flushed,
+    }
+}
+
+impl TinyCacheStatistics {
+    /// Counts a block of a space whose address a lane sends below.
+    #[inline]
+    pub fn send_block(&mut self, space: LaneSpace) {
+        *match space {
+            LaneSpace::Global => &mut self.global_blocks,
+            LaneSpace::Shared => &mut self.shared_blocks,
+        } += 1;
     }
 }

@@ -98,7 +98,7 @@ fn bind(machine: &Machine, section: &EnergySection, groups: &[Group]) -> Result<
                 events.push((group.name, counter, **pj));
             }
         }
-        let leakage_mw: f64 = structure.leakage_mw.values().map(|part| **part).sum();
+        let leakage_mw = structure.leakage_mw.values().fold(0.0, |sum, part| sum + **part);
         Ok(Structure {
             name: name.clone(),
             off_chip: structure.off_chip,

@@ -16,7 +16,7 @@ use crate::grid::divide;
 use crate::metric::Metric;
 use crate::paper::{FigureJob, Paper};
 use crate::question::{Answers, Cell};
-use crate::variant::Variant;
+use crate::setup::Setup;
 
 /// A parsed explanation template.
 pub struct Template<'a>(Vec<Piece<'a>>);
@@ -123,8 +123,8 @@ fn sourced(given: &str) -> Result<String, String> {
 struct Quote<'a> {
     text: String,
     metric: &'a Metric,
-    system: Variant,
-    over: Option<Variant>,
+    system: Setup,
+    over: Option<Setup>,
     workloads: Vec<String>,
     how: How,
     scale: Scale,
@@ -182,8 +182,8 @@ impl<'a> Quote<'a> {
         Ok(Quote {
             text: text.to_owned(),
             metric: paper.metric(metric)?,
-            system: paper.variant(system, machine)?,
-            over: over.map(|over| paper.variant(over, machine)).transpose()?,
+            system: paper.setup(system, machine)?,
+            over: over.map(|over| paper.setup(over, machine)).transpose()?,
             workloads: workloads(paper, set)?,
             how,
             scale,
@@ -193,9 +193,9 @@ impl<'a> Quote<'a> {
     }
 
     fn jobs(&self) -> impl Iterator<Item = FigureJob<'_>> {
-        let variants = || std::iter::once(&self.system).chain(&self.over);
+        let setups = || std::iter::once(&self.system).chain(&self.over);
         self.workloads.iter().flat_map(move |workload| {
-            variants().map(|variant| FigureJob { kind: self.metric.kind, workload, variant: variant.clone() })
+            setups().flat_map(|setup| setup.jobs(self.metric.kind, workload))
         })
     }
 
@@ -231,8 +231,8 @@ impl<'a> Quote<'a> {
 
     /// The numbers to show: one, or the smallest and the largest.
     fn numbers(&self, answers: &mut Answers<'_>) -> Result<Vec<f64>, String> {
-        let mut of = |variant: &Variant| -> Result<Vec<f64>, String> {
-            let value = |workload: &String| answers.value(self.metric, workload, variant);
+        let mut of = |setup: &Setup| -> Result<Vec<f64>, String> {
+            let value = |workload: &String| setup.value(answers, self.metric, workload);
             self.workloads.iter().map(value).collect()
         };
         let numbers = of(&self.system)?;

@@ -1,16 +1,11 @@
 //! How a claim is measured: a metric over systems and workloads, reduced to one number.
 
-use std::collections::BTreeMap;
-
 use super::verdict::{Verdict, judge, judge_choice};
 use crate::grid::divide;
 use crate::metric::Metric;
 use crate::paper::{Definition, FigureJob, Kind, MeasurementText, Normalise, Paper, ReadingText, Reduce};
 use crate::question::{Answers, Cell};
-use crate::variant::Variant;
-
-/// Overrides for each system, by the system's name.
-pub type Sets = BTreeMap<String, Vec<String>>;
+use crate::setup::{Setup, Sets};
 
 /// A measurement with all names resolved.
 pub struct Measurement<'a> {
@@ -19,9 +14,9 @@ pub struct Measurement<'a> {
     over_metric: &'a Metric,
     /// The systems measured: several for a joint mean, or to find the best of. When choosing the best, each
     /// has the number that names it.
-    variants: Vec<(Variant, Option<f64>)>,
-    over: Option<Variant>,
-    bars: Option<(&'a Metric, Variant)>,
+    setups: Vec<(Setup, Option<f64>)>,
+    over: Option<Setup>,
+    bars: Option<(&'a Metric, Setup)>,
     workloads: &'a [String],
     definition: Definition,
     reduce: Reduce,
@@ -51,29 +46,23 @@ impl<'a> Measurement<'a> {
     /// As [`Measurement::new`].
     pub fn with(paper: &'a Paper, text: &MeasurementText, sets: &Sets) -> Result<Self, String> {
         check(text)?;
-        let variant = |name: &str| {
-            let variant = paper.variant(name, text.machine.as_deref())?;
-            Ok::<_, String>(match sets.get(name) {
-                Some(sets) => variant.with(sets),
-                None => variant,
-            })
-        };
+        let setup = |name: &str| paper.setup_with(name, text.machine.as_deref(), sets);
         let named = text.system.iter().chain(&text.systems).map(|name| (name, None));
         let best = text.best_of.iter().map(|(name, number)| (name, Some(*number)));
         let metric = paper.metric(&text.metric)?;
         let base = |bars: &Normalise| {
             let metric = bars.metric.as_ref().map_or(Ok(metric), |name| paper.metric(name))?;
-            Ok::<_, String>((metric, variant(&bars.system)?))
+            Ok::<_, String>((metric, setup(&bars.system)?))
         };
         let points = if text.kind == Kind::Points { Definition::Points } else { Definition::MeanOfRatios };
         Ok(Measurement {
             metric,
             over_metric: text.over_metric.as_ref().map_or(Ok(metric), |name| paper.metric(name))?,
-            variants: named
+            setups: named
                 .chain(best)
-                .map(|(name, number)| Ok((variant(name)?, number)))
+                .map(|(name, number)| Ok((setup(name)?, number)))
                 .collect::<Result<_, String>>()?,
-            over: text.over.as_deref().map(variant).transpose()?,
+            over: text.over.as_deref().map(setup).transpose()?,
             bars: text.bars.as_ref().map(base).transpose()?,
             workloads: paper.workloads(&text.workloads)?,
             definition: text.definition.unwrap_or(points),
@@ -113,6 +102,7 @@ impl<'a> Measurement<'a> {
             _ if self.definition != Definition::MeanOfRatios => self.definition.name().to_owned(),
             _ if several => match self.reduce {
                 Reduce::Least | Reduce::Greatest => format!("{} ratio", self.reduce.name()),
+                Reduce::CountBelowOne => self.reduce.name().to_owned(),
                 Reduce::Arithmetic | Reduce::Geometric | Reduce::Harmonic => {
                     format!("{} of ratios", self.reduce.name())
                 }
@@ -124,17 +114,11 @@ impl<'a> Measurement<'a> {
     /// The jobs that the measurement needs.
     #[must_use]
     pub fn jobs(&self) -> Vec<FigureJob<'a>> {
-        let systems = self.variants.iter().map(|(variant, _)| (self.metric, variant));
-        let over = self.over.iter().map(|variant| (self.over_metric, variant));
-        let bars = self.bars.iter().map(|(metric, variant)| (*metric, variant));
-        let all: Vec<(&Metric, &Variant)> = systems.chain(over).chain(bars).collect();
-        let of = |workload: &'a String| {
-            all.iter().map(|(metric, variant)| FigureJob {
-                kind: metric.kind,
-                workload,
-                variant: (*variant).clone(),
-            })
-        };
+        let systems = self.setups.iter().map(|(setup, _)| (self.metric, setup));
+        let over = self.over.iter().map(|setup| (self.over_metric, setup));
+        let bars = self.bars.iter().map(|(metric, setup)| (*metric, setup));
+        let all: Vec<(&Metric, &Setup)> = systems.chain(over).chain(bars).collect();
+        let of = |workload: &'a String| all.iter().flat_map(|(metric, setup)| setup.jobs(metric.kind, workload));
         self.workloads.iter().flat_map(of).collect()
     }
 
@@ -177,8 +161,8 @@ impl<'a> Measurement<'a> {
     fn separately(
         &self,
         answers: &mut Answers<'_>,
-        over: &Variant,
-        bars: Option<(&Metric, &Variant)>,
+        over: &Setup,
+        bars: Option<(&Metric, &Setup)>,
     ) -> Cell {
         let systems = self.reduce.of(&self.all(answers, bars)?)?;
         let over = self.reduce.of(&self.numbers(answers, (self.over_metric, over), bars)?)?;
@@ -193,8 +177,8 @@ impl<'a> Measurement<'a> {
     fn choice(&self, answers: &mut Answers<'_>, published: f64) -> Result<Outcome, String> {
         let over = self.over.as_ref().map(|over| (self.over_metric, over));
         let mut means = Vec::new();
-        for (variant, number) in &self.variants {
-            let mean = self.reduce.of(&self.numbers(answers, (self.metric, variant), over)?)?;
+        for (setup, number) in &self.setups {
+            let mean = self.reduce.of(&self.numbers(answers, (self.metric, setup), over)?)?;
             means.push((number.expect("each system to choose from has a number"), mean));
         }
         let best = means.iter().copied().max_by(|one, other| one.1.total_cmp(&other.1));
@@ -207,10 +191,10 @@ impl<'a> Measurement<'a> {
     }
 
     /// The numbers of all measured systems.
-    fn all(&self, answers: &mut Answers<'_>, over: Option<(&Metric, &Variant)>) -> Result<Vec<f64>, String> {
+    fn all(&self, answers: &mut Answers<'_>, over: Option<(&Metric, &Setup)>) -> Result<Vec<f64>, String> {
         let mut numbers = Vec::new();
-        for (variant, _) in &self.variants {
-            numbers.extend(self.numbers(answers, (self.metric, variant), over)?);
+        for (setup, _) in &self.setups {
+            numbers.extend(self.numbers(answers, (self.metric, setup), over)?);
         }
         Ok(numbers)
     }
@@ -219,17 +203,17 @@ impl<'a> Measurement<'a> {
     fn numbers(
         &self,
         answers: &mut Answers<'_>,
-        (metric, variant): (&Metric, &Variant),
-        over: Option<(&Metric, &Variant)>,
+        (metric, setup): (&Metric, &Setup),
+        over: Option<(&Metric, &Setup)>,
     ) -> Result<Vec<f64>, String> {
         let mut numbers = Vec::new();
         let mut lacking: Vec<(&str, String)> = Vec::new();
         for workload in self.workloads {
-            let mut cell = answers.value(metric, workload, variant);
-            let mut undefined = answers.is_undefined(metric, workload, variant);
+            let mut cell = setup.value(answers, metric, workload);
+            let mut undefined = setup.is_undefined(answers, metric, workload);
             if let Some((over_metric, over)) = over {
-                let base = answers.value(over_metric, workload, over);
-                undefined |= base == Ok(0.0) || answers.is_undefined(over_metric, workload, over);
+                let base = over.value(answers, over_metric, workload);
+                undefined |= base == Ok(0.0) || over.is_undefined(answers, over_metric, workload);
                 cell = cell.and_then(|value| divide(Ok(value), &base));
             }
             match cell {
@@ -239,13 +223,13 @@ impl<'a> Measurement<'a> {
             }
         }
         match lacking.first() {
-            None if numbers.is_empty() => Err(format!("no workload has such a number on {}", variant.name)),
+            None if numbers.is_empty() => Err(format!("no workload has such a number on {}", setup.name())),
             None => Ok(numbers),
             Some((workload, reason)) => {
                 let (count, all) = (lacking.len(), self.workloads.len());
                 Err(format!(
                     "{count} of {all} workloads lack a number; {workload} on {}: {reason}",
-                    variant.name
+                    setup.name()
                 ))
             }
         }

@@ -3,11 +3,12 @@
 
 use strata_workloads::Size;
 
-use super::measurement::{Measurement, Sets};
+use super::measurement::Measurement;
 use super::{Claim, effect};
 use crate::job::Job;
 use crate::paper::{FigureJob, MeasurementText, Paper, SensitivityText};
 use crate::question::{Answers, Cell};
+use crate::setup::Sets;
 
 /// A choice, and the claims measured under each of its values.
 #[derive(Clone, Debug)]

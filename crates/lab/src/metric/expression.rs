@@ -2,7 +2,9 @@
 //!
 //! A name is a group, a dot and a counter; the group's name may contain dots (`network.request.packets_out`).
 //! Operators are `+ - * /`; parentheses and numbers are allowed. A missing counter or a division by zero is
-//! an error, never a number, and so is a counter that is infinite, such as the lifetime of what is not written.
+//! an error, never a number, and so is a counter that is infinite, such as the lifetime of what is not written. A
+//! question mark after a name (`tiny_cache.fills?`) makes the counter 0 in runs of machines that have none. In files of
+//! metrics, a name without a dot is another metric of the file.
 
 use std::fmt;
 
@@ -18,7 +20,7 @@ pub struct Expression {
 #[derive(Clone, Debug, PartialEq)]
 enum Node {
     Number(f64),
-    Counter { group: String, counter: String },
+    Counter { group: String, counter: String, optional: bool },
     Binary(Operator, Box<Node>, Box<Node>),
 }
 
@@ -42,7 +44,15 @@ impl Expression {
     /// # Errors
     /// What was found, where, and what was expected.
     pub fn parse(text: &str) -> Result<Expression, String> {
-        let mut reader = Reader { text, at: 0, depth: 0 };
+        Expression::parse_with(text, &mut |name| Err(format!("found `{name}`, expected group.counter")))
+    }
+
+    /// Parses an expression in which `metric` gives the meaning of names without a dot.
+    ///
+    /// # Errors
+    /// As [`Expression::parse`], and those of `metric`.
+    pub fn parse_with(text: &str, metric: &mut FindMetric<'_>) -> Result<Expression, String> {
+        let mut reader = Reader { text, at: 0, depth: 0, metric };
         let root = reader.sum()?;
         match reader.peek() {
             None => Ok(Expression { text: text.trim().to_owned(), root }),
@@ -78,6 +88,9 @@ impl Expression {
     }
 }
 
+/// What a name without a dot stands for, or why for nothing.
+pub type FindMetric<'a> = dyn FnMut(&str) -> Result<Expression, String> + 'a;
+
 enum Reason {
     Missing(String),
     Zero,
@@ -88,11 +101,12 @@ impl Node {
     fn evaluate(&self, record: &Record) -> Result<f64, Reason> {
         match self {
             Node::Number(number) => Ok(*number),
-            Node::Counter { group, counter } => match record.get(group, counter) {
+            Node::Counter { group, counter, optional } => match record.get(group, counter) {
                 Some(value) if value.as_f64().is_infinite() => {
                     Err(Reason::Infinite(format!("{group}.{counter}")))
                 }
                 Some(value) => Ok(value.as_f64()),
+                None if *optional => Ok(0.0),
                 None => Err(Reason::Missing(missing(record, group, counter))),
             },
             Node::Binary(operator, left, right) => {
@@ -111,7 +125,7 @@ impl Node {
     fn counters<'a>(&'a self, counters: &mut Vec<(&'a str, &'a str)>) {
         match self {
             Node::Number(_) => (),
-            Node::Counter { group, counter } => counters.push((group, counter)),
+            Node::Counter { group, counter, .. } => counters.push((group, counter)),
             Node::Binary(_, left, right) => {
                 left.counters(counters);
                 right.counters(counters);
@@ -132,13 +146,14 @@ fn missing(record: &Record, group: &str, counter: &str) -> String {
 /// Maximum nesting of parentheses.
 const DEPTH: usize = 64;
 
-struct Reader<'a> {
+struct Reader<'a, 'm> {
     text: &'a str,
     at: usize,
     depth: usize,
+    metric: &'m mut FindMetric<'m>,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> Reader<'a, '_> {
     fn sum(&mut self) -> Result<Node, String> {
         let mut left = self.product()?;
         loop {
@@ -185,9 +200,12 @@ impl<'a> Reader<'a> {
             }
             Some(c) if c.is_ascii_alphabetic() => {
                 let name = self.take(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '-');
-                let (group, counter) =
-                    name.rsplit_once('.').ok_or_else(|| format!("found `{name}`, expected group.counter"))?;
-                Ok(Node::Counter { group: group.to_owned(), counter: counter.to_owned() })
+                let Some((group, counter)) = name.rsplit_once('.') else {
+                    return (self.metric)(name).map(|metric| metric.root);
+                };
+                let optional = self.text[self.at..].starts_with('?');
+                self.at += usize::from(optional);
+                Ok(Node::Counter { group: group.to_owned(), counter: counter.to_owned(), optional })
             }
             _ => Err(self.expected("a counter, a number or `(`")),
         }

@@ -50,18 +50,47 @@ fn timing() -> Kind {
 /// Metrics, keyed by name.
 pub type Metrics = BTreeMap<String, Metric>;
 
-/// Builds metrics from a file's table; `file` appears in errors.
+/// Builds metrics from a file's table; `file` appears in errors. An expression may name other metrics of the table.
 ///
 /// # Errors
-/// An expression that cannot be parsed.
+/// An expression that cannot be parsed, or that names itself.
 pub fn read(file: &str, texts: BTreeMap<String, MetricText>) -> Result<Metrics, String> {
-    let metric = |(name, text): (String, MetricText)| {
-        let expression = Expression::parse(&text.expression)
+    let mut metrics = Metrics::new();
+    for name in texts.keys() {
+        resolve(name, &texts, &mut metrics, &mut Vec::new())
             .map_err(|error| format!("{file}: metrics.{name}: {error}"))?;
-        let MetricText { title, unit, kind, .. } = text;
-        Ok((name.clone(), Metric { name, title, unit, expression, kind }))
+    }
+    Ok(metrics)
+}
+
+/// Adds a metric to `metrics`, after those that it names; `within` are those that name it.
+fn resolve(
+    name: &str,
+    texts: &BTreeMap<String, MetricText>,
+    metrics: &mut Metrics,
+    within: &mut Vec<String>,
+) -> Result<Metric, String> {
+    if let Some(metric) = metrics.get(name) {
+        return Ok(metric.clone());
+    }
+    let Some(text) = texts.get(name) else {
+        let alike = did_you_mean(name, texts.keys().map(String::as_str));
+        return Err(format!("found `{name}`{alike}, expected group.counter or a metric of this file"));
     };
-    texts.into_iter().map(metric).collect()
+    if within.iter().any(|outer| outer == name) {
+        return Err(format!("`{name}` is computed from itself"));
+    }
+    within.push(name.to_owned());
+    let mut find = |inner: &str| match resolve(inner, texts, metrics, within)? {
+        Metric { kind, expression, .. } if kind == text.kind => Ok(expression),
+        _ => Err(format!("`{name}` and `{inner}` are not measured together, expected one `kind`")),
+    };
+    let expression = Expression::parse_with(&text.expression, &mut find)?;
+    within.pop();
+    let MetricText { title, unit, kind, .. } = text.clone();
+    let metric = Metric { name: name.to_owned(), title, unit, expression, kind };
+    metrics.insert(name.to_owned(), metric.clone());
+    Ok(metric)
 }
 
 /// The built-in metrics, available without a paper.

@@ -29,6 +29,7 @@ fn expressions_are_computed() {
         ("8 / 2 / 2", 2.0),
         ("100 * network.request.packets_out / run.cycles", 75.0),
         ("energy.l1d_pj*2", 1.0),
+        ("energy.l1d_pj? + energy.l2_pj? - l9.hits?", 0.5),
     ] {
         assert_eq!(Expression::parse(text).unwrap().evaluate(&record()), Ok(expected), "{text}");
     }
@@ -63,6 +64,35 @@ fn mistakes_are_named() {
     }
     let deep = "(".repeat(100_000);
     assert!(Expression::parse(&deep).unwrap_err().contains("fewer parentheses"));
+}
+
+#[test]
+fn metrics_name_others_of_their_file() {
+    let of = |text: &str| {
+        let texts = config::parse(Path::new("m.toml"), text).map_err(|error| error.to_string());
+        texts.and_then(|texts| read("m.toml", texts))
+    };
+    let metrics = of("
+        a = { title = 'A', expression = '2 * b-c - run.cycles' }
+        b-c = { title = 'B', expression = 'run.cycles + 1' }");
+    let metrics = metrics.unwrap();
+    assert_eq!(metrics["a"].expression.evaluate(&record()), Ok(10.0));
+    assert_eq!(metrics["a"].expression.counters(), [("run", "cycles"); 2]);
+    for (text, expected) in [
+        ("a = { title = 'A', expression = 'b' }", "metrics.a: found `b`, expected group.counter or a metric of this file"),
+        (
+            "a = { title = 'A', expression = 'b' }
+             b = { title = 'B', expression = '1 + a' }",
+            "metrics.a: `a` is computed from itself",
+        ),
+        (
+            "a = { title = 'A', expression = 'b' }
+             b = { title = 'B', expression = 'memory.stores', kind = 'profile' }",
+            "metrics.a: `a` and `b` are not measured together, expected one `kind`",
+        ),
+    ] {
+        assert_eq!(of(text).unwrap_err(), format!("m.toml: {expected}"));
+    }
 }
 
 #[test]

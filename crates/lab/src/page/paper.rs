@@ -230,7 +230,7 @@ fn about(size: Size, paper: &Paper) -> Markup {
 fn mark(paper: &Paper, figure: &FigureText, claim: &Claim, chart: &mut Chart) -> Result<(), String> {
     let measured = &paper.measured[&claim.id];
     let Some((system, value)) = level(figure, measured, claim.value()?) else { return Ok(()) };
-    let bar = paper.variant(system, figure.machine.as_deref())?.name;
+    let bar = paper.setup(system, figure.machine.as_deref())?;
     let is_mean = measured.reduce.is_none_or(|reduce| reduce == Reduce::from(paper.mean));
     let workloads = paper.workloads(&measured.workloads)?;
     let text = format!("published {} ({})", claim.published_text(), claim.comparison());
@@ -243,7 +243,7 @@ fn mark(paper: &Paper, figure: &FigureText, claim: &Claim, chart: &mut Chart) ->
         _ => workloads.to_vec(),
     };
     for group in groups {
-        chart.mark(&group, &bar, Mark { value, text: text.clone(), exact });
+        chart.mark(&group, bar.name(), Mark { value, text: text.clone(), exact });
     }
     Ok(())
 }

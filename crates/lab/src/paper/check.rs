@@ -8,6 +8,7 @@ use super::{Figure, FigureJob, List, Paper, Table};
 use crate::claims;
 use crate::metric::{self, Known};
 use crate::program::Program;
+use crate::setup::Setup;
 use crate::variant::Variant;
 
 impl Paper {
@@ -22,9 +23,11 @@ impl Paper {
         Machine::load(&self.machine, &[]).map_err(|error| of_file(format!("machine: {error}")))?;
         let mut known = Known::default();
         for name in self.systems.keys() {
-            let machine = self.variant(name, None)?.machine();
-            let added = machine.and_then(|machine| known.add(&machine));
-            added.map_err(|error| of_file(format!("systems.{name}: {error}")))?;
+            let of_system = |error: String| of_file(format!("systems.{name}: {error}"));
+            // What the others choose from are systems themselves.
+            let Setup::Machine(variant) = self.setup(name, None).map_err(of_system)? else { continue };
+            let added = variant.machine().and_then(|machine| known.add(&machine));
+            added.map_err(of_system)?;
         }
         claims::check(self)?;
         self.check_elsewhere().map_err(of_file)?;

@@ -71,6 +71,8 @@ pub enum Reduce {
     Least,
     /// The largest of the numbers.
     Greatest,
+    /// How many of the numbers are below 1: the workloads on which one system has less than another.
+    CountBelowOne,
 }
 
 impl From<Mean> for Reduce {
@@ -101,6 +103,7 @@ impl Reduce {
             _ if numbers.is_empty() => Err("no number to take the smallest or greatest of".into()),
             Reduce::Least => Ok(numbers.iter().copied().fold(f64::INFINITY, f64::min)),
             Reduce::Greatest => Ok(numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
+            Reduce::CountBelowOne => Ok(numbers.iter().filter(|number| **number < 1.0).count() as f64),
         }
     }
 
@@ -113,6 +116,7 @@ impl Reduce {
             Reduce::Harmonic => "harmonic mean",
             Reduce::Least => "least",
             Reduce::Greatest => "greatest",
+            Reduce::CountBelowOne => "workloads below 1",
         }
     }
 }

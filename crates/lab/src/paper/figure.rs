@@ -6,6 +6,7 @@ use crate::grid::{Grid, Mean, divide};
 use crate::job::Kind;
 use crate::metric::{Expression, Metric};
 use crate::question::{Answers, Cell};
+use crate::setup::Setup;
 use crate::variant::Variant;
 
 /// The parts that identify a job.
@@ -23,7 +24,7 @@ pub struct Job<'a> {
 pub struct Figure<'a> {
     text: &'a FigureText,
     metrics: Vec<&'a Metric>,
-    variants: Vec<Variant>,
+    setups: Vec<Setup>,
     workloads: &'a [String],
     /// The column by which the others are divided.
     base: Option<usize>,
@@ -44,8 +45,8 @@ impl<'a> Figure<'a> {
                 metrics.len()
             ));
         }
-        let variant = |name: &String| paper.variant(name, text.machine.as_deref());
-        let variants = text.systems.iter().map(variant).collect::<Result<_, _>>()?;
+        let setup = |name: &String| paper.setup(name, text.machine.as_deref());
+        let setups = text.systems.iter().map(setup).collect::<Result<_, _>>()?;
         let base = match &text.normalise {
             None => None,
             Some(normalise) => {
@@ -64,7 +65,7 @@ impl<'a> Figure<'a> {
         Ok(Figure {
             text,
             metrics,
-            variants,
+            setups,
             workloads: paper.workloads(&text.workloads)?,
             base,
             mean: paper.mean,
@@ -75,9 +76,9 @@ impl<'a> Figure<'a> {
     pub fn jobs(&self) -> Vec<Job<'a>> {
         let mut jobs = Vec::new();
         for workload in self.workloads {
-            for variant in &self.variants {
+            for setup in &self.setups {
                 for metric in &self.metrics {
-                    jobs.push(Job { kind: metric.kind, workload, variant: variant.clone() });
+                    jobs.extend(setup.jobs(metric.kind, workload));
                 }
             }
         }
@@ -86,14 +87,14 @@ impl<'a> Figure<'a> {
 
     /// Names of the systems, each a bar or a stack for each workload.
     pub fn systems(&self) -> impl Iterator<Item = &str> {
-        self.variants.iter().map(|variant| variant.name.as_str())
+        self.setups.iter().map(Setup::name)
     }
 
     /// Unit of the numbers.
     #[must_use]
     pub fn unit(&self) -> String {
         match self.base {
-            Some(base) => format!("times {}", self.variants[base / self.metrics.len()].name),
+            Some(base) => format!("times {}", self.setups[base / self.metrics.len()].name()),
             None => self.metrics[0].unit.clone(),
         }
     }
@@ -101,19 +102,17 @@ impl<'a> Figure<'a> {
     /// The grid of workloads by systems; in a stacked figure, of workloads by systems and metrics.
     pub fn grid(&self, answers: &mut Answers<'_>) -> Grid {
         let mut row = |workload: &String| -> Vec<Cell> {
-            let cells = self
-                .variants
-                .iter()
-                .flat_map(|variant| self.metrics.iter().map(move |metric| (variant, metric)));
-            cells.map(|(variant, metric)| answers.value(metric, workload, variant)).collect()
+            let cells =
+                self.setups.iter().flat_map(|setup| self.metrics.iter().map(move |metric| (setup, metric)));
+            cells.map(|(setup, metric)| setup.value(answers, metric, workload)).collect()
         };
-        let column = |variant: &Variant, metric: &Metric| match (self.metrics.len(), self.variants.len()) {
-            (1, _) => variant.name.clone(),
+        let column = |setup: &Setup, metric: &Metric| match (self.metrics.len(), self.setups.len()) {
+            (1, _) => setup.name().to_owned(),
             (_, 1) => metric.title.clone(),
-            _ => format!("{}: {}", variant.name, metric.title),
+            _ => format!("{}: {}", setup.name(), metric.title),
         };
         let columns =
-            self.variants.iter().flat_map(|variant| self.metrics.iter().map(move |metric| (variant, metric)));
+            self.setups.iter().flat_map(|setup| self.metrics.iter().map(move |metric| (setup, metric)));
         let unit = if self.base.is_some() { "" } else { self.metrics[0].unit.as_str() };
         let mut grid = Grid {
             title: if unit.is_empty() {
@@ -122,7 +121,7 @@ impl<'a> Figure<'a> {
                 format!("{} ({unit})", self.text.title)
             },
             rows: self.workloads.to_vec(),
-            columns: columns.map(|(variant, metric)| column(variant, metric)).collect(),
+            columns: columns.map(|(setup, metric)| column(setup, metric)).collect(),
             cells: self.workloads.iter().map(&mut row).collect(),
             means: vec![],
         };
@@ -140,7 +139,7 @@ impl<'a> Figure<'a> {
     #[must_use]
     pub fn series(&self) -> Vec<String> {
         match self.text.drawing {
-            Drawing::GroupedBars => self.variants.iter().map(|variant| variant.name.clone()).collect(),
+            Drawing::GroupedBars => self.systems().map(str::to_owned).collect(),
             Drawing::StackedBars => self.metrics.iter().map(|metric| metric.title.clone()).collect(),
         }
     }

@@ -15,14 +15,15 @@ use std::path::Path;
 pub use definition::{Bound, Definition, Drawing, Kind, Reduce};
 pub use figure::{Figure, Job as FigureJob, List, Table};
 pub use file::{
-    ColumnText, FigureText, ListText, MeasurementText, Normalise, ReadingText, SensitivityText, SystemText,
-    TableText,
+    BestText, ColumnText, FigureText, ListText, MeasurementText, Normalise, OneText, ReadingText,
+    SensitivityText, SystemText, TableText,
 };
 
 use strata_engine::config::{self, did_you_mean};
 
 use crate::grid::Mean;
 use crate::metric::{self, Metric, Metrics};
+use crate::setup::{Best, Setup, Sets};
 use crate::variant::Variant;
 use file::PaperText;
 
@@ -30,6 +31,7 @@ use file::PaperText;
 const PAPERS: &[(&str, &str)] = &[
     ("fuse", include_str!("../../data/papers/fuse.toml")),
     ("hi-end", include_str!("../../data/papers/hi-end.toml")),
+    ("tinycache", include_str!("../../data/papers/tinycache.toml")),
 ];
 
 /// A paper's evaluation, read from its file.
@@ -149,19 +151,58 @@ impl Paper {
         })
     }
 
-    /// A system of the paper on `machine`, or on the paper's machine if `None`.
+    /// A system of the paper that is one machine, on `machine`, or on the paper's machine if `None`.
     ///
     /// # Errors
-    /// If the paper has no system of that name.
+    /// If the paper has no system of that name, or the best of several.
     pub fn variant(&self, system: &str, machine: Option<&str>) -> Result<Variant, String> {
-        let text = self.systems.get(system).ok_or_else(|| {
-            let known: Vec<&str> = self.systems.keys().map(String::as_str).collect();
-            let alike = did_you_mean(system, known.iter().copied());
-            format!("no system `{system}`{alike}, expected one of {}", known.join(", "))
-        })?;
+        match self.setup(system, machine)? {
+            Setup::Machine(variant) => Ok(variant),
+            Setup::Best(_) => Err(format!("`{system}` is the best of several, expected a system that is one")),
+        }
+    }
+
+    /// A system of the paper, on `machine`, or on the paper's machine if `None`.
+    ///
+    /// # Errors
+    /// If the paper has no system of that name, or one of those that it chooses from.
+    pub fn setup(&self, system: &str, machine: Option<&str>) -> Result<Setup, String> {
+        self.setup_with(system, machine, &Sets::new())
+    }
+
+    /// As [`Paper::setup`], with overrides for some systems.
+    ///
+    /// # Errors
+    /// As [`Paper::setup`].
+    pub fn setup_with(&self, system: &str, machine: Option<&str>, sets: &Sets) -> Result<Setup, String> {
+        let more = sets.get(system).map_or(&[][..], Vec::as_slice);
         let base = machine.unwrap_or(&self.machine).to_owned();
         let name = if base == self.machine { system.to_owned() } else { format!("{system} on {base}") };
-        Ok(Variant { name, base, system: text.system.clone(), sets: text.sets.clone() })
+        match self.system(system)? {
+            SystemText::One(OneText { system, sets }) => {
+                let variant = Variant { name, base, system: system.clone(), sets: sets.clone() };
+                Ok(Setup::Machine(variant.with(more)))
+            }
+            SystemText::Best(BestText { best_of, least }) => {
+                let one = |one: &String| match self.setup_with(one, machine, sets)? {
+                    Setup::Machine(variant) => Ok(variant),
+                    Setup::Best(_) => Err(format!("`{system}` chooses from `{one}`, which is itself a choice")),
+                };
+                let of: Vec<Variant> = best_of.iter().map(one).collect::<Result<_, _>>()?;
+                if of.is_empty() {
+                    return Err(format!("`{system}`: `best_of` is empty, expected names of systems"));
+                }
+                Ok(Setup::Best(Best { name, least: self.metric(least)?.clone(), of }))
+            }
+        }
+    }
+
+    fn system(&self, name: &str) -> Result<&SystemText, String> {
+        self.systems.get(name).ok_or_else(|| {
+            let known: Vec<&str> = self.systems.keys().map(String::as_str).collect();
+            let alike = did_you_mean(name, known.iter().copied());
+            format!("no system `{name}`{alike}, expected one of {}", known.join(", "))
+        })
     }
 
     /// Whether a claim is shown in a table beside its measured number and therefore has no verdict.

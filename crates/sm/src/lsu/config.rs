@@ -44,7 +44,7 @@ pub struct TextureConfig {
 pub struct ScratchpadConfig {
     /// Number of banks, a power of two up to 64.
     pub banks: Cited<u32>,
-    /// Bytes that one bank serves per cycle: 4 or 8.
+    /// Bytes that one bank serves per cycle: 4, 8 or 16.
     pub bank_bytes: Cited<u32>,
     /// Cycles from an instruction's last pass through the banks to its completion, 1 to 1024.
     pub latency_cycles: Cited<u32>,
@@ -89,7 +89,7 @@ impl LsuConfig {
         in_range("writeback_latency_cycles", *self.writeback_latency_cycles, 0, 1024)?;
         in_range("segment_bytes", *self.segment_bytes, 32, LINE_BYTES as u32)?;
         in_range("shared.banks", *self.shared.banks, 1, 64)?;
-        in_range("shared.bank_bytes", *self.shared.bank_bytes, 4, 8)?;
+        in_range("shared.bank_bytes", *self.shared.bank_bytes, 4, 16)?;
         in_range("shared.latency_cycles", *self.shared.latency_cycles, 1, 1024)?;
         in_range("texture.lanes_per_cycle", *self.texture.lanes_per_cycle, 1, 32)?;
         in_range("texture.texels_per_cycle", *self.texture.texels_per_cycle, 1, 8)?;

@@ -172,7 +172,8 @@ impl DevicePath {
         let token = self.pending.insert(pending);
         statistics.accesses += 1;
         statistics.bytes_accessed += u64::from(bytes.count());
-        statistics.bytes_requested += u64::from(bytes.count());
+        statistics.path_accesses += 1;
+        statistics.path_bytes += u64::from(bytes.count());
         let action = if writes { Action::Store(tray) } else { Action::Load(tray) };
         let LaneCause { pc, warp } = cause;
         let access = Access { line, bytes, action, policy: Policy::Cached, token, pc, warp };
@@ -269,6 +270,7 @@ impl DevicePath {
         entry.open += 1;
         statistics.accesses += 1;
         statistics.bytes_accessed += u64::from(group.bytes.count());
+        statistics.lane_addresses += u64::from(group.lanes.count_ones());
         statistics.bytes_requested += requested;
         let (action, policy) = (Action::Load(self.trays.take()), entry.policy);
         Access { line: group.line, bytes: group.bytes, action, policy, token, pc: entry.pc, warp: entry.warp }
@@ -284,7 +286,9 @@ impl DevicePath {
         entry.open += 1;
         statistics.accesses += 1;
         statistics.bytes_accessed += u64::from(group.bytes.count());
-        statistics.bytes_requested += u64::from(group.lanes.count_ones()) * u64::from(piece.width);
+        let lanes = u64::from(group.lanes.count_ones());
+        statistics.lane_addresses += lanes;
+        statistics.bytes_requested += lanes * u64::from(piece.width);
         let action = match entry.operation {
             Operation::Load | Operation::Copy => Action::Load(self.trays.take()),
             Operation::Store => {

@@ -91,6 +91,7 @@ impl Scratchpad {
     pub fn perform_own(&mut self, now: Cycle, statistics: &mut LsuStatistics) -> Option<LaneAccess> {
         let mut access = self.own.pop_front().expect("an access was queued");
         let passes = self.passes_of_bytes(access.bytes);
+        statistics.shared_accesses += 1;
         statistics.shared_passes += passes;
         statistics.shared_conflict_cycles += passes - 1;
         self.free_at = now + passes;
@@ -139,6 +140,10 @@ impl Scratchpad {
     pub fn perform(&mut self, place: Place, entry: &mut Entry, now: Cycle, statistics: &mut LsuStatistics) {
         let least = groups(entry.shared, self.group_lanes(entry.width)).count() as u64;
         let passes = self.passes(entry, least);
+        let lanes = u64::from(entry.shared.count_ones());
+        statistics.shared_accesses += 1;
+        statistics.shared_addresses += lanes;
+        statistics.shared_bytes += lanes * u64::from(entry.width);
         statistics.shared_passes += passes;
         statistics.shared_conflict_cycles += passes - least;
         self.free_at = now + passes;

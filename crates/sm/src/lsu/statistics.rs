@@ -43,10 +43,16 @@ strata_engine::statistics! {
         accesses: "accesses",
         /// Accesses that the L1D has completed.
         completions: "accesses",
-        /// Bytes requested from the L1D, counted per lane.
-        bytes_requested: "bytes",
+        /// Addresses that lanes have given to the coalescer; an access wider than a segment counts for each segment.
+        lane_addresses: "addresses" [energy],
+        /// Bytes moved between lanes and the L1D, counted per lane.
+        bytes_requested: "bytes" [energy],
         /// Bytes accessed at the L1D; bytes that several lanes share count once per access.
         bytes_accessed: "bytes",
+        /// Accesses to the L1D that a lane path has made on its own.
+        path_accesses: "accesses",
+        /// Bytes of these accesses.
+        path_bytes: "bytes",
         /// Cycles in which a ready access was held back because the maximum number of accesses was in flight.
         full_cycles: "cycles",
         /// Cycles in which the next access to the L1D stalled because its port was already in use.
@@ -67,6 +73,12 @@ strata_engine::statistics! {
         texels: "texels" [energy],
         /// Cycles in which the texture unit generated texel addresses.
         texture_cycles: "cycles",
+        /// Instructions, and accesses of a lane path's own, that shared memory has served.
+        shared_accesses: "accesses",
+        /// Addresses that lanes have given to the banks of shared memory.
+        shared_addresses: "addresses" [energy],
+        /// Bytes moved between lanes and shared memory, counted per lane.
+        shared_bytes: "bytes" [energy],
         /// Passes through the banks of shared memory, one per cycle.
         shared_passes: "cycles" [energy],
         /// Extra passes through shared memory caused by bank conflicts and by serialized atomics.
@@ -88,7 +100,10 @@ strata_engine::statistics! {
         "finished = instructions": |s| s.finished == s.instructions,
         "completions = accesses": |s| s.completions == s.accesses,
         "surface_instructions <= global_instructions": |s| s.surface_instructions <= s.global_instructions,
-        "bytes_accessed <= bytes_requested": |s| s.bytes_accessed <= s.bytes_requested,
+        "bytes_accessed <= bytes_requested + path_bytes": |s| {
+            s.bytes_accessed <= s.bytes_requested + s.path_bytes
+        },
+        "path_accesses <= accesses": |s| s.path_accesses <= s.accesses,
         "instructions by memory cover those with lanes": |s| {
             let parts = s.global_instructions + s.local_instructions + s.shared_instructions
                 + s.constant_instructions;
