@@ -37,9 +37,9 @@ pub mod question;
 pub mod record;
 pub mod report;
 pub mod repro;
+pub mod setup;
 pub mod store;
 pub mod sweep;
-pub mod setup;
 pub mod variant;
 
 pub use strata_gpu::SIMULATOR;

@@ -41,15 +41,30 @@ impl Setup {
         }
     }
 
+    /// The machine, of a setup that is one for all workloads.
+    ///
+    /// # Errors
+    /// If it is a choice.
+    pub fn machine(self) -> Result<Variant, String> {
+        match self {
+            Setup::Machine(variant) => Ok(variant),
+            Setup::Best(best) => {
+                Err(format!("`{}` is the best of several, expected a system that is one machine", best.name))
+            }
+        }
+    }
+
     /// The jobs that a metric of a workload needs.
     #[must_use]
     pub fn jobs<'a>(&self, kind: Kind, workload: &'a str) -> Vec<FigureJob<'a>> {
         let job = |kind, variant: &Variant| FigureJob { kind, workload, variant: variant.clone() };
         match self {
             Setup::Machine(variant) => vec![job(kind, variant)],
-            Setup::Best(best) => {
-                best.of.iter().flat_map(|variant| [job(best.least.kind, variant), job(kind, variant)]).collect()
-            }
+            Setup::Best(best) => best
+                .of
+                .iter()
+                .flat_map(|variant| [job(best.least.kind, variant), job(kind, variant)])
+                .collect(),
         }
     }
 

@@ -395,7 +395,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["explain", "energy.l1"], "error: no energy of `l1` (did you mean `l1d`"),
     (
         &["repro", "fusee"],
-        "error: no paper `fusee` (did you mean `fuse`?), expected one of fuse, hi-end or a file",
+        "error: no paper `fusee` (did you mean `fuse`?), expected one of fuse, hi-end, tinycache or a file",
     ),
     (&["claims", "fusee"], "error: no claims of a paper `fusee` (did you mean `fuse`?)"),
     (&["compare", "saxpi", "--no-run"], "error: no workload `saxpi` (did you mean `saxpy`"),

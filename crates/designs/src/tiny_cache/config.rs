@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
-use strata_memory::doors::{Design, LanePath, LanePathDesign, LanePathSite, LaneSpace};
 use strata_memory::area::Component;
+use strata_memory::doors::{Design, LanePath, LanePathDesign, LanePathSite, LaneSpace};
 use strata_memory::{LINE_BYTES, ParameterError};
 use strata_warp::WARP_LANES;
 

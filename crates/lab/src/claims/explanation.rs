@@ -194,9 +194,9 @@ impl<'a> Quote<'a> {
 
     fn jobs(&self) -> impl Iterator<Item = FigureJob<'_>> {
         let setups = || std::iter::once(&self.system).chain(&self.over);
-        self.workloads.iter().flat_map(move |workload| {
-            setups().flat_map(|setup| setup.jobs(self.metric.kind, workload))
-        })
+        self.workloads
+            .iter()
+            .flat_map(move |workload| setups().flat_map(|setup| setup.jobs(self.metric.kind, workload)))
     }
 
     fn fill(&self, answers: &mut [Answers<'_>], explanation: &mut Explanation) {

@@ -5,7 +5,7 @@ use crate::grid::divide;
 use crate::metric::Metric;
 use crate::paper::{Definition, FigureJob, Kind, MeasurementText, Normalise, Paper, ReadingText, Reduce};
 use crate::question::{Answers, Cell};
-use crate::setup::{Setup, Sets};
+use crate::setup::{Sets, Setup};
 
 /// A measurement with all names resolved.
 pub struct Measurement<'a> {
@@ -118,7 +118,8 @@ impl<'a> Measurement<'a> {
         let over = self.over.iter().map(|setup| (self.over_metric, setup));
         let bars = self.bars.iter().map(|(metric, setup)| (*metric, setup));
         let all: Vec<(&Metric, &Setup)> = systems.chain(over).chain(bars).collect();
-        let of = |workload: &'a String| all.iter().flat_map(|(metric, setup)| setup.jobs(metric.kind, workload));
+        let of =
+            |workload: &'a String| all.iter().flat_map(|(metric, setup)| setup.jobs(metric.kind, workload));
         self.workloads.iter().flat_map(of).collect()
     }
 
@@ -158,12 +159,7 @@ impl<'a> Measurement<'a> {
     }
 
     /// Reduces each system's workloads to one number first, then compares the systems.
-    fn separately(
-        &self,
-        answers: &mut Answers<'_>,
-        over: &Setup,
-        bars: Option<(&Metric, &Setup)>,
-    ) -> Cell {
+    fn separately(&self, answers: &mut Answers<'_>, over: &Setup, bars: Option<(&Metric, &Setup)>) -> Cell {
         let systems = self.reduce.of(&self.all(answers, bars)?)?;
         let over = self.reduce.of(&self.numbers(answers, (self.over_metric, over), bars)?)?;
         if self.definition == Definition::Points {

@@ -4,6 +4,7 @@ use super::*;
 use crate::job::Job;
 use crate::paper::Bound;
 use crate::record::{Record, Value};
+use crate::setup::Sets;
 use crate::store::{self, tests::Folder};
 use Verdict::{Contradicted, Direction, Far, Reproduced};
 
@@ -405,6 +406,33 @@ fn a_claim_names_its_definition_and_shows_the_other_one_beside_it() {
     assert_eq!(measure("c"), [named("ratio", 1.5)]);
     // 2 / (1 / 50 + 1 / 450)
     assert_eq!(measure("d"), [named("harmonic mean", 90.0)]);
+}
+
+#[test]
+fn the_best_of_several_is_found_for_each_workload() {
+    let text = "pick = { best_of = [\"old\", \"new\"], least = \"cycles\" }\n[measured]\n\
+                a = { kind = \"level\", metric = \"cycles\", system = \"pick\" }\n\
+                b = { kind = \"change\", metric = \"cycles\", system = \"pick\", over = \"new\" }\n\
+                c = { kind = \"level\", metric = \"cycles\", system = \"pick\", over = \"old\", \
+                reduce = \"count-below-one\" }\n";
+    let paper = Paper::parse(Path::new("p.toml"), &format!("{TWO}{text}")).unwrap();
+    let folder = Folder::new("best");
+    let runs = [("old", "saxpy", 100), ("old", "gemm", 300), ("new", "saxpy", 50), ("new", "gemm", 450)];
+    let store = store_of(&folder, &paper, &runs);
+    let measure = |id: &str, sets: &Sets| {
+        let measurement = Measurement::with(&paper, &paper.measured[id], sets).unwrap();
+        measurement.value(&mut Answers::new(&store, Size::Test))
+    };
+    // saxpy on new and gemm on old.
+    assert_eq!(measure("a", &Sets::new()), Ok(175.0));
+    let change = measure("b", &Sets::new()).unwrap();
+    assert!((change - 100.0 * ((1.0 + 300.0 / 450.0) / 2.0 - 1.0)).abs() < 1e-9, "{change}");
+    assert_eq!(measure("c", &Sets::new()), Ok(1.0));
+    // Overrides reach the machines to choose from, which have not run with them.
+    let sets = Sets::from([("new".to_owned(), vec!["l1d.ways=32".to_owned()])]);
+    let error = measure("a", &sets).unwrap_err();
+    assert!(error.contains("`pick` chooses from `new with l1d.ways=32`: not run yet"), "{error}");
+    assert!(paper.variant("pick", None).unwrap_err().contains("best of several"));
 }
 
 #[test]

@@ -79,7 +79,10 @@ fn metrics_name_others_of_their_file() {
     assert_eq!(metrics["a"].expression.evaluate(&record()), Ok(10.0));
     assert_eq!(metrics["a"].expression.counters(), [("run", "cycles"); 2]);
     for (text, expected) in [
-        ("a = { title = 'A', expression = 'b' }", "metrics.a: found `b`, expected group.counter or a metric of this file"),
+        (
+            "a = { title = 'A', expression = 'b' }",
+            "metrics.a: found `b`, expected group.counter or a metric of this file",
+        ),
         (
             "a = { title = 'A', expression = 'b' }
              b = { title = 'B', expression = '1 + a' }",

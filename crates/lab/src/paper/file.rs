@@ -32,35 +32,20 @@ pub(super) struct PaperText {
     pub sensitivities: Vec<SensitivityText>,
 }
 
-/// What stands for one of the paper's systems.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(untagged)]
-pub enum SystemText {
-    /// One machine.
-    One(OneText),
-    /// For each workload the best of several.
-    Best(BestText),
-}
-
-/// A machine that stands for one of the paper's systems.
+/// What stands for one of the paper's systems: one machine, or for each workload the best of several.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct OneText {
+pub struct SystemText {
     /// The system to lay over the machine; `None` for the machine without a system.
     pub system: Option<String>,
     /// Overrides, each as `door.key=value`.
     #[serde(default)]
     pub sets: Vec<String>,
-}
-
-/// For each workload, that one of several systems of the paper which has the least of a metric.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BestText {
-    /// Names of the systems. Of equals, the first is taken.
+    /// Names of the paper's systems to choose from, instead of `system` and `sets`.
+    #[serde(default)]
     pub best_of: Vec<String>,
-    /// Name of the metric.
-    pub least: String,
+    /// Name of the metric of which the chosen system has the least. Of equals, the first is chosen.
+    pub least: Option<String>,
 }
 
 /// A figure with a group of bars for each workload.

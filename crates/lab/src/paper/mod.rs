@@ -15,15 +15,15 @@ use std::path::Path;
 pub use definition::{Bound, Definition, Drawing, Kind, Reduce};
 pub use figure::{Figure, Job as FigureJob, List, Table};
 pub use file::{
-    BestText, ColumnText, FigureText, ListText, MeasurementText, Normalise, OneText, ReadingText,
-    SensitivityText, SystemText, TableText,
+    ColumnText, FigureText, ListText, MeasurementText, Normalise, ReadingText, SensitivityText, SystemText,
+    TableText,
 };
 
 use strata_engine::config::{self, did_you_mean};
 
 use crate::grid::Mean;
 use crate::metric::{self, Metric, Metrics};
-use crate::setup::{Best, Setup, Sets};
+use crate::setup::{Best, Sets, Setup};
 use crate::variant::Variant;
 use file::PaperText;
 
@@ -156,10 +156,7 @@ impl Paper {
     /// # Errors
     /// If the paper has no system of that name, or the best of several.
     pub fn variant(&self, system: &str, machine: Option<&str>) -> Result<Variant, String> {
-        match self.setup(system, machine)? {
-            Setup::Machine(variant) => Ok(variant),
-            Setup::Best(_) => Err(format!("`{system}` is the best of several, expected a system that is one")),
-        }
+        self.setup(system, machine)?.machine()
     }
 
     /// A system of the paper, on `machine`, or on the paper's machine if `None`.
@@ -178,22 +175,21 @@ impl Paper {
         let more = sets.get(system).map_or(&[][..], Vec::as_slice);
         let base = machine.unwrap_or(&self.machine).to_owned();
         let name = if base == self.machine { system.to_owned() } else { format!("{system} on {base}") };
-        match self.system(system)? {
-            SystemText::One(OneText { system, sets }) => {
-                let variant = Variant { name, base, system: system.clone(), sets: sets.clone() };
+        let text = self.system(system)?;
+        match (text.best_of.as_slice(), &text.least) {
+            ([], None) => {
+                let variant = Variant { name, base, system: text.system.clone(), sets: text.sets.clone() };
                 Ok(Setup::Machine(variant.with(more)))
             }
-            SystemText::Best(BestText { best_of, least }) => {
-                let one = |one: &String| match self.setup_with(one, machine, sets)? {
-                    Setup::Machine(variant) => Ok(variant),
-                    Setup::Best(_) => Err(format!("`{system}` chooses from `{one}`, which is itself a choice")),
+            (names @ [_, ..], Some(least)) if text.system.is_none() && text.sets.is_empty() => {
+                let one = |one: &String| match self.system(one)?.best_of.is_empty() {
+                    true => self.setup_with(one, machine, sets)?.machine(),
+                    false => Err(format!("`{system}` chooses from `{one}`, which is a choice itself")),
                 };
-                let of: Vec<Variant> = best_of.iter().map(one).collect::<Result<_, _>>()?;
-                if of.is_empty() {
-                    return Err(format!("`{system}`: `best_of` is empty, expected names of systems"));
-                }
+                let of = names.iter().map(one).collect::<Result<_, _>>()?;
                 Ok(Setup::Best(Best { name, least: self.metric(least)?.clone(), of }))
             }
+            _ => Err(format!("`{system}`: expected `system` and `sets`, or `best_of` with `least`")),
         }
     }
 

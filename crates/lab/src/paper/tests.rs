@@ -41,6 +41,17 @@ fn mistakes_are_named() {
             "p.toml: claim `b` is shown, expected `measured` to say",
         ),
         ("id = \"1\"", "idd = \"1\"", "p.toml:11:1: unknown field `idd`"),
+        ("base = {}", "base = { best = [\"other\"] }", "p.toml:8:10: unknown field `best`"),
+        (
+            "base = {}",
+            "base = { best_of = [\"other\"] }",
+            "p.toml: figure 1: `base`: expected `system` and `sets`, or `best_of` with `least`",
+        ),
+        (
+            "base = {}",
+            "base = { best_of = [\"base\", \"other\"], least = \"ipc\" }",
+            "p.toml: figure 1: `base` chooses from `base`, which is a choice itself",
+        ),
     ] {
         let error = parse(&good.replacen(from, to, 1)).unwrap_err();
         assert!(error.starts_with(expected), "{from} -> {to}: {error}");
@@ -48,7 +59,7 @@ fn mistakes_are_named() {
     let error = Paper::load("fuze").unwrap_err();
     assert_eq!(
         error,
-        "no paper `fuze` (did you mean `fuse`?), expected one of fuse, hi-end or a file (*.toml)"
+        "no paper `fuze` (did you mean `fuse`?), expected one of fuse, hi-end, tinycache or a file (*.toml)"
     );
 }
 
