@@ -1,4 +1,7 @@
 //! Islands: parts of the machine that share no state and communicate over links.
+//!
+//! An island counts cycles of its own clock: the reference clock, or that of the [`Domain`](crate::domain::Domain)
+//! around it, which translates.
 
 use crate::link::{Doorbell, Window};
 use crate::time::Cycle;
@@ -58,8 +61,8 @@ pub trait Island: Send {
     /// earlier one only costs host time.
     fn next_event(&self, now: Cycle) -> Cycle;
 
-    /// Hands over what was sent in this window. Returns the earliest cycle at which any of it takes effect
-    /// elsewhere.
+    /// Hands over what was sent in this window. Returns the earliest cycle, of the reference clock, at which any of
+    /// it takes effect elsewhere.
     fn flush(&mut self, window: Window) -> Cycle;
 
     /// A count that rises whenever useful work is done; the watchdog monitors it.

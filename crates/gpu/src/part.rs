@@ -1,7 +1,7 @@
 //! The islands of a GPU.
 
 use strata_engine::statistics::Group;
-use strata_engine::{Cycle, Doorbell, Island, Ran, Span, Window};
+use strata_engine::{ClockRatio, Cycle, Domain, Doorbell, Island, Ran, Span, Window};
 use strata_memory::doors::Network;
 use strata_memory::partition::PartitionIsland;
 use strata_sm::dispatch::Dispatcher;
@@ -17,6 +17,8 @@ pub enum Part {
     Partition(Box<PartitionIsland>),
     /// The dispatcher that hands CTAs to SMs.
     Dispatcher(Box<Dispatcher>),
+    /// One of the others, with a clock that is not the core clock.
+    Domain(Box<Domain<Part>>),
 }
 
 macro_rules! each {
@@ -26,6 +28,7 @@ macro_rules! each {
             Part::Network($island) => $body,
             Part::Partition($island) => $body,
             Part::Dispatcher($island) => $body,
+            Part::Domain($island) => $body,
         }
     };
 }
@@ -61,6 +64,19 @@ impl Island for Part {
 }
 
 impl Part {
+    /// Gives a part a clock.
+    pub fn with_clock(self, clock: ClockRatio) -> Part {
+        if clock == ClockRatio::ONE { self } else { Part::Domain(Box::new(Domain::new(clock, self))) }
+    }
+
+    /// The part itself, whatever its clock.
+    pub fn within(&mut self) -> &mut Part {
+        match self {
+            Part::Domain(domain) => domain.island_mut(),
+            part => part,
+        }
+    }
+
     /// What kind of island it is, in results.
     pub fn kind(&self) -> &'static str {
         match self {
@@ -68,6 +84,7 @@ impl Part {
             Part::Partition(_) => "partition",
             Part::Network(_) => "network",
             Part::Dispatcher(_) => "dispatcher",
+            Part::Domain(domain) => domain.island().kind(),
         }
     }
 
@@ -78,6 +95,7 @@ impl Part {
             Part::Network(network) => network.statistics(),
             Part::Partition(partition) => partition.statistics(),
             Part::Dispatcher(_) => Vec::new(),
+            Part::Domain(domain) => domain.island().statistics(),
         }
     }
 }

@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::crossing::Crossing;
 use super::window::{Doorbell, Window};
 use crate::time::Cycle;
 
@@ -52,6 +53,8 @@ impl Returns {
 #[derive(Debug)]
 pub(super) struct Giver {
     pub returns: Arc<Returns>,
+    latency: u64,
+    crossing: Option<Crossing>,
     /// Entries written, and those of them that the sender may know of.
     written: u64,
     published: u64,
@@ -60,13 +63,17 @@ pub(super) struct Giver {
 }
 
 impl Giver {
-    pub fn new(returns: Arc<Returns>) -> Giver {
-        Giver { returns, written: 0, published: 0, last: Cycle::NEVER }
+    pub fn new(returns: Arc<Returns>, latency: u64, crossing: Option<Crossing>) -> Giver {
+        Giver { returns, latency, crossing, written: 0, published: 0, last: Cycle::NEVER }
     }
 
-    /// Returns `units`, which can be used at cycle `at`.
+    /// Returns `units` in the receiver's cycle `now`.
     #[inline]
-    pub fn give(&mut self, units: u32, at: Cycle) {
+    pub fn give(&mut self, units: u32, now: Cycle) {
+        let at = match &self.crossing {
+            None => now + self.latency,
+            Some(crossing) => crossing.arrival(now, self.latency),
+        };
         if self.last == at {
             let together = &self.returns.entry(self.written - 1).units;
             together.store(together.load(Ordering::Relaxed) + units, Ordering::Relaxed);
@@ -79,7 +86,7 @@ impl Giver {
         self.last = at;
     }
 
-    /// Publishes what was returned in this window. Returns the cycle at which the first of it can be used.
+    /// Publishes what was returned in this window. Returns the reference cycle at which the first of it can be used.
     #[inline(always)]
     pub fn publish(&mut self, window: Window) -> Cycle {
         if self.written == self.published { Cycle::NEVER } else { self.publish_some(window) }
@@ -94,7 +101,7 @@ impl Giver {
         if let Some(bell) = self.returns.reader.get() {
             bell.ring(window);
         }
-        first
+        self.crossing.as_ref().map_or(first, |crossing| crossing.reference(first))
     }
 }
 

@@ -25,6 +25,7 @@ impl<T> Mailbox<T> {
     }
 
     /// Hands over what was staged in this window. Returns the arrival cycle of the first item.
+    #[inline]
     pub fn put(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
         let first = staged.front().map_or(Cycle::NEVER, |(at, _)| *at);
         let side = window.writes();

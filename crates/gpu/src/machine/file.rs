@@ -42,7 +42,7 @@ pub struct Sections {
     pub name: String,
     /// Description, in one sentence.
     pub description: String,
-    /// Clock frequencies of the core and the DRAM.
+    /// Clock frequencies.
     pub clocks: Clocks,
     /// Numbers of SMs, channels and slices, and memory layout.
     pub gpu: GpuConfig,
@@ -99,8 +99,7 @@ impl MachineFile {
                 Err(format!("{field}: found {value}, expected {least} to {most}"))
             }
         };
-        within("clocks.core_mhz", u64::from(*self.clocks.core_mhz), 1, 100_000)?;
-        within("clocks.dram_mhz", u64::from(*self.clocks.dram_mhz), 1, 100_000)?;
+        self.clocks.check()?;
         within("gpu.sms", u64::from(*self.gpu.sms), 1, 1024)?;
         within("gpu.channels", u64::from(*self.gpu.channels), 1, 256)?;
         within("gpu.slices_per_channel", u64::from(*self.gpu.slices_per_channel), 1, 64)?;
@@ -111,6 +110,7 @@ impl MachineFile {
         self.sm.check()?;
         self.lsu.check().map_err(section("lsu"))?;
         self.doors.check()?;
+        self.check_links()?;
         self.instruction_cache.check().map_err(|error| format!("instruction_cache: {error}"))?;
         self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
         if let Some(cache) = &self.memory_cache {
@@ -141,8 +141,26 @@ impl MachineFile {
         size::host_bytes(self)
     }
 
-    /// The longest possible window in cycles: the smallest latency between islands.
+    /// The longest possible window in core cycles: the smallest latency between islands.
     pub fn window(&self) -> u64 {
-        self.doors.network.link_latency_cycles().min(*self.gpu.dispatch_latency_cycles)
+        self.network_latency().min(*self.gpu.dispatch_latency_cycles)
+    }
+
+    /// Whole core cycles in the latency of a link between a node and the network.
+    fn network_latency(&self) -> u64 {
+        self.clocks.network().whole_reference_cycles(self.doors.network.link_latency_cycles())
+    }
+
+    /// A link takes at least a core cycle.
+    fn check_links(&self) -> Result<(), String> {
+        let (latency, core_mhz) = (self.doors.network.link_latency_cycles(), *self.clocks.core_mhz);
+        match &self.clocks.network_mhz {
+            Some(found) if self.network_latency() == 0 => Err(format!(
+                "clocks.network_mhz: found {}, expected at most {}, with which a hop of {latency} cycles takes a core cycle",
+                **found,
+                u64::from(core_mhz).saturating_mul(latency)
+            )),
+            _ => Ok(()),
+        }
     }
 }
