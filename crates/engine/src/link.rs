@@ -15,7 +15,6 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use self::credits::{Giver, Returns, Taker};
-use self::crossing::Crossing;
 pub use self::crossing::LinkClocks;
 use self::mailbox::Mailbox;
 pub use self::window::{Doorbell, Window};
@@ -25,7 +24,7 @@ use crate::time::Cycle;
 #[derive(Debug)]
 pub struct Outlet<T> {
     latency: u64,
-    crossing: Option<Crossing>,
+    stamped_after: u64,
     credits: u32,
     returning: Taker,
     staged: VecDeque<(Cycle, T)>,
@@ -62,10 +61,12 @@ pub fn link_between<T>(latency: u64, credits: u32, clocks: LinkClocks) -> (Outle
     let whole = clocks.latency.whole_reference_cycles(latency);
     assert!(whole >= 1 && credits >= 1, "a link has a latency and room for something");
     let room = credits as usize;
-    let (mailbox, returns) = (Arc::new(Mailbox::new(room)), Returns::new(credits));
+    let (forward, backward) = (clocks.forward(latency), clocks.backward(latency));
+    let mailbox = Arc::new(Mailbox::new(room, forward.crossing));
+    let returns = Returns::new(credits, backward.crossing);
     let outlet = Outlet {
         latency,
-        crossing: clocks.forward(),
+        stamped_after: forward.stamped_after,
         credits,
         returning: Taker::new(returns.clone()),
         staged: VecDeque::with_capacity(room),
@@ -75,7 +76,7 @@ pub fn link_between<T>(latency: u64, credits: u32, clocks: LinkClocks) -> (Outle
         next: Cycle::NEVER,
         arriving: VecDeque::with_capacity(room),
         mailbox,
-        released: Giver::new(returns, latency, clocks.backward()),
+        released: Giver::new(returns, backward.stamped_after),
     };
     (outlet, inlet)
 }
@@ -120,11 +121,7 @@ impl<T> Outlet<T> {
             return Err(item);
         }
         self.credits -= units;
-        let arrival = match &self.crossing {
-            None => now + self.latency,
-            Some(crossing) => crossing.arrival(now, self.latency),
-        };
-        self.staged.push_back((arrival, item));
+        self.staged.push_back((now + self.stamped_after, item));
         Ok(())
     }
 
@@ -144,13 +141,13 @@ impl<T> Outlet<T> {
     /// because most links carry nothing in most windows.
     #[inline(always)]
     pub fn flush(&mut self, window: Window) -> Cycle {
-        if self.staged.is_empty() { Cycle::NEVER } else { self.hand_over(window) }
-    }
-
-    #[inline(never)]
-    fn hand_over(&mut self, window: Window) -> Cycle {
-        let first = self.mailbox.put(window, &mut self.staged);
-        self.crossing.as_ref().map_or(first, |crossing| crossing.reference(first))
+        if self.staged.is_empty() {
+            Cycle::NEVER
+        } else if self.stamped_after == 0 {
+            self.mailbox.put_across(window, &mut self.staged)
+        } else {
+            self.mailbox.put(window, &mut self.staged)
+        }
     }
 }
 

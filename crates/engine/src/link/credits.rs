@@ -17,6 +17,7 @@ pub(super) struct Returns {
     entries: Box<[Entry]>,
     /// How many entries were written, ever, by the end of the last window of each parity.
     published: [AtomicU64; 2],
+    crossing: Option<Crossing>,
     pub(super) reader: OnceLock<Doorbell>,
 }
 
@@ -28,11 +29,12 @@ struct Entry {
 }
 
 impl Returns {
-    pub fn new(units: u32) -> Arc<Returns> {
+    pub fn new(units: u32, crossing: Option<Crossing>) -> Arc<Returns> {
         let entries = (0..(units as usize).next_power_of_two()).map(|_| Entry::default());
         Arc::new(Returns {
             entries: entries.collect(),
             published: [AtomicU64::new(0), AtomicU64::new(0)],
+            crossing,
             reader: OnceLock::new(),
         })
     }
@@ -53,8 +55,7 @@ impl Returns {
 #[derive(Debug)]
 pub(super) struct Giver {
     pub returns: Arc<Returns>,
-    latency: u64,
-    crossing: Option<Crossing>,
+    stamped_after: u64,
     /// Entries written, and those of them that the sender may know of.
     written: u64,
     published: u64,
@@ -63,17 +64,14 @@ pub(super) struct Giver {
 }
 
 impl Giver {
-    pub fn new(returns: Arc<Returns>, latency: u64, crossing: Option<Crossing>) -> Giver {
-        Giver { returns, latency, crossing, written: 0, published: 0, last: Cycle::NEVER }
+    pub fn new(returns: Arc<Returns>, stamped_after: u64) -> Giver {
+        Giver { returns, stamped_after, written: 0, published: 0, last: Cycle::NEVER }
     }
 
     /// Returns `units` in the receiver's cycle `now`.
     #[inline]
     pub fn give(&mut self, units: u32, now: Cycle) {
-        let at = match &self.crossing {
-            None => now + self.latency,
-            Some(crossing) => crossing.arrival(now, self.latency),
-        };
+        let at = now + self.stamped_after;
         if self.last == at {
             let together = &self.returns.entry(self.written - 1).units;
             together.store(together.load(Ordering::Relaxed) + units, Ordering::Relaxed);
@@ -89,7 +87,13 @@ impl Giver {
     /// Publishes what was returned in this window. Returns the reference cycle at which the first of it can be used.
     #[inline(always)]
     pub fn publish(&mut self, window: Window) -> Cycle {
-        if self.written == self.published { Cycle::NEVER } else { self.publish_some(window) }
+        if self.written == self.published {
+            Cycle::NEVER
+        } else if self.stamped_after == 0 {
+            self.publish_across(window)
+        } else {
+            self.publish_some(window)
+        }
     }
 
     #[inline(never)]
@@ -101,7 +105,18 @@ impl Giver {
         if let Some(bell) = self.returns.reader.get() {
             bell.ring(window);
         }
-        self.crossing.as_ref().map_or(first, |crossing| crossing.reference(first))
+        first
+    }
+
+    /// Publishes what was returned on a link between clocks, with the receiver's cycles.
+    #[inline(never)]
+    fn publish_across(&mut self, window: Window) -> Cycle {
+        let Some(crossing) = self.returns.crossing else { return self.publish_some(window) };
+        for number in self.published..self.written {
+            let at = crossing.arrival(self.returns.at(number));
+            self.returns.entry(number).at.store(at.0, Ordering::Relaxed);
+        }
+        crossing.reference(self.publish_some(window))
     }
 }
 

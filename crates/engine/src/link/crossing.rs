@@ -18,41 +18,51 @@ impl LinkClocks {
     pub const REFERENCE: LinkClocks =
         LinkClocks { sender: ClockRatio::ONE, receiver: ClockRatio::ONE, latency: ClockRatio::ONE };
 
-    /// From the sender to the receiver, for items; `None` if all clocks are the reference clock.
-    pub(super) fn forward(self) -> Option<Crossing> {
-        Crossing::new(self.sender, self.latency, self.receiver)
+    /// From the sender to the receiver, for items, with this latency.
+    pub(super) fn forward(self, latency: u64) -> Transit {
+        Transit::new(self.sender, (latency, self.latency), self.receiver)
     }
 
     /// From the receiver to the sender, for credits.
-    pub(super) fn backward(self) -> Option<Crossing> {
-        Crossing::new(self.receiver, self.latency, self.sender)
+    pub(super) fn backward(self, latency: u64) -> Transit {
+        Transit::new(self.receiver, (latency, self.latency), self.sender)
     }
+}
+
+/// How what is written at one end of a link comes to the other.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Transit {
+    /// What the writer adds to its cycle: the latency, at least 1, or, where the clocks differ, nothing.
+    pub stamped_after: u64,
+    /// Makes of the writer's cycles the reader's, where the clocks differ.
+    pub crossing: Option<Crossing>,
 }
 
 /// One direction of a link between clocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Crossing {
+    latency: u64,
     /// From the writer's cycles to those of the latency, and from these to the reader's.
     entry: ClockRatio,
     exit: ClockRatio,
     reader: ClockRatio,
 }
 
-impl Crossing {
-    fn new(writer: ClockRatio, latency: ClockRatio, reader: ClockRatio) -> Option<Crossing> {
-        let all = [writer, latency, reader];
-        all.iter().any(|clock| *clock != ClockRatio::ONE).then(|| Crossing {
-            entry: latency.over(writer),
-            exit: reader.over(latency),
-            reader,
-        })
+impl Transit {
+    fn new(writer: ClockRatio, (latency, counted): (u64, ClockRatio), reader: ClockRatio) -> Transit {
+        if [writer, counted, reader] == [ClockRatio::ONE; 3] {
+            return Transit { stamped_after: latency, crossing: None };
+        }
+        let crossing = Crossing { latency, entry: counted.over(writer), exit: reader.over(counted), reader };
+        Transit { stamped_after: 0, crossing: Some(crossing) }
     }
+}
 
+impl Crossing {
     /// The reader's cycle in which something is there that the writer gives away in its cycle `now`: the link takes it
-    /// over with its clock's next edge, and the reader with its own after `latency` cycles of the link.
-    #[inline(never)]
-    pub fn arrival(&self, now: Cycle, latency: u64) -> Cycle {
-        let there = Cycle(self.entry.first_from(now)) + latency;
+    /// over with its clock's next edge, and the reader with its own after the latency.
+    pub fn arrival(&self, now: Cycle) -> Cycle {
+        let there = Cycle(self.entry.first_from(now)) + self.latency;
         Cycle(self.exit.first_from(there))
     }
 

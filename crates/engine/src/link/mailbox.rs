@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use super::crossing::Crossing;
 use super::window::{Doorbell, Window};
 use crate::time::Cycle;
 
@@ -12,20 +13,21 @@ use crate::time::Cycle;
 pub(super) struct Mailbox<T> {
     full: [AtomicBool; 2],
     items: [Mutex<VecDeque<(Cycle, T)>>; 2],
+    crossing: Option<Crossing>,
     pub(super) reader: OnceLock<Doorbell>,
 }
 
 impl<T> Mailbox<T> {
-    pub fn new(capacity: usize) -> Self {
+    pub fn new(capacity: usize, crossing: Option<Crossing>) -> Self {
         Mailbox {
             full: [AtomicBool::new(false), AtomicBool::new(false)],
             items: [(); 2].map(|()| Mutex::new(VecDeque::with_capacity(capacity))),
+            crossing,
             reader: OnceLock::new(),
         }
     }
 
     /// Hands over what was staged in this window. Returns the arrival cycle of the first item.
-    #[inline]
     pub fn put(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
         let first = staged.front().map_or(Cycle::NEVER, |(at, _)| *at);
         let side = window.writes();
@@ -37,6 +39,15 @@ impl<T> Mailbox<T> {
             bell.ring(window);
         }
         first
+    }
+
+    /// Hands over what was staged in this window on a link between clocks, with the sender's cycles. Returns the reference
+    /// cycle in which the first item arrives.
+    #[inline(never)]
+    pub fn put_across(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
+        let Some(crossing) = &self.crossing else { return self.put(window, staged) };
+        staged.iter_mut().for_each(|(at, _)| *at = crossing.arrival(*at));
+        crossing.reference(self.put(window, staged))
     }
 
     /// Appends what was handed over in the previous window to `into`. Returns whether there was anything.
