@@ -82,6 +82,7 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
             lsu: Lsu::new(&file.lsu, surroundings(file, index))
                 .map_err(|error| format!("lsu: {error}"))?
                 .with_lane_path(lane_path),
+            unified: file.unified().cloned(),
             l1d: (make.l1d)(&*doors.l1d.design, l1d_site)
                 .map_err(|error| format!("l1d.{}: {error}", doors.l1d.name))?,
             instructions: Box::new(

@@ -9,7 +9,7 @@ use strata_engine::config::{ConfigError, Document};
 use strata_memory::dram::DramParameters;
 use strata_memory::memory_cache::MemoryCacheConfig;
 use strata_memory::read_only::ReadOnlyConfig;
-use strata_sm::config::SmConfig;
+use strata_sm::config::{SmConfig, UnifiedStorage};
 use strata_sm::lsu::LsuConfig;
 
 use super::counts::{Clocks, GpuConfig};
@@ -111,6 +111,7 @@ impl MachineFile {
         self.lsu.check().map_err(section("lsu"))?;
         self.doors.check()?;
         self.check_links()?;
+        self.check_unified()?;
         self.instruction_cache.check().map_err(|error| format!("instruction_cache: {error}"))?;
         self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
         if let Some(cache) = &self.memory_cache {
@@ -149,6 +150,29 @@ impl MachineFile {
     /// Whole core cycles in the latency of a link between a node and the network.
     fn network_latency(&self) -> u64 {
         self.clocks.network().whole_reference_cycles(self.doors.network.link_latency_cycles())
+    }
+
+    /// Storage that L1D and shared memory share; `None` if the L1D keeps its capacity.
+    pub fn unified(&self) -> Option<&UnifiedStorage> {
+        self.sm.unified.as_ref().filter(|_| self.doors.l1d.can_resize())
+    }
+
+    /// The L1D can have what every carve-out leaves, and begins with the most.
+    fn check_unified(&self) -> Result<(), String> {
+        let Some(unified) = self.unified() else { return Ok(()) };
+        let l1d = &self.doors.l1d;
+        let most = unified.l1d_capacities().next().unwrap_or(0);
+        if l1d.capacity_bytes() != most {
+            return Err(format!(
+                "l1d.{}: found {} bytes, expected {most}, which the smallest carve-out of sm.unified leaves",
+                l1d.name,
+                l1d.capacity_bytes()
+            ));
+        }
+        for bytes in unified.l1d_capacities() {
+            l1d.check_capacity(bytes).map_err(|error| format!("l1d.{}: {error}", l1d.name))?;
+        }
+        Ok(())
     }
 
     /// A link takes at least a core cycle.
