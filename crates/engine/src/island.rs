@@ -77,3 +77,33 @@ pub trait Island: Send {
         false
     }
 }
+
+impl<I: Island + ?Sized> Island for Box<I> {
+    fn hang(&mut self, bell: &Doorbell) {
+        (**self).hang(bell);
+    }
+    fn collect(&mut self, window: Window) {
+        (**self).collect(window);
+    }
+    fn tick(&mut self, now: Cycle) {
+        (**self).tick(now);
+    }
+    fn run(&mut self, span: Span) -> Ran {
+        (**self).run(span)
+    }
+    fn next_event(&self, now: Cycle) -> Cycle {
+        (**self).next_event(now)
+    }
+    fn flush(&mut self, window: Window) -> Cycle {
+        (**self).flush(window)
+    }
+    fn progress(&self) -> u64 {
+        (**self).progress()
+    }
+    fn waits(&self, report: &mut Vec<String>) {
+        (**self).waits(report);
+    }
+    fn failed(&self) -> bool {
+        (**self).failed()
+    }
+}

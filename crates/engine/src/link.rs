@@ -141,13 +141,7 @@ impl<T> Outlet<T> {
     /// because most links carry nothing in most windows.
     #[inline(always)]
     pub fn flush(&mut self, window: Window) -> Cycle {
-        if self.staged.is_empty() {
-            Cycle::NEVER
-        } else if self.stamped_after == 0 {
-            self.mailbox.put_across(window, &mut self.staged)
-        } else {
-            self.mailbox.put(window, &mut self.staged)
-        }
+        if self.staged.is_empty() { Cycle::NEVER } else { self.mailbox.put(window, &mut self.staged) }
     }
 }
 

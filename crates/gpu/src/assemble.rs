@@ -121,7 +121,7 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
             .map_err(|error| format!("dram: {error}"))?;
         let partition = PartitionIsland::new(map, channel, flit_size, dram, ends)
             .map_err(|error| format!("gpu: {error}"))?;
-        parts.push(Part::Partition(Box::new(partition)).with_clock(l2_clock));
+        parts.push(Part::partition(partition, l2_clock));
     }
 
     let directions = [
@@ -132,7 +132,7 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
         let ends = NetworkEnds { first_input, inlets, first_output, outlets };
         let island =
             (make.network)(&*doors.network.design, NetworkSite { direction, ends }).map_err(network)?;
-        parts.push(Part::Network(island).with_clock(network_clock));
+        parts.push(Part::network(island, network_clock));
     }
     parts.push(Part::Dispatcher(Box::new(Dispatcher::new(dispatch_ends))));
     Ok(Assembly { parts, map })

@@ -226,9 +226,9 @@ impl Gpu {
         // Of the two directions of the network, requests come first.
         let mut directions = [Direction::Request, Direction::Reply].into_iter();
         for (part, work) in self.simulation.islands_mut().zip(&schedule.islands) {
-            let kind = match part.within() {
+            let kind = match part {
                 Part::Network(_) => directions.next().expect("a network has two directions").group(),
-                part => part.kind(),
+                _ => part.kind(),
             };
             match parts.last_mut().filter(|last| last.kind == kind) {
                 Some(last) => (last.islands, last.work) = (last.islands + 1, last.work + *work),
@@ -432,8 +432,9 @@ impl Gpu {
     }
 
     fn partition(&mut self, channel: usize) -> &mut PartitionIsland {
-        match self.simulation.island_mut(self.sms + channel).within() {
+        match self.simulation.island_mut(self.sms + channel) {
             Part::Partition(partition) => partition,
+            Part::PartitionDomain(domain) => domain.island_mut(),
             _ => unreachable!("partitions follow the SMs"),
         }
     }

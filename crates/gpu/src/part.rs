@@ -11,14 +11,14 @@ use strata_sm::sm::Sm;
 pub enum Part {
     /// A streaming multiprocessor with its private memories.
     Sm(Box<Sm>),
-    /// One direction of the network.
+    /// One direction of the network, in its domain if it has a clock of its own.
     Network(Box<dyn Network>),
     /// A memory partition: LLC slices and their DRAM channel.
     Partition(Box<PartitionIsland>),
     /// The dispatcher that hands CTAs to SMs.
     Dispatcher(Box<Dispatcher>),
-    /// One of the others, with a clock that is not the core clock.
-    Domain(Box<Domain<Part>>),
+    /// A memory partition with a clock that is not the core clock.
+    PartitionDomain(Box<Domain<PartitionIsland>>),
 }
 
 macro_rules! each {
@@ -28,7 +28,7 @@ macro_rules! each {
             Part::Network($island) => $body,
             Part::Partition($island) => $body,
             Part::Dispatcher($island) => $body,
-            Part::Domain($island) => $body,
+            Part::PartitionDomain($island) => $body,
         }
     };
 }
@@ -64,16 +64,19 @@ impl Island for Part {
 }
 
 impl Part {
-    /// Gives a part a clock.
-    pub fn with_clock(self, clock: ClockRatio) -> Part {
-        if clock == ClockRatio::ONE { self } else { Part::Domain(Box::new(Domain::new(clock, self))) }
+    /// A memory partition with a clock.
+    pub fn partition(island: PartitionIsland, clock: ClockRatio) -> Part {
+        match clock {
+            ClockRatio::ONE => Part::Partition(Box::new(island)),
+            clock => Part::PartitionDomain(Box::new(Domain::new(clock, island))),
+        }
     }
 
-    /// The part itself, whatever its clock.
-    pub fn within(&mut self) -> &mut Part {
-        match self {
-            Part::Domain(domain) => domain.island_mut(),
-            part => part,
+    /// One direction of the network with a clock.
+    pub fn network(island: Box<dyn Network>, clock: ClockRatio) -> Part {
+        match clock {
+            ClockRatio::ONE => Part::Network(island),
+            clock => Part::Network(Box::new(Domain::new(clock, island))),
         }
     }
 
@@ -81,10 +84,9 @@ impl Part {
     pub fn kind(&self) -> &'static str {
         match self {
             Part::Sm(_) => "sm",
-            Part::Partition(_) => "partition",
+            Part::Partition(_) | Part::PartitionDomain(_) => "partition",
             Part::Network(_) => "network",
             Part::Dispatcher(_) => "dispatcher",
-            Part::Domain(domain) => domain.island().kind(),
         }
     }
 
@@ -95,7 +97,7 @@ impl Part {
             Part::Network(network) => network.statistics(),
             Part::Partition(partition) => partition.statistics(),
             Part::Dispatcher(_) => Vec::new(),
-            Part::Domain(domain) => domain.island().statistics(),
+            Part::PartitionDomain(domain) => domain.island().statistics(),
         }
     }
 }

@@ -87,17 +87,20 @@ impl Giver {
     /// Publishes what was returned in this window. Returns the reference cycle at which the first of it can be used.
     #[inline(always)]
     pub fn publish(&mut self, window: Window) -> Cycle {
-        if self.written == self.published {
-            Cycle::NEVER
-        } else if self.stamped_after == 0 {
-            self.publish_across(window)
-        } else {
-            self.publish_some(window)
-        }
+        if self.written == self.published { Cycle::NEVER } else { self.publish_some(window) }
     }
 
     #[inline(never)]
     fn publish_some(&mut self, window: Window) -> Cycle {
+        if self.returns.crossing.is_none() {
+            self.publish_arrivals(window)
+        } else {
+            self.publish_across(window)
+        }
+    }
+
+    #[inline(always)]
+    fn publish_arrivals(&mut self, window: Window) -> Cycle {
         let first = self.returns.at(self.published);
         self.published = self.written;
         self.last = Cycle::NEVER;
@@ -111,12 +114,12 @@ impl Giver {
     /// Publishes what was returned on a link between clocks, with the receiver's cycles.
     #[inline(never)]
     fn publish_across(&mut self, window: Window) -> Cycle {
-        let Some(crossing) = self.returns.crossing else { return self.publish_some(window) };
+        let crossing = self.returns.crossing.expect("the link's clocks differ");
         for number in self.published..self.written {
             let at = crossing.arrival(self.returns.at(number));
             self.returns.entry(number).at.store(at.0, Ordering::Relaxed);
         }
-        crossing.reference(self.publish_some(window))
+        crossing.reference(self.publish_arrivals(window))
     }
 }
 

@@ -27,8 +27,17 @@ impl<T> Mailbox<T> {
         }
     }
 
-    /// Hands over what was staged in this window. Returns the arrival cycle of the first item.
+    /// Hands over what was staged in this window. Returns the reference cycle in which the first item arrives.
     pub fn put(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
+        match &self.crossing {
+            None => self.put_arrivals(window, staged),
+            Some(crossing) => self.put_across(crossing, window, staged),
+        }
+    }
+
+    /// Hands over what was staged with the cycles of arrivals. Returns the first.
+    #[inline(always)]
+    fn put_arrivals(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
         let first = staged.front().map_or(Cycle::NEVER, |(at, _)| *at);
         let side = window.writes();
         let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
@@ -41,13 +50,11 @@ impl<T> Mailbox<T> {
         first
     }
 
-    /// Hands over what was staged in this window on a link between clocks, with the sender's cycles. Returns the reference
-    /// cycle in which the first item arrives.
+    /// Hands over what was staged with the sender's cycles on a link between clocks.
     #[inline(never)]
-    pub fn put_across(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
-        let Some(crossing) = &self.crossing else { return self.put(window, staged) };
+    fn put_across(&self, crossing: &Crossing, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
         staged.iter_mut().for_each(|(at, _)| *at = crossing.arrival(*at));
-        crossing.reference(self.put(window, staged))
+        crossing.reference(self.put_arrivals(window, staged))
     }
 
     /// Appends what was handed over in the previous window to `into`. Returns whether there was anything.

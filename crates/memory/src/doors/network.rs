@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use strata_engine::statistics::Group;
-use strata_engine::{Inlet, Island, LinkClocks, Outlet, link_between};
+use strata_engine::{Domain, Inlet, Island, LinkClocks, Outlet, link_between};
 
 use super::design::{Design, Named, downcast};
 use crate::flit::FlitSize;
@@ -103,6 +103,12 @@ pub struct NetworkEnds {
 pub trait Network: Island {
     /// Its counters, one group for each set of statistics.
     fn statistics(&self) -> Vec<Group>;
+}
+
+impl Network for Domain<Box<dyn Network>> {
+    fn statistics(&self) -> Vec<Group> {
+        self.island().statistics()
+    }
 }
 
 /// The place of one direction of a network in the machine.
