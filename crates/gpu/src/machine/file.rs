@@ -159,8 +159,16 @@ impl MachineFile {
 
     /// The L1D can have what every carve-out leaves, and begins with the most.
     fn check_unified(&self) -> Result<(), String> {
-        let Some(unified) = self.unified() else { return Ok(()) };
         let l1d = &self.doors.l1d;
+        let Some(unified) = self.unified() else {
+            return match l1d.can_resize() {
+                true => Err(format!(
+                    "l1d.{}: found an L1D that shares its storage, expected sm.unified",
+                    l1d.name
+                )),
+                false => Ok(()),
+            };
+        };
         let most = unified.l1d_capacities().next().unwrap_or(0);
         if l1d.capacity_bytes() != most {
             return Err(format!(

@@ -192,8 +192,8 @@ pub trait L1dDesign: Design {
     /// Data capacity in bytes.
     fn capacity_bytes(&self) -> u64;
 
-    /// Whether an L1D can be [resized](L1d::resize). One that cannot keeps its capacity where L1D and shared memory share
-    /// their storage, beside shared memory.
+    /// Whether an L1D shares its storage with shared memory, so that it is [resized](L1d::resize). One that does not keeps
+    /// its capacity on any machine.
     fn can_resize(&self) -> bool {
         false
     }

@@ -35,7 +35,7 @@ impl L1dDesign for SramL1dConfig {
     }
 
     fn can_resize(&self) -> bool {
-        true
+        self.unified.as_ref().is_some_and(|unified| **unified)
     }
 
     fn check_capacity(&self, bytes: u64) -> Result<(), ParameterError> {
