@@ -48,6 +48,7 @@ pub fn builtin() -> &'static [Builtin] {
     &[
         Builtin { name: "gtx480", text: include_str!("../../machines/gtx480.toml") },
         Builtin { name: "volta-fuse", text: include_str!("../../machines/volta-fuse.toml") },
+        Builtin { name: "rtx3080", text: include_str!("../../machines/rtx3080.toml") },
     ]
 }
 

@@ -137,6 +137,20 @@ fn a_load_through_a_slow_and_a_fast_network() {
 }
 
 #[test]
+fn the_latencies_of_rtx3080_are_what_the_head_of_its_file_says() {
+    let machine = Machine::load("rtx3080", &["gpu.sms=1".to_owned()]).unwrap();
+    let took = |offsets: &[u64; LINKS]| chase(&machine, offsets).map(|clocks| clocks[1] - clocks[0]);
+    let [dram, l2] = took(&SPREAD);
+    let [_, l1] = took(&[256; LINKS]);
+    // Seven loads that hit the L2, and one with six that hit the L1D: 181 and 39 cycles.
+    assert_eq!(l2 - l1, 6 * (181 - 39));
+    // From DRAM a load takes 129 cycles to the L2's tags, waits for up to a DRAM cycle, takes 33 + 33 + 2 DRAM cycles at
+    // 4750 MHz, 16.2 of the core, which end in one of the 17th or 18th, then 490 of the controller and 52 back: 688 or 689.
+    let each = 688 - 181..=689 - 181;
+    assert!((7 * each.start()..=7 * each.end()).contains(&(dram - l2)), "{} cycles more", dram - l2);
+}
+
+#[test]
 fn a_line_in_the_l1d() {
     // The same line over and over: brought once, then 40 cycles a load.
     let mut cold = [Step::L1Hit(1); LINKS];
