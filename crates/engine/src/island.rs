@@ -1,4 +1,7 @@
 //! Islands: parts of the machine that share no state and communicate over links.
+//!
+//! An island counts cycles of its own clock: the reference clock, or that of the [`Domain`](crate::domain::Domain)
+//! around it, which translates.
 
 use crate::link::{Doorbell, Window};
 use crate::time::Cycle;
@@ -58,8 +61,8 @@ pub trait Island: Send {
     /// earlier one only costs host time.
     fn next_event(&self, now: Cycle) -> Cycle;
 
-    /// Hands over what was sent in this window. Returns the earliest cycle at which any of it takes effect
-    /// elsewhere.
+    /// Hands over what was sent in this window. Returns the earliest cycle, of the reference clock, at which any of
+    /// it takes effect elsewhere.
     fn flush(&mut self, window: Window) -> Cycle;
 
     /// A count that rises whenever useful work is done; the watchdog monitors it.
@@ -72,5 +75,35 @@ pub trait Island: Send {
     /// next.
     fn failed(&self) -> bool {
         false
+    }
+}
+
+impl<I: Island + ?Sized> Island for Box<I> {
+    fn hang(&mut self, bell: &Doorbell) {
+        (**self).hang(bell);
+    }
+    fn collect(&mut self, window: Window) {
+        (**self).collect(window);
+    }
+    fn tick(&mut self, now: Cycle) {
+        (**self).tick(now);
+    }
+    fn run(&mut self, span: Span) -> Ran {
+        (**self).run(span)
+    }
+    fn next_event(&self, now: Cycle) -> Cycle {
+        (**self).next_event(now)
+    }
+    fn flush(&mut self, window: Window) -> Cycle {
+        (**self).flush(window)
+    }
+    fn progress(&self) -> u64 {
+        (**self).progress()
+    }
+    fn waits(&self, report: &mut Vec<String>) {
+        (**self).waits(report);
+    }
+    fn failed(&self) -> bool {
+        (**self).failed()
     }
 }

@@ -2,6 +2,7 @@
 //! to do with GPUs.
 
 pub mod config;
+pub mod domain;
 pub mod hash;
 mod id;
 pub mod island;
@@ -17,8 +18,9 @@ pub mod time;
 pub mod wheel;
 
 pub use config::Cited;
+pub use domain::Domain;
 pub use island::{Island, Ran, Span};
-pub use link::{Doorbell, Inlet, Outlet, Window, link};
+pub use link::{Doorbell, Inlet, LinkClocks, Outlet, Window, link, link_between};
 pub use queue::{DelayLine, Ring};
 pub use schedule::Schedule;
 pub use simulation::{RunOptions, Simulation, Stop};

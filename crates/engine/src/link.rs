@@ -3,8 +3,11 @@
 //! An item sent at cycle t arrives at t + latency; a credit returned at t is usable at t + latency. A window
 //! is never longer than the smallest latency, so nothing crosses within one: what each end hands over in a
 //! window, the other end takes in the next.
+//!
+//! The islands at the ends may have clocks of their own ([`link_between`]): each end counts its island's cycles.
 
 mod credits;
+mod crossing;
 mod mailbox;
 mod window;
 
@@ -12,6 +15,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use self::credits::{Giver, Returns, Taker};
+pub use self::crossing::LinkClocks;
 use self::mailbox::Mailbox;
 pub use self::window::{Doorbell, Window};
 use crate::time::Cycle;
@@ -20,6 +24,7 @@ use crate::time::Cycle;
 #[derive(Debug)]
 pub struct Outlet<T> {
     latency: u64,
+    stamped_after: u64,
     credits: u32,
     returning: Taker,
     staged: VecDeque<(Cycle, T)>,
@@ -29,7 +34,6 @@ pub struct Outlet<T> {
 /// The receiving end of a link.
 #[derive(Debug)]
 pub struct Inlet<T> {
-    latency: u64,
     arriving: VecDeque<(Cycle, T)>,
     /// Arrival cycle of the first item.
     next: Cycle,
@@ -42,22 +46,37 @@ pub struct Inlet<T> {
 /// # Panics
 /// If the latency or the credits are zero.
 pub fn link<T>(latency: u64, credits: u32) -> (Outlet<T>, Inlet<T>) {
-    assert!(latency >= 1 && credits >= 1, "a link has a latency and room for something");
+    link_between(latency, credits, LinkClocks::REFERENCE)
+}
+
+/// Creates a link between islands with these clocks, with a latency of `latency` cycles of its own clock, to a receiver
+/// with room for `credits` units.
+///
+/// What an island sends in its cycle s enters the link in the link's first cycle n that begins no earlier, and
+/// arrives in the receiver's first cycle that begins no earlier than cycle n + latency. Credits go back in the same way.
+///
+/// # Panics
+/// If the latency is less than a reference cycle, or the credits are zero.
+pub fn link_between<T>(latency: u64, credits: u32, clocks: LinkClocks) -> (Outlet<T>, Inlet<T>) {
+    let whole = clocks.latency.whole_reference_cycles(latency);
+    assert!(whole >= 1 && credits >= 1, "a link has a latency and room for something");
     let room = credits as usize;
-    let (mailbox, returns) = (Arc::new(Mailbox::new(room)), Returns::new(credits));
+    let (forward, backward) = (clocks.forward(latency), clocks.backward(latency));
+    let mailbox = Arc::new(Mailbox::new(room, forward.crossing));
+    let returns = Returns::new(credits, backward.crossing);
     let outlet = Outlet {
         latency,
+        stamped_after: forward.stamped_after,
         credits,
         returning: Taker::new(returns.clone()),
         staged: VecDeque::with_capacity(room),
         mailbox: mailbox.clone(),
     };
     let inlet = Inlet {
-        latency,
         next: Cycle::NEVER,
         arriving: VecDeque::with_capacity(room),
         mailbox,
-        released: Giver::new(returns),
+        released: Giver::new(returns, backward.stamped_after),
     };
     (outlet, inlet)
 }
@@ -74,7 +93,7 @@ impl<T> Outlet<T> {
         }
     }
 
-    /// Cycles from sending an item to its arrival.
+    /// Cycles of the link's clock from sending an item to its arrival.
     pub fn latency(&self) -> u64 {
         self.latency
     }
@@ -102,7 +121,7 @@ impl<T> Outlet<T> {
             return Err(item);
         }
         self.credits -= units;
-        self.staged.push_back((now + self.latency, item));
+        self.staged.push_back((now + self.stamped_after, item));
         Ok(())
     }
 
@@ -118,8 +137,8 @@ impl<T> Outlet<T> {
         self.returning.learn(window);
     }
 
-    /// Hands over what was sent in this window. Returns the arrival cycle of the first item. Inline, because most
-    /// links carry nothing in most windows.
+    /// Hands over what was sent in this window. Returns the reference cycle in which the first item arrives. Inline,
+    /// because most links carry nothing in most windows.
     #[inline(always)]
     pub fn flush(&mut self, window: Window) -> Cycle {
         if self.staged.is_empty() { Cycle::NEVER } else { self.mailbox.put(window, &mut self.staged) }
@@ -158,7 +177,7 @@ impl<T> Inlet<T> {
     /// Returns `units` of room to the sender.
     #[inline]
     pub fn release(&mut self, units: u32, now: Cycle) {
-        self.released.give(units, now + self.latency);
+        self.released.give(units, now);
     }
 
     /// Arrival cycle of the next item, as far as this end knows.
@@ -180,7 +199,7 @@ impl<T> Inlet<T> {
         }
     }
 
-    /// Hands the released credits over. Returns the cycle at which the first of them is usable.
+    /// Hands the released credits over. Returns the reference cycle at which the first of them is usable.
     #[inline(always)]
     pub fn flush(&mut self, window: Window) -> Cycle {
         self.released.publish(window)

@@ -76,6 +76,17 @@ impl ClockRatio {
             .then(|| ClockRatio { numerator: local / divisor, denominator: reference / divisor })
     }
 
+    /// How many cycles of this clock pass in one of `other`, both given by their ratio to the same reference.
+    ///
+    /// # Panics
+    /// If the reduced ratio does not fit 64 bits: frequencies below 2^32 always do.
+    pub fn over(self, other: ClockRatio) -> ClockRatio {
+        let product = |a: u64, b: u64| a.checked_mul(b).expect("frequencies are below 2^32");
+        let (local, reference) =
+            (product(self.numerator, other.denominator), product(self.denominator, other.numerator));
+        ClockRatio::of(local, reference).expect("ratios are positive")
+    }
+
     /// Number of local cycles that have begun by the start of reference cycle `now`.
     #[inline]
     pub fn local(self, now: Cycle) -> u64 {
@@ -83,6 +94,23 @@ impl ClockRatio {
             Some(product) => product / self.denominator,
             None => (u128::from(now.0) * u128::from(self.numerator) / u128::from(self.denominator)) as u64,
         }
+    }
+
+    /// The first local cycle that begins at the start of reference cycle `now` or later.
+    #[inline]
+    pub fn first_from(self, now: Cycle) -> u64 {
+        match now.0.checked_mul(self.numerator) {
+            Some(product) => product.div_ceil(self.denominator),
+            None => {
+                (u128::from(now.0) * u128::from(self.numerator)).div_ceil(u128::from(self.denominator)) as u64
+            }
+        }
+    }
+
+    /// Number of whole reference cycles that fit into `local` local cycles.
+    pub fn whole_reference_cycles(self, local: u64) -> u64 {
+        let cycles = u128::from(local) * u128::from(self.denominator) / u128::from(self.numerator);
+        u64::try_from(cycles).unwrap_or(u64::MAX)
     }
 
     /// The first reference cycle in which local cycle `local` has begun.
@@ -128,6 +156,26 @@ mod tests {
             assert_eq!(ratio.local(Cycle(reference)), (u128::from(reference) * 33 / 25) as u64);
             assert_eq!(ratio.reference(rounds * 33), Cycle(rounds * 25));
         }
+    }
+
+    #[test]
+    fn a_clock_is_seen_from_another() {
+        let ratio = |mhz| ClockRatio::of(mhz, 1440).unwrap();
+        assert_eq!(ratio(1710).over(ratio(1380)), ClockRatio::of(57, 46).unwrap());
+        assert_eq!(ratio(1710).over(ratio(1710)), ClockRatio::ONE);
+        assert_eq!(ratio(1710).over(ClockRatio::ONE), ratio(1710));
+    }
+
+    #[test]
+    fn the_first_cycle_from_a_moment_on() {
+        // 3 local cycles in 2 reference cycles: they begin at 0, 2/3, 4/3 and 2.
+        let ratio = ClockRatio::of(3, 2).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|now| ratio.first_from(Cycle(now))), [0, 2, 3, 5]);
+        assert_eq!([0, 1, 2, 3, 4].map(|local| ratio.whole_reference_cycles(local)), [0, 0, 1, 2, 2]);
+        let slow = ClockRatio::of(1, 2).unwrap();
+        assert_eq!([0, 1, 2, 3].map(|now| slow.first_from(Cycle(now))), [0, 1, 1, 2]);
+        let far = Cycle(u64::MAX / 2);
+        assert_eq!(ratio.first_from(far), (u128::from(far.0) * 3).div_ceil(2) as u64);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Builds the islands of a machine from its configuration and links them.
 
-use strata_engine::{ClockRatio, Inlet, Outlet, link};
+use strata_engine::{ClockRatio, Inlet, LinkClocks, Outlet, link};
 use strata_memory::address_map::AddressMap;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::doors::{
-    Direction, L1dSite, LanePathSite, LlcSite, NetworkEnds, NetworkSite, network_link,
+    Direction, L1dSite, LanePathSite, LlcSite, NetworkEnds, NetworkSite, network_link_between,
 };
 use strata_memory::dram::Channel;
 use strata_memory::memory_cache::MemoryCache;
@@ -48,10 +48,11 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
     let network = |error| format!("network.{}: {error}", doors.network.name);
     let flit_size = doors.network.flit_size().map_err(network)?;
 
-    let (to_requests, from_sms) = links(file, sms)?;
-    let (to_slices, from_requests) = links(file, slices)?;
-    let (to_replies, from_slices) = links(file, slices)?;
-    let (to_sms, from_replies) = links(file, sms)?;
+    let (core_clock, network_clock, l2_clock) = (ClockRatio::ONE, file.clocks.network(), file.clocks.l2());
+    let (to_requests, from_sms) = links(file, sms, core_clock, network_clock)?;
+    let (to_slices, from_requests) = links(file, slices, network_clock, l2_clock)?;
+    let (to_replies, from_slices) = links(file, slices, l2_clock, network_clock)?;
+    let (to_sms, from_replies) = links(file, sms, network_clock, core_clock)?;
     let (dispatch_ends, sm_ends): (Vec<_>, Vec<_>) = (0..sms)
         .map(|_| {
             let room = *file.sm.cta_slots + 1;
@@ -81,6 +82,7 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
             lsu: Lsu::new(&file.lsu, surroundings(file, index))
                 .map_err(|error| format!("lsu: {error}"))?
                 .with_lane_path(lane_path),
+            unified: file.unified().cloned(),
             l1d: (make.l1d)(&*doors.l1d.design, l1d_site)
                 .map_err(|error| format!("l1d.{}: {error}", doors.l1d.name))?,
             instructions: Box::new(
@@ -102,8 +104,6 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
 
     let mut slice_links: Vec<Option<(Inlet<Packet>, Outlet<Packet>)>> =
         from_requests.into_iter().zip(to_replies).map(Some).collect();
-    let clock = ClockRatio::of(u64::from(*file.clocks.dram_mhz), u64::from(*file.clocks.core_mhz))
-        .expect("frequencies were checked to be positive");
     for channel in 0..*file.gpu.channels {
         let ends = map
             .slices_of(channel)
@@ -117,11 +117,11 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
                 Ok(SliceEnds { llc, cache: cache.map(Box::new), requests, replies })
             })
             .collect::<Result<Vec<_>, String>>()?;
-        let dram = Channel::new(&file.dram, clock, ends.len(), map.chunk_lines())
+        let dram = Channel::new(&file.dram, file.clocks.dram_over_l2(), ends.len(), map.chunk_lines())
             .map_err(|error| format!("dram: {error}"))?;
         let partition = PartitionIsland::new(map, channel, flit_size, dram, ends)
             .map_err(|error| format!("gpu: {error}"))?;
-        parts.push(Part::Partition(Box::new(partition)));
+        parts.push(Part::partition(partition, l2_clock));
     }
 
     let directions = [
@@ -132,7 +132,7 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
         let ends = NetworkEnds { first_input, inlets, first_output, outlets };
         let island =
             (make.network)(&*doors.network.design, NetworkSite { direction, ends }).map_err(network)?;
-        parts.push(Part::Network(island));
+        parts.push(Part::network(island, network_clock));
     }
     parts.push(Part::Dispatcher(Box::new(Dispatcher::new(dispatch_ends))));
     Ok(Assembly { parts, map })
@@ -140,14 +140,15 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
 
 type Ends = (Vec<Outlet<Packet>>, Vec<Inlet<Packet>>);
 
-/// Creates `count` links between nodes and the network.
-fn links(file: &MachineFile, count: u16) -> Result<Ends, String> {
+/// Creates `count` links between nodes and the network, from one clock to another.
+fn links(file: &MachineFile, count: u16, sender: ClockRatio, receiver: ClockRatio) -> Result<Ends, String> {
+    let clocks = LinkClocks { sender, receiver, latency: file.clocks.network() };
     // The largest packets carry a full line, or a warp of 64-bit compare-and-swaps.
     let line = HEADER_BYTES + LINE_BYTES as u32;
     let largest = line.max(AtomicBatch::LARGEST_WIRE_BYTES + HEADER_BYTES);
     (0..count)
         .map(|_| {
-            network_link(&*file.doors.network.design, largest)
+            network_link_between(&*file.doors.network.design, largest, clocks)
                 .map_err(|error| format!("network.{}: {error}", file.doors.network.name))
         })
         .collect::<Result<Vec<_>, _>>()

@@ -434,6 +434,7 @@ impl Gpu {
     fn partition(&mut self, channel: usize) -> &mut PartitionIsland {
         match self.simulation.island_mut(self.sms + channel) {
             Part::Partition(partition) => partition,
+            Part::PartitionDomain(domain) => domain.island_mut(),
             _ => unreachable!("partitions follow the SMs"),
         }
     }

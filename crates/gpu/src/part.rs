@@ -1,7 +1,7 @@
 //! The islands of a GPU.
 
 use strata_engine::statistics::Group;
-use strata_engine::{Cycle, Doorbell, Island, Ran, Span, Window};
+use strata_engine::{ClockRatio, Cycle, Domain, Doorbell, Island, Ran, Span, Window};
 use strata_memory::doors::Network;
 use strata_memory::partition::PartitionIsland;
 use strata_sm::dispatch::Dispatcher;
@@ -11,12 +11,14 @@ use strata_sm::sm::Sm;
 pub enum Part {
     /// A streaming multiprocessor with its private memories.
     Sm(Box<Sm>),
-    /// One direction of the network.
+    /// One direction of the network, in its domain if it has a clock of its own.
     Network(Box<dyn Network>),
     /// A memory partition: LLC slices and their DRAM channel.
     Partition(Box<PartitionIsland>),
     /// The dispatcher that hands CTAs to SMs.
     Dispatcher(Box<Dispatcher>),
+    /// A memory partition with a clock that is not the core clock.
+    PartitionDomain(Box<Domain<PartitionIsland>>),
 }
 
 macro_rules! each {
@@ -26,6 +28,7 @@ macro_rules! each {
             Part::Network($island) => $body,
             Part::Partition($island) => $body,
             Part::Dispatcher($island) => $body,
+            Part::PartitionDomain($island) => $body,
         }
     };
 }
@@ -61,11 +64,27 @@ impl Island for Part {
 }
 
 impl Part {
+    /// A memory partition with a clock.
+    pub fn partition(island: PartitionIsland, clock: ClockRatio) -> Part {
+        match clock {
+            ClockRatio::ONE => Part::Partition(Box::new(island)),
+            clock => Part::PartitionDomain(Box::new(Domain::new(clock, island))),
+        }
+    }
+
+    /// One direction of the network with a clock.
+    pub fn network(island: Box<dyn Network>, clock: ClockRatio) -> Part {
+        match clock {
+            ClockRatio::ONE => Part::Network(island),
+            clock => Part::Network(Box::new(Domain::new(clock, island))),
+        }
+    }
+
     /// What kind of island it is, in results.
     pub fn kind(&self) -> &'static str {
         match self {
             Part::Sm(_) => "sm",
-            Part::Partition(_) => "partition",
+            Part::Partition(_) | Part::PartitionDomain(_) => "partition",
             Part::Network(_) => "network",
             Part::Dispatcher(_) => "dispatcher",
         }
@@ -78,6 +97,7 @@ impl Part {
             Part::Network(network) => network.statistics(),
             Part::Partition(partition) => partition.statistics(),
             Part::Dispatcher(_) => Vec::new(),
+            Part::PartitionDomain(domain) => domain.island().statistics(),
         }
     }
 }

@@ -30,6 +30,8 @@ struct Launch {
     registers_per_thread: u32,
     reuses_registers: bool,
     shared_bytes_per_cta: u32,
+    #[serde(default)]
+    shared_carve_out_bytes: Option<u32>,
     ctas_per_sm: u32,
     limiter: String,
 }
@@ -152,6 +154,7 @@ fn read_launches(lines: &[&str], count: u64) -> Result<Vec<LaunchResult>, String
             registers: launch.registers_per_thread,
             reuses_registers: launch.reuses_registers,
             shared_bytes: launch.shared_bytes_per_cta,
+            carve_out: launch.shared_carve_out_bytes,
             ctas_per_sm: launch.ctas_per_sm,
             limiter: launch.limiter,
             printed: Vec::new(),

@@ -1,7 +1,7 @@
 //! A memory partition as an island: LLC slices in front of one DRAM channel.
 //!
 //! A slice sees only its own lines, numbered without gaps ([`AddressMap::home`]). The partition translates
-//! the line numbers of requests as they enter and of replies as they leave.
+//! the line numbers of requests as they enter and of replies as they leave. All cycles are those of the LLC's clock.
 
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
@@ -26,9 +26,9 @@ strata_engine::statistics! {
         /// Requests that their slice refused at least once.
         held_requests: "packets",
         /// Cycles that requests waited after their first refusal, summed over requests.
-        held_cycles: "cycles",
+        held_cycles: "L2 cycles",
         /// Cycles in which a reply was ready but the network had no room.
-        reply_stall_cycles: "cycles",
+        reply_stall_cycles: "L2 cycles",
     }
     laws {
         "requests = replies": |s| s.requests == s.replies,
@@ -352,13 +352,13 @@ impl Island for PartitionIsland {
             if let Some((request, since)) = &slice.held {
                 let line = self.map.device_line(Home { slice: slice.number, line: request.line });
                 report.push(format!(
-                    "slice {}: the request of node {} for line {line} has been handed back since cycle {since}",
+                    "slice {}: the request of node {} for line {line} has been handed back since L2 cycle {since}",
                     slice.number, request.source.0
                 ));
             }
             if let Some(since) = slice.reply_stalled {
                 report.push(format!(
-                    "slice {}: a reply has waited for room in the network since cycle {since}",
+                    "slice {}: a reply has waited for room in the network since L2 cycle {since}",
                     slice.number
                 ));
             }

@@ -8,6 +8,7 @@ use strata_ptx::isa::{Class, MAX_ROWS};
 use strata_warp::WARP_LANES;
 
 use crate::occupancy::Limits;
+pub use crate::unified::UnifiedStorage;
 
 /// Parameters of an SM, except its register file, caches and load/store unit, which have their own configurations.
 /// Latencies are in core cycles.
@@ -33,6 +34,9 @@ pub struct SmConfig {
     pub register_unit: Cited<u32>,
     /// Shared memory available to CTAs in bytes, up to 1 MiB.
     pub shared_bytes: Cited<u32>,
+    /// Storage that shared memory shares with the L1D, if the L1D can be resized; without it each has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unified: Option<UnifiedStorage>,
     /// Allocation granularity of a CTA's shared memory in bytes.
     pub shared_unit_bytes: Cited<u32>,
     /// Named barriers of the SM, shared by its CTAs; a CTA uses at most 16.
@@ -276,6 +280,9 @@ impl SmConfig {
         }
         within("shared_bytes", *self.shared_bytes, 0, 1 << 20)?;
         within("shared_unit_bytes", *self.shared_unit_bytes, 1, 1 << 20)?;
+        if let Some(unified) = &self.unified {
+            unified.check(*self.shared_bytes)?;
+        }
         within("schedulers", *self.schedulers, 1, 8)?;
         within("instruction_buffer", *self.instruction_buffer, 1, 16)?;
         within("pipeline_latency_cycles", *self.pipeline_latency_cycles, 0, 100)?;

@@ -237,6 +237,7 @@ impl Bench {
             registers: Box::new(SramRegisterFile::new(&register_file(), config.register_file_site(0))),
             lsu: Lsu::new(&lsu, surroundings).unwrap(),
             l1d: Box::new(l1d),
+            unified: None,
             instructions: Box::new(FakeReadOnly::new(Memory::low_bytes(), 1)),
             constants: Box::new(FakeReadOnly::new(Memory::low_bytes(), 1)),
             requests,

@@ -40,6 +40,7 @@ mod scoreboard;
 mod slots;
 pub mod sm;
 pub mod statistics;
+mod unified;
 mod warps;
 
 pub use config::SmConfig;

@@ -72,6 +72,8 @@ pub struct Occupancy {
     pub rows_per_warp: u32,
     /// Shared memory allocated per CTA, in bytes.
     pub shared_per_cta: u32,
+    /// What shared memory takes of storage that it shares with the L1D, in bytes; `None` if it shares none.
+    pub carve_out: Option<u32>,
 }
 
 /// Computes the occupancy. When several resources run out together, the limiter is the first of them in the order of
@@ -93,7 +95,7 @@ pub fn occupancy(limits: &Limits, demand: &Demand) -> Occupancy {
     ];
     let (ctas, limiter) =
         candidates.into_iter().min_by_key(|(ctas, _)| *ctas).expect("there are several candidates");
-    Occupancy { ctas, limiter, rows_per_warp: registers_per_warp / 32, shared_per_cta }
+    Occupancy { ctas, limiter, rows_per_warp: registers_per_warp / 32, shared_per_cta, carve_out: None }
 }
 
 #[cfg(test)]

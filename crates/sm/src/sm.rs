@@ -12,7 +12,7 @@ use strata_ptx::lanes::Row;
 
 use crate::barriers::{Barriers, Release};
 use crate::collector::{Collectors, Target};
-use crate::config::{SmConfig, UnitKind};
+use crate::config::{SmConfig, UnifiedStorage, UnitKind};
 use crate::cta::Ctas;
 use crate::demands::Demands;
 use crate::dispatch::{Command, Notice};
@@ -51,6 +51,8 @@ pub struct SmParts {
     pub lsu: Lsu,
     /// The L1 data cache, one of the designs.
     pub l1d: Box<dyn L1d>,
+    /// Storage that the L1D shares with shared memory; `None` if its capacity is fixed.
+    pub unified: Option<UnifiedStorage>,
     /// The instruction cache, which fetch reads.
     pub instructions: Box<dyn ReadOnly>,
     /// The constant cache, which serves `ld.const` and `ld.param`.
@@ -101,6 +103,7 @@ pub struct Sm {
     pub(crate) units: Units,
     pub(crate) lsu: Lsu,
     pub(crate) l1d: Box<dyn L1d>,
+    unified: Option<UnifiedStorage>,
     pub(crate) constants: Box<dyn ReadOnly>,
     pub(crate) instructions: Box<dyn ReadOnly>,
     injector: Injector,
@@ -179,6 +182,7 @@ impl Sm {
             units: Units::new(config),
             lsu: parts.lsu,
             l1d: parts.l1d,
+            unified: parts.unified,
             constants: parts.constants,
             instructions: parts.instructions,
             injector: Injector::new(parts.requests, parts.flit_bytes.max(1)),
@@ -207,7 +211,8 @@ impl Sm {
         })
     }
 
-    /// Computes how many CTAs of a launch fit on this SM, and what limits them.
+    /// Computes how many CTAs of a launch fit on this SM, and what limits them. Of storage that it shares with the L1D,
+    /// shared memory takes the smallest carve-out that holds them.
     pub fn occupancy(&self, launch: &Launch) -> Occupancy {
         let demand = Demand {
             warps: launch.warps_per_cta(),
@@ -215,7 +220,10 @@ impl Sm {
             shared_bytes: launch.shared_per_cta(),
             barriers: launch.kernel.barriers,
         };
-        occupancy(&self.limits, &demand)
+        let occupancy = occupancy(&self.limits, &demand);
+        let shared_bytes = occupancy.ctas * occupancy.shared_per_cta;
+        let carve_out = self.unified.as_ref().map(|unified| unified.carve_out(shared_bytes));
+        Occupancy { carve_out, ..occupancy }
     }
 
     /// Prepares an idle SM for a launch that begins at `now`. Returns the kernel's occupancy, which the dispatcher
@@ -236,6 +244,9 @@ impl Sm {
         }
         self.constants.invalidate();
         self.lsu.prepare(&launch);
+        if let (Some(unified), Some(carve_out)) = (&self.unified, occupancy.carve_out) {
+            self.l1d.resize(unified.l1d_bytes(carve_out));
+        }
         self.launch = Some(launch);
         self.count_cycles(self.accounted);
         (self.accounted, self.resident_until) = (now, now);

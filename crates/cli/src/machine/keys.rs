@@ -61,12 +61,24 @@ const UNITS: &[(&str, &str)] = &[
     ("_mw", "mW"),
 ];
 
+/// Sections of parts with a clock of their own, and the unit of their cycles.
+const CLOCKS: &[(&str, &str)] =
+    &[("network.", "network cycles"), ("llc.", "L2 cycles"), ("memory_cache.", "L2 cycles")];
+
 /// The unit of a key, from its name; empty for a count or a name.
 fn unit(path: &str) -> &'static str {
     let is_command =
         |path: &str| path.ends_with("_cycles") || path.contains(".timing.") || path.contains(".refresh.");
+    if path == "dram.controller_latency_cycles" {
+        return "L2 cycles";
+    }
     if path.starts_with("dram.") && is_command(path) {
         return "DRAM command cycles";
+    }
+    if path.ends_with("_cycles")
+        && let Some((_, unit)) = CLOCKS.iter().find(|(section, _)| path.starts_with(section))
+    {
+        return unit;
     }
     if path.contains(".pj.") {
         return "pJ";
@@ -93,6 +105,9 @@ mod tests {
         assert_eq!(unit("gpu.interleave_bytes"), "B");
         assert_eq!(unit("sm.timing.int_add.latency_cycles"), "core cycles");
         assert_eq!(unit("dram.timing.rcd"), "DRAM command cycles");
+        assert_eq!(unit("dram.controller_latency_cycles"), "L2 cycles");
+        assert_eq!(unit("network.multistage.hop_latency_cycles"), "network cycles");
+        assert_eq!(unit("llc.conventional.hit_latency_cycles"), "L2 cycles");
         assert_eq!(unit("energy.l1d.pj.l1d.data_reads"), "pJ");
         assert_eq!(unit("gpu.sms"), "");
     }

@@ -8,7 +8,7 @@
 //!
 //! It checks that loads return the right values; that no access is lost, answered twice or answered as
 //! another; that packets name the right nodes; that the L1D makes progress under back-pressure; that memory
-//! equals the oracle after every flush, byte for byte; that `next_event` is never too late (`skip`); that the
+//! equals the oracle after every flush, byte for byte; that an L1D which is resized then is as good as before; that `next_event` is never too late (`skip`); that the
 //! laws of the statistics hold; and that nothing is outstanding at the end.
 
 use strata_memory::doors::L1d;

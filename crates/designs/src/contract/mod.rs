@@ -53,6 +53,8 @@ pub struct Contract {
     pub willing: u64,
     /// Percent of accesses that are atomics; as many again ask to bypass the cache.
     pub special: u64,
+    /// Capacities in bytes that each L1D gets by turns, after flushes that invalidate.
+    pub capacities: Option<[u64; 2]>,
     /// Whether only the cycles that `next_event` names are ticked.
     pub skip: bool,
 }
@@ -70,6 +72,7 @@ impl Contract {
             delay: 40,
             willing: 70,
             special: 6,
+            capacities: None,
             skip: false,
         }
     }

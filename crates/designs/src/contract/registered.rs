@@ -91,6 +91,13 @@ fn every_registered_l1d_keeps_the_contract() {
         };
         let wide = Contract { lines: 1200, accesses: 2500, episodes: 2, ..Contract::alone(1) };
         check_with_skips(&wide, make)?;
+        if design.can_resize() {
+            let whole = design.capacity_bytes();
+            let half = (whole / 4..=whole / 2).rev().find(|bytes| design.check_capacity(*bytes).is_ok());
+            let capacities = half.map(|half| [half, whole]);
+            assert!(capacities.is_some(), "no capacity but one");
+            check_with_skips(&Contract { episodes: 4, capacities, ..Contract::shared(3) }, make)?;
+        }
         check_with_skips(&Contract { episodes: 2, ..Contract::shared(2) }, make)
     });
 }

@@ -86,6 +86,7 @@ impl World {
             let invalidate = self.contract.l1ds > 1 || self.stream.below(2) == 0;
             self.flush_all(invalidate).map_err(|fault| format!("episode {episode}: {fault}"))?;
             if invalidate {
+                self.resize(episode);
                 self.write_behind();
             }
             self.traffic.new_episode();
@@ -108,6 +109,14 @@ impl World {
             same(oracle, line, ByteMask::ALL, || format!("memory line {place} after a flush of all"))?;
         }
         Ok(())
+    }
+
+    /// Gives every L1D the next of the contract's capacities.
+    fn resize(&mut self, episode: u32) {
+        if let Some(capacities) = self.contract.capacities {
+            let bytes = capacities[episode as usize % capacities.len()];
+            self.clients.iter_mut().for_each(|client| client.l1d.resize(bytes));
+        }
     }
 
     /// Somebody else writes memory: only copies that were dropped do not show it.

@@ -6,6 +6,7 @@
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
+use super::crossing::Crossing;
 use super::window::{Doorbell, Window};
 use crate::time::Cycle;
 
@@ -16,6 +17,7 @@ pub(super) struct Returns {
     entries: Box<[Entry]>,
     /// How many entries were written, ever, by the end of the last window of each parity.
     published: [AtomicU64; 2],
+    crossing: Option<Crossing>,
     pub(super) reader: OnceLock<Doorbell>,
 }
 
@@ -27,11 +29,12 @@ struct Entry {
 }
 
 impl Returns {
-    pub fn new(units: u32) -> Arc<Returns> {
+    pub fn new(units: u32, crossing: Option<Crossing>) -> Arc<Returns> {
         let entries = (0..(units as usize).next_power_of_two()).map(|_| Entry::default());
         Arc::new(Returns {
             entries: entries.collect(),
             published: [AtomicU64::new(0), AtomicU64::new(0)],
+            crossing,
             reader: OnceLock::new(),
         })
     }
@@ -52,6 +55,7 @@ impl Returns {
 #[derive(Debug)]
 pub(super) struct Giver {
     pub returns: Arc<Returns>,
+    stamped_after: u64,
     /// Entries written, and those of them that the sender may know of.
     written: u64,
     published: u64,
@@ -60,13 +64,14 @@ pub(super) struct Giver {
 }
 
 impl Giver {
-    pub fn new(returns: Arc<Returns>) -> Giver {
-        Giver { returns, written: 0, published: 0, last: Cycle::NEVER }
+    pub fn new(returns: Arc<Returns>, stamped_after: u64) -> Giver {
+        Giver { returns, stamped_after, written: 0, published: 0, last: Cycle::NEVER }
     }
 
-    /// Returns `units`, which can be used at cycle `at`.
+    /// Returns `units` in the receiver's cycle `now`.
     #[inline]
-    pub fn give(&mut self, units: u32, at: Cycle) {
+    pub fn give(&mut self, units: u32, now: Cycle) {
+        let at = now + self.stamped_after;
         if self.last == at {
             let together = &self.returns.entry(self.written - 1).units;
             together.store(together.load(Ordering::Relaxed) + units, Ordering::Relaxed);
@@ -79,7 +84,7 @@ impl Giver {
         self.last = at;
     }
 
-    /// Publishes what was returned in this window. Returns the cycle at which the first of it can be used.
+    /// Publishes what was returned in this window. Returns the reference cycle at which the first of it can be used.
     #[inline(always)]
     pub fn publish(&mut self, window: Window) -> Cycle {
         if self.written == self.published { Cycle::NEVER } else { self.publish_some(window) }
@@ -87,6 +92,15 @@ impl Giver {
 
     #[inline(never)]
     fn publish_some(&mut self, window: Window) -> Cycle {
+        if self.returns.crossing.is_none() {
+            self.publish_arrivals(window)
+        } else {
+            self.publish_across(window)
+        }
+    }
+
+    #[inline(always)]
+    fn publish_arrivals(&mut self, window: Window) -> Cycle {
         let first = self.returns.at(self.published);
         self.published = self.written;
         self.last = Cycle::NEVER;
@@ -95,6 +109,17 @@ impl Giver {
             bell.ring(window);
         }
         first
+    }
+
+    /// Publishes what was returned on a link between clocks, with the receiver's cycles.
+    #[inline(never)]
+    fn publish_across(&mut self, window: Window) -> Cycle {
+        let crossing = self.returns.crossing.expect("the link's clocks differ");
+        for number in self.published..self.written {
+            let at = crossing.arrival(self.returns.at(number));
+            self.returns.entry(number).at.store(at.0, Ordering::Relaxed);
+        }
+        crossing.reference(self.publish_arrivals(window))
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
+use super::crossing::Crossing;
 use super::window::{Doorbell, Window};
 use crate::time::Cycle;
 
@@ -12,20 +13,31 @@ use crate::time::Cycle;
 pub(super) struct Mailbox<T> {
     full: [AtomicBool; 2],
     items: [Mutex<VecDeque<(Cycle, T)>>; 2],
+    crossing: Option<Crossing>,
     pub(super) reader: OnceLock<Doorbell>,
 }
 
 impl<T> Mailbox<T> {
-    pub fn new(capacity: usize) -> Self {
+    pub fn new(capacity: usize, crossing: Option<Crossing>) -> Self {
         Mailbox {
             full: [AtomicBool::new(false), AtomicBool::new(false)],
             items: [(); 2].map(|()| Mutex::new(VecDeque::with_capacity(capacity))),
+            crossing,
             reader: OnceLock::new(),
         }
     }
 
-    /// Hands over what was staged in this window. Returns the arrival cycle of the first item.
+    /// Hands over what was staged in this window. Returns the reference cycle in which the first item arrives.
     pub fn put(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
+        match &self.crossing {
+            None => self.put_arrivals(window, staged),
+            Some(crossing) => self.put_across(crossing, window, staged),
+        }
+    }
+
+    /// Hands over what was staged with the cycles of arrivals. Returns the first.
+    #[inline(always)]
+    fn put_arrivals(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
         let first = staged.front().map_or(Cycle::NEVER, |(at, _)| *at);
         let side = window.writes();
         let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
@@ -36,6 +48,13 @@ impl<T> Mailbox<T> {
             bell.ring(window);
         }
         first
+    }
+
+    /// Hands over what was staged with the sender's cycles on a link between clocks.
+    #[inline(never)]
+    fn put_across(&self, crossing: &Crossing, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
+        staged.iter_mut().for_each(|(at, _)| *at = crossing.arrival(*at));
+        crossing.reference(self.put_arrivals(window, staged))
     }
 
     /// Appends what was handed over in the previous window to `into`. Returns whether there was anything.

@@ -1,5 +1,7 @@
 use super::*;
-use crate::link::{Inlet, Outlet, Window, link};
+use crate::domain::Domain;
+use crate::link::{Inlet, LinkClocks, Outlet, Window, link, link_between};
+use crate::time::ClockRatio;
 
 /// Passes a growing number around a ring of islands, working `busy` cycles on each visit.
 struct Runner {
@@ -98,6 +100,89 @@ fn threads_and_windows_never_change_a_number() {
                 );
             }
         }
+    }
+}
+
+/// Runners with these clocks in MHz, of which the first is the reference clock. The latency of a link counts cycles of
+/// the runner with the odd number.
+fn circle_of_clocks(clocks: &[u64], latency: u64) -> Simulation<Domain<Runner>> {
+    let ratio = |runner: usize| ClockRatio::of(clocks[runner % clocks.len()], clocks[0]).unwrap();
+    let (mut outs, mut ins): (Vec<_>, Vec<_>) = (0..clocks.len())
+        .map(|from| {
+            let (sender, receiver) = (ratio(from), ratio(from + 1));
+            let of_latency = if from % 2 == 1 { sender } else { receiver };
+            link_between(latency, 1, LinkClocks { sender, receiver, latency: of_latency })
+        })
+        .unzip();
+    ins.rotate_right(1);
+    let runners = ins.drain(..).zip(outs.drain(..)).enumerate().map(|(number, (inlet, outlet))| {
+        let held = (number == 0).then_some((Cycle(3), 0));
+        Domain::new(ratio(number), Runner { inlet, outlet, held, end: 500, ticks: 0, log: vec![] })
+    });
+    Simulation::new(runners.collect())
+}
+
+#[test]
+fn islands_with_clocks_of_their_own_depend_on_neither_threads_nor_windows_nor_skipping() {
+    let logs = |threads, window, every_cycle| {
+        let mut simulation = circle_of_clocks(&[1440, 1710, 1380, 2375, 360], 6);
+        if every_cycle {
+            simulation.tick_every_cycle();
+        }
+        let options = RunOptions {
+            threads,
+            saves_threads: false,
+            window,
+            patience_cycles: 10_000,
+            limit: Cycle::NEVER,
+            interrupt: None,
+        };
+        let stop = simulation.run(options, &mut |_| {});
+        assert!(matches!(stop, Stop::Quiet { .. }), "{stop:?}");
+        simulation.islands_mut().map(|domain| domain.island().log.clone()).collect::<Vec<_>>()
+    };
+    let expected = logs(1, 1, false);
+    assert_eq!(expected.iter().map(Vec::len).sum::<usize>(), 500, "every value has arrived");
+    // Six cycles of 2375 MHz are three whole ones of 1440 MHz.
+    for (threads, window) in [(1, 2), (1, 3), (2, 1), (2, 3), (5, 3)] {
+        assert_eq!(logs(threads, window, false), expected, "{threads} threads, window {window}");
+    }
+    for window in [1, 3] {
+        assert_eq!(logs(1, window, true), expected, "every cycle, window {window}");
+    }
+}
+
+#[test]
+fn a_value_arrives_in_the_receivers_first_cycle_after_the_latency() {
+    // The first runner sends at its cycle 3 into the second's link of 6 cycles.
+    for (mhz, there, back) in [
+        // As fast: the second has it at 9, sends 1 % 7 cycles later, at 10, and the first has it at 16.
+        (1000, 9, Some(16)),
+        // Half as fast: cycle 3 lies in its second half of a cycle, so it enters with cycle 2 and is there at 8. It is
+        // sent back at 8 + 1 = 9, and 6 cycles later, at its cycle 15, the first is at 30.
+        (500, 8, Some(30)),
+        // Three cycles in two: 3 is 4.5 of its cycles, so it enters with 5 and is there at 11; back at 12 + 6 = 18, which
+        // is 12 of the first's.
+        (1500, 11, Some(12)),
+    ] {
+        let mut simulation = circle_of_clocks(&[1000, mhz], 6);
+        for link in 0..2 {
+            simulation.island_mut(link).island_mut().end = 2;
+        }
+        let options = RunOptions {
+            threads: 1,
+            saves_threads: false,
+            window: 1,
+            patience_cycles: 10_000,
+            limit: Cycle::NEVER,
+            interrupt: None,
+        };
+        simulation.run(options, &mut |_| {});
+        let log = |runner: usize, simulation: &mut Simulation<Domain<Runner>>| {
+            simulation.island_mut(runner).island().log.first().map(|(at, _)| at.0)
+        };
+        let found = (log(1, &mut simulation), log(0, &mut simulation));
+        assert_eq!(found, (Some(there), back), "{mhz} MHz");
     }
 }
 

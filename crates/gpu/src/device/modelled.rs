@@ -253,6 +253,7 @@ impl Modelled {
             registers: launch.kernel.registers,
             reuses_registers: launch.kernel.reuses_registers,
             shared_bytes: launch.shared_per_cta(),
+            carve_out: finished.occupancy.carve_out,
             ctas_per_sm: finished.occupancy.ctas,
             limiter: finished.occupancy.limiter.to_string(),
             printed,

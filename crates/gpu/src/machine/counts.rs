@@ -1,16 +1,64 @@
 //! How many of each part a machine has, and how fast they run.
 
 use serde::Deserialize;
-use strata_engine::Cited;
+use strata_engine::{Cited, ClockRatio};
 
 /// Clock frequencies in MHz.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Clocks {
-    /// Clock of the SMs, the network and the LLC, in MHz; the reference clock.
+    /// Clock of the SMs and the CTA dispatcher, in MHz; the reference clock.
     pub core_mhz: Cited<u32>,
+    /// Clock of the network in MHz; without it, the core clock.
+    pub network_mhz: Option<Cited<u32>>,
+    /// Clock of the LLC slices, and of what stands beside them up to the DRAM channel, in MHz; without it, the core clock.
+    pub l2_mhz: Option<Cited<u32>>,
     /// DRAM command clock in MHz.
     pub dram_mhz: Cited<u32>,
+}
+
+impl Clocks {
+    /// The highest frequency, in MHz. ASSUMED: far above any GPU.
+    const MOST_MHZ: u32 = 100_000;
+
+    /// Checks that every clock runs, and not beyond reason.
+    ///
+    /// # Errors
+    /// The field, what was found and what was expected.
+    pub fn check(&self) -> Result<(), String> {
+        let clocks = [
+            ("core_mhz", Some(&self.core_mhz)),
+            ("network_mhz", self.network_mhz.as_ref()),
+            ("l2_mhz", self.l2_mhz.as_ref()),
+            ("dram_mhz", Some(&self.dram_mhz)),
+        ];
+        for (field, mhz) in clocks {
+            if let Some(mhz) = mhz.filter(|mhz| !(1..=Self::MOST_MHZ).contains(&***mhz)) {
+                return Err(format!("clocks.{field}: found {}, expected 1 to {}", **mhz, Self::MOST_MHZ));
+            }
+        }
+        Ok(())
+    }
+
+    /// The network's clock, by its ratio to the core clock. The clocks have been checked, here and below.
+    pub fn network(&self) -> ClockRatio {
+        self.ratio(self.network_mhz.as_ref())
+    }
+
+    /// The LLC's clock, by its ratio to the core clock.
+    pub fn l2(&self) -> ClockRatio {
+        self.ratio(self.l2_mhz.as_ref())
+    }
+
+    /// The DRAM command clock, by its ratio to the LLC's clock, in whose cycles a partition runs.
+    pub fn dram_over_l2(&self) -> ClockRatio {
+        self.ratio(Some(&self.dram_mhz)).over(self.l2())
+    }
+
+    fn ratio(&self, mhz: Option<&Cited<u32>>) -> ClockRatio {
+        let mhz = mhz.unwrap_or(&self.core_mhz);
+        ClockRatio::of(u64::from(**mhz), u64::from(*self.core_mhz)).expect("clocks were checked to run")
+    }
 }
 
 /// Numbers of SMs, channels and slices, and memory layout.

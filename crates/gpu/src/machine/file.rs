@@ -9,7 +9,7 @@ use strata_engine::config::{ConfigError, Document};
 use strata_memory::dram::DramParameters;
 use strata_memory::memory_cache::MemoryCacheConfig;
 use strata_memory::read_only::ReadOnlyConfig;
-use strata_sm::config::SmConfig;
+use strata_sm::config::{SmConfig, UnifiedStorage};
 use strata_sm::lsu::LsuConfig;
 
 use super::counts::{Clocks, GpuConfig};
@@ -42,7 +42,7 @@ pub struct Sections {
     pub name: String,
     /// Description, in one sentence.
     pub description: String,
-    /// Clock frequencies of the core and the DRAM.
+    /// Clock frequencies.
     pub clocks: Clocks,
     /// Numbers of SMs, channels and slices, and memory layout.
     pub gpu: GpuConfig,
@@ -99,8 +99,7 @@ impl MachineFile {
                 Err(format!("{field}: found {value}, expected {least} to {most}"))
             }
         };
-        within("clocks.core_mhz", u64::from(*self.clocks.core_mhz), 1, 100_000)?;
-        within("clocks.dram_mhz", u64::from(*self.clocks.dram_mhz), 1, 100_000)?;
+        self.clocks.check()?;
         within("gpu.sms", u64::from(*self.gpu.sms), 1, 1024)?;
         within("gpu.channels", u64::from(*self.gpu.channels), 1, 256)?;
         within("gpu.slices_per_channel", u64::from(*self.gpu.slices_per_channel), 1, 64)?;
@@ -111,6 +110,8 @@ impl MachineFile {
         self.sm.check()?;
         self.lsu.check().map_err(section("lsu"))?;
         self.doors.check()?;
+        self.check_links()?;
+        self.check_unified()?;
         self.instruction_cache.check().map_err(|error| format!("instruction_cache: {error}"))?;
         self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
         if let Some(cache) = &self.memory_cache {
@@ -141,8 +142,57 @@ impl MachineFile {
         size::host_bytes(self)
     }
 
-    /// The longest possible window in cycles: the smallest latency between islands.
+    /// The longest possible window in core cycles: the smallest latency between islands.
     pub fn window(&self) -> u64 {
-        self.doors.network.link_latency_cycles().min(*self.gpu.dispatch_latency_cycles)
+        self.network_latency().min(*self.gpu.dispatch_latency_cycles)
+    }
+
+    /// Whole core cycles in the latency of a link between a node and the network.
+    fn network_latency(&self) -> u64 {
+        self.clocks.network().whole_reference_cycles(self.doors.network.link_latency_cycles())
+    }
+
+    /// Storage that L1D and shared memory share; `None` if the L1D keeps its capacity.
+    pub fn unified(&self) -> Option<&UnifiedStorage> {
+        self.sm.unified.as_ref().filter(|_| self.doors.l1d.can_resize())
+    }
+
+    /// The L1D can have what every carve-out leaves, and begins with the most.
+    fn check_unified(&self) -> Result<(), String> {
+        let l1d = &self.doors.l1d;
+        let Some(unified) = self.unified() else {
+            return match l1d.can_resize() {
+                true => Err(format!(
+                    "l1d.{}: found an L1D that shares its storage, expected sm.unified",
+                    l1d.name
+                )),
+                false => Ok(()),
+            };
+        };
+        let most = unified.l1d_capacities().next().unwrap_or(0);
+        if l1d.capacity_bytes() != most {
+            return Err(format!(
+                "l1d.{}: found {} bytes, expected {most}, which the smallest carve-out of sm.unified leaves",
+                l1d.name,
+                l1d.capacity_bytes()
+            ));
+        }
+        for bytes in unified.l1d_capacities() {
+            l1d.check_capacity(bytes).map_err(|error| format!("l1d.{}: {error}", l1d.name))?;
+        }
+        Ok(())
+    }
+
+    /// A link takes at least a core cycle.
+    fn check_links(&self) -> Result<(), String> {
+        let (latency, core_mhz) = (self.doors.network.link_latency_cycles(), *self.clocks.core_mhz);
+        match &self.clocks.network_mhz {
+            Some(found) if self.network_latency() == 0 => Err(format!(
+                "clocks.network_mhz: found {}, expected at most {}, with which a hop of {latency} cycles takes a core cycle",
+                **found,
+                u64::from(core_mhz).saturating_mul(latency)
+            )),
+            _ => Ok(()),
+        }
     }
 }

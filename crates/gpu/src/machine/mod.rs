@@ -49,6 +49,7 @@ pub fn builtin() -> &'static [Builtin] {
         Builtin { name: "gtx480", text: include_str!("../../machines/gtx480.toml") },
         Builtin { name: "volta-fuse", text: include_str!("../../machines/volta-fuse.toml") },
         Builtin { name: "fermi-apu", text: include_str!("../../machines/fermi-apu.toml") },
+        Builtin { name: "rtx3080", text: include_str!("../../machines/rtx3080.toml") },
     ]
 }
 
@@ -257,7 +258,7 @@ impl Machine {
         let doors = &self.file.doors;
         format!(
             "  {description}\n  {} SMs of {} warps at {} MHz, {} schedulers each\n  registers {}\n  L1D {}\n  \
-             network {}\n  LLC {} slices, each {}\n  DRAM {} channels of {} banks at {} MHz\n  window {} cycles",
+             network {}{}\n  LLC {} slices, each {}{}\n  DRAM {} channels of {} banks at {} MHz\n  window {} cycles",
             *gpu.sms,
             *sm.warp_slots,
             *clocks.core_mhz,
@@ -265,14 +266,21 @@ impl Machine {
             doors.register_file.outline(),
             doors.l1d.outline(),
             doors.network.outline(),
+            own_clock(clocks.network_mhz.as_ref()),
             *gpu.channels * *gpu.slices_per_channel,
             doors.llc.outline(),
+            own_clock(clocks.l2_mhz.as_ref()),
             *gpu.channels,
             *dram.banks,
             *clocks.dram_mhz,
             self.file.window(),
         )
     }
+}
+
+/// What an outline says of a clock that need not be the core clock.
+fn own_clock(mhz: Option<&config::Cited<u32>>) -> String {
+    mhz.map_or_else(String::new, |mhz| format!(", at {} MHz", **mhz))
 }
 
 /// What errors name when a machine fails its check: the overrides, unless the file fails without them too.

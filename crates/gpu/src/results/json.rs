@@ -105,7 +105,7 @@ fn glance(glance: Glance) -> Value {
 impl LaunchResult {
     /// The launch as JSON.
     pub fn to_json(&self) -> Value {
-        json!({
+        let mut launch = json!({
             "kernel": self.kernel,
             "grid": self.grid,
             "block": self.block,
@@ -119,6 +119,10 @@ impl LaunchResult {
             "limiter": self.limiter,
             "printed": self.printed,
             "energy": self.energy.as_ref().map(energy::launch),
-        })
+        });
+        if let Some(taken) = self.carve_out {
+            launch["shared_carve_out_bytes"] = taken.into();
+        }
+        launch
     }
 }

@@ -43,6 +43,8 @@ pub struct LaunchResult {
     pub reuses_registers: bool,
     /// Shared memory per CTA in bytes.
     pub shared_bytes: u32,
+    /// What shared memory takes of the storage that it shares with the L1D, in bytes; `None` if it shares none.
+    pub carve_out: Option<u32>,
     /// CTAs that fit on an SM at once.
     pub ctas_per_sm: u32,
     /// The resource that limits the CTAs per SM.

@@ -74,10 +74,12 @@ impl RunResult {
             &format!("{:.2} thread, {:.3} warp", self.ipc(), ratio(self.warp_instructions(), self.cycles())),
         );
         for launch in self.launches.iter().take(8) {
+            let carve_out =
+                launch.carve_out.map_or_else(String::new, |taken| format!("; carve-out {} KB", taken / 1024));
             page.row(
                 "launch",
                 &format!(
-                    "{} {:?} x {:?}: {} cycles; {} registers, {} CTAs an SM (limit: {})",
+                    "{} {:?} x {:?}: {} cycles; {} registers, {} CTAs an SM (limit: {}){carve_out}",
                     launch.kernel,
                     launch.grid,
                     launch.block,

@@ -27,5 +27,6 @@ mod tensor;
 mod textures;
 mod timeline;
 mod tiny_cache;
+mod unified;
 mod warps;
 mod workloads;

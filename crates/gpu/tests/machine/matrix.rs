@@ -1,6 +1,7 @@
 //! Every workload on many machines: right results whatever the machine, and the same numbers however it is simulated.
 
-use crate::support::{How, gtx480, verified};
+use crate::support::{How, four_clocks, gtx480, verified};
+use strata_gpu::machine::Machine;
 use strata_workloads::{Size, Workload, find};
 
 const SCHEDULINGS: &[&str] = &[
@@ -14,14 +15,17 @@ const WRITE_POLICIES: &[&str] = &["l1d.sram.write_policy=write-back", "l1d.sram.
 /// A workload checked against the reference executor, then again on other threads and windows: the counters must
 /// be the same, and hold their laws.
 fn check(workload: &'static Workload, sets: &[&str], others: &[(usize, Option<u64>)]) {
-    let machine = gtx480(sets);
+    check_on(&gtx480(sets), workload, sets, others);
+}
+
+fn check_on(machine: &Machine, workload: &'static Workload, sets: &[&str], others: &[(usize, Option<u64>)]) {
     let program = workload.program(Size::Test).expect("every workload has it");
     let what = format!("{sets:?}");
-    let result = verified(&machine, program.as_ref(), How::CHECKED, &what);
+    let result = verified(machine, program.as_ref(), How::CHECKED, &what);
     assert!(result.statistics.iter().all(|group| group.broken.is_none()), "{} {what}", workload.name);
     for &(threads, window) in others {
         let how = How { threads, window, ..How::PLAIN };
-        let other = verified(&machine, program.as_ref(), how, &what);
+        let other = verified(machine, program.as_ref(), how, &what);
         let name = workload.name;
         assert_eq!(other.launches, result.launches, "{name} {what}: {threads} threads, window {window:?}");
         assert_eq!(
@@ -74,6 +78,17 @@ fn threads_and_windows_change_no_number() {
 #[test]
 fn all_threads_and_windows_on_one_workload() {
     check(find("gather").expect("a built-in workload"), &[], OTHERS);
+}
+
+#[test]
+fn threads_and_windows_change_no_number_where_parts_have_clocks_of_their_own() {
+    for (name, sets) in [
+        ("gather", &[] as &[&str]),
+        ("histogram", &["clocks.network_mhz=500", "clocks.l2_mhz=3000"]),
+        ("spmv", &["network.topology={ butterfly = { radix = 6, stages = 2 } }", "clocks.dram_mhz=300"]),
+    ] {
+        check_on(&four_clocks(sets), find(name).expect("a built-in workload"), sets, OTHERS);
+    }
 }
 
 /// Other machines: what differs from a GTX 480.

@@ -1,7 +1,8 @@
 //! Skipping equals ticking: a machine that leaves out the cycles in which nothing can change counts the same as
 //! one that is ticked in every cycle.
 
-use crate::support::{How, gtx480, run_on, ticked};
+use crate::support::{How, four_clocks, gtx480, run_on, ticked};
+use strata_gpu::machine::Machine;
 use strata_workloads::{Size, find};
 
 /// A machine that is ticked goes on to the end of its last window, in which every SM is empty: all that these
@@ -9,11 +10,14 @@ use strata_workloads::{Size, find};
 const AFTER_THE_END: &[(&str, u64)] = &[("cycles", 1), ("issue_slots", 2), ("stall_no_warp", 2)];
 
 fn check(workload: &str, sets: &[&str]) {
-    let machine = gtx480(sets);
+    check_on(&gtx480(sets), workload, sets);
+}
+
+fn check_on(machine: &Machine, workload: &str, sets: &[&str]) {
     let program =
         find(workload).expect("a built-in workload").program(Size::Test).expect("every workload has it");
-    let skipping = run_on(&machine, program.as_ref(), How::PLAIN).unwrap();
-    let (launches, mut statistics) = ticked(&machine, program.as_ref());
+    let skipping = run_on(machine, program.as_ref(), How::PLAIN).unwrap();
+    let (launches, mut statistics) = ticked(machine, program.as_ref());
     assert_eq!(skipping.launches, launches, "{workload} {sets:?}");
 
     let sm = statistics.iter_mut().find(|group| group.name == "sm").unwrap();
@@ -55,6 +59,17 @@ fn atomics() {
 #[test]
 fn irregular_accesses_in_many_launches() {
     check("bfs", &["l1d.sram.write_policy=write-through", "network.topology=crossbar"]);
+}
+
+#[test]
+fn clocks_of_their_own() {
+    for (workload, sets) in [
+        ("gather", &["clocks.network_mhz=700"] as &[&str]),
+        ("histogram", &["network.topology={ butterfly = { radix = 6, stages = 2 } }"]),
+        ("bfs", &["clocks.l2_mhz=4000", "network.hop_latency_cycles=2"]),
+    ] {
+        check_on(&four_clocks(sets), workload, sets);
+    }
 }
 
 #[test]

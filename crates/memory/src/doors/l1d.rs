@@ -155,6 +155,13 @@ pub trait L1d: Send {
     /// Whether no flush is in progress and every write sent has been acknowledged.
     fn is_flushed(&self) -> bool;
 
+    /// Gives the L1D another capacity, in bytes: one that [`L1dDesign::check_capacity`] allows. Called only between
+    /// launches, when nothing is under way and a flush has written everything back and dropped it. The default is of a
+    /// design whose capacity is fixed, which is never asked.
+    fn resize(&mut self, bytes: u64) {
+        let _ = bytes;
+    }
+
     /// Number of requests of any kind that await their replies.
     fn outstanding(&self) -> usize;
 
@@ -184,6 +191,24 @@ pub struct L1dSite {
 pub trait L1dDesign: Design {
     /// Data capacity in bytes.
     fn capacity_bytes(&self) -> u64;
+
+    /// Whether an L1D shares its storage with shared memory, so that it is [resized](L1d::resize). One that does not keeps
+    /// its capacity on any machine.
+    fn can_resize(&self) -> bool {
+        false
+    }
+
+    /// Whether an L1D can have this capacity, in bytes.
+    ///
+    /// # Errors
+    /// Names the parameter that it does not fit, what was found and what was expected.
+    fn check_capacity(&self, bytes: u64) -> Result<(), ParameterError> {
+        let capacity = self.capacity_bytes();
+        if bytes == capacity {
+            return Ok(());
+        }
+        Err(ParameterError::new("capacity", format!("found {bytes} bytes, expected {capacity}")))
+    }
 
     /// Builds an empty L1D.
     ///

@@ -12,7 +12,7 @@ use crate::packet::Packet;
 use crate::parameters::ParameterError;
 use crate::tray::Tray;
 
-/// A slice of the last-level cache, in front of its DRAM channel.
+/// A slice of the last-level cache, in front of its DRAM channel. Its cycles are those of the LLC's clock.
 ///
 /// Order: requests from one source to one line are performed in the order in which they were accepted.
 ///

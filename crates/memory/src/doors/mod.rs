@@ -10,7 +10,8 @@
 //!
 //! The methods of a door take the current cycle as an argument. A full part returns the request that it
 //! cannot take. Each part names the earliest cycle at which it could do work, and allocates nothing after
-//! start-up. A slot freed in cycle t is usable from t + 1.
+//! start-up. A slot freed in cycle t is usable from t + 1. A cycle is one of the part's own clock: the core clock, or those of
+//! the network and the last-level cache in machines where these differ.
 //!
 //! Each door also has a [`Design`] trait for building machines: the parameters of one part, read from a
 //! machine file, with methods to check, describe and build it.
@@ -29,7 +30,10 @@ pub use lane_path::{
     LanePathDesign, LanePathSite, LaneRequest, LaneSpace,
 };
 pub use llc::{DramPort, DramRequest, Llc, LlcChoice, LlcDesign, LlcSite};
-pub use network::{Direction, Network, NetworkChoice, NetworkDesign, NetworkEnds, NetworkSite, network_link};
+pub use network::{
+    Direction, Network, NetworkChoice, NetworkDesign, NetworkEnds, NetworkSite, network_link,
+    network_link_between,
+};
 pub use register_file::{
     CollectorPort, RegisterFile, RegisterFileChoice, RegisterFileDesign, RegisterFileSite, Ticket,
 };

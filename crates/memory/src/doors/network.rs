@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use strata_engine::statistics::Group;
-use strata_engine::{Inlet, Island, Outlet, link};
+use strata_engine::{Domain, Inlet, Island, LinkClocks, Outlet, link_between};
 
 use super::design::{Design, Named, downcast};
 use crate::flit::FlitSize;
@@ -47,6 +47,9 @@ pub struct NetworkEnds {
 /// Every packet that enters at an inlet leaves exactly once, unchanged, at the outlet of its destination.
 /// Packets from one source to one destination stay in order. A packet leaves only when the receiver has room
 /// for all of its flits; the sender's credits return once the packet has left the inlet.
+///
+/// All cycles that a network is given or counts are those of the network's clock, whatever clocks its nodes have: its
+/// ends of the links translate.
 ///
 /// ```
 /// # use strata_designs::baseline::{Arbitration, MultistageConfig, Topology};
@@ -102,6 +105,12 @@ pub trait Network: Island {
     fn statistics(&self) -> Vec<Group>;
 }
 
+impl Network for Domain<Box<dyn Network>> {
+    fn statistics(&self) -> Vec<Group> {
+        self.island().statistics()
+    }
+}
+
 /// The place of one direction of a network in the machine.
 #[derive(Debug)]
 pub struct NetworkSite {
@@ -119,8 +128,8 @@ pub trait NetworkDesign: Design {
     /// Fails if the flit size is out of range.
     fn flit_size(&self) -> Result<FlitSize, ParameterError>;
 
-    /// Latency, in cycles, of the link between a node and the network; at least 1. It bounds the machine's
-    /// simulation window.
+    /// Latency, in cycles of the network's clock, of the link between a node and the network; at least 1. It bounds the
+    /// machine's simulation window.
     fn link_latency_cycles(&self) -> u64;
 
     /// Capacity, in flits, of the buffer at the receiving end of such a link.
@@ -138,7 +147,7 @@ downcast! { NetworkDesign }
 /// The network design that a machine file selects.
 pub type NetworkChoice = Named<Arc<dyn NetworkDesign>>;
 
-/// Makes a link between a node and the network.
+/// Makes a link between a node and the network, in a machine with one clock.
 ///
 /// # Errors
 /// Fails if the link's buffer cannot hold a packet of `largest_bytes`.
@@ -146,11 +155,26 @@ pub fn network_link(
     design: &dyn NetworkDesign,
     largest_bytes: u32,
 ) -> Result<(Outlet<Packet>, Inlet<Packet>), ParameterError> {
+    network_link_between(design, largest_bytes, LinkClocks::REFERENCE)
+}
+
+/// Makes a link between a node and the network that have these clocks; the latency's is the network's.
+///
+/// # Errors
+/// Fails if the link's buffer cannot hold a packet of `largest_bytes`.
+///
+/// # Panics
+/// If the link's latency is less than a cycle of the reference clock.
+pub fn network_link_between(
+    design: &dyn NetworkDesign,
+    largest_bytes: u32,
+    clocks: LinkClocks,
+) -> Result<(Outlet<Packet>, Inlet<Packet>), ParameterError> {
     let needed = design.flit_size()?.flits(largest_bytes);
     let room = design.link_flits();
     if room < needed {
         let message = format!("found {room}, expected at least the {needed} flits of the largest packet");
         return Err(ParameterError::new("buffer_flits", message));
     }
-    Ok(link(design.link_latency_cycles(), room))
+    Ok(link_between(design.link_latency_cycles(), room, clocks))
 }

@@ -21,9 +21,9 @@ pub struct Channel {
     slices: Vec<Slice>,
     /// Binary logarithm of the lines in a chunk; chunks are dealt out to the slices in turn.
     chunk_shift: u32,
-    /// The next DRAM cycle in which the scheduler may issue, and the core cycle in which it begins.
+    /// The next DRAM cycle in which the scheduler may issue, and the slices' cycle in which it begins.
     wake: u64,
-    wake_core: Cycle,
+    wake_here: Cycle,
     queue_entries: usize,
     /// Queue entries reserved for each slice.
     guaranteed: usize,
@@ -59,7 +59,7 @@ pub struct Port<'a> {
 
 impl Channel {
     /// Makes a channel for `slices` slices, to which chunks of `chunk_lines` lines (a power of two) are dealt
-    /// out in turn. `clock` converts core cycles to DRAM cycles.
+    /// out in turn. All cycles are the slices', which `clock` converts to DRAM cycles.
     ///
     /// # Errors
     /// Names the first parameter that cannot be built.
@@ -100,7 +100,7 @@ impl Channel {
             slices: (0..slices).map(|_| slice()).collect(),
             chunk_shift: chunk_lines.trailing_zeros(),
             wake: u64::MAX,
-            wake_core: Cycle::NEVER,
+            wake_here: Cycle::NEVER,
             queue_entries,
             guaranteed: (queue_entries / (2 * slices)).max(1),
             outstanding: 0,
@@ -119,30 +119,30 @@ impl Channel {
         Port { channel: self, slice }
     }
 
-    /// Issues the commands of all DRAM cycles that have begun by core cycle `now`. Returns whether there were any, so
+    /// Issues the commands of all DRAM cycles that have begun by cycle `now`. Returns whether there were any, so
     /// that requests may have finished.
     #[inline]
     pub fn tick(&mut self, now: Cycle) -> bool {
-        let due = now >= self.wake_core;
+        let due = now >= self.wake_here;
         if due {
             self.run(self.clock.local(now));
         }
         due
     }
 
-    /// Earliest core cycle, not before `now`, at which a command can be issued or a finished request taken.
+    /// Earliest cycle, not before `now`, at which a command can be issued or a finished request taken.
     pub fn next_event(&self, now: Cycle) -> Cycle {
         let finished = self.slices.iter().map(|slice| slice.next_ready).min().unwrap_or(Cycle::NEVER);
         finished.min(self.next_command()).max(now)
     }
 
-    /// Earliest core cycle at which a command can be issued.
+    /// Earliest cycle at which a command can be issued.
     #[inline]
     pub fn next_command(&self) -> Cycle {
-        self.wake_core
+        self.wake_here
     }
 
-    /// Core cycle from which the next finished request of a slice can be taken.
+    /// Cycle from which the next finished request of a slice can be taken.
     #[inline]
     pub fn next_completion(&self, slice: usize) -> Cycle {
         self.slices[slice].next_ready
@@ -209,7 +209,7 @@ impl Channel {
         if self.scheduler.len() == 0 {
             self.wake = u64::MAX;
         }
-        self.wake_core = self.clock.reference(self.wake);
+        self.wake_here = self.clock.reference(self.wake);
     }
 
     /// The last burst of a request was commanded at DRAM cycle `at`: its bytes move.
@@ -279,7 +279,7 @@ impl DramPort for Port<'_> {
         slice.refused = false;
         if first < channel.wake {
             channel.wake = first;
-            channel.wake_core = channel.clock.reference(first);
+            channel.wake_here = channel.clock.reference(first);
         }
         Ok(())
     }

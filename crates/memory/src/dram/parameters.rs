@@ -17,7 +17,7 @@ const MAX_CYCLES: u64 = 4096;
 /// Longest distance between two refreshes, in DRAM cycles. ASSUMED: far above the 7.8 microseconds of any
 /// DRAM.
 const MAX_REFRESH_CYCLES: u64 = 1 << 20;
-/// Longest controller latency in core cycles, and most requests waiting to be taken back.
+/// Longest controller latency in L2 cycles, and most requests waiting to be taken back.
 const MAX_CONTROLLER: u64 = 1 << 16;
 
 /// Parameters of a DRAM channel. Cycles are DRAM cycles unless stated otherwise.
@@ -43,7 +43,7 @@ pub struct DramParameters {
     pub return_entries: Cited<usize>,
     /// Number of younger row hits that can pass the oldest request of a bank.
     pub starvation_bound: Cited<u32>,
-    /// Latency in core cycles that the controller adds to every read.
+    /// Latency in L2 cycles that the controller adds to every read.
     pub controller_latency_cycles: Cited<u64>,
     /// Refresh timing; without it the channel never refreshes.
     #[serde(default)]

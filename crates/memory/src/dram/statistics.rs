@@ -1,7 +1,7 @@
 //! Counters of a DRAM channel.
 
 strata_engine::statistics! {
-    /// Counters of a DRAM channel. Cycles are DRAM cycles unless stated otherwise.
+    /// Counters of a DRAM channel.
     pub struct DramStatistics: "dram" {
         /// Read requests that were served.
         reads: "requests",
@@ -28,11 +28,11 @@ strata_engine::statistics! {
         /// Requests that found another row open.
         row_conflicts: "requests",
         /// Cycles in which the data bus moved bytes.
-        data_bus_busy_cycles: "cycles",
+        data_bus_busy_cycles: "DRAM cycles",
         /// Requests in the queue, summed over cycles.
-        queue_occupancy_cycles: "cycles",
-        /// Core cycles from acceptance to the return of the bytes, summed over reads.
-        read_latency_cycles: "cycles",
+        queue_occupancy_cycles: "DRAM cycles",
+        /// Cycles from acceptance to the return of the bytes, summed over reads.
+        read_latency_cycles: "L2 cycles",
         /// Requests refused at least once because the queue was full.
         refused: "requests",
     }

@@ -67,7 +67,7 @@ const ROW_1: u64 = 512;
 const OTHER_GROUP: u64 = 128;
 const OTHER_BANK: u64 = 64;
 
-/// Offers requests at core cycles of a clock of ratio 1; the commands, and when each request was finished.
+/// Offers requests at the cycles of a clock of ratio 1; the commands, and when each request was finished.
 fn play(requests: &[(u64, u64, ByteMask, bool)]) -> (Vec<(u64, Command, usize)>, Vec<u64>) {
     let mut channel = gtx480(ClockRatio::ONE);
     let mut finished = vec![0; requests.len()];

@@ -21,7 +21,7 @@ pub struct MemoryCacheConfig {
     pub set_index: Cited<SetIndex>,
     /// Which way of a full set is evicted.
     pub replacement: Cited<ReplacementPolicy>,
-    /// Cycles from a request to its look-up, which is also when a hit is answered.
+    /// L2 cycles from a request to its look-up, which is also when a hit is answered.
     pub latency_cycles: Cited<u64>,
     /// Requests that wait for their look-up.
     pub queue: Cited<usize>,
@@ -87,7 +87,7 @@ statistics! {
         merges: "requests",
         /// Cycles in which the next request could not be looked up: no MSHR, merge or way was free, or too many requests
         /// waited for DRAM.
-        stall_cycles: "cycles",
+        stall_cycles: "L2 cycles",
         /// Requests refused because the queue was full.
         refused: "refusals",
         /// Lines evicted to make room for others.

@@ -242,7 +242,7 @@ impl MemoryCache {
             report.push(format!("the memory-side cache waits for lines {} from DRAM", lines.join(", ")));
         }
         if let Some(since) = self.stalled {
-            report.push(format!("the memory-side cache's next request has waited since cycle {since}"));
+            report.push(format!("the memory-side cache's next request has waited since L2 cycle {since}"));
         }
     }
 

@@ -1,5 +1,9 @@
-//! Two-level scheduling (Gebhart et al., ISCA 2011; Narasiman et al., MICRO 2011): round robin over a small active
-//! set. A warp in a long wait leaves the set, and the runnable warp that has been outside longest takes its place.
+//! Two-level scheduling (Gebhart et al., ISCA 2011, section 4; Narasiman et al., MICRO 2011, section 4): round robin
+//! over a small active set. A warp in a long wait leaves the set, and the runnable warp that has been outside longest
+//! takes its place.
+//!
+//! Narasiman et al. divide the warps into fixed groups and change groups when all warps of one wait; here, as with
+//! Gebhart et al. and in Accel-Sim's `two_level_active`, each warp leaves and enters by itself.
 
 use super::View;
 use super::loose_round_robin::LooseRoundRobin;
@@ -71,6 +75,31 @@ impl TwoLevel {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn warps_come_back_in_the_order_in_which_they_left() {
+        let mut scheduler = TwoLevel::new(2);
+        [5, 6, 7, 8].into_iter().for_each(|warp| scheduler.add(warp));
+        let view = |ready: &[u32], waiting: &[u32]| {
+            let mask = |warps: &[u32]| warps.iter().fold(0, |mask, warp| mask | 1_u64 << warp);
+            View { ready: mask(ready), waiting: mask(waiting) }
+        };
+        // In: 5 and 6; out: 7, 8. Then 5 and 6 leave, and 7 and 8 enter.
+        assert_eq!(scheduler.pick(view(&[5, 6, 7, 8], &[])), Some(5));
+        assert_eq!(scheduler.pick(view(&[7, 8], &[5, 6])), Some(7));
+        // 6 is ready first, but a place is free only when a warp leaves; then 5 is still waiting, and 6 enters.
+        assert_eq!(scheduler.pick(view(&[6, 8], &[5])), Some(8));
+        assert_eq!(scheduler.pick(view(&[6], &[5, 7])), Some(6));
+        // In: 6 and 8; out: 5 and 7. Both can run when 8 leaves: 5 left first.
+        assert_eq!(scheduler.pick(view(&[5, 7], &[8])), Some(5));
+        // An exit frees a place, too; a set that nobody can enter stays short.
+        scheduler.remove(6);
+        assert_eq!(scheduler.pick(view(&[7], &[5])), Some(7));
+        let waits = view(&[], &[5, 7, 8]);
+        assert_eq!((scheduler.pick(waits), scheduler.is_settled(waits)), (None, true));
+        assert!(!scheduler.is_settled(view(&[8], &[5, 7])), "8 could enter");
+        assert_eq!(scheduler.pick(view(&[8], &[5, 7])), Some(8));
+    }
 
     #[test]
     fn a_waiting_warp_gives_its_place_to_the_first_that_can_run() {

@@ -34,6 +34,10 @@ l1d_config! {
         pub sets: Cited<usize>,
         /// Ways per set, 1 to 64.
         pub ways: Cited<usize>,
+        /// Whether it shares its storage with shared memory, as the machine's `sm.unified` says; `ways` are then the most that
+        /// it can have. Without this key its storage is its own.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        pub unified: Option<Cited<bool>>,
         /// How the set of a line is computed.
         pub set_index: Cited<SetIndex>,
         /// Which way of a full set is evicted.
@@ -64,6 +68,7 @@ impl SramL1dConfig {
         SramL1dConfig {
             sets: table(32),
             ways: table(4),
+            unified: None,
             set_index: assumed(SetIndex::Bits, "the plain choice"),
             replacement: table(ReplacementPolicy::Lru),
             allocate: table(Allocate::OnMiss),

@@ -34,6 +34,20 @@ impl L1dDesign for SramL1dConfig {
         (*self.sets * *self.ways * LINE_BYTES) as u64
     }
 
+    fn can_resize(&self) -> bool {
+        self.unified.as_ref().is_some_and(|unified| **unified)
+    }
+
+    fn check_capacity(&self, bytes: u64) -> Result<(), ParameterError> {
+        let way = (*self.sets * LINE_BYTES) as u64;
+        let most = *self.ways as u64;
+        if bytes.is_multiple_of(way) && (1..=most).contains(&(bytes / way)) {
+            return Ok(());
+        }
+        let message = format!("found a capacity of {bytes} bytes, expected 1 to {most} ways of {way}");
+        Err(ParameterError::new("ways", message))
+    }
+
     fn build(&self, site: L1dSite) -> Result<Box<dyn L1d>, ParameterError> {
         Ok(Box::new(SramL1d::new(self, site.node, site.slices, site.seed)?))
     }

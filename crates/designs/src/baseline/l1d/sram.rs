@@ -85,6 +85,11 @@ impl L1d for SramL1d {
         self.chassis.is_flushed()
     }
 
+    fn resize(&mut self, bytes: u64) {
+        debug_assert!(self.is_flushed() && self.outstanding() == 0, "an L1D is resized between launches");
+        self.chassis.store.resize(bytes);
+    }
+
     fn outstanding(&self) -> usize {
         self.chassis.outstanding()
     }

@@ -3,13 +3,15 @@
 use strata_engine::seed::Stream;
 use strata_memory::mshr::MshrId;
 use strata_memory::tags::{FrameId, Geometry, TagArray};
-use strata_memory::{ByteMask, Line, LineAddress};
+use strata_memory::{ByteMask, LINE_BYTES, Line, LineAddress};
 
 use super::config::Allocate;
 use crate::chassis::{Home, Store};
 
 /// The tags and data of the cache.
 pub(super) struct SramStore {
+    geometry: Geometry,
+    stream: Stream,
     pub tags: TagArray,
     pub data: Vec<Line>,
     /// For allocation on fill: the free frames outside the sets, which hold lines until their fetch is done.
@@ -29,8 +31,21 @@ impl SramStore {
             }
         };
         let count = buffers.as_ref().map_or(0, Vec::len);
-        let tags = TagArray::with_buffers(geometry, count, stream);
-        SramStore { tags, data: Line::zeros(frames + count), buffers }
+        let tags = TagArray::with_buffers(geometry, count, stream.clone());
+        SramStore { geometry, stream, tags, data: Line::zeros(frames + count), buffers }
+    }
+
+    /// Empties the cache and gives it a capacity of `bytes`, a multiple of a way in all sets. Its ways change and its sets
+    /// stay: the set of a line, and the circuits that find it, are those of any capacity.
+    pub fn resize(&mut self, bytes: u64) {
+        let ways = bytes as usize / (self.geometry.sets * LINE_BYTES);
+        if ways == self.geometry.ways {
+            return;
+        }
+        let geometry = Geometry { ways, ..self.geometry };
+        let allocate = if self.buffers.is_some() { Allocate::OnFill } else { Allocate::OnMiss };
+        let mshrs = self.buffers.as_ref().map_or(0, Vec::len);
+        *self = SramStore::new(geometry, allocate, mshrs, self.stream.clone());
     }
 
     /// The frame outside the sets for a line that is fetched; `None` if the line takes a way on its miss.

@@ -6,7 +6,7 @@ use strata_engine::Cited;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::{Geometry, SetIndex};
 
-/// The parameters of one L2 slice. Lines have 128 bytes. The slice writes back, and allocates on writes
+/// The parameters of one L2 slice, in cycles of its own clock. Lines have 128 bytes. The slice writes back, and allocates on writes
 /// without fetching: a mask records which bytes of a line are valid.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]

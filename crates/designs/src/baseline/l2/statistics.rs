@@ -40,15 +40,15 @@ statistics! {
         /// Atomics that waited behind a fetch of their line.
         atomic_merges: "requests",
         /// Cycles in which the next request waited for an MSHR.
-        stalled_mshr: "cycles",
+        stalled_mshr: "L2 cycles",
         /// Cycles in which the next request waited because its line's MSHR could merge no more.
-        stalled_merge: "cycles",
+        stalled_merge: "L2 cycles",
         /// Cycles in which the next request waited because every way of the set waited for a fill.
-        stalled_ways: "cycles",
+        stalled_ways: "L2 cycles",
         /// Cycles in which the next request waited for room towards DRAM.
-        stalled_dram: "cycles",
+        stalled_dram: "L2 cycles",
         /// Cycles in which the next request waited for room in the queue of replies.
-        stalled_reply: "cycles",
+        stalled_reply: "L2 cycles",
         /// Lines evicted to make room for another.
         evictions: "lines",
         /// Lines whose dirty bytes were sent to DRAM.

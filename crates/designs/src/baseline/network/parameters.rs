@@ -39,7 +39,7 @@ pub enum Arbitration {
     OldestFirst,
 }
 
-/// The parameters of a crossbar or butterfly, the same for both directions.
+/// The parameters of a crossbar or butterfly, the same for both directions. Cycles are those of the network's clock.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MultistageConfig {

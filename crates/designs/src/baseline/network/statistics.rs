@@ -19,15 +19,15 @@ strata_engine::statistics! {
         /// Bytes of the packets granted their last output, without headers.
         payload_bytes: "bytes",
         /// Cycles in which outputs of switches moved flits, summed over outputs.
-        output_busy_cycles: "cycles",
+        output_busy_cycles: "network cycles",
         /// Flits moved by switches, summed over stages.
         flit_hops: "flits" [energy],
         /// Cycles that head packets waited while their output served other packets.
-        wait_output_cycles: "cycles",
+        wait_output_cycles: "network cycles",
         /// Cycles that head packets waited because the buffer behind their output had no room.
-        wait_credit_cycles: "cycles",
+        wait_credit_cycles: "network cycles",
         /// Cycles from the arrival in the first buffer to delivery, summed over packets.
-        latency_cycles: "cycles",
+        latency_cycles: "network cycles",
     }
     laws {
         "packets_in = packets_out": |s| s.packets_in == s.packets_out,

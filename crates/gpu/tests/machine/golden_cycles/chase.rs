@@ -5,7 +5,7 @@ use strata_gpu::machine::Machine;
 use strata_workloads::{Arg, Device, DevicePtr, Shape};
 
 use super::walk::{Row, Step, walk};
-use super::{PLAIN, clock_places, gtx480, module, on_device, words};
+use super::{PLAIN, clock_places, four_clocks, gtx480, module, on_device, words};
 
 /// Links of a chase: all that fits a line of code.
 const LINKS: usize = 7;
@@ -51,11 +51,20 @@ fn expected(machine: &Machine, loads: &[Step; LINKS], first: u64) -> Vec<u64> {
 
 fn check(offsets: &[u64; LINKS], cold: &[Step; LINKS], warm: &[Step; LINKS], settings: &[&[&str]]) {
     for sets in settings {
-        let machine = gtx480(sets);
-        let [first, second] = chase(&machine, offsets);
-        assert_eq!(first[..2], expected(&machine, cold, first[0]), "{sets:?}, nothing cached");
-        assert_eq!(second[..2], expected(&machine, warm, second[0]), "{sets:?}, in the L2");
+        check_on(&gtx480(sets), offsets, cold, warm, sets);
     }
+}
+
+fn check_on(
+    machine: &Machine,
+    offsets: &[u64; LINKS],
+    cold: &[Step; LINKS],
+    warm: &[Step; LINKS],
+    sets: &[&str],
+) {
+    let [first, second] = chase(machine, offsets);
+    assert_eq!(first[..2], expected(machine, cold, first[0]), "{sets:?}, nothing cached");
+    assert_eq!(second[..2], expected(machine, warm, second[0]), "{sets:?}, in the L2");
 }
 
 /// Lines of different slices and banks, one each: every load finds a closed row.
@@ -86,6 +95,59 @@ fn an_l2_load_takes_182_cycles() {
     let mut fewer = [Step::L2Hit; LINKS];
     fewer[0] = Step::L1Hit(1);
     assert_eq!(one(&[Step::L2Hit; LINKS]) - one(&fewer), 182 - 40);
+}
+
+#[test]
+fn clocks_of_their_own() {
+    let settings: &[&[&str]] = &[
+        &[],
+        &["clocks.network_mhz=720"],
+        &["clocks.network_mhz=2160", "clocks.l2_mhz=2160"],
+        &["clocks.l2_mhz=480", "network.topology={ butterfly = { radix = 6, stages = 2 } }"],
+        &["network.hop_latency_cycles=2", "clocks.dram_mhz=700"],
+    ];
+    for sets in settings {
+        let (cold, warm) = ([Step::Dram(Row::Miss); LINKS], [Step::L2Hit; LINKS]);
+        check_on(&four_clocks(sets), &SPREAD, &cold, &warm, sets);
+    }
+}
+
+#[test]
+fn a_load_through_a_slow_and_a_fast_network() {
+    // The 182 cycles of gtx480 without the network's 48 + 51: a request that is sent at c comes to the L2, 67 cycles later
+    // its reply is sent, and 16 cycles are the SM's. L2 and DRAM have the core clock.
+    //
+    // At half the core clock, c even: the request enters at c / 2 and is there 48 network cycles later, at c + 96. The
+    // reply is sent at c + 163, enters at (c + 164) / 2 and is there 51 later, at c + 266: 282 cycles a load, and the
+    // next c is even again. From an odd c the request is there at c + 97, the reply at c + 267: one cycle more, once.
+    //
+    // At 3/2 of it, c even: 48 network cycles are 32, the reply is sent at c + 99, enters at 1.5 (c + 99) + 0.5, and its
+    // 51 cycles end at c + 99 + 34 1/3, for the SM c + 134: 150 cycles a load. From an odd c one more, once.
+    let took = |network_mhz: &str| {
+        let l2 = ["clocks.core_mhz=700", "clocks.l2_mhz=700", "clocks.dram_mhz=924"];
+        let machine = four_clocks(&[&l2[..], &[network_mhz]].concat());
+        let [_, second] = chase(&machine, &SPREAD);
+        second[1] - second[0]
+    };
+    let base = took("clocks.network_mhz=700");
+    let loads = LINKS as u64;
+    let (slow, fast) = (took("clocks.network_mhz=350") - base, base - took("clocks.network_mhz=1050"));
+    assert!([100 * loads, 100 * loads + 1].contains(&slow), "{slow} cycles more");
+    assert!([32 * loads, 32 * loads - 1].contains(&fast), "{fast} cycles less");
+}
+
+#[test]
+fn the_latencies_of_rtx3080_are_what_the_head_of_its_file_says() {
+    let machine = Machine::load("rtx3080", &["gpu.sms=1".to_owned()]).unwrap();
+    let took = |offsets: &[u64; LINKS]| chase(&machine, offsets).map(|clocks| clocks[1] - clocks[0]);
+    let [dram, l2] = took(&SPREAD);
+    let [_, l1] = took(&[256; LINKS]);
+    // Seven loads that hit the L2, and one with six that hit the L1D: 181 and 39 cycles.
+    assert_eq!(l2 - l1, 6 * (181 - 39));
+    // From DRAM a load takes 129 cycles to the L2's tags, waits for up to a DRAM cycle, takes 33 + 33 + 2 DRAM cycles at
+    // 4750 MHz, 16.2 of the core, which end in one of the 17th or 18th, then 490 of the controller and 52 back: 688 or 689.
+    let each = 688 - 181..=689 - 181;
+    assert!((7 * each.start()..=7 * each.end()).contains(&(dram - l2)), "{} cycles more", dram - l2);
 }
 
 #[test]

@@ -8,7 +8,7 @@
 mod chase;
 mod walk;
 
-use crate::support::{PLAIN, gtx480, module, on_device};
+use crate::support::{PLAIN, four_clocks, gtx480, module, on_device};
 use strata_gpu::machine::Machine;
 use strata_gpu::program::Program;
 use strata_ptx::isa::{Op, Special};

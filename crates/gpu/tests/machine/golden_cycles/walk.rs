@@ -63,9 +63,10 @@ pub fn l1_hit(file: &MachineFile) -> u64 {
     around_memory(file) + *sram(file).hit_latency_cycles
 }
 
-/// A packet of `bytes` on an idle network, from an island to an island: a link, the stages, the flits behind the
-/// first (network/mod.rs).
-fn network(file: &MachineFile, bytes: u32) -> u64 {
+/// When a packet of `bytes`, sent in cycle `at` of clock `from`, arrives over an idle network, in cycles of clock `to`: a
+/// link, the stages, the flits behind the first (network/mod.rs), all in cycles of the network, which the packet enters
+/// with its next edge and leaves with the receiver's next (engine/src/link.rs).
+fn network(file: &MachineFile, bytes: u32, at: u64, from: ClockRatio, to: ClockRatio) -> u64 {
     let network: &MultistageConfig =
         file.doors.network.downcast().expect("the walk is that of a multistage network");
     let stages = match *network.topology {
@@ -73,37 +74,38 @@ fn network(file: &MachineFile, bytes: u32) -> u64 {
         Topology::Butterfly { stages, .. } => stages as u64,
     };
     let flits = u64::from(bytes.div_ceil(*network.flit_bytes));
-    *network.hop_latency_cycles * (1 + stages) + (flits - 1)
+    let own = file.clocks.network();
+    let entered = own.over(from).first_from(Cycle(at));
+    let arrives = entered + *network.hop_latency_cycles * (1 + stages) + (flits - 1);
+    to.over(own).first_from(Cycle(arrives))
 }
 
-/// From a load's issue to its look-up in the L2: the L1D's tags say that it misses, its request of a header
-/// crosses the network and the ROP queue.
-fn to_l2(file: &MachineFile) -> u64 {
+/// The L2's cycle in which it looks a load up that was issued in core cycle `issued`: the L1D's tags say that it
+/// misses, its request of a header crosses the network and the ROP queue.
+fn to_l2(file: &MachineFile, issued: u64) -> u64 {
     let l2 = l2(file);
-    collection(file)
+    let sent = issued
+        + collection(file)
         + u64::from(*file.lsu.address_latency_cycles)
-        + *sram(file).tag_latency_cycles
-        + network(file, HEADER_BYTES)
-        + *l2.rop_latency_cycles
+        + *sram(file).tag_latency_cycles;
+    network(file, HEADER_BYTES, sent, ClockRatio::ONE, file.clocks.l2()) + *l2.rop_latency_cycles
 }
 
-/// From the turn of a read in the L2 to the issue of what waits for the load: the reply with a line crosses the
-/// network, is written into the array in the cycle it comes, and the access is served in the next one.
-fn from_l2(file: &MachineFile) -> u64 {
-    let l2 = l2(file);
-    *l2.hit_latency_cycles
-        + network(file, HEADER_BYTES + LINE_BYTES as u32)
+/// The core cycle of the issue of what waits for a load whose turn in the L2 is in its cycle `turn`: the reply with a
+/// line crosses the network, is written into the array in the cycle it comes, and the access is served in the next one.
+fn from_l2(file: &MachineFile, turn: u64) -> u64 {
+    let sent = turn + *l2(file).hit_latency_cycles;
+    network(file, HEADER_BYTES + LINE_BYTES as u32, sent, file.clocks.l2(), ClockRatio::ONE)
         + 1
         + *sram(file).fill_latency_cycles
         + u64::from(*file.lsu.writeback_latency_cycles)
 }
 
-/// The cycle in which the DRAM has served a read of a line that the L2 has offered in `offered`.
+/// The L2's cycle in which the DRAM has served a read of a line that the L2 has offered in its cycle `offered`.
 fn dram(file: &MachineFile, offered: u64, row: Row) -> u64 {
     let dram = &file.dram;
     let timing = &dram.timing;
-    let clock = ClockRatio::of(u64::from(*file.clocks.dram_mhz), u64::from(*file.clocks.core_mhz))
-        .expect("frequencies");
+    let clock = file.clocks.dram_over_l2();
     // Seen in the first DRAM cycle that begins after the offer; rows and columns in their minimum distances.
     let seen = clock.local(Cycle(offered)) + 1;
     let rows = match row {
@@ -152,8 +154,8 @@ pub fn walk(file: &MachineFile, steps: &[Step], places: &[usize], first: u64) ->
                 let shared = u64::from(*file.lsu.shared.latency_cycles);
                 issued + around_memory(file) + u64::from(passes - 1) + shared
             }
-            Step::L2Hit => issued + to_l2(file) + from_l2(file),
-            Step::Dram(row) => dram(file, issued + to_l2(file), row) + from_l2(file),
+            Step::L2Hit => from_l2(file, to_l2(file, issued)),
+            Step::Dram(row) => from_l2(file, dram(file, to_l2(file, issued), row)),
         };
     }
     clocks

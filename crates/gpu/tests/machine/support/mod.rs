@@ -33,6 +33,15 @@ pub fn gtx480(sets: &[&str]) -> Machine {
     Machine::load("gtx480", &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
+/// A system that gives SMs, network, L2 and DRAM a clock each, for any machine.
+pub const FOUR_CLOCKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machine/four_clocks.toml");
+
+/// A GTX 480 with four clocks and with values replaced.
+pub fn four_clocks(sets: &[&str]) -> Machine {
+    let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
+    Machine::load_with("gtx480", &[FOUR_CLOCKS], &sets).unwrap_or_else(|error| panic!("{error}"))
+}
+
 /// A PTX text around the directives of a module.
 pub fn module(text: &str) -> String {
     format!(".version 7.0\n.target sm_70\n.address_size 64\n{text}")

@@ -5,6 +5,8 @@ use strata_engine::Cycle;
 use strata_gpu::gpu::GpuOptions;
 use strata_gpu::machine::Machine;
 
+use super::FOUR_CLOCKS;
+
 /// Settings of every machine here: few SMs, little memory, and a short watchdog so that a hung test ends
 /// soon.
 const BASE: &[&str] = &["gpu.sms=3", "gpu.channels=2", "gpu.memory_mib=16", "gpu.watchdog_cycles=50000"];
@@ -121,14 +123,19 @@ impl Variation {
     }
 }
 
-/// Up to 16 changes, and a lane path in a third of the cases; a failing case shrinks towards none.
+/// A hop that is too short for a network faster than the SMs.
+const SHORT_HOP: &str = "network.hop_latency_cycles=1";
+
+/// Up to 16 changes, a lane path in a third of the cases, and clocks of their own for network and L2 in a quarter; a
+/// failing case shrinks towards none.
 pub fn variation() -> impl Strategy<Value = Variation> {
     let changes = prop::collection::vec((0..KNOBS.len(), any::<prop::sample::Index>()), 0..16);
     // Several threads are slow on a busy machine and change no number, so use them only sometimes.
     let threads = prop_oneof![12 => Just(1_usize), 1 => 2..5_usize];
     let lanes = prop_oneof![2 => Just(None), 1 => (0..LANE_PATHS.len()).prop_map(Some)];
-    (changes, threads, 0..4_usize, lanes).prop_map(|(changes, threads, window, lanes)| {
-        let (systems, of_lanes) = match lanes {
+    let clocks = prop_oneof![3 => Just(false), 1 => Just(true)];
+    (changes, threads, 0..4_usize, lanes, clocks).prop_map(|(changes, threads, window, lanes, clocks)| {
+        let (mut systems, of_lanes) = match lanes {
             Some(index) => (vec![LANE_PATHS[index].0], LANE_PATHS[index].1),
             None => (Vec::new(), &[][..]),
         };
@@ -136,7 +143,10 @@ pub fn variation() -> impl Strategy<Value = Variation> {
             let (path, values) = KNOBS[knob];
             format!("{path}={}", value.get(values))
         });
-        let sets = BASE.iter().chain(of_lanes).map(ToString::to_string).chain(changes).collect();
+        let sets: Vec<String> = BASE.iter().chain(of_lanes).map(ToString::to_string).chain(changes).collect();
+        if clocks && !sets.iter().any(|set| set == SHORT_HOP) {
+            systems.push(FOUR_CLOCKS);
+        }
         Variation { systems, sets, threads, window, limit: 20_000_000 }
     })
 }

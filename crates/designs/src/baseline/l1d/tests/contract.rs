@@ -1,5 +1,6 @@
 //! The contract in every shape of the cache.
 
+use strata_memory::doors::L1dDesign;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
 
@@ -92,5 +93,25 @@ fn the_contract_holds_for_other_shapes() {
         holds(&config, Contract { lines: 4, special: 25, ..Contract::alone(seed as u64) });
         holds(&config, Contract { willing: 100, delay: 2, ..Contract::shared(seed as u64) });
         holds(&config, Contract { willing: 5, delay: 200, accesses: 150, ..Contract::alone(seed as u64) });
+    }
+}
+
+#[test]
+fn the_contract_holds_while_the_capacity_changes() {
+    for (allocate, replacement) in
+        [(Allocate::OnMiss, ReplacementPolicy::Lru), (Allocate::OnFill, ReplacementPolicy::Random)]
+    {
+        let mut config = small();
+        config.unified = Some(strata_engine::Cited::new(true, "test"));
+        (config.sets.value, config.ways.value) = (2, 8);
+        (config.allocate.value, config.replacement.value) = (allocate, replacement);
+        config.set_index.value = SetIndex::Bits;
+        let way = 2 * 128;
+        assert!([way, 3 * way, 8 * way].iter().all(|bytes| config.check_capacity(*bytes).is_ok()));
+        assert!([0, way / 2, 9 * way].iter().all(|bytes| config.check_capacity(*bytes).is_err()));
+        for (seed, capacities) in [(0, [way, 8 * way]), (1, [3 * way, way]), (2, [8 * way, 8 * way])] {
+            holds(&config, Contract { capacities: Some(capacities), episodes: 6, ..Contract::alone(seed) });
+            holds(&config, Contract { capacities: Some(capacities), episodes: 6, ..Contract::shared(seed) });
+        }
     }
 }

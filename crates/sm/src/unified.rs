@@ -1,0 +1,109 @@
+//! Storage that L1D and shared memory share: each launch divides it.
+
+use serde::{Deserialize, Serialize};
+use strata_engine::Cited;
+
+/// The storage of an SM that is divided between shared memory and the L1D when a kernel is launched (CUDA C++
+/// Programming Guide, compute capability 7.x to 9.0: unified data cache).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct UnifiedStorage {
+    /// Size of the storage in bytes, up to 1 MiB.
+    pub storage_bytes: Cited<u32>,
+    /// Sizes that shared memory can have, in bytes, ascending; the L1D has the rest. The largest is `sm.shared_bytes`.
+    pub carve_outs_bytes: Cited<Vec<u32>>,
+}
+
+impl UnifiedStorage {
+    /// The smallest carve-out with `needed` bytes of shared memory; the largest if none has.
+    pub fn carve_out(&self, needed: u32) -> u32 {
+        let carve_outs = &self.carve_outs_bytes;
+        let fitting = carve_outs.iter().copied().find(|carve_out| *carve_out >= needed);
+        fitting.or(carve_outs.last().copied()).unwrap_or(0)
+    }
+
+    /// What a carve-out leaves to the L1D, in bytes.
+    pub fn l1d_bytes(&self, carve_out: u32) -> u64 {
+        u64::from(self.storage_bytes.saturating_sub(carve_out))
+    }
+
+    /// The capacities that the L1D can have, in bytes, the largest first.
+    pub fn l1d_capacities(&self) -> impl Iterator<Item = u64> {
+        self.carve_outs_bytes.iter().map(|carve_out| self.l1d_bytes(*carve_out))
+    }
+
+    /// Checks the sizes; `shared_bytes` is the most shared memory that the SM gives.
+    ///
+    /// # Errors
+    /// Returns a sentence that names the first bad field, its value and the accepted values.
+    pub fn check(&self, shared_bytes: u32) -> Result<(), String> {
+        const MOST: u32 = 1 << 20;
+        let (storage, carve_outs) = (*self.storage_bytes, &*self.carve_outs_bytes);
+        if !(1..=MOST).contains(&storage) {
+            return Err(format!("sm.unified.storage_bytes = {storage}: expected 1 to {MOST}"));
+        }
+        if carve_outs.last() != Some(&shared_bytes) {
+            let last = carve_outs.last().map_or("none".to_owned(), ToString::to_string);
+            return Err(format!(
+                "sm.unified.carve_outs_bytes: found {last} as the last, expected sm.shared_bytes, {shared_bytes}"
+            ));
+        }
+        if let Some(two) = carve_outs.windows(2).find(|two| two[0] >= two[1]) {
+            return Err(format!(
+                "sm.unified.carve_outs_bytes: found {} before {}, expected ascending sizes",
+                two[0], two[1]
+            ));
+        }
+        if shared_bytes >= storage {
+            return Err(format!(
+                "sm.unified.carve_outs_bytes: found {shared_bytes}, expected less than the storage, {storage}"
+            ));
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn unified(storage: u32, carve_outs: &[u32]) -> UnifiedStorage {
+        UnifiedStorage {
+            storage_bytes: Cited::new(storage, "test"),
+            carve_outs_bytes: Cited::new(carve_outs.to_vec(), "test"),
+        }
+    }
+
+    #[test]
+    fn a_launch_gets_the_smallest_carve_out_that_holds_its_ctas() {
+        let ampere = unified(131_072, &[0, 8192, 16384, 32768, 65536, 102_400]);
+        assert_eq!(ampere.check(102_400), Ok(()));
+        for (needed, carve_out, left) in [
+            (0, 0, 131_072),
+            (1, 8192, 122_880),
+            (8192, 8192, 122_880),
+            (8193, 16384, 114_688),
+            (65_537, 102_400, 28_672),
+            (200_000, 102_400, 28_672),
+        ] {
+            assert_eq!(
+                (ampere.carve_out(needed), ampere.l1d_bytes(carve_out)),
+                (carve_out, left),
+                "{needed}"
+            );
+        }
+    }
+
+    #[test]
+    fn bad_sizes_are_named() {
+        for (storage, carve_outs, expected) in [
+            (0, &[0, 1][..], "sm.unified.storage_bytes = 0: expected 1 to 1048576"),
+            (64, &[], "sm.unified.carve_outs_bytes: found none as the last, expected sm.shared_bytes, 32"),
+            (64, &[0, 16], "sm.unified.carve_outs_bytes: found 16 as the last, expected sm.shared_bytes, 32"),
+            (64, &[8, 8, 32], "sm.unified.carve_outs_bytes: found 8 before 8, expected ascending sizes"),
+            (32, &[0, 32], "sm.unified.carve_outs_bytes: found 32, expected less than the storage, 32"),
+        ] {
+            assert_eq!(unified(storage, carve_outs).check(32), Err(expected.to_owned()));
+        }
+    }
+}
