@@ -62,7 +62,7 @@ fn threads_and_windows_change_no_number() {
         ("sgemm", &["bypass-global"], &[]),
         ("histogram", &["dy-fuse", "hi-end", "tcbase"], &[]),
     ] {
-        for base in ["gtx480", "volta-fuse"] {
+        for base in ["gtx480", "volta-fuse", "fermi-apu"] {
             let machine = machine(base, systems, sets);
             let program = find(name).unwrap().program(Size::Test).unwrap();
             let what = format!("{systems:?} on {base}");
