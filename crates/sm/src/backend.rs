@@ -116,9 +116,9 @@ impl Sm {
 
     /// Writes results that are due to the register file, oldest first; those it refuses are retried.
     pub(crate) fn write_back(&mut self, launch: &Launch, now: Cycle) {
-        for _ in 0..self.units.advance(now) {
-            let Some(place) = self.units.pop_writing() else { break };
-            let outcome = self.units.outcome_mut(place);
+        let mut kept = 0;
+        for index in 0..self.units.advance(now) {
+            let outcome = self.units.writing(index);
             let warp = outcome.warp as usize;
             while let Some((register, lanes, row)) = outcome.next_row() {
                 if !self.registers.offer_write(outcome.warp, register, lanes, row, now) {
@@ -127,15 +127,17 @@ impl Sm {
                 outcome.took_row();
             }
             if outcome.next_row().is_some() {
-                self.units.push_writing(place);
+                self.units.keep(index, kept);
+                kept += 1;
                 continue;
             }
             outcome.write_predicates(&mut self.warps.predicates[warp]);
             let instruction = &launch.kernel.code[outcome.pc as usize];
-            self.units.retire(place);
+            self.units.retire(index);
             self.scoreboard.release(warp, instruction);
             self.finish_instruction(warp, now);
         }
+        self.units.end_writing(kept);
         for warp in members(self.warps.barrier_results_due) {
             self.write_barrier_result(launch, warp, now);
         }

@@ -31,5 +31,5 @@ pub use lane_path::{
 pub use llc::{DramPort, DramRequest, Llc, LlcChoice, LlcDesign, LlcSite};
 pub use network::{Direction, Network, NetworkChoice, NetworkDesign, NetworkEnds, NetworkSite, network_link};
 pub use register_file::{
-    CollectorPort, RegisterFile, RegisterFileChoice, RegisterFileDesign, RegisterFileSite, Ticket,
+    Arrival, CollectorPort, RegisterFile, RegisterFileChoice, RegisterFileDesign, RegisterFileSite, Ticket,
 };
