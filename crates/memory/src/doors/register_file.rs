@@ -14,7 +14,7 @@ use crate::parameters::ParameterError;
 pub struct Ticket(pub u16);
 
 /// Rows of one request that have arrived.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Arrival {
     /// The ticket of any row of the request.
     pub ticket: Ticket,

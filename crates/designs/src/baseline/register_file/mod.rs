@@ -35,7 +35,7 @@ const MOST_BANKS: usize = 64;
 const SUMS: usize = 512;
 
 /// Rows of one request that wait for their banks, one in each.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 struct Read {
     /// One bit per bank that has yet to grant its row.
     banks: u64,
@@ -54,8 +54,9 @@ pub struct SramRegisterFile {
     rows_per_warp: u32,
     /// By register and warp, added up: the bank.
     bank_of: [u8; SUMS],
-    /// What waits for banks, oldest first.
-    reads: Vec<Read>,
+    /// What waits for banks: the first `open` of these, oldest first.
+    reads: Box<[Read]>,
+    open: usize,
     /// Rows that wait, over all banks.
     waiting: u32,
     /// One bit per bank: it was written in cycle `written_at`.
@@ -74,7 +75,8 @@ impl SramRegisterFile {
             rows: Row::zeros(site.rows),
             rows_per_warp: 0,
             bank_of: std::array::from_fn(|sum| (sum as u32 % *config.banks) as u8),
-            reads: Vec::with_capacity(site.tickets),
+            reads: vec![Read::default(); site.tickets].into(),
+            open: 0,
             waiting: 0,
             written: 0,
             written_at: Cycle::NEVER,
@@ -91,12 +93,20 @@ impl SramRegisterFile {
         (row, usize::from(bank) % MOST_BANKS)
     }
 
+    /// Adds a read of one row in each of the banks in a mask. There is room for every collector's rows.
+    #[inline]
+    fn add(&mut self, banks: u64, first: Ticket) {
+        let arrival = Arrival { ticket: first, rows: banks.count_ones() as u8 };
+        self.reads[self.open] = Read { banks, arrival };
+        self.open += 1;
+    }
+
     /// Grants rows of each read, oldest first, and keeps the reads that wait for more. `free` is the mask of the banks
     /// that can serve a read. Returns the number of rows granted.
     #[inline]
     fn grant(&mut self, mut free: u64, arrived: &mut Vec<Arrival>, now: Cycle) -> u32 {
         let (mut rows, mut kept) = (0, 0);
-        for at in 0..self.reads.len() {
+        for at in 0..self.open {
             let read = self.reads[at];
             let granted = read.banks & free;
             free &= !granted;
@@ -111,7 +121,7 @@ impl SramRegisterFile {
                 self.under_way.push(due, read.arrival).expect("there is room for every collector's rows");
             }
         }
-        self.reads.truncate(kept);
+        self.open = kept;
         rows
     }
 }
@@ -129,13 +139,12 @@ impl RegisterFile for SramRegisterFile {
             let bit = 1 << bank;
             if banks & bit != 0 {
                 // One more row of the same bank: a read of its own.
-                self.reads.push(Read { banks: bit, arrival: Arrival::of(first) });
+                self.add(bit, first);
             }
             banks |= bit;
         }
         if banks != 0 {
-            let arrival = Arrival { ticket: first, rows: banks.count_ones() as u8 };
-            self.reads.push(Read { banks, arrival });
+            self.add(banks, first);
         }
         self.waiting += registers.len() as u32;
     }
