@@ -2,7 +2,6 @@
 
 use strata_engine::Cycle;
 use strata_memory::bits::members;
-use strata_ptx::exec::execute;
 use strata_ptx::isa::{Dst, Op};
 use strata_ptx::lanes::{ALL_LANES, Row};
 
@@ -59,9 +58,9 @@ impl Sm {
         let instruction = &launch.kernel.code[collected.pc as usize];
         let context = &mut self.warps.contexts[collected.warp as usize];
         if matches!(instruction.op, Op::ReadSpecial(_)) {
-            context.clock = now.0;
-            context.nanoseconds = (u128::from(now.0) * 1000 / u128::from(self.clock_mhz)) as u64;
+            (context.clock, context.nanoseconds) = (now.0, nanoseconds(now, self.clock_mhz));
         }
+        let routine = self.units.routine(collected.pc);
         let outcome = self.units.dispatch(instruction.class, unit, now);
         outcome.begin(collected.warp, collected.pc);
         let mut view = View {
@@ -71,7 +70,7 @@ impl Sm {
             predicates: &collected.predicates,
             outcome: Some(outcome),
         };
-        execute(instruction, &mut view, collected.lanes, context);
+        routine(instruction, &mut view, collected.lanes, context);
         self.collectors.remove(index);
     }
 
@@ -166,6 +165,7 @@ impl Sm {
     }
 
     /// Handles the completion of one of a warp's instructions.
+    #[inline]
     pub(crate) fn finish_instruction(&mut self, warp: usize, now: Cycle) {
         self.warps.recheck(1 << warp);
         self.warps.in_flight[warp] -= 1;
@@ -173,4 +173,10 @@ impl Sm {
             self.retire(warp, now);
         }
     }
+}
+
+/// The time of a cycle, for `%globaltimer`.
+#[cold]
+fn nanoseconds(now: Cycle, clock_mhz: u64) -> u64 {
+    (u128::from(now.0) * 1000 / u128::from(clock_mhz)) as u64
 }

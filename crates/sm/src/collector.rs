@@ -161,7 +161,9 @@ impl Collectors {
         let index = free.trailing_zeros() as usize;
         let bit = 1 << index;
         self.free &= !bit;
-        self.full |= u32::from(free == bit) << pool;
+        if free == bit {
+            self.full |= 1 << pool;
+        }
         self.bound[target.index()] |= bit;
         self.sequence += 1;
         let unit = &mut self.units[index];
@@ -283,10 +285,14 @@ impl Collectors {
         let bit = 1 << index;
         let target = usize::from(self.units[index].target);
         self.free |= bit;
-        self.full &= !(1 << self.pool_of[target]);
+        if self.full != 0 {
+            self.full &= !(1 << self.pool_of[target]);
+        }
         self.ready &= !bit;
         self.bound[target] &= !bit;
-        self.targets &= !(u8::from(self.ready & self.bound[target] == 0) << target);
+        if self.ready & self.bound[target] == 0 {
+            self.targets &= !(1 << target);
+        }
     }
 
     /// Code indices of the warp's instructions in collectors, for the deadlock report.

@@ -1,7 +1,7 @@
 //! Execution units: compute values at dispatch and write them back after the latency of their class.
 
 use strata_engine::{Cycle, Wheel};
-use strata_ptx::exec::Operands;
+use strata_ptx::exec::{OperandFamily, Operands, Routine, routine};
 use strata_ptx::isa::{Class, Dst, Instruction, Pc, PredReg, Reg, Src};
 use strata_ptx::lanes::{LaneMask, Row, WARP_LANES};
 
@@ -104,6 +104,14 @@ pub struct View<'a> {
     pub outcome: Option<&'a mut Outcome>,
 }
 
+/// The kind of operands that a [`View`] is.
+#[derive(Debug)]
+pub struct Views;
+
+impl OperandFamily for Views {
+    type Of<'a> = View<'a>;
+}
+
 impl View<'_> {
     #[inline]
     fn outcome(&mut self) -> &mut Outcome {
@@ -171,6 +179,8 @@ pub struct ClassTiming {
 pub struct Units {
     /// Timing by class. Memory instructions are listed under the load/store unit, which has its own timing.
     timing: [ClassTiming; Class::COUNT],
+    /// By code index, for the kernel that runs: what computes the instruction.
+    routines: Vec<Routine<Views>>,
     /// By kind: the cycle in which each unit can accept its next instruction.
     free_at: [Vec<Cycle>; UnitKind::COUNT],
     /// Those that were ever needed together, at most `most`.
@@ -202,6 +212,7 @@ impl Units {
         let count = (2 * count).clamp(16, u32::from(u16::MAX)) as u16;
         Units {
             timing,
+            routines: Vec::new(),
             free_at: UnitKind::ALL.map(|kind| vec![Cycle::ZERO; config.units.of(kind) as usize]),
             outcomes: Vec::new(),
             most: count,
@@ -210,6 +221,18 @@ impl Units {
             due: Vec::with_capacity(16),
             writing: Vec::with_capacity(count as usize),
         }
+    }
+
+    /// Takes the instructions of a kernel.
+    pub fn prepare(&mut self, code: &[Instruction]) {
+        self.routines.clear();
+        self.routines.extend(code.iter().map(routine::<Views>));
+    }
+
+    /// What computes the instruction at `pc`.
+    #[inline]
+    pub fn routine(&self, pc: Pc) -> Routine<Views> {
+        self.routines[pc as usize]
     }
 
     /// Kind of unit that executes a class.
@@ -292,8 +315,11 @@ impl Units {
     /// Queues the outcomes due at `now` for the register file. Returns the number of queued outcomes.
     #[inline]
     pub fn advance(&mut self, now: Cycle) -> usize {
-        self.wheel.take(now, &mut self.due);
-        self.writing.extend_from_slice(&self.due);
+        let waits = !self.writing.is_empty();
+        self.wheel.take(now, if waits { &mut self.due } else { &mut self.writing });
+        if waits {
+            self.writing.extend(&self.due);
+        }
         self.writing.len()
     }
 
