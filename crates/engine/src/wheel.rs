@@ -51,22 +51,28 @@ impl<T> Wheel<T> {
     }
 
     /// Clears `out`, then moves the events of cycle `now` into it, oldest first.
-    #[inline]
+    #[inline(always)]
     pub fn take(&mut self, now: Cycle, out: &mut Vec<T>) {
         out.clear();
         if !self.late.is_empty() {
-            // Move these before anything is set directly for their cycles: they were set earlier.
-            let near = self.late.partition_point(|(at, _)| at.since(now) < SLOTS);
-            for (at, event) in self.late.drain(..near) {
-                let slot = at.0 % SLOTS;
-                self.slots[slot as usize].push(event);
-                self.occupied |= 1 << slot;
-            }
+            self.move_near(now);
         }
         let slot = now.0 % SLOTS;
         if self.occupied >> slot & 1 == 1 {
             std::mem::swap(out, &mut self.slots[slot as usize]);
             self.occupied &= !(1 << slot);
+        }
+    }
+
+    /// Gives those far ahead a slot that are near by now, before anything is set directly for their cycles: they were set
+    /// earlier.
+    #[cold]
+    fn move_near(&mut self, now: Cycle) {
+        let near = self.late.partition_point(|(at, _)| at.since(now) < SLOTS);
+        for (at, event) in self.late.drain(..near) {
+            let slot = at.0 % SLOTS;
+            self.slots[slot as usize].push(event);
+            self.occupied |= 1 << slot;
         }
     }
 

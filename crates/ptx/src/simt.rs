@@ -43,16 +43,14 @@ struct Path {
 #[derive(Clone, Debug)]
 pub struct SimtStack {
     running: Path,
+    /// At most [`MAX_DEPTH`]; takes memory when lanes first part ways, and keeps it.
     waiting: Vec<Path>,
 }
 
 impl SimtStack {
     /// A warp whose lanes stand at instruction 0.
     pub fn new(lanes: LaneMask) -> Self {
-        SimtStack {
-            running: Path { at: START, reconverge: NOWHERE, lanes },
-            waiting: Vec::with_capacity(MAX_DEPTH + 1),
-        }
+        SimtStack { running: Path { at: START, reconverge: NOWHERE, lanes }, waiting: Vec::new() }
     }
 
     /// Starts anew with other lanes; keeps the memory.

@@ -2,7 +2,6 @@
 
 use strata_engine::Cycle;
 use strata_memory::bits::members;
-use strata_ptx::exec::execute;
 use strata_ptx::isa::{Dst, Op};
 use strata_ptx::lanes::{ALL_LANES, Row};
 
@@ -59,9 +58,9 @@ impl Sm {
         let instruction = &launch.kernel.code[collected.pc as usize];
         let context = &mut self.warps.contexts[collected.warp as usize];
         if matches!(instruction.op, Op::ReadSpecial(_)) {
-            context.clock = now.0;
-            context.nanoseconds = (u128::from(now.0) * 1000 / u128::from(self.clock_mhz)) as u64;
+            (context.clock, context.nanoseconds) = (now.0, nanoseconds(now, self.clock_mhz));
         }
+        let routine = self.units.routine(collected.pc);
         let outcome = self.units.dispatch(instruction.class, unit, now);
         outcome.begin(collected.warp, collected.pc);
         let mut view = View {
@@ -71,7 +70,7 @@ impl Sm {
             predicates: &collected.predicates,
             outcome: Some(outcome),
         };
-        execute(instruction, &mut view, collected.lanes, context);
+        routine(instruction, &mut view, collected.lanes, context);
         self.collectors.remove(index);
     }
 
@@ -116,9 +115,9 @@ impl Sm {
 
     /// Writes results that are due to the register file, oldest first; those it refuses are retried.
     pub(crate) fn write_back(&mut self, launch: &Launch, now: Cycle) {
-        for _ in 0..self.units.advance(now) {
-            let Some(place) = self.units.pop_writing() else { break };
-            let outcome = self.units.outcome_mut(place);
+        let mut kept = 0;
+        for index in 0..self.units.advance(now) {
+            let outcome = self.units.writing(index);
             let warp = outcome.warp as usize;
             while let Some((register, lanes, row)) = outcome.next_row() {
                 if !self.registers.offer_write(outcome.warp, register, lanes, row, now) {
@@ -127,15 +126,17 @@ impl Sm {
                 outcome.took_row();
             }
             if outcome.next_row().is_some() {
-                self.units.push_writing(place);
+                self.units.keep(index, kept);
+                kept += 1;
                 continue;
             }
             outcome.write_predicates(&mut self.warps.predicates[warp]);
             let instruction = &launch.kernel.code[outcome.pc as usize];
-            self.units.retire(place);
+            self.units.retire(index);
             self.scoreboard.release(warp, instruction);
             self.finish_instruction(warp, now);
         }
+        self.units.end_writing(kept);
         for warp in members(self.warps.barrier_results_due) {
             self.write_barrier_result(launch, warp, now);
         }
@@ -164,6 +165,7 @@ impl Sm {
     }
 
     /// Handles the completion of one of a warp's instructions.
+    #[inline]
     pub(crate) fn finish_instruction(&mut self, warp: usize, now: Cycle) {
         self.warps.recheck(1 << warp);
         self.warps.in_flight[warp] -= 1;
@@ -171,4 +173,10 @@ impl Sm {
             self.retire(warp, now);
         }
     }
+}
+
+/// The time of a cycle, for `%globaltimer`.
+#[cold]
+fn nanoseconds(now: Cycle, clock_mhz: u64) -> u64 {
+    (u128::from(now.0) * 1000 / u128::from(clock_mhz)) as u64
 }

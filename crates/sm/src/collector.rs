@@ -2,11 +2,11 @@
 
 use strata_engine::Cycle;
 use strata_memory::bits::members;
-use strata_memory::doors::{CollectorPort, RegisterFile, Ticket};
-use strata_ptx::isa::{Instruction, MAX_ROWS, Pc, RegSet};
+use strata_memory::doors::{Arrival, CollectorPort, RegisterFile, Ticket};
+use strata_ptx::isa::{Instruction, Pc, RegSet};
 use strata_ptx::lanes::{LaneMask, Row};
 
-use crate::config::{CollectorPool, UnitKind};
+use crate::config::{COLLECTOR_ROWS, CollectorPool, UnitKind};
 use crate::slots::Slots;
 
 /// Largest number of predicate registers per thread.
@@ -71,7 +71,9 @@ pub struct Collectors {
     ready: u64,
     /// Per target: mask of its occupied collectors.
     bound: [u64; Target::COUNT],
-    arrived: Vec<Ticket>,
+    /// Mask of the targets of ready collectors.
+    targets: u8,
+    arrived: Vec<Arrival>,
     /// Per collector: issue sequence number of its instruction.
     sequences: Slots<u64>,
     sequence: u64,
@@ -97,13 +99,14 @@ impl Collectors {
             units: Slots::new(|| empty.clone()),
             all: u64::MAX >> (64 - count),
             full: 0,
-            rows: Row::zeros(count as usize * MAX_ROWS),
+            rows: Row::zeros(count as usize * COLLECTOR_ROWS),
             free: u64::MAX >> (64 - count),
             pools,
             pool_of,
             ready: 0,
             bound: [0; Target::COUNT],
-            arrived: Vec::with_capacity(count as usize * MAX_ROWS),
+            targets: 0,
+            arrived: Vec::with_capacity(count as usize * COLLECTOR_ROWS),
             sequences: Slots::new(|| 0),
             sequence: 0,
         }
@@ -158,7 +161,9 @@ impl Collectors {
         let index = free.trailing_zeros() as usize;
         let bit = 1 << index;
         self.free &= !bit;
-        self.full |= u32::from(free == bit) << pool;
+        if free == bit {
+            self.full |= 1 << pool;
+        }
         self.bound[target.index()] |= bit;
         self.sequence += 1;
         let unit = &mut self.units[index];
@@ -171,8 +176,9 @@ impl Collectors {
         }
         if reads.is_empty() {
             self.ready |= bit;
+            self.targets |= 1 << target.index();
         } else {
-            registers.request(warp, reads, Ticket((index * MAX_ROWS) as u16), now);
+            registers.request(warp, reads, Ticket((index * COLLECTOR_ROWS) as u16), &mut self.rows, now);
         }
     }
 
@@ -181,18 +187,21 @@ impl Collectors {
     #[inline]
     pub fn collect(&mut self, registers: &mut dyn RegisterFile, complete: &mut u64, now: Cycle) {
         registers.tick(CollectorPort { rows: &mut self.rows, arrived: &mut self.arrived }, now);
-        for ticket in self.arrived.drain(..) {
-            let index = ticket.0 as usize / MAX_ROWS;
+        for arrival in &self.arrived {
+            let index = arrival.ticket.0 as usize / COLLECTOR_ROWS;
             let unit = &mut self.units[index];
-            unit.missing -= 1;
+            unit.missing -= arrival.rows;
             if unit.missing == 0 {
                 self.ready |= 1 << index;
+                self.targets |= 1 << unit.target;
                 *complete |= 1 << unit.warp;
             }
         }
+        self.arrived.clear();
     }
 
     /// Registers that the warp's collected instructions have yet to read.
+    #[inline]
     pub fn reading(&self, warp: u8, code: &[Instruction]) -> RegSet {
         let mut reading = RegSet::EMPTY;
         let collecting = self.all & !self.free & !self.ready;
@@ -214,7 +223,7 @@ impl Collectors {
     /// Mask of the targets ([`Target::index`]) for which some instruction has all its operands.
     #[inline]
     pub fn ready_targets(&self) -> u8 {
-        members(self.ready).fold(0, |targets, index| targets | 1 << self.units[index].target)
+        self.targets
     }
 
     /// Index of the collector with the oldest instruction for the target that has all its operands.
@@ -249,6 +258,9 @@ impl Collectors {
 
     #[inline]
     fn oldest(&self, mut candidates: u64) -> Option<usize> {
+        if candidates & candidates.wrapping_sub(1) == 0 {
+            return (candidates != 0).then(|| candidates.trailing_zeros() as usize);
+        }
         let mut best = None;
         let mut sequence = u64::MAX;
         while candidates != 0 {
@@ -264,7 +276,7 @@ impl Collectors {
     /// The instruction in a collector, and its operand rows in the order of the instruction's `reads`.
     #[inline]
     pub fn get(&self, index: usize) -> (&Collected, &[Row]) {
-        (&self.units[index], &self.rows[index * MAX_ROWS..(index + 1) * MAX_ROWS])
+        (&self.units[index], &self.rows[index * COLLECTOR_ROWS..][..COLLECTOR_ROWS])
     }
 
     /// Frees a collector whose instruction has been dispatched.
@@ -273,9 +285,14 @@ impl Collectors {
         let bit = 1 << index;
         let target = usize::from(self.units[index].target);
         self.free |= bit;
-        self.full &= !(1 << self.pool_of[target]);
+        if self.full != 0 {
+            self.full &= !(1 << self.pool_of[target]);
+        }
         self.ready &= !bit;
         self.bound[target] &= !bit;
+        if self.ready & self.bound[target] == 0 {
+            self.targets &= !(1 << target);
+        }
     }
 
     /// Code indices of the warp's instructions in collectors, for the deadlock report.

@@ -10,6 +10,9 @@ use strata_warp::WARP_LANES;
 use crate::occupancy::Limits;
 pub use crate::unified::UnifiedStorage;
 
+/// Rows of an operand collector, a power of two: the upper bits of a row's ticket are the number of its collector.
+pub const COLLECTOR_ROWS: usize = MAX_ROWS.next_power_of_two();
+
 /// Parameters of an SM, except its register file, caches and load/store unit, which have their own configurations.
 /// Latencies are in core cycles.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -239,7 +242,7 @@ impl SmConfig {
             rows: *self.registers as usize / WARP_LANES,
             warps: *self.warp_slots,
             registers_per_thread: *self.registers_per_thread,
-            tickets: collectors * MAX_ROWS,
+            tickets: collectors * COLLECTOR_ROWS,
             seed,
         }
     }

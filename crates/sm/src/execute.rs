@@ -1,9 +1,7 @@
 //! Execution units: compute values at dispatch and write them back after the latency of their class.
 
-use std::collections::VecDeque;
-
 use strata_engine::{Cycle, Wheel};
-use strata_ptx::exec::Operands;
+use strata_ptx::exec::{OperandFamily, Operands, Routine, routine};
 use strata_ptx::isa::{Class, Dst, Instruction, Pc, PredReg, Reg, Src};
 use strata_ptx::lanes::{LaneMask, Row, WARP_LANES};
 
@@ -106,6 +104,14 @@ pub struct View<'a> {
     pub outcome: Option<&'a mut Outcome>,
 }
 
+/// The kind of operands that a [`View`] is.
+#[derive(Debug)]
+pub struct Views;
+
+impl OperandFamily for Views {
+    type Of<'a> = View<'a>;
+}
+
 impl View<'_> {
     #[inline]
     fn outcome(&mut self) -> &mut Outcome {
@@ -173,6 +179,8 @@ pub struct ClassTiming {
 pub struct Units {
     /// Timing by class. Memory instructions are listed under the load/store unit, which has its own timing.
     timing: [ClassTiming; Class::COUNT],
+    /// By code index, for the kernel that runs: what computes the instruction.
+    routines: Vec<Routine<Views>>,
     /// By kind: the cycle in which each unit can accept its next instruction.
     free_at: [Vec<Cycle>; UnitKind::COUNT],
     /// Those that were ever needed together, at most `most`.
@@ -181,8 +189,8 @@ pub struct Units {
     unused: Vec<u16>,
     wheel: Wheel<u16>,
     due: Vec<u16>,
-    /// Outcomes that are due and wait for the register file.
-    writing: VecDeque<u16>,
+    /// Outcomes that are due and wait for the register file, in the order in which they came.
+    writing: Vec<u16>,
 }
 
 impl Units {
@@ -204,14 +212,27 @@ impl Units {
         let count = (2 * count).clamp(16, u32::from(u16::MAX)) as u16;
         Units {
             timing,
+            routines: Vec::new(),
             free_at: UnitKind::ALL.map(|kind| vec![Cycle::ZERO; config.units.of(kind) as usize]),
             outcomes: Vec::new(),
             most: count,
             unused: Vec::new(),
             wheel: Wheel::new(4),
             due: Vec::with_capacity(16),
-            writing: VecDeque::with_capacity(count as usize),
+            writing: Vec::with_capacity(count as usize),
         }
+    }
+
+    /// Takes the instructions of a kernel.
+    pub fn prepare(&mut self, code: &[Instruction]) {
+        self.routines.clear();
+        self.routines.extend(code.iter().map(routine::<Views>));
+    }
+
+    /// What computes the instruction at `pc`.
+    #[inline]
+    pub fn routine(&self, pc: Pc) -> Routine<Views> {
+        self.routines[pc as usize]
     }
 
     /// Kind of unit that executes a class.
@@ -288,41 +309,42 @@ impl Units {
                 }
             }
         }
-        self.writing.push_back(place);
+        self.writing.push(place);
     }
 
     /// Queues the outcomes due at `now` for the register file. Returns the number of queued outcomes.
     #[inline]
     pub fn advance(&mut self, now: Cycle) -> usize {
-        self.wheel.take(now, &mut self.due);
-        for place in &self.due {
-            self.writing.push_back(*place);
+        let waits = !self.writing.is_empty();
+        self.wheel.take(now, if waits { &mut self.due } else { &mut self.writing });
+        if waits {
+            self.writing.extend(&self.due);
         }
         self.writing.len()
     }
 
-    /// Dequeues the first outcome that waits for the register file.
+    /// The outcome that is the `index`th in the queue for the register file.
     #[inline]
-    pub fn pop_writing(&mut self) -> Option<u16> {
-        self.writing.pop_front()
+    pub fn writing(&mut self, index: usize) -> &mut Outcome {
+        &mut self.outcomes[usize::from(self.writing[index])]
     }
 
-    /// Returns an outcome that was not written completely to the end of the queue.
+    /// Frees the outcome that is the `index`th in the queue: it has been written.
     #[inline]
-    pub fn push_writing(&mut self, place: u16) {
-        self.writing.push_back(place);
+    pub fn retire(&mut self, index: usize) {
+        self.unused.push(self.writing[index]);
     }
 
-    /// The outcome at `place`.
+    /// Moves the `index`th outcome of the queue up to be the `place`th: those between have been written.
     #[inline]
-    pub fn outcome_mut(&mut self, place: u16) -> &mut Outcome {
-        &mut self.outcomes[place as usize]
+    pub fn keep(&mut self, index: usize, place: usize) {
+        self.writing[place] = self.writing[index];
     }
 
-    /// Frees an outcome that has been written.
+    /// Ends the queue after the first `kept` outcomes.
     #[inline]
-    pub fn retire(&mut self, place: u16) {
-        self.unused.push(place);
+    pub fn end_writing(&mut self, kept: usize) {
+        self.writing.truncate(kept);
     }
 
     /// Earliest cycle from `now` on in which a write-back is due.

@@ -93,7 +93,9 @@ impl Fetch {
         let buffer = &mut self.buffers[warp];
         buffer.head += 1;
         buffer.count -= 1;
-        self.have &= !(u64::from(buffer.count == 0) << warp);
+        if buffer.count == 0 {
+            self.have &= !(1 << warp);
+        }
     }
 
     /// Continues the warp at `next`, emptying its buffer after a jump.

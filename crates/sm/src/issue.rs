@@ -12,7 +12,7 @@ use crate::sm::Sm;
 use crate::statistics::Stall;
 
 /// Everything the issue stage reads when it issues nothing. While these inputs are unchanged, so is the outcome.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 struct Inputs {
     have: u64,
     /// Warp state masks from [`Warps`](crate::warps::Warps): residency, exit, and waits other than for registers.
@@ -34,9 +34,10 @@ pub const SCHEDULERS: usize = 8;
 
 /// An issue stage that issued nothing and will issue nothing until its inputs change. Its cycles are counted when
 /// they do.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Quiet {
     inputs: Inputs,
+    /// By scheduler.
     causes: [Stall; SCHEDULERS],
 }
 
@@ -46,22 +47,41 @@ impl Sm {
         if self.warps.asleep != 0 {
             self.wake(now);
         }
-        if let Some(quiet) = &self.quiet {
+        if self.is_quiet {
             if self.warps.dirty & self.fetch.have() == 0
                 && self.released == 0
-                && quiet.inputs == self.inputs()
+                && self.quiet.inputs == self.inputs()
             {
                 return;
             }
             self.account_gap(now);
-            self.quiet = None;
+            self.is_quiet = false;
         }
         self.refresh(launch);
         self.accounted = now.next();
-        let mut causes = [Stall::NoWarp; SCHEDULERS];
         let mut idle = self.released == 0;
-        let (mut ready, mut waiting) = (self.issuable(), self.waiting());
-        for (scheduler, cause) in causes.iter_mut().enumerate().take(self.schedulers.len()) {
+        let (ready, waiting) = (self.issuable(), self.waiting());
+        if ready == 0 && !self.looks_at_waiting {
+            for scheduler in 0..self.shares.len() {
+                self.stall(scheduler);
+            }
+        } else {
+            idle &= self.pick(launch, ready, waiting, now);
+        }
+        // A warp released by a barrier resumes in the next cycle.
+        self.warps.at_barrier &= !self.released;
+        self.released = 0;
+        if idle {
+            self.is_quiet = true;
+            self.quiet.inputs = self.inputs();
+        }
+    }
+
+    /// Lets each scheduler pick a warp. Returns whether none did and none would in the next cycle.
+    #[inline]
+    fn pick(&mut self, launch: &Launch, mut ready: u64, mut waiting: u64, now: Cycle) -> bool {
+        let mut idle = true;
+        for scheduler in 0..self.schedulers.len() {
             let share = self.shares[scheduler];
             let view = View { ready: ready & share, waiting: waiting & share };
             match self.schedulers[scheduler].pick(view) {
@@ -75,18 +95,20 @@ impl Sm {
                     idle = false;
                 }
                 None => {
-                    *cause = self.stall_cause(share);
-                    self.tally.stall(*cause, 1);
-                    idle &= self.schedulers[scheduler].is_settled(view);
+                    self.stall(scheduler);
+                    idle = idle && self.schedulers[scheduler].is_settled(view);
                 }
             }
         }
-        // A warp released by a barrier resumes in the next cycle.
-        self.warps.at_barrier &= !self.released;
-        self.released = 0;
-        if idle {
-            self.quiet = Some(Quiet { inputs: self.inputs(), causes });
-        }
+        idle
+    }
+
+    /// Counts a scheduler's slot as lost, and notes why.
+    #[inline]
+    fn stall(&mut self, scheduler: usize) {
+        let cause = self.stall_cause(self.shares[scheduler]);
+        self.tally.stall(cause, 1);
+        self.quiet.causes[scheduler % SCHEDULERS] = cause;
     }
 
     /// Counts the uncounted cycles before `now`, in which nothing changed.
@@ -96,18 +118,13 @@ impl Sm {
             return;
         }
         self.accounted = now;
-        match self.quiet {
-            Some(Quiet { causes, .. }) => {
-                for cause in &causes[..self.schedulers.len()] {
-                    self.tally.stall(*cause, gap);
-                }
-            }
-            None => {
-                for scheduler in 0..self.schedulers.len() {
-                    let cause = self.stall_cause(self.shares[scheduler]);
-                    self.tally.stall(cause, gap);
-                }
-            }
+        for scheduler in 0..self.schedulers.len() {
+            let cause = if self.is_quiet {
+                self.quiet.causes[scheduler % SCHEDULERS]
+            } else {
+                self.stall_cause(self.shares[scheduler])
+            };
+            self.tally.stall(cause, gap);
         }
     }
 
@@ -159,7 +176,7 @@ impl Sm {
     /// Warps in a long wait, if a scheduler looks at them.
     #[inline]
     fn waiting(&self) -> u64 {
-        if !self.schedulers[0].looks_at_waiting() {
+        if !self.looks_at_waiting {
             return 0;
         }
         let warps = &self.warps;
@@ -173,11 +190,14 @@ impl Sm {
             return true;
         }
         // Only fetch follows the issue stage, and what it delivers marks its warp dirty.
-        if self.quiet.is_some() {
+        if self.is_quiet {
             return false;
         }
         if self.issuable() != 0 {
             return true;
+        }
+        if !self.looks_at_waiting {
+            return false;
         }
         let waiting = self.waiting();
         let unsettled = |(scheduler, share): (&Scheduler, &u64)| {

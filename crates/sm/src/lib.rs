@@ -33,6 +33,7 @@ mod inject;
 mod issue;
 pub mod launch;
 pub mod lsu;
+mod memories;
 pub mod occupancy;
 pub mod print;
 mod scheduler;

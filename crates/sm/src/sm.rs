@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ran, Ring, Slab, Span, Window, typed_id};
+use strata_memory::Packet;
 use strata_memory::doors::{L1d, LaneEvent, RegisterFile};
 use strata_memory::read_only::ReadOnly;
-use strata_memory::{Client, Packet};
 use strata_ptx::isa::MAX_ROWS;
 use strata_ptx::lanes::Row;
 
@@ -83,7 +83,7 @@ pub struct Sm {
     pub(crate) id: SmId,
     pub(crate) sms: u32,
     pub(crate) clock_mhz: u64,
-    flit_bytes: u32,
+    pub(crate) flit_bytes: u32,
     limits: crate::occupancy::Limits,
     pub(crate) launch: Option<Arc<Launch>>,
 
@@ -106,8 +106,8 @@ pub struct Sm {
     unified: Option<UnifiedStorage>,
     pub(crate) constants: Box<dyn ReadOnly>,
     pub(crate) instructions: Box<dyn ReadOnly>,
-    injector: Injector,
-    replies: Inlet<Packet>,
+    pub(crate) injector: Injector,
+    pub(crate) replies: Inlet<Packet>,
     commands: Inlet<Command>,
     notices: Outlet<Notice>,
     /// Notices waiting for credits.
@@ -129,19 +129,25 @@ pub struct Sm {
     pub(crate) accounted: Cycle,
     /// and of every cycle before this one its resident warps.
     resident_until: Cycle,
-    /// Next cycle in which the memories or the load/store unit change on their own, or a reply or command arrives.
+    /// Next cycle in which the memories but the instruction cache, or the load/store unit change on their own, or a reply or command arrives.
     memory_due: Cycle,
     /// Before this cycle the L1D has nothing to do and nothing to give, unless it is asked for something.
-    l1d_due: Cycle,
-    /// The same of the instruction and the constant cache.
-    read_only_due: Cycle,
+    pub(crate) l1d_due: Cycle,
+    /// The same of the constant cache,
+    pub(crate) constants_due: Cycle,
+    /// and of the instruction cache, which concerns only fetch.
+    pub(crate) instructions_due: Cycle,
     /// Whether the load/store unit took instructions when the pipeline last ran.
-    lsu_accepts: bool,
+    pub(crate) lsu_accepts: bool,
     /// Whether the pipeline has passed work to the load/store unit since `memory_due` was computed.
     pub(crate) gave_to_memory: bool,
     pipeline_due: Cycle,
-    /// Set when the issue stage issued nothing and would still issue nothing.
-    pub(crate) quiet: Option<Quiet>,
+    /// Whether the issue stage issued nothing and would still issue nothing; then,
+    pub(crate) is_quiet: bool,
+    /// what it found.
+    pub(crate) quiet: Quiet,
+    /// Whether schedulers look at warps in a long wait.
+    pub(crate) looks_at_waiting: bool,
     /// All counters but those of `tally`.
     pub(crate) statistics: SmStatistics,
     pub(crate) tally: Tally,
@@ -201,11 +207,14 @@ impl Sm {
             resident_until: Cycle::ZERO,
             memory_due: Cycle::ZERO,
             l1d_due: Cycle::ZERO,
-            read_only_due: Cycle::ZERO,
+            constants_due: Cycle::ZERO,
+            instructions_due: Cycle::ZERO,
             lsu_accepts: true,
             gave_to_memory: false,
             pipeline_due: Cycle::ZERO,
-            quiet: None,
+            is_quiet: false,
+            quiet: Quiet::default(),
+            looks_at_waiting: Scheduler::new(*config.scheduling).looks_at_waiting(),
             statistics: SmStatistics::default(),
             tally: Tally::default(),
         })
@@ -236,7 +245,11 @@ impl Sm {
         let occupancy = self.occupancy(&launch);
         self.ctas.prepare(&occupancy, launch.warps_per_cta());
         self.registers.prepare(occupancy.rows_per_warp);
-        self.demands.prepare(&launch.kernel.code, &self.units, &self.collectors);
+        let is_new = self.launch.as_ref().is_none_or(|before| !Arc::ptr_eq(&before.kernel, &launch.kernel));
+        if is_new {
+            self.demands.prepare(&launch.kernel.code, &self.units, &self.collectors);
+            self.units.prepare(&launch.kernel.code);
+        }
         self.fetch.prepare(launch.code_at, launch.kernel.code.len() as u32);
         if self.code_version != launch.code_version {
             self.code_version = launch.code_version;
@@ -250,9 +263,9 @@ impl Sm {
         self.launch = Some(launch);
         self.count_cycles(self.accounted);
         (self.accounted, self.resident_until) = (now, now);
-        self.quiet = None;
+        self.is_quiet = false;
         (self.memory_due, self.pipeline_due) = (now, now);
-        (self.l1d_due, self.read_only_due) = (now, now);
+        (self.l1d_due, self.constants_due, self.instructions_due) = (now, now, now);
         occupancy
     }
 
@@ -308,83 +321,6 @@ impl Sm {
         true
     }
 
-    /// Advances the memories and the load/store unit, and takes the instructions that finished. Returns whether that
-    /// changed anything for the pipeline.
-    fn memory(&mut self, launch: &Launch, now: Cycle) -> bool {
-        if self.replies.next_arrival() <= now {
-            self.take_replies(now);
-        }
-        if self.l1d_due <= now {
-            self.l1d.tick(now);
-            self.lsu.complete(&mut *self.l1d, now);
-        }
-        let asked = self.lsu.tick(&mut *self.l1d, &mut *self.constants, now);
-        if asked.l1d {
-            self.l1d_due = now;
-        }
-        if asked.constants {
-            self.read_only_due = now;
-        }
-        let waiting = (self.lsu.waiting_fence(), self.lsu.waiting_copies());
-        let mut changed = waiting != (self.warps.at_fence, self.warps.at_copies);
-        if changed {
-            (self.warps.at_fence, self.warps.at_copies) = waiting;
-        }
-        changed |= self.lsu.can_accept() != self.lsu_accepts;
-        while self.units.has_place()
-            && let Some(finished) = self.lsu.finished(now)
-        {
-            let instruction = &launch.kernel.code[finished.pc as usize];
-            self.units.finish_memory(instruction, finished);
-            changed = true;
-        }
-        if self.lsu.kernel_end_flushed() {
-            self.notify(Notice::Flushed);
-        }
-        while let Some(number) = self.lsu.event_over() {
-            self.resume(launch, number, now);
-            changed = true;
-        }
-        let line_due = self.read_only_due <= now && self.fetch.is_waiting();
-        changed || line_due && self.instructions.next_event(now) <= now
-    }
-
-    /// Takes the replies that have arrived.
-    fn take_replies(&mut self, now: Cycle) {
-        while let Some(packet) = self.replies.receive(now) {
-            self.replies.release(packet.wire_bytes().div_ceil(self.flit_bytes), now);
-            match packet.client {
-                Client::L1d => {
-                    self.l1d_due = now;
-                    self.l1d.accept(packet, now);
-                }
-                Client::Constant => {
-                    self.read_only_due = now;
-                    self.constants.accept(packet, now);
-                }
-                Client::Instruction => {
-                    self.read_only_due = now;
-                    self.instructions.accept(packet, now);
-                }
-            }
-        }
-    }
-
-    /// Sends a packet of one of the memories, if any has one.
-    fn inject(&mut self, now: Cycle) {
-        let mut sizes = [None; 3];
-        if self.l1d_due <= now {
-            sizes[0] = self.l1d.outgoing_bytes(now);
-        }
-        if self.read_only_due <= now {
-            (sizes[1], sizes[2]) =
-                (self.constants.outgoing_bytes(now), self.instructions.outgoing_bytes(now));
-        }
-        if sizes.iter().any(Option::is_some) {
-            self.injector.send(sizes, (&mut *self.l1d, &mut *self.constants, &mut *self.instructions), now);
-        }
-    }
-
     /// Tells the lane path of an event, and what goes on once it is over.
     pub(crate) fn wait_for_lanes(&mut self, event: LaneEvent, wait: LaneWait, now: Cycle) {
         let number =
@@ -394,7 +330,7 @@ impl Sm {
     }
 
     /// Goes on with what waited for the lane path.
-    fn resume(&mut self, launch: &Launch, number: u32, now: Cycle) {
+    pub(crate) fn resume(&mut self, launch: &Launch, number: u32, now: Cycle) {
         match self.waiting_for_lanes.remove(number) {
             LaneWait::Release(release) => self.release_warps(launch, release),
             LaneWait::CtaEnd(slot) => self.end_cta(slot, now),
@@ -505,7 +441,7 @@ impl Sm {
     /// Simulates a cycle. Inline in the loop over a window's cycles, of which many do little.
     #[inline(always)]
     fn cycle(&mut self, launch: &Launch, now: Cycle) {
-        if self.quiet.is_none() && self.accounted < now {
+        if !self.is_quiet && self.accounted < now {
             self.account_gap(now);
         }
         let moved = self.memory_due <= now;
@@ -513,6 +449,10 @@ impl Sm {
         if moved {
             runs |= self.command(launch, now);
             runs |= self.memory(launch, now);
+        }
+        let fetches = self.instructions_due <= now;
+        if fetches && !runs {
+            runs = self.fetch.is_waiting() && self.instructions.next_event(now) <= now;
         }
         let mut memory_changes = moved;
         if runs {
@@ -523,7 +463,7 @@ impl Sm {
             self.collect_operands(launch, now);
             self.issue(launch, now);
             if self.fetch.wants() {
-                (self.read_only_due, memory_changes) = (now, true);
+                self.instructions_due = now;
             }
             memory_changes |= self.gave_to_memory;
             self.gave_to_memory = false;
@@ -532,8 +472,11 @@ impl Sm {
             self.pipeline_due = self.next_of_pipeline(now.next());
         }
         // A packet that becomes ready to leave counts as an event of its memory.
-        if moved {
+        if moved || fetches {
             self.inject(now);
+        }
+        if self.instructions_due <= now {
+            self.instructions_due = self.instructions.next_event(now.next());
         }
         if !self.pending_notices.is_empty() {
             self.send_notices(now);
@@ -547,29 +490,13 @@ impl Sm {
     /// Earliest cycle in which anything changes, as far as the last window knew; it may have passed.
     #[inline]
     fn due(&self) -> Cycle {
-        self.memory_due.min(self.pipeline_due)
+        self.memory_due.min(self.pipeline_due).min(self.instructions_due)
     }
 
     /// Arrival cycle of the next reply or command.
     #[inline]
-    fn arrival(&self) -> Cycle {
+    pub(crate) fn arrival(&self) -> Cycle {
         self.replies.next_arrival().min(self.commands.next_arrival())
-    }
-
-    /// Earliest cycle from `now` on in which the memories, the load/store unit or the outgoing links change on their
-    /// own, or something arrives. Asks only the memories that were due in the cycle before, or were asked for something.
-    fn next_of_memory(&mut self, now: Cycle) -> Cycle {
-        if self.l1d_due < now {
-            self.l1d_due = self.l1d.next_event(now);
-        }
-        if self.read_only_due < now {
-            self.read_only_due = self.constants.next_event(now).min(self.instructions.next_event(now));
-        }
-        if !self.pending_notices.is_empty() {
-            return now;
-        }
-        let memories = self.l1d_due.min(self.read_only_due).min(self.arrival());
-        memories.min(self.lsu.next_event(&*self.l1d, now)).max(now)
     }
 
     /// Earliest cycle from `now` on in which a stage from fetch to write-back changes on its own.

@@ -4,7 +4,7 @@ use strata_ptx::isa::Class;
 
 /// Why a scheduler issued nothing in a cycle. When its warps wait for different things, the stall counts for the one
 /// closest to issue: the first in this order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Stall {
     /// An instruction for the load/store unit is ready, but the unit and its collectors are full.
     LsuFull,
@@ -29,6 +29,7 @@ pub enum Stall {
     /// All lanes have exited, but outstanding instructions or other warps of the CTA still hold the slot.
     Drained,
     /// The scheduler has no resident warp.
+    #[default]
     NoWarp,
 }
 

@@ -40,12 +40,16 @@ impl Row {
     }
 
     /// Copies the lanes in `lanes` from `other`.
-    #[inline]
+    #[inline(always)]
     pub fn merge(&mut self, lanes: LaneMask, other: &Row) {
         if lanes == ALL_LANES {
             *self = *other;
-            return;
+        } else {
+            self.merge_some(lanes, other);
         }
+    }
+
+    fn merge_some(&mut self, lanes: LaneMask, other: &Row) {
         for lane in 0..WARP_LANES {
             let keep = (lanes >> lane & 1).wrapping_sub(1);
             self.0[lane] = (self.0[lane] & keep) | (other.0[lane] & !keep);

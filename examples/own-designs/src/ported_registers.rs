@@ -5,7 +5,7 @@ use strata_engine::statistics::{Definition, Group, Mark, Statistics, array_group
 use strata_engine::{Cited, Cycle, Ring};
 use strata_memory::ParameterError;
 use strata_memory::doors::{
-    CollectorPort, Design, RegisterFile, RegisterFileDesign, RegisterFileSite, Ticket,
+    Arrival, CollectorPort, Design, RegisterFile, RegisterFileDesign, RegisterFileSite, Ticket,
 };
 use strata_warp::{LaneMask, Reg, Row};
 
@@ -100,7 +100,7 @@ impl RegisterFile for PortedRegisters {
         self.rows_per_warp = rows_per_warp;
     }
 
-    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, _now: Cycle) {
+    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, _rows: &mut [Row], _now: Cycle) {
         for (n, register) in registers.iter().enumerate() {
             let read = (self.place(warp, *register), Ticket(first.0 + n as u16));
             self.reads.push(read).expect("there is room for every ticket");
@@ -112,7 +112,7 @@ impl RegisterFile for PortedRegisters {
             let Some((place, ticket)) = self.reads.pop() else { break };
             *port_reads += 1;
             port.rows[usize::from(ticket.0)] = self.rows[place];
-            port.arrived.push(ticket);
+            port.arrived.push(Arrival::of(ticket));
             self.statistics.reads += 1;
         }
         self.statistics.read_waits += self.reads.len() as u64;

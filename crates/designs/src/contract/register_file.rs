@@ -5,8 +5,8 @@
 //! results until it is accepted. A scoreboard prevents the conflicts that the door excludes. The oracle is a
 //! flat array of rows; lanes not written since [`RegisterFile::prepare`] are undefined and never compared.
 //!
-//! The harness checks that each ticket arrives once, with the row as it was when the read was requested; that
-//! only the requested rows of the collectors change; that a write takes effect with the call that accepts it,
+//! The harness checks that as many rows of each request arrive as were asked for, and that once they are all there, each
+//! is as it was when the read was requested; that only the requested rows of the collectors change; that a write takes effect with the call that accepts it,
 //! and a refused one does not; that inactive lanes keep their values; that `peek` is right at any time; that
 //! instructions make progress; that `next_event` is never too late (`skip`); that nothing waits at the end;
 //! and that the laws of the statistics hold. Warps with nothing in flight end now and then (`release`), and
@@ -17,7 +17,7 @@ mod instruction;
 use strata_engine::Cycle;
 use strata_engine::hash::Fnv;
 use strata_engine::seed::Stream;
-use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileSite, Ticket};
+use strata_memory::doors::{Arrival, CollectorPort, RegisterFile, RegisterFileSite, Ticket};
 use strata_warp::{Reg, Row};
 
 use super::{Outcome, PATIENCE, lawful, with_skips};
@@ -115,7 +115,7 @@ struct Bench {
     /// The value that each open ticket must return.
     open: Vec<Option<Value>>,
     free: Vec<bool>,
-    arrived: Vec<Ticket>,
+    arrived: Vec<Arrival>,
     /// The next instruction of each warp, held until it may issue.
     held: Vec<Option<Instruction>>,
     under_way: Vec<Instruction>,
@@ -300,8 +300,8 @@ impl Bench {
         if !due && !self.arrived.is_empty() {
             return Err("a row arrived before the next event".to_owned());
         }
-        for ticket in std::mem::take(&mut self.arrived) {
-            self.arrive(ticket)?;
+        for arrival in std::mem::take(&mut self.arrived) {
+            self.arrive(arrival)?;
         }
         for (ticket, (row, kept)) in self.rows.iter().zip(&self.kept).enumerate() {
             if self.open[ticket].is_none() && row != kept {
@@ -311,28 +311,38 @@ impl Bench {
         Ok(())
     }
 
-    fn arrive(&mut self, ticket: Ticket) -> Result<(), String> {
-        let place = usize::from(ticket.0);
-        let Some(expected) = self.open.get_mut(place).and_then(Option::take) else {
-            return Err(format!("ticket {place} arrived, but is not open"));
-        };
-        let row = self.rows[place];
-        expected.same(&row, || format!("the row of ticket {place}"))?;
-        self.kept[place] = row;
-        self.moved = self.now;
-        self.hash.write(&self.now.0.to_le_bytes());
-        self.hash.write(&ticket.0.to_le_bytes());
+    fn arrive(&mut self, Arrival { ticket, rows }: Arrival) -> Result<(), String> {
+        let (place, count) = (usize::from(ticket.0), usize::from(rows));
         let operands = usize::from(self.contract.operands);
-        let instruction = self.under_way.iter_mut().find_map(|instruction| match &mut instruction.stage {
+        let request = self.under_way.iter_mut().find_map(|instruction| match &mut instruction.stage {
             Stage::Collecting { collector, missing } if *collector == place / operands => {
-                *missing -= 1;
-                Some((instruction.warp, instruction.reads[place % operands]))
+                Some((missing, instruction.warp, &instruction.reads))
             }
             _ => None,
         });
-        let (warp, register) = instruction.expect("an open ticket belongs to an instruction");
-        let read = self.place(warp, register);
-        self.hazards[read].reads -= 1;
+        let Some((missing, warp, reads)) = request.filter(|(_, _, reads)| place % operands < reads.len())
+        else {
+            return Err(format!("ticket {place} arrived, but is not open"));
+        };
+        let Some(left) = missing.checked_sub(count).filter(|_| count > 0) else {
+            return Err(format!("{count} rows of ticket {place} arrived, expected 1 to {missing}"));
+        };
+        *missing = left;
+        self.moved = self.now;
+        self.hash.write(&self.now.0.to_le_bytes());
+        self.hash.write(&ticket.0.to_le_bytes());
+        self.hash.write(&[rows]);
+        if left > 0 {
+            return Ok(());
+        }
+        let first = place / operands * operands;
+        for (ticket, register) in (first..).zip(reads) {
+            let expected = self.open[ticket].take().expect("the tickets of a request close together");
+            expected.same(&self.rows[ticket], || format!("the row of ticket {ticket}"))?;
+            self.kept[ticket] = self.rows[ticket];
+            let place = usize::from(warp) * self.rows_per_warp as usize + usize::from(register.0);
+            self.hazards[place].reads -= 1;
+        }
         Ok(())
     }
 
@@ -368,7 +378,7 @@ impl Bench {
             self.hazards[place].written = true;
         }
         if !instruction.reads.is_empty() {
-            self.file.request(warp, &instruction.reads, Ticket(first as u16), self.now);
+            self.file.request(warp, &instruction.reads, Ticket(first as u16), &mut self.rows, self.now);
         }
         instruction.stage = Stage::Collecting { collector, missing: instruction.reads.len() };
         self.under_way.push(instruction);

@@ -2,7 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
-use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileSite, Ticket};
+use strata_memory::doors::{Arrival, CollectorPort, RegisterFile, RegisterFileSite, Ticket};
 use strata_warp::{ALL_LANES, LaneMask, Reg, Row, WARP_LANES};
 
 use super::config::{Arbitration, BankedConfig};
@@ -55,7 +55,7 @@ impl RegisterFile for BankedRegisterFile {
         self.layout.prepare(rows_per_warp);
     }
 
-    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, _now: Cycle) {
+    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, _rows: &mut [Row], _now: Cycle) {
         self.reads.request(&self.layout, warp, registers, first);
     }
 
@@ -79,7 +79,7 @@ impl RegisterFile for BankedRegisterFile {
         }
         self.statistics.read_conflicts += u64::from(self.reads.waiting());
         while let Some(ticket) = self.under_way.arrive(now) {
-            port.arrived.push(ticket);
+            port.arrived.push(Arrival::of(ticket));
         }
     }
 

@@ -3,7 +3,7 @@
 
 use strata_engine::Cycle;
 use strata_engine::statistics::{Group, Statistics};
-use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileSite, Ticket};
+use strata_memory::doors::{Arrival, CollectorPort, RegisterFile, RegisterFileSite, Ticket};
 use strata_warp::{ALL_LANES, LaneMask, Reg, Row};
 
 use super::banks::{Banks, Timing};
@@ -327,7 +327,7 @@ impl RegisterFile for HierarchicalRegisterFile {
         while self.merges_from_banks.arrive(Cycle::NEVER).is_some() {}
     }
 
-    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, _now: Cycle) {
+    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, _rows: &mut [Row], _now: Cycle) {
         self.reads.request(&self.layout, warp, registers, first);
     }
 
@@ -359,7 +359,7 @@ impl RegisterFile for HierarchicalRegisterFile {
         self.statistics.read_conflicts += u64::from(self.reads.waiting());
         for way in [&mut self.from_cache, &mut self.from_buffer, &mut self.from_banks] {
             while let Some(ticket) = way.arrive(now) {
-                port.arrived.push(ticket);
+                port.arrived.push(Arrival::of(ticket));
             }
         }
     }

@@ -35,5 +35,5 @@ pub use network::{
     network_link_between,
 };
 pub use register_file::{
-    CollectorPort, RegisterFile, RegisterFileChoice, RegisterFileDesign, RegisterFileSite, Ticket,
+    Arrival, CollectorPort, RegisterFile, RegisterFileChoice, RegisterFileDesign, RegisterFileSite, Ticket,
 };

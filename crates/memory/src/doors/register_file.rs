@@ -13,18 +13,35 @@ use crate::parameters::ParameterError;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ticket(pub u16);
 
-/// Where operands arrive: the collectors' rows, one for each [`Ticket`], and the tickets whose rows have
-/// arrived.
+/// Rows of one request that have arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Arrival {
+    /// The ticket of any row of the request.
+    pub ticket: Ticket,
+    /// How many more of the request's rows have arrived.
+    pub rows: u8,
+}
+
+impl Arrival {
+    /// The arrival of a single row.
+    #[inline]
+    pub const fn of(ticket: Ticket) -> Arrival {
+        Arrival { ticket, rows: 1 }
+    }
+}
+
+/// Where operands arrive: the collectors' rows, one for each [`Ticket`], and how many have arrived.
 pub struct CollectorPort<'a> {
     /// The row of each ticket, into which the register file copies the value.
     pub rows: &'a mut [Row],
-    /// Tickets whose rows have arrived; the register file appends to it.
-    pub arrived: &'a mut Vec<Ticket>,
+    /// What has arrived; the register file appends to it.
+    pub arrived: &'a mut Vec<Arrival>,
 }
 
 /// A register file of any technology and organisation. It holds the register values.
 ///
-/// Order: a read returns the row as it was when the read was requested. A write takes effect with the call
+/// Order: a read returns the row as it was when the read was requested. The collectors' rows of a request are the register
+/// file's to write from the request on, until all of them have arrived; only then are they read. A write takes effect with the call
 /// that accepts it, wherever the design keeps the bytes until a bank can store them. The scoreboard never
 /// offers a write to a register with an open read, and never lets two instructions that write the same
 /// register be in flight together; within these bounds a design may reorder freely. A write changes only the
@@ -33,7 +50,7 @@ pub struct CollectorPort<'a> {
 /// ```
 /// # use strata_designs::baseline::SramRegisterFileConfig;
 /// # use strata_engine::{Cited, Cycle};
-/// # use strata_memory::doors::{CollectorPort, RegisterFileDesign, RegisterFileSite, Ticket};
+/// # use strata_memory::doors::{Arrival, CollectorPort, RegisterFileDesign, RegisterFileSite, Ticket};
 /// # use strata_warp::{ALL_LANES, Reg, Row};
 /// let design = SramRegisterFileConfig {
 ///     banks: Cited::new(16, "an example"),
@@ -45,10 +62,10 @@ pub struct CollectorPort<'a> {
 /// let mut file = design.build(site)?;
 /// file.prepare(16);
 /// assert!(file.offer_write(1, Reg(5), ALL_LANES, &Row::splat(42), Cycle(0)));
-/// file.request(1, &[Reg(5)], Ticket(2), Cycle(1));
 /// let (mut rows, mut arrived) = ([Row::ZERO; 4], Vec::new());
+/// file.request(1, &[Reg(5)], Ticket(2), &mut rows, Cycle(1));
 /// file.tick(CollectorPort { rows: &mut rows, arrived: &mut arrived }, Cycle(1));
-/// assert_eq!(arrived, [Ticket(2)]);
+/// assert_eq!(arrived, [Arrival { ticket: Ticket(2), rows: 1 }]);
 /// assert_eq!(rows[2], Row::splat(42));
 /// # Ok::<(), strata_memory::ParameterError>(())
 /// ```
@@ -58,10 +75,11 @@ pub trait RegisterFile: Send {
     fn prepare(&mut self, rows_per_warp: u32);
 
     /// Requests the rows of one instruction; row n has ticket `first + n`. It cannot be refused: the
-    /// collector provides the room.
-    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, now: Cycle);
+    /// collector provides the room. `rows` has the row of each ticket: those of the request may be filled in at once,
+    /// since no write of their registers is accepted before they have arrived.
+    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, rows: &mut [Row], now: Cycle);
 
-    /// Performs one cycle: grants reads and delivers the rows that are due.
+    /// Performs one cycle: grants reads, and tells of the rows that arrive.
     fn tick(&mut self, port: CollectorPort<'_>, now: Cycle);
 
     /// Offers a write of the given lanes of a row. Returns false if the register file cannot take it in this

@@ -6,6 +6,7 @@ use crate::isa::{BitUnary, Logic, Permute, Ty};
 use crate::lanes::LaneMask;
 
 /// `and`, `or`, `xor`.
+#[inline(always)]
 pub(super) fn logic(op: Logic, ty: Ty, o: &mut impl Operands, lanes: LaneMask) {
     match op {
         Logic::And => for_bits!(ty, T => binary(o, lanes, |a: T, b: T| a & b)),
@@ -36,11 +37,13 @@ pub(super) fn single(op: BitUnary, ty: Ty, o: &mut impl Operands, lanes: LaneMas
 }
 
 /// `shl`: amounts above the width give zero.
+#[inline(always)]
 pub(super) fn shift_left(ty: Ty, o: &mut impl Operands, lanes: LaneMask) {
     for_bits!(ty, T => binary(o, lanes, |a: T, n: u32| if n < T::BITS { a << n } else { 0 }));
 }
 
 /// `shr`: amounts above the width give zero or the sign.
+#[inline(always)]
 pub(super) fn shift_right(ty: Ty, o: &mut impl Operands, lanes: LaneMask) {
     if ty.is_signed() {
         for_integer!(ty, T => binary(o, lanes, |a: T, n: u32| a >> n.min(T::BITS - 1)));

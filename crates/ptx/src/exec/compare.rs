@@ -8,6 +8,7 @@ use crate::isa::{BoolOp, Compare, Instruction, Logic, Src, TestP, Ty};
 use crate::lanes::{LaneMask, Row, WARP_LANES};
 
 /// `setp`.
+#[inline(always)]
 pub(super) fn set_predicate(
     (relation, ty, combine, ftz): (Compare, Ty, Option<BoolOp>, bool),
     instruction: &Instruction,
@@ -76,6 +77,7 @@ fn join(op: BoolOp, a: LaneMask, b: LaneMask) -> LaneMask {
     }
 }
 
+#[inline(always)]
 fn relation_mask(relation: Compare, ty: Ty, ftz: bool, o: &impl Operands) -> LaneMask {
     match ty {
         Ty::F32 if ftz => number_mask::<FlushedF32>(relation, o),

@@ -100,6 +100,7 @@ fn soft_binary(ty: Ty, mode: FloatMode, f: SoftBinary, o: &mut impl Operands, la
 }
 
 /// `add` to `copysign`.
+#[inline(always)]
 pub(super) fn arithmetic(op: FloatOp, ty: Ty, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
     if ty.is_half() {
         return half_float::arithmetic(op, ty, mode, o, lanes);
@@ -180,6 +181,7 @@ pub(super) fn extremum_of_three(
 }
 
 /// `fma`, and `mad` of floating-point types.
+#[inline(always)]
 pub(super) fn multiply_add(ty: Ty, mode: FloatMode, o: &mut impl Operands, lanes: LaneMask) {
     let rounding = mode.rounding;
     match (ty, rounding) {

@@ -80,6 +80,7 @@ macro_rules! multiply_64 {
 multiply_64! { u64, u128; i64, i128; }
 
 /// `add` to `max`.
+#[inline(always)]
 pub(super) fn arithmetic(op: IntOp, ty: Ty, o: &mut impl Operands, lanes: LaneMask) {
     if matches!(ty, Ty::U16x2 | Ty::S16x2) {
         return packed(op, ty, o, lanes);
@@ -146,6 +147,7 @@ pub(super) fn single(op: IntUnary, ty: Ty, o: &mut impl Operands, lanes: LaneMas
 }
 
 /// `mul`.
+#[inline(always)]
 pub(super) fn multiply(part: Part, ty: Ty, o: &mut impl Operands, lanes: LaneMask) {
     match part {
         Part::Lo => for_integer!(ty, T => binary(o, lanes, T::wrapping_mul)),
@@ -155,6 +157,7 @@ pub(super) fn multiply(part: Part, ty: Ty, o: &mut impl Operands, lanes: LaneMas
 }
 
 /// `mad`.
+#[inline(always)]
 pub(super) fn multiply_add(part: Part, ty: Ty, sat: bool, o: &mut impl Operands, lanes: LaneMask) {
     match part {
         Part::Hi if sat => ternary(o, lanes, |a: i32, b: i32, c: i32| a.high(b).saturating_add(c)),

@@ -28,6 +28,89 @@ pub fn addresses(instruction: &Instruction, operands: &impl Operands, space: Spa
     }
 }
 
+/// Addresses that lie the same distance apart from lane to lane, as those of most instructions do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progression {
+    /// The address of lane 0.
+    pub first: u64,
+    /// From each lane to the next.
+    pub stride: i64,
+}
+
+impl Progression {
+    /// The lowest and the highest address, and bits of which those below the alignment of all addresses are 0.
+    #[inline]
+    pub fn bounds(self) -> (u64, u64, u64) {
+        let last = self.first.wrapping_add_signed((WARP_LANES as i64 - 1) * self.stride);
+        (self.first.min(last), self.first.max(last), self.first | self.stride.cast_unsigned())
+    }
+
+    /// Writes out the address of each lane.
+    #[inline]
+    pub fn fill(self, addresses: &mut [u64; WARP_LANES]) {
+        let stride = self.stride.cast_unsigned();
+        // Whole vectors of the host, each from the one before.
+        let mut four = [0, 1, 2, 3].map(|lane: u64| self.first.wrapping_add(lane.wrapping_mul(stride)));
+        for lanes in addresses.as_chunks_mut().0 {
+            *lanes = four;
+            four = four.map(|address| address.wrapping_add(stride.wrapping_mul(4)));
+        }
+    }
+}
+
+/// The addresses of the active lanes, if they are a progression: of all lanes, or of some that have one address. Inactive
+/// lanes then get that one too.
+///
+/// `lanes` must not be empty.
+#[inline]
+pub fn progression(
+    instruction: &Instruction,
+    operands: &impl Operands,
+    space: Space,
+    lanes: LaneMask,
+) -> Option<Progression> {
+    let lo = operands.source(0, 0);
+    let (low, stride) = if lanes == LaneMask::MAX {
+        let (first, stride) = (lo.0[0], lo.0[1].wrapping_sub(lo.0[0]));
+        let expected = |lane: usize| first.wrapping_add(stride.wrapping_mul(lane as u32));
+        let bend = (0..WARP_LANES).fold(0, |bend, lane| bend | (lo.0[lane] ^ expected(lane)));
+        // The last must follow without wrapping around.
+        let last = i64::from(first) + 31 * i64::from(stride.cast_signed());
+        if bend != 0 || u32::try_from(last).is_err() {
+            return None;
+        }
+        (first, i64::from(stride.cast_signed()))
+    } else {
+        (common(lo, lanes)?, 0)
+    };
+    match space {
+        Space::Shared | Space::Local | Space::Param => {
+            let first = low.wrapping_add(instruction.offset as u32);
+            u32::try_from(i64::from(first) + 31 * stride).ok()?;
+            Some(Progression { first: first.into(), stride })
+        }
+        Space::Generic | Space::Global | Space::Const => {
+            let high = common(operands.source(0, 1), lanes)?;
+            let first = (u64::from(high) << 32 | u64::from(low)).checked_add_signed(instruction.offset)?;
+            first.checked_add_signed(31 * stride)?;
+            Some(Progression { first, stride })
+        }
+    }
+}
+
+/// The value that the given lanes of a row share, if they do.
+#[inline]
+fn common(row: &Row, lanes: LaneMask) -> Option<u32> {
+    let value = row.0[lanes.trailing_zeros() as usize % WARP_LANES];
+    let differs = if lanes == LaneMask::MAX {
+        row.0.iter().fold(0, |any, word| any | (word ^ value))
+    } else {
+        (0..WARP_LANES)
+            .fold(0, |any, lane| any | ((row.0[lane] ^ value) & (lanes >> lane & 1).wrapping_neg()))
+    };
+    (differs == 0).then_some(value)
+}
+
 /// The addresses of the active lanes as a base and 32-bit distances from it; inactive lanes get those of an active
 /// one. `None` when the lanes span more than 32 bits, as few programs' do.
 ///

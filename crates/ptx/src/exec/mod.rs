@@ -18,6 +18,7 @@ pub mod memory;
 mod moves;
 mod narrow_float;
 pub mod print;
+mod routine;
 mod soft;
 mod video;
 mod warp;
@@ -29,6 +30,7 @@ use crate::isa::{Guard, Instruction, Op, PredReg};
 use crate::lanes::{ALL_LANES, LaneMask, Row};
 
 pub use lanewise::{predicate_source, write_predicate};
+pub use routine::{OperandFamily, Routine, routine};
 
 /// Executes an instruction that only computes: everything but memory, control flow, barriers and printing.
 ///

@@ -1,9 +1,9 @@
 //! Address resolution: the space, bounds and alignment of each lane's address, and the resulting faults.
 
 use strata_ptx::exec::Operands;
-use strata_ptx::exec::memory;
+use strata_ptx::exec::memory::{self, Progression};
 use strata_ptx::ir::window;
-use strata_ptx::isa::Space;
+use strata_ptx::isa::{Pc, Space};
 use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
 use super::instruction::MemoryInstruction;
@@ -29,19 +29,47 @@ impl Places {
     }
 }
 
+/// Instructions whose last allocation is remembered.
+const RECENT: usize = 16;
+
+/// Where the lanes of an instruction are.
+#[derive(Clone, Copy, Debug)]
+pub struct Resolved {
+    /// Lanes by memory.
+    pub places: Places,
+    /// Whether that is the same for all lanes.
+    pub is_one: bool,
+    /// From each lane's address to the next one's, if that is known to be the same for all.
+    pub stride: Option<i64>,
+}
+
+/// How addresses in a window become addresses in the memory behind it.
+#[derive(Clone, Copy, Debug)]
+enum Shift {
+    /// They are those already.
+    None,
+    /// By the place of the CTA's shared memory.
+    Shared,
+    /// By the place of the parameters.
+    Param,
+    /// Each lane's own way ([`Launch::local_address`]).
+    Local,
+}
+
 /// Resolves and checks the addresses of a memory instruction's lanes.
 #[derive(Clone, Debug)]
 pub struct Resolver {
     /// GPU-wide number of the SM's warp slot 0.
     first_warp: u64,
-    /// Index of the allocation that the last access hit; the next access usually hits it too.
-    recent: usize,
+    /// By the lower bits of an instruction's place in the code: index of the allocation that it hit last, and usually
+    /// hits again.
+    recent: [usize; RECENT],
 }
 
 impl Resolver {
     /// A resolver for the SM whose warp slot 0 has the GPU-wide number `first_warp`.
     pub fn new(first_warp: u64) -> Resolver {
-        Resolver { first_warp, recent: 0 }
+        Resolver { first_warp, recent: [0; RECENT] }
     }
 
     /// Resolves the active lanes' addresses into `addresses`: device addresses, or byte offsets into the SM's
@@ -59,28 +87,11 @@ impl Resolver {
         launch: &Launch,
         (space, width): (Space, u64),
         addresses: &mut [u64; WARP_LANES],
-    ) -> Result<Places, Fault> {
-        let lanes = memory.lanes;
-        let (low, high, bits) = if let Some((base, distances)) =
-            memory::narrow_addresses(memory.instruction, operands, space, lanes)
-        {
-            let (low, high, bits) =
-                distances.0.iter().fold((u32::MAX, 0, 0), |(low, high, bits), distance| {
-                    (low.min(*distance), high.max(*distance), bits | distance)
-                });
-            *addresses = std::array::from_fn(|lane| base | u64::from(distances.0[lane]));
-            (base | u64::from(low), base | u64::from(high), u64::from(bits))
-        } else {
-            *addresses = memory::addresses(memory.instruction, operands, space);
-            let active = addresses[lanes.trailing_zeros() as usize];
-            for (lane, address) in addresses.iter_mut().enumerate() {
-                if lanes >> lane & 1 == 0 {
-                    *address = active;
-                }
-            }
-            addresses.iter().fold((u64::MAX, 0, 0), |(low, high, bits), address| {
-                (low.min(*address), high.max(*address), bits | *address)
-            })
+    ) -> Result<Resolved, Fault> {
+        let line = memory::progression(memory.instruction, operands, space, memory.lanes);
+        let (low, high, bits) = match line {
+            Some(line) => line.bounds(),
+            None => spread(memory, operands, space, addresses),
         };
         let is_aligned = bits & (width - 1) == 0;
         let one = match space {
@@ -88,13 +99,41 @@ impl Resolver {
             Space::Generic => (high < window::SHARED).then_some(Space::Global),
             space => Some(space),
         };
-        if let Some(one) = one
-            && is_aligned
-            && let Some(places) = self.resolve_as(one, memory, launch, (low, high, width), addresses)
-        {
-            return Ok(places);
+        let Some((places, shift)) = one
+            .filter(|_| is_aligned)
+            .and_then(|one| self.resolve_as(one, memory, launch, (low, high, width)))
+        else {
+            if let Some(line) = line {
+                line.fill(addresses);
+            }
+            let places = self.resolve_slowly(memory, launch, (space, width), addresses)?;
+            return Ok(Resolved { places, is_one: places.is_one(), stride: None });
+        };
+        let base = match shift {
+            Shift::None => None,
+            Shift::Shared => Some(u64::from(memory.shared_base)),
+            Shift::Param => Some(launch.params_at.0),
+            Shift::Local => {
+                if let Some(line) = line {
+                    line.fill(addresses);
+                }
+                let warp = self.first_warp + u64::from(memory.warp);
+                for (lane, address) in addresses.iter_mut().enumerate() {
+                    *address = launch.local_address(warp, lane, *address % window::BYTES).0;
+                }
+                return Ok(Resolved { places, is_one: true, stride: None });
+            }
+        };
+        if let Some(line) = line {
+            // Windows begin at multiples of their size.
+            let first = base.map_or(line.first, |base| line.first % window::BYTES + base);
+            Progression { first, ..line }.fill(addresses);
+        } else if let Some(base) = base {
+            for address in addresses {
+                *address = *address % window::BYTES + base;
+            }
         }
-        self.resolve_slowly(memory, launch, (space, width), addresses)
+        Ok(Resolved { places, is_one: true, stride: line.map(|line| line.stride) })
     }
 
     /// Like [`Resolver::resolve`] in global memory, for lanes that read only part of their width: lane n reads its
@@ -117,7 +156,7 @@ impl Resolver {
                 let kind = FaultKind::Misaligned { address, bytes: width as u32 };
                 return Err(fault(memory, launch, lane, kind));
             }
-            if !self.is_allocated(launch, address, address.saturating_add(bytes.into())) {
+            if !self.is_allocated(launch, memory.pc, address, address.saturating_add(bytes.into())) {
                 let kind = FaultKind::OutOfBounds { address, bytes, space: "global" };
                 return Err(fault(memory, launch, lane, kind));
             }
@@ -131,7 +170,7 @@ impl Resolver {
         Ok(())
     }
 
-    /// Fast path: resolves all lanes at once. Returns `None` unless they all lie in bounds in one space.
+    /// Fast path: finds where all lanes are at once. Returns `None` unless they all lie in bounds in one space.
     #[inline]
     fn resolve_as(
         &mut self,
@@ -139,38 +178,27 @@ impl Resolver {
         memory: &MemoryInstruction<'_>,
         launch: &Launch,
         (low, high, width): (u64, u64, u64),
-        addresses: &mut [u64; WARP_LANES],
-    ) -> Option<Places> {
-        let lanes = memory.lanes;
-        // Windows begin at multiples of their size.
+    ) -> Option<(Places, Shift)> {
+        let (lanes, pc) = (memory.lanes, memory.pc);
+        let nowhere = Places::default();
         let last = high % window::BYTES + width;
         match space {
             Space::Generic | Space::Global => {
-                let inside = self.is_allocated(launch, low, high.saturating_add(width));
-                inside.then_some(Places { global: lanes, ..Places::default() })
+                let inside = self.is_allocated(launch, pc, low, high.saturating_add(width));
+                inside.then_some((Places { global: lanes, ..nowhere }, Shift::None))
             }
             Space::Const => {
-                let inside = self.is_allocated(launch, low, high.saturating_add(width));
-                inside.then_some(Places { constant: lanes, ..Places::default() })
+                let inside = self.is_allocated(launch, pc, low, high.saturating_add(width));
+                inside.then_some((Places { constant: lanes, ..nowhere }, Shift::None))
             }
             Space::Shared if last <= u64::from(launch.shared_per_cta()) => {
-                for address in addresses {
-                    *address = *address % window::BYTES + u64::from(memory.shared_base);
-                }
-                Some(Places { shared: lanes, ..Places::default() })
+                Some((Places { shared: lanes, ..nowhere }, Shift::Shared))
             }
             Space::Local if last <= u64::from(launch.kernel.local_bytes) => {
-                let warp = self.first_warp + u64::from(memory.warp);
-                for (lane, address) in addresses.iter_mut().enumerate() {
-                    *address = launch.local_address(warp, lane, *address % window::BYTES).0;
-                }
-                Some(Places { local: lanes, ..Places::default() })
+                Some((Places { local: lanes, ..nowhere }, Shift::Local))
             }
             Space::Param if last <= launch.params.len() as u64 => {
-                for address in addresses {
-                    *address = *address % window::BYTES + launch.params_at.0;
-                }
-                Some(Places { constant: lanes, ..Places::default() })
+                Some((Places { constant: lanes, ..nowhere }, Shift::Param))
             }
             Space::Shared | Space::Local | Space::Param => None,
         }
@@ -194,7 +222,7 @@ impl Resolver {
             let end = at.saturating_add(width);
             let (inside, name) = if global & bit != 0 {
                 let name = if space == Space::Const { "constant" } else { "global" };
-                (self.is_allocated(launch, at, end), name)
+                (self.is_allocated(launch, memory.pc, at, end), name)
             } else if shared & bit != 0 {
                 (end <= u64::from(launch.shared_per_cta()), "shared")
             } else if local & bit != 0 {
@@ -237,8 +265,9 @@ impl Resolver {
 
     /// Whether the bytes `[low, end)` lie within one allocation.
     #[inline]
-    pub(super) fn is_allocated(&mut self, launch: &Launch, low: u64, end: u64) -> bool {
-        if let Some((start, stop)) = launch.allocations.get(self.recent)
+    pub(super) fn is_allocated(&mut self, launch: &Launch, pc: Pc, low: u64, end: u64) -> bool {
+        let recent = &mut self.recent[pc as usize % RECENT];
+        if let Some((start, stop)) = launch.allocations.get(*recent)
             && *start <= low
             && end <= *stop
         {
@@ -249,9 +278,37 @@ impl Resolver {
         if end > launch.allocations[index].1 {
             return false;
         }
-        self.recent = index;
+        *recent = index;
         true
     }
+}
+
+/// Addresses without a pattern: writes them out, those of active lanes for inactive ones. Returns the lowest and the
+/// highest, and bits of which those below the alignment of all addresses are 0.
+fn spread<O: Operands>(
+    memory: &MemoryInstruction<'_>,
+    operands: &O,
+    space: Space,
+    addresses: &mut [u64; WARP_LANES],
+) -> (u64, u64, u64) {
+    let lanes = memory.lanes;
+    if let Some((base, distances)) = memory::narrow_addresses(memory.instruction, operands, space, lanes) {
+        let (low, high, bits) = distances.0.iter().fold((u32::MAX, 0, 0), |(low, high, bits), distance| {
+            (low.min(*distance), high.max(*distance), bits | distance)
+        });
+        *addresses = std::array::from_fn(|lane| base | u64::from(distances.0[lane]));
+        return (base | u64::from(low), base | u64::from(high), u64::from(bits));
+    }
+    *addresses = memory::addresses(memory.instruction, operands, space);
+    let active = addresses[lanes.trailing_zeros() as usize];
+    for (lane, address) in addresses.iter_mut().enumerate() {
+        if lanes >> lane & 1 == 0 {
+            *address = active;
+        }
+    }
+    addresses.iter().fold((u64::MAX, 0, 0), |(low, high, bits), address| {
+        (low.min(*address), high.max(*address), bits | *address)
+    })
 }
 
 /// Builds the fault of one lane, with its kernel, line, CTA and thread.

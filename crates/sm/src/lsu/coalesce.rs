@@ -43,15 +43,19 @@ pub fn shape(addresses: &[u64; WARP_LANES], lanes: LaneMask, width: u64) -> Shap
     for lane in 4..WARP_LANES {
         bend |= addresses[lane] ^ addresses[lane - 4].wrapping_add(four);
     }
-    if bend != 0 {
-        Shape::Any
-    } else if stride == 0 {
+    if bend == 0 { shape_of_stride(stride.cast_signed(), lanes, width) } else { Shape::Any }
+}
+
+/// The class of addresses that lie `stride` bytes apart from lane to lane.
+#[inline]
+pub fn shape_of_stride(stride: i64, lanes: LaneMask, width: u64) -> Shape {
+    if stride == 0 {
         Shape::Uniform
     } else if lanes != LaneMask::MAX {
         Shape::Any
-    } else if stride == width {
+    } else if stride.cast_unsigned() == width {
         Shape::Consecutive
-    } else if stride.cast_signed().unsigned_abs() >= LINE_BYTES as u64 {
+    } else if stride.unsigned_abs() >= LINE_BYTES as u64 {
         Shape::Strided
     } else {
         Shape::Any
@@ -70,6 +74,15 @@ pub fn next_of_strided(addresses: &[u64; WARP_LANES], left: LaneMask, width: usi
 pub fn uniform_group(address: u64, left: LaneMask, width: usize) -> Group {
     let address = Address(address);
     Group { line: address.line(), bytes: ByteMask::range(address.offset(), width), lanes: left }
+}
+
+/// Whether the access of all consecutive lanes from an address on is a whole line, in one segment.
+#[inline(always)]
+pub fn is_line(first: u64, left: LaneMask, width: usize, segment_bytes: usize) -> bool {
+    left == LaneMask::MAX
+        && width * WARP_LANES == LINE_BYTES
+        && Address(first).offset() == 0
+        && segment_bytes == LINE_BYTES
 }
 
 /// The next access of consecutive lanes ([`Shape::Consecutive`]). `left` must be a contiguous run of lanes that ends

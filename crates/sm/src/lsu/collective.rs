@@ -150,7 +150,7 @@ impl Lsu {
         target: (Space, u64),
     ) -> Result<Places, Fault> {
         let addresses = &mut self.table.vacant().addresses;
-        let places = self.resolver.resolve(memory, operands, launch, target, addresses)?;
+        let places = self.resolver.resolve(memory, operands, launch, target, addresses)?.places;
         let elsewhere = memory.lanes & !places.shared;
         if elsewhere != 0 {
             let what = "an operation of shared memory on another memory";

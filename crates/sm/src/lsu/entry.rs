@@ -2,7 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::doors::{LaneAction, Policy};
-use strata_memory::{ByteMask, LineAddress};
+use strata_memory::{Address, ByteMask, LineAddress};
 use strata_ptx::exec::memory::Image;
 use strata_ptx::isa::{self, Pc, Ty};
 use strata_ptx::lanes::{LaneMask, WARP_LANES};
@@ -200,13 +200,16 @@ impl Entry {
         (group.line, piece)
     }
 
-    /// The next access of the lanes `left`. Inline for strided lanes, which make most of the accesses.
+    /// The next access of the lanes `left`. Inline for strided lanes and whole lines, which make most of the accesses.
     #[inline(always)]
     fn group(&self, left: LaneMask, width: u8, segment_bytes: usize) -> Group {
-        if self.shape == Shape::Strided {
-            return coalesce::next_of_strided(&self.addresses, left, width.into());
+        match self.shape {
+            Shape::Strided => coalesce::next_of_strided(&self.addresses, left, width.into()),
+            Shape::Consecutive if coalesce::is_line(self.addresses[0], left, width.into(), segment_bytes) => {
+                Group { line: Address(self.addresses[0]).line(), bytes: ByteMask::ALL, lanes: left }
+            }
+            _ => self.search(left, width.into(), segment_bytes),
         }
-        self.search(left, width.into(), segment_bytes)
     }
 
     #[inline(never)]

@@ -6,7 +6,7 @@ use strata_ptx::exec::{Operands, memory};
 use strata_ptx::isa::{CacheOp, MemoryMode, Op, Ordering, Scope, Space, Ty};
 use strata_ptx::lanes::LaneMask;
 
-use super::address::{Places, fault};
+use super::address::{Places, Resolved, fault};
 use super::coalesce::{self, Shape};
 use super::entry::{Operation, Place, SECOND_OPERAND};
 use super::fence::{HeldBack, acquires, releases};
@@ -55,7 +55,8 @@ impl Lsu {
         let width = mode.ty.bytes() * usize::from(mode.vector);
         let entry = self.table.vacant();
         let target = (mode.space, width as u64);
-        let places = self.resolver.resolve(&memory, operands, launch, target, &mut entry.addresses)?;
+        let Resolved { places, is_one, stride } =
+            self.resolver.resolve(&memory, operands, launch, target, &mut entry.addresses)?;
         if operation != Operation::Load {
             check_support(&memory, launch, operation, mode, places)?;
         }
@@ -69,11 +70,15 @@ impl Lsu {
         entry.global = places.global;
         (entry.local, entry.local_left, entry.local_word) = (places.local, places.local, 0);
         (entry.shared, entry.constant) = (places.shared, places.constant);
-        let is_one = places.is_one();
         // Local memory is accessed one word at a time.
         let piece = if places.local != 0 { width.min(4) } else { width };
-        entry.shape =
-            if is_one { coalesce::shape(&entry.addresses, memory.lanes, piece as u64) } else { Shape::Any };
+        entry.shape = match stride {
+            _ if !is_one => Shape::Any,
+            Some(stride) => coalesce::shape_of_stride(stride, memory.lanes, piece as u64),
+            // Local addresses have gone another way for each lane; others without a stride have no pattern.
+            None if places.local == 0 => Shape::Any,
+            None => coalesce::shape(&entry.addresses, memory.lanes, piece as u64),
+        };
         match operation {
             Operation::Load | Operation::Texture => {}
             Operation::Store => {

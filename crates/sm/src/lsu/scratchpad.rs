@@ -282,8 +282,22 @@ impl Scratchpad {
         if matches!(entry.shape, Shape::Consecutive | Shape::Uniform) && !serial {
             return least;
         }
+        if !serial && least == 1 && self.fits_once(entry) {
+            return 1;
+        }
         let groups = groups(entry.shared, self.group_lanes(entry.width));
         groups.map(|lanes| self.group_passes(entry, lanes, serial)).sum()
+    }
+
+    /// Whether all lanes' words lie within as many neighbouring words as there are banks: no two of them share a bank.
+    #[inline]
+    fn fits_once(&self, entry: &Entry) -> bool {
+        // Inactive lanes repeat an active lane's address, and addresses in the scratchpad have 32 bits.
+        let addresses = entry.addresses.map(|address| address as u32);
+        let (low, high) =
+            addresses.iter().fold((u32::MAX, 0), |(low, high), at| (low.min(*at), high.max(*at)));
+        let last = high.saturating_add(u32::from(entry.width) - 1) >> self.bank_shift;
+        last - (low >> self.bank_shift) < self.banks
     }
 
     /// Number of passes that a group of lanes takes: the most words that any bank serves. With `serial` set

@@ -201,7 +201,7 @@ fn check_image(
     launch: &Launch,
     lane: usize,
 ) -> Result<(), Fault> {
-    if resolver.is_allocated(launch, image.base, image.base + image.bytes()) {
+    if resolver.is_allocated(launch, memory.pc, image.base, image.base + image.bytes()) {
         return Ok(());
     }
     let kind = FaultKind::OutOfBounds { address: image.base, bytes: image.bytes() as u32, space: "texture" };

@@ -22,8 +22,10 @@ pub struct View {
     pub waiting: u64,
 }
 
-/// A warp scheduler of one of the supported policies.
+/// A warp scheduler of one of the supported policies. With a tag of its own, which is read faster than one hidden in the
+/// values.
 #[derive(Clone, Debug)]
+#[repr(u8)]
 pub enum Scheduler {
     /// The next ready warp after the last; see [`Scheduling::LooseRoundRobin`].
     LooseRoundRobin(LooseRoundRobin),

@@ -122,12 +122,12 @@ impl RegisterFile for Planted {
         self.prepared = true;
     }
 
-    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, now: Cycle) {
+    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, rows: &mut [Row], now: Cycle) {
         if self.strikes(Bug::TicketsReversed) {
             let reversed: Vec<Reg> = registers.iter().rev().copied().collect();
-            return self.inner.request(warp, &reversed, first, now);
+            return self.inner.request(warp, &reversed, first, rows, now);
         }
-        self.inner.request(warp, registers, first, now);
+        self.inner.request(warp, registers, first, rows, now);
     }
 
     fn tick(&mut self, port: CollectorPort<'_>, now: Cycle) {
@@ -142,7 +142,7 @@ impl RegisterFile for Planted {
         if let [.., first, second] = arrived[..]
             && self.strikes(Bug::RowsSwapped)
         {
-            rows.swap(usize::from(first.0), usize::from(second.0));
+            rows.swap(usize::from(first.ticket.0), usize::from(second.ticket.0));
         }
         let Some(&last) = arrived.last() else { return };
         if self.strikes(Bug::TicketLost) {
@@ -150,8 +150,8 @@ impl RegisterFile for Planted {
         } else if self.strikes(Bug::TicketTwice) {
             arrived.push(last);
         } else if self.strikes(Bug::RowScribbled) {
-            let other = (usize::from(last.0) + rows.len() / 2) % rows.len();
-            rows[other] = rows[usize::from(last.0)];
+            let other = (usize::from(last.ticket.0) + rows.len() / 2) % rows.len();
+            rows[other] = rows[usize::from(last.ticket.0)];
         }
     }
 

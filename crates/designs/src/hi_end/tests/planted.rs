@@ -110,8 +110,8 @@ impl RegisterFile for Planted {
         self.inner.prepare(rows_per_warp);
     }
 
-    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, now: Cycle) {
-        self.inner.request(warp, registers, first, now);
+    fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, rows: &mut [Row], now: Cycle) {
+        self.inner.request(warp, registers, first, rows, now);
     }
 
     fn tick(&mut self, port: CollectorPort<'_>, now: Cycle) {

@@ -2,7 +2,9 @@
 
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
-use strata_memory::doors::{CollectorPort, RegisterFile, RegisterFileDesign, RegisterFileSite, Ticket};
+use strata_memory::doors::{
+    Arrival, CollectorPort, RegisterFile, RegisterFileDesign, RegisterFileSite, Ticket,
+};
 use strata_warp::{ALL_LANES, Reg, Row};
 
 use super::super::layout::Layout;
@@ -30,7 +32,7 @@ impl Bench {
         self.file.offer_write(warp, Reg(register), lanes, row, self.now)
     }
 
-    fn tick(&mut self) -> Vec<Ticket> {
+    fn tick(&mut self) -> Vec<Arrival> {
         let mut arrived = Vec::new();
         self.file.tick(CollectorPort { rows: &mut self.rows, arrived: &mut arrived }, self.now);
         self.now = self.now.next();
@@ -39,7 +41,7 @@ impl Bench {
 
     /// Cycles from a read's first tick to its arrival, that one among them, and the row.
     fn read(&mut self, warp: u8, register: u8) -> (u64, Row) {
-        self.file.request(warp, &[Reg(register)], Ticket(3), self.now);
+        self.file.request(warp, &[Reg(register)], Ticket(3), &mut self.rows, self.now);
         let from = self.now;
         while self.tick().is_empty() {}
         (self.now.since(from), self.rows[3])
@@ -97,7 +99,7 @@ fn a_write_waits_for_the_reads_of_its_group_where_those_go_first() {
         [(Arbitration::WritesFirst, true, 5), (Arbitration::ReadsFirst, false, 1)]
     {
         let mut bench = Bench::new(&BankedConfig { arbitration: cited(arbitration), ..banked(banks(1, 4)) });
-        bench.file.request(0, &[Reg(0)], Ticket(0), bench.now);
+        bench.file.request(0, &[Reg(0)], Ticket(0), &mut bench.rows, bench.now);
         let from = bench.now;
         assert_eq!(bench.write(0, 0, ALL_LANES, &Row::splat(7)), taken);
         assert!(bench.write(0, 1, ALL_LANES, &Row::splat(9)), "a neighbour lies in another group");
@@ -122,11 +124,11 @@ fn a_group_serves_a_read_of_its_banks_beside_those_of_the_register_cache() {
         assert!(bench.write((row / 20) as u8, (row % 20) as u8, ALL_LANES, &Row::splat(row)));
         bench.wait(1);
     }
-    bench.file.request(0, &[Reg(5), Reg(rows[0] as u8)], Ticket(0), bench.now);
-    bench.file.request(13, &[Reg((rows[1] % 20) as u8)], Ticket(2), bench.now);
-    assert_eq!(bench.tick(), [Ticket(1), Ticket(2)]);
+    bench.file.request(0, &[Reg(5), Reg(rows[0] as u8)], Ticket(0), &mut bench.rows, bench.now);
+    bench.file.request(13, &[Reg((rows[1] % 20) as u8)], Ticket(2), &mut bench.rows, bench.now);
+    assert_eq!(bench.tick(), [1, 2].map(|ticket| Arrival::of(Ticket(ticket))));
     bench.wait(2);
-    assert_eq!(bench.tick(), [Ticket(0)]);
+    assert_eq!(bench.tick(), [Arrival::of(Ticket(0))]);
     assert_eq!(bench.count("register_file", "read_conflicts"), 0);
 }
 

@@ -7,13 +7,14 @@ mod float;
 mod half;
 mod integer;
 mod matrix;
+mod memory;
 mod moves;
 mod oracles;
 mod print;
 mod video;
 mod warp;
 
-use super::{Operands, WarpContext, execute};
+use super::{OperandFamily, Operands, WarpContext, execute, routine};
 use crate::isa::{Dst, Executor, Instruction, MAX_DST, MAX_SRC, Op, PredReg, Reg, Src, Traits, Width};
 use crate::lanes::{ALL_LANES, LaneMask, Row};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,11 +23,19 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 const UNTOUCHED: u32 = 0xdead_beef;
 
 /// Operands by slot, without registers: sources are filled in, destinations read out.
+#[derive(Clone)]
 pub(super) struct Slots {
     instruction: Instruction,
     sources: [[Row; 4]; MAX_SRC],
     results: [[Row; 4]; MAX_DST],
     predicates: [LaneMask; 8],
+}
+
+/// [`Slots`] borrow from nothing.
+struct OwnSlots;
+
+impl OperandFamily for OwnSlots {
+    type Of<'a> = Slots;
 }
 
 impl Operands for Slots {
@@ -93,7 +102,11 @@ impl Slots {
     pub fn run_on(mut self, lanes: LaneMask, context: &WarpContext) -> Self {
         let instruction = self.instruction.clone();
         oracles::record(instruction.op);
+        let mut by_routine = self.clone();
         execute(&instruction, &mut self, lanes, context);
+        routine::<OwnSlots>(&instruction)(&instruction, &mut by_routine, lanes, context);
+        assert_eq!(by_routine.results, self.results, "the routine of {:?}", instruction.op);
+        assert_eq!(by_routine.predicates, self.predicates, "the routine of {:?}", instruction.op);
         self
     }
 

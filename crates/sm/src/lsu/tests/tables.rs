@@ -75,6 +75,11 @@ fn passes_of_common_patterns() {
     passes(load(Ty::U64, 1), all, |lane| 16 * lane, 4);
     // Only active lanes count.
     passes(load(Ty::U32, 1), 0x0000_ffff, |lane| 8 * lane, 1);
+    // Within as many words as there are banks, in any order; one word further, lanes 0 and 31 share a bank.
+    passes(load(Ty::U32, 1), all, |lane| 400 + 4 * (lane * 7 % 32), 1);
+    passes(load(Ty::U32, 1), 0xff0f_fff1, |lane| 400 + 4 * (31 - lane), 1);
+    passes(load(Ty::U32, 1), all, |lane| 400 + 4 * (lane + lane / 31), 2);
+    passes(load(Ty::U16, 1), all, |lane| 402 + 2 * (lane * 5 % 32), 1);
     // Atomics on one word are serialized, and so are those on one bank.
     let add = Op::Reduce { op: AtomicOp::Add, mode: mode(Space::Shared, Ty::U32, 1) };
     passes(add, all, |_| 0, 32);

@@ -1,0 +1,104 @@
+//! The memories' part of a cycle: the L1D, the read-only caches, the load/store unit and the links to the network.
+
+use strata_engine::Cycle;
+use strata_memory::Client;
+
+use crate::dispatch::Notice;
+use crate::launch::Launch;
+use crate::sm::Sm;
+
+impl Sm {
+    /// Advances the memories and the load/store unit, and takes the instructions that finished. Returns whether that
+    /// changed anything for the pipeline.
+    pub(crate) fn memory(&mut self, launch: &Launch, now: Cycle) -> bool {
+        if self.replies.next_arrival() <= now {
+            self.take_replies(now);
+        }
+        if self.l1d_due <= now {
+            self.l1d.tick(now);
+            self.lsu.complete(&mut *self.l1d, now);
+        }
+        let asked = self.lsu.tick(&mut *self.l1d, &mut *self.constants, now);
+        if asked.l1d {
+            self.l1d_due = now;
+        }
+        if asked.constants {
+            self.constants_due = now;
+        }
+        let waiting = (self.lsu.waiting_fence(), self.lsu.waiting_copies());
+        let mut changed = waiting != (self.warps.at_fence, self.warps.at_copies);
+        if changed {
+            (self.warps.at_fence, self.warps.at_copies) = waiting;
+        }
+        changed |= self.lsu.can_accept() != self.lsu_accepts;
+        while self.units.has_place()
+            && let Some(finished) = self.lsu.finished(now)
+        {
+            let instruction = &launch.kernel.code[finished.pc as usize];
+            self.units.finish_memory(instruction, finished);
+            changed = true;
+        }
+        if self.lsu.kernel_end_flushed() {
+            self.notify(Notice::Flushed);
+        }
+        while let Some(number) = self.lsu.event_over() {
+            self.resume(launch, number, now);
+            changed = true;
+        }
+        changed
+    }
+
+    /// Takes the replies that have arrived.
+    fn take_replies(&mut self, now: Cycle) {
+        while let Some(packet) = self.replies.receive(now) {
+            self.replies.release(packet.wire_bytes().div_ceil(self.flit_bytes), now);
+            match packet.client {
+                Client::L1d => {
+                    self.l1d_due = now;
+                    self.l1d.accept(packet, now);
+                }
+                Client::Constant => {
+                    self.constants_due = now;
+                    self.constants.accept(packet, now);
+                }
+                Client::Instruction => {
+                    self.instructions_due = now;
+                    self.instructions.accept(packet, now);
+                }
+            }
+        }
+    }
+
+    /// Sends a packet of one of the memories, if any has one.
+    pub(crate) fn inject(&mut self, now: Cycle) {
+        let mut sizes = [None; 3];
+        if self.l1d_due <= now {
+            sizes[0] = self.l1d.outgoing_bytes(now);
+        }
+        if self.constants_due <= now {
+            sizes[1] = self.constants.outgoing_bytes(now);
+        }
+        if self.instructions_due <= now {
+            sizes[2] = self.instructions.outgoing_bytes(now);
+        }
+        if sizes.iter().any(Option::is_some) {
+            self.injector.send(sizes, (&mut *self.l1d, &mut *self.constants, &mut *self.instructions), now);
+        }
+    }
+
+    /// Earliest cycle from `now` on in which the memories, the load/store unit or the outgoing links change on their
+    /// own, or something arrives. Asks only the memories that were due in the cycle before, or were asked for something.
+    pub(crate) fn next_of_memory(&mut self, now: Cycle) -> Cycle {
+        if self.l1d_due < now {
+            self.l1d_due = self.l1d.next_event(now);
+        }
+        if self.constants_due < now {
+            self.constants_due = self.constants.next_event(now);
+        }
+        if !self.pending_notices.is_empty() {
+            return now;
+        }
+        let memories = self.l1d_due.min(self.constants_due).min(self.arrival());
+        memories.min(self.lsu.next_event(&*self.l1d, now)).max(now)
+    }
+}
