@@ -4,12 +4,22 @@ use std::collections::BTreeMap;
 
 use crate::job::Kind;
 use crate::metric::Metric;
-use crate::paper::FigureJob;
 use crate::question::{Answers, Cell};
 use crate::variant::Variant;
 
 /// Overrides for each system, by the system's name.
 pub type Sets = BTreeMap<String, Vec<String>>;
+
+/// The parts that identify a job.
+#[derive(Clone, Debug)]
+pub struct FigureJob<'a> {
+    /// What the job measures.
+    pub kind: Kind,
+    /// Name of the workload.
+    pub workload: &'a str,
+    /// The machine to run on.
+    pub variant: Variant,
+}
 
 /// A machine, or a choice between machines that is made for each workload from measured numbers.
 #[derive(Clone, Debug)]

@@ -379,7 +379,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["machine", "check", "cray"], "error: cray: no such machine, expected one of gtx480"),
     (
         &["explain", "energy.l3"],
-        "error: no energy of `l3`, expected one of constant_cache, dram, execution, ",
+        "error: no energy of `l3`, expected one of coalescer, constant_cache, dram, execution, ",
     ),
     (&["area", "--system", "zzzzzzz"], "error: zzzzzzz: no such system, expected one of "),
     (&["run", "saxpy", "--span", "5"], "error: the following required arguments were not provided:"),

@@ -6,19 +6,8 @@ use crate::grid::{Grid, Mean, divide};
 use crate::job::Kind;
 use crate::metric::{Expression, Metric};
 use crate::question::{Answers, Cell};
-use crate::setup::Setup;
+use crate::setup::{FigureJob, Setup};
 use crate::variant::Variant;
-
-/// The parts that identify a job.
-#[derive(Clone, Debug)]
-pub struct Job<'a> {
-    /// What the job measures.
-    pub kind: Kind,
-    /// Name of the workload.
-    pub workload: &'a str,
-    /// The machine to run on.
-    pub variant: Variant,
-}
 
 /// A figure with all names resolved.
 pub struct Figure<'a> {
@@ -73,7 +62,7 @@ impl<'a> Figure<'a> {
     }
 
     /// The jobs that the figure needs.
-    pub fn jobs(&self) -> Vec<Job<'a>> {
+    pub fn jobs(&self) -> Vec<FigureJob<'a>> {
         let mut jobs = Vec::new();
         for workload in self.workloads {
             for setup in &self.setups {
@@ -173,9 +162,9 @@ impl<'a> Table<'a> {
     }
 
     /// The jobs that the table needs.
-    pub fn jobs(&self) -> Vec<Job<'a>> {
+    pub fn jobs(&self) -> Vec<FigureJob<'a>> {
         let of_column = |workload: &'a String| {
-            self.columns.iter().map(move |(_, _, metric, variant)| Job {
+            self.columns.iter().map(move |(_, _, metric, variant)| FigureJob {
                 kind: metric.kind,
                 workload,
                 variant: variant.clone(),
@@ -255,8 +244,8 @@ impl<'a> List<'a> {
     }
 
     /// The jobs that the table needs.
-    pub fn jobs(&self) -> Vec<Job<'a>> {
-        let job = |(metric, variant): &(Metric, Variant)| Job {
+    pub fn jobs(&self) -> Vec<FigureJob<'a>> {
+        let job = |(metric, variant): &(Metric, Variant)| FigureJob {
             kind: metric.kind,
             workload: &self.text.workload,
             variant: variant.clone(),

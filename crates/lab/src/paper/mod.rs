@@ -13,11 +13,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 pub use definition::{Bound, Definition, Drawing, Kind, Reduce};
-pub use figure::{Figure, Job as FigureJob, List, Table};
+pub use figure::{Figure, List, Table};
 pub use file::{
     ColumnText, FigureText, ListText, MeasurementText, Normalise, ReadingText, SensitivityText, SystemText,
     TableText,
 };
+
+pub use crate::setup::FigureJob;
 
 use strata_engine::config::{self, did_you_mean};
 
