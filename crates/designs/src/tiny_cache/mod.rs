@@ -9,6 +9,7 @@
 //! | 3.1: coherence; Fig. 2b: where the caches stand | `cache.rs` |
 //! | fetches that lanes share | `fills.rs` |
 //! | barriers that wait for write-backs | `order.rs` |
+//! | half-words and words of lanes | `words.rs` |
 //! | Table 1, Figs. 8 and 9: parameters, storage | `config.rs` |
 //!
 //! Rules of coherence. The first five are those of section 3.1:
@@ -50,6 +51,7 @@ mod rules;
 mod statistics;
 #[cfg(test)]
 mod tests;
+mod words;
 
 pub use cache::TinyCache;
 pub use config::{BarrierEvicts, Bypass, TinyCacheConfig};
