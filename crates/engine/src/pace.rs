@@ -3,32 +3,69 @@
 use std::time::Duration;
 
 /// A run that ends sooner gains nothing from further threads.
-const ALONE: Duration = Duration::from_millis(20);
+const ALONE: Duration = Duration::from_millis(3);
 /// What a stretch between two decisions should take.
 const SHORT: Duration = Duration::from_millis(3);
 const LONG: Duration = Duration::from_millis(12);
-/// A trial of the other number of threads is so much shorter than other stretches: it may cost more than it tells.
-const TRIAL: u64 = 4;
-/// Stretches from one trial to the next, with one thread and with all: doubled whenever the other does not pay. All
-/// threads are soon found out where they paid by chance.
-const TRIALS: [u32; 2] = [16, 2];
+/// Pairs of stretches in a trial, one with each number of threads: a program's work changes from stretch to stretch, so only
+/// neighbours can be compared, and one pair says little.
+const PAIRS: u32 = 3;
+/// Stretches from one trial to the next, with one thread and with all: doubled whenever a trial changes nothing.
+const TRIALS: [u32; 2] = [16, 8];
 const RAREST: u32 = 256;
-/// What all threads must gain over one to be kept.
-const GAIN: f64 = 1.1;
+/// What all threads must gain over one to be taken up; they are kept while they lose nothing.
+const GAIN: f64 = 1.05;
 
-/// Decides, stretch by stretch, whether a simulation goes on with one thread or with all.
+/// Decides, stretch by stretch, whether a simulation goes on with one thread or with all. All are taken to pay until a
+/// trial shows that they do not.
 #[derive(Debug)]
 pub struct Pace {
     threads: usize,
     all: bool,
-    /// Whether the stretch under way tries the other number out.
-    trial: bool,
+    trial: Option<Trial>,
     elapsed: Duration,
-    /// Work a second of the last stretch with one thread and with all.
-    rates: [f64; 2],
     cycles: u64,
     until_trial: u32,
     between_trials: u32,
+}
+
+/// A trial under way.
+#[derive(Clone, Copy, Debug, Default)]
+struct Trial {
+    stretches: u32,
+    /// Work a second of the last stretch.
+    rate: f64,
+    /// Sum over pairs of the logarithm of what all threads gained over one.
+    gained: f64,
+    /// Pairs in which they gained.
+    wins: u32,
+}
+
+impl Trial {
+    /// Whether the next stretch has all threads.
+    fn uses_all(&self) -> bool {
+        self.stretches % 2 == 1
+    }
+
+    fn took(&mut self, rate: f64) {
+        if self.uses_all() {
+            let gained = (rate / self.rate).ln();
+            self.gained += gained;
+            self.wins += u32::from(gained > 0.0);
+        }
+        self.rate = rate;
+        self.stretches += 1;
+    }
+
+    fn is_over(&self) -> bool {
+        self.stretches == 2 * PAIRS
+    }
+
+    /// Whether all threads pay, where they do already or not.
+    fn pays(&self, already: bool) -> bool {
+        let least = if already { 0.0 } else { GAIN.ln() * f64::from(PAIRS) };
+        self.gained > least || (already && 2 * self.wins > PAIRS)
+    }
 }
 
 impl Pace {
@@ -37,53 +74,52 @@ impl Pace {
         Pace {
             threads,
             all: false,
-            trial: false,
+            trial: None,
             elapsed: Duration::ZERO,
-            rates: [0.0; 2],
             cycles: 4096,
-            until_trial: 0,
-            between_trials: TRIALS[0],
+            until_trial: TRIALS[1],
+            between_trials: TRIALS[1],
         }
-    }
-
-    fn uses_all(&self) -> bool {
-        self.all != self.trial
     }
 
     /// Number of threads for the next stretch.
     pub fn threads(&self) -> usize {
-        if self.uses_all() { self.threads } else { 1 }
+        if self.trial.map_or(self.all, |trial| trial.uses_all()) { self.threads } else { 1 }
     }
 
     /// Length of the next stretch in cycles.
     pub fn cycles(&self) -> u64 {
-        if self.trial { (self.cycles / TRIAL).max(64) } else { self.cycles }
+        self.cycles
     }
 
     /// Takes note of the work, in any unit, that a stretch did, and of the time that it took.
     pub fn took(&mut self, work: u64, time: Duration) {
+        let is_first = self.elapsed < ALONE;
         self.elapsed += time;
-        self.rates[usize::from(self.uses_all())] = work as f64 / time.as_secs_f64().max(1e-9);
-        // The length of a trial says nothing about that of other stretches.
-        if !self.trial && time < SHORT {
+        if time < SHORT {
             self.cycles = self.cycles.saturating_mul(2).min(1 << 32);
-        } else if !self.trial && time > LONG {
+        } else if time > LONG {
             self.cycles = (self.cycles / 2).max(64);
         }
-        if self.elapsed < ALONE {
-            return;
-        }
-        if self.trial {
-            let pays = self.rates[1] > GAIN * self.rates[0];
-            let least = TRIALS[usize::from(pays)];
-            self.between_trials =
-                if pays == self.all { (2 * self.between_trials).min(RAREST) } else { least };
-            (self.all, self.trial, self.until_trial) = (pays, false, self.between_trials);
+        if is_first {
+            self.all = self.elapsed >= ALONE;
+        } else if let Some(trial) = &mut self.trial {
+            trial.took(work.max(1) as f64 / time.as_secs_f64().max(1e-9));
+            if trial.is_over() {
+                let pays = trial.pays(self.all);
+                self.decide(pays);
+            }
         } else if self.until_trial == 0 {
-            self.trial = true;
+            self.trial = Some(Trial::default());
         } else {
             self.until_trial -= 1;
         }
+    }
+
+    fn decide(&mut self, pays: bool) {
+        self.between_trials =
+            if pays == self.all { (2 * self.between_trials).min(RAREST) } else { TRIALS[usize::from(pays)] };
+        (self.all, self.trial, self.until_trial) = (pays, None, self.between_trials);
     }
 }
 
@@ -91,56 +127,61 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Threads of each of `count` stretches of 5 ms when all threads together do `work` where one does 100.
+    /// Threads of each of `count` stretches of 5 ms when all four threads together do `work` where one does 100.
     fn stretches(count: usize, work: u64) -> Vec<usize> {
+        phases(count, |_| 100, |_| work)
+    }
+
+    /// The same when a stretch does `one` with one thread, and as much more with all as `gain` says in percent.
+    fn phases(count: usize, one: impl Fn(usize) -> u64, gain: impl Fn(usize) -> u64) -> Vec<usize> {
         let mut pace = Pace::new(4);
-        let step = |_| {
+        let step = |stretch| {
             let threads = pace.threads();
-            pace.took(if threads == 4 { work } else { 100 }, Duration::from_millis(5));
+            let work = if threads == 4 { one(stretch) * gain(stretch) / 100 } else { one(stretch) };
+            pace.took(work, Duration::from_millis(5));
             threads
         };
         (0..count).map(step).collect()
     }
 
+    fn alone(found: &[usize]) -> usize {
+        found.iter().filter(|threads| **threads == 1).count()
+    }
+
     #[test]
     fn a_short_run_has_one_thread() {
-        assert_eq!(stretches(4, 400), [1; 4]);
+        let mut pace = Pace::new(4);
+        for _ in 0..10 {
+            assert_eq!(pace.threads(), 1);
+            pace.took(100, Duration::from_micros(200));
+        }
     }
 
     #[test]
     fn all_threads_are_kept_when_they_pay() {
         let found = stretches(200, 300);
-        let alone = found[5..].iter().filter(|threads| **threads == 1).count();
-        assert!(alone <= 8, "{found:?}");
+        assert!(alone(&found) <= 13, "{found:?}");
+    }
+
+    #[test]
+    fn phases_of_a_program_do_not_mislead_a_trial() {
+        // The work of a stretch changes by four, every five stretches.
+        let found = phases(400, |stretch| if stretch / 5 % 2 == 0 { 100 } else { 400 }, |_| 150);
+        assert!(alone(&found) <= 20, "{found:?}");
     }
 
     #[test]
     fn threads_that_pay_once_are_soon_given_up() {
-        let mut pace = Pace::new(2);
-        let mut with_all = 0;
-        for stretch in 0..100 {
-            let all = pace.threads() == 2;
-            with_all += usize::from(all && stretch > 8);
-            // By chance they are fast for some time in the beginning.
-            let work = if all && stretch > 8 {
-                60
-            } else if all {
-                200
-            } else {
-                100
-            };
-            pace.took(work, Duration::from_millis(5));
-        }
-        assert!(with_all < 12, "{with_all}");
+        // By chance they are fast for some time in the beginning.
+        let found = phases(100, |_| 100, |stretch| if stretch > 8 { 60 } else { 200 });
+        assert!(100 - alone(&found) < 28, "{found:?}");
     }
 
     #[test]
     fn threads_that_do_not_pay_are_tried_ever_more_rarely() {
-        for work in [40, 105] {
-            let found = stretches(2000, work);
-            let trials = found.iter().filter(|threads| **threads == 4).count();
-            assert!((5..=12).contains(&trials), "{trials}");
-        }
+        let found = &stretches(2000, 40)[30..];
+        let trials = found.len() - alone(found);
+        assert!((9..=40).contains(&trials), "{trials}");
     }
 
     #[test]
