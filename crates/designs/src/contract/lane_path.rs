@@ -130,6 +130,8 @@ enum Stage {
     AtBarrier(u32),
     Draining,
     Ending(u32),
+    /// No CTA takes its place.
+    Over,
 }
 
 struct Bench {
@@ -307,8 +309,8 @@ impl Bench {
                 self.compare(granule.space, granule.address, to, "after the end of its CTA")?;
             }
         }
-        self.stages[cta] = Stage::Running;
-        if self.left == 0 && self.stages.iter().all(|stage| *stage == Stage::Running) {
+        self.stages[cta] = if self.left == 0 { Stage::Over } else { Stage::Running };
+        if self.stages.iter().all(|stage| *stage == Stage::Over) {
             self.stages.clear();
         }
         Ok(())
@@ -389,7 +391,7 @@ impl Bench {
                 }
                 return;
             }
-            Stage::AtBarrier(_) | Stage::Ending(_) => return,
+            Stage::AtBarrier(_) | Stage::Ending(_) | Stage::Over => return,
             Stage::Running => {}
         }
         let what = self.stream.below(500);
