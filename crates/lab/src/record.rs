@@ -7,6 +7,7 @@ use strata_gpu::area::{AreaSize, DesignArea, total};
 use strata_gpu::endurance::{self, Lifetime};
 use strata_gpu::energy::{EnergyReport, StructureEnergy};
 use strata_gpu::machine::Machine;
+use strata_gpu::machine::identity::number;
 use strata_gpu::results::{LaunchResult, Verdict};
 use strata_gpu::{RunRequest, catalogue, run};
 use strata_workloads::HostProgram;
@@ -58,9 +59,12 @@ impl Value {
 }
 
 impl Record {
-    /// The value of a counter for the whole run.
+    /// The value of a counter for the whole run, or in a group `machine.SECTION` a number of the machine.
     #[must_use]
     pub fn get(&self, group: &str, counter: &str) -> Option<Value> {
+        if let Some(section) = group.strip_prefix("machine.") {
+            return number(self.job.machine.as_ref()?, &format!("{section}.{counter}")).map(Value::Real);
+        }
         let is_it = |row: &&Row| row.launch.is_none() && row.group == group && row.counter == counter;
         self.rows.iter().find(is_it).map(|row| row.value)
     }

@@ -10,6 +10,16 @@ use crate::variant::Variant;
 /// Overrides for each system, by the system's name.
 pub type Sets = BTreeMap<String, Vec<String>>;
 
+/// The override that sets a key to a value of a paper's file.
+pub(crate) fn assignment(key: &str, value: &toml::Value) -> String {
+    format!("{key}={}", written(value))
+}
+
+/// A value of a paper's file as an override spells it.
+pub(crate) fn written(value: &toml::Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
 /// The parts that identify a job.
 #[derive(Clone, Debug)]
 pub struct FigureJob<'a> {

@@ -17,6 +17,27 @@ pub fn lines(machine: &Table) -> Vec<String> {
     lines
 }
 
+/// A machine's value, if it is a number; `path` as `gpu.sms`.
+#[must_use]
+pub fn number(machine: &Table, path: &str) -> Option<f64> {
+    let mut parts = path.split('.');
+    let first = machine.get(parts.next()?)?;
+    let found = parts.try_fold(first, |value, part| value.get(part))?;
+    match found.get("value").unwrap_or(found) {
+        Value::Integer(number) => Some(*number as f64),
+        Value::Float(number) => Some(*number),
+        _ => None,
+    }
+}
+
+/// Paths of all values that [`number`] finds.
+#[must_use]
+pub fn numbers(machine: &Table) -> Vec<String> {
+    let lines = lines(machine);
+    let paths = lines.iter().filter_map(|line| line.split_once(" = ")).map(|(path, _)| path.to_owned());
+    paths.filter(|path| number(machine, path).is_some()).collect()
+}
+
 /// The first 128 bits of the SHA-256 of some bytes, in hexadecimal.
 #[must_use]
 pub fn digest(bytes: &[u8]) -> String {

@@ -8,7 +8,7 @@ use super::{Claim, effect};
 use crate::job::Job;
 use crate::paper::{FigureJob, MeasurementText, Paper, SensitivityText};
 use crate::question::{Answers, Cell};
-use crate::setup::Sets;
+use crate::setup::{Sets, assignment, written};
 
 /// A choice, and the claims measured under each of its values.
 #[derive(Clone, Debug)]
@@ -112,12 +112,8 @@ fn is_ours(paper: &Paper, text: &SensitivityText, value: &toml::Value) -> bool {
 
 /// The overrides that set a value in each system.
 fn sets(text: &SensitivityText, value: &toml::Value) -> Sets {
-    let assign = |keys: &Vec<String>| keys.iter().map(|key| format!("{key}={}", written(value))).collect();
+    let assign = |keys: &Vec<String>| keys.iter().map(|key| assignment(key, value)).collect();
     text.keys.iter().map(|(system, keys)| (system.clone(), assign(keys))).collect()
-}
-
-fn written(value: &toml::Value) -> String {
-    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// The jobs that a choice needs.

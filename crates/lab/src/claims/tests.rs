@@ -4,8 +4,9 @@ use super::*;
 use crate::job::Job;
 use crate::paper::Bound;
 use crate::record::{Record, Value};
-use crate::setup::Sets;
+use crate::setup::{Sets, Setup};
 use crate::store::{self, tests::Folder};
+use crate::variant::Variant;
 use Verdict::{Contradicted, Direction, Far, Reproduced};
 
 /// Distance past a boundary that counts as past it.
@@ -366,12 +367,17 @@ fn mistakes_in_how_a_claim_is_measured_are_named() {
 /// A store of runs that count only cycles: system, workload, cycles.
 fn store_of(folder: &Folder, paper: &Paper, runs: &[(&str, &str, u64)]) -> Store {
     for (system, workload, cycles) in runs {
-        let job = Job::timing(workload, Size::Test, &paper.variant(system, None).unwrap()).unwrap();
-        let (group, counter, value) = ("run".into(), "cycles".into(), Value::Count(*cycles));
-        let rows = vec![crate::record::Row { launch: None, group, counter, value }];
-        store::put(&folder.0, &Record { job, rows }).unwrap();
+        put(folder, &paper.variant(system, None).unwrap(), workload, *cycles);
     }
     Store::open(&folder.0).unwrap().0
+}
+
+/// Puts the run of a workload that took so many cycles into a store.
+fn put(folder: &Folder, variant: &Variant, workload: &str, cycles: u64) {
+    let job = Job::timing(workload, Size::Test, variant).unwrap();
+    let (group, counter, value) = ("run".into(), "cycles".into(), Value::Count(cycles));
+    let rows = vec![crate::record::Row { launch: None, group, counter, value }];
+    store::put(&folder.0, &Record { job, rows }).unwrap();
 }
 
 const TWO: &str = "name = \"p\"\ntitle = \"t\"\nmachine = \"gtx480\"\nmean = \"arithmetic\"\n\
@@ -433,6 +439,33 @@ fn the_best_of_several_is_found_for_each_workload() {
     let error = measure("a", &sets).unwrap_err();
     assert!(error.contains("`pick` chooses from `new with l1d.ways=32`: not run yet"), "{error}");
     assert!(paper.variant("pick", None).unwrap_err().contains("best of several"));
+}
+
+#[test]
+fn a_search_finds_the_best_value_for_each_workload() {
+    let text = "found = { search = { key = \"l1d.ways\", values = [1, 2] }, least = \"cycles\" }\n[metrics.ways]\n\
+                title = \"t\"\nunit = \"ways\"\nexpression = \"machine.l1d.sram.ways\"\n[measured]\n\
+                a = { kind = \"level\", metric = \"cycles\", system = \"found\" }\n\
+                b = { kind = \"level\", metric = \"ways\", system = \"found\" }\n";
+    let paper = Paper::parse(Path::new("p.toml"), &format!("{TWO}{text}")).unwrap();
+    let folder = Folder::new("search");
+    let Setup::Best(best) = paper.setup("found", None).unwrap() else { panic!("a search is a choice") };
+    for (variant, runs) in
+        best.of.iter().zip([[("saxpy", 100), ("gemm", 30)], [("saxpy", 100), ("gemm", 20)]])
+    {
+        for (workload, cycles) in runs {
+            put(&folder, variant, workload, cycles);
+        }
+    }
+    let (store, _) = Store::open(&folder.0).unwrap();
+    let value = |id: &str| {
+        let measurement = Measurement::new(&paper, &paper.measured[id]).unwrap();
+        measurement.value(&mut Answers::new(&store, Size::Test))
+    };
+    assert_eq!(value("a"), Ok(60.0));
+    // Of equals the first: 1 way for saxpy, 2 for gemm.
+    assert_eq!(value("b"), Ok(1.5));
+    paper.check_names().unwrap();
 }
 
 #[test]

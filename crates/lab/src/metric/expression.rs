@@ -1,6 +1,7 @@
 //! Arithmetic over counters, as in `run.thread_instructions / run.cycles`.
 //!
 //! A name is a group, a dot and a counter; the group's name may contain dots (`network.request.packets_out`).
+//! `machine.gpu.sms` is a number of the run's machine.
 //! Operators are `+ - * /`; parentheses and numbers are allowed. A missing counter or a division by zero is
 //! an error, never a number, and so is a counter that is infinite, such as the lifetime of what is not written. A
 //! question mark after a name (`tiny_cache.fills?`) makes the counter 0 in runs of machines that have none. In files of

@@ -1,9 +1,10 @@
-//! The counters that runs record, known before anything runs.
+//! The counters that runs record, and the numbers of their machines, known before anything runs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use strata_engine::config::did_you_mean;
 use strata_gpu::machine::Machine;
+use strata_gpu::machine::identity::numbers;
 
 use super::Metric;
 use crate::job::Kind;
@@ -31,13 +32,17 @@ impl Default for Known {
 }
 
 impl Known {
-    /// Adds the counters of a machine.
+    /// Adds the counters and numbers of a machine.
     ///
     /// # Errors
     /// Why the machine cannot be built.
     pub fn add(&mut self, machine: &Machine) -> Result<(), String> {
         for (group, counters) in record::counters_of_run(machine)? {
             self.timing.entry(group).or_default().extend(counters);
+        }
+        for path in numbers(machine.table()) {
+            let Some((section, key)) = path.rsplit_once('.') else { continue };
+            self.timing.entry(format!("machine.{section}")).or_default().insert(key.to_owned());
         }
         Ok(())
     }
@@ -53,8 +58,10 @@ impl Known {
         };
         for (group, counter) in metric.expression.counters() {
             let Some(counters) = groups.get(group) else {
+                let of_runs =
+                    || groups.keys().map(String::as_str).filter(|group| !group.starts_with("machine."));
                 let alike = did_you_mean(group, groups.keys().map(String::as_str));
-                let known: Vec<&str> = groups.keys().map(String::as_str).collect();
+                let known: Vec<&str> = of_runs().collect();
                 let known = known.join(", ");
                 return Err(format!(
                     "no counter `{group}.{counter}`: found the group `{group}`{alike}, expected one of {known}"

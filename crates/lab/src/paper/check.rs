@@ -24,10 +24,14 @@ impl Paper {
         let mut known = Known::default();
         for name in self.systems.keys() {
             let of_system = |error: String| of_file(format!("systems.{name}: {error}"));
-            // What the others choose from are systems themselves.
-            let Setup::Machine(variant) = self.setup(name, None).map_err(of_system)? else { continue };
-            let added = variant.machine().and_then(|machine| known.add(&machine));
-            added.map_err(of_system)?;
+            let variants = match self.setup(name, None).map_err(of_system)? {
+                Setup::Machine(variant) => vec![variant],
+                Setup::Best(best) => best.of,
+            };
+            for variant in variants {
+                let added = variant.machine().and_then(|machine| known.add(&machine));
+                added.map_err(of_system)?;
+            }
         }
         claims::check(self)?;
         self.check_elsewhere().map_err(of_file)?;

@@ -137,7 +137,7 @@ impl<'a> Figure<'a> {
 /// A table with one row for each workload, with all names resolved.
 pub struct Table<'a> {
     text: &'a TableText,
-    columns: Vec<(&'a str, &'a ColumnText, &'a Metric, Variant)>,
+    columns: Vec<(&'a str, &'a ColumnText, &'a Metric, Setup)>,
     workloads: &'a [String],
 }
 
@@ -155,7 +155,7 @@ impl<'a> Table<'a> {
                 ));
             }
             let metric = paper.metric(&column.metric)?;
-            Ok((title.as_str(), column, metric, paper.variant(&column.system, None)?))
+            Ok((title.as_str(), column, metric, paper.setup(&column.system, None)?))
         };
         let columns = text.columns.iter().map(column).collect::<Result<_, _>>()?;
         Ok(Table { text, columns, workloads })
@@ -164,11 +164,7 @@ impl<'a> Table<'a> {
     /// The jobs that the table needs.
     pub fn jobs(&self) -> Vec<FigureJob<'a>> {
         let of_column = |workload: &'a String| {
-            self.columns.iter().map(move |(_, _, metric, variant)| FigureJob {
-                kind: metric.kind,
-                workload,
-                variant: variant.clone(),
-            })
+            self.columns.iter().flat_map(move |(_, _, metric, setup)| setup.jobs(metric.kind, workload))
         };
         self.workloads.iter().flat_map(of_column).collect()
     }
@@ -177,9 +173,9 @@ impl<'a> Table<'a> {
     /// column.
     pub fn grid(&self, answers: &mut Answers<'_>) -> Grid {
         let mut row = |workload: &String| -> Vec<Cell> {
-            let cells = self.columns.iter().flat_map(|(_, column, metric, variant)| {
+            let cells = self.columns.iter().flat_map(|(_, column, metric, setup)| {
                 let published = Ok(column.published[workload]);
-                let measured = answers.value(metric, workload, variant);
+                let measured = setup.value(answers, metric, workload);
                 [published.clone(), measured.clone(), divide(measured, &published)]
             });
             cells.collect()

@@ -32,7 +32,7 @@ pub(super) struct PaperText {
     pub sensitivities: Vec<SensitivityText>,
 }
 
-/// What stands for one of the paper's systems: one machine, or for each workload the best of several.
+/// What stands for one of the paper's systems: one machine, or for each workload the best of several or of a key's values.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SystemText {
@@ -44,8 +44,21 @@ pub struct SystemText {
     /// Names of the paper's systems to choose from, instead of `system` and `sets`.
     #[serde(default)]
     pub best_of: Vec<String>,
-    /// Name of the metric of which the chosen system has the least. Of equals, the first is chosen.
+    /// A key whose values are all tried, with `system` and `sets`.
+    pub search: Option<SearchText>,
+    /// Name of the metric of which the chosen system, or that with the chosen value, has the least. Of equals, the first is
+    /// chosen.
     pub least: Option<String>,
+}
+
+/// A key of the machine whose best value differs from workload to workload.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SearchText {
+    /// The key, as `gpu.sms`.
+    pub key: String,
+    /// The values to try.
+    pub values: Vec<toml::Value>,
 }
 
 /// A figure with a group of bars for each workload.

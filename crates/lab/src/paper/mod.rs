@@ -15,8 +15,8 @@ use std::path::Path;
 pub use definition::{Bound, Definition, Drawing, Kind, Reduce};
 pub use figure::{Figure, List, Table};
 pub use file::{
-    ColumnText, FigureText, ListText, MeasurementText, Normalise, ReadingText, SensitivityText, SystemText,
-    TableText,
+    ColumnText, FigureText, ListText, MeasurementText, Normalise, ReadingText, SearchText, SensitivityText,
+    SystemText, TableText,
 };
 
 pub use crate::setup::FigureJob;
@@ -25,7 +25,7 @@ use strata_engine::config::{self, did_you_mean};
 
 use crate::grid::Mean;
 use crate::metric::{self, Metric, Metrics};
-use crate::setup::{Best, Sets, Setup};
+use crate::setup::{Best, Sets, Setup, assignment};
 use crate::variant::Variant;
 use file::PaperText;
 
@@ -178,20 +178,26 @@ impl Paper {
         let base = machine.unwrap_or(&self.machine).to_owned();
         let name = if base == self.machine { system.to_owned() } else { format!("{system} on {base}") };
         let text = self.system(system)?;
-        match (text.best_of.as_slice(), &text.least) {
-            ([], None) => {
-                let variant = Variant { name, base, system: text.system.clone(), sets: text.sets.clone() };
-                Ok(Setup::Machine(variant.with(more)))
+        let variant =
+            Variant { name: name.clone(), base, system: text.system.clone(), sets: text.sets.clone() };
+        let best = |least: &str, of| Ok(Setup::Best(Best { name, least: self.metric(least)?.clone(), of }));
+        match (text.best_of.as_slice(), &text.search, &text.least) {
+            ([], None, None) => Ok(Setup::Machine(variant.with(more))),
+            ([], Some(search), Some(least)) if !search.values.is_empty() => {
+                let with =
+                    |value: &toml::Value| variant.clone().with(&[assignment(&search.key, value)]).with(more);
+                best(least, search.values.iter().map(with).collect())
             }
-            (names @ [_, ..], Some(least)) if text.system.is_none() && text.sets.is_empty() => {
-                let one = |one: &String| match self.system(one)?.best_of.is_empty() {
-                    true => self.setup_with(one, machine, sets)?.machine(),
-                    false => Err(format!("`{system}` chooses from `{one}`, which is a choice itself")),
+            (names @ [_, ..], None, Some(least)) if text.system.is_none() && text.sets.is_empty() => {
+                let one = |one: &String| match self.system(one)?.least {
+                    None => self.setup_with(one, machine, sets)?.machine(),
+                    Some(_) => Err(format!("`{system}` chooses from `{one}`, which is a choice itself")),
                 };
-                let of = names.iter().map(one).collect::<Result<_, _>>()?;
-                Ok(Setup::Best(Best { name, least: self.metric(least)?.clone(), of }))
+                best(least, names.iter().map(one).collect::<Result<_, _>>()?)
             }
-            _ => Err(format!("`{system}`: expected `system` and `sets`, or `best_of` with `least`")),
+            _ => Err(format!(
+                "`{system}`: expected `system` and `sets`, these with `search` and `least`, or `best_of` with `least`"
+            )),
         }
     }
 

@@ -45,7 +45,12 @@ fn mistakes_are_named() {
         (
             "base = {}",
             "base = { best_of = [\"other\"] }",
-            "p.toml: figure 1: `base`: expected `system` and `sets`, or `best_of` with `least`",
+            "p.toml: figure 1: `base`: expected `system` and `sets`, these with `search` and `least`, or `best_of`",
+        ),
+        (
+            "base = {}",
+            "base = { search = { key = \"gpu.sms\", values = [] }, least = \"ipc\" }",
+            "p.toml: figure 1: `base`: expected `system` and `sets`, these with `search`",
         ),
         (
             "base = {}",
