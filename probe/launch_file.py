@@ -26,6 +26,8 @@ REPEAT = 1_000_000
 ARGUMENTS = 512
 CHECKS = 256
 GRID = [0x7FFFFFFF, 65_535, 65_535]
+#: A host phase is a grid of CTAs of one thread.
+CPU_THREADS = GRID[0]
 BLOCK = [1024, 1024, 64]
 BLOCK_THREADS = 1024
 DYNAMIC_SHARED_BYTES = 227 << 10
@@ -69,7 +71,10 @@ class Argument:
 
 @dataclass
 class Launch:
+    """A launch, or a host phase: the same kernel as CTAs of one thread, whose time is not the GPU's."""
+
     kernel: str
+    on_cpu: bool
     grid: list[int]
     block: list[int]
     dynamic_shared_bytes: int
@@ -243,23 +248,37 @@ class Parser:
         return File(self.elements(value, ty, count))
 
     def launch(self, node):
-        fields = node.table(["before", "kernel", "grid", "block", "dynamic_shared_bytes", "repeat", "arguments"])
+        known = ["before", "kernel", "cpu_threads", "grid", "block", "dynamic_shared_bytes", "repeat", "arguments"]
+        fields = node.table(known)
         before = [self.write(write) for write in fields.array("before", 0, WRITES, "writes")]
         expected = f"a kernel of the module: {', '.join(self.kernels)}"
         kernel_node = fields.required("kernel", expected)
         kernel = kernel_node.string(expected)
         if kernel not in self.kernels:
             raise kernel_node.error(kernel_node.found(), expected)
+        on_cpu = fields.optional("cpu_threads") is not None
+        shape = self.phase(fields) if on_cpu else self.shape(fields)
+        repeat = fields.integer("repeat", 1, REPEAT, 1)
+        nodes = fields.array("arguments", 0, ARGUMENTS, "arguments")
+        arguments = self.arguments(fields, nodes, kernel)
+        return Launch(kernel, on_cpu, *shape, repeat, before, arguments)
+
+    def shape(self, fields):
+        """Grid, block and dynamic shared memory of a launch on the GPU."""
         grid = extent(fields.required("grid", "an array of 1 to 3 CTA counts"), GRID, "CTA counts")
         block_node = fields.required("block", "an array of 1 to 3 thread counts")
         block = extent(block_node, BLOCK, "thread counts")
         if math.prod(block) > BLOCK_THREADS:
             raise block_node.error(f"{math.prod(block)} threads", f"at most {BLOCK_THREADS} threads")
-        dynamic_shared = fields.integer("dynamic_shared_bytes", 0, DYNAMIC_SHARED_BYTES, 0)
-        repeat = fields.integer("repeat", 1, REPEAT, 1)
-        nodes = fields.array("arguments", 0, ARGUMENTS, "arguments")
-        arguments = self.arguments(fields, nodes, kernel)
-        return Launch(kernel, grid, block, dynamic_shared, repeat, before, arguments)
+        return grid, block, fields.integer("dynamic_shared_bytes", 0, DYNAMIC_SHARED_BYTES, 0)
+
+    def phase(self, fields):
+        """A host phase's threads, in the shape of a launch."""
+        for key in ["grid", "block", "dynamic_shared_bytes"]:
+            other = fields.optional(key)
+            if other is not None:
+                raise other.error("both it and `cpu_threads`", "one of them")
+        return [fields.integer("cpu_threads", 1, CPU_THREADS, 1), 1, 1], [1, 1, 1], 0
 
     def arguments(self, fields, nodes, kernel):
         """One argument for each parameter: a driver would read whatever lies in memory instead."""

@@ -45,6 +45,8 @@ def find(paths):
 def measure(path, backend, repeats):
     """Runs a launch file once to verify it and `repeats` times to time it: a row for each kernel."""
     file = launch_file.read(path)
+    if all(launch.on_cpu for launch in file.launches):
+        raise Refused(path, "launch", "host phases alone", "a launch on the GPU")
     name, size = split_name(file.name)
     program = Program(file, backend)
     program.run_once()

@@ -131,7 +131,7 @@ class Program:
             self.backend.upload(address, self.contents[index])
 
     def launches(self):
-        """Each launch in order, after the host's writes before it: the launch and a function that queues it."""
+        """Each launch and host phase in order, after the host's writes before it: it and a function that queues it."""
         writes = {}
         for launch in self.file.launches:
             arguments = [self.argument(argument) for argument in launch.arguments]
@@ -168,18 +168,24 @@ class Program:
                 raise device.BackendError(f"launch {index} ({launch.kernel}): {error}") from None
 
     def timed(self, stopwatch):
-        """Microseconds of each kernel, summed over its launches."""
+        """Microseconds of each kernel, summed over its launches on the GPU. Host phases run, untimed."""
         self.restore()
         self.backend.synchronize()
         times = dict.fromkeys(self.kernels, 0.0)
         for launch, queue in self.launches():
-            times[launch.kernel] += stopwatch.time_us(queue)
+            if launch.on_cpu:
+                queue()
+                self.backend.synchronize()
+            else:
+                times[launch.kernel] += stopwatch.time_us(queue)
         return times
 
     def kernel_facts(self):
         """The CSV's columns that belong to each kernel, times and counters aside."""
         facts = {}
         for launch in self.file.launches:
+            if launch.on_cpu:
+                continue
             if launch.kernel not in facts:
                 kernel = self.kernels[launch.kernel]
                 attribute = lambda which: self.backend.kernel_attribute(kernel, which)

@@ -167,6 +167,36 @@ class Whole(Folder):
         self.assertEqual(device.opted_in, {"add_one": 40_000}, "48 KiB with the static part are exceeded")
         self.assertEqual(len(device.launched), 6 * 6)
 
+    HOST_PHASE = """
+        name = "phase-test"
+        buffer = [{ name = "x", type = "u32", count = 4, contents = { constant = 7 } }]
+        check = [{ buffer = "x", byte_offset = 4, expected = { constant = 7 } }]
+        [[launch]]
+        kernel = "add_one"
+        cpu_threads = 3
+        arguments = [{ buffer = "x" }]
+    """
+
+    def test_a_host_phase_runs_untimed_as_ctas_of_one_thread(self):
+        path = self.launch_file(self.HOST_PHASE + """
+            [[launch]]
+            kernel = "nothing"
+            grid = [7]
+            block = [32]
+        """)
+        device = FakeDevice(KERNELS)
+        status, rows, errors = self.probe(path, device=device)
+        self.assertEqual((status, errors), (0, ""))
+        columns = [(row["kernel"], row["kernels"], row["time_us_median"], row["verified"]) for row in rows]
+        self.assertEqual(columns, [("nothing", "1", "7", "yes")])
+        phases = [launch for launch in device.launched if launch[0] == "add_one"]
+        self.assertEqual({tuple(launch[1]) + tuple(launch[2]) for launch in phases}, {(3, 1, 1, 1, 1, 1)})
+
+    def test_host_phases_alone_are_refused(self):
+        status, rows, _ = self.probe(self.launch_file(self.HOST_PHASE), device=FakeDevice(KERNELS))
+        self.assertEqual(status, 1)
+        self.assertIn("`launch`: found host phases alone, expected a launch on the GPU", rows[0]["error"])
+
     def test_scalars_reach_the_kernel_as_bytes(self):
         seen = []
         module = ".entry k(.param .u64 a, .param .u64 b, .param .s8 c, .param .f32 d, .param .f64 e, .param .u16 f) {}"

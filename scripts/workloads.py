@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Measures workloads on the reference executor and writes measured.toml beside each, then docs/characteristics.md.
 
-    scripts/workloads.py             every workload whose measured.toml is empty
-    scripts/workloads.py gemm bfs    those named
+    scripts/workloads.py             every size that a workload's measured.toml lacks
+    scripts/workloads.py gemm bfs    all sizes of those named
     scripts/workloads.py --page      nothing is run: the page only
 
 Paper sizes take minutes. Builds the release command; STRATA=/path names another.
@@ -17,7 +17,7 @@ import pages
 
 SUITE = pages.ROOT / "crates/workloads/src/suite"
 TABLE_II = pages.ROOT / "crates/lab/data/papers/fuse-table-ii.csv"
-SIZES = ["test", "small", "paper", "stash"]
+SIZES = ["test", "small", "paper", "stash", "morpheus"]
 COUNTS = ["inputs_hash", "footprint_bytes", "launches", "warp_instructions", "thread_instructions"]
 SPACES = ["global", "local", "shared", "constant"]
 CLASSES = ["WM", "read-intensive", "WORM", "WORO"]
@@ -45,14 +45,17 @@ def section(profile):
     return "\n".join(lines) + "\n"
 
 
-def measure(binary, entry):
+def measure(binary, entry, sizes):
+    """Profiles these sizes; measured.toml keeps what it has of the others."""
     name = entry["name"]
-    profiles = [json.loads(pages.text(binary, "workload", "profile", name, "--size", size)) for size in entry["sizes"]]
     path = SUITE / name / "measured.toml"
-    path.write_text("# Written by scripts/workloads.py.\n\n" + "\n".join(map(section, profiles)))
-    last = profiles[-1]
-    print(f"{name}: " + ", ".join(f"{p['size']} {p['thread_instructions']:,}" for p in profiles), flush=True)
-    return last
+    kept = {part.split("]")[0]: "[" + part for part in path.read_text().split("\n[")[1:]} if path.stat().st_size else {}
+    for size in sizes:
+        profile = json.loads(pages.text(binary, "workload", "profile", name, "--size", size))
+        kept[size] = section(profile)
+        print(f"{name}: {size} {profile['thread_instructions']:,}", flush=True)
+    parts = [kept[size].rstrip("\n") + "\n" for size in SIZES if size in kept]
+    path.write_text("# Written by scripts/workloads.py.\n\n" + "\n".join(parts))
 
 
 def read(name):
@@ -137,10 +140,11 @@ def main():
     if not page_only and (unknown := set(names) - known):
         sys.exit(f"workloads.py: no workload {', '.join(sorted(unknown))}")
     for entry in entries:
-        stale = not names and (SUITE / entry["name"] / "measured.toml").stat().st_size == 0
-        if entry["name"] in names or stale:
-            measure(binary, entry)
-    if all((SUITE / entry["name"] / "measured.toml").stat().st_size for entry in entries):
+        lacking = [size for size in entry["sizes"] if size not in read(entry["name"])]
+        sizes = entry["sizes"] if entry["name"] in names else [] if names or page_only else lacking
+        if sizes:
+            measure(binary, entry, sizes)
+    if all(read(entry["name"]) for entry in entries):
         pages.write("docs/characteristics.md", {"fuse": fuse_table(entries), "all": all_table(entries)})
 
 

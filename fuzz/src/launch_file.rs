@@ -88,4 +88,8 @@ impl Device for Counting {
         }
         Ok(())
     }
+
+    fn on_cpu(&mut self, kernel: &str, threads: u32, args: &[Arg]) -> Result<(), DeviceError> {
+        self.launch(kernel, Shape::of_phase(threads), args)
+    }
 }

@@ -31,6 +31,7 @@ const OPTIONS: [Options; 2] = [
         sm_registers: 65_536,
         load_window: 32,
         allocation: RegisterAllocation::Spread,
+        indirect_mov: true,
     },
     Options {
         max_registers: 16,
@@ -41,6 +42,7 @@ const OPTIONS: [Options; 2] = [
         sm_registers: 65_536,
         load_window: 0,
         allocation: RegisterAllocation::Separate,
+        indirect_mov: true,
     },
 ];
 

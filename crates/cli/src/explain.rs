@@ -83,10 +83,12 @@ impl Counter {
 /// Counters that every run has beside those of its parts.
 const OF_RUN: &[(&str, &str, &str)] = &[
     ("launches", "launches", "Kernels that were launched."),
-    ("cycles", "core cycles", "Cycles of all launches together."),
+    ("cycles", "core cycles", "Cycles of all launches and host phases together."),
     ("warp_instructions", "instructions", "Instructions that warps issued."),
     ("thread_instructions", "instructions", "Instructions that threads executed."),
     ("core_mhz", "MHz", "The machine's core clock."),
+    ("host_phases", "phases", "Host phases; only of machines with CPU cores and programs with host phases."),
+    ("host_phase_cycles", "core cycles", "Cycles of all host phases together; only of the same."),
 ];
 
 /// All groups: that of the run, those of the machine's parts, then those of profiles.

@@ -57,13 +57,19 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
         return Err(format!("--resume: no store in {}", folder.display()));
     }
     let mut store = arguments.sweep.open()?;
-    let jobs = selection.jobs(&store, size)?;
+    let mut jobs = selection.jobs(&store, size)?;
     if jobs.is_empty() {
         return Err(format!("{}: found no workload with a size `{size}`", paper.name));
     }
-    let failures = arguments.sweep.run(&jobs, &mut store)?;
+    let mut failures = arguments.sweep.run(&jobs, &mut store)?;
     if arguments.sweep.only_writes() {
         return Ok(Finished::Well);
+    }
+    // What machines are chosen from has run now; what they need comes next.
+    let with_chosen = selection.jobs(&store, size)?;
+    if with_chosen.len() > jobs.len() {
+        jobs = with_chosen;
+        failures = arguments.sweep.run(&jobs, &mut store)?;
     }
     let finished = jobs.iter().filter(|job| store.find(job).is_some()).count();
     let out = arguments.out.clone().unwrap_or_else(|| format!("{}-{size}.html", paper.name).into());

@@ -27,6 +27,10 @@ pub struct RunArguments {
     /// Size of the workload: test, small, paper or stash.
     #[arg(long, default_value = "test")]
     size: String,
+    /// Version of the workload, as in its other name `NAME@VERSION`: where its kernels keep their data. Default: the
+    /// original's.
+    #[arg(long, value_name = "NAME")]
+    version: Option<String>,
     /// Override a value of the machine file, as in `l1d.ways=8`. May be repeated.
     #[arg(long = "set", value_name = "DOOR.KEY=VALUE")]
     overrides: Vec<String>,
@@ -81,7 +85,7 @@ pub struct RunArguments {
 /// A program or machine that cannot be loaded, or a run that does not finish.
 pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let machine = arguments.machine.load(&arguments.overrides)?;
-    let Program { program, size, dumps } = program(arguments)?;
+    let Program { name, program, size, dumps } = program(arguments)?;
     if arguments.races {
         return races::find(program.as_ref(), size.as_deref(), &machine, arguments.json.as_deref());
     }
@@ -98,7 +102,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         Some(path) => Some(Report::new(Path::new(path))?),
     };
     let mut timeline = arguments.timeline.as_deref().map(Timeline::new).transpose()?;
-    let provenance = provenance(&arguments.program, &size)?;
+    let provenance = provenance(&name, &size)?;
     let mut bar = Bar::new(program.name());
     let mut show = |progress: &strata_gpu::Progress| {
         bar.show(progress);
@@ -158,6 +162,8 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
 
 /// What runs, and where its buffers go.
 struct Program {
+    /// As `strata_lab` finds it.
+    name: String,
     program: Box<dyn HostProgram>,
     size: Option<String>,
     dumps: Vec<Dump>,
@@ -167,12 +173,19 @@ fn program(arguments: &RunArguments) -> Result<Program, String> {
     let RunArguments { program: name, buffers, .. } = arguments;
     let path = Path::new(name);
     if path.extension().is_some_and(|extension| extension == "toml") {
+        if let Some(version) = &arguments.version {
+            return Err(format!("--version {version}: expected a workload, found a launch file"));
+        }
         let mut file = launch_file::read(path).map_err(|error| error.to_string())?;
         let dumps = buffers.prepare(&mut file)?;
-        return Ok(Program { program: Box::new(file), size: None, dumps });
+        return Ok(Program { name: name.clone(), program: Box::new(file), size: None, dumps });
     }
     let workload =
         workload::named(name).map_err(|error| format!("{error}; a launch file's name ends in .toml"))?;
+    let workload = match &arguments.version {
+        None => workload,
+        Some(version) => workload.in_version(version).map_err(|error| format!("--version: {error}"))?,
+    };
     if !buffers.is_empty() {
         return Err(format!(
             "--show and --dump are for launch files; `strata workload export {name} FOLDER` writes one"
@@ -180,7 +193,7 @@ fn program(arguments: &RunArguments) -> Result<Program, String> {
     }
     let size = workload::size(&arguments.size)?;
     let program = workload.program(size).map_err(|error| error.to_string())?;
-    Ok(Program { program, size: Some(size.name().to_owned()), dumps: vec![] })
+    Ok(Program { name: workload.name.into(), program, size: Some(size.name().to_owned()), dumps: vec![] })
 }
 
 /// Everything that went wrong, a line each: what cannot be written keeps nothing else from being written.

@@ -300,7 +300,7 @@ fn mistakes_name_what_there_is() {
         ),
         (
             vec!["repro", "fuze"],
-            "error: no paper `fuze` (did you mean `fuse`?), expected one of fuse, hi-end, tinycache or a file (*.toml)",
+            "error: no paper `fuze` (did you mean `fuse`?), expected one of fuse, hi-end, morpheus, stash, tinycache or a file (*.toml)",
         ),
         (vec!["repro", "fuse", "--resume"], "error: --resume: no store in "),
         (

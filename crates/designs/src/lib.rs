@@ -7,9 +7,13 @@
 pub mod baseline;
 pub mod chassis;
 pub mod contract;
+pub mod denovo;
+pub mod dma;
 pub mod fuse;
 pub mod hi_end;
+pub mod morpheus;
 pub mod registry;
 pub mod sram_area;
+pub mod stash;
 pub mod systems;
 pub mod tiny_cache;

@@ -4,11 +4,21 @@ use std::sync::{Arc, OnceLock};
 
 use serde::de::DeserializeOwned;
 use strata_engine::config::{ConfigError, Section, did_you_mean};
-use strata_memory::doors::{L1dDesign, LanePathDesign, LlcDesign, Named, NetworkDesign, RegisterFileDesign};
+use strata_memory::doors::{
+    L1dDesign, LanePathDesign, LlcDesign, Named, NetworkDesign, RegisterFileDesign, ScratchpadDesign,
+};
 
-use crate::baseline::{L2Config, MultistageConfig, SramL1dConfig, SramRegisterFileConfig, StraightConfig};
+use crate::baseline::{
+    L2Config, MeshConfig, MultistageConfig, SramL1dConfig, SramRegisterFileConfig, SramScratchpadConfig,
+    StraightConfig,
+};
+use crate::denovo::l1d::DenovoL1dConfig;
+use crate::denovo::l2::DenovoL2Config;
+use crate::dma::DmaConfig;
 use crate::fuse::FuseConfig;
 use crate::hi_end::{BankedConfig, HierarchicalConfig};
+use crate::morpheus::MorpheusConfig;
+use crate::stash::StashConfig;
 use crate::tiny_cache::TinyCacheConfig;
 
 /// The designs that come with the program.
@@ -19,10 +29,17 @@ fn built_in() -> Registry {
         .with_register_file::<HierarchicalConfig>("hierarchical")
         .with_lane_path::<StraightConfig>("none")
         .with_lane_path::<TinyCacheConfig>("tiny-cache")
+        .with_scratchpad::<SramScratchpadConfig>("sram")
+        .with_scratchpad::<DmaConfig>("dma")
+        .with_scratchpad::<StashConfig>("stash")
         .with_l1d::<SramL1dConfig>("sram")
         .with_l1d::<FuseConfig>("fuse")
+        .with_l1d::<DenovoL1dConfig>("denovo")
         .with_network::<MultistageConfig>("multistage")
+        .with_network::<MeshConfig>("mesh")
         .with_llc::<L2Config>("conventional")
+        .with_llc::<MorpheusConfig>("morpheus")
+        .with_llc::<DenovoL2Config>("denovo")
 }
 
 /// The designs available behind each door.
@@ -32,6 +49,8 @@ pub struct Registry {
     pub register_files: Designs<dyn RegisterFileDesign>,
     /// Designs behind the [`LanePath`](strata_memory::doors::LanePath) door.
     pub lane_paths: Designs<dyn LanePathDesign>,
+    /// Designs behind the [`Scratchpad`](strata_memory::doors::Scratchpad) door.
+    pub scratchpads: Designs<dyn ScratchpadDesign>,
     /// Designs behind the [`L1d`](strata_memory::doors::L1d) door.
     pub l1ds: Designs<dyn L1dDesign>,
     /// Designs behind the [`Network`](strata_memory::doors::Network) door.
@@ -60,6 +79,7 @@ macro_rules! with {
 with! {
     with_register_file, register_files, RegisterFileDesign, "`sm.register_file`";
     with_lane_path, lane_paths, LanePathDesign, "`lane_path`";
+    with_scratchpad, scratchpads, ScratchpadDesign, "`scratchpad`";
     with_l1d, l1ds, L1dDesign, "`l1d`";
     with_network, networks, NetworkDesign, "`network`";
     with_llc, llcs, LlcDesign, "`llc`";

@@ -332,7 +332,7 @@ fn machine(requests: u32) -> Simulation<Part> {
             .slices_of(channel)
             .map(|slice| {
                 let (requests, replies) = ends[usize::from(slice)].take().expect("a slice has one channel");
-                SliceEnds { llc: Box::new(Through::new()), cache: None, requests, replies }
+                SliceEnds { llc: Box::new(Through::new()), cache: None, requests, replies, owners: None }
             })
             .collect();
         let clock = ClockRatio::of(924, 700).unwrap();

@@ -134,6 +134,7 @@ impl Results {
             comparisons: Vec::new(),
             outputs: Vec::new(),
             launches: std::mem::take(&mut self.launches),
+            phases: Vec::new(),
             statistics: std::mem::take(&mut self.kept.statistics),
             energy,
             lifetimes,

@@ -31,9 +31,14 @@ impl<I> Domain<I> {
         &mut self.island
     }
 
+    /// The clock, by its ratio to the reference clock.
+    pub fn clock(&self) -> ClockRatio {
+        self.clock
+    }
+
     /// The island's first cycle that is simulated in reference cycle `now` or later.
     #[inline]
-    fn first(&self, now: Cycle) -> Cycle {
+    pub fn first(&self, now: Cycle) -> Cycle {
         match now.0.checked_sub(1) {
             Some(before) => Cycle(self.clock.local(Cycle(before)) + 1),
             None => Cycle::ZERO,

@@ -132,7 +132,7 @@ impl<T> Outlet<T> {
     }
 
     /// Takes the credits returned in the previous window.
-    #[inline]
+    #[inline(always)]
     pub fn collect(&mut self, window: Window) {
         self.returning.learn(window);
     }
@@ -192,7 +192,7 @@ impl<T> Inlet<T> {
     }
 
     /// Takes the items sent in the previous window.
-    #[inline]
+    #[inline(always)]
     pub fn collect(&mut self, window: Window) {
         if self.mailbox.take(window, &mut self.arriving) && self.next == Cycle::NEVER {
             self.next = self.arriving.front().map_or(Cycle::NEVER, |(at, _)| *at);

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use sha2::{Digest, Sha256};
 
 /// The rooms whose sources decide numbers.
-pub const ROOMS: [&str; 8] = ["engine", "warp", "ptx", "memory", "sm", "designs", "workloads", "gpu"];
+pub const ROOMS: [&str; 9] = ["engine", "warp", "ptx", "memory", "sm", "cpu", "designs", "workloads", "gpu"];
 
 /// Paths whose changes make cargo run the build script again.
 pub fn watched(root: &Path) -> Vec<PathBuf> {

@@ -1,17 +1,23 @@
-//! An assembled GPU: device memory between launches, and launches one after another.
+//! An assembled GPU: device memory between launches, and launches and host phases one after another.
 
+mod copies;
+mod phase;
+
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
+use strata_cpu::Core;
 use strata_engine::statistics::Group;
-use strata_engine::{Cycle, RunOptions, Simulation, Stop};
+use strata_engine::{Cycle, Domain, RunOptions, Simulation, Stop};
+use strata_memory::ParameterError;
 use strata_memory::address_map::AddressMap;
 use strata_memory::doors::{
     Direction, L1d, L1dDesign, L1dSite, LanePath, LanePathDesign, LanePathSite, Llc, LlcDesign, LlcSite,
-    Network, NetworkDesign, NetworkSite, RegisterFile, RegisterFileDesign, RegisterFileSite,
+    Network, NetworkDesign, NetworkSite, RegisterFile, RegisterFileDesign, RegisterFileSite, Scratchpad,
+    ScratchpadDesign, ScratchpadSite,
 };
 use strata_memory::partition::PartitionIsland;
-use strata_memory::{Address, ByteMask, LINE_BYTES, Line, ParameterError};
 use strata_sm::dispatch::Dispatcher;
 use strata_sm::launch::{FaultKind, Launch};
 use strata_sm::occupancy::Occupancy;
@@ -19,11 +25,11 @@ use strata_sm::print::Print;
 use strata_sm::sm::Sm;
 use strata_workloads::Failure;
 
-use crate::assemble::assemble;
+use crate::assemble::{Islands, assemble};
 use crate::machine::Machine;
 pub use crate::makers::{Maker, Makers};
 use crate::part::Part;
-use crate::results::{PartWork, RunSchedule, merge_groups, thread_time};
+use crate::results::{PartWork, RunSchedule, merge_groups, modes, thread_time};
 
 /// Options of a GPU's runs.
 #[derive(Clone, Copy, Debug)]
@@ -75,8 +81,13 @@ pub struct Stopped {
     pub outside: Option<(u64, u64)>,
 }
 
+pub use phase::PhaseEnd;
+
 /// A custom part, or why it cannot be built.
 type Built<Part> = Result<Box<Part>, ParameterError>;
+
+/// How often to look whether a launch is over, in cycles, where the machine never comes to rest.
+const LOOK_CYCLES: u64 = 1000;
 
 /// Maximum number of sentences in a deadlock report.
 const REPORT_LINES: usize = 64;
@@ -85,8 +96,15 @@ const REPORT_LINES: usize = 64;
 pub struct Gpu {
     simulation: Simulation<Part>,
     map: AddressMap,
-    sms: usize,
-    channels: usize,
+    islands: Islands,
+    /// The SMs that run programs, the first ones.
+    compute_sms: Range<usize>,
+    /// The SMs in cache mode, which follow. The rest have no power.
+    helper_sms: Range<usize>,
+    /// Whether SMs in cache mode never come to rest.
+    polls: bool,
+    /// Whether words have owners, which host copies ask.
+    has_owners: bool,
     patience: u64,
     window: u64,
     options: GpuOptions,
@@ -164,6 +182,22 @@ impl Gpu {
         Gpu::with(machine, options, Makers { lane_path: Box::new(make), ..Makers::default() })
     }
 
+    /// Builds a machine with a custom part behind the banks of shared memory, or with none.
+    ///
+    /// # Errors
+    /// As [`Gpu::new`].
+    pub fn with_scratchpad<'a>(
+        machine: &Machine,
+        options: GpuOptions,
+        make: impl FnMut(
+            &dyn ScratchpadDesign,
+            ScratchpadSite,
+        ) -> Result<Option<Box<dyn Scratchpad>>, ParameterError>
+        + 'a,
+    ) -> Result<Gpu, String> {
+        Gpu::with(machine, options, Makers { scratchpad: Box::new(make), ..Makers::default() })
+    }
+
     /// Builds a machine whose parts behind the doors come from `make`.
     ///
     /// # Errors
@@ -181,8 +215,12 @@ impl Gpu {
         let mut gpu = Gpu {
             simulation: Simulation::new(assembly.parts),
             map: assembly.map,
-            sms: usize::from(*file.gpu.sms),
-            channels: usize::from(*file.gpu.channels),
+            islands: assembly.islands,
+            compute_sms: file.gpu.compute_sms(),
+            helper_sms: file.gpu.helper_sms(),
+            polls: file.doors.llc.helper_kernel().is_some_and(|kernel| kernel.polls)
+                && !file.gpu.helper_sms().is_empty(),
+            has_owners: file.has_owners(),
             patience: *file.gpu.watchdog_cycles,
             window,
             options,
@@ -190,11 +228,14 @@ impl Gpu {
             ctas_done: Arc::new(AtomicU64::new(0)),
         };
         let bytes = *file.gpu.memory_mib << 20;
-        for channel in 0..gpu.channels {
+        for channel in 0..gpu.channels() {
             gpu.partition(channel).ensure(bytes);
         }
         let ctas_done = gpu.ctas_done.clone();
-        gpu.dispatcher().report_to(ctas_done);
+        gpu.dispatcher().report_to(ctas_done.clone());
+        for index in gpu.islands.cores.clone() {
+            gpu.core(index).island_mut().report_to(ctas_done.clone());
+        }
         Ok(gpu)
     }
 
@@ -223,11 +264,11 @@ impl Gpu {
     pub fn schedule(&mut self) -> Option<RunSchedule> {
         let schedule = self.simulation.schedule()?;
         let mut parts: Vec<PartWork> = Vec::new();
-        // Of the two directions of the network, requests come first.
-        let mut directions = [Direction::Request, Direction::Reply].into_iter();
+        // Of the networks, that of requests comes first.
+        let mut directions = [Direction::Request, Direction::Reply, Direction::Owner].into_iter();
         for (part, work) in self.simulation.islands_mut().zip(&schedule.islands) {
             let kind = match part {
-                Part::Network(_) => directions.next().expect("a network has two directions").group(),
+                Part::Network(_) => directions.next().expect("a machine has at most three networks").group(),
                 _ => part.kind(),
             };
             match parts.last_mut().filter(|last| last.kind == kind) {
@@ -243,6 +284,29 @@ impl Gpu {
         self.window
     }
 
+    /// Gives the SMs in cache mode their kernel, as many CTAs each as its grid has for them. It begins with the first launch, and lives across launches:
+    /// they end while it waits for requests.
+    ///
+    /// # Errors
+    /// What limits the kernel, if it does not fit an SM.
+    pub fn reside(&mut self, launch: &Arc<Launch>) -> Result<(), String> {
+        let now = self.simulation.now();
+        let per_sm = launch.ctas() as usize / self.helper_sms.len().max(1);
+        for index in self.helper_sms.clone() {
+            let occupancy = self.sm(index).prepare(launch.clone(), now);
+            let ctas = occupancy.ctas as usize;
+            if ctas < per_sm {
+                let (name, limiter) = (&launch.kernel.name, occupancy.limiter);
+                return Err(format!(
+                    "{name}: {ctas} CTAs fit an SM in cache mode, expected {per_sm}: limited by {limiter}"
+                ));
+            }
+        }
+        let sms = self.helper_sms.clone();
+        self.dispatcher().begin_resident(sms, per_sm as u32);
+        Ok(())
+    }
+
     /// Runs a kernel to completion. Calls `observe` from time to time, and whenever counters are sampled.
     ///
     /// # Errors
@@ -255,7 +319,7 @@ impl Gpu {
     ) -> Result<Finished, Stopped> {
         let start = self.simulation.now();
         let mut occupancy = None;
-        for index in 0..self.sms {
+        for index in self.compute_sms.clone() {
             occupancy = Some(self.sm(index).prepare(launch.clone(), start));
         }
         let occupancy = occupancy.expect("a machine has SMs");
@@ -265,14 +329,7 @@ impl Gpu {
         }
         self.ctas_done.store(0, Ordering::Relaxed);
         self.dispatcher().begin(launch.ctas(), occupancy.ctas);
-        let options = RunOptions {
-            threads: self.options.threads,
-            saves_threads: self.options.saves_threads,
-            window: self.window,
-            patience_cycles: self.patience,
-            limit: self.options.limit,
-            interrupt: self.options.interrupt,
-        };
+        let options = self.run_options();
         let ctas_done = self.ctas_done.clone();
         let mut observe = |cycle, counted| {
             observe(Observed { cycle, ctas_done: ctas_done.load(Ordering::Relaxed), counted });
@@ -282,8 +339,14 @@ impl Gpu {
             let next = |every: u64| start + every * (samples + 1);
             // Once all CTAs have ended, only draining is left.
             let running = self.dispatcher().finished_at().is_none();
-            let pause = self.sample_cycles.filter(|_| running).map_or(Cycle::NEVER, next);
+            let sample = self.sample_cycles.filter(|_| running).map_or(Cycle::NEVER, next);
+            let pause = sample.min(self.next_look(start));
             match self.simulation.run_until(pause, options, &mut |now| observe(now, None)) {
+                Stop::Paused if pause < sample => {
+                    if self.is_settled() {
+                        break Stop::Quiet { last: pause };
+                    }
+                }
                 Stop::Paused if self.dispatcher().finished_at().is_none() => {
                     self.settle(pause);
                     samples += 1;
@@ -301,8 +364,16 @@ impl Gpu {
         };
         let cycles = end.unwrap_or_else(|now| now).since(start);
         let finished = Finished { cycles, occupancy, prints: self.take_prints() };
-        let stopped = match stop {
-            _ if end.is_ok() => return Ok(finished),
+        if end.is_ok() {
+            return Ok(finished);
+        }
+        let stopped = self.stopped_by(stop);
+        Err(Stopped { so_far: Some(Box::new(finished)), ..stopped })
+    }
+
+    /// Why a launch or host phase did not end.
+    fn stopped_by(&mut self, stop: Stop) -> Stopped {
+        match stop {
             Stop::Quiet { last } => self.explain("can never finish", last),
             Stop::Stuck { at } => self.explain("is stuck", at),
             Stop::CycleLimit => self.unfinished("reached the cycle limit", self.options.limit),
@@ -310,82 +381,86 @@ impl Gpu {
                 self.first_fault().unwrap_or_else(|| self.unfinished("was interrupted", at))
             }
             Stop::Paused => unreachable!("a launch goes on after a pause"),
-        };
-        Err(Stopped { so_far: Some(Box::new(finished)), ..stopped })
+        }
+    }
+
+    /// The next cycle in which to look whether a launch is over, where the machine never comes to rest.
+    fn next_look(&self, start: Cycle) -> Cycle {
+        let looks = self.simulation.now().since(start) / LOOK_CYCLES;
+        if self.polls { start + (looks + 1) * LOOK_CYCLES } else { Cycle::NEVER }
+    }
+
+    /// Whether a launch is over and nothing of it is under way.
+    fn is_settled(&mut self) -> bool {
+        self.dispatcher().finished() && self.memory_is_settled()
+    }
+
+    /// Whether no partition has anything under way.
+    fn memory_is_settled(&mut self) -> bool {
+        (0..self.channels()).all(|channel| self.partition(channel).is_settled())
+    }
+
+    fn run_options(&self) -> RunOptions {
+        RunOptions {
+            threads: self.options.threads,
+            saves_threads: self.options.saves_threads,
+            window: self.window,
+            patience_cycles: self.patience,
+            limit: self.options.limit,
+            interrupt: self.options.interrupt,
+        }
     }
 
     /// What the kernel has printed since the last call, ordered by CTA and warp.
     fn take_prints(&mut self) -> Vec<Print> {
         let mut prints = Vec::new();
-        for index in 0..self.sms {
+        for index in self.islands.sms.clone() {
             prints.extend(self.sm(index).take_prints());
         }
         prints.sort_by_key(|print| (print.cta, print.warp));
         prints
     }
 
-    /// Completes the SMs' statistics for all cycles before `end`.
+    /// Completes the statistics of all SMs with power for all cycles before `end`.
     fn settle(&mut self, end: Cycle) {
-        for index in 0..self.sms {
+        for index in 0..self.helper_sms.end {
             self.sm(index).settle(end);
         }
     }
 
-    /// Writes device memory between launches, and updates every cached copy.
-    pub fn write(&mut self, address: u64, data: &[u8]) {
-        self.each_line(address, data.len(), |partition, line, offset, range| {
-            let mut bytes = Line::ZERO;
-            bytes.0[offset..offset + range.len()].copy_from_slice(&data[range.clone()]);
-            partition.poke_line(line, ByteMask::range(offset, range.len()), &bytes);
-        });
+    /// Cycles until the runs of this GPU are given up; `None` if they never are.
+    pub fn cycles_left(&self) -> Option<u64> {
+        (self.options.limit != Cycle::NEVER).then(|| self.options.limit.since(self.simulation.now()))
     }
 
-    /// Reads device memory between launches, through every cached copy.
-    pub fn read(&mut self, address: u64, data: &mut [u8]) {
-        self.each_line(address, data.len(), |partition, line, offset, range| {
-            let mut bytes = Line::ZERO;
-            partition.peek_line(line, &mut bytes);
-            let length = range.len();
-            data[range].copy_from_slice(&bytes.0[offset..offset + length]);
-        });
-    }
-
-    /// All counters, summed over the parts of each kind.
+    /// All counters, summed over the parts of each kind. SMs in cache mode have groups of their own, which come last.
     pub fn statistics(&mut self) -> Vec<Group> {
-        let mut groups = Vec::new();
-        for part in self.simulation.islands_mut() {
-            merge_groups(&mut groups, part.statistics());
+        let (mut groups, mut helpers) = (Vec::new(), Vec::new());
+        let in_cache_mode = self.helper_sms.clone();
+        for (index, part) in self.simulation.islands_mut().enumerate() {
+            if in_cache_mode.contains(&index) {
+                merge_groups(&mut helpers, modes::in_cache_mode(part.statistics()));
+            } else {
+                merge_groups(&mut groups, part.statistics());
+            }
         }
+        groups.extend(helpers);
         groups
     }
 
-    /// Calls `visit` for each line of a range with its partition, the first byte within the line, and the
-    /// bytes' offset in the range.
-    fn each_line(
-        &mut self,
-        address: u64,
-        length: usize,
-        mut visit: impl FnMut(&mut PartitionIsland, strata_memory::LineAddress, usize, std::ops::Range<usize>),
-    ) {
-        let mut done = 0;
-        while done < length {
-            let at = Address(address + done as u64);
-            let offset = at.offset();
-            let step = (LINE_BYTES - offset).min(length - done);
-            let line = at.line();
-            let (channel, _) = self.map.channel_of(self.map.home(line).slice);
-            visit(self.partition(usize::from(channel)), line, offset, done..done + step);
-            done += step;
-        }
-    }
-
-    /// The first fault; of several in one cycle, that of the lowest SM, so that the choice does not depend on
+    /// The first fault; of several in one cycle, that of the lowest SM or CPU core, so that the choice does not depend on
     /// the window length.
     fn first_fault(&mut self) -> Option<Stopped> {
-        let faults = (0..self.sms)
-            .filter_map(|index| self.sm(index).fault().map(|(cycle, fault)| (cycle, index, fault.clone())));
-        let first = faults.min_by_key(|(cycle, index, _)| (*cycle, *index));
-        let (_, _, fault) = first?;
+        let of_part = |part: &Part| match part {
+            Part::Sm(sm) => sm.fault().map(|(cycle, fault)| (cycle, fault.clone())),
+            Part::Cpu(core) => {
+                let (cycle, fault) = core.island().fault()?;
+                Some((core.clock().reference(cycle.0), fault.clone()))
+            }
+            _ => None,
+        };
+        let faults = self.simulation.islands_mut().filter_map(|part| of_part(part));
+        let (_, fault) = faults.enumerate().min_by_key(|(index, (cycle, _))| (*cycle, *index))?.1;
         let failure = match fault.kind {
             FaultKind::OutOfBounds { .. } => Failure::Address,
             FaultKind::Misaligned { .. } => Failure::Misaligned,
@@ -393,6 +468,7 @@ impl Gpu {
             FaultKind::Assertion { .. } => Failure::Assertion,
             FaultKind::Unsupported { .. }
             | FaultKind::DivergentBarrier
+            | FaultKind::Mapping { .. }
             | FaultKind::BadCall { .. }
             | FaultKind::Texture { .. }
             | FaultKind::StackOverflow { .. } => Failure::Other,
@@ -427,23 +503,33 @@ impl Gpu {
     fn sm(&mut self, index: usize) -> &mut Sm {
         match self.simulation.island_mut(index) {
             Part::Sm(sm) => sm,
-            _ => unreachable!("SMs come first"),
+            _ => unreachable!("the island is an SM"),
         }
     }
 
+    fn core(&mut self, index: usize) -> &mut Domain<Core> {
+        match self.simulation.island_mut(index) {
+            Part::Cpu(core) => core,
+            _ => unreachable!("the island is a CPU core"),
+        }
+    }
+
+    fn channels(&self) -> usize {
+        self.islands.partitions.len()
+    }
+
     fn partition(&mut self, channel: usize) -> &mut PartitionIsland {
-        match self.simulation.island_mut(self.sms + channel) {
+        match self.simulation.island_mut(self.islands.partitions.start + channel) {
             Part::Partition(partition) => partition,
             Part::PartitionDomain(domain) => domain.island_mut(),
-            _ => unreachable!("partitions follow the SMs"),
+            _ => unreachable!("the island is a partition"),
         }
     }
 
     fn dispatcher(&mut self) -> &mut Dispatcher {
-        let last = self.sms + self.channels + 2;
-        match self.simulation.island_mut(last) {
+        match self.simulation.island_mut(self.islands.dispatcher) {
             Part::Dispatcher(dispatcher) => dispatcher,
-            _ => unreachable!("the dispatcher comes last"),
+            _ => unreachable!("the island is the dispatcher"),
         }
     }
 }

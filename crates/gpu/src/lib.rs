@@ -6,6 +6,7 @@ pub mod catalogue;
 pub mod device;
 pub mod endurance;
 pub mod energy;
+pub mod extended_llc;
 pub mod gpu;
 pub mod machine;
 mod makers;
@@ -15,6 +16,7 @@ pub mod program;
 mod progress;
 pub mod races;
 pub mod region;
+mod resident;
 pub mod results;
 mod run;
 

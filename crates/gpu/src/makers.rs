@@ -3,7 +3,8 @@
 use strata_memory::ParameterError;
 use strata_memory::doors::{
     L1d, L1dDesign, L1dSite, LanePath, LanePathDesign, LanePathSite, Llc, LlcDesign, LlcSite, Network,
-    NetworkDesign, NetworkSite, RegisterFile, RegisterFileDesign, RegisterFileSite,
+    NetworkDesign, NetworkSite, RegisterFile, RegisterFileDesign, RegisterFileSite, Scratchpad,
+    ScratchpadDesign, ScratchpadSite,
 };
 
 /// Builds the part behind one door from the design that the machine file names and the site where it will
@@ -16,14 +17,22 @@ pub type LanePathMaker<'a> = Box<
     dyn FnMut(&dyn LanePathDesign, LanePathSite) -> Result<Option<Box<dyn LanePath>>, ParameterError> + 'a,
 >;
 
-/// The functions that build the parts behind a machine's doors, each called once per SM, slice or direction,
-/// in order. The default builds what the machine file names.
+/// Builds what stands behind the banks of shared memory, which a machine may lack.
+pub type ScratchpadMaker<'a> = Box<
+    dyn FnMut(&dyn ScratchpadDesign, ScratchpadSite) -> Result<Option<Box<dyn Scratchpad>>, ParameterError>
+        + 'a,
+>;
+
+/// The functions that build the parts behind a machine's doors, each called once per SM, CPU core, slice or
+/// direction, in order. The default builds what the machine file names.
 pub struct Makers<'a> {
     /// Builds the register file of an SM.
     pub register_file: Maker<'a, dyn RegisterFileDesign, RegisterFileSite, dyn RegisterFile>,
     /// Builds the lane path of an SM; `None` when lanes go straight on.
     pub lane_path: LanePathMaker<'a>,
-    /// Builds the L1D of an SM.
+    /// Builds what stands behind the banks of shared memory of an SM; `None` when nothing does.
+    pub scratchpad: ScratchpadMaker<'a>,
+    /// Builds the L1D of an SM, or, after those, of a CPU core.
     pub l1d: Maker<'a, dyn L1dDesign, L1dSite, dyn L1d>,
     /// Builds one direction of the network.
     pub network: Maker<'a, dyn NetworkDesign, NetworkSite, dyn Network>,
@@ -36,6 +45,7 @@ impl Default for Makers<'_> {
         Makers {
             register_file: Box::new(|design, site| design.build(site)),
             lane_path: Box::new(|design, site| design.build(site)),
+            scratchpad: Box::new(|design, site| design.build(site)),
             l1d: Box::new(|design, site| design.build(site)),
             network: Box::new(|design, site| design.build(site)),
             llc: Box::new(|design, site| design.build(site)),

@@ -1,11 +1,14 @@
 //! The islands of a GPU.
 
+use strata_cpu::Core;
 use strata_engine::statistics::Group;
 use strata_engine::{ClockRatio, Cycle, Domain, Doorbell, Island, Ran, Span, Window};
 use strata_memory::doors::Network;
 use strata_memory::partition::PartitionIsland;
 use strata_sm::dispatch::Dispatcher;
 use strata_sm::sm::Sm;
+
+use crate::results::modes;
 
 /// An island of a GPU.
 pub enum Part {
@@ -19,6 +22,8 @@ pub enum Part {
     Dispatcher(Box<Dispatcher>),
     /// A memory partition with a clock that is not the core clock.
     PartitionDomain(Box<Domain<PartitionIsland>>),
+    /// A CPU core with its L1D, in its domain.
+    Cpu(Box<Domain<Core>>),
 }
 
 macro_rules! each {
@@ -29,6 +34,7 @@ macro_rules! each {
             Part::Partition($island) => $body,
             Part::Dispatcher($island) => $body,
             Part::PartitionDomain($island) => $body,
+            Part::Cpu($island) => $body,
         }
     };
 }
@@ -87,6 +93,7 @@ impl Part {
             Part::Partition(_) | Part::PartitionDomain(_) => "partition",
             Part::Network(_) => "network",
             Part::Dispatcher(_) => "dispatcher",
+            Part::Cpu(_) => "cpu",
         }
     }
 
@@ -98,6 +105,7 @@ impl Part {
             Part::Partition(partition) => partition.statistics(),
             Part::Dispatcher(_) => Vec::new(),
             Part::PartitionDomain(domain) => domain.island().statistics(),
+            Part::Cpu(domain) => modes::of_cpu(domain.island().statistics()),
         }
     }
 }

@@ -26,6 +26,15 @@ impl Region {
             && self.to.is_none_or(|to| number <= to)
             && self.kernel.as_deref().is_none_or(|name| name == kernel)
     }
+
+    /// Whether a host phase counts that came after so many launches: it must lie between launches that do, or before or
+    /// after all of them where the region has no such bound.
+    #[must_use]
+    pub fn has_phase(&self, after_launches: u64, kernel: &str) -> bool {
+        self.from.is_none_or(|from| from < after_launches)
+            && self.to.is_none_or(|to| after_launches <= to)
+            && self.kernel.as_deref().is_none_or(|name| name == kernel)
+    }
 }
 
 #[cfg(test)]
@@ -39,5 +48,8 @@ mod tests {
         let inside: Vec<u64> = (0..8).filter(|number| region.has(*number, "k")).collect();
         assert_eq!(inside, [2, 3, 4]);
         assert!(!region.has(3, "other"));
+        let phases: Vec<u64> = (0..8).filter(|after| region.has_phase(*after, "k")).collect();
+        assert_eq!(phases, [3, 4], "between launches 2, 3 and 4");
+        assert!(Region::default().has_phase(0, "k") && !region.has_phase(3, "other"));
     }
 }

@@ -17,7 +17,9 @@ use crate::profile::Profile;
 use crate::progress::Progress;
 use crate::races::Races;
 use crate::region::Region;
-use crate::results::{LaunchResult, Provenance, RunResult, SimulationCost, Verdict, peak_memory_bytes};
+use crate::results::{
+    LaunchResult, PhaseResult, Provenance, RunResult, SimulationCost, Verdict, peak_memory_bytes,
+};
 
 /// What to run, on which machine, and how.
 pub struct RunRequest<'a> {
@@ -127,9 +129,12 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     };
     let limit = max_cycles.map_or(Cycle::NEVER, Cycle);
     let options = GpuOptions { threads: about.threads, saves_threads, window, limit, interrupt };
-    let mut under_way = |launches: &[LaunchResult], gpu: &mut Modelled| {
+    let mut under_way = |launches: &[LaunchResult], phases: &[PhaseResult], gpu: &mut Modelled| {
         let stopped = Some(UNDER_WAY.to_owned());
-        so_far(&mut || RunResult { stopped: stopped.clone(), ..about.result(launches.iter().cloned(), gpu) });
+        so_far(&mut || RunResult {
+            stopped: stopped.clone(),
+            ..about.result(launches.iter().cloned(), phases, gpu)
+        });
     };
     let mut timed =
         TimedDevice::new(machine, program.module(), options, progress).map_err(RunError::Refused)?;
@@ -163,14 +168,16 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     };
     let stopped = timed.stopped().cloned();
     let launches = timed.launches().to_vec();
+    let phases: Vec<PhaseResult> = timed.phases().iter().chain(timed.stopped_phase()).cloned().collect();
     if let Some(error) = &error
         && stopped.is_none()
         && launches.is_empty()
+        && phases.is_empty()
     {
         return Err(RunError::Device(error.clone()));
     }
     let count = launches.len();
-    let result = about.result(launches.into_iter().chain(stopped), timed.gpu());
+    let result = about.result(launches.into_iter().chain(stopped), &phases, timed.gpu());
     if result.launches.is_empty() && !about.region.is_everything() {
         return Err(match error {
             Some(error) => RunError::Device(error),
@@ -217,14 +224,22 @@ struct About<'a> {
 }
 
 impl About<'_> {
-    /// The results of a GPU's launches, of which nothing is compared yet.
-    fn result(&self, launches: impl Iterator<Item = LaunchResult>, gpu: &mut Modelled) -> RunResult {
+    /// The results of a GPU's launches and host phases, of which nothing is compared yet.
+    fn result(
+        &self,
+        launches: impl Iterator<Item = LaunchResult>,
+        phases: &[PhaseResult],
+        gpu: &mut Modelled,
+    ) -> RunResult {
         let machine = self.machine;
         let numbered = (0..).zip(launches);
         let measured = numbered.filter(|(number, launch)| self.region.has(*number, &launch.kernel));
         let launches: Vec<LaunchResult> = measured.map(|(_, launch)| launch).collect();
         let statistics = gpu.statistics();
-        let cycles = launches.iter().map(|launch| launch.cycles).sum();
+        let is_measured = |phase: &&PhaseResult| self.region.has_phase(phase.after_launches, &phase.kernel);
+        let phases: Vec<PhaseResult> = phases.iter().filter(is_measured).cloned().collect();
+        let cycles = launches.iter().map(|launch| launch.cycles).sum::<u64>()
+            + phases.iter().map(|phase| phase.cycles).sum::<u64>();
         RunResult {
             provenance: Provenance {
                 machine_file: machine.path().map(str::to_owned),
@@ -242,6 +257,7 @@ impl About<'_> {
             verdict: Verdict::Unchecked,
             comparisons: Vec::new(),
             launches,
+            phases,
             outputs: Vec::new(),
             cost: SimulationCost {
                 seconds: gpu.seconds(),

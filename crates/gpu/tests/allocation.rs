@@ -22,7 +22,18 @@ const KERNEL: &str = ".visible .entry k(.param .u64 in, .param .u32 rounds) {\n.
 #[test]
 fn ten_times_the_work_allocates_no_more() {
     let of = |system| Machine::load_with("gtx480", &[system], &[]).expect("a system that comes along");
-    for machine in [gtx480(&[]), of("by-nvm"), of("hybrid"), of("dy-fuse"), of("stt-wb-bdi"), of("hi-end")] {
+    // 32 warps of 64 registers a thread would be twice what this machine has.
+    let in_cache_mode = Machine::load_with("gtx480", &["morpheus-all"], &["llc.warps=16".to_owned()])
+        .expect("a system that comes along");
+    for machine in [
+        gtx480(&[]),
+        of("by-nvm"),
+        of("hybrid"),
+        of("dy-fuse"),
+        of("stt-wb-bdi"),
+        of("hi-end"),
+        in_cache_mode,
+    ] {
         no_more_on(&machine);
     }
 }
@@ -45,5 +56,36 @@ fn no_more_on(machine: &Machine) {
         assert!(long > 9 * short, "{short} and {long} warp instructions");
         // A few more where a new peak of what is in flight is reached.
         assert!(many <= few + 64, "{few} allocations in a short launch, {many} in one ten times as long");
+    });
+}
+
+/// What threads on CPU cores do: scattered loads and stores, atomics, fences and sleep.
+const THREAD: &str = ".visible .entry k(.param .u64 in, .param .u32 rounds) {\n.reg .pred %p<4>; .reg .b32 %r<16>; \
+    .reg .b64 %rd<8>;\nld.param.u64 %rd0, [in];\nld.param.u32 %r0, [rounds];\nmov.u32 %r3, %ctaid.x;\nLOOP:\n\
+    mad.lo.u32 %r3, %r3, 1664525, 1013904223;\nshr.u32 %r4, %r3, 14;\nand.b32 %r4, %r4, 0x3fffc;\n\
+    cvt.u64.u32 %rd1, %r4;\nadd.s64 %rd1, %rd0, %rd1;\nld.global.u32 %r5, [%rd1];\nadd.u32 %r5, %r5, 1;\n\
+    st.global.u32 [%rd1], %r5;\nred.global.add.u32 [%rd0], 1;\natom.global.add.u32 %r6, [%rd0+4], %r5;\nmembar.gl;\n\
+    ld.volatile.global.u32 %r9, [%rd1];\nnanosleep.u32 20;\nsub.u32 %r0, %r0, 1;\nsetp.ne.u32 %p1, %r0, 0;\n\
+    @%p1 bra LOOP;\nret;\n}\n";
+
+#[test]
+fn nor_does_a_host_phase() {
+    let system = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/cpu-cores/cpu-cores.toml");
+    let sets = ["cpu.cores=3", "gpu.sms=3"].map(str::to_owned);
+    let machine = Machine::load_with("gtx480", &[system], &sets).unwrap_or_else(|error| panic!("{error}"));
+    on_device(&machine, PLAIN, &module(THREAD), |device| {
+        let input = device.alloc("in", 1 << 18).unwrap();
+        device.fill(input, 0, 1 << 18).unwrap();
+        let mut phase = |threads: u32, rounds: u32| {
+            let args = [Arg::Ptr(input), Arg::U32(rounds)];
+            let counted = allocation_counter::measure(|| device.on_cpu("k", threads, &args).unwrap());
+            (counted.count_total, device.phases().last().unwrap().instructions)
+        };
+        phase(30, 60);
+        let (few, short) = phase(6, 10);
+        let (many, long) = phase(60, 10);
+        let (most, longest) = phase(6, 1000);
+        assert!(long > 9 * short && longest > 90 * short, "{short}, {long} and {longest} instructions");
+        assert!(many <= few + 64 && most <= few + 64, "{few}, {many} and {most} allocations");
     });
 }

@@ -117,6 +117,7 @@ pub fn variants(
                 base: machine.to_owned(),
                 system: (system != machine).then(|| system.clone()),
                 sets: sets.iter().chain(point).cloned().collect(),
+                version: None,
             });
         }
     }

@@ -98,6 +98,7 @@ pub fn record(
     let statistics = groups(machine, &run.statistics)?;
     let numbers = Numbers {
         launches: &launches,
+        phases: &[],
         statistics: &statistics,
         core_mhz: machine.facts().core_mhz,
         statistics_hash: u64::from_str_radix(&run.statistics_hash, 16)
@@ -190,7 +191,7 @@ mod tests {
 
     fn variant() -> Variant {
         let sets = vec!["gpu.sms=2".into()];
-        Variant { name: "small".into(), base: "gtx480".into(), system: None, sets }
+        Variant { name: "small".into(), base: "gtx480".into(), system: None, sets, version: None }
     }
 
     /// The lines that a driver writes about a program that does what a workload does.

@@ -88,6 +88,10 @@ impl Device for UntilLaunch {
             reason: "only the inputs were asked for".into(),
         })
     }
+
+    fn on_cpu(&mut self, kernel: &str, threads: u32, args: &[Arg]) -> Result<(), DeviceError> {
+        self.launch(kernel, Shape::of_phase(threads), args)
+    }
 }
 
 /// A device that hashes what is asked of it.
@@ -143,6 +147,12 @@ impl Device for Tape {
     fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
         self.launches += 1;
         self.call(&format!("launch {kernel} {shape:?} {args:?}"), &[]);
+        Ok(())
+    }
+
+    fn on_cpu(&mut self, kernel: &str, threads: u32, args: &[Arg]) -> Result<(), DeviceError> {
+        self.launches += 1;
+        self.call(&format!("phase {kernel} {threads} {args:?}"), &[]);
         Ok(())
     }
 }

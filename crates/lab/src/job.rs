@@ -226,6 +226,7 @@ mod tests {
             base: base.into(),
             system: system.map(str::to_owned),
             sets,
+            version: None,
         };
         Job::timing("saxpy", Size::Test, &variant).unwrap()
     }

@@ -57,6 +57,7 @@ impl<'a> Answers<'a> {
     /// # Errors
     /// An unknown workload or system, or a machine that cannot be built.
     pub fn job(&mut self, kind: Kind, workload: &str, variant: &Variant) -> Result<Job, String> {
+        let workload = variant.program(workload).into_owned();
         let machine = match kind {
             Kind::Profile => None,
             Kind::Timing => {
@@ -65,11 +66,11 @@ impl<'a> Answers<'a> {
             }
         };
         // Hashing the inputs may require generating them, so do it once.
-        let profile = match self.profiles.get(workload) {
+        let profile = match self.profiles.get(&workload) {
             Some(profile) => profile.clone(),
             None => {
-                let profile = Job::profile(workload, self.size);
-                self.profiles.insert(workload.to_owned(), profile.clone());
+                let profile = Job::profile(&workload, self.size);
+                self.profiles.insert(workload, profile.clone());
                 profile
             }
         }?;
@@ -95,11 +96,11 @@ impl<'a> Answers<'a> {
 
     fn record(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Result<&Record, String> {
         if self.store.keys().next().is_none() {
-            Program::find(workload)?;
+            Program::find(&variant.program(workload))?;
             return Err("not run yet".into());
         }
         let name = if metric.kind == Kind::Profile { String::new() } else { variant.name.clone() };
-        let asked = (metric.kind, workload.to_owned(), name);
+        let asked = (metric.kind, variant.program(workload).into_owned(), name);
         let key = match self.keys.get(&asked) {
             Some(key) => key.clone(),
             None => {

@@ -8,7 +8,7 @@ use strata_gpu::endurance::{self, Lifetime};
 use strata_gpu::energy::{EnergyReport, StructureEnergy};
 use strata_gpu::machine::Machine;
 use strata_gpu::machine::identity::number;
-use strata_gpu::results::{LaunchResult, Verdict};
+use strata_gpu::results::{LaunchResult, PhaseResult, Verdict};
 use strata_gpu::{RunRequest, catalogue, run};
 use strata_workloads::HostProgram;
 
@@ -95,7 +95,11 @@ impl Record {
 /// Why the machine cannot be built.
 pub(crate) fn counters_of_run(machine: &Machine) -> Result<Vec<(String, Vec<String>)>, String> {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let mut groups = vec![("run".to_owned(), names(&OF_RUN))];
+    let mut of_run: Vec<String> = names(&OF_RUN);
+    if machine.file().cpu_cores() > 0 {
+        of_run.extend(names(&OF_PHASES));
+    }
+    let mut groups = vec![("run".to_owned(), of_run)];
     let statistics = catalogue::statistics(machine)?;
     let lifetimes = endurance::lifetimes(machine, &statistics, 0)?;
     for group in statistics {
@@ -145,6 +149,7 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
     }
     let mut rows = rows_of(&Numbers {
         launches: &result.launches,
+        phases: &result.phases,
         statistics: &result.statistics,
         core_mhz: result.facts.core_mhz,
         statistics_hash: result.statistics_hash(),
@@ -243,9 +248,13 @@ pub(crate) fn lifetime_rows(lifetime: &Lifetime) -> Vec<Row> {
 const OF_RUN: [&str; 6] =
     ["launches", "cycles", "warp_instructions", "thread_instructions", "core_mhz", "statistics_hash"];
 
+/// More of them, of machines with CPU cores and of programs with host phases.
+const OF_PHASES: [&str; 2] = ["host_phases", "host_phase_cycles"];
+
 /// What is counted in a run on a machine.
 pub(crate) struct Numbers<'a> {
     pub launches: &'a [LaunchResult],
+    pub phases: &'a [PhaseResult],
     pub statistics: &'a [Group],
     pub core_mhz: u32,
     pub statistics_hash: u64,
@@ -260,9 +269,10 @@ pub(crate) fn rows_of(numbers: &Numbers<'_>) -> Vec<Row> {
         rows.push(Row { launch, group, counter, value: Value::Count(value) });
     };
     let sum = |count: fn(&LaunchResult) -> u64| launches.iter().map(count).sum();
+    let phase_cycles: u64 = numbers.phases.iter().map(|phase| phase.cycles).sum();
     let of_run = [
         launches.len() as u64,
-        sum(|launch| launch.cycles),
+        sum(|launch| launch.cycles) + phase_cycles,
         sum(|launch| launch.warp_instructions),
         sum(|launch| launch.thread_instructions),
         u64::from(numbers.core_mhz),
@@ -270,6 +280,13 @@ pub(crate) fn rows_of(numbers: &Numbers<'_>) -> Vec<Row> {
     ];
     for (counter, value) in OF_RUN.into_iter().zip(of_run) {
         add(None, "run", counter, value);
+    }
+    // Older results of machines without CPU cores stay what they are.
+    let has_cores = statistics.iter().any(|group| group.name == "cpu");
+    if has_cores || !numbers.phases.is_empty() {
+        for (counter, value) in OF_PHASES.into_iter().zip([numbers.phases.len() as u64, phase_cycles]) {
+            add(None, "run", counter, value);
+        }
     }
     for group in *statistics {
         for (definition, value) in group.definitions.iter().zip(&group.values) {

@@ -1,6 +1,7 @@
 //! What a bar of a figure stands for: one machine, or for each workload the best of several.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use crate::job::Kind;
 use crate::metric::Metric;
@@ -20,7 +21,7 @@ pub(crate) fn written(value: &toml::Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
-/// The parts that identify a job.
+/// The parts that identify a job, and what it depends on.
 #[derive(Clone, Debug)]
 pub struct FigureJob<'a> {
     /// What the job measures.
@@ -29,6 +30,24 @@ pub struct FigureJob<'a> {
     pub workload: &'a str,
     /// The machine to run on.
     pub variant: Variant,
+    /// The choice that must fall on this machine, with the machine's place, for the job to be needed.
+    choice: Option<(Rc<Best>, usize)>,
+}
+
+impl<'a> FigureJob<'a> {
+    /// A job that is needed whatever others measure.
+    #[must_use]
+    pub fn new(kind: Kind, workload: &'a str, variant: Variant) -> FigureJob<'a> {
+        FigureJob { kind, workload, variant, choice: None }
+    }
+
+    /// Whether the job is needed, as far as is known: a machine that may be chosen is not, until it has been.
+    pub fn is_needed(&self, answers: &mut Answers<'_>) -> bool {
+        match &self.choice {
+            None => true,
+            Some((best, place)) => best.place(answers, self.workload).is_ok_and(|chosen| chosen == *place),
+        }
+    }
 }
 
 /// A machine, or a choice between machines that is made for each workload from measured numbers.
@@ -36,8 +55,8 @@ pub struct FigureJob<'a> {
 pub enum Setup {
     /// One machine for all workloads.
     Machine(Variant),
-    /// For each workload the machine with the least of a metric.
-    Best(Best),
+    /// For each workload the machine with the least of a metric, or what stands in its place.
+    Best(Rc<Best>),
 }
 
 /// A choice between machines.
@@ -47,7 +66,9 @@ pub struct Best {
     pub name: String,
     /// The metric of which the chosen machine has the least. Of equals, the first is chosen.
     pub least: Metric,
-    /// The machines to choose from, at least one.
+    /// The machines to compare, at least one.
+    pub compared: Vec<Variant>,
+    /// What is chosen with each of them: itself, or another machine in its place.
     pub of: Vec<Variant>,
 }
 
@@ -74,17 +95,30 @@ impl Setup {
         }
     }
 
-    /// The jobs that a metric of a workload needs.
+    /// The jobs that a metric of a workload needs, or may need.
     #[must_use]
     pub fn jobs<'a>(&self, kind: Kind, workload: &'a str) -> Vec<FigureJob<'a>> {
-        let job = |kind, variant: &Variant| FigureJob { kind, workload, variant: variant.clone() };
         match self {
-            Setup::Machine(variant) => vec![job(kind, variant)],
-            Setup::Best(best) => best
-                .of
-                .iter()
-                .flat_map(|variant| [job(best.least.kind, variant), job(kind, variant)])
-                .collect(),
+            Setup::Machine(variant) => vec![FigureJob::new(kind, workload, variant.clone())],
+            Setup::Best(best) => {
+                let comparing =
+                    |variant: &Variant| FigureJob::new(best.least.kind, workload, variant.clone());
+                let chosen = |(place, variant): (usize, &Variant)| FigureJob {
+                    choice: Some((Rc::clone(best), place)),
+                    ..FigureJob::new(kind, workload, variant.clone())
+                };
+                let comparing = best.compared.iter().map(comparing);
+                comparing.chain(best.of.iter().enumerate().map(chosen)).collect()
+            }
+        }
+    }
+
+    /// Every machine that it compares or may choose.
+    #[must_use]
+    pub fn machines(self) -> Vec<Variant> {
+        match self {
+            Setup::Machine(variant) => vec![variant],
+            Setup::Best(best) => best.compared.iter().chain(&best.of).cloned().collect(),
         }
     }
 
@@ -95,7 +129,7 @@ impl Setup {
     pub fn variant(&self, answers: &mut Answers<'_>, workload: &str) -> Result<&Variant, String> {
         match self {
             Setup::Machine(variant) => Ok(variant),
-            Setup::Best(best) => best.variant(answers, workload),
+            Setup::Best(best) => best.place(answers, workload).map(|place| &best.of[place]),
         }
     }
 
@@ -116,16 +150,17 @@ impl Setup {
 }
 
 impl Best {
-    fn variant(&self, answers: &mut Answers<'_>, workload: &str) -> Result<&Variant, String> {
-        let mut best: Option<(&Variant, f64)> = None;
-        for variant in &self.of {
+    /// The place of the machine that is chosen for a workload.
+    fn place(&self, answers: &mut Answers<'_>, workload: &str) -> Result<usize, String> {
+        let mut best: Option<(usize, f64)> = None;
+        for (place, variant) in self.compared.iter().enumerate() {
             let value = answers
                 .value(&self.least, workload, variant)
                 .map_err(|reason| format!("`{}` chooses from `{}`: {reason}", self.name, variant.name))?;
             if best.is_none_or(|(_, least)| value < least) {
-                best = Some((variant, value));
+                best = Some((place, value));
             }
         }
-        best.map(|(variant, _)| variant).ok_or_else(|| format!("`{}` has nothing to choose from", self.name))
+        best.map(|(place, _)| place).ok_or_else(|| format!("`{}` has nothing to choose from", self.name))
     }
 }

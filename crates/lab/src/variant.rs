@@ -1,4 +1,6 @@
-//! A named machine: a base, a system laid over it, and overrides.
+//! A named machine: a base, a system laid over it, and overrides; and which version of workloads it runs.
+
+use std::borrow::Cow;
 
 use strata_gpu::machine::Machine;
 
@@ -13,6 +15,8 @@ pub struct Variant {
     pub system: Option<String>,
     /// Overrides, `door.key=value`, applied last.
     pub sets: Vec<String>,
+    /// The version of the workloads that run on it; `None` for the one that is named.
+    pub version: Option<String>,
 }
 
 impl Variant {
@@ -24,6 +28,16 @@ impl Variant {
             self.sets.push(set.clone());
         }
         self
+    }
+
+    /// The name of the program that runs on this machine where a workload is asked for: that workload in this variant's
+    /// version.
+    #[must_use]
+    pub fn program<'a>(&self, workload: &'a str) -> Cow<'a, str> {
+        match &self.version {
+            None => workload.into(),
+            Some(version) => format!("{workload}@{version}").into(),
+        }
     }
 
     /// Builds the machine.

@@ -4,6 +4,7 @@ use crate::address::{LINE_BYTES, LineAddress};
 use crate::packet::NodeId;
 use crate::parameters::ParameterError;
 use crate::slice_map::SliceMap;
+use crate::window;
 
 /// The slice that holds a line, and the line's number in that slice.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -61,15 +62,30 @@ impl AddressMap {
     /// The home of a device line.
     #[inline]
     pub fn home(&self, line: LineAddress) -> Home {
+        if window::holds(line) {
+            return self.home_of_row(line);
+        }
         let chunk = line.0 >> self.shift;
         let (local, slice) = self.divide.divide(chunk);
         let within = line.0 & (self.chunk_lines() - 1);
         Home { slice: slice as u16, line: LineAddress(local << self.shift | within) }
     }
 
+    /// The home of a line of the window, whose rows are dealt out to the slices in turn.
+    #[cold]
+    fn home_of_row(&self, line: LineAddress) -> Home {
+        let (row, within) = window::row_of(line);
+        let (row, slice) = self.divide.divide(row);
+        Home { slice: slice as u16, line: window::line_of(row, within) }
+    }
+
     /// The device line at a home: the inverse of [`AddressMap::home`].
     #[inline]
     pub fn device_line(&self, home: Home) -> LineAddress {
+        if window::holds(home.line) {
+            let (row, within) = window::row_of(home.line);
+            return window::line_of(row * self.slice_count + u64::from(home.slice), within);
+        }
         let chunk = (home.line.0 >> self.shift) * self.slice_count + u64::from(home.slice);
         LineAddress(chunk << self.shift | home.line.0 & (self.chunk_lines() - 1))
     }
@@ -152,12 +168,30 @@ mod tests {
         let mut random = Stream::new(1, "address map");
         for (channels, slices) in [(6, 2), (1, 1), (32, 2), (16, 2), (8, 1), (5, 3), (3, 7), (4096, 1)] {
             let map = AddressMap::new(channels, slices, 256, NodeId(15)).unwrap();
-            let near_and_far = (0..20_000).chain((0..20_000).map(|_| random.next() >> 12));
+            let near_and_far = (0..20_000).chain((0..20_000).map(|_| random.next() >> 24));
             for line in near_and_far.map(LineAddress) {
                 let home = map.home(line);
                 assert_eq!(map.device_line(home), line);
                 assert_eq!(u64::from(home.slice), (line.0 / 2) % u64::from(channels * slices));
                 assert_eq!(map.node_of(line), NodeId(15 + home.slice));
+            }
+        }
+    }
+
+    #[test]
+    fn rows_of_the_window_stay_whole() {
+        for (channels, slices) in [(6, 2), (1, 1), (10, 4), (5, 3)] {
+            let map = AddressMap::new(channels, slices, 256, NodeId(15)).unwrap();
+            for row in 0..1000 {
+                let homes: Vec<Home> =
+                    (0..window::ROW_LINES).map(|within| map.home(window::line_of(row, within))).collect();
+                let count = u64::from(channels * slices);
+                for (within, home) in homes.iter().enumerate() {
+                    assert_eq!(u64::from(home.slice), row % count);
+                    assert_eq!(home.line, window::line_of(row / count, within as u64));
+                    let line = window::line_of(row, within as u64);
+                    assert_eq!((map.device_line(*home), map.node_of(line)), (line, NodeId(15 + home.slice)));
+                }
             }
         }
     }

@@ -5,6 +5,7 @@ use strata_engine::typed_id;
 use crate::address::LineAddress;
 use crate::atomic::AtomicBatch;
 use crate::line::ByteMask;
+use crate::ownership::{Letter, Message};
 use crate::tray::Tray;
 
 typed_id! {
@@ -23,6 +24,7 @@ pub enum Client {
     L1d,
     Constant,
     Instruction,
+    Scratchpad,
 }
 
 /// What a packet requests or answers, with the buffer that carries its bytes.
@@ -40,6 +42,8 @@ pub enum Body {
     Atomic(Box<AtomicBatch>),
     /// Answers an atomic request; the batch holds the old values.
     AtomicReply(Box<AtomicBatch>),
+    /// A message about words that have owners.
+    Owned(Letter),
 }
 
 /// A request or reply that concerns one line.
@@ -61,21 +65,58 @@ pub struct Packet {
     pub body: Body,
 }
 
+/// What packets are for, as evaluations divide the traffic of a network.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// Reads, what is sent on for them, and all data that answer a request.
+    Read,
+    /// Writes, atomics and registrations, what is sent on for them, and acknowledgements.
+    Write,
+    /// What owners write back or return, the recalls, and acknowledgements.
+    WriteBack,
+}
+
 impl Packet {
+    /// What the packet is for.
+    pub fn purpose(&self) -> Purpose {
+        match &self.body {
+            Body::Read(_) | Body::ReadReply(_) => Purpose::Read,
+            Body::Write(_) | Body::WriteAck(_) | Body::Atomic(_) | Body::AtomicReply(_) => Purpose::Write,
+            Body::Owned(letter) => match letter.message {
+                Message::Read | Message::ForwardRead | Message::Data => Purpose::Read,
+                Message::WriteBack | Message::WrittenBack | Message::Recall | Message::Return => {
+                    Purpose::WriteBack
+                }
+                _ => Purpose::Write,
+            },
+        }
+    }
+
     /// Size on the wire in bytes: the header, plus the payload if there is one.
+    #[inline]
     pub fn wire_bytes(&self) -> u32 {
         HEADER_BYTES
             + match &self.body {
                 Body::Read(_) | Body::WriteAck(_) => 0,
                 Body::ReadReply(_) | Body::Write(_) => self.bytes.count(),
-                // Operands, one lane after the other; a byte each for its place.
-                Body::Atomic(batch) => {
-                    let operands = if batch.op == crate::atomic::AtomicOp::Cas { 2 } else { 1 };
-                    u32::from(batch.count) * (1 + operands * batch.ty.bytes() as u32)
-                }
-                Body::AtomicReply(batch) if batch.returns => u32::from(batch.count) * batch.ty.bytes() as u32,
-                Body::AtomicReply(_) => 0,
+                Body::Atomic(_) | Body::AtomicReply(_) | Body::Owned(_) => self.rarer_payload(),
             }
+    }
+
+    /// Size of the payload of an atomic, its reply or a message about words that have owners.
+    #[inline(never)]
+    fn rarer_payload(&self) -> u32 {
+        match &self.body {
+            // Operands, one lane after the other; a byte each for its place.
+            Body::Atomic(batch) => {
+                let operands = if batch.op == crate::atomic::AtomicOp::Cas { 2 } else { 1 };
+                u32::from(batch.count) * (1 + operands * batch.ty.bytes() as u32)
+            }
+            Body::AtomicReply(batch) if batch.returns => u32::from(batch.count) * batch.ty.bytes() as u32,
+            // ASSUMED: the header has room for a mask of words and the requester's name.
+            Body::Owned(letter) if letter.message.carries_data() => self.bytes.count(),
+            _ => 0,
+        }
     }
 
     /// Turns a request into its reply, which returns the same tray to the source.
@@ -87,5 +128,16 @@ impl Packet {
             reply => reply,
         };
         Packet { source: self.destination, destination: self.source, body, ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_as_large_as_a_line_of_the_host() {
+        assert_eq!(size_of::<Packet>(), 64, "packets are moved often");
+        assert_eq!(size_of::<Body>(), 16);
     }
 }

@@ -1,7 +1,7 @@
 //! A memory partition as an island: LLC slices in front of one DRAM channel.
 //!
 //! A slice sees only its own lines, numbered without gaps ([`AddressMap::home`]). The partition translates
-//! the line numbers of requests as they enter and of replies as they leave. All cycles are those of the LLC's clock.
+//! the line numbers of requests and of what owners say as they enter, and of replies as they leave. All cycles are those of the LLC's clock.
 
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
@@ -19,9 +19,9 @@ use crate::parameters::ParameterError;
 strata_engine::statistics! {
     /// Counters of a memory partition.
     pub struct PartitionStatistics: "partition" {
-        /// Requests that slices accepted.
+        /// Requests that slices accepted, less loads of the window that they have not answered.
         requests: "packets",
-        /// Replies sent into the network.
+        /// Replies sent into the network; where words have owners, a request that is sent on to one counts as answered.
         replies: "packets",
         /// Requests that their slice refused at least once.
         held_requests: "packets",
@@ -47,6 +47,8 @@ pub struct SliceEnds {
     pub requests: Inlet<Packet>,
     /// Link to the reply network.
     pub replies: Outlet<Packet>,
+    /// Link from the network of owners; `None` in machines whose words have no owners.
+    pub owners: Option<Inlet<Packet>>,
 }
 
 /// A memory partition: the LLC slices of one DRAM channel, and the channel.
@@ -149,9 +151,18 @@ impl PartitionIsland {
         self.slices[place].ends.llc.poke(home.line, bytes, data);
     }
 
+    /// Whether nothing is under way here but loads of rows of the [window](crate::window).
+    pub fn is_settled(&self) -> bool {
+        self.dram.is_idle()
+            && self.slices.iter().all(|slice| slice.held.is_none() && slice.ends.llc.is_settled())
+    }
+
     /// The counters of the partition, its slices and its channel.
     pub fn statistics(&self) -> Vec<Group> {
-        let mut groups = vec![self.statistics.report()];
+        let withheld: u64 = self.slices.iter().map(|slice| slice.ends.llc.withheld()).sum();
+        let further: u64 = self.slices.iter().map(|slice| slice.ends.llc.further()).sum();
+        let (requests, replies) = (self.statistics.requests - withheld, self.statistics.replies - further);
+        let mut groups = vec![PartitionStatistics { requests, replies, ..self.statistics }.report()];
         groups.extend(self.slices.iter().flat_map(|slice| slice.ends.llc.statistics()));
         groups.extend(self.slices.iter().filter_map(|slice| Some(slice.ends.cache.as_ref()?.statistics())));
         groups.push(self.dram.statistics());
@@ -163,6 +174,9 @@ impl PartitionIsland {
         self.next = Cycle::NEVER;
         for (place, slice) in self.slices.iter_mut().enumerate() {
             if slice.next <= now {
+                if slice.ends.owners.is_some() {
+                    slice.hear_owners(&self.map, self.flit_size, now);
+                }
                 if slice.due <= now {
                     slice.tick(&mut self.dram.port(place), now);
                 }
@@ -194,7 +208,11 @@ impl Slice {
     #[inline]
     fn next_intake(&self, now: Cycle) -> Cycle {
         // A refused request is offered again in every cycle.
-        if self.held.is_some() { now } else { self.ends.requests.next_arrival() }
+        let request = if self.held.is_some() { now } else { self.ends.requests.next_arrival() };
+        match &self.ends.owners {
+            Some(owners) => request.min(owners.next_arrival()),
+            None => request,
+        }
     }
 
     /// Earliest cycle, not before `now`, in which the slice or the cache behind it does something by itself.
@@ -257,6 +275,20 @@ impl Slice {
         statistics.replies += 1;
     }
 
+    /// Takes what owners have said.
+    #[inline(never)]
+    fn hear_owners(&mut self, map: &AddressMap, flit_size: FlitSize, now: Cycle) {
+        let Some(owners) = &mut self.ends.owners else { return };
+        while let Some(mut packet) = owners.receive(now) {
+            owners.release(flit_size.flits(packet.wire_bytes()), now);
+            let home = map.home(packet.line);
+            assert_eq!(home.slice, self.number, "an owner speaks to the slice that owns the line");
+            packet.line = home.line;
+            self.ends.llc.accept(packet, now);
+            self.due = now;
+        }
+    }
+
     /// Offers the next request that has arrived to the slice.
     #[inline]
     fn intake(
@@ -304,6 +336,7 @@ impl Island for PartitionIsland {
         for slice in &self.slices {
             slice.ends.requests.hang(bell);
             slice.ends.replies.hang(bell);
+            slice.ends.owners.iter().for_each(|owners| owners.hang(bell));
         }
     }
 
@@ -315,6 +348,10 @@ impl Island for PartitionIsland {
                 slice.reply_due = slice.ends.replies.next_credit();
             }
             slice.next = slice.next.min(slice.reply_due).min(slice.ends.requests.next_arrival());
+            if let Some(owners) = &mut slice.ends.owners {
+                owners.collect(window);
+                slice.next = slice.next.min(owners.next_arrival());
+            }
             self.next = self.next.min(slice.next);
         }
     }
@@ -339,6 +376,9 @@ impl Island for PartitionIsland {
         let mut first = Cycle::NEVER;
         for slice in &mut self.slices {
             first = first.min(slice.ends.requests.flush(window)).min(slice.ends.replies.flush(window));
+            if let Some(owners) = &mut slice.ends.owners {
+                first = first.min(owners.flush(window));
+            }
         }
         first
     }

@@ -2,8 +2,10 @@
 
 use crate::address::{LINE_BYTES, LineAddress};
 use crate::packet::NodeId;
+use crate::window;
 
-/// The map from lines to LLC slices, which deals out chunks of `interleave` bytes to the slices in turn.
+/// The map from lines to LLC slices, which deals out chunks of `interleave` bytes to the slices in turn, and in the same way the
+/// rows of the [window].
 ///
 /// The slices are consecutive nodes of the network. [`AddressMap`](crate::address_map::AddressMap) knows
 /// which of them share a DRAM channel.
@@ -34,7 +36,7 @@ impl SliceMap {
     /// The slice that owns a line, counted from 0.
     #[inline]
     pub fn slice_of(self, line: LineAddress) -> u16 {
-        let chunk = line.0 >> self.shift;
+        let chunk = if window::holds(line) { window::row_of(line).0 } else { line.0 >> self.shift };
         (match self.mask {
             Some(mask) => chunk & mask,
             None => chunk % self.slices,

@@ -1,5 +1,7 @@
 //! The buffers in which lines travel.
 
+use std::sync::{Mutex, PoisonError};
+
 use crate::line::Line;
 
 /// A tray: the buffer in which a line's bytes travel.
@@ -59,4 +61,23 @@ impl Trays {
     pub fn put(&mut self, tray: Tray) {
         self.here.push(tray);
     }
+}
+
+/// Trays that belong to nobody. A read whose words lie with several owners is answered by several packets, each with a tray:
+/// more come to the requester than it has sent. Those that are missing at the registry are taken here and those that are left over at
+/// the requester put here.
+///
+/// All machines of the process share it, since a tray's bytes mean nothing when it is taken; nobody's results depend on who
+/// gets which.
+static LOOSE: Mutex<Vec<Tray>> = Mutex::new(Vec::new());
+
+/// Takes a tray that belongs to nobody, with any bytes.
+pub fn take_loose() -> Tray {
+    let tray = LOOSE.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    tray.unwrap_or_else(|| Box::new(Line::ZERO))
+}
+
+/// Puts a tray away that belongs to nobody.
+pub fn put_loose(tray: Tray) {
+    LOOSE.lock().unwrap_or_else(PoisonError::into_inner).push(tray);
 }

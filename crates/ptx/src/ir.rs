@@ -64,6 +64,13 @@ pub struct VInst {
     pub line: u32,
 }
 
+impl VInst {
+    /// Whether what it writes keeps part of what was there: lanes that the guard leaves out, or an array's other registers.
+    pub fn merges(&self) -> bool {
+        self.guard.is_some() || matches!(self.op, Op::MovToArray { .. })
+    }
+}
+
 /// One of the texts that a module was linked from: its lines follow those of the texts before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {

@@ -51,6 +51,60 @@ const WARPS: &str = "\n\
     `%cluster_nctarank` are 1. `%pm0` to `%pm7` and `%reserved_smem_offset_*` are refused. A kernel that holds anything \
     refused cannot be launched, by name and line; the module's other kernels can.\n";
 
+/// What the page says of the one instruction that PTX does not have; `tests/indirect_mov.rs` holds it to that.
+const EXTENSION: &str = "\n\
+    ## An extension: moves by a computed register number\n\n\
+    The Indirect-MOV of Morpheus (Darabi et al., MICRO 2022, 4.3.2) reads or writes the register whose number another \
+    register holds. PTX has nothing like it, so a text asks for it in its target, and a machine must have it \
+    (`sm.indirect_mov`); otherwise it is refused by name and place.\n\n\
+    ```text\n\
+    .target sm_86, indirect_mov\n\
+    .reg .b32 %a[32];                  // an array of 1 to 128 registers, side by side\n\
+    mov.indirect.b32 %value, %a[%i];   // %value = register %i of the array\n\
+    mov.indirect.b32 %a[%i], %value;   // and the other way round\n\
+    ```\n\n\
+    The type may be `.b32`, `.u32`, `.s32` or `.f32`. A warp has one register of a number, so the index is one for all \
+    lanes: the low 8 bits that the lowest executing lane holds, modulo the length of the array. A guard leaves lanes out as \
+    in any move. A read takes two reads of the register file, one after the other: the operand collector asks for the \
+    register when its number has arrived. Later instructions wait as if every register of the array were read or written. A \
+    number that the text gives makes an ordinary `mov`.\n";
+
+/// What the page says of mapped shared memory; `src/reference/mapping_tests.rs` holds it to that.
+const TILES: &str = "\n\
+    ## Functions of the device: tiles of global memory\n\n\
+    Stash (Komuravelli et al., ISCA 2015) maps shared memory to global memory (3.1), and compares that with a DMA engine \
+    between the two (5.3). Programs call functions that the device provides, declared as here:\n\n\
+    ```text\n\
+    .extern .func stash_add_map(.param .b32 stash_base, .param .b64 global_base, .param .b32 field_size,\n\
+    \u{20}   .param .b32 object_size, .param .b32 row_size, .param .b32 stride_size, .param .b32 num_strides,\n\
+    \u{20}   .param .b32 is_coherent);\n\
+    .extern .func stash_chg_map(.param .b32 index, /* the same eight */);\n\
+    .extern .func dma_load(.param .b32 shared_base, .param .b64 global_base, .param .b32 field_size,\n\
+    \u{20}   .param .b32 object_size, .param .b32 row_size, .param .b32 stride_size, .param .b32 num_strides);\n\
+    .extern .func dma_store(/* the same seven */);\n\
+    ```\n\n\
+    The tile is `num_strides` rows, `stride_size` bytes apart, of `row_size` objects of `object_size` bytes, whose field of \
+    `field_size` bytes begins at `global_base` in the first. In shared memory the fields follow each other from \
+    `stash_base` or `shared_base` on, an address as `ld.shared` takes it. Sizes are numbers of words of 4 bytes; an array of \
+    smaller scalars (`field_size` = `object_size`) is mapped as words if its rows are. `stride_size` means nothing for a \
+    single row.\n\n\
+    A call is an operation of the CTA: each warp that executes it does it once, with the operands of its first active \
+    thread. A `bar.sync` behind it orders it before what the CTA's other warps do.\n\n\
+    **Mappings.** The n-th `stash_add_map` of a CTA makes mapping n, counted from 0; there are at most 4 (4.1.2). \
+    `ld.shared` and `st.shared` name theirs in bits 31 to 28 of the address, as 1 + n; 0 names none (3.2). A word of a \
+    coherent mapping is the global word. A word of a non-coherent one is a copy of the CTA's own: its first read takes the \
+    global word, and writes to it stay here. `stash_chg_map` gives mapping `index` another tile or mode. For the same tile, \
+    a mapping that becomes coherent writes its copies' written words to global memory; one that becomes non-coherent \
+    starts with no copies that the program can tell from global words. All mappings end with the CTA. What shared memory \
+    holds where a mapping was is undefined.\n\n\
+    Refused, with kernel, line, thread and values: a fifth mapping; `stash_base` not on a chunk of 64 bytes; two mappings \
+    of a CTA in one chunk, or (by the reference executor) a global word coherent in both; tiles outside memory or shared memory; accesses that name a \
+    mapping and are not in it, are no whole words (footnote 5), or are anything but `ld` and `st`; accesses without a mapping \
+    to words that one has.\n\n\
+    **Copies.** `dma_load` copies the tile to shared memory, `dma_store` back. No memory operation \
+    of the SM begins before they are done.\n\n\
+    A machine without a stash or DMA engine refuses the call when it is executed. The reference executor has both.\n";
+
 fn page(families: &[(&str, Vec<Form<'_>>)], altogether: &BTreeSet<&str>) -> String {
     let mut page = String::from(
         "# PTX\n\n\
@@ -79,6 +133,8 @@ fn page(families: &[(&str, Vec<Form<'_>>)], altogether: &BTreeSet<&str>) -> Stri
             write!(page, "\nRefused: {}.\n", refused.join(", ")).expect("a string");
         }
     }
+    page.push_str(EXTENSION);
+    page.push_str(TILES);
     let list: Vec<String> = altogether.iter().map(|opcode| format!("`{opcode}`")).collect();
     write!(page, "\n## Refused altogether\n\n{}.\n", list.join(", ")).expect("a string");
     page

@@ -255,6 +255,10 @@ impl<'a> Printer<'a> {
                 self.put("-");
                 self.operand(operand);
             }
+            OperandKind::Element(name, index) => {
+                let text = format!("{}[{}]", self.text(*name), self.text(*index));
+                self.put(&text);
+            }
             OperandKind::Sink => self.put("_"),
             OperandKind::Pair(pair) => {
                 self.operand(&pair.0.kind);

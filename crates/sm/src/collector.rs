@@ -3,7 +3,8 @@
 use strata_engine::Cycle;
 use strata_memory::bits::members;
 use strata_memory::doors::{Arrival, CollectorPort, RegisterFile, Ticket};
-use strata_ptx::isa::{Instruction, Pc, RegSet};
+use strata_ptx::exec::picked_element;
+use strata_ptx::isa::{Instruction, Op, Pc, Reg, RegSet, Src};
 use strata_ptx::lanes::{LaneMask, Row};
 
 use crate::config::{COLLECTOR_ROWS, CollectorPool, UnitKind};
@@ -35,6 +36,16 @@ impl Target {
     }
 }
 
+/// An array of registers of which an instruction reads one, and that it cannot name before its index has arrived: the
+/// collector's second read (Morpheus, MICRO 2022, Fig. 10).
+#[derive(Clone, Copy, Debug, Default)]
+struct SecondRead {
+    first: u8,
+    registers: u8,
+    /// Where the row goes among the collector's.
+    place: u8,
+}
+
 /// An instruction in a collector.
 #[derive(Clone, Debug)]
 pub struct Collected {
@@ -50,6 +61,17 @@ pub struct Collected {
     target: u8,
     /// Number of operand rows that have not arrived.
     missing: u8,
+}
+
+/// What an instruction reads after the number of one of so many registers.
+///
+/// # Panics
+/// When it has no array or no register with the number: the decoder never builds such an instruction.
+fn second_read(instruction: &Instruction, registers: u8) -> SecondRead {
+    let (Src::Reg(_), Src::Reg(first)) = (instruction.src[0], instruction.src[1]) else {
+        panic!("line {}: an array and a number are registers", instruction.line);
+    };
+    SecondRead { first: first.0, registers, place: instruction.row_of[1] }
 }
 
 /// All operand collectors of an SM. Each pool is a contiguous range of them.
@@ -69,6 +91,10 @@ pub struct Collectors {
     full: u32,
     /// Collectors whose operands have all arrived.
     ready: u64,
+    /// Collectors that will read a register picked by what arrives.
+    picking: u64,
+    /// Which register, for each of them.
+    seconds: Slots<SecondRead>,
     /// Per target: mask of its occupied collectors.
     bound: [u64; Target::COUNT],
     /// Mask of the targets of ready collectors.
@@ -104,6 +130,8 @@ impl Collectors {
             pools,
             pool_of,
             ready: 0,
+            picking: 0,
+            seconds: Slots::new(SecondRead::default),
             bound: [0; Target::COUNT],
             targets: 0,
             arrived: Vec::with_capacity(count as usize * COLLECTOR_ROWS),
@@ -174,6 +202,10 @@ impl Collectors {
         if instruction.pred_reads != 0 {
             unit.predicates = *predicates;
         }
+        if let Op::MovFromArray { registers } = instruction.op {
+            self.picking |= bit;
+            self.seconds[index] = second_read(instruction, registers);
+        }
         if reads.is_empty() {
             self.ready |= bit;
             self.targets |= 1 << target.index();
@@ -182,8 +214,8 @@ impl Collectors {
         }
     }
 
-    /// Advances the register file by one cycle and collects the rows it delivers. Adds to `complete` every warp with
-    /// an instruction whose last row has just arrived.
+    /// Advances the register file by one cycle and collects the rows it delivers; for a number that has arrived, the
+    /// register is requested. Adds to `complete` every warp with an instruction whose last row has just arrived.
     #[inline]
     pub fn collect(&mut self, registers: &mut dyn RegisterFile, complete: &mut u64, now: Cycle) {
         registers.tick(CollectorPort { rows: &mut self.rows, arrived: &mut self.arrived }, now);
@@ -192,6 +224,17 @@ impl Collectors {
             let unit = &mut self.units[index];
             unit.missing -= arrival.rows;
             if unit.missing == 0 {
+                if self.picking >> index & 1 == 1 {
+                    self.picking &= !(1 << index);
+                    let second = &self.seconds[index];
+                    let base = index * COLLECTOR_ROWS;
+                    let picked = picked_element(&self.rows[base], second.registers, unit.lanes) as u8;
+                    let ticket = Ticket((base + usize::from(second.place)) as u16);
+                    unit.missing = 1;
+                    let register = [Reg(second.first + picked)];
+                    registers.request(unit.warp, &register, ticket, &mut self.rows, now);
+                    continue;
+                }
                 self.ready |= 1 << index;
                 self.targets |= 1 << unit.target;
                 *complete |= 1 << unit.warp;

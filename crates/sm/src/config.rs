@@ -33,6 +33,10 @@ pub struct SmConfig {
     /// the fewest that do where that costs no warp. `tight`: they share the fewest. `separate`: each has one of its own, as
     /// long as `registers_per_thread` allows; a kernel with more is compiled as with `spread`.
     pub register_allocation: Cited<RegisterAllocation>,
+    /// Whether instructions can read and write a register whose number they compute (`mov.indirect`, docs/ptx.md); false when
+    /// absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub indirect_mov: Option<Cited<bool>>,
     /// Allocation granularity of a warp's registers: a multiple of 32, up to 65,536.
     pub register_unit: Cited<u32>,
     /// Shared memory available to CTAs in bytes, up to 1 MiB.

@@ -226,6 +226,8 @@ impl Sm {
                 op => panic!("{op:?} has no result to wait for"),
             };
             self.warps.barrier_results_due |= 1 << warp;
+            // Its next instruction may be a barrier again.
+            self.warps.dirty |= 1 << warp;
         }
     }
 
@@ -282,7 +284,7 @@ impl Sm {
     }
 
     /// Records a fault of the program, which stops the SM.
-    fn fail(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, kind: FaultKind) {
+    pub(crate) fn fail(&mut self, launch: &Launch, warp: usize, pc: Pc, lanes: LaneMask, kind: FaultKind) {
         let context = &self.warps.contexts[warp];
         let thread = context.warp * WARP_LANES as u32 + lanes.trailing_zeros().min(31);
         let [x, y, _] = launch.block;
@@ -371,6 +373,7 @@ impl Sm {
     /// Frees the slot of a CTA that has ended.
     pub(crate) fn end_cta(&mut self, slot: usize, now: Cycle) {
         self.ctas.finish(slot);
+        self.lsu.end_cta(slot as u8, now);
         // A cycle whose issue stage has begun counts with the warps that it found.
         self.count_cycles(now.max(self.accounted));
         let first = self.ctas.first_warp(slot);

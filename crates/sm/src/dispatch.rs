@@ -1,5 +1,9 @@
-//! The CTA dispatcher: an island that distributes a grid's CTAs over the SMs.
+//! The CTA dispatcher: an island that distributes the CTAs of grids over the SMs.
+//!
+//! Programs' grids run one after another on the first SMs. Other SMs may have a resident grid, which lives across those and
+//! does not keep them from ending; the rest have none.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -38,6 +42,44 @@ struct Sm {
     flush: Flush,
 }
 
+/// A grid and the SMs that it runs on.
+#[derive(Default)]
+struct Grid {
+    sms: Range<usize>,
+    /// Number of its CTAs.
+    ctas: u64,
+    next: u64,
+    done: u64,
+    /// The SM that receives the next CTA if it has room, counted from the first.
+    turn: usize,
+}
+
+impl Grid {
+    /// Sends CTAs to SMs with room, at most one each. Returns how many.
+    fn hand_out(&mut self, sms: &mut [Sm], now: Cycle) -> u64 {
+        let sms = &mut sms[self.sms.clone()];
+        let (count, first, before) = (sms.len(), self.turn, self.next);
+        for step in 0..count {
+            if self.next == self.ctas {
+                break;
+            }
+            let index = (first + step) % count;
+            let sm = &mut sms[index];
+            if sm.room > 0 && sm.links.commands.send(Command::StartCta(self.next), 1, now).is_ok() {
+                sm.room -= 1;
+                self.next += 1;
+                self.turn = (index + 1) % count;
+            }
+        }
+        self.next - before
+    }
+
+    /// Whether a CTA waits and an SM has room for it.
+    fn can_hand_out(&self, sms: &[Sm]) -> bool {
+        self.next < self.ctas && sms[self.sms.clone()].iter().any(|sm| sm.room > 0)
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Flush {
     ToSend,
@@ -45,16 +87,14 @@ enum Flush {
     Done,
 }
 
-/// Starts CTAs in grid order, round robin over the SMs, at most one per SM and cycle. Once all CTAs have finished, it
-/// has every L1D flushed.
+/// Starts CTAs in grid order, round robin over a grid's SMs, at most one per SM and cycle. Once all CTAs of a program's grid
+/// have finished, it has the L1Ds of its SMs flushed.
 pub struct Dispatcher {
     sms: Vec<Sm>,
-    /// Number of CTAs in the grid.
-    ctas: u64,
-    next: u64,
-    done: u64,
-    /// The SM that receives the next CTA if it has room.
-    turn: usize,
+    /// The program's grid.
+    grid: Grid,
+    /// The grid that lives on other SMs.
+    resident: Grid,
     flushed: usize,
     finished_at: Option<Cycle>,
     progress: u64,
@@ -63,15 +103,13 @@ pub struct Dispatcher {
 }
 
 impl Dispatcher {
-    /// A dispatcher with no grid, connected to these SMs.
+    /// A dispatcher with no grid, connected to these SMs, which are all for programs.
     pub fn new(links: Vec<SmLinks>) -> Self {
-        let sms = links.into_iter().map(|links| Sm { links, room: 0, flush: Flush::Done }).collect();
+        let sms: Vec<Sm> = links.into_iter().map(|links| Sm { links, room: 0, flush: Flush::Done }).collect();
         Dispatcher {
+            grid: Grid { sms: 0..sms.len(), ..Grid::default() },
             sms,
-            ctas: 0,
-            next: 0,
-            done: 0,
-            turn: 0,
+            resident: Grid::default(),
             flushed: 0,
             finished_at: None,
             progress: 0,
@@ -79,73 +117,75 @@ impl Dispatcher {
         }
     }
 
-    /// Publishes the number of finished CTAs in `meter`, for observers. The model never reads it.
+    /// Leaves only the first `sms` SMs, at least one, to programs.
+    pub fn with_programs_on(mut self, sms: usize) -> Self {
+        self.grid.sms = 0..sms.clamp(1, self.sms.len());
+        self
+    }
+
+    /// Publishes the number of finished CTAs of the program's grid in `meter`, for observers. The model never reads it.
     pub fn report_to(&mut self, meter: Arc<AtomicU64>) {
         self.meter = meter;
     }
 
-    /// Starts a grid of `ctas` CTAs; each SM holds up to `per_sm` of them at once.
+    /// Starts a program's grid of `ctas` CTAs; each SM holds up to `per_sm` of them at once.
     ///
     /// # Panics
-    /// When another grid is running, or `per_sm` is 0.
+    /// When another one is running, or `per_sm` is 0.
     pub fn begin(&mut self, ctas: u64, per_sm: u32) {
-        assert!(self.sms.iter().all(|sm| sm.flush == Flush::Done), "grids run one after another");
+        let sms = &mut self.sms[self.grid.sms.clone()];
+        assert!(sms.iter().all(|sm| sm.flush == Flush::Done), "grids of programs run one after another");
         assert!(per_sm > 0, "a grid is begun when its CTAs fit");
-        for sm in &mut self.sms {
+        for sm in sms {
             (sm.room, sm.flush) = (per_sm, Flush::ToSend);
         }
-        (self.ctas, self.next, self.done, self.turn, self.flushed) = (ctas, 0, 0, 0, 0);
+        self.grid = Grid { sms: self.grid.sms.clone(), ctas, ..Grid::default() };
+        self.flushed = 0;
         self.finished_at = None;
     }
 
-    /// Whether every CTA has finished and every L1D is flushed.
+    /// Starts a grid of `per_sm` CTAs for each of `sms`, SMs that run no programs. It lives until its CTAs end.
+    ///
+    /// # Panics
+    /// When one of the SMs runs programs.
+    pub fn begin_resident(&mut self, sms: Range<usize>, per_sm: u32) {
+        assert!(sms.start >= self.grid.sms.end, "a resident grid has SMs of its own");
+        for sm in &mut self.sms[sms.clone()] {
+            sm.room = per_sm;
+        }
+        self.resident = Grid { ctas: sms.len() as u64 * u64::from(per_sm), sms, ..Grid::default() };
+    }
+
+    /// Whether every CTA of the program's grid has finished and every L1D of its SMs is flushed.
     pub fn finished(&self) -> bool {
         self.finished_at.is_some()
     }
 
-    /// The cycle in which the last flush notice arrived; `None` while the grid runs.
+    /// The cycle in which the last flush notice arrived; `None` while the program's grid runs.
     pub fn finished_at(&self) -> Option<Cycle> {
         self.finished_at
     }
 
     fn receive(&mut self, now: Cycle) {
-        let count = self.sms.len();
-        for sm in &mut self.sms {
+        for (index, sm) in self.sms.iter_mut().enumerate() {
             while let Some(notice) = sm.links.notices.receive(now) {
                 sm.links.notices.release(1, now);
                 self.progress += 1;
                 match notice {
+                    Notice::CtaDone if index >= self.grid.sms.end => self.resident.done += 1,
                     Notice::CtaDone => {
-                        self.done += 1;
-                        self.meter.store(self.done, Ordering::Relaxed);
+                        self.grid.done += 1;
+                        self.meter.store(self.grid.done, Ordering::Relaxed);
                         sm.room += 1;
                     }
                     Notice::Flushed => {
                         sm.flush = Flush::Done;
                         self.flushed += 1;
-                        if self.flushed == count {
+                        if self.flushed == self.grid.sms.len() {
                             self.finished_at = Some(now);
                         }
                     }
                 }
-            }
-        }
-    }
-
-    fn hand_out(&mut self, now: Cycle) {
-        let count = self.sms.len();
-        let first = self.turn;
-        for step in 0..count {
-            if self.next == self.ctas {
-                return;
-            }
-            let index = (first + step) % count;
-            let sm = &mut self.sms[index];
-            if sm.room > 0 && sm.links.commands.send(Command::StartCta(self.next), 1, now).is_ok() {
-                sm.room -= 1;
-                self.next += 1;
-                self.turn = (index + 1) % count;
-                self.progress += 1;
             }
         }
     }
@@ -177,16 +217,18 @@ impl Island for Dispatcher {
 
     fn tick(&mut self, now: Cycle) {
         self.receive(now);
-        self.hand_out(now);
-        if self.done == self.ctas {
+        self.progress += self.grid.hand_out(&mut self.sms, now);
+        self.progress += self.resident.hand_out(&mut self.sms, now);
+        if self.grid.done == self.grid.ctas {
             self.flush_all(now);
         }
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
         let arrival = self.sms.iter().map(|sm| sm.links.notices.next_arrival()).min().unwrap_or(Cycle::NEVER);
-        let can_hand_out = self.next < self.ctas && self.sms.iter().any(|sm| sm.room > 0);
-        let can_flush = self.done == self.ctas && self.sms.iter().any(|sm| sm.flush == Flush::ToSend);
+        let can_hand_out = self.grid.can_hand_out(&self.sms) || self.resident.can_hand_out(&self.sms);
+        let can_flush =
+            self.grid.done == self.grid.ctas && self.sms.iter().any(|sm| sm.flush == Flush::ToSend);
         if can_hand_out || can_flush { now } else { arrival.max(now) }
     }
 
@@ -203,13 +245,11 @@ impl Island for Dispatcher {
     }
 
     fn waits(&self, report: &mut Vec<String>) {
-        if self.done < self.ctas {
-            let running = self.next - self.done;
+        let Grid { ctas, next, done, .. } = self.grid;
+        if done < ctas {
+            let (running, waiting) = (next - done, ctas - next);
             report.push(format!(
-                "dispatcher: {} of {} CTAs have ended, {running} run, {} wait for room",
-                self.done,
-                self.ctas,
-                self.ctas - self.next
+                "dispatcher: {done} of {ctas} CTAs have ended, {running} run, {waiting} wait for room"
             ));
         }
         for (index, sm) in self.sms.iter().enumerate() {
@@ -284,12 +324,58 @@ mod tests {
     }
 
     #[test]
+    fn a_resident_grid_keeps_no_program_from_ending() {
+        let (dispatcher, mut sms) = machine(4);
+        let mut dispatcher = dispatcher.with_programs_on(2);
+        dispatcher.begin_resident(2..3, 2);
+        let mut log = Vec::new();
+        for cycle in 0..24 {
+            if cycle % 12 == 0 {
+                dispatcher.begin(2, 1);
+            }
+            let window = Window(cycle);
+            dispatcher.collect(window);
+            for (sm, (commands, notices)) in sms.iter_mut().enumerate() {
+                commands.collect(window);
+                notices.collect(window);
+                while let Some(command) = commands.receive(Cycle(cycle)) {
+                    commands.release(1, Cycle(cycle));
+                    log.push((cycle, sm, command));
+                    let notice = if command == Command::Flush { Notice::Flushed } else { Notice::CtaDone };
+                    // The resident CTA never ends.
+                    if sm < 2 {
+                        notices.send(notice, 1, Cycle(cycle)).unwrap();
+                    }
+                }
+                notices.flush(window);
+                commands.flush(window);
+            }
+            dispatcher.tick(Cycle(cycle));
+            dispatcher.flush(window);
+        }
+        // SM 2 gets its two CTAs once, SM 3 nothing; each program ends five cycles after it began.
+        let start = Command::StartCta;
+        let round = |at: u64| {
+            [
+                (at + 1, 0, start(0)),
+                (at + 1, 1, start(1)),
+                (at + 3, 0, Command::Flush),
+                (at + 3, 1, Command::Flush),
+            ]
+        };
+        let mut expected = [round(0), round(12)].concat();
+        expected.insert(2, (1, 2, start(0)));
+        expected.insert(3, (2, 2, start(1)));
+        assert_eq!((log, dispatcher.finished_at()), (expected, Some(Cycle(16))));
+    }
+
+    #[test]
     fn an_sm_without_room_is_passed_over() {
         let (mut dispatcher, _sms) = machine(3);
         dispatcher.begin(100, 1);
         dispatcher.tick(Cycle(0));
         dispatcher.tick(Cycle(1));
-        assert_eq!(dispatcher.next, 3);
+        assert_eq!(dispatcher.grid.next, 3);
         assert_eq!(dispatcher.next_event(Cycle(2)), Cycle::NEVER);
         let mut report = Vec::new();
         dispatcher.waits(&mut report);

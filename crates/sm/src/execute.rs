@@ -145,6 +145,12 @@ impl Operands for View<'_> {
         source_row(self.instruction, self.rows, self.constants, slot, half)
     }
 
+    // The collector put it behind the rows that were known at issue.
+    #[inline(always)]
+    fn element(&self, slot: usize, _index: usize) -> &Row {
+        &self.rows[usize::from(self.instruction.row_of[slot])]
+    }
+
     #[inline(always)]
     fn write(&mut self, slot: usize, half: usize, lanes: LaneMask, value: &Row) {
         match self.instruction.dst[slot] {

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use strata_designs::baseline::{SramRegisterFile, SramRegisterFileConfig};
 use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, link};
-use strata_memory::{Address, Packet};
+use strata_memory::doors::{Access, Action, Policy, Scratchpad};
+use strata_memory::{Address, ByteMask, Line, LineAddress, Packet, Tray};
 use strata_ptx::ir::LaunchBounds;
 use strata_ptx::isa::*;
 use strata_ptx::lanes::Row;
@@ -16,7 +17,9 @@ use crate::dispatch::{Command, Notice};
 use crate::fakes::{self, FakeL1d, FakeReadOnly, Memory};
 use crate::launch::Launch;
 use crate::lsu::{Lsu, LsuConfig, Surroundings};
+use crate::owners::OwnerLinks;
 use crate::sm::{Sm, SmId, SmParts};
+use crate::tests::mapped::registry::Registry;
 
 /// The configuration of a GTX480-like SM.
 pub fn config() -> SmConfig {
@@ -204,7 +207,11 @@ pub struct Bench {
     window: u64,
     commands: Outlet<Command>,
     notices: Inlet<Notice>,
-    _network: (Inlet<Packet>, Outlet<Packet>),
+    network: (Inlet<Packet>, Outlet<Packet>),
+    /// That of owners.
+    owners: (Inlet<Packet>, Outlet<Packet>),
+    /// What stands at the other end of the network port, if anything does.
+    pub registry: Option<Registry>,
     /// Notices from the SM and the cycles in which they arrived.
     pub told: Vec<(Cycle, Notice)>,
     /// Number of times the SM was ticked.
@@ -216,6 +223,16 @@ pub struct Bench {
 impl Bench {
     /// An SM prepared for the launch in cycle 0, whose L1D answers after `latency` cycles.
     pub fn new(config: &SmConfig, launch: Launch, latency: u64) -> Bench {
+        Bench::with(config, launch, latency, None)
+    }
+
+    /// The same, with a part behind the banks of shared memory.
+    pub fn with(
+        config: &SmConfig,
+        launch: Launch,
+        latency: u64,
+        scratchpad: Option<Box<dyn Scratchpad>>,
+    ) -> Bench {
         let lsu: LsuConfig =
             strata_engine::config::parse(Path::new("lsu.toml"), include_str!("tests/lsu.toml")).unwrap();
         let surroundings = Surroundings {
@@ -225,6 +242,9 @@ impl Bench {
         };
         let (requests, network_in) = link(1, 64);
         let (network_out, replies) = link(1, 64);
+        let (answers, owners_in) = link(1, 64);
+        let (owners_out, arrivals) = link(1, 64);
+        let owners = scratchpad.is_some().then_some(OwnerLinks { answers, arrivals, flit_bytes: 32 });
         let (commands, command_inlet) = link(1, *config.cta_slots + 1);
         let (notice_outlet, notices) = link(1, *config.cta_slots + 1);
         let mut l1d = FakeL1d::new(Memory::low_bytes(), latency);
@@ -235,26 +255,29 @@ impl Bench {
             clock_mhz: 500,
             flit_bytes: 32,
             registers: Box::new(SramRegisterFile::new(&register_file(), config.register_file_site(0))),
-            lsu: Lsu::new(&lsu, surroundings).unwrap(),
+            lsu: Lsu::new(&lsu, surroundings).unwrap().with_scratchpad(scratchpad),
             l1d: Box::new(l1d),
             unified: None,
             instructions: Box::new(FakeReadOnly::new(Memory::low_bytes(), 1)),
             constants: Box::new(FakeReadOnly::new(Memory::low_bytes(), 1)),
             requests,
             replies,
+            owners,
             commands: command_inlet,
             notices: notice_outlet,
         };
         let mut sm = Sm::new(config, parts).unwrap();
         assert!(sm.prepare(Arc::new(launch), Cycle::ZERO).ctas > 0, "the kernel fits");
-        let _network = (network_in, network_out);
+        let network = (network_in, network_out);
         Bench {
             sm,
             now: Cycle::ZERO,
             window: 0,
             commands,
             notices,
-            _network,
+            network,
+            owners: (owners_in, owners_out),
+            registry: None,
             told: vec![],
             ticks: 0,
             skip: true,
@@ -276,6 +299,9 @@ impl Bench {
             self.told.push((self.now, notice));
         }
         self.sm.collect(window);
+        if let Some(registry) = &mut self.registry {
+            registry.cycle((&mut self.network, &mut self.owners), self.now, window);
+        }
         if !self.skip || self.sm.next_event(self.now) <= self.now {
             self.ticks += 1;
             self.sm.tick(self.now);
@@ -319,6 +345,92 @@ impl Bench {
             assert_eq!(group.broken, None, "{group:?}");
         }
         self.now
+    }
+
+    /// As [`Bench::run`], for more CTAs than fit at once: a CTA that ends makes room for the next. The bench can run again
+    /// once another launch is prepared.
+    ///
+    /// # Panics
+    /// As [`Bench::run`].
+    pub fn run_all(&mut self, ctas: u64) -> Cycle {
+        let launch = self.sm.launch.clone().expect("a launch is prepared");
+        let fit = u64::from(self.sm.occupancy(&launch).ctas);
+        self.told.clear();
+        let mut next = fit.min(ctas);
+        (0..next).for_each(|cta| self.send(Command::StartCta(cta)));
+        let (mut done, mut seen) = (0, 0);
+        while self.told.last().is_none_or(|(_, notice)| *notice != Notice::Flushed) {
+            self.cycle();
+            assert!(self.sm.fault().is_none(), "{}", self.sm.fault().expect("it is there").1);
+            assert!(self.now < Cycle(1_000_000), "no end: {:#?}", self.report());
+            while seen < self.told.len() && self.told[seen].1 == Notice::CtaDone {
+                (seen, done) = (seen + 1, done + 1);
+                if next < ctas {
+                    self.send(Command::StartCta(next));
+                    next += 1;
+                } else if done == ctas {
+                    self.send(Command::Flush);
+                }
+            }
+        }
+        self.sm.settle(self.now);
+        for group in self.sm.statistics() {
+            assert_eq!(group.broken, None, "{group:?}");
+        }
+        assert!(self.sm.is_idle(), "{:#?}", self.report());
+        self.now
+    }
+
+    /// Puts words into the heap, past everything.
+    pub fn set_words(&mut self, words: &[u32]) {
+        for (line, words) in words.chunks_exact(32).enumerate() {
+            let mut tray = Box::new(Line::ZERO);
+            for (to, word) in tray.0.chunks_exact_mut(4).zip(words) {
+                to.copy_from_slice(&word.to_le_bytes());
+            }
+            self.line(line, Action::Store(tray));
+        }
+    }
+
+    /// The first words of the heap.
+    pub fn words(&mut self, count: usize) -> Vec<u32> {
+        let lines = (0..count.div_ceil(32)).map(|line| self.line(line, Action::Load(Box::new(Line::ZERO))));
+        let bytes: Vec<u8> = lines.flat_map(|line| line.0).collect();
+        let word = |bytes: &[u8]| u32::from_le_bytes(bytes.try_into().expect("four bytes"));
+        bytes.chunks_exact(4).map(word).take(count).collect()
+    }
+
+    /// An access of the whole of a line of the heap to the idle L1D.
+    fn line(&mut self, line: usize, action: Action) -> Tray {
+        let line = LineAddress(HEAP / 128 + line as u64);
+        let (bytes, policy) = (ByteMask::ALL, Policy::Cached);
+        let access = Access { line, bytes, action, policy, token: 0, pc: 0, warp: 0 };
+        self.sm.l1d.offer(access, self.now).expect("it is idle");
+        match self.sm.l1d.completed(Cycle::NEVER).expect("it performs accesses when it takes them").action {
+            Action::Load(tray) | Action::Store(tray) => tray,
+            Action::Atomic(_) => unreachable!("nothing atomic was asked"),
+        }
+    }
+
+    fn report(&self) -> Vec<String> {
+        let mut report = Vec::new();
+        self.sm.waits(&mut report);
+        report
+    }
+
+    /// Runs CTAs until the program's fault, and returns that.
+    ///
+    /// # Panics
+    /// Without a fault in 10,000 cycles.
+    pub fn fault(&mut self, ctas: u64) -> String {
+        (0..ctas).for_each(|cta| self.send(Command::StartCta(cta)));
+        while self.now < Cycle(10_000) {
+            self.cycle();
+            if let Some((_, fault)) = self.sm.fault() {
+                return fault.to_string();
+            }
+        }
+        panic!("the program has no fault");
     }
 
     /// Value of the counter `name` in `group`.

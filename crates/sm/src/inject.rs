@@ -1,11 +1,12 @@
-//! The SM's output to the request network: three clients share it, at one packet per cycle.
+//! The SM's output to the request network: four clients share it, at one packet per cycle.
 
 use strata_engine::{Cycle, Outlet};
 use strata_memory::Packet;
-use strata_memory::doors::L1d;
+use strata_memory::doors::{L1d, Scratchpad};
 use strata_memory::read_only::ReadOnly;
 
-/// Sends the packets of the L1D, the constant cache and the instruction cache, round robin. A client whose packet
+/// Sends the packets of the L1D, the constant cache, the instruction cache and the part behind the banks of shared memory,
+/// round robin. A client whose packet
 /// finds too few credits keeps its turn, so small packets cannot starve large ones.
 pub struct Injector {
     /// Link to the request network; credits are flits.
@@ -27,11 +28,12 @@ impl Injector {
     #[inline(never)]
     pub fn send(
         &mut self,
-        sizes: [Option<u32>; 3],
+        sizes: [Option<u32>; 4],
         (l1d, constants, instructions): (&mut dyn L1d, &mut dyn ReadOnly, &mut dyn ReadOnly),
+        scratchpad: Option<&mut dyn Scratchpad>,
         now: Cycle,
     ) {
-        for client in [[0, 1, 2], [1, 2, 0], [2, 0, 1]][self.turn] {
+        for client in [[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1], [3, 0, 1, 2]][self.turn] {
             let Some(bytes) = sizes[client] else { continue };
             let flits = bytes.div_ceil(self.flit_bytes);
             if self.requests.credits(now) < flits {
@@ -41,12 +43,13 @@ impl Injector {
             let packet = match client {
                 0 => l1d.outgoing(now),
                 1 => constants.outgoing(now),
-                _ => instructions.outgoing(now),
+                2 => instructions.outgoing(now),
+                _ => scratchpad.and_then(|part| part.outgoing(now)),
             };
             let packet = packet.expect("a client that names a packet's size has the packet");
             self.requests.send(packet, flits, now).expect("there is credit for the packet");
             self.sent += 1;
-            self.turn = (client + 1) % 3;
+            self.turn = (client + 1) % 4;
             return;
         }
     }
@@ -89,9 +92,13 @@ mod tests {
             let (now, window) = (Cycle(cycle), Window(cycle));
             inlet.collect(window);
             injector.requests.collect(window);
-            let sizes =
-                [l1d.outgoing_bytes(now), constants.outgoing_bytes(now), instructions.outgoing_bytes(now)];
-            injector.send(sizes, (&mut l1d, &mut constants, &mut instructions), now);
+            let sizes = [
+                l1d.outgoing_bytes(now),
+                constants.outgoing_bytes(now),
+                instructions.outgoing_bytes(now),
+                None,
+            ];
+            injector.send(sizes, (&mut l1d, &mut constants, &mut instructions), None, now);
             while let Some(packet) = inlet.receive(now) {
                 seen.push((cycle, packet.line.0));
                 // The large packet's credits are never returned.

@@ -226,6 +226,10 @@ impl Sm {
             {
                 hazard = Hazard::Execution;
             }
+            // A warp has room for the result of one barrier.
+            if warps.barrier_results_due & bit != 0 && matches!(instruction.op, Op::Barrier(_)) {
+                hazard = Hazard::Execution;
+            }
             warps.blocked = warps.blocked & !bit | u64::from(hazard != Hazard::None) << warp;
             warps.blocked_by_memory =
                 warps.blocked_by_memory & !bit | u64::from(hazard == Hazard::Memory) << warp;

@@ -118,6 +118,11 @@ pub enum FaultKind {
         /// The operation that the program attempted.
         what: &'static str,
     },
+    /// A mapping that cannot be, or an access that its mapping does not allow.
+    Mapping {
+        /// What is wrong.
+        what: String,
+    },
     /// A barrier reached by some lanes of a warp while others are on another path.
     DivergentBarrier,
     /// The program executed `trap`.
@@ -176,7 +181,9 @@ impl fmt::Display for Fault {
                 f.write_str("barrier reached while other lanes of the warp are on another path")
             }
             FaultKind::Trap => f.write_str("trap"),
-            FaultKind::Assertion { what } | FaultKind::Texture { what } => f.write_str(what),
+            FaultKind::Assertion { what } | FaultKind::Texture { what } | FaultKind::Mapping { what } => {
+                f.write_str(what)
+            }
             FaultKind::StackOverflow { limit } => {
                 write!(f, "stack overflow: a thread has {limit} bytes (cudaLimitStackSize)")
             }

@@ -35,6 +35,7 @@ pub mod launch;
 pub mod lsu;
 mod memories;
 pub mod occupancy;
+pub mod owners;
 pub mod print;
 mod scheduler;
 mod scoreboard;

@@ -4,7 +4,8 @@ use strata_engine::Cycle;
 use strata_memory::Client;
 
 use crate::dispatch::Notice;
-use crate::launch::Launch;
+use crate::launch::{FaultKind, Launch};
+use crate::lsu::WrongAccess;
 use crate::sm::Sm;
 
 impl Sm {
@@ -13,6 +14,9 @@ impl Sm {
     pub(crate) fn memory(&mut self, launch: &Launch, now: Cycle) -> bool {
         if self.replies.next_arrival() <= now {
             self.take_replies(now);
+        }
+        if self.owners.is_some() {
+            self.hear_owners(now);
         }
         if self.l1d_due <= now {
             self.l1d.tick(now);
@@ -38,7 +42,10 @@ impl Sm {
             self.units.finish_memory(instruction, finished);
             changed = true;
         }
-        if self.lsu.kernel_end_flushed() {
+        if asked.wrong {
+            self.fail_behind(launch);
+        }
+        if self.lsu.kernel_end_flushed(now) {
             self.notify(Notice::Flushed);
         }
         while let Some(number) = self.lsu.event_over() {
@@ -46,6 +53,14 @@ impl Sm {
             changed = true;
         }
         changed
+    }
+
+    /// The program's fault that the part behind the banks of shared memory has found.
+    #[cold]
+    fn fail_behind(&mut self, launch: &Launch) {
+        if let Some(WrongAccess { warp, pc, lane, what }) = self.lsu.take_wrong() {
+            self.fail(launch, warp.into(), pc, 1 << lane, FaultKind::Mapping { what });
+        }
     }
 
     /// Takes the replies that have arrived.
@@ -65,13 +80,50 @@ impl Sm {
                     self.instructions_due = now;
                     self.instructions.accept(packet, now);
                 }
+                Client::Scratchpad => self.lsu.accept(packet, now),
             }
         }
     }
 
+    /// Takes what has arrived from other owners.
+    #[inline(never)]
+    pub(crate) fn hear_owners(&mut self, now: Cycle) {
+        let Some(links) = &mut self.owners else { return };
+        while let Some(packet) = links.hear(now) {
+            match packet.client {
+                Client::Scratchpad => self.lsu.accept(packet, now),
+                _ => {
+                    self.l1d_due = now;
+                    self.l1d.accept(packet, now);
+                }
+            }
+        }
+    }
+
+    /// Sends what the L1D says next or, if that says nothing, a stash, if there is credit for it.
+    #[inline(never)]
+    pub(crate) fn answer(&mut self, now: Cycle) {
+        let Some(links) = &mut self.owners else { return };
+        let of_l1d = if self.l1d_due <= now { self.l1d.answer_bytes(now) } else { None };
+        let (bytes, part) = match (of_l1d, self.lsu.client()) {
+            (None, None) => return,
+            (None, Some(part)) => (part.answer_bytes(now), Some(part)),
+            (bytes, _) => (bytes, None),
+        };
+        if !bytes.is_some_and(|bytes| links.has_room(bytes, now)) {
+            return;
+        }
+        let packet = match part {
+            Some(part) => part.answer(now),
+            None => self.l1d.answer(now),
+        };
+        links.say(packet.expect("a memory that names a packet's size has the packet"), now);
+        self.injector.sent += 1;
+    }
+
     /// Sends a packet of one of the memories, if any has one.
     pub(crate) fn inject(&mut self, now: Cycle) {
-        let mut sizes = [None; 3];
+        let mut sizes = [None; 4];
         if self.l1d_due <= now {
             sizes[0] = self.l1d.outgoing_bytes(now);
         }
@@ -81,8 +133,16 @@ impl Sm {
         if self.instructions_due <= now {
             sizes[2] = self.instructions.outgoing_bytes(now);
         }
+        if let Some(part) = self.lsu.client() {
+            sizes[3] = part.outgoing_bytes(now);
+        }
         if sizes.iter().any(Option::is_some) {
-            self.injector.send(sizes, (&mut *self.l1d, &mut *self.constants, &mut *self.instructions), now);
+            self.injector.send(
+                sizes,
+                (&mut *self.l1d, &mut *self.constants, &mut *self.instructions),
+                self.lsu.client(),
+                now,
+            );
         }
     }
 

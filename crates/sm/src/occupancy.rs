@@ -74,6 +74,8 @@ pub struct Occupancy {
     pub shared_per_cta: u32,
     /// What shared memory takes of storage that it shares with the L1D, in bytes; `None` if it shares none.
     pub carve_out: Option<u32>,
+    /// Register file that no CTA takes, in bytes.
+    pub unused_register_bytes: u64,
 }
 
 /// Computes the occupancy. When several resources run out together, the limiter is the first of them in the order of
@@ -95,7 +97,15 @@ pub fn occupancy(limits: &Limits, demand: &Demand) -> Occupancy {
     ];
     let (ctas, limiter) =
         candidates.into_iter().min_by_key(|(ctas, _)| *ctas).expect("there are several candidates");
-    Occupancy { ctas, limiter, rows_per_warp: registers_per_warp / 32, shared_per_cta, carve_out: None }
+    let used = u64::from(ctas * warps) * u64::from(registers_per_warp);
+    Occupancy {
+        ctas,
+        limiter,
+        rows_per_warp: registers_per_warp / 32,
+        shared_per_cta,
+        carve_out: None,
+        unused_register_bytes: 4 * u64::from(limits.registers).saturating_sub(used),
+    }
 }
 
 #[cfg(test)]

@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ran, Ring, Slab, Span, Window, typed_id};
-use strata_memory::Packet;
 use strata_memory::doors::{L1d, LaneEvent, RegisterFile};
 use strata_memory::read_only::ReadOnly;
+use strata_memory::{ByteMask, Line, LineAddress, Packet};
 use strata_ptx::isa::MAX_ROWS;
 use strata_ptx::lanes::Row;
 
@@ -23,6 +23,7 @@ use crate::issue::Quiet;
 use crate::launch::{Fault, Launch};
 use crate::lsu::Lsu;
 use crate::occupancy::{Demand, Occupancy, occupancy};
+use crate::owners::OwnerLinks;
 use crate::print::Print;
 use crate::scheduler::Scheduler;
 use crate::scoreboard::Scoreboard;
@@ -61,6 +62,8 @@ pub struct SmParts {
     pub requests: Outlet<Packet>,
     /// Link from the reply network; credits are flits.
     pub replies: Inlet<Packet>,
+    /// Links to and from the network of owners; `None` in machines whose words have no owners.
+    pub owners: Option<OwnerLinks>,
     /// Link from the CTA dispatcher.
     pub commands: Inlet<Command>,
     /// Link to the CTA dispatcher.
@@ -108,6 +111,7 @@ pub struct Sm {
     pub(crate) instructions: Box<dyn ReadOnly>,
     pub(crate) injector: Injector,
     pub(crate) replies: Inlet<Packet>,
+    pub(crate) owners: Option<Box<OwnerLinks>>,
     commands: Inlet<Command>,
     notices: Outlet<Notice>,
     /// Notices waiting for credits.
@@ -193,6 +197,7 @@ impl Sm {
             instructions: parts.instructions,
             injector: Injector::new(parts.requests, parts.flit_bytes.max(1)),
             replies: parts.replies,
+            owners: parts.owners.map(Box::new),
             commands: parts.commands,
             notices: parts.notices,
             pending_notices: Ring::new(ctas + 1),
@@ -258,7 +263,7 @@ impl Sm {
         self.constants.invalidate();
         self.lsu.prepare(&launch);
         if let (Some(unified), Some(carve_out)) = (&self.unified, occupancy.carve_out) {
-            self.l1d.resize(unified.l1d_bytes(carve_out));
+            self.l1d.resize(unified.l1d_bytes(carve_out, occupancy.unused_register_bytes));
         }
         self.launch = Some(launch);
         self.count_cycles(self.accounted);
@@ -297,6 +302,22 @@ impl Sm {
             && self.pending_notices.is_empty()
     }
 
+    /// Reads a line for a host copy between launches: the words that its L1D and its stash own.
+    pub fn peek_line(&mut self, line: LineAddress, below: &mut Line) {
+        self.l1d.peek(line, below);
+        if let Some(part) = self.lsu.client() {
+            part.peek(line, below);
+        }
+    }
+
+    /// Updates what its L1D and its stash hold after a host copy between launches.
+    pub fn poke_line(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        self.l1d.poke(line, bytes, data);
+        if let Some(part) = self.lsu.client() {
+            part.poke(line, bytes, data);
+        }
+    }
+
     /// The counters of the SM, its load/store unit, register file and caches.
     pub fn statistics(&self) -> Vec<Group> {
         let mut statistics = self.statistics;
@@ -304,6 +325,7 @@ impl Sm {
         let mut groups = vec![statistics.report(), self.lsu.statistics().report()];
         groups.extend(self.registers.statistics());
         groups.extend(self.lsu.lane_statistics());
+        groups.extend(self.lsu.scratchpad_statistics());
         groups.extend(self.l1d.statistics());
         groups.extend(self.instructions.statistics());
         groups.extend(self.constants.statistics());
@@ -369,6 +391,7 @@ impl Island for Sm {
         self.replies.hang(bell);
         self.commands.hang(bell);
         self.notices.hang(bell);
+        self.owners.iter().for_each(|links| links.hang(bell));
     }
 
     fn collect(&mut self, window: Window) {
@@ -376,6 +399,7 @@ impl Island for Sm {
         self.replies.collect(window);
         self.commands.collect(window);
         self.notices.collect(window);
+        self.owners.iter_mut().for_each(|links| links.collect(window));
     }
 
     fn tick(&mut self, now: Cycle) {
@@ -415,9 +439,11 @@ impl Island for Sm {
     }
 
     fn flush(&mut self, window: Window) -> Cycle {
+        let owners = self.owners.as_mut().map_or(Cycle::NEVER, |links| links.flush(window));
         self.injector
             .requests
             .flush(window)
+            .min(owners)
             .min(self.replies.flush(window))
             .min(self.commands.flush(window))
             .min(self.notices.flush(window))
@@ -474,6 +500,9 @@ impl Sm {
         // A packet that becomes ready to leave counts as an event of its memory.
         if moved || fetches {
             self.inject(now);
+            if self.owners.is_some() {
+                self.answer(now);
+            }
         }
         if self.instructions_due <= now {
             self.instructions_due = self.instructions.next_event(now.next());
@@ -493,10 +522,11 @@ impl Sm {
         self.memory_due.min(self.pipeline_due).min(self.instructions_due)
     }
 
-    /// Arrival cycle of the next reply or command.
+    /// Arrival cycle of the next reply, packet of an owner or command.
     #[inline]
     pub(crate) fn arrival(&self) -> Cycle {
-        self.replies.next_arrival().min(self.commands.next_arrival())
+        let replies = self.replies.next_arrival().min(OwnerLinks::arrival(&self.owners));
+        replies.min(self.commands.next_arrival())
     }
 
     /// Earliest cycle from `now` on in which a stage from fetch to write-back changes on its own.

@@ -1,4 +1,4 @@
-//! Storage that L1D and shared memory share: each launch divides it.
+//! Storage that L1D and shared memory share, and unused registers with them: each launch divides it.
 
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
@@ -12,6 +12,10 @@ pub struct UnifiedStorage {
     pub storage_bytes: Cited<u32>,
     /// Sizes that shared memory can have, in bytes, ascending; the L1D has the rest. The largest is `sm.shared_bytes`.
     pub carve_outs_bytes: Cited<Vec<u32>>,
+    /// If given, registers that no CTA of a launch takes go to the L1D too (Gebhart et al., MICRO 2012, unify all three), whose
+    /// capacity is then a multiple of so many bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub register_unit_bytes: Option<Cited<u32>>,
 }
 
 impl UnifiedStorage {
@@ -22,14 +26,29 @@ impl UnifiedStorage {
         fitting.or(carve_outs.last().copied()).unwrap_or(0)
     }
 
-    /// What a carve-out leaves to the L1D, in bytes.
-    pub fn l1d_bytes(&self, carve_out: u32) -> u64 {
-        u64::from(self.storage_bytes.saturating_sub(carve_out))
+    /// The L1D's capacity in bytes beside a carve-out and registers of which so many bytes are unused.
+    pub fn l1d_bytes(&self, carve_out: u32, unused_registers: u64) -> u64 {
+        let left = u64::from(self.storage_bytes.saturating_sub(carve_out));
+        match &self.register_unit_bytes {
+            None => left,
+            Some(unit) => {
+                let unit = u64::from(**unit);
+                (left + unused_registers) / unit * unit
+            }
+        }
     }
 
-    /// The capacities that the L1D can have, in bytes, the largest first.
-    pub fn l1d_capacities(&self) -> impl Iterator<Item = u64> {
-        self.carve_outs_bytes.iter().map(|carve_out| self.l1d_bytes(*carve_out))
+    /// The capacities that the L1D can have beside registers of so many bytes, the largest first.
+    pub fn l1d_capacities(&self, registers: u64) -> Vec<u64> {
+        match &self.register_unit_bytes {
+            None => self.carve_outs_bytes.iter().map(|carve_out| self.l1d_bytes(*carve_out, 0)).collect(),
+            Some(unit) => {
+                let unit = u64::from(**unit);
+                let least = self.carve_outs_bytes.last().map_or(0, |carve_out| self.l1d_bytes(*carve_out, 0));
+                let most = self.l1d_bytes(0, registers);
+                (least / unit..=most / unit).rev().map(|units| units * unit).collect()
+            }
+        }
     }
 
     /// Checks the sizes; `shared_bytes` is the most shared memory that the SM gives.
@@ -59,7 +78,14 @@ impl UnifiedStorage {
                 "sm.unified.carve_outs_bytes: found {shared_bytes}, expected less than the storage, {storage}"
             ));
         }
-        Ok(())
+        match &self.register_unit_bytes {
+            Some(unit) if !(1..=storage - shared_bytes).contains(&**unit) => Err(format!(
+                "sm.unified.register_unit_bytes = {}: expected 1 to {}, what the largest carve-out leaves",
+                **unit,
+                storage - shared_bytes
+            )),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -71,7 +97,27 @@ mod tests {
         UnifiedStorage {
             storage_bytes: Cited::new(storage, "test"),
             carve_outs_bytes: Cited::new(carve_outs.to_vec(), "test"),
+            register_unit_bytes: None,
         }
+    }
+
+    #[test]
+    fn unused_registers_enlarge_the_l1d_in_whole_units() {
+        let all = UnifiedStorage {
+            register_unit_bytes: Some(Cited::new(8192, "test")),
+            ..unified(131_072, &[0, 102_400])
+        };
+        assert_eq!(all.check(102_400), Ok(()));
+        // 128 KB and 64 KB; 28 KB and none; 28 KB and 6 KB: 34 KB.
+        assert_eq!(all.l1d_bytes(0, 65_536), 196_608);
+        assert_eq!(all.l1d_bytes(102_400, 0), 24_576);
+        assert_eq!(all.l1d_bytes(102_400, 6144), 32_768);
+        let capacities = all.l1d_capacities(262_144);
+        assert_eq!((capacities[0], capacities.len(), capacities[45]), (393_216, 46, 24_576));
+        let wrong = UnifiedStorage { register_unit_bytes: Some(Cited::new(0, "test")), ..all };
+        let expected =
+            "sm.unified.register_unit_bytes = 0: expected 1 to 28672, what the largest carve-out leaves";
+        assert_eq!(wrong.check(102_400), Err(expected.to_owned()));
     }
 
     #[test]
@@ -87,7 +133,7 @@ mod tests {
             (200_000, 102_400, 28_672),
         ] {
             assert_eq!(
-                (ampere.carve_out(needed), ampere.l1d_bytes(carve_out)),
+                (ampere.carve_out(needed), ampere.l1d_bytes(carve_out, 0)),
                 (carve_out, left),
                 "{needed}"
             );

@@ -95,6 +95,12 @@ impl Shape {
         Self { grid, block, dynamic_shared: 0 }
     }
 
+    /// The shape of a host phase ([`Device::on_cpu`]): every thread is a CTA.
+    #[must_use]
+    pub const fn of_phase(threads: u32) -> Self {
+        Self::new([threads, 1, 1], [1, 1, 1])
+    }
+
     /// The same with `bytes` bytes of dynamic shared memory a CTA.
     #[must_use]
     pub const fn with_shared(self, bytes: u32) -> Self {
@@ -242,4 +248,16 @@ pub trait Device {
     /// # Errors
     /// [`DeviceError::UnknownKernel`], [`DeviceError::BadLaunch`], [`DeviceError::Failed`].
     fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError>;
+
+    /// Runs a host phase: `threads` threads of a kernel on the CPU cores beside the GPU, to the end of all of them. Each is
+    /// a CTA of one thread: `%tid` is 0, `%ntid` 1, `%ctaid.x` the thread's number and `%nctaid.x` their count. Of n cores,
+    /// core `i mod n` runs thread i, one thread after another, so threads must not wait for each other. The phase sees what
+    /// earlier launches and phases wrote, and later ones see what it wrote.
+    ///
+    /// A device without CPU cores runs the threads functionally, in no time.
+    ///
+    /// # Errors
+    /// Those of [`Device::launch`]; a kernel that needs what a CPU core does not have (shared memory, textures) is a
+    /// [`DeviceError::BadLaunch`].
+    fn on_cpu(&mut self, kernel: &str, threads: u32, args: &[Arg]) -> Result<(), DeviceError>;
 }

@@ -2,18 +2,30 @@
 
 use crate::check::Near;
 use crate::{
-    Arg, Comparison, Device, DeviceError, DevicePtr, Element, Expected, Outcome, Output, Shape, element,
+    Arg, Comparison, Device, DeviceError, DevicePtr, Element, Expected, Outcome, Output, Shape, Workload,
+    element,
 };
 
 /// A device, and the results found on it so far.
 pub(crate) struct Host<'a> {
     device: &'a mut dyn Device,
+    version: &'static str,
     outcome: Outcome,
 }
 
 impl<'a> Host<'a> {
     pub(crate) fn new(device: &'a mut dyn Device) -> Self {
-        Self { device, outcome: Outcome::default() }
+        Self { device, version: Workload::DEFAULT_VERSION, outcome: Outcome::default() }
+    }
+
+    /// The same, for a version of a workload's kernels.
+    pub(crate) fn in_version(self, version: &'static str) -> Self {
+        Self { version, ..self }
+    }
+
+    /// The version of the kernels that it launches.
+    pub(crate) fn version(&self) -> &'static str {
+        self.version
     }
 
     /// What was found.
@@ -34,6 +46,19 @@ impl<'a> Host<'a> {
         let ptr = self.device.alloc(name, bytes)?;
         self.device.fill(ptr, 0, bytes)?;
         Ok(ptr)
+    }
+
+    /// In the version `cache`, a buffer of `count` zeros for what other versions keep in shared memory, as one more argument
+    /// of the kernels that need it; in others none.
+    pub(crate) fn temporaries<T: Element>(
+        &mut self,
+        name: &str,
+        count: usize,
+    ) -> Result<Vec<Arg>, DeviceError> {
+        if self.version != "cache" {
+            return Ok(vec![]);
+        }
+        Ok(vec![self.zeros::<T>(name, count)?.into()])
     }
 
     /// A new buffer of `count` zeros whose contents may depend on the order in which threads run, such as a queue
@@ -97,6 +122,11 @@ impl<'a> Host<'a> {
         args: &[Arg],
     ) -> Result<(), DeviceError> {
         self.device.launch(kernel, Shape::new(grid, block).with_shared(bytes), args)
+    }
+
+    /// Runs `threads` threads of a kernel on the CPU cores, each a CTA of one thread ([`Device::on_cpu`]).
+    pub(crate) fn on_cpu(&mut self, kernel: &str, threads: u32, args: &[Arg]) -> Result<(), DeviceError> {
+        self.device.on_cpu(kernel, threads, args)
     }
 
     /// Downloads an output that must be `expected`, bit for bit.

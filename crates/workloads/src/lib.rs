@@ -28,6 +28,7 @@ pub mod recording;
 pub mod suite;
 
 mod element;
+mod elements;
 mod glance;
 mod host;
 mod input;
@@ -40,4 +41,6 @@ pub use device::{Arg, Device, DeviceError, DevicePtr, Failure, Shape};
 pub use element::Element;
 pub use glance::Glance;
 pub use program::{Expected, HostProgram, Module, Outcome, Output};
-pub use suite::{Input, Kernel, Measured, MissingSize, Size, UnknownSize, Workload, all, find};
+pub use suite::{
+    Input, Kernel, Measured, MissingSize, MissingVersion, Size, UnknownSize, Workload, all, find,
+};

@@ -1,4 +1,5 @@
-//! What a program does to a device, written down: its buffers, its launches and what it writes between them.
+//! What a program does to a device, written down: its buffers, its launches and host phases, and what it writes between
+//! them.
 
 use crate::{Arg, Device, DeviceError, DevicePtr, Shape};
 
@@ -37,7 +38,7 @@ pub enum RecordedArg {
     Scalar(Arg),
 }
 
-/// A step of the program from the first launch on.
+/// A step of the program from the first launch or host phase on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Step {
     /// The host wrote bytes.
@@ -58,6 +59,8 @@ pub enum Step {
     },
     /// A launch.
     Launch(RecordedLaunch),
+    /// A host phase.
+    Phase(RecordedPhase),
 }
 
 /// A launch as it was asked for.
@@ -71,6 +74,17 @@ pub struct RecordedLaunch {
     pub block: [u32; 3],
     /// Bytes of dynamic shared memory a CTA.
     pub dynamic_shared: u32,
+    /// The arguments.
+    pub args: Vec<RecordedArg>,
+}
+
+/// A host phase as it was asked for.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RecordedPhase {
+    /// The kernel.
+    pub kernel: String,
+    /// Threads, each a CTA of one.
+    pub threads: u32,
     /// The arguments.
     pub args: Vec<RecordedArg>,
 }
@@ -102,7 +116,7 @@ impl<'a> Recording<'a> {
         &self.buffers
     }
 
-    /// Launches, and the host's writes after the first of them began.
+    /// Launches, host phases, and the host's writes after the first of them began.
     #[must_use]
     pub fn steps(&self) -> &[Step] {
         &self.steps
@@ -114,31 +128,31 @@ impl<'a> Recording<'a> {
         self.buffers.iter().filter(|buffer| !buffer.variable).map(|buffer| buffer.bytes).sum()
     }
 
-    /// A hash of every buffer's name and contents as the first launch finds them, and of that launch. What comes later
-    /// may depend on results; this does not.
+    /// A hash of every buffer's name and contents as the first launch or host phase finds them, and of that. What comes
+    /// later may depend on results; this does not.
     #[must_use]
     pub fn inputs_hash(&self) -> u64 {
         let mut hash = InputsHash::new();
-        let first = self.steps.iter().find_map(|step| match step {
-            Step::Launch(launch) => Some(launch),
-            Step::Write { .. } | Step::Fill { .. } => None,
-        });
         for buffer in self.buffers.iter().filter(|buffer| !buffer.contents.is_empty()) {
             hash.add(buffer.name.as_bytes());
             let written = buffer.contents.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
             hash.add(&buffer.contents[..written]);
         }
-        if let Some(launch) = first {
-            hash.add(launch.kernel.as_bytes());
-            for n in launch.grid.iter().chain(&launch.block).chain([&launch.dynamic_shared]) {
-                hash.add(&n.to_le_bytes());
-            }
-            for arg in &launch.args {
-                match arg {
-                    RecordedArg::Address(spot) => hash.add(&spot.byte_offset.to_le_bytes()),
-                    RecordedArg::Scalar(arg) => hash.add(&arg.to_bytes().0),
+        let starts = |step: &&Step| matches!(step, Step::Launch(_) | Step::Phase(_));
+        match self.steps.iter().find(starts) {
+            Some(Step::Launch(RecordedLaunch { kernel, grid, block, dynamic_shared, args })) => {
+                hash.add(kernel.as_bytes());
+                for n in grid.iter().chain(block).chain([dynamic_shared]) {
+                    hash.add(&n.to_le_bytes());
                 }
+                hash.add_args(args);
             }
+            Some(Step::Phase(RecordedPhase { kernel, threads, args })) => {
+                hash.add(kernel.as_bytes());
+                hash.add(&threads.to_le_bytes());
+                hash.add_args(args);
+            }
+            _ => {}
         }
         hash.0
     }
@@ -153,6 +167,14 @@ impl<'a> Recording<'a> {
 
     fn launched(&self) -> bool {
         !self.steps.is_empty()
+    }
+
+    fn recorded(&self, args: &[Arg]) -> Vec<RecordedArg> {
+        let recorded = |arg: &Arg| match *arg {
+            Arg::Ptr(ptr) => self.spot(ptr).map_or(RecordedArg::Scalar(*arg), RecordedArg::Address),
+            scalar => RecordedArg::Scalar(scalar),
+        };
+        args.iter().map(recorded).collect()
     }
 
     /// The bytes of a buffer before the first launch, as far as a write of `bytes` bytes there reaches.
@@ -199,6 +221,15 @@ impl InputsHash {
             self.0 = (self.0 ^ u64::from_le_bytes(word)).wrapping_mul(0x0000_0100_0000_01b3).rotate_left(29);
         }
         self.0 = (self.0 ^ bytes.len() as u64).wrapping_mul(0x0000_0100_0000_01b3);
+    }
+
+    fn add_args(&mut self, args: &[RecordedArg]) {
+        for arg in args {
+            match arg {
+                RecordedArg::Address(spot) => self.add(&spot.byte_offset.to_le_bytes()),
+                RecordedArg::Scalar(arg) => self.add(&arg.to_bytes().0),
+            }
+        }
     }
 }
 
@@ -265,20 +296,16 @@ impl Device for Recording<'_> {
     }
 
     fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
-        let recorded = |arg: &Arg| match *arg {
-            Arg::Ptr(ptr) => self.spot(ptr).map_or(RecordedArg::Scalar(*arg), RecordedArg::Address),
-            scalar => RecordedArg::Scalar(scalar),
-        };
-        let args_recorded = args.iter().map(recorded).collect();
         let Shape { grid, block, dynamic_shared } = shape;
-        let kernel_name = kernel.to_owned();
-        self.step(Step::Launch(RecordedLaunch {
-            kernel: kernel_name,
-            grid,
-            block,
-            dynamic_shared,
-            args: args_recorded,
-        }));
+        let (name, recorded) = (kernel.to_owned(), self.recorded(args));
+        let launch = RecordedLaunch { kernel: name, grid, block, dynamic_shared, args: recorded };
+        self.step(Step::Launch(launch));
         self.device.launch(kernel, shape, args)
+    }
+
+    fn on_cpu(&mut self, kernel: &str, threads: u32, args: &[Arg]) -> Result<(), DeviceError> {
+        let (name, recorded) = (kernel.to_owned(), self.recorded(args));
+        self.step(Step::Phase(RecordedPhase { kernel: name, threads, args: recorded }));
+        self.device.on_cpu(kernel, threads, args)
     }
 }

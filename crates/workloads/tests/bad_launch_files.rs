@@ -92,6 +92,8 @@ const CASES: &[(&str, &str)] = &[
     ("block = [32]", "block = [1, 1, 1, 1]"),
     ("block = [32]", "block = [32]\ndynamic_shared_bytes = 232449"),
     ("block = [32]", "block = [32]\nrepeat = 0"),
+    ("block = [32]", "cpu_threads = 1"),
+    ("grid = [1]\nblock = [32]", "cpu_threads = 0"),
     ("{ buffer = \"a\" }", "{ buffer = \"c\" }"),
     ("{ buffer = \"a\" }", "{ buffer = \"a\", byte_offset = 17 }"),
     ("{ buffer = \"a\" }", "{ buffer = \"a\", offset = 1 }"),
@@ -222,6 +224,8 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:18:9: `launch[0].block`: found an array of 4, expected an array of 1 to 3 thread counts
         l.toml:19:24: `launch[0].dynamic_shared_bytes`: found 232449, expected an integer from 0 to 232448
         l.toml:19:10: `launch[0].repeat`: found 0, expected an integer from 1 to 1000000
+        l.toml:17:8: `launch[0].grid`: found both it and `cpu_threads`, expected one of them
+        l.toml:17:15: `launch[0].cpu_threads`: found 0, expected an integer from 1 to 2147483647
         l.toml:19:25: `launch[0].arguments[0].buffer`: found "c", expected the name of a buffer: a, b
         l.toml:19:44: `launch[0].arguments[0].byte_offset`: found 17, expected an integer from 0 to 16
         l.toml:19:30: `launch[0].arguments[0].offset`: found an unknown key, expected one of buffer, byte_offset

@@ -49,6 +49,44 @@ fn a_whole_folder_becomes_a_module_and_a_workload() {
     assert!(registry.contains("[Workload; 1] = [\n    workload_3_mine::WORKLOAD,\n]"), "{registry}");
 }
 
+/// The refusals of a whole folder that has these files as well.
+fn refusals_with(name: &str, files: &[&str]) -> Vec<String> {
+    let suite = suite_without(name, &[]);
+    for file in files {
+        fs::write(suite.join(name).join(file), "").unwrap();
+    }
+    folders::workloads(&suite).err().unwrap_or_default()
+}
+
+#[test]
+fn versions_are_listed_beside_the_workload() {
+    let suite = suite_without("versioned", &[]);
+    for file in ["stash.cu", "stash.ptx", "cache.cu", "cache.ptx", "part.cuh"] {
+        fs::write(suite.join("versioned").join(file), "").unwrap();
+    }
+    let registry = folders::registry(&suite, &folders::workloads(&suite).unwrap());
+    let of = |text: &str| registry.find(text).unwrap_or_else(|| panic!("{text} in {registry}"));
+    assert!(of("static VERSIONS: &[Workload] = &[") < of("name: \"versioned@cache\""));
+    assert!(of("name: \"versioned@cache\"") < of("name: \"versioned@stash\""));
+    assert_eq!(registry.matches("..workload_versioned::WORKLOAD").count(), 2);
+}
+
+#[test]
+fn a_version_that_lacks_its_ptx_or_has_no_name_is_refused() {
+    assert_eq!(
+        refusals_with("lacking", &["stash.cu"]),
+        ["workload `lacking`: version `stash`: stash.ptx is missing: its PTX, built by scripts/build-ptx"]
+    );
+    assert_eq!(
+        refusals_with("doubled", &["scratch.cu", "scratch.ptx"]),
+        ["workload `doubled`: version `scratch`: found scratch.cu, expected kernel.cu to be that version"]
+    );
+    assert_eq!(
+        refusals_with("odd", &["Stash.cu", "Stash.ptx"]),
+        ["workload `odd`: version `Stash`: found another character, expected a-z, 0-9, `-` and `_` only"]
+    );
+}
+
 /// The registry of the build: the folders that are there, each under its own name.
 #[test]
 fn every_folder_is_a_workload_of_its_name() {

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use recorder::Recorder;
 use strata_workloads::launch_file::{self, LaunchFile};
-use strata_workloads::{Arg, DevicePtr, HostProgram};
+use strata_workloads::recording::Recording;
+use strata_workloads::{Arg, Device, DeviceError, DevicePtr, HostProgram, Module, Outcome, Shape};
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -206,4 +207,74 @@ fn arguments_offsets_and_repetitions_reach_the_device() {
     assert_eq!(inside % 256, 2);
     assert_eq!(rest, [Arg::U64(u64::MAX), Arg::I8(-128), Arg::F32(0.1)]);
     assert_eq!((outcome.outputs.len(), outcome.comparisons.len()), (1, 0));
+}
+
+#[test]
+fn host_phases_stand_between_launches() {
+    let file = read(
+        "phases",
+        r#"
+            module = "k.ptx"
+            buffer = [{ name = "x", type = "u16", count = 3 }]
+            launch = [
+                { kernel = "k", cpu_threads = 15, repeat = 2 },
+                { kernel = "k", grid = [1], block = [32] },
+                { kernel = "four", cpu_threads = 1, arguments = [
+                    { buffer = "x" }, { u64 = 7 }, { i8 = 1 }, { f32 = 2 },
+                ] },
+            ]
+        "#,
+    );
+    let mut device = Recorder::default();
+    file.run(&mut device).unwrap();
+    assert_eq!(device.launches.len(), 1);
+    let phases: Vec<(&str, u32, usize)> = device
+        .phases
+        .iter()
+        .map(|phase| (phase.kernel.as_str(), phase.threads, phase.after_launches))
+        .collect();
+    assert_eq!(phases, [("k", 15, 0), ("k", 15, 0), ("four", 1, 1)]);
+    assert_eq!(device.phases[2].args[1..], [Arg::U64(7), Arg::I8(1), Arg::F32(2.0)]);
+}
+
+/// A program that launches, writes and has host phases.
+#[derive(Debug)]
+struct Phased;
+
+impl HostProgram for Phased {
+    fn name(&self) -> &str {
+        "phased"
+    }
+
+    fn module(&self) -> Module<'_> {
+        let text = ".version 8.0\n.visible .entry fill(\n.param .u64 a\n)\n{ ret; }\n.visible .entry k(\n)\n{ ret; }\n";
+        Module { name: "k.ptx", text }
+    }
+
+    fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {
+        let x = device.alloc("x", 64)?;
+        for _ in 0..3 {
+            device.on_cpu("fill", 4, &[Arg::Ptr(x.offset(8))])?;
+        }
+        device.launch("k", Shape::new([2, 1, 1], [32, 1, 1]), &[])?;
+        device.fill(x, 7, 16)?;
+        device.on_cpu("k", 1, &[])?;
+        Ok(Outcome::default())
+    }
+}
+
+#[test]
+fn a_recorded_program_with_host_phases_does_the_same_again() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("phased");
+    let (mut first, mut again) = (Recorder::default(), Recorder::default());
+    let mut recording = Recording::new(&mut first);
+    let outcome = Phased.run(&mut recording).unwrap();
+    let hash = recording.inputs_hash();
+    launch_file::write("phased", Phased.module(), &recording, &outcome, &folder).unwrap();
+    let file =
+        launch_file::read(&folder.join(launch_file::FILE_NAME)).unwrap_or_else(|error| panic!("{error}"));
+    let mut recording = Recording::new(&mut again);
+    file.run(&mut recording).unwrap();
+    assert_eq!(recording.inputs_hash(), hash);
+    assert_eq!((again.phases, again.launches), (first.phases, first.launches));
 }

@@ -236,4 +236,8 @@ impl Device for Small {
         }
         Ok(())
     }
+
+    fn on_cpu(&mut self, kernel: &str, threads: u32, args: &[Arg]) -> Result<(), DeviceError> {
+        self.launch(kernel, Shape::of_phase(threads), args)
+    }
 }

@@ -58,7 +58,7 @@ impl NetworkDesign for Config {
 
     fn build(&self, site: NetworkSite) -> Result<Box<dyn Network>, ParameterError> {
         self.check()?;
-        let NetworkSite { direction, ends } = site;
+        let NetworkSite { direction, ends, .. } = site;
         Ok(Box::new(IdealNetwork {
             direction,
             first_output: ends.first_output.0,
@@ -167,6 +167,7 @@ impl Network for IdealNetwork {
         let name = match self.direction {
             Direction::Request => "ideal_network.request",
             Direction::Reply => "ideal_network.reply",
+            Direction::Owner => "ideal_network.owner",
         };
         vec![Group { name, ..self.statistics.report() }]
     }

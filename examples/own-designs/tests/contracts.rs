@@ -21,7 +21,8 @@ fn the_blocking_l1d() {
             hit_latency_cycles: cited(hit_latency),
             write_buffer: cited(write_buffer),
         };
-        let make = &mut |node, slices| config.build(L1dSite { node, slices, seed: 1 }).unwrap();
+        let make =
+            &mut |node, slices| config.build(L1dSite { node, slices, seed: 1, held_loads: 0 }).unwrap();
         kept("alone", l1d::check_with_skips(&Contract::alone(1), make));
         kept("shared", l1d::check_with_skips(&Contract::shared(2), make));
     }
@@ -35,7 +36,7 @@ fn the_direct_mapped_llc() {
             latency_cycles: cited(latency),
             queue: cited(queue),
         };
-        let make = &mut || config.build(LlcSite { slice: 0, seed: 1 }).unwrap();
+        let make = &mut || config.build(LlcSite::alone(1)).unwrap();
         kept("shared", llc::check_with_skips(&Contract::shared(1), make));
     }
 }

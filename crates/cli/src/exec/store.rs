@@ -40,5 +40,6 @@ pub fn add(
 fn variant(arguments: &ExecArguments, machine: &Machine) -> Variant {
     let system = Some(arguments.machine.systems.join("+")).filter(|systems| !systems.is_empty());
     let name = system.clone().unwrap_or_else(|| machine.name().to_owned());
-    Variant { name, base: arguments.machine.machine.clone(), system, sets: vec![] }.with(&arguments.overrides)
+    Variant { name, base: arguments.machine.machine.clone(), system, sets: vec![], version: None }
+        .with(&arguments.overrides)
 }

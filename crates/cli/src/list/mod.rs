@@ -65,7 +65,7 @@ impl What {
     /// The table's columns, which are keys of [`What::rows`].
     fn columns(self) -> &'static [&'static str] {
         match self {
-            What::Workloads => &["name", "suite", "test", "small", "paper", "stash", "kernels"],
+            What::Workloads => &["name", "suite", "test", "small", "paper", "stash", "morpheus", "kernels"],
             What::Machines => &["name", "description"],
             What::Systems => &["name", "paper", "description"],
             What::Doors => &["name", "between", "choices"],
@@ -201,6 +201,7 @@ fn workload(workload: &Workload) -> Value {
         "name": workload.name,
         "suite": workload.suite,
         "papers": workload.papers,
+        "versions": workload.versions().map(Workload::version).collect::<Vec<_>>(),
         "sizes": workload.inputs.iter().map(|input| input.size.name()).collect::<Vec<_>>(),
         "description": workload.description,
         "kernels": workload.kernels.iter().map(kernel).collect::<Vec<_>>(),

@@ -62,8 +62,12 @@ const UNITS: &[(&str, &str)] = &[
 ];
 
 /// Sections of parts with a clock of their own, and the unit of their cycles.
-const CLOCKS: &[(&str, &str)] =
-    &[("network.", "network cycles"), ("llc.", "L2 cycles"), ("memory_cache.", "L2 cycles")];
+const CLOCKS: &[(&str, &str)] = &[
+    ("network.", "network cycles"),
+    ("llc.", "L2 cycles"),
+    ("memory_cache.", "L2 cycles"),
+    ("cpu.", "CPU cycles"),
+];
 
 /// The unit of a key, from its name; empty for a count or a name.
 fn unit(path: &str) -> &'static str {
@@ -108,6 +112,7 @@ mod tests {
         assert_eq!(unit("dram.controller_latency_cycles"), "L2 cycles");
         assert_eq!(unit("network.multistage.hop_latency_cycles"), "network cycles");
         assert_eq!(unit("llc.conventional.hit_latency_cycles"), "L2 cycles");
+        assert_eq!(unit("cpu.address_latency_cycles"), "CPU cycles");
         assert_eq!(unit("energy.l1d.pj.l1d.data_reads"), "pJ");
         assert_eq!(unit("gpu.sms"), "");
     }

@@ -137,6 +137,20 @@ fn threads_and_windows_change_no_number() {
 }
 
 #[test]
+fn a_workload_runs_in_a_version() {
+    let run = |arguments: &[&str]| json(&well(&[&["run", "--json", "-"], arguments].concat()));
+    let cached = run(&["implicit", "--version", "cache"]);
+    assert_eq!((&cached["workload"], &cached["verified"]), (&"implicit@cache".into(), &true.into()));
+    assert_eq!(run(&["implicit@cache"])["statistics_hash"], cached["statistics_hash"]);
+    let plain = run(&["implicit"]);
+    assert_eq!(plain["workload"], "implicit");
+    assert_eq!(run(&["implicit", "--version", "scratch"])["provenance"]["ptx"], plain["provenance"]["ptx"]);
+    assert_ne!(cached["provenance"]["ptx"], plain["provenance"]["ptx"]);
+    let listed = json(&well(&["list", "workloads", "implicit", "--json"]));
+    assert_eq!(listed[0]["versions"], serde_json::json!(["scratch", "cache", "scratch-gd", "stash"]));
+}
+
+#[test]
 fn lists_are_json_too() {
     let names = |what| {
         let rows = json(&well(&["list", what, "--json"]));
@@ -358,7 +372,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["run", "absent.toml"], "error: absent.toml: "),
     (
         &["run", "saxpy", "--size", "huge"],
-        "error: --size huge: no size is called `huge`: expected test, small, paper or stash",
+        "error: --size huge: no size is called `huge`: expected test, small, paper, stash or morpheus",
     ),
     (&["run", "saxpy", "--machine", "cray"], "error: cray: no such machine, expected one of gtx480"),
     (&["run", "saxpy", "--machine", "absent.toml"], "error: absent.toml: "),
@@ -395,7 +409,7 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["explain", "energy.l1"], "error: no energy of `l1` (did you mean `l1d`"),
     (
         &["repro", "fusee"],
-        "error: no paper `fusee` (did you mean `fuse`?), expected one of fuse, hi-end, tinycache or a file",
+        "error: no paper `fusee` (did you mean `fuse`?), expected one of fuse, hi-end, morpheus, stash, tinycache or a file",
     ),
     (&["claims", "fusee"], "error: no claims of a paper `fusee` (did you mean `fuse`?)"),
     (&["compare", "saxpi", "--no-run"], "error: no workload `saxpi` (did you mean `saxpy`"),
@@ -406,6 +420,14 @@ const REFUSED: &[(&[&str], &str)] = &[
     (&["compare", "saxpy", "--no-run", "--metric", "ipcc"], "error: no metric `ipcc` (did you mean `ipc`?)"),
     (&["list", "workloads", "gemmm"], "error: no workload contains `gemmm` (did you mean `gemm`"),
     (&["machine", "keys", "wayz"], "error: no key contains `wayz` (did you mean `ways`"),
+    (
+        &["run", "implicit", "--version", "cash"],
+        "error: --version: workload `implicit` has no version `cash`: expected scratch, cache, scratch-gd, stash",
+    ),
+    (
+        &["run", "a.toml", "--version", "cache"],
+        "error: --version cache: expected a workload, found a launch file",
+    ),
     (&["fly"], "error: unrecognized subcommand 'fly'"),
     (&["run", "saxpy", "--frobnicate"], "error: unexpected argument '--frobnicate' found"),
 ];

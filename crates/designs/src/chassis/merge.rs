@@ -2,7 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::ByteMask;
-use strata_memory::doors::{Access, Action, Completion, Refusal};
+use strata_memory::doors::{Access, Completion, Refusal};
 use strata_memory::mshr::MshrId;
 use strata_memory::tags::FrameId;
 
@@ -140,32 +140,6 @@ impl<S: Store> Chassis<S> {
     /// the design sends past the cache by itself counts as a miss.
     pub fn count(&mut self, access: &Access, found: Found) {
         let past = self.goes_past(access);
-        let statistics = &mut self.statistics;
-        statistics.accesses += 1;
-        statistics.tag_reads += 1;
-        if past {
-            statistics.bypass_merges += u64::from(found == Found::Merge);
-            *match access.action {
-                Action::Load(_) => &mut statistics.bypass_loads,
-                Action::Store(_) => &mut statistics.bypass_stores,
-                Action::Atomic(_) => &mut statistics.atomics,
-            } += 1;
-        } else if matches!(access.action, Action::Load(_)) {
-            statistics.loads += 1;
-            *match found {
-                Found::Hit => &mut statistics.load_hits,
-                Found::Miss | Found::Past => &mut statistics.load_misses,
-                Found::Partial => &mut statistics.load_partial_hits,
-                Found::Merge => &mut statistics.load_merges,
-            } += 1;
-        } else {
-            statistics.stores += 1;
-            *match found {
-                Found::Hit => &mut statistics.store_hits,
-                Found::Miss | Found::Past => &mut statistics.store_misses,
-                Found::Partial => &mut statistics.store_partial_hits,
-                Found::Merge => &mut statistics.store_merges,
-            } += 1;
-        }
+        self.statistics.count(access, past, found);
     }
 }

@@ -1,7 +1,9 @@
 //! Counters of an L1D.
 
 use strata_engine::statistics;
-use strata_memory::doors::Refusal;
+use strata_memory::doors::{Access, Action, Refusal};
+
+use super::Found;
 
 statistics! {
     /// Counters of an L1D. Loads and stores are the cached ones; those that bypass the cache are counted
@@ -94,6 +96,38 @@ statistics! {
 }
 
 impl L1dStatistics {
+    /// Counts an accepted access, which goes `past` the cache or finds something there.
+    #[inline]
+    pub fn count(&mut self, access: &Access, past: bool, found: Found) {
+        let statistics = self;
+        statistics.accesses += 1;
+        statistics.tag_reads += 1;
+        if past {
+            statistics.bypass_merges += u64::from(found == Found::Merge);
+            *match access.action {
+                Action::Load(_) => &mut statistics.bypass_loads,
+                Action::Store(_) => &mut statistics.bypass_stores,
+                Action::Atomic(_) => &mut statistics.atomics,
+            } += 1;
+        } else if matches!(access.action, Action::Load(_)) {
+            statistics.loads += 1;
+            *match found {
+                Found::Hit => &mut statistics.load_hits,
+                Found::Miss | Found::Past => &mut statistics.load_misses,
+                Found::Partial => &mut statistics.load_partial_hits,
+                Found::Merge => &mut statistics.load_merges,
+            } += 1;
+        } else {
+            statistics.stores += 1;
+            *match found {
+                Found::Hit => &mut statistics.store_hits,
+                Found::Miss | Found::Past => &mut statistics.store_misses,
+                Found::Partial => &mut statistics.store_partial_hits,
+                Found::Merge => &mut statistics.store_merges,
+            } += 1;
+        }
+    }
+
     /// Counts a refusal by its cause.
     #[inline]
     pub fn refuse(&mut self, cause: Refusal) {

@@ -27,8 +27,8 @@ pub type Make<'a> = dyn FnMut() -> Box<dyn Llc> + 'a;
 const WINDOW: usize = 32;
 
 /// A flat DRAM: requests take effect when offered, and finish in any order.
-struct Dram {
-    lines: Vec<Line>,
+pub(super) struct Dram {
+    pub lines: Vec<Line>,
     under_way: Vec<(Cycle, DramRequest)>,
     capacity: usize,
     delay: u64,
@@ -36,7 +36,13 @@ struct Dram {
 }
 
 impl Dram {
-    fn next_event(&self) -> Cycle {
+    /// An idle DRAM that holds `lines`.
+    pub fn new(lines: Vec<Line>, delay: u64, seed: u64) -> Dram {
+        let stream = Stream::new(seed, "llc contract dram");
+        Dram { lines, under_way: Vec::new(), capacity: 6, delay, stream }
+    }
+
+    pub fn next_event(&self) -> Cycle {
         self.under_way.iter().map(|(ready, _)| *ready).min().unwrap_or(Cycle::NEVER)
     }
 }
@@ -107,13 +113,7 @@ pub fn check(contract: &Contract, make: &mut Make<'_>) -> Result<Outcome, String
         contract: *contract,
         llc: make(),
         oracle: lines.clone(),
-        dram: Dram {
-            lines,
-            under_way: Vec::new(),
-            capacity: 6,
-            delay: contract.delay,
-            stream: Stream::new(contract.seed, "llc contract dram"),
-        },
+        dram: Dram::new(lines, contract.delay, contract.seed),
         sources: (0..contract.l1ds).map(|_| source()).collect(),
         traffic: Traffic::new(*contract),
         stream,

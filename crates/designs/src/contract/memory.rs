@@ -8,15 +8,15 @@ use strata_memory::{Body, Line, NodeId, Packet};
 
 /// Packets in flight in one direction between two nodes.
 #[derive(Default)]
-struct Lane(VecDeque<(Cycle, Packet)>);
+pub(super) struct Lane(VecDeque<(Cycle, Packet)>);
 
 impl Lane {
-    fn push(&mut self, at: Cycle, packet: Packet) {
+    pub fn push(&mut self, at: Cycle, packet: Packet) {
         let at = self.0.back().map_or(at, |(last, _)| at.max(*last));
         self.0.push_back((at, packet));
     }
 
-    fn pop(&mut self, now: Cycle) -> Option<Packet> {
+    pub fn pop(&mut self, now: Cycle) -> Option<Packet> {
         if self.0.front()?.0 > now {
             return None;
         }

@@ -4,9 +4,11 @@
 //! |---|---|---|
 //! | [`RegisterFile`](strata_memory::doors::RegisterFile) | [`register_file`] | instructions under a scoreboard |
 //! | [`LanePath`](strata_memory::doors::LanePath) | [`lane_path`] | programs without races, false sharing everywhere |
+//! | [`Scratchpad`](strata_memory::doors::Scratchpad) | [`scratchpad`] | CTAs without races that map and copy tiles |
 //! | [`L1d`](strata_memory::doors::L1d) | [`l1d`] | accesses of several L1Ds that share a memory |
 //! | [`Network`](strata_memory::doors::Network) | [`network`] | packets between nodes that sleep at times |
 //! | [`Llc`](strata_memory::doors::Llc) | [`llc`] | requests of several sources to a slice |
+//! | both, with [`Coherence::Owners`](strata_memory::doors::Coherence::Owners) | [`owners`] | accesses of L1Ds above slices that are their registry |
 //!
 //! Each harness has a `check`, which runs a design once, and a `check_with_skips`, which runs it twice,
 //! ticking first every cycle and then only those that `next_event` names, and requires the same outcome. The
@@ -19,11 +21,15 @@ pub mod lane_path;
 pub mod llc;
 mod memory;
 pub mod network;
+pub mod owners;
 #[cfg(test)]
 mod planted;
+#[cfg(test)]
+mod planted_owners;
 pub mod register_file;
 #[cfg(test)]
 mod registered;
+pub mod scratchpad;
 mod traffic;
 mod world;
 

@@ -16,7 +16,9 @@ mod nodes;
 
 use strata_engine::{Cycle, Doorbell, Island, RunOptions, Simulation, Stop, Window};
 use strata_memory::atomic::AtomicBatch;
-use strata_memory::doors::{Direction, Network, NetworkDesign, NetworkEnds, NetworkSite, network_link};
+use strata_memory::doors::{
+    Coherence, Direction, Network, NetworkDesign, NetworkEnds, NetworkSite, network_link,
+};
 use strata_memory::{HEADER_BYTES, LINE_BYTES, NodeId};
 
 use super::{Outcome, PATIENCE, lawful, with_skips};
@@ -67,7 +69,7 @@ impl Contract {
     }
 }
 
-/// Runs the harness once, in both directions.
+/// Runs the harness once, in both directions, and between owners of words if the network joins SMs.
 ///
 /// # Errors
 /// Describes the first violation of the contract in a sentence.
@@ -79,9 +81,18 @@ pub fn check(contract: &Contract, design: &dyn NetworkDesign) -> Result<Outcome,
             return Err(format!("both directions call their counters {}", group.name));
         }
     }
+    let hash = request.hash ^ reply.hash.rotate_left(1);
+    if design.joins_sms() {
+        let owner = check_direction(contract, design, Direction::Owner)?;
+        return Ok(Outcome {
+            cycles: request.cycles.max(reply.cycles).max(owner.cycles),
+            hash: hash ^ owner.hash.rotate_left(2),
+            statistics: [request.statistics, reply.statistics, owner.statistics].concat(),
+        });
+    }
     Ok(Outcome {
         cycles: request.cycles.max(reply.cycles),
-        hash: request.hash ^ reply.hash.rotate_left(1),
+        hash,
         statistics: [request.statistics, reply.statistics].concat(),
     })
 }
@@ -115,6 +126,7 @@ fn run(contract: &Contract, design: &dyn NetworkDesign, direction: Direction) ->
     let ((first_input, senders), (first_output, receivers)) = match direction {
         Direction::Request => (sms, slices),
         Direction::Reply => (slices, sms),
+        Direction::Owner => (sms, (NodeId(0), contract.sms + contract.slices)),
     };
     let largest = HEADER_BYTES + AtomicBatch::LARGEST_WIRE_BYTES.max(LINE_BYTES as u32);
     let links = |count: u16| -> Result<(Vec<_>, Vec<_>), String> {
@@ -123,7 +135,9 @@ fn run(contract: &Contract, design: &dyn NetworkDesign, direction: Direction) ->
     let (senders, inlets) = links(senders)?;
     let (outlets, receivers) = links(receivers)?;
     let ends = NetworkEnds { first_input, inlets, first_output, outlets };
-    let network = design.build(NetworkSite { direction, ends }).map_err(parameter)?;
+    let owners = direction == Direction::Owner;
+    let coherence = if owners { Coherence::Owners } else { Coherence::Boundaries };
+    let network = design.build(NetworkSite { direction, coherence, ends }).map_err(parameter)?;
     let flit = design.flit_size().map_err(parameter)?;
     let room = design.link_flits();
     let (from, to) = ((first_input, senders), (first_output, receivers));

@@ -314,16 +314,15 @@ impl Bench {
     fn arrive(&mut self, Arrival { ticket, rows }: Arrival) -> Result<(), String> {
         let (place, count) = (usize::from(ticket.0), usize::from(rows));
         let operands = usize::from(self.contract.operands);
-        let request = self.under_way.iter_mut().find_map(|instruction| match &mut instruction.stage {
-            Stage::Collecting { collector, missing } if *collector == place / operands => {
-                Some((missing, instruction.warp, &instruction.reads))
-            }
-            _ => None,
-        });
-        let Some((missing, warp, reads)) = request.filter(|(_, _, reads)| place % operands < reads.len())
-        else {
+        let of_collector = |instruction: &&mut Instruction| matches!(instruction.stage, Stage::Collecting { collector, .. } if collector == place / operands);
+        let request = self.under_way.iter_mut().find(of_collector);
+        let is_open = |instruction: &&mut Instruction| {
+            (instruction.arrived..instruction.asked).contains(&(place % operands))
+        };
+        let Some(instruction) = request.filter(is_open) else {
             return Err(format!("ticket {place} arrived, but is not open"));
         };
+        let Stage::Collecting { missing, .. } = &mut instruction.stage else { unreachable!("it collects") };
         let Some(left) = missing.checked_sub(count).filter(|_| count > 0) else {
             return Err(format!("{count} rows of ticket {place} arrived, expected 1 to {missing}"));
         };
@@ -336,12 +335,23 @@ impl Bench {
             return Ok(());
         }
         let first = place / operands * operands;
-        for (ticket, register) in (first..).zip(reads) {
+        let rows_before = usize::from(instruction.warp) * self.rows_per_warp as usize;
+        for n in instruction.arrived..instruction.asked {
+            let ticket = first + n;
             let expected = self.open[ticket].take().expect("the tickets of a request close together");
             expected.same(&self.rows[ticket], || format!("the row of ticket {ticket}"))?;
             self.kept[ticket] = self.rows[ticket];
-            let place = usize::from(warp) * self.rows_per_warp as usize + usize::from(register.0);
-            self.hazards[place].reads -= 1;
+            self.hazards[rows_before + usize::from(instruction.reads[n].0)].reads -= 1;
+        }
+        instruction.arrived = instruction.asked;
+        if instruction.asked < instruction.reads.len() {
+            // What arrived says which register is read last.
+            let picked = instruction.reads[instruction.asked];
+            let ticket = first + instruction.asked;
+            *missing = 1;
+            instruction.asked += 1;
+            self.open[ticket] = Some(self.oracle[rows_before + usize::from(picked.0)]);
+            self.file.request(instruction.warp, &[picked], Ticket(ticket as u16), &mut self.rows, self.now);
         }
         Ok(())
     }
@@ -371,16 +381,19 @@ impl Bench {
         for (n, register) in instruction.reads.iter().enumerate() {
             let place = self.place(warp, *register);
             self.hazards[place].reads += 1;
-            self.open[first + n] = Some(self.oracle[place]);
+            if n < instruction.asked {
+                self.open[first + n] = Some(self.oracle[place]);
+            }
         }
         for (register, _) in &instruction.writes {
             let place = self.place(warp, *register);
             self.hazards[place].written = true;
         }
         if !instruction.reads.is_empty() {
-            self.file.request(warp, &instruction.reads, Ticket(first as u16), &mut self.rows, self.now);
+            let asked = &instruction.reads[..instruction.asked];
+            self.file.request(warp, asked, Ticket(first as u16), &mut self.rows, self.now);
         }
-        instruction.stage = Stage::Collecting { collector, missing: instruction.reads.len() };
+        instruction.stage = Stage::Collecting { collector, missing: instruction.asked };
         self.under_way.push(instruction);
     }
 }

@@ -5,9 +5,11 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use strata_engine::config::Document;
-use strata_memory::doors::{Design, L1dSite, LanePathSite, LlcSite};
+use strata_memory::doors::{Coherence, Design, L1dDesign, L1dSite, LanePathSite, LlcDesign, LlcSite};
 
-use super::{Outcome, l1d, lane_path, llc, network, register_file};
+use super::{Contract, Outcome, l1d, lane_path, llc, network, owners, register_file, scratchpad};
+use crate::denovo::l1d::DenovoL1dConfig;
+use crate::denovo::l2::DenovoL2Config;
 use crate::registry::{Designs, registry};
 
 /// Machine files and systems, in order of their names.
@@ -72,6 +74,22 @@ fn every_registered_lane_path_keeps_the_contract() {
 }
 
 #[test]
+fn every_registered_scratchpad_keeps_the_contract() {
+    use scratchpad::{Contract, check_with_skips};
+    every("scratchpad", &registry().scratchpads, |design| {
+        let mut last = Outcome { cycles: 0, hash: 0, statistics: Vec::new() };
+        for contract in [Contract::dense(3), Contract::wide(4)] {
+            if design.stands_there() {
+                last = check_with_skips(&contract, &mut |site| {
+                    design.build(site).expect("its numbers fit").expect("it stands there")
+                })?;
+            }
+        }
+        Ok(last)
+    });
+}
+
+#[test]
 fn every_registered_register_file_keeps_the_contract() {
     use register_file::{Contract, check_with_skips};
     every("sm.register_file", &registry().register_files, |design| {
@@ -86,8 +104,11 @@ fn every_registered_register_file_keeps_the_contract() {
 fn every_registered_l1d_keeps_the_contract() {
     use l1d::{Contract, check_with_skips};
     every("l1d", &registry().l1ds, |design| {
+        if design.coherence() == Coherence::Owners {
+            return owners_keep_the_contract(design, &DenovoL2Config::example());
+        }
         let make = &mut |node, slices| {
-            design.build(L1dSite { node, slices, seed: 1 }).expect("its numbers were checked")
+            design.build(L1dSite { node, slices, seed: 1, held_loads: 0 }).expect("its numbers were checked")
         };
         let wide = Contract { lines: 1200, accesses: 2500, episodes: 2, ..Contract::alone(1) };
         check_with_skips(&wide, make)?;
@@ -115,9 +136,23 @@ fn every_registered_network_keeps_the_contract() {
 fn every_registered_llc_keeps_the_contract() {
     use llc::{Contract, check_with_skips};
     every("llc", &registry().llcs, |design| {
-        let make = &mut || design.build(LlcSite { slice: 0, seed: 1 }).expect("its numbers were checked");
+        let make = &mut || design.build(LlcSite::alone(1)).expect("its numbers were checked");
         let wide = Contract { lines: 1200, accesses: 3000, episodes: 2, ..Contract::alone(1) };
         check_with_skips(&wide, make)?;
+        if design.coherence() == Coherence::Owners {
+            owners_keep_the_contract(&DenovoL1dConfig::example(), design)?;
+        }
         check_with_skips(&Contract::shared(2), make)
     });
+}
+
+/// An L1D and a registry, together.
+fn owners_keep_the_contract(l1d: &dyn L1dDesign, llc: &dyn LlcDesign) -> Result<Outcome, String> {
+    let mut make_l1d =
+        |node, slices| l1d.build(L1dSite { node, slices, seed: 1, held_loads: 0 }).expect("it was checked");
+    let mut make_llc =
+        |slice| llc.build(LlcSite { slice, ..LlcSite::alone(1) }).expect("its numbers were checked");
+    let wide = Contract { lines: 900, accesses: 1500, episodes: 3, ..Contract::shared(4) };
+    owners::check_with_skips(&wide, &mut make_l1d, &mut make_llc)?;
+    owners::check_with_skips(&Contract { episodes: 6, ..Contract::shared(5) }, &mut make_l1d, &mut make_llc)
 }

@@ -12,14 +12,14 @@ use super::traffic::Traffic;
 use super::{Contract, Outcome, PATIENCE, lawful};
 
 /// Number of accesses that one L1D can have in flight.
-const TOKENS: usize = 64;
+pub(super) const TOKENS: usize = 64;
 
 /// An accepted access, and what it must return.
-struct Expected {
-    access: Access,
+pub(super) struct Expected {
+    pub access: Access,
     /// The oracle's line when a load was accepted; the old values of an atomic.
-    line: Option<Box<Line>>,
-    old: Option<[u64; 32]>,
+    pub line: Option<Box<Line>>,
+    pub old: Option<[u64; 32]>,
 }
 
 struct Client {
@@ -267,7 +267,7 @@ impl World {
     }
 }
 
-fn verify(expected: &Expected, completion: &Completion) -> Result<(), String> {
+pub(super) fn verify(expected: &Expected, completion: &Completion) -> Result<(), String> {
     let access = &expected.access;
     match (&completion.action, &access.action) {
         (Action::Load(tray), Action::Load(_)) => {
@@ -300,7 +300,7 @@ pub(super) fn same(
     Ok(())
 }
 
-fn note(hash: &mut Fnv, now: Cycle, index: usize, completion: &Completion) {
+pub(super) fn note(hash: &mut Fnv, now: Cycle, index: usize, completion: &Completion) {
     hash.write(&now.0.to_le_bytes());
     hash.write(&[index as u8, completion.token as u8]);
     if let Action::Atomic(batch) = &completion.action

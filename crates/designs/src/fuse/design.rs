@@ -42,6 +42,8 @@ impl L1dDesign for FuseConfig {
     }
 
     fn build(&self, site: L1dSite) -> Result<Box<dyn L1d>, ParameterError> {
-        Ok(Box::new(FuseL1d::new(self, site.node, site.slices)?))
+        let mut config = self.clone();
+        config.bypass_entries.value += site.held_loads;
+        Ok(Box::new(FuseL1d::new(&config, site.node, site.slices)?))
     }
 }

@@ -6,7 +6,7 @@ use strata_designs::baseline::{L2Config, L2Slice, SramL1d, SramL1dConfig};
 use strata_engine::{ClockRatio, Cycle, Window};
 use strata_gpu::machine::Machine;
 use strata_memory::doors::{
-    Access, Action, Direction, DramPort, DramRequest, L1d, Llc, NetworkEnds, NetworkSite, Policy,
+    Access, Action, Coherence, Direction, DramPort, DramRequest, L1d, Llc, NetworkEnds, NetworkSite, Policy,
     network_link,
 };
 use strata_memory::dram::Channel;
@@ -128,7 +128,7 @@ pub fn network_packet() -> Path {
     let (mut senders, inlets): (Vec<_>, Vec<_>) = links(sms).unzip();
     let (outlets, mut receivers): (Vec<_>, Vec<_>) = links(slices).unzip();
     let ends = NetworkEnds { first_input: NodeId(0), inlets, first_output: NodeId(sms), outlets };
-    let site = NetworkSite { direction: Direction::Request, ends };
+    let site = NetworkSite { direction: Direction::Request, coherence: Coherence::Boundaries, ends };
     let mut network = design.build(site).expect("the machine was checked");
     let flit_size = design.flit_size().expect("the machine was checked");
     let mut spare = Some(packet(3, sms + 5, Body::Write(Box::new(Line::ZERO))));

@@ -11,8 +11,10 @@ use strata_workloads::{DeviceError, DevicePtr, Shape};
 
 use super::arguments::check_shape;
 use super::heap::{ALIGN, Buffer, GAP, Heap};
+use super::phase::check_phase;
 use crate::program::{KernelError, Program, initial_bytes};
 use crate::progress::Progress;
+use crate::results::PhaseResult;
 
 /// What holds a card's memory and runs its kernels: the modelled GPU or the reference executor.
 pub trait Backend {
@@ -50,6 +52,21 @@ pub trait Backend {
         call: &Call<'_>,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<Self::Done, DeviceError>;
+
+    /// Runs a host phase to completion: each CTA of the call is a thread of its own on the CPU cores. The default is of a
+    /// backend whose clients never ask for one.
+    ///
+    /// # Errors
+    /// As [`Backend::run`].
+    fn run_on_cpu(
+        &mut self,
+        call: &Call<'_>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<PhaseResult, DeviceError> {
+        let _ = progress;
+        let reason = "the device has no host phases".to_owned();
+        Err(DeviceError::BadLaunch { kernel: call.kernel.name.clone(), reason })
+    }
 
     /// Called when a module is unloaded; none of its kernels is launched again.
     fn forget(&mut self, module: ModuleId) {
@@ -399,6 +416,35 @@ impl<B: Backend> Card<B> {
         params: &[u8],
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<B::Done, DeviceError> {
+        self.with_call(entry, shape, params, |backend, call| backend.run(call, progress))
+    }
+
+    /// Runs `threads` threads of a kernel on the CPU cores, each a CTA of its own, to the end of all of them.
+    ///
+    /// # Errors
+    /// As [`Card::launch`]; [`DeviceError::BadLaunch`] also if the kernel needs what a CPU core does not have.
+    pub fn on_cpu(
+        &mut self,
+        entry: &Entry,
+        threads: u32,
+        params: &[u8],
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<PhaseResult, DeviceError> {
+        let kernel = &entry.kernel;
+        let bad = |reason| DeviceError::BadLaunch { kernel: kernel.name.clone(), reason };
+        check_phase(kernel).map_err(bad)?;
+        let shape = Shape::of_phase(threads);
+        self.with_call(entry, shape, params, |backend, call| backend.run_on_cpu(call, progress))
+    }
+
+    /// Checks a launch or phase and has the backend run it.
+    fn with_call<T>(
+        &mut self,
+        entry: &Entry,
+        shape: Shape,
+        params: &[u8],
+        run: impl FnOnce(&mut B, &Call<'_>) -> Result<T, DeviceError>,
+    ) -> Result<T, DeviceError> {
         let kernel = &entry.kernel;
         let bad = |reason| DeviceError::BadLaunch { kernel: kernel.name.clone(), reason };
         check_shape(kernel, shape).map_err(bad)?;
@@ -421,6 +467,6 @@ impl<B: Backend> Card<B> {
             heap: &self.heap,
             headers: &self.headers,
         };
-        self.backend.run(&call, progress)
+        run(&mut self.backend, &call)
     }
 }

@@ -11,6 +11,7 @@ use super::heap::{Buffer, Heap};
 use crate::profile::{Profile, Profiler};
 use crate::progress::Progress;
 use crate::races::{RaceWatch, Races};
+use crate::results::PhaseResult;
 
 /// The reference executor with its memory, and with whoever watches it.
 pub struct Functional {
@@ -95,22 +96,8 @@ impl Backend for Functional {
     }
 
     fn run(&mut self, call: &Call<'_>, _: &mut dyn FnMut(&Progress)) -> Result<Summary, DeviceError> {
-        let Call { kernel, shape, params, variables, .. } = *call;
-        let config = LaunchConfig {
-            grid: shape.grid,
-            block: shape.block,
-            dynamic_shared: shape.dynamic_shared,
-            params: params.to_vec(),
-        };
-        let observer = self.watcher.as_mut().map(|watcher| match watcher {
-            Watcher::Profiler(profiler) => &mut **profiler as &mut dyn Observer,
-            Watcher::Races(races) => &mut races.check,
-        });
-        let done = Executor::new(kernel, config, variables, &mut self.memory)
-            .with_options(self.options)
-            .with_headers(call.headers)
-            .watched_by(observer)
-            .run();
+        let Call { kernel, shape, .. } = *call;
+        let done = self.execute(call);
         match (&mut self.watcher, &done) {
             (Some(Watcher::Profiler(profiler)), Ok(summary)) => {
                 let threads = shape.block.iter().product();
@@ -122,9 +109,48 @@ impl Backend for Functional {
         }
         done.map_err(|fault| failed(&fault, call.heap))
     }
+
+    /// Runs a phase as a launch of CTAs of one thread. Races among its threads are found; a profile is of the GPU alone and
+    /// leaves it out.
+    fn run_on_cpu(
+        &mut self,
+        call: &Call<'_>,
+        _: &mut dyn FnMut(&Progress),
+    ) -> Result<PhaseResult, DeviceError> {
+        let is_profiled = |watcher: &mut Watcher| matches!(watcher, Watcher::Profiler(_));
+        let profiler = self.watcher.take_if(is_profiled);
+        let done = self.execute(call);
+        self.watcher = profiler.or(self.watcher.take());
+        if let Some(Watcher::Races(races)) = &mut self.watcher {
+            races.launched(call.heap);
+        }
+        done.map(|summary| executed(call, summary)).map_err(|fault| failed(&fault, call.heap))
+    }
 }
 
-fn failed(fault: &Fault, heap: &Heap) -> DeviceError {
+impl Functional {
+    /// Runs a call, watched by whoever watches.
+    fn execute(&mut self, call: &Call<'_>) -> Result<Summary, Fault> {
+        let Call { kernel, shape, params, variables, .. } = *call;
+        let config = LaunchConfig {
+            grid: shape.grid,
+            block: shape.block,
+            dynamic_shared: shape.dynamic_shared,
+            params: params.to_vec(),
+        };
+        let observer = self.watcher.as_mut().map(|watcher| match watcher {
+            Watcher::Profiler(profiler) => &mut **profiler as &mut dyn Observer,
+            Watcher::Races(races) => &mut races.check,
+        });
+        Executor::new(kernel, config, variables, &mut self.memory)
+            .with_options(self.options)
+            .with_headers(call.headers)
+            .watched_by(observer)
+            .run()
+    }
+}
+
+pub(super) fn failed(fault: &Fault, heap: &Heap) -> DeviceError {
     let failure = match fault.kind {
         FaultKind::OutOfBounds { .. } | FaultKind::NotShared { .. } | FaultKind::ReadOnly { .. } => {
             Failure::Address
@@ -137,6 +163,7 @@ fn failed(fault: &Fault, heap: &Heap) -> DeviceError {
         FaultKind::DivergentBarrier { .. }
         | FaultKind::BadBarrier { .. }
         | FaultKind::BadBranch { .. }
+        | FaultKind::Mapping { .. }
         | FaultKind::BadCall { .. }
         | FaultKind::Texture { .. }
         | FaultKind::StackOverflow { .. } => Failure::Other,
@@ -146,4 +173,17 @@ fn failed(fault: &Fault, heap: &Heap) -> DeviceError {
         reason += &heap.nearest(address, bytes as u64);
     }
     DeviceError::Failed { kernel: fault.kernel.clone(), failure, reason }
+}
+
+/// What a phase on the reference executor did.
+pub(super) fn executed(call: &Call<'_>, summary: Summary) -> PhaseResult {
+    PhaseResult {
+        kernel: call.kernel.name.clone(),
+        threads: call.shape.grid[0],
+        functional: true,
+        // A thread is a warp: those that its guard left out count too, as on a CPU core.
+        instructions: summary.counts.warp_instructions,
+        printed: (!summary.printed.is_empty()).then_some(summary.printed).into_iter().collect(),
+        ..PhaseResult::default()
+    }
 }

@@ -1,4 +1,5 @@
-//! The modelled GPU and the reference executor in lockstep: after every launch, all of memory must be equal.
+//! The modelled GPU and the reference executor in lockstep: after every launch and host phase, all of memory must
+//! be equal.
 
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Shape};
 
@@ -12,6 +13,7 @@ pub struct Lockstep<'a, 'b> {
     unordered: Vec<DevicePtr>,
     differences: Vec<String>,
     launches: u64,
+    phases: u64,
 }
 
 impl<'a, 'b> Lockstep<'a, 'b> {
@@ -19,15 +21,15 @@ impl<'a, 'b> Lockstep<'a, 'b> {
     pub fn new(timed: &'a mut TimedDevice<'b>, reference: &'a mut ReferenceDevice) -> Self {
         // The device heap hands blocks to threads in an order that depends on timing.
         let unordered = reference.heap_variables();
-        Lockstep { timed, reference, unordered, differences: Vec::new(), launches: 0 }
+        Lockstep { timed, reference, unordered, differences: Vec::new(), launches: 0, phases: 0 }
     }
 
-    /// Describes each difference in memory, one sentence for each launch and buffer.
+    /// Describes each difference in memory, one sentence for each launch or host phase and buffer.
     pub fn into_differences(self) -> Vec<String> {
         self.differences
     }
 
-    fn compare(&mut self, kernel: &str) {
+    fn compare(&mut self, when: &str) {
         for buffer in self.reference.buffers() {
             if self.unordered.contains(&DevicePtr(buffer.start)) {
                 continue;
@@ -40,9 +42,8 @@ impl<'a, 'b> Lockstep<'a, 'b> {
             let wrong = found.iter().zip(expected).filter(|(a, b)| a != b).count();
             let first = found.iter().zip(expected).position(|(a, b)| a != b).expect("they differ");
             self.differences.push(format!(
-                "after launch {} (`{kernel}`), {wrong} of {} bytes of `{}` differ from the reference executor; \
+                "{when}, {wrong} of {} bytes of `{}` differ from the reference executor; \
                  byte {first} (address {:#x}) is {:#04x}, expected {:#04x}",
-                self.launches,
                 buffer.bytes,
                 buffer.name,
                 buffer.start + first as u64,
@@ -93,8 +94,16 @@ impl Device for Lockstep<'_, '_> {
     fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
         self.timed.launch(kernel, shape, args)?;
         self.reference.launch(kernel, shape, args)?;
-        self.compare(kernel);
+        self.compare(&format!("after launch {} (`{kernel}`)", self.launches));
         self.launches += 1;
+        Ok(())
+    }
+
+    fn on_cpu(&mut self, kernel: &str, threads: u32, args: &[Arg]) -> Result<(), DeviceError> {
+        self.timed.on_cpu(kernel, threads, args)?;
+        self.reference.on_cpu(kernel, threads, args)?;
+        self.compare(&format!("after host phase {} (`{kernel}`)", self.phases));
+        self.phases += 1;
         Ok(())
     }
 }

@@ -5,14 +5,16 @@
 
 mod arguments;
 mod card;
+mod coreless;
 mod functional;
 mod heap;
 mod holes;
 mod lockstep;
 mod modelled;
 mod module;
+mod phase;
 mod reference;
-mod system;
+pub(crate) mod system;
 mod texture;
 mod timed;
 

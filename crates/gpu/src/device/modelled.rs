@@ -1,5 +1,7 @@
 //! The modelled GPU as a card's backend.
 
+mod phase;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Instant;
@@ -7,6 +9,7 @@ use std::time::Instant;
 use strata_engine::statistics::Group;
 use strata_memory::Address;
 use strata_sm::launch::Launch;
+use strata_sm::print::Print;
 use strata_workloads::{DeviceError, DevicePtr};
 
 use super::card::{Backend, Call, ModuleId};
@@ -18,7 +21,8 @@ use crate::gpu::{Finished, Gpu, Observed, Stopped};
 use crate::machine::Machine;
 use crate::progress::Progress;
 use crate::region::Region;
-use crate::results::{LaunchResult, RunSchedule, Sample, merge_groups};
+use crate::resident::{Resident, resident};
+use crate::results::{LaunchResult, PhaseResult, RunSchedule, Sample, merge_groups};
 
 /// Location of a kernel's code.
 #[derive(Clone, Copy)]
@@ -45,6 +49,8 @@ pub struct Modelled {
     seconds: f64,
     /// The launch that was stopped, until then.
     stopped: Option<LaunchResult>,
+    /// The host phase that was stopped, until then.
+    stopped_phase: Option<PhaseResult>,
     region: Region,
     /// Counters of the launches in the region, and their cycles.
     measured: (Vec<Group>, u64),
@@ -54,14 +60,19 @@ impl Modelled {
     /// Wraps a GPU that was built from `machine`, possibly with custom parts.
     ///
     /// # Errors
-    /// If the machine's energy or endurance section names a counter that the GPU does not have.
+    /// If the machine's energy or endurance section names a counter that the GPU does not have, or SMs in cache mode cannot
+    /// run their kernel.
     pub fn new(mut gpu: Gpu, machine: &Machine) -> Result<Modelled, String> {
         let file = machine.file();
         let groups = gpu.statistics();
         let meter = Meter::new(machine, &groups)?;
         // Check the counters that an `endurance` section names before anything runs.
         endurance::lifetimes(machine, &groups, 0)?;
-        let system = SystemRegion::new(*file.gpu.memory_mib << 20);
+        let mut system = SystemRegion::new(*file.gpu.memory_mib << 20);
+        if let Some(Resident { launch, params }) = resident(machine, &mut system)? {
+            gpu.write(launch.params_at.0, &params);
+            gpu.reside(&Arc::new(launch))?;
+        }
         Ok(Modelled {
             gpu,
             capacity_bytes: system.floor(),
@@ -74,6 +85,7 @@ impl Modelled {
             cycles: 0,
             seconds: 0.0,
             stopped: None,
+            stopped_phase: None,
             region: Region::default(),
             measured: (Vec::new(), 0),
         })
@@ -103,7 +115,7 @@ impl Modelled {
         self.gpu.sample_every(cycles);
     }
 
-    /// Core cycles of all launches so far.
+    /// Core cycles of all launches and host phases so far.
     pub fn cycles(&self) -> u64 {
         self.cycles
     }
@@ -113,7 +125,12 @@ impl Modelled {
         self.stopped.as_ref()
     }
 
-    /// Host seconds spent in launches.
+    /// What the host phase that failed had done until then.
+    pub fn stopped_phase(&self) -> Option<&PhaseResult> {
+        self.stopped_phase.as_ref()
+    }
+
+    /// Host seconds spent in launches and host phases.
     pub fn seconds(&self) -> f64 {
         self.seconds
     }
@@ -145,13 +162,14 @@ impl Modelled {
         Some(at)
     }
 
-    /// Places code, parameters and local memory, and collects everything the machine needs for a launch.
-    fn prepare(&mut self, call: &Call<'_>) -> Result<Launch, DeviceError> {
+    /// Places code, parameters and local memory, and collects everything the machine needs for a launch, or with its CPU
+    /// cores' warp slots for a host phase.
+    fn prepare(&mut self, call: &Call<'_>, warp_slots: u64) -> Result<Launch, DeviceError> {
         let no_room = |name: &str, bytes| DeviceError::OutOfMemory { name: name.to_owned(), bytes };
         let Call { kernel, shape, params, .. } = *call;
         let code_bytes = kernel.code.len() as u64 * Launch::CODE_BYTES;
         let code_at = self.code(call).ok_or_else(|| no_room("code", code_bytes))?;
-        let local_bytes = Launch::local_region_bytes(kernel, self.warp_slots);
+        let local_bytes = Launch::local_region_bytes(kernel, warp_slots);
         let local_at = self.system.local(local_bytes, call.heap.end());
         let local_at = local_at.ok_or_else(|| no_room("local", local_bytes))?;
         let params_at = self.system.parameters();
@@ -218,6 +236,12 @@ impl Modelled {
         }
     }
 
+    /// What prints say.
+    fn texts(&mut self, launch: &Launch, heap: &Heap, prints: &[Print]) -> Vec<String> {
+        let gpu = &mut self.gpu;
+        prints.iter().map(|print| print.text(&launch.kernel, |at| read_string(gpu, heap, at))).collect()
+    }
+
     /// What a launch did, whether it ended or was stopped.
     fn result(
         &mut self,
@@ -226,9 +250,7 @@ impl Modelled {
         before: Vec<Group>,
         finished: Finished,
     ) -> LaunchResult {
-        let after = self.gpu.statistics();
-        let counted: Vec<Group> =
-            after.iter().zip(&before).map(|(after, before)| after.since(before)).collect();
+        let counted = since(&self.gpu.statistics(), &before);
         if self.region.has(launch.number, &launch.kernel.name) {
             merge_groups(&mut self.measured.0, counted.clone());
             self.measured.1 += finished.cycles;
@@ -237,12 +259,7 @@ impl Modelled {
         let energy = self.meter.as_ref().map(|meter| meter.report(&counted, finished.cycles));
         self.launches += 1;
         self.cycles += finished.cycles;
-        let gpu = &mut self.gpu;
-        let printed = finished
-            .prints
-            .iter()
-            .map(|print| print.text(&launch.kernel, |at| read_string(gpu, heap, at)))
-            .collect();
+        let printed = self.texts(launch, heap, &finished.prints);
         LaunchResult {
             kernel: launch.kernel.name.clone(),
             grid: launch.grid,
@@ -260,6 +277,20 @@ impl Modelled {
             energy,
         }
     }
+}
+
+/// What was counted since.
+fn since(after: &[Group], before: &[Group]) -> Vec<Group> {
+    after.iter().zip(before).map(|(after, before)| after.since(before)).collect()
+}
+
+/// Why a launch or host phase failed, as a host program learns it.
+fn failed(call: &Call<'_>, stopped: Stopped) -> DeviceError {
+    let Stopped { failure, mut reason, outside, .. } = stopped;
+    if let Some((address, bytes)) = outside {
+        reason += &call.heap.nearest(address, bytes);
+    }
+    DeviceError::Failed { kernel: call.kernel.name.clone(), failure, reason }
 }
 
 /// Warp and thread instructions issued.
@@ -316,14 +347,16 @@ impl Backend for Modelled {
         call: &Call<'_>,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<LaunchResult, DeviceError> {
-        let launch = Arc::new(self.prepare(call)?);
-        self.measure(&launch, call.heap, progress).map_err(|stopped| {
-            let Stopped { failure, mut reason, outside, .. } = stopped;
-            if let Some((address, bytes)) = outside {
-                reason += &call.heap.nearest(address, bytes);
-            }
-            DeviceError::Failed { kernel: call.kernel.name.clone(), failure, reason }
-        })
+        let launch = Arc::new(self.prepare(call, self.warp_slots)?);
+        self.measure(&launch, call.heap, progress).map_err(|stopped| failed(call, stopped))
+    }
+
+    fn run_on_cpu(
+        &mut self,
+        call: &Call<'_>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<PhaseResult, DeviceError> {
+        self.host_phase(call, progress)
     }
 
     fn forget(&mut self, module: ModuleId) {
@@ -351,7 +384,7 @@ impl Spans {
     fn end(&mut self, meter: Option<&Meter>, to: (u64, Vec<Group>)) -> Sample {
         let from = std::mem::replace(&mut self.from, to);
         let to = &self.from;
-        let counted: Vec<Group> = to.1.iter().zip(&from.1).map(|(to, from)| to.since(from)).collect();
+        let counted = since(&to.1, &from.1);
         let energy = meter.map(|meter| meter.report(&counted, to.0 - from.0));
         Sample { from: from.0, to: to.0, counted, energy }
     }

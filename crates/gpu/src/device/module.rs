@@ -7,10 +7,11 @@ use super::card::{Backend, Card, ModuleId, not_launched};
 use super::heap::Buffer;
 use crate::program::Program;
 use crate::progress::Progress;
+use crate::results::PhaseResult;
 
 /// Collects what a device reports about its launches.
 pub trait Log<B: Backend> {
-    /// Called before each launch.
+    /// Called before each launch or host phase.
     fn begin(&mut self, backend: &mut B) {
         let _ = backend;
     }
@@ -20,6 +21,9 @@ pub trait Log<B: Backend> {
 
     /// Records a launch that succeeded.
     fn add(&mut self, done: B::Done, backend: &mut B);
+
+    /// Records a host phase that succeeded.
+    fn add_phase(&mut self, done: PhaseResult, backend: &mut B);
 }
 
 /// A card with one module loaded. Host programs run on it through the [`Device`] trait.
@@ -83,6 +87,15 @@ impl<B: Backend, L: Log<B>> Device for ModuleDevice<B, L> {
         self.log.begin(self.card.backend_mut());
         let done = self.card.launch(&entry, shape, &params, self.log.progress())?;
         self.log.add(done, self.card.backend_mut());
+        Ok(())
+    }
+
+    fn on_cpu(&mut self, kernel: &str, threads: u32, args: &[Arg]) -> Result<(), DeviceError> {
+        let entry = self.card.kernel(self.module, kernel).map_err(|error| not_launched(kernel, error))?;
+        let params = parameter_block(&entry.kernel, Shape::of_phase(threads), args)?;
+        self.log.begin(self.card.backend_mut());
+        let done = self.card.on_cpu(&entry, threads, &params, self.log.progress())?;
+        self.log.add_phase(done, self.card.backend_mut());
         Ok(())
     }
 }

@@ -10,6 +10,7 @@ use crate::machine::Machine;
 use crate::profile::Profile;
 use crate::progress::Progress;
 use crate::races::Races;
+use crate::results::PhaseResult;
 
 /// Device memory when no machine sets a size: more than any built-in workload needs.
 const AMPLE_BYTES: u64 = 64 << 30;
@@ -42,6 +43,10 @@ impl Log<Functional> for Executed {
         self.warp_instructions += summary.counts.warp_instructions;
         self.thread_instructions += summary.counts.thread_instructions;
         self.printed.push_str(&summary.printed);
+    }
+
+    fn add_phase(&mut self, done: PhaseResult, _: &mut Functional) {
+        self.printed.extend(done.printed);
     }
 }
 
@@ -99,7 +104,7 @@ impl ReferenceDevice {
         self.card.heap_variables(self.module)
     }
 
-    /// Warp instructions and thread instructions executed so far, in that order.
+    /// Warp instructions and thread instructions of the launches so far, in that order. Host phases are not in it.
     pub fn instructions(&self) -> (u64, u64) {
         (self.log.warp_instructions, self.log.thread_instructions)
     }

@@ -11,25 +11,26 @@ use crate::gpu::{Gpu, GpuOptions};
 use crate::machine::Machine;
 use crate::progress::Progress;
 use crate::region::Region;
-use crate::results::LaunchResult;
+use crate::results::{LaunchResult, PhaseResult};
 
 /// A modelled GPU with a module loaded.
 pub type TimedDevice<'a> = ModuleDevice<Modelled, Launches<'a>>;
 
-/// Called with the launches so far, and the GPU that ran them.
-pub type SoFar<'a> = &'a mut dyn FnMut(&[LaunchResult], &mut Modelled);
+/// Called with the launches and the host phases so far, and the GPU that ran them.
+pub type SoFar<'a> = &'a mut dyn FnMut(&[LaunchResult], &[PhaseResult], &mut Modelled);
 
-/// The launches of a device so far, and the callbacks for their progress.
+/// The launches and host phases of a device so far, and the callbacks for their progress.
 pub struct Launches<'a> {
     launches: Vec<LaunchResult>,
+    phases: Vec<PhaseResult>,
     progress: &'a mut dyn FnMut(&Progress),
     so_far: Option<SoFar<'a>>,
 }
 
 impl Log<Modelled> for Launches<'_> {
     fn begin(&mut self, gpu: &mut Modelled) {
-        if let (Some(so_far), []) = (&mut self.so_far, &self.launches[..]) {
-            so_far(&[], gpu);
+        if let (Some(so_far), [], []) = (&mut self.so_far, &self.launches[..], &self.phases[..]) {
+            so_far(&[], &[], gpu);
         }
     }
 
@@ -39,8 +40,19 @@ impl Log<Modelled> for Launches<'_> {
 
     fn add(&mut self, done: LaunchResult, gpu: &mut Modelled) {
         self.launches.push(done);
+        self.report(gpu);
+    }
+
+    fn add_phase(&mut self, done: PhaseResult, gpu: &mut Modelled) {
+        self.phases.push(done);
+        self.report(gpu);
+    }
+}
+
+impl Launches<'_> {
+    fn report(&mut self, gpu: &mut Modelled) {
         if let Some(so_far) = &mut self.so_far {
-            so_far(&self.launches, gpu);
+            so_far(&self.launches, &self.phases, gpu);
         }
     }
 }
@@ -69,11 +81,11 @@ impl<'a> TimedDevice<'a> {
         module: Module<'_>,
         progress: &'a mut dyn FnMut(&Progress),
     ) -> Result<TimedDevice<'a>, String> {
-        let log = Launches { launches: Vec::new(), progress, so_far: None };
+        let log = Launches { launches: Vec::new(), phases: Vec::new(), progress, so_far: None };
         ModuleDevice::load(Modelled::new(gpu, machine)?, module, machine.compile_options(), log)
     }
 
-    /// Calls back before the first launch and after each one from now on.
+    /// Calls back before the first launch or host phase and after each one from now on.
     pub fn report_to(&mut self, so_far: SoFar<'a>) {
         self.log.so_far = Some(so_far);
     }
@@ -95,9 +107,19 @@ impl<'a> TimedDevice<'a> {
         &self.log.launches
     }
 
+    /// Results of the host phases so far, in order.
+    pub fn phases(&self) -> &[PhaseResult] {
+        &self.log.phases
+    }
+
     /// What the launch that failed had done until then.
     pub fn stopped(&self) -> Option<&LaunchResult> {
         self.card.backend().stopped()
+    }
+
+    /// What the host phase that failed had done until then.
+    pub fn stopped_phase(&self) -> Option<&PhaseResult> {
+        self.card.backend().stopped_phase()
     }
 
     /// All counters so far.

@@ -5,6 +5,7 @@ use strata_engine::statistics::{Group, Mark};
 use super::report::{EnergyReport, EventEnergy, StructureEnergy};
 use super::section::{EnergySection, StructureSection};
 use crate::machine::Machine;
+use crate::results::modes;
 
 /// Turns counters into energy.
 #[derive(Clone, Debug)]
@@ -96,6 +97,7 @@ fn bind(machine: &Machine, section: &EnergySection, groups: &[Group]) -> Result<
                     )
                 })?;
                 events.push((group.name, counter, **pj));
+                events.extend(modes::twin(groups, group.name).map(|twin| (twin.name, counter, **pj)));
             }
         }
         let leakage_mw = structure.leakage_mw.values().fold(0.0, |sum, part| sum + **part);
@@ -113,7 +115,9 @@ fn bind(machine: &Machine, section: &EnergySection, groups: &[Group]) -> Result<
 /// have an energy, or if an event has two.
 fn uncovered(section: &EnergySection, groups: &[Group]) -> Result<Vec<String>, String> {
     let mut unknown = Vec::new();
-    for group in groups {
+    // SMs in cache mode have the energies of the others; CPU cores and their caches are left out.
+    let counts = |group: &&Group| !modes::is_in_cache_mode(group) && !modes::is_of_cpu(group);
+    for group in groups.iter().filter(counts) {
         let costs =
             section.iter().filter_map(|(name, structure)| Some((name, structure.pj.get(group.name)?)));
         let costs: Vec<_> = costs.collect();

@@ -34,7 +34,7 @@ pub struct StructureSection {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
-    /// One instance in each SM.
+    /// One instance in each SM that has power.
     Sm,
     /// One instance in each LLC slice.
     Slice,
@@ -48,7 +48,7 @@ impl Per {
     /// Number of instances in a machine.
     pub fn instances(self, gpu: &GpuConfig) -> u64 {
         match self {
-            Per::Sm => u64::from(*gpu.sms),
+            Per::Sm => gpu.powered_sms() as u64,
             Per::Slice => u64::from(*gpu.channels) * u64::from(*gpu.slices_per_channel),
             Per::Channel => u64::from(*gpu.channels),
             Per::Gpu => 1,

@@ -44,8 +44,7 @@ fn every_system_that_comes_along_has_the_energies_of_what_it_replaces() {
     for (machine, system) in
         machines().into_iter().flat_map(|m| system::builtin().iter().map(move |s| (m, s)))
     {
-        let machine =
-            Machine::load_with(machine, &[system.name], &[]).unwrap_or_else(|error| panic!("{error}"));
+        let Some(machine) = system::tests::machine_with(machine, system.name) else { continue };
         let meter = meter(&machine).unwrap_or_else(|error| panic!("{error}"));
         if !meter.unknown().is_empty() {
             lacking.push(format!("{}: no energy of {}", machine.origin(), meter.unknown().join(", ")));

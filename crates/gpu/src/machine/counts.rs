@@ -1,5 +1,7 @@
 //! How many of each part a machine has, and how fast they run.
 
+use std::ops::Range;
+
 use serde::Deserialize;
 use strata_engine::{Cited, ClockRatio};
 
@@ -50,6 +52,11 @@ impl Clocks {
         self.ratio(self.l2_mhz.as_ref())
     }
 
+    /// A clock of so many MHz, by its ratio to the core clock.
+    pub fn of(&self, mhz: &Cited<u32>) -> ClockRatio {
+        self.ratio(Some(mhz))
+    }
+
     /// The DRAM command clock, by its ratio to the LLC's clock, in whose cycles a partition runs.
     pub fn dram_over_l2(&self) -> ClockRatio {
         self.ratio(Some(&self.dram_mhz)).over(self.l2())
@@ -67,6 +74,11 @@ impl Clocks {
 pub struct GpuConfig {
     /// Number of SMs.
     pub sms: Cited<u16>,
+    /// SMs in cache mode: they run no programs, but the kernel of the LLC design, which keeps blocks in their storage. They
+    /// come after those that run programs. Without this key, none.
+    pub cache_sms: Option<Cited<u16>>,
+    /// SMs without power, the last ones: they do nothing and leak nothing. Without this key, none.
+    pub gated_sms: Option<Cited<u16>>,
     /// Number of DRAM channels; each belongs to one memory partition.
     pub channels: Cited<u16>,
     /// LLC slices in front of each DRAM channel.
@@ -79,4 +91,46 @@ pub struct GpuConfig {
     pub dispatch_latency_cycles: Cited<u64>,
     /// Cycles without progress after which the watchdog stops a run.
     pub watchdog_cycles: Cited<u64>,
+}
+
+impl GpuConfig {
+    /// The SMs that run programs: the first ones.
+    pub fn compute_sms(&self) -> Range<usize> {
+        0..usize::from(*self.sms).saturating_sub(self.cache_sms() + self.gated_sms())
+    }
+
+    /// The SMs in cache mode.
+    pub fn helper_sms(&self) -> Range<usize> {
+        let first = self.compute_sms().end;
+        first..first + self.cache_sms()
+    }
+
+    /// Number of SMs with power.
+    pub fn powered_sms(&self) -> usize {
+        self.helper_sms().end
+    }
+
+    fn cache_sms(&self) -> usize {
+        self.cache_sms.as_ref().map_or(0, |count| usize::from(**count))
+    }
+
+    fn gated_sms(&self) -> usize {
+        self.gated_sms.as_ref().map_or(0, |count| usize::from(**count))
+    }
+
+    /// Some SM runs programs.
+    ///
+    /// # Errors
+    /// The field, what was found and what was expected.
+    pub fn check_modes(&self) -> Result<(), String> {
+        let (sms, cache, gated) = (usize::from(*self.sms), self.cache_sms(), self.gated_sms());
+        if cache + gated < sms {
+            return Ok(());
+        }
+        let field = if cache >= sms { "cache_sms" } else { "gated_sms" };
+        let (found, rest) = if cache >= sms { (cache, sms - 1) } else { (gated, sms - 1 - cache) };
+        Err(format!(
+            "gpu.{field}: found {found}, expected at most {rest}: some of the {sms} SMs run programs"
+        ))
+    }
 }

@@ -5,10 +5,14 @@ use std::ops::Deref;
 use std::path::Path;
 
 use serde::Deserialize;
+use strata_cpu::CpuConfig;
 use strata_engine::config::{ConfigError, Document};
+use strata_memory::doors::Coherence;
 use strata_memory::dram::DramParameters;
 use strata_memory::memory_cache::MemoryCacheConfig;
+use strata_memory::ownership::NODES;
 use strata_memory::read_only::ReadOnlyConfig;
+use strata_memory::window;
 use strata_sm::config::{SmConfig, UnifiedStorage};
 use strata_sm::lsu::LsuConfig;
 
@@ -48,11 +52,15 @@ pub struct Sections {
     pub gpu: GpuConfig,
     /// The SM, without its memories.
     pub sm: SmConfig,
+    /// CPU cores beside the GPU, on its network; without this section there are none.
+    pub cpu: Option<CpuConfig>,
     /// The SM's load/store unit.
     pub lsu: LsuConfig,
     /// Doors are read separately; these placeholders let errors about unknown sections list them.
     #[serde(default, rename = "lane_path")]
     _lane_path: PhantomData<()>,
+    #[serde(default, rename = "scratchpad")]
+    _scratchpad: PhantomData<()>,
     #[serde(default, rename = "l1d")]
     _l1d: PhantomData<()>,
     /// The SM's instruction cache.
@@ -101,6 +109,7 @@ impl MachineFile {
         };
         self.clocks.check()?;
         within("gpu.sms", u64::from(*self.gpu.sms), 1, 1024)?;
+        self.gpu.check_modes()?;
         within("gpu.channels", u64::from(*self.gpu.channels), 1, 256)?;
         within("gpu.slices_per_channel", u64::from(*self.gpu.slices_per_channel), 1, 64)?;
         within("gpu.interleave_bytes", u64::from(*self.gpu.interleave_bytes), 128, 1 << 20)?;
@@ -109,9 +118,15 @@ impl MachineFile {
         within("gpu.watchdog_cycles", *self.gpu.watchdog_cycles, 1_000, 1 << 40)?;
         self.sm.check()?;
         self.lsu.check().map_err(section("lsu"))?;
+        if let Some(cpu) = &self.cpu {
+            cpu.check().map_err(|error| format!("cpu.{error}"))?;
+        }
         self.doors.check()?;
         self.check_links()?;
+        self.check_coherence()?;
         self.check_unified()?;
+        self.check_helpers()?;
+        self.check_scratchpad()?;
         self.instruction_cache.check().map_err(|error| format!("instruction_cache: {error}"))?;
         self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
         if let Some(cache) = &self.memory_cache {
@@ -136,6 +151,11 @@ impl MachineFile {
         Ok(())
     }
 
+    /// Number of CPU cores.
+    pub fn cpu_cores(&self) -> u16 {
+        self.cpu.as_ref().map_or(0, |cpu| *cpu.cores)
+    }
+
     /// Upper bound of the host memory that the machine takes, in bytes, besides device memory. Call it after
     /// [`MachineFile::check`].
     pub fn host_bytes(&self) -> u64 {
@@ -157,6 +177,81 @@ impl MachineFile {
         self.sm.unified.as_ref().filter(|_| self.doors.l1d.can_resize())
     }
 
+    /// What stands behind the banks of shared memory fits the SM, and the machine has what it needs.
+    fn check_scratchpad(&self) -> Result<(), String> {
+        let part = &self.doors.scratchpad;
+        let name = format!("scratchpad.{}", part.name);
+        part.design
+            .check_place(*self.sm.shared_bytes, *self.sm.cta_slots)
+            .map_err(|error| format!("{name}: {error}"))?;
+        let path = self.doors.lane_path.name;
+        if part.design.stands_there() && path != "none" {
+            return Err(format!(
+                "{name}: found it on a machine with `lane_path.{path}`, expected `lane_path.none`: a path would keep \
+                 copies of bytes that move behind the banks"
+            ));
+        }
+        if part.design.needs_owners() && !self.has_owners() {
+            let (l1d, llc) = (self.doors.l1d.name, self.doors.llc.name);
+            return Err(format!(
+                "{name}: words under its mappings have owners, whom the last-level cache has to know, found `l1d.{l1d}` and \
+                 `llc.{llc}`, which know none, expected such as `l1d.denovo` and `llc.denovo`"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether words have owners: an L1D keeps what it has registered.
+    pub fn has_owners(&self) -> bool {
+        self.doors.l1d.coherence() == Coherence::Owners
+    }
+
+    /// L1D, LLC and network agree on how words are kept coherent.
+    fn check_coherence(&self) -> Result<(), String> {
+        let (l1d, llc, network) = (&self.doors.l1d, &self.doors.llc, &self.doors.network);
+        if let Some(cpu) = self.cpu.as_ref().map(|_| self.doors.cpu_l1d())
+            && cpu.coherence() != l1d.coherence()
+        {
+            return Err(format!(
+                "cpu.l1d.{}: found an L1D that is kept coherent otherwise than l1d.{}, expected one of the same protocol",
+                cpu.name, l1d.name
+            ));
+        }
+        match (l1d.coherence(), llc.coherence()) {
+            (Coherence::Boundaries, Coherence::Boundaries) => return Ok(()),
+            (Coherence::Owners, Coherence::Boundaries) => {
+                return Err(format!(
+                    "llc.{}: found an LLC that does not know who owns which word, expected a registry such as llc.denovo, \
+                     which l1d.{} needs",
+                    llc.name, l1d.name
+                ));
+            }
+            (Coherence::Boundaries, Coherence::Owners) => {
+                return Err(format!(
+                    "l1d.{}: found an L1D that answers no requests for words that it has written, expected one that does, such as \
+                     l1d.denovo, for the registry llc.{}",
+                    l1d.name, llc.name
+                ));
+            }
+            (Coherence::Owners, Coherence::Owners) => {}
+        }
+        if !network.joins_sms() {
+            return Err(format!(
+                "network.{}: found a network without ways from SMs to SMs, expected one that has them, such as network.mesh: \
+                 with l1d.{}, owners of words answer those who ask for them",
+                network.name, l1d.name
+            ));
+        }
+        let (sms, cores, most) = (*self.gpu.sms, self.cpu_cores(), u16::from(NODES));
+        if sms + cores > most {
+            return Err(format!(
+                "gpu.sms: found {sms} and {cores} CPU cores, expected at most {most} together, whose names a word of llc.{} has room for",
+                llc.name
+            ));
+        }
+        Ok(())
+    }
+
     /// The L1D can have what every carve-out leaves, and begins with the most.
     fn check_unified(&self) -> Result<(), String> {
         let l1d = &self.doors.l1d;
@@ -169,7 +264,8 @@ impl MachineFile {
                 false => Ok(()),
             };
         };
-        let most = unified.l1d_capacities().next().unwrap_or(0);
+        let capacities = unified.l1d_capacities(4 * u64::from(*self.sm.registers));
+        let most = capacities.first().copied().unwrap_or(0);
         if l1d.capacity_bytes() != most {
             return Err(format!(
                 "l1d.{}: found {} bytes, expected {most}, which the smallest carve-out of sm.unified leaves",
@@ -177,8 +273,40 @@ impl MachineFile {
                 l1d.capacity_bytes()
             ));
         }
-        for bytes in unified.l1d_capacities() {
+        for bytes in capacities {
             l1d.check_capacity(bytes).map_err(|error| format!("l1d.{}: {error}", l1d.name))?;
+        }
+        Ok(())
+    }
+
+    /// SMs in cache mode have a kernel to run, with a row of the window for each warp.
+    fn check_helpers(&self) -> Result<(), String> {
+        let (helpers, llc) = (self.gpu.helper_sms().len() as u32, &self.doors.llc);
+        if helpers == 0 {
+            return Ok(());
+        }
+        let Some(kernel) = llc.helper_kernel() else {
+            return Err(format!(
+                "gpu.cache_sms: found {helpers}, expected 0: the LLC design `{}` has no use for SMs in cache mode",
+                llc.name
+            ));
+        };
+        let most = *self.sm.warp_slots;
+        if kernel.warps > most {
+            return Err(format!("llc.{}.warps: found {}, expected at most {most}", llc.name, kernel.warps));
+        }
+        let slices = *self.gpu.channels * *self.gpu.slices_per_channel;
+        let rows = window::rows_of_slice(helpers * kernel.warps, 0, slices);
+        if rows > kernel.rows {
+            return Err(format!(
+                "llc.{}.rows: found {}, expected {rows} for {helpers} SMs in cache mode of {} warps and {slices} slices",
+                llc.name, kernel.rows, kernel.warps
+            ));
+        }
+        // Each warp may have a load that waits, and needs room for another access.
+        let (found, least) = (*self.lsu.accesses, 2 * kernel.warps);
+        if found < least {
+            return Err(format!("lsu.accesses: found {found}, expected {least} for an SM in cache mode"));
         }
         Ok(())
     }

@@ -50,6 +50,7 @@ pub fn builtin() -> &'static [Builtin] {
         Builtin { name: "volta-fuse", text: include_str!("../../machines/volta-fuse.toml") },
         Builtin { name: "fermi-apu", text: include_str!("../../machines/fermi-apu.toml") },
         Builtin { name: "rtx3080", text: include_str!("../../machines/rtx3080.toml") },
+        Builtin { name: "stash-apu", text: include_str!("../../machines/stash-apu.toml") },
     ]
 }
 
@@ -219,6 +220,7 @@ impl Machine {
             sm_registers: *self.file.sm.registers,
             load_window: *self.file.sm.load_window,
             allocation: (*self.file.sm.register_allocation).into(),
+            indirect_mov: self.file.sm.indirect_mov.as_ref().is_some_and(|has| **has),
             ..Default::default()
         }
     }
@@ -256,8 +258,12 @@ impl Machine {
     pub fn outline(&self) -> String {
         let Sections { gpu, sm, clocks, dram, description, .. } = &self.file.sections;
         let doors = &self.file.doors;
+        let cores = self.file.cpu.as_ref().map_or_else(String::new, |cpu| {
+            let (cores, mhz, l1d) = (*cpu.cores, *cpu.clock_mhz, doors.cpu_l1d().outline());
+            format!("\n  CPU {cores} cores at {mhz} MHz, L1D {l1d}")
+        });
         format!(
-            "  {description}\n  {} SMs of {} warps at {} MHz, {} schedulers each\n  registers {}\n  L1D {}\n  \
+            "  {description}\n  {} SMs of {} warps at {} MHz, {} schedulers each\n  registers {}\n  L1D {}{cores}\n  \
              network {}{}\n  LLC {} slices, each {}{}\n  DRAM {} channels of {} banks at {} MHz\n  window {} cycles",
             *gpu.sms,
             *sm.warp_slots,

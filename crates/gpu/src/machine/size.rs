@@ -32,7 +32,7 @@ pub(super) fn largest(file: &MachineFile) -> String {
 }
 
 /// Upper bound of the bytes that each section's parts take.
-fn parts(file: &MachineFile) -> [(String, u64); 8] {
+fn parts(file: &MachineFile) -> [(String, u64); 10] {
     let link = QUEUES_OF_LINK * u64::from(file.doors.network.link_flits());
     let caches = read_only(&file.instruction_cache) + read_only(&file.constant_cache);
     let in_flight = ENTRY_ITEMS * file.lsu.most_instructions() as u64;
@@ -41,7 +41,9 @@ fn parts(file: &MachineFile) -> [(String, u64); 8] {
     let slices = u64::from(*file.gpu.slices_per_channel);
     let (sms, channels) = (u64::from(*file.gpu.sms), u64::from(*file.gpu.channels));
     let doors = &file.doors;
-    let links = (2 * sms + 2 * slices * channels) * link * HOST_ITEM_BYTES;
+    let cores = u64::from(file.cpu_cores());
+    let networks = if file.has_owners() { 3 } else { 2 };
+    let links = networks * (sms + cores + slices * channels) * link * HOST_ITEM_BYTES;
     [
         ("sm".to_owned(), sms * (rows + (caches + in_flight) * HOST_ITEM_BYTES)),
         (
@@ -49,7 +51,12 @@ fn parts(file: &MachineFile) -> [(String, u64); 8] {
             doors.register_file.host_bytes().saturating_mul(sms),
         ),
         (format!("lane_path.{}", doors.lane_path.name), doors.lane_path.host_bytes().saturating_mul(sms)),
+        (format!("scratchpad.{}", doors.scratchpad.name), doors.scratchpad.host_bytes().saturating_mul(sms)),
         (format!("l1d.{}", doors.l1d.name), doors.l1d.host_bytes().saturating_mul(sms)),
+        (
+            "cpu".to_owned(),
+            doors.cpu_l1d().host_bytes().saturating_add(core_bytes(file)).saturating_mul(cores),
+        ),
         (format!("llc.{}", doors.llc.name), doors.llc.host_bytes().saturating_mul(slices * channels)),
         (
             "memory_cache".to_owned(),
@@ -60,10 +67,16 @@ fn parts(file: &MachineFile) -> [(String, u64); 8] {
         ),
         (
             format!("network.{}", doors.network.name),
-            doors.network.host_bytes().saturating_mul(2).saturating_add(links),
+            doors.network.host_bytes().saturating_mul(networks).saturating_add(links),
         ),
         ("dram".to_owned(), channels * 2 * *file.dram.return_entries as u64 * HOST_ITEM_BYTES),
     ]
+}
+
+/// Memory instructions in flight in a CPU core.
+fn core_bytes(file: &MachineFile) -> u64 {
+    let instructions = file.cpu.as_ref().map_or(0, |cpu| cpu.lsu().most_instructions() as u64);
+    ENTRY_ITEMS * instructions * HOST_ITEM_BYTES
 }
 
 /// Results in flight in the execution units; there is room for twice as many as the pipelines are deep.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use strata_workloads::Glance;
 
 use super::energy;
-use super::{LaunchResult, RunResult, RunSchedule, Verdict};
+use super::{LaunchResult, PhaseResult, RunResult, RunSchedule, Verdict};
 
 /// Name of the schema, described in docs/results.md.
 pub const SCHEMA: &str = "strata-run-1";
@@ -31,7 +31,7 @@ impl RunResult {
             Verdict::Wrong(problems) => (Value::Bool(false), problems.clone()),
             Verdict::Unchecked => (Value::Null, vec![]),
         };
-        json!({
+        let mut run = json!({
             "schema": SCHEMA,
             "stopped": self.stopped,
             "region": (!self.region.is_everything()).then(|| json!({
@@ -81,7 +81,12 @@ impl RunResult {
             "energy": self.energy.as_ref().map(energy::run),
             "endurance": lifetimes,
             "statistics": statistics,
-        })
+        });
+        if !self.phases.is_empty() {
+            run["host_phases"] = self.phases.iter().map(PhaseResult::to_json).collect();
+            run["host_phase_cycles"] = self.phase_cycles().into();
+        }
+        run
     }
 }
 

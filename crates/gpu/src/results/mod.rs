@@ -4,6 +4,8 @@ mod arrays;
 mod energy;
 mod host;
 mod json;
+pub(crate) mod modes;
+mod phase;
 mod rows;
 mod schedule;
 mod summary;
@@ -20,6 +22,7 @@ use crate::region::Region;
 pub use host::peak_memory_bytes;
 pub(crate) use host::thread_time;
 pub use json::SCHEMA;
+pub use phase::PhaseResult;
 pub use schedule::{PartWork, RunSchedule};
 
 /// Results of one kernel launch.
@@ -149,6 +152,8 @@ pub struct RunResult {
     pub outputs: Vec<Output>,
     /// Results of the launches, in order.
     pub launches: Vec<LaunchResult>,
+    /// Results of the host phases, in order; each says how many launches came before it.
+    pub phases: Vec<PhaseResult>,
     /// Counters, summed over the parts of each kind and over all launches.
     pub statistics: Vec<Group>,
     /// Energy of all launches, if the machine has an `energy` section.
@@ -160,9 +165,30 @@ pub struct RunResult {
 }
 
 impl RunResult {
-    /// Core cycles of all launches.
+    /// Core cycles of all launches and host phases: the execution time.
     pub fn cycles(&self) -> u64 {
+        self.launch_cycles() + self.phase_cycles()
+    }
+
+    /// Core cycles of all launches.
+    pub fn launch_cycles(&self) -> u64 {
         self.launches.iter().map(|launch| launch.cycles).sum()
+    }
+
+    /// Core cycles of all host phases.
+    pub fn phase_cycles(&self) -> u64 {
+        self.phases.iter().map(|phase| phase.cycles).sum()
+    }
+
+    /// What launches and host phases printed, in their order.
+    pub fn printed(&self) -> impl Iterator<Item = &String> {
+        let phases_after = |count: u64| {
+            let phases = self.phases.iter().filter(move |phase| phase.after_launches == count);
+            phases.flat_map(|phase| &phase.printed)
+        };
+        let rounds = (0..).zip(&self.launches);
+        let launches = rounds.flat_map(move |(count, launch)| phases_after(count).chain(&launch.printed));
+        launches.chain(phases_after(self.launches.len() as u64))
     }
 
     /// Warp instructions of all launches.
@@ -175,9 +201,9 @@ impl RunResult {
         self.launches.iter().map(|launch| launch.thread_instructions).sum()
     }
 
-    /// Thread instructions per core cycle.
+    /// Thread instructions per core cycle of the launches.
     pub fn ipc(&self) -> f64 {
-        ratio(self.thread_instructions(), self.cycles())
+        ratio(self.thread_instructions(), self.launch_cycles())
     }
 
     /// Warp instructions per host second.
@@ -195,12 +221,18 @@ impl RunResult {
         self.statistics.iter().find(|candidate| candidate.name == group)?.get(name)
     }
 
-    /// Hash of everything that must not depend on threads or windows: launches and counters.
+    /// Hash of everything that must not depend on threads or windows: launches, host phases and counters.
     pub fn statistics_hash(&self) -> u64 {
         let mut hash = Fnv::default();
         for launch in &self.launches {
             hash.write(launch.kernel.as_bytes());
             for number in [launch.cycles, launch.warp_instructions, launch.thread_instructions] {
+                hash.write(&number.to_le_bytes());
+            }
+        }
+        for phase in &self.phases {
+            hash.write(phase.kernel.as_bytes());
+            for number in [phase.after_launches, phase.cycles, phase.instructions] {
                 hash.write(&number.to_le_bytes());
             }
         }

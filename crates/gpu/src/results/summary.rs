@@ -71,7 +71,11 @@ impl RunResult {
         );
         page.row(
             "IPC",
-            &format!("{:.2} thread, {:.3} warp", self.ipc(), ratio(self.warp_instructions(), self.cycles())),
+            &format!(
+                "{:.2} thread, {:.3} warp",
+                self.ipc(),
+                ratio(self.warp_instructions(), self.launch_cycles())
+            ),
         );
         for launch in self.launches.iter().take(8) {
             let carve_out =
@@ -92,6 +96,10 @@ impl RunResult {
         }
         if self.launches.len() > 8 {
             page.row("", &format!("... and {} more launches", self.launches.len() - 8));
+        }
+        self.phases.iter().take(8).for_each(|phase| phase.row(page));
+        if self.phases.len() > 8 {
+            page.row("", &format!("... and {} more host phases", self.phases.len() - 8));
         }
     }
 
@@ -130,8 +138,15 @@ impl RunResult {
         if let Some(l1d) = self.group("l1d") {
             page.row("L1D", &l1d_row(l1d));
         }
-        for (name, title) in [("network.request", "network, requests"), ("network.reply", "network, replies")]
-        {
+        if let Some(l1d) = self.group("cpu.l1d") {
+            page.row("L1D of CPU cores", &l1d_row(l1d));
+        }
+        let networks = [
+            ("network.request", "network, requests"),
+            ("network.reply", "network, replies"),
+            ("network.owner", "network, owners"),
+        ];
+        for (name, title) in networks {
             let Some(network) = self.group(name) else { continue };
             let latency = || quotient(network.get("latency_cycles")?, network.get("packets_out")?);
             let parts = [
@@ -152,6 +167,9 @@ impl RunResult {
                 l2.get("write_back_bytes").map(|count| format!("{} to DRAM", bytes(count))),
             ]);
             page.row("L2", &halves(&requests, &moved));
+        }
+        if let Some(extended) = self.group("morpheus") {
+            extended_llc_row(extended, page);
         }
         if let Some(dram) = self.group("dram") {
             self.dram_rows(dram, page);
@@ -208,7 +226,7 @@ impl RunResult {
         for glance in self.glances() {
             page.row("holds", &glance.to_string());
         }
-        for text in self.launches.iter().flat_map(|launch| &launch.printed) {
+        for text in self.printed() {
             page.row("printed", text.trim_end_matches('\n'));
         }
     }
@@ -231,6 +249,18 @@ fn load_store_rows(lsu: Counters<'_>, page: &mut Page) {
         let passes = lsu.get("shared_passes").filter(|passes| *passes > 0)?;
         let conflicts = percent(lsu.get("shared_conflict_cycles")?, passes)?;
         Some(format!("{} passes, {conflicts} of them bank conflicts", group(passes)))
+    });
+}
+
+/// Adds the row of the blocks that SMs in cache mode keep.
+fn extended_llc_row(extended: Counters<'_>, page: &mut Page) {
+    page.row_of("extended LLC", || {
+        let requests = extended.get("requests").filter(|requests| *requests > 0)?;
+        let hits = percent(extended.get("true_hits")?, requests)?;
+        let misses = extended.sum(&["predicted_misses", "false_hits"])?;
+        let wrong = percent(extended.get("false_hits")?, misses);
+        let wrong = wrong.map(|share| format!("{share} of misses predicted to hit"));
+        Some(joined([Some(format!("{} requests", group(requests))), Some(format!("{hits} hit")), wrong]))
     });
 }
 
@@ -334,6 +364,7 @@ mod tests {
             comparisons: vec![],
             outputs: vec![],
             launches: vec![],
+            phases: vec![],
             statistics,
             energy: None,
             lifetimes: vec![],

@@ -1,11 +1,15 @@
 //! The machine as a whole, and what is said of it. One program, which is linked once.
 
 mod bad_machines;
+mod barriers;
 mod calls;
 mod card;
 mod circles;
 mod corpus;
+mod cpu;
+mod denovo;
 mod energy;
+mod extended_llc;
 mod false_sharing;
 mod faults;
 mod fuse;
@@ -15,13 +19,17 @@ mod hostile_modules;
 mod litmus;
 mod matrix;
 mod memory_cache;
+mod mesh;
+mod morpheus;
 mod planted;
 mod races;
 mod random_machines;
 mod random_programs;
 mod registers;
 mod rooms;
+mod scratchpad;
 mod skipping;
+mod stash_apu;
 mod support;
 mod tensor;
 mod textures;

@@ -60,9 +60,19 @@ fn shared_memory_that_limits_the_ctas_takes_the_largest_carve_out() {
 }
 
 #[test]
+fn registers_that_no_cta_takes_are_the_l1ds() {
+    // 16 CTAs of a warp take 96 KB of shared memory, in a carve-out of 100 KB, and at most 32 registers a lane: 64 KB. The
+    // L1D has 28 KB and at least 192 KB, in which the second walk hits.
+    let small = ["gpu.sms=1".to_owned(), "gpu.memory_mib=64".to_owned()];
+    let machine = Machine::load_with("rtx3080", &["unified-sm-mem"], &small).unwrap();
+    assert_eq!(misses(&machine, &[6144, 0]), [512, 512]);
+}
+
+#[test]
 fn programs_are_right_and_neither_threads_nor_windows_nor_skipping_change_a_number() {
-    for name in ["pathfinder", "hotspot", "bfs"] {
-        let machine = machine(&["gpu.sms=3"]);
+    for (name, systems) in [("pathfinder", &[][..]), ("hotspot", &["unified-sm-mem"]), ("bfs", &[])] {
+        let small = ["gpu.sms=3".to_owned(), "gpu.memory_mib=64".to_owned()];
+        let machine = Machine::load_with("rtx3080", systems, &small).unwrap();
         let program = find(name).unwrap().program(Size::Test).unwrap();
         let one = verified(&machine, program.as_ref(), How::CHECKED, "a unified L1D");
         for (threads, window) in [(2, Some(3)), (1, Some(1))] {

@@ -6,8 +6,11 @@ use std::path::Path;
 use strata_gpu::device::ReferenceDevice;
 use strata_gpu::machine::Machine;
 use strata_gpu::profile_program;
+use strata_gpu::results::Verdict;
 use strata_workloads::recording::Recording;
-use strata_workloads::{HostProgram, Measured, Outcome, Size, all, launch_file};
+use strata_workloads::{HostProgram, Measured, Outcome, Size, Workload, all, find, launch_file};
+
+use crate::support::{self, How, run_on};
 
 /// What measurements were made on.
 fn gtx480() -> Machine {
@@ -36,6 +39,49 @@ fn measurements_are_up_to_date() {
                 "{name} --size {size}: run scripts/workloads.py {name}"
             );
         }
+    }
+}
+
+/// Those of the Stash paper, in each version.
+fn versions() -> impl Iterator<Item = &'static Workload> {
+    all().iter().flat_map(|workload| workload.versions().skip(1))
+}
+
+#[test]
+fn every_version_computes_what_the_default_does() {
+    let machine = gtx480();
+    for version in versions() {
+        let program = version.program(Size::Test).expect("every workload has it");
+        let mut device =
+            ReferenceDevice::for_program(program.as_ref(), &machine).expect("the module is right");
+        let outcome = program.run(&mut device).unwrap_or_else(|error| panic!("{}: {error}", version.name));
+        assert!(outcome.passed(), "{}: {outcome}", version.name);
+        let default =
+            find(version.family()).expect("it has a default").program(Size::Test).expect("all have it");
+        let mut device =
+            ReferenceDevice::for_program(default.as_ref(), &machine).expect("the module is right");
+        let expected = default.run(&mut device).expect("the reference executor runs it");
+        let names = |outcome: &Outcome| outcome.outputs.iter().map(|output| output.name.clone()).collect();
+        let (found, expected): (Vec<String>, Vec<String>) = (names(&outcome), names(&expected));
+        assert_eq!(found, expected, "{}", version.name);
+    }
+}
+
+/// What a version calls tells whether a machine without a stash and a DMA engine runs it.
+#[test]
+fn versions_for_scratchpads_and_caches_run_on_any_machine() {
+    let machine = support::gtx480(&["gpu.sms=2"]);
+    for version in versions() {
+        let program = version.program(Size::Test).expect("every workload has it");
+        let run = run_on(&machine, program.as_ref(), How::CHECKED);
+        if !version.ptx.contains(".extern .func") {
+            let verdict = run.unwrap_or_else(|error| panic!("{}: {error}", version.name)).verdict;
+            assert_eq!(verdict, Verdict::Verified, "{}", version.name);
+            continue;
+        }
+        let error = run.expect_err("a stash or a DMA engine is needed").to_string();
+        assert!(error.ends_with(" is not supported"), "{}: {error}", version.name);
+        assert!(error.contains(" without a "), "{}: {error}", version.name);
     }
 }
 

@@ -1,3 +1,5 @@
+mod choices;
+
 use std::path::Path;
 
 use super::*;
@@ -177,7 +179,9 @@ fn every_claim_of_a_paper_that_comes_along_says_how_it_is_measured_and_of_what_k
             let text =
                 paper.measured.get(&claim.id).unwrap_or_else(|| panic!("{} is not measured", claim.id));
             let signed = claim.published.starts_with(['+', '-']);
-            assert_eq!(signed, matches!(text.kind, Kind::Change | Kind::Points), "{}: a sign", claim.id);
+            // No change has no sign.
+            let is_change = matches!(text.kind, Kind::Change | Kind::Points) && claim.published != "0";
+            assert_eq!(signed, is_change, "{}: a sign", claim.id);
             assert_eq!(claim.unit == "ratio", text.kind == Kind::Ratio, "{}", claim.id);
         }
         for id in paper.measured.keys() {
@@ -412,60 +416,6 @@ fn a_claim_names_its_definition_and_shows_the_other_one_beside_it() {
     assert_eq!(measure("c"), [named("ratio", 1.5)]);
     // 2 / (1 / 50 + 1 / 450)
     assert_eq!(measure("d"), [named("harmonic mean", 90.0)]);
-}
-
-#[test]
-fn the_best_of_several_is_found_for_each_workload() {
-    let text = "pick = { best_of = [\"old\", \"new\"], least = \"cycles\" }\n[measured]\n\
-                a = { kind = \"level\", metric = \"cycles\", system = \"pick\" }\n\
-                b = { kind = \"change\", metric = \"cycles\", system = \"pick\", over = \"new\" }\n\
-                c = { kind = \"level\", metric = \"cycles\", system = \"pick\", over = \"old\", \
-                reduce = \"count-below-one\" }\n";
-    let paper = Paper::parse(Path::new("p.toml"), &format!("{TWO}{text}")).unwrap();
-    let folder = Folder::new("best");
-    let runs = [("old", "saxpy", 100), ("old", "gemm", 300), ("new", "saxpy", 50), ("new", "gemm", 450)];
-    let store = store_of(&folder, &paper, &runs);
-    let measure = |id: &str, sets: &Sets| {
-        let measurement = Measurement::with(&paper, &paper.measured[id], sets).unwrap();
-        measurement.value(&mut Answers::new(&store, Size::Test))
-    };
-    // saxpy on new and gemm on old.
-    assert_eq!(measure("a", &Sets::new()), Ok(175.0));
-    let change = measure("b", &Sets::new()).unwrap();
-    assert!((change - 100.0 * ((1.0 + 300.0 / 450.0) / 2.0 - 1.0)).abs() < 1e-9, "{change}");
-    assert_eq!(measure("c", &Sets::new()), Ok(1.0));
-    // Overrides reach the machines to choose from, which have not run with them.
-    let sets = Sets::from([("new".to_owned(), vec!["l1d.ways=32".to_owned()])]);
-    let error = measure("a", &sets).unwrap_err();
-    assert!(error.contains("`pick` chooses from `new with l1d.ways=32`: not run yet"), "{error}");
-    assert!(paper.variant("pick", None).unwrap_err().contains("best of several"));
-}
-
-#[test]
-fn a_search_finds_the_best_value_for_each_workload() {
-    let text = "found = { search = { key = \"l1d.ways\", values = [1, 2] }, least = \"cycles\" }\n[metrics.ways]\n\
-                title = \"t\"\nunit = \"ways\"\nexpression = \"machine.l1d.sram.ways\"\n[measured]\n\
-                a = { kind = \"level\", metric = \"cycles\", system = \"found\" }\n\
-                b = { kind = \"level\", metric = \"ways\", system = \"found\" }\n";
-    let paper = Paper::parse(Path::new("p.toml"), &format!("{TWO}{text}")).unwrap();
-    let folder = Folder::new("search");
-    let Setup::Best(best) = paper.setup("found", None).unwrap() else { panic!("a search is a choice") };
-    for (variant, runs) in
-        best.of.iter().zip([[("saxpy", 100), ("gemm", 30)], [("saxpy", 100), ("gemm", 20)]])
-    {
-        for (workload, cycles) in runs {
-            put(&folder, variant, workload, cycles);
-        }
-    }
-    let (store, _) = Store::open(&folder.0).unwrap();
-    let value = |id: &str| {
-        let measurement = Measurement::new(&paper, &paper.measured[id]).unwrap();
-        measurement.value(&mut Answers::new(&store, Size::Test))
-    };
-    assert_eq!(value("a"), Ok(60.0));
-    // Of equals the first: 1 way for saxpy, 2 for gemm.
-    assert_eq!(value("b"), Ok(1.5));
-    paper.check_names().unwrap();
 }
 
 #[test]

@@ -78,6 +78,9 @@ impl<'a> Runs<'a> {
         let Some(text) = paper.measured.get(id) else { return Ok(()) };
         let mut keys = BTreeSet::new();
         for wanted in Measurement::new(paper, text)?.jobs() {
+            if !wanted.is_needed(answers) {
+                continue;
+            }
             let job = answers.job(wanted.kind, wanted.workload, &wanted.variant);
             keys.extend(job.ok().and_then(|job| store.find(&job)));
         }

@@ -8,7 +8,6 @@ use super::{Figure, FigureJob, List, Paper, Table};
 use crate::claims;
 use crate::metric::{self, Known};
 use crate::program::Program;
-use crate::setup::Setup;
 use crate::variant::Variant;
 
 impl Paper {
@@ -24,11 +23,8 @@ impl Paper {
         let mut known = Known::default();
         for name in self.systems.keys() {
             let of_system = |error: String| of_file(format!("systems.{name}: {error}"));
-            let variants = match self.setup(name, None).map_err(of_system)? {
-                Setup::Machine(variant) => vec![variant],
-                Setup::Best(best) => best.of,
-            };
-            for variant in variants {
+            for variant in self.setup(name, None).map_err(of_system)?.machines() {
+                self.check_version(&variant).map_err(of_system)?;
                 let added = variant.machine().and_then(|machine| known.add(&machine));
                 added.map_err(of_system)?;
             }
@@ -46,6 +42,16 @@ impl Paper {
             }
         }
         Ok(())
+    }
+
+    /// Some workload of the paper must have the version that a system names.
+    fn check_version(&self, variant: &Variant) -> Result<(), String> {
+        let Some(version) = &variant.version else { return Ok(()) };
+        let has_it = |name: &str| strata_workloads::find(&variant.program(name)).is_some();
+        if self.named_workloads().any(|(_, name)| has_it(name)) {
+            return Ok(());
+        }
+        Err(format!("version: none of the paper's workloads has a version `{version}`"))
     }
 
     /// Checks that every workload has a size.

@@ -241,10 +241,8 @@ impl<'a> List<'a> {
 
     /// The jobs that the table needs.
     pub fn jobs(&self) -> Vec<FigureJob<'a>> {
-        let job = |(metric, variant): &(Metric, Variant)| FigureJob {
-            kind: metric.kind,
-            workload: &self.text.workload,
-            variant: variant.clone(),
+        let job = |(metric, variant): &(Metric, Variant)| {
+            FigureJob::new(metric.kind, &self.text.workload, variant.clone())
         };
         self.rows.iter().map(job).collect()
     }

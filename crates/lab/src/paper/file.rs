@@ -7,6 +7,7 @@ use serde::Deserialize;
 use super::definition::{Bound, Definition, Drawing, Kind, Reduce};
 use crate::grid::Mean;
 use crate::metric::MetricText;
+use crate::setup::assignment;
 
 /// The whole file of a paper.
 #[derive(Clone, Debug, Deserialize)]
@@ -41,24 +42,51 @@ pub struct SystemText {
     /// Overrides, each as `door.key=value`.
     #[serde(default)]
     pub sets: Vec<String>,
+    /// The version of the workloads that run on it.
+    pub version: Option<String>,
     /// Names of the paper's systems to choose from, instead of `system` and `sets`.
     #[serde(default)]
     pub best_of: Vec<String>,
     /// A key whose values are all tried, with `system` and `sets`.
     pub search: Option<SearchText>,
+    /// Name of a system with a search over as many values: that of the n-th is chosen where that system's is the n-th.
+    #[serde(rename = "as")]
+    pub follows: Option<String>,
     /// Name of the metric of which the chosen system, or that with the chosen value, has the least. Of equals, the first is
     /// chosen.
     pub least: Option<String>,
 }
 
-/// A key of the machine whose best value differs from workload to workload.
+/// What is tried, where the best differs from workload to workload: a key's values, or overrides.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(untagged)]
+pub enum SearchText {
+    /// The values of one key.
+    Values(ValuesText),
+    /// Overrides that go together, as `["gpu.sms=8", "clocks.core_mhz=900"]`.
+    Sets(Vec<Vec<String>>),
+}
+
+/// A key of the machine, and its values to try.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct SearchText {
+pub struct ValuesText {
     /// The key, as `gpu.sms`.
     pub key: String,
     /// The values to try.
     pub values: Vec<toml::Value>,
+}
+
+impl SearchText {
+    /// The overrides of each machine that is tried.
+    pub fn sets(&self) -> Vec<Vec<String>> {
+        match self {
+            SearchText::Values(text) => {
+                text.values.iter().map(|value| vec![assignment(&text.key, value)]).collect()
+            }
+            SearchText::Sets(sets) => sets.clone(),
+        }
+    }
 }
 
 /// A figure with a group of bars for each workload.

@@ -6,6 +6,7 @@ mod check;
 mod definition;
 mod figure;
 mod file;
+mod systems;
 #[cfg(test)]
 mod tests;
 
@@ -16,7 +17,7 @@ pub use definition::{Bound, Definition, Drawing, Kind, Reduce};
 pub use figure::{Figure, List, Table};
 pub use file::{
     ColumnText, FigureText, ListText, MeasurementText, Normalise, ReadingText, SearchText, SensitivityText,
-    SystemText, TableText,
+    SystemText, TableText, ValuesText,
 };
 
 pub use crate::setup::FigureJob;
@@ -25,14 +26,14 @@ use strata_engine::config::{self, did_you_mean};
 
 use crate::grid::Mean;
 use crate::metric::{self, Metric, Metrics};
-use crate::setup::{Best, Sets, Setup, assignment};
-use crate::variant::Variant;
 use file::PaperText;
 
 /// The built-in papers: name and text of the file.
 const PAPERS: &[(&str, &str)] = &[
     ("fuse", include_str!("../../data/papers/fuse.toml")),
     ("hi-end", include_str!("../../data/papers/hi-end.toml")),
+    ("morpheus", include_str!("../../data/papers/morpheus.toml")),
+    ("stash", include_str!("../../data/papers/stash.toml")),
     ("tinycache", include_str!("../../data/papers/tinycache.toml")),
 ];
 
@@ -150,62 +151,6 @@ impl Paper {
             let known: Vec<&str> = self.metrics.keys().map(String::as_str).collect();
             let alike = did_you_mean(name, known.iter().copied());
             format!("no metric `{name}`{alike}, expected one of {}", known.join(", "))
-        })
-    }
-
-    /// A system of the paper that is one machine, on `machine`, or on the paper's machine if `None`.
-    ///
-    /// # Errors
-    /// If the paper has no system of that name, or the best of several.
-    pub fn variant(&self, system: &str, machine: Option<&str>) -> Result<Variant, String> {
-        self.setup(system, machine)?.machine()
-    }
-
-    /// A system of the paper, on `machine`, or on the paper's machine if `None`.
-    ///
-    /// # Errors
-    /// If the paper has no system of that name, or one of those that it chooses from.
-    pub fn setup(&self, system: &str, machine: Option<&str>) -> Result<Setup, String> {
-        self.setup_with(system, machine, &Sets::new())
-    }
-
-    /// As [`Paper::setup`], with overrides for some systems.
-    ///
-    /// # Errors
-    /// As [`Paper::setup`].
-    pub fn setup_with(&self, system: &str, machine: Option<&str>, sets: &Sets) -> Result<Setup, String> {
-        let more = sets.get(system).map_or(&[][..], Vec::as_slice);
-        let base = machine.unwrap_or(&self.machine).to_owned();
-        let name = if base == self.machine { system.to_owned() } else { format!("{system} on {base}") };
-        let text = self.system(system)?;
-        let variant =
-            Variant { name: name.clone(), base, system: text.system.clone(), sets: text.sets.clone() };
-        let best = |least: &str, of| Ok(Setup::Best(Best { name, least: self.metric(least)?.clone(), of }));
-        match (text.best_of.as_slice(), &text.search, &text.least) {
-            ([], None, None) => Ok(Setup::Machine(variant.with(more))),
-            ([], Some(search), Some(least)) if !search.values.is_empty() => {
-                let with =
-                    |value: &toml::Value| variant.clone().with(&[assignment(&search.key, value)]).with(more);
-                best(least, search.values.iter().map(with).collect())
-            }
-            (names @ [_, ..], None, Some(least)) if text.system.is_none() && text.sets.is_empty() => {
-                let one = |one: &String| match self.system(one)?.least {
-                    None => self.setup_with(one, machine, sets)?.machine(),
-                    Some(_) => Err(format!("`{system}` chooses from `{one}`, which is a choice itself")),
-                };
-                best(least, names.iter().map(one).collect::<Result<_, _>>()?)
-            }
-            _ => Err(format!(
-                "`{system}`: expected `system` and `sets`, these with `search` and `least`, or `best_of` with `least`"
-            )),
-        }
-    }
-
-    fn system(&self, name: &str) -> Result<&SystemText, String> {
-        self.systems.get(name).ok_or_else(|| {
-            let known: Vec<&str> = self.systems.keys().map(String::as_str).collect();
-            let alike = did_you_mean(name, known.iter().copied());
-            format!("no system `{name}`{alike}, expected one of {}", known.join(", "))
         })
     }
 

@@ -1,4 +1,7 @@
 use super::*;
+use crate::job::Kind as JobKind;
+use crate::question::Answers;
+use crate::store::Store;
 use strata_workloads::Size;
 
 #[test]
@@ -45,7 +48,7 @@ fn mistakes_are_named() {
         (
             "base = {}",
             "base = { best_of = [\"other\"] }",
-            "p.toml: figure 1: `base`: expected `system` and `sets`, these with `search` and `least`, or `best_of`",
+            "p.toml: figure 1: `base`: expected `system` and `sets`, these with `search` and `least` or `as`, or",
         ),
         (
             "base = {}",
@@ -64,7 +67,7 @@ fn mistakes_are_named() {
     let error = Paper::load("fuze").unwrap_err();
     assert_eq!(
         error,
-        "no paper `fuze` (did you mean `fuse`?), expected one of fuse, hi-end, tinycache or a file (*.toml)"
+        "no paper `fuze` (did you mean `fuse`?), expected one of fuse, hi-end, morpheus, stash, tinycache or a file (*.toml)"
     );
 }
 
@@ -153,6 +156,31 @@ fn names_outside_a_paper_are_checked_before_it_runs() {
     assert!(
         error.starts_with("p.toml: workloads.all: `saxpy` has no size `stash`, expected one of test"),
         "{error}"
+    );
+}
+
+/// A system's version is part of the program's name in its jobs, and in no other system's.
+#[test]
+fn a_system_runs_workloads_in_its_version() {
+    let text = WHOLE.replace("saxpy", "lud").replace("other = {", "other = { version = \"cache\",");
+    let paper = Paper::parse(Path::new("p.toml"), &text).unwrap();
+    assert_eq!(paper.check_names(), Ok(()));
+    let folder = std::env::temp_dir().join(format!("strata-versions-{}", std::process::id()));
+    let (store, _) = Store::open(&folder).unwrap();
+    let mut answers = Answers::new(&store, Size::Test);
+    let mut job = |system: &str, workload: &str| {
+        answers.job(JobKind::Timing, workload, &paper.variant(system, None).unwrap())
+    };
+    let (base, cached) = (job("base", "lud").unwrap(), job("other", "lud").unwrap());
+    assert_eq!((base.workload.as_str(), cached.workload.as_str()), ("lud", "lud@cache"));
+    assert_ne!(base.ptx, cached.ptx);
+    let error = job("other", "saxpy").unwrap_err();
+    assert!(error.starts_with("no workload `saxpy@cache`"), "{error}");
+
+    let wrong = text.replace("\"cache\"", "\"cash\"");
+    assert_eq!(
+        Paper::parse(Path::new("p.toml"), &wrong).unwrap().check_names().unwrap_err(),
+        "p.toml: systems.other: version: none of the paper's workloads has a version `cash`"
     );
 }
 

@@ -90,7 +90,8 @@ impl<'a> Selection<'a> {
         of_figures.chain(self.lists().flat_map(|list| &list.claims)).map(String::as_str).collect()
     }
 
-    /// The jobs that can be run. Jobs of unknown workloads and systems are left out.
+    /// The jobs that can be run. Jobs of unknown workloads and systems are left out, and so are those of machines that a
+    /// choice may fall on until the jobs that it compares are in the store.
     ///
     /// # Errors
     /// A paper whose data is wrong.
@@ -120,6 +121,7 @@ impl<'a> Selection<'a> {
             wanted.extend(sensitivity::jobs(paper, text)?);
         }
         let mut answers = Answers::new(store, size);
+        wanted.retain(|wanted| wanted.is_needed(&mut answers));
         let job = |wanted: &FigureJob<'_>| answers.job(wanted.kind, wanted.workload, &wanted.variant).ok();
         let mut jobs: Vec<Job> = wanted.iter().filter_map(job).collect();
         jobs.sort_by_cached_key(Job::key);

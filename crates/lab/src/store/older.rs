@@ -75,7 +75,8 @@ mod tests {
 
     fn job(system: Option<&str>) -> Job {
         let system = system.map(str::to_owned);
-        let variant = Variant { name: "m".into(), base: "gtx480".into(), system, sets: vec![] };
+        let variant =
+            Variant { name: "m".into(), base: "gtx480".into(), system, sets: vec![], version: None };
         Job { simulator: "0.0.1-older".into(), ..Job::timing("saxpy", Size::Test, &variant).unwrap() }
     }
 

@@ -22,7 +22,8 @@ impl Drop for Folder {
 }
 
 fn record(cycles: u64) -> Record {
-    let variant = Variant { name: "m".into(), base: "gtx480".into(), system: None, sets: vec![] };
+    let variant =
+        Variant { name: "m".into(), base: "gtx480".into(), system: None, sets: vec![], version: None };
     let row = |launch, group: &str, counter: &str, value| Row {
         launch,
         group: group.into(),
@@ -152,7 +153,8 @@ fn another_version_s_results_are_looked_up_when_asked_for() {
     let (here, mut there) = (record(7), record(9));
     there.job.simulator = "0.0.1-older".into();
     put(&folder.0, &there).unwrap();
-    let variant = Variant { name: "m".into(), base: "gtx480".into(), system: None, sets: vec![] };
+    let variant =
+        Variant { name: "m".into(), base: "gtx480".into(), system: None, sets: vec![], version: None };
     let common = crate::metric::common();
     let cycles = &common["cycles"];
     let answer = |store: &Store| Answers::new(store, Size::Test).value(cycles, "saxpy", &variant);
@@ -175,7 +177,7 @@ fn a_system_that_had_other_values_is_found_by_name_only_when_asked() {
     let folder = Folder::new("by-name");
     let system = |ways: u32| {
         let sets = vec![format!("l1d.ways={ways}")];
-        Variant { name: "m".into(), base: "gtx480".into(), system: None, sets }
+        Variant { name: "m".into(), base: "gtx480".into(), system: None, sets, version: None }
     };
     let job = |ways| Job::timing("saxpy", Size::Test, &system(ways)).unwrap();
     let then = Job { simulator: "0.0.1+older".into(), ..job(8) };

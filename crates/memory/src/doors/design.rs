@@ -11,6 +11,18 @@ use crate::parameters::ParameterError;
 /// entry. Implementations of [`Design::host_bytes`] multiply it by their item counts.
 pub const HOST_ITEM_BYTES: u64 = 256;
 
+/// How the memories of a machine agree on who sees which bytes. All parts of a machine have the same.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Coherence {
+    /// L1Ds know nothing of each other: at the end of a kernel and at fences they write back what was written and drop what
+    /// they hold.
+    #[default]
+    Boundaries,
+    /// Words have owners ([`crate::ownership`]): an L1D keeps the words that it has registered, the last-level cache knows who has
+    /// which and sends requests on to them, and owners answer each other over a network of their own.
+    Owners,
+}
+
 /// The parameters of a design, read from a machine file. Every design provides these methods, whatever its
 /// door.
 pub trait Design: Any + fmt::Debug + Send + Sync {

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 
-use super::design::{Design, Named, downcast};
+use super::design::{Coherence, Design, Named, downcast};
 use crate::address::LineAddress;
 use crate::atomic::AtomicBatch;
-use crate::line::ByteMask;
+use crate::line::{ByteMask, Line};
 use crate::packet::{NodeId, Packet};
 use crate::parameters::ParameterError;
 use crate::slice_map::SliceMap;
@@ -94,7 +94,7 @@ pub enum Refusal {
 /// # use strata_memory::doors::{Access, Action, L1dDesign, L1dSite, Policy};
 /// # use strata_memory::{ByteMask, Line, LineAddress, NodeId, SliceMap};
 /// let slices = SliceMap::new(1, 256, NodeId(1)).expect("one slice");
-/// let mut l1d = SramL1dConfig::example().build(L1dSite { node: NodeId(0), slices, seed: 1 })?;
+/// let mut l1d = SramL1dConfig::example().build(L1dSite { node: NodeId(0), slices, seed: 1, held_loads: 0 })?;
 /// let load = Access {
 ///     line: LineAddress(7),
 ///     bytes: ByteMask::range(0, 4),
@@ -132,7 +132,9 @@ pub trait L1d: Send {
         now.0
     }
 
-    /// Takes a reply from the network. It cannot be refused: sending the request reserved room for it.
+    /// Takes a reply from the network. It cannot be refused: sending the request reserved room for it. With
+    /// [`Coherence::Owners`] also what the registry or other owners say: there is room for all that can come, as much as others
+    /// can have under way.
     fn accept(&mut self, reply: Packet, now: Cycle);
 
     /// Performs the internal work of one cycle. Cycles before [`L1d::next_event`] may be left out, and with them the
@@ -148,11 +150,26 @@ pub trait L1d: Send {
     /// Wire size in bytes of the packet that [`L1d::outgoing`] would return; `None` if it would return none.
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32>;
 
-    /// Begins a flush, which writes all dirty bytes back. With `invalidate`, it also drops clean copies, so
-    /// that later loads see what other SMs have written. Accesses are refused until the flush is done.
+    /// Takes the next packet for the network of owners: what it says about words that it owns. Only L1Ds with
+    /// [`Coherence::Owners`] have any.
+    fn answer(&mut self, now: Cycle) -> Option<Packet> {
+        let _ = now;
+        None
+    }
+
+    /// Wire size in bytes of the packet that [`L1d::answer`] would return; `None` if it would return none.
+    fn answer_bytes(&self, now: Cycle) -> Option<u32> {
+        let _ = now;
+        None
+    }
+
+    /// Begins a flush, after which all others can see what was written through this L1D. With `invalidate`, later loads
+    /// through this L1D see what others had made visible. What that takes is the choice of the machine's [`Coherence`]: write
+    /// all dirty bytes back and drop all copies; or have all words registered that were written, and drop those that are
+    /// not. Accesses are refused until the flush is done.
     fn begin_flush(&mut self, invalidate: bool, now: Cycle);
 
-    /// Whether no flush is in progress and every write sent has been acknowledged.
+    /// Whether no flush is in progress and all others can see every write that was sent.
     fn is_flushed(&self) -> bool;
 
     /// Gives the L1D another capacity, in bytes: one that [`L1dDesign::check_capacity`] allows. Called only between
@@ -160,6 +177,18 @@ pub trait L1d: Send {
     /// design whose capacity is fixed, which is never asked.
     fn resize(&mut self, bytes: u64) {
         let _ = bytes;
+    }
+
+    /// Reads a line for a host copy between kernels; takes no simulated time. `below` holds the bytes of the levels below,
+    /// over which the L1D writes the words that it owns.
+    fn peek(&self, line: LineAddress, below: &mut Line) {
+        let _ = (line, below);
+    }
+
+    /// Updates what it holds after a host copy wrote `bytes` of the line between kernels; takes no simulated time. The default is of a
+    /// design that holds nothing between kernels.
+    fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        let _ = (line, bytes, data);
     }
 
     /// Number of requests of any kind that await their replies.
@@ -179,18 +208,26 @@ pub trait L1d: Send {
 /// The place of an L1D in the machine.
 #[derive(Clone, Copy, Debug)]
 pub struct L1dSite {
-    /// Network node of its SM: the source of its requests.
+    /// Network node of its SM or CPU core: the source of its requests.
     pub node: NodeId,
     /// Maps each line to the slice that serves its requests.
     pub slices: SliceMap,
     /// Seed of the L1D's random streams.
     pub seed: u64,
+    /// Loads past the cache whose replies may be withheld, and which must keep no other access from going: those of an SM
+    /// in cache mode, one for each warp. The L1D has entries for them beside those of its parameters.
+    pub held_loads: usize,
 }
 
 /// The parameters of an L1D, read from a machine file.
 pub trait L1dDesign: Design {
     /// Data capacity in bytes.
     fn capacity_bytes(&self) -> u64;
+
+    /// How it is kept coherent.
+    fn coherence(&self) -> Coherence {
+        Coherence::Boundaries
+    }
 
     /// Whether an L1D shares its storage with shared memory, so that it is [resized](L1d::resize). One that does not keeps
     /// its capacity on any machine.

@@ -5,16 +5,24 @@ use std::sync::Arc;
 use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 
-use super::design::{Design, Named, downcast};
+use super::design::{Coherence, Design, Named, downcast};
 use crate::address::LineAddress;
+use crate::address_map::AddressMap;
 use crate::line::{ByteMask, Line};
-use crate::packet::Packet;
+use crate::packet::{NodeId, Packet};
 use crate::parameters::ParameterError;
 use crate::tray::Tray;
 
 /// A slice of the last-level cache, in front of its DRAM channel. Its cycles are those of the LLC's clock.
 ///
 /// Order: requests from one source to one line are performed in the order in which they were accepted.
+///
+/// With [`Coherence::Owners`] a slice is the registry of its words' owners: it sends requests on to owners, who answer the requester,
+/// and recalls words that it needs itself. Its replies may then have any L1D as their destination.
+///
+/// Requests from SMs in cache mode ([`Helpers`]) come only to designs that ask for such SMs: loads and stores of the
+/// [window](crate::window), of which it may withhold the replies as long as it has nothing to say, and accesses to memory, which
+/// go past the slice's own storage.
 ///
 /// ```
 /// # use strata_designs::baseline::L2Config;
@@ -35,7 +43,7 @@ use crate::tray::Tray;
 ///     }
 /// }
 ///
-/// let mut slice = L2Config::example().build(LlcSite { slice: 0, seed: 1 })?;
+/// let mut slice = L2Config::example().build(LlcSite::alone(1))?;
 /// let read = Packet {
 ///     line: LineAddress(0),
 ///     bytes: ByteMask::range(0, 4),
@@ -62,6 +70,13 @@ pub trait Llc: Send {
     /// Offers a request from the network. A full slice returns it.
     fn offer(&mut self, request: Packet, now: Cycle) -> Result<(), Packet>;
 
+    /// Takes what an owner says about its words from the network of owners. It cannot be refused: there is room for as much as
+    /// owners can have under way. Only slices with [`Coherence::Owners`] get any.
+    fn accept(&mut self, packet: Packet, now: Cycle) {
+        let _ = now;
+        unreachable!("no owner has anything to say to this slice: {packet:?}");
+    }
+
     /// Performs the internal work of one cycle, sending requests to `dram` and taking its answers.
     fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle);
 
@@ -86,6 +101,24 @@ pub trait Llc: Send {
     /// Updates cached bytes after a host copy wrote `bytes` of the line between kernels; takes no simulated
     /// time.
     fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line);
+
+    /// Number of loads of rows of the [window](crate::window) that are accepted and whose replies have not left: they may wait
+    /// for as long as there is nothing to do.
+    fn withheld(&self) -> u64 {
+        0
+    }
+
+    /// Number of packets that it has sent beyond one for each request: recalls, answers to owners, and all but one of the packets of a
+    /// request that went to several owners.
+    fn further(&self) -> u64 {
+        0
+    }
+
+    /// Whether nothing is under way in the slice but loads of rows of the [window](crate::window), and requests that it has
+    /// sent to DRAM. Asked only where such loads never end.
+    fn is_settled(&self) -> bool {
+        true
+    }
 
     /// Appends to `report` one sentence for each thing that the slice waits for.
     fn waits(&self, report: &mut Vec<String>);
@@ -128,12 +161,67 @@ pub struct LlcSite {
     pub slice: u16,
     /// Seed of the slice's random streams.
     pub seed: u64,
+    /// The SMs in cache mode; `None` in a machine without any.
+    pub helpers: Option<Helpers>,
+}
+
+impl LlcSite {
+    /// The first slice of a machine without SMs in cache mode.
+    pub fn alone(seed: u64) -> LlcSite {
+        LlcSite { slice: 0, seed, helpers: None }
+    }
+}
+
+/// The SMs in cache mode, as a slice sees them: they run no CTAs of programs, but a kernel that keeps blocks for the LLC.
+#[derive(Clone, Copy, Debug)]
+pub struct Helpers {
+    /// Node of the first of them.
+    pub first: NodeId,
+    /// How many there are, at nodes one after the other.
+    pub sms: u16,
+    /// Rows of the [window](crate::window) that the slice has, one for each warp that serves it.
+    pub rows: u32,
+    /// The map by which the slice's lines are known outside.
+    pub map: AddressMap,
+}
+
+impl Helpers {
+    /// Whether a node is an SM in cache mode.
+    #[inline]
+    pub fn has(&self, node: NodeId) -> bool {
+        node.0.wrapping_sub(self.first.0) < self.sms
+    }
+}
+
+/// What a design wants of the kernel on SMs in cache mode.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HelperKernel {
+    /// Warps of an SM, each a set of blocks.
+    pub warps: u32,
+    /// Blocks of a set, of 128 bytes each; of a compressed one, registers for blocks.
+    pub ways: u32,
+    /// Most rows of the window that a slice can have.
+    pub rows: u32,
+    /// Cycles of an epoch, if sets hold their blocks compressed where they can.
+    pub compression: Option<u32>,
+    /// Whether warps with nothing to do load their rows again and again, so that the machine never comes to rest.
+    pub polls: bool,
 }
 
 /// The parameters of a slice, read from a machine file.
 pub trait LlcDesign: Design {
     /// Data capacity of one slice in bytes.
     fn capacity_bytes(&self) -> u64;
+
+    /// How the L1Ds above it are kept coherent.
+    fn coherence(&self) -> Coherence {
+        Coherence::Boundaries
+    }
+
+    /// The kernel that SMs in cache mode run for this design; `None` for a design that has no use for such SMs.
+    fn helper_kernel(&self) -> Option<HelperKernel> {
+        None
+    }
 
     /// Builds an empty slice.
     ///

@@ -3,6 +3,7 @@
 //! | door | between | contract |
 //! |---|---|---|
 //! | [`LanePath`] | lanes' addresses, coalescer, shared memory | a lane sees its thread's own writes |
+//! | [`Scratchpad`] | banks of shared memory, global memory | a CTA sees its own writes under a mapping |
 //! | [`RegisterFile`] | operand collectors, write-back, banks | a read returns the row as it was when requested |
 //! | [`L1d`] | coalesced accesses, the network | accesses to a line are performed in order |
 //! | [`Network`] | SMs, LLC slices | packets arrive once, in order for each pair of nodes |
@@ -22,18 +23,23 @@ mod lane_path;
 mod llc;
 mod network;
 mod register_file;
+mod scratchpad;
 
-pub use design::{Design, HOST_ITEM_BYTES, Named};
+pub use design::{Coherence, Design, HOST_ITEM_BYTES, Named};
 pub use l1d::{Access, Action, Completion, L1d, L1dChoice, L1dDesign, L1dSite, Policy, Refusal};
 pub use lane_path::{
     LANE_WORDS, LaneAccess, LaneAction, LaneCause, LaneDone, LaneEvent, LaneItem, LanePath, LanePathChoice,
     LanePathDesign, LanePathSite, LaneRequest, LaneSpace,
 };
-pub use llc::{DramPort, DramRequest, Llc, LlcChoice, LlcDesign, LlcSite};
+pub use llc::{DramPort, DramRequest, HelperKernel, Helpers, Llc, LlcChoice, LlcDesign, LlcSite};
 pub use network::{
     Direction, Network, NetworkChoice, NetworkDesign, NetworkEnds, NetworkSite, network_link,
     network_link_between,
 };
 pub use register_file::{
     Arrival, CollectorPort, RegisterFile, RegisterFileChoice, RegisterFileDesign, RegisterFileSite, Ticket,
+};
+pub use scratchpad::{
+    Scratchpad, ScratchpadAction, ScratchpadChoice, ScratchpadDesign, ScratchpadRequest, ScratchpadSite,
+    TileAction, Wrong,
 };

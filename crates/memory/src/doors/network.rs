@@ -5,7 +5,7 @@ use std::sync::Arc;
 use strata_engine::statistics::Group;
 use strata_engine::{Domain, Inlet, Island, LinkClocks, Outlet, link_between};
 
-use super::design::{Design, Named, downcast};
+use super::design::{Coherence, Design, Named, downcast};
 use crate::flit::FlitSize;
 use crate::packet::{NodeId, Packet};
 use crate::parameters::ParameterError;
@@ -13,10 +13,12 @@ use crate::parameters::ParameterError;
 /// Which way a network carries packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Direction {
-    /// From SMs to LLC slices.
+    /// From SMs and CPU cores to LLC slices.
     Request,
-    /// From LLC slices to SMs.
+    /// From LLC slices to SMs and CPU cores.
     Reply,
+    /// From SMs, which own words, to SMs and LLC slices. Only machines with [`Coherence::Owners`](super::Coherence::Owners) have it.
+    Owner,
 }
 
 impl Direction {
@@ -25,6 +27,7 @@ impl Direction {
         match self {
             Direction::Request => "network.request",
             Direction::Reply => "network.reply",
+            Direction::Owner => "network.owner",
         }
     }
 }
@@ -54,7 +57,7 @@ pub struct NetworkEnds {
 /// ```
 /// # use strata_designs::baseline::{Arbitration, MultistageConfig, Topology};
 /// # use strata_engine::{Cited, Cycle, Window};
-/// # use strata_memory::doors::{Direction, NetworkDesign, NetworkEnds, NetworkSite, network_link};
+/// # use strata_memory::doors::{Coherence, Direction, NetworkDesign, NetworkEnds, NetworkSite, network_link};
 /// # use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet};
 /// # fn cited<T>(value: T) -> Cited<T> { Cited::new(value, "an example") }
 /// let design = MultistageConfig {
@@ -73,7 +76,7 @@ pub struct NetworkEnds {
 ///     first_output: NodeId(1),
 ///     outlets: vec![outlet],
 /// };
-/// let mut network = design.build(NetworkSite { direction: Direction::Request, ends })?;
+/// let mut network = design.build(NetworkSite { direction: Direction::Request, coherence: Coherence::Boundaries, ends })?;
 /// let packet = Packet {
 ///     line: LineAddress(0),
 ///     bytes: ByteMask::range(0, 24),
@@ -116,6 +119,8 @@ impl Network for Domain<Box<dyn Network>> {
 pub struct NetworkSite {
     /// Direction in which it carries packets.
     pub direction: Direction,
+    /// How the memories between which it carries packets are kept coherent.
+    pub coherence: Coherence,
     /// Links to and from its nodes.
     pub ends: NetworkEnds,
 }
@@ -134,6 +139,16 @@ pub trait NetworkDesign: Design {
 
     /// Capacity, in flits, of the buffer at the receiving end of such a link.
     fn link_flits(&self) -> u32;
+
+    /// The key of a machine file that sets [`NetworkDesign::link_flits`], for errors.
+    fn link_flits_key(&self) -> &'static str {
+        "buffer_flits"
+    }
+
+    /// Whether SMs can send to SMs, so that owners of words answer those who ask for them.
+    fn joins_sms(&self) -> bool {
+        false
+    }
 
     /// Builds one direction of the network.
     ///
@@ -174,7 +189,7 @@ pub fn network_link_between(
     let room = design.link_flits();
     if room < needed {
         let message = format!("found {room}, expected at least the {needed} flits of the largest packet");
-        return Err(ParameterError::new("buffer_flits", message));
+        return Err(ParameterError::new(design.link_flits_key(), message));
     }
     Ok(link_between(design.link_latency_cycles(), room, clocks))
 }

@@ -74,9 +74,11 @@ pub trait RegisterFile: Send {
     /// afterwards, as in hardware.
     fn prepare(&mut self, rows_per_warp: u32);
 
-    /// Requests the rows of one instruction; row n has ticket `first + n`. It cannot be refused: the
-    /// collector provides the room. `rows` has the row of each ticket: those of the request may be filled in at once,
-    /// since no write of their registers is accepted before they have arrived.
+    /// Requests rows of one instruction; row n has ticket `first + n`. They are all rows of the instruction, unless
+    /// it reads a register whose number it has to read first: that one is requested when the others have arrived,
+    /// with the ticket behind theirs. A request cannot be refused: the collector provides the room. `rows` has the
+    /// row of each ticket: those of the request may be filled in at once, since no write of their registers is
+    /// accepted before they have arrived.
     fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, rows: &mut [Row], now: Cycle);
 
     /// Performs one cycle: grants reads, and tells of the rows that arrive.

@@ -170,6 +170,11 @@ impl Channel {
         self.statistics.bursts + self.statistics.activates + self.statistics.precharges
     }
 
+    /// Whether all requests have been finished and taken back.
+    pub fn is_idle(&self) -> bool {
+        self.outstanding == 0
+    }
+
     /// Appends a sentence to `report` if requests wait.
     pub fn waits(&self, report: &mut Vec<String>) {
         if self.outstanding > 0 {

@@ -285,7 +285,7 @@ impl ReadOnly for ReadOnlyCache {
         let name = match self.client {
             Client::Constant => "constant_cache",
             Client::Instruction => "instruction_cache",
-            Client::L1d => "read_only_cache",
+            Client::L1d | Client::Scratchpad => "read_only_cache",
         };
         vec![Group { name, ..self.statistics.report() }]
     }

@@ -14,7 +14,7 @@ pub struct Problem<'a> {
     pub graph: &'a Graph,
     /// The nodes to colour.
     pub nodes: &'a [u32],
-    /// Rows that each node takes: 1, 2 or 4 (predicates 1).
+    /// Rows that each node takes: 1, 2, 4 or those of an array (predicates 1).
     pub widths: &'a [u8],
     /// What it costs to keep a node in memory instead; infinite for what must stay.
     pub costs: &'a [f32],
@@ -94,7 +94,10 @@ impl Problem<'_> {
         self.nodes.iter().for_each(|node| waiting[*node as usize] = true);
         let mut easy: Vec<u32> = Vec::new();
         // Wide nodes leave last among the easy ones, so that they choose first.
-        for width in [1, 2, 4] {
+        let mut sizes: Vec<u8> = self.nodes.iter().map(|node| self.widths[*node as usize]).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        for width in sizes {
             let wide = |node: &&u32| self.widths[**node as usize] == width;
             easy.extend(
                 self.nodes.iter().filter(wide).filter(|node| blocked[**node as usize] < slots(**node)),

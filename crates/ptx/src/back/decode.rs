@@ -1,13 +1,14 @@
 //! From allocated code to the instructions that a machine issues.
 
 use super::allocate::Allocation;
+use super::arrays;
 use super::body::{Body, copy};
 use super::cfg::Cfg;
 use super::constant::Key;
 use super::dominance::reconvergence;
 use super::error::BackError;
 use crate::ir::{Constant, VDst, VInst, VReg, VSrc};
-use crate::isa::{Dst, Flow, Guard, Instruction, MAX_ROWS, Op, PC_NONE, Pc, PredReg, Reg, Src, Width};
+use crate::isa::{Dst, Flow, Guard, Instruction, MAX_ROWS, Op, PC_NONE, Pc, PredReg, Reg, Src, Ty, Width};
 use crate::program::ConstantRow;
 use std::collections::BTreeMap;
 
@@ -91,14 +92,19 @@ fn instruction(
         target: if traits.flow.has_target() { inst.target } else { PC_NONE },
         reconverge,
         line: inst.line,
-        ..Instruction::new(inst.op)
+        ..Instruction::new(if arrays::known_element(inst).is_some() { Op::Mov(Ty::B32) } else { inst.op })
     };
     if let Some((guard, negated)) = inst.guard {
         let register = PredReg(allocation.place(guard));
         out.guard = if negated { Guard::IfNot(register) } else { Guard::If(register) };
         out.pred_reads |= 1 << register.0;
     }
+    if let Some(number) = arrays::known_element(inst) {
+        element_move(allocation, inst, number, constants, &mut out)?;
+        return Ok(out);
+    }
     let mut wide: Vec<(usize, usize, u8)> = Vec::new();
+    let mut array = None;
     for (slot, src) in inst.src.iter().enumerate() {
         let width = body.source_width(inst, slot);
         out.src[slot] = match *src {
@@ -109,6 +115,11 @@ fn instruction(
                 let register = PredReg(allocation.place(reg));
                 out.pred_reads |= 1 << register.0;
                 Src::Pred(register, negated)
+            }
+            VSrc::Reg(reg, _) if matches!(body.ty(reg), Ty::Array(_)) => {
+                let first = allocation.place(reg);
+                array = Some((slot, first, width.rows() as u8));
+                Src::Reg(Reg(first))
             }
             VSrc::Reg(reg, _) => {
                 wide.push((width.rows(), slot, allocation.place(reg)));
@@ -134,6 +145,11 @@ fn instruction(
             out.read_set.insert(Reg(row));
         }
     }
+    // One register of an array is read, after those that say which; any of them may be.
+    if let Some((slot, first, rows)) = array {
+        out.row_of[slot] = out.reads.as_slice().len() as u8;
+        (first..first + rows).for_each(|row| out.read_set.insert(Reg(row)));
+    }
     for (slot, dst) in inst.dst.iter().enumerate() {
         let VDst::Reg(reg) = *dst else { continue };
         let at = allocation.place(reg);
@@ -143,8 +159,11 @@ fn instruction(
                 Dst::Pred(PredReg(at))
             }
             width => {
+                let is_array = matches!(body.ty(reg), Ty::Array(_));
                 for row in at..at + width.rows() as u8 {
-                    out.writes.push(Reg(row));
+                    if !is_array {
+                        out.writes.push(Reg(row));
+                    }
                     out.write_set.insert(Reg(row));
                 }
                 Dst::Reg(Reg(at))
@@ -152,6 +171,34 @@ fn instruction(
         };
     }
     Ok(out)
+}
+
+/// A move from or to register `number` of an array is an ordinary one.
+fn element_move(
+    allocation: &Allocation,
+    inst: &VInst,
+    number: u8,
+    constants: &mut Constants,
+    out: &mut Instruction,
+) -> Result<(), BackError> {
+    let place = |reg: VReg| allocation.place(reg);
+    let is_to = matches!(inst.op, Op::MovToArray { .. });
+    let VDst::Reg(dst) = inst.dst[0] else { return Ok(()) };
+    let to = Reg(place(dst) + if is_to { number } else { 0 });
+    out.src[0] = match inst.src[1] {
+        VSrc::Reg(src, _) => {
+            let from = Reg(place(src) + if is_to { 0 } else { number });
+            out.reads.push(from);
+            out.read_set.insert(from);
+            Src::Reg(from)
+        }
+        VSrc::Const(constant) => Src::Const(constants.place(constant, Width::Rows(1))?),
+        VSrc::None | VSrc::PredConst(_) => Src::None,
+    };
+    out.dst[0] = Dst::Reg(to);
+    out.writes.push(to);
+    out.write_set.insert(to);
+    Ok(())
 }
 
 /// The constant rows of a kernel, each value once.

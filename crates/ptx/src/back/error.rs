@@ -20,6 +20,10 @@ pub enum BackError {
     #[error("a kernel with more than {most} {what} is too large to compile")]
     #[allow(missing_docs)]
     TooLarge { what: &'static str, most: usize },
+    /// The machine lacks an instruction.
+    #[error("line {line}: `{instruction}`: the machine does not have it; expected one with {key}")]
+    #[allow(missing_docs)]
+    NotOfMachine { line: u32, instruction: &'static str, key: &'static str },
     /// The constants of a kernel do not fit their table.
     #[error("a kernel uses more than 65,535 constant words")]
     TooManyConstants,

@@ -10,7 +10,7 @@ pub struct Facts<'a> {
     /// The control flow graph.
     pub cfg: &'a Cfg,
     dominators: Dominators,
-    /// The only instruction that writes a register, when it is unguarded.
+    /// The only instruction that writes a register, when it writes all of it in all lanes.
     pub definition: Vec<Option<usize>>,
 }
 
@@ -22,7 +22,7 @@ impl Facts<'_> {
         for (at, inst) in body.code.iter().enumerate() {
             for reg in definitions(inst) {
                 count[reg.0 as usize] += 1;
-                let only = count[reg.0 as usize] == 1 && inst.guard.is_none();
+                let only = count[reg.0 as usize] == 1 && !inst.merges();
                 definition[reg.0 as usize] = only.then_some(at);
             }
         }

@@ -23,6 +23,8 @@ pub struct Options {
     pub load_window: u32,
     /// How registers of the text get physical ones.
     pub allocation: RegisterAllocation,
+    /// Whether the machine can read and write a register whose number is computed (`mov.indirect`).
+    pub indirect_mov: bool,
 }
 
 /// How registers of the text get physical ones.
@@ -52,6 +54,7 @@ impl Default for Options {
             sm_registers: 65_536,
             load_window: 32,
             allocation: RegisterAllocation::Spread,
+            indirect_mov: false,
         }
     }
 }

@@ -6,6 +6,7 @@
 //! result of an allocation independently.
 
 pub mod allocate;
+pub mod arrays;
 pub mod bits;
 pub mod body;
 pub mod cfg;
@@ -86,6 +87,7 @@ pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackErr
 /// Everything up to decoding.
 pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackError> {
     let mut body = Body::new(function)?;
+    arrays::check_machine(&body, options.indirect_mov)?;
     if let Some(stack) = &function.stack {
         frames::save_across_calls(&mut body, stack)?;
     }
@@ -93,6 +95,7 @@ pub fn lower(function: &Function, options: &Options) -> Result<Allocation, BackE
     let cfg = cfg::Cfg::new(&body);
     webs::split(&mut body, &cfg)?;
     simplify::simplify(&mut body);
+    arrays::settle_numbers(&mut body);
     let limits = options.limits(function.launch_bounds);
     let mut allocation = schedule_and_allocate(body, limits, options.load_window, function.local_bytes)?;
     if cfg!(debug_assertions) {

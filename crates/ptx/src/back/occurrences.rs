@@ -17,7 +17,7 @@ const MAX_LIVE: usize = 1 << 25;
 pub enum Kind {
     /// Reads the value.
     Read,
-    /// Writes under a guard: lanes left out keep the value.
+    /// Writes under a guard or to an array: lanes left out, or other registers, keep the value.
     Merge,
     /// Writes in every lane.
     Write,
@@ -68,7 +68,7 @@ fn each(body: &Body, mut visit: impl FnMut(VReg, Occurrence)) {
     for (at, inst) in body.code.iter().enumerate() {
         let at = at as u32;
         uses(inst).for_each(|reg| visit(reg, Occurrence { at, slot: 0, kind: Kind::Read }));
-        let kind = if inst.guard.is_some() { Kind::Merge } else { Kind::Write };
+        let kind = if inst.merges() { Kind::Merge } else { Kind::Write };
         for (slot, dst) in inst.dst.iter().enumerate() {
             if let VDst::Reg(reg) = dst {
                 visit(*reg, Occurrence { at, slot: slot as u8, kind });

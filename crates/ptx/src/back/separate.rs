@@ -12,14 +12,18 @@ pub fn places(body: &Body, most: usize) -> Option<Vec<u16>> {
         uses(inst).chain(definitions(inst)).for_each(|reg| used[reg.0 as usize] = true);
     }
     let mut places = vec![NO_PLACE; body.registers.len()];
-    let mut next = 0;
-    // Wide registers begin at multiples of their width, so they go first.
-    for rows in [4, 2, 1] {
+    let mut next = 0_usize;
+    // Wide registers begin at multiples of their width, so they go first; arrays of any size begin anywhere.
+    let mut sizes: Vec<usize> = body.registers.iter().map(|ty| Width::of(*ty).rows()).collect();
+    sizes.sort_unstable();
+    sizes.dedup();
+    for rows in sizes.into_iter().rev() {
         for (reg, ty) in body.registers.iter().enumerate().filter(|(reg, _)| used[*reg]) {
             let width = Width::of(*ty);
             if width == Width::Predicate || width.rows() != rows {
                 continue;
             }
+            next = next.next_multiple_of(rows.min(4));
             if next + rows > most {
                 return None;
             }

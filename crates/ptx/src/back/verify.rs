@@ -168,7 +168,7 @@ impl Checker<'_> {
                 if written.iter().any(|(other, _)| *other == place) {
                     complain(format!("two results share place {place}"));
                 }
-                let stays = inst.guard.is_none() || fresh || state.holds[place].contains(&value);
+                let stays = !inst.merges() || fresh || state.holds[place].contains(&value);
                 let mut now: Vec<Value> = if stays { vec![value] } else { Vec::new() };
                 if let Some((_, src)) = moved {
                     let (from, _) = self.places(src, None)[usize::from(value.1)];

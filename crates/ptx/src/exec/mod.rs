@@ -30,6 +30,7 @@ use crate::isa::{Guard, Instruction, Op, PredReg};
 use crate::lanes::{ALL_LANES, LaneMask, Row};
 
 pub use lanewise::{predicate_source, write_predicate};
+pub use moves::picked_element;
 pub use routine::{OperandFamily, Routine, routine};
 
 /// Executes an instruction that only computes: everything but memory, control flow, barriers and printing.
@@ -47,6 +48,8 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         Op::ReadSpecial(special) => moves::read_special(special, instruction, o, lanes, context),
         Op::Pack { whole, pieces } => moves::pack(whole, pieces, o, lanes),
         Op::Unpack { whole, pieces } => moves::unpack(whole, pieces, o, lanes),
+        Op::MovFromArray { registers } => moves::from_array(registers, o, lanes),
+        Op::MovToArray { registers } => moves::to_array(registers, o, lanes),
         Op::Select(ty) => moves::select(instruction, ty, o, lanes),
         Op::SelectSign { ty, test, ftz } => moves::select_by_sign(ty, test, ftz, o, lanes),
         Op::Cvta { space, to_generic } => moves::convert_address(space, to_generic, o, lanes),
@@ -120,6 +123,7 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         | Op::CopyCommit
         | Op::CopyWait { .. }
         | Op::Mbarrier(_)
+        | Op::Tile(_)
         | Op::Texture(_)
         | Op::TextureQuery(_)
         | Op::SurfaceLoad(_)
@@ -155,6 +159,10 @@ pub fn guarded(guard: Guard, active: LaneMask, operands: &impl Operands) -> Lane
 pub trait Operands {
     /// 32-bit word `half` of source `slot` (a register or constant; absent sources are never asked for).
     fn source(&self, slot: usize, half: usize) -> &Row;
+    /// Register `index` of the array in source `slot`; what collects operands has fetched this one only.
+    fn element(&self, slot: usize, index: usize) -> &Row {
+        self.source(slot, index)
+    }
     /// Writes word `half` of destination `slot` in the given lanes; ignored when the destination is absent.
     fn write(&mut self, slot: usize, half: usize, lanes: LaneMask, value: &Row);
     /// A predicate register, one bit a lane.

@@ -20,6 +20,29 @@ pub(super) fn copy(ty: Ty, o: &mut impl Operands, lanes: LaneMask) {
     }
 }
 
+/// The register of an array of so many that an index picks: the low 8 bits that the first of `lanes` has, modulo their number.
+/// A warp has one register of a number, so lanes cannot pick different ones (Morpheus, MICRO 2022, 4.3.2).
+///
+/// # Panics
+/// When there are no lanes or no registers.
+#[inline]
+pub fn picked_element(index: &Row, registers: u8, lanes: LaneMask) -> usize {
+    usize::from(index.0[lanes.trailing_zeros() as usize] as u8 % registers)
+}
+
+/// `mov.indirect` from an array.
+pub(super) fn from_array(registers: u8, o: &mut impl Operands, lanes: LaneMask) {
+    let row = *o.element(1, picked_element(o.source(0, 0), registers, lanes));
+    o.write(0, 0, lanes, &row);
+}
+
+/// `mov.indirect` to an array.
+pub(super) fn to_array(registers: u8, o: &mut impl Operands, lanes: LaneMask) {
+    let index = picked_element(o.source(0, 0), registers, lanes);
+    let row = *o.source(1, 0);
+    o.write(0, index, lanes, &row);
+}
+
 /// `mov.b64 d, {a, b}`: pieces joined from the low end.
 pub(super) fn pack(whole: Ty, pieces: u8, o: &mut impl Operands, lanes: LaneMask) {
     let bytes = whole.bytes() / usize::from(pieces);

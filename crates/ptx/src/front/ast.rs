@@ -287,6 +287,8 @@ pub enum OperandKind {
     Component(Name, Name),
     /// Element of a vector register, by number: what `v` stands for where a vector is wanted.
     Lane(Name, u8),
+    /// `array[register]` of an array of registers.
+    Element(Name, Name),
     /// `!p`
     Not(Name),
     /// `symbol+8`

@@ -32,6 +32,7 @@ pub(crate) const fn word(ty: Ty) -> &'static str {
         Ty::Tf32 => "tf32",
         Ty::E4m3x2 => "e4m3x2",
         Ty::E5m2x2 => "e5m2x2",
+        Ty::Array(_) => "b32[]",
         Ty::Pred => "pred",
     }
 }
@@ -57,7 +58,8 @@ pub(crate) const fn is_untyped(ty: Ty) -> bool {
 /// (PTX ISA, "Type Checking Rules": sizes equal; bits agree with all, integers with integers, and
 /// floating-point types with themselves).
 pub(crate) fn agrees(wanted: Ty, register: Ty) -> bool {
-    if wanted == Ty::Pred || register == Ty::Pred {
+    let apart = |ty| matches!(ty, Ty::Pred | Ty::Array(_));
+    if apart(wanted) || apart(register) {
         return wanted == register;
     }
     wanted.bytes() == register.bytes()
@@ -73,7 +75,8 @@ pub(crate) fn agrees_relaxed(wanted: Ty, register: Ty) -> bool {
     if agrees(wanted, register) {
         return true;
     }
-    if wanted == Ty::Pred || register == Ty::Pred || register.bytes() <= wanted.bytes() {
+    let apart = |ty| matches!(ty, Ty::Pred | Ty::Array(_));
+    if apart(wanted) || apart(register) || register.bytes() <= wanted.bytes() {
         return false;
     }
     // Bits go into and come out of any wider register; numbers keep to their kind.

@@ -175,11 +175,11 @@ pub struct Instruction {
     /// Line in the PTX text, from 1.
     pub line: u32,
     /// Register rows read, each once; the operand collector fetches these. Source slot `s`, half `h` is
-    /// found at `reads[row_of[s] + h]` when the source is a register.
+    /// found at `reads[row_of[s] + h]` when the source is a register; the row picked from an array follows them all.
     pub reads: RegList,
     /// For each source slot that is a register: the place of its first row in `reads`.
     pub row_of: [u8; MAX_SRC],
-    /// Register rows written, each once.
+    /// Register rows written, each once; not those of an array, of which one is picked.
     pub writes: RegList,
     /// Reads and writes together with predicates: what the scoreboard asks. Bit n = predicate n.
     pub read_set: RegSet,

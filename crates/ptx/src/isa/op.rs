@@ -8,6 +8,7 @@ use super::asynchronous::{AsyncCopy, Mbarrier};
 use super::matrix::{MatrixAccess, Mma};
 use super::memory::MemoryMode;
 use super::texture::{SurfaceMode, TextureFetch, TextureQuery};
+use super::tile::TileOp;
 use super::types::*;
 use super::video::{ScalarVideo, SimdVideo, VideoMad};
 
@@ -157,6 +158,11 @@ pub enum Op {
     Pack { whole: Ty, pieces: u8 },
     /// dst0.. = pieces of src0 from the low end: `mov.b64 {a, b}, d`.
     Unpack { whole: Ty, pieces: u8 },
+    /// dst0 = the register of the array src1 that src0 picks ([`picked_element`](crate::exec::picked_element)), of so
+    /// many: `mov.indirect` from an array.
+    MovFromArray { registers: u8 },
+    /// The register of the array dst0 that src0 picks = src1; the array's others keep what they have.
+    MovToArray { registers: u8 },
     /// dst0 = pred src2 ? src0 : src1 (`selp`).
     Select(Ty),
     /// dst0 = src2 >= 0 ? src0 : src1 (`slct`); `test` is s32 or f32.
@@ -320,6 +326,8 @@ pub enum Op {
     CopyArrive { space: Space, counted: bool },
     /// An operation on a barrier in shared memory.
     Mbarrier(Mbarrier),
+    /// An operation of the CTA on a tile of global memory.
+    Tile(TileOp),
     /// dst1 predicate = I am the elected lane; dst0 = its id (`elect.sync`).
     Elect,
     /// Hands the arguments of `format` (index into the program's formats) over from number `from` on, as many as

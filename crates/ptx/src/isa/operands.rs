@@ -9,7 +9,7 @@ pub enum Width {
     Nothing,
     /// A predicate register.
     Predicate,
-    /// So many 32-bit rows: 1, 2 or 4.
+    /// So many 32-bit rows: 1, 2 or 4, or those of an array, of which an instruction reads or writes one.
     Rows(usize),
 }
 

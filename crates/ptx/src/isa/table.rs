@@ -58,6 +58,12 @@ impl Op {
             Op::Unpack { whole, pieces } => {
                 T::lanes(IntAdd).to(Widths::of(Width::piece(whole, pieces), pieces as usize)).from(one(whole))
             }
+            Op::MovFromArray { registers } => {
+                T::lanes(IntAdd).to(rows(1)).from(rows(1).then(Rows(registers as usize), 1))
+            }
+            Op::MovToArray { registers } => {
+                T::lanes(IntAdd).to(Widths::of(Rows(registers as usize), 1)).from(rows(2))
+            }
             Op::Select(ty) => T::lanes(ty.class()).to(one(ty)).from(some(ty, 2).then(Predicate, 1)),
             Op::SelectSign { ty, test, ftz: _ } => {
                 T::lanes(ty.class()).to(one(ty)).from(some(ty, 2).then(Width::of(test), 1))
@@ -182,6 +188,7 @@ impl Op {
                 let from = Widths::of(Width::address(barrier.space), 1).then(operand, 1);
                 T::memory().wall().at(barrier.space).to(to).from(from)
             }
+            Op::Tile(op) => T::memory().wall().from(op.sources()),
             Op::Texture(fetch) => T::texels()
                 .accesses(Access::of_texels(CacheOp::NonCoherent))
                 .to(rows(fetch.results()))

@@ -33,6 +33,8 @@ pub enum Ty {
     E4m3x2,
     /// Two 8-bit numbers with 5 bits of exponent and 2 of fraction; only ever converted.
     E5m2x2,
+    /// So many 32-bit registers side by side, of which an instruction picks one (`mov.indirect`).
+    Array(u8),
     Pred,
 }
 
@@ -46,10 +48,11 @@ impl Ty {
             Ty::F16x2 | Ty::Bf16x2 | Ty::U16x2 | Ty::S16x2 => 4,
             Ty::U64 | Ty::S64 | Ty::B64 | Ty::F64 => 8,
             Ty::B128 => 16,
+            Ty::Array(registers) => 4 * registers as usize,
         }
     }
 
-    /// Number of 32-bit register rows a value of this type occupies (1, 2 or 4; predicates 0).
+    /// Number of 32-bit register rows a value of this type occupies (1, 2 or 4, or an array's; predicates 0).
     pub const fn rows(self) -> usize {
         match self {
             Ty::Pred => 0,

@@ -2,10 +2,12 @@
 
 use super::fault::FaultKind;
 use super::global::GlobalMemory;
+use super::mapped;
+use super::maps::Maps;
 use super::observer::{Access, AccessKind, Issuer, Observer, Written};
 use crate::exec::memory::{addresses, extend, split_by_space};
 use crate::exec::{Operands, atomic};
-use crate::isa::{AtomicOp, Instruction, MemoryMode, Space, Ty};
+use crate::isa::{AtomicOp, Instruction, MAPPED, MemoryMode, Space, Ty};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 
 /// The memories that a warp reaches.
@@ -13,6 +15,8 @@ pub(super) struct Memories<'a> {
     pub global: &'a mut GlobalMemory,
     /// The CTA's shared memory.
     pub shared: &'a mut [u8],
+    /// What of it is mapped to global memory.
+    pub maps: &'a mut Maps,
     /// Local memory of the warp's threads, one lane after the other.
     pub local: &'a mut [u8],
     /// Bytes of local memory a thread.
@@ -166,7 +170,12 @@ impl<'a> Part<'a> {
         mut visit: impl FnMut(&mut [u8], LaneMask, Indices<'_>),
     ) -> Result<(), LaneFault> {
         match self.space {
-            Space::Shared => self.visit_array(memories.shared, visit),
+            Space::Shared => {
+                if !memories.maps.is_empty() {
+                    self.check_plain(memories.maps)?;
+                }
+                self.visit_array(memories.shared, visit)
+            }
             Space::Local => {
                 let stride = memories.local_bytes;
                 if self.end > stride as u64 {
@@ -199,8 +208,27 @@ impl<'a> Part<'a> {
         }
     }
 
+    /// Refuses bytes of shared memory that a mapping has.
+    #[cold]
+    fn check_plain(&self, maps: &Maps) -> Result<(), LaneFault> {
+        let check = |lane: usize| {
+            let address = self.addresses[lane];
+            if address >= MAPPED {
+                let reason = format!("only ld and st may name a mapping, found shared address {address:#x}");
+                return Err((lane, FaultKind::Mapping { reason }));
+            }
+            maps.check_plain(address, self.bytes as u64).map_err(|kind| (lane, kind))
+        };
+        lanes_of(self.lanes).try_for_each(check)
+    }
+
+    /// Whether a lane names a mapping.
+    fn is_mapped(&self) -> bool {
+        self.space == Space::Shared && self.end > MAPPED
+    }
+
     #[inline(always)]
-    fn visit_array(
+    pub(super) fn visit_array(
         &self,
         array: &mut [u8],
         mut visit: impl FnMut(&mut [u8], LaneMask, Indices<'_>),
@@ -269,6 +297,9 @@ pub(super) fn load<O: Operands>(
     memories: &mut Memories<'_>,
 ) -> Result<(), LaneFault> {
     Reach::new(instruction, operands, mode, lanes).each(|part| {
+        if part.is_mapped() {
+            return mapped::load(operands, mode, &part, memories);
+        }
         if part.space != Space::Param {
             memories.show(AccessKind::Load, &part);
             return part
@@ -327,6 +358,9 @@ pub(super) fn store<O: Operands>(
 ) -> Result<(), LaneFault> {
     Reach::new(instruction, operands, mode, lanes).each(|part| {
         refuse_parameters(&part)?;
+        if part.is_mapped() {
+            return mapped::store(operands, mode, &part, memories);
+        }
         memories.show_store(&part, operands, mode);
         let size = mode.ty.bytes();
         part.visit(memories, |bytes, lanes, indices| {

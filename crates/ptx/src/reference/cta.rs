@@ -5,13 +5,15 @@ use super::asynchronous;
 use super::barrier::Barriers;
 use super::fault::{FaultKind, Place, WarpPlace};
 use super::launch::Launch;
+use super::mapped;
+use super::maps::Maps;
 use super::matrix;
 use super::observer::{Issuer, Observer, RegisterUse};
 use super::texels;
 use super::warp::{Warp, WarpOperands};
 use super::world::{Stop, World};
-use crate::exec::{WarpContext, execute, guarded};
-use crate::isa::{Executor, Instruction, Op, Reg};
+use crate::exec::{Operands, WarpContext, execute, guarded, picked_element};
+use crate::isa::{Dst, Executor, Instruction, Op, Reg, Src};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES};
 use crate::simt::SimtStack;
 
@@ -26,6 +28,7 @@ pub(super) struct Cta {
     pub(super) registers: Vec<Row>,
     pub(super) predicates: Vec<LaneMask>,
     shared: Vec<u8>,
+    maps: Maps,
     /// All threads' local memory, one thread after the other.
     local: Vec<u8>,
     pub(super) barriers: Barriers,
@@ -52,6 +55,7 @@ impl Cta {
             registers: Row::zeros(warps * kernel.registers as usize),
             predicates: vec![0; warps * kernel.predicates as usize],
             shared: vec![0; launch.shared_bytes as usize],
+            maps: Maps::default(),
             local: vec![0; warps * WARP_LANES * kernel.local_bytes as usize],
             barriers: Barriers::default(),
         };
@@ -67,6 +71,7 @@ impl Cta {
         self.registers.fill(Row::ZERO);
         self.predicates.fill(0);
         self.shared.fill(0);
+        self.maps.clear();
         self.local.fill(0);
         self.barriers = Barriers::default();
         let slots = self.warps.len() as u32;
@@ -209,9 +214,15 @@ impl Cta {
             let operands =
                 operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
             let lanes = guarded(instruction.guard, active, &operands);
+            let picked = picked_register(instruction, &operands, lanes);
             self.run_warp(launch, world, number, 1)?;
-            let (reads, writes) = (instruction.reads.as_slice(), instruction.writes.as_slice());
-            self.show_registers(launch, world, number, lanes, (reads, writes));
+            let (mut reads, mut writes) = (instruction.reads, instruction.writes);
+            match (instruction.op, picked) {
+                (Op::MovFromArray { .. }, Some(register)) => _ = reads.push(register),
+                (Op::MovToArray { .. }, Some(register)) => _ = writes.push(register),
+                _ => {}
+            }
+            self.show_registers(launch, world, number, lanes, (reads.as_slice(), writes.as_slice()));
         }
         Ok(())
     }
@@ -251,6 +262,7 @@ impl Cta {
         let mut memories = Memories {
             global: world.global,
             shared: &mut self.shared,
+            maps: &mut self.maps,
             local: &mut self.local[local],
             local_bytes: kernel.local_bytes as usize,
             params: &launch.config.params,
@@ -276,6 +288,7 @@ impl Cta {
             Op::Mbarrier(barrier) => {
                 asynchronous::barrier(instruction, &mut operands, *barrier, lanes, memories)
             }
+            Op::Tile(op) => mapped::tile(*op, instruction, &operands, lanes, memories),
             // Copies are complete at once, and a hint changes no value.
             Op::CopyCommit => {
                 if let Some(observer) = &mut memories.observer {
@@ -311,6 +324,16 @@ impl Cta {
         let thread = launch.thread((warp * WARP_LANES + lane) as u32);
         (kind, Some(Place { line: instruction.line, cta: self.ctaid, thread }))
     }
+}
+
+/// The register of an array that an instruction is about to read or write.
+fn picked_register(instruction: &Instruction, operands: &WarpOperands<'_>, lanes: LaneMask) -> Option<Reg> {
+    let (array, registers) = match (instruction.op, instruction.src[1], instruction.dst[0]) {
+        (Op::MovFromArray { registers }, Src::Reg(array), _) => (array, registers),
+        (Op::MovToArray { registers }, _, Dst::Reg(array)) => (array, registers),
+        _ => return None,
+    };
+    (lanes != 0).then(|| Reg(array.0 + picked_element(operands.source(0, 0), registers, lanes) as u8))
 }
 
 /// The range of one warp in an array of `size` elements a warp.

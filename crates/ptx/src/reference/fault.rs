@@ -60,6 +60,11 @@ pub enum FaultKind {
         /// The address in parameter space.
         address: u64,
     },
+    /// A mapping that cannot be, or an access that its mapping does not allow.
+    Mapping {
+        /// What is wrong.
+        reason: String,
+    },
     /// Another memory where shared memory must be.
     NotShared {
         /// The space reached.
@@ -175,6 +180,7 @@ impl fmt::Display for FaultKind {
             ),
             FaultKind::BadBarrier { reason }
             | FaultKind::BadBranch { reason }
+            | FaultKind::Mapping { reason }
             | FaultKind::Texture { reason } => write!(f, "{reason}"),
             FaultKind::Deadlock { warps } => {
                 write!(f, "deadlock: every warp of the CTA waits at a barrier")?;

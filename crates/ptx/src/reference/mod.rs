@@ -16,6 +16,10 @@ mod cta;
 mod fault;
 mod global;
 mod launch;
+mod mapped;
+#[cfg(test)]
+mod mapping_tests;
+mod maps;
 mod matrix;
 mod observer;
 #[cfg(test)]

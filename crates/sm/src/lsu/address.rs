@@ -3,7 +3,7 @@
 use strata_ptx::exec::Operands;
 use strata_ptx::exec::memory::{self, Progression};
 use strata_ptx::ir::window;
-use strata_ptx::isa::{Pc, Space};
+use strata_ptx::isa::{MAPPED, Pc, Space};
 use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
 
 use super::instruction::MemoryInstruction;
@@ -64,12 +64,19 @@ pub struct Resolver {
     /// By the lower bits of an instruction's place in the code: index of the allocation that it hit last, and usually
     /// hits again.
     recent: [usize; RECENT],
+    /// The high bits of shared addresses name mappings.
+    takes_mappings: bool,
 }
 
 impl Resolver {
     /// A resolver for the SM whose warp slot 0 has the GPU-wide number `first_warp`.
     pub fn new(first_warp: u64) -> Resolver {
-        Resolver { first_warp, recent: [0; RECENT] }
+        Resolver { first_warp, recent: [0; RECENT], takes_mappings: false }
+    }
+
+    /// Whether the high bits of shared addresses name mappings ([`MAPPED`]); else they lie out of bounds.
+    pub fn takes_mappings(&mut self, takes: bool) {
+        self.takes_mappings = takes;
     }
 
     /// Resolves the active lanes' addresses into `addresses`: device addresses, or byte offsets into the SM's
@@ -224,6 +231,7 @@ impl Resolver {
                 let name = if space == Space::Const { "constant" } else { "global" };
                 (self.is_allocated(launch, memory.pc, at, end), name)
             } else if shared & bit != 0 {
+                let end = if self.takes_mappings { at % MAPPED + width } else { end };
                 (end <= u64::from(launch.shared_per_cta()), "shared")
             } else if local & bit != 0 {
                 (end <= u64::from(launch.kernel.local_bytes), "local")

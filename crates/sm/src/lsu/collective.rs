@@ -8,6 +8,7 @@ use strata_ptx::lanes::{LaneMask, Row, WARP_LANES, lanes_of};
 
 use super::Lsu;
 use super::address::{Places, fault};
+use super::behind::check_mapped;
 use super::coalesce::{self, Shape};
 use super::entry::{Operation, Place, Stage};
 use super::instruction::MemoryInstruction;
@@ -44,8 +45,14 @@ impl Lsu {
         launch: &Launch,
         now: Cycle,
     ) -> Result<(), Fault> {
+        if let Op::Tile(op) = memory.instruction.op
+            && memory.lanes != 0
+        {
+            return self.issue_tile(&memory, operands, launch, op, now);
+        }
         let statistics = &mut self.statistics;
         let (counter, is_empty) = match memory.instruction.op {
+            Op::Tile(_) => (&mut statistics.copy_controls, true),
             Op::CopyCommit => {
                 self.copies.commit(memory.warp);
                 statistics.instructions += 1;
@@ -151,6 +158,9 @@ impl Lsu {
     ) -> Result<Places, Fault> {
         let addresses = &mut self.table.vacant().addresses;
         let places = self.resolver.resolve(memory, operands, launch, target, addresses)?.places;
+        if self.behind.is_some() {
+            check_mapped(memory, launch, addresses, places.shared)?;
+        }
         let elsewhere = memory.lanes & !places.shared;
         if elsewhere != 0 {
             let what = "an operation of shared memory on another memory";

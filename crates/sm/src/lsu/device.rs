@@ -9,6 +9,7 @@ use strata_memory::{Tray, Trays};
 use strata_ptx::lanes::{WARP_LANES, lanes_of};
 
 use super::atomics;
+use super::behind::BEHIND;
 use super::coalesce::Group;
 use super::entry::{Entry, OWN, Operation, Place, SECOND_OPERAND, Table};
 use super::pending::{Part, Pending, PendingAccesses};
@@ -168,6 +169,8 @@ impl DevicePath {
     ) -> Option<Accepted> {
         let LaneAccess { token, cause, line, bytes, writes, tray } =
             self.own.pop_front().expect("an access was queued");
+        // What copies tiles leaves nothing in the L1D.
+        let policy = if token & BEHIND != 0 { Policy::Bypass } else { Policy::Cached };
         let pending = Pending { entry: OWN, warp: cause.warp, detached: false, part: Part::Own(token) };
         let token = self.pending.insert(pending);
         statistics.accesses += 1;
@@ -176,7 +179,7 @@ impl DevicePath {
         statistics.path_bytes += u64::from(bytes.count());
         let action = if writes { Action::Store(tray) } else { Action::Load(tray) };
         let LaneCause { pc, warp } = cause;
-        let access = Access { line, bytes, action, policy: Policy::Cached, token, pc, warp };
+        let access = Access { line, bytes, action, policy, token, pc, warp };
         let accepted = Accepted { entry: OWN, detached: false, last: true, is_texture: false };
         self.present(access, accepted, textures, l1d, now)
     }
@@ -302,7 +305,7 @@ impl DevicePath {
                 Action::Atomic(batch)
             }
             Operation::Texture => unreachable!("the texture unit makes its own accesses"),
-            Operation::LoadMatrix(_) | Operation::Mbarrier(_) | Operation::CopyArrive => {
+            Operation::LoadMatrix(_) | Operation::Mbarrier(_) | Operation::CopyArrive | Operation::Tile => {
                 unreachable!("these stay in shared memory")
             }
         };

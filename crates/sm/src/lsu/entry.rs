@@ -33,6 +33,8 @@ pub enum Operation {
     Copy,
     /// Operates on an mbarrier object in shared memory.
     Mbarrier(isa::MbarrierOp),
+    /// Maps or copies a tile of global memory.
+    Tile,
     /// Arrives on an mbarrier once the warp's earlier copies are complete (`cp.async.mbarrier.arrive`).
     CopyArrive,
 }

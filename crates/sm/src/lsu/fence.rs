@@ -240,6 +240,11 @@ impl Fences {
         self.active
     }
 
+    /// Whether the flush requested by [`Fences::end_kernel`] is done.
+    pub fn has_ended_kernel(&self) -> bool {
+        self.kernel_end == KernelEnd::Done
+    }
+
     /// Whether the flush requested by [`Fences::end_kernel`] is done; returns true once per request.
     pub fn kernel_ended(&mut self) -> bool {
         let done = self.kernel_end == KernelEnd::Done;

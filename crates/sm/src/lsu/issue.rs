@@ -7,6 +7,7 @@ use strata_ptx::isa::{CacheOp, MemoryMode, Op, Ordering, Scope, Space, Ty};
 use strata_ptx::lanes::LaneMask;
 
 use super::address::{Places, Resolved, fault};
+use super::behind::check_mapped;
 use super::coalesce::{self, Shape};
 use super::entry::{Operation, Place, SECOND_OPERAND};
 use super::fence::{HeldBack, acquires, releases};
@@ -60,6 +61,9 @@ impl Lsu {
         if operation != Operation::Load {
             check_support(&memory, launch, operation, mode, places)?;
         }
+        if places.shared != 0 && self.behind.is_some() {
+            check_mapped(&memory, launch, &entry.addresses, places.shared)?;
+        }
 
         entry.operation = operation;
         (entry.ty, entry.vector, entry.width) = (mode.ty, mode.vector, width as u8);
@@ -84,7 +88,11 @@ impl Lsu {
             Operation::Store => {
                 memory::gather(operands, mode.ty, 1, usize::from(mode.vector), &mut entry.image);
             }
-            Operation::LoadMatrix(_) | Operation::Copy | Operation::Mbarrier(_) | Operation::CopyArrive => {
+            Operation::LoadMatrix(_)
+            | Operation::Copy
+            | Operation::Mbarrier(_)
+            | Operation::CopyArrive
+            | Operation::Tile => {
                 unreachable!("these have a way of their own")
             }
             Operation::Atomic { op, .. } => {
@@ -138,9 +146,21 @@ impl Lsu {
             }
         }
         if constant {
+            self.start_constants(place, ready);
+        }
+    }
+
+    /// Queues an instruction for the constant cache, or where there is none, its one lane for the L1D.
+    fn start_constants(&mut self, place: Place, ready: Cycle) {
+        if self.has_constant_cache {
             self.constants.push(place, ready);
             self.due = self.due.min(ready);
+            return;
         }
+        let entry = self.table.get_mut(place);
+        debug_assert!(entry.lanes.count_ones() == 1, "one lane is in one memory");
+        entry.global = std::mem::take(&mut entry.constant);
+        self.device.push(place, ready);
     }
 
     /// Queues an instruction for shared memory; its passes begin at `ready` or later.

@@ -27,6 +27,7 @@
 
 mod address;
 mod atomics;
+mod behind;
 mod coalesce;
 mod collective;
 mod config;
@@ -57,12 +58,14 @@ use strata_ptx::lanes::LaneMask;
 
 use crate::launch::Launch;
 
+pub use behind::WrongAccess;
 pub use config::{LsuConfig, ScratchpadConfig, Surroundings, TextureConfig};
 pub use fence::FenceState;
 pub use instruction::{Finished, MemoryInstruction};
 pub use statistics::LsuStatistics;
 
 use address::Resolver;
+use behind::{BEHIND, Behind};
 use collective::Ending;
 use constants::ConstantPath;
 use copies::Copies;
@@ -80,20 +83,26 @@ pub struct Asked {
     pub l1d: bool,
     /// The constant cache was asked for a line.
     pub constants: bool,
+    /// The part behind the banks of shared memory has found a program's error ([`Lsu::take_wrong`]).
+    pub wrong: bool,
 }
 
 /// The load/store unit of an SM, including its shared memory.
 pub struct Lsu {
     table: Table,
     /// Occupied and total entries of the front. An instruction takes one entry per path on which it still has
-    /// accesses to be accepted.
+    /// accesses to be accepted. There are none while a transfer of a tile blocks memory instructions.
     front: u32,
     queue: u32,
     /// What lanes pass before the other paths, in machines that have it.
     lanes: Option<Box<Lanes>>,
+    /// What stands behind the banks of shared memory, in machines that have it.
+    behind: Option<Box<Behind>>,
     device: DevicePath,
     scratchpad: Scratchpad,
     constants: ConstantPath,
+    /// Whether constants and parameters are loaded through the constant cache, or through the L1D like all else.
+    has_constant_cache: bool,
     textures: TextureUnit,
     fences: Fences,
     copies: Copies,
@@ -125,9 +134,11 @@ impl Lsu {
             front: 0,
             queue,
             lanes: None,
+            behind: None,
             device: DevicePath::new(instructions, accesses, *config.segment_bytes as usize),
             scratchpad: Scratchpad::new(&config.shared, sm.shared_bytes, instructions),
             constants: ConstantPath::new(instructions),
+            has_constant_cache: true,
             textures: TextureUnit::new(&config.texture, instructions),
             fences: Fences::new(sm.warp_slots),
             copies: Copies::new(sm.warp_slots),
@@ -138,6 +149,13 @@ impl Lsu {
             writeback_latency: u64::from(*config.writeback_latency_cycles),
             statistics: LsuStatistics::default(),
         })
+    }
+
+    /// The unit of a processor without a constant cache, whose instructions have one lane: constants and parameters are
+    /// loaded through the L1D.
+    #[must_use]
+    pub fn without_constant_cache(self) -> Lsu {
+        Lsu { has_constant_cache: false, ..self }
     }
 
     /// Loads the launch's texture and surface headers; call before the launch's first instruction.
@@ -182,6 +200,7 @@ impl Lsu {
         if self.due <= now {
             asked.constants = self.constants.next_event() <= now;
             self.begin_passes(constants, now);
+            asked.wrong = self.behind.as_ref().is_some_and(|behind| behind.found_wrong());
         }
         if self.device.has_offer(&self.textures, l1d, now) {
             self.offer(l1d, now);
@@ -196,6 +215,7 @@ impl Lsu {
         match self.device.complete(&mut self.table, &mut self.textures, completion) {
             Completed::Of(place) => self.close(place, now),
             Completed::Detached(warp) => self.fences.close(warp),
+            Completed::Own(token, tray) if token & BEHIND != 0 => self.performed_behind(token, tray, now),
             Completed::Own(token, tray) => self.return_tray(token, tray, now),
         }
     }
@@ -210,6 +230,9 @@ impl Lsu {
     /// Completes what shared memory and the filters of textures have done.
     #[inline(never)]
     fn complete_passes(&mut self, now: Cycle) {
+        if self.behind.is_some() {
+            self.step_behind(now);
+        }
         while let Some(place) = self.scratchpad.complete(now) {
             if place == OWN {
                 let access = self.scratchpad.complete_own();
@@ -245,7 +268,9 @@ impl Lsu {
     /// Begins the next passes of shared memory and requests the next line of constants.
     #[inline(never)]
     fn begin_passes(&mut self, constants: &mut dyn ReadOnly, now: Cycle) {
-        if let Some(place) = self.scratchpad.begin(now) {
+        if self.banks_are_open()
+            && let Some(place) = self.scratchpad.begin(now)
+        {
             self.begin_pass(place, now);
         }
         if let Some(place) = self.constants.offer(&mut self.table, constants, now, &mut self.statistics) {
@@ -254,6 +279,14 @@ impl Lsu {
         }
         let filtered = self.textures.filtering.next_ready();
         self.due = self.scratchpad.next_event().min(self.constants.next_event()).min(filtered);
+        if let Some(behind) = &self.behind {
+            if !self.banks_are_open() {
+                // The next passes begin when the part has room.
+                let completed = self.scratchpad.next_completion();
+                self.due = completed.min(self.constants.next_event()).min(filtered);
+            }
+            self.due = self.due.min(behind.part.next_event(now.next()));
+        }
     }
 
     /// Begins the passes of an instruction, or of an access of the lane path's own.
@@ -261,6 +294,9 @@ impl Lsu {
     fn begin_pass(&mut self, place: Place, now: Cycle) {
         if place != OWN {
             self.front -= 1;
+            if self.behind.is_some() && !self.offer_behind(place, now) {
+                return;
+            }
             let entry = self.table.get_mut(place);
             self.scratchpad.perform(place, entry, now, &mut self.statistics);
         } else if let Some(write) = self.scratchpad.perform_own(now, &mut self.statistics) {
@@ -370,8 +406,10 @@ impl Lsu {
     }
 
     /// Whether the flush requested by [`Lsu::flush_for_kernel_end`] is done; returns true once per request.
-    pub fn kernel_end_flushed(&mut self) -> bool {
-        self.fences.kernel_ended()
+    pub fn kernel_end_flushed(&mut self, now: Cycle) -> bool {
+        self.fences.has_ended_kernel()
+            && self.behind.as_mut().is_none_or(|behind| behind.part.end_kernel(now))
+            && self.fences.kernel_ended()
     }
 
     /// A warp's unfinished instructions plus its unanswered reductions.
@@ -382,7 +420,12 @@ impl Lsu {
     /// Whether no instruction, access or fence is in flight.
     pub fn is_idle(&self) -> bool {
         let lanes = self.lanes.as_ref().is_none_or(|lanes| lanes.is_idle());
-        self.table.len() == 0 && self.device.outstanding() == 0 && self.fences.waiting() == 0 && lanes
+        let behind = self.behind.as_ref().is_none_or(|behind| behind.part.is_idle());
+        self.table.len() == 0
+            && self.device.outstanding() == 0
+            && self.fences.waiting() == 0
+            && lanes
+            && behind
     }
 
     /// Zeroes `bytes` bytes of shared memory from `base` on, before a CTA starts.
@@ -418,6 +461,9 @@ impl Lsu {
         }
         if let Some(lanes) = &self.lanes {
             lanes.path.waits(report);
+        }
+        if let Some(behind) = &self.behind {
+            behind.part.waits(report);
         }
         if let Some((place, line)) = self.device.held()
             && place == OWN

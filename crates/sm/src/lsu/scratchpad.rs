@@ -153,7 +153,7 @@ impl Scratchpad {
         match entry.operation {
             Operation::Load | Operation::LoadMatrix(_) => self.load(entry),
             Operation::Store | Operation::Copy => self.store(entry),
-            Operation::Texture => unreachable!("no texture lies in shared memory"),
+            Operation::Texture | Operation::Tile => unreachable!("{:?} has no passes", entry.operation),
             Operation::Atomic { op, .. } => self.modify(op, entry),
             Operation::Mbarrier(op) => self.synchronize(op, entry),
             Operation::CopyArrive => {
@@ -173,6 +173,16 @@ impl Scratchpad {
         let begin = self.queue.next_ready();
         let begin = if begin == Cycle::NEVER { begin } else { begin.max(self.free_at) };
         begin.min(self.under_way.next_ready())
+    }
+
+    /// Earliest cycle in which an instruction completes.
+    pub fn next_completion(&self) -> Cycle {
+        self.under_way.next_ready()
+    }
+
+    /// All bytes, for what stands behind the banks.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.bytes
     }
 
     fn load(&self, entry: &mut Entry) {
@@ -277,6 +287,7 @@ impl Scratchpad {
             | Operation::Store
             | Operation::LoadMatrix(_)
             | Operation::Copy
+            | Operation::Tile
             | Operation::Texture => false,
         };
         if matches!(entry.shape, Shape::Consecutive | Shape::Uniform) && !serial {

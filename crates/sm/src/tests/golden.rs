@@ -6,7 +6,7 @@
 //! them in t + 2. A notice sent in cycle t arrives in t + 1.
 
 use strata_engine::{Cited, Cycle};
-use strata_ptx::isa::{Barrier, Op, Special, Src};
+use strata_ptx::isa::{Barrier, Instruction, Op, Reg, Special, Src};
 
 use crate::config::Scheduling;
 use crate::dispatch::Notice;
@@ -47,6 +47,33 @@ fn registers_of_the_pipeline_come_on_top_of_each_unit() {
     bench.run(1);
     // As above, but written 8 cycles after dispatch: in 12, 22, 32 and 42.
     assert_eq!(bench.told[0], (Cycle(43), Notice::CtaDone));
+}
+
+/// `dst` = the register of the `registers` from `first` on that `index` picks.
+fn from_array(dst: u8, index: u8, first: u8, registers: u8) -> Instruction {
+    let mut out = alu(dst, &[index]);
+    out.op = Op::MovFromArray { registers };
+    out.src[1] = Src::Reg(Reg(first));
+    out.row_of[1] = 1;
+    (first..first + registers).for_each(|register| out.read_set.insert(Reg(register)));
+    out
+}
+
+#[test]
+fn a_register_picked_by_number_takes_two_reads() {
+    // Array of registers 4 to 7; constants 1 and 70.
+    let code =
+        vec![set(1, 0), set(5, 1), from_array(2, 1, 4, 4), set(6, 0), add_constant(3, 2, 0), control(EXIT)];
+    let mut bench = Bench::new(&config(), launch(code, &[1, 70], 1, 32), 10);
+    bench.run(1);
+    // The sets issue in 3 and 4 and are written in 8 and 9. The move waits for register 5, which it might pick, and issues in
+    // 9: number granted in 10, the register it picks in 11, dispatched in 12, written in 16.
+    // Register 6 might have been picked too, so its set waits until 11, when the operands are there; the addition issues in
+    // 16, is granted in 17, dispatched in 18 and written in 22.
+    assert_eq!(bench.register(0, 3), [71; 32]);
+    assert_eq!(bench.told[0], (Cycle(23), Notice::CtaDone));
+    assert_eq!(bench.count("register_file", "reads"), 3);
+    assert_eq!(bench.count("register_file", "writes"), 5);
 }
 
 /// `%clock` is read at dispatch; the instruction reads no register, so it was issued the cycle before.

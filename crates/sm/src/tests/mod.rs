@@ -3,4 +3,5 @@
 mod control;
 mod cost;
 mod golden;
+pub mod mapped;
 mod skipping;

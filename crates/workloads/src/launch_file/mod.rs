@@ -31,7 +31,7 @@ pub use write::{FILE_NAME, WriteError, write};
 
 use self::contents::Contents;
 use self::number::Type;
-use crate::Arg;
+use crate::{Arg, Shape};
 
 /// What a launch file may ask for at most. They bound what a hostile file costs before anything runs; a device
 /// has limits of its own.
@@ -64,6 +64,8 @@ pub mod limits {
     pub const BLOCK: [u64; 3] = [1024, 1024, 64];
     /// Threads of a CTA, same table.
     pub const BLOCK_THREADS: u64 = 1024;
+    /// Threads of a host phase: as many as CTAs of a grid in x.
+    pub const CPU_THREADS: u64 = GRID[0];
     /// Dynamic shared memory of a CTA in bytes: the most that any GPU of that table gives, 227 KiB.
     pub const DYNAMIC_SHARED_BYTES: u64 = 227 << 10;
 }
@@ -109,11 +111,18 @@ impl Buffer {
 struct Launch {
     before: Vec<Write>,
     kernel: String,
-    grid: [u32; 3],
-    block: [u32; 3],
-    dynamic_shared: u32,
+    place: Processor,
     repeat: u64,
     arguments: Vec<Argument>,
+}
+
+/// What runs the threads of a launch, and how many there are.
+#[derive(Clone, Copy, Debug)]
+enum Processor {
+    /// The GPU.
+    Gpu(Shape),
+    /// The CPU cores: a host phase of so many threads.
+    Cpu(u32),
 }
 
 /// What the host writes before a launch.

@@ -1,12 +1,10 @@
 //! The host side of a launch file.
 
 use super::number::Type;
-use super::{Argument, Buffer, Check, Contents, Launch, LaunchFile, Place, Tolerance, Write};
+use super::{Argument, Buffer, Check, Contents, Launch, LaunchFile, Place, Processor, Tolerance, Write};
 use crate::check::Near;
 use crate::host::Host;
-use crate::{
-    Arg, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, Output, Shape, element,
-};
+use crate::{Arg, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, Output, element};
 
 /// Bytes generated at a time; a multiple of every type's size.
 const PIECE_BYTES: usize = 1 << 20;
@@ -88,7 +86,6 @@ impl Launch {
             Argument::Scalar(arg) => arg,
         };
         let args: Vec<Arg> = self.arguments.iter().map(arg).collect();
-        let shape = Shape::new(self.grid, self.block).with_shared(self.dynamic_shared);
         for _ in 0..self.repeat {
             for write in &self.before {
                 match write {
@@ -100,7 +97,10 @@ impl Launch {
                     }
                 }
             }
-            device.launch(&self.kernel, shape, &args)?;
+            match self.place {
+                Processor::Gpu(shape) => device.launch(&self.kernel, shape, &args)?,
+                Processor::Cpu(threads) => device.on_cpu(&self.kernel, threads, &args)?,
+            }
         }
         Ok(())
     }

@@ -8,7 +8,7 @@ use std::{fs, io};
 use super::number::{Number, Type};
 use crate::check::Near;
 use crate::element::to_bytes;
-use crate::recording::{RecordedArg, RecordedBuffer, RecordedLaunch, Recording, Spot, Step};
+use crate::recording::{RecordedArg, RecordedBuffer, RecordedLaunch, RecordedPhase, Recording, Spot, Step};
 use crate::{Arg, Expected, Module, Outcome, Output};
 
 /// The launch file's name in its folder.
@@ -120,24 +120,36 @@ impl Writer<'_> {
                 Step::Fill { to, bytes, value } => {
                     before.push(format!("{{ {}, bytes = {bytes}, fill = {value} }}", self.spot(*to)));
                 }
-                Step::Launch(launch) => {
+                Step::Launch(_) | Step::Phase(_) => {
                     let mut repeat = 1;
                     while before.is_empty() && rest.next_if_eq(&step).is_some() {
                         repeat += 1;
                     }
-                    self.launch(launch, &std::mem::take(&mut before), repeat);
+                    self.launch(step, &std::mem::take(&mut before), repeat);
                 }
             }
         }
         Ok(())
     }
 
-    fn launch(&mut self, launch: &RecordedLaunch, before: &[String], repeat: u64) {
-        let RecordedLaunch { kernel, grid, block, dynamic_shared, args } = launch;
-        self.put(format_args!("\n[[launch]]\nkernel = {kernel:?}\ngrid = {grid:?}\nblock = {block:?}\n"));
-        if *dynamic_shared > 0 {
-            self.put(format_args!("dynamic_shared_bytes = {dynamic_shared}\n"));
-        }
+    /// A launch or host phase.
+    fn launch(&mut self, step: &Step, before: &[String], repeat: u64) {
+        let args = match step {
+            Step::Launch(RecordedLaunch { kernel, grid, block, dynamic_shared, args }) => {
+                self.put(format_args!(
+                    "\n[[launch]]\nkernel = {kernel:?}\ngrid = {grid:?}\nblock = {block:?}\n"
+                ));
+                if *dynamic_shared > 0 {
+                    self.put(format_args!("dynamic_shared_bytes = {dynamic_shared}\n"));
+                }
+                args
+            }
+            Step::Phase(RecordedPhase { kernel, threads, args }) => {
+                self.put(format_args!("\n[[launch]]\nkernel = {kernel:?}\ncpu_threads = {threads}\n"));
+                args
+            }
+            Step::Write { .. } | Step::Fill { .. } => return,
+        };
         if repeat > 1 {
             self.put(format_args!("repeat = {repeat}\n"));
         }

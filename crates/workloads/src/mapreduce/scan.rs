@@ -31,7 +31,9 @@ pub(crate) fn scan(
 ) -> Result<(), DeviceError> {
     let pieces = n.div_ceil(PIECE);
     let totals = host.zeros::<i32>(&format!("{label}_totals"), pieces)?;
-    launch(host, "scan_pieces", n.div_ceil(2), BLOCK, args![n as i32, values, sums, totals])?;
+    let trees = host.temporaries::<i32>(&format!("{label}_trees"), pieces * (PIECE + PIECE / 32))?;
+    let args = [&args![n as i32, values, sums, totals][..], &trees].concat();
+    launch(host, "scan_pieces", n.div_ceil(2), BLOCK, &args)?;
     let starts = host.zeros::<i32>(&format!("{label}_piece_starts"), pieces)?;
     if pieces > 1 {
         scan(host, label, pieces, totals, starts)?;

@@ -2,6 +2,10 @@
 //!
 //! The build script finds the folders and checks that each is whole (`build/folders.rs`); `docs/new-workload.md`
 //! shows how to write one.
+//!
+//! A workload may have versions: the same computation and the same host side, whose kernels keep their data elsewhere (in
+//! scratchpads, in caches, in stashes). Its name alone is the version [`Workload::DEFAULT_VERSION`]; `NAME@VERSION` is each
+//! other one, a [`Workload`] like any.
 
 mod measured;
 mod prelude;
@@ -28,13 +32,16 @@ pub enum Size {
     /// The papers' input where one is given, else the suite's usual one; more than a billion thread-instructions
     /// where the paper says so.
     Paper,
-    /// The input of the Stash paper (section 5.4.2), where it differs from the others' `paper`.
+    /// The input of the Stash paper (section 5.4), for the programs that it runs.
     Stash,
+    /// For Morpheus's searches: more data than the LLC of its baseline has, as `paper`, but fewer or shorter steps, so that
+    /// hundreds of runs take hours.
+    Morpheus,
 }
 
 impl Size {
     /// Every size. All workloads have the first three.
-    pub const ALL: [Self; 4] = [Self::Test, Self::Small, Self::Paper, Self::Stash];
+    pub const ALL: [Self; 5] = [Self::Test, Self::Small, Self::Paper, Self::Stash, Self::Morpheus];
 
     /// Its name as written on a command line.
     #[must_use]
@@ -44,6 +51,7 @@ impl Size {
             Self::Small => "small",
             Self::Paper => "paper",
             Self::Stash => "stash",
+            Self::Morpheus => "morpheus",
         }
     }
 }
@@ -56,7 +64,7 @@ impl fmt::Display for Size {
 
 /// A size's name that is none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("no size is called `{0}`: expected test, small, paper or stash")]
+#[error("no size is called `{0}`: expected test, small, paper, stash or morpheus")]
 pub struct UnknownSize(String);
 
 impl FromStr for Size {
@@ -75,10 +83,18 @@ pub struct MissingSize {
     size: Size,
 }
 
+/// A workload has no such version.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("workload `{}` has no version `{version}`: expected {}", .workload.family(), .workload.version_names())]
+pub struct MissingVersion {
+    workload: &'static Workload,
+    version: String,
+}
+
 /// A built-in program: what it is, and how to get its host side.
 #[derive(Clone, Copy, Debug)]
 pub struct Workload {
-    /// As on a command line; the name of its folder.
+    /// As on a command line; the name of its folder, followed by `@` and its version unless that is the default.
     pub name: &'static str,
     /// The benchmark suite whose program it stands for, or "none".
     pub suite: &'static str,
@@ -118,13 +134,47 @@ pub struct Input {
 }
 
 impl Workload {
+    /// The version that a workload's name alone means, if it has several.
+    pub const DEFAULT_VERSION: &'static str = "scratch";
+
+    /// The name of its version.
+    #[must_use]
+    pub fn version(&self) -> &'static str {
+        self.name.split_once('@').map_or(Self::DEFAULT_VERSION, |(_, version)| version)
+    }
+
+    /// Its name without the version: that of its folder.
+    #[must_use]
+    pub fn family(&self) -> &'static str {
+        self.name.split_once('@').map_or(self.name, |(family, _)| family)
+    }
+
+    /// The workload and its other versions, the default first: one alone for most.
+    pub fn versions(&self) -> impl Iterator<Item = &'static Workload> {
+        let family = self.family();
+        ALL.iter().chain(VERSIONS).filter(move |workload| workload.family() == family)
+    }
+
+    /// The workload in another version.
+    ///
+    /// # Errors
+    /// [`MissingVersion`].
+    pub fn in_version(&'static self, version: &str) -> Result<&'static Workload, MissingVersion> {
+        self.versions()
+            .find(|workload| workload.version() == version)
+            .ok_or_else(|| MissingVersion { workload: self, version: version.into() })
+    }
+
     /// The host side at one size. Inputs are made when it runs, not here.
     ///
     /// # Errors
     /// [`MissingSize`]: the workload has no input of that size.
     pub fn program(&'static self, size: Size) -> Result<Box<dyn HostProgram>, MissingSize> {
         let input = self.input(size).ok_or(MissingSize { workload: self, size })?;
-        let module = format!("{}/kernel.ptx", self.name);
+        let module = match self.name.split_once('@') {
+            None => format!("{}/kernel.ptx", self.name),
+            Some((family, version)) => format!("{family}/{version}.ptx"),
+        };
         Ok(Box::new(Builtin { workload: self, module, body: (input.body)() }))
     }
 
@@ -137,6 +187,11 @@ impl Workload {
     /// The names of its sizes: "test, small, paper".
     fn sizes(&self) -> String {
         self.inputs.iter().map(|input| input.size.name()).collect::<Vec<_>>().join(", ")
+    }
+
+    /// The names of its versions: "scratch, cache, stash".
+    fn version_names(&self) -> String {
+        self.versions().map(Workload::version).collect::<Vec<_>>().join(", ")
     }
 
     /// What a run at one size measured, if it was measured.
@@ -168,7 +223,7 @@ impl HostProgram for Builtin {
     }
 
     fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {
-        let mut host = Host::new(device);
+        let mut host = Host::new(device).in_version(self.workload.version());
         self.body.run(&mut host)?;
         let outcome = host.into_outcome();
         assert!(!outcome.comparisons.is_empty(), "workload `{}` compares nothing", self.workload.name);
@@ -176,15 +231,22 @@ impl HostProgram for Builtin {
     }
 }
 
-/// Every built-in workload, by name.
+/// Every built-in workload, by name, each in its default version.
 #[must_use]
 pub fn all() -> &'static [Workload] {
     &ALL
 }
 
-/// The workload of that name; case does not matter, nor whether words are joined by `-` or `_`.
+/// The workload of that name, `NAME` or `NAME@VERSION`; case does not matter, nor whether words are joined by `-` or `_`.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Workload> {
     let plain = |name: &str| name.to_ascii_lowercase().replace('_', "-");
-    ALL.iter().find(|workload| plain(workload.name) == plain(name))
+    let name = plain(name);
+    let default = name.strip_suffix(Workload::DEFAULT_VERSION).and_then(|name| name.strip_suffix('@'));
+    match default {
+        Some(family) => {
+            ALL.iter().find(|workload| plain(workload.name) == family && workload.versions().count() > 1)
+        }
+        None => ALL.iter().chain(VERSIONS).find(|workload| plain(workload.name) == name),
+    }
 }

@@ -13,6 +13,15 @@ pub struct Launch {
     pub args: Vec<Arg>,
 }
 
+/// A host phase as it was asked for, and how many launches came before it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Phase {
+    pub kernel: String,
+    pub threads: u32,
+    pub args: Vec<Arg>,
+    pub after_launches: usize,
+}
+
 #[derive(Debug)]
 struct Buffer {
     name: String,
@@ -25,6 +34,7 @@ struct Buffer {
 pub struct Recorder {
     buffers: Vec<Buffer>,
     pub launches: Vec<Launch>,
+    pub phases: Vec<Phase>,
 }
 
 impl Recorder {
@@ -88,6 +98,12 @@ impl Device for Recorder {
         let Shape { grid, block, dynamic_shared } = shape;
         let args = args.to_vec();
         self.launches.push(Launch { kernel: kernel.into(), grid, block, dynamic_shared, args });
+        Ok(())
+    }
+
+    fn on_cpu(&mut self, kernel: &str, threads: u32, args: &[Arg]) -> Result<(), DeviceError> {
+        let (args, after_launches) = (args.to_vec(), self.launches.len());
+        self.phases.push(Phase { kernel: kernel.into(), threads, args, after_launches });
         Ok(())
     }
 }

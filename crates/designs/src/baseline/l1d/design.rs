@@ -49,6 +49,8 @@ impl L1dDesign for SramL1dConfig {
     }
 
     fn build(&self, site: L1dSite) -> Result<Box<dyn L1d>, ParameterError> {
-        Ok(Box::new(SramL1d::new(self, site.node, site.slices, site.seed)?))
+        let mut config = self.clone();
+        config.bypass_entries.value += site.held_loads;
+        Ok(Box::new(SramL1d::new(&config, site.node, site.slices, site.seed)?))
     }
 }

@@ -1,5 +1,7 @@
-//! Crossbars and butterflies: switches in stages between SMs and memory partitions, an island for each direction.
+//! Networks between SMs and memory partitions, an island for each direction: crossbars and butterflies here, the
+//! [mesh] in a folder of its own.
 //!
+//! A crossbar or butterfly is switches in stages.
 //! A packet of w wire bytes has ceil(w / flit_bytes) flits. Switching is virtual cut-through: a packet is
 //! granted an output when the buffer behind it has room for all of its flits, and then holds its input and
 //! output for one cycle per flit. Credits count flits. A packet's room in a buffer is freed when its last
@@ -11,6 +13,7 @@
 
 mod design;
 mod island;
+mod mesh;
 mod parameters;
 mod ports;
 mod statistics;
@@ -18,5 +21,6 @@ mod statistics;
 mod tests;
 
 pub use island::MultistageNetwork;
+pub use mesh::{MeshConfig, MeshNetwork, MeshStatistics, Placement, Switching};
 pub use parameters::{Arbitration, MultistageConfig, Topology};
 pub use statistics::NetworkStatistics;

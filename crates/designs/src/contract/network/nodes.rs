@@ -5,6 +5,7 @@ use strata_engine::seed::Stream;
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::Direction;
+use strata_memory::ownership::{Letter, Message, Owner, Place};
 use strata_memory::{Body, ByteMask, Client, FlitSize, Line, LineAddress, NodeId, Packet};
 
 use super::Contract;
@@ -147,6 +148,11 @@ impl Nodes {
             (Direction::Reply, 0) => Body::ReadReply(tray),
             (Direction::Reply, 1) => Body::WriteAck(tray),
             (Direction::Reply, _) => Body::AtomicReply(batch),
+            (Direction::Owner, kind) => {
+                let message = [Message::Data, Message::Granted, Message::Return][kind as usize];
+                let (place, requester) = (Place::Cache, Owner::cache(1));
+                Body::Owned(Letter { message, place, requester, tray: Some(tray) })
+            }
         };
         let client = [Client::L1d, Client::Constant, Client::Instruction][stream.below(3) as usize];
         Packet {

@@ -1,4 +1,4 @@
-//! Crossbar and butterflies under the contract, and planted bugs that it must catch.
+//! Crossbar, butterflies and meshes under the contract, and planted bugs that it must catch.
 
 use strata_engine::statistics::Group;
 use strata_engine::{Cited, Inlet, Outlet, link};
@@ -6,7 +6,7 @@ use strata_memory::doors::Design;
 use strata_memory::{Body, FlitSize, Packet, ParameterError};
 
 use super::*;
-use crate::baseline::{Arbitration, MultistageConfig, Topology};
+use crate::baseline::{Arbitration, MeshConfig, MultistageConfig, Placement, Switching, Topology};
 
 const TOPOLOGIES: [Topology; 5] = [
     Topology::Crossbar,
@@ -58,6 +58,65 @@ fn the_contract_holds_for_crossbar_and_butterflies() {
         let contract = Contract::sparse(seed as u64);
         if let Err(fault) = check_with_skips(&contract, &design) {
             panic!("{fault}\n{contract:?}\n{design:?}");
+        }
+    }
+}
+
+/// A mesh of columns and rows.
+fn mesh(columns: usize, rows: usize, switching: Switching, channels: usize, buffer: u32) -> MeshConfig {
+    fn cited<T>(value: T) -> Cited<T> {
+        Cited::new(value, "test")
+    }
+    MeshConfig {
+        columns: cited(columns),
+        rows: cited(rows),
+        placement: cited(Placement::InOrder),
+        flit_bytes: cited(40),
+        switching: cited(switching),
+        virtual_channels: cited(channels),
+        buffer_flits: cited(buffer),
+        routing_cycles: cited(0),
+        vc_allocation_cycles: cited(1),
+        switch_cycles: cited(2),
+        link_cycles: cited(1),
+        credit_cycles: cited(2),
+        interface_cycles: cited(3),
+        interface_flits: cited(20),
+    }
+}
+
+#[test]
+fn the_contract_holds_for_meshes() {
+    use Switching::{VirtualCutThrough, Wormhole};
+    let slow = |mut config: MeshConfig| {
+        (config.routing_cycles.value, config.vc_allocation_cycles.value) = (2, 0);
+        (config.link_cycles.value, config.credit_cycles.value) = (4, 9);
+        (config.flit_bytes.value, config.placement.value) = (32, Placement::TopAndBottom);
+        config
+    };
+    for (seed, design) in [
+        mesh(4, 6, Wormhole, 4, 8),
+        mesh(5, 5, VirtualCutThrough, 2, 14),
+        mesh(3, 3, Wormhole, 1, 1),
+        mesh(27, 1, Wormhole, 3, 2),
+        mesh(1, 1, VirtualCutThrough, 1, 20),
+        slow(mesh(4, 4, VirtualCutThrough, 3, 40)),
+        slow(mesh(6, 5, Wormhole, 2, 3)),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let contracts =
+            [Contract { packets: 80, ..Contract::crowded(seed as u64) }, Contract::sparse(seed as u64)];
+        let [crowded, _] = contracts.map(|contract| {
+            let outcome = check_with_skips(&contract, &design);
+            outcome.unwrap_or_else(|fault| panic!("{fault}\n{contract:?}\n{design:?}"))
+        });
+        for direction in [0, 1] {
+            assert!(counter(&crowded, direction, "wait_channel_cycles") > 0, "{design:?}");
+            // Where outputs have one channel each and inputs too, whoever has a channel has the switch.
+            let contends = *design.virtual_channels > 1 || *design.columns > 1;
+            assert_eq!(counter(&crowded, direction, "wait_switch_cycles") > 0, contends, "{design:?}");
         }
     }
 }
@@ -163,13 +222,13 @@ impl NetworkDesign for PlantedDesign {
     }
 
     fn build(&self, site: NetworkSite) -> Result<Box<dyn Network>, ParameterError> {
-        let NetworkSite { direction, ends } = site;
+        let NetworkSite { direction, coherence, ends } = site;
         let hop = || link(self.link_latency_cycles(), self.link_flits());
         let (to_inner, inlets) = ends.inlets.iter().map(|_| hop()).unzip();
         let (outlets, from_inner) = ends.outlets.iter().map(|_| hop()).unzip();
         let inner = NetworkEnds { inlets, outlets, ..ends };
         Ok(Box::new(Planted {
-            inner: self.inner.build(NetworkSite { direction, ends: inner })?,
+            inner: self.inner.build(NetworkSite { direction, coherence, ends: inner })?,
             bug: self.bug,
             flit: self.flit_size()?,
             count: 0,
@@ -244,6 +303,7 @@ impl Planted {
                     tray.0[77] ^= 1;
                 }
                 Body::Atomic(batch) | Body::AtomicReply(batch) => batch.a[0] ^= 1,
+                Body::Owned(letter) => letter.tray.iter_mut().for_each(|tray| tray.0[77] ^= 1),
             }
         }
         // A mask that grew may not fit any more: then the packet is lost, which is as wrong.

@@ -40,6 +40,10 @@ pub(super) enum Stage {
 pub(super) struct Instruction {
     pub warp: u8,
     pub reads: Vec<Reg>,
+    /// Reads that have been requested: all at once, or the last one when the others have arrived.
+    pub asked: usize,
+    /// Reads that have arrived.
+    pub arrived: usize,
     pub writes: Vec<(Reg, Row)>,
     pub lanes: LaneMask,
     pub delay: u64,
@@ -64,7 +68,8 @@ impl Instruction {
         contract: &Contract,
     ) -> Instruction {
         let reads = stream.below(u64::from(operands) + 1);
-        let reads = (0..reads).map(|_| random_register(stream, rows)).collect();
+        let reads: Vec<Reg> = (0..reads).map(|_| random_register(stream, rows)).collect();
+        let picks = reads.len() > 1 && stream.below(4) == 0;
         let mut writes: Vec<(Reg, Row)> = Vec::new();
         for _ in 0..stream.below(4) {
             let register = random_register(stream, rows);
@@ -79,6 +84,8 @@ impl Instruction {
         };
         Instruction {
             warp,
+            asked: reads.len() - usize::from(picks),
+            arrived: 0,
             reads,
             writes,
             lanes,

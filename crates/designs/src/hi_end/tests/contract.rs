@@ -74,7 +74,7 @@ fn a_check_uses_every_part() {
             &["cache_reads", "evictions", "cache_bits_read", "cache_bits_written", "merging_refusals"][..],
         ),
     ] {
-        let contract = Contract { partial: 60, ..Contract::dense(1) };
+        let contract = Contract { partial: 60, instructions: 3000, ..Contract::dense(1) };
         let outcome = check(&contract, &mut |site| config.build(site).unwrap()).unwrap();
         for group in outcome.statistics.iter().flatten() {
             for (definition, value) in group.definitions.iter().zip(&group.values) {

@@ -6,7 +6,7 @@
 //! so every test runs on several machines that differ in a parameter which the measured path contains.
 
 mod chase;
-mod walk;
+pub mod walk;
 
 use crate::support::{PLAIN, four_clocks, gtx480, module, on_device};
 use strata_gpu::machine::Machine;
@@ -40,14 +40,14 @@ fn clocks(machine: &Machine, body: &str, lanes: u32, launches: u32) -> Vec<u64> 
     })
 }
 
-fn words(device: &mut dyn Device, out: DevicePtr) -> Vec<u64> {
+pub fn words(device: &mut dyn Device, out: DevicePtr) -> Vec<u64> {
     let mut bytes = [0; 256];
     device.download(out, &mut bytes).unwrap();
     bytes.chunks(4).map(|word| u64::from(u32::from_le_bytes(word.try_into().unwrap()))).collect()
 }
 
 /// The places of the clocks in the compiled code.
-fn clock_places(machine: &Machine, text: &str) -> Vec<usize> {
+pub fn clock_places(machine: &Machine, text: &str) -> Vec<usize> {
     let mut program = Program::parse(Module { name: "test.ptx", text }, machine.compile_options()).unwrap();
     let kernel = program.kernel("k").unwrap();
     assert!(kernel.code.len() <= 16, "{} instructions are no line of code", kernel.code.len());

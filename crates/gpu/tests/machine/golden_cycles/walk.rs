@@ -54,7 +54,7 @@ fn sram(file: &MachineFile) -> &SramL1dConfig {
 }
 
 /// The L2 configuration of a machine with the conventional L2.
-fn l2(file: &MachineFile) -> &L2Config {
+pub fn l2(file: &MachineFile) -> &L2Config {
     file.doors.llc.downcast().expect("the walk is that of a conventional L2")
 }
 
@@ -66,7 +66,7 @@ pub fn l1_hit(file: &MachineFile) -> u64 {
 /// When a packet of `bytes`, sent in cycle `at` of clock `from`, arrives over an idle network, in cycles of clock `to`: a
 /// link, the stages, the flits behind the first (network/mod.rs), all in cycles of the network, which the packet enters
 /// with its next edge and leaves with the receiver's next (engine/src/link.rs).
-fn network(file: &MachineFile, bytes: u32, at: u64, from: ClockRatio, to: ClockRatio) -> u64 {
+pub fn network(file: &MachineFile, bytes: u32, at: u64, from: ClockRatio, to: ClockRatio) -> u64 {
     let network: &MultistageConfig =
         file.doors.network.downcast().expect("the walk is that of a multistage network");
     let stages = match *network.topology {

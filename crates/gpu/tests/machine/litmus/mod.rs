@@ -15,6 +15,8 @@ pub const MACHINES: &[(&[&str], &[&str], usize)] = &[
     (&[], &["l1d.sram.write_policy=\"write-through\""], 2),
     (&[], &["l1d.sram.sets=1", "l1d.sram.write_buffer=2", "network.hop_latency_cycles=1"], 1),
     (&[], &["lsu.queue=2", "l1d.sram.bypass_entries=1", "llc.conventional.sets=1", "gpu.channels=1"], 4),
+    (&["denovo"], &[], 1),
+    (&["denovo"], &["l1d.sets=1", "l1d.ways=2", "llc.sets=2", "llc.ways=2", "lsu.queue=2"], 2),
     (&["tcbase"], &[], 1),
     (&["tcbase"], &["lane_path.tiny-cache.barrier=block", "lsu.queue=2"], 2),
     (

@@ -15,7 +15,7 @@ const SPECIAL: [u32; 12] =
     [0, 1, 2, 31, 32, 0xff, 0x7fff_ffff, 0x8000_0000, u32::MAX, 0x7f80_0000, 0x3f80_0000, 0xff80_0001];
 
 /// `words` words for a program to work on.
-fn words(stream: &mut Stream, words: u32) -> Vec<u8> {
+pub fn words(stream: &mut Stream, words: u32) -> Vec<u8> {
     let mut word = || match stream.below(4) {
         0 => SPECIAL[stream.below(SPECIAL.len() as u64) as usize],
         1 => stream.below(100) as u32,

@@ -36,6 +36,9 @@ pub fn gtx480(sets: &[&str]) -> Machine {
 /// A system that gives SMs, network, L2 and DRAM a clock each, for any machine.
 pub const FOUR_CLOCKS: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machine/four_clocks.toml");
 
+/// A system that gives any machine `mov.indirect`.
+pub const INDIRECT_MOV: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/machine/indirect_mov.toml");
+
 /// A GTX 480 with four clocks and with values replaced.
 pub fn four_clocks(sets: &[&str]) -> Machine {
     let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();

@@ -151,6 +151,10 @@ impl<'n> Renamer<'n> {
                 self.symbol(name);
                 self.word(component);
             }
+            OperandKind::Element(name, index) => {
+                self.symbol(name);
+                self.symbol(index);
+            }
             OperandKind::Pair(pair) => {
                 self.operand(&mut pair.0);
                 self.operand(&mut pair.1);

@@ -344,7 +344,7 @@ impl<'a> Builder<'a> {
             return Err(Diagnostic::invalid(variable.place, "register of an opaque type"));
         };
         if !variable.dims.is_empty() {
-            return Err(Diagnostic::invalid(variable.place, "array of registers").expected("`;`"));
+            return Ok(Symbol::Register(self.register_array(variable, ty)?));
         }
         Ok(match (variable.range, variable.vector) {
             (Some(count), _) => Symbol::Range { ty, count },

@@ -10,7 +10,7 @@ use crate::front::check::Modifiers;
 use crate::front::diagnostic::{Diagnostic, Fail};
 use crate::front::layout::layout;
 use crate::ir::{VDst, VInst, VReg, VSrc};
-use crate::isa::{Op, Ty};
+use crate::isa::{Op, TileOp, Ty};
 
 /// Who passes what to whom.
 struct Binding<'a> {
@@ -230,9 +230,11 @@ impl<'a> Builder<'a> {
         match self.text(callee.name) {
             "vprintf" => self.vprintf(target.place, results, arguments),
             "__assertfail" => self.assert_fail(arguments),
+            name if let Some(op) = TileOp::of_function(name) => self.tile(op, callee, arguments),
             name => Err(Diagnostic::unsupported(target.place, "call of a function without a body")
                 .found(format!("`{name}`"))
-                .expected("a function of this text, `malloc`, `free`, `vprintf` or `__assertfail`")),
+                .expected("a function of this text, `malloc`, `free`, `vprintf`, `__assertfail`, `stash_add_map`, `stash_chg_map`, \
+                           `dma_load` or `dma_store`")),
         }
     }
 

@@ -33,6 +33,7 @@ pub(super) fn instruction<'a>(
     match opcode {
         "ld" | "ldu" => b.load(i, m),
         "st" => b.store(i, m),
+        "mov" if m.contains("indirect") => b.mov_indirect(i, m),
         "mov" => b.mov(i, m),
         "add" | "sub" | "mul" | "fma" if m.contains("f32x2") => b.singles(i, m),
         "add" | "sub" if m.contains("cc") => b.add_carry(i, m),

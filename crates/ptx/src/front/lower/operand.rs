@@ -142,6 +142,14 @@ impl<'a> Builder<'a> {
         None
     }
 
+    /// The register of a name, whatever its type; nothing for other things.
+    pub(super) fn register_named(&mut self, name: Name, place: Place) -> Result<Option<VReg>, Fail> {
+        Ok(match self.resolve(name, place)? {
+            Resolved::Register(register) => Some(register),
+            _ => None,
+        })
+    }
+
     /// A predicate register of a guard.
     pub(super) fn predicate_register(&mut self, name: Name, place: Place) -> Result<VReg, Fail> {
         match self.resolve(name, place)? {
@@ -328,6 +336,7 @@ impl<'a> Builder<'a> {
             OperandKind::Component(name, component) => {
                 format!("`{}.{}`", self.text(name), self.text(component))
             }
+            OperandKind::Element(name, index) => format!("`{}[{}]`", self.text(name), self.text(index)),
             OperandKind::Not(name) => format!("`!{}`", self.text(name)),
             OperandKind::Negated(_) => "a negated operand".to_string(),
             OperandKind::Offset(..) => "an address".to_string(),

@@ -58,8 +58,16 @@ impl Parser<'_> {
             }
             Token::Punct(b'+' | b'-') => OperandKind::Offset(name, self.addend()?),
             Token::Punct(b'[') => {
-                // `array[n]`: the n-th byte of the array, an address.
+                // `array[n]`: the n-th byte of the array, an address, or the n-th of its registers.
                 self.advance()?;
+                if let Token::Word(index) = self.now.token
+                    && matches!(self.ahead.token, Token::Punct(b']'))
+                    && self.names.text(index) != "WARP_SZ"
+                {
+                    self.advance()?;
+                    self.advance()?;
+                    return Ok(OperandKind::Element(name, index));
+                }
                 let offset = self.constant_integer("malformed array operand")?;
                 self.expect(b']', "malformed array operand")?;
                 OperandKind::Memory { base: Base::Name(name), offset }

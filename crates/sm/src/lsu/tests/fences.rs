@@ -122,11 +122,11 @@ fn a_kernel_ends_when_everything_is_performed_and_flushed() {
     let (op, sources) = store();
     bench.issue(0, op, &sources);
     bench.lsu.flush_for_kernel_end();
-    while !bench.lsu.kernel_end_flushed() {
+    while !bench.lsu.kernel_end_flushed(bench.now) {
         bench.cycle();
         assert!(bench.now < Cycle(1000));
     }
     assert_eq!(bench.now, Cycle(34));
     assert_eq!(bench.l1d.log, ["3: store 0x0 128 bytes", "23: flush"]);
-    assert!(!bench.lsu.kernel_end_flushed());
+    assert!(!bench.lsu.kernel_end_flushed(bench.now));
 }

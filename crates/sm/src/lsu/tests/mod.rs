@@ -1,5 +1,6 @@
 //! Tests of the load/store unit between fakes: an L1D and a constant cache of fixed latency over plain bytes.
 
+mod behind;
 mod collective;
 mod cost;
 mod faults;
@@ -36,7 +37,7 @@ pub const SHARED_BYTES: u32 = 8192;
 
 /// The source operands of an instruction: two words each.
 #[derive(Clone, Default)]
-pub struct Sources(pub [[Row; 2]; 6]);
+pub struct Sources(pub [[Row; 2]; 9]);
 
 impl Sources {
     /// Operands whose source 0 holds each lane's address.

@@ -5,9 +5,10 @@ use std::path::Path;
 use super::super::node::{Fields, Node, list, shorten};
 use super::super::number::Type;
 use super::super::ptx::{Kernel, Parameter};
-use super::super::{Argument, Buffer, Launch, Write, limits, ptx};
+use super::super::{Argument, Buffer, Launch, Processor, Write, limits, ptx};
 use super::buffer::number;
 use super::{Result, find, read_file};
+use crate::Shape;
 
 pub(super) fn launch(
     node: &Node<'_>,
@@ -15,14 +16,33 @@ pub(super) fn launch(
     kernels: &[Kernel<'_>],
     base: &Path,
 ) -> Result<Launch> {
-    let known = ["before", "kernel", "grid", "block", "dynamic_shared_bytes", "repeat", "arguments"];
+    let known =
+        ["before", "kernel", "cpu_threads", "grid", "block", "dynamic_shared_bytes", "repeat", "arguments"];
     let fields = node.table(&known)?;
     let before = match fields.optional("before") {
         Some(node) => node.array(0..=limits::WRITES, "writes")?,
         None => vec![],
     };
     let kernel = kernel(&fields, kernels)?;
+    let place = match fields.optional("cpu_threads") {
+        Some(node) => phase(&fields, &node)?,
+        None => shape(&fields)?,
+    };
+    let repeat = match fields.optional("repeat") {
+        Some(node) => node.integer(1..=limits::REPEAT)?,
+        None => 1,
+    };
+    Ok(Launch {
+        before: before.iter().map(|node| write(node, buffers, base)).collect::<Result<_>>()?,
+        kernel: kernel.name.into(),
+        place,
+        repeat,
+        arguments: arguments(&fields, kernel.parameters.as_deref(), buffers)?,
+    })
+}
 
+/// Grid and block of a launch on the GPU.
+fn shape(fields: &Fields<'_>) -> Result<Processor> {
     let grid =
         extent(&fields.required("grid", "an array of 1 to 3 CTA counts")?, limits::GRID, "CTA counts")?;
     let block_node = fields.required("block", "an array of 1 to 3 thread counts")?;
@@ -36,19 +56,19 @@ pub(super) fn launch(
         Some(node) => node.integer(0..=limits::DYNAMIC_SHARED_BYTES)?,
         None => 0,
     };
-    let repeat = match fields.optional("repeat") {
-        Some(node) => node.integer(1..=limits::REPEAT)?,
-        None => 1,
-    };
-    Ok(Launch {
-        before: before.iter().map(|node| write(node, buffers, base)).collect::<Result<_>>()?,
-        kernel: kernel.name.into(),
-        grid,
-        block,
-        dynamic_shared: u32::try_from(dynamic_shared).expect("the limit fits"),
-        repeat,
-        arguments: arguments(&fields, kernel.parameters.as_deref(), buffers)?,
-    })
+    let dynamic_shared = u32::try_from(dynamic_shared).expect("the limit fits");
+    Ok(Processor::Gpu(Shape::new(grid, block).with_shared(dynamic_shared)))
+}
+
+/// The threads of a host phase, which has no other shape.
+fn phase(fields: &Fields<'_>, threads: &Node<'_>) -> Result<Processor> {
+    for key in ["grid", "block", "dynamic_shared_bytes"] {
+        if let Some(other) = fields.optional(key) {
+            return Err(other.error("both it and `cpu_threads`", "one of them"));
+        }
+    }
+    let threads = threads.integer(1..=limits::CPU_THREADS)?;
+    Ok(Processor::Cpu(u32::try_from(threads).expect("the limit fits")))
 }
 
 /// The kernel to launch.

@@ -23,6 +23,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "1024 x 1024 cells, 12 steps", || {
             Box::new(Hotspot { rows: 1024, columns: 1024, steps: 12 })
         }),
+        input(Size::Morpheus, "1024 x 1024 cells, 4 steps", || {
+            Box::new(Hotspot { rows: 1024, columns: 1024, steps: 4 })
+        }),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

@@ -33,6 +33,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "4,096 paths of 80 rates, 40 steps", || {
             Box::new(Lib { rates: 80, steps: 40, paths: 4096, ctas: 64 })
         }),
+        input(Size::Morpheus, "4,096 paths of 80 rates, 40 steps: as `paper`", || {
+            Box::new(Lib { rates: 80, steps: 40, paths: 4096, ctas: 64 })
+        }),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

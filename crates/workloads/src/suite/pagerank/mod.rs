@@ -35,6 +35,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "299,067 vertices, 20 iterations", || {
             Box::new(PageRank { vertices: 299_067, iterations: 20 })
         }),
+        input(Size::Morpheus, "299,067 vertices, 2 iterations", || {
+            Box::new(PageRank { vertices: 299_067, iterations: 2 })
+        }),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

@@ -28,6 +28,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "146,689 rows with 3.6 million entries, 50 products", || {
             Box::new(Spmv { elements: 128, products: 50 })
         }),
+        input(Size::Morpheus, "146,689 rows with 3.6 million entries, 5 products", || {
+            Box::new(Spmv { elements: 128, products: 5 })
+        }),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

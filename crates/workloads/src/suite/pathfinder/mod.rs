@@ -48,11 +48,16 @@ impl Body for Pathfinder {
         let mut source = host.buffer("cost_0", first)?;
         let mut target = host.zeros::<i32>("cost_1", columns)?;
 
+        // Two rows of costs for each CTA, where they are not in shared memory.
+        let most_ctas = columns.div_ceil(BLOCK - 2 * PYRAMID.min(rows - 1));
+        let own_rows = host.temporaries::<i32>("rows", most_ctas * 2 * BLOCK)?;
+
         for row in (0..rows - 1).step_by(PYRAMID) {
             let steps = PYRAMID.min(rows - 1 - row);
             let grid = [int(columns.div_ceil(BLOCK - 2 * steps)) as u32, 1, 1];
-            let args = args![int(steps), d_wall, source, target, int(columns), int(row)];
-            host.launch("pathfinder", grid, [BLOCK as u32, 1, 1], args)?;
+            let args =
+                [&args![int(steps), d_wall, source, target, int(columns), int(row)][..], &own_rows].concat();
+            host.launch("pathfinder", grid, [BLOCK as u32, 1, 1], &args)?;
             std::mem::swap(&mut source, &mut target);
         }
 

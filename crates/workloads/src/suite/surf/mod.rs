@@ -54,6 +54,9 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "256 x 256 pixels (66 KB), 5 octaves", || {
             Box::new(Surf { width: 256, height: 256, octaves: 5 })
         }),
+        input(Size::Stash, "256 x 256 pixels (66 KB), 5 octaves", || {
+            Box::new(Surf { width: 256, height: 256, octaves: 5 })
+        }),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),
@@ -86,10 +89,16 @@ impl Surf {
 
         let args = [&common[..], args![gauss, slots, samples]].concat();
         host.launch("sample_gradients", [n, 1, 1], [169, 1, 1], &args)?;
-        host.launch("find_direction", [n, 1, 1], [42, 1, 1], args![samples, directions])?;
-        let args = [&common[..], args![directions, descriptors, lengths]].concat();
+        // Vectors of 2 for 42 windows; of 4 for 81 samples of 16 regions; 8 words.
+        let windows = host.temporaries::<f32>("window_sums", 2 * 42 * points.len())?;
+        let args = [&args![samples, directions][..], &windows].concat();
+        host.launch("find_direction", [n, 1, 1], [42, 1, 1], &args)?;
+        let regions = host.temporaries::<f32>("region_sums", 4 * 81 * 16 * points.len())?;
+        let args = [&common[..], args![directions, descriptors, lengths], &regions].concat();
         host.launch("describe", [16, n, 1], [81, 1, 1], &args)?;
-        host.launch("normalize_descriptors", [n, 1, 1], [64, 1, 1], args![descriptors, lengths])?;
+        let squares = host.temporaries::<f32>("length_sums", 8 * points.len())?;
+        let args = [&args![descriptors, lengths][..], &squares].concat();
+        host.launch("normalize_descriptors", [n, 1, 1], [64, 1, 1], &args)?;
 
         let gradients: Vec<Vec<Gradient>> = points.iter().map(|&point| sums.gradients(point)).collect();
         let exactly = |value: f32| Near { value: value.into(), bound: 0.0 };

@@ -10,6 +10,9 @@ use crate::suite::prelude::*;
 /// Threads of a CTA that works on an array of two dimensions.
 const BLOCK: [u32; 3] = [16, 16, 1];
 
+/// Words of the two rows of `scan_rows`: 64 sums after 32 zeros each.
+const OWN_ROWS: usize = 2 * (32 + 64);
+
 /// What lies on the device.
 pub(super) struct Buffers {
     pub(super) integral: DevicePtr,
@@ -29,8 +32,10 @@ impl Surf {
         let mut zeros = |name: &str| host.zeros::<i32>(name, w * h);
         let (rows, turned) = (zeros("rows")?, zeros("turned")?);
         let (columns, integral) = (zeros("columns")?, zeros("integral")?);
+        let own_rows = host.temporaries::<i32>("own_rows", w.max(h) * OWN_ROWS)?;
         for (w, h, from, sums, to) in [(w, h, source, rows, turned), (h, w, turned, columns, integral)] {
-            host.launch("scan_rows", [1, int(h) as u32, 1], [64, 1, 1], args![int(w), from, sums])?;
+            let args = [&args![int(w), from, sums][..], &own_rows].concat();
+            host.launch("scan_rows", [1, int(h) as u32, 1], [64, 1, 1], &args)?;
             host.launch(
                 "transpose",
                 [ctas(w, BLOCK[0]), ctas(h, BLOCK[1]), 1],

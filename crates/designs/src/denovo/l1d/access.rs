@@ -1,0 +1,347 @@
+//! The core's accesses: what the table says to each, and what follows.
+
+use strata_engine::Cycle;
+use strata_memory::doors::{Access, Action, Completion, Policy, Refusal};
+use strata_memory::mshr::MshrId;
+use strata_memory::ownership::{Message, bytes_of, whole_words_of, words_of};
+use strata_memory::tags::FrameId;
+use strata_memory::{Body, LineAddress};
+
+use super::cache::{DenovoL1d, Miss};
+use crate::chassis::Found;
+use crate::denovo::words::{Flights, NoLine, Outcome, Words, apply};
+use crate::denovo::{Action as Does, Event};
+
+/// What an access will do. Finding it out changes nothing; doing it cannot fail.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// Whether it is performed now. Otherwise it waits in the line's MSHR.
+    performs: bool,
+    /// Words to write back before it goes past the cache.
+    write_back: u32,
+    /// Words to read, to register, and to register with their rest.
+    read: u32,
+    register: u32,
+    register_read: u32,
+    /// The line afterwards.
+    words: Words,
+    flights: Flights,
+    /// The line's frame and MSHR, as far as it has them.
+    frame: Option<FrameId>,
+    mshr: Option<MshrId>,
+}
+
+impl Step {
+    fn of(frame: Option<FrameId>, mshr: Option<MshrId>, outcome: &Outcome) -> Step {
+        Step {
+            performs: outcome.with(Does::Wait) | outcome.with(Does::Ask) == 0,
+            write_back: outcome.with(Does::WriteBack),
+            read: outcome.with(Does::Ask),
+            register: outcome.with(Does::Claim),
+            register_read: outcome.with(Does::ClaimAndAsk),
+            words: outcome.words,
+            flights: outcome.flights,
+            frame,
+            mshr,
+        }
+    }
+
+    /// It waits, and nothing changes.
+    fn wait(self, words: Words, flights: Flights) -> Step {
+        Step {
+            performs: false,
+            write_back: 0,
+            read: 0,
+            register: 0,
+            register_read: 0,
+            words,
+            flights,
+            ..self
+        }
+    }
+
+    fn requests(&self) -> usize {
+        [self.read, self.register, self.register_read].iter().filter(|words| **words != 0).count()
+    }
+}
+
+/// Whether an access goes past the cache, to be performed at the registry.
+fn goes_past(access: &Access) -> bool {
+    matches!(access.action, Action::Atomic(_)) || access.policy == Policy::Bypass
+}
+
+/// The core's own events can happen to any word.
+fn looked_up(outcome: Result<Outcome, NoLine>) -> Outcome {
+    outcome.unwrap_or_else(|word| unreachable!("the table has no line for {word:?}"))
+}
+
+impl DenovoL1d {
+    /// Takes an access, or returns it with the reason why it cannot start.
+    pub(super) fn start(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
+        if let Err(cause) = self.port_is_free(now) {
+            return Err((access, cause));
+        }
+        let mshr = self.mshrs.find(access.line);
+        // Accesses to a line are performed in order.
+        let queues = mshr.filter(|mshr| self.mshrs.waiting(*mshr) > 0);
+        if let Some(mshr) = queues {
+            if !self.mshrs.can_merge(mshr) {
+                return Err((access, Refusal::Merge));
+            }
+            self.use_port(now);
+            self.statistics.count(&access, goes_past(&access), Found::Merge);
+            self.mshrs.push(mshr, access).expect("room in the MSHR was checked");
+            return Ok(());
+        }
+        let step = self.plan(&access, mshr);
+        if let Err(cause) = self.room_for(&access, &step, false) {
+            return Err((access, cause));
+        }
+        self.use_port(now);
+        self.statistics.count(&access, goes_past(&access), self.found(&access, &step));
+        let mshr = self.prepare(access.line, &step, now);
+        if !step.performs {
+            let mshr = mshr.expect("an access that waits has an MSHR");
+            self.mshrs.push(mshr, access).expect("room in the MSHR was checked");
+        } else if let Some(completion) = self.perform(access, &step, now) {
+            self.hits.push(now + self.latency.hit, completion).expect("room in the pipeline was checked");
+        }
+        Ok(())
+    }
+
+    fn found(&self, access: &Access, step: &Step) -> Found {
+        let here = step.frame.map_or(0, |frame| self.words[frame.index()].here());
+        match (goes_past(access), step.performs && step.requests() == 0) {
+            (true, _) if step.performs => Found::Past,
+            (true, _) => Found::Merge,
+            (false, true) => Found::Hit,
+            (false, false) if step.mshr.is_some() => Found::Merge,
+            (false, false) if here != 0 => Found::Partial,
+            (false, false) => Found::Miss,
+        }
+    }
+
+    /// What an access does at the head of its line's queue.
+    fn plan(&self, access: &Access, mshr: Option<MshrId>) -> Step {
+        let frame = self.tags.find(access.line);
+        let words = frame.map_or(Words::default(), |frame| self.words[frame.index()]);
+        let mut flights = mshr.map_or(Flights::default(), |mshr| self.mshrs.state(mshr).flights);
+        flights.write_back = self.written_back(access.line);
+        let touched = words_of(access.bytes);
+        let step = |outcome: Result<Outcome, NoLine>| Step::of(frame, mshr, &looked_up(outcome));
+        if goes_past(access) {
+            let step = step(apply(words, flights, Event::Evict, touched));
+            // Nothing of the line may be under way that could bring an old word along (reading 12).
+            return if flights.pinning() == 0 { step } else { step.wait(words, flights) };
+        }
+        if matches!(access.action, Action::Load(_)) {
+            return step(apply(words, flights, Event::Load, touched));
+        }
+        let whole = whole_words_of(access.bytes);
+        let first = step(apply(words, flights, Event::Store, whole));
+        let second = step(apply(first.words, first.flights, Event::StorePart, touched & !whole));
+        if !first.performs || !second.performs {
+            return first.wait(words, flights);
+        }
+        Step { register: first.register, ..second }
+    }
+
+    /// Whether there is room for everything that an access does.
+    fn room_for(&self, access: &Access, step: &Step, is_replay: bool) -> Result<(), Refusal> {
+        if step.performs && goes_past(access) {
+            let room = self.has_request_room(1) && (step.write_back == 0 || self.has_write_back_room());
+            return match access.action {
+                Action::Store(_) if self.bypass_trays.left() == 0 => Err(Refusal::Network),
+                Action::Load(_) | Action::Atomic(_) if self.bypasses.is_full() => Err(Refusal::Mshr),
+                _ if room => Ok(()),
+                _ => Err(Refusal::Network),
+            };
+        }
+        match step.mshr {
+            None if (!step.performs || step.requests() > 0) && self.mshrs.is_full() => {
+                return Err(Refusal::Mshr);
+            }
+            Some(mshr) if !step.performs && !is_replay && !self.mshrs.can_merge(mshr) => {
+                return Err(Refusal::Merge);
+            }
+            _ => {}
+        }
+        if !self.has_request_room(step.requests()) {
+            return Err(Refusal::Network);
+        }
+        if step.frame.is_none() {
+            if !self.tags.has_victim(access.line) {
+                return Err(Refusal::Ways);
+            }
+            // The victim has not been chosen; it may have registered words.
+            if !self.has_write_back_room() {
+                return Err(Refusal::Network);
+            }
+        }
+        Ok(())
+    }
+
+    /// Does what comes before an access is performed: takes a frame and an MSHR where it needs them, changes the words' states
+    /// and sends requests. Returns the line's MSHR, if it has one.
+    fn prepare(&mut self, line: LineAddress, step: &Step, now: Cycle) -> Option<MshrId> {
+        let goes_past = step.performs && step.frame.is_none() && step.requests() == 0;
+        if goes_past {
+            return step.mshr;
+        }
+        let frame = step.frame.unwrap_or_else(|| self.make_room(line, now));
+        self.tags.used(frame);
+        if step.write_back != 0 {
+            self.write_back(frame, step.write_back, now);
+        }
+        self.words[frame.index()] = step.words;
+        if step.performs && step.requests() == 0 {
+            return step.mshr;
+        }
+        let mshr = step.mshr.unwrap_or_else(|| self.allocate(line, frame));
+        self.mshrs.state_mut(mshr).flights = Flights { write_back: 0, ..step.flights };
+        for (message, words) in [
+            (Message::Read, step.read),
+            (Message::Register, step.register),
+            (Message::RegisterRead, step.register_read),
+        ] {
+            if words != 0 {
+                self.send(mshr, message, words, now);
+            }
+        }
+        Some(mshr)
+    }
+
+    fn allocate(&mut self, line: LineAddress, frame: FrameId) -> MshrId {
+        let mshr = self.mshrs.allocate(line).expect("a free MSHR was checked");
+        *self.mshrs.state_mut(mshr) = Miss { frame, ..Miss::default() };
+        self.tags.pin(frame, mshr);
+        mshr
+    }
+
+    fn send(&mut self, mshr: MshrId, message: Message, words: u32, now: Cycle) {
+        let line = self.mshrs.line(mshr);
+        let wants_data = message != Message::Register;
+        let tray = wants_data.then(|| self.read_trays.take());
+        if wants_data {
+            self.mshrs.state_mut(mshr).trays += 1;
+            self.statistics.fetches += 1;
+        }
+        if message != Message::Read {
+            self.coherence.registrations += 1;
+            self.coherence.registered_words += u64::from(words.count_ones());
+        }
+        if message == Message::RegisterRead {
+            self.coherence.partly_written_words += u64::from(words.count_ones());
+        }
+        self.ask(line, message, words, tray, now);
+    }
+
+    /// Assigns a frame to a line, after writing back the registered words of the line that was there.
+    fn make_room(&mut self, line: LineAddress, now: Cycle) -> FrameId {
+        let frame = self.tags.victim(line).expect("a free way was checked");
+        if let Some(victim) = self.tags.line(frame) {
+            self.statistics.evictions += 1;
+            let flights = Flights { write_back: self.written_back(victim), ..Flights::default() };
+            let evicted = looked_up(apply(self.words[frame.index()], flights, Event::Evict, u32::MAX));
+            let registered = evicted.with(Does::WriteBack);
+            if registered != 0 {
+                self.write_back(frame, registered, now);
+            }
+        }
+        self.tags.install(frame, line);
+        self.words[frame.index()] = Words::default();
+        self.statistics.tag_writes += 1;
+        frame
+    }
+
+    /// Performs an access. Its completion comes later if it goes past the cache and needs a reply.
+    fn perform(&mut self, access: Access, step: &Step, now: Cycle) -> Option<Completion> {
+        let Access { line, bytes, token, .. } = access;
+        if goes_past(&access) {
+            return self.go_past(access, now);
+        }
+        let frame = self.tags.find(line).expect("an access is performed on a frame");
+        let data = &mut self.data[frame.index()];
+        let action = match access.action {
+            Action::Load(mut tray) => {
+                tray.0 = data.0;
+                self.statistics.data_reads += 1;
+                Action::Load(tray)
+            }
+            Action::Store(tray) => {
+                data.merge(bytes, &tray);
+                self.statistics.data_writes += 1;
+                if step.register_read != 0 {
+                    let mshr = self.mshrs.find(line).expect("a registration has an MSHR");
+                    self.mshrs.state_mut(mshr).written |= bytes & bytes_of(step.register_read);
+                }
+                Action::Store(tray)
+            }
+            Action::Atomic(_) => unreachable!("atomics are performed at the registry"),
+        };
+        Some(Completion { token, action })
+    }
+
+    fn go_past(&mut self, access: Access, now: Cycle) -> Option<Completion> {
+        let Access { line, bytes, token, action, .. } = access;
+        let body = match action {
+            Action::Store(tray) => {
+                let other = self.bypass_trays.take();
+                self.writes_in_flight += 1;
+                self.statistics.write_throughs += 1;
+                self.request(line, bytes, 0, Body::Write(tray), now);
+                return Some(Completion { token, action: Action::Store(other) });
+            }
+            Action::Load(tray) => Body::Read(tray),
+            Action::Atomic(batch) => Body::Atomic(batch),
+        };
+        let tag = self.bypasses.insert(token).expect("a free entry was checked");
+        self.request(line, bytes, tag, body, now);
+        None
+    }
+
+    /// Takes the oldest access of the first ready MSHR as far as it goes, and frees the MSHR when nothing of its line waits or is under
+    /// way.
+    pub(super) fn replay(&mut self, now: Cycle) {
+        let Some(&mshr) = self.ready.front() else { return };
+        if self.served.is_full() {
+            return;
+        }
+        if let Some(access) = self.mshrs.front(mshr) {
+            let step = self.plan(access, Some(mshr));
+            if self.room_for(access, &step, true).is_err() {
+                // It waits for room, which others may have to make.
+                self.ready.pop();
+                self.ready.push(mshr).expect("its place is free");
+                return;
+            }
+            self.prepare(self.mshrs.line(mshr), &step, now);
+            if step.performs {
+                let access = self.mshrs.pop(mshr).expect("the oldest access was looked at");
+                if let Some(completion) = self.perform(access, &step, now) {
+                    let full = self.served.push(now + self.latency.fill, completion);
+                    full.expect("room for a served access was checked");
+                }
+                if self.mshrs.waiting(mshr) > 0 {
+                    return;
+                }
+            }
+        }
+        self.ready.pop();
+        self.mshrs.state_mut(mshr).ready = false;
+        self.retire(mshr);
+    }
+
+    /// Frees an MSHR whose line has nothing that waits or is under way.
+    fn retire(&mut self, mshr: MshrId) {
+        let Miss { frame, flights, .. } = *self.mshrs.state(mshr);
+        if self.mshrs.waiting(mshr) > 0 || flights.pinning() != 0 {
+            return;
+        }
+        self.mshrs.release(mshr);
+        self.tags.unpin(frame);
+        if self.words[frame.index()].here() == 0 {
+            self.tags.invalidate(frame);
+        }
+    }
+}

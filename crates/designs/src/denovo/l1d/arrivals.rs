@@ -1,0 +1,244 @@
+//! What arrives: replies, what the registry sends on from others, and recalls.
+
+use strata_engine::Cycle;
+use strata_memory::doors::{Action as CoreAction, Completion};
+use strata_memory::mshr::MshrId;
+use strata_memory::ownership::{Letter, Message, bytes_of, words_of};
+use strata_memory::tags::FrameId;
+use strata_memory::tray::{put_loose, take_loose};
+use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet, Tray};
+
+use super::cache::DenovoL1d;
+use crate::denovo::words::{Flights, Outcome, Words, apply};
+use crate::denovo::{Action, Event};
+
+/// A line of which a packet speaks.
+#[derive(Clone, Copy, Debug)]
+struct Place {
+    frame: Option<FrameId>,
+    mshr: Option<MshrId>,
+    words: Words,
+    flights: Flights,
+}
+
+impl DenovoL1d {
+    /// Takes up the packet that arrived first.
+    pub(super) fn take_arrival(&mut self, now: Cycle) {
+        let Some(packet) = self.arrived.front() else { return };
+        let waits = match &packet.body {
+            Body::Owned(_) => self.answers.is_full(),
+            _ => self.served.is_full(),
+        };
+        if waits {
+            return;
+        }
+        let Some(packet) = self.arrived.pop_front() else { return };
+        match packet.body {
+            Body::WriteAck(tray) => {
+                self.bypass_trays.put(tray);
+                self.writes_in_flight -= 1;
+            }
+            Body::ReadReply(tray) => self.finish_past(packet.tag, CoreAction::Load(tray), now),
+            Body::AtomicReply(batch) => self.finish_past(packet.tag, CoreAction::Atomic(batch), now),
+            Body::Owned(letter) => self.take_letter(packet.line, packet.bytes, packet.tag, letter, now),
+            body => unreachable!("an L1D gets no requests but those of the registry: {body:?}"),
+        }
+    }
+
+    fn finish_past(&mut self, tag: u32, action: CoreAction, now: Cycle) {
+        let token = self.bypasses.remove(tag);
+        let full = self.served.push(now + self.latency.fill, Completion { token, action });
+        full.expect("room for a served access was checked");
+    }
+
+    fn take_letter(&mut self, line: LineAddress, bytes: ByteMask, tag: u32, letter: Letter, now: Cycle) {
+        let words = words_of(bytes);
+        match letter.message {
+            Message::Data => self.filled(line, words, tag, letter),
+            Message::Granted => self.granted(line, words),
+            Message::WrittenBack => self.written_back_is_there(line, words, tag, letter),
+            _ => self.requested(line, words, letter, now),
+        }
+    }
+
+    fn place(&self, line: LineAddress) -> Place {
+        let (frame, mshr) = (self.tags.find(line), self.mshrs.find(line));
+        let words = frame.map_or(Words::default(), |frame| self.words[frame.index()]);
+        let mut flights = mshr.map_or(Flights::default(), |mshr| self.mshrs.state(mshr).flights);
+        flights.write_back = self.written_back(line);
+        Place { frame, mshr, words, flights }
+    }
+
+    fn look_up(&self, line: LineAddress, place: &Place, message: Message, words: u32) -> Outcome {
+        let outcome = apply(place.words, place.flights, Event::Arrives(message), words);
+        outcome.unwrap_or_else(|word| {
+            panic!(
+                "L1D {}: {message:?} for line {line}, where the table has no line for {word:?}",
+                self.node.0
+            )
+        })
+    }
+
+    /// Keeps what an event has made of a line.
+    fn put(&mut self, place: &Place, outcome: &Outcome) {
+        if let Some(frame) = place.frame {
+            self.words[frame.index()] = outcome.words;
+        }
+        if let Some(mshr) = place.mshr {
+            self.mshrs.state_mut(mshr).flights = Flights { write_back: 0, ..outcome.flights };
+        }
+    }
+
+    /// The line's words have come, those asked for and others.
+    fn filled(&mut self, line: LineAddress, words: u32, asked: u32, letter: Letter) {
+        let mut place = self.place(line);
+        let tray = letter.tray.expect("data come in a tray");
+        let answer = self.look_up(line, &place, Message::Data, words & asked);
+        (place.words, place.flights) = (answer.words, answer.flights);
+        let extra = apply(place.words, place.flights, Event::Extra, words & !asked);
+        let extra = extra.unwrap_or_else(|word| unreachable!("words may always come along: {word:?}"));
+        self.put(&place, &extra);
+        let (Some(frame), Some(mshr)) = (place.frame, place.mshr) else {
+            unreachable!("a line that is waited for has a frame and an MSHR")
+        };
+        let completed = bytes_of(answer.with(Action::Complete));
+        let taken = bytes_of(answer.with(Action::Fill) | extra.with(Action::Fill)) | completed;
+        let miss = self.mshrs.state_mut(mshr);
+        self.data[frame.index()].merge(taken & !(miss.written & completed), &tray);
+        miss.written &= !completed;
+        self.statistics.fill_bytes += u64::from(words.count_ones()) * 4;
+        self.statistics.data_writes += 1;
+        // Words from several owners come in several packets.
+        if miss.trays > 0 {
+            miss.trays -= 1;
+            self.statistics.fills += 1;
+            self.read_trays.put(tray);
+        } else {
+            put_loose(tray);
+        }
+        if !completed.is_empty() {
+            self.take_up_aside(line);
+        }
+        self.make_ready(mshr);
+    }
+
+    /// What was set aside about a line is taken up again, before what came later.
+    fn take_up_aside(&mut self, line: LineAddress) {
+        for place in (0..self.aside.len()).rev() {
+            if self.aside[place].line == line
+                && let Some(packet) = self.aside.remove(place)
+            {
+                self.arrived.push_front(packet);
+            }
+        }
+    }
+
+    fn granted(&mut self, line: LineAddress, words: u32) {
+        let place = self.place(line);
+        let outcome = self.look_up(line, &place, Message::Granted, words);
+        self.put(&place, &outcome);
+        self.make_ready(place.mshr.expect("a registration has an MSHR"));
+    }
+
+    fn written_back_is_there(&mut self, line: LineAddress, words: u32, entry: u32, letter: Letter) {
+        let place = self.place(line);
+        let outcome = self.look_up(line, &place, Message::WrittenBack, words);
+        debug_assert_eq!(outcome.with(Action::Release), words, "a buffer is freed once");
+        self.buffers.remove(entry);
+        self.write_trays.put(letter.tray.expect("the tray comes back"));
+        if let Some(mshr) = place.mshr {
+            self.make_ready(mshr);
+        }
+    }
+
+    /// Another wants words of a line, or the registry wants them back.
+    fn requested(&mut self, line: LineAddress, words: u32, letter: Letter, now: Cycle) {
+        let place = self.place(line);
+        let outcome = self.look_up(line, &place, letter.message, words);
+        let aside = outcome.with(Action::SetAside);
+        if aside != 0 {
+            return self.set_aside(line, (words, aside), letter, now);
+        }
+        self.put(&place, &outcome);
+        self.coherence.remote_requests += 1;
+        let (buffered, supplied) = (outcome.with(Action::SupplyBuffered), outcome.with(Action::Supply));
+        let given_up = words & place.words.registered & !outcome.words.registered;
+        let Letter { message, requester, tray, .. } = letter;
+        let (answer, answered) = match message {
+            Message::Recall => (Message::Return, outcome.with(Action::Return)),
+            Message::ForwardRegister => (Message::Granted, outcome.with(Action::Yield)),
+            _ => (Message::Data, supplied | buffered),
+        };
+        *match answer {
+            Message::Return => &mut self.coherence.returned_words,
+            _ if message == Message::ForwardRead => &mut self.coherence.supplied_words,
+            _ => &mut self.coherence.yielded_words,
+        } += u64::from(answered.count_ones());
+        self.drop_empty(&place, given_up);
+        if answered == 0 {
+            tray.into_iter().for_each(put_loose);
+            return;
+        }
+        let tray = tray.map(|tray| self.fill_tray(line, place.frame, tray, buffered));
+        let (destination, to) = match answer {
+            Message::Return => (self.home_of(line), self.me),
+            _ => (NodeId(requester.node.into()), requester),
+        };
+        let packet = Packet {
+            line,
+            bytes: bytes_of(answered),
+            source: self.node,
+            destination,
+            client: to.place.client(),
+            tag: answered,
+            body: Body::Owned(Letter { message: answer, place: to.place, requester: to, tray }),
+        };
+        self.say(packet, now + self.latency.remote);
+    }
+
+    /// Puts the words that are partly written aside, and does what the message says with the others.
+    fn set_aside(&mut self, line: LineAddress, (words, aside): (u32, u32), letter: Letter, now: Cycle) {
+        self.coherence.set_aside += 1;
+        let rest = words & !aside;
+        let Letter { message, place, requester, tray } = letter;
+        let tray_for_rest = tray.as_ref().filter(|_| rest != 0).map(|_| take_loose());
+        let body = Body::Owned(Letter { message, place, requester, tray });
+        let (source, destination) = (self.home_of(line), self.node);
+        let (bytes, client) = (bytes_of(aside), Client::L1d);
+        self.aside.push_back(Packet { line, bytes, source, destination, client, tag: 0, body });
+        if rest != 0 {
+            self.requested(line, rest, Letter { message, place, requester, tray: tray_for_rest }, now);
+        }
+    }
+
+    /// A tray with the bytes of a line here, and with those of words that are written back.
+    fn fill_tray(
+        &mut self,
+        line: LineAddress,
+        frame: Option<FrameId>,
+        mut tray: Tray,
+        buffered: u32,
+    ) -> Tray {
+        if let Some(frame) = frame {
+            tray.0 = self.data[frame.index()].0;
+            self.statistics.data_reads += 1;
+        }
+        if buffered != 0 {
+            for (_, entry) in self.buffers.iter().filter(|(_, entry)| entry.line == line) {
+                let data: &Line = &entry.data;
+                tray.merge(bytes_of(entry.words & buffered), data);
+            }
+        }
+        tray
+    }
+
+    /// Frees the frame of a line of which nothing is left here.
+    fn drop_empty(&mut self, place: &Place, given_up: u32) {
+        if let (Some(frame), None) = (place.frame, place.mshr)
+            && given_up != 0
+            && self.words[frame.index()].here() == 0
+        {
+            self.tags.invalidate(frame);
+        }
+    }
+}

@@ -1,0 +1,394 @@
+//! The parts of a DeNovo L1D, and its implementation of the door of L1Ds.
+
+use std::collections::VecDeque;
+
+use strata_engine::seed::Stream;
+use strata_engine::statistics::{Group, Statistics};
+use strata_engine::{Cycle, DelayLine, Ring, Slab};
+use strata_memory::doors::{Access, Completion, Design, L1d, Refusal};
+use strata_memory::mshr::{MshrFile, MshrId};
+use strata_memory::ownership::{Letter, Message, NODES, Owner, bytes_of};
+use strata_memory::tags::{FrameId, TagArray};
+use strata_memory::{
+    Body, ByteMask, Client, Line, LineAddress, NodeId, Packet, ParameterError, SliceMap, Tray, Trays,
+};
+
+use super::{DenovoL1dConfig, DenovoStatistics};
+use crate::chassis::L1dStatistics;
+use crate::denovo::words::{Flights, Words};
+
+/// An L1D that runs DeNovo.
+pub struct DenovoL1d {
+    pub(super) latency: Latency,
+    pub(super) node: NodeId,
+    /// Its name in the registry.
+    pub(super) me: Owner,
+    slices: SliceMap,
+    /// Capacity of `requests`.
+    miss_queue: usize,
+    pub(super) tags: TagArray,
+    /// Of each frame, the states of its words and the bytes.
+    pub(super) words: Vec<Words>,
+    pub(super) data: Vec<Line>,
+    pub(super) mshrs: MshrFile<Access, Miss>,
+    /// MSHRs whose oldest access may be able to proceed, or that may be done.
+    pub(super) ready: Ring<MshrId>,
+    /// Writebacks without an answer.
+    pub(super) buffers: Slab<Buffered>,
+    /// Tokens of the atomics and bypassing loads in flight.
+    pub(super) bypasses: Slab<u32>,
+    /// What has arrived and is not taken up. The bound is what others can have under way.
+    pub(super) arrived: VecDeque<Packet>,
+    /// What others want of words whose rest has not come.
+    pub(super) aside: VecDeque<Packet>,
+    pub(super) hits: DelayLine<Completion>,
+    pub(super) served: DelayLine<Completion>,
+    requests: DelayLine<Packet>,
+    pub(super) answers: DelayLine<Packet>,
+    last_answer: Cycle,
+    pub(super) read_trays: Trays,
+    pub(super) write_trays: Trays,
+    pub(super) bypass_trays: Trays,
+    /// Stores past the cache without an answer.
+    pub(super) writes_in_flight: usize,
+    /// A flush in progress, and whether it invalidates.
+    flush: Option<bool>,
+    port_used: Option<Cycle>,
+    pub(super) statistics: L1dStatistics,
+    pub(super) coherence: DenovoStatistics,
+}
+
+/// Cycles.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Latency {
+    pub hit: u64,
+    pub tag: u64,
+    pub fill: u64,
+    pub remote: u64,
+}
+
+/// A line with something under way, or with accesses that wait.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Miss {
+    pub frame: FrameId,
+    /// What is under way, but writebacks.
+    pub flights: Flights,
+    /// Bytes written of words whose rest has not come.
+    pub written: ByteMask,
+    /// Trays under way with its requests.
+    pub trays: u32,
+    /// Whether it is in [`DenovoL1d::ready`].
+    pub ready: bool,
+}
+
+/// A writeback without an answer.
+#[derive(Clone, Debug)]
+pub(super) struct Buffered {
+    pub line: LineAddress,
+    pub words: u32,
+    /// The words' data.
+    pub data: Line,
+}
+
+impl DenovoL1d {
+    /// Makes an empty cache at network node `node`. `seed` starts the stream of random replacement.
+    ///
+    /// # Errors
+    /// Names the first parameter that cannot be built.
+    pub fn new(
+        config: &DenovoL1dConfig,
+        node: NodeId,
+        slices: SliceMap,
+        seed: u64,
+    ) -> Result<DenovoL1d, ParameterError> {
+        config.check()?;
+        let number = u8::try_from(node.0).ok().filter(|number| *number < NODES).ok_or_else(|| {
+            ParameterError::new("node", format!("found node {}, expected one below {NODES}", node.0))
+        })?;
+        let frames = *config.sets * *config.ways;
+        let room = |latency: &u64| *latency as usize + 2;
+        Ok(DenovoL1d {
+            latency: Latency {
+                hit: *config.hit_latency_cycles,
+                tag: *config.tag_latency_cycles,
+                fill: *config.fill_latency_cycles,
+                remote: *config.remote_latency_cycles,
+            },
+            node,
+            me: Owner::cache(number),
+            slices,
+            miss_queue: *config.miss_queue,
+            tags: TagArray::new(config.geometry(), Stream::new(seed, &format!("l1d {}", node.0))),
+            words: vec![Words::default(); frames],
+            data: Line::zeros(frames),
+            mshrs: MshrFile::new(*config.mshr_entries, *config.mshr_merges),
+            ready: Ring::new(*config.mshr_entries),
+            buffers: Slab::new(*config.write_buffer),
+            bypasses: Slab::new(*config.bypass_entries),
+            arrived: VecDeque::new(),
+            aside: VecDeque::new(),
+            hits: DelayLine::new(room(&config.hit_latency_cycles)),
+            served: DelayLine::new(room(&config.fill_latency_cycles)),
+            requests: DelayLine::new(*config.miss_queue),
+            answers: DelayLine::new(*config.answer_queue),
+            last_answer: Cycle::ZERO,
+            // A line's words are asked for once each.
+            read_trays: Trays::new(*config.mshr_entries * 32),
+            write_trays: Trays::new(*config.write_buffer),
+            bypass_trays: Trays::new(*config.write_buffer),
+            writes_in_flight: 0,
+            flush: None,
+            port_used: None,
+            statistics: L1dStatistics::default(),
+            coherence: DenovoStatistics::default(),
+        })
+    }
+
+    /// The slice of a line.
+    pub(super) fn home_of(&self, line: LineAddress) -> NodeId {
+        self.slices.node_of(line)
+    }
+
+    /// Whether an access can start in this cycle.
+    pub(super) fn port_is_free(&self, now: Cycle) -> Result<(), Refusal> {
+        if self.flush.is_some() {
+            return Err(Refusal::Flush);
+        }
+        if self.port_used == Some(now) || self.hits.is_full() {
+            return Err(Refusal::Port);
+        }
+        Ok(())
+    }
+
+    pub(super) fn use_port(&mut self, now: Cycle) {
+        self.port_used = Some(now);
+    }
+
+    /// What is written back of a line and not answered.
+    pub(super) fn written_back(&self, line: LineAddress) -> u32 {
+        if self.buffers.is_empty() {
+            return 0;
+        }
+        let entries = self.buffers.iter().filter(|(_, entry)| entry.line == line);
+        entries.fold(0, |words, (_, entry)| words | entry.words)
+    }
+
+    /// Whether `requests` more can be sent.
+    #[inline]
+    pub(super) fn has_request_room(&self, requests: usize) -> bool {
+        self.requests.len() + requests <= self.miss_queue
+    }
+
+    /// Whether a writeback can be sent.
+    #[inline]
+    pub(super) fn has_write_back_room(&self) -> bool {
+        !self.buffers.is_full() && !self.answers.is_full()
+    }
+
+    /// Sends a request to the slice of a line. There must be room.
+    pub(super) fn request(&mut self, line: LineAddress, bytes: ByteMask, tag: u32, body: Body, now: Cycle) {
+        let destination = self.slices.node_of(line);
+        let packet = Packet { line, bytes, source: self.node, destination, client: Client::L1d, tag, body };
+        self.statistics.bytes_out += u64::from(packet.wire_bytes());
+        let full = self.requests.push(now + self.latency.tag, packet);
+        full.expect("room for a request was checked");
+    }
+
+    /// Sends the registry a request about words. There must be room.
+    pub(super) fn ask(
+        &mut self,
+        line: LineAddress,
+        message: Message,
+        words: u32,
+        tray: Option<Tray>,
+        now: Cycle,
+    ) {
+        let body = Body::Owned(Letter { message, place: self.me.place, requester: self.me, tray });
+        self.request(line, bytes_of(words), 0, body, now);
+    }
+
+    /// Sends what it says of words that it owns. There must be room.
+    pub(super) fn say(&mut self, packet: Packet, at: Cycle) {
+        self.statistics.bytes_out += u64::from(packet.wire_bytes());
+        // Packets to one node stay in order.
+        self.last_answer = self.last_answer.max(at);
+        self.answers.push(self.last_answer, packet).expect("room for an answer was checked");
+    }
+
+    /// Writes words of a frame back. There must be room.
+    pub(super) fn write_back(&mut self, frame: FrameId, words: u32, now: Cycle) {
+        let line = self.tags.line(frame).expect("a word belongs to a line");
+        let data = self.data[frame.index()].clone();
+        let mut tray = self.write_trays.take();
+        tray.0 = data.0;
+        let entry = self.buffers.insert(Buffered { line, words, data });
+        let tag = entry.unwrap_or_else(|_| unreachable!("room for a writeback was checked"));
+        self.statistics.write_backs += 1;
+        self.statistics.data_reads += 1;
+        self.coherence.write_backs += 1;
+        self.coherence.written_back_words += u64::from(words.count_ones());
+        let (message, place, requester) = (Message::WriteBack, self.me.place, self.me);
+        let letter = Letter { message, place, requester, tray: Some(tray) };
+        let (source, destination) = (self.node, self.slices.node_of(line));
+        let body = Body::Owned(letter);
+        let packet =
+            Packet { line, bytes: bytes_of(words), source, destination, client: Client::L1d, tag, body };
+        self.say(packet, now + self.latency.tag);
+    }
+
+    /// Notes that the oldest access of an MSHR may be able to proceed.
+    pub(super) fn make_ready(&mut self, mshr: MshrId) {
+        let miss = self.mshrs.state_mut(mshr);
+        if !miss.ready {
+            miss.ready = true;
+            self.ready.push(mshr).expect("each MSHR is ready once");
+        }
+    }
+
+    /// Ends a flush when nothing is under way that others must see, or that would bring copies.
+    fn flush_step(&mut self) {
+        let Some(invalidates) = self.flush else { return };
+        if !self.can_end_flush() {
+            return;
+        }
+        self.flush = None;
+        if invalidates {
+            self.self_invalidate();
+        }
+    }
+
+    fn can_end_flush(&self) -> bool {
+        self.mshrs.is_empty() && self.writes_in_flight == 0
+    }
+
+    /// Drops all words that are not registered (4.3, "Self-invalidations").
+    fn self_invalidate(&mut self) {
+        self.coherence.self_invalidations += 1;
+        for frame in 0..self.words.len() {
+            let words = &mut self.words[frame];
+            self.coherence.invalidated_words += u64::from(words.valid.count_ones());
+            self.coherence.kept_words += u64::from(words.registered.count_ones());
+            words.valid = 0;
+            if words.registered == 0 {
+                self.tags.invalidate(FrameId(frame as u32));
+            }
+        }
+    }
+}
+
+impl L1d for DenovoL1d {
+    fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
+        self.start(access, now).inspect_err(|(_, cause)| self.statistics.refuse(*cause))
+    }
+
+    fn accept(&mut self, reply: Packet, _now: Cycle) {
+        debug_assert_eq!(reply.destination, self.node, "a packet comes to the node that it names");
+        self.statistics.bytes_in += u64::from(reply.wire_bytes());
+        self.arrived.push_back(reply);
+    }
+
+    #[inline]
+    fn tick(&mut self, now: Cycle) {
+        if !self.ready.is_empty() {
+            self.replay(now);
+        }
+        if !self.arrived.is_empty() {
+            self.take_arrival(now);
+        }
+        self.flush_step();
+    }
+
+    #[inline]
+    fn completed(&mut self, now: Cycle) -> Option<Completion> {
+        if self.served.next_ready() <= now { self.served.pop(now) } else { self.hits.pop(now) }
+    }
+
+    #[inline]
+    fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
+        self.requests.pop(now)
+    }
+
+    #[inline]
+    fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
+        self.requests.front(now).map(Packet::wire_bytes)
+    }
+
+    #[inline]
+    fn answer(&mut self, now: Cycle) -> Option<Packet> {
+        self.answers.pop(now)
+    }
+
+    #[inline]
+    fn answer_bytes(&self, now: Cycle) -> Option<u32> {
+        self.answers.front(now).map(Packet::wire_bytes)
+    }
+
+    fn begin_flush(&mut self, invalidate: bool, _now: Cycle) {
+        self.statistics.flushes += 1;
+        self.flush = Some(invalidate || self.flush == Some(true));
+    }
+
+    fn is_flushed(&self) -> bool {
+        self.flush.is_none() && self.writes_in_flight == 0
+    }
+
+    fn peek(&self, line: LineAddress, below: &mut Line) {
+        for (_, entry) in self.buffers.iter().filter(|(_, entry)| entry.line == line) {
+            below.merge(bytes_of(entry.words), &entry.data);
+        }
+        if let Some(frame) = self.tags.find(line) {
+            below.merge(bytes_of(self.words[frame.index()].registered), &self.data[frame.index()]);
+        }
+    }
+
+    fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        if let Some(frame) = self.tags.find(line) {
+            self.data[frame.index()].merge(bytes_of(self.words[frame.index()].here()) & bytes, data);
+        }
+    }
+
+    fn outstanding(&self) -> usize {
+        self.mshrs.len() + self.bypasses.len() + self.writes_in_flight + self.buffers.len()
+    }
+
+    #[inline]
+    fn next_event(&self, now: Cycle) -> Cycle {
+        if !self.ready.is_empty() || !self.arrived.is_empty() || self.flush.is_some() && self.can_end_flush()
+        {
+            return now;
+        }
+        let completions = self.hits.next_ready().min(self.served.next_ready());
+        completions.min(self.requests.next_ready()).min(self.answers.next_ready()).max(now)
+    }
+
+    fn waits(&self, report: &mut Vec<String>) {
+        let node = self.node.0;
+        for (mshr, line) in self.mshrs.iter() {
+            let Flights { read, register, register_read, .. } = self.mshrs.state(mshr).flights;
+            report.push(format!(
+                "L1D {node}: line {line}: {} accesses wait; under way: reads of words {read:#x}, registrations of words {register:#x}, \
+                 and with data of words {register_read:#x}",
+                self.mshrs.waiting(mshr)
+            ));
+        }
+        let counts = [
+            ("atomics and bypassing loads wait for their replies", self.bypasses.len()),
+            ("writes past the cache are not acknowledged", self.writes_in_flight),
+            ("writebacks are not acknowledged", self.buffers.len()),
+            ("requests of others wait for words that are partly written here", self.aside.len()),
+            ("packets have arrived and wait for their turn", self.arrived.len()),
+            ("requests wait for the network", self.requests.len()),
+            ("answers and writebacks wait for the network of owners", self.answers.len()),
+        ];
+        for (what, count) in counts.into_iter().filter(|(_, count)| *count > 0) {
+            report.push(format!("L1D {node}: {count} {what}"));
+        }
+        if self.flush.is_some() {
+            report.push(format!("L1D {node}: a flush is under way"));
+        }
+    }
+
+    fn statistics(&self) -> Vec<Group> {
+        vec![self.statistics.report(), self.coherence.report()]
+    }
+}

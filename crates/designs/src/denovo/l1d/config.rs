@@ -1,0 +1,75 @@
+//! The parameters of a DeNovo L1D.
+
+use serde::{Deserialize, Serialize};
+use strata_engine::Cited;
+use strata_memory::replacement::ReplacementPolicy;
+use strata_memory::tags::{Geometry, SetIndex};
+
+/// The parameters of a DeNovo L1D. Lines have 128 bytes, words 4.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DenovoL1dConfig {
+    /// Number of sets in the cache.
+    pub sets: Cited<usize>,
+    /// Ways per set, 1 to 64.
+    pub ways: Cited<usize>,
+    /// How the set of a line is computed.
+    pub set_index: Cited<SetIndex>,
+    /// Which way of a full set is evicted.
+    pub replacement: Cited<ReplacementPolicy>,
+    /// Cycles from the start of an access that hits to its completion.
+    pub hit_latency_cycles: Cited<u64>,
+    /// Cycles from the start of an access until its request can leave for the network.
+    pub tag_latency_cycles: Cited<u64>,
+    /// Cycles from a reply to the completion of an access that waited for it.
+    pub fill_latency_cycles: Cited<u64>,
+    /// Cycles from taking up another's request to the answer.
+    pub remote_latency_cycles: Cited<u64>,
+    /// Number of lines that can have reads or registrations under way at a time (MSHRs).
+    pub mshr_entries: Cited<usize>,
+    /// Number of accesses that can wait in one MSHR.
+    pub mshr_merges: Cited<u16>,
+    /// Capacity of the queue of requests to the network, in packets.
+    pub miss_queue: Cited<usize>,
+    /// Capacity of the queue of answers and writebacks to the network of owners, in packets.
+    pub answer_queue: Cited<usize>,
+    /// Number of writebacks, and as many stores past the cache, that can be unacknowledged at a time.
+    pub write_buffer: Cited<usize>,
+    /// Number of atomics and bypassing loads that can be in flight at a time.
+    pub bypass_entries: Cited<usize>,
+}
+
+impl DenovoL1dConfig {
+    /// A 32 KB cache for tests and examples. Machines take their parameters from machine files instead.
+    pub fn example() -> DenovoL1dConfig {
+        fn assumed<T>(value: T) -> Cited<T> {
+            Cited::new(value, "ASSUMED: an example")
+        }
+        DenovoL1dConfig {
+            sets: Cited::new(32, "Stash Table 2"),
+            ways: Cited::new(8, "Stash Table 2"),
+            set_index: assumed(SetIndex::Bits),
+            replacement: assumed(ReplacementPolicy::Lru),
+            hit_latency_cycles: Cited::new(1, "Stash Table 2"),
+            tag_latency_cycles: assumed(1),
+            fill_latency_cycles: assumed(1),
+            remote_latency_cycles: assumed(2),
+            mshr_entries: assumed(32),
+            mshr_merges: assumed(8),
+            miss_queue: assumed(8),
+            answer_queue: assumed(8),
+            write_buffer: assumed(16),
+            bypass_entries: assumed(32),
+        }
+    }
+
+    /// The shape and policies of the tag array.
+    pub fn geometry(&self) -> Geometry {
+        Geometry {
+            sets: *self.sets,
+            ways: *self.ways,
+            index: *self.set_index,
+            replacement: *self.replacement,
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! An L1 data cache whose words are kept coherent by DeNovo: tags by line, states by word, written words registered and kept.
+//!
+//! An access is performed when the table says so for each of its words, in order of arrival for each line. A store is done as soon as
+//! it is in the cache; its registration is under way then, and a fence or the end of the kernel waits for it. A flush
+//! invalidates words that are not registered, in one cycle; those that are stay.
+//!
+//! Two queues lead to two networks: requests, which may have to wait below, and what it says of words that it owns. Whatever
+//! arrives is taken in order of arrival, one packet a cycle.
+
+mod access;
+mod arrivals;
+mod cache;
+mod config;
+mod design;
+mod statistics;
+#[cfg(test)]
+mod tests;
+
+pub use cache::DenovoL1d;
+pub use config::DenovoL1dConfig;
+pub use statistics::DenovoStatistics;

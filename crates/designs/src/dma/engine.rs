@@ -1,0 +1,246 @@
+//! The engine: one copy at a time, line by line.
+
+use std::collections::VecDeque;
+
+use strata_engine::statistics::{Group, Statistics};
+use strata_engine::{Cycle, Slab};
+use strata_memory::doors::{
+    LaneAccess, LaneCause, Scratchpad, ScratchpadAction, ScratchpadRequest, TileAction, Wrong,
+};
+use strata_memory::tile::{Tile, WORD};
+use strata_memory::{Address, ByteMask, LINE_BYTES, LineAddress, Tray, Trays};
+
+use super::statistics::DmaStatistics;
+
+/// The words of an access: they follow each other in the tile, and lie in one line.
+#[derive(Clone, Copy, Debug)]
+struct Piece {
+    /// Offset of the first in the tile, in bytes of the scratchpad.
+    offset: u64,
+    /// Bytes of the scratchpad.
+    bytes: u64,
+}
+
+/// A copy under way.
+#[derive(Debug)]
+struct Copy {
+    request: Box<ScratchpadRequest>,
+    tile: Tile,
+    global_base: u64,
+    /// First byte in the scratchpad.
+    base: u64,
+    /// Copies to the scratchpad.
+    is_load: bool,
+    /// Offset of the next word that no access was made for.
+    next: u64,
+    /// Since when it has been under way.
+    since: Cycle,
+}
+
+impl Copy {
+    fn address(&self, offset: u64) -> Address {
+        Address(self.global_base + self.tile.global_offset(offset))
+    }
+
+    /// Where the bytes of a piece lie in its line: for each word, its offset in the tile and its first byte.
+    fn words(&self, piece: Piece) -> impl Iterator<Item = (usize, usize)> + '_ {
+        (piece.offset..piece.offset + piece.bytes).step_by(WORD as usize).map(|offset| {
+            let byte = self.address(offset).0 as usize % LINE_BYTES;
+            ((self.base + offset) as usize, byte)
+        })
+    }
+
+    /// The next piece, if one is left.
+    fn next_piece(&self) -> Option<(LineAddress, Piece)> {
+        let end = self.tile.stash_bytes();
+        if self.next == end {
+            return None;
+        }
+        let line = self.address(self.next).line();
+        let mut bytes = WORD;
+        while self.next + bytes < end && self.address(self.next + bytes).line() == line {
+            bytes += WORD;
+        }
+        Some((line, Piece { offset: self.next, bytes }))
+    }
+}
+
+/// A DMA engine.
+#[derive(Debug)]
+pub struct Engine {
+    copy: Option<Copy>,
+    /// Accesses under way, by token.
+    pieces: Slab<Piece>,
+    trays: Trays,
+    /// Accesses that have come back and have yet to pass the banks.
+    back: VecDeque<(u32, Tray)>,
+    /// The next access, made in this cycle.
+    ready: Option<LaneAccess>,
+    /// No access is made before this cycle.
+    from: Cycle,
+    done: VecDeque<(Cycle, Box<ScratchpadRequest>)>,
+    statistics: DmaStatistics,
+}
+
+impl Engine {
+    /// An idle engine with at most `accesses` accesses under way.
+    pub fn new(accesses: usize) -> Engine {
+        Engine {
+            copy: None,
+            pieces: Slab::new(accesses),
+            trays: Trays::new(accesses),
+            back: VecDeque::with_capacity(accesses),
+            ready: None,
+            from: Cycle::ZERO,
+            done: VecDeque::new(),
+            statistics: DmaStatistics::default(),
+        }
+    }
+
+    /// Takes what has come back through the banks: one access a cycle.
+    fn land(&mut self, sram: &mut [u8]) {
+        let Some((token, tray)) = self.back.pop_front() else { return };
+        let piece = self.pieces.remove(token);
+        let copy = self.copy.as_ref().expect("an access belongs to the copy under way");
+        if copy.is_load {
+            for (to, from) in copy.words(piece) {
+                sram[to..to + WORD as usize].copy_from_slice(&tray.0[from..from + WORD as usize]);
+            }
+            self.statistics.passes += 1;
+        }
+        self.trays.put(tray);
+    }
+
+    /// Makes the next access.
+    fn make(&mut self, sram: &[u8]) {
+        let Some(copy) = &mut self.copy else { return };
+        if self.ready.is_some() || self.pieces.is_full() {
+            return;
+        }
+        let Some((line, piece)) = copy.next_piece() else { return };
+        copy.next += piece.bytes;
+        let mut tray = self.trays.take();
+        let mut bytes = ByteMask::NONE;
+        for (at, byte) in copy.words(piece) {
+            bytes |= ByteMask::range(byte, WORD as usize);
+            if !copy.is_load {
+                tray.0[byte..byte + WORD as usize].copy_from_slice(&sram[at..at + WORD as usize]);
+            }
+        }
+        self.statistics.accesses += 1;
+        self.statistics.words += piece.bytes / WORD;
+        self.statistics.passes += u64::from(!copy.is_load);
+        let token = self.pieces.insert(piece).expect("there is room for the access");
+        let LaneCause { pc, warp } = copy.request.cause;
+        let cause = LaneCause { pc, warp };
+        self.ready = Some(LaneAccess { token, cause, line, bytes, writes: !copy.is_load, tray });
+    }
+
+    /// Ends the copy once nothing of it is left.
+    fn end(&mut self, now: Cycle) {
+        let is_over = |copy: &Copy| copy.next == copy.tile.stash_bytes();
+        if self.ready.is_none() && self.pieces.is_empty() && self.copy.as_ref().is_some_and(is_over) {
+            let Copy { request, since, .. } = self.copy.take().expect("it is over");
+            self.statistics.busy_cycles += now.next().since(since);
+            self.done.push_back((now.next(), request));
+        }
+    }
+}
+
+impl Scratchpad for Engine {
+    fn has_room(&self) -> bool {
+        self.copy.is_none()
+    }
+
+    fn offer(&mut self, request: Box<ScratchpadRequest>, now: Cycle) -> Result<(), Wrong> {
+        let (action, mapping) = match request.action {
+            ScratchpadAction::Tile(action, mapping) if action.copies() => (action, mapping),
+            ScratchpadAction::Tile(..) => {
+                let why = "a DMA engine copies tiles and maps none; a mapping takes a stash".to_owned();
+                return Err(Wrong { request, lane: 0, why });
+            }
+            _ => {
+                if let Some(lane) =
+                    (0..32).find(|lane| request.lanes >> lane & 1 == 1 && request.maps[*lane] != 0)
+                {
+                    let why = format!(
+                        "expected an address without a mapping on a machine without a stash, found mapping {}",
+                        request.maps[lane] - 1
+                    );
+                    return Err(Wrong { request, lane, why });
+                }
+                self.done.push_back((now, request));
+                return Ok(());
+            }
+        };
+        let tile = match Tile::new(&mapping) {
+            Ok(tile) => tile,
+            Err(error) => return Err(Wrong { request, lane: 0, why: error.to_string() }),
+        };
+        let is_load = action == TileAction::Load;
+        *if is_load { &mut self.statistics.loads } else { &mut self.statistics.stores } += 1;
+        let (global_base, base) = (mapping.global_base, mapping.stash_base);
+        self.copy = Some(Copy { request, tile, global_base, base, is_load, next: 0, since: now });
+        self.from = now.next();
+        Ok(())
+    }
+
+    fn tick(&mut self, sram: &mut [u8], now: Cycle) {
+        self.land(sram);
+        if self.from <= now {
+            self.make(sram);
+        }
+        self.end(now);
+    }
+
+    fn completed(&mut self, now: Cycle) -> Option<Box<ScratchpadRequest>> {
+        let ready = self.done.front().is_some_and(|(at, _)| *at <= now);
+        if ready { self.done.pop_front().map(|(_, request)| request) } else { None }
+    }
+
+    fn access(&mut self, _: Cycle) -> Option<LaneAccess> {
+        self.ready.take()
+    }
+
+    fn performed(&mut self, token: u32, tray: Tray, _: Cycle) {
+        self.back.push_back((token, tray));
+    }
+
+    fn end_cta(&mut self, _: u8, _: Cycle) {}
+
+    fn end_kernel(&mut self, _: Cycle) -> bool {
+        self.is_idle()
+    }
+
+    fn is_idle(&self) -> bool {
+        self.copy.is_none() && self.done.is_empty()
+    }
+
+    fn next_event(&self, now: Cycle) -> Cycle {
+        let done = self.done.front().map_or(Cycle::NEVER, |(at, _)| (*at).max(now));
+        let Some(copy) = &self.copy else { return done };
+        let makes = copy.next < copy.tile.stash_bytes() && !self.pieces.is_full();
+        let over = copy.next == copy.tile.stash_bytes() && self.pieces.is_empty();
+        if self.ready.is_some() || !self.back.is_empty() || over {
+            return now;
+        }
+        if makes { self.from.max(now).min(done) } else { done }
+    }
+
+    fn waits(&self, report: &mut Vec<String>) {
+        if let Some(copy) = &self.copy {
+            let name = if copy.is_load { "dma_load" } else { "dma_store" };
+            report.push(format!(
+                "the DMA engine copies for warp {} ({name}): {} of {} bytes asked for, {} accesses under way",
+                copy.request.cause.warp,
+                copy.next,
+                copy.tile.stash_bytes(),
+                self.pieces.len()
+            ));
+        }
+    }
+
+    fn statistics(&self) -> Vec<Group> {
+        vec![self.statistics.report()]
+    }
+}

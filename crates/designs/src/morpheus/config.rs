@@ -1,0 +1,100 @@
+//! The parameters of a slice with a Morpheus controller.
+
+use serde::{Deserialize, Serialize};
+use strata_engine::Cited;
+
+use crate::baseline::L2Config;
+
+/// The parameters of a conventional slice and the Morpheus controller in front of it. The paper has one controller for each
+/// LLC partition; where a partition has several slices, each has a part of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct MorpheusConfig {
+    /// Warps of an SM in cache mode, each a set of the extended LLC.
+    pub warps: Cited<u32>,
+    /// Blocks of such a set, 1 to 32; with compression, registers for blocks.
+    pub ways: Cited<u32>,
+    /// Most rows of the warp status table, and with it most sets that the slice can have in SMs.
+    pub rows: Cited<u32>,
+    /// Compression of the blocks of sets; without it there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compression: Option<Compression>,
+    /// How hits and misses in the extended LLC are predicted.
+    pub prediction: Cited<Prediction>,
+    /// How warps wait for requests.
+    pub wait: Cited<Wait>,
+    /// Size of a Bloom filter in bytes; each set has two.
+    pub filter_bytes: Cited<u32>,
+    /// Bits of a filter that a block sets.
+    pub filter_hashes: Cited<u32>,
+    /// Entries of the read data buffer: reads that warps serve at a time.
+    pub read_buffers: Cited<u32>,
+    /// Entries of the write data buffer: writes, insertions and atomics that warps serve at a time.
+    pub write_buffers: Cited<u32>,
+    /// L2 cycles from the arrival of a request of the extended LLC, or of a load or store of the window, to its effect.
+    pub access_latency_cycles: Cited<u64>,
+    /// L2 cycles from there to the reply.
+    pub reply_latency_cycles: Cited<u64>,
+    /// The conventional slice.
+    pub conventional: L2Config,
+}
+
+/// Compression of blocks by their warps (4.3.1).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Compression {
+    /// Core cycles after which a set gives its levels registers anew.
+    pub epoch_cycles: Cited<u32>,
+    /// Blocks of a set as the address separator counts them, from `ways` to four times as many.
+    pub blocks: Cited<u32>,
+}
+
+/// How the controller predicts whether a set of the extended LLC holds a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Prediction {
+    /// By two Bloom filters for each set (4.1.2).
+    Bloom,
+    /// Not at all: every request goes to the set's warp.
+    None,
+    /// By what the set holds at that time, which no hardware knows.
+    Perfect,
+}
+
+/// What the controller does with the load of a row that has no request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Wait {
+    /// It withholds the reply until there is one: an idle extended LLC sends nothing.
+    Held,
+    /// It answers at once, and the warp loads again.
+    Polled,
+}
+
+impl MorpheusConfig {
+    /// A small slice in front of [`L2Config::example`], for tests and examples. Machines take their parameters from machine
+    /// files instead.
+    pub fn example() -> MorpheusConfig {
+        fn paper<T>(value: T, place: &str) -> Cited<T> {
+            Cited::new(value, format!("Morpheus {place}"))
+        }
+        fn assumed<T>(value: T, why: &str) -> Cited<T> {
+            Cited::new(value, format!("ASSUMED: {why}"))
+        }
+        MorpheusConfig {
+            warps: paper(48, "4.2"),
+            ways: paper(32, "4.2.1"),
+            compression: None,
+            rows: paper(256, "4.1.3"),
+            prediction: paper(Prediction::Bloom, "4.1.2"),
+            wait: assumed(Wait::Held, "the paper does not say how warps wait; this costs the least"),
+            filter_bytes: paper(32, "4.1.2"),
+            filter_hashes: assumed(3, "about the best for 64 blocks in 256 bits"),
+            read_buffers: assumed(256, "one for each row"),
+            write_buffers: assumed(256, "one for each row"),
+            access_latency_cycles: assumed(60, "half of the conventional slice's pipeline"),
+            reply_latency_cycles: assumed(10, "as a hit of the conventional slice"),
+            conventional: L2Config::example(),
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! The slice with a controller as a design that a machine file can select.
+
+use strata_memory::area::Component;
+use strata_memory::doors::{Design, HOST_ITEM_BYTES, HelperKernel, Llc, LlcDesign, LlcSite};
+use strata_memory::window::MOST_COMPRESSED;
+use strata_memory::{LINE_BYTES, ParameterError};
+
+use super::controller::Controller;
+use super::{MorpheusConfig, Prediction, Wait};
+
+/// Bits of a row of the warp status table: tag 27, origin 16 (node and its tag), busy 1, operation 3, result 2, pointer to a
+/// data buffer 8, with room to a power of two.
+const ROW_BITS: u64 = 64;
+
+/// Longest epoch: the kernel counts the blocks of one in ten bits, and puts one in every hundred cycles at most.
+const MOST_EPOCH_CYCLES: u32 = 50_000;
+
+impl Design for MorpheusConfig {
+    fn check(&self) -> Result<(), ParameterError> {
+        let bounds = [
+            ("warps", u64::from(*self.warps), 1, 64),
+            ("ways", u64::from(*self.ways), 1, 32),
+            ("rows", u64::from(*self.rows), 1, 4096),
+            ("filter_bytes", u64::from(*self.filter_bytes), 1, 4096),
+            ("filter_hashes", u64::from(*self.filter_hashes), 1, 16),
+            ("read_buffers", u64::from(*self.read_buffers), 1, 4096),
+            ("write_buffers", u64::from(*self.write_buffers), 1, 4096),
+            ("access_latency_cycles", *self.access_latency_cycles, 1, 4096),
+            ("reply_latency_cycles", *self.reply_latency_cycles, 1, 4096),
+        ];
+        for (field, value, least, most) in bounds {
+            if !(least..=most).contains(&value) {
+                return Err(ParameterError::new(field, format!("must be {least} to {most}, found {value}")));
+            }
+        }
+        self.check_compression()?;
+        if !self.filter_bytes.is_power_of_two() {
+            let message = format!("must be a power of two, found {}", *self.filter_bytes);
+            return Err(ParameterError::new("filter_bytes", message));
+        }
+        self.conventional.check().map_err(|error| {
+            ParameterError::new("conventional", format!("{}: {}", error.field, error.message))
+        })
+    }
+
+    fn outline(&self) -> String {
+        format!("{}; a Morpheus controller of {} rows", self.conventional.outline(), *self.rows)
+    }
+
+    fn host_bytes(&self) -> u64 {
+        let blocks = u64::from(*self.rows) * u64::from(self.most_blocks());
+        let filters = 2 * u64::from(*self.rows) * u64::from(*self.filter_bytes);
+        let latencies = *self.access_latency_cycles + *self.reply_latency_cycles;
+        self.conventional.host_bytes() + filters + (2 * blocks + latencies) * HOST_ITEM_BYTES
+    }
+
+    fn area(&self) -> Vec<Component> {
+        let rows = u64::from(*self.rows);
+        let line = 8 * LINE_BYTES as u64;
+        let buffer = |name, entries: u32| {
+            Component::bits(name, u64::from(entries) * line, format!("{entries} lines of 128 bytes"))
+        };
+        vec![
+            Component::bits(
+                "Bloom filters",
+                2 * rows * u64::from(*self.filter_bytes) * 8,
+                format!("4.1.2: two of {} bytes for each of {rows} sets", *self.filter_bytes),
+            ),
+            Component::bits(
+                "warp status table",
+                rows * ROW_BITS,
+                format!("{rows} rows of {ROW_BITS} bits: tag, origin, busy, operation, result, pointer"),
+            ),
+            buffer("read data buffer", *self.read_buffers),
+            buffer("write data buffer", *self.write_buffers),
+        ]
+    }
+}
+
+impl LlcDesign for MorpheusConfig {
+    fn capacity_bytes(&self) -> u64 {
+        self.conventional.capacity_bytes()
+    }
+
+    fn helper_kernel(&self) -> Option<HelperKernel> {
+        Some(HelperKernel {
+            warps: *self.warps,
+            ways: *self.ways,
+            rows: *self.rows,
+            compression: self.compression.as_ref().map(|compression| *compression.epoch_cycles),
+            polls: *self.wait == Wait::Polled,
+        })
+    }
+
+    fn build(&self, site: LlcSite) -> Result<Box<dyn Llc>, ParameterError> {
+        Ok(Box::new(Controller::new(self, site)?))
+    }
+}
+
+impl MorpheusConfig {
+    /// Most blocks that a set holds.
+    pub(super) fn most_blocks(&self) -> u32 {
+        if self.compression.is_some() { (4 * *self.ways).min(MOST_COMPRESSED) } else { *self.ways }
+    }
+
+    /// Blocks of a set as the address separator counts them.
+    pub(super) fn counted_blocks(&self) -> u32 {
+        self.compression.as_ref().map_or(*self.ways, |compression| *compression.blocks)
+    }
+
+    fn check_compression(&self) -> Result<(), ParameterError> {
+        let Some(compression) = &self.compression else { return Ok(()) };
+        let refuse = |field, message: String| Err(ParameterError::new(field, message));
+        let epoch = *compression.epoch_cycles;
+        if !(1..=MOST_EPOCH_CYCLES).contains(&epoch) {
+            let message = format!("must be 1 to {MOST_EPOCH_CYCLES}, found {epoch}");
+            return refuse("compression.epoch_cycles", message);
+        }
+        let (least, most, blocks) = (*self.ways, self.most_blocks(), *compression.blocks);
+        if !(least..=most).contains(&blocks) {
+            return refuse("compression.blocks", format!("must be {least} to {most}, found {blocks}"));
+        }
+        if *self.prediction == Prediction::Perfect {
+            let message = "found `perfect`, expected `bloom` or `none`: of a compressed set only its warp knows what it holds";
+            return refuse("prediction", message.into());
+        }
+        Ok(())
+    }
+}

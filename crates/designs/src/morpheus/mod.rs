@@ -1,0 +1,56 @@
+//! Morpheus (Darabi et al., MICRO 2022): SMs in cache mode lend their storage to the last-level cache.
+//!
+//! A [`Controller`] stands in front of each conventional slice (4.1). An address separator sends requests either to the slice
+//! or to the extended LLC, whose sets are warps of a kernel on SMs in cache mode. The controller predicts whether the set has
+//! the block. A predicted hit is handed to the set's warp through the warp status table, whose rows the warp loads and stores
+//! through a [window](strata_memory::window) of addresses. A predicted miss is fetched from DRAM and answered; the block follows
+//! to the warp as an insertion. What SMs in cache mode load and store themselves goes past the conventional slice.
+//!
+//! Where the paper is silent:
+//!
+//! 1. *Order.* Requests to one block are served in order of arrival; those that arrive while the block is on its way from DRAM,
+//!    or waits for its warp, wait behind it and are predicted when their turn comes. A set's warp has one operation at a time.
+//! 2. *Waiting.* A warp waits by loading its row; the controller withholds the reply until the row has a request, so that an idle
+//!    extended LLC sends nothing, or answers at once ([`Wait`]).
+//! 3. *Who reads DRAM.* Of a predicted miss the controller; of a predicted hit that is none the warp, past the conventional LLC.
+//! 4. *Atomics.* The warp performs them (4.2.3). Those that the kernel does not have, of 64-bit floating point and of single 16-bit
+//!    values, take two operations: the controller reads the block from the warp and writes the result back.
+//! 5. *Host copies.* What a host copy changes in a block of a set is handed to its warp as a write before the block's next use.
+//! 6. *Storage of an SM.* All warps keep their sets in registers: 48 of 32 blocks, 192 KiB (4.2.1, Fig. 8). Section 5 gives 16 of
+//!    the 48 to the L1D and counts 328 KiB; but then 32 warps have the registers that 48 would share. The kernel has sets in the L1D;
+//!    no controller asks for them yet, because an L1D replaces lines as it likes, so that neither filters nor host copies can tell
+//!    what it holds.
+//! 7. *Capacity with compression* (4.3.1). Address separation is static, so a machine file says how many blocks a set counts for
+//!    ([`Compression::blocks`]), whatever it holds later.
+//! 8. *Prediction with compression.* Each level of a set has its own victims, so a set is not the blocks used last. Its warp tells
+//!    with each result how deep it is: among how many different blocks used last all its blocks are. Filters change places at that
+//!    number, not at the associativity. It is 127 at most: a block that would be used longer ago leaves.
+//! 9. *Levels.* At the end of an epoch, found when a block is put in, they get registers in proportion to what their blocks need,
+//!    all but one, which stays uncompressed. Counters are halved, not cleared: in 10,000 cycles a set gets some 20 blocks. The
+//!    blocks of a register that changes its level leave.
+//!
+//! A dirty victim leaves its SM before the result of the operation that drove it out, and both come to the same slice in order.
+//! The filters learn of the operation with its result, so a request that the filters send to DRAM finds the victim there.
+
+mod atomics;
+mod config;
+mod controller;
+mod design;
+mod dram_side;
+mod filter;
+mod host;
+mod pool;
+mod predictor;
+mod separator;
+mod serve;
+mod shadow;
+mod statistics;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use config::{Compression, MorpheusConfig, Prediction, Wait};
+pub use controller::Controller;
+pub use filter::Filter;
+pub use predictor::Predictor;
+pub use statistics::MorpheusStatistics;

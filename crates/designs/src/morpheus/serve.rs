@@ -1,0 +1,434 @@
+//! The life of a request to the extended LLC: prediction, the fetch of a predicted miss, the set's warp, the answer.
+
+use strata_engine::Cycle;
+use strata_memory::atomic::AtomicBatch;
+use strata_memory::window::{self, result, result::Told};
+use strata_memory::{Body, ByteMask, Line, Packet, Tray};
+
+use super::atomics;
+use super::controller::Controller;
+use super::separator::Part;
+use super::table::{Job, Op, Row, Step};
+use super::{Prediction, Wait};
+
+impl Controller {
+    /// Takes the next packet that has arrived.
+    pub(super) fn arrive(&mut self, packet: Packet, now: Cycle) {
+        if window::holds(packet.line) {
+            return self.access_window(packet, now);
+        }
+        if self.is_from_helper(&packet) {
+            return self.go_past(packet);
+        }
+        let Part::Extended(number) = self.separator.part(packet.line) else {
+            unreachable!("requests to conventional lines do not come here")
+        };
+        self.request(packet, self.row_of(number), now);
+    }
+
+    /// Takes a request to the extended LLC.
+    fn request(&mut self, packet: Packet, row: u32, now: Cycle) {
+        let line = packet.line;
+        let s = &mut self.statistics;
+        s.requests += 1;
+        let left = match &packet.body {
+            Body::Atomic(batch) => {
+                s.atomics += 1;
+                atomics::entries(batch)
+            }
+            Body::Write(_) => {
+                s.writes += 1;
+                0
+            }
+            _ => {
+                s.reads += 1;
+                0
+            }
+        };
+        let is_behind = self.rows[row as usize].jobs.iter().any(|number| self.jobs.get(*number).line == line);
+        let (request, step, data) = (Some(packet), Step::Behind, None);
+        let number = self.jobs.insert(Job {
+            request,
+            line,
+            row,
+            step,
+            data,
+            poked: ByteMask::NONE,
+            left,
+            is_open: false,
+        });
+        self.rows[row as usize].jobs.push_back(number);
+        if is_behind {
+            self.statistics.waited_for_block += 1;
+        } else {
+            self.begin(number, now);
+        }
+    }
+
+    /// Begins with a request whose block no earlier one waits for.
+    fn begin(&mut self, number: u32, now: Cycle) {
+        let job = self.jobs.get(number);
+        let (line, row) = (job.line, &self.rows[job.row as usize]);
+        let patch = row.shadow.patch(line).map(|(_, data)| data.clone());
+        if let Some(data) = patch {
+            self.statistics.patches += 1;
+            let mut tray = self.trays.take();
+            *tray = data;
+            self.jobs.get_mut(number).data = Some(tray);
+            return self.make_ready(number, Op::Patch);
+        }
+        if self.predict(number) {
+            self.statistics.predicted_hits += 1;
+            let job = self.jobs.get_mut(number);
+            job.is_open = true;
+            let op = match job.request.as_ref().map(|request| &request.body) {
+                Some(Body::Write(_)) => Op::Write,
+                Some(Body::Atomic(batch)) => atomic_op(batch),
+                _ => Op::Read,
+            };
+            return self.make_ready(number, op);
+        }
+        self.statistics.predicted_misses += 1;
+        self.miss(number, now);
+    }
+
+    /// Whether a request's set is said to have its block.
+    fn predict(&mut self, number: u32) -> bool {
+        let job = self.jobs.get(number);
+        let (line, row) = (job.line, &self.rows[job.row as usize]);
+        match self.prediction {
+            Prediction::None => true,
+            Prediction::Perfect => row.shadow.holds(line),
+            Prediction::Bloom => {
+                self.statistics.filter_reads += 1;
+                let may_hold = row.predictor.may_hold(line.0);
+                self.statistics.false_misses += u64::from(!may_hold && row.shadow.holds(line));
+                may_hold
+            }
+        }
+    }
+
+    /// Goes on with a request whose block the set does not have.
+    fn miss(&mut self, number: u32, now: Cycle) {
+        let job = self.jobs.get_mut(number);
+        let line = job.line;
+        let whole = job
+            .request
+            .take_if(|request| matches!(request.body, Body::Write(_)) && request.bytes == ByteMask::ALL);
+        let Some(request) = whole else {
+            job.step = Step::Fetching;
+            return self.fetch(number, line);
+        };
+        let mut tray = self.trays.take();
+        if let Body::Write(data) = &request.body {
+            tray.0 = data.0;
+        }
+        self.jobs.get_mut(number).data = Some(tray);
+        self.reply(request, now);
+        self.make_ready(number, Op::Insert { is_dirty: true });
+    }
+
+    /// The block of a predicted miss has come from DRAM: the request is answered, the set gets the block.
+    pub(super) fn fetched(&mut self, number: u32, mut block: Tray, now: Cycle) {
+        let job = self.jobs.get_mut(number);
+        let mut is_dirty = false;
+        let mut answered = None;
+        if let Some(request) = job.request.as_mut() {
+            match &mut request.body {
+                Body::Read(tray) => tray.0 = block.0,
+                Body::Write(tray) => {
+                    block.merge(request.bytes, tray);
+                    is_dirty = true;
+                }
+                // The warp performs it once it has the block.
+                _ => {}
+            }
+        }
+        if !matches!(job.request.as_ref().map(|request| &request.body), Some(Body::Atomic(_))) {
+            answered = job.request.take();
+        }
+        job.data = Some(block);
+        if let Some(request) = answered {
+            self.reply(request, now);
+        }
+        self.make_ready(number, Op::Insert { is_dirty });
+    }
+
+    fn make_ready(&mut self, number: u32, op: Op) {
+        let job = self.jobs.get_mut(number);
+        job.step = Step::Ready(op);
+        let row = job.row;
+        self.list(row);
+    }
+
+    /// Notes that a row may have an operation to hand over.
+    fn list(&mut self, row: u32) {
+        let entry = &mut self.rows[row as usize];
+        if !entry.is_listed && entry.served.is_none() {
+            entry.is_listed = true;
+            self.listed.push_back(row);
+        }
+    }
+
+    /// Hands one operation to a warp that has none.
+    pub(super) fn hand_over(&mut self, now: Cycle) {
+        while let Some(row) = self.listed.pop_front() {
+            let entry = &mut self.rows[row as usize];
+            entry.is_listed = false;
+            let jobs = entry.jobs.iter();
+            let mut ready = jobs.filter_map(|number| match self.jobs.get(*number).step {
+                Step::Ready(op) => Some((*number, op)),
+                _ => None,
+            });
+            let Some((number, op)) = ready.next() else { continue };
+            let buffers = if op.reads() { &mut self.read_buffers } else { &mut self.write_buffers };
+            if *buffers == 0 {
+                self.statistics.waited_for_buffer += 1;
+                self.starved.push_back(row);
+                continue;
+            }
+            *buffers -= 1;
+            self.ask(row, number, op);
+            self.rows[row as usize].since = now;
+            self.answer_load(row, now);
+            return;
+        }
+    }
+
+    /// Writes an operation into its row.
+    fn ask(&mut self, row: u32, number: u32, op: Op) {
+        let block = self.block_of(self.jobs.get(number).line);
+        let job = self.jobs.get_mut(number);
+        job.step = Step::Served(op);
+        let entry = &mut self.rows[row as usize];
+        entry.served = Some(number);
+        entry.is_loaded = false;
+        let s = &mut self.statistics;
+        s.operations += 1;
+        s.table_accesses += 1;
+        s.buffer_accesses += u64::from(!op.reads());
+        match op {
+            Op::Read | Op::FetchAtomic => {
+                s.read_operations += 1;
+                entry.ask_read(block);
+            }
+            Op::Write => {
+                s.write_operations += 1;
+                let Some(Packet { bytes, body: Body::Write(data), .. }) = &job.request else {
+                    unreachable!("a write has its bytes")
+                };
+                entry.ask_write(block, *bytes, data);
+            }
+            Op::Insert { is_dirty } => {
+                s.insertions += 1;
+                entry.ask_insert(block, is_dirty, job.data.as_ref().expect("an insertion has its block"));
+            }
+            Op::Patch | Op::StoreAtomic => {
+                s.write_operations += 1;
+                let bytes = match (&job.request, op) {
+                    (Some(Packet { body: Body::Atomic(batch), .. }), Op::StoreAtomic) => {
+                        atomics::bytes(batch, job.left)
+                    }
+                    _ => entry.shadow.patch(job.line).map_or(ByteMask::NONE, |(bytes, _)| bytes),
+                };
+                entry.ask_write(block, bytes, job.data.as_ref().expect("it has the bytes"));
+            }
+            Op::Atomic => {
+                s.atomic_operations += 1;
+                let Some(Packet { body: Body::Atomic(batch), .. }) = &job.request else {
+                    unreachable!("an atomic has its operands")
+                };
+                let part = atomics::next_part(batch, job.left).expect("kernels have the operation");
+                entry.ask_atomic(block, &part);
+            }
+        }
+    }
+
+    /// Answers the withheld load of a row that has a request.
+    fn answer_load(&mut self, row: u32, now: Cycle) {
+        let entry = &mut self.rows[row as usize];
+        if entry.served.is_none() || entry.is_loaded {
+            return;
+        }
+        let Some(mut load) = entry.load.take() else { return };
+        entry.is_loaded = true;
+        if let Body::Read(tray) = &mut load.body {
+            tray.0 = entry.status.0;
+        }
+        self.statistics.row_loads += 1;
+        self.statistics.table_accesses += 1;
+        self.reply(load, now);
+    }
+
+    /// A load or store of the window.
+    fn access_window(&mut self, mut packet: Packet, now: Cycle) {
+        let (row, within) = window::row_of(packet.line);
+        let entry = &mut self.rows[row as usize];
+        match (&mut packet.body, within) {
+            (Body::Read(_), 0) => {
+                if self.wait == Wait::Polled && (entry.served.is_none() || entry.is_loaded) {
+                    if let Body::Read(tray) = &mut packet.body {
+                        tray.0 = Line::ZERO.0;
+                    }
+                    self.statistics.idle_loads += 1;
+                    self.statistics.table_accesses += 1;
+                    return self.reply(packet, now);
+                }
+                entry.load = Some(packet);
+                return self.answer_load(row as u32, now);
+            }
+            (Body::Read(tray), _) => {
+                tray.0 = entry.line(within).0;
+                self.statistics.payload_loads += 1;
+                self.statistics.buffer_accesses += 1;
+            }
+            (Body::Write(data), 0) => {
+                let told = result::told(Row::result_of(data));
+                self.statistics.table_accesses += 1;
+                self.reply(packet, now);
+                return self.end(row as u32, told, now);
+            }
+            (Body::Write(data), _) => {
+                entry.payload.merge(packet.bytes, data);
+                self.statistics.payload_stores += 1;
+                self.statistics.buffer_accesses += 1;
+            }
+            (body, _) => unreachable!("the kernel loads and stores only, not {body:?}"),
+        }
+        self.reply(packet, now);
+    }
+
+    /// A warp has ended its operation.
+    fn end(&mut self, row: u32, told: Told, now: Cycle) {
+        let entry = &mut self.rows[row as usize];
+        let Some(number) = entry.served.take() else { return };
+        let job = self.jobs.get_mut(number);
+        let Step::Served(op) = job.step else { unreachable!("a warp has what was handed to it") };
+        let s = &mut self.statistics;
+        s.results += 1;
+        s.service_cycles += now - entry.since;
+        *(if op.reads() { &mut self.read_buffers } else { &mut self.write_buffers }) += 1;
+        while let Some(row) = self.starved.pop_front() {
+            self.list(row);
+        }
+        if told.result == result::REFUSED {
+            self.make_ready(number, Op::FetchAtomic);
+        } else {
+            self.note(row, number, op, told);
+            self.go_on(number, op, now);
+        }
+        self.list(row);
+    }
+
+    /// Notes what a result says of the set.
+    fn note(&mut self, row: u32, number: u32, op: Op, told: Told) {
+        let depth = if told.depth == 0 { self.ways } else { told.depth };
+        let entry = &mut self.rows[row as usize];
+        let job = self.jobs.get_mut(number);
+        let was_there = told.result == result::HIT;
+        if job.is_open {
+            job.is_open = false;
+            let s = &mut self.statistics;
+            *(if was_there { &mut s.true_hits } else { &mut s.false_hits }) += 1;
+        }
+        let s = &mut self.statistics;
+        match told.bytes {
+            0 => {}
+            32 => s.blocks_of_32_bytes += 1,
+            64 => s.blocks_of_64_bytes += 1,
+            _ => s.blocks_of_128_bytes += 1,
+        }
+        s.filter_writes += 1;
+        s.filter_swaps += u64::from(entry.predictor.used(job.line.0, depth));
+        if !was_there {
+            entry.shadow.missed(job.line);
+        }
+        if !was_there && !matches!(op, Op::Insert { .. }) && entry.fetched.0 == job.line {
+            entry.shadow.shown(job.line, &entry.fetched.1);
+        }
+        match (op, job.request.as_mut()) {
+            (Op::Read | Op::FetchAtomic, _) => entry.shadow.shown(job.line, &entry.payload),
+            (Op::Write, Some(Packet { bytes, body: Body::Write(data), .. })) => {
+                entry.shadow.changed(job.line, *bytes, data);
+            }
+            (Op::Insert { is_dirty }, _) => {
+                entry.shadow.given(job.line, &entry.payload, is_dirty);
+                if let Some(block) = &job.data {
+                    entry.shadow.poke(job.line, job.poked, block);
+                }
+            }
+            (Op::Patch, _) => entry.shadow.patched(job.line),
+            (Op::StoreAtomic, Some(Packet { body: Body::Atomic(batch), .. })) => {
+                let bytes = atomics::bytes(batch, job.left);
+                entry.shadow.changed(job.line, bytes, &entry.payload);
+            }
+            (Op::Atomic, Some(Packet { body: Body::Atomic(batch), .. })) => {
+                let mut block = entry.payload.clone();
+                entry.shadow.shown(job.line, &block);
+                atomics::perform(batch, entry.part, &mut block);
+                entry.shadow.changed(job.line, atomics::bytes(batch, entry.part), &block);
+            }
+            (op, request) => unreachable!("{op:?} of {request:?}"),
+        }
+        entry.shadow.reach(depth);
+    }
+
+    /// Goes on with a request after an operation of its warp.
+    fn go_on(&mut self, number: u32, op: Op, now: Cycle) {
+        let job = self.jobs.get_mut(number);
+        let entry = &self.rows[job.row as usize];
+        match (op, job.request.as_mut().map(|request| &mut request.body)) {
+            (Op::Read, Some(Body::Read(tray))) => {
+                tray.0 = entry.payload.0;
+                self.finish(number, now);
+            }
+            (Op::Insert { .. }, Some(Body::Atomic(batch))) => {
+                let op = atomic_op(batch);
+                self.make_ready(number, op);
+            }
+            (Op::FetchAtomic, Some(Body::Atomic(batch))) => {
+                let mut block = job.data.take().unwrap_or_else(|| self.trays.take());
+                block.0 = entry.payload.0;
+                atomics::perform(batch, job.left, &mut block);
+                job.data = Some(block);
+                self.make_ready(number, Op::StoreAtomic);
+            }
+            (Op::Atomic, _) => {
+                job.left &= !entry.part;
+                match job.left {
+                    0 => self.finish(number, now),
+                    _ => self.make_ready(number, Op::Atomic),
+                }
+            }
+            (Op::Patch, _) => {
+                if let Some(tray) = job.data.take() {
+                    self.trays.put(tray);
+                }
+                self.begin(number, now);
+            }
+            _ => self.finish(number, now),
+        }
+    }
+
+    /// Answers a request that is not answered yet, and begins with the next one to its block.
+    fn finish(&mut self, number: u32, now: Cycle) {
+        let Job { request, line, row, data, .. } = self.jobs.remove(number);
+        if let Some(tray) = data {
+            self.trays.put(tray);
+        }
+        if let Some(request) = request {
+            self.reply(request, now);
+        }
+        let jobs = &mut self.rows[row as usize].jobs;
+        jobs.retain(|other| *other != number);
+        let next = jobs.iter().find(|other| self.jobs.get(**other).line == line).copied();
+        if let Some(next) = next {
+            self.begin(next, now);
+        }
+    }
+}
+
+/// How the kernel is asked for atomics.
+fn atomic_op(batch: &AtomicBatch) -> Op {
+    if window::atomic_kind(batch.op, batch.ty).is_some() { Op::Atomic } else { Op::FetchAtomic }
+}

@@ -1,0 +1,173 @@
+//! The extended LLC query logic (4.1.3): requests, and the warp status table that hands them to warps.
+
+use std::collections::VecDeque;
+
+use strata_engine::Cycle;
+use strata_memory::window::{self, RESULT_WORD, operation};
+use strata_memory::{ByteMask, Line, LineAddress, Packet, Tray};
+
+use super::atomics::Part;
+use super::predictor::Predictor;
+use super::shadow::Shadow;
+
+/// A request to the extended LLC, until its block is where it belongs.
+#[derive(Debug)]
+pub struct Job {
+    /// The request; `None` once it is answered and only an insertion is left.
+    pub request: Option<Packet>,
+    /// Its line in the slice.
+    pub line: LineAddress,
+    /// Row of its set.
+    pub row: u32,
+    pub step: Step,
+    /// The block, when the controller has it.
+    pub data: Option<Tray>,
+    /// Bytes of it that a host copy changed while the warp had it.
+    pub poked: ByteMask,
+    /// Entries of an atomic that have not been performed.
+    pub left: u32,
+    /// Predicted a hit, and the set has not answered yet.
+    pub is_open: bool,
+}
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Step {
+    /// An earlier request to its block is not done.
+    Behind,
+    /// Its block is on its way from DRAM.
+    Fetching,
+    /// It waits for its warp.
+    Ready(Op),
+    /// Its warp has it.
+    Served(Op),
+}
+
+/// What a warp is asked to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Op {
+    Read,
+    Write,
+    Insert {
+        is_dirty: bool,
+    },
+    Atomic,
+    /// Reads the block of an atomic that the kernel does not have,
+    FetchAtomic,
+    /// and writes back what the controller made of it.
+    StoreAtomic,
+    /// Writes the bytes that a host copy changed.
+    Patch,
+}
+
+impl Op {
+    /// Whether it takes an entry of the read data buffer; otherwise, of the write data buffer.
+    pub fn reads(self) -> bool {
+        matches!(self, Op::Read | Op::FetchAtomic)
+    }
+}
+
+/// A row of the warp status table, with what else a controller has for each set.
+#[derive(Debug)]
+pub struct Row {
+    /// Requests to the set that are not done, oldest first.
+    pub jobs: VecDeque<u32>,
+    /// The request that the warp has: the row is busy.
+    pub served: Option<u32>,
+    /// Since when.
+    pub since: Cycle,
+    /// Whether the warp has loaded the row since.
+    pub is_loaded: bool,
+    /// The warp's load of the row, withheld until there is a request.
+    pub load: Option<Packet>,
+    /// The row's lines, as the warp sees them.
+    pub status: Line,
+    pub payload: Line,
+    pub second: Line,
+    /// The atomics that the warp has.
+    pub part: u32,
+    /// Whether the row is in the list of those that may have an operation to hand over.
+    pub is_listed: bool,
+    pub predictor: Predictor,
+    pub shadow: Shadow,
+    /// The block of an operation that the warp loaded past the LLC last.
+    pub fetched: (LineAddress, Line),
+}
+
+impl Row {
+    /// The row of an empty set.
+    pub fn new(predictor: Predictor, shadow: Shadow) -> Row {
+        Row {
+            jobs: VecDeque::new(),
+            served: None,
+            since: Cycle::ZERO,
+            is_loaded: false,
+            load: None,
+            status: Line::ZERO,
+            payload: Line::ZERO,
+            second: Line::ZERO,
+            part: 0,
+            is_listed: false,
+            predictor,
+            shadow,
+            fetched: (LineAddress(u64::MAX), Line::ZERO),
+        }
+    }
+
+    /// Writes an operation on a block into the status line.
+    fn ask(&mut self, operation: u32, block: LineAddress) {
+        self.status = Line::ZERO;
+        self.set_word(0, operation);
+        self.set_word(1, block.0 as u32);
+    }
+
+    /// Asks for a block.
+    pub fn ask_read(&mut self, block: LineAddress) {
+        self.ask(operation::READ, block);
+    }
+
+    /// Hands over bytes of a block.
+    pub fn ask_write(&mut self, block: LineAddress, bytes: ByteMask, data: &Line) {
+        self.ask(operation::WRITE, block);
+        for word in 0..4 {
+            self.set_word(4 + word, (bytes.0 >> (32 * word)) as u32);
+        }
+        self.payload.0 = data.0;
+    }
+
+    /// Hands over a block.
+    pub fn ask_insert(&mut self, block: LineAddress, is_dirty: bool, data: &Line) {
+        self.ask(operation::INSERT, block);
+        self.set_word(2, u32::from(is_dirty));
+        self.payload.0 = data.0;
+    }
+
+    /// Hands over atomics.
+    pub fn ask_atomic(&mut self, block: LineAddress, part: &Part) {
+        self.ask(operation::ATOMIC, block);
+        self.set_word(3, part.kind);
+        self.set_word(8, part.words);
+        (self.payload.0, self.second.0) = (part.operands.0, part.second.0);
+        self.part = part.entries;
+    }
+
+    /// A line of the row.
+    pub fn line(&self, within: u64) -> &Line {
+        match within {
+            0 => &self.status,
+            1 => &self.payload,
+            _ => &self.second,
+        }
+    }
+
+    /// The result in a line that the warp stored.
+    pub fn result_of(data: &Line) -> u32 {
+        let bytes = &data.0[4 * RESULT_WORD..4 * RESULT_WORD + 4];
+        u32::from_le_bytes(bytes.try_into().expect("four bytes"))
+    }
+
+    fn set_word(&mut self, word: usize, value: u32) {
+        debug_assert!(word < window::WORDS, "a line has 32 words");
+        self.status.0[4 * word..4 * word + 4].copy_from_slice(&value.to_le_bytes());
+    }
+}

@@ -1,0 +1,162 @@
+//! The controller under the contract of slices, with warps behind it, and planted bugs that it must catch.
+
+use strata_engine::Cited;
+use strata_memory::NodeId;
+
+use super::warps::{Bug, Helped};
+use super::{controller, small, with};
+use crate::contract::Outcome;
+use crate::contract::llc::{Contract, check_with_skips};
+use crate::morpheus::{Compression, MorpheusConfig, Prediction};
+
+const WARPS: u32 = 3;
+
+fn run(config: &MorpheusConfig, contract: Contract, bug: Bug, refuses: bool) -> Result<Outcome, String> {
+    check_with_skips(&contract, &mut || {
+        let slice = NodeId::from(contract.l1ds);
+        let helped = Helped::new(controller(config, WARPS, slice), slice, (WARPS, *config.ways), bug);
+        Box::new(if refuses { helped.without_atomics() } else { helped })
+    })
+}
+
+fn holds(config: &MorpheusConfig, contract: Contract) -> Outcome {
+    run(config, contract, Bug::None, false)
+        .unwrap_or_else(|fault| panic!("{fault}\n{contract:?}\n{config:?}"))
+}
+
+fn count(outcome: &Outcome, name: &str) -> u64 {
+    let groups = outcome.statistics.iter().flatten();
+    groups.filter(|group| group.name == "morpheus").filter_map(|group| group.get(name)).sum()
+}
+
+#[test]
+fn the_contract_holds_with_each_prediction() {
+    for prediction in [Prediction::Bloom, Prediction::None, Prediction::Perfect] {
+        for seed in 0..3 {
+            let config = with(prediction);
+            let alone = holds(&config, Contract::alone(seed));
+            let shared = holds(&config, Contract { special: 25, ..Contract::shared(seed) });
+            for outcome in [&alone, &shared] {
+                for counter in ["true_hits", "insertions", "atomic_operations", "patches", "past_writes"] {
+                    let expected = counter != "insertions" || prediction != Prediction::None;
+                    assert_eq!(count(outcome, counter) > 0, expected, "{counter} with {prediction:?}");
+                }
+                // With perfect prediction, only of blocks that were driven out before their turn.
+                assert!(count(outcome, "false_hits") > 0 || prediction == Prediction::Perfect);
+            }
+        }
+    }
+}
+
+#[test]
+fn atomics_that_warps_do_not_have_are_read_and_written_back() {
+    let contract = Contract { special: 25, ..Contract::alone(5) };
+    let outcome = run(&small(), contract, Bug::None, true).unwrap_or_else(|fault| panic!("{fault}"));
+    assert!(count(&outcome, "atomics") > 0);
+}
+
+#[test]
+fn the_contract_holds_for_one_block_and_one_buffer() {
+    let mut config = small();
+    (config.ways.value, config.read_buffers.value, config.write_buffers.value) = (1, 1, 1);
+    let outcome = holds(&config, Contract { accesses: 400, ..Contract::shared(4) });
+    assert!(count(&outcome, "waited_for_buffer") > 0);
+}
+
+#[test]
+fn planted_bugs_of_warps_are_caught() {
+    use Bug::*;
+    let bugs = [
+        VictimLost,
+        VictimLate,
+        OneWayMore,
+        WholeWrites,
+        StaleRead,
+        InsertionLost,
+        AtomicTwice,
+        TwoWarps,
+        HostCopyLost,
+    ];
+    for bug in bugs {
+        let caught = run(&small(), Contract { special: 25, ..Contract::shared(3) }, bug, false);
+        assert!(caught.is_err(), "{bug:?} was not caught");
+    }
+}
+
+/// Sets of a kernel that compresses: up to eight blocks in two registers.
+fn compressed(prediction: Prediction) -> MorpheusConfig {
+    let mut config = with(prediction);
+    let cited = |value| Cited::new(value, "test");
+    config.compression = Some(Compression { epoch_cycles: cited(1000), blocks: cited(3) });
+    config
+}
+
+fn run_compressed(config: &MorpheusConfig, contract: Contract, bug: Bug) -> Result<Outcome, String> {
+    check_with_skips(&contract, &mut || {
+        let slice = NodeId::from(contract.l1ds);
+        Box::new(
+            Helped::new(controller(config, WARPS, slice), slice, (WARPS, *config.ways), bug).compressed(),
+        )
+    })
+}
+
+#[test]
+fn the_contract_holds_for_sets_that_tell_their_depth() {
+    for prediction in [Prediction::Bloom, Prediction::None] {
+        for seed in 0..4 {
+            let contract = Contract { special: 25, ..Contract::shared(seed) };
+            let outcome = run_compressed(&compressed(prediction), contract, Bug::None)
+                .unwrap_or_else(|fault| panic!("{prediction:?}, {seed}: {fault}"));
+            assert!(count(&outcome, "patches") > 0 && count(&outcome, "true_hits") > 0);
+        }
+    }
+    for bug in [Bug::VictimLost, Bug::DepthTooSmall] {
+        let caught = (0..4)
+            .any(|seed| run_compressed(&compressed(Prediction::Bloom), Contract::shared(seed), bug).is_err());
+        assert!(caught, "{bug:?} was not caught");
+    }
+}
+
+/// Random traffic over every prediction, and over sets that tell their depth.
+fn traffic(seed: u64) {
+    let contract = if seed.is_multiple_of(2) { Contract::alone(seed) } else { Contract::shared(seed) };
+    let contract = Contract { special: 25, ..contract };
+    let outcome = match seed % 5 {
+        0 => run(&with(Prediction::Bloom), contract, Bug::None, false),
+        1 => run(&with(Prediction::None), contract, Bug::None, false),
+        2 => run(&with(Prediction::Perfect), contract, Bug::None, true),
+        3 => run_compressed(&compressed(Prediction::Bloom), contract, Bug::None),
+        _ => run_compressed(&compressed(Prediction::None), contract, Bug::None),
+    };
+    outcome.unwrap_or_else(|fault| panic!("{seed}: {fault}"));
+}
+
+#[test]
+fn random_traffic() {
+    (0..200).for_each(traffic);
+}
+
+/// Ten thousand: `cargo test --release -p strata-designs --lib morpheus::tests::contract::campaign -- --ignored`.
+#[test]
+#[ignore = "takes minutes"]
+fn campaign() {
+    (200..10_200).for_each(traffic);
+}
+
+/// The filters change places when they have one block less than a set: some block of it is denied.
+#[test]
+fn a_swap_one_access_early_is_caught() {
+    let mut config = small();
+    config.ways.value = 4;
+    let early = |ways: u32| {
+        let contract = Contract::shared(3);
+        check_with_skips(&contract, &mut || {
+            let slice = NodeId::from(contract.l1ds);
+            let mut controller = controller(&config, WARPS, slice);
+            controller.ways = ways;
+            Box::new(Helped::new(controller, slice, (WARPS, 4), Bug::None))
+        })
+    };
+    early(4).unwrap_or_else(|fault| panic!("{fault}"));
+    assert!(early(3).is_err(), "it was not caught");
+}

@@ -1,0 +1,127 @@
+//! A miss and a hit in the extended LLC, cycle by cycle, computed by hand.
+//!
+//! Arrivals take 4 cycles and replies 2 ([`small`](super::small)). The test is the network, the warp and DRAM.
+
+use strata_engine::Cycle;
+use strata_memory::doors::{DramPort, DramRequest, Llc};
+use strata_memory::window::{self, RESULT_WORD, result};
+use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet};
+
+use super::{HELPER, controller, small};
+use crate::morpheus::Controller;
+use crate::morpheus::separator::{Part, Separator};
+
+const SM: NodeId = NodeId(0);
+const SLICE: NodeId = NodeId(1);
+
+/// DRAM full of nines that takes six cycles.
+#[derive(Default)]
+struct Dram(Vec<(Cycle, DramRequest)>);
+
+impl DramPort for Dram {
+    fn offer(&mut self, mut request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
+        request.tray.0.fill(9);
+        self.0.push((now + 6, request));
+        Ok(())
+    }
+
+    fn completed(&mut self, now: Cycle) -> Option<DramRequest> {
+        let place = self.0.iter().position(|(ready, _)| *ready <= now)?;
+        Some(self.0.remove(place).1)
+    }
+}
+
+struct Bench {
+    controller: Controller,
+    dram: Dram,
+    now: u64,
+    /// Cycle, destination and tag of each reply, and the first byte of what it brings.
+    replies: Vec<(u64, NodeId, u32, Option<u8>)>,
+}
+
+impl Bench {
+    /// Simulates the cycles before `until`.
+    fn run(&mut self, until: u64) {
+        for cycle in self.now..until {
+            self.controller.tick(&mut self.dram, Cycle(cycle));
+            while let Some(reply) = self.controller.outgoing(Cycle(cycle)) {
+                let byte = if let Body::ReadReply(tray) = &reply.body { Some(tray.0[0]) } else { None };
+                self.replies.push((cycle, reply.destination, reply.tag, byte));
+            }
+        }
+        self.now = until;
+    }
+
+    /// Offers a packet in a cycle.
+    fn offer(&mut self, at: u64, source: NodeId, tag: u32, line: LineAddress, body: Body) {
+        self.run(at);
+        let bytes = if line == window::line_of(0, 0) && matches!(body, Body::Write(_)) {
+            ByteMask::range(4 * RESULT_WORD, 4)
+        } else {
+            ByteMask::ALL
+        };
+        let packet = Packet { line, bytes, source, destination: SLICE, client: Client::L1d, tag, body };
+        self.controller.offer(packet, Cycle(at)).expect("a controller is never full");
+    }
+
+    fn result(&mut self, at: u64, tag: u32, result: u32) {
+        let mut line = Line::ZERO;
+        line.0[4 * RESULT_WORD] = result as u8;
+        self.offer(at, HELPER, tag, window::line_of(0, 0), Body::Write(Box::new(line)));
+    }
+}
+
+fn empty() -> Body {
+    Body::Read(Box::new(Line::ZERO))
+}
+
+#[test]
+fn a_miss_and_a_hit() {
+    let config = small();
+    // 8 conventional lines and one set of 2.
+    let separator = Separator::new(8, 2);
+    let line = (0..10).map(LineAddress).find(|line| matches!(separator.part(*line), Part::Extended(_)));
+    let line = line.expect("two of ten lines");
+    let mut bench = Bench {
+        controller: controller(&config, 1, SLICE),
+        dram: Dram::default(),
+        now: 0,
+        replies: Vec::new(),
+    };
+    let (row, payload) = (window::line_of(0, 0), window::line_of(0, 1));
+    // The warp asks for work, and waits.
+    bench.offer(0, HELPER, 1, row, empty());
+    bench.run(10);
+    assert_eq!((bench.controller.next_event(Cycle(10)), bench.controller.withheld()), (Cycle::NEVER, 1));
+    // A read arrives in 14, is predicted a miss and goes to DRAM, which answers in 20: so does the controller, 2 cycles
+    // later, and the warp gets its work, an insertion (operation 3), at the same time.
+    bench.offer(10, SM, 2, line, empty());
+    bench.run(30);
+    // The warp loads the block and stores the result.
+    bench.offer(30, HELPER, 3, payload, empty());
+    bench.result(40, 4, result::MISSED);
+    bench.offer(41, HELPER, 5, row, empty());
+    // The read of the block that is now there goes to the warp in 64, which stores block and result. The result arrives in
+    // 75, and the answer leaves with its acknowledgement.
+    bench.offer(60, SM, 6, line, empty());
+    bench.offer(70, HELPER, 7, payload, Body::Write(Box::new(Line([7; 128]))));
+    bench.result(71, 8, result::HIT);
+    bench.run(100);
+    let expected = [
+        (22, SM, 2, Some(9)),
+        (22, HELPER, 1, Some(3)),
+        (36, HELPER, 3, Some(9)),
+        (46, HELPER, 4, None),
+        (66, HELPER, 5, Some(1)),
+        (76, HELPER, 7, None),
+        (77, HELPER, 8, None),
+        (77, SM, 6, Some(7)),
+    ];
+    assert_eq!(bench.replies, expected);
+    let groups = bench.controller.statistics();
+    let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
+    let counts = ["predicted_misses", "predicted_hits", "true_hits", "wrong_bytes", "service_cycles"];
+    // The block came back with other bytes than it was given, which the controller sees. The warp had its operations from 20
+    // to 44 and from 64 to 75.
+    assert_eq!(counts.map(|name| morpheus.get(name).unwrap()), [1, 1, 1, 1, 24 + 11]);
+}

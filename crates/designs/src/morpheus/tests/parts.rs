@@ -1,0 +1,132 @@
+//! The controller's parts alone: address separation, filters, prediction, atomics.
+
+use std::collections::VecDeque;
+
+use proptest::prelude::*;
+use strata_memory::LineAddress;
+use strata_memory::area::{AreaSize, total};
+use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
+use strata_memory::doors::Design;
+
+use crate::morpheus::atomics;
+use crate::morpheus::separator::{Part, Separator};
+use crate::morpheus::{Filter, MorpheusConfig, Predictor};
+
+#[test]
+fn lines_are_divided_in_proportion_and_numbered_without_gaps() {
+    for (conventional, extended) in [(1024, 2048), (8, 6), (1024, 32 * 61), (7, 1), (1, 7)] {
+        let separator = Separator::new(conventional, extended);
+        let (mut seen, mut others) = (0, 0);
+        for line in (0..3 * (conventional + extended)).map(LineAddress) {
+            match separator.part(line) {
+                Part::Conventional(number) => {
+                    assert_eq!((number.0, separator.line(number)), (seen, line));
+                    seen += 1;
+                }
+                Part::Extended(number) => {
+                    assert_eq!(number, others);
+                    others += 1;
+                }
+            }
+        }
+        assert_eq!((seen, others), (3 * conventional, 3 * extended));
+    }
+}
+
+#[test]
+fn half_of_the_lines_alternate() {
+    let separator = Separator::new(64, 64);
+    let parts: Vec<Part> = (0..4).map(|line| separator.part(LineAddress(line))).collect();
+    let conventional = |number| Part::Conventional(LineAddress(number));
+    assert_eq!(parts, [conventional(0), Part::Extended(0), conventional(1), Part::Extended(1)]);
+}
+
+/// An LRU set, the oracle of predictors. Returns whether a predictor that swaps at `swap_at` ever denied a block that the set
+/// of `ways` blocks had.
+fn denies(blocks: &[u64], ways: u32, swap_at: u32) -> bool {
+    let mut predictor = Predictor::new(Filter::new(32, 3));
+    let mut set: VecDeque<u64> = VecDeque::new();
+    blocks.iter().any(|block| {
+        let held = set.iter().position(|other| other == block);
+        let denied = held.is_some() && !predictor.may_hold(*block);
+        match held {
+            Some(place) => drop(set.remove(place)),
+            None if set.len() == ways as usize => drop(set.pop_front()),
+            None => {}
+        }
+        set.push_back(*block);
+        predictor.used(*block, swap_at);
+        denied
+    })
+}
+
+proptest! {
+    #[test]
+    fn a_filter_has_what_was_put_in(blocks in prop::collection::vec(any::<u64>(), 0..100), bytes in 0_u32..8) {
+        let mut filter = Filter::new(1 << bytes, 3);
+        blocks.iter().for_each(|block| filter.insert(*block));
+        prop_assert!(blocks.iter().all(|block| filter.has(*block)));
+        filter.clear();
+        prop_assert!(!blocks.iter().any(|block| filter.has(*block)));
+    }
+
+    #[test]
+    fn a_block_that_is_there_is_never_denied(
+        ways in 1_u32..33,
+        blocks in prop::collection::vec(0_u64..80, 0..600),
+    ) {
+        prop_assert!(!denies(&blocks, ways, ways));
+    }
+}
+
+#[test]
+fn a_swap_one_access_early_denies_a_block() {
+    // Four blocks in turn: after three others the fourth is still there.
+    let blocks: Vec<u64> = (0..40).map(|access| access % 4 * 1001).collect();
+    assert!(!denies(&blocks, 4, 4));
+    assert!(denies(&blocks, 4, 3));
+}
+
+#[test]
+fn few_blocks_that_are_not_there_are_expected() {
+    // A set of 32 blocks through which blocks stream: none was ever there before.
+    let mut predictor = Predictor::new(Filter::new(32, 3));
+    let (mut wrong, asked) = (0, 10_000_u64);
+    for block in 0..asked {
+        wrong += u64::from(predictor.may_hold(block * 97));
+        predictor.used(block * 97, 32);
+    }
+    // 32 to 64 blocks of 3 bits in 256: 1 - e^(-3 n / 256), cubed, is 0.03 to 0.15, and 0.08 on average.
+    let rate = wrong as f64 / asked as f64;
+    assert!((0.04..0.13).contains(&rate), "{rate}");
+}
+
+#[test]
+fn entries_of_one_word_go_one_after_the_other() {
+    let mut batch = AtomicBatch::empty(AtomicOp::Add, AtomicType::U64);
+    batch.count = 3;
+    (batch.offset[0], batch.offset[1], batch.offset[2]) = (8, 8, 120);
+    (batch.a[0], batch.a[1], batch.a[2]) = (1 << 32 | 5, 6, 7);
+    let first = atomics::next_part(&batch, 0b111).unwrap();
+    assert_eq!((first.entries, first.words, first.kind), (0b101, 0b1100 | 0b11 << 30, 15));
+    assert_eq!((first.operands.0[8], first.operands.0[12], first.operands.0[120]), (5, 1, 7));
+    let second = atomics::next_part(&batch, 0b010).unwrap();
+    assert_eq!((second.entries, second.words, second.operands.0[8]), (0b010, 0b1100, 6));
+    batch.ty = AtomicType::F64;
+    assert!(atomics::next_part(&batch, 0b111).is_none());
+}
+
+#[test]
+fn storage_of_a_partition() {
+    let mut config = MorpheusConfig::example();
+    let bits = |config: &MorpheusConfig, names: &[&str]| -> u64 {
+        let components = config.area();
+        let chosen = components.iter().filter(|component| names.contains(&component.name));
+        chosen.map(|component| if let AreaSize::Bits(bits) = component.size { bits } else { 0 }).sum()
+    };
+    // 4.1.2: 32 B x 2 x 256 = 16 KiB.
+    assert_eq!(bits(&config, &["Bloom filters"]), 16 * 1024 * 8);
+    // 7.5: 21 KiB in all, which 12 entries of each data buffer make.
+    (config.read_buffers.value, config.write_buffers.value) = (12, 12);
+    assert_eq!(total(&config.area()).bits, Some(21 * 1024 * 8));
+}

@@ -1,0 +1,100 @@
+//! Host phases on the modelled GPU: on its CPU cores, or functionally where it has none.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use strata_cpu::CpuStatistics;
+use strata_engine::statistics::{Group, Statistics};
+use strata_ptx::reference::Options;
+use strata_sm::launch::Launch;
+use strata_workloads::DeviceError;
+
+use super::{Modelled, failed, since};
+use crate::device::card::Call;
+use crate::device::coreless::run_functionally;
+use crate::device::heap::Heap;
+use crate::gpu::{Observed, PhaseEnd, Stopped};
+use crate::progress::Progress;
+use crate::results::{PhaseResult, merge_groups};
+
+impl Modelled {
+    /// Runs a host phase.
+    ///
+    /// # Errors
+    /// As a launch.
+    pub(super) fn host_phase(
+        &mut self,
+        call: &Call<'_>,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<PhaseResult, DeviceError> {
+        let cores = self.gpu.cpu_cores() as u64;
+        if cores == 0 {
+            return self.functional_phase(call);
+        }
+        let launch = Arc::new(self.prepare(call, cores)?);
+        self.phase(&launch, call.heap, progress).map_err(|stopped| failed(call, stopped))
+    }
+
+    /// Runs a host phase on the machine's memory, in no time: it has no CPU cores.
+    fn functional_phase(&mut self, call: &Call<'_>) -> Result<PhaseResult, DeviceError> {
+        let options = Options { instruction_limit: self.gpu.cycles_left(), ..Options::default() };
+        let started = Instant::now();
+        let done = run_functionally(call, options, &mut self.gpu);
+        self.seconds += started.elapsed().as_secs_f64();
+        done.map(|done| PhaseResult { after_launches: self.launches, ..done })
+    }
+
+    /// Runs a host phase on the CPU cores.
+    fn phase(
+        &mut self,
+        launch: &Arc<Launch>,
+        heap: &Heap,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<PhaseResult, Stopped> {
+        let before = self.gpu.statistics();
+        let mut state = Progress {
+            launch: launch.number,
+            kernel: launch.kernel.name.clone(),
+            cycle: 0,
+            ctas: launch.ctas(),
+            ctas_done: 0,
+            sample: None,
+        };
+        let started = Instant::now();
+        let (end, done) = self.gpu.phase(launch, &mut |Observed { cycle, ctas_done, .. }| {
+            (state.cycle, state.ctas_done) = (cycle.0, ctas_done);
+            progress(&state);
+        });
+        self.seconds += started.elapsed().as_secs_f64();
+        let result = self.phase_result(launch, heap, &before, end);
+        match done {
+            Ok(()) => Ok(result),
+            Err(stopped) => {
+                self.stopped_phase = Some(result);
+                Err(stopped)
+            }
+        }
+    }
+
+    /// What a host phase did, whether it ended or was stopped.
+    fn phase_result(&mut self, launch: &Launch, heap: &Heap, before: &[Group], end: PhaseEnd) -> PhaseResult {
+        let counted = since(&self.gpu.statistics(), before);
+        if self.region.has_phase(launch.number, &launch.kernel.name) {
+            merge_groups(&mut self.measured.0, counted.clone());
+            self.measured.1 += end.cycles;
+        }
+        self.cycles += end.cycles;
+        let cpu = counted.iter().find(|group| group.name == CpuStatistics::GROUP);
+        let instructions = cpu.and_then(|group| group.get("instructions"));
+        PhaseResult {
+            kernel: launch.kernel.name.clone(),
+            threads: launch.grid[0],
+            after_launches: launch.number,
+            functional: false,
+            cycles: end.cycles,
+            instructions: instructions.expect("CPU cores count their instructions"),
+            printed: self.texts(launch, heap, &end.prints),
+            energy: self.meter.as_ref().map(|meter| meter.report(&counted, end.cycles)),
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! Fragments that templates name, and those that are written for a choice.
+
+/// Where this lane's word of the status line is, from the launch: with 32 rows of data in 40 registers, an address is
+/// computed again rather than kept. The window's words are numbered (row << 5 | lane), then (row << 7 | lane).
+pub const ROW: &str = "\tmov.u32 %t, %ctaid.x;\n\tld.param.u32 %u, [rows_per_cta];\n\tmul.lo.u32 %t, %t, %u;\n\
+    \tshl.b32 %t, %t, 5;\n\tmov.u32 %u, %tid.x;\n\tadd.u32 %t, %t, %u;\n\tand.b32 %u, %t, 31;\n\tshl.b32 %t, %t, 2;\n\
+    \tmad.lo.u32 %t, %u, -3, %t;\n\tmul.wide.u32 %row, %t, 4;\n\tld.param.u64 %window, [window];\n\
+    \tadd.u64 %row, %row, %window;\n";
+
+/// The address in memory of this lane's word of the block whose number is in the low 27 bits of `%t`.
+pub const ADDRESS: &str =
+    "\tshl.b32 %t, %t, 5;\n\tmov.u32 %u, %laneid;\n\tor.b32 %t, %t, %u;\n\tmul.wide.u32 %at, %t, 4;\n";
+
+/// The block at hand, from its lane: rather computed again while a load is under way than kept.
+pub const INDEX: &str = "\tvote.sync.ballot.b32 %index, %match, -1;\n\tbfind.u32 %index, %index;\n";
+
+/// Makes the block at hand the one used last: those that were used after it lose a rank.
+pub const TOUCH: &str = "\tshfl.sync.idx.b32 %t, %meta, %index, 31, -1;\n\tor.b32 %t, %t, 0x07ffffff;\n\
+    \tsetp.gt.u32 %p, %meta, %t;\n\t@%p add.u32 %meta, %meta, 0xf8000000;\n\t@%match or.b32 %meta, %meta, 0xf8000000;\n";
+
+/// The bytes of this lane's word that a write changes: their enables are in bits 4 i to 4 i + 3 of words 4 to 7.
+pub const MASK: &str = "\tmov.u32 %t, %laneid;\n\tshr.u32 %u, %t, 3;\n\tadd.u32 %u, %u, 4;\n\
+    \tshfl.sync.idx.b32 %mask, %status, %u, 31, -1;\n\tand.b32 %t, %t, 7;\n\tshl.b32 %t, %t, 2;\n\
+    \tshr.u32 %mask, %mask, %t;\n\tand.b32 %mask, %mask, 15;\n\tmul.lo.u32 %mask, %mask, 0x00204081;\n\
+    \tand.b32 %mask, %mask, 0x01010101;\n\tmul.lo.u32 %mask, %mask, 255;\n";
+
+/// After an atomic: the old block is the answer, the new one, `%data`, goes back to its place.
+pub const CHANGED: &str = "\tmov.b32 %old, %value;\n\tmov.b32 %value, %data;\n{WRITE}\n\tor.pred %dirty, %dirty, %match;\n\
+    {ROW AGAIN}\n\tst.relaxed.gpu.global.u32 [%row+128], %old;\n\tbra.uni {S}_DONE;\n";
+
+/// The same in a compressed set, where the new block may need another place.
+pub const CHANGED_COMPRESSED: &str =
+    "\tst.relaxed.gpu.global.u32 [%row+128], %value;\n\tmov.b32 %value, %data;\n\tbra.uni {S}_PUT;\n";
+
+/// The words of which a write leaves something, from the L1D: a whole block that is written need not be there.
+pub const READ_UNDER_MASK: &str =
+    "\tmov.b32 %value, 0;\n\tsetp.ne.s32 %p, %mask, -1;\n\t@%p ld.global.u32 %value, [%at];\n";
+
+/// Enters the requested block, clean, in the lane of the one that goes.
+pub const ENTER: &str = "\tshfl.sync.idx.b32 %t, %status, 1, 31, -1;\n\
+    \t@%match lop3.b32 %meta, %meta, %t, 0xf8000000, 0xe4;\n\t@%match setp.ne.u32 %dirty, %t, %t;\n\
+    \tsetp.eq.u32 %missed, %t, %t;\n";
+
+/// In a compressed set: `%t` of lane `%index` = its element `%k` of four registers.
+pub fn select(array: &str) -> String {
+    format!(
+        "\tsetp.eq.u32 %p, %k, 1;\n\tselp.b32 %t, %{array}1, %{array}0, %p;\n\tsetp.eq.u32 %p, %k, 2;\n\
+         \t@%p mov.u32 %t, %{array}2;\n\tsetp.eq.u32 %p, %k, 3;\n\t@%p mov.u32 %t, %{array}3;\n"
+    )
+}
+
+/// In a compressed set: where the block of `%slot` is, register `%index`, part `%k` of it.
+pub const PLACE: &str = "\tand.b32 %index, %slot, 31;\n\tshr.u32 %k, %slot, 5;\n";
+
+/// In a compressed set: a register = the block of part `%k` of itself, the register that holds it. Its bits come with their
+/// sign, on its base.
+pub fn expand(register: &str) -> String {
+    let base = select("b");
+    format!(
+        "{base}\tshfl.sync.idx.b32 %t, %t, %index, 31, -1;\n\tshfl.sync.idx.b32 %u, %width, %index, 31, -1;\n\
+         \tmul.lo.u32 %k, %k, %u;\n\tbfe.s32 {register}, {register}, %k, %u;\n\tadd.u32 {register}, {register}, %t;\n"
+    )
+}
+
+/// In a compressed set: the block of `%slot` has left.
+pub const DROP: &str = "\tmov.u32 %u, %laneid;\n\tsetp.eq.u32 %in, %u, %index;\n\
+    {EACH}\tsetp.eq.and.u32 %p, %k, {n}, %in;\n{EACH}\t@%p mov.u32 %m{n}, 0x07ffffff;\n\
+    \tshl.b32 %u, %k, 3;\n\tmov.u32 %t, 0;\n\t@%in bfi.b32 %rank, %t, %rank, %u, 8;\n";
+
+/// In a compressed set: `%t` = the rank of the block of `%slot`, and `%k` the first of its bits.
+pub const RANK: &str = "\tshl.b32 %k, %k, 3;\n\tshfl.sync.idx.b32 %t, %rank, %index, 31, -1;\n\
+    \tbfe.u32 %t, %t, %k, 8;\n";
+
+/// In a compressed set: makes the block of that rank the one used last, rank 127: those used after it lose a rank. Bytes of a
+/// register at a time: their highest bits, which no rank has, keep carries apart.
+pub const TOUCH_COMPRESSED: &str = "\tmad.lo.u32 %t, %t, 0x01010101, 0x01010101;\n\
+    \tor.b32 %u, %rank, 0x80808080;\n\tsub.u32 %u, %u, %t;\n\tand.b32 %u, %u, 0x80808080;\n\tshr.u32 %u, %u, 7;\n\
+    \tsub.u32 %rank, %rank, %u;\n\tmov.u32 %t, %laneid;\n\tsetp.eq.u32 %p, %t, %index;\n\tmov.u32 %u, 127;\n\
+    \t@%p bfi.b32 %rank, %u, %rank, %k, 8;\n";
+
+/// Stores 0 to the operation and to the result also the depth of the set, from bit 8, and how wide the block was put in, from
+/// bit 16.
+pub const RESULT_AND_DEPTH: &str = "\tselp.b32 %u, 3, 1, %missed;\n\tmad.lo.u32 %u, %depth, 0x100, %u;\n\
+    \tmad.lo.u32 %u, %bits, 0x2000, %u;\n\tmov.u32 %t, %lanemask_eq;\n\tand.b32 %t, %t, 0x00010001;\n\
+    \tsetp.ne.u32 %p, %t, 0;\n\tshr.u32 %t, %t, 16;\n\tmul.lo.u32 %t, %t, %u;\n\
+    \t@%p st.relaxed.gpu.global.u32 [%row], %t;\n";
+
+/// Stores 0 to the operation and a number to the result, words 0 and 16, in one access.
+pub fn result(number: u32) -> String {
+    let times = if number == 1 { String::new() } else { format!("\tmul.lo.u32 %t, %t, {number};\n") };
+    format!(
+        "\tmov.u32 %t, %lanemask_eq;\n\tand.b32 %t, %t, 0x00010001;\n\tsetp.ne.u32 %p, %t, 0;\n\tshr.u32 %t, %t, 16;\n\
+         {times}\t@%p st.relaxed.gpu.global.u32 [%row], %t;\n"
+    )
+}
+
+/// In both lanes of a pair, `%p` = the 64-bit `%value` is less than `%data`: the odd lane decides, with its even lane's
+/// comparison where the high halves are alike, and hands down.
+pub fn less(high: &str) -> String {
+    format!(
+        "\tsetp.lt.u32 %p, %value, %data;\n\tselp.b32 %t, 1, 0, %p;\n\tshfl.sync.up.b32 %t, %t, 1, 0, -1;\n\
+         \tsetp.ne.u32 %p, %t, 0;\n\tsetp.eq.and.u32 %p, %value, %data, %p;\n\
+         \tsetp.lt.or.{high} %p, %value, %data, %p;\n\tselp.b32 %t, 1, 0, %p;\n\
+         \tshfl.sync.down.b32 %t, %t, 1, 31, -1;\n\t@!%odd setp.ne.u32 %p, %t, 0;\n"
+    )
+}

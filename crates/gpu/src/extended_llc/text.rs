@@ -1,0 +1,257 @@
+//! The kernel's text: templates of sets, with fragments put in where they name one.
+
+use std::fmt::Write;
+
+use super::fragments::{
+    ADDRESS, CHANGED, CHANGED_COMPRESSED, DROP, ENTER, INDEX, MASK, PLACE, RANK, READ_UNDER_MASK,
+    RESULT_AND_DEPTH, ROW, TOUCH, TOUCH_COMPRESSED, expand, less, result, select,
+};
+use super::{Indirection, Kernel};
+
+const SET: &str = include_str!("set.ptx");
+const L1: &str = include_str!("l1.ptx");
+const UPDATE: &str = include_str!("update.ptx");
+const ATOMIC: &str = include_str!("atomic.ptx");
+const COMPRESSED: &str = include_str!("compressed.ptx");
+
+/// What stands before the kernel, behind its target.
+const HEAD: &str = ".address_size 64\n.extern .shared .align 128 .b8 blocks[];\n";
+
+/// Parameters of the kernel.
+const PARAMETERS: &str = ".param .u64 window, .param .u32 rows_per_cta, .param .u32 register_sets,\n\
+    .param .u32 shared_sets, .param .u32 ways, .param .u32 shared_ways, .param .u32 epoch";
+
+/// Scratch registers; data registers follow.
+const REGISTERS: &str = "\t.reg .pred %p, %q, %in, %odd, %read, %insert, %match, %missed, %dirty;\n\
+    \t.reg .b32 %t, %u, %meta, %status, %index, %value, %data, %old, %mask, %kind, %base;\n\
+    \t.reg .b64 %row, %at, %window;\n";
+
+/// What compressed sets have besides.
+const COMPRESSED_REGISTERS: &str = "\t.reg .b32 %m<4>, %b<4>, %rank, %width, %counts, %begun, %depth, %slot, %bits, %entry, %gone, %back, %k;\n";
+
+/// Where the bytes of a set are.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Storage {
+    Registers,
+    /// In registers, compressed where they can be.
+    Compressed,
+    Shared,
+    L1,
+}
+
+impl Storage {
+    /// First letter of its labels.
+    const fn letter(self) -> char {
+        match self {
+            Storage::Registers | Storage::Compressed => 'R',
+            Storage::Shared => 'M',
+            Storage::L1 => 'L',
+        }
+    }
+
+    /// The templates of its sets.
+    const fn templates(self) -> &'static [&'static str] {
+        match self {
+            Storage::Compressed => &[COMPRESSED, ATOMIC],
+            Storage::L1 => &[L1, UPDATE, ATOMIC],
+            Storage::Registers | Storage::Shared => &[SET, UPDATE, ATOMIC],
+        }
+    }
+
+    /// The parameter with its number of blocks.
+    const fn ways(self) -> &'static str {
+        if matches!(self, Storage::Shared) { "shared_ways" } else { "ways" }
+    }
+}
+
+impl Kernel {
+    /// The module with the kernel, [`super::ENTRY`], whose parameters are, in this order:
+    ///
+    /// - `window`, u64: address of the window, a multiple of [`super::ROW_BYTES`];
+    /// - `rows_per_cta`, u32: warp w of CTA c has row c * `rows_per_cta` + w;
+    /// - `register_sets`, `shared_sets`, u32: so many warps of a CTA keep their sets in registers, the next ones in shared
+    ///   memory, the others in the L1D;
+    /// - `ways`, `shared_ways`, u32: registers of a set in registers, at most those of the kernel, one for each of its blocks
+    ///   where these are not compressed; and blocks of a set in shared memory, at most [`super::MOST_WAYS`];
+    /// - `epoch`, u32: cycles after which a set of compressed blocks gives its levels registers anew.
+    ///
+    /// A launch has `ctas` CTAs of `warps` warps for each SM, each with `shared_sets * shared_ways * 128` bytes of shared memory.
+    pub fn text(&self) -> String {
+        self.module(super::ENTRY, "", "", "")
+    }
+
+    /// A module whose kernel has further parameters (each begins with a comma), begins with `before` and ends with
+    /// `behind`, to which `before` may branch.
+    pub fn module(&self, name: &str, parameters: &str, before: &str, behind: &str) -> String {
+        let threads = self.warps * 32;
+        let (target, data) = match self.indirection {
+            Indirection::Branch => ("sm_86", format!("%d<{}>", self.ways)),
+            Indirection::Instruction => ("sm_86, indirect_mov", format!("%d[{}]", self.ways)),
+        };
+        let compressed = if self.compression { COMPRESSED_REGISTERS } else { "" };
+        let mut text = format!(
+            ".version 7.8\n.target {target}\n{HEAD}.visible .entry {name}({PARAMETERS}{parameters})\n\
+             .maxntid {threads}, 1, 1\n.minnctapersm {}\n{{\n\
+             {REGISTERS}{compressed}\t.reg .b32 {data};\n{before}\
+             \tmov.u32 %t, %tid.x;\n\tshr.u32 %t, %t, 5;\n\tld.param.u32 %u, [register_sets];\n\
+             \tsetp.lt.u32 %p, %t, %u;\n\t@%p bra.uni R_BEGIN;\n\tsub.u32 %t, %t, %u;\n\
+             \tld.param.u32 %u, [shared_sets];\n\tsetp.ge.u32 %p, %t, %u;\n\t@%p bra.uni L_BEGIN;\n\
+             \tld.param.u32 %u, [shared_ways];\n\tmul.lo.u32 %t, %t, %u;\n\tshl.b32 %t, %t, 5;\n\
+             \tmov.u32 %u, %laneid;\n\tor.b32 %t, %t, %u;\n\tshl.b32 %t, %t, 2;\n\tmov.u32 %base, blocks;\n\
+             \tadd.u32 %base, %base, %t;\n\tbra.uni M_BEGIN;\n",
+            self.ctas,
+        );
+        let mut writer = Writer { indirection: self.indirection, ways: self.ways, tables: 0 };
+        let in_registers = if self.compression { Storage::Compressed } else { Storage::Registers };
+        for storage in [in_registers, Storage::Shared, Storage::L1] {
+            for template in storage.templates() {
+                text.push_str(&writer.fill(template, storage));
+            }
+        }
+        text + behind + "}\n"
+    }
+}
+
+/// Fills templates in.
+struct Writer {
+    indirection: Indirection,
+    /// Data registers.
+    ways: u32,
+    /// Branch tables so far.
+    tables: u32,
+}
+
+impl Writer {
+    /// A template with its fragments. Lines that begin with `{EACH}` stand for four, with 0 to 3 for `{n}`.
+    fn fill(&mut self, template: &str, storage: Storage) -> String {
+        let mut text = String::new();
+        let mut lines = template.lines().filter(|line| !line.starts_with("//")).peekable();
+        while let Some(line) = lines.next() {
+            if let Some(first) = line.strip_prefix("{EACH}") {
+                let mut each = vec![first];
+                while let Some(next) = lines.next_if(|line| line.starts_with("{EACH}")) {
+                    each.push(&next["{EACH}".len()..]);
+                }
+                for n in 0..4 {
+                    each.iter()
+                        .for_each(|line| plain(&mut text, &line.replace("{n}", &n.to_string()), storage));
+                }
+            } else if let Some(name) = line.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
+                text.push_str(&self.fragment(name, storage));
+            } else {
+                plain(&mut text, line, storage);
+            }
+        }
+        text
+    }
+
+    /// The fragment that a line names.
+    fn fragment(&mut self, name: &str, storage: Storage) -> String {
+        if storage == Storage::Compressed
+            && let Some(text) = self.compressed_fragment(name)
+        {
+            return text;
+        }
+        match name {
+            "READ" => self.access(storage, false, "%value"),
+            "WRITE" => self.access(storage, true, "%value"),
+            "READ UNDER MASK" if storage == Storage::L1 => READ_UNDER_MASK.into(),
+            "READ UNDER MASK" => self.access(storage, false, "%value"),
+            "ROW" => ROW.into(),
+            // The other sets have registers enough to keep it.
+            "ROW AGAIN" if storage == Storage::Registers => ROW.into(),
+            "ROW AGAIN" => String::new(),
+            "ADDRESS" => ADDRESS.into(),
+            "INDEX" if storage == Storage::L1 => String::new(),
+            "INDEX" => INDEX.into(),
+            "ENTER" => [INDEX, ENTER, TOUCH].concat(),
+            "TOUCH" => TOUCH.into(),
+            "MASK" => MASK.into(),
+            "CHANGED" => self.fill(CHANGED, storage),
+            "CLEAR" if storage == Storage::Shared => String::new(),
+            "CLEAR" => self.clear(),
+            "RESULT 1" => result(1),
+            "RESULT 2" => result(2),
+            "RESULT 3" => result(3),
+            "LESS u32" => less("u32"),
+            "LESS s32" => less("s32"),
+            _ => unreachable!("templates name fragments that there are, not {name}"),
+        }
+    }
+
+    /// The fragment of a compressed set, where it has its own.
+    fn compressed_fragment(&mut self, name: &str) -> Option<String> {
+        Some(match name {
+            // The block is in %value already.
+            "INDEX" | "READ" => String::new(),
+            "READ old" => self.access(Storage::Registers, false, "%old"),
+            "WRITE old" => self.access(Storage::Registers, true, "%old"),
+            "DECOMPRESS value" => self.decompress("%value"),
+            "DECOMPRESS old" => self.decompress("%old"),
+            "SELECT m" => select("m"),
+            "RANK" => [PLACE, RANK].concat(),
+            "TOUCH" => TOUCH_COMPRESSED.into(),
+            "DROP" => PLACE.to_owned() + &self.fill(DROP, Storage::Compressed),
+            "CHANGED" => self.fill(CHANGED_COMPRESSED, Storage::Compressed),
+            "RESULT AND DEPTH" => RESULT_AND_DEPTH.into(),
+            _ => return None,
+        })
+    }
+
+    /// A register = the block of `%slot`.
+    fn decompress(&mut self, register: &str) -> String {
+        PLACE.to_owned() + &self.access(Storage::Registers, false, register) + &expand(register)
+    }
+
+    /// A register = block `%index`, or the other way round. The registers %t and %u are free.
+    fn access(&mut self, storage: Storage, writes: bool, register: &str) -> String {
+        match (storage, writes) {
+            (Storage::L1, false) => format!("\tld.global.u32 {register}, [%at];\n"),
+            (Storage::L1, true) => format!("\tst.global.u32 [%at], {register};\n"),
+            (Storage::Shared, _) => {
+                let access = if writes {
+                    format!("st.shared.u32 [%t], {register}")
+                } else {
+                    format!("ld.shared.u32 {register}, [%t]")
+                };
+                format!("\tshl.b32 %t, %index, 7;\n\tadd.u32 %t, %t, %base;\n\t{access};\n")
+            }
+            (Storage::Registers | Storage::Compressed, _) => match self.indirection {
+                Indirection::Branch => self.branch(writes, register),
+                Indirection::Instruction if writes => format!("\tmov.indirect.b32 %d[%index], {register};\n"),
+                Indirection::Instruction => format!("\tmov.indirect.b32 {register}, %d[%index];\n"),
+            },
+        }
+    }
+
+    /// Algorithm 2: one branch target for each data register.
+    fn branch(&mut self, writes: bool, register: &str) -> String {
+        let table = self.tables;
+        self.tables += 1;
+        let targets: Vec<String> = (0..self.ways).map(|way| format!("T{table}_{way}")).collect();
+        let mut text =
+            format!("T{table}: .branchtargets {};\n\tbrx.idx.uni %index, T{table};\n", targets.join(", "));
+        for (way, target) in targets.iter().enumerate() {
+            let (to, from) = (format!("%d{way}"), register.to_owned());
+            let (to, from) = if writes { (to, from) } else { (from, to) };
+            writeln!(text, "{target}:\n\tmov.b32 {to}, {from};\n\tbra.uni J{table};")
+                .expect("a string grows");
+        }
+        text + &format!("J{table}:\n")
+    }
+
+    /// Data registers begin with zeros, so that no path reads what was never written.
+    fn clear(&self) -> String {
+        let zero = |way: u32| match self.indirection {
+            Indirection::Branch => format!("\tmov.b32 %d{way}, 0;\n"),
+            Indirection::Instruction => format!("\tmov.indirect.b32 %d[{way}], 0;\n"),
+        };
+        (0..self.ways).map(zero).collect()
+    }
+}
+
+/// Appends a line that is PTX.
+fn plain(text: &mut String, line: &str, storage: Storage) {
+    text.push_str(&line.replace("{S}", &storage.letter().to_string()).replace("{ways}", storage.ways()));
+    text.push('\n');
+}

@@ -1,0 +1,98 @@
+//! The kernel that SMs in cache mode run: compiled for the machine, with all of memory to load and store.
+
+use std::sync::Arc;
+
+use strata_memory::doors::HelperKernel;
+use strata_memory::{Address, window};
+use strata_ptx::back::Options;
+use strata_ptx::texture::Headers;
+use strata_sm::launch::Launch;
+use strata_workloads::Module;
+
+use crate::device::system::SystemRegion;
+use crate::extended_llc::{ENTRY, Indirection, Kernel};
+use crate::machine::Machine;
+use crate::program::Program;
+
+/// Most warps of a CTA (CUDA programming guide: 1,024 threads).
+const MOST_WARPS: u32 = 32;
+
+/// What the launch of a resident kernel needs of memory beside what it says itself.
+pub(crate) struct Resident {
+    /// The launch, with as many CTAs for each SM in cache mode as it holds.
+    pub launch: Launch,
+    /// Parameters, to be written where the launch says.
+    pub params: Vec<u8>,
+}
+
+/// Prepares the resident kernel of a machine; `None` if the machine has no SMs in cache mode.
+///
+/// # Errors
+/// What is wrong with the kernel's text on this machine, or that memory is full.
+pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<Option<Resident>, String> {
+    let file = machine.file();
+    let sms = file.gpu.helper_sms().len() as u32;
+    let Some(kernel) = file.doors.llc.helper_kernel().filter(|_| sms > 0) else { return Ok(None) };
+    // Registers are allocated to a warp in units.
+    let unit = *file.sm.register_unit;
+    let registers = *file.sm.registers / kernel.warps / unit * unit / 32;
+    let (options, warps) = (machine.compile_options(), cta_warps(kernel.warps));
+    let ctas = kernel.warps / warps;
+    let indirection = if options.indirect_mov { Indirection::Instruction } else { Indirection::Branch };
+    let text =
+        Kernel { warps, ctas, ways: kernel.ways, indirection, compression: kernel.compression.is_some() }
+            .text();
+    let options = Options { max_registers: options.max_registers.min(registers), ..options };
+    let module = Module { name: "extended_llc.ptx", text: &text };
+    let mut program = Program::parse(module, options).map_err(|errors| errors.to_string())?;
+    let compiled = program.kernel(ENTRY).map_err(|error| format!("{ENTRY}: {error}"))?;
+    if compiled.spill_bytes > 0 || compiled.registers > options.max_registers {
+        return Err(format!(
+            "{ENTRY}: found {} registers a thread, expected room for more: fewer of llc.morpheus.warps or llc.morpheus.ways need fewer",
+            options.max_registers
+        ));
+    }
+    let params = parameters(warps, &kernel);
+    let mut room = |bytes: u64| {
+        system.alloc(bytes, 0).ok_or_else(|| format!("{ENTRY}: device memory has no room for {bytes} bytes"))
+    };
+    let code_at = room(compiled.code.len() as u64 * Launch::CODE_BYTES)?;
+    let params_at = room(params.len() as u64)?;
+    let slots = u64::from(*file.gpu.sms) * u64::from(*file.sm.warp_slots);
+    let local_at = match Launch::local_region_bytes(&compiled, slots) {
+        0 => 0,
+        bytes => room(bytes)?,
+    };
+    let window = (window::WINDOW.base().0, window::line_of(u64::from(sms * kernel.warps), 0).base().0);
+    let launch = Launch {
+        constants: compiled.constant_rows(&params, &[]),
+        kernel: compiled,
+        params: params.clone(),
+        params_at: Address(params_at),
+        code_at: Address(code_at),
+        code_version: 0,
+        grid: [sms * ctas, 1, 1],
+        block: [32 * warps, 1, 1],
+        dynamic_shared: 0,
+        local_at: Address(local_at),
+        allocations: vec![(0, *file.gpu.memory_mib << 20), window],
+        headers: Arc::new(Headers::default()),
+        number: 0,
+    };
+    Ok(Some(Resident { launch, params }))
+}
+
+/// The warps of a CTA: as many as can be, the same in each.
+fn cta_warps(of_sm: u32) -> u32 {
+    (1..=MOST_WARPS.min(of_sm)).rev().find(|warps| of_sm.is_multiple_of(*warps)).unwrap_or(1)
+}
+
+/// The kernel's parameter block: address of the window; rows of a CTA, its sets in registers and in shared memory, the ways
+/// of both, and the cycles of an epoch.
+fn parameters(warps: u32, kernel: &HelperKernel) -> Vec<u8> {
+    let mut block = window::WINDOW.base().0.to_le_bytes().to_vec();
+    for word in [warps, warps, 0, kernel.ways, 0, kernel.compression.unwrap_or(0)] {
+        block.extend(word.to_le_bytes());
+    }
+    block
+}

@@ -1,0 +1,3 @@
+// ScratchG: the original leaves nothing in global memory.
+
+#include "kernel.cu"

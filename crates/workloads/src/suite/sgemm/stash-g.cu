@@ -1,0 +1,8 @@
+// StashG: all is mapped.
+
+#define LOCAL Mapped
+#define REST Mapped
+
+#include "tiles.cuh"
+
+#include "kernels.cuh"
