@@ -5,9 +5,9 @@
     scripts/claims.py --check     writes nothing; fails where a page differs, or where an explanation does not fit its runs
 
 Nothing is simulated: the runs in results/<paper>.tar.zst are looked up with today's machines, systems and workloads, so it
-also fails when one of these has changed and its results are no longer found. Runs at size paper may be older: they are
-looked up by the names of workload and system, and the page says which version they are of. Needs tar and zstd. Builds the
-release command; STRATA=/path names another.
+also fails when one of these has changed and its results are no longer found. The sizes are those of the paper's file, the
+usual one first. Runs at the second may be older: they are looked up by the names of workload and system, and the page says
+which version they are of. Needs tar and zstd. Builds the release command; STRATA=/path names another.
 """
 
 import json
@@ -15,23 +15,31 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import tomllib
 
 import pages
 
 VERDICTS = ["reproduced", "direction", "far", "contradicted", "not measured"]
 
 
+def sizes_of(paper):
+    """The sizes at which a paper's results are published, the usual one first."""
+    text = (pages.ROOT / "crates/lab/data/papers" / f"{paper}.toml").read_text()
+    return tomllib.loads(text).get("sizes", ["small", "paper"])
+
+
 def found(binary, archive, check):
-    """What `strata claims` says of an archive's paper: claims at size small and paper, tables, sensitivities."""
+    """What `strata claims` says of an archive's paper: claims by size, tables, sensitivities."""
     paper = archive.name.split(".")[0]
+    usual, *others = sizes_of(paper)
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run(["tar", "xf", archive, "-C", folder], check=True)
         store = ["--store", str(pathlib.Path(folder) / paper), "--simulator", "any", "--json"]
         ask = lambda *more: json.loads(pages.text(binary, "claims", paper, *store, *more))
-        small = ask("--size", "small", *(["--check"] if check else []))
-        large = ask("--size", "paper", "--by-name")
-        tables = ask("--size", "small", "--show", "tables")
-        return paper, small, large, tables, ask("--size", "small", "--show", "sensitivity")
+        claims = {usual: ask("--size", usual, *(["--check"] if check else []))}
+        claims |= {size: ask("--size", size, "--by-name") for size in others}
+        tables = ask("--size", usual, "--show", "tables")
+        return paper, claims, tables, ask("--size", usual, "--show", "sensitivity")
 
 
 def versions(rows):
@@ -39,18 +47,22 @@ def versions(rows):
     return ", ".join(f"`{version}`" for version in sorted({version for row in rows for version in row["versions"]}))
 
 
-def summary(small, large):
+def summary(claims):
     lines = []
     for verdict in VERDICTS:
-        lines.append([verdict, *(sum(row["verdict"] == verdict for row in rows) for rows in (small, large))])
-    text = pages.table([f"of {len(small)} published numbers|", "small", "paper"], lines)
-    if versions(small) == versions(large):
-        return f"{text}\n\nMeasured with simulator {versions(small)}."
-    return (
-        f"{text}\n\nAt size small, with the machines and systems of today: simulator {versions(small)}. At size paper, with "
-        f"those of an older version: simulator {versions(large)}. What a page says of a number at size paper holds for that "
-        "version until it is measured again."
-    )
+        lines.append([verdict, *(sum(row["verdict"] == verdict for row in rows) for rows in claims.values())])
+    (usual, rows), *others = claims.items()
+    text = pages.table([f"of {len(rows)} published numbers|", *claims], lines)
+    older = [(size, other) for size, other in others if versions(other) != versions(rows)]
+    if not older:
+        return f"{text}\n\nMeasured with simulator {versions(rows)}."
+    text += f"\n\nAt size {usual}, with the machines and systems of today: simulator {versions(rows)}."
+    for size, other in older:
+        text += (
+            f" At size {size}, with those of an older version: simulator {versions(other)}. What a page says of a number at "
+            f"size {size} holds for that version until it is measured again."
+        )
+    return text
 
 
 def hangs_on(sensitivities):
@@ -77,27 +89,26 @@ def hangs_on(sensitivities):
     return "\n\n".join(parts)
 
 
-def all_rows(small, large):
-    head = ["claim|", "where|", "what|", "published", "taken as|", "small", "verdict|", "paper", "verdict|"]
+def all_rows(claims):
+    head = ["claim|", "where|", "what|", "published", "taken as|"]
+    for size in claims:
+        head += [size, "verdict|"]
     lines = []
-    for row, other in zip(small, large, strict=True):
-        first = [f"`{row['id']}`", row["where"], row["what"], row["published_text"]]
-        lines.append(
-            [
-                *first,
-                row["definition"] or other["definition"] or "",
-                row["measured_text"] or "",
-                row["verdict"],
-                other["measured_text"] or "",
-                other["verdict"] if other["measured_text"] else "",
-            ]
-        )
-        others = {reading["name"]: reading for reading in other["readings"]}
-        for reading in row["readings"] or other["readings"]:
-            here = reading if row["readings"] else None
-            there = others.get(reading["name"])
-            cells = [cell for of in (here, there) for cell in ((of["text"] or "", of["verdict"]) if of else ("", ""))]
-            lines.append(["", "", "", "", reading["name"], *cells])
+    for rows in zip(*claims.values(), strict=True):
+        usual, *others = rows
+        first = [f"`{usual['id']}`", usual["where"], usual["what"], usual["published_text"]]
+        definition = next((row["definition"] for row in rows if row["definition"]), "")
+        cells = [usual["measured_text"] or "", usual["verdict"]]
+        for other in others:
+            cells += [other["measured_text"] or "", other["verdict"] if other["measured_text"] else ""]
+        lines.append([*first, definition, *cells])
+        by_name = [{reading["name"]: reading for reading in row["readings"]} for row in rows]
+        for name in next((readings for readings in by_name if readings), {}):
+            cells = []
+            for readings in by_name:
+                reading = readings.get(name)
+                cells += [reading["text"] or "", reading["verdict"]] if reading else ["", ""]
+            lines.append(["", "", "", "", name, *cells])
     return pages.table(head, lines)
 
 
@@ -116,8 +127,8 @@ def tables(grids):
     return "\n\n".join(parts)
 
 
-def explanations(small):
-    explained = [row for row in small if row["measured"] is not None and row["explanation"]]
+def explanations(rows):
+    explained = [row for row in rows if row["measured"] is not None and row["explanation"]]
     return "\n\n".join(f"**`{row['id']}`** ({row['verdict']}) {row['explanation']}" for row in explained)
 
 
@@ -127,13 +138,14 @@ def main():
         sys.exit(__doc__)
     binary = pages.build()
     for archive in sorted((pages.ROOT / "results").glob("*.tar.zst")):
-        paper, small, large, grids, sensitivities = found(binary, archive, check)
+        paper, claims, grids, sensitivities = found(binary, archive, check)
+        usual = next(iter(claims.values()))
         parts = {
             "hangs on": hangs_on(sensitivities),
-            "summary": summary(small, large),
-            "claims": all_rows(small, large),
+            "summary": summary(claims),
+            "claims": all_rows(claims),
             "tables": tables(grids),
-            "explanations": explanations(small),
+            "explanations": explanations(usual),
         }
         pages.write(f"docs/{paper}.md", parts, check=check)
 

@@ -60,9 +60,6 @@ enum Part {
     Sensitivity,
 }
 
-/// All sizes, largest first.
-const SIZES: [Size; 3] = [Size::Paper, Size::Small, Size::Test];
-
 /// Prints published numbers beside measured ones.
 ///
 /// # Errors
@@ -93,7 +90,8 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     let (mut grids, mut hinges) = (Vec::new(), Vec::new());
     for name in paper::names().into_iter().filter(|name| papers.is_empty() || papers.contains(name)) {
         let paper = Paper::load(name)?;
-        let mut answers = Answers::new(&store, size.unwrap_or(Size::Small));
+        let usual = *paper.sizes.first().expect("a paper's file has been checked");
+        let mut answers = Answers::new(&store, size.unwrap_or(usual));
         for table in &paper.tables {
             grids.push(Table::new(&paper, table)?.grid(&mut answers));
         }
@@ -133,13 +131,13 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     Ok(if arguments.check && !problems.is_empty() { Finished::Wrong } else { Finished::Well })
 }
 
-/// One row for each claim, at the largest size at which the claim was measured; at the smallest if it was not
-/// measured.
+/// One row for each claim, at the last size of [`Size::ALL`] at which the claim was measured; at the first if it was
+/// not measured.
 fn largest(papers: &[&str], store: &Store) -> Result<Vec<Row>, String> {
     let mut best: Option<Vec<Row>> = None;
     let held = store.sizes()?;
     // A claim that the store lacks has no numbers; its row at the smallest size says why.
-    for size in SIZES.into_iter().filter(|size| held.contains(size) || *size == Size::Test) {
+    for size in Size::ALL.into_iter().rev().filter(|size| held.contains(size) || *size == Size::Test) {
         let rows = claims::rows(papers, store, size)?;
         best = Some(match best {
             None => rows,

@@ -7,6 +7,8 @@ use crate::{DeviceError, DevicePtr};
 
 /// Words of a struct: 32 bytes. The field is the first.
 pub(crate) const WORDS: usize = 8;
+/// Elements of a line of memory: what a CPU thread takes at a time.
+const TURN: usize = 4;
 /// Threads of the CPU: one for each of the paper's 15 cores.
 pub(crate) const CPU_THREADS: u32 = 15;
 
@@ -62,14 +64,15 @@ fn first_value(i: u32) -> u32 {
     i.wrapping_mul(0x9e37_79b9)
 }
 
-/// A hash for each CPU thread over the fields of its share of the elements, in their order.
+/// A hash for each CPU thread over the fields of its elements, in their order. Threads take [`TURN`] elements in turn.
 fn hashes_of(words: &[u32]) -> Vec<u32> {
-    let fields: Vec<u32> = words.iter().copied().step_by(WORDS).collect();
-    let share = fields.len().div_ceil(CPU_THREADS as usize);
-    let hash =
-        |share: &[u32]| share.iter().fold(0_u32, |hash, field| hash.wrapping_mul(31).wrapping_add(*field));
-    let mut hashes: Vec<u32> = fields.chunks(share).map(hash).collect();
-    hashes.resize(CPU_THREADS as usize, 0);
+    let mut hashes = vec![0_u32; CPU_THREADS as usize];
+    for (turn, elements) in words.chunks(TURN * WORDS).enumerate() {
+        let hash = &mut hashes[turn % CPU_THREADS as usize];
+        for field in elements.iter().step_by(WORDS) {
+            *hash = hash.wrapping_mul(31).wrapping_add(*field);
+        }
+    }
     hashes
 }
 
@@ -88,17 +91,17 @@ mod tests {
         assert_eq!(computed(2, 3), 67); // 7, 22, 67
     }
 
-    /// 31 fields for 15 threads: 10 threads have 3 each, the next 1, and the others none.
+    /// 62 fields for 15 threads: 4 each, and the last two for the first thread.
     #[test]
-    fn shares_by_hand() {
-        let mut words = vec![7; 31 * WORDS];
+    fn turns_by_hand() {
+        let mut words = vec![7; 62 * WORDS];
         for (i, word) in (0..).zip(words.iter_mut().step_by(WORDS)) {
             *word = i;
         }
         let hashes = hashes_of(&words);
+        let hash = |fields: &[u32]| fields.iter().fold(0, |hash, field| 31 * hash + field);
         assert_eq!(hashes.len(), 15);
-        assert_eq!(hashes[0], 31 + 2);
-        assert_eq!(hashes[9], (27 * 31 + 28) * 31 + 29);
-        assert_eq!(hashes[10..], [30, 0, 0, 0, 0]);
+        assert_eq!(hashes[0], hash(&[0, 1, 2, 3, 60, 61]));
+        assert_eq!(hashes[14], hash(&[56, 57, 58, 59]));
     }
 }

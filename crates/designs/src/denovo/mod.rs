@@ -80,6 +80,7 @@
 //! | a cache and a stash, with races | 1 | 42,104 | 51,606 | 54,120 |
 //! | two caches, parts, strong operations and races | 1 | 78,420 | 81,672 | 125,420 |
 
+mod combiner;
 pub mod l1d;
 pub mod l2;
 mod registry;
@@ -90,6 +91,7 @@ mod words;
 
 pub use strata_memory::ownership::{MAPS, Message, NODES, Owner, Place};
 
+pub use combiner::Combiner;
 pub use registry::{
     Action as RegistryAction, Event as RegistryEvent, Line, Slot, recall, transition as registry_transition,
 };

@@ -7,7 +7,7 @@ use super::error::Why;
 use super::port::{Access, AccessRefusal, Refusal};
 use super::storage::Bits;
 use super::unit::{Miss, Stash, Waiting};
-use crate::denovo::{Action, Event, Flight, Message, State, transition};
+use crate::denovo::{Action, Event, Flight, State, transition};
 
 impl Stash {
     /// Takes an access.
@@ -20,6 +20,7 @@ impl Stash {
         let map = self.mapping_of(access).map_err(|(_, why)| Refusal::Wrong(why))?;
         if !self.make_room(access, map, now) {
             self.statistics.refusals += 1;
+            self.send_registrations();
             return Err(Refusal::Busy);
         }
         let mut access = access.clone();
@@ -115,7 +116,7 @@ impl Stash {
     }
 
     /// Whether a word can be accessed now, or asked for, or is on its way.
-    fn goes(&mut self, map: u8, word: usize, is_store: bool) -> bool {
+    fn goes(&self, map: u8, word: usize, is_store: bool) -> bool {
         let here = self.storage.bits[word];
         if !self.entry(map).coherent && is_store {
             return self.flights[word] == Flight::None;
@@ -123,7 +124,7 @@ impl Stash {
         if if is_store { here.state() == State::Registered } else { here != Bits::Invalid } {
             return true;
         }
-        let address = self.physical(map, word);
+        let address = self.address(map, word);
         let (state, flight) = self.protocol(map, word, address);
         let event = if is_store { Event::Store } else { Event::Load };
         let joins = !is_store && flight == Flight::Read;
@@ -136,16 +137,20 @@ impl Stash {
             self.statistics.hits += 1;
             return true;
         }
-        self.statistics.misses += 1;
         if self.flights[word] == Flight::Read {
+            self.statistics.merges += 1;
             return false;
         }
+        self.statistics.misses += 1;
         if self.copy(map, word, now) {
             return true;
         }
         let address = self.physical(map, word);
         self.statistics.reads += 1;
-        self.miss(Message::Read, Flight::Read, Miss { map, address, word }, now);
+        let is_first = self.ask(Miss { map, address, word }, now);
+        if is_first && *self.config.takes_along {
+            self.outbox.take_along(self.neighbours(map, word));
+        }
         false
     }
 
@@ -178,7 +183,7 @@ impl Stash {
         let address = self.physical(map, word);
         self.storage.bits[word] = Bits::Registered;
         self.statistics.registrations += 1;
-        self.miss(Message::Register, Flight::Register, Miss { map, address, word }, now);
+        self.register(Miss { map, address, word }, now);
     }
 
     /// Copies a word from the mapping that the reuse bit's pointer names, if it is there (4.5).

@@ -31,12 +31,14 @@ impl Stash {
         let index = self.map.next();
         if !self.retire(index, now) || !self.make_pages(&entry, now) {
             self.statistics.map_stalls += 1;
+            self.send_registrations();
             return Err(Refusal::Busy);
         }
         if let Some(old) = self.replicated(&entry, None)
             && !self.keeps_replica(&entry, old, now)
         {
             self.statistics.map_stalls += 1;
+            self.send_registrations();
             return Err(Refusal::Busy);
         }
         // With its last dirty chunk, the older entry has become invalid.

@@ -35,6 +35,7 @@ impl Stash {
             && if is_same { old.coherent || self.can_publish(map, &old) } else { self.make_pages(&new, now) };
         if !ready {
             self.statistics.map_stalls += 1;
+            self.send_registrations();
             return Err(Refusal::Busy);
         }
         if !is_same {
@@ -87,9 +88,9 @@ impl Stash {
         }
     }
 
-    fn can_publish(&mut self, map: u8, old: &Entry) -> bool {
+    fn can_publish(&self, map: u8, old: &Entry) -> bool {
         old.words().all(|word| {
-            let address = self.physical(map, word);
+            let address = self.address(map, word);
             let (state, flight) = self.protocol(map, word, address);
             !matches!(transition(state, flight, Event::Store), None | Some((_, _, Action::Wait)))
         })

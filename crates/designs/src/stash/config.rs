@@ -29,6 +29,12 @@ pub struct StashConfig {
     pub hit_cycles: Cited<u32>,
     /// Cycles of a translation in either direction; up to 100.
     pub translation_cycles: Cited<u32>,
+    /// Whether a load miss brings along the other words of its line that its mapping has and the L2 has data of.
+    pub takes_along: Cited<bool>,
+    /// Lines whose registrations wait for others of the same line; 0 to 1024.
+    pub combined_lines: Cited<u32>,
+    /// Cycles for which they wait at most; up to 1,000,000. The end of a CTA or a kernel, and whoever needs their chunk, does not wait.
+    pub combine_cycles: Cited<u32>,
 }
 
 /// Bits of an address, virtual or physical. ASSUMED: the paper does not say.
@@ -59,6 +65,9 @@ impl StashConfig {
             page_bytes: Cited::new(4096, "ASSUMED: the paper does not say; the pages of its x86 hosts"),
             hit_cycles: cited(1, "Table 2"),
             translation_cycles: cited(10, "Table 2"),
+            takes_along: Cited::new(true, "ASSUMED: see reading 12"),
+            combined_lines: Cited::new(32, "ASSUMED: see reading 13"),
+            combine_cycles: Cited::new(10_000, "ASSUMED: see reading 13"),
         }
     }
 
@@ -83,6 +92,8 @@ impl StashConfig {
             ("vp_entries", *self.vp_entries, 1, 4096),
             ("hit_cycles", *self.hit_cycles, 1, 100),
             ("translation_cycles", *self.translation_cycles, 0, 100),
+            ("combined_lines", *self.combined_lines, 0, 1024),
+            ("combine_cycles", *self.combine_cycles, 0, 1_000_000),
         ] {
             if !(least..=most).contains(&value) {
                 return Err(ParameterError::new(field, format!("must be {least} to {most}, found {value}")));

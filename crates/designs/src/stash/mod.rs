@@ -43,9 +43,15 @@
 //!     in order, and so does all else, which does not wait for them.
 //! 11. AddMap and ChgMap take no time of their own. A store is done after a hit's time; its registration is waited
 //!     for at the end of the kernel.
+//! 12. Communication has the granularity of cache lines (section 8 wants a flexible one), and only useful words of a line are
+//!     brought (4.3, feature 1): a load miss brings along what its mapping has of the line and the L2 has data of. Where `takes_along`
+//!     is false, only words that are accessed come (6.2, on On-demand).
+//! 13. Registrations wait in a table for others of their line, as in DeNovo with write combining (Choi et al., PACT 2011): until their
+//!     time is up, the table is full, the thread block or the kernel ends, or their chunk is needed. The paper does not speak of it.
 
 mod access;
 mod add_map;
+mod along;
 mod chg_map;
 mod config;
 mod door;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use strata_engine::Cycle;
 
 use super::port::{LINE_WORDS, Packet, Receiver};
-use crate::denovo::{Message, Owner};
+use crate::denovo::{Combiner, Message, Owner};
 
 /// Packets of one kind in order, each with the cycle from which it may leave.
 #[derive(Debug, Default)]
@@ -15,24 +15,58 @@ struct Queue {
     batch: usize,
 }
 
+impl Queue {
+    fn pop(&mut self) -> Option<Packet> {
+        self.batch = 0;
+        self.packets.pop_front().map(|(_, packet)| packet)
+    }
+}
+
 /// What leaves by one of two ways: requests, which the registry may leave waiting, and all else, which is always taken and must
-/// not wait for them. Words of one operation that say the same about one line leave in one packet.
-#[derive(Debug, Default)]
+/// not wait for them. Words of one operation that say the same about one line leave in one packet; registrations also wait
+/// for those of other operations.
+#[derive(Debug)]
 pub struct Outbox {
-    requests: Queue,
+    reads: Queue,
+    /// By owner and number of the line.
+    registrations: Combiner<(Owner, u64)>,
     answers: Queue,
 }
 
 impl Outbox {
-    /// An operation begins.
-    pub fn begin(&mut self) {
-        (self.requests.batch, self.answers.batch) = (0, 0);
+    /// An empty outbox, in which the registrations of `lines` lines wait for at most `cycles`.
+    pub fn new(lines: usize, cycles: u64) -> Outbox {
+        let registrations = Combiner::new(lines, cycles);
+        Outbox { reads: Queue::default(), registrations, answers: Queue::default() }
     }
 
-    /// Adds a word to the operation.
-    pub fn send(&mut self, at: Cycle, head: (Message, Receiver, Owner, Owner), address: u64, value: u32) {
+    /// An operation begins.
+    pub fn begin(&mut self) {
+        (self.reads.batch, self.answers.batch) = (0, 0);
+    }
+
+    /// Registers a word of an owner's.
+    pub fn register(&mut self, at: Cycle, owner: Owner, address: u64) {
         let (line, word) = (address / 4 / LINE_WORDS, address / 4 % LINE_WORDS);
-        let Queue { packets, batch } = self.queue(head.0.is_request());
+        self.registrations.add((owner, line), 1 << word, at);
+    }
+
+    /// Registrations wait for no others any more.
+    pub fn release(&mut self) {
+        self.registrations.release();
+    }
+
+    /// Adds a word to the operation; `true` if it is the first one of its packet.
+    pub fn send(
+        &mut self,
+        at: Cycle,
+        head: (Message, Receiver, Owner, Owner),
+        address: u64,
+        value: u32,
+    ) -> bool {
+        let (line, word) = (address / 4 / LINE_WORDS, address / 4 % LINE_WORDS);
+        let Queue { packets, batch } =
+            if head.0 == Message::Read { &mut self.reads } else { &mut self.answers };
         let first = packets.len() - *batch;
         let same = |(_, packet): &&mut (Cycle, Packet)| {
             (packet.message, packet.to, packet.owner, packet.requester) == head && packet.line == line
@@ -42,37 +76,66 @@ impl Outbox {
             None => {
                 let (message, to, owner, requester) = head;
                 let data = [0; LINE_WORDS as usize];
-                packets.push_back((at, Packet { message, to, owner, requester, line, words: 0, data }));
+                packets
+                    .push_back((at, Packet { message, to, owner, requester, line, words: 0, along: 0, data }));
                 *batch += 1;
                 &mut packets.back_mut().expect("it was added just now").1
             }
         };
         packet.words |= 1 << word;
+        packet.along &= !(1 << word);
         packet.data[word as usize] = value;
+        packet.words.is_power_of_two()
     }
 
-    fn queue(&mut self, of_requests: bool) -> &mut Queue {
-        if of_requests { &mut self.requests } else { &mut self.answers }
+    /// Names words that the request sent last would take along.
+    pub fn take_along(&mut self, along: u32) {
+        let (_, packet) = self.reads.packets.back_mut().expect("a read was sent");
+        packet.along = along & !packet.words;
     }
 
-    /// The next request that may leave, or the next packet that is none.
-    pub fn pop(&mut self, is_request: bool, now: Cycle) -> Option<Packet> {
-        let ready = self.peek(is_request, now).is_some();
-        let queue = self.queue(is_request);
-        queue.batch = 0;
-        if ready { queue.packets.pop_front().map(|(_, packet)| packet) } else { None }
+    /// The next request that may leave. Of two that may leave since the same cycle, the read goes first.
+    pub fn pop_request(&mut self, now: Cycle) -> Option<Packet> {
+        let Some(packet) = self.next_request(now) else { return None };
+        if packet.message == Message::Read {
+            self.reads.pop();
+        } else {
+            self.registrations.pop();
+        }
+        Some(packet)
     }
 
-    /// The packet that [`Outbox::pop`] would give.
-    pub fn peek(&self, is_request: bool, now: Cycle) -> Option<&Packet> {
-        let queue = if is_request { &self.requests } else { &self.answers };
-        queue.packets.front().filter(|(at, _)| *at <= now).map(|(_, packet)| packet)
+    /// The request that [`Outbox::pop_request`] would give.
+    pub fn next_request(&self, now: Cycle) -> Option<Packet> {
+        let read = self.reads.packets.front();
+        let registration = self.registrations.front();
+        let read_at = read.map_or(Cycle::NEVER, |(at, _)| *at);
+        match (read, registration) {
+            (_, Some((at, (owner, line), words))) if at < read_at && at <= now => {
+                let (message, to, data) = (Message::Register, Receiver::Registry, [0; LINE_WORDS as usize]);
+                Some(Packet { message, to, owner, requester: owner, line, words, along: 0, data })
+            }
+            (Some((at, packet)), _) if *at <= now => Some(packet.clone()),
+            _ => None,
+        }
+    }
+
+    /// The next packet that is no request and may leave.
+    pub fn pop_answer(&mut self, now: Cycle) -> Option<Packet> {
+        self.next_answer(now)?;
+        self.answers.pop()
+    }
+
+    /// The packet that [`Outbox::pop_answer`] would give.
+    pub fn next_answer(&self, now: Cycle) -> Option<&Packet> {
+        self.answers.packets.front().filter(|(at, _)| *at <= now).map(|(_, packet)| packet)
     }
 
     /// When the next packet may leave.
     pub fn next(&self) -> Cycle {
         let first = |queue: &Queue| queue.packets.front().map_or(Cycle::NEVER, |(at, _)| *at);
-        first(&self.requests).min(first(&self.answers))
+        let registration = self.registrations.front().map_or(Cycle::NEVER, |(at, ..)| at);
+        first(&self.reads).min(first(&self.answers)).min(registration)
     }
 }
 

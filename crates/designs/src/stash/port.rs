@@ -65,14 +65,25 @@ pub struct Packet {
     pub line: u64,
     /// Its words.
     pub words: u32,
-    /// Their data, if the message carries data.
+    /// Other words of the line: in a read those that would be taken along, in data those that came along.
+    pub along: u32,
+    /// Data of both, if the message carries data.
     pub data: [u32; LINE_WORDS as usize],
 }
 
 impl Packet {
     /// Physical addresses of the words, and their data.
-    pub fn each(&self) -> impl Iterator<Item = (u64, u32)> {
-        let (line, words, data) = (self.line, self.words, self.data);
+    pub fn each(&self) -> impl Iterator<Item = (u64, u32)> + use<> {
+        self.each_of(self.words)
+    }
+
+    /// Physical addresses of the words along, and their data.
+    pub fn each_along(&self) -> impl Iterator<Item = (u64, u32)> + use<> {
+        self.each_of(self.along)
+    }
+
+    fn each_of(&self, words: u32) -> impl Iterator<Item = (u64, u32)> + use<> {
+        let (line, data) = (self.line, self.data);
         (0..LINE_WORDS)
             .filter(move |word| words & 1 << word != 0)
             .map(move |word| ((line * LINE_WORDS + word) * 4, data[word as usize]))

@@ -23,6 +23,11 @@ impl Stash {
                 message => self.requested(message, map, address, packet.requester, now),
             }
         }
+        if packet.message == Message::Data {
+            for (address, value) in packet.each_along() {
+                self.came_along(map, address, value);
+            }
+        }
     }
 
     /// The reply to a read or a registration.

@@ -9,6 +9,8 @@ statistics! {
         hits: "accesses" [energy],
         /// Words that needed a translation: asked for, registered, or copied from an older mapping.
         misses: "accesses" [energy],
+        /// Words that another access had asked for.
+        merges: "accesses",
         /// Words copied from an older mapping (4.5).
         copies: "words",
         /// Accesses refused for a cycle.
@@ -17,6 +19,8 @@ statistics! {
         translations: "accesses" [energy],
         /// Words asked for.
         reads: "words",
+        /// Words that came along with others of their line.
+        words_along: "words",
         /// Words registered.
         registrations: "words",
         /// Chunks written back.

@@ -63,7 +63,7 @@ impl Stash {
             buffer: WritebackBuffer::new(words),
             waiting: Vec::new(),
             done: std::collections::VecDeque::new(),
-            outbox: Outbox::default(),
+            outbox: Outbox::new(*config.combined_lines as usize, u64::from(*config.combine_cycles)),
             statistics: StashStatistics::default(),
         }
     }
@@ -75,22 +75,27 @@ impl Stash {
 
     /// The next request to the registry that leaves at `now` or could have before.
     pub fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
-        self.outbox.pop(true, now)
+        self.outbox.pop_request(now)
     }
 
     /// The packet that [`Stash::outgoing`] would give.
-    pub fn next_outgoing(&self, now: Cycle) -> Option<&Packet> {
-        self.outbox.peek(true, now)
+    pub fn next_outgoing(&self, now: Cycle) -> Option<Packet> {
+        self.outbox.next_request(now)
+    }
+
+    /// Registrations wait for no others any more.
+    pub fn send_registrations(&mut self) {
+        self.outbox.release();
     }
 
     /// The next packet that is no request: what the stash says about words that it owns.
     pub fn answer(&mut self, now: Cycle) -> Option<Packet> {
-        self.outbox.pop(false, now)
+        self.outbox.pop_answer(now)
     }
 
     /// The packet that [`Stash::answer`] would give.
     pub fn next_answer(&self, now: Cycle) -> Option<&Packet> {
-        self.outbox.peek(false, now)
+        self.outbox.next_answer(now)
     }
 
     /// For a host copy between kernels: visits the words of a line of physical memory that this stash owns.
@@ -161,6 +166,11 @@ impl Stash {
     /// Miss, steps 2 and 3: from a word of the storage to its physical address (4.2).
     pub(super) fn physical(&mut self, map: u8, word: usize) -> u64 {
         self.statistics.translations += 1;
+        self.address(map, word)
+    }
+
+    /// The same, to know what is under way for a word: the stash itself knows it by its place.
+    pub(super) fn address(&self, map: u8, word: usize) -> u64 {
         let address = self.entry(map).address(word);
         self.pages.physical(address).expect("the VP-map has the pages of every valid entry")
     }
@@ -180,17 +190,32 @@ impl Stash {
         (if local { State::Invalid } else { self.storage.bits[word].state() }, flight)
     }
 
-    /// Sends a word to the registry.
-    pub(super) fn tell_registry(&mut self, message: Message, map: u8, address: u64, value: u32, now: Cycle) {
+    /// Sends a word to the registry; `true` if it is the first one of its packet.
+    pub(super) fn tell_registry(
+        &mut self,
+        message: Message,
+        map: u8,
+        address: u64,
+        value: u32,
+        now: Cycle,
+    ) -> bool {
         let (at, owner) = (self.translated(now), self.owner(map));
-        self.outbox.send(at, (message, Receiver::Registry, owner, owner), address, value);
+        self.outbox.send(at, (message, Receiver::Registry, owner, owner), address, value)
     }
 
-    /// A word is asked for or registered.
-    pub(super) fn miss(&mut self, message: Message, flight: Flight, miss: Miss, now: Cycle) {
-        self.flights[miss.word] = flight;
+    /// A word is asked for; `true` if it is the first one of its packet.
+    pub(super) fn ask(&mut self, miss: Miss, now: Cycle) -> bool {
+        self.flights[miss.word] = Flight::Read;
         self.misses.push(miss);
-        self.tell_registry(message, miss.map, miss.address, 0, now);
+        self.tell_registry(Message::Read, miss.map, miss.address, 0, now)
+    }
+
+    /// A word is registered.
+    pub(super) fn register(&mut self, miss: Miss, now: Cycle) {
+        self.flights[miss.word] = Flight::Register;
+        self.misses.push(miss);
+        let (at, owner) = (self.translated(now), self.owner(miss.map));
+        self.outbox.register(at, owner, miss.address);
     }
 
     /// Whether nothing keeps the words of a chunk from leaving.
@@ -245,6 +270,7 @@ impl Stash {
     /// The end of a thread block (4.2): words registered are to be written back before their place is used by another, the
     /// rest is dropped. Its accesses must be done.
     pub fn cta_end(&mut self, cta: u8) {
+        self.send_registrations();
         let maps: Vec<u8> = self.table.of(cta.into()).to_vec();
         for map in maps {
             let entry = *self.entry(map);

@@ -228,7 +228,7 @@ pub fn templates(paper: &Paper) -> Result<BTreeMap<String, Template<'_>>, String
 /// # Errors
 /// A claim that is not a number, or a paper whose data is wrong.
 pub fn rows(papers: &[&str], store: &Store, size: Size) -> Result<Vec<Row>, String> {
-    let smaller = [Size::Paper, Size::Small, Size::Test].into_iter().filter(|other| *other < size);
+    let smaller = Size::ALL.into_iter().rev().filter(|other| *other < size);
     let sizes = std::iter::once(size).chain(smaller);
     let mut answers: Vec<Answers<'_>> = sizes.map(|size| Answers::new(store, size)).collect();
     let loaded: Vec<Paper> = crate::paper::names().into_iter().map(Paper::load).collect::<Result<_, _>>()?;

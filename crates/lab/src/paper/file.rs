@@ -3,11 +3,16 @@
 use std::collections::BTreeMap;
 
 use serde::Deserialize;
+use strata_workloads::Size;
 
 use super::definition::{Bound, Definition, Drawing, Kind, Reduce};
 use crate::grid::Mean;
 use crate::metric::MetricText;
 use crate::setup::assignment;
+
+fn sizes() -> Vec<Size> {
+    vec![Size::Small, Size::Paper]
+}
 
 /// The whole file of a paper.
 #[derive(Clone, Debug, Deserialize)]
@@ -17,6 +22,8 @@ pub(super) struct PaperText {
     pub title: String,
     pub machine: String,
     pub mean: Mean,
+    #[serde(default = "sizes")]
+    pub sizes: Vec<Size>,
     pub workloads: BTreeMap<String, Vec<String>>,
     pub systems: BTreeMap<String, SystemText>,
     #[serde(default)]

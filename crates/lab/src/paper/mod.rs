@@ -23,6 +23,7 @@ pub use file::{
 pub use crate::setup::FigureJob;
 
 use strata_engine::config::{self, did_you_mean};
+use strata_workloads::Size;
 
 use crate::grid::Mean;
 use crate::metric::{self, Metric, Metrics};
@@ -46,6 +47,8 @@ pub struct Paper {
     pub title: String,
     /// The mean that the paper uses unless it says otherwise.
     pub mean: Mean,
+    /// Sizes at which its results are published, the usual one first.
+    pub sizes: Vec<Size>,
     machine: String,
     workloads: BTreeMap<String, Vec<String>>,
     systems: BTreeMap<String, SystemText>,
@@ -115,6 +118,7 @@ impl Paper {
             name: read.name,
             title: read.title,
             mean: read.mean,
+            sizes: read.sizes,
             machine: read.machine,
             workloads,
             systems: read.systems,
@@ -164,6 +168,9 @@ impl Paper {
 
     /// Refuses unknown names, except in measurements, which `claims` checks.
     fn check(&self) -> Result<(), String> {
+        if self.sizes.is_empty() {
+            return Err("sizes: found none, expected those at which results are published".into());
+        }
         for figure in &self.figures {
             Figure::new(self, figure).map_err(|error| format!("figure {}: {error}", figure.id))?;
         }

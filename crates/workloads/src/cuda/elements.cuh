@@ -18,32 +18,27 @@ __device__ inline unsigned compute(unsigned value) {
     return 3 * value + 1;
 }
 
-// The elements of one CPU thread: each has its share of them in one piece.
-struct Share {
-    unsigned first;
-    unsigned end;
+// Elements of a line of memory.
+#define TURN 4
 
-    __device__ explicit Share(unsigned n) {
-        unsigned most = (n + gridDim.x - 1) / gridDim.x;
-        first = min(blockIdx.x * most, n);
-        end = min(first + most, n);
-    }
-};
-
-// CPU: gives every element's field its first value.
-extern "C" __global__ void cpu_write(Element *elements, unsigned n) {
-    Share share(n);
-    for (unsigned i = share.first; i < share.end; i++) {
-        elements[i].field = i * 0x9e3779b9u;
+// Calls `visit` with the number of each element of a CPU thread, in order. Threads take lines in turn: what the GPU still
+// owns when they read, the last elements, falls to all of them.
+template <typename Visit> __device__ inline void each_element(unsigned n, Visit visit) {
+    for (unsigned first = blockIdx.x * TURN; first < n; first += gridDim.x * TURN) {
+        for (unsigned i = first; i < min(first + TURN, n); i++) {
+            visit(i);
+        }
     }
 }
 
-// CPU: a hash of the share's fields in their order.
+// CPU: gives every element's field its first value.
+extern "C" __global__ void cpu_write(Element *elements, unsigned n) {
+    each_element(n, [=](unsigned i) { elements[i].field = i * 0x9e3779b9u; });
+}
+
+// CPU: a hash of the thread's fields in their order.
 extern "C" __global__ void cpu_read(const Element *elements, unsigned n, unsigned *hashes) {
-    Share share(n);
     unsigned hash = 0;
-    for (unsigned i = share.first; i < share.end; i++) {
-        hash = 31 * hash + elements[i].field;
-    }
+    each_element(n, [=, &hash](unsigned i) { hash = 31 * hash + elements[i].field; });
     hashes[blockIdx.x] = hash;
 }

@@ -113,7 +113,10 @@ impl Below {
             let place = self.place(packet.line, word)?;
             let at = 4 * word as usize;
             let value = u32::from_le_bytes(data[at..at + 4].try_into().expect("four bytes"));
-            if to_registry {
+            if message == Message::Read && self.owners[place].is_none() {
+                let along = self.along(packet.line, packet.tag)?;
+                self.supply(sender, place, along, now);
+            } else if to_registry {
                 self.handle(message, sender, place, value, now)?
             } else {
                 self.of_cpu(message, place, value)
@@ -139,9 +142,6 @@ impl Below {
     ) -> Result<(), String> {
         let before = self.owners[place];
         match (message, before) {
-            (Message::Read, None) => {
-                self.send(Message::Data, (sender, sender), place, self.words[place], now)
-            }
             (Message::Read, Some(owner)) => self.send(Message::ForwardRead, (owner, sender), place, 0, now),
             (Message::Register, _) => {
                 self.owners[place] = Some(sender);
@@ -162,6 +162,31 @@ impl Below {
             other => return Err(format!("{other:?} from {sender} of word {place}")),
         }
         Ok(())
+    }
+
+    /// Of the words of a line that a read names beside those that it asks for, the ones that no memory owns.
+    fn along(&self, line: LineAddress, named: u32) -> Result<u32, String> {
+        let mut along = 0;
+        for word in (0..32).filter(|word| named >> word & 1 == 1) {
+            if self.owners[self.place(line, word)?].is_none() {
+                along |= 1 << word;
+            }
+        }
+        Ok(along)
+    }
+
+    /// Sends a word with others of its line.
+    fn supply(&mut self, to: Owner, place: usize, along: u32, now: Cycle) {
+        self.send(Message::Data, (to, to), place, self.words[place], now);
+        let (_, packet) = self.packets[0].back_mut().expect("it was sent just now");
+        let Body::Owned(Letter { tray: Some(tray), .. }) = &mut packet.body else {
+            unreachable!("data come in a tray")
+        };
+        for word in (0..32).filter(|word| along >> word & 1 == 1) {
+            let place = (packet.line.0 * 32 + word - self.base) as usize;
+            tray.0[4 * word as usize..][..4].copy_from_slice(&self.words[place].to_le_bytes());
+        }
+        packet.bytes = packet.bytes | bytes_of(along);
     }
 
     /// Takes a word back from its owner, if it has one.
@@ -194,12 +219,7 @@ impl Below {
         let letter = Letter { message, place: to.place, requester, tray: Some(tray) };
         let packet = Packet {
             line,
-            // Data come with another word of the line, which nobody asked for.
-            bytes: if message == Message::Data {
-                bytes_of(1 << word | 1 << (word ^ 1))
-            } else {
-                bytes_of(1 << word)
-            },
+            bytes: bytes_of(1 << word),
             source: REGISTRY,
             destination: NodeId(to.node.into()),
             client: to.place.client(),

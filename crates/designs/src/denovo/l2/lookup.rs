@@ -3,6 +3,7 @@
 use strata_engine::Cycle;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::ownership::{Letter, Message, Owner, Place, bytes_of, words_of};
+use strata_memory::mshr::MshrId;
 use strata_memory::tags::FrameId;
 use strata_memory::tray::take_loose;
 use strata_memory::{Body, LineAddress, Packet};
@@ -25,6 +26,8 @@ enum Stall {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
     Hit,
+    /// The line is here; words that it needs have owners.
+    Owned,
     Miss,
     Merge,
 }
@@ -53,7 +56,7 @@ impl DenovoL2 {
         }
     }
 
-    /// What the next request finds, or why it has to wait. Recalls the words for which it waits.
+    /// What the next request finds, or why it has to wait. Recalls the words of the line whose place it needs.
     fn route(&mut self, line: LineAddress, now: Cycle) -> Result<Found, Stall> {
         if let Some(frame) = self.evicting {
             return self.finish_eviction(frame);
@@ -66,9 +69,11 @@ impl DenovoL2 {
             return Err(Stall::Reply);
         }
         let request = self.requests.front(now).expect("the next request was looked at");
-        let needed = needed_here(request);
-        self.recall_for(frame, needed, now)?;
-        Ok(Found::Hit)
+        match needed_here(request) & self.owned[frame.index()] {
+            0 => Ok(Found::Hit),
+            _ if self.mshrs.is_full() => Err(Stall::Mshr),
+            _ => Ok(Found::Owned),
+        }
     }
 
     fn route_miss(&mut self, line: LineAddress, now: Cycle) -> Result<Found, Stall> {
@@ -98,7 +103,7 @@ impl DenovoL2 {
         self.tags.install(victim, line);
         self.statistics.tag_writes += 1;
         let mshr = self.mshrs.allocate(line).expect("a free MSHR was looked for");
-        *self.mshrs.state_mut(mshr) = Fetch { frame: victim, is_here: false };
+        *self.mshrs.state_mut(mshr) = Fetch { frame: victim, ..Fetch::default() };
         self.tags.pin(victim, mshr);
         self.fetch(mshr);
         Ok(Found::Miss)
@@ -124,18 +129,12 @@ impl DenovoL2 {
         self.replies.len() + MOST_PACKETS <= self.parameters.reply_room
     }
 
-    /// Sees to it that words which are needed here have no owners.
-    fn recall_for(&mut self, frame: FrameId, needed: u32, now: Cycle) -> Result<(), Stall> {
-        if self.owned[frame.index()] & needed == 0 {
-            return Ok(());
-        }
-        // Only one line waits for words at a time.
-        if self.recalling.is_none() {
-            let recalls = self.recall(frame, needed, now + self.parameters.hit_latency);
-            self.registry.operation_recalls += recalls;
-            self.recalling = Some((frame, needed));
-        }
-        Err(Stall::Recall)
+    /// Recalls the words that the oldest request of an MSHR needs here and that have owners. The MSHR's requests go on when all
+    /// are back. There must be room for a packet to each owner.
+    fn recall_for(&mut self, mshr: MshrId, words: u32, now: Cycle) {
+        let frame = self.mshrs.state(mshr).frame;
+        self.mshrs.state_mut(mshr).recalled = words;
+        self.registry.operation_recalls += self.recall(frame, words, now + self.parameters.hit_latency);
     }
 
     fn go(&mut self, request: Packet, line: LineAddress, found: Found, now: Cycle) {
@@ -143,6 +142,15 @@ impl DenovoL2 {
             let frame = self.tags.find(line).expect("a hit has a frame");
             self.tags.used(frame);
             return self.perform(request, frame, now);
+        }
+        if found == Found::Owned {
+            let frame = self.tags.find(line).expect("an owned word has a frame");
+            self.tags.used(frame);
+            let words = needed_here(&request) & self.owned[frame.index()];
+            let mshr = self.mshrs.allocate(line).expect("a free MSHR was looked for");
+            *self.mshrs.state_mut(mshr) = Fetch { frame, is_here: true, recalled: 0 };
+            self.tags.pin(frame, mshr);
+            self.recall_for(mshr, words, now);
         }
         let mshr = self.mshrs.find(line).expect("it has been allocated");
         self.mshrs.push(mshr, request).expect("room in the MSHR was looked at");
@@ -156,11 +164,10 @@ impl DenovoL2 {
         }
         let frame = self.mshrs.state(mshr).frame;
         if let Some(request) = self.mshrs.front(mshr) {
-            let needed = needed_here(request);
-            if self.recall_for(frame, needed, now).is_err() {
+            let words = needed_here(request) & self.owned[frame.index()];
+            if words != 0 {
                 self.ready.pop();
-                self.ready.push(mshr).expect("its place is free");
-                return;
+                return self.recall_for(mshr, words, now);
             }
             let request = self.mshrs.pop(mshr).expect("the oldest request was looked at");
             self.perform(request, frame, now);
@@ -239,7 +246,8 @@ impl DenovoL2 {
         }
     }
 
-    /// The answer to a request for words that are here: their data, to a cache with the rest of the line that is here, or the grant.
+    /// The answer to a request for words that are here, or the grant. With data comes along what is here of the line: to a
+    /// cache all of it, to a stash the words that it has named.
     fn answer(
         &mut self,
         request: &Packet,
@@ -249,8 +257,9 @@ impl DenovoL2 {
     ) -> Packet {
         let sends_data = message != Message::Register;
         let along = match requester.place {
-            Place::Cache if message == Message::Read => !self.owned[frame.index()] & !here,
-            _ => 0,
+            _ if message != Message::Read => 0,
+            Place::Cache => !self.owned[frame.index()] & !here,
+            Place::Stash { .. } => request.tag & !self.owned[frame.index()] & !here,
         };
         let tray = tray.map(|mut tray| {
             tray.0 = self.data[frame.index()].0;
@@ -307,7 +316,7 @@ impl DenovoL2 {
         };
         *total += 1;
         *match found {
-            Found::Hit => hits,
+            Found::Hit | Found::Owned => hits,
             Found::Miss => misses,
             Found::Merge => merges,
         } += 1;

@@ -41,11 +41,9 @@ impl DenovoL2 {
         if self.evicting == Some(frame) {
             return Line::Evicting;
         }
-        if self.recalling.is_some_and(|(other, _)| other == frame) {
-            return Line::Recalling;
-        }
-        match self.tags.pinned(frame) {
-            Some(mshr) if !self.mshrs.state(mshr).is_here => Line::Fetching,
+        match self.tags.pinned(frame).map(|mshr| self.mshrs.state(mshr)) {
+            Some(fetch) if !fetch.is_here => Line::Fetching,
+            Some(fetch) if fetch.recalled != 0 => Line::Recalling,
             _ => Line::Present,
         }
     }
@@ -148,14 +146,19 @@ impl DenovoL2 {
             self.owned[frame.index()] &= !stored;
             self.tags.add_dirty(frame, bytes_of(stored));
             self.statistics.data_writes += 1;
-            if self
-                .recalling
-                .is_some_and(|(other, words)| other == frame && self.owned[frame.index()] & words == 0)
-            {
-                self.recalling = None;
-            }
+            self.end_recall(frame);
         }
         stored
+    }
+
+    /// Lets the requests of a line go on when all words that were recalled for them are back.
+    fn end_recall(&mut self, frame: FrameId) {
+        let Some(mshr) = self.tags.pinned(frame) else { return };
+        let fetch = self.mshrs.state_mut(mshr);
+        if fetch.recalled != 0 && fetch.recalled & self.owned[frame.index()] == 0 {
+            fetch.recalled = 0;
+            self.ready.push(mshr).expect("each MSHR is ready once");
+        }
     }
 
     fn slot(&self, frame: FrameId, word: u32) -> Slot {

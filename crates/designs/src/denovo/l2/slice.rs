@@ -29,7 +29,7 @@ pub struct DenovoL2 {
     /// and which words are names.
     pub(super) owned: Vec<u32>,
     pub(super) mshrs: MshrFile<Packet, Fetch>,
-    /// MSHRs whose lines are here.
+    /// MSHRs whose lines are here, with all words that were recalled.
     pub(super) ready: Ring<strata_memory::mshr::MshrId>,
     pub(super) requests: DelayLine<Packet>,
     /// Packets for the network, and whether they are further ones ([`Llc::further`]).
@@ -41,8 +41,6 @@ pub struct DenovoL2 {
     pub(super) said: VecDeque<Packet>,
     /// The frame that the next request needs, whose registered words are recalled.
     pub(super) evicting: Option<FrameId>,
-    /// The words of a frame that are recalled for a strong operation.
-    pub(super) recalling: Option<(FrameId, u32)>,
     pub(super) to_dram: VecDeque<DramRequest>,
     pub(super) at_dram: usize,
     pub(super) fetch_trays: Trays,
@@ -63,12 +61,14 @@ pub(super) struct Parameters {
     pub reply_room: usize,
 }
 
-/// The state of a line that is being fetched, or whose requests are being served after that.
+/// The state of a line that is being fetched or of which words are recalled, or whose requests are being served after that.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Fetch {
     pub frame: FrameId,
     /// Whether memory has sent it.
     pub is_here: bool,
+    /// Words that are recalled for a strong operation.
+    pub recalled: u32,
 }
 
 impl DenovoL2 {
@@ -101,7 +101,6 @@ impl DenovoL2 {
             further: 0,
             said: VecDeque::new(),
             evicting: None,
-            recalling: None,
             to_dram: VecDeque::with_capacity(*config.dram_queue),
             at_dram: 0,
             fetch_trays: Trays::new(*config.mshr_entries),
@@ -207,16 +206,16 @@ impl Llc for DenovoL2 {
     fn waits(&self, report: &mut Vec<String>) {
         let slice = self.number;
         for (mshr, line) in self.mshrs.iter() {
-            let (requests, is_here) = (self.mshrs.waiting(mshr), self.mshrs.state(mshr).is_here);
-            let state = if is_here { "is here" } else { "is fetched" };
+            let (requests, fetch) = (self.mshrs.waiting(mshr), *self.mshrs.state(mshr));
+            let state = if fetch.is_here { "is here" } else { "is fetched" };
             report.push(format!(
                 "L2 slice {slice}: {requests} requests wait for its line {}, which {state}",
                 line.0
             ));
+            self.explain_recall(fetch.frame, fetch.recalled, report);
         }
-        let frames = [self.evicting.map(|frame| (frame, u32::MAX)), self.recalling];
-        for (frame, words) in frames.into_iter().flatten() {
-            self.explain_recall(frame, words, report);
+        if let Some(frame) = self.evicting {
+            self.explain_recall(frame, u32::MAX, report);
         }
         let queues = [
             ("requests wait for their look-up", self.requests.len()),

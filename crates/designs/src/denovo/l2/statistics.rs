@@ -29,7 +29,7 @@ statistics! {
         dropped_words: "words",
         /// Slots written with an owner's name.
         names_written: "words" [energy],
-        /// Cycles in which the next request waited for recalled words.
+        /// Cycles in which the next request waited for recalled words of the line whose place it takes.
         stalled_recall: "L2 cycles",
     }
     laws {

@@ -87,15 +87,16 @@ impl Machine {
         }
     }
 
-    /// Sends a word: to a cache with the line's other word, if its data are here.
+    /// Sends a word, with the line's other word if programs use it and its data are here.
     fn registry_supplies(&self, world: &mut World, word: usize, letter: Letter, before: Bits) {
         let value = match before {
             Bits::Data(value) => value,
             Bits::Owner(_) => Value::Name,
         };
         let extra = match world.slots[1 - word] {
-            Bits::Data(value) if self.is_cache(letter.from) => value,
-            Bits::Owner(_) if self.is_cache(letter.from) && self.has(Bug::NameSent) => Value::Name,
+            _ if self.words < WORDS => Value::None,
+            Bits::Data(value) => value,
+            Bits::Owner(_) if self.has(Bug::NameSent) => Value::Name,
             _ => Value::None,
         };
         let letter =

@@ -88,8 +88,8 @@ impl Machine {
             return;
         }
         self.happens(world, letter.to, word, Event::Arrives(letter.message), letter);
-        if letter.extra != Value::None {
-            let other = 1 - word;
+        let other = 1 - word;
+        if letter.extra != Value::None && !world.units[usize::from(letter.to)].copy(other).local {
             let extra = Letter { word: other as u8, value: letter.extra, ..letter };
             self.happens(world, letter.to, other, Event::Extra, extra);
         }
@@ -215,7 +215,7 @@ impl Machine {
         let other = 1 - usize::from(letter.word);
         let memory = &mut world.units[usize::from(unit)];
         let registered = memory.state(other) == State::Registered;
-        let comes_along = self.has(Bug::OwnerSendsAlong) && self.is_cache(letter.requester) && registered;
+        let comes_along = self.has(Bug::OwnerSendsAlong) && registered;
         let extra = if comes_along { memory.copy(other).value } else { Value::None };
         let mut to = letter.requester;
         if self.has(Bug::WrongRequester) {
@@ -225,7 +225,7 @@ impl Machine {
         self.network.send(&mut world.mail, letter);
     }
 
-    /// Whether a private memory takes whole lines.
+    /// Whether a private memory is a cache.
     pub fn is_cache(&self, unit: u8) -> bool {
         self.owners[usize::from(unit)].place == Place::Cache
     }

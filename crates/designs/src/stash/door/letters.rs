@@ -31,7 +31,7 @@ impl Letters {
             Receiver::Registry => (self.slices.node_of(line), Client::Scratchpad),
             Receiver::Memory(owner) => (NodeId(owner.node.into()), owner.place.client()),
         };
-        let Packet { message, owner, requester, words, .. } = *packet;
+        let Packet { message, owner, requester, words, along, .. } = *packet;
         let needs_tray = message.carries_data() || matches!(message, Message::Read | Message::RegisterRead);
         let tray = needs_tray.then(|| {
             let mut tray = self.trays.pop().unwrap_or_else(take_loose);
@@ -40,7 +40,11 @@ impl Letters {
             }
             tray
         });
-        let tag = if message == Message::Data { words } else { 0 };
+        let tag = match message {
+            Message::Data => words,
+            Message::Read => along,
+            _ => 0,
+        };
         let letter = Letter { message, place: owner.place, requester, tray };
         let (source, bytes) = (self.node, bytes_of(words));
         Wire { line, bytes, source, destination, client, tag, body: Body::Owned(letter) }
@@ -63,10 +67,9 @@ impl Letters {
             }
             if self.trays.len() < TRAYS { self.trays.push(tray) } else { put_loose(tray) }
         }
-        // With the words that were asked for come others of the line, which have no place here.
         let asked = if message == Message::Data { tag } else { u32::MAX };
         let owner = Owner { node: self.node.0 as u8, place };
-        let words = words_of(bytes) & asked;
-        Packet { message, to: Receiver::Memory(owner), owner, requester, line: line.0, words, data }
+        let (words, along) = (words_of(bytes) & asked, words_of(bytes) & !asked);
+        Packet { message, to: Receiver::Memory(owner), owner, requester, line: line.0, words, along, data }
     }
 }

@@ -212,7 +212,7 @@ impl Scratchpad for StashScratchpad {
     }
 
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
-        self.stash.next_outgoing(now).map(wire_bytes)
+        self.stash.next_outgoing(now).as_ref().map(wire_bytes)
     }
 
     fn answer(&mut self, now: Cycle) -> Option<Packet> {
@@ -249,6 +249,7 @@ impl Scratchpad for StashScratchpad {
     }
 
     fn end_kernel(&mut self, _: Cycle) -> bool {
+        self.stash.send_registrations();
         self.is_idle() && self.stash.synchronise()
     }
 

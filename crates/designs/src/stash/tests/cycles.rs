@@ -9,9 +9,11 @@ use crate::denovo::{Message, Owner, Place};
 const CPU: Owner = Owner { node: 0, place: Place::Cache };
 const MAP_0: Owner = Owner { node: 1, place: Place::Stash { map: 0 } };
 
-/// A stash with words 0 to 31 of memory mapped to its beginning, by CTA 0.
+/// A stash with words 0 to 31 of memory mapped to its beginning, by CTA 0. Registrations wait for no others.
 fn stash() -> Stash {
-    let mut stash = Stash::new(&StashConfig::paper(), 1);
+    let mut config = StashConfig::paper();
+    config.combine_cycles.value = 0;
+    let mut stash = Stash::new(&config, 1);
     stash.add_map(0, &array(0, 0, 32), &pages, &place(), Cycle(0)).expect("it can be added");
     stash
 }
@@ -19,7 +21,8 @@ fn stash() -> Stash {
 /// A packet to the stash about words of the line of address 0.
 fn packet(message: Message, requester: Owner, words: u32, value: u32) -> Packet {
     let line = physical(0) / 128;
-    Packet { message, to: Receiver::Memory(MAP_0), owner: MAP_0, requester, line, words, data: [value; 32] }
+    let to = Receiver::Memory(MAP_0);
+    Packet { message, to, owner: MAP_0, requester, line, words, along: 0, data: [value; 32] }
 }
 
 #[test]
@@ -39,6 +42,31 @@ fn a_miss_and_a_hit() {
     assert_eq!(stash.next_event(Cycle(161)), Cycle::NEVER);
 }
 
+/// Fields of 4 bytes, 32 bytes apart: words 0, 8, 16 and 24 of each line. The second is stored to while the first is asked for.
+#[test]
+fn fields_of_a_line_come_along_where_nothing_is_yet() {
+    let fields = super::super::Mapping { object_size: 32, ..array(0, 0, 32) };
+    for takes_along in [true, false] {
+        let mut config = StashConfig::paper();
+        config.takes_along.value = takes_along;
+        let mut stash = Stash::new(&config, 1);
+        stash.add_map(0, &fields, &pages, &place(), Cycle(0)).expect("it can be added");
+        stash.offer(&of_lane_0(1, Some(0), 8, None), Cycle(0)).expect("nothing is in its way");
+        let read = stash.outgoing(Cycle(11)).expect("the read");
+        assert_eq!((read.words, read.along), (1 << 16, if takes_along { 1 | 1 << 8 | 1 << 24 } else { 0 }));
+        stash.offer(&of_lane_0(2, Some(0), 4, Some(5)), Cycle(20)).expect("nothing is in its way");
+        // The registry had no data of word 24.
+        let along = read.along & !(1 << 24);
+        stash.accept(&Packet { along, ..packet(Message::Data, MAP_0, 1 << 16, 77) }, Cycle(50));
+        let loads = [(3, 0), (4, 4), (5, 12)].map(|(token, address)| {
+            stash.offer(&of_lane_0(token, Some(0), address, None), Cycle(60)).expect("nothing is in its way");
+            let done = std::iter::from_fn(|| stash.completed(Cycle(61))).last();
+            done.filter(|access| access.token == token).map(|access| access.words[0])
+        });
+        assert_eq!(loads, [takes_along.then_some(77), Some(5), None], "takes along: {takes_along}");
+    }
+}
+
 #[test]
 fn words_of_a_line_leave_together() {
     let mut stash = stash();
@@ -48,6 +76,26 @@ fn words_of_a_line_leave_together() {
     stash.offer(&load, Cycle(0)).expect("nothing is in its way");
     assert_eq!(stash.outgoing(Cycle(11)).expect("one request").words, u32::MAX);
     assert!(stash.outgoing(Cycle(99)).is_none());
+}
+
+#[test]
+fn registrations_of_a_line_leave_together_at_the_end_of_the_thread_block() {
+    for ends in [true, false] {
+        let mut stash = Stash::new(&StashConfig::paper(), 1);
+        stash.add_map(0, &array(0, 0, 64), &pages, &place(), Cycle(0)).expect("it can be added");
+        for (n, address) in [0, 128, 8].into_iter().enumerate() {
+            let store = of_lane_0(n as u32, Some(0), address, Some(5));
+            stash.offer(&store, Cycle(20 * n as u64)).expect("nothing is in its way");
+        }
+        assert!(stash.outgoing(Cycle(9_999)).is_none());
+        while stash.completed(Cycle(9_999)).is_some() {}
+        let at = if ends { Cycle(9_999) } else { Cycle(10_031) };
+        if ends {
+            stash.cta_end(0);
+        }
+        let words = std::iter::from_fn(|| stash.outgoing(at)).map(|packet| (packet.message, packet.words));
+        assert!(words.eq([(Message::Register, 0b101), (Message::Register, 0b1)]), "ends: {ends}");
+    }
 }
 
 #[test]

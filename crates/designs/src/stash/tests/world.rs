@@ -104,6 +104,25 @@ impl World {
             };
             self.registry(event, packet.owner, address, value);
         }
+        if packet.message == Message::Read {
+            self.send_along(packet);
+        }
+    }
+
+    /// Adds the words that a read would take along to the first answer that is on its way, unless they have owners.
+    fn send_along(&mut self, read: &Packet) {
+        for (address, _) in read.each_along() {
+            let Word { value, slot, line, .. } = *self.word(address);
+            let answers = |(_, packet): &&mut (Cycle, Packet)| {
+                packet.message == Message::Data && (packet.owner, packet.line) == (read.owner, read.line)
+            };
+            let answer = self.to_stash.iter_mut().rev().find(answers);
+            if let (Slot::Data, Line::Present, Some((_, answer))) = (slot, line, answer) {
+                let word = address / 4 % LINE_WORDS;
+                answer.along |= 1 << word & !answer.words;
+                answer.data[word as usize] = value;
+            }
+        }
     }
 
     fn registry(&mut self, event: RegistryEvent, sender: Owner, address: u64, value: u32) {
@@ -176,7 +195,7 @@ impl World {
         let (line, word) = (address / 4 / LINE_WORDS, address / 4 % LINE_WORDS);
         data[word as usize] = value;
         let to = Receiver::Memory(owner);
-        self.to_stash.push_back((at, Packet { message, to, owner, requester, line, words: 1 << word, data }));
+        self.to_stash.push_back((at, Packet { message, to, owner, requester, line, words: 1 << word, along: 0, data }));
     }
 
     /// The CPU's request, answered.
