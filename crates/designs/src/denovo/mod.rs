@@ -34,7 +34,7 @@
 //! 6. A writeback stays in its memory's buffer until the registry has answered, and the buffer answers what is
 //!    forwarded meanwhile. A recall that meets a writeback gets no other answer. The registry drops writebacks of former
 //!    owners, and answers them.
-//! 7. The registry sends the data that it has of the line along to a cache, to a stash only the word. An owner sends nothing
+//! 7. The registry sends along the data that it has of the line, to a stash those that the stash has named. An owner sends nothing
 //!    along: its answer may come after the requester has written the other word and lost it to a recall. A word that comes
 //!    along is taken if it is invalid with nothing under way.
 //! 8. A store of a part of a word registers the word and asks for the rest at once (`RegisterRead`): registry or former
@@ -69,16 +69,16 @@
 //! | private memories | words | in order | pairs in order | three networks |
 //! |---|---|---|---|---|
 //! | two caches | 2 | 258,958 | 431,750 | 898,264 |
-//! | a cache and a stash | 2 | 1,441,886 | 2,531,160 | |
-//! | three caches | 1 | 15,690 | 39,673 | 40,954 |
-//! | two caches, and a stash beside one | 1 | 71,500 | 183,340 | 188,800 |
-//! | a cache, and two mappings of a stash | 1 | 321,928 | 832,040 | 853,368 |
-//! | two caches, parts and strong operations | 1 | 10,246 | 11,644 | 16,476 |
-//! | a cache and a stash, parts and strong operations | 1 | 13,070 | 19,728 | 22,720 |
-//! | three caches, parts and strong operations | 1 | | | 1,331,856 |
-//! | two caches, with races | 1 | 13,978 | 17,078 | 18,254 |
-//! | a cache and a stash, with races | 1 | 42,104 | 51,606 | 54,120 |
-//! | two caches, parts, strong operations and races | 1 | 78,420 | 81,672 | 125,420 |
+//! | a cache and a stash | 2 | 1,442,782 | 2,572,450 | |
+//! | three caches | 1 | 15,207 | 35,086 | 35,983 |
+//! | two caches, and a stash beside one | 1 | 69,912 | 167,066 | 171,118 |
+//! | a cache, and two mappings of a stash | 1 | 318,160 | 791,128 | 808,872 |
+//! | two caches, parts and strong operations | 1 | 5,024 | 5,496 | 7,126 |
+//! | a cache and a stash, parts and strong operations | 1 | 11,982 | 15,750 | 18,082 |
+//! | three caches, parts and strong operations | 1 | | | 274,314 |
+//! | two caches, with races | 1 | 5,704 | 7,382 | 7,742 |
+//! | a cache and a stash, with races | 1 | 25,628 | 33,978 | 35,346 |
+//! | two caches, parts, strong operations and races | 1 | 28,472 | 27,744 | 40,212 |
 
 mod combiner;
 pub mod l1d;

@@ -20,7 +20,6 @@ impl Stash {
         let map = self.mapping_of(access).map_err(|(_, why)| Refusal::Wrong(why))?;
         if !self.make_room(access, map, now) {
             self.statistics.refusals += 1;
-            self.send_registrations();
             return Err(Refusal::Busy);
         }
         let mut access = access.clone();
@@ -41,6 +40,9 @@ impl Stash {
             } else {
                 missing |= 1 << lane;
             }
+        }
+        if let Some(map) = map.filter(|_| *self.config.takes_along) {
+            self.name_neighbours(map);
         }
         if missing == 0 {
             let at = now + u64::from(*self.config.hit_cycles);
@@ -96,6 +98,7 @@ impl Stash {
             let chunk = word / self.storage.chunk_words;
             if self.storage.is_leaving(chunk) && !self.adopts(map, chunk) {
                 if !self.can_leave(chunk) {
+                    self.send_registrations();
                     return false;
                 }
                 self.write_back(chunk, Event::Evict, now);
@@ -118,6 +121,9 @@ impl Stash {
     /// Whether a word can be accessed now, or asked for, or is on its way.
     fn goes(&self, map: u8, word: usize, is_store: bool) -> bool {
         let here = self.storage.bits[word];
+        if self.expected[word] && is_store && self.is_waited_for(word) {
+            return false;
+        }
         if !self.entry(map).coherent && is_store {
             return self.flights[word] == Flight::None;
         }
@@ -127,7 +133,7 @@ impl Stash {
         let address = self.address(map, word);
         let (state, flight) = self.protocol(map, word, address);
         let event = if is_store { Event::Store } else { Event::Load };
-        let joins = !is_store && flight == Flight::Read;
+        let joins = !is_store && (flight == Flight::Read || self.expected[word]);
         joins || !matches!(transition(state, flight, event), None | Some((_, _, Action::Wait)))
     }
 
@@ -137,7 +143,7 @@ impl Stash {
             self.statistics.hits += 1;
             return true;
         }
-        if self.flights[word] == Flight::Read {
+        if self.flights[word] == Flight::Read || self.expected[word] {
             self.statistics.merges += 1;
             return false;
         }
@@ -147,10 +153,7 @@ impl Stash {
         }
         let address = self.physical(map, word);
         self.statistics.reads += 1;
-        let is_first = self.ask(Miss { map, address, word }, now);
-        if is_first && *self.config.takes_along {
-            self.outbox.take_along(self.neighbours(map, word));
-        }
+        self.ask(Miss { map, address, word }, now);
         false
     }
 

@@ -56,14 +56,8 @@ impl Outbox {
         self.registrations.release();
     }
 
-    /// Adds a word to the operation; `true` if it is the first one of its packet.
-    pub fn send(
-        &mut self,
-        at: Cycle,
-        head: (Message, Receiver, Owner, Owner),
-        address: u64,
-        value: u32,
-    ) -> bool {
+    /// Adds a word to the operation.
+    pub fn send(&mut self, at: Cycle, head: (Message, Receiver, Owner, Owner), address: u64, value: u32) {
         let (line, word) = (address / 4 / LINE_WORDS, address / 4 % LINE_WORDS);
         let Queue { packets, batch } =
             if head.0 == Message::Read { &mut self.reads } else { &mut self.answers };
@@ -76,22 +70,22 @@ impl Outbox {
             None => {
                 let (message, to, owner, requester) = head;
                 let data = [0; LINE_WORDS as usize];
-                packets
-                    .push_back((at, Packet { message, to, owner, requester, line, words: 0, along: 0, data }));
+                packets.push_back((
+                    at,
+                    Packet { message, to, owner, requester, line, words: 0, along: 0, data },
+                ));
                 *batch += 1;
                 &mut packets.back_mut().expect("it was added just now").1
             }
         };
         packet.words |= 1 << word;
-        packet.along &= !(1 << word);
         packet.data[word as usize] = value;
-        packet.words.is_power_of_two()
     }
 
-    /// Names words that the request sent last would take along.
-    pub fn take_along(&mut self, along: u32) {
-        let (_, packet) = self.reads.packets.back_mut().expect("a read was sent");
-        packet.along = along & !packet.words;
+    /// The reads of the operation.
+    pub fn reads(&mut self) -> impl Iterator<Item = &mut Packet> {
+        let first = self.reads.packets.len() - self.reads.batch;
+        self.reads.packets.range_mut(first..).map(|(_, packet)| packet)
     }
 
     /// The next request that may leave. Of two that may leave since the same cycle, the read goes first.

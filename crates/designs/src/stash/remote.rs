@@ -25,7 +25,10 @@ impl Stash {
         }
         if packet.message == Message::Data {
             for (address, value) in packet.each_along() {
-                self.came_along(map, address, value);
+                self.came_along(map, address, value, now);
+            }
+            if let Some((address, _)) = packet.each().next() {
+                self.ask_for_missing(map, address, now);
             }
         }
     }

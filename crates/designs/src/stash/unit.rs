@@ -39,6 +39,8 @@ pub struct Stash {
     pub(super) pages: VpMap,
     /// By word of the storage: a read or a registration.
     pub(super) flights: Vec<Flight>,
+    /// By word of the storage: whether it shall come along with a word that was asked for.
+    pub(super) expected: Vec<bool>,
     pub(super) misses: Vec<Miss>,
     pub(super) buffer: WritebackBuffer,
     pub(super) waiting: Vec<Waiting>,
@@ -59,6 +61,7 @@ impl Stash {
             map: StashMap::new(*config.map_entries as usize),
             pages: VpMap::new(*config.vp_entries as usize, u64::from(*config.page_bytes)),
             flights: vec![Flight::None; words],
+            expected: vec![false; words],
             misses: Vec::new(),
             buffer: WritebackBuffer::new(words),
             waiting: Vec::new(),
@@ -138,6 +141,18 @@ impl Stash {
         self.misses.len()
     }
 
+    /// Says of each load that waits for words which, and what is under way for them.
+    pub fn waiting_loads(&self, report: &mut Vec<String>) {
+        for Waiting { access, missing } in &self.waiting {
+            for (lane, word) in Stash::lanes(access).filter(|(lane, _)| missing >> lane & 1 == 1) {
+                report.push(format!(
+                    "the stash: lane {lane} of a load of CTA slot {} waits for word {word} (map {:?}, {:?}, expected along: {})",
+                    access.cta, access.map, self.flights[word], self.expected[word]
+                ));
+            }
+        }
+    }
+
     /// Mappings that a CTA has added.
     pub fn maps_of(&self, cta: u8) -> usize {
         self.table.of(cta.into()).len()
@@ -190,24 +205,17 @@ impl Stash {
         (if local { State::Invalid } else { self.storage.bits[word].state() }, flight)
     }
 
-    /// Sends a word to the registry; `true` if it is the first one of its packet.
-    pub(super) fn tell_registry(
-        &mut self,
-        message: Message,
-        map: u8,
-        address: u64,
-        value: u32,
-        now: Cycle,
-    ) -> bool {
+    /// Sends a word to the registry.
+    pub(super) fn tell_registry(&mut self, message: Message, map: u8, address: u64, value: u32, now: Cycle) {
         let (at, owner) = (self.translated(now), self.owner(map));
-        self.outbox.send(at, (message, Receiver::Registry, owner, owner), address, value)
+        self.outbox.send(at, (message, Receiver::Registry, owner, owner), address, value);
     }
 
-    /// A word is asked for; `true` if it is the first one of its packet.
-    pub(super) fn ask(&mut self, miss: Miss, now: Cycle) -> bool {
+    /// A word is asked for.
+    pub(super) fn ask(&mut self, miss: Miss, now: Cycle) {
         self.flights[miss.word] = Flight::Read;
         self.misses.push(miss);
-        self.tell_registry(Message::Read, miss.map, miss.address, 0, now)
+        self.tell_registry(Message::Read, miss.map, miss.address, 0, now);
     }
 
     /// A word is registered.

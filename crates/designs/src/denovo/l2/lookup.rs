@@ -2,8 +2,8 @@
 
 use strata_engine::Cycle;
 use strata_memory::atomic::AtomicBatch;
-use strata_memory::ownership::{Letter, Message, Owner, Place, bytes_of, words_of};
 use strata_memory::mshr::MshrId;
+use strata_memory::ownership::{Letter, Message, Owner, Place, bytes_of, words_of};
 use strata_memory::tags::FrameId;
 use strata_memory::tray::take_loose;
 use strata_memory::{Body, LineAddress, Packet};

@@ -278,6 +278,7 @@ impl Scratchpad for StashScratchpad {
                 cause.warp
             ));
         }
+        self.stash.waiting_loads(report);
         if self.stash.is_missing() || self.stash.writing_back() > 0 {
             report.push(format!(
                 "the stash waits for the registry: {} words asked for or registered, {} written back",

@@ -67,6 +67,29 @@ fn fields_of_a_line_come_along_where_nothing_is_yet() {
     }
 }
 
+/// What was expected and does not come is asked for once the line's data are here.
+#[test]
+fn loads_wait_for_words_that_are_expected() {
+    let fields = super::super::Mapping { object_size: 32, ..array(0, 0, 32) };
+    let mut stash = Stash::new(&StashConfig::paper(), 1);
+    stash.add_map(0, &fields, &pages, &place(), Cycle(0)).expect("it can be added");
+    for (token, address) in [(1, 8), (2, 0), (3, 12)] {
+        stash.offer(&of_lane_0(token, Some(0), address, None), Cycle(0)).expect("nothing is in its way");
+    }
+    assert_eq!(stash.outgoing(Cycle(11)).expect("the read").words, 1 << 16);
+    assert!(stash.outgoing(Cycle(99)).is_none());
+    let store = of_lane_0(4, Some(0), 12, Some(5));
+    assert!(stash.offer(&store, Cycle(20)).is_err(), "a load of the word comes first");
+    stash.accept(&Packet { along: 1, ..packet(Message::Data, MAP_0, 1 << 16, 77) }, Cycle(50));
+    let mut done = std::iter::from_fn(|| stash.completed(Cycle(51)));
+    assert!(done.by_ref().all(|access| access.words[0] == 77 && access.token < 3));
+    let read = stash.outgoing(Cycle(61)).expect("the word is asked for");
+    assert_eq!((read.message, read.words, read.along), (Message::Read, 1 << 24, 0));
+    stash.accept(&packet(Message::Data, MAP_0, 1 << 24, 78), Cycle(80));
+    assert_eq!(stash.completed(Cycle(81)).expect("the load is done").words[0], 78);
+    stash.offer(&store, Cycle(90)).expect("nothing is in its way");
+}
+
 #[test]
 fn words_of_a_line_leave_together() {
     let mut stash = stash();

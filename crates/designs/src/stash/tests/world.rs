@@ -195,7 +195,10 @@ impl World {
         let (line, word) = (address / 4 / LINE_WORDS, address / 4 % LINE_WORDS);
         data[word as usize] = value;
         let to = Receiver::Memory(owner);
-        self.to_stash.push_back((at, Packet { message, to, owner, requester, line, words: 1 << word, along: 0, data }));
+        self.to_stash.push_back((
+            at,
+            Packet { message, to, owner, requester, line, words: 1 << word, along: 0, data },
+        ));
     }
 
     /// The CPU's request, answered.
