@@ -12,9 +12,9 @@ statistics! {
         /// Accesses to lines of global memory.
         accesses: "accesses",
         /// Words copied, either way.
-        words: "words",
+        words: "words" [energy],
         /// Passes through the banks of the scratchpad, one for the words of an access.
-        passes: "cycles" [energy],
+        passes: "cycles",
         /// Cycles in which a copy was under way, and the core's memory instructions were blocked.
         busy_cycles: "cycles",
     }
