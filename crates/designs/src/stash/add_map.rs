@@ -29,7 +29,7 @@ impl Stash {
         }
         let mut entry = self.checked(cta, mapping, pages, None).map_err(wrong)?;
         let index = self.map.next();
-        if !self.retire(index, now) || !self.make_pages(&entry, now) {
+        if !self.retire(index, now) || !self.make_pages(&entry, None, now) {
             self.statistics.map_stalls += 1;
             self.send_registrations();
             return Err(Refusal::Busy);
@@ -150,14 +150,28 @@ impl Stash {
         pages.remove(map);
     }
 
-    /// Evicts entries, from the oldest on, until the VP-map has room for the pages of `entry`. `false` until it has.
-    pub(super) fn make_pages(&mut self, entry: &Entry, now: Cycle) -> bool {
+    /// Pages that only an entry needs which is about to map another tile.
+    fn freed(&self, map: u8, new: &Entry) -> usize {
+        let bytes = u64::from(*self.config.page_bytes);
+        let needs = |entry: &Entry, page| {
+            let mut found = false;
+            entry.tile.pages(entry.global_base, bytes, |other| found |= other == page);
+            found
+        };
+        let others = |page| self.map.valid().any(|(other, entry)| other != map && needs(entry, page));
+        self.pages.of(map).filter(|page| !needs(new, *page) && !others(*page)).count()
+    }
+
+    /// Evicts entries, from the oldest on, until the VP-map has room for the pages of `entry`. `false` until it has. The
+    /// pages of the entry that it replaces go with it.
+    pub(super) fn make_pages(&mut self, entry: &Entry, replaced: Option<u8>, now: Cycle) -> bool {
         let bytes = u64::from(*self.config.page_bytes);
         let mut oldest = self.map.in_order();
         loop {
             let mut new = 0;
             entry.tile.pages(entry.global_base, bytes, |page| new += usize::from(!self.pages.has(page)));
-            if new <= self.pages.free() {
+            let freed = || replaced.map_or(0, |map| self.freed(map, entry));
+            if new <= self.pages.free() || new <= self.pages.free() + freed() {
                 return true;
             }
             let Some(map) = oldest.next() else { return false };

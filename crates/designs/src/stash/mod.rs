@@ -14,7 +14,7 @@
 //! | 4.2: AddMap; 4.1.4: eviction from the VP-map; 4.5: detection | `add_map.rs` |
 //! | 4.2: ChgMap | `chg_map.rs` |
 //! | 4.3: remote requests | `remote.rs` |
-//! | 5.1: its place in the CU | `door` |
+//! | 5.1: its place in the CU | `door`, `waits.rs` |
 //! | Tables 2 and 3, 4.4: parameters, storage, energies | `config.rs` |
 //!
 //! Modes (3.3): *mapped coherent* and *mapped non-coherent* are a mapping's `is_coherent`; *global-unmapped* and *temporary* are
@@ -66,6 +66,7 @@ mod storage;
 #[cfg(test)]
 mod tests;
 mod vp_map;
+mod waits;
 
 mod unit;
 

@@ -166,6 +166,11 @@ impl WritebackBuffer {
         self.words.keys().any(|(other, _)| *other == map)
     }
 
+    /// The words under way, in no order: stash-map entry and physical address of each.
+    pub fn each(&self) -> impl Iterator<Item = (u8, u64)> {
+        self.words.keys().copied()
+    }
+
     /// Number of words under way.
     pub fn len(&self) -> usize {
         self.words.len()

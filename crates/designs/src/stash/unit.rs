@@ -141,18 +141,6 @@ impl Stash {
         self.misses.len()
     }
 
-    /// Says of each load that waits for words which, and what is under way for them.
-    pub fn waiting_loads(&self, report: &mut Vec<String>) {
-        for Waiting { access, missing } in &self.waiting {
-            for (lane, word) in Stash::lanes(access).filter(|(lane, _)| missing >> lane & 1 == 1) {
-                report.push(format!(
-                    "the stash: lane {lane} of a load of CTA slot {} waits for word {word} (map {:?}, {:?}, expected along: {})",
-                    access.cta, access.map, self.flights[word], self.expected[word]
-                ));
-            }
-        }
-    }
-
     /// Mappings that a CTA has added.
     pub fn maps_of(&self, cta: u8) -> usize {
         self.table.of(cta.into()).len()

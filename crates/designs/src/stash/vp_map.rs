@@ -28,6 +28,11 @@ impl VpMap {
         self.most - self.entries.len()
     }
 
+    /// The virtual pages that point to a stash-map entry.
+    pub fn of(&self, map: u8) -> impl Iterator<Item = u64> {
+        self.entries.iter().filter(move |entry| entry.map == map).map(|entry| entry.virtual_page)
+    }
+
     /// Whether a page is here.
     pub fn has(&self, virtual_page: u64) -> bool {
         self.entries.iter().any(|entry| entry.virtual_page == virtual_page)

@@ -367,14 +367,20 @@ impl L1d for DenovoL1d {
             let Flights { read, register, register_read, .. } = self.mshrs.state(mshr).flights;
             report.push(format!(
                 "L1D {node}: line {line}: {} accesses wait; under way: reads of words {read:#x}, registrations of words {register:#x}, \
-                 and with data of words {register_read:#x}",
-                self.mshrs.waiting(mshr)
+                 and with data of words {register_read:#x}, asked of the L2 at node {}",
+                self.mshrs.waiting(mshr),
+                self.home_of(line).0
+            ));
+        }
+        for (_, Buffered { line, words, .. }) in self.buffers.iter() {
+            report.push(format!(
+                "L1D {node}: words {words:#x} of line {line} wait for the acknowledgement of their writeback from the L2 at node {}",
+                self.home_of(*line).0
             ));
         }
         let counts = [
             ("atomics and bypassing loads wait for their replies", self.bypasses.len()),
             ("writes past the cache are not acknowledged", self.writes_in_flight),
-            ("writebacks are not acknowledged", self.buffers.len()),
             ("requests of others wait for words that are partly written here", self.aside.len()),
             ("packets have arrived and wait for their turn", self.arrived.len()),
             ("requests wait for the network", self.requests.len()),

@@ -24,6 +24,11 @@ impl Letters {
         Letters { node, slices, trays: Vec::with_capacity(TRAYS) }
     }
 
+    /// The node of the bank that has the owners of a line's words.
+    pub fn home_of(&self, line: u64) -> NodeId {
+        self.slices.node_of(LineAddress(line))
+    }
+
     /// A packet for the network.
     pub fn write(&mut self, packet: &Packet) -> Wire {
         let line = LineAddress(packet.line);

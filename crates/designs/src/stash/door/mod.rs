@@ -19,6 +19,8 @@ use super::config::StashConfig;
 use super::error::{Place, Why};
 use super::port::{Packet as StashPacket, Refusal};
 use super::unit::Stash;
+use super::waits::Wait;
+use crate::denovo::Flight;
 use letters::Letters;
 use pieces::{Piece, numbers, piece, token, word_of};
 
@@ -278,12 +280,16 @@ impl Scratchpad for StashScratchpad {
                 cause.warp
             ));
         }
-        self.stash.waiting_loads(report);
-        if self.stash.is_missing() || self.stash.writing_back() > 0 {
+        for Wait { line, map, flight, words } in self.stash.waits() {
+            let what = match flight {
+                Flight::WriteBack => "the acknowledgement of their writeback",
+                Flight::Read => "their data",
+                _ => "their registration",
+            };
+            let home = self.letters.home_of(line).0;
             report.push(format!(
-                "the stash waits for the registry: {} words asked for or registered, {} written back",
-                self.stash.missing(),
-                self.stash.writing_back()
+                "the stash: words {words:#x} of line {line} under stash-map entry {map} wait for {what} from the L2 at node {home} or an \
+                 owner"
             ));
         }
     }

@@ -101,3 +101,22 @@ fn add_map_evicts_from_the_vp_map() {
     assert_eq!(add(&mut world, 1, &Mapping { stash_base: 1024, ..rows(0x40_000) }), Ok(0));
     assert_eq!(world.read(super::physical(2 * 4096)), 5);
 }
+
+/// The pages of the old addresses go with them, so both need not fit at once (4.1.4: active mappings must).
+#[test]
+fn chg_map_takes_the_place_of_its_own_pages() {
+    let mut world = World::new(&StashConfig::paper(), 1);
+    let rows = |base| Mapping { stride_size: 4096, num_strides: 40, ..array(0, base, 1) };
+    add(&mut world, 0, &rows(0)).expect("there is room");
+    world.stash.offer(&of_lane_0(1, Some(0), 8, Some(5)), world.now).expect("nothing is in its way");
+    while !world.is_quiet() {
+        world.tick();
+    }
+    let changed = world.stash.change_map((0, 0), &rows(0x40_000), &pages, &place(), world.now);
+    assert_eq!(changed, Ok(()));
+    assert_eq!(world.stash.writing_back(), 1);
+    while !world.is_quiet() {
+        world.tick();
+    }
+    assert_eq!(world.read(super::physical(2 * 4096)), 5);
+}
