@@ -32,7 +32,11 @@ impl Stash {
         let old = *self.entry(map);
         let is_same = old.stash_base == new.stash_base && old.maps_the_same(&new);
         let ready = self.chunks(&old).all(|chunk| self.can_leave(chunk))
-            && if is_same { old.coherent || self.can_publish(map, &old) } else { self.make_pages(&new, Some(map), now) };
+            && if is_same {
+                old.coherent || self.can_publish(map, &old)
+            } else {
+                self.make_pages(&new, Some(map), now)
+            };
         if !ready {
             self.statistics.map_stalls += 1;
             return Err(Refusal::Busy);

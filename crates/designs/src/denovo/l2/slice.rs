@@ -210,8 +210,7 @@ impl Llc for DenovoL2 {
             let (requests, is_here) = (self.mshrs.waiting(mshr), self.mshrs.state(mshr).is_here);
             let state = if is_here { "is here" } else { "is fetched" };
             report.push(format!(
-                "L2 slice {slice}: {requests} requests wait for its line {}, which {state}",
-                line.0
+                "L2 slice {slice}: {requests} requests wait for its line {line}, which {state}"
             ));
         }
         let frames = [self.evicting.map(|frame| (frame, u32::MAX)), self.recalling];
@@ -236,7 +235,7 @@ impl Llc for DenovoL2 {
 
 impl DenovoL2 {
     fn explain_recall(&self, frame: FrameId, words: u32, report: &mut Vec<String>) {
-        let line = self.tags.line(frame).map_or(0, |line| line.0);
+        let Some(line) = self.tags.line(frame) else { return };
         for (owner, words) in self.owners(frame, words) {
             let slice = self.number;
             report.push(format!(
