@@ -30,6 +30,8 @@ mod rooms;
 mod scratchpad;
 mod skipping;
 mod stash_apu;
+mod stash_episodes;
+mod stash_faults;
 mod support;
 mod tensor;
 mod textures;

@@ -209,8 +209,7 @@ impl Llc for DenovoL2 {
             let (requests, fetch) = (self.mshrs.waiting(mshr), *self.mshrs.state(mshr));
             let state = if fetch.is_here { "is here" } else { "is fetched" };
             report.push(format!(
-                "L2 slice {slice}: {requests} requests wait for its line {}, which {state}",
-                line.0
+                "L2 slice {slice}: {requests} requests wait for its line {line}, which {state}"
             ));
             self.explain_recall(fetch.frame, fetch.recalled, report);
         }
@@ -235,7 +234,7 @@ impl Llc for DenovoL2 {
 
 impl DenovoL2 {
     fn explain_recall(&self, frame: FrameId, words: u32, report: &mut Vec<String>) {
-        let line = self.tags.line(frame).map_or(0, |line| line.0);
+        let Some(line) = self.tags.line(frame) else { return };
         for (owner, words) in self.owners(frame, words) {
             let slice = self.number;
             report.push(format!(

@@ -25,8 +25,8 @@ impl Letters {
     }
 
     /// The node of the bank that has the owners of a line's words.
-    pub fn home_of(&self, line: u64) -> NodeId {
-        self.slices.node_of(LineAddress(line))
+    pub fn home_of(&self, line: LineAddress) -> NodeId {
+        self.slices.node_of(line)
     }
 
     /// A packet for the network.

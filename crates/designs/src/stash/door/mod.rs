@@ -286,6 +286,7 @@ impl Scratchpad for StashScratchpad {
                 Flight::Read => "their data",
                 _ => "their registration",
             };
+            let line = LineAddress(line);
             let home = self.letters.home_of(line).0;
             report.push(format!(
                 "the stash: words {words:#x} of line {line} under stash-map entry {map} wait for {what} from the L2 at node {home} or an \
