@@ -34,7 +34,11 @@ pub struct Outlet<T> {
 /// The receiving end of a link.
 #[derive(Debug)]
 pub struct Inlet<T> {
+    /// Items in the order of arrival: those of an earlier window, and then
     arriving: VecDeque<(Cycle, T)>,
+    /// those of the windows since, of which there are none if there are none of the earlier one. Two queues, so that
+    /// a window's items can be taken over whole while others wait.
+    later: VecDeque<(Cycle, T)>,
     /// Arrival cycle of the first item.
     next: Cycle,
     mailbox: Arc<Mailbox<T>>,
@@ -75,6 +79,7 @@ pub fn link_between<T>(latency: u64, credits: u32, clocks: LinkClocks) -> (Outle
     let inlet = Inlet {
         next: Cycle::NEVER,
         arriving: VecDeque::with_capacity(room),
+        later: VecDeque::with_capacity(room),
         mailbox,
         released: Giver::new(returns, backward.stamped_after),
     };
@@ -164,8 +169,18 @@ impl<T> Inlet<T> {
             return None;
         }
         let (_, item) = self.arriving.pop_front()?;
-        self.next = self.arriving.front().map_or(Cycle::NEVER, |(at, _)| *at);
+        self.next = match self.arriving.front() {
+            Some((at, _)) => *at,
+            None => self.turn_to_later(),
+        };
         Some(item)
+    }
+
+    /// Goes on with the items of later windows. Returns the arrival cycle of the first.
+    #[inline(never)]
+    fn turn_to_later(&mut self) -> Cycle {
+        std::mem::swap(&mut self.arriving, &mut self.later);
+        self.arriving.front().map_or(Cycle::NEVER, |(at, _)| *at)
     }
 
     /// The next item that has arrived, without taking it.
@@ -188,13 +203,14 @@ impl<T> Inlet<T> {
 
     /// Number of items handed over and not yet taken.
     pub fn waiting(&self) -> usize {
-        self.arriving.len()
+        self.arriving.len() + self.later.len()
     }
 
     /// Takes the items sent in the previous window.
     #[inline(always)]
     pub fn collect(&mut self, window: Window) {
-        if self.mailbox.take(window, &mut self.arriving) && self.next == Cycle::NEVER {
+        let into = if self.arriving.is_empty() { &mut self.arriving } else { &mut self.later };
+        if self.mailbox.take(window, into) && self.next == Cycle::NEVER {
             self.next = self.arriving.front().map_or(Cycle::NEVER, |(at, _)| *at);
         }
     }

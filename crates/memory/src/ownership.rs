@@ -5,7 +5,6 @@ use std::fmt;
 
 use crate::line::ByteMask;
 use crate::packet::Client;
-use crate::tray::Tray;
 
 /// What a message says about each of its words. Every one but the requests of a private memory names the memory that asked
 /// first, the *requester*.
@@ -129,7 +128,7 @@ impl Owner {
 /// A message of such a protocol in a packet. The packet's `bytes` are the message's words, whole ones; its `tag` has, in
 /// [`Message::Data`], the words that were asked for, bit n for word n (the others come along), in a stash's [`Message::Read`] the
 /// words that it would take along, and means nothing in others.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Letter {
     /// What it says of each word.
     pub message: Message,
@@ -137,9 +136,6 @@ pub struct Letter {
     pub place: Place,
     /// Who asked first; in requests the sender.
     pub requester: Owner,
-    /// The buffer that carries the words: in messages with data, in reads (to be filled), in what is forwarded
-    /// for data and in recalls; in [`Message::WrittenBack`] on its way back.
-    pub tray: Option<Tray>,
 }
 
 /// The words of a line of which a set has bytes: bit n is word n.

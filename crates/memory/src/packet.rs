@@ -28,7 +28,11 @@ pub enum Client {
 }
 
 /// What a packet requests or answers, with the buffer that carries its bytes.
+///
+/// The kind stands in a byte of its own: in unused values of a field, where the compiler would put it, each look at it
+/// would have to decode it.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[repr(u8)]
 pub enum Body {
     /// Requests bytes of the line; the tray is empty.
     Read(Tray),
@@ -42,8 +46,9 @@ pub enum Body {
     Atomic(Box<AtomicBatch>),
     /// Answers an atomic request; the batch holds the old values.
     AtomicReply(Box<AtomicBatch>),
-    /// A message about words that have owners.
-    Owned(Letter),
+    /// A message about words that have owners. The tray carries the words: in messages with data, in reads (to be
+    /// filled), in what is forwarded for data and in recalls; in [`Message::WrittenBack`] on its way back.
+    Owned(Letter, Option<Tray>),
 }
 
 /// A request or reply that concerns one line.
@@ -82,7 +87,7 @@ impl Packet {
         match &self.body {
             Body::Read(_) | Body::ReadReply(_) => Purpose::Read,
             Body::Write(_) | Body::WriteAck(_) | Body::Atomic(_) | Body::AtomicReply(_) => Purpose::Write,
-            Body::Owned(letter) => match letter.message {
+            Body::Owned(letter, _) => match letter.message {
                 Message::Read | Message::ForwardRead | Message::Data => Purpose::Read,
                 Message::WriteBack | Message::WrittenBack | Message::Recall | Message::Return => {
                     Purpose::WriteBack
@@ -99,7 +104,7 @@ impl Packet {
             + match &self.body {
                 Body::Read(_) | Body::WriteAck(_) => 0,
                 Body::ReadReply(_) | Body::Write(_) => self.bytes.count(),
-                Body::Atomic(_) | Body::AtomicReply(_) | Body::Owned(_) => self.rarer_payload(),
+                Body::Atomic(_) | Body::AtomicReply(_) | Body::Owned(..) => self.rarer_payload(),
             }
     }
 
@@ -114,7 +119,7 @@ impl Packet {
             }
             Body::AtomicReply(batch) if batch.returns => u32::from(batch.count) * batch.ty.bytes() as u32,
             // ASSUMED: the header has room for a mask of words and the requester's name.
-            Body::Owned(letter) if letter.message.carries_data() => self.bytes.count(),
+            Body::Owned(letter, _) if letter.message.carries_data() => self.bytes.count(),
             _ => 0,
         }
     }

@@ -356,6 +356,8 @@ impl Island for PartitionIsland {
         }
     }
 
+    // Inline in the loop over a window's cycles.
+    #[inline(always)]
     fn tick(&mut self, now: Cycle) {
         if self.dram.tick(now) {
             for (place, slice) in self.slices.iter_mut().enumerate() {

@@ -5,6 +5,42 @@ use strata_memory::Packet;
 use strata_memory::doors::{L1d, Scratchpad};
 use strata_memory::read_only::ReadOnly;
 
+/// Number of clients.
+const CLIENTS: usize = 4;
+
+/// The sizes of the packets that wait for the network: those of the clients that have one.
+#[derive(Clone, Copy, Default)]
+pub struct Waiting {
+    /// One bit per client.
+    clients: u32,
+    /// In bytes, by client; of those that have a packet.
+    sizes: [u32; CLIENTS],
+}
+
+impl Waiting {
+    /// A client's next packet has this size, if it has one.
+    #[inline]
+    pub fn add(&mut self, client: usize, bytes: Option<u32>) {
+        if let Some(bytes) = bytes {
+            self.clients |= 1 << client;
+            self.sizes[client] = bytes;
+        }
+    }
+
+    /// Whether no client has a packet.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.clients == 0
+    }
+
+    /// The first client with a packet, in the order that begins with `turn`.
+    #[inline]
+    fn first_from(&self, turn: usize) -> Option<usize> {
+        let in_order = (self.clients | self.clients << CLIENTS) >> turn;
+        (in_order != 0).then(|| (turn + in_order.trailing_zeros() as usize) % CLIENTS)
+    }
+}
+
 /// Sends the packets of the L1D, the constant cache, the instruction cache and the part behind the banks of shared memory,
 /// round robin. A client whose packet
 /// finds too few credits keeps its turn, so small packets cannot starve large ones.
@@ -23,35 +59,32 @@ impl Injector {
         Injector { requests, flit_bytes, turn: 0, sent: 0 }
     }
 
-    /// Sends at most one packet: that of one of the clients whose next packets have these sizes, if there is credit
-    /// for it. Out of line, because in most cycles there is no packet.
+    /// Sends at most one packet, that of the client whose turn it is, if there is credit for it. Out of line, because in
+    /// most cycles there is no packet.
     #[inline(never)]
     pub fn send(
         &mut self,
-        sizes: [Option<u32>; 4],
+        waiting: Waiting,
         (l1d, constants, instructions): (&mut dyn L1d, &mut dyn ReadOnly, &mut dyn ReadOnly),
         scratchpad: Option<&mut dyn Scratchpad>,
         now: Cycle,
     ) {
-        for client in [[0, 1, 2, 3], [1, 2, 3, 0], [2, 3, 0, 1], [3, 0, 1, 2]][self.turn] {
-            let Some(bytes) = sizes[client] else { continue };
-            let flits = bytes.div_ceil(self.flit_bytes);
-            if self.requests.credits(now) < flits {
-                self.turn = client;
-                return;
-            }
-            let packet = match client {
-                0 => l1d.outgoing(now),
-                1 => constants.outgoing(now),
-                2 => instructions.outgoing(now),
-                _ => scratchpad.and_then(|part| part.outgoing(now)),
-            };
-            let packet = packet.expect("a client that names a packet's size has the packet");
-            self.requests.send(packet, flits, now).expect("there is credit for the packet");
-            self.sent += 1;
-            self.turn = (client + 1) % 4;
+        let Some(client) = waiting.first_from(self.turn) else { return };
+        let flits = waiting.sizes[client].div_ceil(self.flit_bytes);
+        if !self.requests.has_credit(flits, now) {
+            self.turn = client;
             return;
         }
+        let packet = match client {
+            0 => l1d.outgoing(now),
+            1 => constants.outgoing(now),
+            2 => instructions.outgoing(now),
+            _ => scratchpad.and_then(|part| part.outgoing(now)),
+        };
+        let packet = packet.expect("a client that names a packet's size has the packet");
+        self.requests.send(packet, flits, now).expect("there is credit for the packet");
+        self.sent += 1;
+        self.turn = (client + 1) % CLIENTS;
     }
 }
 
@@ -92,13 +125,11 @@ mod tests {
             let (now, window) = (Cycle(cycle), Window(cycle));
             inlet.collect(window);
             injector.requests.collect(window);
-            let sizes = [
-                l1d.outgoing_bytes(now),
-                constants.outgoing_bytes(now),
-                instructions.outgoing_bytes(now),
-                None,
-            ];
-            injector.send(sizes, (&mut l1d, &mut constants, &mut instructions), None, now);
+            let mut waiting = Waiting::default();
+            waiting.add(0, l1d.outgoing_bytes(now));
+            waiting.add(1, constants.outgoing_bytes(now));
+            waiting.add(2, instructions.outgoing_bytes(now));
+            injector.send(waiting, (&mut l1d, &mut constants, &mut instructions), None, now);
             while let Some(packet) = inlet.receive(now) {
                 seen.push((cycle, packet.line.0));
                 // The large packet's credits are never returned.

@@ -4,6 +4,7 @@ use strata_engine::Cycle;
 use strata_memory::Client;
 
 use crate::dispatch::Notice;
+use crate::inject::Waiting;
 use crate::launch::{FaultKind, Launch};
 use crate::lsu::WrongAccess;
 use crate::sm::Sm;
@@ -123,22 +124,22 @@ impl Sm {
 
     /// Sends a packet of one of the memories, if any has one.
     pub(crate) fn inject(&mut self, now: Cycle) {
-        let mut sizes = [None; 4];
+        let mut waiting = Waiting::default();
         if self.l1d_due <= now {
-            sizes[0] = self.l1d.outgoing_bytes(now);
+            waiting.add(0, self.l1d.outgoing_bytes(now));
         }
         if self.constants_due <= now {
-            sizes[1] = self.constants.outgoing_bytes(now);
+            waiting.add(1, self.constants.outgoing_bytes(now));
         }
         if self.instructions_due <= now {
-            sizes[2] = self.instructions.outgoing_bytes(now);
+            waiting.add(2, self.instructions.outgoing_bytes(now));
         }
         if let Some(part) = self.lsu.client() {
-            sizes[3] = part.outgoing_bytes(now);
+            waiting.add(3, part.outgoing_bytes(now));
         }
-        if sizes.iter().any(Option::is_some) {
+        if !waiting.is_empty() {
             self.injector.send(
-                sizes,
+                waiting,
                 (&mut *self.l1d, &mut *self.constants, &mut *self.instructions),
                 self.lsu.client(),
                 now,

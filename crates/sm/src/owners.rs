@@ -47,7 +47,7 @@ impl OwnerLinks {
 
     /// Whether there is credit for a packet of so many bytes.
     pub fn has_room(&mut self, bytes: u32, now: Cycle) -> bool {
-        self.answers.credits(now) >= bytes.div_ceil(self.flit_bytes)
+        self.answers.has_credit(bytes.div_ceil(self.flit_bytes), now)
     }
 
     /// Sends a packet for which there is [credit](OwnerLinks::has_room).

@@ -66,11 +66,11 @@ impl<T> Planted<T> {
 }
 
 fn message(packet: &Packet) -> Option<Message> {
-    if let Body::Owned(letter) = &packet.body { Some(letter.message) } else { None }
+    if let Body::Owned(letter, _) = &packet.body { Some(letter.message) } else { None }
 }
 
 fn tray(packet: &mut Packet) -> Option<&mut Line> {
-    if let Body::Owned(letter) = &mut packet.body { letter.tray.as_deref_mut() } else { None }
+    if let Body::Owned(_, tray) = &mut packet.body { tray.as_deref_mut() } else { None }
 }
 
 impl L1d for Planted<DenovoL1d> {
@@ -163,7 +163,7 @@ impl Llc for Planted<DenovoL2> {
             Some(Message::Recall) if self.strikes(Bug::RecallLost) => packet.bytes = ByteMask::NONE,
             // The former owner keeps the word, and the requester has it too.
             Some(Message::ForwardRegister) if self.strikes(Bug::RegistrationGrantedTwice) => {
-                let Body::Owned(letter) = &mut packet.body else { return None };
+                let Body::Owned(letter, _) = &mut packet.body else { return None };
                 letter.message = Message::Granted;
                 packet.destination = NodeId(letter.requester.node.into());
             }

@@ -313,6 +313,8 @@ impl Island for MultistageNetwork {
         }
     }
 
+    // Inline in the loop over a window's cycles.
+    #[inline(always)]
     fn tick(&mut self, now: Cycle) {
         self.next = Cycle::NEVER;
         self.announce(now);

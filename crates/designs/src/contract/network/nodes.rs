@@ -151,7 +151,7 @@ impl Nodes {
             (Direction::Owner, kind) => {
                 let message = [Message::Data, Message::Granted, Message::Return][kind as usize];
                 let (place, requester) = (Place::Cache, Owner::cache(1));
-                Body::Owned(Letter { message, place, requester, tray: Some(tray) })
+                Body::Owned(Letter { message, place, requester }, Some(tray))
             }
         };
         let client = [Client::L1d, Client::Constant, Client::Instruction][stream.below(3) as usize];

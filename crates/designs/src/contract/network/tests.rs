@@ -303,7 +303,7 @@ impl Planted {
                     tray.0[77] ^= 1;
                 }
                 Body::Atomic(batch) | Body::AtomicReply(batch) => batch.a[0] ^= 1,
-                Body::Owned(letter) => letter.tray.iter_mut().for_each(|tray| tray.0[77] ^= 1),
+                Body::Owned(_, tray) => tray.iter_mut().for_each(|tray| tray.0[77] ^= 1),
             }
         }
         // A mask that grew may not fit any more: then the packet is lost, which is as wrong.

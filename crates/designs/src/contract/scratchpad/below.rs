@@ -95,7 +95,7 @@ impl Below {
 
     /// Takes a packet of the scratchpad.
     pub fn take(&mut self, packet: Packet, now: Cycle) -> Result<(), String> {
-        let Body::Owned(letter) = &packet.body else {
+        let Body::Owned(letter, tray) = &packet.body else {
             return Err(format!("a packet that is not about owned words: {packet:?}"));
         };
         let to_registry = letter.message.is_to_registry();
@@ -107,7 +107,7 @@ impl Below {
             self.packets[1].push_back((at, packet));
             return Ok(());
         }
-        let data = letter.tray.as_ref().map_or([0; 128], |tray| tray.0);
+        let data = tray.as_ref().map_or([0; 128], |tray| tray.0);
         let (message, sender) = (letter.message, Owner { node: SM.0 as u8, place: letter.place });
         for word in (0..32).filter(|word| words_of(packet.bytes) >> word & 1 == 1) {
             let place = self.place(packet.line, word)?;
@@ -179,9 +179,7 @@ impl Below {
     fn supply(&mut self, to: Owner, place: usize, along: u32, now: Cycle) {
         self.send(Message::Data, (to, to), place, self.words[place], now);
         let (_, packet) = self.packets[0].back_mut().expect("it was sent just now");
-        let Body::Owned(Letter { tray: Some(tray), .. }) = &mut packet.body else {
-            unreachable!("data come in a tray")
-        };
+        let Body::Owned(_, Some(tray)) = &mut packet.body else { unreachable!("data come in a tray") };
         for word in (0..32).filter(|word| along >> word & 1 == 1) {
             let place = (packet.line.0 * 32 + word - self.base) as usize;
             tray.0[4 * word as usize..][..4].copy_from_slice(&self.words[place].to_le_bytes());
@@ -216,7 +214,7 @@ impl Below {
         let (line, word) = (LineAddress(number / 32), number % 32);
         let mut tray = Box::new(Line([0xdd; 128]));
         tray.0[4 * word as usize..][..4].copy_from_slice(&value.to_le_bytes());
-        let letter = Letter { message, place: to.place, requester, tray: Some(tray) };
+        let letter = Letter { message, place: to.place, requester };
         let packet = Packet {
             line,
             bytes: bytes_of(1 << word),
@@ -224,7 +222,7 @@ impl Below {
             destination: NodeId(to.node.into()),
             client: to.place.client(),
             tag: 1 << word,
-            body: Body::Owned(letter),
+            body: Body::Owned(letter, Some(tray)),
         };
         let at = self.later(self.packets[0].back().map(|(at, _)| *at), now);
         self.packets[0].push_back((at, packet));

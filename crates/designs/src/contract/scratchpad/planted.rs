@@ -115,7 +115,7 @@ impl Scratchpad for Planted {
 
     fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
         let mut packet = self.inner.outgoing(now)?;
-        let registers = matches!(&packet.body, Body::Owned(letter) if letter.message == Message::Register);
+        let registers = matches!(&packet.body, Body::Owned(letter, _) if letter.message == Message::Register);
         let rest = ByteMask(packet.bytes.0 & !(0xf << packet.bytes.0.trailing_zeros()));
         if registers && rest != ByteMask::NONE && self.strikes(Bug::RegistrationLost) {
             packet.bytes = rest;
@@ -130,8 +130,8 @@ impl Scratchpad for Planted {
     fn answer(&mut self, now: Cycle) -> Option<Packet> {
         let mut packet = self.inner.answer(now)?;
         let strikes = self.strikes(Bug::DataDamaged);
-        if let Body::Owned(letter) = &mut packet.body
-            && let Some(tray) = letter.tray.as_mut().filter(|_| strikes)
+        if let Body::Owned(_, tray) = &mut packet.body
+            && let Some(tray) = tray.as_mut().filter(|_| strikes)
         {
             tray.0[packet.bytes.0.trailing_zeros() as usize] ^= 1;
         }

@@ -26,7 +26,7 @@ impl DenovoL1d {
     pub(super) fn take_arrival(&mut self, now: Cycle) {
         let Some(packet) = self.arrived.front() else { return };
         let waits = match &packet.body {
-            Body::Owned(_) => self.answers.is_full(),
+            Body::Owned(..) => self.answers.is_full(),
             _ => self.served.is_full(),
         };
         if waits {
@@ -40,7 +40,9 @@ impl DenovoL1d {
             }
             Body::ReadReply(tray) => self.finish_past(packet.tag, CoreAction::Load(tray), now),
             Body::AtomicReply(batch) => self.finish_past(packet.tag, CoreAction::Atomic(batch), now),
-            Body::Owned(letter) => self.take_letter(packet.line, packet.bytes, packet.tag, letter, now),
+            Body::Owned(letter, tray) => {
+                self.take_letter(packet.line, packet.bytes, packet.tag, (letter, tray), now);
+            }
             body => unreachable!("an L1D gets no requests but those of the registry: {body:?}"),
         }
     }
@@ -51,13 +53,20 @@ impl DenovoL1d {
         full.expect("room for a served access was checked");
     }
 
-    fn take_letter(&mut self, line: LineAddress, bytes: ByteMask, tag: u32, letter: Letter, now: Cycle) {
+    fn take_letter(
+        &mut self,
+        line: LineAddress,
+        bytes: ByteMask,
+        tag: u32,
+        (letter, tray): (Letter, Option<Tray>),
+        now: Cycle,
+    ) {
         let words = words_of(bytes);
         match letter.message {
-            Message::Data => self.filled(line, words, tag, letter),
+            Message::Data => self.filled(line, words, tag, tray),
             Message::Granted => self.granted(line, words),
-            Message::WrittenBack => self.written_back_is_there(line, words, tag, letter),
-            _ => self.requested(line, words, letter, now),
+            Message::WrittenBack => self.written_back_is_there(line, words, tag, tray),
+            _ => self.requested(line, words, (letter, tray), now),
         }
     }
 
@@ -90,9 +99,9 @@ impl DenovoL1d {
     }
 
     /// The line's words have come, those asked for and others.
-    fn filled(&mut self, line: LineAddress, words: u32, asked: u32, letter: Letter) {
+    fn filled(&mut self, line: LineAddress, words: u32, asked: u32, tray: Option<Tray>) {
         let mut place = self.place(line);
-        let tray = letter.tray.expect("data come in a tray");
+        let tray = tray.expect("data come in a tray");
         let answer = self.look_up(line, &place, Message::Data, words & asked);
         (place.words, place.flights) = (answer.words, answer.flights);
         let extra = apply(place.words, place.flights, Event::Extra, words & !asked);
@@ -140,30 +149,36 @@ impl DenovoL1d {
         self.make_ready(place.mshr.expect("a registration has an MSHR"));
     }
 
-    fn written_back_is_there(&mut self, line: LineAddress, words: u32, entry: u32, letter: Letter) {
+    fn written_back_is_there(&mut self, line: LineAddress, words: u32, entry: u32, tray: Option<Tray>) {
         let place = self.place(line);
         let outcome = self.look_up(line, &place, Message::WrittenBack, words);
         debug_assert_eq!(outcome.with(Action::Release), words, "a buffer is freed once");
         self.buffers.remove(entry);
-        self.write_trays.put(letter.tray.expect("the tray comes back"));
+        self.write_trays.put(tray.expect("the tray comes back"));
         if let Some(mshr) = place.mshr {
             self.make_ready(mshr);
         }
     }
 
     /// Another wants words of a line, or the registry wants them back.
-    fn requested(&mut self, line: LineAddress, words: u32, letter: Letter, now: Cycle) {
+    fn requested(
+        &mut self,
+        line: LineAddress,
+        words: u32,
+        (letter, tray): (Letter, Option<Tray>),
+        now: Cycle,
+    ) {
         let place = self.place(line);
         let outcome = self.look_up(line, &place, letter.message, words);
         let aside = outcome.with(Action::SetAside);
         if aside != 0 {
-            return self.set_aside(line, (words, aside), letter, now);
+            return self.set_aside(line, (words, aside), (letter, tray), now);
         }
         self.put(&place, &outcome);
         self.coherence.remote_requests += 1;
         let (buffered, supplied) = (outcome.with(Action::SupplyBuffered), outcome.with(Action::Supply));
         let given_up = words & place.words.registered & !outcome.words.registered;
-        let Letter { message, requester, tray, .. } = letter;
+        let Letter { message, requester, .. } = letter;
         let (answer, answered) = match message {
             Message::Recall => (Message::Return, outcome.with(Action::Return)),
             Message::ForwardRegister => (Message::Granted, outcome.with(Action::Yield)),
@@ -191,23 +206,28 @@ impl DenovoL1d {
             destination,
             client: to.place.client(),
             tag: answered,
-            body: Body::Owned(Letter { message: answer, place: to.place, requester: to, tray }),
+            body: Body::Owned(Letter { message: answer, place: to.place, requester: to }, tray),
         };
         self.say(packet, now + self.latency.remote);
     }
 
     /// Puts the words that are partly written aside, and does what the message says with the others.
-    fn set_aside(&mut self, line: LineAddress, (words, aside): (u32, u32), letter: Letter, now: Cycle) {
+    fn set_aside(
+        &mut self,
+        line: LineAddress,
+        (words, aside): (u32, u32),
+        (letter, tray): (Letter, Option<Tray>),
+        now: Cycle,
+    ) {
         self.coherence.set_aside += 1;
         let rest = words & !aside;
-        let Letter { message, place, requester, tray } = letter;
         let tray_for_rest = tray.as_ref().filter(|_| rest != 0).map(|_| take_loose());
-        let body = Body::Owned(Letter { message, place, requester, tray });
+        let body = Body::Owned(letter, tray);
         let (source, destination) = (self.home_of(line), self.node);
         let (bytes, client) = (bytes_of(aside), Client::L1d);
         self.aside.push_back(Packet { line, bytes, source, destination, client, tag: 0, body });
         if rest != 0 {
-            self.requested(line, rest, Letter { message, place, requester, tray: tray_for_rest }, now);
+            self.requested(line, rest, (letter, tray_for_rest), now);
         }
     }
 

@@ -203,7 +203,7 @@ impl DenovoL1d {
         tray: Option<Tray>,
         now: Cycle,
     ) {
-        let body = Body::Owned(Letter { message, place: self.me.place, requester: self.me, tray });
+        let body = Body::Owned(Letter { message, place: self.me.place, requester: self.me }, tray);
         self.request(line, bytes_of(words), 0, body, now);
     }
 
@@ -228,9 +228,9 @@ impl DenovoL1d {
         self.coherence.write_backs += 1;
         self.coherence.written_back_words += u64::from(words.count_ones());
         let (message, place, requester) = (Message::WriteBack, self.me.place, self.me);
-        let letter = Letter { message, place, requester, tray: Some(tray) };
+        let letter = Letter { message, place, requester };
         let (source, destination) = (self.node, self.slices.node_of(line));
-        let body = Body::Owned(letter);
+        let body = Body::Owned(letter, Some(tray));
         let packet =
             Packet { line, bytes: bytes_of(words), source, destination, client: Client::L1d, tag, body };
         self.say(packet, now + self.latency.tag);

@@ -69,7 +69,7 @@ impl Bench {
         let requester =
             if message.carries_data() || message == Message::Granted { Owner::cache(0) } else { OTHER };
         let tray = value.map(|value| Box::new(Line([value; 128])));
-        let letter = Letter { message, place: requester.place, requester, tray };
+        let letter = Letter { message, place: requester.place, requester };
         self.l1d.accept(
             Packet {
                 line: LineAddress(7),
@@ -78,7 +78,7 @@ impl Bench {
                 destination: NodeId(0),
                 client: Client::L1d,
                 tag: asked,
-                body: Body::Owned(letter),
+                body: Body::Owned(letter, tray),
             },
             self.now,
         );
@@ -91,8 +91,8 @@ impl Bench {
 
 /// Message, words, destination and, if it has data, byte 4 of a packet.
 fn said((at, packet): &(u64, Packet)) -> (u64, Message, ByteMask, NodeId, Option<u8>) {
-    let Body::Owned(letter) = &packet.body else { panic!("{packet:?} is no letter") };
-    let data = letter.tray.as_ref().filter(|_| letter.message.carries_data());
+    let Body::Owned(letter, tray) = &packet.body else { panic!("{packet:?} is no letter") };
+    let data = tray.as_ref().filter(|_| letter.message.carries_data());
     (*at, letter.message, packet.bytes, packet.destination, data.map(|tray| tray.0[4]))
 }
 
@@ -192,9 +192,7 @@ fn a_part_of_a_word_waits_for_its_rest_and_others_for_the_word() {
     bench.run_to(20);
     // Data in cycle 10, what was set aside in cycle 11, the answer two later.
     assert_eq!(said(&bench.answers[0]), (13, Message::Data, WORD, NodeId(1), Some(9)));
-    let Body::Owned(Letter { tray: Some(tray), .. }) = &bench.answers[0].1.body else {
-        panic!("it has data")
-    };
+    let Body::Owned(_, Some(tray)) = &bench.answers[0].1.body else { panic!("it has data") };
     assert_eq!(tray.0[4..8], [9, 9, 4, 4]);
 }
 

@@ -204,7 +204,7 @@ impl DenovoL2 {
                 self.statistics.data_reads += 1;
                 self.statistics.data_writes += 1;
             }
-            Body::Owned(_) => return self.serve(request, frame, at),
+            Body::Owned(..) => return self.serve(request, frame, at),
             body => unreachable!("a slice gets requests only, not {body:?}"),
         }
         self.send(request.into_reply(), false, at);
@@ -212,9 +212,9 @@ impl DenovoL2 {
 
     /// Serves a read or a registration: with what is here, and by sending it on to the owners of the rest.
     fn serve(&mut self, mut request: Packet, frame: FrameId, at: Cycle) {
-        let Body::Owned(letter) = &mut request.body else { unreachable!("the caller has looked") };
+        let Body::Owned(letter, tray) = &mut request.body else { unreachable!("the caller has looked") };
         let Letter { message, requester, .. } = *letter;
-        let mut tray = letter.tray.take();
+        let mut tray = tray.take();
         let words = words_of(request.bytes);
         let event = match message {
             Message::Read => RegistryEvent::Read,
@@ -235,8 +235,8 @@ impl DenovoL2 {
             forwards &= !theirs;
             let tray = (message != Message::Register).then(|| tray.take().unwrap_or_else(take_loose));
             let message = self.forwarded(event, owner, requester);
-            let letter = Letter { message, place: owner.place, requester, tray };
-            self.send_to_owner(request.line, (owner, theirs), letter, is_further, at);
+            let letter = Letter { message, place: owner.place, requester };
+            self.send_to_owner(request.line, (owner, theirs), (letter, tray), is_further, at);
             is_further = true;
         }
         if event != RegistryEvent::Read {
@@ -268,7 +268,7 @@ impl DenovoL2 {
         self.registry.extra_words += u64::from(along.count_ones());
         self.statistics.data_reads += u64::from(sends_data);
         let answer = if sends_data { Message::Data } else { Message::Granted };
-        let letter = Letter { message: answer, place: requester.place, requester, tray };
+        let letter = Letter { message: answer, place: requester.place, requester };
         Packet {
             line: request.line,
             bytes: bytes_of(here | along),
@@ -276,7 +276,7 @@ impl DenovoL2 {
             destination: request.source,
             client: request.client,
             tag: here,
-            body: Body::Owned(letter),
+            body: Body::Owned(letter, tray),
         }
     }
 
@@ -305,7 +305,7 @@ impl DenovoL2 {
         s.tag_reads += 1;
         let is_read = match &request.body {
             Body::Read(_) => true,
-            Body::Owned(letter) => letter.message == Message::Read,
+            Body::Owned(letter, _) => letter.message == Message::Read,
             _ => false,
         };
         let is_atomic = matches!(request.body, Body::Atomic(_));
@@ -325,7 +325,7 @@ impl DenovoL2 {
 
 /// Words that a request needs here: those of a strong operation.
 fn needed_here(request: &Packet) -> u32 {
-    if matches!(request.body, Body::Owned(_)) { 0 } else { words_of(request.bytes) }
+    if matches!(request.body, Body::Owned(..)) { 0 } else { words_of(request.bytes) }
 }
 
 /// Number of operations on the address with most of them, at least 1.

@@ -4,7 +4,7 @@ use strata_engine::Cycle;
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of, words_of};
 use strata_memory::tags::FrameId;
 use strata_memory::tray::{put_loose, take_loose};
-use strata_memory::{Body, Line as Bytes, LineAddress, NodeId, Packet};
+use strata_memory::{Body, Line as Bytes, LineAddress, NodeId, Packet, Tray};
 
 use super::slice::DenovoL2;
 use crate::denovo::{Line, RegistryAction, RegistryEvent, Slot, registry_transition};
@@ -57,9 +57,8 @@ impl DenovoL2 {
             let (owner, words) = self.owners(frame, left).next().expect("a word is left");
             left &= !words;
             recalls += 1;
-            let (message, place, tray) = (Message::Recall, owner.place, Some(take_loose()));
-            let letter = Letter { message, place, requester: owner, tray };
-            self.send_to_owner(line, (owner, words), letter, true, at);
+            let letter = Letter { message: Message::Recall, place: owner.place, requester: owner };
+            self.send_to_owner(line, (owner, words), (letter, Some(take_loose())), true, at);
         }
         recalls
     }
@@ -69,7 +68,7 @@ impl DenovoL2 {
         &mut self,
         line: LineAddress,
         (owner, words): (Owner, u32),
-        letter: Letter,
+        (letter, tray): (Letter, Option<Tray>),
         is_further: bool,
         at: Cycle,
     ) {
@@ -80,7 +79,7 @@ impl DenovoL2 {
             destination: NodeId(owner.node.into()),
             client: owner.place.client(),
             tag: 0,
-            body: Body::Owned(letter),
+            body: Body::Owned(letter, tray),
         };
         self.send(packet, is_further, at);
     }
@@ -91,11 +90,11 @@ impl DenovoL2 {
             return;
         }
         let Some(mut packet) = self.said.pop_front() else { return };
-        let Body::Owned(letter) = &mut packet.body else {
+        let Body::Owned(letter, tray) = &mut packet.body else {
             unreachable!("owners speak of their words: {packet:?}")
         };
         let (message, sender) = (letter.message, letter.requester);
-        let tray = letter.tray.take().expect("an owner sends its words in a tray");
+        let tray = tray.take().expect("an owner sends its words in a tray");
         let words = words_of(packet.bytes);
         let event = match message {
             Message::WriteBack => RegistryEvent::WriteBack,
@@ -111,9 +110,8 @@ impl DenovoL2 {
             self.registry.written_back_words += u64::from(stored.count_ones());
             self.registry.dropped_words += u64::from((words & !stored).count_ones());
             let (destination, source) = (packet.source, packet.destination);
-            let (message, place) = (Message::WrittenBack, sender.place);
-            let letter = Letter { message, place, requester: sender, tray: Some(tray) };
-            let packet = Packet { source, destination, body: Body::Owned(letter), ..packet };
+            let letter = Letter { message: Message::WrittenBack, place: sender.place, requester: sender };
+            let packet = Packet { source, destination, body: Body::Owned(letter, Some(tray)), ..packet };
             self.send(packet, true, now + self.parameters.hit_latency);
         }
     }

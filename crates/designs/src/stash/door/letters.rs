@@ -50,9 +50,9 @@ impl Letters {
             Message::Read => along,
             _ => 0,
         };
-        let letter = Letter { message, place: owner.place, requester, tray };
+        let letter = Letter { message, place: owner.place, requester };
         let (source, bytes) = (self.node, bytes_of(words));
-        Wire { line, bytes, source, destination, client, tag, body: Body::Owned(letter) }
+        Wire { line, bytes, source, destination, client, tag, body: Body::Owned(letter, tray) }
     }
 
     /// A packet from the network.
@@ -61,7 +61,7 @@ impl Letters {
     /// On a packet of another protocol: the registry and the stash do not run the same.
     pub fn read(&mut self, wire: Wire) -> Packet {
         let Wire { line, bytes, tag, body, .. } = wire;
-        let Body::Owned(Letter { message, place, requester, tray }) = body else {
+        let Body::Owned(Letter { message, place, requester }, tray) = body else {
             panic!("a stash gets messages about owned words, not {body:?}");
         };
         let mut data = [0; LINE_WORDS as usize];

@@ -53,9 +53,9 @@ fn says(message: Message, bytes: ByteMask, value: u32) -> Packet {
     let (place, line) = (Place::Stash { map: 0 }, LineAddress(GLOBAL / 128));
     let mut tray = Box::new(Line::ZERO);
     tray.0.chunks_exact_mut(4).for_each(|word| word.copy_from_slice(&value.to_le_bytes()));
-    let letter = Letter { message, place, requester: Owner { node: 0, place }, tray: Some(tray) };
+    let letter = Letter { message, place, requester: Owner { node: 0, place } };
     let (source, destination, client) = (NodeId(1), NodeId(0), Client::Scratchpad);
-    Packet { line, bytes, source, destination, client, tag: u32::MAX, body: Body::Owned(letter) }
+    Packet { line, bytes, source, destination, client, tag: u32::MAX, body: Body::Owned(letter, Some(tray)) }
 }
 
 fn mapped(bench: &mut Bench, warp: u8, op: fn(MemoryMode) -> Op) {
@@ -91,7 +91,7 @@ fn a_miss_waits_for_the_registry_and_a_hit_for_the_banks() {
     assert_eq!(bench.finished[2..], ["50: warp 2 pc 42", "51: warp 3 pc 43"]);
     let part = bench.lsu.client().expect("it is there");
     let register = part.outgoing(Cycle(44 + 11)).expect("the registration");
-    assert!(matches!(&register.body, Body::Owned(letter) if letter.message == Message::Register));
+    assert!(matches!(&register.body, Body::Owned(letter, _) if letter.message == Message::Register));
     assert!(!bench.lsu.is_idle(), "the registration is not granted");
     bench.lsu.accept(says(Message::Granted, ByteMask::ALL, 0), bench.now);
     bench.cycle();

@@ -102,9 +102,9 @@ impl Registry {
     }
 
     fn receive(&mut self, packet: Packet, now: Cycle) {
-        let Body::Owned(letter) = packet.body else { panic!("{packet:?} is not about owned words") };
+        let Body::Owned(letter, tray) = packet.body else { panic!("{packet:?} is not about owned words") };
         let sender = Owner { node: packet.source.0 as u8, place: letter.place };
-        let data = letter.tray.map_or(Line::ZERO, |tray| *tray);
+        let data = tray.map_or(Line::ZERO, |tray| *tray);
         for word in (0..32).filter(|word| words_of(packet.bytes) >> word & 1 == 1) {
             let address = packet.line.base().0 + 4 * word;
             let at = 4 * word as usize;
@@ -142,7 +142,7 @@ impl Registry {
         let word = address / 4 % 32;
         let mut line = Line::ZERO;
         line.0[4 * word as usize..4 * word as usize + 4].copy_from_slice(&value.to_le_bytes());
-        let letter = Letter { message, place: to.place, requester, tray: Some(Box::new(line)) };
+        let letter = Letter { message, place: to.place, requester };
         assert!(matches!(to.place, Place::Stash { .. }));
         let packet = Packet {
             line: LineAddress(address / 128),
@@ -151,7 +151,7 @@ impl Registry {
             destination: NodeId(to.node.into()),
             client: Client::Scratchpad,
             tag: 1 << word,
-            body: Body::Owned(letter),
+            body: Body::Owned(letter, Some(Box::new(line))),
         };
         self.flights.push_back((now + self.latency, packet));
     }

@@ -88,7 +88,7 @@ impl Tap {
 
     /// What becomes of a packet that leaves.
     pub fn sent(&mut self, mut packet: Packet) -> Sent {
-        let Body::Owned(letter) = &mut packet.body else { return Sent::Leaves(packet) };
+        let Body::Owned(letter, tray) = &mut packet.body else { return Sent::Leaves(packet) };
         let message = letter.message;
         if self.strikes(Bug::Swallowed(message)) {
             return Sent::Lost;
@@ -101,7 +101,7 @@ impl Tap {
         };
         if let Some(message) = answered {
             letter.message = message;
-            if let Some(tray) = letter.tray.as_mut().filter(|_| message == Message::Return) {
+            if let Some(tray) = tray.as_mut().filter(|_| message == Message::Return) {
                 tray.0 = [0; 128];
             }
             (packet.source, packet.destination) = (packet.destination, packet.source);
@@ -116,7 +116,7 @@ impl Tap {
             }
             (Message::Data | Message::Return, _) => {
                 let (line, words) = (packet.line, words_of(packet.bytes));
-                if let Some(tray) = letter.tray.as_mut() {
+                if let Some(tray) = tray {
                     self.spoil(line, words, tray);
                 }
             }
@@ -146,7 +146,7 @@ impl Tap {
     /// What becomes of a packet that comes.
     pub fn came(&mut self, mut packet: Packet) -> Came {
         let (line, bytes) = (packet.line, packet.bytes);
-        let Body::Owned(letter) = &mut packet.body else { return Came::Comes(packet) };
+        let Body::Owned(letter, _) = &mut packet.body else { return Came::Comes(packet) };
         if let (Message::WrittenBack, Place::Stash { map }) = (letter.message, letter.place) {
             let mut others = self.other_maps.iter();
             if let Some(place) = others.position(|other| (other.0, other.1, other.2) == (line, bytes, map)) {
@@ -157,7 +157,7 @@ impl Tap {
             return Came::Comes(packet);
         }
         let requester = letter.requester;
-        let granted = Letter { message: Message::Granted, place: requester.place, requester, tray: None };
+        let granted = Letter { message: Message::Granted, place: requester.place, requester };
         let destination = strata_memory::NodeId(requester.node.into());
         let (source, client) = (packet.destination, requester.place.client());
         Came::AnsweredFor(Packet {
@@ -165,7 +165,7 @@ impl Tap {
             destination,
             client,
             tag: 0,
-            body: Body::Owned(granted),
+            body: Body::Owned(granted, None),
             ..packet
         })
     }
