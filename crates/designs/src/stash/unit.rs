@@ -104,6 +104,10 @@ impl Stash {
     /// For a host copy between kernels: visits the words of a line of physical memory that this stash owns.
     pub fn each_owned(&mut self, line: u64, mut visit: impl FnMut(u64, &mut u32)) {
         let Stash { map, storage, pages, .. } = self;
+        // A line lies in one page.
+        if pages.virtuals(line * LINE_WORDS * 4).next().is_none() {
+            return;
+        }
         for word in 0..LINE_WORDS {
             let physical = (line * LINE_WORDS + word) * 4;
             for (index, entry) in map.valid().filter(|(_, entry)| entry.coherent) {

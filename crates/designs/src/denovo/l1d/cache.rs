@@ -58,6 +58,9 @@ pub struct DenovoL1d {
     pub(super) coherence: DenovoStatistics,
 }
 
+/// Lines named in a report; a cache with more leaves room for what others say.
+const REPORTED: usize = 8;
+
 /// Cycles.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Latency {
@@ -363,7 +366,7 @@ impl L1d for DenovoL1d {
 
     fn waits(&self, report: &mut Vec<String>) {
         let node = self.node.0;
-        for (mshr, line) in self.mshrs.iter() {
+        for (mshr, line) in self.mshrs.iter().take(REPORTED) {
             let Flights { read, register, register_read, .. } = self.mshrs.state(mshr).flights;
             report.push(format!(
                 "L1D {node}: line {line}: {} accesses wait; under way: reads of words {read:#x}, registrations of words {register:#x}, \
@@ -372,13 +375,15 @@ impl L1d for DenovoL1d {
                 self.home_of(line).0
             ));
         }
-        for (_, Buffered { line, words, .. }) in self.buffers.iter() {
+        for (_, Buffered { line, words, .. }) in self.buffers.iter().take(REPORTED) {
             report.push(format!(
                 "L1D {node}: words {words:#x} of line {line} wait for the acknowledgement of their writeback from the L2 at node {}",
                 self.home_of(*line).0
             ));
         }
         let counts = [
+            ("more lines wait", self.mshrs.len().saturating_sub(REPORTED)),
+            ("more writebacks are not acknowledged", self.buffers.len().saturating_sub(REPORTED)),
             ("atomics and bypassing loads wait for their replies", self.bypasses.len()),
             ("writes past the cache are not acknowledged", self.writes_in_flight),
             ("requests of others wait for words that are partly written here", self.aside.len()),

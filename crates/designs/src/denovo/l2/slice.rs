@@ -209,7 +209,8 @@ impl Llc for DenovoL2 {
             let (requests, fetch) = (self.mshrs.waiting(mshr), *self.mshrs.state(mshr));
             let state = if fetch.is_here { "is here" } else { "is fetched" };
             report.push(format!(
-                "L2 slice {slice}: {requests} requests wait for its line {line}, which {state}"
+                "L2 slice {slice}: {requests} requests wait for its line {}, which {state}",
+                line.0
             ));
             self.explain_recall(fetch.frame, fetch.recalled, report);
         }
@@ -234,7 +235,7 @@ impl Llc for DenovoL2 {
 
 impl DenovoL2 {
     fn explain_recall(&self, frame: FrameId, words: u32, report: &mut Vec<String>) {
-        let Some(line) = self.tags.line(frame) else { return };
+        let line = self.tags.line(frame).map_or(0, |line| line.0);
         for (owner, words) in self.owners(frame, words) {
             let slice = self.number;
             report.push(format!(

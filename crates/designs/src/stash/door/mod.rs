@@ -27,6 +27,9 @@ use pieces::{Piece, numbers, piece, token, word_of};
 /// Requests under way at most: more than a load/store unit has instructions in flight.
 const REQUESTS: usize = 1 << 14;
 
+/// Lines named in a report; a stash with more leaves room for what others say.
+const REPORTED: usize = 8;
+
 /// A request that the stash has begun.
 #[derive(Debug)]
 struct UnderWay {
@@ -280,7 +283,9 @@ impl Scratchpad for StashScratchpad {
                 cause.warp
             ));
         }
-        for Wait { line, map, flight, words } in self.stash.waits() {
+        let waits = self.stash.waits();
+        let more = waits.len().saturating_sub(REPORTED);
+        for Wait { line, map, flight, words } in waits.into_iter().take(REPORTED) {
             let what = match flight {
                 Flight::WriteBack => "the acknowledgement of their writeback",
                 Flight::Read => "their data",
@@ -292,6 +297,9 @@ impl Scratchpad for StashScratchpad {
                 "the stash: words {words:#x} of line {line} under stash-map entry {map} wait for {what} from the L2 at node {home} or an \
                  owner"
             ));
+        }
+        if more > 0 {
+            report.push(format!("the stash: words of {more} more lines wait"));
         }
     }
 

@@ -25,9 +25,39 @@ fn episode(number: u64) -> Vec<strata_engine::statistics::Group> {
     outcome.unwrap_or_else(|error| panic!("episode {number}, {variation:?}: {error}"))
 }
 
+/// What the episodes together must come to; else they would find little.
+const REACHED: &[&str] = &[
+    "stash.copies",
+    "stash.remote_requests",
+    "stash.map_stalls",
+    "stash.maps_changed",
+    "stash.words_written_back",
+    "stash.refusals",
+    "denovo.supplied_words",
+    "denovo.yielded_words",
+    "denovo.returned_words",
+    "denovo.set_aside",
+    "cpu.denovo.supplied_words",
+    "cpu.denovo.yielded_words",
+    "cpu.denovo.returned_words",
+    "registry.eviction_recalls",
+    "registry.operation_recalls",
+    "registry.dropped_words",
+];
+
 #[test]
 fn random_episodes() {
-    (0..200).for_each(|number| drop(episode(number)));
+    let mut reached = vec![0; REACHED.len()];
+    for groups in (0..200).map(episode) {
+        for (path, sum) in REACHED.iter().zip(&mut reached) {
+            let (name, counter) = path.rsplit_once('.').expect("group and counter");
+            let group = groups.iter().find(|group| group.name == name);
+            *sum += group.and_then(|group| group.get(counter)).unwrap_or(0);
+        }
+    }
+    println!("{:?}", REACHED.iter().zip(&reached).collect::<Vec<_>>());
+    let missing: Vec<_> = REACHED.iter().zip(&reached).filter(|(_, sum)| **sum < 20).collect();
+    assert!(missing.is_empty(), "{missing:?}");
 }
 
 /// Ten thousand: `cargo test --release -p strata-gpu --test machine stash_episodes::campaign -- --ignored`.

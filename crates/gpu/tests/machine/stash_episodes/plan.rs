@@ -32,10 +32,6 @@ pub struct Phase {
 
 /// Most CTAs, threads of a CTA, rounds, steps and operations.
 const MOST: [u32; 5] = [10, 64, 3, 5, 2];
-/// Words of an array of operations, at most.
-pub const TILES_WORDS: usize = MOST[0] as usize * MOST[2] as usize * MOST[4] as usize * TILE_WORDS;
-/// Steps of a plan, at most.
-pub const STEPS: usize = MOST[0] as usize * MOST[1] as usize * MOST[2] as usize * MOST[3] as usize;
 
 impl Phase {
     /// A launch.

@@ -8,8 +8,8 @@ use strata_gpu::machine::Machine;
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module, Shape};
 
 use super::machines::Variation;
-use super::plan::{Phase, Runner, STEPS, TILES_WORDS};
-use super::text::{self, STEP_BYTES};
+use super::plan::{Phase, Runner};
+use super::text;
 
 /// Builds the machine, or one with a bug.
 pub type Build<'a> = &'a mut dyn FnMut(&Machine, GpuOptions) -> Result<Gpu, String>;
@@ -37,6 +37,43 @@ pub fn play(number: u64, variation: &Variation, build: Build<'_>) -> Result<Vec<
     if all.is_empty() { Ok(statistics) } else { Err(all.join("\n")) }
 }
 
+/// An episode before it is played.
+struct Episode {
+    /// The array before the first phase, and where it begins in its buffer.
+    x: Vec<u8>,
+    first: u64,
+    phases: Vec<Phase>,
+    /// By phase, what the host writes afterwards, and where.
+    writes: Vec<Option<(usize, Vec<u8>)>>,
+}
+
+fn episode(number: u64, extent: u32) -> Episode {
+    let mut stream = Stream::new(number, "stash episode");
+    let words = [96, 256, 512, 1500, 4096][stream.below(5) as usize];
+    let first = 16 * stream.below(16);
+    let at_first: Vec<u8> = (0..4 * words).map(|_| stream.next() as u8).collect();
+    let mut x = at_first.clone();
+    let (mut history, mut names) = (Vec::new(), 0);
+    let (mut phases, mut writes) = (Vec::new(), Vec::new());
+    for _ in 0..3 + stream.below(4) {
+        let phase = if stream.below(3) == 0 {
+            Phase::cpu(&x, &mut stream)
+        } else {
+            Phase::gpu(&x, &mut history, &mut names, extent, &mut stream)
+        };
+        x.clone_from(&phase.x);
+        phases.push(phase);
+        let write = (stream.below(3) == 0).then(|| {
+            let at = stream.below(x.len() as u64) as usize;
+            let end = (at + 1 + stream.below(300) as usize).min(x.len());
+            x[at..end].fill_with(|| stream.next() as u8);
+            (at, x[at..end].to_vec())
+        });
+        writes.push(write);
+    }
+    Episode { x: at_first, first, phases, writes }
+}
+
 struct Buffers {
     x: DevicePtr,
     plan: DevicePtr,
@@ -50,35 +87,23 @@ fn phases(
     variation: &Variation,
     device: &mut dyn Device,
 ) -> Result<Option<String>, DeviceError> {
-    let mut stream = Stream::new(number, "stash episode");
-    let words = [96, 256, 512, 1500, 4096][stream.below(5) as usize];
-    let mut x: Vec<u8> = (0..4 * words).map(|_| stream.next() as u8).collect();
+    let Episode { x, first, phases, writes } = episode(number, variation.extent);
+    let most = |bytes: &dyn Fn(&Phase) -> usize| phases.iter().map(bytes).max().unwrap_or(0).max(4) as u64;
     let buffers = Buffers {
         // It begins anywhere in a line where the widest access can.
-        x: device.alloc("x", x.len() as u64 + 256)?.offset(16 * stream.below(16)),
-        plan: device.alloc("plan", (STEPS * STEP_BYTES) as u64)?,
-        tiles: device.alloc("tiles", 4 * TILES_WORDS as u64)?,
-        results: device.alloc("results", 4 * STEPS as u64)?,
+        x: device.alloc("x", x.len() as u64 + first)?.offset(first),
+        plan: device.alloc("plan", most(&|phase| phase.plan().len()))?,
+        tiles: device.alloc("tiles", most(&|phase| 4 * phase.tiles.len()))?,
+        results: device.alloc("results", most(&Phase::result_bytes))?,
     };
     device.upload(buffers.x, &x)?;
-    let (mut history, mut names) = (Vec::new(), 0);
-    for place in 0..3 + stream.below(5) {
-        let runs_on_cpu = stream.below(3) == 0;
-        let phase = if runs_on_cpu {
-            Phase::cpu(&x, &mut stream)
-        } else {
-            Phase::gpu(&x, &mut history, &mut names, variation.extent, &mut stream)
-        };
-        run(&phase, &buffers, device)?;
-        x.clone_from(&phase.x);
-        if let Some(wrong) = find_wrong(&phase, &buffers, device)? {
+    for (place, (phase, write)) in phases.iter().zip(writes).enumerate() {
+        run(phase, &buffers, device)?;
+        if let Some(wrong) = find_wrong(phase, &buffers, device)? {
             return Ok(Some(format!("phase {place}, {:?}: {wrong}", phase.runner)));
         }
-        if stream.below(3) == 0 {
-            let first = stream.below(x.len() as u64) as usize;
-            let end = (first + 1 + stream.below(300) as usize).min(x.len());
-            x[first..end].fill_with(|| stream.next() as u8);
-            device.upload(buffers.x.offset(first as u64), &x[first..end])?;
+        if let Some((at, bytes)) = write {
+            device.upload(buffers.x.offset(at as u64), &bytes)?;
         }
     }
     Ok(None)

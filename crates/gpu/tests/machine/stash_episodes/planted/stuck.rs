@@ -58,7 +58,7 @@ fn report(lost: (Message, Part), sets: &[&str], launches: &[(&str, u32)]) -> Str
     let error = launches.iter().find_map(run);
     let report = error.expect("a machine without the message cannot end").to_string();
     println!("{lost:?}:\n{report}\n");
-    assert!(report.contains("can never finish"), "{report}");
+    assert!(report.contains("can never finish") || report.contains("is stuck"), "{report}");
     report
 }
 
@@ -108,10 +108,10 @@ fn an_answer_of_an_owner() {
 
 #[test]
 fn words_that_a_stash_returns() {
-    // Each bank has a line, which has to leave before another can come; requests fill the way to it.
+    // Each bank has a few lines, of which one has to leave before another can come; requests fill the way to it.
     let sets = [
         "llc.sets=1",
-        "llc.ways=1",
+        "llc.ways=4",
         "llc.request_queue=1",
         "llc.mshr_entries=1",
         "llc.mshr_merges=1",
