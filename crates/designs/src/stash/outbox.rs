@@ -90,7 +90,7 @@ impl Outbox {
 
     /// The next request that may leave. Of two that may leave since the same cycle, the read goes first.
     pub fn pop_request(&mut self, now: Cycle) -> Option<Packet> {
-        let Some(packet) = self.next_request(now) else { return None };
+        let packet = self.next_request(now)?;
         if packet.message == Message::Read {
             self.reads.pop();
         } else {

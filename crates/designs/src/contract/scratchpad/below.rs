@@ -184,7 +184,7 @@ impl Below {
             let place = (packet.line.0 * 32 + word - self.base) as usize;
             tray.0[4 * word as usize..][..4].copy_from_slice(&self.words[place].to_le_bytes());
         }
-        packet.bytes = packet.bytes | bytes_of(along);
+        packet.bytes |= bytes_of(along);
     }
 
     /// Takes a word back from its owner, if it has one.

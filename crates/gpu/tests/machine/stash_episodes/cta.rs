@@ -323,7 +323,7 @@ impl Cta {
             };
         };
         let map = &mut self.maps[index];
-        let at = (index as u32 + 1) << 28 | 4 * (map.base + item.first);
+        let at = ((index as u32 + 1) << 28) | (4 * (map.base + item.first));
         if wants_store && words.clone().all(|word| map.may_store(word)) {
             words.zip(values).for_each(|(word, value)| map.store(word, value, world));
             return Step { at, kind: Kind::SharedStore(item.log + 2), value, expected: None };
@@ -334,7 +334,7 @@ impl Cta {
         }
         // One of the words, if it may be accessed at all.
         let one = first + stream.below(count as u64) as usize;
-        let at = (index as u32 + 1) << 28 | 4 * (map.base + one as u32);
+        let at = ((index as u32 + 1) << 28) | (4 * (map.base + one as u32));
         if map.may_load(one) && !(wants_store && map.may_store(one)) {
             let found = map.load(one, world);
             load(at, 0, &[found])
