@@ -26,7 +26,10 @@ fn stash() -> Bench {
         bytes: 16384,
         ctas: 8,
     };
-    bench(Box::new(StashScratchpad::new(&StashConfig::paper(), site)))
+    // Registrations leave with the store that asks for them, not with the others of their line.
+    let mut config = StashConfig::paper();
+    config.combine_cycles.value = 0;
+    bench(Box::new(StashScratchpad::new(&config, site)))
 }
 
 /// An array of `words` words from [`GLOBAL`] on, at the beginning of the CTA's shared memory.
