@@ -92,15 +92,27 @@ template <typename T, Use USE, int ROWS, int COLUMNS> struct Copied : Compact<T,
   private:
     // Neighbouring threads have neighbouring elements.
     template <typename Cta, typename Copy> __device__ void each(Copy copy) const {
-        for (int first = 0; first < ROWS * COLUMNS; first += Cta::THREADS) {
-            int i = first + Cta::thread();
-            int row = ROWS == 1 ? 0 : (unsigned)i / COLUMNS;
-            int column = ROWS == 1 ? i : (unsigned)i % COLUMNS;
-            bool is_row = first + Cta::THREADS <= ROWS * COLUMNS && this->rows == ROWS || row < this->rows;
-            if (is_row && column < this->columns) {
-                copy(this->shared[row * this->columns + column], this->global[row * this->pitch + column]);
+        if constexpr (Cta::Y > 1 && COLUMNS >= Cta::X) {
+            for (int row = threadIdx.y; row < this->rows; row += Cta::Y) {
+                for (int column = threadIdx.x; column < this->columns; column += Cta::X) {
+                    element(copy, row, column);
+                }
+            }
+        } else {
+            for (int first = 0; first < ROWS * COLUMNS; first += Cta::THREADS) {
+                int i = first + Cta::thread();
+                int row = ROWS == 1 ? 0 : (unsigned)i / COLUMNS;
+                int column = ROWS == 1 ? i : (unsigned)i % COLUMNS;
+                bool is_row = first + Cta::THREADS <= ROWS * COLUMNS && this->rows == ROWS || row < this->rows;
+                if (is_row && column < this->columns) {
+                    element(copy, row, column);
+                }
             }
         }
+    }
+
+    template <typename Copy> __device__ void element(Copy copy, int row, int column) const {
+        copy(this->shared[row * this->columns + column], this->global[row * this->pitch + column]);
     }
 };
 

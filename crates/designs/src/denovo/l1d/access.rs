@@ -95,7 +95,11 @@ impl DenovoL1d {
         }
         let step = self.plan(&access, mshr);
         if let Err(cause) = self.room_for(&access, &step, false) {
+            self.release_registrations();
             return Err((access, cause));
+        }
+        if !step.performs {
+            self.release_registrations();
         }
         self.use_port(now);
         self.statistics.count(&access, goes_past(&access), self.found(&access, &step));
@@ -226,11 +230,12 @@ impl DenovoL1d {
             self.mshrs.state_mut(mshr).trays += 1;
             self.statistics.fetches += 1;
         }
-        if message != Message::Read {
-            self.coherence.registrations += 1;
-            self.coherence.registered_words += u64::from(words.count_ones());
+        if message == Message::Register {
+            return self.register(line, words, now);
         }
         if message == Message::RegisterRead {
+            self.coherence.registrations += 1;
+            self.coherence.registered_words += u64::from(words.count_ones());
             self.coherence.partly_written_words += u64::from(words.count_ones());
         }
         self.ask(line, message, words, tray, now);
@@ -309,7 +314,11 @@ impl DenovoL1d {
         }
         if let Some(access) = self.mshrs.front(mshr) {
             let step = self.plan(access, Some(mshr));
-            if self.room_for(access, &step, true).is_err() {
+            let has_room = self.room_for(access, &step, true).is_ok();
+            if !has_room || !step.performs {
+                self.release_registrations();
+            }
+            if !has_room {
                 // It waits for room, which others may have to make.
                 self.ready.pop();
                 self.ready.push(mshr).expect("its place is free");

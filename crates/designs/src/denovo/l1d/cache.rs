@@ -15,6 +15,7 @@ use strata_memory::{
 
 use super::{DenovoL1dConfig, DenovoStatistics};
 use crate::chassis::L1dStatistics;
+use crate::denovo::Combiner;
 use crate::denovo::words::{Flights, Words};
 
 /// An L1D that runs DeNovo.
@@ -44,6 +45,8 @@ pub struct DenovoL1d {
     pub(super) hits: DelayLine<Completion>,
     pub(super) served: DelayLine<Completion>,
     requests: DelayLine<Packet>,
+    /// Registrations that wait for others of their line. Each line has an MSHR.
+    combiner: Combiner<LineAddress>,
     pub(super) answers: DelayLine<Packet>,
     last_answer: Cycle,
     pub(super) read_trays: Trays,
@@ -133,6 +136,7 @@ impl DenovoL1d {
             hits: DelayLine::new(room(&config.hit_latency_cycles)),
             served: DelayLine::new(room(&config.fill_latency_cycles)),
             requests: DelayLine::new(*config.miss_queue),
+            combiner: Combiner::new(*config.combined_lines, *config.combine_cycles),
             answers: DelayLine::new(*config.answer_queue),
             last_answer: Cycle::ZERO,
             // A line's words are asked for once each.
@@ -208,6 +212,27 @@ impl DenovoL1d {
     ) {
         let body = Body::Owned(Letter { message, place: self.me.place, requester: self.me }, tray);
         self.request(line, bytes_of(words), 0, body, now);
+    }
+
+    /// Registers words of a line, with others of the line that come in time.
+    pub(super) fn register(&mut self, line: LineAddress, words: u32, now: Cycle) {
+        self.coherence.registered_words += u64::from(words.count_ones());
+        self.combiner.add(line, words, now);
+        self.send_registrations(now);
+    }
+
+    /// Registrations wait for no others any more.
+    pub(super) fn release_registrations(&mut self) {
+        self.combiner.release();
+    }
+
+    /// Sends the registrations whose time is up, as far as there is room.
+    fn send_registrations(&mut self, now: Cycle) {
+        while self.combiner.front().is_some_and(|(at, ..)| at <= now) && self.has_request_room(1) {
+            let Some((_, line, words)) = self.combiner.pop() else { return };
+            self.coherence.registrations += 1;
+            self.ask(line, Message::Register, words, None, now);
+        }
     }
 
     /// Sends what it says of words that it owns. There must be room.
@@ -292,6 +317,7 @@ impl L1d for DenovoL1d {
 
     #[inline]
     fn tick(&mut self, now: Cycle) {
+        self.send_registrations(now);
         if !self.ready.is_empty() {
             self.replay(now);
         }
@@ -328,6 +354,7 @@ impl L1d for DenovoL1d {
 
     fn begin_flush(&mut self, invalidate: bool, _now: Cycle) {
         self.statistics.flushes += 1;
+        self.release_registrations();
         self.flush = Some(invalidate || self.flush == Some(true));
     }
 
@@ -361,7 +388,11 @@ impl L1d for DenovoL1d {
             return now;
         }
         let completions = self.hits.next_ready().min(self.served.next_ready());
-        completions.min(self.requests.next_ready()).min(self.answers.next_ready()).max(now)
+        let registration = match self.combiner.front() {
+            Some((at, ..)) if self.has_request_room(1) => at,
+            _ => Cycle::NEVER,
+        };
+        completions.min(registration).min(self.requests.next_ready()).min(self.answers.next_ready()).max(now)
     }
 
     fn waits(&self, report: &mut Vec<String>) {

@@ -37,6 +37,10 @@ pub struct DenovoL1dConfig {
     pub write_buffer: Cited<usize>,
     /// Number of atomics and bypassing loads that can be in flight at a time.
     pub bypass_entries: Cited<usize>,
+    /// Lines whose registrations can wait for others of their line at a time.
+    pub combined_lines: Cited<usize>,
+    /// Cycles for which a registration waits for others of its line at most; 0 to 1,000,000.
+    pub combine_cycles: Cited<u64>,
 }
 
 impl DenovoL1dConfig {
@@ -60,6 +64,8 @@ impl DenovoL1dConfig {
             answer_queue: assumed(8),
             write_buffer: assumed(16),
             bypass_entries: assumed(32),
+            combined_lines: assumed(16),
+            combine_cycles: assumed(0),
         }
     }
 

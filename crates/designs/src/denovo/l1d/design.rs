@@ -22,11 +22,16 @@ impl Design for DenovoL1dConfig {
             ("answer_queue", *self.answer_queue as u64, 1),
             ("write_buffer", *self.write_buffer as u64, 1),
             ("bypass_entries", *self.bypass_entries as u64, 1),
+            ("combined_lines", *self.combined_lines as u64, 1),
         ];
         for (field, value, least) in bounds {
             if !(least..=4096).contains(&value) {
                 return Err(ParameterError::new(field, format!("must be {least} to 4096, found {value}")));
             }
+        }
+        let found = *self.combine_cycles;
+        if found > 1_000_000 {
+            return Err(ParameterError::new("combine_cycles", format!("must be 0 to 1000000, found {found}")));
         }
         Ok(())
     }

@@ -4,6 +4,9 @@
 //! it is in the cache; its registration is under way then, and a fence or the end of the kernel waits for it. A flush
 //! invalidates words that are not registered, in one cycle; those that are stay.
 //!
+//! A registration waits for others of its line, so that they share a request (DeNovo's write combining; reading 13), until its time
+//! is up, a flush begins, or an access has to wait or finds no room.
+//!
 //! Two queues lead to two networks: requests, which may have to wait below, and what it says of words that it owns. Whatever
 //! arrives is taken in order of arrival, one packet a cycle.
 

@@ -19,6 +19,8 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("l1d.answer_queue", &["1", "2"]),
     ("l1d.write_buffer", &["1", "2"]),
     ("l1d.bypass_entries", &["1", "2"]),
+    ("l1d.combined_lines", &["1", "2"]),
+    ("l1d.combine_cycles", &["0", "40"]),
     ("l1d.hit_latency_cycles", &["4"]),
     ("l1d.fill_latency_cycles", &["5"]),
     ("l1d.remote_latency_cycles", &["9", "60"]),

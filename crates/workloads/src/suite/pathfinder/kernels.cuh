@@ -1,4 +1,5 @@
-// The cheapest way down a wall as in kernel.cu, over tiles. A tile is the part of a row that lies in the wall.
+// The cheapest way down a wall as in kernel.cu, over tiles. A tile is the part of a row that lies in the wall. The last row takes
+// the place of the one before.
 
 #define BLOCK 256
 
@@ -8,7 +9,6 @@ extern "C" __global__ void pathfinder(int steps, const int *wall, const int *sou
                                       int first_row) {
     __shared__ CHUNK int cost_storage[BLOCK];
     __shared__ CHUNK int wall_storage[BLOCK];
-    __shared__ CHUNK int target_storage[BLOCK];
     __shared__ CHUNK int next[BLOCK];
     int tx = threadIdx.x;
     int first = (int)blockIdx.x * (BLOCK - 2 * steps) - steps;
@@ -18,8 +18,7 @@ extern "C" __global__ void pathfinder(int steps, const int *wall, const int *sou
     int kept_count = min(first + BLOCK - steps, columns) - kept;
     LOCAL<int, READS, 1, BLOCK> cost(cost_storage, 0, source + from, 1, count, count);
     REST<int, READS, 1, BLOCK> price(wall_storage, 1, wall + first_row * columns + from, 1, count, count);
-    REST<int, WRITES, 1, BLOCK> result(target_storage, 2, target + kept, 1, kept_count, kept_count);
-    Block::begin(cost, price, result);
+    Block::begin(cost, price);
 
     int column = first + tx;
     bool in_wall = column >= 0 && column < columns;
@@ -45,6 +44,8 @@ extern "C" __global__ void pathfinder(int steps, const int *wall, const int *sou
         Block::change(price);
         __syncthreads();
     }
+    REST<int, WRITES, 1, BLOCK> result(cost_storage, 0, target + kept, 1, kept_count, kept_count);
+    Block::again(result);
     if (fresh) {
         result(0, column - kept) = next[tx];
     }

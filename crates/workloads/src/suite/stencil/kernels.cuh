@@ -1,5 +1,5 @@
-// A 7-point stencil as in kernel.cu, with all planes in tiles. A CTA has two of them at a time, with the points around its own,
-// and the plane that it writes.
+// A 7-point stencil as in kernel.cu, with all planes in tiles. A CTA has two of them at a time, with the points around its own.
+// What it writes takes the place of the plane that was read.
 
 #define X 32
 #define Y 4
@@ -8,8 +8,8 @@
 using Block = Cta<X, Y>;
 
 extern "C" __global__ void stencil(float c0, float c1, const float *now, float *next, int nx, int ny, int nz) {
+    // Plane z has storage z % 2.
     __shared__ CHUNK float storages[2][(WIDTH + 2) * (Y + 2) + 4];
-    __shared__ CHUNK float storage[WIDTH * Y];
 
     // What the CTA writes: its points inside the grid's surface.
     int first_x = max((int)blockIdx.x * WIDTH, 1);
@@ -24,14 +24,14 @@ extern "C" __global__ void stencil(float c0, float c1, const float *now, float *
     float *written = next + first_y * nx + first_x;
     REST<float, READS, Y + 2, WIDTH + 2> plane(storages[0], 0, around, rows + 2, columns + 2, nx);
     REST<float, READS, Y + 2, WIDTH + 2> other(storages[1], 1, around + layer, rows + 2, columns + 2, nx);
-    REST<float, WRITES, Y, WIDTH> result(storage, 2, written + layer, rows, columns, nx);
-    Block::begin(plane, other, result);
+    Block::begin(plane, other);
 
     // A thread's place among those that are written, as far as it has one.
     int row = (int)(blockIdx.y * Y + threadIdx.y) - first_y;
     int column[2];
     bool inner[2];
     float below[2] = {};
+    float value[2] = {};
     for (int half = 0; half < 2; half++) {
         column[half] = (int)(blockIdx.x * WIDTH + threadIdx.x + half * X) - first_x;
         inner[half] = row >= 0 && row < rows && column[half] >= 0 && column[half] < columns;
@@ -40,24 +40,26 @@ extern "C" __global__ void stencil(float c0, float c1, const float *now, float *
         }
     }
     for (int z = 1; z < nz - 1; z++) {
-        // The plane that was above is the one to work on; the one below makes room for the next above.
+        // The plane that was above is the one to work on; the one below, or what was written, makes room for the next above.
         auto above = plane;
         plane = other;
         above.move(around + (z + 1) * layer);
-        if (z == 1) {
-            Block::again(above);
-        } else {
-            result.move(written + z * layer);
-            Block::again(above, result);
-        }
+        Block::again(above);
         for (int half = 0; half < 2; half++) {
             if (inner[half]) {
                 int r = row + 1;
                 int c = column[half] + 1;
-                result(row, column[half]) = (above(r, c) + below[half] + plane(r + 1, c) + plane(r - 1, c)
-                                             + plane(r, c + 1) + plane(r, c - 1)) * c1
+                value[half] = (above(r, c) + below[half] + plane(r + 1, c) + plane(r - 1, c) + plane(r, c + 1)
+                               + plane(r, c - 1)) * c1
                     - plane(r, c) * c0;
                 below[half] = plane(r, c);
+            }
+        }
+        REST<float, WRITES, Y, WIDTH> result(storages[z & 1], z & 1, written + z * layer, rows, columns, nx);
+        Block::again(result);
+        for (int half = 0; half < 2; half++) {
+            if (inner[half]) {
+                result(row, column[half]) = value[half];
             }
         }
         Block::end(result);
