@@ -32,7 +32,9 @@ pub(crate) struct Resident {
 pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<Option<Resident>, String> {
     let file = machine.file();
     let sms = file.gpu.helper_sms().len() as u32;
-    let Some(kernel) = file.doors.llc.helper_kernel().filter(|kernel| sms > 0 && kernel.runs) else { return Ok(None) };
+    let Some(kernel) = file.doors.llc.helper_kernel().filter(|kernel| sms > 0 && kernel.runs) else {
+        return Ok(None);
+    };
     // Registers are allocated to a warp in units.
     let unit = *file.sm.register_unit;
     let registers = *file.sm.registers / kernel.warps / unit * unit / 32;

@@ -49,7 +49,10 @@ impl Design for PublishedConfig {
             Err(ParameterError::new("controller", format!("{field}: {message}")))
         };
         if self.controller.compression.is_some() {
-            return inner("compression", "found some, expected none: sets of published costs hold whole blocks".into());
+            return inner(
+                "compression",
+                "found some, expected none: sets of published costs hold whole blocks".into(),
+            );
         }
         if *self.controller.wait == Wait::Polled {
             return inner("wait", "found `polled`, expected `held`: no warp asks".into());

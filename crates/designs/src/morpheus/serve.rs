@@ -193,7 +193,8 @@ impl Controller {
             _ => None,
         });
         let first = ready.next()?;
-        let can_wait = |(number, op): (u32, Op)| matches!(op, Op::Insert { .. }) && !self.is_wanted(row, number);
+        let can_wait =
+            |(number, op): (u32, Op)| matches!(op, Op::Insert { .. }) && !self.is_wanted(row, number);
         if self.insertions == Insertions::InTurn || !can_wait(first) {
             return Some(first);
         }

@@ -274,8 +274,7 @@ impl Helped {
         warp.stale = before.clone();
         match operation {
             operation::WRITE => {
-                let enables =
-                    (0..128).map(|byte| u128::from(details.0[byte] & 1) << byte).sum();
+                let enables = (0..128).map(|byte| u128::from(details.0[byte] & 1) << byte).sum();
                 let bytes = if bug == Bug::WholeWrites { ByteMask::ALL } else { ByteMask(enables) };
                 block.data.merge(bytes, payload);
                 block.is_dirty = true;

@@ -109,7 +109,8 @@ fn check(case: &Case, outcome: &Outcome) -> Result<(), String> {
 #[test]
 fn thirty_two_registers_of_blocks_fit_those_of_32_warps() {
     for &indirection in INDIRECTIONS {
-        let text = Kernel { warps: 32, ctas: 1, ways: 32, indirection, polls: true, compression: true }.text();
+        let text =
+            Kernel { warps: 32, ctas: 1, ways: 32, indirection, polls: true, compression: true }.text();
         let module = strata_workloads::Module { name: "extended_llc.ptx", text: &text };
         let mut program =
             strata_gpu::program::Program::parse(module, rtx3080(&[]).compile_options()).unwrap();
