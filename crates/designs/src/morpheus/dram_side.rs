@@ -54,6 +54,7 @@ impl Controller {
             let number = answer.tag & NUMBER;
             match answer.tag & !NUMBER {
                 PAST => self.answer_past(number, answer, now),
+                OWN if answer.write => self.trays.put(answer.tray),
                 OWN => self.fetched(number, answer.tray, now),
                 _ => {
                     let Part::Conventional(line) = self.separator.part(answer.line) else {
@@ -79,6 +80,12 @@ impl Controller {
         self.statistics.dram_read_bytes += u64::from(ByteMask::ALL.count());
         let (tag, tray) = (OWN | number, self.trays.take());
         self.to_dram.push_back(DramRequest { line, bytes: ByteMask::ALL, write: false, tag, tray });
+    }
+
+    /// Writes a block back that a set has given up.
+    pub(super) fn write_back(&mut self, line: LineAddress, tray: Tray) {
+        self.statistics.dram_written_bytes += u64::from(ByteMask::ALL.count());
+        self.to_dram.push_back(DramRequest { line, bytes: ByteMask::ALL, write: true, tag: OWN, tray });
     }
 
     /// Sends an access of an SM in cache mode on to DRAM, in its own tray.

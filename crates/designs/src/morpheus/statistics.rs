@@ -29,6 +29,8 @@ statistics! {
         filter_swaps: "swaps",
         /// Predicted misses that were fetched from DRAM; the rest were writes of whole lines.
         fetches: "requests",
+        /// Blocks of predicted misses that were not inserted since their warp was busy.
+        dropped_insertions: "blocks",
         /// Operations handed to warps.
         operations: "operations",
         /// Reads handed to warps, those of atomics that the kernel does not have included.
@@ -94,6 +96,7 @@ statistics! {
         "results <= operations": |s| s.results <= s.operations,
         "blocks of 32, 64 and 128 bytes <= results":
             |s| s.blocks_of_32_bytes + s.blocks_of_64_bytes + s.blocks_of_128_bytes <= s.results,
+        "dropped_insertions <= fetches": |s| s.dropped_insertions <= s.fetches,
         "fetches <= predicted_misses": |s| s.fetches <= s.predicted_misses,
     }
 }
