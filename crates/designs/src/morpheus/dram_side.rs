@@ -9,6 +9,7 @@ use strata_memory::{Body, ByteMask, Client, LineAddress, NodeId, Packet, Tray};
 
 use super::controller::Controller;
 use super::separator::{Part, Separator};
+use super::table::Step;
 
 /// The upper bits of tags: of the controller's requests, and of those for SMs in cache mode. The conventional slice's begin
 /// with two zeros or two ones.
@@ -75,8 +76,10 @@ impl Controller {
     }
 
     /// Fetches the whole block of a job.
-    pub(super) fn fetch(&mut self, number: u32, line: LineAddress) {
-        self.statistics.fetches += 1;
+    pub(super) fn fetch(&mut self, number: u32) {
+        let job = self.jobs.get_mut(number);
+        job.step = Step::Fetching;
+        let line = job.line;
         self.statistics.dram_read_bytes += u64::from(ByteMask::ALL.count());
         let (tag, tray) = (OWN | number, self.trays.take());
         self.to_dram.push_back(DramRequest { line, bytes: ByteMask::ALL, write: false, tag, tray });

@@ -29,9 +29,9 @@
 //!    all but one, which stays uncompressed. Counters are halved, not cleared: in 10,000 cycles a set gets some 20 blocks. The
 //!    blocks of a register that changes its level leave.
 //! 10. *Insertions.* Fig. 6 inserts every block that misses, and the request queue of 4.1.3 knows no priorities: a block is
-//!    inserted in the order of arrival. [`Insertions`] has other orders, for comparison.
+//!     inserted in the order of arrival. [`Insertions`] has other orders, for comparison.
 //! 11. *Writes of whole lines* are insertions of dirty blocks, whether the set has the block or not: nothing of it is needed. They
-//!    are answered when they arrive.
+//!     are answered when they arrive.
 //!
 //! A dirty victim leaves its SM before the result of the operation that drove it out, and both come to the same slice in order.
 //! The filters learn of the operation with its result, so a request that the filters send to DRAM finds the victim there.

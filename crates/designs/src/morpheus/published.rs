@@ -150,8 +150,11 @@ impl Published {
         let job = controller.jobs.get(job);
         let (line, Step::Served(op)) = (job.line, job.step) else { unreachable!("its set has it") };
         let Some(block) = row.shadow.data(line).cloned() else {
-            if !matches!(op, Op::Insert { .. }) {
-                return controller.missed_after_all(number, now);
+            match op {
+                Op::Insert { .. } => {}
+                // The controller has the block since it read it for the atomic.
+                Op::StoreAtomic => row.fetched = (line, row.payload.clone()),
+                _ => return controller.missed_after_all(number, now),
             }
             if let Some((victim, data)) = row.shadow.dirty_victim() {
                 self.write_back(number, victim, &data);

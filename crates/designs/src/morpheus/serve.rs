@@ -93,7 +93,10 @@ impl Controller {
             return self.make_ready(number, op);
         }
         self.statistics.predicted_misses += 1;
-        self.miss(number, now);
+        if !self.write_whole(number, now) {
+            self.statistics.fetches += 1;
+            self.fetch(number);
+        }
     }
 
     /// Whether a request's set is said to have its block.
@@ -109,16 +112,6 @@ impl Controller {
                 self.statistics.false_misses += u64::from(!may_hold && row.shadow.holds(line));
                 may_hold
             }
-        }
-    }
-
-    /// Goes on with a request whose block the set does not have.
-    fn miss(&mut self, number: u32, now: Cycle) {
-        if !self.write_whole(number, now) {
-            let job = self.jobs.get_mut(number);
-            job.step = Step::Fetching;
-            let line = job.line;
-            self.fetch(number, line);
         }
     }
 
@@ -341,17 +334,7 @@ impl Controller {
 
     /// A warp has ended its operation.
     pub(super) fn end(&mut self, row: u32, told: Told, now: Cycle) {
-        let entry = &mut self.rows[row as usize];
-        let Some(number) = entry.served.take() else { return };
-        let job = self.jobs.get_mut(number);
-        let Step::Served(op) = job.step else { unreachable!("a warp has what was handed to it") };
-        let s = &mut self.statistics;
-        s.results += 1;
-        s.service_cycles += now - entry.since;
-        *(if op.reads() { &mut self.read_buffers } else { &mut self.write_buffers }) += 1;
-        while let Some(row) = self.starved.pop_front() {
-            self.list(row);
-        }
+        let Some((number, op)) = self.take_back(row, now) else { return };
         if told.result == result::REFUSED {
             self.make_ready(number, Op::FetchAtomic);
         } else {
@@ -361,22 +344,39 @@ impl Controller {
         self.list(row);
     }
 
-    /// A set that keeps no more than this says that it does not have the block: the request goes on as a miss.
+    /// A set that keeps no more than this says that it does not have the block: the controller fetches it.
     pub(super) fn missed_after_all(&mut self, row: u32, now: Cycle) {
-        let entry = &mut self.rows[row as usize];
-        let Some(number) = entry.served.take() else { return };
+        let Some((number, op)) = self.take_back(row, now) else { return };
         let job = self.jobs.get_mut(number);
-        let Step::Served(op) = job.step else { unreachable!("a set has what was handed to it") };
+        self.statistics.false_hits += u64::from(std::mem::take(&mut job.is_open));
+        if op == Op::Patch {
+            // The block took the bytes along when it left.
+            if let Some(tray) = job.data.take() {
+                self.trays.put(tray);
+            }
+            self.begin(number, now);
+        } else {
+            self.statistics.late_fetches += 1;
+            self.fetch(number);
+        }
+        self.list(row);
+    }
+
+    /// Takes an operation back from a warp that is done with it.
+    fn take_back(&mut self, row: u32, now: Cycle) -> Option<(u32, Op)> {
+        let entry = &mut self.rows[row as usize];
+        let number = entry.served.take()?;
+        let Step::Served(op) = self.jobs.get(number).step else {
+            unreachable!("a warp has what was handed to it")
+        };
         let s = &mut self.statistics;
         s.results += 1;
         s.service_cycles += now - entry.since;
-        s.false_hits += u64::from(std::mem::take(&mut job.is_open));
         *(if op.reads() { &mut self.read_buffers } else { &mut self.write_buffers }) += 1;
         while let Some(row) = self.starved.pop_front() {
             self.list(row);
         }
-        self.miss(number, now);
-        self.list(row);
+        Some((number, op))
     }
 
     /// Notes what a result says of the set.

@@ -22,7 +22,7 @@ const PARAMETERS: &str = ".param .u64 window, .param .u32 rows_per_cta, .param .
     .param .u32 shared_sets, .param .u32 ways, .param .u32 shared_ways, .param .u32 epoch";
 
 /// Scratch registers; data registers follow.
-const REGISTERS: &str = "\t.reg .pred %p, %q, %in, %odd, %read, %insert, %match, %missed, %dirty, %first;\n\
+const REGISTERS: &str = "\t.reg .pred %p, %q, %in, %odd, %read, %atomic, %insert, %match, %missed, %dirty, %first;\n\
     \t.reg .b32 %t, %u, %meta, %status, %index, %value, %data, %old, %mask, %kind, %base;\n\
     \t.reg .b64 %row, %at, %window;\n";
 

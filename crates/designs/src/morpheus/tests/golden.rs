@@ -3,6 +3,7 @@
 //! Arrivals take 4 cycles and replies 2 ([`small`](super::small)). The test is the network, the warp and DRAM.
 
 use strata_engine::Cycle;
+use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::{DramPort, DramRequest, Llc};
 use strata_memory::window::{self, RESULT_WORD, operation, result};
 use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet};
@@ -76,9 +77,13 @@ impl Bench {
 
 /// A line of the extended LLC, beside 8 conventional lines and one set of 2.
 fn extended_line() -> LineAddress {
-    let separator = Separator::new(8, 2);
-    let line = (0..10).map(LineAddress).find(|line| matches!(separator.part(*line), Part::Extended(_)));
-    line.expect("two of ten lines")
+    extended_lines(2).next().expect("two of ten lines")
+}
+
+/// The lines of the extended LLC, beside 8 conventional lines and one set.
+fn extended_lines(ways: u64) -> impl Iterator<Item = LineAddress> {
+    let separator = Separator::new(8, ways);
+    (0..).map(LineAddress).filter(move |line| matches!(separator.part(*line), Part::Extended(_)))
 }
 
 fn empty() -> Body {
@@ -143,4 +148,31 @@ fn sets_of_published_costs_take_their_time() {
     let expected =
         [(22, SM, 1, Some(9)), (142, SM, 2, Some(9)), (242, SM, 3, Some(9)), (426, SM, 4, Some(9))];
     assert_eq!(bench.replies, expected);
+}
+
+/// An atomic that kernels do not have takes two operations, and its block leaves a set of one block between them.
+#[test]
+fn sets_of_published_costs_keep_an_atomic_whose_block_leaves() {
+    let mut config = small();
+    config.ways.value = 1;
+    let mut lines = extended_lines(1);
+    let (line, other) = (lines.next().expect("a line"), lines.next().expect("another"));
+    let mut bench = Bench::new(Box::new(published(&config, 1, SLICE)));
+    bench.offer(0, SM, 1, line, empty());
+    // The other block comes from DRAM while the set has the first half of the atomic, and takes the block's place.
+    bench.offer(200, SM, 2, other, empty());
+    let mut batch = AtomicBatch::empty(AtomicOp::Add, AtomicType::F64);
+    (batch.count, batch.a[0]) = (1, 1.0_f64.to_bits());
+    bench.offer(201, SM, 3, line, Body::Atomic(Box::new(batch)));
+    bench.run(600);
+    bench.offer(600, SM, 4, line, empty());
+    bench.run(700);
+    // Nines as a double are nothing beside the one that was added, and the low half of one is zero.
+    let read = bench.replies.iter().find(|(_, _, tag, _)| *tag == 4);
+    assert_eq!(read.map(|(_, _, _, byte)| *byte), Some(Some(0)));
+    let groups = bench.controller.statistics();
+    let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
+    let counts = ["predicted_misses", "insertions", "read_operations", "write_operations", "wrong_bytes"];
+    // The atomic reads its block and writes it; the last read finds it.
+    assert_eq!(counts.map(|name| morpheus.get(name).unwrap()), [2, 2, 2, 1, 0]);
 }

@@ -379,6 +379,10 @@ impl Llc for Helped {
         }
     }
 
+    fn is_settled(&self) -> bool {
+        self.controller.is_settled()
+    }
+
     fn waits(&self, report: &mut Vec<String>) {
         self.controller.waits(report);
     }

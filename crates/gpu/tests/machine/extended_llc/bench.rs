@@ -41,17 +41,17 @@ const BEFORE: &str =
 /// kernel measured, its last the answer.
 const REQUESTER: &str = "REQUESTER:
 	.reg .b64 %record, %mine;
-	.reg .b32 %left, %first, %cta;
+	.reg .b32 %left, %place, %cta;
 	mov.u32 %t, %tid.x;
 	shr.u32 %u, %t, 5;
 	and.b32 %t, %t, 31;
 	mov.u32 %cta, %ctaid.x;
 	sub.u32 %cta, %cta, 1;
 	ld.param.u32 %left, [rows_per_cta];
-	mad.lo.u32 %first, %cta, %left, %u;
+	mad.lo.u32 %place, %cta, %left, %u;
 	shr.u32 %cta, %cta, 1;
 	mad.lo.u32 %u, %cta, %left, %u;
-	mul.wide.u32 %row, %first, 512;
+	mul.wide.u32 %row, %place, 512;
 	mul.wide.u32 %mine, %t, 4;
 	add.u64 %row, %row, %mine;
 	ld.param.u64 %window, [window];
