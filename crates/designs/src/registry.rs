@@ -17,7 +17,7 @@ use crate::denovo::l2::DenovoL2Config;
 use crate::dma::DmaConfig;
 use crate::fuse::FuseConfig;
 use crate::hi_end::{BankedConfig, HierarchicalConfig};
-use crate::morpheus::MorpheusConfig;
+use crate::morpheus::{MorpheusConfig, PublishedConfig};
 use crate::stash::StashConfig;
 use crate::tiny_cache::TinyCacheConfig;
 
@@ -39,6 +39,7 @@ fn built_in() -> Registry {
         .with_network::<MeshConfig>("mesh")
         .with_llc::<L2Config>("conventional")
         .with_llc::<MorpheusConfig>("morpheus")
+        .with_llc::<PublishedConfig>("morpheus-published")
         .with_llc::<DenovoL2Config>("denovo")
 }
 

@@ -25,23 +25,25 @@ pub(crate) struct Resident {
     pub params: Vec<u8>,
 }
 
-/// Prepares the resident kernel of a machine; `None` if the machine has no SMs in cache mode.
+/// Prepares the resident kernel of a machine; `None` if it has no SMs in cache mode, or these rest.
 ///
 /// # Errors
 /// What is wrong with the kernel's text on this machine, or that memory is full.
 pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<Option<Resident>, String> {
     let file = machine.file();
     let sms = file.gpu.helper_sms().len() as u32;
-    let Some(kernel) = file.doors.llc.helper_kernel().filter(|_| sms > 0) else { return Ok(None) };
+    let Some(kernel) = file.doors.llc.helper_kernel().filter(|kernel| sms > 0 && kernel.runs) else {
+        return Ok(None);
+    };
     // Registers are allocated to a warp in units.
     let unit = *file.sm.register_unit;
     let registers = *file.sm.registers / kernel.warps / unit * unit / 32;
     let (options, warps) = (machine.compile_options(), cta_warps(kernel.warps));
     let ctas = kernel.warps / warps;
     let indirection = if options.indirect_mov { Indirection::Instruction } else { Indirection::Branch };
+    let compression = kernel.compression.is_some();
     let text =
-        Kernel { warps, ctas, ways: kernel.ways, indirection, compression: kernel.compression.is_some() }
-            .text();
+        Kernel { warps, ctas, ways: kernel.ways, indirection, polls: kernel.polls, compression }.text();
     let options = Options { max_registers: options.max_registers.min(registers), ..options };
     let module = Module { name: "extended_llc.ptx", text: &text };
     let mut program = Program::parse(module, options).map_err(|errors| errors.to_string())?;

@@ -5,17 +5,12 @@
 //! of [`ROW_LINES`] lines; rows are dealt out to the slices in turn. The lines begin at [`WINDOW`], both in device memory and
 //! in each slice, far above any memory. Accesses are strong and go past every cache.
 //!
-//! | line | word | written by the controller | written by the kernel |
-//! |---|---|---|---|
-//! | 0 | 0 | [`operation`], 0 while there is none | |
-//! | 0 | 1 | block: device address / 128 | |
-//! | 0 | 2 | bit 0: the block of an insertion is dirty | |
-//! | 0 | 3 | number of an atomic ([`atomic_kind`]) | |
-//! | 0 | 4 to 7 | bytes that a write changes: bit i is byte i of the block | |
-//! | 0 | 8 | words that an atomic changes, both of a 64-bit pair | |
-//! | 0 | 16 | | the [result](result::Told) |
-//! | 1 | | bytes of a write or insertion; an atomic's operands, word by word | the block that was read, or was there before an atomic |
-//! | 2 | | second operands of a compare-and-swap | |
+//! | line | written by the controller | written by the kernel |
+//! |---|---|---|
+//! | 0 | in every word the [status](status): operation and block | in word 0 the [result](result::Told), which is no status |
+//! | 1 | bytes of a write or insertion; an atomic's operands, word by word | the block that was read, or was there before an atomic |
+//! | 2 | of a write, ones in the bytes that change; second operands of a compare-and-swap | |
+//! | 3 | of an atomic, in every word its [kind](atomic_kind), and bit 31 where the word of the block takes part | |
 //!
 //! The controller answers the load of line 0 once the row has a request. The kernel stores a victim's bytes first, then line
 //! 1, then the result, which ends the request.
@@ -32,23 +27,41 @@ pub const ROW_LINES: u64 = 4;
 /// Words of a line.
 pub const WORDS: usize = 32;
 
-/// Operations, word 0 of a row's first line.
+/// Operations, bits 27 to 31 of a status. In their order a kernel tells them apart by one comparison each, the read first: it
+/// alone has bit 31.
 pub mod operation {
-    /// The block into line 1.
-    pub const READ: u32 = 1;
+    /// Line 1 is a block, which is not there as a rule. Memory has the same bytes.
+    pub const INSERT: u32 = 1;
+    /// Line 1 is a block that is newer than memory.
+    pub const INSERT_DIRTY: u32 = 2;
     /// Bytes of line 1 into the block.
-    pub const WRITE: u32 = 2;
-    /// Line 1 is a block, which is not there as a rule.
-    pub const INSERT: u32 = 3;
+    pub const WRITE: u32 = 3;
     /// A read-modify-write of words.
     pub const ATOMIC: u32 = 4;
     /// Dirty blocks to memory; they stay.
     pub const FLUSH: u32 = 5;
     /// The warp ends; what it holds is lost.
     pub const STOP: u32 = 6;
+    /// The block into line 1.
+    pub const READ: u32 = 16;
 }
 
-/// Results, word 16 of a row's first line.
+/// Bits of a block's number: device address / 128.
+pub const BLOCK_BITS: u32 = 27;
+
+/// The status of a row: an operation on a block.
+#[inline]
+pub fn status(operation: u32, block: u32) -> u32 {
+    operation << BLOCK_BITS | block
+}
+
+/// Operation and block of a status.
+#[inline]
+pub fn asked(status: u32) -> (u32, u32) {
+    (status >> BLOCK_BITS, status & ((1 << BLOCK_BITS) - 1))
+}
+
+/// Results, word 0 of a row's first line.
 pub mod result {
     /// Done; the block was there. Sets in an L1D, which does not tell, always say this.
     pub const HIT: u32 = 1;
@@ -57,7 +70,7 @@ pub mod result {
     /// Done; the block was not there and is now. The kernel loaded it, unless it was an insertion.
     pub const MISSED: u32 = 3;
 
-    /// Word 16 in full.
+    /// Word 0 in full: below 2^27, so that it is no status.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Told {
         /// One of the results, bits 0 to 7.
@@ -79,7 +92,7 @@ pub mod result {
 pub const MOST_COMPRESSED: u32 = 127;
 
 /// Word of the result in a row's first line.
-pub const RESULT_WORD: usize = 16;
+pub const RESULT_WORD: usize = 0;
 
 /// Whether a line belongs to the window.
 #[inline]
@@ -105,7 +118,7 @@ pub fn rows_of_slice(rows: u32, slice: u16, slices: u16) -> u32 {
     rows.saturating_sub(u32::from(slice)).div_ceil(u32::from(slices))
 }
 
-/// The number of an atomic in word 3; `None` for one that kernels do not have: those of 64-bit floating point, and those of
+/// The number of an atomic in line 3; `None` for one that kernels do not have: those of 64-bit floating point, and those of
 /// single 16-bit values, of which two would share a word.
 pub fn atomic_kind(op: AtomicOp, ty: AtomicType) -> Option<u32> {
     use AtomicOp::{Add, And, Cas, Dec, Exch, Inc, Max, Min, Or, Xor};

@@ -3,7 +3,7 @@
 //! Several sources, without races between them, send random requests to one slice in front of a flat DRAM.
 //! The harness checks that requests from one source to one line are performed and answered in the order in
 //! which they were accepted; that nothing is lost or answered twice; that `peek` shows the newest bytes; and
-//! that `poke` reaches every copy.
+//! that `poke` reaches every copy; and that the slice comes to rest, with statistics that keep their laws.
 
 use std::collections::VecDeque;
 
@@ -40,6 +40,10 @@ impl Dram {
     pub fn new(lines: Vec<Line>, delay: u64, seed: u64) -> Dram {
         let stream = Stream::new(seed, "llc contract dram");
         Dram { lines, under_way: Vec::new(), capacity: 6, delay, stream }
+    }
+
+    fn is_idle(&self) -> bool {
+        self.under_way.is_empty()
     }
 
     pub fn next_event(&self) -> Cycle {
@@ -145,9 +149,21 @@ impl Bench {
             self.look_from_outside()?;
             self.traffic.new_episode();
         }
+        let cycles = self.now.0;
+        self.come_to_rest()?;
         let groups = self.llc.statistics();
         lawful(&groups)?;
-        Ok(Outcome { cycles: self.now.0, hash: self.hash.finish(), statistics: vec![groups] })
+        Ok(Outcome { cycles, hash: self.hash.finish(), statistics: vec![groups] })
+    }
+
+    /// Lets the slice end what it has answered already.
+    fn come_to_rest(&mut self) -> Result<(), String> {
+        self.moved = self.now;
+        while !(self.llc.is_settled() && self.dram.is_idle()) {
+            self.cycle().map_err(|fault| format!("cycle {}, all is answered: {fault}", self.now))?;
+            self.now = self.now.next();
+        }
+        self.look_from_outside()
     }
 
     /// Reads and writes lines as a host does between kernels.

@@ -23,6 +23,8 @@ pub struct MorpheusConfig {
     pub prediction: Cited<Prediction>,
     /// How warps wait for requests.
     pub wait: Cited<Wait>,
+    /// When warps get the blocks of predicted misses.
+    pub insertions: Cited<Insertions>,
     /// Size of a Bloom filter in bytes; each set has two.
     pub filter_bytes: Cited<u32>,
     /// Bits of a filter that a block sets.
@@ -71,6 +73,18 @@ pub enum Wait {
     Polled,
 }
 
+/// When the warp of a set gets the block of a predicted miss, whose request is answered already.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Insertions {
+    /// In the order in which requests to the set arrived.
+    InTurn,
+    /// When the warp has no other request; in turn if another request waits for the block, which may go on for ever otherwise.
+    AfterRequests,
+    /// As `after-requests`; a block that memory has as well is not inserted at all if its warp is busy when it comes.
+    DroppedWhenBusy,
+}
+
 impl MorpheusConfig {
     /// A small slice in front of [`L2Config::example`], for tests and examples. Machines take their parameters from machine
     /// files instead.
@@ -88,6 +102,7 @@ impl MorpheusConfig {
             rows: paper(256, "4.1.3"),
             prediction: paper(Prediction::Bloom, "4.1.2"),
             wait: assumed(Wait::Held, "the paper does not say how warps wait; this costs the least"),
+            insertions: assumed(Insertions::InTurn, "the paper's request queue knows no priorities"),
             filter_bytes: paper(32, "4.1.2"),
             filter_hashes: assumed(3, "about the best for 64 blocks in 256 bits"),
             read_buffers: assumed(256, "one for each row"),

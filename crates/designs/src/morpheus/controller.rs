@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::address_map::Home;
-use strata_memory::doors::{Design, DramPort, DramRequest, Helpers, Llc, LlcSite};
+use strata_memory::doors::{DramPort, DramRequest, Helpers, Llc, LlcSite};
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError, Trays, window};
 
 use super::dram_side::{Past, SlicePort};
@@ -16,7 +16,7 @@ use super::separator::{Part, Separator};
 use super::shadow::Shadow;
 use super::statistics::MorpheusStatistics;
 use super::table::{Job, Row};
-use super::{MorpheusConfig, Prediction, Wait};
+use super::{Insertions, MorpheusConfig, Prediction, Wait};
 use crate::baseline::L2Slice;
 
 /// Most items in a queue that holds whatever is under way in the machine.
@@ -29,6 +29,7 @@ pub struct Controller {
     helpers: Option<Helpers>,
     pub(super) prediction: Prediction,
     pub(super) wait: Wait,
+    pub(super) insertions: Insertions,
     pub(super) separator: Separator,
     pub(super) conventional: L2Slice,
     /// Requests for the extended LLC, and what SMs in cache mode send. Never full: a request that waited outside would keep
@@ -60,12 +61,12 @@ pub struct Controller {
 }
 
 impl Controller {
-    /// Makes an empty slice and its controller, with a row for each warp that serves it.
+    /// Makes an empty slice and its controller, with a row for each warp that serves it, from a configuration that has been
+    /// checked.
     ///
     /// # Errors
     /// Names the first parameter that cannot be built.
     pub fn new(config: &MorpheusConfig, site: LlcSite) -> Result<Controller, ParameterError> {
-        config.check()?;
         let rows = site.helpers.map_or(0, |helpers| helpers.rows);
         if rows > *config.rows {
             let message = format!("found {}, expected {rows} for the SMs in cache mode", *config.rows);
@@ -81,6 +82,7 @@ impl Controller {
             helpers: site.helpers,
             prediction: *config.prediction,
             wait: *config.wait,
+            insertions: *config.insertions,
             separator: Separator::new(
                 (*l2.sets * *l2.ways) as u64,
                 u64::from(rows) * u64::from(config.counted_blocks()),

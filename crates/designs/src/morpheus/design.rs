@@ -17,30 +17,7 @@ const MOST_EPOCH_CYCLES: u32 = 50_000;
 
 impl Design for MorpheusConfig {
     fn check(&self) -> Result<(), ParameterError> {
-        let bounds = [
-            ("warps", u64::from(*self.warps), 1, 64),
-            ("ways", u64::from(*self.ways), 1, 32),
-            ("rows", u64::from(*self.rows), 1, 4096),
-            ("filter_bytes", u64::from(*self.filter_bytes), 1, 4096),
-            ("filter_hashes", u64::from(*self.filter_hashes), 1, 16),
-            ("read_buffers", u64::from(*self.read_buffers), 1, 4096),
-            ("write_buffers", u64::from(*self.write_buffers), 1, 4096),
-            ("access_latency_cycles", *self.access_latency_cycles, 1, 4096),
-            ("reply_latency_cycles", *self.reply_latency_cycles, 1, 4096),
-        ];
-        for (field, value, least, most) in bounds {
-            if !(least..=most).contains(&value) {
-                return Err(ParameterError::new(field, format!("must be {least} to {most}, found {value}")));
-            }
-        }
-        self.check_compression()?;
-        if !self.filter_bytes.is_power_of_two() {
-            let message = format!("must be a power of two, found {}", *self.filter_bytes);
-            return Err(ParameterError::new("filter_bytes", message));
-        }
-        self.conventional.check().map_err(|error| {
-            ParameterError::new("conventional", format!("{}: {}", error.field, error.message))
-        })
+        self.check_ways(32)
     }
 
     fn outline(&self) -> String {
@@ -89,15 +66,45 @@ impl LlcDesign for MorpheusConfig {
             rows: *self.rows,
             compression: self.compression.as_ref().map(|compression| *compression.epoch_cycles),
             polls: *self.wait == Wait::Polled,
+            runs: true,
         })
     }
 
     fn build(&self, site: LlcSite) -> Result<Box<dyn Llc>, ParameterError> {
+        self.check()?;
         Ok(Box::new(Controller::new(self, site)?))
     }
 }
 
 impl MorpheusConfig {
+    /// Checks everything, for sets of at most so many blocks.
+    pub(super) fn check_ways(&self, most_ways: u32) -> Result<(), ParameterError> {
+        let bounds = [
+            ("warps", u64::from(*self.warps), 1, 64),
+            ("ways", u64::from(*self.ways), 1, u64::from(most_ways)),
+            ("rows", u64::from(*self.rows), 1, 4096),
+            ("filter_bytes", u64::from(*self.filter_bytes), 1, 4096),
+            ("filter_hashes", u64::from(*self.filter_hashes), 1, 16),
+            ("read_buffers", u64::from(*self.read_buffers), 1, 4096),
+            ("write_buffers", u64::from(*self.write_buffers), 1, 4096),
+            ("access_latency_cycles", *self.access_latency_cycles, 1, 4096),
+            ("reply_latency_cycles", *self.reply_latency_cycles, 1, 4096),
+        ];
+        for (field, value, least, most) in bounds {
+            if !(least..=most).contains(&value) {
+                return Err(ParameterError::new(field, format!("must be {least} to {most}, found {value}")));
+            }
+        }
+        self.check_compression()?;
+        if !self.filter_bytes.is_power_of_two() {
+            let message = format!("must be a power of two, found {}", *self.filter_bytes);
+            return Err(ParameterError::new("filter_bytes", message));
+        }
+        self.conventional.check().map_err(|error| {
+            ParameterError::new("conventional", format!("{}: {}", error.field, error.message))
+        })
+    }
+
     /// Most blocks that a set holds.
     pub(super) fn most_blocks(&self) -> u32 {
         if self.compression.is_some() { (4 * *self.ways).min(MOST_COMPRESSED) } else { *self.ways }

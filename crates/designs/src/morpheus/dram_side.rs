@@ -9,6 +9,7 @@ use strata_memory::{Body, ByteMask, Client, LineAddress, NodeId, Packet, Tray};
 
 use super::controller::Controller;
 use super::separator::{Part, Separator};
+use super::table::Step;
 
 /// The upper bits of tags: of the controller's requests, and of those for SMs in cache mode. The conventional slice's begin
 /// with two zeros or two ones.
@@ -54,6 +55,7 @@ impl Controller {
             let number = answer.tag & NUMBER;
             match answer.tag & !NUMBER {
                 PAST => self.answer_past(number, answer, now),
+                OWN if answer.write => self.trays.put(answer.tray),
                 OWN => self.fetched(number, answer.tray, now),
                 _ => {
                     let Part::Conventional(line) = self.separator.part(answer.line) else {
@@ -74,11 +76,19 @@ impl Controller {
     }
 
     /// Fetches the whole block of a job.
-    pub(super) fn fetch(&mut self, number: u32, line: LineAddress) {
-        self.statistics.fetches += 1;
+    pub(super) fn fetch(&mut self, number: u32) {
+        let job = self.jobs.get_mut(number);
+        job.step = Step::Fetching;
+        let line = job.line;
         self.statistics.dram_read_bytes += u64::from(ByteMask::ALL.count());
         let (tag, tray) = (OWN | number, self.trays.take());
         self.to_dram.push_back(DramRequest { line, bytes: ByteMask::ALL, write: false, tag, tray });
+    }
+
+    /// Writes a block back that a set has given up.
+    pub(super) fn write_back(&mut self, line: LineAddress, tray: Tray) {
+        self.statistics.dram_written_bytes += u64::from(ByteMask::ALL.count());
+        self.to_dram.push_back(DramRequest { line, bytes: ByteMask::ALL, write: true, tag: OWN, tray });
     }
 
     /// Sends an access of an SM in cache mode on to DRAM, in its own tray.

@@ -28,6 +28,10 @@
 //! 9. *Levels.* At the end of an epoch, found when a block is put in, they get registers in proportion to what their blocks need,
 //!    all but one, which stays uncompressed. Counters are halved, not cleared: in 10,000 cycles a set gets some 20 blocks. The
 //!    blocks of a register that changes its level leave.
+//! 10. *Insertions.* Fig. 6 inserts every block that misses, and the request queue of 4.1.3 knows no priorities: a block is
+//!     inserted in the order of arrival. [`Insertions`] has other orders, for comparison.
+//! 11. *Writes of whole lines* are insertions of dirty blocks, whether the set has the block or not: nothing of it is needed. They
+//!     are answered when they arrive.
 //!
 //! A dirty victim leaves its SM before the result of the operation that drove it out, and both come to the same slice in order.
 //! The filters learn of the operation with its result, so a request that the filters send to DRAM finds the victim there.
@@ -41,6 +45,7 @@ mod filter;
 mod host;
 mod pool;
 mod predictor;
+mod published;
 mod separator;
 mod serve;
 mod shadow;
@@ -49,8 +54,9 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Compression, MorpheusConfig, Prediction, Wait};
+pub use config::{Compression, Insertions, MorpheusConfig, Prediction, Wait};
 pub use controller::Controller;
 pub use filter::Filter;
 pub use predictor::Predictor;
+pub use published::PublishedConfig;
 pub use statistics::MorpheusStatistics;

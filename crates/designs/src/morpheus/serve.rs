@@ -9,7 +9,7 @@ use super::atomics;
 use super::controller::Controller;
 use super::separator::Part;
 use super::table::{Job, Op, Row, Step};
-use super::{Prediction, Wait};
+use super::{Insertions, Prediction, Wait};
 
 impl Controller {
     /// Takes the next packet that has arrived.
@@ -81,6 +81,10 @@ impl Controller {
             self.statistics.predicted_hits += 1;
             let job = self.jobs.get_mut(number);
             job.is_open = true;
+            if self.write_whole(number, now) {
+                return;
+            }
+            let job = self.jobs.get(number);
             let op = match job.request.as_ref().map(|request| &request.body) {
                 Some(Body::Write(_)) => Op::Write,
                 Some(Body::Atomic(batch)) => atomic_op(batch),
@@ -89,7 +93,10 @@ impl Controller {
             return self.make_ready(number, op);
         }
         self.statistics.predicted_misses += 1;
-        self.miss(number, now);
+        if !self.write_whole(number, now) {
+            self.statistics.fetches += 1;
+            self.fetch(number);
+        }
     }
 
     /// Whether a request's set is said to have its block.
@@ -108,17 +115,14 @@ impl Controller {
         }
     }
 
-    /// Goes on with a request whose block the set does not have.
-    fn miss(&mut self, number: u32, now: Cycle) {
+    /// Takes the block from a write of a whole line, which needs nothing of what was there: it is answered, and the set gets the
+    /// block in place of one that it may have. Whether the request is one.
+    fn write_whole(&mut self, number: u32, now: Cycle) -> bool {
         let job = self.jobs.get_mut(number);
-        let line = job.line;
         let whole = job
             .request
             .take_if(|request| matches!(request.body, Body::Write(_)) && request.bytes == ByteMask::ALL);
-        let Some(request) = whole else {
-            job.step = Step::Fetching;
-            return self.fetch(number, line);
-        };
+        let Some(request) = whole else { return false };
         let mut tray = self.trays.take();
         if let Body::Write(data) = &request.body {
             tray.0 = data.0;
@@ -126,6 +130,7 @@ impl Controller {
         self.jobs.get_mut(number).data = Some(tray);
         self.reply(request, now);
         self.make_ready(number, Op::Insert { is_dirty: true });
+        true
     }
 
     /// The block of a predicted miss has come from DRAM: the request is answered, the set gets the block.
@@ -151,7 +156,42 @@ impl Controller {
         if let Some(request) = answered {
             self.reply(request, now);
         }
+        if !is_dirty && self.is_dropped(number) {
+            self.statistics.dropped_insertions += 1;
+            return self.finish(number, now);
+        }
         self.make_ready(number, Op::Insert { is_dirty });
+    }
+
+    /// Whether a block that memory has as well is not inserted: its warp is busy, and nobody waits for it.
+    fn is_dropped(&self, number: u32) -> bool {
+        let row = &self.rows[self.jobs.get(number).row as usize];
+        let is_ready = |other: &u32| matches!(self.jobs.get(*other).step, Step::Ready(_));
+        self.insertions == Insertions::DroppedWhenBusy
+            && (row.served.is_some() || row.jobs.iter().any(is_ready))
+            && !self.is_wanted(row, number)
+    }
+
+    /// Whether a request, this one or a later one to its block, waits until the set has the block.
+    fn is_wanted(&self, row: &Row, number: u32) -> bool {
+        let job = self.jobs.get(number);
+        let of_block = row.jobs.iter().filter(|other| self.jobs.get(**other).line == job.line);
+        job.request.is_some() || of_block.count() > 1
+    }
+
+    /// The request whose operation a warp gets next.
+    fn next_of(&self, row: &Row) -> Option<(u32, Op)> {
+        let mut ready = row.jobs.iter().filter_map(|number| match self.jobs.get(*number).step {
+            Step::Ready(op) => Some((*number, op)),
+            _ => None,
+        });
+        let first = ready.next()?;
+        let can_wait =
+            |(number, op): (u32, Op)| matches!(op, Op::Insert { .. }) && !self.is_wanted(row, number);
+        if self.insertions == Insertions::InTurn || !can_wait(first) {
+            return Some(first);
+        }
+        Some(ready.find(|job| !can_wait(*job)).unwrap_or(first))
     }
 
     fn make_ready(&mut self, number: u32, op: Op) {
@@ -173,14 +213,8 @@ impl Controller {
     /// Hands one operation to a warp that has none.
     pub(super) fn hand_over(&mut self, now: Cycle) {
         while let Some(row) = self.listed.pop_front() {
-            let entry = &mut self.rows[row as usize];
-            entry.is_listed = false;
-            let jobs = entry.jobs.iter();
-            let mut ready = jobs.filter_map(|number| match self.jobs.get(*number).step {
-                Step::Ready(op) => Some((*number, op)),
-                _ => None,
-            });
-            let Some((number, op)) = ready.next() else { continue };
+            self.rows[row as usize].is_listed = false;
+            let Some((number, op)) = self.next_of(&self.rows[row as usize]) else { continue };
             let buffers = if op.reads() { &mut self.read_buffers } else { &mut self.write_buffers };
             if *buffers == 0 {
                 self.statistics.waited_for_buffer += 1;
@@ -299,18 +333,8 @@ impl Controller {
     }
 
     /// A warp has ended its operation.
-    fn end(&mut self, row: u32, told: Told, now: Cycle) {
-        let entry = &mut self.rows[row as usize];
-        let Some(number) = entry.served.take() else { return };
-        let job = self.jobs.get_mut(number);
-        let Step::Served(op) = job.step else { unreachable!("a warp has what was handed to it") };
-        let s = &mut self.statistics;
-        s.results += 1;
-        s.service_cycles += now - entry.since;
-        *(if op.reads() { &mut self.read_buffers } else { &mut self.write_buffers }) += 1;
-        while let Some(row) = self.starved.pop_front() {
-            self.list(row);
-        }
+    pub(super) fn end(&mut self, row: u32, told: Told, now: Cycle) {
+        let Some((number, op)) = self.take_back(row, now) else { return };
         if told.result == result::REFUSED {
             self.make_ready(number, Op::FetchAtomic);
         } else {
@@ -318,6 +342,41 @@ impl Controller {
             self.go_on(number, op, now);
         }
         self.list(row);
+    }
+
+    /// A set that keeps no more than this says that it does not have the block: the controller fetches it.
+    pub(super) fn missed_after_all(&mut self, row: u32, now: Cycle) {
+        let Some((number, op)) = self.take_back(row, now) else { return };
+        let job = self.jobs.get_mut(number);
+        self.statistics.false_hits += u64::from(std::mem::take(&mut job.is_open));
+        if op == Op::Patch {
+            // The block took the bytes along when it left.
+            if let Some(tray) = job.data.take() {
+                self.trays.put(tray);
+            }
+            self.begin(number, now);
+        } else {
+            self.statistics.late_fetches += 1;
+            self.fetch(number);
+        }
+        self.list(row);
+    }
+
+    /// Takes an operation back from a warp that is done with it.
+    fn take_back(&mut self, row: u32, now: Cycle) -> Option<(u32, Op)> {
+        let entry = &mut self.rows[row as usize];
+        let number = entry.served.take()?;
+        let Step::Served(op) = self.jobs.get(number).step else {
+            unreachable!("a warp has what was handed to it")
+        };
+        let s = &mut self.statistics;
+        s.results += 1;
+        s.service_cycles += now - entry.since;
+        *(if op.reads() { &mut self.read_buffers } else { &mut self.write_buffers }) += 1;
+        while let Some(row) = self.starved.pop_front() {
+            self.list(row);
+        }
+        Some((number, op))
     }
 
     /// Notes what a result says of the set.

@@ -42,6 +42,17 @@ impl Shadow {
         self.blocks.iter().any(|block| block.line == line)
     }
 
+    /// The bytes of a block.
+    pub fn data(&self, line: LineAddress) -> Option<&Line> {
+        self.find(line).map(|block| &block.data)
+    }
+
+    /// The block that the next one drives out, if it has to be written back.
+    pub fn dirty_victim(&self) -> Option<(LineAddress, Line)> {
+        let victim = self.blocks.first().filter(|block| self.blocks.len() == self.ways && block.is_dirty)?;
+        Some((victim.line, victim.data.clone()))
+    }
+
     /// The set's warp showed the block with these bytes, which it had or loaded.
     pub fn shown(&mut self, line: LineAddress, data: &Line) {
         match self.touch(line) {

@@ -21,7 +21,7 @@ statistics! {
         predicted_misses: "predictions",
         /// Predicted hits whose block was there.
         true_hits: "predictions",
-        /// Predicted hits whose block was not there, so that the warp loaded it.
+        /// Predicted hits whose block was not there, so that the warp loaded it, or got it with a write of the whole line.
         false_hits: "predictions",
         /// Predicted misses of blocks that were there. There must be none.
         false_misses: "predictions",
@@ -29,6 +29,10 @@ statistics! {
         filter_swaps: "swaps",
         /// Predicted misses that were fetched from DRAM; the rest were writes of whole lines.
         fetches: "requests",
+        /// Operations whose set did not have the block and left the fetch to the controller: sets of published costs only.
+        late_fetches: "operations",
+        /// Blocks of predicted misses that were not inserted since their warp was busy.
+        dropped_insertions: "blocks",
         /// Operations handed to warps.
         operations: "operations",
         /// Reads handed to warps, those of atomics that the kernel does not have included.
@@ -94,6 +98,8 @@ statistics! {
         "results <= operations": |s| s.results <= s.operations,
         "blocks of 32, 64 and 128 bytes <= results":
             |s| s.blocks_of_32_bytes + s.blocks_of_64_bytes + s.blocks_of_128_bytes <= s.results,
+        "dropped_insertions <= fetches + late_fetches": |s| s.dropped_insertions <= s.fetches + s.late_fetches,
         "fetches <= predicted_misses": |s| s.fetches <= s.predicted_misses,
+        "late_fetches <= results": |s| s.late_fetches <= s.results,
     }
 }

@@ -84,6 +84,7 @@ pub struct Row {
     pub status: Line,
     pub payload: Line,
     pub second: Line,
+    pub kinds: Line,
     /// The atomics that the warp has.
     pub part: u32,
     /// Whether the row is in the list of those that may have an operation to hand over.
@@ -106,6 +107,7 @@ impl Row {
             status: Line::ZERO,
             payload: Line::ZERO,
             second: Line::ZERO,
+            kinds: Line::ZERO,
             part: 0,
             is_listed: false,
             predictor,
@@ -116,9 +118,8 @@ impl Row {
 
     /// Writes an operation on a block into the status line.
     fn ask(&mut self, operation: u32, block: LineAddress) {
-        self.status = Line::ZERO;
-        self.set_word(0, operation);
-        self.set_word(1, block.0 as u32);
+        let status = window::status(operation, block.0 as u32);
+        fill(&mut self.status, |_| status);
     }
 
     /// Asks for a block.
@@ -129,25 +130,21 @@ impl Row {
     /// Hands over bytes of a block.
     pub fn ask_write(&mut self, block: LineAddress, bytes: ByteMask, data: &Line) {
         self.ask(operation::WRITE, block);
-        for word in 0..4 {
-            self.set_word(4 + word, (bytes.0 >> (32 * word)) as u32);
-        }
         self.payload.0 = data.0;
+        self.second.0 = std::array::from_fn(|byte| if bytes.0 >> byte & 1 == 1 { 0xff } else { 0 });
     }
 
     /// Hands over a block.
     pub fn ask_insert(&mut self, block: LineAddress, is_dirty: bool, data: &Line) {
-        self.ask(operation::INSERT, block);
-        self.set_word(2, u32::from(is_dirty));
+        self.ask(if is_dirty { operation::INSERT_DIRTY } else { operation::INSERT }, block);
         self.payload.0 = data.0;
     }
 
     /// Hands over atomics.
     pub fn ask_atomic(&mut self, block: LineAddress, part: &Part) {
         self.ask(operation::ATOMIC, block);
-        self.set_word(3, part.kind);
-        self.set_word(8, part.words);
         (self.payload.0, self.second.0) = (part.operands.0, part.second.0);
+        fill(&mut self.kinds, |word| part.kind | (part.words >> word & 1) << 31);
         self.part = part.entries;
     }
 
@@ -156,7 +153,8 @@ impl Row {
         match within {
             0 => &self.status,
             1 => &self.payload,
-            _ => &self.second,
+            2 => &self.second,
+            _ => &self.kinds,
         }
     }
 
@@ -165,9 +163,11 @@ impl Row {
         let bytes = &data.0[4 * RESULT_WORD..4 * RESULT_WORD + 4];
         u32::from_le_bytes(bytes.try_into().expect("four bytes"))
     }
+}
 
-    fn set_word(&mut self, word: usize, value: u32) {
-        debug_assert!(word < window::WORDS, "a line has 32 words");
-        self.status.0[4 * word..4 * word + 4].copy_from_slice(&value.to_le_bytes());
+/// Writes all words of a line.
+fn fill(line: &mut Line, word: impl Fn(usize) -> u32) {
+    for (at, bytes) in line.0.chunks_exact_mut(4).enumerate() {
+        bytes.copy_from_slice(&word(at).to_le_bytes());
     }
 }

@@ -7,22 +7,29 @@ pub const ROW: &str = "\tmov.u32 %t, %ctaid.x;\n\tld.param.u32 %u, [rows_per_cta
     \tmad.lo.u32 %t, %u, -3, %t;\n\tmul.wide.u32 %row, %t, 4;\n\tld.param.u64 %window, [window];\n\
     \tadd.u64 %row, %row, %window;\n";
 
-/// The address in memory of this lane's word of the block whose number is in the low 27 bits of `%t`.
-pub const ADDRESS: &str =
-    "\tshl.b32 %t, %t, 5;\n\tmov.u32 %u, %laneid;\n\tor.b32 %t, %t, %u;\n\tmul.wide.u32 %at, %t, 4;\n";
+/// The address in memory of this lane's word of the block whose number is in the low 27 bits of a register.
+pub fn address(block: &str) -> String {
+    format!(
+        "\tshl.b32 %t, %{block}, 5;\n\tmov.u32 %u, %laneid;\n\tor.b32 %t, %t, %u;\n\tmul.wide.u32 %at, %t, 4;\n"
+    )
+}
+
+/// Where a controller may answer before it has a request, or memory is the window: back if there is none. What word 0 says
+/// counts, since a result is stored there alone.
+pub const IDLE: &str = "\tshfl.sync.idx.b32 %status, %status, 0, 31, -1;\n\tsetp.lt.u32 %p, %status, 0x08000000;\n\
+    \t@%p bra.uni {S}_POLL;\n";
+
+/// %match = the lane of the block that was used least recently; `%p` says whether it is dirty.
+pub const VICTIM: &str = "\tshr.u32 %t, %meta, 27;\n\tld.param.u32 %u, [{ways}];\n\tadd.u32 %t, %t, %u;\n\
+    \tsetp.eq.u32 %match, %t, 32;\n\tand.pred %p, %match, %dirty;\n\tvote.sync.any.pred %p, %p, -1;\n";
 
 /// The block at hand, from its lane: rather computed again while a load is under way than kept.
 pub const INDEX: &str = "\tvote.sync.ballot.b32 %index, %match, -1;\n\tbfind.u32 %index, %index;\n";
 
-/// Makes the block at hand the one used last: those that were used after it lose a rank.
-pub const TOUCH: &str = "\tshfl.sync.idx.b32 %t, %meta, %index, 31, -1;\n\tor.b32 %t, %t, 0x07ffffff;\n\
-    \tsetp.gt.u32 %p, %meta, %t;\n\t@%p add.u32 %meta, %meta, 0xf8000000;\n\t@%match or.b32 %meta, %meta, 0xf8000000;\n";
-
-/// The bytes of this lane's word that a write changes: their enables are in bits 4 i to 4 i + 3 of words 4 to 7.
-pub const MASK: &str = "\tmov.u32 %t, %laneid;\n\tshr.u32 %u, %t, 3;\n\tadd.u32 %u, %u, 4;\n\
-    \tshfl.sync.idx.b32 %mask, %status, %u, 31, -1;\n\tand.b32 %t, %t, 7;\n\tshl.b32 %t, %t, 2;\n\
-    \tshr.u32 %mask, %mask, %t;\n\tand.b32 %mask, %mask, 15;\n\tmul.lo.u32 %mask, %mask, 0x00204081;\n\
-    \tand.b32 %mask, %mask, 0x01010101;\n\tmul.lo.u32 %mask, %mask, 255;\n";
+/// Makes the block at hand the one used last: those that were used after it, which have a higher rank in their highest bits,
+/// lose one. `%index` is lost.
+pub const TOUCH: &str = "\tshfl.sync.idx.b32 %index, %meta, %index, 31, -1;\n\tsetp.gt.u32 %p, %meta, %index;\n\
+    \t@%p add.u32 %meta, %meta, 0xf8000000;\n\t@%match or.b32 %meta, %meta, 0xf8000000;\n";
 
 /// After an atomic: the old block is the answer, the new one, `%data`, goes back to its place.
 pub const CHANGED: &str = "\tmov.b32 %old, %value;\n\tmov.b32 %value, %data;\n{WRITE}\n\tor.pred %dirty, %dirty, %match;\n\
@@ -35,11 +42,6 @@ pub const CHANGED_COMPRESSED: &str =
 /// The words of which a write leaves something, from the L1D: a whole block that is written need not be there.
 pub const READ_UNDER_MASK: &str =
     "\tmov.b32 %value, 0;\n\tsetp.ne.s32 %p, %mask, -1;\n\t@%p ld.global.u32 %value, [%at];\n";
-
-/// Enters the requested block, clean, in the lane of the one that goes.
-pub const ENTER: &str = "\tshfl.sync.idx.b32 %t, %status, 1, 31, -1;\n\
-    \t@%match lop3.b32 %meta, %meta, %t, 0xf8000000, 0xe4;\n\t@%match setp.ne.u32 %dirty, %t, %t;\n\
-    \tsetp.eq.u32 %missed, %t, %t;\n";
 
 /// In a compressed set: `%t` of lane `%index` = its element `%k` of four registers.
 pub fn select(array: &str) -> String {
@@ -78,19 +80,15 @@ pub const TOUCH_COMPRESSED: &str = "\tmad.lo.u32 %t, %t, 0x01010101, 0x01010101;
     \tsub.u32 %rank, %rank, %u;\n\tmov.u32 %t, %laneid;\n\tsetp.eq.u32 %p, %t, %index;\n\tmov.u32 %u, 127;\n\
     \t@%p bfi.b32 %rank, %u, %rank, %k, 8;\n";
 
-/// Stores 0 to the operation and to the result also the depth of the set, from bit 8, and how wide the block was put in, from
-/// bit 16.
+/// Stores a result with the depth of the set, from bit 8, and how wide the block was put in, from bit 16.
 pub const RESULT_AND_DEPTH: &str = "\tselp.b32 %u, 3, 1, %missed;\n\tmad.lo.u32 %u, %depth, 0x100, %u;\n\
-    \tmad.lo.u32 %u, %bits, 0x2000, %u;\n\tmov.u32 %t, %lanemask_eq;\n\tand.b32 %t, %t, 0x00010001;\n\
-    \tsetp.ne.u32 %p, %t, 0;\n\tshr.u32 %t, %t, 16;\n\tmul.lo.u32 %t, %t, %u;\n\
-    \t@%p st.relaxed.gpu.global.u32 [%row], %t;\n";
+    \tmad.lo.u32 %u, %bits, 0x2000, %u;\n\tmov.u32 %t, %laneid;\n\tsetp.eq.u32 %first, %t, 0;\n\
+    \t@%first st.relaxed.gpu.global.u32 [%row], %u;\n";
 
-/// Stores 0 to the operation and a number to the result, words 0 and 16, in one access.
-pub fn result(number: u32) -> String {
-    let times = if number == 1 { String::new() } else { format!("\tmul.lo.u32 %t, %t, {number};\n") };
+/// Stores a result.
+pub fn result(value: &str) -> String {
     format!(
-        "\tmov.u32 %t, %lanemask_eq;\n\tand.b32 %t, %t, 0x00010001;\n\tsetp.ne.u32 %p, %t, 0;\n\tshr.u32 %t, %t, 16;\n\
-         {times}\t@%p st.relaxed.gpu.global.u32 [%row], %t;\n"
+        "\tmov.u32 %u, %laneid;\n\tsetp.eq.u32 %first, %u, 0;\n\t@%first st.relaxed.gpu.global.u32 [%row], {value};\n"
     )
 }
 

@@ -7,19 +7,8 @@
 //!
 //! # The window
 //!
-//! A row has [`ROW_BYTES`] bytes, four lines of 128:
-//!
-//! | line | word | from the controller | from the kernel |
-//! |---|---|---|---|
-//! | 0 | 0 | operation, 0 while there is none | 0 with the result |
-//! | 0 | 1 | block number: device address / 128, below [`NO_BLOCK`] | |
-//! | 0 | 2 | bit 0: an insertion's block is dirty | |
-//! | 0 | 3 | kind of an atomic ([`atomic_kind`]) | |
-//! | 0 | 4 to 7 | bytes that a write changes: bit i is byte i of the block | |
-//! | 0 | 8 | words that an atomic changes, both of a 64-bit pair | |
-//! | 0 | 16 | | the result ([`result`]); a compressed set adds its depth and what the block takes ([`result::Told`]) |
-//! | 1 | | bytes of a write or an insertion; an atomic's operands, word by word | the block that was read, or was there before an atomic |
-//! | 2 | | second operands of a compare-and-swap | |
+//! A row has [`ROW_BYTES`] bytes, four lines of 128; [`strata_memory::window`] says what is in them. Every word of the first
+//! one has operation and block, so that each lane has them by its load alone.
 //!
 //! Every access to it is strong, one line of 32 words. The store of the result ends a request. The kernel sends a victim
 //! that it writes back, then the payload, then the result, without a fence between, since a fence of gpu scope drops what
@@ -34,7 +23,7 @@
 mod fragments;
 mod text;
 
-pub use strata_memory::window::{atomic_kind, operation, result};
+pub use strata_memory::window::{RESULT_WORD, asked, atomic_kind, operation, result, status};
 
 /// Bytes from one row of the window to the next.
 pub const ROW_BYTES: u64 = 512;
@@ -67,6 +56,9 @@ pub struct Kernel {
     pub ways: u32,
     /// How data registers are reached.
     pub indirection: Indirection,
+    /// Whether a load of a row is answered although it has no request: by a controller that does not withhold the reply, or
+    /// by memory.
+    pub polls: bool,
     /// Whether sets in registers hold their blocks compressed where they can (4.3.1).
     pub compression: bool,
 }

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::fragments::{
-    ADDRESS, CHANGED, CHANGED_COMPRESSED, DROP, ENTER, INDEX, MASK, PLACE, RANK, READ_UNDER_MASK,
-    RESULT_AND_DEPTH, ROW, TOUCH, TOUCH_COMPRESSED, expand, less, result, select,
+    CHANGED, CHANGED_COMPRESSED, DROP, IDLE, INDEX, PLACE, RANK, READ_UNDER_MASK, RESULT_AND_DEPTH, ROW,
+    TOUCH, TOUCH_COMPRESSED, VICTIM, address, expand, less, result, select,
 };
 use super::{Indirection, Kernel};
 
@@ -22,7 +22,7 @@ const PARAMETERS: &str = ".param .u64 window, .param .u32 rows_per_cta, .param .
     .param .u32 shared_sets, .param .u32 ways, .param .u32 shared_ways, .param .u32 epoch";
 
 /// Scratch registers; data registers follow.
-const REGISTERS: &str = "\t.reg .pred %p, %q, %in, %odd, %read, %insert, %match, %missed, %dirty;\n\
+const REGISTERS: &str = "\t.reg .pred %p, %q, %in, %odd, %read, %atomic, %insert, %match, %missed, %dirty, %first;\n\
     \t.reg .b32 %t, %u, %meta, %status, %index, %value, %data, %old, %mask, %kind, %base;\n\
     \t.reg .b64 %row, %at, %window;\n";
 
@@ -101,7 +101,8 @@ impl Kernel {
              \tadd.u32 %base, %base, %t;\n\tbra.uni M_BEGIN;\n",
             self.ctas,
         );
-        let mut writer = Writer { indirection: self.indirection, ways: self.ways, tables: 0 };
+        let mut writer =
+            Writer { indirection: self.indirection, ways: self.ways, polls: self.polls, tables: 0 };
         let in_registers = if self.compression { Storage::Compressed } else { Storage::Registers };
         for storage in [in_registers, Storage::Shared, Storage::L1] {
             for template in storage.templates() {
@@ -117,6 +118,7 @@ struct Writer {
     indirection: Indirection,
     /// Data registers.
     ways: u32,
+    polls: bool,
     /// Branch tables so far.
     tables: u32,
 }
@@ -155,24 +157,28 @@ impl Writer {
         match name {
             "READ" => self.access(storage, false, "%value"),
             "WRITE" => self.access(storage, true, "%value"),
+            "WRITE data" => self.access(storage, true, "%data"),
+            "IDLE" if self.polls => IDLE.replace("{S}", &storage.letter().to_string()),
+            "IDLE" => String::new(),
+            "VICTIM" => VICTIM.replace("{ways}", storage.ways()),
             "READ UNDER MASK" if storage == Storage::L1 => READ_UNDER_MASK.into(),
             "READ UNDER MASK" => self.access(storage, false, "%value"),
             "ROW" => ROW.into(),
             // The other sets have registers enough to keep it.
             "ROW AGAIN" if storage == Storage::Registers => ROW.into(),
             "ROW AGAIN" => String::new(),
-            "ADDRESS" => ADDRESS.into(),
+            "ADDRESS status" => address("status"),
+            "ADDRESS t" => address("t"),
+            "ADDRESS gone" => address("gone"),
             "INDEX" if storage == Storage::L1 => String::new(),
             "INDEX" => INDEX.into(),
-            "ENTER" => [INDEX, ENTER, TOUCH].concat(),
             "TOUCH" => TOUCH.into(),
-            "MASK" => MASK.into(),
             "CHANGED" => self.fill(CHANGED, storage),
             "CLEAR" if storage == Storage::Shared => String::new(),
             "CLEAR" => self.clear(),
-            "RESULT 1" => result(1),
-            "RESULT 2" => result(2),
-            "RESULT 3" => result(3),
+            "RESULT 1" => result("1"),
+            "RESULT 2" => result("2"),
+            "RESULT t" => result("%t"),
             "LESS u32" => less("u32"),
             "LESS s32" => less("s32"),
             _ => unreachable!("templates name fragments that there are, not {name}"),
@@ -184,6 +190,7 @@ impl Writer {
         Some(match name {
             // The block is in %value already.
             "INDEX" | "READ" => String::new(),
+            "READ raw" => self.access(Storage::Registers, false, "%value"),
             "READ old" => self.access(Storage::Registers, false, "%old"),
             "WRITE old" => self.access(Storage::Registers, true, "%old"),
             "DECOMPRESS value" => self.decompress("%value"),

@@ -206,6 +206,8 @@ pub struct HelperKernel {
     pub compression: Option<u32>,
     /// Whether warps with nothing to do load their rows again and again, so that the machine never comes to rest.
     pub polls: bool,
+    /// Whether SMs run it; if not, the slices answer for it.
+    pub runs: bool,
 }
 
 /// The parameters of a slice, read from a machine file.

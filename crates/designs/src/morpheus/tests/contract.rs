@@ -4,10 +4,10 @@ use strata_engine::Cited;
 use strata_memory::NodeId;
 
 use super::warps::{Bug, Helped};
-use super::{controller, small, with};
+use super::{controller, published, small, with};
 use crate::contract::Outcome;
 use crate::contract::llc::{Contract, check_with_skips};
-use crate::morpheus::{Compression, MorpheusConfig, Prediction};
+use crate::morpheus::{Compression, Insertions, MorpheusConfig, Prediction};
 
 const WARPS: u32 = 3;
 
@@ -36,9 +36,10 @@ fn the_contract_holds_with_each_prediction() {
             let config = with(prediction);
             let alone = holds(&config, Contract::alone(seed));
             let shared = holds(&config, Contract { special: 25, ..Contract::shared(seed) });
-            for outcome in [&alone, &shared] {
+            for (outcome, is_alone) in [(&alone, true), (&shared, false)] {
                 for counter in ["true_hits", "insertions", "atomic_operations", "patches", "past_writes"] {
-                    let expected = counter != "insertions" || prediction != Prediction::None;
+                    // Without misses only writes of whole lines are insertions, and nobody shares a line that he writes whole.
+                    let expected = counter != "insertions" || prediction != Prediction::None || is_alone;
                     assert_eq!(count(outcome, counter) > 0, expected, "{counter} with {prediction:?}");
                 }
                 // With perfect prediction, only of blocks that were driven out before their turn.
@@ -61,6 +62,21 @@ fn the_contract_holds_for_one_block_and_one_buffer() {
     (config.ways.value, config.read_buffers.value, config.write_buffers.value) = (1, 1, 1);
     let outcome = holds(&config, Contract { accesses: 400, ..Contract::shared(4) });
     assert!(count(&outcome, "waited_for_buffer") > 0);
+}
+
+/// Blocks are inserted later, or not at all, where a file says so.
+#[test]
+fn insertions_can_wait_and_be_dropped() {
+    let contract = || Contract { special: 25, ..Contract::shared(3) };
+    let insertions = |turn| {
+        let config = MorpheusConfig { insertions: Cited::new(turn, "test"), ..small() };
+        let outcome = holds(&config, contract());
+        (count(&outcome, "insertions"), count(&outcome, "dropped_insertions"))
+    };
+    assert_eq!(insertions(Insertions::InTurn).1, 0);
+    assert_eq!(insertions(Insertions::AfterRequests).1, 0);
+    let (inserted, dropped) = insertions(Insertions::DroppedWhenBusy);
+    assert!(inserted > 0 && dropped > 0, "{inserted} inserted, {dropped} dropped");
 }
 
 #[test]
@@ -117,16 +133,31 @@ fn the_contract_holds_for_sets_that_tell_their_depth() {
     }
 }
 
-/// Random traffic over every prediction, and over sets that tell their depth.
+fn run_published(config: &MorpheusConfig, contract: Contract) -> Result<Outcome, String> {
+    check_with_skips(&contract, &mut || Box::new(published(config, WARPS, NodeId::from(contract.l1ds))))
+}
+
+/// Random traffic over every prediction and order of insertions, over sets that tell their depth, and over sets of published
+/// costs.
 fn traffic(seed: u64) {
     let contract = if seed.is_multiple_of(2) { Contract::alone(seed) } else { Contract::shared(seed) };
     let contract = Contract { special: 25, ..contract };
-    let outcome = match seed % 5 {
+    let turns = [Insertions::InTurn, Insertions::AfterRequests, Insertions::DroppedWhenBusy];
+    let insertions = Cited::new(turns[(seed / 12 % 3) as usize], "test");
+    let with = |prediction| MorpheusConfig { insertions: insertions.clone(), ..with(prediction) };
+    let compressed = |prediction| MorpheusConfig { insertions: insertions.clone(), ..compressed(prediction) };
+    let outcome = match seed % 6 {
         0 => run(&with(Prediction::Bloom), contract, Bug::None, false),
         1 => run(&with(Prediction::None), contract, Bug::None, false),
         2 => run(&with(Prediction::Perfect), contract, Bug::None, true),
         3 => run_compressed(&compressed(Prediction::Bloom), contract, Bug::None),
-        _ => run_compressed(&compressed(Prediction::None), contract, Bug::None),
+        4 => run_compressed(&compressed(Prediction::None), contract, Bug::None),
+        _ => {
+            let predictions = [Prediction::Bloom, Prediction::None, Prediction::Perfect];
+            let mut config = with(predictions[(seed / 6 % 3) as usize]);
+            config.ways.value = 1 + (seed / 18 % 3) as u32;
+            run_published(&config, contract)
+        }
     };
     outcome.unwrap_or_else(|fault| panic!("{seed}: {fault}"));
 }
@@ -159,4 +190,20 @@ fn a_swap_one_access_early_is_caught() {
     };
     early(4).unwrap_or_else(|fault| panic!("{fault}"));
     assert!(early(3).is_err(), "it was not caught");
+}
+
+/// Sets of published costs keep every byte, with every prediction.
+#[test]
+fn the_contract_holds_for_sets_of_published_costs() {
+    for prediction in [Prediction::Bloom, Prediction::None, Prediction::Perfect] {
+        for seed in 0..4 {
+            let contract = Contract { special: 25, ..Contract::shared(seed) };
+            let outcome = run_published(&with(prediction), contract);
+            let outcome = outcome.unwrap_or_else(|fault| panic!("{prediction:?}, {seed}: {fault}"));
+            for counter in ["true_hits", "insertions", "atomic_operations", "patches", "dram_written_bytes"] {
+                assert!(count(&outcome, counter) > 0, "{counter} with {prediction:?}");
+            }
+            assert!(count(&outcome, "false_hits") > 0 || prediction == Prediction::Perfect);
+        }
+    }
 }

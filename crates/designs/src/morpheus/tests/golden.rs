@@ -3,12 +3,12 @@
 //! Arrivals take 4 cycles and replies 2 ([`small`](super::small)). The test is the network, the warp and DRAM.
 
 use strata_engine::Cycle;
+use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::{DramPort, DramRequest, Llc};
-use strata_memory::window::{self, RESULT_WORD, result};
+use strata_memory::window::{self, RESULT_WORD, operation, result};
 use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet};
 
-use super::{HELPER, controller, small};
-use crate::morpheus::Controller;
+use super::{HELPER, controller, published, small};
 use crate::morpheus::separator::{Part, Separator};
 
 const SM: NodeId = NodeId(0);
@@ -32,20 +32,24 @@ impl DramPort for Dram {
 }
 
 struct Bench {
-    controller: Controller,
+    controller: Box<dyn Llc>,
     dram: Dram,
     now: u64,
-    /// Cycle, destination and tag of each reply, and the first byte of what it brings.
+    /// Cycle, destination and tag of each reply, and the highest byte of the first word that it brings.
     replies: Vec<(u64, NodeId, u32, Option<u8>)>,
 }
 
 impl Bench {
+    fn new(controller: Box<dyn Llc>) -> Bench {
+        Bench { controller, dram: Dram::default(), now: 0, replies: Vec::new() }
+    }
+
     /// Simulates the cycles before `until`.
     fn run(&mut self, until: u64) {
         for cycle in self.now..until {
             self.controller.tick(&mut self.dram, Cycle(cycle));
             while let Some(reply) = self.controller.outgoing(Cycle(cycle)) {
-                let byte = if let Body::ReadReply(tray) = &reply.body { Some(tray.0[0]) } else { None };
+                let byte = if let Body::ReadReply(tray) = &reply.body { Some(tray.0[3]) } else { None };
                 self.replies.push((cycle, reply.destination, reply.tag, byte));
             }
         }
@@ -71,30 +75,32 @@ impl Bench {
     }
 }
 
+/// A line of the extended LLC, beside 8 conventional lines and one set of 2.
+fn extended_line() -> LineAddress {
+    extended_lines(2).next().expect("two of ten lines")
+}
+
+/// The lines of the extended LLC, beside 8 conventional lines and one set.
+fn extended_lines(ways: u64) -> impl Iterator<Item = LineAddress> {
+    let separator = Separator::new(8, ways);
+    (0..).map(LineAddress).filter(move |line| matches!(separator.part(*line), Part::Extended(_)))
+}
+
 fn empty() -> Body {
     Body::Read(Box::new(Line::ZERO))
 }
 
 #[test]
 fn a_miss_and_a_hit() {
-    let config = small();
-    // 8 conventional lines and one set of 2.
-    let separator = Separator::new(8, 2);
-    let line = (0..10).map(LineAddress).find(|line| matches!(separator.part(*line), Part::Extended(_)));
-    let line = line.expect("two of ten lines");
-    let mut bench = Bench {
-        controller: controller(&config, 1, SLICE),
-        dram: Dram::default(),
-        now: 0,
-        replies: Vec::new(),
-    };
+    let line = extended_line();
+    let mut bench = Bench::new(Box::new(controller(&small(), 1, SLICE)));
     let (row, payload) = (window::line_of(0, 0), window::line_of(0, 1));
     // The warp asks for work, and waits.
     bench.offer(0, HELPER, 1, row, empty());
     bench.run(10);
     assert_eq!((bench.controller.next_event(Cycle(10)), bench.controller.withheld()), (Cycle::NEVER, 1));
     // A read arrives in 14, is predicted a miss and goes to DRAM, which answers in 20: so does the controller, 2 cycles
-    // later, and the warp gets its work, an insertion (operation 3), at the same time.
+    // later, and the warp gets its work, an insertion (operation 1), at the same time.
     bench.offer(10, SM, 2, line, empty());
     bench.run(30);
     // The warp loads the block and stores the result.
@@ -109,10 +115,10 @@ fn a_miss_and_a_hit() {
     bench.run(100);
     let expected = [
         (22, SM, 2, Some(9)),
-        (22, HELPER, 1, Some(3)),
+        (22, HELPER, 1, Some((operation::INSERT << 3) as u8)),
         (36, HELPER, 3, Some(9)),
         (46, HELPER, 4, None),
-        (66, HELPER, 5, Some(1)),
+        (66, HELPER, 5, Some((operation::READ << 3) as u8)),
         (76, HELPER, 7, None),
         (77, HELPER, 8, None),
         (77, SM, 6, Some(7)),
@@ -124,4 +130,49 @@ fn a_miss_and_a_hit() {
     // The block came back with other bytes than it was given, which the controller sees. The warp had its operations from 20
     // to 44 and from 64 to 75.
     assert_eq!(counts.map(|name| morpheus.get(name).unwrap()), [1, 1, 1, 1, 24 + 11]);
+}
+
+/// Sets of published costs: 20 cycles each, and 100 between two.
+#[test]
+fn sets_of_published_costs_take_their_time() {
+    let line = extended_line();
+    let mut bench = Bench::new(Box::new(published(&small(), 1, SLICE)));
+    // As above, the miss is answered in 22. The set gets the block in 20, and takes the next request in 120.
+    bench.offer(10, SM, 1, line, empty());
+    // This one arrives in 64, has its turn in 120 and its result in 140.
+    bench.offer(60, SM, 2, line, empty());
+    // Arrives in 204 and has its turn in 220; arrives in 404, at once.
+    bench.offer(200, SM, 3, line, empty());
+    bench.offer(400, SM, 4, line, empty());
+    bench.run(500);
+    let expected =
+        [(22, SM, 1, Some(9)), (142, SM, 2, Some(9)), (242, SM, 3, Some(9)), (426, SM, 4, Some(9))];
+    assert_eq!(bench.replies, expected);
+}
+
+/// An atomic that kernels do not have takes two operations, and its block leaves a set of one block between them.
+#[test]
+fn sets_of_published_costs_keep_an_atomic_whose_block_leaves() {
+    let mut config = small();
+    config.ways.value = 1;
+    let mut lines = extended_lines(1);
+    let (line, other) = (lines.next().expect("a line"), lines.next().expect("another"));
+    let mut bench = Bench::new(Box::new(published(&config, 1, SLICE)));
+    bench.offer(0, SM, 1, line, empty());
+    // The other block comes from DRAM while the set has the first half of the atomic, and takes the block's place.
+    bench.offer(200, SM, 2, other, empty());
+    let mut batch = AtomicBatch::empty(AtomicOp::Add, AtomicType::F64);
+    (batch.count, batch.a[0]) = (1, 1.0_f64.to_bits());
+    bench.offer(201, SM, 3, line, Body::Atomic(Box::new(batch)));
+    bench.run(600);
+    bench.offer(600, SM, 4, line, empty());
+    bench.run(700);
+    // Nines as a double are nothing beside the one that was added, and the low half of one is zero.
+    let read = bench.replies.iter().find(|(_, _, tag, _)| *tag == 4);
+    assert_eq!(read.map(|(_, _, _, byte)| *byte), Some(Some(0)));
+    let groups = bench.controller.statistics();
+    let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
+    let counts = ["predicted_misses", "insertions", "read_operations", "write_operations", "wrong_bytes"];
+    // The atomic reads its block and writes it; the last read finds it.
+    assert_eq!(counts.map(|name| morpheus.get(name).unwrap()), [2, 2, 2, 1, 0]);
 }

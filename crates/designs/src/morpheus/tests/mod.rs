@@ -3,10 +3,12 @@ mod golden;
 mod parts;
 mod warps;
 
+use strata_engine::Cited;
 use strata_memory::doors::{Helpers, LlcSite};
 use strata_memory::{AddressMap, NodeId};
 
-use super::{Controller, MorpheusConfig, Prediction};
+use super::published::Published;
+use super::{Controller, MorpheusConfig, Prediction, PublishedConfig};
 
 /// Node of the one SM in cache mode.
 const HELPER: NodeId = NodeId(100);
@@ -30,10 +32,22 @@ fn small() -> MorpheusConfig {
 
 /// The only slice of a machine, with rows for the warps of one SM.
 fn controller(config: &MorpheusConfig, rows: u32, slice: NodeId) -> Controller {
+    Controller::new(config, site(rows, slice)).expect("the configuration can be built")
+}
+
+fn site(rows: u32, slice: NodeId) -> LlcSite {
     let map = AddressMap::new(1, 1, 256, slice).expect("one slice");
     let helpers = Helpers { first: HELPER, sms: 1, rows, map };
-    Controller::new(config, LlcSite { helpers: Some(helpers), ..LlcSite::alone(1) })
-        .expect("the configuration can be built")
+    LlcSite { helpers: Some(helpers), ..LlcSite::alone(1) }
+}
+
+/// The same with sets that answer after 20 cycles, and take a request in 100 cycles for each of `rows`.
+fn published(config: &MorpheusConfig, rows: u32, slice: NodeId) -> Published {
+    let cited = |value| Cited::new(value, "test");
+    let bytes = 1000 * 128 * u64::from(*config.warps) / 100;
+    let (set_latency_cycles, sm_bytes_per_1000_cycles) = (cited(20), cited(bytes));
+    let config = PublishedConfig { set_latency_cycles, sm_bytes_per_1000_cycles, controller: config.clone() };
+    Published::new(&config, site(rows, slice)).expect("the configuration can be built")
 }
 
 fn with(prediction: Prediction) -> MorpheusConfig {

@@ -50,6 +50,8 @@ struct Block {
 #[derive(Clone, Copy, Debug)]
 enum State {
     Work,
+    /// Which bytes a write changes, or the kind of an atomic.
+    Details,
     Block,
     Payload,
 }
@@ -59,7 +61,9 @@ struct Warp {
     /// Blocks of a second warp for the same set.
     of_the_other: VecDeque<Block>,
     state: State,
-    status: [u32; window::WORDS],
+    operation: u32,
+    line: LineAddress,
+    details: Line,
     was_there: bool,
     stale: Line,
     late: Option<Packet>,
@@ -89,7 +93,9 @@ impl Helped {
             blocks: VecDeque::new(),
             of_the_other: VecDeque::new(),
             state: State::Work,
-            status: [0; window::WORDS],
+            operation: 0,
+            line: LineAddress(0),
+            details: Line::ZERO,
             was_there: false,
             stale: Line::ZERO,
             late: None,
@@ -149,13 +155,22 @@ impl Helped {
         let warp = &mut self.warps[number as usize];
         match warp.state {
             State::Work => {
-                warp.status = std::array::from_fn(|word| {
-                    u32::from_le_bytes(data.0[4 * word..4 * word + 4].try_into().unwrap())
-                });
+                let (operation, block) = window::asked(word(&data, 0));
+                (warp.operation, warp.line) = (operation, LineAddress(block.into()));
+                let within = match operation {
+                    operation::WRITE => 2,
+                    operation::ATOMIC => 3,
+                    _ => return self.begin(number, now),
+                };
+                warp.state = State::Details;
+                self.load(number, window::line_of(number.into(), within), now);
+            }
+            State::Details => {
+                warp.details = *data;
                 self.begin(number, now);
             }
             State::Block => {
-                let line = LineAddress(warp.status[1].into());
+                let line = warp.line;
                 warp.blocks.push_back(Block { line, is_dirty: false, is_gone: false, data: *data });
                 self.with_block(number, now);
             }
@@ -169,9 +184,8 @@ impl Helped {
         if self.bug == Bug::TwoWarps {
             std::mem::swap(&mut warp.blocks, &mut warp.of_the_other);
         }
-        let (asked, line) = (warp.status[0], LineAddress(warp.status[1].into()));
-        let kind = warp.status[3];
-        if asked == operation::ATOMIC && (refuses || !matches!(kind, 0 | 10)) {
+        let (asked, line) = (warp.operation, warp.line);
+        if asked == operation::ATOMIC && (refuses || !matches!(kind_of(&warp.details), 0 | 10)) {
             return self.end(number, result::REFUSED, now);
         }
         let place = warp.blocks.iter().position(|block| block.line == line && !block.is_gone);
@@ -187,7 +201,7 @@ impl Helped {
         {
             self.drive_out(number, victim, now);
         }
-        if asked == operation::INSERT {
+        if matches!(asked, operation::INSERT | operation::INSERT_DIRTY) {
             let warp = &mut self.warps[number as usize];
             warp.blocks.push_back(Block { line, is_dirty: false, is_gone: false, data: Line::ZERO });
             return self.with_block(number, now);
@@ -241,7 +255,7 @@ impl Helped {
     /// The block is the last of the warp's.
     fn with_block(&mut self, number: u32, now: Cycle) {
         let warp = &mut self.warps[number as usize];
-        if warp.status[0] == operation::READ {
+        if warp.operation == operation::READ {
             let data = &warp.blocks.back().expect("the block is there").data;
             let data = if self.bug == Bug::StaleRead { warp.stale.clone() } else { data.clone() };
             self.store(number, window::line_of(number.into(), 1), ByteMask::ALL, &data, now);
@@ -254,34 +268,32 @@ impl Helped {
     fn with_payload(&mut self, number: u32, payload: &Line, now: Cycle) {
         let bug = self.bug;
         let warp = &mut self.warps[number as usize];
-        let status = warp.status;
+        let (operation, details) = (warp.operation, warp.details.clone());
         let block = warp.blocks.back_mut().expect("the block is there");
         let before = block.data.clone();
         warp.stale = before.clone();
-        match status[0] {
+        match operation {
             operation::WRITE => {
-                let enables = (0..4).map(|word| u128::from(status[4 + word]) << (32 * word)).sum();
+                let enables = (0..128).map(|byte| u128::from(details.0[byte] & 1) << byte).sum();
                 let bytes = if bug == Bug::WholeWrites { ByteMask::ALL } else { ByteMask(enables) };
                 block.data.merge(bytes, payload);
                 block.is_dirty = true;
             }
-            operation::INSERT => {
+            operation::INSERT | operation::INSERT_DIRTY => {
                 block.data = payload.clone();
-                block.is_dirty |= status[2] & 1 == 1;
+                block.is_dirty |= operation == operation::INSERT_DIRTY;
                 self.insertions += 1;
                 if bug == Bug::InsertionLost && self.insertions.is_multiple_of(10) {
                     warp.blocks.pop_back();
                 }
             }
             _ => {
-                for word in (0..window::WORDS).filter(|word| status[8] >> word & 1 == 1) {
-                    let at = 4 * word..4 * word + 4;
-                    let value =
-                        |line: &Line| u32::from_le_bytes(line.0[at.clone()].try_into().expect("four bytes"));
-                    let old = if status[3] == 0 { value(&before) } else { 0 };
-                    let times = if bug == Bug::AtomicTwice && status[3] == 0 { 2 } else { 1 };
-                    let new = old.wrapping_add(value(payload).wrapping_mul(times));
-                    block.data.0[at.clone()].copy_from_slice(&new.to_le_bytes());
+                let kind = kind_of(&details);
+                for at in (0..window::WORDS).filter(|at| word(&details, *at) >> 31 == 1) {
+                    let old = if kind == 0 { word(&before, at) } else { 0 };
+                    let times = if bug == Bug::AtomicTwice && kind == 0 { 2 } else { 1 };
+                    let new = old.wrapping_add(word(payload, at).wrapping_mul(times));
+                    block.data.0[4 * at..4 * at + 4].copy_from_slice(&new.to_le_bytes());
                 }
                 block.is_dirty = true;
                 self.store(number, window::line_of(number.into(), 1), ByteMask::ALL, &before, now);
@@ -308,6 +320,16 @@ impl Helped {
         self.warps[number as usize].state = State::Work;
         self.load(number, window::line_of(number.into(), 0), now);
     }
+}
+
+/// A word of a line.
+fn word(line: &Line, at: usize) -> u32 {
+    u32::from_le_bytes(line.0[4 * at..4 * at + 4].try_into().expect("four bytes"))
+}
+
+/// The kind of an atomic.
+fn kind_of(details: &Line) -> u32 {
+    word(details, 0) & 0xff
 }
 
 impl Llc for Helped {
@@ -355,6 +377,10 @@ impl Llc for Helped {
         if self.bug != Bug::HostCopyLost {
             self.controller.poke(line, bytes, data);
         }
+    }
+
+    fn is_settled(&self) -> bool {
+        self.controller.is_settled()
     }
 
     fn waits(&self, report: &mut Vec<String>) {

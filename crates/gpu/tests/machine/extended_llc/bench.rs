@@ -2,7 +2,9 @@
 //! a real GPU (5, "Methodology"). Even CTAs run the kernel; each warp of the odd CTA after it sends a list of requests to one of its
 //! sets, one after the other, and keeps the answers. On two SMs, which get CTAs in turn, one is all sets.
 
-use strata_gpu::extended_llc::{BLOCK_BYTES, Kernel, ROW_BYTES, atomic_kind, operation};
+use strata_gpu::extended_llc::{
+    BLOCK_BYTES, Kernel, RESULT_WORD, ROW_BYTES, asked, atomic_kind, operation, status,
+};
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Shape};
 
 use super::model::{Action, Answer, Bytes, Request};
@@ -35,21 +37,21 @@ pub struct Outcome {
 const BEFORE: &str =
     "\tmov.u32 %t, %ctaid.x;\n\tand.b32 %t, %t, 1;\n\tsetp.ne.u32 %p, %t, 0;\n\t@%p bra.uni REQUESTER;\n";
 
-/// A warp of the requester: a record of its list is a row to be sent. Its word 16 becomes the result, its third line what the
+/// A warp of the requester: a record of its list is a row to be sent. Its word 0 becomes the result, its third line what the
 /// kernel measured, its last the answer.
 const REQUESTER: &str = "REQUESTER:
 	.reg .b64 %record, %mine;
-	.reg .b32 %left, %first, %cta;
+	.reg .b32 %left, %place, %cta;
 	mov.u32 %t, %tid.x;
 	shr.u32 %u, %t, 5;
 	and.b32 %t, %t, 31;
 	mov.u32 %cta, %ctaid.x;
 	sub.u32 %cta, %cta, 1;
 	ld.param.u32 %left, [rows_per_cta];
-	mad.lo.u32 %first, %cta, %left, %u;
+	mad.lo.u32 %place, %cta, %left, %u;
 	shr.u32 %cta, %cta, 1;
 	mad.lo.u32 %u, %cta, %left, %u;
-	mul.wide.u32 %row, %first, 512;
+	mul.wide.u32 %row, %place, 512;
 	mul.wide.u32 %mine, %t, 4;
 	add.u64 %row, %row, %mine;
 	ld.param.u64 %window, [window];
@@ -67,16 +69,18 @@ SEND:
 	st.relaxed.gpu.global.u32 [%row+128], %value;
 	ld.global.u32 %value, [%record+256];
 	st.relaxed.gpu.global.u32 [%row+256], %value;
+	ld.global.u32 %value, [%record+384];
+	st.relaxed.gpu.global.u32 [%row+384], %value;
 	ld.global.u32 %status, [%record];
 	fence.acq_rel.gpu;
 	st.relaxed.gpu.global.u32 [%row], %status;
 WAIT:
 	ld.relaxed.gpu.global.u32 %status, [%row];
 	shfl.sync.idx.b32 %u, %status, 0, 31, -1;
-	setp.ne.u32 %p, %u, 0;
+	setp.ge.u32 %p, %u, 0x08000000;
 	@%p bra.uni WAIT;
 	fence.acq_rel.gpu;
-	setp.eq.u32 %p, %t, 16;
+	setp.eq.u32 %p, %t, 0;
 	@%p st.global.u32 [%record], %status;
 	ld.relaxed.gpu.global.u32 %value, [%row+128];
 	st.global.u32 [%record+384], %value;
@@ -99,12 +103,11 @@ impl Sets {
     /// again where the result is stored. The requester sleeps between its looks at the row, so that they delay nothing.
     pub fn measuring_text(&self) -> String {
         let text = self.text().replace("\t.reg .b64 %row,", "\t.reg .b32 %from, %until;\n\t.reg .b64 %row,");
-        let waited = |set: char| format!("\t@%p bra.uni {set}_POLL;\n\tsetp.gt");
-        let result = "\t@%p st.relaxed.gpu.global.u32 [%row], %t;\n";
         let text = ['R', 'M', 'L'].into_iter().fold(text, |text, set| {
-            let begins = format!("\t@%p bra.uni {set}_POLL;\n\tmov.u32 %from, %clock;\n\tsetp.gt");
-            text.replace(&waited(set), &begins)
+            let waited = format!("0x08000000;\n\t@%p bra.uni {set}_POLL;\n");
+            text.replace(&waited, &format!("{waited}\tmov.u32 %from, %clock;\n"))
         });
+        let result = "\t@%first st.relaxed.gpu.global.u32 [%row], ";
         let ends = "\tmov.u32 %until, %clock;\n\tsub.u32 %until, %until, %from;\n\
                     \tst.relaxed.gpu.global.u32 [%row+384], %until;\n";
         let text = text.replace("WAIT:\n", "WAIT:\n\tnanosleep.u32 3000;\n");
@@ -136,7 +139,7 @@ impl Sets {
         for of_set in requests {
             assert_eq!(of_set.len() + 1, count, "lists of one length");
             of_set.iter().for_each(|request| records.extend(record(request, blocks)));
-            records.extend(row(operation::STOP, &[]));
+            records.extend(row(operation::STOP, 0));
         }
         device.upload(list, &records)?;
         let shape = Shape::new([2 * self.kernel.ctas, 1, 1], [self.kernel.warps * 32, 1, 1]);
@@ -172,37 +175,51 @@ fn word(record: &[u8], at: usize) -> u32 {
 }
 
 fn answer(request: &Request, record: &[u8]) -> Answer {
-    let result = word(record, 16);
+    let result = word(record, RESULT_WORD);
     let answered = matches!(request.action, Action::Read | Action::Atomic(..)) && result & 1 == 1;
     Answer { result, payload: answered.then(|| record[384..].try_into().expect("a line")) }
 }
 
-/// A row with an operation and other words.
-fn row(operation: u32, words: &[(usize, u32)]) -> [u8; ROW_BYTES as usize] {
+/// A row with an operation on a block.
+fn row(operation: u32, block: u32) -> [u8; ROW_BYTES as usize] {
     let mut row = [0; ROW_BYTES as usize];
-    for (at, word) in [(0, operation)].iter().chain(words) {
-        row[at * 4..at * 4 + 4].copy_from_slice(&word.to_le_bytes());
-    }
+    let status = status(operation, block);
+    debug_assert_eq!(asked(status), (operation, block), "a block has 27 bits");
+    fill(&mut row[..128], |_| status);
     row
+}
+
+/// Writes all words of a line.
+fn fill(line: &mut [u8], word: impl Fn(usize) -> u32) {
+    for (at, bytes) in line.chunks_exact_mut(4).enumerate() {
+        bytes.copy_from_slice(&word(at).to_le_bytes());
+    }
 }
 
 fn record(request: &Request, blocks: DevicePtr) -> [u8; ROW_BYTES as usize] {
     assert!(blocks.0.is_multiple_of(BLOCK_BYTES), "blocks are aligned");
-    let block = (1, (blocks.0 / BLOCK_BYTES) as u32 + request.block as u32);
-    let mut row = match request.action {
-        Action::Read => row(operation::READ, &[block]),
-        Action::Write(enables) => {
-            let words: Vec<(usize, u32)> = (0..4).map(|at| (4 + at, (enables >> (32 * at)) as u32)).collect();
-            row(operation::WRITE, &[&[block], &words[..]].concat())
-        }
-        Action::Insert { dirty } => row(operation::INSERT, &[block, (2, u32::from(dirty))]),
-        Action::Atomic(op, ty, words) => {
-            let kind = atomic_kind(op, ty).unwrap_or(u32::MAX);
-            row(operation::ATOMIC, &[block, (3, kind), (8, words)])
-        }
-        Action::Flush => row(operation::FLUSH, &[]),
+    let operation = match request.action {
+        Action::Read => operation::READ,
+        Action::Write(_) => operation::WRITE,
+        Action::Insert { dirty: false } => operation::INSERT,
+        Action::Insert { dirty: true } => operation::INSERT_DIRTY,
+        Action::Atomic(..) => operation::ATOMIC,
+        Action::Flush => operation::FLUSH,
     };
+    let mut row = row(operation, (blocks.0 / BLOCK_BYTES) as u32 + request.block as u32);
     row[128..256].copy_from_slice(&request.payload);
     row[256..384].copy_from_slice(&request.swap);
+    match request.action {
+        Action::Write(enables) => {
+            let ones = |byte: usize| if enables >> byte & 1 == 1 { 0xff } else { 0 };
+            (0..128).for_each(|byte| row[256 + byte] = ones(byte));
+        }
+        Action::Atomic(op, ty, words) => {
+            // One that the kernel does not have: a number that it does not know.
+            let kind = atomic_kind(op, ty).unwrap_or(0xff);
+            fill(&mut row[384..], |word| kind | (words >> word & 1) << 31);
+        }
+        _ => {}
+    }
     row
 }

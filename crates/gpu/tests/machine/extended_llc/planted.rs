@@ -6,33 +6,27 @@ use super::{Case, in_registers};
 
 /// A mistake: what it is, the text that it replaces, and what it puts there.
 const MISTAKES: &[(&str, &str, &str)] = &[
-    ("a dirty victim is dropped", "\tst.relaxed.gpu.global.u32 [%at], %value;\nR_FILL:", "R_FILL:"),
+    ("an insertion drops a dirty victim", "\tst.relaxed.gpu.global.u32 [%at], %value;\n\tmov", "\tmov"),
+    ("a miss drops a dirty victim", "\tst.relaxed.gpu.global.u32 [%at], %value;\nR_BRING:", "R_BRING:"),
     (
         "a clean victim is written back",
         "\tand.pred %p, %match, %dirty;\n",
         "\tand.pred %p, %match, %match;\n",
     ),
-    (
-        "the second victim goes",
-        "%t, 0xf8000000;\n\tand.b32 %u,",
-        "%t, 0xf8000000;\n\tadd.u32 %t, %t, 0x08000000;\n\tand.b32 %u,",
-    ),
+    ("the second victim goes", "\tsetp.eq.u32 %match, %t, 32;", "\tsetp.eq.u32 %match, %t, 33;"),
     (
         "a use does not count",
-        "\tbfind.u32 %index, %index;\n\tshfl.sync.idx.b32 %t, %meta, %index, 31, -1;\n\tor.b32 %t, %t, 0x07ffffff;",
-        "\tbfind.u32 %index, %index;\n\tmov.u32 %t, -1;",
+        "\t@%p add.u32 %meta, %meta, 0xf8000000;\n\t@%match or.b32 %meta, %meta, 0xf8000000;\n\tbra.uni R_READY;",
+        "\tbra.uni R_READY;",
     ),
     ("an atomic twice", "R_K0:\n", "R_K0:\n\tadd.u32 %data, %value, %data;\n"),
-    (
-        "a write leaves its block clean",
-        "\tor.pred %dirty, %dirty, %match;\n\tbra.uni R_DONE;",
-        "\tbra.uni R_DONE;",
-    ),
+    ("a write leaves its block clean", "\tor.pred %dirty, %dirty, %match;\n", ""),
+    ("an insertion leaves its block clean", "\tor.pred %dirty, %dirty, %p;\n", ""),
     ("a flush writes one block", "\t@%p setp.ne.u32 %dirty, %t, %t;\n", "\tsetp.ne.u32 %dirty, %t, %t;\n"),
     (
         "a block is dirty that was inserted clean",
-        "\tsetp.ne.u32 %p, %t, 0;\n\tand.pred %p, %p, %match;",
-        "\tsetp.ne.u32 %p, %t, 2;\n\tand.pred %p, %p, %match;",
+        "\t@%match setp.gt.s32 %dirty, %status, 0x0fffffff;",
+        "\t@%match setp.gt.s32 %dirty, %status, 0x07ffffff;",
     ),
 ];
 

@@ -5,6 +5,7 @@ use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 use strata_engine::seed::Stream;
 
+use super::{PUBLISHED, of_system};
 use crate::false_sharing::episodes::{Between, Shape, check};
 use crate::random_programs::{compare, program, text};
 use crate::support::variation::Variation;
@@ -42,10 +43,14 @@ const VARIANTS: &[(&str, &[&str], &[&str])] = &[
         COMPRESSED,
         &["llc.filter_bytes=1", "llc.read_buffers=1", "llc.write_buffers=1"],
     ),
+    ("morpheus-basic", &[], &["llc.insertions=after-requests"]),
+    ("morpheus-all", COMPRESSED, &["llc.insertions=dropped-when-busy"]),
+    (PUBLISHED, &[], &[]),
+    (PUBLISHED, &[], &["llc.ways=1", "llc.prediction=none", "llc.insertions=after-requests"]),
 ];
 
 fn variation((system, compressed, sets): (&'static str, &[&str], &[&str]), stream: &mut Stream) -> Variation {
-    let sets = SMALL.iter().chain(compressed).chain(sets).map(ToString::to_string).collect();
+    let sets = SMALL.iter().chain(compressed).chain(sets).map(|set| of_system(system, set)).collect();
     let (threads, window) = if stream.below(16) == 0 { (2, 1) } else { (1, stream.below(4) as usize) };
     Variation { systems: vec![system], sets, threads, window, limit: 200_000_000 }
 }
