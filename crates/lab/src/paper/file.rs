@@ -263,6 +263,8 @@ pub struct ReadingText {
     pub reduce: Option<Reduce>,
     /// The set of workloads, if different.
     pub workloads: Option<String>,
+    /// The system, if different.
+    pub system: Option<String>,
     /// The system to compare with, if different.
     pub over: Option<String>,
 }
@@ -271,13 +273,14 @@ impl MeasurementText {
     /// The measurement under another reading.
     #[must_use]
     pub fn read_as(&self, reading: &ReadingText) -> MeasurementText {
-        let ReadingText { name: _, kind, metric, definition, reduce, workloads, over } = reading.clone();
+        let ReadingText { name: _, kind, metric, definition, reduce, workloads, system, over } = reading.clone();
         MeasurementText {
             kind: kind.unwrap_or(self.kind),
             definition: definition.or(self.definition),
             metric: metric.unwrap_or_else(|| self.metric.clone()),
             reduce: reduce.or(self.reduce),
             workloads: workloads.unwrap_or_else(|| self.workloads.clone()),
+            system: system.or_else(|| self.system.clone()),
             over: over.or_else(|| self.over.clone()),
             also: vec![],
             ..self.clone()

@@ -92,10 +92,14 @@ template <typename T, Use USE, int ROWS, int COLUMNS> struct Copied : Compact<T,
   private:
     // Neighbouring threads have neighbouring elements.
     template <typename Cta, typename Copy> __device__ void each(Copy copy) const {
-        if constexpr (Cta::Y > 1 && COLUMNS >= Cta::X) {
-            for (int row = threadIdx.y; row < this->rows; row += Cta::Y) {
-                for (int column = threadIdx.x; column < this->columns; column += Cta::X) {
-                    element(copy, row, column);
+        if constexpr (Cta::Y > 1 && COLUMNS > Cta::X) {
+            for (int first_row = 0; first_row < ROWS; first_row += Cta::Y) {
+                for (int first_column = 0; first_column < COLUMNS; first_column += Cta::X) {
+                    int row = first_row + threadIdx.y;
+                    int column = first_column + threadIdx.x;
+                    if (row < this->rows && column < this->columns) {
+                        element(copy, row, column);
+                    }
                 }
             }
         } else {
