@@ -53,6 +53,8 @@
 //!     other.
 //! 12. A strong operation leaves only when no read or registration of its line is under way: the answer to an earlier read might bring
 //!     an old word along.
+//! 13. An L1 cache's registrations wait for others of their line, as in DeNovo with write combining (Choi et al.): until their time is up, the
+//!     table is full, or an access or a flush has to wait. To the protocol they are under way from the store on.
 //!
 //! A model checker (`tests/`) visits every state that programs of any length can reach, with a line of two words, an L2 that
 //! may evict it at any time, and three networks: one that keeps all messages in order, one that keeps those from one sender to
