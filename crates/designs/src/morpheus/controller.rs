@@ -75,7 +75,7 @@ impl Controller {
         let l2 = &config.conventional;
         let row = || {
             let filter = Filter::new(*config.filter_bytes, *config.filter_hashes);
-            Row::new(Predictor::new(filter), Shadow::new(config.most_blocks()))
+            Row::new(Predictor::new(filter), Shadow::new(config.most_shadowed()))
         };
         Ok(Controller {
             number: site.slice,

@@ -25,7 +25,7 @@ impl Design for MorpheusConfig {
     }
 
     fn host_bytes(&self) -> u64 {
-        let blocks = u64::from(*self.rows) * u64::from(self.most_blocks());
+        let blocks = u64::from(*self.rows) * u64::from(self.most_shadowed());
         let filters = 2 * u64::from(*self.rows) * u64::from(*self.filter_bytes);
         let latencies = *self.access_latency_cycles + *self.reply_latency_cycles;
         self.conventional.host_bytes() + filters + (2 * blocks + latencies) * HOST_ITEM_BYTES
@@ -108,6 +108,11 @@ impl MorpheusConfig {
     /// Most blocks that a set holds.
     pub(super) fn most_blocks(&self) -> u32 {
         if self.compression.is_some() { (4 * *self.ways).min(MOST_COMPRESSED) } else { *self.ways }
+    }
+
+    /// Most blocks that a set may hold as far as the controller can know: as deep as a compressed one can be.
+    pub(super) fn most_shadowed(&self) -> u32 {
+        if self.compression.is_some() { MOST_COMPRESSED } else { *self.ways }
     }
 
     /// Blocks of a set as the address separator counts them.

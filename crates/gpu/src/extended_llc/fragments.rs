@@ -52,7 +52,7 @@ pub fn select(array: &str) -> String {
 }
 
 /// In a compressed set: where the block of `%slot` is, register `%index`, part `%k` of it.
-pub const PLACE: &str = "\tand.b32 %index, %slot, 31;\n\tshr.u32 %k, %slot, 5;\n";
+pub const PLACE: &str = "\tand.b32 %index, %slot, 31;\n\tbfe.u32 %k, %slot, 5, 2;\n";
 
 /// In a compressed set: a register = the block of part `%k` of itself, the register that holds it. Its bits come with their
 /// sign, on its base.
@@ -66,24 +66,22 @@ pub fn expand(register: &str) -> String {
 
 /// In a compressed set: the block of `%slot` has left.
 pub const DROP: &str = "\tmov.u32 %u, %laneid;\n\tsetp.eq.u32 %in, %u, %index;\n\
-    {EACH}\tsetp.eq.and.u32 %p, %k, {n}, %in;\n{EACH}\t@%p mov.u32 %m{n}, 0x07ffffff;\n\
-    \tshl.b32 %u, %k, 3;\n\tmov.u32 %t, 0;\n\t@%in bfi.b32 %rank, %t, %rank, %u, 8;\n";
+    {EACH}\tsetp.eq.and.u32 %p, %k, {n}, %in;\n{EACH}\t@%p mov.u32 %m{n}, -1;\n\
+    \tadd.u32 %u, %k, 24;\n\t@%in bfi.b32 %home, 0, %home, %u, 1;\n\tshl.b32 %u, %k, 3;\n\t@%in bfi.b32 %rank, 0, %rank, %u, 8;\n";
 
-/// In a compressed set: `%t` = the rank of the block of `%slot`, and `%k` the first of its bits.
-pub const RANK: &str = "\tshl.b32 %k, %k, 3;\n\tshfl.sync.idx.b32 %t, %rank, %index, 31, -1;\n\
-    \tbfe.u32 %t, %t, %k, 8;\n";
+/// In a compressed set: `%t` = the rank of the block at hand, and `%k` of its lane the first of its bits.
+pub const RANK: &str =
+    "\tshl.b32 %k, %x, 3;\n\tbfe.u32 %t, %rank, %k, 8;\n\tshfl.sync.idx.b32 %t, %t, %index, 31, -1;\n";
 
-/// In a compressed set: makes the block of that rank the one used last, rank 127: those used after it lose a rank. Bytes of a
-/// register at a time: their highest bits, which no rank has, keep carries apart.
-pub const TOUCH_COMPRESSED: &str = "\tmad.lo.u32 %t, %t, 0x01010101, 0x01010101;\n\
-    \tor.b32 %u, %rank, 0x80808080;\n\tsub.u32 %u, %u, %t;\n\tand.b32 %u, %u, 0x80808080;\n\tshr.u32 %u, %u, 7;\n\
-    \tsub.u32 %rank, %rank, %u;\n\tmov.u32 %t, %laneid;\n\tsetp.eq.u32 %p, %t, %index;\n\tmov.u32 %u, 127;\n\
-    \t@%p bfi.b32 %rank, %u, %rank, %k, 8;\n";
-
-/// Stores a result with the depth of the set, from bit 8, and how wide the block was put in, from bit 16.
-pub const RESULT_AND_DEPTH: &str = "\tselp.b32 %u, 3, 1, %missed;\n\tmad.lo.u32 %u, %depth, 0x100, %u;\n\
-    \tmad.lo.u32 %u, %bits, 0x2000, %u;\n\tmov.u32 %t, %laneid;\n\tsetp.eq.u32 %first, %t, 0;\n\
-    \t@%first st.relaxed.gpu.global.u32 [%row], %u;\n";
+/// In a compressed set: makes the block at hand, of rank `%t`, the one used last, rank 127: those used after it lose a rank.
+/// Bytes of a register at a time: their highest bits, which no rank has, keep carries apart. Its lane has the rank from a bit.
+pub fn touch_compressed(bit: &str) -> String {
+    format!(
+        "\tmad.lo.u32 %t, %t, 0x01010101, 0x01010101;\n\tor.b32 %u, %rank, 0x80808080;\n\tsub.u32 %u, %u, %t;\n\
+         \tand.b32 %u, %u, 0x80808080;\n\tshr.u32 %u, %u, 7;\n\tsub.u32 %rank, %rank, %u;\n\
+         \t@%match bfi.b32 %rank, 127, %rank, {bit}, 8;\n"
+    )
+}
 
 /// Stores a result.
 pub fn result(value: &str) -> String {

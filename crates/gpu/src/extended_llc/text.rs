@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::fragments::{
-    CHANGED, CHANGED_COMPRESSED, DROP, IDLE, INDEX, PLACE, RANK, READ_UNDER_MASK, RESULT_AND_DEPTH, ROW,
-    TOUCH, TOUCH_COMPRESSED, VICTIM, address, expand, less, result, select,
+    CHANGED, CHANGED_COMPRESSED, DROP, IDLE, INDEX, PLACE, RANK, READ_UNDER_MASK, ROW, TOUCH, VICTIM,
+    address, expand, less, result, select, touch_compressed,
 };
 use super::{Indirection, Kernel};
 
@@ -27,7 +27,8 @@ const REGISTERS: &str = "\t.reg .pred %p, %q, %in, %odd, %read, %atomic, %insert
     \t.reg .b64 %row, %at, %window;\n";
 
 /// What compressed sets have besides.
-const COMPRESSED_REGISTERS: &str = "\t.reg .b32 %m<4>, %b<4>, %rank, %width, %counts, %begun, %depth, %slot, %bits, %entry, %gone, %back, %k;\n";
+const COMPRESSED_REGISTERS: &str = "\t.reg .b32 %m<4>, %b<4>, %rank, %home, %width, %map, %counts, %begun, %told;\n\
+    \t.reg .b32 %tag, %info, %x, %slot, %bits, %entry, %gone, %k;\n";
 
 /// Where the bytes of a set are.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -193,14 +194,14 @@ impl Writer {
             "READ raw" => self.access(Storage::Registers, false, "%value"),
             "READ old" => self.access(Storage::Registers, false, "%old"),
             "WRITE old" => self.access(Storage::Registers, true, "%old"),
-            "DECOMPRESS value" => self.decompress("%value"),
             "DECOMPRESS old" => self.decompress("%old"),
             "SELECT m" => select("m"),
-            "RANK" => [PLACE, RANK].concat(),
-            "TOUCH" => TOUCH_COMPRESSED.into(),
+            "WRITE value" => self.access(Storage::Registers, true, "%value"),
+            "RANK" => RANK.into(),
+            "TOUCH" => touch_compressed("%k"),
+            "TOUCH 0" => touch_compressed("0"),
             "DROP" => PLACE.to_owned() + &self.fill(DROP, Storage::Compressed),
             "CHANGED" => self.fill(CHANGED_COMPRESSED, Storage::Compressed),
-            "RESULT AND DEPTH" => RESULT_AND_DEPTH.into(),
             _ => return None,
         })
     }

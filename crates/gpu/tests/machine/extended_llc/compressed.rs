@@ -156,7 +156,8 @@ fn bytes_are_right_whatever_the_levels() {
     }
 }
 
-/// The class that the kernel finds, in a row's last line, is that of the base-delta library: whatever is put in.
+/// The class that the kernel finds, in a row's last line, is that of the base-delta library: whatever is put in. Classes are
+/// counted ten bits apart.
 #[test]
 fn classes_are_those_of_the_base_delta_library() {
     let sets = compressed(Indirection::Instruction, 1, 4, NEVER);
@@ -175,18 +176,18 @@ fn classes_are_those_of_the_base_delta_library() {
             let words: Vec<u32> =
                 request.payload.chunks(4).map(|word| u32::from_le_bytes(word.try_into().unwrap())).collect();
             match narrowest(&words) {
-                Some(DeltaWidth::Zero | DeltaWidth::One) => 8,
-                Some(DeltaWidth::Two) => 16,
-                None => 32,
+                Some(DeltaWidth::Zero | DeltaWidth::One) => 0,
+                Some(DeltaWidth::Two) => 10,
+                None => 20,
             }
         })
         .collect();
-    assert!([8, 16, 32].iter().all(|bits| expected.iter().filter(|found| *found == bits).count() > 50));
+    assert!([0, 10, 20].iter().all(|class| expected.iter().filter(|found| *found == class).count() > 50));
     let case = Case { sets, requests: vec![list], memory };
     let put = "\tadd.u32 %counts, %counts, %u;\n";
     let text = case.sets.text();
     assert!(text.contains(put));
-    let telling = text.replace(put, &format!("{put}\tst.relaxed.gpu.global.u32 [%row+384], %bits;\n"));
+    let telling = text.replace(put, &format!("{put}\tst.relaxed.gpu.global.u32 [%row+384], %t;\n"));
     let outcome = case.on_reference_with(&telling).expect("it runs");
     assert_eq!(outcome.served[0], expected);
 }
@@ -223,16 +224,17 @@ fn a_set_of_alike_blocks_holds_up_to_four_times_as_many() {
 
 /// Mistakes that only a compressed set can make.
 const MISTAKES: &[(&str, &str, &str)] = &[
-    ("a base is lost", "\t@%p mov.u32 %b2, %t;\n", ""),
+    ("a base is lost", "\t@%in mov.u32 %b2, %base;\n", ""),
     (
         "a delta without its sign",
-        "\tbfe.s32 %value, %value, %k, %u;\n",
-        "\tbfe.u32 %value, %value, %k, %u;\n",
+        "\tbfe.s32 %value, %value, %info, %u;\n",
+        "\tbfe.u32 %value, %value, %info, %u;\n",
     ),
-    ("a class too narrow", "\tsetp.lt.u32 %p, %u, 0x100;\n", "\tsetp.lt.u32 %p, %u, 0x101;\n"),
-    ("a level that shrinks loses its blocks", "\tmov.u32 %back, 2;\n\tbra.uni R_SAVE;\n", ""),
-    ("a dirty victim is dropped", "\tmov.u32 %back, 1;\n\tbra.uni R_SAVE;\n", ""),
-    ("a depth one too small", "\tsub.u32 %depth, 128, %u;\n", "\tsub.u32 %depth, 127, %u;\n"),
+    ("a class too narrow", "\tsetp.lt.s32 %p, %t, 7;\n", "\tsetp.lt.s32 %p, %t, 8;\n"),
+    ("a level that shrinks loses its blocks", "\tor.b32 %slot, %slot, 0x200;\n\tbra.uni R_SAVE;\n", ""),
+    ("a dirty victim is dropped", "\tor.b32 %slot, %slot, 0x100;\n\tbra.uni R_LEAVE;\n", ""),
+    ("a depth one too small", "0xffffff00, 0x8001;\n", "0xffffff00, 0x7f01;\n"),
+    ("a level that is gone still takes blocks", "\tor.b32 %map, %map, %k;\n", "\tor.b32 %map, %map, 8;\n"),
 ];
 
 #[test]
