@@ -12,7 +12,8 @@ use super::{MorpheusConfig, Prediction, Wait};
 /// data buffer 8, with room to a power of two.
 const ROW_BITS: u64 = 64;
 
-/// Longest epoch: the kernel counts the blocks of one in ten bits, and puts one in every hundred cycles at most.
+/// Longest epoch: the kernel counts up to 1023 blocks of a class, halves 512 and more at its end, and puts one in every hundred
+/// cycles at most.
 const MOST_EPOCH_CYCLES: u32 = 50_000;
 
 impl Design for MorpheusConfig {

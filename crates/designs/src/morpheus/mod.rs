@@ -26,8 +26,9 @@
 //!    with each result how deep it is: among how many different blocks used last all its blocks are. Filters change places at that
 //!    number, not at the associativity. It is 127 at most: a block that would be used longer ago leaves.
 //! 9. *Levels.* At the end of an epoch, found when a block is put in, they get registers in proportion to what their blocks need,
-//!    all but one, which stays uncompressed. Counters are halved, not cleared: in 10,000 cycles a set gets some 20 blocks. The
-//!    blocks of a register that changes its level leave.
+//!    all but one, which stays uncompressed. The paper counts the blocks of an epoch; but in 10,000 cycles a set gets some 20,
+//!    and levels that follow so few move about and drive blocks out. So counters go on, and are halved once one has counted 512;
+//!    levels do not change before what was put in would fill the set. The blocks of a register that changes its level leave.
 //! 10. *Insertions.* Fig. 6 inserts every block that misses, and the request queue of 4.1.3 knows no priorities: a block is
 //!     inserted in the order of arrival. [`Insertions`] has other orders, for comparison.
 //! 11. *Writes of whole lines* are insertions of dirty blocks, whether the set has the block or not: nothing of it is needed. They
