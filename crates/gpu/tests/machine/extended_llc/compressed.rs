@@ -222,6 +222,31 @@ fn a_set_of_alike_blocks_holds_up_to_four_times_as_many() {
     }
 }
 
+/// Counters of put blocks go on over epochs and do not run over: levels that suit the blocks stay as they are.
+#[test]
+fn levels_that_suit_stay() {
+    let mut stream = Stream::new(8, "stay");
+    let blocks: Vec<Bytes> = (0..28).map(|_| block(&mut stream, 8)).collect();
+    let insertion = |at: usize| Request {
+        action: Action::Insert { dirty: true },
+        block: at % blocks.len(),
+        payload: blocks[at % blocks.len()],
+        swap: [0; 128],
+    };
+    let requests = vec![(0..2600).map(insertion).collect()];
+    let sets = compressed(Indirection::Instruction, 1, 8, 20_000);
+    let case = Case { sets, requests, memory: blocks.clone() };
+    let misses = |text: &str| {
+        let outcome = case.on_reference_with(text).expect("it runs");
+        let late = outcome.answers[0][1000..].iter();
+        late.filter(|answer| result::told(answer.result).result == result::MISSED).count()
+    };
+    let (text, halving) = (case.sets.text(), "\tand.b32 %index, %counts, 0x20080200;\n");
+    assert!(text.contains(halving));
+    assert_eq!(misses(&text), 0);
+    assert!(misses(&text.replace(halving, "\tmov.b32 %index, 0;\n")) > 0);
+}
+
 /// Mistakes that only a compressed set can make.
 const MISTAKES: &[(&str, &str, &str)] = &[
     ("a base is lost", "\t@%in mov.u32 %b2, %base;\n", ""),
