@@ -273,7 +273,8 @@ impl MeasurementText {
     /// The measurement under another reading.
     #[must_use]
     pub fn read_as(&self, reading: &ReadingText) -> MeasurementText {
-        let ReadingText { name: _, kind, metric, definition, reduce, workloads, system, over } = reading.clone();
+        let ReadingText { name: _, kind, metric, definition, reduce, workloads, system, over } =
+            reading.clone();
         MeasurementText {
             kind: kind.unwrap_or(self.kind),
             definition: definition.or(self.definition),

@@ -31,7 +31,10 @@ impl Design for DenovoL1dConfig {
         }
         let found = *self.combine_cycles;
         if found > 1_000_000 {
-            return Err(ParameterError::new("combine_cycles", format!("must be 0 to 1000000, found {found}")));
+            return Err(ParameterError::new(
+                "combine_cycles",
+                format!("must be 0 to 1000000, found {found}"),
+            ));
         }
         Ok(())
     }
