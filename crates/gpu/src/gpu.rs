@@ -218,8 +218,7 @@ impl Gpu {
             islands: assembly.islands,
             compute_sms: file.gpu.compute_sms(),
             helper_sms: file.gpu.helper_sms(),
-            polls: file.doors.llc.helper_kernel().is_some_and(|kernel| kernel.polls)
-                && !file.gpu.helper_sms().is_empty(),
+            polls: file.polls(),
             has_owners: file.has_owners(),
             patience: *file.gpu.watchdog_cycles,
             window,

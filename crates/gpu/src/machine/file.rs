@@ -206,6 +206,12 @@ impl MachineFile {
         self.doors.l1d.coherence() == Coherence::Owners
     }
 
+    /// Whether SMs in cache mode poll, so that the machine never comes to rest.
+    pub fn polls(&self) -> bool {
+        let helper = self.doors.llc.helper_kernel();
+        helper.is_some_and(|kernel| kernel.polls) && !self.gpu.helper_sms().is_empty()
+    }
+
     /// L1D, LLC and network agree on how words are kept coherent.
     fn check_coherence(&self) -> Result<(), String> {
         let (l1d, llc, network) = (&self.doors.l1d, &self.doors.llc, &self.doors.network);
