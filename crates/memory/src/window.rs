@@ -7,7 +7,7 @@
 //!
 //! | line | written by the controller | written by the kernel |
 //! |---|---|---|
-//! | 0 | in every word the [status](status): operation and block | in word 0 the [result](result::Told), which is no status |
+//! | 0 | in every word the [status]: operation and block | in word 0 the [result](result::Told), which is no status |
 //! | 1 | bytes of a write or insertion; an atomic's operands, word by word | the block that was read, or was there before an atomic |
 //! | 2 | of a write, ones in the bytes that change; second operands of a compare-and-swap | |
 //! | 3 | of an atomic, in every word its [kind](atomic_kind), and bit 31 where the word of the block takes part | |
