@@ -46,7 +46,17 @@ impl<K: Copy + PartialEq> Combiner<K> {
 
     /// Nothing waits for more words.
     pub fn release(&mut self) {
-        for held in &mut self.held {
+        self.release_first(self.held.len());
+    }
+
+    /// A line of those that `is_it` says waits for no more words, nor do those before it.
+    pub fn release_through(&mut self, is_it: impl Fn(K) -> bool) {
+        let last = self.held.iter().rposition(|held| is_it(held.line));
+        self.release_first(last.map_or(0, |last| last + 1));
+    }
+
+    fn release_first(&mut self, count: usize) {
+        for held in self.held.iter_mut().take(count) {
             held.until = held.ready;
         }
     }
@@ -92,5 +102,19 @@ mod tests {
         combiner.release();
         assert_eq!(combiner.pop(), Some((Cycle(3), 'c', 1)));
         assert_eq!(combiner.pop(), Some((Cycle(4), 'd', 1)));
+    }
+
+    #[test]
+    fn a_line_is_released_with_those_before_it() {
+        let mut combiner = Combiner::new(8, 100);
+        for (line, ready) in [('a', 1), ('b', 2), ('c', 3)] {
+            combiner.add(line, 1, Cycle(ready));
+        }
+        combiner.release_through(|line| line == 'x');
+        assert_eq!(combiner.front(), Some((Cycle(101), 'a', 1)));
+        combiner.release_through(|line| line == 'b');
+        assert_eq!(combiner.pop(), Some((Cycle(1), 'a', 1)));
+        assert_eq!(combiner.pop(), Some((Cycle(2), 'b', 1)));
+        assert_eq!(combiner.pop(), Some((Cycle(103), 'c', 1)));
     }
 }

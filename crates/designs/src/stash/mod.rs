@@ -47,7 +47,8 @@
 //!     brought (4.3, feature 1): a load miss brings along what its mapping has of the line and the L2 has data of. Where `takes_along`
 //!     is false, only words that are accessed come (6.2, on On-demand).
 //! 13. Registrations wait in a table for others of their line, as in DeNovo with write combining (Choi et al., PACT 2011): until their
-//!     time is up, the table is full, the thread block or the kernel ends, or their chunk is needed. The paper does not speak of it.
+//!     time is up, the table is full, the thread block or the kernel ends, or their chunk is needed. They leave before a read of their
+//!     line. The paper does not speak of it.
 
 mod access;
 mod add_map;

@@ -59,6 +59,10 @@ impl Outbox {
     /// Adds a word to the operation.
     pub fn send(&mut self, at: Cycle, head: (Message, Receiver, Owner, Owner), address: u64, value: u32) {
         let (line, word) = (address / 4 / LINE_WORDS, address / 4 % LINE_WORDS);
+        if head.0 == Message::Read {
+            // The registry must know what another mapping has written of the line, or its data would be old.
+            self.registrations.release_through(|(_, held)| held == line);
+        }
         let Queue { packets, batch } =
             if head.0 == Message::Read { &mut self.reads } else { &mut self.answers };
         let first = packets.len() - *batch;
@@ -88,7 +92,7 @@ impl Outbox {
         self.reads.packets.range_mut(first..).map(|(_, packet)| packet)
     }
 
-    /// The next request that may leave. Of two that may leave since the same cycle, the read goes first.
+    /// The next request that may leave. Of two that may leave since the same cycle, the registration goes first.
     pub fn pop_request(&mut self, now: Cycle) -> Option<Packet> {
         let packet = self.next_request(now)?;
         if packet.message == Message::Read {
@@ -105,7 +109,7 @@ impl Outbox {
         let registration = self.registrations.front();
         let read_at = read.map_or(Cycle::NEVER, |(at, _)| *at);
         match (read, registration) {
-            (_, Some((at, (owner, line), words))) if at < read_at && at <= now => {
+            (_, Some((at, (owner, line), words))) if at <= read_at && at <= now => {
                 let (message, to, data) = (Message::Register, Receiver::Registry, [0; LINE_WORDS as usize]);
                 Some(Packet { message, to, owner, requester: owner, line, words, along: 0, data })
             }
