@@ -1,16 +1,19 @@
 //! Machine files: built-in or the user's; read, overridden and checked.
 
+mod base;
 mod counts;
 mod doors;
 mod endurance;
 mod facts;
 mod file;
 pub mod identity;
+mod layer;
 pub mod overrides;
 mod size;
 pub mod system;
 mod values;
 
+use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use strata_engine::config::{self, ConfigError, did_you_mean};
@@ -18,11 +21,13 @@ use strata_ptx::program::Kernel;
 use strata_sm::occupancy::{Demand, occupancy};
 use toml::Table;
 
+use base::Source;
 pub use counts::{Clocks, GpuConfig};
 pub use doors::{Door, Doors, doors, sets};
 pub use endurance::{ArraySection, EnduranceSection};
 pub use facts::MachineFacts;
 pub use file::{MachineFile, Sections};
+use layer::Layer;
 pub use system::System;
 pub use values::MachineValue;
 
@@ -50,6 +55,7 @@ pub fn builtin() -> &'static [Builtin] {
         Builtin { name: "volta-fuse", text: include_str!("../../machines/volta-fuse.toml") },
         Builtin { name: "fermi-apu", text: include_str!("../../machines/fermi-apu.toml") },
         Builtin { name: "rtx3080", text: include_str!("../../machines/rtx3080.toml") },
+        Builtin { name: "rtx3080-quarter", text: include_str!("../../machines/rtx3080-quarter.toml") },
         Builtin { name: "stash-apu", text: include_str!("../../machines/stash-apu.toml") },
     ]
 }
@@ -89,20 +95,11 @@ impl Machine {
         sets: &[String],
     ) -> Result<Machine, ConfigError> {
         let systems = System::load_all(systems)?;
-        if let Some(builtin) = builtin().iter().find(|builtin| builtin.name == name_or_file) {
-            let path = format!("crates/gpu/machines/{}.toml", builtin.name);
-            return Machine::build(Path::new(&path), builtin.text, systems, sets);
+        let (path, text) = find(name_or_file)?;
+        let machine = Machine::build(&path, &text, systems, sets)?;
+        if builtin().iter().any(|builtin| builtin.name == name_or_file) {
+            return Ok(machine);
         }
-        let path = Path::new(name_or_file);
-        if path.extension().is_none_or(|extension| extension != "toml") {
-            let known: Vec<&str> = builtin().iter().map(|builtin| builtin.name).collect();
-            let alike = did_you_mean(name_or_file, known.iter().copied());
-            let message =
-                format!("no such machine{alike}, expected one of {} or a file (*.toml)", known.join(", "));
-            return Err(ConfigError { file: path.into(), place: None, message });
-        }
-        let text = read_limited(path)?;
-        let machine = Machine::build(path, &text, systems, sets)?;
         let title = format!("{} ({name_or_file})", machine.file.name);
         Ok(Machine { title, path: Some(name_or_file.to_owned()), ..machine })
     }
@@ -116,6 +113,8 @@ impl Machine {
     }
 
     fn build(path: &Path, text: &str, systems: Vec<System>, sets: &[String]) -> Result<Machine, ConfigError> {
+        let source = Source::new(path, text)?;
+        let (path, text) = (source.path.as_path(), &*source.text);
         // Read the file as it stands first: only this pass knows lines and columns.
         let mut file = MachineFile::parse(path, text)?;
         let mut table = config::read_table(path, text)?;
@@ -133,14 +132,18 @@ impl Machine {
                 message,
             })
         };
+        let layers: Vec<&Layer> =
+            source.layer.iter().chain(systems.iter().map(|system| &system.layer)).collect();
+        let mut origin = path.display().to_string();
         let mut replaced_energies = Vec::new();
-        if sets.is_empty() || !systems.is_empty() {
+        if sets.is_empty() || !layers.is_empty() {
             checked(&file, path.into(), text)?;
         }
-        for system in &systems {
-            replaced_energies.extend(system.lay_over(&mut table));
-            file = read(&table, &|text, error| system.blame(text, error))?;
-            checked(&file, system.file().into(), system.text())?;
+        for layer in layers {
+            origin = format!("{origin} with {}", layer.file().display());
+            replaced_energies.extend(layer.lay_over(&mut table));
+            file = read(&table, &|text, error| layer.blame(text, error))?;
+            checked(&file, layer.file().into(), layer.text())?;
         }
         for set in sets {
             overrides::apply(&mut table, set)?;
@@ -148,13 +151,10 @@ impl Machine {
             file = read(&table, &|_, error| blame(error))?;
         }
         if !sets.is_empty() {
-            let blamed = blamed(path, text, sets);
+            let named = source.layer.as_ref().map_or(path, Layer::file);
+            let blamed = blamed(path, named, text, sets);
             let text = if blamed == path { text } else { "" };
             checked(&file, blamed, text)?;
-        }
-        let mut origin = path.display().to_string();
-        for system in &systems {
-            origin = format!("{origin} with {}", system.file().display());
         }
         let systems = systems.into_iter().map(|system| system.about).collect();
         let title = file.name.clone();
@@ -290,12 +290,28 @@ fn own_clock(mhz: Option<&config::Cited<u32>>) -> String {
 }
 
 /// What errors name when a machine fails its check: the overrides, unless the file fails without them too.
-fn blamed(path: &Path, text: &str, sets: &[String]) -> PathBuf {
+fn blamed(path: &Path, named: &Path, text: &str, sets: &[String]) -> PathBuf {
     let is_right_without = || MachineFile::parse(path, text).is_ok_and(|file| file.check().is_ok());
     if sets.is_empty() || !is_right_without() {
         return path.to_owned();
     }
-    format!("{} with --set {}", path.display(), sets.join(" --set ")).into()
+    format!("{} with --set {}", named.display(), sets.join(" --set ")).into()
+}
+
+/// Path, for errors, and text of a built-in machine or a machine file (`*.toml`).
+fn find(name_or_file: &str) -> Result<(PathBuf, Cow<'static, str>), ConfigError> {
+    if let Some(builtin) = builtin().iter().find(|builtin| builtin.name == name_or_file) {
+        return Ok((format!("crates/gpu/machines/{}.toml", builtin.name).into(), builtin.text.into()));
+    }
+    let path = Path::new(name_or_file);
+    if path.extension().is_none_or(|extension| extension != "toml") {
+        let known: Vec<&str> = builtin().iter().map(|builtin| builtin.name).collect();
+        let alike = did_you_mean(name_or_file, known.iter().copied());
+        let message =
+            format!("no such machine{alike}, expected one of {} or a file (*.toml)", known.join(", "));
+        return Err(ConfigError { file: path.into(), place: None, message });
+    }
+    Ok((path.to_owned(), read_limited(path)?.into()))
 }
 
 /// Largest machine file that is read, in bytes.

@@ -3,14 +3,14 @@
 //! A system names the designs behind some of the machine's doors, with all their numbers, and may replace
 //! other values. Any system can be laid over any machine.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::LazyLock;
 
 use serde::Deserialize;
 use strata_designs::systems;
-use strata_engine::config::{self, ConfigError, did_you_mean, key_at, place_of};
-use toml::{Table, Value};
+use strata_engine::config::{self, ConfigError, did_you_mean};
 
+use super::layer::Layer;
 use super::{Builtin, doors, read_limited};
 
 /// The systems that come with the program.
@@ -24,14 +24,10 @@ pub fn builtin() -> &'static [Builtin] {
 /// A system, as read from its file.
 #[derive(Clone, Debug)]
 pub struct System {
-    /// Path of the file, for errors.
-    file: PathBuf,
-    /// Text of the file, for errors.
-    text: String,
     /// The `about` part of the file.
     pub about: About,
     /// The rest of the file, which replaces parts of the machine.
-    overlay: Table,
+    pub(super) layer: Layer,
 }
 
 /// What a system's file says about the system.
@@ -87,60 +83,14 @@ impl System {
     /// As [`System::load`].
     pub fn parse(file: &Path, text: &str) -> Result<System, ConfigError> {
         let about = config::parse(file, text)?;
-        let mut overlay = config::read_table(file, text)?;
-        for key in ["name", "paper", "description"] {
-            overlay.remove(key);
-        }
-        if overlay.is_empty() {
+        let layer = Layer::new(file, text, &["name", "paper", "description"])?;
+        if layer.is_empty() {
             let doors: Vec<&str> = doors().iter().map(|door| door.name).collect();
             let message =
                 format!("found nothing that it replaces, expected a table for a door: {}", doors.join(", "));
             return Err(ConfigError { file: file.into(), place: None, message });
         }
-        Ok(System { file: file.into(), text: text.to_owned(), about, overlay })
-    }
-
-    /// Dotted paths of everything the system replaces: whole doors and structures, and single values
-    /// elsewhere.
-    fn paths(&self) -> Vec<String> {
-        let mut paths = Vec::new();
-        collect_paths(&self.overlay, "", &mut paths);
-        // Doors first: they tell a reader more than the energies of the design behind them.
-        paths.sort_by_key(|path| doors().iter().all(|door| door.name != path));
-        paths
-    }
-
-    /// Path of the file, for errors.
-    pub(super) fn file(&self) -> &Path {
-        &self.file
-    }
-
-    /// Its file's text.
-    pub(super) fn text(&self) -> &str {
-        &self.text
-    }
-
-    /// Turns an error in the text of a machine, after this system was laid over it, into one about the key in the
-    /// system's file.
-    pub(super) fn blame(&self, machine: &str, error: ConfigError) -> ConfigError {
-        let key = error.place.and_then(|place| key_at(machine, place));
-        let place = key.as_deref().and_then(|key| place_of(&self.text, key));
-        let message = key.map_or(error.message.clone(), |key| format!("`{key}`: {}", error.message));
-        ConfigError { file: self.file.clone(), place, message }
-    }
-
-    /// Lays the system over a machine's table. Replacing the design behind a door also removes the machine's
-    /// energies for it; returns the names of the structures for which the system gives no new ones. On a
-    /// machine without energies, the system's are left out, because energies of one design alone would not
-    /// add up to a total.
-    pub(super) fn lay_over(&self, machine: &mut Table) -> Vec<String> {
-        let gone = drop_energies(machine, &self.overlay);
-        let had_energies = machine.contains_key("energy");
-        lay_over(machine, &self.overlay, "");
-        if !had_energies {
-            machine.remove("energy");
-        }
-        gone
+        Ok(System { about, layer })
     }
 }
 
@@ -148,81 +98,18 @@ impl System {
 /// their order.
 fn refuse_overlap(systems: &[System]) -> Result<(), ConfigError> {
     for (index, system) in systems.iter().enumerate() {
-        let paths = system.paths();
+        let paths = system.layer.paths();
         for other in &systems[..index] {
-            if let Some(path) = other.paths().into_iter().find(|path| paths.contains(path)) {
+            if let Some(path) = other.layer.paths().into_iter().find(|path| paths.contains(path)) {
                 let message = format!(
                     "`{path}` is replaced by the system `{}` already, expected one system for it",
                     other.about.name
                 );
-                return Err(ConfigError { file: system.file.clone(), place: None, message });
+                return Err(ConfigError { file: system.layer.file().to_owned(), place: None, message });
             }
         }
     }
     Ok(())
-}
-
-/// Removes the energies of structures behind the doors that `above` replaces. Returns the structures for
-/// which `above` gives none.
-fn drop_energies(machine: &mut Table, above: &Table) -> Vec<String> {
-    let Some(Value::Table(energy)) = machine.get_mut("energy") else { return vec![] };
-    let own = above.get("energy").and_then(Value::as_table);
-    let door = |structure: &Value| structure.get("door").and_then(Value::as_str).map(str::to_owned);
-    let replaced: Vec<(String, String)> = energy
-        .iter()
-        .filter_map(|(name, structure)| Some((name.clone(), door(structure)?)))
-        .filter(|(_, door)| has(above, door))
-        .collect();
-    for (name, _) in &replaced {
-        energy.remove(name);
-    }
-    let has_own = |wanted: &str| {
-        own.is_some_and(|own| own.values().any(|structure| door(structure).as_deref() == Some(wanted)))
-    };
-    replaced.into_iter().filter(|(_, door)| !has_own(door)).map(|(name, _)| name).collect()
-}
-
-/// Whether a table has a dotted path.
-fn has(table: &Table, path: &str) -> bool {
-    match path.split_once('.') {
-        None => table.contains_key(path),
-        Some((first, rest)) => {
-            table.get(first).and_then(Value::as_table).is_some_and(|inner| has(inner, rest))
-        }
-    }
-}
-
-/// Merges `above` into `below`. Designs and a structure's energies are replaced whole, anything else value by
-/// value. Unknown keys are refused when the result is read as a machine.
-fn lay_over(below: &mut Table, above: &Table, path: &str) {
-    for (key, value) in above {
-        let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
-        let is_whole = is_replaced_whole(&path);
-        match (below.get_mut(key), value) {
-            (Some(Value::Table(inner)), Value::Table(value)) if !is_whole => lay_over(inner, value, &path),
-            _ => {
-                below.insert(key.clone(), value.clone());
-            }
-        }
-    }
-}
-
-/// Whether the value at a path is replaced whole: a door's section, or a structure's energy or endurance.
-fn is_replaced_whole(path: &str) -> bool {
-    doors().iter().any(|door| door.name == path)
-        || ["energy.", "endurance."].iter().any(|section| path.starts_with(section))
-}
-
-fn collect_paths(table: &Table, parent: &str, paths: &mut Vec<String>) {
-    for (key, value) in table {
-        let path = if parent.is_empty() { key.clone() } else { format!("{parent}.{key}") };
-        match value {
-            Value::Table(inner) if !is_replaced_whole(&path) && !inner.contains_key("value") => {
-                collect_paths(inner, &path, paths);
-            }
-            _ => paths.push(path),
-        }
-    }
 }
 
 #[cfg(test)]
@@ -233,11 +120,11 @@ pub(crate) mod tests {
     /// How a machine ends the sentence that refuses a built-in system which cannot stand in it.
     fn refusal(machine: &str, system: &System) -> Option<&'static str> {
         match (machine, system.about.name.as_str(), system.about.paper.as_deref()) {
-            ("rtx3080", "stash", _) => Some("expected sm.shared_bytes, 16384"),
+            ("rtx3080" | "rtx3080-quarter", "stash", _) => Some("expected sm.shared_bytes, 16384"),
             (owners, "stash", _) if owners != "stash-apu" => {
                 Some("expected such as `l1d.denovo` and `llc.denovo`")
             }
-            ("rtx3080", ..) => None,
+            ("rtx3080" | "rtx3080-quarter", ..) => None,
             (_, "unified-sm-mem", _) => Some("missing field `storage_bytes`"),
             ("stash-apu", _, Some("fuse")) => Some("such as l1d.denovo, for the registry llc.denovo"),
             ("stash-apu", _, Some("morpheus")) => Some("which l1d.denovo needs"),
@@ -255,23 +142,6 @@ pub(crate) mod tests {
             (Err(error), _) => panic!("{error}"),
             (Ok(_), Some(why)) => panic!("{machine} takes {system}, expected: {why}"),
         }
-    }
-
-    #[test]
-    fn doors_are_replaced_whole_and_other_values_one_by_one() {
-        let mut machine: Table =
-            "[l1d.sram]\nways = 4\n[gpu]\nsms = 15\nchannels = 6\n[sm]\nscheduling = \"gto\"\nwarps = 48\n"
-                .parse()
-                .unwrap();
-        let text = "name = \"s\"\ndescription = \"d\"\n[l1d.other]\nbanks = 2\n[gpu]\nsms = 8\n\
-                    [sm.scheduling]\ntwo-level = 6\n";
-        let system = System::parse(Path::new("s.toml"), text).unwrap();
-        system.lay_over(&mut machine);
-        let expected: Table = "[l1d.other]\nbanks = 2\n[gpu]\nsms = 8\nchannels = 6\n[sm]\nwarps = 48\n\
-                               [sm.scheduling]\ntwo-level = 6\n"
-            .parse()
-            .unwrap();
-        assert_eq!(machine, expected);
     }
 
     #[test]

@@ -44,6 +44,8 @@ pub(super) struct PaperText {
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SystemText {
+    /// The machine; `None` for the paper's.
+    pub machine: Option<String>,
     /// The system to lay over the machine; `None` for the machine without a system.
     pub system: Option<String>,
     /// Overrides, each as `door.key=value`.

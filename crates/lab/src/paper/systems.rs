@@ -10,7 +10,7 @@ use crate::setup::{Best, Sets, Setup};
 use crate::variant::Variant;
 
 impl Paper {
-    /// A system of the paper that is one machine, on `machine`, or on the paper's machine if `None`.
+    /// A system of the paper that is one machine, on `machine`, or on its own if `None`.
     ///
     /// # Errors
     /// If the paper has no system of that name, or the best of several.
@@ -18,7 +18,7 @@ impl Paper {
         self.setup(system, machine)?.machine()
     }
 
-    /// A system of the paper, on `machine`, or on the paper's machine if `None`.
+    /// A system of the paper, on `machine`, or on its own if `None`.
     ///
     /// # Errors
     /// If the paper has no system of that name, or one of those that it chooses from.
@@ -32,8 +32,9 @@ impl Paper {
     /// As [`Paper::setup`].
     pub fn setup_with(&self, system: &str, machine: Option<&str>, sets: &Sets) -> Result<Setup, String> {
         let text = self.system(system)?;
-        let base = machine.unwrap_or(&self.machine).to_owned();
-        let name = if base == self.machine { system.to_owned() } else { format!("{system} on {base}") };
+        let own = text.machine.as_deref().unwrap_or(&self.machine);
+        let base = machine.unwrap_or(own).to_owned();
+        let name = if base == own { system.to_owned() } else { format!("{system} on {base}") };
         let more = sets.get(system).map_or(&[][..], Vec::as_slice);
         let SystemText { system: laid_over, sets: overrides, version, .. } = text.clone();
         let one = Variant { name, base, system: laid_over, sets: overrides, version };

@@ -34,8 +34,8 @@ pub enum Size {
     Paper,
     /// The input of the Stash paper (section 5.4), for the programs that it runs.
     Stash,
-    /// For Morpheus's searches: more data than the LLC of its baseline has, as `paper`, but fewer or shorter steps, so that
-    /// hundreds of runs take hours.
+    /// For Morpheus's evaluation on a quarter of its machine: mostly more data than the 1.25 MiB of the LLC, in few or short
+    /// steps, so that hundreds of runs take hours.
     Morpheus,
 }
 

@@ -30,7 +30,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Small, "32,768 input units", || Box::new(Backprop { inputs: 32_768 })),
         input(Size::Paper, "65,536 input units", || Box::new(Backprop { inputs: 65_536 })),
         input(Size::Stash, "8,192 input units: 32 KB", || Box::new(Backprop { inputs: 8_192 })),
-        input(Size::Morpheus, "65,536 input units: as `paper`", || Box::new(Backprop { inputs: 65_536 })),
+        input(Size::Morpheus, "24,576 input units", || Box::new(Backprop { inputs: 24_576 })),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

@@ -23,8 +23,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "1024 x 1024 cells, 12 steps", || {
             Box::new(Hotspot { rows: 1024, columns: 1024, steps: 12 })
         }),
-        input(Size::Morpheus, "1024 x 1024 cells, 4 steps", || {
-            Box::new(Hotspot { rows: 1024, columns: 1024, steps: 4 })
+        input(Size::Morpheus, "512 x 512 cells, 2 steps", || {
+            Box::new(Hotspot { rows: 512, columns: 512, steps: 2 })
         }),
     ],
     ptx: include_str!("kernel.ptx"),

@@ -33,8 +33,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "4,096 paths of 80 rates, 40 steps", || {
             Box::new(Lib { rates: 80, steps: 40, paths: 4096, ctas: 64 })
         }),
-        input(Size::Morpheus, "4,096 paths of 80 rates, 40 steps: as `paper`", || {
-            Box::new(Lib { rates: 80, steps: 40, paths: 4096, ctas: 64 })
+        input(Size::Morpheus, "1,088 paths of 40 rates, 20 steps", || {
+            Box::new(Lib { rates: 40, steps: 20, paths: 1088, ctas: 17 })
         }),
     ],
     ptx: include_str!("kernel.ptx"),

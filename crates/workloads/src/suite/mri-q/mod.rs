@@ -30,8 +30,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "32 x 32 x 32 voxels, 3072 samples (Parboil: small)", || {
             Box::new(MriQ { voxels: [32; 3], samples: 3072, chunk: CHUNK })
         }),
-        input(Size::Morpheus, "32 x 32 x 32 voxels, 768 samples", || {
-            Box::new(MriQ { voxels: [32; 3], samples: 768, chunk: CHUNK })
+        input(Size::Morpheus, "16 x 16 x 34 voxels, 512 samples", || {
+            Box::new(MriQ { voxels: [16, 16, 34], samples: 512, chunk: CHUNK })
         }),
     ],
     ptx: include_str!("kernel.ptx"),

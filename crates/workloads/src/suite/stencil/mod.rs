@@ -28,8 +28,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Stash, "128 x 128 x 4, 4 iterations", || {
             Box::new(Stencil { nx: 128, ny: 128, nz: 4, iterations: 4 })
         }),
-        input(Size::Morpheus, "256 x 256 x 64, 2 iterations", || {
-            Box::new(Stencil { nx: 256, ny: 256, nz: 64, iterations: 2 })
+        input(Size::Morpheus, "128 x 128 x 32, 4 iterations", || {
+            Box::new(Stencil { nx: 128, ny: 128, nz: 32, iterations: 4 })
         }),
     ],
     ptx: include_str!("kernel.ptx"),
