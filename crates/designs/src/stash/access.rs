@@ -141,6 +141,9 @@ impl Stash {
     fn load(&mut self, map: u8, word: usize, now: Cycle) -> bool {
         if self.storage.bits[word] != Bits::Invalid {
             self.statistics.hits += 1;
+            if self.storage.bits[word] == Bits::Unread {
+                self.storage.bits[word] = Bits::Valid;
+            }
             return true;
         }
         if self.flights[word] == Flight::Read || self.expected[word] {
@@ -184,6 +187,7 @@ impl Stash {
         }
         let map = self.storage.chunks[chunk].map;
         let address = self.physical(map, word);
+        self.drop_unread(address);
         self.storage.bits[word] = Bits::Registered;
         self.statistics.registrations += 1;
         self.register(Miss { map, address, word }, now);
@@ -202,7 +206,7 @@ impl Stash {
         let registered = match self.storage.bits[from] {
             Bits::Leaving if chunk.map == old => true,
             Bits::Registered if other.coherent && other.cta.is_some() => true,
-            Bits::Valid if other.cta.is_some() => false,
+            Bits::Valid | Bits::Unread if other.cta.is_some() => false,
             _ => return false,
         };
         self.storage.words[word] = self.storage.words[from];
@@ -218,7 +222,7 @@ impl Stash {
     /// Data have come for a word: the loads that wait for it take them.
     pub(super) fn fill(&mut self, word: usize, value: u32, now: Cycle) {
         self.storage.words[word] = value;
-        self.storage.bits[word] = Bits::Valid;
+        self.storage.bits[word] = Bits::Unread;
         let at = now + u64::from(*self.config.hit_cycles);
         let mut place = 0;
         while place < self.waiting.len() {
@@ -227,6 +231,7 @@ impl Stash {
                 if other == word && *missing & 1 << lane != 0 {
                     access.words[lane] = value;
                     *missing &= !(1 << lane);
+                    self.storage.bits[word] = Bits::Valid;
                 }
             }
             if *missing == 0 {

@@ -37,13 +37,29 @@ impl Stash {
         along
     }
 
-    /// A word came along: it stays if its place is still empty.
+    /// A word came along: it stays if its place is still empty, and no other mapping has written it meanwhile. Who has, has it still:
+    /// the registry sent the word before the grant.
     pub(super) fn came_along(&mut self, map: u8, address: u64, value: u32, now: Cycle) {
         let Some(word) = self.word(map, address).filter(|word| self.is_empty(map, *word)) else { return };
+        if self.owns(address) {
+            return;
+        }
         let (state, flight) = self.protocol(map, word, address);
         if matches!(transition(state, flight, Event::Extra), Some((_, _, Action::Fill))) {
             self.statistics.words_along += 1;
             self.fill(word, value, now);
+        }
+    }
+
+    /// A mapping registers the word of a physical address: copies of it under other mappings go, unless a load has taken them.
+    pub(super) fn drop_unread(&mut self, address: u64) {
+        let Stash { map, storage, pages, .. } = self;
+        for address in pages.virtuals(address) {
+            for word in map.running().filter_map(|entry| entry.word(address)) {
+                if storage.bits[word] == Bits::Unread {
+                    storage.bits[word] = Bits::Invalid;
+                }
+            }
         }
     }
 

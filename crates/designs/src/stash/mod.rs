@@ -45,7 +45,9 @@
 //!     for at the end of the kernel.
 //! 12. Communication has the granularity of cache lines (section 8 wants a flexible one), and only useful words of a line are
 //!     brought (4.3, feature 1): a load miss brings along what its mapping has of the line and the L2 has data of. Where `takes_along`
-//!     is false, only words that are accessed come (6.2, on On-demand).
+//!     is false, only words that are accessed come (6.2, on On-demand). To programs, a copy that no load of its mapping has taken is not
+//!     there: one that came along, or that a writeback under ChgMap or AddMap has left. It goes when another mapping of the stash
+//!     registers its address, and does not come if one has.
 //! 13. Registrations wait in a table for others of their line, as in DeNovo with write combining (Choi et al., PACT 2011): until their
 //!     time is up, the table is full, the thread block or the kernel ends, or their chunk is needed. They leave before a read of their
 //!     line. The paper does not speak of it.

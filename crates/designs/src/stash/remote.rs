@@ -75,7 +75,7 @@ impl Stash {
     fn mapped_word(&mut self, map: u8, address: u64, is_buffered: bool) -> Option<usize> {
         let word = self.word(map, address)?;
         let entry = self.entry(map);
-        let is_copy = entry.cta.is_some() && self.storage.bits[word] == Bits::Valid;
+        let is_copy = entry.cta.is_some() && self.storage.bits[word].state() == State::Valid;
         let chunk = self.storage.chunks[word / self.storage.chunk_words];
         if if is_buffered { is_copy } else { chunk.map == map } { Some(word) } else { None }
     }

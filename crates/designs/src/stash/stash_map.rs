@@ -82,6 +82,11 @@ impl StashMap {
         self.in_order().filter_map(|index| self.get(index).map(|entry| (index, entry)))
     }
 
+    /// Entries of running thread blocks.
+    pub fn running(&self) -> impl Iterator<Item = &Entry> {
+        self.entries.iter().flatten().filter(|entry| entry.cta.is_some())
+    }
+
     /// Puts an entry at `index`; the tail stands behind it then.
     pub fn put(&mut self, index: u8, entry: Entry) {
         self.entries[usize::from(index)] = Some(entry);

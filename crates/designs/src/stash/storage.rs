@@ -3,7 +3,8 @@
 use crate::denovo::State;
 
 /// What the two bits of a word say. DeNovo has three states; the fourth code says that a registered word is to be written
-/// back before its place is used by another mapping, so that no chunk needs a writeback bit (4.4).
+/// back before its place is used by another mapping, so that no chunk needs a writeback bit (4.4). `Unread` needs a bit of its own,
+/// which the paper does not have (reading 12).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Bits {
     /// Nothing is here.
@@ -11,6 +12,8 @@ pub enum Bits {
     Invalid,
     /// A copy.
     Valid,
+    /// A copy that no load has taken yet.
+    Unread,
     /// The only copy; under a non-coherent mapping, a word written.
     Registered,
     /// Registered, by a mapping whose thread block has ended.
@@ -22,7 +25,7 @@ impl Bits {
     pub const fn state(self) -> State {
         match self {
             Bits::Invalid => State::Invalid,
-            Bits::Valid => State::Valid,
+            Bits::Valid | Bits::Unread => State::Valid,
             Bits::Registered | Bits::Leaving => State::Registered,
         }
     }

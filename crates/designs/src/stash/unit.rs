@@ -110,17 +110,15 @@ impl Stash {
         }
         for word in 0..LINE_WORDS {
             let physical = (line * LINE_WORDS + word) * 4;
-            for (index, entry) in map.valid().filter(|(_, entry)| entry.coherent) {
-                let place = pages.virtuals(physical).find_map(|address| entry.word(address));
-                let is_owned = |place: &usize| {
-                    let chunk = storage.chunks[place / storage.chunk_words];
-                    chunk.map == index && storage.bits[*place].state() == State::Registered
-                };
-                if let Some(place) = place.filter(is_owned) {
-                    visit(word, &mut storage.words[place]);
-                }
+            if let Some(place) = owned_place(map, storage, pages, physical) {
+                visit(word, &mut storage.words[place]);
             }
         }
+    }
+
+    /// Whether this stash owns the word of a physical address.
+    pub(super) fn owns(&self, address: u64) -> bool {
+        owned_place(&self.map, &self.storage, &self.pages, address).is_some()
     }
 
     /// The next access that is done, with the words loaded.
@@ -242,7 +240,7 @@ impl Stash {
             let value = self.storage.words[word];
             self.buffer.insert(map, address, value);
             self.tell_registry(Message::WriteBack, map, address, value, now);
-            self.storage.bits[word] = if after == State::Valid { Bits::Valid } else { Bits::Invalid };
+            self.storage.bits[word] = if after == State::Valid { Bits::Unread } else { Bits::Invalid };
             words += 1;
         }
         self.statistics.words_written_back += words;
@@ -303,7 +301,7 @@ impl Stash {
             return false;
         }
         for bits in &mut self.storage.bits {
-            if *bits == Bits::Valid {
+            if bits.state() == State::Valid {
                 *bits = Bits::Invalid;
             }
         }
@@ -339,4 +337,15 @@ impl Stash {
             assert!(needed, "entry {map} is valid and nobody needs it");
         }
     }
+}
+
+/// Where the storage has the word of a physical address that the stash owns.
+fn owned_place(map: &StashMap, storage: &Storage, pages: &VpMap, address: u64) -> Option<usize> {
+    pages.virtuals(address).find_map(|address| {
+        map.valid().filter(|(_, entry)| entry.coherent).find_map(|(index, entry)| {
+            let place = entry.word(address)?;
+            let is_its = storage.chunks[place / storage.chunk_words].map == index;
+            (is_its && storage.bits[place].state() == State::Registered).then_some(place)
+        })
+    })
 }

@@ -1,5 +1,6 @@
 //! Tests of the stash.
 
+mod along;
 mod cycles;
 mod episodes;
 mod mappings;
