@@ -13,11 +13,15 @@ impl Controller {
         }
         let row = &self.rows[row as usize];
         row.shadow.peek(line, below);
-        for job in row.jobs.iter().map(|number| self.jobs.get(*number)) {
-            if let (true, Step::Ready(Op::Insert { .. }) | Step::Served(Op::Insert { .. }), Some(data)) =
-                (job.line == line, job.step, &job.data)
-            {
-                below.0 = data.0;
+        for job in row.jobs.iter().map(|number| self.jobs.get(*number)).filter(|job| job.line == line) {
+            match (job.step, &job.data) {
+                (Step::Ready(Op::Insert { .. }) | Step::Served(Op::Insert { .. }), Some(data)) => {
+                    below.0 = data.0
+                }
+                (Step::Ready(Op::Write) | Step::Served(Op::Write) | Step::Fetching, Some(data)) => {
+                    below.merge(job.written | job.poked, data);
+                }
+                _ => {}
             }
         }
     }
@@ -31,9 +35,16 @@ impl Controller {
         row.shadow.poke(line, bytes, data);
         for number in &row.jobs {
             let job = self.jobs.get_mut(*number);
-            match (job.line == line, job.step, &mut job.data) {
-                (true, Step::Ready(Op::Insert { .. }), Some(block)) => block.merge(bytes, data),
-                (true, Step::Served(Op::Insert { .. }), Some(block)) => {
+            let Some(block) = job.data.as_mut().filter(|_| job.line == line) else { continue };
+            match job.step {
+                Step::Ready(Op::Insert { .. }) => block.merge(bytes, data),
+                Step::Ready(Op::Write) => block.merge(bytes & job.written, data),
+                // The rest of the block may have left DRAM.
+                Step::Fetching => {
+                    block.merge(bytes, data);
+                    job.written |= bytes;
+                }
+                Step::Served(Op::Insert { .. } | Op::Write) => {
                     block.merge(bytes, data);
                     job.poked |= bytes;
                 }

@@ -31,8 +31,13 @@
 //!    levels do not change before what was put in would fill the set. The blocks of a register that changes its level leave.
 //! 10. *Insertions.* Fig. 6 inserts every block that misses, and the request queue of 4.1.3 knows no priorities: a block is
 //!     inserted in the order of arrival. [`Insertions`] has other orders, for comparison.
-//! 11. *Writes of whole lines* are insertions of dirty blocks, whether the set has the block or not: nothing of it is needed. They
-//!     are answered when they arrive.
+//! 11. *Writes* to blocks that the set is said to have are answered when their bytes are in the write data buffer. Those of whole
+//!     lines are insertions of dirty blocks, whether the set has the block or not: nothing of it is needed.
+//! 12. *Merging.* What waits behind another request to its block needs no operation of the warp where the data buffers have the
+//!     bytes, as merged misses need no fetch of a slice: reads behind a read; reads behind an insertion; writes behind a write or an
+//!     insertion that has not been handed over. Without it a block that all SMs write, such as a flag that ends a loop, takes a
+//!     warp's whole time for each of them. A system whose extended LLC is a latency and a bandwidth, such as the paper's
+//!     simulator, has no such limit either.
 //!
 //! A dirty victim leaves its SM before the result of the operation that drove it out, and both come to the same slice in order.
 //! The filters learn of the operation with its result, so a request that the filters send to DRAM finds the victim there.

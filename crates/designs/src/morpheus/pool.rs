@@ -53,6 +53,17 @@ impl<T> Pool<T> {
         self.entries[number as usize].as_mut().expect("an entry is used while it is there")
     }
 
+    /// The entries of two numbers, to change them.
+    ///
+    /// # Panics
+    /// If they are the same, or there is none of one.
+    pub fn get_both(&mut self, one: u32, other: u32) -> (&mut T, &mut T) {
+        let both = self.entries.get_disjoint_mut([one as usize, other as usize]);
+        let [one, other] = both.expect("two entries have two numbers");
+        let there = "an entry is used while it is there";
+        (one.as_mut().expect(there), other.as_mut().expect(there))
+    }
+
     /// How many entries there are.
     pub fn len(&self) -> usize {
         self.entries.len() - self.free.len()

@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::window::{self, result, result::Told};
-use strata_memory::{Body, ByteMask, Line, Packet, Tray};
+use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, Tray};
 
 use super::atomics;
 use super::controller::Controller;
@@ -45,7 +45,7 @@ impl Controller {
                 0
             }
         };
-        let is_behind = self.rows[row as usize].jobs.iter().any(|number| self.jobs.get(*number).line == line);
+        let first = self.first_of(row, line);
         let (request, step, data) = (Some(packet), Step::Behind, None);
         let number = self.jobs.insert(Job {
             request,
@@ -53,15 +53,18 @@ impl Controller {
             row,
             step,
             data,
+            written: ByteMask::NONE,
             poked: ByteMask::NONE,
             left,
             is_open: false,
         });
         self.rows[row as usize].jobs.push_back(number);
-        if is_behind {
-            self.statistics.waited_for_block += 1;
-        } else {
-            self.begin(number, now);
+        match first {
+            None => self.begin(number, now),
+            Some(first) => {
+                self.statistics.waited_for_block += 1;
+                self.merge_behind(first, now);
+            }
         }
     }
 
@@ -85,12 +88,11 @@ impl Controller {
                 return;
             }
             let job = self.jobs.get(number);
-            let op = match job.request.as_ref().map(|request| &request.body) {
-                Some(Body::Write(_)) => Op::Write,
-                Some(Body::Atomic(batch)) => atomic_op(batch),
-                _ => Op::Read,
+            return match job.request.as_ref().map(|request| &request.body) {
+                Some(Body::Write(_)) => self.write_part(number, now),
+                Some(Body::Atomic(batch)) => self.make_ready(number, atomic_op(batch)),
+                _ => self.make_ready(number, Op::Read),
             };
-            return self.make_ready(number, op);
         }
         self.statistics.predicted_misses += 1;
         if !self.write_whole(number, now) {
@@ -118,19 +120,82 @@ impl Controller {
     /// Takes the block from a write of a whole line, which needs nothing of what was there: it is answered, and the set gets the
     /// block in place of one that it may have. Whether the request is one.
     fn write_whole(&mut self, number: u32, now: Cycle) -> bool {
-        let job = self.jobs.get_mut(number);
-        let whole = job
-            .request
-            .take_if(|request| matches!(request.body, Body::Write(_)) && request.bytes == ByteMask::ALL);
-        let Some(request) = whole else { return false };
-        let mut tray = self.trays.take();
-        if let Body::Write(data) = &request.body {
-            tray.0 = data.0;
+        let is_whole =
+            |request: &Packet| matches!(request.body, Body::Write(_)) && request.bytes == ByteMask::ALL;
+        let found = self.jobs.get(number).request.as_ref().is_some_and(is_whole);
+        if found {
+            self.buffer_write(number, now);
+            self.make_ready(number, Op::Insert { is_dirty: true });
+            self.merge_behind(number, now);
         }
-        self.jobs.get_mut(number).data = Some(tray);
+        found
+    }
+
+    /// A write of some bytes to a block that the set is said to have: it is answered, and the set gets the bytes.
+    fn write_part(&mut self, number: u32, now: Cycle) {
+        self.buffer_write(number, now);
+        self.make_ready(number, Op::Write);
+        self.merge_behind(number, now);
+    }
+
+    /// Puts the bytes of a write into the write data buffer and answers it.
+    fn buffer_write(&mut self, number: u32, now: Cycle) {
+        let job = self.jobs.get_mut(number);
+        let Some(Packet { bytes, body: Body::Write(data), .. }) = &job.request else {
+            unreachable!("a write has its bytes")
+        };
+        let mut tray = self.trays.take();
+        tray.0 = data.0;
+        (job.written, job.data) = (*bytes, Some(tray));
+        let request = job.request.take().expect("it is not answered");
         self.reply(request, now);
-        self.make_ready(number, Op::Insert { is_dirty: true });
-        true
+    }
+
+    /// The oldest request to a line of a row that is not done.
+    fn first_of(&self, row: u32, line: LineAddress) -> Option<u32> {
+        self.rows[row as usize].jobs.iter().copied().find(|number| self.jobs.get(*number).line == line)
+    }
+
+    /// The request that waits behind the first one to a line.
+    fn second_of(&self, row: u32, line: LineAddress) -> Option<u32> {
+        let of_line = |number: &u32| self.jobs.get(*number).line == line;
+        self.rows[row as usize].jobs.iter().copied().filter(of_line).nth(1)
+    }
+
+    /// Serves what waits behind the first request to a line, in order, as far as the write data buffer can: reads of a block that
+    /// is on its way to the set; writes to what has not been handed over.
+    fn merge_behind(&mut self, first: u32, now: Cycle) {
+        let job = self.jobs.get(first);
+        let (row, line) = (job.row, job.line);
+        while let Some(second) = self.second_of(row, line) {
+            let (first, later) = self.jobs.get_both(first, second);
+            let merged = later.request.as_mut().is_some_and(|request| first.merge(request));
+            if !merged {
+                return;
+            }
+            self.answer_merged(row, second, now);
+        }
+    }
+
+    /// Answers the reads that wait behind the first request to a line, up to the first request that is none, with the block that
+    /// the warp has answered.
+    fn answer_reads_behind(&mut self, row: u32, line: LineAddress, block: &Line, now: Cycle) {
+        while let Some(second) = self.second_of(row, line) {
+            let Some(Packet { body: Body::Read(tray), .. }) = &mut self.jobs.get_mut(second).request else {
+                return;
+            };
+            tray.0 = block.0;
+            self.answer_merged(row, second, now);
+        }
+    }
+
+    /// Answers a request that needs no operation of its warp.
+    fn answer_merged(&mut self, row: u32, number: u32, now: Cycle) {
+        let request = self.jobs.remove(number).request.expect("what waits is not answered");
+        self.rows[row as usize].jobs.retain(|other| *other != number);
+        self.statistics.merged += 1;
+        self.statistics.buffer_accesses += 1;
+        self.reply(request, now);
     }
 
     /// The block of a predicted miss has come from DRAM: the request is answered, the set gets the block.
@@ -152,6 +217,12 @@ impl Controller {
         if !matches!(job.request.as_ref().map(|request| &request.body), Some(Body::Atomic(_))) {
             answered = job.request.take();
         }
+        if let Some(written) = job.data.take() {
+            // A write that was answered before the set turned out not to have the block.
+            block.merge(job.written, &written);
+            self.trays.put(written);
+            is_dirty = true;
+        }
         job.data = Some(block);
         if let Some(request) = answered {
             self.reply(request, now);
@@ -161,6 +232,7 @@ impl Controller {
             return self.finish(number, now);
         }
         self.make_ready(number, Op::Insert { is_dirty });
+        self.merge_behind(number, now);
     }
 
     /// Whether a block that memory has as well is not inserted: its warp is busy, and nobody waits for it.
@@ -248,10 +320,7 @@ impl Controller {
             }
             Op::Write => {
                 s.write_operations += 1;
-                let Some(Packet { bytes, body: Body::Write(data), .. }) = &job.request else {
-                    unreachable!("a write has its bytes")
-                };
-                entry.ask_write(block, *bytes, data);
+                entry.ask_write(block, job.written, job.data.as_ref().expect("a write has its bytes"));
             }
             Op::Insert { is_dirty } => {
                 s.insertions += 1;
@@ -407,8 +476,11 @@ impl Controller {
         }
         match (op, job.request.as_mut()) {
             (Op::Read | Op::FetchAtomic, _) => entry.shadow.shown(job.line, &entry.payload),
-            (Op::Write, Some(Packet { bytes, body: Body::Write(data), .. })) => {
-                entry.shadow.changed(job.line, *bytes, data);
+            (Op::Write, _) => {
+                entry.shadow.changed(job.line, job.written, &entry.payload);
+                if let Some(data) = &job.data {
+                    entry.shadow.poke(job.line, job.poked, data);
+                }
             }
             (Op::Insert { is_dirty }, _) => {
                 entry.shadow.given(job.line, &entry.payload, is_dirty);
@@ -438,7 +510,12 @@ impl Controller {
         let entry = &self.rows[job.row as usize];
         match (op, job.request.as_mut().map(|request| &mut request.body)) {
             (Op::Read, Some(Body::Read(tray))) => {
-                tray.0 = entry.payload.0;
+                let (row, line, block) = (job.row, job.line, entry.payload.clone());
+                tray.0 = block.0;
+                if let Some(request) = job.request.take() {
+                    self.reply(request, now);
+                }
+                self.answer_reads_behind(row, line, &block, now);
                 self.finish(number, now);
             }
             (Op::Insert { .. }, Some(Body::Atomic(batch))) => {
@@ -478,10 +555,8 @@ impl Controller {
         if let Some(request) = request {
             self.reply(request, now);
         }
-        let jobs = &mut self.rows[row as usize].jobs;
-        jobs.retain(|other| *other != number);
-        let next = jobs.iter().find(|other| self.jobs.get(**other).line == line).copied();
-        if let Some(next) = next {
+        self.rows[row as usize].jobs.retain(|other| *other != number);
+        if let Some(next) = self.first_of(row, line) {
             self.begin(next, now);
         }
     }

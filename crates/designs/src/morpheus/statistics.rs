@@ -49,6 +49,8 @@ statistics! {
         blocks_of_64_bytes: "blocks",
         /// Blocks that compressed sets put into 128 bytes.
         blocks_of_128_bytes: "blocks",
+        /// Requests that needed no operation of a warp: the data buffers had the bytes, or took them.
+        merged: "requests",
         /// Operations that warps have ended.
         results: "operations",
         /// Bytes that host copies changed in blocks of sets, handed over as writes.

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use strata_engine::Cycle;
 use strata_memory::window::{self, RESULT_WORD, operation};
-use strata_memory::{ByteMask, Line, LineAddress, Packet, Tray};
+use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, Tray};
 
 use super::atomics::Part;
 use super::predictor::Predictor;
@@ -20,14 +20,42 @@ pub struct Job {
     /// Row of its set.
     pub row: u32,
     pub step: Step,
-    /// The block, when the controller has it.
+    /// The block, when the controller has it; of a write, its bytes.
     pub data: Option<Tray>,
+    /// Bytes that a write changes.
+    pub written: ByteMask,
     /// Bytes of it that a host copy changed while the warp had it.
     pub poked: ByteMask,
     /// Entries of an atomic that have not been performed.
     pub left: u32,
     /// Predicted a hit, and the set has not answered yet.
     pub is_open: bool,
+}
+
+impl Job {
+    /// Serves a later request to the same block, when what is in the write data buffer can: reads from a whole block, writes to
+    /// what its warp does not have yet. Whether it did.
+    pub fn merge(&mut self, later: &mut Packet) -> bool {
+        let (None, Some(data)) = (&self.request, &mut self.data) else { return false };
+        match (self.step, &mut later.body) {
+            (Step::Ready(Op::Insert { .. }) | Step::Served(Op::Insert { .. }), Body::Read(tray)) => {
+                tray.0 = data.0;
+            }
+            (Step::Ready(Op::Insert { .. }), Body::Write(bytes)) => {
+                data.merge(later.bytes, bytes);
+                self.step = Step::Ready(Op::Insert { is_dirty: true });
+            }
+            (Step::Ready(Op::Write), Body::Write(bytes)) => {
+                data.merge(later.bytes, bytes);
+                self.written |= later.bytes;
+                if self.written == ByteMask::ALL {
+                    self.step = Step::Ready(Op::Insert { is_dirty: true });
+                }
+            }
+            _ => return false,
+        }
+        true
+    }
 }
 
 /// How far a request has come.
