@@ -22,7 +22,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Test, "2,500 vertices", || Box::new(Bfs { vertices: 2500 })),
         input(Size::Small, "2^17 vertices", || Box::new(Bfs { vertices: 1 << 17 })),
         input(Size::Paper, "3 x 2^20 vertices (Rodinia: 2^20)", || Box::new(Bfs { vertices: 3 << 20 })),
-        input(Size::Morpheus, "2^17 vertices", || Box::new(Bfs { vertices: 1 << 17 })),
+        input(Size::Morpheus, "3 x 2^15 vertices", || Box::new(Bfs { vertices: 3 << 15 })),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

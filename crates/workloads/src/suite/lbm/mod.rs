@@ -27,7 +27,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "120 x 120 x 150 cells, 3 steps (Parboil: 100)", || {
             Box::new(Lbm::new([120, 120, 150], 3))
         }),
-        input(Size::Morpheus, "40 x 40 x 40 cells, 2 steps", || Box::new(Lbm::new([40, 40, 40], 2))),
+        input(Size::Morpheus, "32 x 32 x 24 cells, 5 steps", || Box::new(Lbm::new([32, 32, 24], 5))),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

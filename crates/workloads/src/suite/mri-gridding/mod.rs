@@ -46,8 +46,8 @@ pub(super) const WORKLOAD: Workload = Workload {
             "48 x 48 x 48 grid, 140,000 samples (Parboil: the same density on 128 x 128 x 128)",
             || Box::new(MriGridding { grid: Grid { size: [48; 3] }, samples: 140_000 }),
         ),
-        input(Size::Morpheus, "64 x 64 x 48 grid, 6,000 samples", || {
-            Box::new(MriGridding { grid: Grid { size: [64, 64, 48] }, samples: 6_000 })
+        input(Size::Morpheus, "48 x 48 x 32 grid, 4,000 samples", || {
+            Box::new(MriGridding { grid: Grid { size: [48, 48, 32] }, samples: 4_000 })
         }),
     ],
     ptx: include_str!("kernel.ptx"),

@@ -27,7 +27,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Small, "768 x 768", || Box::new(Nw { length: 768 })),
         input(Size::Paper, "2048 x 2048", || Box::new(Nw { length: 2048 })),
         input(Size::Stash, "512 x 512", || Box::new(Nw { length: 512 })),
-        input(Size::Morpheus, "1024 x 1024", || Box::new(Nw { length: 1024 })),
+        input(Size::Morpheus, "768 x 768", || Box::new(Nw { length: 768 })),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),

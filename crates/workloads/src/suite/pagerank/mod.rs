@@ -35,8 +35,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "299,067 vertices, 20 iterations", || {
             Box::new(PageRank { vertices: 299_067, iterations: 20 })
         }),
-        input(Size::Morpheus, "75,000 vertices, 2 iterations", || {
-            Box::new(PageRank { vertices: 75_000, iterations: 2 })
+        input(Size::Morpheus, "50,000 vertices, 2 iterations", || {
+            Box::new(PageRank { vertices: 50_000, iterations: 2 })
         }),
     ],
     ptx: include_str!("kernel.ptx"),

@@ -28,8 +28,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "146,689 rows with 3.6 million entries, 50 products", || {
             Box::new(Spmv { elements: 128, products: 50 })
         }),
-        input(Size::Morpheus, "36,481 rows, 3 products", || {
-            Box::new(Spmv { elements: 64, products: 3 })
+        input(Size::Morpheus, "13,456 rows, 5 products", || {
+            Box::new(Spmv { elements: 39, products: 5 })
         }),
     ],
     ptx: include_str!("kernel.ptx"),
