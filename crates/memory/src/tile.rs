@@ -176,11 +176,7 @@ impl Tile {
         let object = in_row / self.object;
         let in_object = in_row - object * self.object;
         let in_stash = object * self.field + in_object;
-        if in_object < self.field && in_stash < self.row {
-            Some(row * self.row + in_stash)
-        } else {
-            None
-        }
+        if in_object < self.field && in_stash < self.row { Some(row * self.row + in_stash) } else { None }
     }
 
     /// The pages that the tile has words in, in rising order: calls `visit` with each page's number once.
