@@ -167,16 +167,16 @@ impl Tile {
 
     /// Global to scratchpad; `None` if the byte is in no field of the tile (4.3, "Remote requests").
     pub const fn stash_offset(&self, offset: u64) -> Option<u64> {
+        // Most addresses that are looked for lie outside.
+        if offset >= self.rows * self.stride {
+            return None;
+        }
         let row = offset / self.stride;
         let in_row = offset - row * self.stride;
         let object = in_row / self.object;
         let in_object = in_row - object * self.object;
         let in_stash = object * self.field + in_object;
-        if row < self.rows && in_object < self.field && in_stash < self.row {
-            Some(row * self.row + in_stash)
-        } else {
-            None
-        }
+        if in_object < self.field && in_stash < self.row { Some(row * self.row + in_stash) } else { None }
     }
 
     /// The pages that the tile has words in, in rising order: calls `visit` with each page's number once.

@@ -55,7 +55,8 @@ impl Stash {
     pub(super) fn drop_unread(&mut self, address: u64) {
         let Stash { map, storage, pages, .. } = self;
         for address in pages.virtuals(address) {
-            for word in map.running().filter_map(|entry| entry.word(address)) {
+            let running = map.valid().filter(|(_, entry)| entry.cta.is_some());
+            for word in running.filter_map(|(_, entry)| entry.word(address)) {
                 if storage.bits[word] == Bits::Unread {
                     storage.bits[word] = Bits::Invalid;
                 }

@@ -68,7 +68,7 @@ impl StashMap {
     /// Entries in the order in which AddMap takes them.
     pub fn in_order(&self) -> impl Iterator<Item = u8> + use<> {
         let (tail, entries) = (self.tail, self.entries.len());
-        (0..entries).map(move |step| ((tail + step) % entries) as u8)
+        (tail..entries).chain(0..tail).map(|index| index as u8)
     }
 
     /// The entry that the next AddMap takes: the first from the tail on whose thread block does not run (reading 6).
@@ -80,11 +80,6 @@ impl StashMap {
     /// Valid entries with their indices, in the order in which AddMap takes them.
     pub fn valid(&self) -> impl Iterator<Item = (u8, &Entry)> {
         self.in_order().filter_map(|index| self.get(index).map(|entry| (index, entry)))
-    }
-
-    /// Entries of running thread blocks.
-    pub fn running(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().flatten().filter(|entry| entry.cta.is_some())
     }
 
     /// Puts an entry at `index`; the tail stands behind it then.

@@ -77,7 +77,7 @@ fn campaign() {
         panic!("STRATA_EPISODES: expected two numbers, as in 300..400, found `{episodes}`")
     });
     let fails = |number: &u64| {
-        if number % 100 == 0 {
+        if number.is_multiple_of(100) {
             println!("{number}");
         }
         catch_unwind(|| episode(*number)).is_err()
