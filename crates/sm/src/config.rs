@@ -54,6 +54,8 @@ pub struct SmConfig {
     pub scheduling: Cited<Scheduling>,
     /// Capacity of a warp's instruction buffer in instructions, 1 to 16; also the most that one fetch delivers.
     pub instruction_buffer: Cited<u32>,
+    /// Warps whose instructions are fetched in a cycle, at most as many as the instruction cache takes; 1 without it.
+    pub fetches_per_cycle: Option<Cited<u32>>,
     /// Pools of operand collectors, at most 64 collectors in total.
     pub collectors: Vec<CollectorPool>,
     /// Number of execution units of each kind.
@@ -238,6 +240,11 @@ impl From<RegisterAllocation> for strata_ptx::back::RegisterAllocation {
 }
 
 impl SmConfig {
+    /// Warps whose instructions are fetched in a cycle.
+    pub fn fetches(&self) -> u32 {
+        self.fetches_per_cycle.as_deref().map_or(1, |fetches| *fetches)
+    }
+
     /// Requirements on this SM's register file: its number of rows and of read tickets. `seed` seeds its random
     /// streams.
     pub fn register_file_site(&self, seed: u64) -> RegisterFileSite {
@@ -292,6 +299,7 @@ impl SmConfig {
         }
         within("schedulers", *self.schedulers, 1, 8)?;
         within("instruction_buffer", *self.instruction_buffer, 1, 16)?;
+        within("fetches_per_cycle", self.fetches(), 1, 16)?;
         within("pipeline_latency_cycles", *self.pipeline_latency_cycles, 0, 100)?;
         if let Scheduling::TwoLevel { active } = *self.scheduling {
             within("scheduling.two_level.active", active, 1, 64)?;

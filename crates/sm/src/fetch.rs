@@ -25,6 +25,8 @@ struct Buffer {
 pub struct Fetch {
     buffers: Slots<Buffer>,
     capacity: u32,
+    /// Most requests in a cycle.
+    width: u32,
     code_at: Address,
     code_len: u32,
     /// Mask of warps with a non-empty buffer.
@@ -37,11 +39,12 @@ pub struct Fetch {
 }
 
 impl Fetch {
-    /// Empty buffers of `capacity` instructions each.
-    pub fn new(capacity: u32) -> Self {
+    /// Empty buffers of `capacity` instructions each, and up to `width` requests a cycle.
+    pub fn new(capacity: u32, width: u32) -> Self {
         Fetch {
             buffers: Slots::new(Buffer::default),
             capacity,
+            width,
             code_at: Address(0),
             code_len: 0,
             have: 0,
@@ -126,7 +129,7 @@ impl Fetch {
         self.have &= !bit;
     }
 
-    /// Takes the lines that have arrived, then makes one request. Adds the warps whose buffers were filled to
+    /// Takes the lines that have arrived, then makes requests. Adds the warps whose buffers were filled to
     /// `filled`.
     #[inline]
     pub fn tick(&mut self, cache: &mut dyn ReadOnly, filled: &mut u64, now: Cycle) {
@@ -135,17 +138,26 @@ impl Fetch {
         {
             self.fill(warp as usize, filled);
         }
-        if self.want == 0 {
-            return;
+        for _ in 0..self.width {
+            if self.want == 0 || !self.request(cache, now) {
+                return;
+            }
         }
+    }
+
+    /// Makes the request of the next warp in turn that wants one. Whether the cache took it.
+    #[inline]
+    fn request(&mut self, cache: &mut dyn ReadOnly, now: Cycle) -> bool {
         let after = self.want & (u64::MAX << self.last << 1);
         let warp = (if after != 0 { after } else { self.want }).trailing_zeros() as usize;
         let line = self.address(self.buffers[warp].head).line();
-        if cache.request(line, warp as u32, now) {
+        let taken = cache.request(line, warp as u32, now);
+        if taken {
             self.last = warp;
             self.want &= !(1 << warp);
             self.pending |= 1 << warp;
         }
+        taken
     }
 
     fn fill(&mut self, warp: usize, filled: &mut u64) {
@@ -172,7 +184,7 @@ mod tests {
     use crate::fakes::{FakeReadOnly, Memory};
 
     fn fetch() -> Fetch {
-        let mut fetch = Fetch::new(2);
+        let mut fetch = Fetch::new(2, 1);
         fetch.prepare(Address(0x1000), 100);
         fetch
     }

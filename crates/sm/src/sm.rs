@@ -181,7 +181,7 @@ impl Sm {
             warps: Warps::new(warps),
             ctas: Ctas::new(ctas),
             barriers: Barriers::new(ctas),
-            fetch: Fetch::new(*config.instruction_buffer),
+            fetch: Fetch::new(*config.instruction_buffer, config.fetches()),
             scoreboard: Scoreboard::new(),
             schedulers: (0..schedulers).map(|_| Scheduler::new(*config.scheduling)).collect(),
             shares,
