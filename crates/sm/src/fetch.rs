@@ -207,6 +207,18 @@ mod tests {
     }
 
     #[test]
+    fn several_requests_a_cycle_in_turn() {
+        let (mut fetch, mut cache, mut filled) = (Fetch { width: 2, ..fetch() }, cache(), 0);
+        [0, 2, 3].into_iter().for_each(|warp| fetch.start(warp));
+        for cycle in 0..2 {
+            fetch.tick(&mut cache, &mut filled, Cycle(cycle));
+        }
+        let line = LineAddress(0x20);
+        assert_eq!(cache.asked, [(Cycle(0), line, 2), (Cycle(0), line, 3), (Cycle(1), line, 0)]);
+        assert_eq!(filled, 0b1100);
+    }
+
+    #[test]
     fn the_buffer_empties_as_instructions_issue_and_at_jumps() {
         let (mut fetch, mut cache, mut filled) = (fetch(), cache(), 0);
         fetch.start(1);

@@ -307,6 +307,9 @@ impl Sm {
         let have = self.fetch.have() & free;
         let eligible = have & !warps.blocked;
         if eligible != 0 {
+            if eligible & !self.without_collector() != 0 {
+                return Stall::Inactive;
+            }
             let for_lsu = eligible & self.demands.of_lsu() != 0 && !self.lsu.can_accept();
             return if for_lsu { Stall::LsuFull } else { Stall::CollectorFull };
         }

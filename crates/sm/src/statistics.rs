@@ -10,6 +10,8 @@ pub enum Stall {
     LsuFull,
     /// An instruction is ready, but no operand collector for its unit is free.
     CollectorFull,
+    /// An instruction is ready, but its warp is outside the active set of a two-level scheduler.
+    Inactive,
     /// The next instruction waits for a value from memory.
     Memory,
     /// The next instruction waits for a value from an execution unit or for a pending register read.
@@ -41,6 +43,7 @@ impl Stall {
     pub const ALL: [Stall; Stall::COUNT] = [
         Stall::LsuFull,
         Stall::CollectorFull,
+        Stall::Inactive,
         Stall::Memory,
         Stall::Execution,
         Stall::Control,
@@ -69,6 +72,8 @@ strata_engine::statistics! {
         stall_lsu_full: "slots",
         /// Issue slots lost because no operand collector was free.
         stall_collector_full: "slots",
+        /// Issue slots lost because the warps that could issue were outside the active set of a two-level scheduler.
+        stall_inactive: "slots",
         /// Issue slots lost waiting for values from memory.
         stall_memory: "slots",
         /// Issue slots lost waiting for values from execution units or for pending register reads.
@@ -244,6 +249,7 @@ impl SmStatistics {
         match cause {
             Stall::LsuFull => &mut self.stall_lsu_full,
             Stall::CollectorFull => &mut self.stall_collector_full,
+            Stall::Inactive => &mut self.stall_inactive,
             Stall::Memory => &mut self.stall_memory,
             Stall::Execution => &mut self.stall_execution,
             Stall::Control => &mut self.stall_control,
@@ -308,6 +314,7 @@ impl SmStatistics {
     fn stalls(&self) -> u64 {
         self.stall_lsu_full
             + self.stall_collector_full
+            + self.stall_inactive
             + self.stall_memory
             + self.stall_execution
             + self.stall_control

@@ -132,6 +132,35 @@ fn a_miss_and_a_hit() {
     assert_eq!(counts.map(|name| morpheus.get(name).unwrap()), [1, 1, 1, 1, 24 + 11]);
 }
 
+/// The warp has two operations for five reads: those that come while it is given the block, or while it reads it, are answered with
+/// the same bytes.
+#[test]
+fn reads_behind_an_insertion_and_behind_a_read_are_answered_with_them() {
+    let line = extended_line();
+    let mut bench = Bench::new(Box::new(controller(&small(), 1, SLICE)));
+    let (row, payload) = (window::line_of(0, 0), window::line_of(0, 1));
+    bench.offer(0, HELPER, 1, row, empty());
+    bench.offer(10, SM, 2, line, empty());
+    // Arrives in 34, while the warp has the insertion.
+    bench.offer(30, SM, 3, line, empty());
+    bench.result(40, 4, result::MISSED);
+    bench.offer(41, HELPER, 5, row, empty());
+    // The first of three goes to the warp in 64, the others wait for its result, which arrives in 75.
+    bench.offer(60, SM, 6, line, empty());
+    bench.offer(61, SM, 7, line, empty());
+    bench.offer(62, SM, 8, line, empty());
+    bench.offer(70, HELPER, 9, payload, Body::Write(Box::new(Line([7; 128]))));
+    bench.result(71, 10, result::HIT);
+    bench.run(100);
+    let of_program: Vec<_> = bench.replies.iter().filter(|reply| reply.1 == SM).copied().collect();
+    let expected =
+        [(22, SM, 2, Some(9)), (36, SM, 3, Some(9)), (77, SM, 6, Some(7)), (77, SM, 7, Some(7)), (77, SM, 8, Some(7))];
+    assert_eq!(of_program, expected);
+    let groups = bench.controller.statistics();
+    let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
+    assert_eq!(["requests", "merged", "operations"].map(|name| morpheus.get(name).unwrap()), [5, 3, 2]);
+}
+
 /// Sets of published costs: 20 cycles each, and 100 between two.
 #[test]
 fn sets_of_published_costs_take_their_time() {
