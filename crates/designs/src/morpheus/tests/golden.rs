@@ -153,8 +153,13 @@ fn reads_behind_an_insertion_and_behind_a_read_are_answered_with_them() {
     bench.result(71, 10, result::HIT);
     bench.run(100);
     let of_program: Vec<_> = bench.replies.iter().filter(|reply| reply.1 == SM).copied().collect();
-    let expected =
-        [(22, SM, 2, Some(9)), (36, SM, 3, Some(9)), (77, SM, 6, Some(7)), (77, SM, 7, Some(7)), (77, SM, 8, Some(7))];
+    let expected = [
+        (22, SM, 2, Some(9)),
+        (36, SM, 3, Some(9)),
+        (77, SM, 6, Some(7)),
+        (77, SM, 7, Some(7)),
+        (77, SM, 8, Some(7)),
+    ];
     assert_eq!(of_program, expected);
     let groups = bench.controller.statistics();
     let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
