@@ -28,9 +28,7 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "146,689 rows with 3.6 million entries, 50 products", || {
             Box::new(Spmv { elements: 128, products: 50 })
         }),
-        input(Size::Morpheus, "13,456 rows, 5 products", || {
-            Box::new(Spmv { elements: 39, products: 5 })
-        }),
+        input(Size::Morpheus, "13,456 rows, 5 products", || Box::new(Spmv { elements: 39, products: 5 })),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),
