@@ -36,8 +36,7 @@
 //! 12. *Merging.* What waits behind another request to its block needs no operation of the warp where the data buffers have the
 //!     bytes, as merged misses need no fetch of a slice: reads behind a read; reads behind an insertion; writes behind a write or an
 //!     insertion that has not been handed over. Without it a block that all SMs write, such as a flag that ends a loop, takes a
-//!     warp's whole time for each of them. A system whose extended LLC is a latency and a bandwidth, such as the paper's
-//!     simulator, has no such limit either.
+//!     warp's whole time for each of them. The paper does not say what its simulator does with them.
 //!
 //! A dirty victim leaves its SM before the result of the operation that drove it out, and both come to the same slice in order.
 //! The filters learn of the operation with its result, so a request that the filters send to DRAM finds the victim there.

@@ -303,15 +303,20 @@ fn find(name_or_file: &str) -> Result<(PathBuf, Cow<'static, str>), ConfigError>
     if let Some(builtin) = builtin().iter().find(|builtin| builtin.name == name_or_file) {
         return Ok((format!("crates/gpu/machines/{}.toml", builtin.name).into(), builtin.text.into()));
     }
+    Ok((name_or_file.into(), read_file("machine", builtin(), name_or_file)?.into()))
+}
+
+/// Text of a file (`*.toml`), where no built-in one has the name; `what` and the built-in ones are for errors.
+fn read_file(what: &str, builtin: &[Builtin], name_or_file: &str) -> Result<String, ConfigError> {
     let path = Path::new(name_or_file);
     if path.extension().is_none_or(|extension| extension != "toml") {
-        let known: Vec<&str> = builtin().iter().map(|builtin| builtin.name).collect();
+        let known: Vec<&str> = builtin.iter().map(|builtin| builtin.name).collect();
         let alike = did_you_mean(name_or_file, known.iter().copied());
         let message =
-            format!("no such machine{alike}, expected one of {} or a file (*.toml)", known.join(", "));
+            format!("no such {what}{alike}, expected one of {} or a file (*.toml)", known.join(", "));
         return Err(ConfigError { file: path.into(), place: None, message });
     }
-    Ok((path.to_owned(), read_limited(path)?.into()))
+    read_limited(path)
 }
 
 /// Largest machine file that is read, in bytes.

@@ -8,10 +8,10 @@ use std::sync::LazyLock;
 
 use serde::Deserialize;
 use strata_designs::systems;
-use strata_engine::config::{self, ConfigError, did_you_mean};
+use strata_engine::config::{self, ConfigError};
 
 use super::layer::Layer;
-use super::{Builtin, doors, read_limited};
+use super::{Builtin, doors, read_file};
 
 /// The systems that come with the program.
 pub fn builtin() -> &'static [Builtin] {
@@ -50,15 +50,7 @@ impl System {
         if let Some(file) = systems::builtin().iter().find(|file| file.name == name_or_file) {
             return System::parse(Path::new(file.path), file.text);
         }
-        let path = Path::new(name_or_file);
-        if path.extension().is_none_or(|extension| extension != "toml") {
-            let known: Vec<&str> = builtin().iter().map(|builtin| builtin.name).collect();
-            let alike = did_you_mean(name_or_file, known.iter().copied());
-            let message =
-                format!("no such system{alike}, expected one of {} or a file (*.toml)", known.join(", "));
-            return Err(ConfigError { file: path.into(), place: None, message });
-        }
-        System::parse(path, &read_limited(path)?)
+        System::parse(Path::new(name_or_file), &read_file("system", builtin(), name_or_file)?)
     }
 
     /// Reads the systems to lay over one machine. Each is a name, a file, or several of them as `a+b`.

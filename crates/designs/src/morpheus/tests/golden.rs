@@ -166,6 +166,34 @@ fn reads_behind_an_insertion_and_behind_a_read_are_answered_with_them() {
     assert_eq!(["requests", "merged", "operations"].map(|name| morpheus.get(name).unwrap()), [5, 3, 2]);
 }
 
+/// While the warp is busy, a second write of a line and a read of it need no operation beside the first write's.
+#[test]
+fn writes_behind_an_insertion_that_waits_go_along_with_it() {
+    let mut lines = extended_lines(2);
+    let (line, other) = (lines.next().expect("a line"), lines.next().expect("another"));
+    let mut bench = Bench::new(Box::new(controller(&small(), 1, SLICE)));
+    let (row, payload) = (window::line_of(0, 0), window::line_of(0, 1));
+    let write = |byte| Body::Write(Box::new(Line([byte; 128])));
+    bench.offer(0, HELPER, 1, row, empty());
+    // From 20 on, the warp has an insertion. What comes for the other line is answered 6 cycles after it was sent.
+    bench.offer(10, SM, 2, line, empty());
+    bench.offer(30, SM, 3, other, write(1));
+    bench.offer(31, SM, 4, other, write(2));
+    bench.offer(32, SM, 5, other, empty());
+    bench.result(40, 6, result::MISSED);
+    bench.offer(41, HELPER, 7, row, empty());
+    bench.offer(60, HELPER, 8, payload, empty());
+    bench.run(100);
+    let has = |reply| assert!(bench.replies.contains(&reply), "{:?}", bench.replies);
+    has((36, SM, 3, None));
+    has((37, SM, 4, None));
+    has((38, SM, 5, Some(2)));
+    has((66, HELPER, 8, Some(2)));
+    let groups = bench.controller.statistics();
+    let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
+    assert_eq!(["requests", "merged", "operations"].map(|name| morpheus.get(name).unwrap()), [4, 2, 2]);
+}
+
 /// Sets of published costs: 20 cycles each, and 100 between two.
 #[test]
 fn sets_of_published_costs_take_their_time() {
