@@ -129,6 +129,12 @@ impl MachineFile {
         self.check_scratchpad()?;
         self.instruction_cache.check().map_err(|error| format!("instruction_cache: {error}"))?;
         self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
+        if self.constant_cache.is_perfect() {
+            return Err(
+                "constant_cache: perfect: found true, expected false: a line's bytes have to be fetched"
+                    .into(),
+            );
+        }
         if let Some(cache) = &self.memory_cache {
             cache.check().map_err(|error| format!("memory_cache: {error}"))?;
         }

@@ -90,6 +90,8 @@ const OVERRIDES: &[(&str, &str)] = &[
      "m.toml with --set instruction_cache.ways=0: instruction_cache: ways: must be 1 to 64, found 0"),
     ("constant_cache.miss_queue=0",
      "m.toml with --set constant_cache.miss_queue=0: constant_cache: miss_queue: must be 1 to 4096, found 0"),
+    ("constant_cache.perfect=true",
+     "constant_cache: perfect: found true, expected false: a line's bytes have to be fetched"),
     ("network.hop_latency_cycles=0",
      "m.toml with --set network.hop_latency_cycles=0: network.multistage: hop_latency_cycles: must be 1 to 10000, found 0"),
     ("network.flit_bytes=0",

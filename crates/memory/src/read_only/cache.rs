@@ -25,6 +25,7 @@ pub struct ReadOnlyCache {
     slices: SliceMap,
     accesses_per_cycle: usize,
     hit_latency: u64,
+    is_perfect: bool,
     tags: TagArray,
     /// The frame that was found last: an instruction usually lies in the line of the one before.
     recent: FrameId,
@@ -77,6 +78,7 @@ impl ReadOnlyCache {
             slices,
             accesses_per_cycle: *config.accesses_per_cycle,
             hit_latency: *config.hit_latency_cycles,
+            is_perfect: config.is_perfect(),
             tags: TagArray::new(config.geometry(), stream),
             recent: FrameId(0),
             data: Line::zeros(*config.sets * *config.ways),
@@ -110,6 +112,10 @@ impl ReadOnlyCache {
     /// Accepts a look-up for which the port is free, or returns the cause of refusal.
     #[inline]
     fn look_up(&mut self, line: LineAddress, token: u32, now: Cycle) -> Result<(), Refusal> {
+        if self.is_perfect {
+            self.hit(token, now);
+            return Ok(());
+        }
         let Some(frame) = self.find(line) else {
             self.send_for(line, now)?;
             self.statistics.misses += 1;
@@ -125,15 +131,21 @@ impl ReadOnlyCache {
             self.waiting.push((line, token));
             return Ok(());
         }
-        self.statistics.hits += 1;
         self.tags.used(frame);
-        let due = now + self.hit_latency;
-        self.here.push_back((due, token));
-        self.due = self.due.min(due);
+        self.hit(token, now);
         if self.keeps_bytes {
             self.lines.push_back(self.data[frame.index()].clone());
         }
         Ok(())
+    }
+
+    /// Serves a look-up that hits, but for its bytes.
+    #[inline]
+    fn hit(&mut self, token: u32, now: Cycle) {
+        self.statistics.hits += 1;
+        let due = now + self.hit_latency;
+        self.here.push_back((due, token));
+        self.due = self.due.min(due);
     }
 
     /// Makes room for a line and requests it.

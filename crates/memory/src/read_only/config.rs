@@ -27,6 +27,9 @@ pub struct ReadOnlyConfig {
     pub mshr_entries: Cited<usize>,
     /// Capacity of the queue to the network, in requests.
     pub miss_queue: Cited<usize>,
+    /// Whether every look-up hits, as if all lines were always there. For an instruction cache, which needs no bytes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub perfect: Option<Cited<bool>>,
 }
 
 impl ReadOnlyConfig {
@@ -48,6 +51,11 @@ impl ReadOnlyConfig {
             }
         }
         Ok(())
+    }
+
+    /// Whether every look-up hits.
+    pub fn is_perfect(&self) -> bool {
+        self.perfect.as_ref().is_some_and(|perfect| **perfect)
     }
 
     /// The shape and policies of the tag array.

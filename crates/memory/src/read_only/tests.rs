@@ -7,11 +7,11 @@ use crate::slice_map::SliceMap;
 use crate::tags::SetIndex;
 use strata_engine::Cited;
 
-fn cache(sets: usize, ways: usize, mshrs: usize) -> ReadOnlyCache {
+fn config(sets: usize, ways: usize, mshrs: usize) -> ReadOnlyConfig {
     fn number<T>(value: T) -> Cited<T> {
         Cited::new(value, "ASSUMED: a test")
     }
-    let config = ReadOnlyConfig {
+    ReadOnlyConfig {
         sets: number(sets),
         ways: number(ways),
         set_index: number(SetIndex::Bits),
@@ -20,9 +20,17 @@ fn cache(sets: usize, ways: usize, mshrs: usize) -> ReadOnlyCache {
         hit_latency_cycles: number(3),
         mshr_entries: number(mshrs),
         miss_queue: number(2),
-    };
+        perfect: None,
+    }
+}
+
+fn cache(sets: usize, ways: usize, mshrs: usize) -> ReadOnlyCache {
+    build(&config(sets, ways, mshrs))
+}
+
+fn build(config: &ReadOnlyConfig) -> ReadOnlyCache {
     let slices = SliceMap::new(1, 256, NodeId(1)).unwrap();
-    ReadOnlyCache::new(&config, Client::Instruction, NodeId(0), slices, 1).unwrap()
+    ReadOnlyCache::new(config, Client::Instruction, NodeId(0), slices, 1).unwrap()
 }
 
 /// Answers the next request with a line full of `byte`.
@@ -126,4 +134,20 @@ fn bytes_are_left_out_where_nobody_reads_them() {
     assert!(cache.request(LineAddress(6), 1, Cycle(0)));
     answer(&mut cache, 9, Cycle(3));
     assert_eq!(arrived(&mut cache, Cycle(3)), [(1, 0)]);
+}
+
+#[test]
+fn a_perfect_cache_has_every_line_and_sends_for_none() {
+    let perfect = Some(Cited::new(true, "ASSUMED: a test"));
+    let mut cache = build(&ReadOnlyConfig { perfect, ..config(1, 1, 1) }).without_bytes();
+    for number in 0..4 {
+        assert!(cache.request(LineAddress(100 * number), number as u32, Cycle(number)));
+        assert!(!cache.request(LineAddress(7), 7, Cycle(number)), "one look-up a cycle");
+    }
+    for number in 0..4 {
+        assert!(cache.arrived(Cycle(2 + number)).is_none());
+        assert_eq!(cache.arrived(Cycle(3 + number)).map(|(token, _)| token), Some(number as u32));
+    }
+    assert!(cache.outgoing(Cycle(100)).is_none());
+    assert_eq!(counts(&cache, WAYS_TO_COUNT), [4, 4, 0, 0]);
 }
