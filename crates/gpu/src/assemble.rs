@@ -119,7 +119,8 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
         };
         let scratchpad = (make.scratchpad)(&*doors.scratchpad.design, scratchpad_site)
             .map_err(|error| format!("scratchpad.{}: {error}", doors.scratchpad.name))?;
-        let held_loads = if helper_sms.contains(&index) { *file.sm.warp_slots as usize } else { 0 };
+        // A warp of the kernel waits for its row and its payload.
+        let held_loads = if helper_sms.contains(&index) { 2 * *file.sm.warp_slots as usize } else { 0 };
         let l1d_site = L1dSite { node, slices: map.slice_map(), seed: SEED, held_loads };
         let parts_of_sm = SmParts {
             id: SmId::from(index),

@@ -10,10 +10,10 @@
 //! | 0 | in every word the [status]: operation and block | in word 0 the [result](result::Told), which is no status |
 //! | 1 | bytes of a write or insertion; an atomic's operands, word by word | the block that was read, or was there before an atomic |
 //! | 2 | of a write, ones in the bytes that change; second operands of a compare-and-swap | |
-//! | 3 | of an atomic, in every word its [kind](atomic_kind), and bit 31 where the word of the block takes part | |
+//! | 3 | of an atomic, in every word its [kind](atomic_kind), and bit 31 where the word of the block takes part | the block that was read, and with it the result that it was there |
 //!
-//! The controller answers the load of line 0 once the row has a request. The kernel stores a victim's bytes first, then line
-//! 1, then the result, which ends the request.
+//! The controller answers the load of line 0 once the row has a request, and that of line 1 once it has one with a payload. The
+//! kernel stores a victim's bytes first, then line 1, then the result, which ends the request; or line 3, which is both.
 
 use crate::address::LineAddress;
 use crate::atomic::{AtomicOp, AtomicType};

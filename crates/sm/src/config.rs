@@ -171,19 +171,27 @@ pub struct Timing {
 }
 
 macro_rules! timings {
-    ($($field:ident: $class:ident,)*) => {
+    ($($field:ident: $class:ident,)*; $($own:ident: $own_class:ident = $other:ident,)*) => {
         /// Timing of each instruction class that an execution unit performs.
         #[derive(Clone, Debug, Serialize, Deserialize)]
         #[serde(deny_unknown_fields)]
         #[allow(missing_docs)]
         pub struct Timings {
             $( pub $field: Timing, )*
+            $(
+                #[serde(default, skip_serializing_if = "Option::is_none")]
+                pub $own: Option<Timing>,
+            )*
         }
 
         impl Timings {
             /// Iterates over the classes with their field name and timing.
             pub fn iter(&self) -> impl Iterator<Item = (Class, &'static str, &Timing)> {
-                [$( (Class::$class, stringify!($field), &self.$field), )*].into_iter()
+                [
+                    $( (Class::$class, stringify!($field), &self.$field), )*
+                    $( (Class::$own_class, stringify!($own), self.$own.as_ref().unwrap_or(&self.$other)), )*
+                ]
+                .into_iter()
             }
         }
     };
@@ -215,6 +223,9 @@ timings! {
     matrix_int: MatrixInt,
     matrix_int_deep: MatrixIntDeep,
     matrix_f64: MatrixF64,
+    ;
+    // Where a machine does not tell: as shuffles.
+    vote: Vote = warp,
 }
 
 /// How registers of PTX get physical ones ([`SmConfig::register_allocation`]).

@@ -283,7 +283,7 @@ impl SmStatistics {
             Class::F64Div => (&mut self.issued_f64_div, &mut self.lanes_f64_div),
             Class::Sfu => (&mut self.issued_sfu, &mut self.lanes_sfu),
             Class::Convert => (&mut self.issued_convert, &mut self.lanes_convert),
-            Class::Warp => (&mut self.issued_warp, &mut self.lanes_warp),
+            Class::Warp | Class::Vote => (&mut self.issued_warp, &mut self.lanes_warp),
             Class::MatrixHalf
             | Class::MatrixHalfDeep
             | Class::MatrixTf32

@@ -55,7 +55,7 @@ pub struct Controller {
     pub(super) sector_bytes: usize,
     access_latency: u64,
     reply_latency: u64,
-    /// Loads of rows that are accepted and whose replies have not left.
+    /// Loads of rows and payloads that are accepted and whose replies have not left.
     open_loads: u64,
     pub(super) statistics: MorpheusStatistics,
 }
@@ -120,6 +120,14 @@ impl Controller {
         self.helpers.is_some_and(|helpers| helpers.has(packet.source))
     }
 
+    /// Whether a packet is a load whose reply may be withheld, of a row or its payload, or the reply to one.
+    fn may_wait(&self, packet: &Packet) -> bool {
+        let is_load = matches!(packet.body, Body::Read(_) | Body::ReadReply(_));
+        is_load
+            && window::holds(packet.line)
+            && window::row_of(packet.line).1 <= u64::from(self.wait == Wait::Held)
+    }
+
     /// The number by which warps know the block of a line.
     pub(super) fn block_of(&self, line: LineAddress) -> LineAddress {
         let home = Home { slice: self.number, line };
@@ -148,7 +156,7 @@ impl Llc for Controller {
                 .offer(request, now)
                 .map_err(|request| Packet { line: outside, ..request });
         }
-        self.open_loads += u64::from(is_row_load(&request));
+        self.open_loads += u64::from(self.may_wait(&request));
         self.statistics.bytes_in += u64::from(request.wire_bytes());
         let full = self.arrivals.push(now + self.access_latency, request);
         full.expect("the queue of requests is never full");
@@ -172,7 +180,7 @@ impl Llc for Controller {
             return Some(Packet { line: self.separator.line(reply.line), ..reply });
         }
         let reply = self.replies.pop(now)?;
-        self.open_loads -= u64::from(is_row_load(&reply));
+        self.open_loads -= u64::from(self.may_wait(&reply));
         self.statistics.bytes_out += u64::from(reply.wire_bytes());
         Some(reply)
     }
@@ -215,7 +223,8 @@ impl Llc for Controller {
 
     fn is_settled(&self) -> bool {
         let is_idle = self.conventional.next_event(Cycle::ZERO) == Cycle::NEVER;
-        let waiting = self.rows.iter().filter(|row| row.load.is_some()).count();
+        let of_row = |row: &Row| usize::from(row.load.is_some()) + usize::from(row.payload_load.is_some());
+        let waiting: usize = self.rows.iter().map(of_row).sum();
         let only_loads = (self.arrivals.len() + self.replies.len() + waiting) as u64 == self.open_loads;
         is_idle && only_loads && self.jobs.len() == 0 && self.past.len() == 0
     }
@@ -244,10 +253,4 @@ impl Llc for Controller {
         groups.push(MorpheusStatistics { wrong_bytes: wrong, ..self.statistics }.report());
         groups
     }
-}
-
-/// Whether a packet is the load of a row by a warp that asks for work, or the reply to it.
-fn is_row_load(packet: &Packet) -> bool {
-    let is_load = matches!(packet.body, Body::Read(_) | Body::ReadReply(_));
-    is_load && window::holds(packet.line) && window::row_of(packet.line).1 == 0
 }

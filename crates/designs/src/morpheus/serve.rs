@@ -297,6 +297,7 @@ impl Controller {
             self.ask(row, number, op);
             self.rows[row as usize].since = now;
             self.answer_load(row, now);
+            self.answer_payload_load(row, now);
             return;
         }
     }
@@ -363,6 +364,22 @@ impl Controller {
         self.reply(load, now);
     }
 
+    /// Answers the withheld load of a payload.
+    fn answer_payload_load(&mut self, row: u32, now: Cycle) {
+        let entry = &mut self.rows[row as usize];
+        if !entry.has_payload {
+            return;
+        }
+        let Some(mut load) = entry.payload_load.take() else { return };
+        entry.has_payload = false;
+        if let Body::Read(tray) = &mut load.body {
+            tray.0 = entry.payload.0;
+        }
+        self.statistics.payload_loads += 1;
+        self.statistics.buffer_accesses += 1;
+        self.reply(load, now);
+    }
+
     /// A load or store of the window.
     fn access_window(&mut self, mut packet: Packet, now: Cycle) {
         let (row, within) = window::row_of(packet.line);
@@ -380,6 +397,10 @@ impl Controller {
                 entry.load = Some(packet);
                 return self.answer_load(row as u32, now);
             }
+            (Body::Read(_), 1) if self.wait == Wait::Held => {
+                entry.payload_load = Some(packet);
+                return self.answer_payload_load(row as u32, now);
+            }
             (Body::Read(tray), _) => {
                 tray.0 = entry.line(within).0;
                 self.statistics.payload_loads += 1;
@@ -390,6 +411,14 @@ impl Controller {
                 self.statistics.table_accesses += 1;
                 self.reply(packet, now);
                 return self.end(row as u32, told, now);
+            }
+            (Body::Write(data), 3) => {
+                entry.payload.merge(packet.bytes, data);
+                self.statistics.payload_stores += 1;
+                self.statistics.buffer_accesses += 1;
+                self.statistics.table_accesses += 1;
+                self.reply(packet, now);
+                return self.end(row as u32, result::told(result::HIT), now);
             }
             (Body::Write(data), _) => {
                 entry.payload.merge(packet.bytes, data);

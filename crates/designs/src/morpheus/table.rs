@@ -108,6 +108,10 @@ pub struct Row {
     pub is_loaded: bool,
     /// The warp's load of the row, withheld until there is a request.
     pub load: Option<Packet>,
+    /// Its load of the payload, withheld until there is one that it does not have.
+    pub payload_load: Option<Packet>,
+    /// Whether the request has a payload that the warp does not have.
+    pub has_payload: bool,
     /// The row's lines, as the warp sees them.
     pub status: Line,
     pub payload: Line,
@@ -132,6 +136,8 @@ impl Row {
             since: Cycle::ZERO,
             is_loaded: false,
             load: None,
+            payload_load: None,
+            has_payload: false,
             status: Line::ZERO,
             payload: Line::ZERO,
             second: Line::ZERO,
@@ -147,6 +153,7 @@ impl Row {
     /// Writes an operation on a block into the status line.
     fn ask(&mut self, operation: u32, block: LineAddress) {
         let status = window::status(operation, block.0 as u32);
+        self.has_payload = operation != operation::READ;
         fill(&mut self.status, |_| status);
     }
 

@@ -19,21 +19,39 @@ pub fn address(block: &str) -> String {
 pub const IDLE: &str = "\tshfl.sync.idx.b32 %status, %status, 0, 31, -1;\n\tsetp.lt.u32 %p, %status, 0x08000000;\n\
     \t@%p bra.uni {S}_POLL;\n";
 
-/// %match = the lane of the block that was used least recently; `%p` says whether it is dirty.
-pub const VICTIM: &str = "\tshr.u32 %t, %meta, 27;\n\tld.param.u32 %u, [{ways}];\n\tadd.u32 %t, %t, %u;\n\
-    \tsetp.eq.u32 %match, %t, 32;\n\tand.pred %p, %match, %dirty;\n\tvote.sync.any.pred %p, %p, -1;\n";
+/// %match = the lane of the block that was used longest ago; `%p` says whether it is dirty.
+pub const VICTIM: &str = "\tredux.sync.min.u32 %u, %stamp, -1;\n\tsetp.eq.u32 %match, %stamp, %u;\n\
+    \tand.pred %p, %match, %dirty;\n\tvote.sync.any.pred %p, %p, -1;\n";
+
+/// `%t` = what asks for the block of the status: a read.
+pub const TAG: &str = "\tlop3.b32 %t, %status, 0x07ffffff, 0x80000000, 0xea;\n";
+
+/// Loads a payload: of the request at hand, or of one that will come if the controller withholds the reply until then.
+pub const PAYLOAD: &str = "\tld.relaxed.gpu.global.u32 %data, [%row+128];\n";
+
+/// Stores the block of a read that hits, and the result.
+pub const ANSWER: &str =
+    "\tst.relaxed.gpu.global.u32 [%row+128], %value;\n\t@%first st.relaxed.gpu.global.u32 [%row], 1;\n";
+
+/// The same where a controller takes one for the other.
+pub const ANSWER_AT_ONCE: &str = "\tst.relaxed.gpu.global.u32 [%row+384], %value;\n";
+
+/// The block of an insertion, in its place: what is left is to note the use, to keep the bytes and to answer.
+pub const ENTERED: &str = "{TOUCH}\n{INDEX}\n{WRITE data}\n\tbra.uni {S}_DONE;\n";
+
+/// The same where the payload is here: answer and ask for the next request first.
+pub const ENTERED_AT_ONCE: &str = "\tselp.b32 %t, 3, 1, %missed;\n\t@%first st.relaxed.gpu.global.u32 [%row], %t;\n\
+    \tld.relaxed.gpu.global.u32 %status, [%row];\n{TOUCH}\n{INDEX}\n{WRITE data}\n{ASK}\n\tbra.uni {S}_READY;\n";
 
 /// The block at hand, from its lane: rather computed again while a load is under way than kept.
 pub const INDEX: &str = "\tvote.sync.ballot.b32 %index, %match, -1;\n\tbfind.u32 %index, %index;\n";
 
-/// Makes the block at hand the one used last: those that were used after it, which have a higher rank in their highest bits,
-/// lose one. `%index` is lost.
-pub const TOUCH: &str = "\tshfl.sync.idx.b32 %index, %meta, %index, 31, -1;\n\tsetp.gt.u32 %p, %meta, %index;\n\
-    \t@%p add.u32 %meta, %meta, 0xf8000000;\n\t@%match or.b32 %meta, %meta, 0xf8000000;\n";
+/// Makes the block at hand the one used last.
+pub const TOUCH: &str = "\tadd.u32 %count, %count, 1;\n\t@%match mov.u32 %stamp, %count;\n";
 
 /// After an atomic: the old block is the answer, the new one, `%data`, goes back to its place.
 pub const CHANGED: &str = "\tmov.b32 %old, %value;\n\tmov.b32 %value, %data;\n{WRITE}\n\tor.pred %dirty, %dirty, %match;\n\
-    {ROW AGAIN}\n\tst.relaxed.gpu.global.u32 [%row+128], %old;\n\tbra.uni {S}_DONE;\n";
+    {ROW AGAIN}\n\tst.relaxed.gpu.global.u32 [%row+128], %old;\n\tbra.uni {S}_TAKEN;\n";
 
 /// The same in a compressed set, where the new block may need another place.
 pub const CHANGED_COMPRESSED: &str =

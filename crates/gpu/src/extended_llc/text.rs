@@ -3,8 +3,9 @@
 use std::fmt::Write;
 
 use super::fragments::{
-    CHANGED, CHANGED_COMPRESSED, DROP, IDLE, INDEX, PLACE, RANK, READ_UNDER_MASK, ROW, TOUCH, VICTIM,
-    address, expand, less, result, select, touch_compressed,
+    ANSWER, ANSWER_AT_ONCE, CHANGED, CHANGED_COMPRESSED, DROP, ENTERED, ENTERED_AT_ONCE, IDLE, INDEX,
+    PAYLOAD, PLACE, RANK, READ_UNDER_MASK, ROW, TAG, TOUCH, VICTIM, address, expand, less, result, select,
+    touch_compressed,
 };
 use super::{Indirection, Kernel};
 
@@ -23,7 +24,7 @@ const PARAMETERS: &str = ".param .u64 window, .param .u32 rows_per_cta, .param .
 
 /// Scratch registers; data registers follow.
 const REGISTERS: &str = "\t.reg .pred %p, %q, %in, %odd, %read, %atomic, %insert, %match, %missed, %dirty, %first;\n\
-    \t.reg .b32 %t, %u, %meta, %status, %index, %value, %data, %old, %mask, %kind, %base;\n\
+    \t.reg .b32 %t, %u, %meta, %stamp, %count, %status, %index, %value, %data, %old, %mask, %kind, %base;\n\
     \t.reg .b64 %row, %at, %window;\n";
 
 /// What compressed sets have besides.
@@ -161,7 +162,16 @@ impl Writer {
             "WRITE data" => self.access(storage, true, "%data"),
             "IDLE" if self.polls => IDLE.replace("{S}", &storage.letter().to_string()),
             "IDLE" => String::new(),
-            "VICTIM" => VICTIM.replace("{ways}", storage.ways()),
+            "VICTIM" => VICTIM.into(),
+            "TAG" => TAG.into(),
+            "ANSWER" if self.polls => ANSWER.into(),
+            "ANSWER" => ANSWER_AT_ONCE.into(),
+            "ENTERED" if self.asks_ahead(storage) => self.fill(ENTERED_AT_ONCE, storage),
+            "ENTERED" => self.fill(ENTERED, storage),
+            "ASK" if self.asks_ahead(storage) => PAYLOAD.into(),
+            "ASK" => String::new(),
+            "PAYLOAD" if self.asks_ahead(storage) => String::new(),
+            "PAYLOAD" => PAYLOAD.into(),
             "READ UNDER MASK" if storage == Storage::L1 => READ_UNDER_MASK.into(),
             "READ UNDER MASK" => self.access(storage, false, "%value"),
             "ROW" => ROW.into(),
@@ -184,6 +194,11 @@ impl Writer {
             "LESS s32" => less("s32"),
             _ => unreachable!("templates name fragments that there are, not {name}"),
         }
+    }
+
+    /// Whether sets load the next payload as soon as they have taken one: its reply is withheld until there is one.
+    fn asks_ahead(&self, storage: Storage) -> bool {
+        !self.polls && matches!(storage, Storage::Registers | Storage::Shared)
     }
 
     /// The fragment of a compressed set, where it has its own.

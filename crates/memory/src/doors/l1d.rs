@@ -215,7 +215,7 @@ pub struct L1dSite {
     /// Seed of the L1D's random streams.
     pub seed: u64,
     /// Loads past the cache whose replies may be withheld, and which must keep no other access from going: those of an SM
-    /// in cache mode, one for each warp. The L1D has entries for them beside those of its parameters.
+    /// in cache mode, two for each warp. The L1D has entries for them beside those of its parameters.
     pub held_loads: usize,
 }
 

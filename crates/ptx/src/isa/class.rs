@@ -33,8 +33,9 @@ pub enum Class {
     /// Approximate functions.
     Sfu,
     Convert,
-    /// Votes, shuffles, matches.
+    /// Shuffles, matches, reductions.
     Warp,
+    Vote,
     /// Matrix products of f16, bf16 or 8-bit floating-point numbers, by what A has in a row: 128 bits (k 8 of f16).
     MatrixHalf,
     /// The same with rows of 256 bits (k 16 of f16).
@@ -79,6 +80,7 @@ impl Class {
         Class::Sfu,
         Class::Convert,
         Class::Warp,
+        Class::Vote,
         Class::MatrixHalf,
         Class::MatrixHalfDeep,
         Class::MatrixTf32,

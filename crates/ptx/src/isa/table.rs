@@ -206,9 +206,11 @@ impl Op {
                 .from(place(mode.geometry).then(Width::of(mode.ty), 1)),
 
             Op::Shfl(_) => T::collective().to(rows(1).then(Predicate, 1)).from(rows(4)),
-            Op::Vote(Vote::Ballot) => T::collective().to(rows(1)).from(predicates(1).then(ROW, 1)),
+            Op::Vote(Vote::Ballot) => {
+                T::collective_of(Class::Vote).to(rows(1)).from(predicates(1).then(ROW, 1))
+            }
             Op::Vote(Vote::All | Vote::Any | Vote::Uni) => {
-                T::collective().to(predicates(1)).from(predicates(1).then(ROW, 1))
+                T::collective_of(Class::Vote).to(predicates(1)).from(predicates(1).then(ROW, 1))
             }
             Op::Match { ty, all: _ } => {
                 T::collective().to(rows(1).then(Predicate, 1)).from(one(ty).then(ROW, 1))

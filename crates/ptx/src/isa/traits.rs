@@ -167,7 +167,12 @@ impl Traits {
 
     /// Lanes of a member mask wait for each other in it, so it stays even when nobody reads what it gives.
     pub(super) const fn collective() -> Traits {
-        Traits { has_effect: true, order: Order::Collective, ..Traits::lanes(Class::Warp) }
+        Traits::collective_of(Class::Warp)
+    }
+
+    /// The same, of a class.
+    pub(super) const fn collective_of(class: Class) -> Traits {
+        Traits { has_effect: true, order: Order::Collective, ..Traits::lanes(class) }
     }
 
     /// Goes to the load/store unit.

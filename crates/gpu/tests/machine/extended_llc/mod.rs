@@ -125,7 +125,7 @@ fn in_registers(indirection: Indirection, warps: u32, ways: u32) -> Sets {
 #[test]
 fn thirty_two_blocks_fit_the_registers_of_48_warps() {
     for (&indirection, polls) in INDIRECTIONS.iter().flat_map(|way| [(way, false), (way, true)]) {
-        let text = Kernel { warps: 24, ctas: 2, ways: 32, indirection, polls, compression: false }.text();
+        let text = Kernel { warps: 24, ctas: 2, ways: 28, indirection, polls, compression: false }.text();
         let module = Module { name: "extended_llc.ptx", text: &text };
         let mut program =
             strata_gpu::program::Program::parse(module, rtx3080(&[]).compile_options()).unwrap();
