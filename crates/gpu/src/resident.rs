@@ -42,8 +42,8 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
     let ctas = kernel.warps / warps;
     let indirection = if options.indirect_mov { Indirection::Instruction } else { Indirection::Branch };
     let compression = kernel.compression.is_some();
-    let text =
-        Kernel { warps, ctas, ways: kernel.ways, indirection, polls: kernel.polls, compression }.text();
+    let HelperKernel { ways, polls, fetches, .. } = kernel;
+    let text = Kernel { warps, ctas, ways, indirection, polls, fetches, compression }.text();
     let options = Options { max_registers: options.max_registers.min(registers), ..options };
     let module = Module { name: "extended_llc.ptx", text: &text };
     let mut program = Program::parse(module, options).map_err(|errors| errors.to_string())?;

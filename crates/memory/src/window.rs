@@ -69,6 +69,8 @@ pub mod result {
     pub const REFUSED: u32 = 2;
     /// Done; the block was not there and is now. The kernel loaded it, unless it was an insertion.
     pub const MISSED: u32 = 3;
+    /// Not done: the block is not there, and the controller is to fetch it.
+    pub const ABSENT: u32 = 4;
 
     /// Word 0 in full: below 2^27, so that it is no status.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,6 +25,8 @@ pub struct MorpheusConfig {
     pub wait: Cited<Wait>,
     /// When warps get the blocks of predicted misses.
     pub insertions: Cited<Insertions>,
+    /// Who fetches a block that was predicted a hit and is not there.
+    pub late_misses: Cited<LateMisses>,
     /// Size of a Bloom filter in bytes; each set has two.
     pub filter_bytes: Cited<u32>,
     /// Bits of a filter that a block sets.
@@ -73,7 +75,18 @@ pub enum Wait {
     Polled,
 }
 
-/// When the warp of a set gets the block of a predicted miss, whose request is answered already.
+/// Who fetches a block that was predicted a hit and is not there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LateMisses {
+    /// The controller, once the warp has told it; the block is inserted afterwards, as one of a predicted miss.
+    Controller,
+    /// The warp, which serves no other request until the block is there.
+    Warp,
+}
+
+/// When the warp of a set gets what no request waits for: the block of a predicted miss, and bytes of a write, both answered
+/// already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Insertions {
@@ -102,7 +115,11 @@ impl MorpheusConfig {
             rows: paper(256, "4.1.3"),
             prediction: paper(Prediction::Bloom, "4.1.2"),
             wait: assumed(Wait::Held, "the paper does not say how warps wait; this costs the least"),
-            insertions: assumed(Insertions::InTurn, "the paper's request queue knows no priorities"),
+            insertions: assumed(
+                Insertions::AfterRequests,
+                "a program waits for reads, not for what is inserted",
+            ),
+            late_misses: paper(LateMisses::Controller, "4.1.2, Fig. 6"),
             filter_bytes: paper(32, "4.1.2"),
             filter_hashes: assumed(3, "about the best for 64 blocks in 256 bits"),
             read_buffers: assumed(256, "one for each row"),

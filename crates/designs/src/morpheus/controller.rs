@@ -37,8 +37,6 @@ pub struct Controller {
     arrivals: DelayLine<Packet>,
     pub(super) replies: DelayLine<Packet>,
     pub(super) jobs: Pool<Job>,
-    /// Blocks of a set whose warp does not tell how deep it is.
-    pub(super) ways: u32,
     pub(super) rows: Vec<Row>,
     /// Rows that may have an operation to hand over.
     pub(super) listed: VecDeque<u32>,
@@ -75,7 +73,7 @@ impl Controller {
         let l2 = &config.conventional;
         let row = || {
             let filter = Filter::new(*config.filter_bytes, *config.filter_hashes);
-            Row::new(Predictor::new(filter), Shadow::new(config.most_shadowed()))
+            Row::new(*config.ways, Predictor::new(filter), Shadow::new(config.most_shadowed()))
         };
         Ok(Controller {
             number: site.slice,
@@ -91,7 +89,6 @@ impl Controller {
             arrivals: DelayLine::growing(ALL),
             replies: DelayLine::growing(ALL),
             jobs: Pool::default(),
-            ways: *config.ways,
             rows: (0..rows).map(|_| row()).collect(),
             listed: VecDeque::new(),
             starved: VecDeque::new(),

@@ -6,7 +6,7 @@ use strata_memory::window::MOST_COMPRESSED;
 use strata_memory::{LINE_BYTES, ParameterError};
 
 use super::controller::Controller;
-use super::{MorpheusConfig, Prediction, Wait};
+use super::{LateMisses, MorpheusConfig, Prediction, Wait};
 
 /// Bits of a row of the warp status table: tag 27, origin 16 (node and its tag), busy 1, operation 3, result 2, pointer to a
 /// data buffer 8, with room to a power of two.
@@ -67,6 +67,7 @@ impl LlcDesign for MorpheusConfig {
             rows: *self.rows,
             compression: self.compression.as_ref().map(|compression| *compression.epoch_cycles),
             polls: *self.wait == Wait::Polled,
+            fetches: *self.late_misses == LateMisses::Warp,
             runs: true,
         })
     }

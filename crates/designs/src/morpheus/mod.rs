@@ -59,7 +59,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
-pub use config::{Compression, Insertions, MorpheusConfig, Prediction, Wait};
+pub use config::{Compression, Insertions, LateMisses, MorpheusConfig, Prediction, Wait};
 pub use controller::Controller;
 pub use filter::Filter;
 pub use predictor::Predictor;

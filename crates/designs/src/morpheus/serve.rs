@@ -258,8 +258,9 @@ impl Controller {
             _ => None,
         });
         let first = ready.next()?;
-        let can_wait =
-            |(number, op): (u32, Op)| matches!(op, Op::Insert { .. }) && !self.is_wanted(row, number);
+        let can_wait = |(number, op): (u32, Op)| {
+            matches!(op, Op::Insert { .. } | Op::Write) && !self.is_wanted(row, number)
+        };
         if self.insertions == Insertions::InTurn || !can_wait(first) {
             return Some(first);
         }
@@ -432,6 +433,9 @@ impl Controller {
 
     /// A warp has ended its operation.
     pub(super) fn end(&mut self, row: u32, told: Told, now: Cycle) {
+        if told.result == result::ABSENT {
+            return self.missed_after_all(row, now);
+        }
         let Some((number, op)) = self.take_back(row, now) else { return };
         if told.result == result::REFUSED {
             self.make_ready(number, Op::FetchAtomic);
@@ -442,10 +446,11 @@ impl Controller {
         self.list(row);
     }
 
-    /// A set that keeps no more than this says that it does not have the block: the controller fetches it.
+    /// A set says that it does not have the block: the controller fetches it.
     pub(super) fn missed_after_all(&mut self, row: u32, now: Cycle) {
         let Some((number, op)) = self.take_back(row, now) else { return };
         let job = self.jobs.get_mut(number);
+        self.rows[row as usize].shadow.absent(job.line);
         self.statistics.false_hits += u64::from(std::mem::take(&mut job.is_open));
         if op == Op::Patch {
             // The block took the bytes along when it left.
@@ -479,8 +484,11 @@ impl Controller {
 
     /// Notes what a result says of the set.
     fn note(&mut self, row: u32, number: u32, op: Op, told: Told) {
-        let depth = if told.depth == 0 { self.ways } else { told.depth };
         let entry = &mut self.rows[row as usize];
+        if told.depth != 0 {
+            entry.depth = told.depth;
+        }
+        let depth = entry.depth;
         let job = self.jobs.get_mut(number);
         let was_there = told.result == result::HIT;
         if job.is_open {

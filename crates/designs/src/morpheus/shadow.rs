@@ -71,6 +71,13 @@ impl Shadow {
         }
     }
 
+    /// The set's warp said that it does not have the block, which may not have been lost dirty. Memory has what host copies wrote.
+    pub fn absent(&mut self, line: LineAddress) {
+        if let Some(place) = self.blocks.iter().position(|block| block.line == line) {
+            self.wrong += u64::from(self.blocks.remove(place).is_dirty);
+        }
+    }
+
     /// Every block of the set is among the `depth` used last.
     pub fn reach(&mut self, depth: u32) {
         let gone = self.blocks.len().saturating_sub(depth as usize);

@@ -121,6 +121,8 @@ pub struct Row {
     pub part: u32,
     /// Whether the row is in the list of those that may have an operation to hand over.
     pub is_listed: bool,
+    /// Among how many different blocks used last all blocks of the set are.
+    pub depth: u32,
     pub predictor: Predictor,
     pub shadow: Shadow,
     /// The block of an operation that the warp loaded past the LLC last.
@@ -128,8 +130,8 @@ pub struct Row {
 }
 
 impl Row {
-    /// The row of an empty set.
-    pub fn new(predictor: Predictor, shadow: Shadow) -> Row {
+    /// The row of an empty set of so many blocks.
+    pub fn new(ways: u32, predictor: Predictor, shadow: Shadow) -> Row {
         Row {
             jobs: VecDeque::new(),
             served: None,
@@ -144,6 +146,7 @@ impl Row {
             kinds: Line::ZERO,
             part: 0,
             is_listed: false,
+            depth: ways,
             predictor,
             shadow,
             fetched: (LineAddress(u64::MAX), Line::ZERO),

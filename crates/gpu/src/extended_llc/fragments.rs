@@ -1,11 +1,12 @@
 //! Fragments that templates name, and those that are written for a choice.
 
-/// Where this lane's word of the status line is, from the launch: with 32 rows of data in 40 registers, an address is
-/// computed again rather than kept. The window's words are numbered (row << 5 | lane), then (row << 7 | lane).
+/// Where the row is, from the launch: with so many rows of data in 40 registers, an address is computed again rather than kept.
 pub const ROW: &str = "\tmov.u32 %t, %ctaid.x;\n\tld.param.u32 %u, [rows_per_cta];\n\tmul.lo.u32 %t, %t, %u;\n\
-    \tshl.b32 %t, %t, 5;\n\tmov.u32 %u, %tid.x;\n\tadd.u32 %t, %t, %u;\n\tand.b32 %u, %t, 31;\n\tshl.b32 %t, %t, 2;\n\
-    \tmad.lo.u32 %t, %u, -3, %t;\n\tmul.wide.u32 %row, %t, 4;\n\tld.param.u64 %window, [window];\n\
-    \tadd.u64 %row, %row, %window;\n";
+    \tmov.u32 %u, %tid.x;\n\tshr.u32 %u, %u, 5;\n\tadd.u32 %t, %t, %u;\n\tmul.wide.u32 %row, %t, 512;\n\
+    \tld.param.u64 %window, [window];\n\tadd.u64 %row, %row, %window;\n";
+
+/// Where this lane's word of the row's first line is.
+pub const MINE: &str = "\tmov.u32 %t, %laneid;\n\tmad.wide.u32 %mine, %t, 4, %row;\n";
 
 /// The address in memory of this lane's word of the block whose number is in the low 27 bits of a register.
 pub fn address(block: &str) -> String {
@@ -14,10 +15,8 @@ pub fn address(block: &str) -> String {
     )
 }
 
-/// Where a controller may answer before it has a request, or memory is the window: back if there is none. What word 0 says
-/// counts, since a result is stored there alone.
-pub const IDLE: &str = "\tshfl.sync.idx.b32 %status, %status, 0, 31, -1;\n\tsetp.lt.u32 %p, %status, 0x08000000;\n\
-    \t@%p bra.uni {S}_POLL;\n";
+/// Where a controller may answer before it has a request, or memory is the window: back if there is none.
+pub const IDLE: &str = "\tsetp.lt.u32 %p, %status, 0x08000000;\n\t@%p bra.uni {S}_POLL;\n";
 
 /// %match = the lane of the block that was used longest ago; `%p` says whether it is dirty.
 pub const VICTIM: &str = "\tredux.sync.min.u32 %u, %stamp, -1;\n\tsetp.eq.u32 %match, %stamp, %u;\n\
@@ -27,14 +26,18 @@ pub const VICTIM: &str = "\tredux.sync.min.u32 %u, %stamp, -1;\n\tsetp.eq.u32 %m
 pub const TAG: &str = "\tlop3.b32 %t, %status, 0x07ffffff, 0x80000000, 0xea;\n";
 
 /// Loads a payload: of the request at hand, or of one that will come if the controller withholds the reply until then.
-pub const PAYLOAD: &str = "\tld.relaxed.gpu.global.u32 %data, [%row+128];\n";
+pub const PAYLOAD: &str = "{MINE}\n\tld.relaxed.gpu.global.u32 %data, [%mine+128];\n";
 
 /// Stores the block of a read that hits, and the result.
 pub const ANSWER: &str =
-    "\tst.relaxed.gpu.global.u32 [%row+128], %value;\n\t@%first st.relaxed.gpu.global.u32 [%row], 1;\n";
+    "\tst.relaxed.gpu.global.u32 [%mine+128], %value;\n\t@%first st.relaxed.gpu.global.u32 [%row], 1;\n";
+
+/// The same of a compressed set.
+pub const ANSWER_COMPRESSED: &str = "\tst.relaxed.gpu.global.u32 [%mine+128], %value;\n\tmov.u32 %t, %laneid;\n\
+    \tsetp.eq.u32 %first, %t, 0;\n\t@%first st.relaxed.gpu.global.u32 [%row], %told;\n";
 
 /// The same where a controller takes one for the other.
-pub const ANSWER_AT_ONCE: &str = "\tst.relaxed.gpu.global.u32 [%row+384], %value;\n";
+pub const ANSWER_AT_ONCE: &str = "\tst.relaxed.gpu.global.u32 [%mine+384], %value;\n";
 
 /// The block of an insertion, in its place: what is left is to note the use, to keep the bytes and to answer.
 pub const ENTERED: &str = "{TOUCH}\n{INDEX}\n{WRITE data}\n\tbra.uni {S}_DONE;\n";
@@ -50,16 +53,19 @@ pub const INDEX: &str = "\tvote.sync.ballot.b32 %index, %match, -1;\n\tbfind.u32
 pub const TOUCH: &str = "\tadd.u32 %count, %count, 1;\n\t@%match mov.u32 %stamp, %count;\n";
 
 /// After an atomic: the old block is the answer, the new one, `%data`, goes back to its place.
-pub const CHANGED: &str = "\tmov.b32 %old, %value;\n\tmov.b32 %value, %data;\n{WRITE}\n\tor.pred %dirty, %dirty, %match;\n\
-    {ROW AGAIN}\n\tst.relaxed.gpu.global.u32 [%row+128], %old;\n\tbra.uni {S}_TAKEN;\n";
+pub const CHANGED: &str = "{ROW AGAIN}\n{MINE}\n\tst.relaxed.gpu.global.u32 [%mine+128], %value;\n{INDEX}\n{WRITE data}\n\
+    \tor.pred %dirty, %dirty, %match;\n{ROW AGAIN}\n\tbra.uni {S}_TAKEN;\n";
 
 /// The same in a compressed set, where the new block may need another place.
-pub const CHANGED_COMPRESSED: &str =
-    "\tst.relaxed.gpu.global.u32 [%row+128], %value;\n\tmov.b32 %value, %data;\n\tbra.uni {S}_PUT;\n";
+pub const CHANGED_COMPRESSED: &str = "{MINE}\n\tst.relaxed.gpu.global.u32 [%mine+128], %value;\n\tmov.b32 %value, %data;\n\tbra.uni {S}_PUT;\n";
 
 /// The words of which a write leaves something, from the L1D: a whole block that is written need not be there.
 pub const READ_UNDER_MASK: &str =
     "\tmov.b32 %value, 0;\n\tsetp.ne.s32 %p, %mask, -1;\n\t@%p ld.global.u32 %value, [%at];\n";
+
+/// In a compressed set that leaves misses to the controller: only an insertion goes on.
+pub const ABSENT: &str = "\t@%insert bra.uni {S}_COMES;\n\t@%read bra.uni {S}_ABSENT;\n{ASK}\n{S}_ABSENT:\n\
+    \t@%first st.relaxed.gpu.global.u32 [%row], 4;\n\tbra.uni {S}_POLL;\n{S}_COMES:\n";
 
 /// In a compressed set: `%t` of lane `%index` = its element `%k` of four registers.
 pub fn select(array: &str) -> String {

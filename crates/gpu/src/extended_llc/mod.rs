@@ -7,8 +7,8 @@
 //!
 //! # The window
 //!
-//! A row has [`ROW_BYTES`] bytes, four lines of 128; [`strata_memory::window`] says what is in them. Every word of the first
-//! one has operation and block, so that each lane has them by its load alone.
+//! A row has [`ROW_BYTES`] bytes, four lines of 128; [`strata_memory::window`] says what is in them. Word 0 of the first
+//! one has operation and block; all lanes load it, which is one sector.
 //!
 //! Every access to it is strong, one line of 32 words. The store of the result ends a request. The kernel sends a victim
 //! that it writes back, then the payload, then the result, without a fence between, since a fence of gpu scope drops what
@@ -59,6 +59,8 @@ pub struct Kernel {
     /// Whether a load of a row is answered although it has no request: by a controller that does not withhold the reply, or
     /// by memory.
     pub polls: bool,
+    /// Whether a warp loads a block that its set does not have; if not, the controller does.
+    pub fetches: bool,
     /// Whether sets in registers hold their blocks compressed where they can (4.3.1).
     pub compression: bool,
 }

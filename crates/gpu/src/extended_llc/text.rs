@@ -3,13 +3,15 @@
 use std::fmt::Write;
 
 use super::fragments::{
-    ANSWER, ANSWER_AT_ONCE, CHANGED, CHANGED_COMPRESSED, DROP, ENTERED, ENTERED_AT_ONCE, IDLE, INDEX,
-    PAYLOAD, PLACE, RANK, READ_UNDER_MASK, ROW, TAG, TOUCH, VICTIM, address, expand, less, result, select,
-    touch_compressed,
+    self, ANSWER, ANSWER_AT_ONCE, ANSWER_COMPRESSED, CHANGED, CHANGED_COMPRESSED, DROP, ENTERED,
+    ENTERED_AT_ONCE, IDLE, INDEX, MINE, PAYLOAD, PLACE, RANK, READ_UNDER_MASK, ROW, TAG, TOUCH, VICTIM,
+    address, expand, less, result, select, touch_compressed,
 };
 use super::{Indirection, Kernel};
 
 const SET: &str = include_str!("set.ptx");
+const MISS: &str = include_str!("miss.ptx");
+const ABSENT: &str = include_str!("absent.ptx");
 const L1: &str = include_str!("l1.ptx");
 const UPDATE: &str = include_str!("update.ptx");
 const ATOMIC: &str = include_str!("atomic.ptx");
@@ -25,7 +27,7 @@ const PARAMETERS: &str = ".param .u64 window, .param .u32 rows_per_cta, .param .
 /// Scratch registers; data registers follow.
 const REGISTERS: &str = "\t.reg .pred %p, %q, %in, %odd, %read, %atomic, %insert, %match, %missed, %dirty, %first;\n\
     \t.reg .b32 %t, %u, %meta, %stamp, %count, %status, %index, %value, %data, %old, %mask, %kind, %base;\n\
-    \t.reg .b64 %row, %at, %window;\n";
+    \t.reg .b64 %row, %mine, %at, %window;\n";
 
 /// What compressed sets have besides.
 const COMPRESSED_REGISTERS: &str = "\t.reg .b32 %m<4>, %b<4>, %rank, %home, %width, %map, %counts, %begun, %told;\n\
@@ -49,6 +51,11 @@ impl Storage {
             Storage::Shared => 'M',
             Storage::L1 => 'L',
         }
+    }
+
+    /// Whether registers are so few that addresses are computed again rather than kept.
+    const fn is_tight(self) -> bool {
+        matches!(self, Storage::Registers | Storage::Compressed)
     }
 
     /// The templates of its sets.
@@ -103,8 +110,7 @@ impl Kernel {
              \tadd.u32 %base, %base, %t;\n\tbra.uni M_BEGIN;\n",
             self.ctas,
         );
-        let mut writer =
-            Writer { indirection: self.indirection, ways: self.ways, polls: self.polls, tables: 0 };
+        let mut writer = Writer { kernel: *self, tables: 0 };
         let in_registers = if self.compression { Storage::Compressed } else { Storage::Registers };
         for storage in [in_registers, Storage::Shared, Storage::L1] {
             for template in storage.templates() {
@@ -117,10 +123,7 @@ impl Kernel {
 
 /// Fills templates in.
 struct Writer {
-    indirection: Indirection,
-    /// Data registers.
-    ways: u32,
-    polls: bool,
+    kernel: Kernel,
     /// Branch tables so far.
     tables: u32,
 }
@@ -160,21 +163,25 @@ impl Writer {
             "READ" => self.access(storage, false, "%value"),
             "WRITE" => self.access(storage, true, "%value"),
             "WRITE data" => self.access(storage, true, "%data"),
-            "IDLE" if self.polls => IDLE.replace("{S}", &storage.letter().to_string()),
+            "IDLE" if self.kernel.polls => IDLE.replace("{S}", &storage.letter().to_string()),
             "IDLE" => String::new(),
             "VICTIM" => VICTIM.into(),
             "TAG" => TAG.into(),
-            "ANSWER" if self.polls => ANSWER.into(),
+            "ANSWER" if self.kernel.polls => ANSWER.into(),
             "ANSWER" => ANSWER_AT_ONCE.into(),
             "ENTERED" if self.asks_ahead(storage) => self.fill(ENTERED_AT_ONCE, storage),
             "ENTERED" => self.fill(ENTERED, storage),
-            "ASK" if self.asks_ahead(storage) => PAYLOAD.into(),
+            "ASK" if self.asks_ahead(storage) => self.fill(PAYLOAD, storage),
             "ASK" => String::new(),
             "PAYLOAD" if self.asks_ahead(storage) => String::new(),
-            "PAYLOAD" => PAYLOAD.into(),
+            "PAYLOAD" => self.fill(PAYLOAD, storage),
+            "MISS" => self.fill(if self.kernel.fetches { MISS } else { ABSENT }, storage),
             "READ UNDER MASK" if storage == Storage::L1 => READ_UNDER_MASK.into(),
             "READ UNDER MASK" => self.access(storage, false, "%value"),
-            "ROW" => ROW.into(),
+            "MINE" if storage.is_tight() => MINE.into(),
+            "MINE" => String::new(),
+            "ROW" if storage.is_tight() => ROW.into(),
+            "ROW" => ROW.to_owned() + MINE,
             // The other sets have registers enough to keep it.
             "ROW AGAIN" if storage == Storage::Registers => ROW.into(),
             "ROW AGAIN" => String::new(),
@@ -198,7 +205,12 @@ impl Writer {
 
     /// Whether sets load the next payload as soon as they have taken one: its reply is withheld until there is one.
     fn asks_ahead(&self, storage: Storage) -> bool {
-        !self.polls && matches!(storage, Storage::Registers | Storage::Shared)
+        match storage {
+            Storage::Registers | Storage::Shared => !self.kernel.polls,
+            // Puts what it loads itself where the payload would be.
+            Storage::Compressed => !self.kernel.polls && !self.kernel.fetches,
+            Storage::L1 => false,
+        }
     }
 
     /// The fragment of a compressed set, where it has its own.
@@ -206,6 +218,7 @@ impl Writer {
         Some(match name {
             // The block is in %value already.
             "INDEX" | "READ" => String::new(),
+            "ANSWER" if self.kernel.polls => ANSWER_COMPRESSED.into(),
             "READ raw" => self.access(Storage::Registers, false, "%value"),
             "READ old" => self.access(Storage::Registers, false, "%old"),
             "WRITE old" => self.access(Storage::Registers, true, "%old"),
@@ -215,6 +228,8 @@ impl Writer {
             "RANK" => RANK.into(),
             "TOUCH" => touch_compressed("%k"),
             "TOUCH 0" => touch_compressed("0"),
+            "ABSENT" if self.kernel.fetches => String::new(),
+            "ABSENT" => self.fill(fragments::ABSENT, Storage::Compressed),
             "DROP" => PLACE.to_owned() + &self.fill(DROP, Storage::Compressed),
             "CHANGED" => self.fill(CHANGED_COMPRESSED, Storage::Compressed),
             _ => return None,
@@ -239,7 +254,7 @@ impl Writer {
                 };
                 format!("\tshl.b32 %t, %index, 7;\n\tadd.u32 %t, %t, %base;\n\t{access};\n")
             }
-            (Storage::Registers | Storage::Compressed, _) => match self.indirection {
+            (Storage::Registers | Storage::Compressed, _) => match self.kernel.indirection {
                 Indirection::Branch => self.branch(writes, register),
                 Indirection::Instruction if writes => format!("\tmov.indirect.b32 %d[%index], {register};\n"),
                 Indirection::Instruction => format!("\tmov.indirect.b32 {register}, %d[%index];\n"),
@@ -251,7 +266,7 @@ impl Writer {
     fn branch(&mut self, writes: bool, register: &str) -> String {
         let table = self.tables;
         self.tables += 1;
-        let targets: Vec<String> = (0..self.ways).map(|way| format!("T{table}_{way}")).collect();
+        let targets: Vec<String> = (0..self.kernel.ways).map(|way| format!("T{table}_{way}")).collect();
         let mut text =
             format!("T{table}: .branchtargets {};\n\tbrx.idx.uni %index, T{table};\n", targets.join(", "));
         for (way, target) in targets.iter().enumerate() {
@@ -265,11 +280,11 @@ impl Writer {
 
     /// Data registers begin with zeros, so that no path reads what was never written.
     fn clear(&self) -> String {
-        let zero = |way: u32| match self.indirection {
+        let zero = |way: u32| match self.kernel.indirection {
             Indirection::Branch => format!("\tmov.b32 %d{way}, 0;\n"),
             Indirection::Instruction => format!("\tmov.indirect.b32 %d[{way}], 0;\n"),
         };
-        (0..self.ways).map(zero).collect()
+        (0..self.kernel.ways).map(zero).collect()
     }
 }
 

@@ -206,6 +206,8 @@ pub struct HelperKernel {
     pub compression: Option<u32>,
     /// Whether warps with nothing to do load their rows again and again, so that the machine never comes to rest.
     pub polls: bool,
+    /// Whether a warp loads a block that its set does not have; if not, the slice does.
+    pub fetches: bool,
     /// Whether SMs run it; if not, the slices answer for it.
     pub runs: bool,
 }

@@ -40,7 +40,7 @@ const BEFORE: &str =
 /// A warp of the requester: a record of its list is a row to be sent. Its word 0 becomes the result, its third line what the
 /// kernel measured, its last the answer.
 const REQUESTER: &str = "REQUESTER:
-	.reg .b64 %record, %mine;
+	.reg .b64 %record, %words;
 	.reg .b32 %left, %place, %cta;
 	mov.u32 %t, %tid.x;
 	shr.u32 %u, %t, 5;
@@ -52,16 +52,16 @@ const REQUESTER: &str = "REQUESTER:
 	shr.u32 %cta, %cta, 1;
 	mad.lo.u32 %u, %cta, %left, %u;
 	mul.wide.u32 %row, %place, 512;
-	mul.wide.u32 %mine, %t, 4;
-	add.u64 %row, %row, %mine;
+	mul.wide.u32 %words, %t, 4;
+	add.u64 %row, %row, %words;
 	ld.param.u64 %window, [window];
 	add.u64 %row, %row, %window;
 	ld.param.u32 %left, [count];
 	mul.lo.u32 %u, %u, %left;
 	mul.wide.u32 %record, %u, 512;
-	add.u64 %record, %record, %mine;
-	ld.param.u64 %mine, [list];
-	add.u64 %record, %record, %mine;
+	add.u64 %record, %record, %words;
+	ld.param.u64 %words, [list];
+	add.u64 %record, %record, %words;
 SEND:
 	setp.eq.u32 %p, %left, 0;
 	@%p bra.uni SENT;

@@ -118,14 +118,16 @@ impl Case {
 const INDIRECTIONS: &[Indirection] = &[Indirection::Branch, Indirection::Instruction];
 
 fn in_registers(indirection: Indirection, warps: u32, ways: u32) -> Sets {
-    let kernel = Kernel { warps, ctas: 1, ways, indirection, polls: true, compression: false };
+    let kernel = Kernel { warps, ctas: 1, ways, indirection, polls: true, fetches: true, compression: false };
     Sets { kernel, register_sets: warps, shared_sets: 0, ways, shared_ways: 0, epoch: 0 }
 }
 
 #[test]
 fn thirty_two_blocks_fit_the_registers_of_48_warps() {
     for (&indirection, polls) in INDIRECTIONS.iter().flat_map(|way| [(way, false), (way, true)]) {
-        let text = Kernel { warps: 24, ctas: 2, ways: 28, indirection, polls, compression: false }.text();
+        let text =
+            Kernel { warps: 24, ctas: 2, ways: 28, indirection, polls, fetches: polls, compression: false }
+                .text();
         let module = Module { name: "extended_llc.ptx", text: &text };
         let mut program =
             strata_gpu::program::Program::parse(module, rtx3080(&[]).compile_options()).unwrap();
@@ -169,7 +171,15 @@ fn random_requests_on_the_modelled_gpu() {
 fn random_requests_to_sets_in_shared_memory_and_in_the_l1d() {
     for &indirection in INDIRECTIONS {
         for (seed, ways) in [4, 9, 32].into_iter().enumerate() {
-            let kernel = Kernel { warps: 6, ctas: 1, ways, indirection, polls: true, compression: false };
+            let kernel = Kernel {
+                warps: 6,
+                ctas: 1,
+                ways,
+                indirection,
+                polls: true,
+                fetches: true,
+                compression: false,
+            };
             let sets = Sets { kernel, register_sets: 2, shared_sets: 2, ways, shared_ways: ways, epoch: 0 };
             let case = Case::random(sets, 200, 40 + seed as u64);
             case.on_reference(|text| text)
