@@ -1,5 +1,7 @@
 //! Undirected graphs: uniformly random, road networks, and networks with a few vertices of very high degree.
 
+use std::ops::RangeInclusive;
+
 use crate::random::Random;
 
 /// A graph in CSR form. Every edge is stored at both of its ends.
@@ -15,10 +17,20 @@ impl Graph {
     /// Every vertex draws 2 to 4 partners and both ends keep the edge, as Rodinia's generator does: six edges
     /// per vertex on average, never fewer than two.
     pub(crate) fn random(vertices: usize, seed: u64) -> Self {
+        Self::uniform(vertices, 2..=4, seed)
+    }
+
+    /// The same with 1 or 2 partners: three edges per vertex on average.
+    pub(crate) fn sparse(vertices: usize, seed: u64) -> Self {
+        Self::uniform(vertices, 1..=2, seed)
+    }
+
+    fn uniform(vertices: usize, partners: RangeInclusive<u64>, seed: u64) -> Self {
+        let (fewest, choices) = (*partners.start(), partners.end() - partners.start() + 1);
         let mut random = Random::new(seed);
-        let mut pairs = Vec::with_capacity(3 * vertices);
+        let mut pairs = Vec::with_capacity(*partners.end() as usize * vertices);
         for from in 0..vertices {
-            for _ in 0..2 + random.below(3) {
+            for _ in 0..fewest + random.below(choices) {
                 pairs.push((from, random.below(vertices as u64) as usize));
             }
         }
@@ -123,8 +135,21 @@ mod tests {
     }
 
     #[test]
+    fn sparse_degrees_are_half_of_those() {
+        let degrees = degrees(&Graph::sparse(10_000, 1));
+        assert!(degrees.iter().all(|&degree| degree >= 1));
+        assert!((2.9..3.1).contains(&mean(&degrees)));
+    }
+
+    #[test]
     fn every_edge_has_its_way_back() {
-        for graph in [Graph::random(200, 2), Graph::roads(20, 10, 2), Graph::preferential(200, 2)] {
+        let graphs = [
+            Graph::random(200, 2),
+            Graph::sparse(200, 2),
+            Graph::roads(20, 10, 2),
+            Graph::preferential(200, 2),
+        ];
+        for graph in graphs {
             for v in 0..200 {
                 for &w in graph.neighbours(v) {
                     assert!(graph.neighbours(w as usize).contains(&(v as i32)), "{v} -> {w}");
