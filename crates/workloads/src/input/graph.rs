@@ -20,12 +20,9 @@ impl Graph {
         Self::uniform(vertices, 2..=4, seed)
     }
 
-    /// The same with 1 or 2 partners: three edges per vertex on average.
-    pub(crate) fn sparse(vertices: usize, seed: u64) -> Self {
-        Self::uniform(vertices, 1..=2, seed)
-    }
-
-    fn uniform(vertices: usize, partners: RangeInclusive<u64>, seed: u64) -> Self {
+    /// The same with as many partners as `partners` says, all numbers equally likely: twice their mean edges per
+    /// vertex.
+    pub(crate) fn uniform(vertices: usize, partners: RangeInclusive<u64>, seed: u64) -> Self {
         let (fewest, choices) = (*partners.start(), partners.end() - partners.start() + 1);
         let mut random = Random::new(seed);
         let mut pairs = Vec::with_capacity(*partners.end() as usize * vertices);
@@ -135,17 +132,20 @@ mod tests {
     }
 
     #[test]
-    fn sparse_degrees_are_half_of_those() {
-        let degrees = degrees(&Graph::sparse(10_000, 1));
-        assert!(degrees.iter().all(|&degree| degree >= 1));
-        assert!((2.9..3.1).contains(&mean(&degrees)));
+    fn degrees_follow_from_the_numbers_of_partners() {
+        for (partners, edges) in [(1..=2, 3.0), (22..=26, 48.0)] {
+            let fewest = *partners.start() as usize;
+            let degrees = degrees(&Graph::uniform(10_000, partners, 1));
+            assert!(degrees.iter().all(|&degree| degree >= fewest));
+            assert!((mean(&degrees) / edges - 1.0).abs() < 0.02, "{}", mean(&degrees));
+        }
     }
 
     #[test]
     fn every_edge_has_its_way_back() {
         let graphs = [
             Graph::random(200, 2),
-            Graph::sparse(200, 2),
+            Graph::uniform(200, 1..=2, 2),
             Graph::roads(20, 10, 2),
             Graph::preferential(200, 2),
         ];

@@ -66,7 +66,7 @@ impl Network {
     fn graph(&self, vertices: usize) -> Graph {
         match self {
             Self::Grown => Graph::preferential(vertices, 0x9a6e),
-            Self::Random => Graph::sparse(vertices, 0x9a6e),
+            Self::Random => Graph::uniform(vertices, 1..=2, 0x9a6e),
         }
     }
 }
