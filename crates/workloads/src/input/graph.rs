@@ -1,5 +1,7 @@
 //! Undirected graphs: uniformly random, road networks, and networks with a few vertices of very high degree.
 
+use std::ops::RangeInclusive;
+
 use crate::random::Random;
 
 /// A graph in CSR form. Every edge is stored at both of its ends.
@@ -15,10 +17,17 @@ impl Graph {
     /// Every vertex draws 2 to 4 partners and both ends keep the edge, as Rodinia's generator does: six edges
     /// per vertex on average, never fewer than two.
     pub(crate) fn random(vertices: usize, seed: u64) -> Self {
+        Self::uniform(vertices, 2..=4, seed)
+    }
+
+    /// The same with as many partners as `partners` says, all numbers equally likely: twice their mean edges per
+    /// vertex.
+    pub(crate) fn uniform(vertices: usize, partners: RangeInclusive<u64>, seed: u64) -> Self {
+        let (fewest, choices) = (*partners.start(), partners.end() - partners.start() + 1);
         let mut random = Random::new(seed);
-        let mut pairs = Vec::with_capacity(3 * vertices);
+        let mut pairs = Vec::with_capacity(*partners.end() as usize * vertices);
         for from in 0..vertices {
-            for _ in 0..2 + random.below(3) {
+            for _ in 0..fewest + random.below(choices) {
                 pairs.push((from, random.below(vertices as u64) as usize));
             }
         }
@@ -123,8 +132,24 @@ mod tests {
     }
 
     #[test]
+    fn degrees_follow_from_the_numbers_of_partners() {
+        for (partners, edges) in [(1..=2, 3.0), (22..=26, 48.0)] {
+            let fewest = *partners.start() as usize;
+            let degrees = degrees(&Graph::uniform(10_000, partners, 1));
+            assert!(degrees.iter().all(|&degree| degree >= fewest));
+            assert!((mean(&degrees) / edges - 1.0).abs() < 0.02, "{}", mean(&degrees));
+        }
+    }
+
+    #[test]
     fn every_edge_has_its_way_back() {
-        for graph in [Graph::random(200, 2), Graph::roads(20, 10, 2), Graph::preferential(200, 2)] {
+        let graphs = [
+            Graph::random(200, 2),
+            Graph::uniform(200, 1..=2, 2),
+            Graph::roads(20, 10, 2),
+            Graph::preferential(200, 2),
+        ];
+        for graph in graphs {
             for v in 0..200 {
                 for &w in graph.neighbours(v) {
                     assert!(graph.neighbours(w as usize).contains(&(v as i32)), "{v} -> {w}");

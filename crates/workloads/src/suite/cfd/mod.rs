@@ -38,8 +38,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "96,750 elements (fvcorr.domn.097K: 97,046), 8 iterations", || {
             Box::new(Cfd { cubes: [26, 25, 25], body: [5, 5, 5], iterations: 8 })
         }),
-        input(Size::Morpheus, "24,192 elements, 2 iterations", || {
-            Box::new(Cfd { cubes: [16, 16, 16], body: [4, 4, 4], iterations: 2 })
+        input(Size::Morpheus, "27,360 elements, 3 iterations", || {
+            Box::new(Cfd { cubes: [17, 17, 16], body: [4, 4, 4], iterations: 3 })
         }),
     ],
     ptx: include_str!("kernel.ptx"),

@@ -37,8 +37,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "996 x 1040 pixels, 996 x 1024 bins, 20 runs (Parboil: default)", || {
             Box::new(Histo { width: 996, height: 1040, bins: [996, 1024], samplers: 64, parts: 14, runs: 20 })
         }),
-        input(Size::Morpheus, "498 x 520 pixels, 996 x 1024 bins, 2 runs", || {
-            Box::new(Histo { width: 498, height: 520, bins: [996, 1024], samplers: 16, parts: 14, runs: 2 })
+        input(Size::Morpheus, "498 x 520 pixels, 512 x 1024 bins, 3 runs", || {
+            Box::new(Histo { width: 498, height: 520, bins: [512, 1024], samplers: 16, parts: 14, runs: 3 })
         }),
     ],
     ptx: include_str!("kernel.ptx"),

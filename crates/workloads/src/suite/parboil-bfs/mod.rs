@@ -34,8 +34,8 @@ pub(super) const WORKLOAD: Workload = Workload {
         input(Size::Paper, "roads between 567 x 567 crossings, San Francisco Bay's 321,270", || {
             Box::new(Bfs { map: Map::Roads { width: 567, height: 567 } })
         }),
-        input(Size::Morpheus, "a random graph of 60,000 vertices", || {
-            Box::new(Bfs { map: Map::Random { vertices: 60_000 } })
+        input(Size::Morpheus, "a random graph of 100,000 vertices", || {
+            Box::new(Bfs { map: Map::Random { vertices: 100_000 } })
         }),
     ],
     ptx: include_str!("kernel.ptx"),

@@ -22,7 +22,7 @@ pub(super) const WORKLOAD: Workload = Workload {
             Box::new(Sgemm { m: 1024, n: 1056, depth: 992 })
         }),
         input(Size::Stash, "A 128 x 96, B 96 x 160", || Box::new(Sgemm { m: 128, n: 160, depth: 96 })),
-        input(Size::Morpheus, "A 768 x 128, B 128 x 768", || Box::new(Sgemm { m: 768, n: 768, depth: 128 })),
+        input(Size::Morpheus, "A 1536 x 64, B 64 x 384", || Box::new(Sgemm { m: 1536, n: 384, depth: 64 })),
     ],
     ptx: include_str!("kernel.ptx"),
     measured: include_str!("measured.toml"),
