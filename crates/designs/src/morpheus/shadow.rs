@@ -15,6 +15,8 @@ struct Block {
     /// Bytes that a host copy has changed here and the set does not have yet.
     patch: ByteMask,
     data: Line,
+    /// The set has said that it does not have the block. It keeps its place among those used last.
+    is_absent: bool,
 }
 
 /// What a set holds, least recently used first.
@@ -39,7 +41,7 @@ impl Shadow {
 
     /// Whether the set holds a block; whether it may, if it is compressed.
     pub fn holds(&self, line: LineAddress) -> bool {
-        self.blocks.iter().any(|block| block.line == line)
+        self.find(line).is_some()
     }
 
     /// The bytes of a block.
@@ -73,8 +75,10 @@ impl Shadow {
 
     /// The set's warp said that it does not have the block, which may not have been lost dirty. Memory has what host copies wrote.
     pub fn absent(&mut self, line: LineAddress) {
-        if let Some(place) = self.blocks.iter().position(|block| block.line == line) {
-            self.wrong += u64::from(self.blocks.remove(place).is_dirty);
+        if let Some(block) = self.find_mut(line) {
+            block.is_absent = true;
+            block.patch = ByteMask::NONE;
+            self.wrong += u64::from(std::mem::take(&mut block.is_dirty));
         }
     }
 
@@ -151,18 +155,20 @@ impl Shadow {
     }
 
     fn find(&self, line: LineAddress) -> Option<&Block> {
-        self.blocks.iter().find(|block| block.line == line)
+        self.blocks.iter().find(|block| block.line == line && !block.is_absent)
     }
 
     fn find_mut(&mut self, line: LineAddress) -> Option<&mut Block> {
-        self.blocks.iter_mut().find(|block| block.line == line)
+        self.blocks.iter_mut().find(|block| block.line == line && !block.is_absent)
     }
 
     /// Makes the block the one used last.
     fn touch(&mut self, line: LineAddress) -> Option<&mut Block> {
         let place = self.blocks.iter().position(|block| block.line == line)?;
         self.blocks[place..].rotate_left(1);
-        self.blocks.last_mut()
+        let block = self.blocks.last_mut()?;
+        block.is_absent = false;
+        Some(block)
     }
 
     fn install(&mut self, line: LineAddress, data: &Line, is_dirty: bool) {
@@ -170,7 +176,13 @@ impl Shadow {
             let victim = self.blocks.remove(0);
             self.wrong += u64::from(victim.is_dirty);
         }
-        self.blocks.push(Block { line, is_dirty, patch: ByteMask::NONE, data: data.clone() });
+        self.blocks.push(Block {
+            line,
+            is_dirty,
+            patch: ByteMask::NONE,
+            data: data.clone(),
+            is_absent: false,
+        });
     }
 }
 
