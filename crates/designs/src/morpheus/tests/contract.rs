@@ -184,7 +184,7 @@ fn a_swap_one_access_early_is_caught() {
         check_with_skips(&contract, &mut || {
             let slice = NodeId::from(contract.l1ds);
             let mut controller = controller(&config, WARPS, slice);
-            controller.ways = ways;
+            controller.rows.iter_mut().for_each(|row| row.depth = ways);
             Box::new(Helped::new(controller, slice, (WARPS, 4), Bug::None))
         })
     };

@@ -9,6 +9,7 @@ use strata_memory::window::{self, RESULT_WORD, operation, result};
 use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet};
 
 use super::{HELPER, controller, published, small};
+use crate::morpheus::Insertions;
 use crate::morpheus::separator::{Part, Separator};
 
 const SM: NodeId = NodeId(0);
@@ -132,6 +133,53 @@ fn a_miss_and_a_hit() {
     assert_eq!(counts.map(|name| morpheus.get(name).unwrap()), [1, 1, 1, 1, 24 + 11]);
 }
 
+/// A warp asks for payloads ahead: the reply is withheld until an operation has one. It answers a read by one store, and a miss by
+/// saying so.
+#[test]
+fn a_payload_asked_for_ahead_an_answer_at_once_and_a_block_that_is_absent() {
+    let line = extended_line();
+    let mut bench = Bench::new(Box::new(controller(&small(), 1, SLICE)));
+    let [row, payload, answer] = [0, 1, 3].map(|within| window::line_of(0, within));
+    bench.offer(0, HELPER, 1, payload, empty());
+    bench.offer(1, HELPER, 2, row, empty());
+    bench.run(10);
+    assert_eq!((bench.controller.next_event(Cycle(10)), bench.controller.withheld()), (Cycle::NEVER, 2));
+    // As above, a miss is answered in 22; operation and payload go to the warp one after the other.
+    bench.offer(10, SM, 3, line, empty());
+    bench.result(40, 4, result::MISSED);
+    bench.offer(41, HELPER, 5, payload, empty());
+    bench.offer(42, HELPER, 6, row, empty());
+    // A read goes to the warp in 64. Its answer arrives in 74; the payload stays withheld.
+    bench.offer(60, SM, 7, line, empty());
+    bench.offer(70, HELPER, 8, answer, Body::Write(Box::new(Line([9; 128]))));
+    bench.offer(71, HELPER, 9, row, empty());
+    // The next read, in 104, finds no block: the controller hears it in 114, has it from DRAM in 120, and inserts it again.
+    bench.offer(100, SM, 10, line, empty());
+    bench.result(110, 11, result::ABSENT);
+    bench.offer(111, HELPER, 12, row, empty());
+    bench.run(200);
+    let (insert, read) = (Some((operation::INSERT << 3) as u8), Some((operation::READ << 3) as u8));
+    let expected = [
+        (22, SM, 3, Some(9)),
+        (22, HELPER, 2, insert),
+        (22, HELPER, 1, Some(9)),
+        (46, HELPER, 4, None),
+        (66, HELPER, 6, read),
+        (76, HELPER, 8, None),
+        (76, SM, 7, Some(9)),
+        (106, HELPER, 9, read),
+        (116, HELPER, 11, None),
+        (122, SM, 10, Some(9)),
+        (122, HELPER, 12, insert),
+        (122, HELPER, 5, Some(9)),
+    ];
+    assert_eq!(bench.replies, expected);
+    let groups = bench.controller.statistics();
+    let morpheus = groups.iter().find(|group| group.name == "morpheus").expect("it has counters");
+    let counts = ["true_hits", "false_hits", "late_fetches", "insertions", "payload_loads", "wrong_bytes"];
+    assert_eq!(counts.map(|name| morpheus.get(name).unwrap()), [1, 1, 1, 2, 2, 0]);
+}
+
 /// The warp has two operations for five reads: those that come while it is given the block, or while it reads it, are answered with
 /// the same bytes.
 #[test]
@@ -217,6 +265,7 @@ fn sets_of_published_costs_take_their_time() {
 fn sets_of_published_costs_keep_an_atomic_whose_block_leaves() {
     let mut config = small();
     config.ways.value = 1;
+    config.insertions.value = Insertions::InTurn;
     let mut lines = extended_lines(1);
     let (line, other) = (lines.next().expect("a line"), lines.next().expect("another"));
     let mut bench = Bench::new(Box::new(published(&config, 1, SLICE)));
