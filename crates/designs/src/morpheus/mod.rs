@@ -12,14 +12,15 @@
 //!    or waits for its warp, wait behind it and are predicted when their turn comes. A set's warp has one operation at a time.
 //! 2. *Waiting.* A warp waits by loading its row; the controller withholds the reply until the row has a request, so that an idle
 //!    extended LLC sends nothing, or answers at once ([`Wait`]).
-//! 3. *Who reads DRAM.* Of a predicted miss the controller; of a predicted hit that is none the warp, past the conventional LLC.
+//! 3. *Who reads DRAM.* Of a predicted miss the controller. Of a predicted hit that is none, too (4.1.2, Figs. 5 and 6), or the warp,
+//!    past the conventional LLC (4.2.1): [`LateMisses`].
 //! 4. *Atomics.* The warp performs them (4.2.3). Those that the kernel does not have, of 64-bit floating point and of single 16-bit
 //!    values, take two operations: the controller reads the block from the warp and writes the result back.
 //! 5. *Host copies.* What a host copy changes in a block of a set is handed to its warp as a write before the block's next use.
-//! 6. *Storage of an SM.* All warps keep their sets in registers: 48 of 32 blocks, 192 KiB (4.2.1, Fig. 8). Section 5 gives 16 of
-//!    the 48 to the L1D and counts 328 KiB; but then 32 warps have the registers that 48 would share. The kernel has sets in the L1D;
-//!    no controller asks for them yet, because an L1D replaces lines as it likes, so that neither filters nor host copies can tell
-//!    what it holds.
+//! 6. *Storage of an SM.* All warps keep their sets in registers: 48 of 28 blocks, 168 KiB; 4.2.1 and Fig. 8 have 32 in 42
+//!    registers, the kernel here 28 in 40. Section 5 gives 16 of the 48 to the L1D and counts 328 KiB; but then 32 warps have the
+//!    registers that 48 would share. The kernel has sets in the L1D; no controller asks for them yet, because an L1D replaces
+//!    lines as it likes, so that neither filters nor host copies can tell what it holds.
 //! 7. *Capacity with compression* (4.3.1). Address separation is static, so a machine file says how many blocks a set counts for
 //!    ([`Compression::blocks`]), whatever it holds later.
 //! 8. *Prediction with compression.* Each level of a set has its own victims, so a set is not the blocks used last. Its warp tells
@@ -29,8 +30,8 @@
 //!    all but one, which stays uncompressed. The paper counts the blocks of an epoch; but in 10,000 cycles a set gets some 20,
 //!    and levels that follow so few move about and drive blocks out. So counters go on, and are halved once one has counted 512;
 //!    levels do not change before what was put in would fill the set. The blocks of a register that changes its level leave.
-//! 10. *Insertions.* Fig. 6 inserts every block that misses, and the request queue of 4.1.3 knows no priorities: a block is
-//!     inserted in the order of arrival. [`Insertions`] has other orders, for comparison.
+//! 10. *Order of operations.* The paper does not say in which order a set's requests are served. Here what no request waits for, an
+//!     insertion or an answered write, comes after what one waits for. [`Insertions`] has other orders, for comparison.
 //! 11. *Writes* to blocks that the set is said to have are answered when their bytes are in the write data buffer. Those of whole
 //!     lines are insertions of dirty blocks, whether the set has the block or not: nothing of it is needed.
 //! 12. *Merging.* What waits behind another request to its block needs no operation of the warp where the data buffers have the

@@ -14,11 +14,12 @@
 //! that it writes back, then the payload, then the result, without a fence between, since a fence of gpu scope drops what
 //! the SM's L1D holds: the memory behind a row and behind the blocks of its set must take an SM's stores in their order.
 //!
-//! # Why ranks
+//! # Why stamps
 //!
 //! The paper's LRU counters of 12 bits count down at each use of another block and stop at zero, where blocks are alike.
-//! The controller's Bloom filters rely on the set holding its most recently used blocks. So the five bits beside a tag are
-//! the block's rank in the order of use: LRU to the letter, and the victim is found by one comparison.
+//! The controller's Bloom filters rely on the set holding its most recently used blocks. So a block has the number of the
+//! request that used it last: LRU to the letter for 2^32 requests, in one instruction a use, and the victim is found by one
+//! reduction.
 
 mod fragments;
 mod text;
