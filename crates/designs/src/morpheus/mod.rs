@@ -59,6 +59,7 @@ mod statistics;
 mod table;
 #[cfg(test)]
 mod tests;
+mod window;
 
 pub use config::{Compression, Insertions, LateMisses, MorpheusConfig, Prediction, Wait};
 pub use controller::Controller;
