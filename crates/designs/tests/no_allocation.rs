@@ -10,7 +10,9 @@ use strata_designs::fuse::{FuseConfig, FuseL1d};
 use strata_engine::seed::Stream;
 use strata_engine::{Cycle, Island, Window, link};
 use strata_memory::doors::{Access, Action, Direction, DramPort, DramRequest, L1d, Llc, NetworkEnds, Policy};
-use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet, SliceMap, Tray};
+use strata_memory::{
+    Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet, Packets, SliceMap, Tray,
+};
 
 /// DRAM that answers after 30 cycles.
 struct Dram(VecDeque<(Cycle, DramRequest)>);
@@ -225,6 +227,7 @@ fn a_mesh_runs_without_allocating() {
     let ends = NetworkEnds { first_input: NodeId(0), inlets, first_output: NodeId(15), outlets };
     let mut mesh = MeshNetwork::new(Direction::Request, &config, ends).expect("the mesh can be built");
     let mut trays: Vec<Tray> = (0..400).map(|_| Box::new(Line::ZERO)).collect();
+    let mut packets = Packets::default();
     let mut stream = Stream::new(1, "no allocation");
     let mut received = 0;
     let mut run = |cycles: std::ops::Range<u64>| {
@@ -234,7 +237,7 @@ fn a_mesh_runs_without_allocating() {
             for (node, sender) in senders.iter_mut().enumerate() {
                 sender.collect(window);
                 let Some(tray) = trays.pop() else { continue };
-                let packet = Packet {
+                let packet = packets.write(Contents {
                     line: LineAddress(0),
                     bytes: ByteMask::range(0, 1 + stream.below(128) as usize),
                     source: NodeId::from(node),
@@ -242,9 +245,11 @@ fn a_mesh_runs_without_allocating() {
                     client: Client::L1d,
                     tag: 0,
                     body: Body::Write(tray),
-                };
+                });
                 let flits = packet.wire_bytes().div_ceil(40);
-                if let Err(Packet { body: Body::Write(tray), .. }) = sender.send(packet, flits, now) {
+                if let Err(packet) = sender.send(packet, flits, now)
+                    && let Body::Write(tray) = packets.open(packet)
+                {
                     trays.push(tray);
                 }
             }
@@ -252,7 +257,7 @@ fn a_mesh_runs_without_allocating() {
                 receiver.collect(window);
                 while let Some(packet) = receiver.receive(now) {
                     receiver.release(packet.wire_bytes().div_ceil(40), now);
-                    let Body::Write(tray) = packet.body else { panic!("only writes were sent") };
+                    let Body::Write(tray) = packets.open(packet) else { panic!("only writes were sent") };
                     trays.push(tray);
                     received += 1;
                 }

@@ -11,7 +11,9 @@ use strata_engine::{Cycle, DelayLine, Doorbell, Inlet, Island, Outlet, Window};
 use strata_memory::doors::{Direction, DramPort, DramRequest, Llc, Network, NetworkDesign, NetworkEnds};
 use strata_memory::dram::{Channel, DramParameters};
 use strata_memory::partition::{PartitionIsland, SliceEnds};
-use strata_memory::{AddressMap, Body, ByteMask, Client, FlitSize, Line, LineAddress, NodeId, Packet};
+use strata_memory::{
+    AddressMap, Body, ByteMask, Client, Contents, FlitSize, Line, LineAddress, NodeId, Packet,
+};
 
 const LATENCY: u64 = 4;
 const BUFFER: u32 = 16;
@@ -76,7 +78,7 @@ impl Llc for Through {
     }
 
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
-        self.replies.front(now).map(Packet::wire_bytes)
+        self.replies.front(now).map(|packet| packet.wire_bytes())
     }
 
     fn next_outgoing(&self) -> Cycle {
@@ -144,7 +146,15 @@ impl Requester {
             Body::Read(tray)
         };
         let destination = self.map.node_of(line);
-        Packet { line, bytes, source: NodeId(self.node), destination, client: Client::L1d, tag, body }
+        Packet::new(Contents {
+            line,
+            bytes,
+            source: NodeId(self.node),
+            destination,
+            client: Client::L1d,
+            tag,
+            body,
+        })
     }
 }
 

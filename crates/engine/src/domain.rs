@@ -1,7 +1,7 @@
 //! Islands with a clock of their own.
 
 use crate::island::{Island, Ran, Span};
-use crate::link::{Doorbell, Window};
+use crate::link::{Doorbell, Rung, Window};
 use crate::time::{ClockRatio, Cycle};
 
 /// An island with a clock that is not the reference clock.
@@ -53,6 +53,10 @@ impl<I: Island> Island for Domain<I> {
 
     fn collect(&mut self, window: Window) {
         self.island.collect(window);
+    }
+
+    fn collect_rung(&mut self, window: Window, rung: Rung) {
+        self.island.collect_rung(window, rung);
     }
 
     fn tick(&mut self, now: Cycle) {

@@ -3,7 +3,7 @@
 //! An island counts cycles of its own clock: the reference clock, or that of the [`Domain`](crate::domain::Domain)
 //! around it, which translates.
 
-use crate::link::{Doorbell, Window};
+use crate::link::{Doorbell, Rung, Window};
 use crate::time::Cycle;
 
 /// The cycles of a window that an island is to simulate.
@@ -26,6 +26,19 @@ pub struct Ran {
     pub due: Cycle,
 }
 
+/// What an island has done in a window.
+#[derive(Clone, Copy, Debug)]
+pub struct Done {
+    /// What became of its cycles.
+    pub ran: Ran,
+    /// [`Island::flush`].
+    pub sent: Cycle,
+    /// [`Island::progress`].
+    pub progress: u64,
+    /// [`Island::failed`].
+    pub failed: bool,
+}
+
 /// A part of the machine that simulates a whole window on its own.
 pub trait Island: Send {
     /// Hangs a bell on every link end that the island holds. An island is skipped for whole windows while its
@@ -34,6 +47,12 @@ pub trait Island: Send {
 
     /// Takes what its links delivered in the previous window.
     fn collect(&mut self, window: Window);
+
+    /// Does the same, told which ends have rung: all that delivered anything. For islands with many links.
+    fn collect_rung(&mut self, window: Window, rung: Rung) {
+        let _ = rung;
+        self.collect(window);
+    }
 
     /// Simulates one cycle. Cycles in which [`Island::next_event`] promised that nothing changes are skipped;
     /// the island accounts for the gap at its next tick.
@@ -54,6 +73,16 @@ pub trait Island: Send {
             cycle = if span.every_cycle { cycle.next() } else { due };
         }
         Ran { last, due }
+    }
+
+    /// Goes through a window: takes what was delivered, simulates the cycles, and hands over what it sends.
+    fn simulate(&mut self, window: Window, span: Span, rung: Rung) -> Done {
+        if !rung.is_silent() {
+            self.collect_rung(window, rung);
+        }
+        let ran = self.run(span);
+        let sent = self.flush(window);
+        Done { ran, sent, progress: self.progress(), failed: self.failed() }
     }
 
     /// The earliest cycle at which a tick could change anything, judged by the island's own state: after
@@ -84,6 +113,12 @@ impl<I: Island + ?Sized> Island for Box<I> {
     }
     fn collect(&mut self, window: Window) {
         (**self).collect(window);
+    }
+    fn collect_rung(&mut self, window: Window, rung: Rung) {
+        (**self).collect_rung(window, rung);
+    }
+    fn simulate(&mut self, window: Window, span: Span, rung: Rung) -> Done {
+        (**self).simulate(window, span, rung)
     }
     fn tick(&mut self, now: Cycle) {
         (**self).tick(now);

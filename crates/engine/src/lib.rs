@@ -19,8 +19,8 @@ pub mod wheel;
 
 pub use config::Cited;
 pub use domain::Domain;
-pub use island::{Island, Ran, Span};
-pub use link::{Doorbell, Inlet, LinkClocks, Outlet, Window, link, link_between};
+pub use island::{Done, Island, Ran, Span};
+pub use link::{Doorbell, Inlet, LinkClocks, Outlet, Rung, Window, link, link_between};
 pub use queue::{DelayLine, Ring};
 pub use schedule::Schedule;
 pub use simulation::{RunOptions, Simulation, Stop};

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use self::credits::{Giver, Returns, Taker};
 pub use self::crossing::LinkClocks;
 use self::mailbox::Mailbox;
-pub use self::window::{Doorbell, Window};
+pub use self::window::{Doorbell, Rung, Window};
 use crate::time::Cycle;
 
 /// The sending end of a link.
@@ -92,9 +92,9 @@ impl<T> Outlet<T> {
     /// # Panics
     /// If a different bell is already registered: each end of a link belongs to one island.
     pub fn hang(&self, bell: &Doorbell) {
-        self.returning.returns.reader.set(bell.clone()).expect("an end of a link belongs to one island");
+        self.returning.returns.reader.set(bell.hang()).expect("an end of a link belongs to one island");
         if let Some(other) = self.mailbox.reader.get() {
-            bell.meet(other);
+            bell.meet(&other.bell);
         }
     }
 
@@ -156,9 +156,9 @@ impl<T> Inlet<T> {
     /// # Panics
     /// If a different bell is already registered: each end of a link belongs to one island.
     pub fn hang(&self, bell: &Doorbell) {
-        self.mailbox.reader.set(bell.clone()).expect("an end of a link belongs to one island");
+        self.mailbox.reader.set(bell.hang()).expect("an end of a link belongs to one island");
         if let Some(other) = self.released.returns.reader.get() {
-            bell.meet(other);
+            bell.meet(&other.bell);
         }
     }
 

@@ -2,7 +2,7 @@
 
 use strata_cpu::Core;
 use strata_engine::statistics::Group;
-use strata_engine::{ClockRatio, Cycle, Domain, Doorbell, Island, Ran, Span, Window};
+use strata_engine::{ClockRatio, Cycle, Domain, Done, Doorbell, Island, Ran, Rung, Span, Window};
 use strata_memory::doors::Network;
 use strata_memory::partition::PartitionIsland;
 use strata_sm::dispatch::Dispatcher;
@@ -45,6 +45,12 @@ impl Island for Part {
     }
     fn collect(&mut self, window: Window) {
         each!(self, island => island.collect(window));
+    }
+    fn collect_rung(&mut self, window: Window, rung: Rung) {
+        each!(self, island => island.collect_rung(window, rung));
+    }
+    fn simulate(&mut self, window: Window, span: Span, rung: Rung) -> Done {
+        each!(self, island => island.simulate(window, span, rung))
     }
     fn tick(&mut self, now: Cycle) {
         each!(self, island => island.tick(now));

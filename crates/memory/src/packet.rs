@@ -31,9 +31,12 @@ pub enum Client {
 ///
 /// The kind stands in a byte of its own: in unused values of a field, where the compiler would put it, each look at it
 /// would have to decode it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Body {
+    /// Nothing: it has been taken out of the packet, which is not under way.
+    #[default]
+    Taken,
     /// Requests bytes of the line; the tray is empty.
     Read(Tray),
     /// Answers a read; the tray holds the bytes requested.
@@ -52,8 +55,14 @@ pub enum Body {
 }
 
 /// A request or reply that concerns one line.
+///
+/// It is one pointer, because it goes through a dozen queues. The reply to a request is the same packet, turned around, so
+/// it comes back to its sender, who keeps it for the next request ([`Packets`](crate::Packets)).
+pub type Packet = Box<Contents>;
+
+/// What a [`Packet`] says.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Packet {
+pub struct Contents {
     /// Line that the packet concerns.
     pub line: LineAddress,
     /// Bytes of the line that are requested or carried.
@@ -81,7 +90,7 @@ pub enum Purpose {
     WriteBack,
 }
 
-impl Packet {
+impl Contents {
     /// What the packet is for.
     pub fn purpose(&self) -> Purpose {
         match &self.body {
@@ -94,6 +103,7 @@ impl Packet {
                 }
                 _ => Purpose::Write,
             },
+            Body::Taken => unreachable!("an empty packet is for nothing"),
         }
     }
 
@@ -104,7 +114,9 @@ impl Packet {
             + match &self.body {
                 Body::Read(_) | Body::WriteAck(_) => 0,
                 Body::ReadReply(_) | Body::Write(_) => self.bytes.count(),
-                Body::Atomic(_) | Body::AtomicReply(_) | Body::Owned(..) => self.rarer_payload(),
+                Body::Atomic(_) | Body::AtomicReply(_) | Body::Owned(..) | Body::Taken => {
+                    self.rarer_payload()
+                }
             }
     }
 
@@ -125,14 +137,15 @@ impl Packet {
     }
 
     /// Turns a request into its reply, which returns the same tray to the source.
-    pub fn into_reply(self) -> Packet {
-        let body = match self.body {
+    pub fn into_reply(mut self: Box<Self>) -> Packet {
+        self.body = match self.body {
             Body::Read(tray) => Body::ReadReply(tray),
             Body::Write(tray) => Body::WriteAck(tray),
             Body::Atomic(batch) => Body::AtomicReply(batch),
             reply => reply,
         };
-        Packet { source: self.destination, destination: self.source, body, ..self }
+        (self.source, self.destination) = (self.destination, self.source);
+        self
     }
 }
 
@@ -142,7 +155,7 @@ mod tests {
 
     #[test]
     fn a_packet_is_as_large_as_a_line_of_the_host() {
-        assert_eq!(size_of::<Packet>(), 64, "packets are moved often");
+        assert_eq!(size_of::<Contents>(), 64, "many packets are under way");
         assert_eq!(size_of::<Body>(), 16);
     }
 }

@@ -122,7 +122,7 @@ impl L1d for FakeL1d {
     }
 
     fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
-        self.outgoing.front().map(Packet::wire_bytes)
+        self.outgoing.front().map(|packet| packet.wire_bytes())
     }
 
     fn begin_flush(&mut self, invalidate: bool, now: Cycle) {
@@ -203,7 +203,7 @@ impl ReadOnly for FakeReadOnly {
     }
 
     fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
-        self.outgoing.front().map(Packet::wire_bytes)
+        self.outgoing.front().map(|packet| packet.wire_bytes())
     }
 
     fn invalidate(&mut self) {}

@@ -91,14 +91,14 @@ impl Injector {
 #[cfg(test)]
 mod tests {
     use strata_engine::{Window, link};
-    use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId};
+    use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId};
 
     use super::*;
     use crate::fakes::{FakeL1d, FakeReadOnly, Memory};
 
     fn packet(client: Client, line: u64, bytes: usize) -> Packet {
         let tray = Box::new(Line::ZERO);
-        Packet {
+        Packet::new(Contents {
             line: LineAddress(line),
             bytes: ByteMask::range(0, bytes),
             source: NodeId(0),
@@ -106,7 +106,7 @@ mod tests {
             client,
             tag: 0,
             body: if bytes > 0 { Body::Write(tray) } else { Body::Read(tray) },
-        }
+        })
     }
 
     #[test]

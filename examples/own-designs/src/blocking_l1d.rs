@@ -8,7 +8,9 @@ use strata_memory::area::Component;
 use strata_memory::doors::{
     Access, Action, Completion, Design, HOST_ITEM_BYTES, L1d, L1dDesign, L1dSite, Policy, Refusal,
 };
-use strata_memory::{Body, ByteMask, Client, LINE_BYTES, Line, LineAddress, Packet, ParameterError, Tray};
+use strata_memory::{
+    Body, ByteMask, Client, Contents, LINE_BYTES, Line, LineAddress, Packet, Packets, ParameterError, Tray,
+};
 
 /// Its section of a machine file: `[l1d.blocking]`.
 #[derive(Clone, Debug, Deserialize)]
@@ -69,6 +71,7 @@ impl L1dDesign for Config {
             answered: None,
             hits: DelayLine::new(*self.hit_latency_cycles as usize + 2),
             outgoing: DelayLine::new(*self.write_buffer + 1),
+            packets: Packets::default(),
             trays: (0..*self.write_buffer).map(|_| Box::new(Line::ZERO)).collect(),
             writes: 0,
             flush: None,
@@ -111,6 +114,8 @@ struct BlockingL1d {
     answered: Option<(Cycle, Completion)>,
     hits: DelayLine<Completion>,
     outgoing: DelayLine<Packet>,
+    /// Packets that have come back, for the next requests.
+    packets: Packets,
     /// Trays in which stores travel.
     trays: Vec<Tray>,
     writes: usize,
@@ -143,7 +148,7 @@ impl BlockingL1d {
     }
 
     fn send(&mut self, line: LineAddress, bytes: ByteMask, body: Body, now: Cycle) {
-        let packet = Packet {
+        let packet = self.packets.write(Contents {
             line,
             bytes,
             source: self.site.node,
@@ -151,7 +156,7 @@ impl BlockingL1d {
             client: Client::L1d,
             tag: 0,
             body,
-        };
+        });
         self.outgoing.push(now.next(), packet).expect("room was checked");
     }
 }
@@ -213,7 +218,8 @@ impl L1d for BlockingL1d {
     }
 
     fn accept(&mut self, reply: Packet, now: Cycle) {
-        let action = match reply.body {
+        let line = reply.line;
+        let action = match self.packets.open(reply) {
             Body::WriteAck(tray) => {
                 self.trays.push(tray);
                 self.writes -= 1;
@@ -222,9 +228,9 @@ impl L1d for BlockingL1d {
             }
             Body::ReadReply(tray) => {
                 if self.under_way.is_some_and(|(_, kept)| kept) {
-                    let frame = self.frame(reply.line);
+                    let frame = self.frame(line);
                     self.statistics.fills += 1;
-                    self.tags[frame] = Some(reply.line);
+                    self.tags[frame] = Some(line);
                     self.data[frame].0 = tray.0;
                 }
                 Action::Load(tray)
@@ -263,7 +269,7 @@ impl L1d for BlockingL1d {
     }
 
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
-        self.outgoing.front(now).map(Packet::wire_bytes)
+        self.outgoing.front(now).map(|packet| packet.wire_bytes())
     }
 
     fn begin_flush(&mut self, invalidate: bool, _now: Cycle) {

@@ -15,7 +15,7 @@ use strata_engine::{Cycle, DelayLine, Ring, Slab};
 use strata_memory::doors::{Access, Action, Completion, Policy, Refusal};
 use strata_memory::mshr::{MshrFile, MshrId};
 use strata_memory::tags::FrameId;
-use strata_memory::{ByteMask, LINE_BYTES, NodeId, Packet, SliceMap, Trays};
+use strata_memory::{ByteMask, LINE_BYTES, NodeId, Packet, Packets, SliceMap, Trays};
 
 pub(crate) use config::l1d_config;
 use flush::Flush;
@@ -47,6 +47,7 @@ pub struct Chassis<S> {
     pub(crate) hits: DelayLine<Completion>,
     served: DelayLine<Completion>,
     outgoing: DelayLine<Packet>,
+    packets: Packets,
     fetch_trays: Trays,
     write_trays: Trays,
     reads_in_flight: usize,
@@ -98,6 +99,7 @@ impl<S: Store> Chassis<S> {
             hits: DelayLine::new(rooms.hits),
             served: DelayLine::new(parameters.fill_latency as usize + 2),
             outgoing: DelayLine::new(parameters.miss_queue),
+            packets: Packets::default(),
             fetch_trays: Trays::new(fetches),
             write_trays: Trays::new(rooms.write_buffer),
             reads_in_flight: 0,
@@ -239,7 +241,7 @@ impl<S: Store> Chassis<S> {
     /// The size on the wire of the packet that [`Chassis::take_outgoing`] would return, in bytes.
     #[inline]
     pub fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
-        self.outgoing.front(now).map(Packet::wire_bytes)
+        self.outgoing.front(now).map(|packet| packet.wire_bytes())
     }
 
     /// Whether a flush is in progress.

@@ -4,7 +4,7 @@ use strata_engine::Cycle;
 use strata_memory::doors::{Action, Completion};
 use strata_memory::mshr::MshrId;
 use strata_memory::tags::FrameId;
-use strata_memory::{Body, ByteMask, Client, LineAddress, Packet, Tray};
+use strata_memory::{Body, ByteMask, Client, Contents, LineAddress, Packet, Tray};
 
 use super::{ArrayUse, Chassis, Store};
 
@@ -33,12 +33,12 @@ impl<S: Store> Chassis<S> {
     pub(super) fn receive(&mut self, reply: Packet) {
         debug_assert_eq!(reply.destination, self.node, "a reply comes back to the node that asked");
         self.statistics.bytes_in += u64::from(reply.wire_bytes());
-        match reply.body {
-            Body::WriteAck(tray) => {
-                self.write_trays.put(tray);
-                self.writes_in_flight -= 1;
-            }
-            _ => self.arrived.push(reply).expect("room for a reply was kept when its request left"),
+        if !matches!(reply.body, Body::WriteAck(_)) {
+            return self.arrived.push(reply).expect("room for a reply was kept when its request left");
+        }
+        if let Body::WriteAck(tray) = self.packets.open(reply) {
+            self.write_trays.put(tray);
+            self.writes_in_flight -= 1;
         }
     }
 
@@ -97,7 +97,8 @@ impl<S: Store> Chassis<S> {
 
     fn send(&mut self, line: LineAddress, bytes: ByteMask, tag: u32, body: Body, now: Cycle) {
         let destination = self.slices.node_of(line);
-        let packet = Packet { line, bytes, source: self.node, destination, client: Client::L1d, tag, body };
+        let (source, client) = (self.node, Client::L1d);
+        let packet = self.packets.write(Contents { line, bytes, source, destination, client, tag, body });
         self.statistics.bytes_out += u64::from(packet.wire_bytes());
         let full = self.outgoing.push(now + self.parameters.tag_latency, packet);
         full.expect("room in the queue to the network was checked");
@@ -115,22 +116,22 @@ impl<S: Store> Chassis<S> {
             return;
         }
         let Some(reply) = self.arrived.pop() else { return };
-        let name = reply.tag & TAG_NAME;
-        match (reply.tag & !TAG_NAME, reply.body) {
+        let (name, bytes) = (reply.tag & TAG_NAME, reply.bytes);
+        match (reply.tag & !TAG_NAME, self.packets.open(reply)) {
             (TAG_FETCH, Body::ReadReply(tray)) => {
                 let mshr = MshrId(name as u16);
                 let fetch = self.mshrs.state_mut(mshr);
                 let frame = fetch.frame;
-                fetch.requested &= !reply.bytes;
+                fetch.requested &= !bytes;
                 fetch.in_flight -= 1;
                 // Bytes that are valid already are as new or newer: stores went into them.
-                let missing = reply.bytes & !self.store.valid(frame);
+                let missing = bytes & !self.store.valid(frame);
                 self.store.data_mut(frame).merge(missing, &tray);
                 self.store.occupy(frame, ArrayUse::Fill, now);
                 self.store.add_valid(frame, missing);
                 self.fetch_trays.put(tray);
                 self.statistics.fills += 1;
-                self.statistics.fill_bytes += u64::from(reply.bytes.count());
+                self.statistics.fill_bytes += u64::from(bytes.count());
                 self.statistics.data_writes += 1;
                 self.make_ready(mshr);
             }

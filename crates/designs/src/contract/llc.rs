@@ -12,7 +12,7 @@ use strata_engine::hash::Fnv;
 use strata_engine::seed::Stream;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::doors::{Access, Action, DramPort, DramRequest, Llc};
-use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet};
+use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet};
 
 use super::traffic::Traffic;
 use super::world::same;
@@ -195,14 +195,14 @@ impl Bench {
         if takes {
             let (bytes, from) = (self.llc.outgoing_bytes(now), self.llc.next_outgoing());
             let reply = self.llc.outgoing(now);
-            if bytes != reply.as_ref().map(Packet::wire_bytes) {
+            if bytes != reply.as_ref().map(|packet| packet.wire_bytes()) {
                 return Err("outgoing_bytes does not say what outgoing returns".to_owned());
             }
             if reply.is_some() != (from <= now) {
                 return Err("next_outgoing does not say when outgoing returns a packet".to_owned());
             }
             if let Some(reply) = reply {
-                self.verify(reply)?;
+                self.verify(&reply)?;
             }
         }
         if now.since(self.moved) > PATIENCE {
@@ -227,7 +227,7 @@ impl Bench {
         Ok(())
     }
 
-    fn verify(&mut self, reply: Packet) -> Result<(), String> {
+    fn verify(&mut self, reply: &Contents) -> Result<(), String> {
         let (now, source) = (self.now, reply.destination.index());
         self.moved = now;
         if reply.source != self.slice {
@@ -268,7 +268,7 @@ impl Bench {
                 Action::Store(tray) => Body::Write(tray),
                 Action::Atomic(batch) => Body::Atomic(batch),
             };
-            let packet = Packet {
+            let packet = Packet::new(Contents {
                 line: access.line,
                 bytes: access.bytes,
                 source: NodeId::from(index),
@@ -276,7 +276,7 @@ impl Bench {
                 client: Client::L1d,
                 tag: source.sent,
                 body,
-            };
+            });
             source.sent += 1;
             source.left -= 1;
             source.held = Some((packet, access));

@@ -235,7 +235,7 @@ impl Bench {
         if takes {
             let bytes = slice.llc.outgoing_bytes(now);
             let packet = slice.llc.outgoing(now);
-            if bytes != packet.as_ref().map(Packet::wire_bytes) {
+            if bytes != packet.as_ref().map(|packet| packet.wire_bytes()) {
                 return Err("outgoing_bytes does not say what outgoing returns".to_owned());
             }
             if let Some(packet) = packet {
@@ -292,7 +292,7 @@ impl Bench {
         if takes {
             let bytes = client.l1d.outgoing_bytes(now);
             let packet = client.l1d.outgoing(now);
-            if bytes != packet.as_ref().map(Packet::wire_bytes) {
+            if bytes != packet.as_ref().map(|packet| packet.wire_bytes()) {
                 return Err("outgoing_bytes does not say what outgoing returns".to_owned());
             }
             self.sent(index, packet, due, true)?;
@@ -301,7 +301,7 @@ impl Bench {
             let client = &mut self.clients[index];
             let bytes = client.l1d.answer_bytes(now);
             let packet = client.l1d.answer(now);
-            if bytes != packet.as_ref().map(Packet::wire_bytes) {
+            if bytes != packet.as_ref().map(|packet| packet.wire_bytes()) {
                 return Err("answer_bytes does not say what answer returns".to_owned());
             }
             self.sent(index, packet, due, false)?;

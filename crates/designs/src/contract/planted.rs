@@ -76,7 +76,8 @@ impl L1d for Planted {
             }
             self.staged.push_back(packet);
             if self.bug == Bug::WriteOvertaken
-                && let [.., Packet { body: Body::Write(_), .. }, _] = self.staged.make_contiguous()
+                && let [.., last_but_one, _] = self.staged.make_contiguous()
+                && matches!(last_but_one.body, Body::Write(_))
             {
                 let last = self.staged.len() - 1;
                 self.staged.swap(last - 1, last);
@@ -109,7 +110,7 @@ impl L1d for Planted {
     }
 
     fn outgoing_bytes(&self, _now: Cycle) -> Option<u32> {
-        self.staged.front().map(Packet::wire_bytes)
+        self.staged.front().map(|packet| packet.wire_bytes())
     }
 
     fn begin_flush(&mut self, invalidate: bool, now: Cycle) {

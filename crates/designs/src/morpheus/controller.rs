@@ -8,7 +8,7 @@ use strata_memory::address_map::Home;
 use strata_memory::doors::{DramPort, DramRequest, Helpers, Llc, LlcSite};
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError, Trays, window};
 
-use super::dram_side::{Past, SlicePort};
+use super::dram_side::SlicePort;
 use super::filter::Filter;
 use super::pool::Pool;
 use super::predictor::Predictor;
@@ -45,7 +45,7 @@ pub struct Controller {
     pub(super) read_buffers: u32,
     pub(super) write_buffers: u32,
     /// Accesses of SMs in cache mode that go past the LLC.
-    pub(super) past: Pool<Past>,
+    pub(super) past: Pool<Packet>,
     pub(super) to_dram: VecDeque<DramRequest>,
     /// DRAM's answers to the conventional slice.
     pub(super) answers: VecDeque<DramRequest>,
@@ -148,10 +148,10 @@ impl Llc for Controller {
             && let Part::Conventional(line) = self.separator.part(request.line)
         {
             let outside = std::mem::replace(&mut request.line, line);
-            return self
-                .conventional
-                .offer(request, now)
-                .map_err(|request| Packet { line: outside, ..request });
+            return self.conventional.offer(request, now).map_err(|mut request| {
+                request.line = outside;
+                request
+            });
         }
         self.open_loads += u64::from(self.may_wait(&request));
         self.statistics.bytes_in += u64::from(request.wire_bytes());
@@ -173,8 +173,9 @@ impl Llc for Controller {
 
     fn outgoing(&mut self, now: Cycle) -> Option<Packet> {
         if self.conventional_first() {
-            let reply = self.conventional.outgoing(now)?;
-            return Some(Packet { line: self.separator.line(reply.line), ..reply });
+            let mut reply = self.conventional.outgoing(now)?;
+            reply.line = self.separator.line(reply.line);
+            return Some(reply);
         }
         let reply = self.replies.pop(now)?;
         self.open_loads -= u64::from(self.may_wait(&reply));
@@ -186,7 +187,7 @@ impl Llc for Controller {
         if self.conventional_first() {
             return self.conventional.outgoing_bytes(now);
         }
-        self.replies.front(now).map(Packet::wire_bytes)
+        self.replies.front(now).map(|packet| packet.wire_bytes())
     }
 
     fn next_outgoing(&self) -> Cycle {

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 
 use strata_engine::Cycle;
 use strata_memory::doors::{DramPort, DramRequest};
-use strata_memory::{Body, ByteMask, Client, LineAddress, NodeId, Packet, Tray};
+use strata_memory::{Body, ByteMask, LineAddress, Packet, Tray};
 
 use super::controller::Controller;
 use super::separator::{Part, Separator};
@@ -17,17 +17,6 @@ const OWN: u32 = 0b10 << 30;
 const PAST: u32 = OWN | 1 << 29;
 /// The rest: the number of a job, or of an access.
 const NUMBER: u32 = (1 << 29) - 1;
-
-/// An access of an SM in cache mode, while its tray is at DRAM.
-#[derive(Debug)]
-pub struct Past {
-    line: LineAddress,
-    bytes: ByteMask,
-    source: NodeId,
-    destination: NodeId,
-    client: Client,
-    tag: u32,
-}
 
 /// The channel as the conventional slice sees it, which numbers its lines without those of the extended LLC.
 pub struct SlicePort<'a> {
@@ -92,9 +81,9 @@ impl Controller {
     }
 
     /// Sends an access of an SM in cache mode on to DRAM, in its own tray.
-    pub(super) fn go_past(&mut self, packet: Packet) {
-        let Packet { line, bytes, source, destination, client, tag, body } = packet;
-        let (write, wanted, tray) = match body {
+    pub(super) fn go_past(&mut self, mut packet: Packet) {
+        let (line, bytes) = (packet.line, packet.bytes);
+        let (write, wanted, tray) = match std::mem::take(&mut packet.body) {
             Body::Read(tray) => (false, bytes.to_sectors(self.sector_bytes), tray),
             Body::Write(tray) => (true, bytes, self.written_back(line, bytes, tray)),
             body => unreachable!("an SM in cache mode loads and stores only, not {body:?}"),
@@ -107,7 +96,7 @@ impl Controller {
             self.statistics.past_reads += 1;
             self.statistics.dram_read_bytes += moved;
         }
-        let number = self.past.insert(Past { line, bytes, source, destination, client, tag });
+        let number = self.past.insert(packet);
         self.to_dram.push_back(DramRequest { line, bytes: wanted, write, tag: PAST | number, tray });
     }
 
@@ -124,7 +113,8 @@ impl Controller {
 
     /// Answers an access past the LLC.
     fn answer_past(&mut self, number: u32, answer: DramRequest, now: Cycle) {
-        let Past { line, bytes, source, destination, client, tag } = self.past.remove(number);
+        let mut packet = self.past.remove(number);
+        let line = packet.line;
         if let Part::Extended(number) = self.separator.part(line)
             && !answer.write
         {
@@ -135,7 +125,7 @@ impl Controller {
                 self.rows[row].fetched = (line, (*answer.tray).clone());
             }
         }
-        let body = if answer.write { Body::Write(answer.tray) } else { Body::Read(answer.tray) };
-        self.reply(Packet { line, bytes, source, destination, client, tag, body }, now);
+        packet.body = if answer.write { Body::Write(answer.tray) } else { Body::Read(answer.tray) };
+        self.reply(packet, now);
     }
 }

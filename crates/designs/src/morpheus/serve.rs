@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::window::{self, result, result::Told};
-use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, Tray};
+use strata_memory::{Body, ByteMask, Contents, Line, LineAddress, Packet, Tray};
 
 use super::atomics;
 use super::controller::Controller;
@@ -141,7 +141,7 @@ impl Controller {
     /// Puts the bytes of a write into the write data buffer and answers it.
     fn buffer_write(&mut self, number: u32, now: Cycle) {
         let job = self.jobs.get_mut(number);
-        let Some(Packet { bytes, body: Body::Write(data), .. }) = &job.request else {
+        let Some(Contents { bytes, body: Body::Write(data), .. }) = job.request.as_deref() else {
             unreachable!("a write has its bytes")
         };
         let mut tray = self.trays.take();
@@ -181,9 +181,8 @@ impl Controller {
     /// the warp has answered.
     fn answer_reads_behind(&mut self, row: u32, line: LineAddress, block: &Line, now: Cycle) {
         while let Some(second) = self.second_of(row, line) {
-            let Some(Packet { body: Body::Read(tray), .. }) = &mut self.jobs.get_mut(second).request else {
-                return;
-            };
+            let request = self.jobs.get_mut(second).request.as_deref_mut();
+            let Some(Contents { body: Body::Read(tray), .. }) = request else { return };
             tray.0 = block.0;
             self.answer_merged(row, second, now);
         }
@@ -330,8 +329,8 @@ impl Controller {
             }
             Op::Patch | Op::StoreAtomic => {
                 s.write_operations += 1;
-                let bytes = match (&job.request, op) {
-                    (Some(Packet { body: Body::Atomic(batch), .. }), Op::StoreAtomic) => {
+                let bytes = match (job.request.as_deref(), op) {
+                    (Some(Contents { body: Body::Atomic(batch), .. }), Op::StoreAtomic) => {
                         atomics::bytes(batch, job.left)
                     }
                     _ => entry.shadow.patch(job.line).map_or(ByteMask::NONE, |(bytes, _)| bytes),
@@ -340,7 +339,7 @@ impl Controller {
             }
             Op::Atomic => {
                 s.atomic_operations += 1;
-                let Some(Packet { body: Body::Atomic(batch), .. }) = &job.request else {
+                let Some(Contents { body: Body::Atomic(batch), .. }) = job.request.as_deref() else {
                     unreachable!("an atomic has its operands")
                 };
                 let part = atomics::next_part(batch, job.left).expect("kernels have the operation");
@@ -378,7 +377,7 @@ impl Controller {
         if !was_there && !matches!(op, Op::Insert { .. }) && entry.fetched.0 == job.line {
             entry.shadow.shown(job.line, &entry.fetched.1);
         }
-        match (op, job.request.as_mut()) {
+        match (op, job.request.as_deref_mut()) {
             (Op::Read | Op::FetchAtomic, _) => entry.shadow.shown(job.line, &entry.payload),
             (Op::Write, _) => {
                 entry.shadow.changed(job.line, job.written, &entry.payload);
@@ -393,11 +392,11 @@ impl Controller {
                 }
             }
             (Op::Patch, _) => entry.shadow.patched(job.line),
-            (Op::StoreAtomic, Some(Packet { body: Body::Atomic(batch), .. })) => {
+            (Op::StoreAtomic, Some(Contents { body: Body::Atomic(batch), .. })) => {
                 let bytes = atomics::bytes(batch, job.left);
                 entry.shadow.changed(job.line, bytes, &entry.payload);
             }
-            (Op::Atomic, Some(Packet { body: Body::Atomic(batch), .. })) => {
+            (Op::Atomic, Some(Contents { body: Body::Atomic(batch), .. })) => {
                 let mut block = entry.payload.clone();
                 entry.shadow.shown(job.line, &block);
                 atomics::perform(batch, entry.part, &mut block);

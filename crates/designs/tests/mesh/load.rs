@@ -7,7 +7,7 @@ use strata_designs::baseline::{MeshConfig, MeshNetwork};
 use strata_engine::seed::Stream;
 use strata_engine::{Cycle, Inlet, Island, Outlet, Window, link};
 use strata_memory::doors::{Direction, Network, NetworkDesign, NetworkEnds};
-use strata_memory::{Body, ByteMask, Client, HEADER_BYTES, Line, LineAddress, NodeId, Packet};
+use strata_memory::{Body, ByteMask, Client, Contents, HEADER_BYTES, Line, LineAddress, NodeId, Packet};
 
 /// Which node a packet goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Deserialize)]
@@ -166,7 +166,7 @@ impl Bench<'_> {
         while self.senders[node].credits(now) >= flits
             && let Some((made, to)) = self.queues[node].pop_front()
         {
-            let packet = Packet {
+            let packet = Packet::new(Contents {
                 line: LineAddress(0),
                 bytes: ByteMask::range(0, payload(flits)),
                 source: NodeId::from(node),
@@ -174,7 +174,7 @@ impl Bench<'_> {
                 client: Client::L1d,
                 tag: made,
                 body: Body::Write(Box::new(Line::ZERO)),
-            };
+            });
             self.senders[node].send(packet, flits, now).expect("there is credit");
         }
     }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::crossing::Crossing;
-use super::window::{Doorbell, Window};
+use super::window::{End, Window};
 use crate::time::Cycle;
 
 /// The ring that the two ends share.
@@ -18,7 +18,7 @@ pub(super) struct Returns {
     /// How many entries were written, ever, by the end of the last window of each parity.
     published: [AtomicU64; 2],
     crossing: Option<Crossing>,
-    pub(super) reader: OnceLock<Doorbell>,
+    pub(super) reader: OnceLock<End>,
 }
 
 /// Some units, and when the sender can use them.
@@ -105,8 +105,8 @@ impl Giver {
         self.published = self.written;
         self.last = Cycle::NEVER;
         self.returns.published[window.writes()].store(self.written, Ordering::Release);
-        if let Some(bell) = self.returns.reader.get() {
-            bell.ring(window);
+        if let Some(reader) = self.returns.reader.get() {
+            reader.ring(window);
         }
         first
     }

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
 use super::crossing::Crossing;
-use super::window::{Doorbell, Window};
+use super::window::{End, Window};
 use crate::time::Cycle;
 
 /// Items with their cycles of arrival, written in one window and read in the next.
@@ -14,7 +14,7 @@ pub(super) struct Mailbox<T> {
     full: [AtomicBool; 2],
     items: [Mutex<VecDeque<(Cycle, T)>>; 2],
     crossing: Option<Crossing>,
-    pub(super) reader: OnceLock<Doorbell>,
+    pub(super) reader: OnceLock<End>,
 }
 
 impl<T> Mailbox<T> {
@@ -44,8 +44,8 @@ impl<T> Mailbox<T> {
         debug_assert!(items.is_empty(), "a mailbox is read before it is written again");
         std::mem::swap(&mut *items, staged);
         self.full[side].store(true, Ordering::Release);
-        if let Some(bell) = self.reader.get() {
-            bell.ring(window);
+        if let Some(reader) = self.reader.get() {
+            reader.ring(window);
         }
         first
     }

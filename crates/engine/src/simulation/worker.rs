@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use super::front::{Front, Open, Tally};
 use super::order::Order;
-use crate::island::{Island, Ran, Span};
-use crate::link::{Doorbell, Window};
+use crate::island::{Done, Island, Ran, Span};
+use crate::link::{Doorbell, Rung, Window};
 use crate::schedule::Ledger;
 use crate::time::Cycle;
 
@@ -52,9 +52,18 @@ impl State {
     }
 }
 
+/// An island as one thread alone visits it.
+struct Visited<'a> {
+    island: usize,
+    state: &'a State,
+    bell: &'a Doorbell,
+}
+
 /// A thread of a run.
 pub(super) struct Worker<'a, 'b, I> {
     shared: &'a Shared<'b, I>,
+    /// All islands in the order in which one thread alone takes them.
+    visited: Vec<Visited<'a>>,
     thread: usize,
     threads: usize,
     ledger: Option<&'a mut Ledger>,
@@ -70,8 +79,14 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
         (thread, threads): (usize, usize),
         ledger: Option<&'a mut Ledger>,
     ) -> Self {
+        let visited = |island: &usize| Visited {
+            island: *island,
+            state: &shared.states[*island],
+            bell: &shared.bells[*island],
+        };
         Worker {
             shared,
+            visited: shared.order.islands().iter().map(visited).collect(),
             thread,
             threads,
             ledger,
@@ -102,14 +117,40 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
 
     /// Simulates the islands of a window that no other thread has taken.
     fn simulate(&mut self, window: Open) {
+        if self.threads > 1 {
+            self.simulate_with_others(window);
+        } else if self.ledger.is_none() {
+            self.simulate_alone(window);
+        } else {
+            self.measure(window);
+        }
+    }
+
+    /// Simulates all islands of a window. Most have nothing to do in most windows, so a visit to one of those is short.
+    fn simulate_alone(&mut self, window: Open) {
+        let shared = self.shared;
+        let mut earliest = Cycle::NEVER;
+        for Visited { island, state, bell } in &self.visited {
+            let wake = Cycle(state.wake.load(Ordering::Relaxed));
+            let rung = bell.answer(Window(window.number));
+            let due = if !rung.is_silent() || wake < window.until || shared.every_cycle {
+                run(shared, &mut self.tally, (*island, rung), window)
+            } else {
+                wake
+            };
+            earliest = earliest.min(due);
+        }
+        self.tally.finished += self.visited.len();
+        self.tally.earliest = self.tally.earliest.min(earliest);
+    }
+
+    /// Simulates all islands of a window and measures what each costs.
+    #[cold]
+    fn measure(&mut self, window: Open) {
         if let Some(ledger) = &mut self.ledger {
             ledger.begin_window();
         }
-        if self.threads > 1 {
-            self.simulate_with_others(window);
-        } else {
-            self.shared.order.islands().iter().for_each(|island| self.visit(*island, window));
-        }
+        self.shared.order.islands().iter().for_each(|island| self.visit(*island, window));
         if let Some(ledger) = &mut self.ledger {
             ledger.end_window(self.shared.order);
         }
@@ -163,42 +204,44 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
         }
     }
 
-    /// Simulates a window of an island, if it has anything to do. Inline, because most have not in most windows.
-    #[inline(always)]
+    /// Simulates a window of an island, if it has anything to do.
     fn visit(&mut self, island: usize, window: Open) {
         let shared = self.shared;
         let wake = Cycle(shared.states[island].wake.load(Ordering::Relaxed));
         let rung = shared.bells[island].answer(Window(window.number));
-        let has_work = rung || wake < window.until || shared.every_cycle;
-        let due = if has_work { self.run(island, window) } else { wake };
+        let has_work = !rung.is_silent() || wake < window.until || shared.every_cycle;
+        let due = if has_work { run(shared, &mut self.tally, (island, rung), window) } else { wake };
         self.tally.finished += 1;
         self.tally.earliest = self.tally.earliest.min(due);
         if let Some(ledger) = &mut self.ledger {
             ledger.visited(island, has_work, due <= window.until);
         }
     }
+}
 
-    /// Runs an island to the end of the window. Returns the earliest cycle at which it, or anything it sent,
-    /// acts next.
-    #[inline(never)]
-    fn run(&mut self, index: usize, window: Open) -> Cycle {
-        let shared = self.shared;
-        let mut island = shared.islands[index].lock().expect("no island panicked");
-        let number = Window(window.number);
-        island.collect(number);
-        let span = Span { from: window.from, until: window.until, every_cycle: shared.every_cycle };
-        let Ran { last, due } = island.run(span);
-        let sent = island.flush(number);
-        shared.states[index].wake.store(due.0, Ordering::Relaxed);
-        if let Some(last) = last {
-            let progress = island.progress();
-            let before = shared.states[index].progress.swap(progress, Ordering::Relaxed);
-            self.tally.progress = self.tally.progress.wrapping_add(progress.wrapping_sub(before));
-            self.tally.last = self.tally.last.max(last);
-            self.tally.has_failed |= island.failed();
-        }
-        due.min(sent)
+/// Runs an island to the end of the window. Returns the earliest cycle at which it, or anything it sent, acts next.
+#[inline(never)]
+fn run<I: Island>(
+    shared: &Shared<I>,
+    tally: &mut Tally,
+    (index, rung): (usize, Rung),
+    window: Open,
+) -> Cycle {
+    let mut island = shared.islands[index].lock().expect("no island panicked");
+    let state = &shared.states[index];
+    let span = Span { from: window.from, until: window.until, every_cycle: shared.every_cycle };
+    let Done { ran: Ran { last, due }, sent, progress, failed } =
+        island.simulate(Window(window.number), span, rung);
+    state.wake.store(due.0, Ordering::Relaxed);
+    if let Some(last) = last {
+        // Only the thread that has taken the island is here.
+        let before = state.progress.load(Ordering::Relaxed);
+        state.progress.store(progress, Ordering::Relaxed);
+        tally.progress = tally.progress.wrapping_add(progress.wrapping_sub(before));
+        tally.last = tally.last.max(last);
+        tally.has_failed |= failed;
     }
+    due.min(sent)
 }
 
 /// How a thread waits: the longer, the less it takes of its core.

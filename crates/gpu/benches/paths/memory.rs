@@ -10,7 +10,7 @@ use strata_memory::doors::{
     network_link,
 };
 use strata_memory::dram::Channel;
-use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet, SliceMap, Tray};
+use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet, SliceMap, Tray};
 
 use super::{Path, machine};
 
@@ -107,7 +107,7 @@ pub fn l2_hit() -> Path {
 }
 
 fn packet(from: u16, to: u16, body: Body) -> Packet {
-    Packet {
+    Packet::new(Contents {
         line: LineAddress(0),
         bytes: ByteMask::ALL,
         source: NodeId(from),
@@ -115,7 +115,7 @@ fn packet(from: u16, to: u16, body: Body) -> Packet {
         client: Client::L1d,
         tag: 0,
         body,
-    }
+    })
 }
 
 /// A packet with a line, from an SM through the network to a partition.

@@ -28,7 +28,7 @@ use crate::tray::Tray;
 /// # use strata_designs::baseline::L2Config;
 /// # use strata_engine::Cycle;
 /// # use strata_memory::doors::{DramPort, DramRequest, LlcDesign, LlcSite};
-/// # use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet};
+/// # use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet};
 /// /// DRAM full of sevens that answers in the next cycle.
 /// #[derive(Default)]
 /// struct Dram(Vec<DramRequest>);
@@ -44,7 +44,7 @@ use crate::tray::Tray;
 /// }
 ///
 /// let mut slice = L2Config::example().build(LlcSite::alone(1))?;
-/// let read = Packet {
+/// let read = Packet::new(Contents {
 ///     line: LineAddress(0),
 ///     bytes: ByteMask::range(0, 4),
 ///     source: NodeId(0),
@@ -52,7 +52,7 @@ use crate::tray::Tray;
 ///     client: Client::L1d,
 ///     tag: 5,
 ///     body: Body::Read(Box::new(Line::ZERO)),
-/// };
+/// });
 /// slice.offer(read, Cycle(0)).expect("an idle slice takes it");
 /// let (mut dram, mut now) = (Dram::default(), Cycle(0));
 /// let reply = loop {

@@ -11,7 +11,8 @@ use crate::address::LineAddress;
 use crate::doors::Refusal;
 use crate::line::{ByteMask, Line};
 use crate::mshr::{MshrFile, MshrId};
-use crate::packet::{Body, Client, NodeId, Packet};
+use crate::packet::{Body, Client, Contents, NodeId, Packet};
+use crate::packets::Packets;
 use crate::parameters::ParameterError;
 use crate::slice_map::SliceMap;
 use crate::tags::{FrameId, TagArray};
@@ -31,6 +32,7 @@ pub struct ReadOnlyCache {
     recent: FrameId,
     data: Vec<Line>,
     mshrs: MshrFile<(), Fetch>,
+    packets: Packets,
     trays: Trays,
     outgoing: DelayLine<Packet>,
     /// The cycle of the last look-up, and how many there were in it.
@@ -83,6 +85,7 @@ impl ReadOnlyCache {
             recent: FrameId(0),
             data: Line::zeros(*config.sets * *config.ways),
             mshrs: MshrFile::new(*config.mshr_entries, 1),
+            packets: Packets::default(),
             trays: Trays::new(*config.mshr_entries),
             outgoing: DelayLine::new(*config.miss_queue),
             cycle: Cycle::ZERO,
@@ -163,7 +166,7 @@ impl ReadOnlyCache {
         *self.mshrs.state_mut(mshr) = Fetch { frame, stale: false };
         self.tags.pin(frame, mshr);
         let tray = self.trays.take();
-        let packet = Packet {
+        let packet = self.packets.write(Contents {
             line,
             bytes: ByteMask::ALL,
             source: self.node,
@@ -171,7 +174,7 @@ impl ReadOnlyCache {
             client: self.client,
             tag: u32::from(mshr.0),
             body: Body::Read(tray),
-        };
+        });
         self.statistics.bytes_out += u64::from(packet.wire_bytes());
         self.outgoing.push(now.next(), packet).expect("room in the queue to the network was checked");
         Ok(())
@@ -243,10 +246,11 @@ impl ReadOnly for ReadOnlyCache {
     fn accept(&mut self, reply: Packet, now: Cycle) {
         self.statistics.bytes_in += u64::from(reply.wire_bytes());
         self.statistics.fills += 1;
-        let Body::ReadReply(tray) = reply.body else {
-            unreachable!("a read-only cache sends reads only, and never asked for {:?}", reply.body)
+        let (line, mshr) = (reply.line, MshrId(reply.tag as u16));
+        let tray = match self.packets.open(reply) {
+            Body::ReadReply(tray) => tray,
+            body => unreachable!("a read-only cache sends reads only, and never asked for {body:?}"),
         };
-        let mshr = MshrId(reply.tag as u16);
         let Fetch { frame, stale } = *self.mshrs.state(mshr);
         self.mshrs.release(mshr);
         self.tags.unpin(frame);
@@ -257,7 +261,7 @@ impl ReadOnly for ReadOnlyCache {
             self.tags.add_valid(frame, ByteMask::ALL);
         }
         self.trays.put(tray);
-        self.serve(reply.line, frame, now);
+        self.serve(line, frame, now);
     }
 
     #[inline]
@@ -267,7 +271,7 @@ impl ReadOnly for ReadOnlyCache {
 
     #[inline]
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
-        self.outgoing.front(now).map(Packet::wire_bytes)
+        self.outgoing.front(now).map(|packet| packet.wire_bytes())
     }
 
     fn invalidate(&mut self) {

@@ -132,7 +132,7 @@ impl Llc for L2Slice {
     }
 
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
-        self.replies.front(now).map(Packet::wire_bytes)
+        self.replies.front(now).map(|packet| packet.wire_bytes())
     }
 
     fn next_outgoing(&self) -> Cycle {

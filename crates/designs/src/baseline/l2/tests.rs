@@ -10,7 +10,7 @@ use strata_memory::address::LineAddress;
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::{Design, DramPort, DramRequest, Llc};
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::packet::{Body, Client, NodeId, Packet};
+use strata_memory::packet::{Body, Client, Contents, NodeId, Packet};
 
 /// Answers reads with line number + 1 in every byte, 20 cycles after they were offered.
 #[derive(Default)]
@@ -59,7 +59,7 @@ impl Bench {
     }
 
     fn send(&mut self, line: u64, bytes: ByteMask, body: Body) {
-        let packet = Packet {
+        let packet = Packet::new(Contents {
             line: LineAddress(line),
             bytes,
             source: NodeId(0),
@@ -67,7 +67,7 @@ impl Bench {
             client: Client::L1d,
             tag: 7,
             body,
-        };
+        });
         self.slice.offer(packet, self.now).unwrap();
     }
 

@@ -1,7 +1,7 @@
 //! One direction of the network as an island.
 
 use strata_engine::statistics::Group;
-use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
+use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Rung, Window};
 use strata_memory::bits::Set;
 use strata_memory::doors::{Design, Direction, Network, NetworkEnds};
 use strata_memory::{FlitSize, HEADER_BYTES, NodeId, Packet, ParameterError};
@@ -97,6 +97,28 @@ impl MultistageNetwork {
             }
         }
         self.next = self.next.min(next);
+    }
+
+    /// Takes what a link delivered: an inlet or, counted behind those, an outlet, in the order of [`Island::hang`].
+    #[inline]
+    fn collect_end(&mut self, end: usize, window: Window) {
+        if let Some(inlet) = self.inlets.get_mut(end) {
+            let before = inlet.next_arrival();
+            inlet.collect(window);
+            let arrival = inlet.next_arrival();
+            // A packet behind others is looked at after them.
+            if arrival != before {
+                self.expect_head(end + self.shape.first_input, arrival);
+            }
+            return;
+        }
+        let number = end - self.inlets.len();
+        let outlet = &mut self.outlets[number];
+        outlet.collect(window);
+        let last_stage = self.outputs.len() - self.shape.wires + self.shape.first_output;
+        if self.outputs[last_stage + number].stalled_since != Cycle::NEVER {
+            self.next = self.next.min(outlet.next_credit());
+        }
     }
 
     /// Notes when the next head packet of an input can be looked at: it has arrived, and the one before has left.
@@ -294,23 +316,11 @@ impl Island for MultistageNetwork {
     }
 
     fn collect(&mut self, window: Window) {
-        for index in 0..self.inlets.len() {
-            let inlet = &mut self.inlets[index];
-            let before = inlet.next_arrival();
-            inlet.collect(window);
-            let arrival = inlet.next_arrival();
-            // A packet behind others is looked at after them.
-            if arrival != before {
-                self.expect_head(index + self.shape.first_input, arrival);
-            }
-        }
-        let last_stage = self.outputs.len() - self.shape.wires + self.shape.first_output;
-        for (outlet, output) in self.outlets.iter_mut().zip(&self.outputs[last_stage..]) {
-            outlet.collect(window);
-            if output.stalled_since != Cycle::NEVER {
-                self.next = self.next.min(outlet.next_credit());
-            }
-        }
+        (0..self.inlets.len() + self.outlets.len()).for_each(|end| self.collect_end(end, window));
+    }
+
+    fn collect_rung(&mut self, window: Window, rung: Rung) {
+        rung.ends(self.inlets.len() + self.outlets.len()).for_each(|end| self.collect_end(end, window));
     }
 
     // Inline in the loop over a window's cycles.

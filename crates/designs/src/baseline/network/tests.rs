@@ -9,7 +9,7 @@ use super::*;
 use strata_memory::address::LineAddress;
 use strata_memory::doors::{Direction, NetworkEnds, network_link};
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::packet::{Body, Client, NodeId, Packet};
+use strata_memory::packet::{Body, Client, Contents, NodeId, Packet};
 
 const HOP: u64 = 4;
 const BUFFER: u32 = 8;
@@ -33,7 +33,7 @@ fn parameters(topology: Topology, arbitration: Arbitration) -> MultistageConfig 
 
 /// A write of `payload` bytes from a sender to a receiver of the bench.
 fn packet(from: usize, to: usize, payload: usize, tag: u32) -> Packet {
-    Packet {
+    Packet::new(Contents {
         line: LineAddress(u64::from(tag)),
         bytes: ByteMask::range(0, payload),
         source: NodeId::from(from),
@@ -41,7 +41,7 @@ fn packet(from: usize, to: usize, payload: usize, tag: u32) -> Packet {
         client: Client::L1d,
         tag,
         body: Body::Write(Box::new(Line::ZERO)),
-    }
+    })
 }
 
 fn flits(packet: &Packet) -> u32 {

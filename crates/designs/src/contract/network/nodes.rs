@@ -6,7 +6,7 @@ use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Window};
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::Direction;
 use strata_memory::ownership::{Letter, Message, Owner, Place};
-use strata_memory::{Body, ByteMask, Client, FlitSize, Line, LineAddress, NodeId, Packet};
+use strata_memory::{Body, ByteMask, Client, Contents, FlitSize, Line, LineAddress, NodeId, Packet};
 
 use super::Contract;
 
@@ -155,7 +155,7 @@ impl Nodes {
             }
         };
         let client = [Client::L1d, Client::Constant, Client::Instruction][stream.below(3) as usize];
-        Packet {
+        Packet::new(Contents {
             line: LineAddress(stream.next() >> 16),
             bytes,
             source: NodeId::from(self.first_sender.index() + from),
@@ -163,7 +163,7 @@ impl Nodes {
             client,
             tag: number,
             body,
-        }
+        })
     }
 
     fn send(&mut self, from: usize, now: Cycle) {

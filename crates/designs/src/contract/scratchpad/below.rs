@@ -7,7 +7,7 @@ use strata_engine::Cycle;
 use strata_engine::seed::Stream;
 use strata_memory::doors::LaneAccess;
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of, words_of};
-use strata_memory::{Body, ByteMask, Line, LineAddress, NodeId, Packet};
+use strata_memory::{Body, ByteMask, Contents, Line, LineAddress, NodeId, Packet};
 
 /// The scratchpad's node.
 pub const SM: NodeId = NodeId(0);
@@ -215,7 +215,7 @@ impl Below {
         let mut tray = Box::new(Line([0xdd; 128]));
         tray.0[4 * word as usize..][..4].copy_from_slice(&value.to_le_bytes());
         let letter = Letter { message, place: to.place, requester };
-        let packet = Packet {
+        let packet = Packet::new(Contents {
             line,
             bytes: bytes_of(1 << word),
             source: REGISTRY,
@@ -223,7 +223,7 @@ impl Below {
             client: to.place.client(),
             tag: 1 << word,
             body: Body::Owned(letter, Some(tray)),
-        };
+        });
         let at = self.later(self.packets[0].back().map(|(at, _)| *at), now);
         self.packets[0].push_back((at, packet));
     }

@@ -4,9 +4,10 @@ use strata_engine::Cycle;
 use strata_memory::doors::{Action as CoreAction, Completion};
 use strata_memory::mshr::MshrId;
 use strata_memory::ownership::{Letter, Message, bytes_of, words_of};
+use strata_memory::packets::{open_loose, write_loose};
 use strata_memory::tags::FrameId;
 use strata_memory::tray::{put_loose, take_loose};
-use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet, Tray};
+use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Tray};
 
 use super::cache::DenovoL1d;
 use crate::denovo::words::{Flights, Outcome, Words, apply};
@@ -33,16 +34,15 @@ impl DenovoL1d {
             return;
         }
         let Some(packet) = self.arrived.pop_front() else { return };
-        match packet.body {
+        let (line, bytes, tag) = (packet.line, packet.bytes, packet.tag);
+        match open_loose(packet) {
             Body::WriteAck(tray) => {
                 self.bypass_trays.put(tray);
                 self.writes_in_flight -= 1;
             }
-            Body::ReadReply(tray) => self.finish_past(packet.tag, CoreAction::Load(tray), now),
-            Body::AtomicReply(batch) => self.finish_past(packet.tag, CoreAction::Atomic(batch), now),
-            Body::Owned(letter, tray) => {
-                self.take_letter(packet.line, packet.bytes, packet.tag, (letter, tray), now);
-            }
+            Body::ReadReply(tray) => self.finish_past(tag, CoreAction::Load(tray), now),
+            Body::AtomicReply(batch) => self.finish_past(tag, CoreAction::Atomic(batch), now),
+            Body::Owned(letter, tray) => self.take_letter(line, bytes, tag, (letter, tray), now),
             body => unreachable!("an L1D gets no requests but those of the registry: {body:?}"),
         }
     }
@@ -199,7 +199,7 @@ impl DenovoL1d {
             Message::Return => (self.home_of(line), self.me),
             _ => (NodeId(requester.node.into()), requester),
         };
-        let packet = Packet {
+        let packet = write_loose(Contents {
             line,
             bytes: bytes_of(answered),
             source: self.node,
@@ -207,7 +207,7 @@ impl DenovoL1d {
             client: to.place.client(),
             tag: answered,
             body: Body::Owned(Letter { message: answer, place: to.place, requester: to }, tray),
-        };
+        });
         self.say(packet, now + self.latency.remote);
     }
 
@@ -225,7 +225,15 @@ impl DenovoL1d {
         let body = Body::Owned(letter, tray);
         let (source, destination) = (self.home_of(line), self.node);
         let (bytes, client) = (bytes_of(aside), Client::L1d);
-        self.aside.push_back(Packet { line, bytes, source, destination, client, tag: 0, body });
+        self.aside.push_back(write_loose(Contents {
+            line,
+            bytes,
+            source,
+            destination,
+            client,
+            tag: 0,
+            body,
+        }));
         if rest != 0 {
             self.requested(line, rest, (letter, tray_for_rest), now);
         }

@@ -8,9 +8,11 @@ use strata_engine::{Cycle, DelayLine, Ring, Slab};
 use strata_memory::doors::{Access, Completion, Design, L1d, Refusal};
 use strata_memory::mshr::{MshrFile, MshrId};
 use strata_memory::ownership::{Letter, Message, NODES, Owner, bytes_of};
+use strata_memory::packets::write_loose;
 use strata_memory::tags::{FrameId, TagArray};
 use strata_memory::{
-    Body, ByteMask, Client, Line, LineAddress, NodeId, Packet, ParameterError, SliceMap, Tray, Trays,
+    Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet, ParameterError, SliceMap, Tray,
+    Trays,
 };
 
 use super::{DenovoL1dConfig, DenovoStatistics};
@@ -195,7 +197,15 @@ impl DenovoL1d {
     /// Sends a request to the slice of a line. There must be room.
     pub(super) fn request(&mut self, line: LineAddress, bytes: ByteMask, tag: u32, body: Body, now: Cycle) {
         let destination = self.slices.node_of(line);
-        let packet = Packet { line, bytes, source: self.node, destination, client: Client::L1d, tag, body };
+        let packet = write_loose(Contents {
+            line,
+            bytes,
+            source: self.node,
+            destination,
+            client: Client::L1d,
+            tag,
+            body,
+        });
         self.statistics.bytes_out += u64::from(packet.wire_bytes());
         let full = self.requests.push(now + self.latency.tag, packet);
         full.expect("room for a request was checked");
@@ -259,8 +269,15 @@ impl DenovoL1d {
         let letter = Letter { message, place, requester };
         let (source, destination) = (self.node, self.slices.node_of(line));
         let body = Body::Owned(letter, Some(tray));
-        let packet =
-            Packet { line, bytes: bytes_of(words), source, destination, client: Client::L1d, tag, body };
+        let packet = write_loose(Contents {
+            line,
+            bytes: bytes_of(words),
+            source,
+            destination,
+            client: Client::L1d,
+            tag,
+            body,
+        });
         self.say(packet, now + self.latency.tag);
     }
 
@@ -339,7 +356,7 @@ impl L1d for DenovoL1d {
 
     #[inline]
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
-        self.requests.front(now).map(Packet::wire_bytes)
+        self.requests.front(now).map(|packet| packet.wire_bytes())
     }
 
     #[inline]
@@ -349,7 +366,7 @@ impl L1d for DenovoL1d {
 
     #[inline]
     fn answer_bytes(&self, now: Cycle) -> Option<u32> {
-        self.answers.front(now).map(Packet::wire_bytes)
+        self.answers.front(now).map(|packet| packet.wire_bytes())
     }
 
     fn begin_flush(&mut self, invalidate: bool, _now: Cycle) {

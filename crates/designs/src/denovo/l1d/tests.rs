@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_memory::doors::{Access, Action, Design, L1d, L1dDesign, Policy};
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of};
-use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet, SliceMap};
+use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet, SliceMap};
 
 use super::*;
 
@@ -71,7 +71,7 @@ impl Bench {
         let tray = value.map(|value| Box::new(Line([value; 128])));
         let letter = Letter { message, place: requester.place, requester };
         self.l1d.accept(
-            Packet {
+            Packet::new(Contents {
                 line: LineAddress(7),
                 bytes: bytes_of(words),
                 source: from,
@@ -79,7 +79,7 @@ impl Bench {
                 client: Client::L1d,
                 tag: asked,
                 body: Body::Owned(letter, tray),
-            },
+            }),
             self.now,
         );
     }

@@ -4,9 +4,10 @@ use strata_engine::Cycle;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::mshr::MshrId;
 use strata_memory::ownership::{Letter, Message, Owner, Place, bytes_of, words_of};
+use strata_memory::packets::{open_loose, write_loose};
 use strata_memory::tags::FrameId;
 use strata_memory::tray::take_loose;
-use strata_memory::{Body, LineAddress, Packet};
+use strata_memory::{Body, Contents, LineAddress, Packet};
 
 use super::slice::{DenovoL2, Fetch, MOST_PACKETS};
 use crate::denovo::{Line, RegistryAction, RegistryEvent, Slot, registry_transition};
@@ -244,6 +245,7 @@ impl DenovoL2 {
             self.registry.registered_words += u64::from(words.count_ones());
             self.name(frame, words, requester);
         }
+        open_loose(request);
     }
 
     /// The answer to a request for words that are here, or the grant. With data comes along what is here of the line: to a
@@ -269,7 +271,7 @@ impl DenovoL2 {
         self.statistics.data_reads += u64::from(sends_data);
         let answer = if sends_data { Message::Data } else { Message::Granted };
         let letter = Letter { message: answer, place: requester.place, requester };
-        Packet {
+        write_loose(Contents {
             line: request.line,
             bytes: bytes_of(here | along),
             source: request.destination,
@@ -277,7 +279,7 @@ impl DenovoL2 {
             client: request.client,
             tag: here,
             body: Body::Owned(letter, tray),
-        }
+        })
     }
 
     /// What an owner is told of a request.

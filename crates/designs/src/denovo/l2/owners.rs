@@ -2,9 +2,10 @@
 
 use strata_engine::Cycle;
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of, words_of};
+use strata_memory::packets::{open_loose, write_loose};
 use strata_memory::tags::FrameId;
 use strata_memory::tray::{put_loose, take_loose};
-use strata_memory::{Body, Line as Bytes, LineAddress, NodeId, Packet, Tray};
+use strata_memory::{Body, Contents, Line as Bytes, LineAddress, NodeId, Tray};
 
 use super::slice::DenovoL2;
 use crate::denovo::{Line, RegistryAction, RegistryEvent, Slot, registry_transition};
@@ -72,7 +73,7 @@ impl DenovoL2 {
         is_further: bool,
         at: Cycle,
     ) {
-        let packet = Packet {
+        let packet = write_loose(Contents {
             line,
             bytes: bytes_of(words),
             source: self.node,
@@ -80,7 +81,7 @@ impl DenovoL2 {
             client: owner.place.client(),
             tag: 0,
             body: Body::Owned(letter, tray),
-        };
+        });
         self.send(packet, is_further, at);
     }
 
@@ -105,13 +106,14 @@ impl DenovoL2 {
         if message == Message::Return {
             self.registry.returned_words += u64::from(stored.count_ones());
             put_loose(tray);
+            open_loose(packet);
         } else {
             self.registry.write_backs += 1;
             self.registry.written_back_words += u64::from(stored.count_ones());
             self.registry.dropped_words += u64::from((words & !stored).count_ones());
-            let (destination, source) = (packet.source, packet.destination);
+            (packet.source, packet.destination) = (packet.destination, packet.source);
             let letter = Letter { message: Message::WrittenBack, place: sender.place, requester: sender };
-            let packet = Packet { source, destination, body: Body::Owned(letter, Some(tray)), ..packet };
+            packet.body = Body::Owned(letter, Some(tray));
             self.send(packet, true, now + self.parameters.hit_latency);
         }
     }

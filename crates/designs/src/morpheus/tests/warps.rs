@@ -7,7 +7,7 @@ use strata_engine::statistics::Group;
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::doors::{DramPort, Llc};
 use strata_memory::window::{self, operation, result};
-use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, Packet};
+use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet};
 
 use super::HELPER;
 use crate::morpheus::Controller;
@@ -131,7 +131,7 @@ impl Helped {
 
     fn packet(&self, warp: u32, line: LineAddress, bytes: ByteMask, body: Body) -> Packet {
         let (source, destination) = (HELPER, self.slice);
-        Packet { line, bytes, source, destination, client: Client::L1d, tag: warp, body }
+        Packet::new(Contents { line, bytes, source, destination, client: Client::L1d, tag: warp, body })
     }
 
     fn send(&mut self, packet: Packet, now: Cycle) {
@@ -149,7 +149,7 @@ impl Helped {
     }
 
     /// A reply has come to a warp.
-    fn receive(&mut self, packet: Packet, now: Cycle) {
+    fn receive(&mut self, packet: Contents, now: Cycle) {
         let number = packet.tag;
         let Body::ReadReply(data) = packet.body else { return };
         let warp = &mut self.warps[number as usize];
@@ -339,7 +339,7 @@ impl Llc for Helped {
 
     fn tick(&mut self, dram: &mut dyn DramPort, now: Cycle) {
         while let Some(reply) = self.to_warps.pop(now) {
-            self.receive(reply, now);
+            self.receive(*reply, now);
         }
         while let Some(packet) = self.to_controller.pop(now) {
             self.controller.offer(packet, now).expect("a controller takes all of an SM in cache mode");
@@ -357,7 +357,7 @@ impl Llc for Helped {
     }
 
     fn outgoing_bytes(&self, now: Cycle) -> Option<u32> {
-        self.out.front(now).map(Packet::wire_bytes)
+        self.out.front(now).map(|packet| packet.wire_bytes())
     }
 
     fn next_outgoing(&self) -> Cycle {

@@ -1,8 +1,9 @@
 //! The stash's packets in those of the network.
 
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of, words_of};
+use strata_memory::packets::{open_loose, write_loose};
 use strata_memory::tray::{put_loose, take_loose};
-use strata_memory::{Body, Client, LineAddress, NodeId, Packet as Wire, SliceMap, Tray};
+use strata_memory::{Body, Client, Contents, LineAddress, NodeId, Packet as Wire, SliceMap, Tray};
 
 use crate::stash::port::{LINE_WORDS, Packet, Receiver};
 
@@ -52,7 +53,8 @@ impl Letters {
         };
         let letter = Letter { message, place: owner.place, requester };
         let (source, bytes) = (self.node, bytes_of(words));
-        Wire { line, bytes, source, destination, client, tag, body: Body::Owned(letter, tray) }
+        let body = Body::Owned(letter, tray);
+        write_loose(Contents { line, bytes, source, destination, client, tag, body })
     }
 
     /// A packet from the network.
@@ -60,9 +62,10 @@ impl Letters {
     /// # Panics
     /// On a packet of another protocol: the registry and the stash do not run the same.
     pub fn read(&mut self, wire: Wire) -> Packet {
-        let Wire { line, bytes, tag, body, .. } = wire;
-        let Body::Owned(Letter { message, place, requester }, tray) = body else {
-            panic!("a stash gets messages about owned words, not {body:?}");
+        let Contents { line, bytes, tag, .. } = *wire;
+        let (Letter { message, place, requester }, tray) = match open_loose(wire) {
+            Body::Owned(letter, tray) => (letter, tray),
+            body => panic!("a stash gets messages about owned words, not {body:?}"),
         };
         let mut data = [0; LINE_WORDS as usize];
         if let Some(tray) = tray {

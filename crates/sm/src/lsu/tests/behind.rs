@@ -5,7 +5,7 @@ use strata_designs::dma::Engine;
 use strata_designs::stash::{StashConfig, StashScratchpad};
 use strata_memory::doors::{Scratchpad, ScratchpadSite};
 use strata_memory::ownership::{Letter, Message, Owner, Place};
-use strata_memory::{Body, ByteMask, Client, Line, LineAddress, NodeId, SliceMap};
+use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, SliceMap};
 use strata_ptx::isa::{MAPPED, TileOp};
 
 use super::*;
@@ -58,7 +58,15 @@ fn says(message: Message, bytes: ByteMask, value: u32) -> Packet {
     tray.0.chunks_exact_mut(4).for_each(|word| word.copy_from_slice(&value.to_le_bytes()));
     let letter = Letter { message, place, requester: Owner { node: 0, place } };
     let (source, destination, client) = (NodeId(1), NodeId(0), Client::Scratchpad);
-    Packet { line, bytes, source, destination, client, tag: u32::MAX, body: Body::Owned(letter, Some(tray)) }
+    Packet::new(Contents {
+        line,
+        bytes,
+        source,
+        destination,
+        client,
+        tag: u32::MAX,
+        body: Body::Owned(letter, Some(tray)),
+    })
 }
 
 fn mapped(bench: &mut Bench, warp: u8, op: fn(MemoryMode) -> Op) {

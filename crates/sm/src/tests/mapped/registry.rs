@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use strata_engine::{Cycle, Inlet, Outlet, Window};
 use strata_memory::ownership::{Letter, Message, Owner, Place, bytes_of, words_of};
-use strata_memory::{Body, Client, Line, LineAddress, NodeId, Packet};
+use strata_memory::{Body, Client, Contents, Line, LineAddress, NodeId, Packet};
 
 /// The registry's own node; the SM has node 0.
 const NODE: NodeId = NodeId(1);
@@ -144,7 +144,7 @@ impl Registry {
         line.0[4 * word as usize..4 * word as usize + 4].copy_from_slice(&value.to_le_bytes());
         let letter = Letter { message, place: to.place, requester };
         assert!(matches!(to.place, Place::Stash { .. }));
-        let packet = Packet {
+        let packet = Packet::new(Contents {
             line: LineAddress(address / 128),
             bytes: bytes_of(1 << word),
             source: NODE,
@@ -152,7 +152,7 @@ impl Registry {
             client: Client::Scratchpad,
             tag: 1 << word,
             body: Body::Owned(letter, Some(Box::new(line))),
-        };
+        });
         self.flights.push_back((now + self.latency, packet));
     }
 }

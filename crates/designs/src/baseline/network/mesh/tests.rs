@@ -7,7 +7,7 @@ use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, config, link};
 use strata_memory::address::LineAddress;
 use strata_memory::doors::{Design, Direction, Network, NetworkEnds, network_link};
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::packet::{Body, Client, NodeId, Packet};
+use strata_memory::packet::{Body, Client, Contents, NodeId, Packet};
 
 use super::placement::Places;
 use super::*;
@@ -76,7 +76,7 @@ impl Bench {
 
     /// A packet of some flits of 40 bytes.
     fn packet(&self, from: usize, to: usize, flits: u32, tag: u32) -> Packet {
-        Packet {
+        Packet::new(Contents {
             line: LineAddress(0),
             bytes: ByteMask::range(0, (40 * flits as usize - 8).min(128)),
             source: NodeId::from(from),
@@ -84,7 +84,7 @@ impl Bench {
             client: Client::L1d,
             tag,
             body: Body::Write(Box::new(Line::ZERO)),
-        }
+        })
     }
 
     fn send(&mut self, from: usize, to: usize, flits: u32, tag: u32) -> bool {
@@ -325,9 +325,10 @@ fn replies_pass_requests_that_wait() {
         bench.run(6);
     }
     let stuck = bench.counter("link_flits");
-    let reply = Packet { body: Body::WriteAck(Box::new(Line::ZERO)), ..bench.packet(0, 1, 1, 77) };
+    let mut reply = bench.packet(0, 1, 1, 77);
+    reply.body = Body::WriteAck(Box::new(Line::ZERO));
     // The sender's own queue is full of requests: a reply comes from the other node.
-    let reply = Packet { source: NodeId(1), destination: NodeId(2), ..reply };
+    (reply.source, reply.destination) = (NodeId(1), NodeId(2));
     let now = bench.now;
     bench.senders[1].send(reply, 1, now).unwrap();
     bench.run(20);
@@ -360,7 +361,7 @@ fn any_node_may_send_to_any_node() {
             sender.collect(window);
             if let tag @ 0..8 = now.0 as u32 {
                 let tray = Box::new(Line::ZERO);
-                let packet = Packet {
+                let packet = Packet::new(Contents {
                     line: LineAddress(0),
                     bytes: ByteMask::range(0, 8),
                     source: NodeId::from(from),
@@ -368,7 +369,7 @@ fn any_node_may_send_to_any_node() {
                     client: Client::L1d,
                     tag,
                     body: if tag < 4 { Body::Write(tray) } else { Body::ReadReply(tray) },
-                };
+                });
                 sender.send(packet, 1, now).unwrap();
             }
             sender.flush(window);

@@ -75,7 +75,7 @@ impl Scratchpad for FaultyStash {
     }
 
     fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
-        self.staged.requests.front().map(Packet::wire_bytes)
+        self.staged.requests.front().map(|packet| packet.wire_bytes())
     }
 
     fn answer(&mut self, _: Cycle) -> Option<Packet> {
@@ -83,7 +83,7 @@ impl Scratchpad for FaultyStash {
     }
 
     fn answer_bytes(&self, _: Cycle) -> Option<u32> {
-        self.staged.answers.front().map(Packet::wire_bytes)
+        self.staged.answers.front().map(|packet| packet.wire_bytes())
     }
 
     fn peek(&mut self, line: LineAddress, below: &mut Line) {
@@ -166,7 +166,7 @@ impl L1d for FaultyL1d {
     }
 
     fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
-        self.staged.requests.front().map(Packet::wire_bytes)
+        self.staged.requests.front().map(|packet| packet.wire_bytes())
     }
 
     fn answer(&mut self, _: Cycle) -> Option<Packet> {
@@ -174,7 +174,7 @@ impl L1d for FaultyL1d {
     }
 
     fn answer_bytes(&self, _: Cycle) -> Option<u32> {
-        self.staged.answers.front().map(Packet::wire_bytes)
+        self.staged.answers.front().map(|packet| packet.wire_bytes())
     }
 
     fn begin_flush(&mut self, invalidate: bool, now: Cycle) {
@@ -248,7 +248,7 @@ impl Llc for FaultyL2 {
     }
 
     fn outgoing_bytes(&self, _: Cycle) -> Option<u32> {
-        self.staged.requests.front().map(Packet::wire_bytes)
+        self.staged.requests.front().map(|packet| packet.wire_bytes())
     }
 
     fn next_outgoing(&self) -> Cycle {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use strata_engine::Cycle;
 use strata_memory::ownership::{Letter, Message, Place, words_of};
-use strata_memory::{Body, ByteMask, Line, LineAddress, Packet};
+use strata_memory::{Body, ByteMask, Contents, Line, LineAddress, Packet};
 
 /// What a part does wrong; most bugs strike only now and then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -160,14 +160,9 @@ impl Tap {
         let granted = Letter { message: Message::Granted, place: requester.place, requester };
         let destination = strata_memory::NodeId(requester.node.into());
         let (source, client) = (packet.destination, requester.place.client());
-        Came::AnsweredFor(Packet {
-            source,
-            destination,
-            client,
-            tag: 0,
-            body: Body::Owned(granted, None),
-            ..packet
-        })
+        let body = Body::Owned(granted, None);
+        *packet = Contents { source, destination, client, tag: 0, body, ..*packet };
+        Came::AnsweredFor(packet)
     }
 
     /// Whether a coherent mapping is one to the part.
