@@ -166,7 +166,7 @@ const EDITS: &[(&str, &str, &str)] = &[
      "m.toml:@+1:1: unknown field `colour`, expected one of `name`, `description`, `clocks`, `gpu`, `sm`, `cpu`, `lsu`, `lane_path`, `scratchpad`, `l1d`, `instruction_cache`, `constant_cache`, `network`, `llc`, `memory_cache`, `dram`, `energy`, `endurance`"),
     ("[constant_cache]",
      "[constant_cache]\nperfect = { value = true, source = \"a test\" }",
-     "m.toml:@:1: constant_cache: perfect: found true, expected false: a line's bytes have to be fetched"),
+     "m.toml:@+1:1: constant_cache: perfect: found true, expected false: a line's bytes have to be fetched"),
     ("[clocks]",
      "[clock]",
      "m.toml:@:2: unknown field `clock` (did you mean `clocks`?), expected one of `name`, `description`, `clocks`, `gpu`, `sm`, `cpu`, `lsu`, `lane_path`, `scratchpad`, `l1d`, `instruction_cache`, `constant_cache`, `network`, `llc`, `memory_cache`, `dram`, `energy`, `endurance`"),
