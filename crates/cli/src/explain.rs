@@ -89,6 +89,7 @@ const OF_RUN: &[(&str, &str, &str)] = &[
     ("core_mhz", "MHz", "The machine's core clock."),
     ("host_phases", "phases", "Host phases; only of machines with CPU cores and programs with host phases."),
     ("host_phase_cycles", "core cycles", "Cycles of all host phases together; only of the same."),
+    ("setup_cycles", "core cycles", "Cycles of the host phases before the first launch; only of the same."),
 ];
 
 /// All groups: that of the run, those of the machine's parts, then those of profiles.

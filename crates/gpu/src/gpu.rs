@@ -105,6 +105,7 @@ pub struct Gpu {
     polls: bool,
     /// Whether words have owners, which host copies ask.
     has_owners: bool,
+    launch_latency: u64,
     patience: u64,
     window: u64,
     options: GpuOptions,
@@ -220,6 +221,7 @@ impl Gpu {
             helper_sms: file.gpu.helper_sms(),
             polls: file.polls(),
             has_owners: file.has_owners(),
+            launch_latency: file.gpu.launch_latency(),
             patience: *file.gpu.watchdog_cycles,
             window,
             options,
@@ -327,7 +329,8 @@ impl Gpu {
             return Err(Stopped { failure: Failure::NoRoom, reason, so_far: None, outside: None });
         }
         self.ctas_done.store(0, Ordering::Relaxed);
-        self.dispatcher().begin(launch.ctas(), occupancy.ctas);
+        let from = start + self.launch_latency;
+        self.dispatcher().begin(launch.ctas(), occupancy.ctas, from);
         let options = self.run_options();
         let ctas_done = self.ctas_done.clone();
         let mut observe = |cycle, counted| {

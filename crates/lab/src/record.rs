@@ -249,7 +249,7 @@ const OF_RUN: [&str; 6] =
     ["launches", "cycles", "warp_instructions", "thread_instructions", "core_mhz", "statistics_hash"];
 
 /// More of them, of machines with CPU cores and of programs with host phases.
-const OF_PHASES: [&str; 2] = ["host_phases", "host_phase_cycles"];
+const OF_PHASES: [&str; 3] = ["host_phases", "host_phase_cycles", "setup_cycles"];
 
 /// What is counted in a run on a machine.
 pub(crate) struct Numbers<'a> {
@@ -270,6 +270,8 @@ pub(crate) fn rows_of(numbers: &Numbers<'_>) -> Vec<Row> {
     };
     let sum = |count: fn(&LaunchResult) -> u64| launches.iter().map(count).sum();
     let phase_cycles: u64 = numbers.phases.iter().map(|phase| phase.cycles).sum();
+    let setup = numbers.phases.iter().filter(|phase| phase.after_launches == 0);
+    let of_phases = [numbers.phases.len() as u64, phase_cycles, setup.map(|phase| phase.cycles).sum()];
     let of_run = [
         launches.len() as u64,
         sum(|launch| launch.cycles) + phase_cycles,
@@ -284,7 +286,7 @@ pub(crate) fn rows_of(numbers: &Numbers<'_>) -> Vec<Row> {
     // Older results of machines without CPU cores stay what they are.
     let has_cores = statistics.iter().any(|group| group.name == "cpu");
     if has_cores || !numbers.phases.is_empty() {
-        for (counter, value) in OF_PHASES.into_iter().zip([numbers.phases.len() as u64, phase_cycles]) {
+        for (counter, value) in OF_PHASES.into_iter().zip(of_phases) {
             add(None, "run", counter, value);
         }
     }

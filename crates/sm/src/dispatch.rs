@@ -46,6 +46,8 @@ struct Sm {
 #[derive(Default)]
 struct Grid {
     sms: Range<usize>,
+    /// When its first CTA may start.
+    from: Cycle,
     /// Number of its CTAs.
     ctas: u64,
     next: u64,
@@ -57,6 +59,9 @@ struct Grid {
 impl Grid {
     /// Sends CTAs to SMs with room, at most one each. Returns how many.
     fn hand_out(&mut self, sms: &mut [Sm], now: Cycle) -> u64 {
+        if now < self.from {
+            return 0;
+        }
         let sms = &mut sms[self.sms.clone()];
         let (count, first, before) = (sms.len(), self.turn, self.next);
         for step in 0..count {
@@ -74,9 +79,10 @@ impl Grid {
         self.next - before
     }
 
-    /// Whether a CTA waits and an SM has room for it.
-    fn can_hand_out(&self, sms: &[Sm]) -> bool {
-        self.next < self.ctas && sms[self.sms.clone()].iter().any(|sm| sm.room > 0)
+    /// When a CTA can start, if one waits and an SM has room for it.
+    fn next_start(&self, sms: &[Sm], now: Cycle) -> Cycle {
+        let can_start = self.next < self.ctas && sms[self.sms.clone()].iter().any(|sm| sm.room > 0);
+        if can_start { self.from.max(now) } else { Cycle::NEVER }
     }
 }
 
@@ -128,18 +134,18 @@ impl Dispatcher {
         self.meter = meter;
     }
 
-    /// Starts a program's grid of `ctas` CTAs; each SM holds up to `per_sm` of them at once.
+    /// Starts a program's grid of `ctas` CTAs, the first one not before `from`; each SM holds up to `per_sm` of them at once.
     ///
     /// # Panics
     /// When another one is running, or `per_sm` is 0.
-    pub fn begin(&mut self, ctas: u64, per_sm: u32) {
+    pub fn begin(&mut self, ctas: u64, per_sm: u32, from: Cycle) {
         let sms = &mut self.sms[self.grid.sms.clone()];
         assert!(sms.iter().all(|sm| sm.flush == Flush::Done), "grids of programs run one after another");
         assert!(per_sm > 0, "a grid is begun when its CTAs fit");
         for sm in sms {
             (sm.room, sm.flush) = (per_sm, Flush::ToSend);
         }
-        self.grid = Grid { sms: self.grid.sms.clone(), ctas, ..Grid::default() };
+        self.grid = Grid { sms: self.grid.sms.clone(), from, ctas, ..Grid::default() };
         self.flushed = 0;
         self.finished_at = None;
     }
@@ -226,10 +232,10 @@ impl Island for Dispatcher {
 
     fn next_event(&self, now: Cycle) -> Cycle {
         let arrival = self.sms.iter().map(|sm| sm.links.notices.next_arrival()).min().unwrap_or(Cycle::NEVER);
-        let can_hand_out = self.grid.can_hand_out(&self.sms) || self.resident.can_hand_out(&self.sms);
+        let start = self.grid.next_start(&self.sms, now).min(self.resident.next_start(&self.sms, now));
         let can_flush =
             self.grid.done == self.grid.ctas && self.sms.iter().any(|sm| sm.flush == Flush::ToSend);
-        if can_hand_out || can_flush { now } else { arrival.max(now) }
+        if can_flush { now } else { arrival.max(now).min(start) }
     }
 
     fn flush(&mut self, window: Window) -> Cycle {
@@ -283,7 +289,7 @@ mod tests {
     #[test]
     fn ctas_go_to_the_sms_in_turn_and_end_in_a_flush() {
         let (mut dispatcher, mut sms) = machine(2);
-        dispatcher.begin(5, 2);
+        dispatcher.begin(5, 2, Cycle::ZERO);
         let mut log = Vec::new();
         // Every CTA finishes as soon as it arrives.
         for cycle in 0..12 {
@@ -331,7 +337,7 @@ mod tests {
         let mut log = Vec::new();
         for cycle in 0..24 {
             if cycle % 12 == 0 {
-                dispatcher.begin(2, 1);
+                dispatcher.begin(2, 1, Cycle::ZERO);
             }
             let window = Window(cycle);
             dispatcher.collect(window);
@@ -370,9 +376,21 @@ mod tests {
     }
 
     #[test]
+    fn a_grid_may_begin_later() {
+        let (mut dispatcher, _sms) = machine(2);
+        dispatcher.begin(4, 1, Cycle(7));
+        for cycle in 0..7 {
+            dispatcher.tick(Cycle(cycle));
+            assert_eq!((dispatcher.grid.next, dispatcher.next_event(Cycle(cycle))), (0, Cycle(7)));
+        }
+        dispatcher.tick(Cycle(7));
+        assert_eq!((dispatcher.grid.next, dispatcher.next_event(Cycle(8))), (2, Cycle::NEVER));
+    }
+
+    #[test]
     fn an_sm_without_room_is_passed_over() {
         let (mut dispatcher, _sms) = machine(3);
-        dispatcher.begin(100, 1);
+        dispatcher.begin(100, 1, Cycle::ZERO);
         dispatcher.tick(Cycle(0));
         dispatcher.tick(Cycle(1));
         assert_eq!(dispatcher.grid.next, 3);

@@ -89,6 +89,8 @@ pub struct GpuConfig {
     pub memory_mib: Cited<u64>,
     /// Cycles for a command from the CTA dispatcher to an SM, and for a notice back.
     pub dispatch_latency_cycles: Cited<u64>,
+    /// Cycles from a launch to its first CTA. Without this key, none.
+    pub launch_latency_cycles: Option<Cited<u64>>,
     /// Cycles without progress after which the watchdog stops a run.
     pub watchdog_cycles: Cited<u64>,
 }
@@ -108,6 +110,11 @@ impl GpuConfig {
     /// Number of SMs with power.
     pub fn powered_sms(&self) -> usize {
         self.helper_sms().end
+    }
+
+    /// Cycles from a launch to its first CTA.
+    pub fn launch_latency(&self) -> u64 {
+        self.launch_latency_cycles.as_ref().map_or(0, |cycles| **cycles)
     }
 
     fn cache_sms(&self) -> usize {

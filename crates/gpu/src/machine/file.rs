@@ -116,6 +116,8 @@ impl MachineFile {
         within("gpu.memory_mib", *self.gpu.memory_mib, 16, 1 << 18)?;
         within("gpu.dispatch_latency_cycles", *self.gpu.dispatch_latency_cycles, 1, 10_000)?;
         within("gpu.watchdog_cycles", *self.gpu.watchdog_cycles, 1_000, 1 << 40)?;
+        let patience = *self.gpu.watchdog_cycles;
+        within("gpu.launch_latency_cycles", self.gpu.launch_latency(), 0, patience / 2)?;
         self.sm.check()?;
         self.lsu.check().map_err(section("lsu"))?;
         if let Some(cpu) = &self.cpu {

@@ -53,6 +53,7 @@ const KNOBS: &[(&str, &[&str])] = &[
     ("gpu.slices_per_channel", &["1", "2"]),
     ("gpu.interleave_bytes", &["128"]),
     ("gpu.dispatch_latency_cycles", &["6"]),
+    ("gpu.launch_latency_cycles", &["0", "37"]),
     ("clocks.network_mhz", &["700", "900"]),
 ];
 
