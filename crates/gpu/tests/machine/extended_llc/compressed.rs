@@ -14,7 +14,7 @@ use super::{Case, INDIRECTIONS, rtx3080};
 const NEVER: u32 = u32::MAX;
 
 fn compressed(indirection: Indirection, warps: u32, ways: u32, epoch: u32) -> Sets {
-    let kernel = Kernel { warps, ctas: 1, ways, indirection, polls: true, fetches: true, compression: true };
+    let kernel = Kernel { warps, ctas: 1, ways, shared_ways: 0, indirection, polls: true, fetches: true, compression: true };
     Sets { kernel, register_sets: warps, shared_sets: 0, ways, shared_ways: 0, epoch }
 }
 
@@ -110,7 +110,7 @@ fn check(case: &Case, outcome: &Outcome) -> Result<(), String> {
 fn thirty_two_registers_of_blocks_fit_those_of_32_warps() {
     for (&indirection, polls) in INDIRECTIONS.iter().flat_map(|way| [(way, false), (way, true)]) {
         let text =
-            Kernel { warps: 32, ctas: 1, ways: 32, indirection, polls, fetches: polls, compression: true }
+            Kernel { warps: 32, ctas: 1, ways: 32, shared_ways: 50, indirection, polls, fetches: polls, compression: true }
                 .text();
         let module = strata_workloads::Module { name: "extended_llc.ptx", text: &text };
         let mut program =
