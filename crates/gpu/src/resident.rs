@@ -14,6 +14,9 @@ use crate::extended_llc::{BLOCK_BYTES, ENTRY, Indirection, Kernel};
 use crate::machine::Machine;
 use crate::program::Program;
 
+/// Most registers of an array that `mov.indirect` reaches.
+const MOST_INDIRECT: u32 = 128;
+
 /// What the launch of a resident kernel needs of memory beside what it says itself.
 pub(crate) struct Resident {
     /// The launch, with as many CTAs for each SM in cache mode as it holds.
@@ -39,6 +42,10 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
     let ctas = kernel.ctas().expect("the machine file was checked");
     let warps = kernel.warps / ctas;
     let indirection = if options.indirect_mov { Indirection::Instruction } else { Indirection::Branch };
+    if options.indirect_mov && kernel.ways > MOST_INDIRECT {
+        let (name, ways) = (file.doors.llc.name, kernel.ways);
+        return Err(format!("llc.{name}.ways: found {ways}, expected at most {MOST_INDIRECT} with sm.indirect_mov"));
+    }
     let compression = kernel.compression.is_some();
     let HelperKernel { ways, shared_ways, polls, fetches, .. } = kernel;
     let text = Kernel { warps, ctas, ways, shared_ways, indirection, polls, fetches, compression }.text();

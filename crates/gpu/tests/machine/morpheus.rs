@@ -298,6 +298,11 @@ fn machines_that_cannot_be_are_refused() {
         ),
         (&["morpheus-all"], &["llc.warps=36"], "extended_llc: found 56 registers a thread"),
         (morpheus, &["llc.ways=33"], "extended_llc: found 40 registers a thread"),
+        (
+            &["morpheus-indirect-mov"],
+            &["llc.warps=8", "llc.shared.warps=0", "llc.ways=200"],
+            "llc.morpheus.ways: found 200, expected at most 128 with sm.indirect_mov",
+        ),
         (morpheus, &["llc.warps=64"], "llc.morpheus.warps: found 64, expected at most 48"),
         (
             morpheus,
