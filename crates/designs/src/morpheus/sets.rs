@@ -21,7 +21,9 @@ impl Sets {
         let (in_shared, in_registers): (Vec<u32>, Vec<u32>) = (0..rows).partition(|row| is_shared(*row));
         let lines = |rows: &[u32], ways: u32| rows.len() as u64 * u64::from(ways);
         let (registers, shared) = (lines(&in_registers, ways), lines(&in_shared, shared_ways));
-        Sets { separator: Separator::new(registers, shared), in_registers, in_shared, lines: registers + shared }
+        // Without sets no line is asked for.
+        let separator = Separator::new(registers.max(u64::from(shared == 0)), shared);
+        Sets { separator, in_registers, in_shared, lines: registers + shared }
     }
 
     /// Lines of all sets.

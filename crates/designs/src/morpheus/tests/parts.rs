@@ -43,6 +43,7 @@ fn sets_share_lines_by_capacity() {
     assert_eq!(sets.lines(), (0..60).map(ways).sum::<u64>());
     (0..7 * sets.lines()).for_each(|line| lines[sets.row_of(line) as usize] += 1);
     assert!((0..60_u32).all(|row| lines[row as usize] == 7 * ways(row)));
+    assert_eq!(Sets::new(0, |_| false, (28, 50)).lines(), 0);
     for (is_shared, ways) in [(false, (4, 0)), (true, (0, 4))] {
         let sets = Sets::new(2, |_| is_shared, ways);
         assert_eq!((sets.lines(), sets.row_of(6), sets.row_of(7)), (8, 0, 1));
