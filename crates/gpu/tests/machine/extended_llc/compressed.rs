@@ -278,3 +278,28 @@ fn mistakes_are_found() {
     }
     assert!(missed.is_empty(), "not found: {missed:?}");
 }
+
+/// Mistakes with a block that comes while no register is compressed.
+const MISTAKES_OF_PLAIN_SETS: &[(&str, &str, &str)] = &[
+    ("a dirty victim is dropped", "\tst.relaxed.gpu.global.u32 [%at], %old;\nR_VACANT:\n", "R_VACANT:\n"),
+    ("a new block counts as free", "\t@%in bfi.b32 %rank, 127, %rank, 0, 8;\n", ""),
+    (
+        "a dirty block is clean",
+        "\tselp.b32 %entry, 1, 0, %p;\n\tld.relaxed",
+        "\tmov.u32 %entry, 0;\n\tld.relaxed",
+    ),
+    ("others do not age", "\tsub.u32 %rank, %rank, %t;\n\t@%in bfi", "\t@%in bfi"),
+];
+
+#[test]
+fn mistakes_of_plain_sets_are_found() {
+    let case = Case::random(compressed(Indirection::Instruction, 2, 6, NEVER), 400, 9);
+    case.on_reference(|text| text).expect("the kernel is right");
+    for (what, right, wrong) in MISTAKES_OF_PLAIN_SETS {
+        let change = |text: String| {
+            assert!(text.contains(right), "{what}: the text has changed");
+            text.replace(right, wrong)
+        };
+        assert!(case.on_reference(change).is_err(), "not found: {what}");
+    }
+}
