@@ -44,7 +44,9 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
     let indirection = if options.indirect_mov { Indirection::Instruction } else { Indirection::Branch };
     if options.indirect_mov && kernel.ways > MOST_INDIRECT {
         let (name, ways) = (file.doors.llc.name, kernel.ways);
-        return Err(format!("llc.{name}.ways: found {ways}, expected at most {MOST_INDIRECT} with sm.indirect_mov"));
+        return Err(format!(
+            "llc.{name}.ways: found {ways}, expected at most {MOST_INDIRECT} with sm.indirect_mov"
+        ));
     }
     let compression = kernel.compression.is_some();
     let HelperKernel { ways, shared_ways, polls, fetches, .. } = kernel;

@@ -74,7 +74,8 @@ impl Controller {
         }
         let l2 = &config.conventional;
         let kernel = config.helper_kernel().expect("the design has a kernel");
-        let is_shared = |row| site.helpers.is_some_and(|helpers| kernel.is_shared(helpers.row(site.slice, row)));
+        let is_shared =
+            |row| site.helpers.is_some_and(|helpers| kernel.is_shared(helpers.row(site.slice, row)));
         let sets = Sets::new(rows, is_shared, (config.counted_blocks(), kernel.shared_ways));
         let row = |row| {
             let filter = Filter::new(*config.filter_bytes, *config.filter_hashes);

@@ -125,7 +125,8 @@ impl MorpheusConfig {
 
     fn check_shared(&self) -> Result<(), ParameterError> {
         let Some(shared) = &self.shared else { return Ok(()) };
-        let bounds = [("shared.warps", *shared.warps, 0, *self.warps), ("shared.ways", *shared.ways, 1, MOST_WAYS)];
+        let bounds =
+            [("shared.warps", *shared.warps, 0, *self.warps), ("shared.ways", *shared.ways, 1, MOST_WAYS)];
         for (field, value, least, most) in bounds {
             if !(least..=most).contains(&value) {
                 return Err(ParameterError::new(field, format!("must be {least} to {most}, found {value}")));

@@ -16,9 +16,7 @@ pub struct Tags {
 /// The registers of a set of so many blocks.
 pub fn registers(ways: u32) -> String {
     let groups = Tags::of(ways).groups;
-    format!(
-        "\t.reg .pred %match, %dirty;\n\t.reg .b32 %here, %flags, %meta<{groups}>, %stamp<{groups}>;\n"
-    )
+    format!("\t.reg .pred %match, %dirty;\n\t.reg .b32 %here, %flags, %meta<{groups}>, %stamp<{groups}>;\n")
 }
 
 /// `%u` = 32 times the group of the block at hand, in its lane; no multiple of 32 in another one.
@@ -43,8 +41,7 @@ impl Tags {
     /// An empty set of `%u` blocks, in lane `%t`. Blocks that are none would be used last of all.
     pub fn begin(self) -> String {
         let count = 32 * self.groups - 1;
-        let dirty =
-            if self.are_few() { "\tsetp.ne.u32 %dirty, %t, %t;\n" } else { "\tmov.u32 %flags, 0;\n" };
+        let dirty = if self.are_few() { "\tsetp.ne.u32 %dirty, %t, %t;\n" } else { "\tmov.u32 %flags, 0;\n" };
         let mut text = format!("\tsetp.eq.u32 %first, %t, 0;\n{dirty}");
         for group in 0..self.groups {
             if group > 0 {

@@ -229,7 +229,8 @@ const MOST_WARPS: u32 = 32;
 impl HelperKernel {
     /// The CTAs of an SM: as few as can be, with as many warps of either kind in each; `None` if there is no such number.
     pub fn ctas(&self) -> Option<u32> {
-        let divides = |ctas: &u32| self.warps.is_multiple_of(*ctas) && self.shared_warps.is_multiple_of(*ctas);
+        let divides =
+            |ctas: &u32| self.warps.is_multiple_of(*ctas) && self.shared_warps.is_multiple_of(*ctas);
         (self.warps.div_ceil(MOST_WARPS)..=self.warps).find(divides)
     }
 

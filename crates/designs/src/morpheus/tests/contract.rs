@@ -174,9 +174,7 @@ fn traffic(seed: u64) {
     let turns = [Insertions::InTurn, Insertions::AfterRequests, Insertions::DroppedWhenBusy];
     let insertions = Cited::new(turns[(seed / 12 % 3) as usize], "test");
     // Sets of both kinds, in every proportion.
-    let mixed = |config: MorpheusConfig| {
-        mixed(&config, (seed / 36 % 4) as u32, 1 + (seed / 144 % 5) as u32)
-    };
+    let mixed = |config: MorpheusConfig| mixed(&config, (seed / 36 % 4) as u32, 1 + (seed / 144 % 5) as u32);
     let with = |prediction| MorpheusConfig { insertions: insertions.clone(), ..with(prediction) };
     let compressed = |prediction| MorpheusConfig { insertions: insertions.clone(), ..compressed(prediction) };
     let outcome = match seed % 6 {

@@ -118,16 +118,33 @@ impl Case {
 const INDIRECTIONS: &[Indirection] = &[Indirection::Branch, Indirection::Instruction];
 
 fn in_registers(indirection: Indirection, warps: u32, ways: u32) -> Sets {
-    let kernel = Kernel { warps, ctas: 1, ways, shared_ways: 0, indirection, polls: true, fetches: true, compression: false };
+    let kernel = Kernel {
+        warps,
+        ctas: 1,
+        ways,
+        shared_ways: 0,
+        indirection,
+        polls: true,
+        fetches: true,
+        compression: false,
+    };
     Sets { kernel, register_sets: warps, shared_sets: 0, ways, shared_ways: 0, epoch: 0 }
 }
 
 #[test]
 fn thirty_two_blocks_fit_the_registers_of_48_warps() {
     for (&indirection, polls) in INDIRECTIONS.iter().flat_map(|way| [(way, false), (way, true)]) {
-        let text =
-            Kernel { warps: 24, ctas: 2, ways: 28, shared_ways: 50, indirection, polls, fetches: polls, compression: false }
-                .text();
+        let text = Kernel {
+            warps: 24,
+            ctas: 2,
+            ways: 28,
+            shared_ways: 50,
+            indirection,
+            polls,
+            fetches: polls,
+            compression: false,
+        }
+        .text();
         let module = Module { name: "extended_llc.ptx", text: &text };
         let mut program =
             strata_gpu::program::Program::parse(module, rtx3080(&[]).compile_options()).unwrap();

@@ -45,11 +45,7 @@ const MISTAKES_OF_LARGER_SETS: &[(&str, &str, &str)] = &[
         "\tlop3.b32 %flags, %flags, %u, 0, 0x30;\n\tsetp.gt.s32 %q",
         "\tsetp.gt.s32 %q",
     ),
-    (
-        "the tag of a victim from the first group",
-        "\t@%q mov.b32 %t, %meta1;\n",
-        "",
-    ),
+    ("the tag of a victim from the first group", "\t@%q mov.b32 %t, %meta1;\n", ""),
     (
         "a set in shared memory stores over its neighbour",
         "\tadd.u32 %t, %t, %base;\n\tst.shared.u32 [%t], %data",
