@@ -1,9 +1,9 @@
 //! What lanes know of the blocks of a set whose tags are in registers: lane i knows block i, and of larger sets blocks i + 32,
 //! i + 64 and so on, one of each *group* of 32. Of group g a lane has the registers `%meta<g>` and `%stamp<g>`.
 //!
-//! With one group, predicates say which block is at hand and which are dirty. With more, there would be too many: `%index` stays
-//! the number of the block at hand, so that its lane is the one from which it differs by a multiple of 32, and bit g of `%flags` says
-//! whether the block of group g is dirty.
+//! With one group, predicates say which block is at hand and which are dirty, and a ballot finds a block. With more, there would be
+//! too many predicates: `%here` is the number of the lane's block that is at hand, or negative, a reduction tells all lanes, and
+//! bit g of `%flags` says whether the block of group g is dirty.
 
 use std::fmt::Write;
 
@@ -13,20 +13,15 @@ pub struct Tags {
     groups: u32,
 }
 
-/// The registers of a set of so many blocks.
+/// The registers of so many groups.
 pub fn registers(ways: u32) -> String {
     let groups = Tags::of(ways).groups;
     format!("\t.reg .pred %match, %dirty;\n\t.reg .b32 %here, %flags, %meta<{groups}>, %stamp<{groups}>;\n")
 }
 
-/// `%u` = 32 times the group of the block at hand, in its lane; no multiple of 32 in another one.
-const OWN: &str = "\tmov.u32 %u, %laneid;\n\tsub.u32 %u, %index, %u;\n";
-/// `%q`: the block at hand is one of this lane's.
-const MINE: &str = "\tand.b32 %u, %u, 31;\n\tsetp.eq.u32 %q, %u, 0;\n\tshr.u32 %u, %index, 5;\n";
-/// `%u` = the bit in %flags of the block at hand, in its lane; 0 in another one.
-const BIT: &str = "\tshl.b32 %u, 1, %u;\n\tselp.b32 %u, %u, 0, %q;\n";
+/// `%u` = the bit of the lane's block at hand in %flags; 0: none.
+const BIT: &str = "\tshr.s32 %u, %here, 5;\n\tshl.b32 %u, 1, %u;\n";
 const CLEAN: &str = "\tlop3.b32 %flags, %flags, %u, 0, 0x30;\n";
-const DIRTY: &str = "or.b32 %flags, %flags, %u;\n";
 
 impl Tags {
     /// The tags of a set of so many blocks.
@@ -36,6 +31,14 @@ impl Tags {
 
     fn are_few(self) -> bool {
         self.groups == 1
+    }
+
+    /// Lines for each group, with its number for `{g}` and that of its first block for `{first}`.
+    fn each(self, lines: &str) -> String {
+        let of = |group: u32| {
+            lines.replace("{g}", &group.to_string()).replace("{first}", &(32 * group).to_string())
+        };
+        (0..self.groups).map(of).collect()
     }
 
     /// An empty set of `%u` blocks, in lane `%t`. Blocks that are none would be used last of all.
@@ -56,69 +59,48 @@ impl Tags {
         text + &format!("\tmov.u32 %count, {count};\n")
     }
 
-    /// Algorithm 1: looks for the block whose tag is in a register. [`Tags::missed`] tells.
+    /// Algorithm 1: looks for the block whose tag is in a register, which may be `%t`. [`Tags::missed`] tells.
     pub fn look(self, tag: &str) -> String {
         if self.are_few() {
             return format!(
                 "\tsetp.eq.u32 %match, %meta0, {tag};\n\tvote.sync.ballot.b32 %index, %match, -1;\n"
             );
         }
-        self.search("meta", tag)
+        self.at_hand(&format!("%meta{{g}}, {tag}")) + &self.index()
     }
 
-    /// %index = the lane whose register of an array is equal to another one, as a mask, and `%here` = 32 times the group.
-    fn search(self, array: &str, value: &str) -> String {
-        let mut text = format!(
-            "\tsetp.eq.u32 %q, %{array}0, {value};\n\tvote.sync.ballot.b32 %index, %q, -1;\n\tmov.u32 %here, 0;\n"
-        );
-        for group in 1..self.groups {
-            let first = 32 * group;
-            write!(
-                text,
-                "\tsetp.eq.u32 %q, %{array}{group}, {value};\n\tvote.sync.ballot.b32 %u, %q, -1;\n\
-                 \tsetp.ne.u32 %q, %u, 0;\n\t@%q mov.u32 %index, %u;\n\t@%q mov.u32 %here, {first};\n"
-            )
-            .expect("a string grows");
-        }
-        text
+    /// The lane's block of which two registers are equal is at hand.
+    fn at_hand(self, equal: &str) -> String {
+        let each = self.each(&format!("\tsetp.eq.u32 %q, {equal};\n\t@%q mov.u32 %here, {{first}};\n"));
+        format!("\tmov.u32 %here, -1;\n{each}\tmov.u32 %t, %laneid;\n\tor.b32 %here, %here, %t;\n")
     }
 
     /// A predicate = no block was found.
     pub fn missed(self, predicate: &str) -> String {
-        format!("\tsetp.eq.u32 {predicate}, %index, 0;\n")
+        let compare = if self.are_few() { "eq.u32" } else { "lt.s32" };
+        format!("\tsetp.{compare} {predicate}, %index, 0;\n")
     }
 
     /// %index = the number of the block that was found.
     pub fn found(self) -> String {
-        let add = if self.are_few() { "" } else { "\tadd.u32 %index, %index, %here;\n" };
-        format!("\tbfind.u32 %index, %index;\n{add}")
+        if self.are_few() { "\tbfind.u32 %index, %index;\n".into() } else { String::new() }
     }
 
-    /// The same where a predicate says later which block is at hand, if there is one.
-    pub fn found_for_later(self) -> String {
-        if self.are_few() { String::new() } else { self.found() }
-    }
-
-    /// %index = the block at hand: with few blocks rather computed again while a load is under way than kept.
+    /// %index = the block at hand: rather computed again while a load is under way than kept.
     pub fn index(self) -> String {
         if self.are_few() {
             return "\tvote.sync.ballot.b32 %index, %match, -1;\n".to_owned() + &self.found();
         }
-        String::new()
+        "\tredux.sync.max.s32 %index, %here, -1;\n".into()
     }
 
-    /// A register of the lane of the block at hand, that of its group, becomes another one.
+    /// A move to a register of the group of the lane's block at hand, whose number it computes first.
     fn to_group(self, array: &str, value: &str) -> String {
         if self.are_few() {
             return format!("\t@%match mov.b32 %{array}0, {value};\n");
         }
-        let mut text = OWN.to_owned();
-        for group in 0..self.groups {
-            let first = 32 * group;
-            write!(text, "\tsetp.eq.u32 %q, %u, {first};\n\t@%q mov.b32 %{array}{group}, {value};\n")
-                .expect("a string grows");
-        }
-        text
+        "\tshr.s32 %u, %here, 5;\n".to_owned()
+            + &self.each(&format!("\tsetp.eq.u32 %q, %u, {{g}};\n\t@%q mov.b32 %{array}{{g}}, {value};\n"))
     }
 
     /// Makes the block at hand the one used last.
@@ -133,14 +115,13 @@ impl Tags {
                     \tand.pred %p, %match, %dirty;\n\tvote.sync.any.pred %p, %p, -1;\n"
                 .into();
         }
-        let mut text = "\tmin.u32 %t, %stamp0, %stamp1;\n".to_owned();
+        let mut text = "\tmin.u32 %u, %stamp0, %stamp1;\n".to_owned();
         for group in 2..self.groups {
-            writeln!(text, "\tmin.u32 %t, %t, %stamp{group};").expect("a string grows");
+            writeln!(text, "\tmin.u32 %u, %u, %stamp{group};").expect("a string grows");
         }
-        text += "\tredux.sync.min.u32 %t, %t, -1;\n";
-        text += &(self.search("stamp", "%t") + &self.found() + OWN + MINE);
-        text + "\tshr.u32 %u, %flags, %u;\n\tand.b32 %u, %u, 1;\n\tsetp.ne.and.u32 %p, %u, 0, %q;\n\
-                \tvote.sync.any.pred %p, %p, -1;\n"
+        text += "\tredux.sync.min.u32 %u, %u, -1;\n";
+        text += &self.at_hand("%stamp{g}, %u");
+        text + BIT + "\tand.b32 %u, %u, %flags;\n\tsetp.ne.u32 %p, %u, 0;\n\tvote.sync.any.pred %p, %p, -1;\n"
     }
 
     /// `%t` = the tag of the block at hand, `%index`, in all lanes.
@@ -148,12 +129,10 @@ impl Tags {
         if self.are_few() {
             return "\tshfl.sync.idx.b32 %t, %meta0, %index, 31, -1;\n".into();
         }
-        let mut text = "\tmov.b32 %t, %meta0;\n\tshr.u32 %u, %index, 5;\n".to_owned();
-        for group in 1..self.groups {
-            write!(text, "\tsetp.eq.u32 %q, %u, {group};\n\t@%q mov.b32 %t, %meta{group};\n")
-                .expect("a string grows");
-        }
-        text + "\tshfl.sync.idx.b32 %t, %t, %index, 31, -1;\n"
+        let choose = self.each("\tsetp.eq.u32 %q, %u, {g};\n\t@%q mov.b32 %t, %meta{g};\n");
+        format!(
+            "\tmov.b32 %t, %meta0;\n\tshr.s32 %u, %here, 5;\n{choose}\tshfl.sync.idx.b32 %t, %t, %index, 31, -1;\n"
+        )
     }
 
     /// The block at hand has the tag `%t`, and is dirty if the request says so.
@@ -162,7 +141,9 @@ impl Tags {
         if self.are_few() {
             return text + "\t@%match setp.gt.s32 %dirty, %status, 0x0fffffff;\n";
         }
-        format!("{text}{MINE}{BIT}{CLEAN}\tsetp.gt.s32 %q, %status, 0x0fffffff;\n\t@%q {DIRTY}")
+        text + "\tshl.b32 %u, 1, %u;\n"
+            + CLEAN
+            + "\tsetp.gt.s32 %q, %status, 0x0fffffff;\n\t@%q or.b32 %flags, %flags, %u;\n"
     }
 
     /// The same of a block that comes from memory.
@@ -171,7 +152,7 @@ impl Tags {
         if self.are_few() {
             return text + "\t@%match setp.ne.s32 %dirty, %status, %status;\n";
         }
-        text + MINE + BIT + CLEAN
+        text + "\tshl.b32 %u, 1, %u;\n" + CLEAN
     }
 
     /// The block at hand is dirty.
@@ -179,7 +160,7 @@ impl Tags {
         if self.are_few() {
             return "\tor.pred %dirty, %dirty, %match;\n".into();
         }
-        format!("{OWN}{MINE}{BIT}\t{DIRTY}")
+        BIT.to_owned() + "\tor.b32 %flags, %flags, %u;\n"
     }
 
     /// The block at hand is dirty if the request says so, or was.
@@ -188,7 +169,7 @@ impl Tags {
             return "\tsetp.gt.and.s32 %p, %status, 0x0fffffff, %match;\n\tor.pred %dirty, %dirty, %p;\n"
                 .into();
         }
-        format!("{OWN}{MINE}{BIT}\tsetp.gt.s32 %p, %status, 0x0fffffff;\n\t@%p {DIRTY}")
+        BIT.to_owned() + "\tsetp.gt.s32 %p, %status, 0x0fffffff;\n\t@%p or.b32 %flags, %flags, %u;\n"
     }
 
     /// The block at hand = a dirty one, which is clean from now on; on to a label if there is none.
@@ -201,9 +182,9 @@ impl Tags {
             );
         }
         format!(
-            "\tsetp.ne.u32 %p, %flags, 0;\n\tvote.sync.ballot.b32 %index, %p, -1;\n\tsetp.eq.u32 %p, %index, 0;\n\
-             \t@%p bra.uni {label};\n\tbfind.u32 %index, %index;\n\tbfind.u32 %u, %flags;\n\
-             \tshfl.sync.idx.b32 %u, %u, %index, 31, -1;\n\tmad.lo.u32 %index, %u, 32, %index;\n{OWN}{MINE}{BIT}{CLEAN}"
+            "\tbfind.u32 %u, %flags;\n\tshl.b32 %u, %u, 5;\n\tmov.u32 %t, %laneid;\n\tor.b32 %here, %u, %t;\n\
+             \tredux.sync.max.s32 %index, %here, -1;\n\tsetp.lt.s32 %p, %index, 0;\n\t@%p bra.uni {label};\n\
+             \tsetp.ne.u32 %p, %here, %index;\n\t@%p mov.u32 %here, -1;\n{BIT}{CLEAN}"
         )
     }
 }

@@ -173,7 +173,6 @@ impl Writer {
             "MISSED %p" => self.tags(storage).missed("%p"),
             "MISSED %missed" => self.tags(storage).missed("%missed"),
             "FOUND" => self.tags(storage).found(),
-            "FOUND FOR LATER" => self.tags(storage).found_for_later(),
             "VICTIM" => self.tags(storage).victim(),
             "TAG AT HAND" => self.tags(storage).tag_at_hand(),
             "ENTER" => self.tags(storage).enter(),

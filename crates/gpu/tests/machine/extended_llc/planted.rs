@@ -34,10 +34,10 @@ const MISTAKES: &[(&str, &str, &str)] = &[
 const MISTAKES_OF_LARGER_SETS: &[(&str, &str, &str)] = &[
     ("a tag in the wrong group", "\t@%q mov.b32 %meta1, %t;\n", "\t@%q mov.b32 %meta0, %t;\n"),
     ("a use in the second group does not count", "\t@%q mov.b32 %stamp1, %count;\n", ""),
-    ("the second group has no victims", "\tmin.u32 %t, %stamp0, %stamp1;\n", "\tmov.u32 %t, %stamp0;\n"),
+    ("the second group has no victims", "\tmin.u32 %u, %stamp0, %stamp1;\n", "\tmov.u32 %u, %stamp0;\n"),
     (
         "another block is dirty",
-        "\tselp.b32 %u, %u, 0, %q;\n\tor.b32 %flags, %flags, %u;\n",
+        "\tshl.b32 %u, 1, %u;\n\tor.b32 %flags, %flags, %u;\n",
         "\tor.b32 %flags, %flags, 1;\n",
     ),
     (
