@@ -308,15 +308,13 @@ impl MachineFile {
             return Err(format!("llc.{}.warps: found {}, expected at most {most}", llc.name, kernel.warps));
         }
         let (shared_warps, name) = (kernel.shared_warps, llc.name);
-        match kernel.ctas() {
-            Some(ctas) if ctas <= *self.sm.cta_slots => {}
-            _ => {
-                let (slots, warps) = (*self.sm.cta_slots, kernel.warps);
-                return Err(format!(
-                    "llc.{name}.warps: found {warps}, {shared_warps} of them with sets in shared memory, expected numbers that at \
-                     most {slots} CTAs of at most 32 warps can share evenly"
-                ));
-            }
+        let slots = *self.sm.cta_slots;
+        if kernel.runs && kernel.ctas().is_none_or(|ctas| ctas > slots) {
+            return Err(format!(
+                "llc.{name}.warps: found {}, {shared_warps} of them with sets in shared memory, expected numbers that at most \
+                 {slots} CTAs of at most 32 warps can share evenly",
+                kernel.warps
+            ));
         }
         let bytes = u64::from(shared_warps) * u64::from(kernel.shared_ways) * LINE_BYTES as u64;
         if kernel.runs && bytes > u64::from(*self.sm.shared_bytes) {
