@@ -10,12 +10,12 @@ use strata_sm::launch::Launch;
 use strata_workloads::Module;
 
 use crate::device::system::SystemRegion;
-use crate::extended_llc::{ENTRY, Indirection, Kernel};
+use crate::extended_llc::{BLOCK_BYTES, ENTRY, Indirection, Kernel};
 use crate::machine::Machine;
 use crate::program::Program;
 
-/// Most warps of a CTA (CUDA programming guide: 1,024 threads).
-const MOST_WARPS: u32 = 32;
+/// Most registers of an array that `mov.indirect` reaches.
+const MOST_INDIRECT: u32 = 128;
 
 /// What the launch of a resident kernel needs of memory beside what it says itself.
 pub(crate) struct Resident {
@@ -38,12 +38,19 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
     // Registers are allocated to a warp in units.
     let unit = *file.sm.register_unit;
     let registers = *file.sm.registers / kernel.warps / unit * unit / 32;
-    let (options, warps) = (machine.compile_options(), cta_warps(kernel.warps));
-    let ctas = kernel.warps / warps;
+    let options = machine.compile_options();
+    let ctas = kernel.ctas().expect("the machine file was checked");
+    let warps = kernel.warps / ctas;
     let indirection = if options.indirect_mov { Indirection::Instruction } else { Indirection::Branch };
+    if options.indirect_mov && kernel.ways > MOST_INDIRECT {
+        let (name, ways) = (file.doors.llc.name, kernel.ways);
+        return Err(format!(
+            "llc.{name}.ways: found {ways}, expected at most {MOST_INDIRECT} with sm.indirect_mov"
+        ));
+    }
     let compression = kernel.compression.is_some();
-    let HelperKernel { ways, polls, fetches, .. } = kernel;
-    let text = Kernel { warps, ctas, ways, indirection, polls, fetches, compression }.text();
+    let HelperKernel { ways, shared_ways, polls, fetches, .. } = kernel;
+    let text = Kernel { warps, ctas, ways, shared_ways, indirection, polls, fetches, compression }.text();
     let options = Options { max_registers: options.max_registers.min(registers), ..options };
     let module = Module { name: "extended_llc.ptx", text: &text };
     let mut program = Program::parse(module, options).map_err(|errors| errors.to_string())?;
@@ -54,7 +61,8 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
             options.max_registers
         ));
     }
-    let params = parameters(warps, &kernel);
+    let shared_sets = kernel.shared_warps / ctas;
+    let params = parameters(warps, shared_sets, &kernel);
     let mut room = |bytes: u64| {
         system.alloc(bytes, 0).ok_or_else(|| format!("{ENTRY}: device memory has no room for {bytes} bytes"))
     };
@@ -75,7 +83,7 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
         code_version: 0,
         grid: [sms * ctas, 1, 1],
         block: [32 * warps, 1, 1],
-        dynamic_shared: 0,
+        dynamic_shared: shared_sets * shared_ways * BLOCK_BYTES as u32,
         local_at: Address(local_at),
         allocations: vec![(0, *file.gpu.memory_mib << 20), window],
         headers: Arc::new(Headers::default()),
@@ -84,16 +92,12 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
     Ok(Some(Resident { launch, params }))
 }
 
-/// The warps of a CTA: as many as can be, the same in each.
-fn cta_warps(of_sm: u32) -> u32 {
-    (1..=MOST_WARPS.min(of_sm)).rev().find(|warps| of_sm.is_multiple_of(*warps)).unwrap_or(1)
-}
-
 /// The kernel's parameter block: address of the window; rows of a CTA, its sets in registers and in shared memory, the ways
 /// of both, and the cycles of an epoch.
-fn parameters(warps: u32, kernel: &HelperKernel) -> Vec<u8> {
+fn parameters(warps: u32, shared_sets: u32, kernel: &HelperKernel) -> Vec<u8> {
     let mut block = window::WINDOW.base().0.to_le_bytes().to_vec();
-    for word in [warps, warps, 0, kernel.ways, 0, kernel.compression.unwrap_or(0)] {
+    let epoch = kernel.compression.unwrap_or(0);
+    for word in [warps, warps - shared_sets, shared_sets, kernel.ways, kernel.shared_ways, epoch] {
         block.extend(word.to_le_bytes());
     }
     block

@@ -23,7 +23,7 @@ const KERNEL: &str = ".visible .entry k(.param .u64 in, .param .u32 rounds) {\n.
 fn ten_times_the_work_allocates_no_more() {
     let of = |system| Machine::load_with("gtx480", &[system], &[]).expect("a system that comes along");
     // 32 warps of 64 registers a thread would be twice what this machine has, and a thread has at most 63.
-    let sets = ["llc.warps=16", "llc.ways=31"].map(str::to_owned);
+    let sets = ["llc.warps=16", "llc.ways=31", "llc.shared.warps=4", "llc.shared.ways=40"].map(str::to_owned);
     let in_cache_mode =
         Machine::load_with("gtx480", &["morpheus-all"], &sets).expect("a system that comes along");
     for machine in [

@@ -12,8 +12,11 @@ use crate::baseline::L2Config;
 pub struct MorpheusConfig {
     /// Warps of an SM in cache mode, each a set of the extended LLC.
     pub warps: Cited<u32>,
-    /// Blocks of such a set, 1 to 32; with compression, registers for blocks.
+    /// Blocks of a set in registers, 1 to 256; with compression, registers for blocks, 1 to 32.
     pub ways: Cited<u32>,
+    /// Sets in the shared memory of SMs in cache mode; without it all are in registers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedSets>,
     /// Most rows of the warp status table, and with it most sets that the slice can have in SMs.
     pub rows: Cited<u32>,
     /// Compression of the blocks of sets; without it there is none.
@@ -41,6 +44,16 @@ pub struct MorpheusConfig {
     pub reply_latency_cycles: Cited<u64>,
     /// The conventional slice.
     pub conventional: L2Config,
+}
+
+/// Sets in shared memory, whose tags are in registers (4.2.2).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SharedSets {
+    /// Of the warps of an SM, those with such a set.
+    pub warps: Cited<u32>,
+    /// Blocks of such a set, 1 to 256. They are not compressed.
+    pub ways: Cited<u32>,
 }
 
 /// Compression of blocks by their warps (4.3.1).
@@ -111,6 +124,7 @@ impl MorpheusConfig {
         MorpheusConfig {
             warps: paper(48, "4.2"),
             ways: paper(32, "4.2.1"),
+            shared: None,
             compression: None,
             rows: paper(256, "4.1.3"),
             prediction: paper(Prediction::Bloom, "4.1.2"),

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, DelayLine};
 use strata_memory::address_map::Home;
-use strata_memory::doors::{DramPort, DramRequest, Helpers, Llc, LlcSite};
+use strata_memory::doors::{DramPort, DramRequest, Helpers, Llc, LlcDesign, LlcSite};
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError, Trays, window};
 
 use super::dram_side::SlicePort;
@@ -13,6 +13,7 @@ use super::filter::Filter;
 use super::pool::Pool;
 use super::predictor::Predictor;
 use super::separator::{Part, Separator};
+use super::sets::Sets;
 use super::shadow::Shadow;
 use super::statistics::MorpheusStatistics;
 use super::table::{Job, Row};
@@ -31,6 +32,7 @@ pub struct Controller {
     pub(super) wait: Wait,
     pub(super) insertions: Insertions,
     pub(super) separator: Separator,
+    pub(super) sets: Sets,
     pub(super) conventional: L2Slice,
     /// Requests for the extended LLC, and what SMs in cache mode send. Never full: a request that waited outside would keep
     /// the answers of warps behind it from coming in. ASSUMED: the paper gives its request queue no size.
@@ -71,9 +73,17 @@ impl Controller {
             return Err(ParameterError::new("rows", message));
         }
         let l2 = &config.conventional;
-        let row = || {
+        let kernel = config.helper_kernel().expect("the design has a kernel");
+        let is_shared =
+            |row| site.helpers.is_some_and(|helpers| kernel.is_shared(helpers.row(site.slice, row)));
+        let sets = Sets::new(rows, is_shared, (config.counted_blocks(), kernel.shared_ways));
+        let row = |row| {
             let filter = Filter::new(*config.filter_bytes, *config.filter_hashes);
-            Row::new(*config.ways, Predictor::new(filter), Shadow::new(config.most_shadowed()))
+            let (ways, shadowed) = match sets.is_shared(row) {
+                true => (kernel.shared_ways, kernel.shared_ways),
+                false => (kernel.ways, config.most_shadowed()),
+            };
+            Row::new(ways, Predictor::new(filter), Shadow::new(shadowed))
         };
         Ok(Controller {
             number: site.slice,
@@ -81,15 +91,13 @@ impl Controller {
             prediction: *config.prediction,
             wait: *config.wait,
             insertions: *config.insertions,
-            separator: Separator::new(
-                (*l2.sets * *l2.ways) as u64,
-                u64::from(rows) * u64::from(config.counted_blocks()),
-            ),
+            separator: Separator::new((*l2.sets * *l2.ways) as u64, sets.lines()),
             conventional: L2Slice::new(l2, site.slice, site.seed)?,
             arrivals: DelayLine::growing(ALL),
             replies: DelayLine::growing(ALL),
             jobs: Pool::default(),
-            rows: (0..rows).map(|_| row()).collect(),
+            rows: (0..rows).map(row).collect(),
+            sets,
             listed: VecDeque::new(),
             starved: VecDeque::new(),
             read_buffers: *config.read_buffers,
@@ -133,7 +141,7 @@ impl Controller {
 
     /// The row of the set that holds an extended line.
     pub(super) fn row_of(&self, extended: u64) -> u32 {
-        (extended % self.rows.len() as u64) as u32
+        self.sets.row_of(extended)
     }
 
     /// Whether a reply of the conventional slice leaves before the controller's own.

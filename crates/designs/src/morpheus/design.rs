@@ -12,13 +12,16 @@ use super::{LateMisses, MorpheusConfig, Prediction, Wait};
 /// data buffer 8, with room to a power of two.
 const ROW_BITS: u64 = 64;
 
+/// Most blocks of a set whose tags are in registers: the kernel's lanes know eight each.
+const MOST_WAYS: u32 = 256;
+
 /// Longest epoch: the kernel counts up to 1023 blocks of a class, halves 512 and more at its end, and puts one in every hundred
 /// cycles at most.
 const MOST_EPOCH_CYCLES: u32 = 50_000;
 
 impl Design for MorpheusConfig {
     fn check(&self) -> Result<(), ParameterError> {
-        self.check_ways(32)
+        self.check_ways(if self.compression.is_some() { 32 } else { MOST_WAYS })
     }
 
     fn outline(&self) -> String {
@@ -26,7 +29,7 @@ impl Design for MorpheusConfig {
     }
 
     fn host_bytes(&self) -> u64 {
-        let blocks = u64::from(*self.rows) * u64::from(self.most_shadowed());
+        let blocks = u64::from(*self.rows) * u64::from(self.most_shadowed().max(self.shared_ways()));
         let filters = 2 * u64::from(*self.rows) * u64::from(*self.filter_bytes);
         let latencies = *self.access_latency_cycles + *self.reply_latency_cycles;
         self.conventional.host_bytes() + filters + (2 * blocks + latencies) * HOST_ITEM_BYTES
@@ -63,7 +66,9 @@ impl LlcDesign for MorpheusConfig {
     fn helper_kernel(&self) -> Option<HelperKernel> {
         Some(HelperKernel {
             warps: *self.warps,
+            shared_warps: self.shared_warps(),
             ways: *self.ways,
+            shared_ways: self.shared_ways(),
             rows: *self.rows,
             compression: self.compression.as_ref().map(|compression| *compression.epoch_cycles),
             polls: *self.wait == Wait::Polled,
@@ -98,6 +103,7 @@ impl MorpheusConfig {
             }
         }
         self.check_compression()?;
+        self.check_shared()?;
         if !self.filter_bytes.is_power_of_two() {
             let message = format!("must be a power of two, found {}", *self.filter_bytes);
             return Err(ParameterError::new("filter_bytes", message));
@@ -107,17 +113,39 @@ impl MorpheusConfig {
         })
     }
 
-    /// Most blocks that a set holds.
+    /// Warps of an SM whose sets are in shared memory.
+    pub(super) fn shared_warps(&self) -> u32 {
+        self.shared.as_ref().map_or(0, |shared| *shared.warps)
+    }
+
+    /// Blocks of a set in shared memory.
+    pub(super) fn shared_ways(&self) -> u32 {
+        self.shared.as_ref().filter(|shared| *shared.warps > 0).map_or(0, |shared| *shared.ways)
+    }
+
+    fn check_shared(&self) -> Result<(), ParameterError> {
+        let Some(shared) = &self.shared else { return Ok(()) };
+        let bounds =
+            [("shared.warps", *shared.warps, 0, *self.warps), ("shared.ways", *shared.ways, 1, MOST_WAYS)];
+        for (field, value, least, most) in bounds {
+            if !(least..=most).contains(&value) {
+                return Err(ParameterError::new(field, format!("must be {least} to {most}, found {value}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// Most blocks that a set in registers holds.
     pub(super) fn most_blocks(&self) -> u32 {
         if self.compression.is_some() { (4 * *self.ways).min(MOST_COMPRESSED) } else { *self.ways }
     }
 
-    /// Most blocks that a set may hold as far as the controller can know: as deep as a compressed one can be.
+    /// Most blocks that a set in registers may hold as far as the controller can know: as deep as a compressed one can be.
     pub(super) fn most_shadowed(&self) -> u32 {
         if self.compression.is_some() { MOST_COMPRESSED } else { *self.ways }
     }
 
-    /// Blocks of a set as the address separator counts them.
+    /// Blocks of a set in registers as the address separator counts them.
     pub(super) fn counted_blocks(&self) -> u32 {
         self.compression.as_ref().map_or(*self.ways, |compression| *compression.blocks)
     }

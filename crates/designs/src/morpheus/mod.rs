@@ -17,10 +17,13 @@
 //! 4. *Atomics.* The warp performs them (4.2.3). Those that the kernel does not have, of 64-bit floating point and of single 16-bit
 //!    values, take two operations: the controller reads the block from the warp and writes the result back.
 //! 5. *Host copies.* What a host copy changes in a block of a set is handed to its warp as a write before the block's next use.
-//! 6. *Storage of an SM.* All warps keep their sets in registers: 48 of 28 blocks, 168 KiB; 4.2.1 and Fig. 8 have 32 in 42
-//!    registers, the kernel here 28 in 40. Section 5 gives 16 of the 48 to the L1D and counts 328 KiB; but then 32 warps have the
-//!    registers that 48 would share. The kernel has sets in the L1D; no controller asks for them yet, because an L1D replaces
-//!    lines as it likes, so that neither filters nor host copies can tell what it holds.
+//! 6. *Storage of an SM.* Section 5 gives 32 of 48 warps sets in registers and 16 sets in the L1D, and counts 328 KiB: 200 of 32 warps
+//!    that have all registers, and 128. But the other 16 warps need registers, too. Here 48 warps of one kernel have 40 registers each:
+//!    32 sets of 28 blocks, and 16 of 50 in shared memory ([`SharedSets`]), the same storage as the L1D (4.2.2), of which shared memory
+//!    can have 100 KiB: 212 KiB. Compressed sets need 64 registers, so 32 warps fit: 20 with compressed sets and 12 with sets of 66
+//!    blocks in shared memory, which are not compressed. The kernel has sets in the L1D; no controller asks for them, because an
+//!    L1D replaces lines as it likes, so that neither filters nor host copies can tell what it holds, and because it would load
+//!    again from memory each block that the controller has fetched. Lines are divided among an SM's sets by capacity (4.2).
 //! 7. *Capacity with compression* (4.3.1). Address separation is static, so a machine file says how many blocks a set counts for
 //!    ([`Compression::blocks`]), whatever it holds later.
 //! 8. *Prediction with compression.* Each level of a set has its own victims, so a set is not the blocks used last. Its warp tells
@@ -39,6 +42,11 @@
 //!     insertion that has not been handed over. Without it a block that all SMs write, such as a flag that ends a loop, takes a
 //!     warp's whole time for each of them. The paper does not say what its simulator does with them.
 //!
+//! 13. *Data buffers.* A line of them holds the bytes of an operation that a warp has; what waits for its warp keeps its bytes in the
+//!    request queue, to which the paper gives no size. There is a line of either buffer for each row. The 5 KiB of query logic (4.1.3)
+//!    have, beside 256 rows of 8 bytes, room for 24 lines a partition. By Little's law that is too few for the paper's own numbers:
+//!    an SM that serves 34 GB/s in 185 ns each has 49 blocks under way, so 24 lines in each of ten partitions serve five SMs.
+//!
 //! A dirty victim leaves its SM before the result of the operation that drove it out, and both come to the same slice in order.
 //! The filters learn of the operation with its result, so a request that the filters send to DRAM finds the victim there.
 
@@ -54,6 +62,7 @@ mod predictor;
 mod published;
 mod separator;
 mod serve;
+mod sets;
 mod shadow;
 mod statistics;
 mod table;
@@ -61,7 +70,7 @@ mod table;
 mod tests;
 mod window;
 
-pub use config::{Compression, Insertions, LateMisses, MorpheusConfig, Prediction, Wait};
+pub use config::{Compression, Insertions, LateMisses, MorpheusConfig, Prediction, SharedSets, Wait};
 pub use controller::Controller;
 pub use filter::Filter;
 pub use predictor::Predictor;

@@ -18,10 +18,6 @@ pub fn address(block: &str) -> String {
 /// Where a controller may answer before it has a request, or memory is the window: back if there is none.
 pub const IDLE: &str = "\tsetp.lt.u32 %p, %status, 0x08000000;\n\t@%p bra.uni {S}_POLL;\n";
 
-/// %match = the lane of the block that was used longest ago; `%p` says whether it is dirty.
-pub const VICTIM: &str = "\tredux.sync.min.u32 %u, %stamp, -1;\n\tsetp.eq.u32 %match, %stamp, %u;\n\
-    \tand.pred %p, %match, %dirty;\n\tvote.sync.any.pred %p, %p, -1;\n";
-
 /// `%t` = what asks for the block of the status: a read.
 pub const TAG: &str = "\tlop3.b32 %t, %status, 0x07ffffff, 0x80000000, 0xea;\n";
 
@@ -46,15 +42,9 @@ pub const ENTERED: &str = "{TOUCH}\n{INDEX}\n{WRITE data}\n\tbra.uni {S}_DONE;\n
 pub const ENTERED_AT_ONCE: &str = "\tselp.b32 %t, 3, 1, %missed;\n\t@%first st.relaxed.gpu.global.u32 [%row], %t;\n\
     \tld.relaxed.gpu.global.u32 %status, [%row];\n{TOUCH}\n{INDEX}\n{WRITE data}\n{ASK}\n\tbra.uni {S}_READY;\n";
 
-/// The block at hand, from its lane: rather computed again while a load is under way than kept.
-pub const INDEX: &str = "\tvote.sync.ballot.b32 %index, %match, -1;\n\tbfind.u32 %index, %index;\n";
-
-/// Makes the block at hand the one used last.
-pub const TOUCH: &str = "\tadd.u32 %count, %count, 1;\n\t@%match mov.u32 %stamp, %count;\n";
-
 /// After an atomic: the old block is the answer, the new one, `%data`, goes back to its place.
 pub const CHANGED: &str = "{ROW AGAIN}\n{MINE}\n\tst.relaxed.gpu.global.u32 [%mine+128], %value;\n{INDEX}\n{WRITE data}\n\
-    \tor.pred %dirty, %dirty, %match;\n{ROW AGAIN}\n\tbra.uni {S}_TAKEN;\n";
+    {DIRTY}\n{ROW AGAIN}\n\tbra.uni {S}_TAKEN;\n";
 
 /// The same in a compressed set, where the new block may need another place.
 pub const CHANGED_COMPRESSED: &str = "{MINE}\n\tst.relaxed.gpu.global.u32 [%mine+128], %value;\n\tmov.b32 %value, %data;\n\tbra.uni {S}_PUT;\n";
@@ -65,6 +55,7 @@ pub const READ_UNDER_MASK: &str =
 
 /// In a compressed set that leaves misses to the controller: only an insertion goes on.
 pub const ABSENT: &str = "\t@%insert bra.uni {S}_COMES;\n\t@%read bra.uni {S}_ABSENT;\n{ASK}\n{S}_ABSENT:\n\
+    \tmov.u32 %t, %laneid;\n\tsetp.eq.u32 %first, %t, 0;\n\
     \t@%first st.relaxed.gpu.global.u32 [%row], 4;\n\tbra.uni {S}_POLL;\n{S}_COMES:\n";
 
 /// In a compressed set: `%t` of lane `%index` = its element `%k` of four registers.

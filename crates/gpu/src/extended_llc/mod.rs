@@ -22,6 +22,7 @@
 //! reduction.
 
 mod fragments;
+mod tags;
 mod text;
 
 pub use strata_memory::window::{RESULT_WORD, asked, atomic_kind, operation, result, status};
@@ -30,8 +31,10 @@ pub use strata_memory::window::{RESULT_WORD, asked, atomic_kind, operation, resu
 pub const ROW_BYTES: u64 = 512;
 /// Bytes of a block.
 pub const BLOCK_BYTES: u64 = 128;
-/// Most blocks of a set: a lane knows one.
-pub const MOST_WAYS: u32 = 32;
+/// Most blocks of a set: a lane knows eight.
+pub const MOST_WAYS: u32 = 256;
+/// Most registers of a compressed set: a lane knows one.
+pub const MOST_COMPRESSED_WAYS: u32 = 32;
 /// No block has this number or a greater one: 27 bits of a lane's register are the tag, which names 16 GiB.
 pub const NO_BLOCK: u32 = (1 << 27) - 1;
 /// Name of the kernel.
@@ -53,8 +56,10 @@ pub struct Kernel {
     pub warps: u32,
     /// CTAs that an SM holds at once: with `warps` and the machine's registers they bound those of a thread.
     pub ctas: u32,
-    /// Data registers of a warp, 1 to [`MOST_WAYS`].
+    /// Data registers of a warp, 1 to [`MOST_WAYS`], or to [`MOST_COMPRESSED_WAYS`] with compression.
     pub ways: u32,
+    /// Most blocks of a set in shared memory, up to [`MOST_WAYS`].
+    pub shared_ways: u32,
     /// How data registers are reached.
     pub indirection: Indirection,
     /// Whether a load of a row is answered although it has no request: by a controller that does not withhold the reply, or

@@ -4,9 +4,10 @@ use std::fmt::Write;
 
 use super::fragments::{
     self, ANSWER, ANSWER_AT_ONCE, ANSWER_COMPRESSED, CHANGED, CHANGED_COMPRESSED, DROP, ENTERED,
-    ENTERED_AT_ONCE, IDLE, INDEX, MINE, PAYLOAD, PLACE, RANK, READ_UNDER_MASK, ROW, TAG, TOUCH, VICTIM,
-    address, expand, less, result, select, touch_compressed,
+    ENTERED_AT_ONCE, IDLE, MINE, PAYLOAD, PLACE, RANK, READ_UNDER_MASK, ROW, TAG, address, expand, less,
+    result, select, touch_compressed,
 };
+use super::tags::{self, Tags};
 use super::{Indirection, Kernel};
 
 const SET: &str = include_str!("set.ptx");
@@ -25,8 +26,8 @@ const PARAMETERS: &str = ".param .u64 window, .param .u32 rows_per_cta, .param .
     .param .u32 shared_sets, .param .u32 ways, .param .u32 shared_ways, .param .u32 epoch";
 
 /// Scratch registers; data registers follow.
-const REGISTERS: &str = "\t.reg .pred %p, %q, %in, %odd, %read, %atomic, %insert, %match, %missed, %dirty, %first;\n\
-    \t.reg .b32 %t, %u, %meta, %stamp, %count, %status, %index, %value, %data, %old, %mask, %kind, %base;\n\
+const REGISTERS: &str = "\t.reg .pred %p, %q, %in, %odd, %read, %atomic, %insert, %missed, %first;\n\
+    \t.reg .b32 %t, %u, %count, %status, %index, %value, %data, %old, %mask, %kind, %base;\n\
     \t.reg .b64 %row, %mine, %at, %window;\n";
 
 /// What compressed sets have besides.
@@ -81,7 +82,7 @@ impl Kernel {
     /// - `register_sets`, `shared_sets`, u32: so many warps of a CTA keep their sets in registers, the next ones in shared
     ///   memory, the others in the L1D;
     /// - `ways`, `shared_ways`, u32: registers of a set in registers, at most those of the kernel, one for each of its blocks
-    ///   where these are not compressed; and blocks of a set in shared memory, at most [`super::MOST_WAYS`];
+    ///   where these are not compressed; and blocks of a set in shared memory, at most `shared_ways` of the kernel;
     /// - `epoch`, u32: cycles after which a set of compressed blocks gives its levels registers anew.
     ///
     /// A launch has `ctas` CTAs of `warps` warps for each SM, each with `shared_sets * shared_ways * 128` bytes of shared memory.
@@ -98,10 +99,11 @@ impl Kernel {
             Indirection::Instruction => ("sm_86, indirect_mov", format!("%d[{}]", self.ways)),
         };
         let compressed = if self.compression { COMPRESSED_REGISTERS } else { "" };
+        let tags = tags::registers(self.ways.max(self.shared_ways));
         let mut text = format!(
             ".version 7.8\n.target {target}\n{HEAD}.visible .entry {name}({PARAMETERS}{parameters})\n\
              .maxntid {threads}, 1, 1\n.minnctapersm {}\n{{\n\
-             {REGISTERS}{compressed}\t.reg .b32 {data};\n{before}\
+             {REGISTERS}{tags}{compressed}\t.reg .b32 {data};\n{before}\
              \tmov.u32 %t, %tid.x;\n\tshr.u32 %t, %t, 5;\n\tld.param.u32 %u, [register_sets];\n\
              \tsetp.lt.u32 %p, %t, %u;\n\t@%p bra.uni R_BEGIN;\n\tsub.u32 %t, %t, %u;\n\
              \tld.param.u32 %u, [shared_sets];\n\tsetp.ge.u32 %p, %t, %u;\n\t@%p bra.uni L_BEGIN;\n\
@@ -165,7 +167,20 @@ impl Writer {
             "WRITE data" => self.access(storage, true, "%data"),
             "IDLE" if self.kernel.polls => IDLE.replace("{S}", &storage.letter().to_string()),
             "IDLE" => String::new(),
-            "VICTIM" => VICTIM.into(),
+            "TAGS" => self.tags(storage).begin(),
+            "LOOK %status" => self.tags(storage).look("%status"),
+            "LOOK %t" => self.tags(storage).look("%t"),
+            "MISSED %p" => self.tags(storage).missed("%p"),
+            "MISSED %missed" => self.tags(storage).missed("%missed"),
+            "FOUND" => self.tags(storage).found(),
+            "VICTIM" => self.tags(storage).victim(),
+            "TAG AT HAND" => self.tags(storage).tag_at_hand(),
+            "ENTER" => self.tags(storage).enter(),
+            "BRING" => self.tags(storage).bring(),
+            "DIRTY" if storage == Storage::L1 => String::new(),
+            "DIRTY" => self.tags(storage).dirty(),
+            "DIRTY BY REQUEST" => self.tags(storage).dirty_by_request(),
+            "CLEAN ONE" => self.tags(storage).clean_one(&format!("{}_FLUSHED", storage.letter())),
             "TAG" => TAG.into(),
             "ANSWER" if self.kernel.polls => ANSWER.into(),
             "ANSWER" => ANSWER_AT_ONCE.into(),
@@ -189,8 +204,8 @@ impl Writer {
             "ADDRESS t" => address("t"),
             "ADDRESS gone" => address("gone"),
             "INDEX" if storage == Storage::L1 => String::new(),
-            "INDEX" => INDEX.into(),
-            "TOUCH" => TOUCH.into(),
+            "INDEX" => self.tags(storage).index(),
+            "TOUCH" => self.tags(storage).touch(),
             "CHANGED" => self.fill(CHANGED, storage),
             "CLEAR" if storage == Storage::Shared => String::new(),
             "CLEAR" => self.clear(),
@@ -201,6 +216,11 @@ impl Writer {
             "LESS s32" => less("s32"),
             _ => unreachable!("templates name fragments that there are, not {name}"),
         }
+    }
+
+    /// What lanes know of the blocks of such a set.
+    fn tags(&self, storage: Storage) -> Tags {
+        Tags::of(if storage == Storage::Shared { self.kernel.shared_ways } else { self.kernel.ways })
     }
 
     /// Whether sets load the next payload as soon as they have taken one: its reply is withheld until there is one.
@@ -219,6 +239,7 @@ impl Writer {
             // The block is in %value already.
             "INDEX" | "READ" => String::new(),
             "ANSWER" if self.kernel.polls => ANSWER_COMPRESSED.into(),
+            "WRITE data" => self.access(Storage::Registers, true, "%data"),
             "READ raw" => self.access(Storage::Registers, false, "%value"),
             "READ old" => self.access(Storage::Registers, false, "%old"),
             "WRITE old" => self.access(Storage::Registers, true, "%old"),

@@ -10,12 +10,15 @@ use strata_gpu::machine::Machine;
 use strata_gpu::results::RunResult;
 use strata_workloads::{Device, Shape, Size, find};
 
-/// Four SMs run programs and two keep blocks, two in each of 16 warps, beside few conventional lines.
+/// Four SMs run programs and two keep blocks beside few conventional lines: two in the registers of each of 12 warps, three for
+/// each of 4 in shared memory.
 const SMALL: &[&str] = &[
     "gpu.sms=6",
     "gpu.cache_sms=2",
     "llc.warps=16",
     "llc.ways=2",
+    "llc.shared.warps=4",
+    "llc.shared.ways=3",
     "llc.conventional.sets=2",
     "llc.conventional.ways=2",
 ];
@@ -37,16 +40,18 @@ fn small(sets: &[&str]) -> Machine {
 fn variant(system: &str, sets: &[&str]) -> Machine {
     let compressed: &[&str] = &["llc.compression.blocks=3", "llc.compression.epoch_cycles=2000"];
     let compressed = if COMPRESSED.contains(&system) { compressed } else { &[] };
-    let sets =
-        [SMALL, compressed, sets].concat().iter().map(|set| of_system(system, set)).collect::<Vec<_>>();
+    let all = [SMALL, compressed, sets].concat();
+    let sets = all.iter().filter_map(|set| of_system(system, set)).collect::<Vec<_>>();
     Machine::load_with("gtx480", &[system], &sets).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A setting of the controller, as a system spells it.
-fn of_system(system: &str, set: &str) -> String {
+/// A setting of the controller, as a system spells it. Sets of published costs are of one kind.
+fn of_system(system: &str, set: &str) -> Option<String> {
     match set.strip_prefix("llc.") {
-        Some(rest) if system == PUBLISHED => format!("llc.controller.{rest}"),
-        _ => set.to_owned(),
+        Some(rest) if system == PUBLISHED => {
+            (!rest.starts_with("shared.")).then(|| format!("llc.controller.{rest}"))
+        }
+        _ => Some(set.to_owned()),
     }
 }
 
@@ -108,6 +113,8 @@ fn it_composes_with_an_l1d_and_a_register_file() {
             "gpu.sms=6",
             "gpu.cache_sms=2",
             "llc.warps=8",
+            "llc.shared.warps=4",
+            "llc.shared.ways=70",
             "sm.registers_per_thread=64",
             "sm.register_file.register_cache.register_bits=6",
         ];
@@ -289,8 +296,25 @@ fn machines_that_cannot_be_are_refused() {
             &["llc.compression.epoch_cycles=100000"],
             "compression.epoch_cycles: must be 1 to 50000, found 100000",
         ),
-        (&["morpheus-all"], &["llc.warps=33"], "extended_llc: found 56 registers a thread"),
+        (&["morpheus-all"], &["llc.warps=36"], "extended_llc: found 56 registers a thread"),
+        (morpheus, &["llc.ways=33"], "extended_llc: found 40 registers a thread"),
+        (
+            &["morpheus-indirect-mov"],
+            &["llc.warps=8", "llc.shared.warps=0", "llc.ways=200"],
+            "llc.morpheus.ways: found 200, expected at most 128 with sm.indirect_mov",
+        ),
         (morpheus, &["llc.warps=64"], "llc.morpheus.warps: found 64, expected at most 48"),
+        (
+            morpheus,
+            &["llc.shared.ways=51"],
+            "llc.morpheus.shared.ways: found 51, expected at most 50: 16 warps have the 102400 bytes of sm.shared_bytes",
+        ),
+        (morpheus, &["llc.shared.warps=49"], "llc.morpheus: shared.warps: must be 0 to 48, found 49"),
+        (
+            morpheus,
+            &["llc.shared.warps=17", "llc.shared.ways=1"],
+            "llc.morpheus.warps: found 48, 17 of them with sets in shared memory",
+        ),
     ] {
         let error = refusal(system, sets).expect_err("such a machine cannot be");
         assert!(error.contains(message), "{sets:?}: {error}");

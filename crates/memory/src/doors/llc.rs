@@ -7,11 +7,12 @@ use strata_engine::statistics::Group;
 
 use super::design::{Coherence, Design, Named, downcast};
 use crate::address::LineAddress;
-use crate::address_map::AddressMap;
+use crate::address_map::{AddressMap, Home};
 use crate::line::{ByteMask, Line};
 use crate::packet::{NodeId, Packet};
 use crate::parameters::ParameterError;
 use crate::tray::Tray;
+use crate::window;
 
 /// A slice of the last-level cache, in front of its DRAM channel. Its cycles are those of the LLC's clock.
 ///
@@ -186,6 +187,12 @@ pub struct Helpers {
 }
 
 impl Helpers {
+    /// The row of the window that a slice knows by a number.
+    pub fn row(&self, slice: u16, number: u32) -> u64 {
+        let line = window::line_of(number.into(), 0);
+        window::row_of(self.map.device_line(Home { slice, line })).0
+    }
+
     /// Whether a node is an SM in cache mode.
     #[inline]
     pub fn has(&self, node: NodeId) -> bool {
@@ -198,8 +205,12 @@ impl Helpers {
 pub struct HelperKernel {
     /// Warps of an SM, each a set of blocks.
     pub warps: u32,
-    /// Blocks of a set, of 128 bytes each; of a compressed one, registers for blocks.
+    /// Of these, so many whose sets are in shared memory; the others' are in registers.
+    pub shared_warps: u32,
+    /// Blocks of a set in registers, of 128 bytes each; of a compressed one, registers for blocks.
     pub ways: u32,
+    /// Blocks of a set in shared memory.
+    pub shared_ways: u32,
     /// Most rows of the window that a slice can have.
     pub rows: u32,
     /// Cycles of an epoch, if sets hold their blocks compressed where they can.
@@ -210,6 +221,26 @@ pub struct HelperKernel {
     pub fetches: bool,
     /// Whether SMs run it; if not, the slices answer for it.
     pub runs: bool,
+}
+
+/// Most warps of a CTA (CUDA programming guide: 1,024 threads).
+const MOST_WARPS: u32 = 32;
+
+impl HelperKernel {
+    /// The CTAs of an SM: as few as can be, with as many warps of either kind in each; `None` if there is no such number.
+    pub fn ctas(&self) -> Option<u32> {
+        let divides =
+            |ctas: &u32| self.warps.is_multiple_of(*ctas) && self.shared_warps.is_multiple_of(*ctas);
+        (self.warps.div_ceil(MOST_WARPS)..=self.warps).find(divides)
+    }
+
+    /// Whether the set of a row of the window is in shared memory. The warps of a CTA have rows one after the other, those
+    /// with sets in registers first.
+    pub fn is_shared(&self, row: u64) -> bool {
+        let ctas = u64::from(self.ctas().unwrap_or(1));
+        let (of_cta, shared) = (u64::from(self.warps) / ctas, u64::from(self.shared_warps) / ctas);
+        row % of_cta >= of_cta - shared
+    }
 }
 
 /// The parameters of a slice, read from a machine file.

@@ -10,6 +10,7 @@ use strata_memory::doors::Design;
 
 use crate::morpheus::atomics;
 use crate::morpheus::separator::{Part, Separator};
+use crate::morpheus::sets::Sets;
 use crate::morpheus::{Filter, MorpheusConfig, Predictor};
 
 #[test]
@@ -30,6 +31,22 @@ fn lines_are_divided_in_proportion_and_numbered_without_gaps() {
             }
         }
         assert_eq!((seen, others), (3 * conventional, 3 * extended));
+    }
+}
+
+/// Sets get lines in proportion to their blocks, whatever they are kept in.
+#[test]
+fn sets_share_lines_by_capacity() {
+    let ways = |row: u32| if row % 3 == 2 { 50_u64 } else { 28 };
+    let sets = Sets::new(60, |row| row % 3 == 2, (28, 50));
+    let mut lines = [0_u64; 60];
+    assert_eq!(sets.lines(), (0..60).map(ways).sum::<u64>());
+    (0..7 * sets.lines()).for_each(|line| lines[sets.row_of(line) as usize] += 1);
+    assert!((0..60_u32).all(|row| lines[row as usize] == 7 * ways(row)));
+    assert_eq!(Sets::new(0, |_| false, (28, 50)).lines(), 0);
+    for (is_shared, ways) in [(false, (4, 0)), (true, (0, 4))] {
+        let sets = Sets::new(2, |_| is_shared, ways);
+        assert_eq!((sets.lines(), sets.row_of(6), sets.row_of(7)), (8, 0, 1));
     }
 }
 

@@ -22,6 +22,8 @@ pub enum Bug {
     VictimLate,
     /// Sets have a block more than the controller knows.
     OneWayMore,
+    /// Sets in shared memory have.
+    OneSharedWayMore,
     /// A write changes all bytes.
     WholeWrites,
     /// A read brings the block as it was before the last write.
@@ -74,10 +76,12 @@ pub struct Helped {
     controller: Controller,
     warps: Vec<Warp>,
     ways: usize,
+    /// Blocks of sets in shared memory.
+    shared_ways: usize,
     bug: Bug,
     /// Whether warps have no atomics.
     refuses: bool,
-    /// Whether sets drive out any block, not the one used least recently, and tell how deep they are.
+    /// Whether sets in registers drive out any block, not the one used least recently, and tell how deep they are.
     tells_depth: bool,
     victims: Stream,
     slice: NodeId,
@@ -104,6 +108,7 @@ impl Helped {
             controller,
             warps: (0..warps).map(|_| warp()).collect(),
             ways: (ways + u32::from(bug == Bug::OneWayMore)) as usize,
+            shared_ways: 0,
             bug,
             refuses: false,
             tells_depth: false,
@@ -122,6 +127,19 @@ impl Helped {
 
     pub fn without_atomics(self) -> Helped {
         Helped { refuses: true, ..self }
+    }
+
+    /// With sets in shared memory of so many blocks, where the controller has them.
+    pub fn with_shared(self, ways: u32) -> Helped {
+        Helped { shared_ways: ways as usize, ..self }
+    }
+
+    /// The blocks of a set, and whether it drives out any block and tells how deep it is.
+    fn kind_of_set(&self, number: u32) -> (usize, bool) {
+        match self.controller.sets.is_shared(number) {
+            true => (self.shared_ways + usize::from(self.bug == Bug::OneSharedWayMore), false),
+            false => (self.ways, self.tells_depth),
+        }
     }
 
     /// As the sets of a kernel that compresses.
@@ -179,7 +197,7 @@ impl Helped {
     }
 
     fn begin(&mut self, number: u32, now: Cycle) {
-        let (ways, refuses) = (self.ways, self.refuses);
+        let ((ways, tells_depth), refuses) = (self.kind_of_set(number), self.refuses);
         let warp = &mut self.warps[number as usize];
         if self.bug == Bug::TwoWarps {
             std::mem::swap(&mut warp.blocks, &mut warp.of_the_other);
@@ -194,7 +212,7 @@ impl Helped {
             warp.blocks.push_back(block);
             return self.with_block(number, now);
         }
-        if self.tells_depth {
+        if tells_depth {
             self.make_room(number, now);
         } else if warp.blocks.len() == ways
             && let Some(victim) = warp.blocks.pop_front()
@@ -308,9 +326,9 @@ impl Helped {
 
     fn end(&mut self, number: u32, result: u32, now: Cycle) {
         let mut line = Line::ZERO;
-        let depth =
-            self.warps[number as usize].blocks.len() as u32 - u32::from(self.bug == Bug::DepthTooSmall);
-        let result = if self.tells_depth { result | depth << 8 } else { result };
+        let blocks = self.warps[number as usize].blocks.len() as u32;
+        let depth = blocks.saturating_sub(u32::from(self.bug == Bug::DepthTooSmall));
+        let result = if self.kind_of_set(number).1 { result | depth << 8 } else { result };
         line.0[4 * window::RESULT_WORD..][..4].copy_from_slice(&result.to_le_bytes());
         let bytes = ByteMask::range(4 * window::RESULT_WORD, 4);
         self.store(number, window::line_of(number.into(), 0), bytes, &line, now);

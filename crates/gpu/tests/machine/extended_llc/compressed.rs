@@ -14,7 +14,16 @@ use super::{Case, INDIRECTIONS, rtx3080};
 const NEVER: u32 = u32::MAX;
 
 fn compressed(indirection: Indirection, warps: u32, ways: u32, epoch: u32) -> Sets {
-    let kernel = Kernel { warps, ctas: 1, ways, indirection, polls: true, fetches: true, compression: true };
+    let kernel = Kernel {
+        warps,
+        ctas: 1,
+        ways,
+        shared_ways: 0,
+        indirection,
+        polls: true,
+        fetches: true,
+        compression: true,
+    };
     Sets { kernel, register_sets: warps, shared_sets: 0, ways, shared_ways: 0, epoch }
 }
 
@@ -109,9 +118,17 @@ fn check(case: &Case, outcome: &Outcome) -> Result<(), String> {
 #[test]
 fn thirty_two_registers_of_blocks_fit_those_of_32_warps() {
     for (&indirection, polls) in INDIRECTIONS.iter().flat_map(|way| [(way, false), (way, true)]) {
-        let text =
-            Kernel { warps: 32, ctas: 1, ways: 32, indirection, polls, fetches: polls, compression: true }
-                .text();
+        let text = Kernel {
+            warps: 32,
+            ctas: 1,
+            ways: 32,
+            shared_ways: 50,
+            indirection,
+            polls,
+            fetches: polls,
+            compression: true,
+        }
+        .text();
         let module = strata_workloads::Module { name: "extended_llc.ptx", text: &text };
         let mut program =
             strata_gpu::program::Program::parse(module, rtx3080(&[]).compile_options()).unwrap();
@@ -124,18 +141,24 @@ fn thirty_two_registers_of_blocks_fit_those_of_32_warps() {
     }
 }
 
+/// Random requests that a plain set answers in the same way.
+fn plain(sets: Sets, seed: u64) -> Case {
+    let mut case = Case::random(sets, 400, seed);
+    // A plain set brings the block of an atomic that it refuses, a compressed one does not.
+    for request in case.requests.iter_mut().flatten() {
+        if matches!(request.action, Action::Atomic(_, AtomicType::F64, _)) {
+            request.action = Action::Read;
+        }
+    }
+    case
+}
+
 #[test]
 fn with_all_registers_uncompressed_a_set_is_a_plain_one() {
     for &indirection in INDIRECTIONS {
         for (seed, ways) in [4, 7, 32].into_iter().enumerate() {
-            let mut case = Case::random(compressed(indirection, 2, ways, NEVER), 400, seed as u64);
-            // A plain set brings the block of an atomic that it refuses, a compressed one does not.
-            for request in case.requests.iter_mut().flatten() {
-                if matches!(request.action, Action::Atomic(_, AtomicType::F64, _)) {
-                    request.action = Action::Read;
-                }
-            }
-            case.on_reference(|text| text)
+            plain(compressed(indirection, 2, ways, NEVER), seed as u64)
+                .on_reference(|text| text)
                 .unwrap_or_else(|error| panic!("{indirection:?}, {ways} ways: {error}"));
         }
     }
@@ -277,4 +300,29 @@ fn mistakes_are_found() {
         }
     }
     assert!(missed.is_empty(), "not found: {missed:?}");
+}
+
+/// Mistakes with a block that comes while no register is compressed.
+const MISTAKES_OF_PLAIN_SETS: &[(&str, &str, &str)] = &[
+    ("a dirty victim is dropped", "\tst.relaxed.gpu.global.u32 [%at], %old;\nR_VACANT:\n", "R_VACANT:\n"),
+    ("a new block counts as free", "\t@%in bfi.b32 %rank, 127, %rank, 0, 8;\n", ""),
+    (
+        "a dirty block is clean",
+        "\tselp.b32 %entry, 1, 0, %p;\n\tld.relaxed",
+        "\tmov.u32 %entry, 0;\n\tld.relaxed",
+    ),
+    ("others do not age", "\tsub.u32 %rank, %rank, %t;\n\t@%in bfi", "\t@%in bfi"),
+];
+
+#[test]
+fn mistakes_of_plain_sets_are_found() {
+    let case = plain(compressed(Indirection::Instruction, 2, 6, NEVER), 9);
+    case.on_reference(|text| text).expect("the kernel is right");
+    for (what, right, wrong) in MISTAKES_OF_PLAIN_SETS {
+        let change = |text: String| {
+            assert!(text.contains(right), "{what}: the text has changed");
+            text.replace(right, wrong)
+        };
+        assert!(case.on_reference(change).is_err(), "not found: {what}");
+    }
 }

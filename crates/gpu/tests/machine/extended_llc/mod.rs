@@ -118,16 +118,33 @@ impl Case {
 const INDIRECTIONS: &[Indirection] = &[Indirection::Branch, Indirection::Instruction];
 
 fn in_registers(indirection: Indirection, warps: u32, ways: u32) -> Sets {
-    let kernel = Kernel { warps, ctas: 1, ways, indirection, polls: true, fetches: true, compression: false };
+    let kernel = Kernel {
+        warps,
+        ctas: 1,
+        ways,
+        shared_ways: 0,
+        indirection,
+        polls: true,
+        fetches: true,
+        compression: false,
+    };
     Sets { kernel, register_sets: warps, shared_sets: 0, ways, shared_ways: 0, epoch: 0 }
 }
 
 #[test]
 fn thirty_two_blocks_fit_the_registers_of_48_warps() {
     for (&indirection, polls) in INDIRECTIONS.iter().flat_map(|way| [(way, false), (way, true)]) {
-        let text =
-            Kernel { warps: 24, ctas: 2, ways: 28, indirection, polls, fetches: polls, compression: false }
-                .text();
+        let text = Kernel {
+            warps: 24,
+            ctas: 2,
+            ways: 28,
+            shared_ways: 50,
+            indirection,
+            polls,
+            fetches: polls,
+            compression: false,
+        }
+        .text();
         let module = Module { name: "extended_llc.ptx", text: &text };
         let mut program =
             strata_gpu::program::Program::parse(module, rtx3080(&[]).compile_options()).unwrap();
@@ -148,7 +165,7 @@ fn thirty_two_blocks_fit_the_registers_of_48_warps() {
 #[test]
 fn random_requests_to_sets_in_registers() {
     for &indirection in INDIRECTIONS {
-        for (seed, ways) in [4, 7, 16, 31, 32].into_iter().enumerate() {
+        for (seed, ways) in [4, 7, 16, 31, 32, 33, 50, 101].into_iter().enumerate() {
             let case = Case::random(in_registers(indirection, 3, ways), 600, seed as u64);
             case.on_reference(|text| text)
                 .unwrap_or_else(|error| panic!("{indirection:?}, {ways} ways: {error}"));
@@ -159,7 +176,7 @@ fn random_requests_to_sets_in_registers() {
 #[test]
 fn random_requests_on_the_modelled_gpu() {
     for &indirection in INDIRECTIONS {
-        for (seed, ways) in [5, 32].into_iter().enumerate() {
+        for (seed, ways) in [5, 32, 37].into_iter().enumerate() {
             let case = Case::random(in_registers(indirection, 4, ways), 150, seed as u64);
             case.on_machine(&rtx3080(&[]))
                 .unwrap_or_else(|error| panic!("{indirection:?}, {ways} ways: {error}"));
@@ -170,11 +187,12 @@ fn random_requests_on_the_modelled_gpu() {
 #[test]
 fn random_requests_to_sets_in_shared_memory_and_in_the_l1d() {
     for &indirection in INDIRECTIONS {
-        for (seed, ways) in [4, 9, 32].into_iter().enumerate() {
+        for (seed, ways) in [4, 9, 32, 50].into_iter().enumerate() {
             let kernel = Kernel {
                 warps: 6,
                 ctas: 1,
                 ways,
+                shared_ways: ways,
                 indirection,
                 polls: true,
                 fetches: true,

@@ -15,10 +15,10 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
     (
         "the block used last goes",
-        "\tredux.sync.min.u32 %u, %stamp, -1;",
-        "\tredux.sync.max.s32 %u, %stamp, -1;",
+        "\tredux.sync.min.u32 %u, %stamp0, -1;",
+        "\tredux.sync.max.s32 %u, %stamp0, -1;",
     ),
-    ("a use does not count", "\t@%match mov.u32 %stamp, %count;\n\tbra.uni R_READY;", "\tbra.uni R_READY;"),
+    ("a use does not count", "\t@%match mov.b32 %stamp0, %count;\n\tbra.uni R_READY;", "\tbra.uni R_READY;"),
     ("an atomic twice", "R_K0:\n", "R_K0:\n\tadd.u32 %data, %value, %data;\n"),
     ("a write leaves its block clean", "\tor.pred %dirty, %dirty, %match;\n", ""),
     ("an insertion leaves its block clean", "\tor.pred %dirty, %dirty, %p;\n", ""),
@@ -30,11 +30,32 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ),
 ];
 
-#[test]
-fn mistakes_are_found() {
-    let case = Case::random(in_registers(Indirection::Branch, 2, 6), 400, 9);
+/// The same of sets of more than 32 blocks, in registers and in shared memory.
+const MISTAKES_OF_LARGER_SETS: &[(&str, &str, &str)] = &[
+    ("a tag in the wrong group", "\t@%q mov.b32 %meta1, %t;\n", "\t@%q mov.b32 %meta0, %t;\n"),
+    ("a use in the second group does not count", "\t@%q mov.b32 %stamp1, %count;\n", ""),
+    ("the second group has no victims", "\tmin.u32 %u, %stamp0, %stamp1;\n", "\tmov.u32 %u, %stamp0;\n"),
+    (
+        "another block is dirty",
+        "\tshl.b32 %u, 1, %u;\n\tor.b32 %flags, %flags, %u;\n",
+        "\tor.b32 %flags, %flags, 1;\n",
+    ),
+    (
+        "a clean block stays dirty",
+        "\tlop3.b32 %flags, %flags, %u, 0, 0x30;\n\tsetp.gt.s32 %q",
+        "\tsetp.gt.s32 %q",
+    ),
+    ("the tag of a victim from the first group", "\t@%q mov.b32 %t, %meta1;\n", ""),
+    (
+        "a set in shared memory stores over its neighbour",
+        "\tadd.u32 %t, %t, %base;\n\tst.shared.u32 [%t], %data",
+        "\tadd.u32 %t, %t, %base;\n\tst.shared.u32 [%t+-128], %data",
+    ),
+];
+
+fn are_found(case: &Case, mistakes: &[(&str, &str, &str)]) {
     case.on_reference(|text| text).expect("the kernel is right");
-    for (what, right, wrong) in MISTAKES {
+    for (what, right, wrong) in mistakes {
         let change = |text: String| {
             assert!(text.contains(right), "{what}: the text has changed");
             text.replacen(right, wrong, 1)
@@ -42,4 +63,17 @@ fn mistakes_are_found() {
         let found = case.on_reference(change);
         assert!(found.is_err(), "not found: {what}");
     }
+}
+
+#[test]
+fn mistakes_are_found() {
+    are_found(&Case::random(in_registers(Indirection::Branch, 2, 6), 400, 9), MISTAKES);
+}
+
+#[test]
+fn mistakes_in_larger_sets_are_found() {
+    let mut sets = in_registers(Indirection::Instruction, 2, 40);
+    (sets.register_sets, sets.shared_sets, sets.shared_ways) = (1, 1, 35);
+    sets.kernel.shared_ways = 35;
+    are_found(&Case::random(sets, 700, 9), MISTAKES_OF_LARGER_SETS);
 }

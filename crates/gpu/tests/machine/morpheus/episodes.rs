@@ -10,7 +10,7 @@ use crate::false_sharing::episodes::{Between, Shape, check};
 use crate::random_programs::{compare, program, text};
 use crate::support::variation::Variation;
 
-/// Four SMs run programs; two have two sets each, of four blocks, beside four conventional lines.
+/// Four SMs run programs; two have three sets each, of four blocks, one of them in shared memory, beside four conventional lines.
 const SMALL: &[&str] = &[
     "gpu.sms=6",
     "gpu.cache_sms=2",
@@ -18,8 +18,10 @@ const SMALL: &[&str] = &[
     "gpu.slices_per_channel=1",
     "gpu.memory_mib=16",
     "gpu.watchdog_cycles=100000",
-    "llc.warps=2",
+    "llc.warps=3",
     "llc.ways=4",
+    "llc.shared.warps=1",
+    "llc.shared.ways=4",
     "llc.conventional.sets=2",
     "llc.conventional.ways=1",
 ];
@@ -45,12 +47,18 @@ const VARIANTS: &[(&str, &[&str], &[&str])] = &[
     ),
     ("morpheus-basic", &[], &["llc.insertions=after-requests"]),
     ("morpheus-all", COMPRESSED, &["llc.insertions=dropped-when-busy"]),
+    ("morpheus-basic", &[], &["llc.shared.warps=3"]),
+    ("morpheus-indirect-mov", &[], &["llc.shared.warps=0"]),
+    ("morpheus-all", COMPRESSED, &["llc.shared.warps=2", "llc.shared.ways=2"]),
+    ("morpheus-basic", &[], &["llc.ways=33", "llc.shared.ways=34", "llc.conventional.sets=1"]),
+    ("morpheus-basic", &[], &["llc.late_misses=warp", "llc.shared.warps=2"]),
     (PUBLISHED, &[], &[]),
     (PUBLISHED, &[], &["llc.ways=1", "llc.prediction=none", "llc.insertions=after-requests"]),
 ];
 
 fn variation((system, compressed, sets): (&'static str, &[&str], &[&str]), stream: &mut Stream) -> Variation {
-    let sets = SMALL.iter().chain(compressed).chain(sets).map(|set| of_system(system, set)).collect();
+    let all = SMALL.iter().chain(compressed).chain(sets);
+    let sets = all.filter_map(|set| of_system(system, set)).collect();
     let (threads, window) = if stream.below(16) == 0 { (2, 1) } else { (1, stream.below(4) as usize) };
     Variation { systems: vec![system], sets, threads, window, limit: 200_000_000 }
 }
