@@ -2,7 +2,7 @@
 //! as deep as they say; classes as the base-delta library has them; and more blocks than registers.
 
 use strata_engine::seed::Stream;
-use strata_gpu::extended_llc::{ENTRY, Indirection, Kernel, result};
+use strata_gpu::extended_llc::{ENTRY, Indirection, Kernel, Requests, result};
 use strata_memory::atomic::AtomicType;
 use strata_memory::base_delta::{DeltaWidth, narrowest};
 
@@ -14,7 +14,7 @@ use super::{Case, INDIRECTIONS, rtx3080};
 const NEVER: u32 = u32::MAX;
 
 fn compressed(indirection: Indirection, warps: u32, ways: u32, epoch: u32) -> Sets {
-    let kernel = Kernel { warps, ctas: 1, ways, shared_ways: 0, indirection, polls: true, fetches: true, compression: true };
+    let kernel = Kernel { warps, ctas: 1, ways, shared_ways: 0, indirection, requests: Requests::Polled, fetches: true, compression: true };
     Sets { kernel, register_sets: warps, shared_sets: 0, ways, shared_ways: 0, epoch }
 }
 
@@ -108,9 +108,9 @@ fn check(case: &Case, outcome: &Outcome) -> Result<(), String> {
 
 #[test]
 fn thirty_two_registers_of_blocks_fit_those_of_32_warps() {
-    for (&indirection, polls) in INDIRECTIONS.iter().flat_map(|way| [(way, false), (way, true)]) {
+    for (&indirection, requests) in INDIRECTIONS.iter().flat_map(|way| [(way, Requests::Held), (way, Requests::Polled)]) {
         let text =
-            Kernel { warps: 32, ctas: 1, ways: 32, shared_ways: 50, indirection, polls, fetches: polls, compression: true }
+            Kernel { warps: 32, ctas: 1, ways: 32, shared_ways: 50, indirection, requests, fetches: requests == Requests::Polled, compression: true }
                 .text();
         let module = strata_workloads::Module { name: "extended_llc.ptx", text: &text };
         let mut program =
