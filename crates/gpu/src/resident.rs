@@ -10,7 +10,7 @@ use strata_sm::launch::Launch;
 use strata_workloads::Module;
 
 use crate::device::system::SystemRegion;
-use crate::extended_llc::{BLOCK_BYTES, ENTRY, Indirection, Kernel};
+use crate::extended_llc::{BLOCK_BYTES, ENTRY, Indirection, Kernel, Requests};
 use crate::machine::Machine;
 use crate::program::Program;
 
@@ -49,8 +49,9 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
         ));
     }
     let compression = kernel.compression.is_some();
-    let HelperKernel { ways, shared_ways, polls, fetches, .. } = kernel;
-    let text = Kernel { warps, ctas, ways, shared_ways, indirection, polls, fetches, compression }.text();
+    let HelperKernel { ways, shared_ways, fetches, .. } = kernel;
+    let requests = if kernel.polls { Requests::Polled } else { Requests::Held };
+    let text = Kernel { warps, ctas, ways, shared_ways, indirection, requests, fetches, compression }.text();
     let options = Options { max_registers: options.max_registers.min(registers), ..options };
     let module = Module { name: "extended_llc.ptx", text: &text };
     let mut program = Program::parse(module, options).map_err(|errors| errors.to_string())?;

@@ -1,6 +1,7 @@
 //! `strata workload`: exports, profiles and verifies the built-in workloads.
 
 mod export;
+mod extended_llc;
 mod profile;
 mod verify;
 
@@ -22,6 +23,9 @@ enum WorkloadCommand {
     /// Write a workload as a launch file, with its PTX, buffers and expected results.
     #[command(after_help = "Example:\n  strata workload export gemm target/gemm --size test")]
     Export(export::ExportArguments),
+    /// Write launch files that measure the kernel of Morpheus's extended LLC by itself, for `strata run` and the probe.
+    #[command(after_help = "Example:\n  strata workload extended-llc target/extended-llc --warps 8,32")]
+    ExtendedLlc(extended_llc::ExtendedLlcArguments),
     /// Print what workloads ask of memory, independent of the hierarchy, as one line of JSON each.
     #[command(after_help = "Example:\n  strata workload profile gemm --size test")]
     Profile(profile::ProfileArguments),
@@ -37,6 +41,7 @@ enum WorkloadCommand {
 pub fn workload(arguments: &WorkloadArguments) -> Result<Finished, String> {
     match &arguments.command {
         WorkloadCommand::Export(arguments) => export::export(arguments),
+        WorkloadCommand::ExtendedLlc(arguments) => extended_llc::extended_llc(arguments),
         WorkloadCommand::Profile(arguments) => profile::profile(arguments),
         WorkloadCommand::Verify(arguments) => verify::verify(arguments),
     }

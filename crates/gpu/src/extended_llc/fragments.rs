@@ -10,10 +10,21 @@ pub const MINE: &str = "\tmov.u32 %t, %laneid;\n\tmad.wide.u32 %mine, %t, 4, %ro
 
 /// The address in memory of this lane's word of the block whose number is in the low 27 bits of a register.
 pub fn address(block: &str) -> String {
-    format!(
-        "\tshl.b32 %t, %{block}, 5;\n\tmov.u32 %u, %laneid;\n\tor.b32 %t, %t, %u;\n\tmul.wide.u32 %at, %t, 4;\n"
-    )
+    format!("\tshl.b32 %t, %{block}, 5;\n\tmov.u32 %u, %laneid;\n\tor.b32 %t, %t, %u;\n{AT_BLOCK}")
 }
+
+/// From the number of a word to its address: blocks are counted from address 0.
+pub const AT_BLOCK: &str = "\tmul.wide.u32 %at, %t, 4;\n";
+
+/// The same where requests are in a list, whose blocks are counted from the parameter `blocks`.
+pub const AT_LISTED_BLOCK: &str =
+    "\tmul.wide.u32 %at, %t, 4;\n\tld.param.u64 %window, [blocks];\n\tadd.u64 %at, %at, %window;\n";
+
+/// Loads the next request, as templates do.
+pub const NEXT_OF_ROW: &str = "\tld.relaxed.gpu.global.u32 %status, [%row];\n";
+
+/// The same where requests are in a list.
+pub const NEXT_OF_LIST: &str = "\tld.relaxed.gpu.global.u32 %status, [%next];\n\tadd.u64 %next, %next, 4;\n";
 
 /// Where a controller may answer before it has a request, or memory is the window: back if there is none.
 pub const IDLE: &str = "\tsetp.lt.u32 %p, %status, 0x08000000;\n\t@%p bra.uni {S}_POLL;\n";

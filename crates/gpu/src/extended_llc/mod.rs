@@ -21,10 +21,12 @@
 //! request that used it last: LRU to the letter for 2^32 requests, in one instruction a use, and the victim is found by one
 //! reduction.
 
+mod characterisation;
 mod fragments;
 mod tags;
 mod text;
 
+pub use characterisation::{Characterisation, Storage};
 pub use strata_memory::window::{RESULT_WORD, asked, atomic_kind, operation, result, status};
 
 /// Bytes from one row of the window to the next.
@@ -49,6 +51,18 @@ pub enum Indirection {
     Instruction,
 }
 
+/// Where a warp finds its requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Requests {
+    /// In its row, whose loads a controller answers when there is one.
+    Held,
+    /// In its row, whose loads are answered although there is none: by a controller, or by memory.
+    Polled,
+    /// In a list of statuses in memory, one after the other, as the authors measured the kernel on a GPU (5). `%next` is the
+    /// address of the next one.
+    Listed,
+}
+
 /// A variant of the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel {
@@ -62,9 +76,8 @@ pub struct Kernel {
     pub shared_ways: u32,
     /// How data registers are reached.
     pub indirection: Indirection,
-    /// Whether a load of a row is answered although it has no request: by a controller that does not withhold the reply, or
-    /// by memory.
-    pub polls: bool,
+    /// Where warps find their requests.
+    pub requests: Requests,
     /// Whether a warp loads a block that its set does not have; if not, the controller does.
     pub fetches: bool,
     /// Whether sets in registers hold their blocks compressed where they can (4.3.1).

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 
 use super::fragments::{
-    self, ANSWER, ANSWER_AT_ONCE, ANSWER_COMPRESSED, CHANGED, CHANGED_COMPRESSED, DROP, ENTERED,
-    ENTERED_AT_ONCE, IDLE, MINE, PAYLOAD, PLACE, RANK, READ_UNDER_MASK, ROW, TAG, address, expand, less,
-    result, select, touch_compressed,
+    self, ANSWER, ANSWER_AT_ONCE, ANSWER_COMPRESSED, AT_BLOCK, AT_LISTED_BLOCK, CHANGED, CHANGED_COMPRESSED,
+    DROP, ENTERED, ENTERED_AT_ONCE, IDLE, MINE, NEXT_OF_LIST, NEXT_OF_ROW, PAYLOAD, PLACE, RANK,
+    READ_UNDER_MASK, ROW, TAG, address, expand, less, result, select, touch_compressed,
 };
 use super::tags::{self, Tags};
-use super::{Indirection, Kernel};
+use super::{Indirection, Kernel, Requests};
 
 const SET: &str = include_str!("set.ptx");
 const MISS: &str = include_str!("miss.ptx");
@@ -99,11 +99,12 @@ impl Kernel {
             Indirection::Instruction => ("sm_86, indirect_mov", format!("%d[{}]", self.ways)),
         };
         let compressed = if self.compression { COMPRESSED_REGISTERS } else { "" };
+        let next = if self.requests == Requests::Listed { "\t.reg .b64 %next;\n" } else { "" };
         let tags = tags::registers(self.ways.max(self.shared_ways));
         let mut text = format!(
             ".version 7.8\n.target {target}\n{HEAD}.visible .entry {name}({PARAMETERS}{parameters})\n\
              .maxntid {threads}, 1, 1\n.minnctapersm {}\n{{\n\
-             {REGISTERS}{tags}{compressed}\t.reg .b32 {data};\n{before}\
+             {REGISTERS}{next}{tags}{compressed}\t.reg .b32 {data};\n{before}\
              \tmov.u32 %t, %tid.x;\n\tshr.u32 %t, %t, 5;\n\tld.param.u32 %u, [register_sets];\n\
              \tsetp.lt.u32 %p, %t, %u;\n\t@%p bra.uni R_BEGIN;\n\tsub.u32 %t, %t, %u;\n\
              \tld.param.u32 %u, [shared_sets];\n\tsetp.ge.u32 %p, %t, %u;\n\t@%p bra.uni L_BEGIN;\n\
@@ -119,7 +120,11 @@ impl Kernel {
                 text.push_str(&writer.fill(template, storage));
             }
         }
-        text + behind + "}\n"
+        let text = text + behind + "}\n";
+        match self.requests {
+            Requests::Held | Requests::Polled => text,
+            Requests::Listed => text.replace(NEXT_OF_ROW, NEXT_OF_LIST).replace(AT_BLOCK, AT_LISTED_BLOCK),
+        }
     }
 }
 
@@ -165,7 +170,9 @@ impl Writer {
             "READ" => self.access(storage, false, "%value"),
             "WRITE" => self.access(storage, true, "%value"),
             "WRITE data" => self.access(storage, true, "%data"),
-            "IDLE" if self.kernel.polls => IDLE.replace("{S}", &storage.letter().to_string()),
+            "IDLE" if self.kernel.requests == Requests::Polled => {
+                IDLE.replace("{S}", &storage.letter().to_string())
+            }
             "IDLE" => String::new(),
             "TAGS" => self.tags(storage).begin(),
             "LOOK %status" => self.tags(storage).look("%status"),
@@ -182,7 +189,7 @@ impl Writer {
             "DIRTY BY REQUEST" => self.tags(storage).dirty_by_request(),
             "CLEAN ONE" => self.tags(storage).clean_one(&format!("{}_FLUSHED", storage.letter())),
             "TAG" => TAG.into(),
-            "ANSWER" if self.kernel.polls => ANSWER.into(),
+            "ANSWER" if self.kernel.requests == Requests::Polled => ANSWER.into(),
             "ANSWER" => ANSWER_AT_ONCE.into(),
             "ENTERED" if self.asks_ahead(storage) => self.fill(ENTERED_AT_ONCE, storage),
             "ENTERED" => self.fill(ENTERED, storage),
@@ -226,9 +233,9 @@ impl Writer {
     /// Whether sets load the next payload as soon as they have taken one: its reply is withheld until there is one.
     fn asks_ahead(&self, storage: Storage) -> bool {
         match storage {
-            Storage::Registers | Storage::Shared => !self.kernel.polls,
+            Storage::Registers | Storage::Shared => self.kernel.requests != Requests::Polled,
             // Puts what it loads itself where the payload would be.
-            Storage::Compressed => !self.kernel.polls && !self.kernel.fetches,
+            Storage::Compressed => self.kernel.requests != Requests::Polled && !self.kernel.fetches,
             Storage::L1 => false,
         }
     }
@@ -238,7 +245,7 @@ impl Writer {
         Some(match name {
             // The block is in %value already.
             "INDEX" | "READ" => String::new(),
-            "ANSWER" if self.kernel.polls => ANSWER_COMPRESSED.into(),
+            "ANSWER" if self.kernel.requests == Requests::Polled => ANSWER_COMPRESSED.into(),
             "WRITE data" => self.access(Storage::Registers, true, "%data"),
             "READ raw" => self.access(Storage::Registers, false, "%value"),
             "READ old" => self.access(Storage::Registers, false, "%old"),

@@ -2,7 +2,7 @@
 //! as deep as they say; classes as the base-delta library has them; and more blocks than registers.
 
 use strata_engine::seed::Stream;
-use strata_gpu::extended_llc::{ENTRY, Indirection, Kernel, result};
+use strata_gpu::extended_llc::{ENTRY, Indirection, Kernel, Requests, result};
 use strata_memory::atomic::AtomicType;
 use strata_memory::base_delta::{DeltaWidth, narrowest};
 
@@ -20,7 +20,7 @@ fn compressed(indirection: Indirection, warps: u32, ways: u32, epoch: u32) -> Se
         ways,
         shared_ways: 0,
         indirection,
-        polls: true,
+        requests: Requests::Polled,
         fetches: true,
         compression: true,
     };
@@ -117,15 +117,17 @@ fn check(case: &Case, outcome: &Outcome) -> Result<(), String> {
 
 #[test]
 fn thirty_two_registers_of_blocks_fit_those_of_32_warps() {
-    for (&indirection, polls) in INDIRECTIONS.iter().flat_map(|way| [(way, false), (way, true)]) {
+    for (&indirection, requests) in
+        INDIRECTIONS.iter().flat_map(|way| [(way, Requests::Held), (way, Requests::Polled)])
+    {
         let text = Kernel {
             warps: 32,
             ctas: 1,
             ways: 32,
             shared_ways: 50,
             indirection,
-            polls,
-            fetches: polls,
+            requests,
+            fetches: requests == Requests::Polled,
             compression: true,
         }
         .text();

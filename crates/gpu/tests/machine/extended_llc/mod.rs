@@ -1,5 +1,6 @@
 //! The extended-LLC kernel against a plain model of its sets, on the reference executor and on the modelled GPU.
 
+mod alone;
 mod bench;
 mod compressed;
 mod cost;
@@ -12,7 +13,7 @@ use bench::Sets;
 use model::{Answer, Bytes, Request, Set};
 use strata_engine::seed::Stream;
 use strata_gpu::device::ReferenceDevice;
-use strata_gpu::extended_llc::{Indirection, Kernel, result};
+use strata_gpu::extended_llc::{Indirection, Kernel, Requests, result};
 use strata_gpu::machine::Machine;
 use strata_ptx::reference::Options;
 use strata_workloads::Module;
@@ -124,7 +125,7 @@ fn in_registers(indirection: Indirection, warps: u32, ways: u32) -> Sets {
         ways,
         shared_ways: 0,
         indirection,
-        polls: true,
+        requests: Requests::Polled,
         fetches: true,
         compression: false,
     };
@@ -133,15 +134,17 @@ fn in_registers(indirection: Indirection, warps: u32, ways: u32) -> Sets {
 
 #[test]
 fn thirty_two_blocks_fit_the_registers_of_48_warps() {
-    for (&indirection, polls) in INDIRECTIONS.iter().flat_map(|way| [(way, false), (way, true)]) {
+    for (&indirection, requests) in
+        INDIRECTIONS.iter().flat_map(|way| [(way, Requests::Held), (way, Requests::Polled)])
+    {
         let text = Kernel {
             warps: 24,
             ctas: 2,
             ways: 28,
             shared_ways: 50,
             indirection,
-            polls,
-            fetches: polls,
+            requests,
+            fetches: requests == Requests::Polled,
             compression: false,
         }
         .text();
@@ -194,7 +197,7 @@ fn random_requests_to_sets_in_shared_memory_and_in_the_l1d() {
                 ways,
                 shared_ways: ways,
                 indirection,
-                polls: true,
+                requests: Requests::Polled,
                 fetches: true,
                 compression: false,
             };

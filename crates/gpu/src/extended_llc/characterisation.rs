@@ -1,0 +1,267 @@
+//! The kernel by itself, as the authors measured it on a GPU (section 5): without a controller, each warp takes its requests from
+//! a list in memory, and leaves its answers in a row of a window in memory. It runs on a modelled machine and, as a launch file, on
+//! a real GPU.
+
+use std::fmt;
+
+use strata_workloads::{
+    Arg, Comparison, Device, DeviceError, Expected, HostProgram, Module, Outcome, Output, Shape,
+};
+
+use super::{BLOCK_BYTES, Indirection, Kernel, MOST_WAYS, ROW_BYTES, Requests, operation, status};
+use crate::machine::Machine;
+use crate::program::Program;
+
+/// Name of the kernel.
+const ENTRY: &str = "extended_llc_alone";
+
+/// Most warps of a CTA (CUDA programming guide: 1,024 threads).
+const MOST_CTA_WARPS: u32 = 32;
+
+/// Shared memory that a CTA has without asking for more (CUDA programming guide: 48 KB), which is also what sets in the L1D have
+/// here.
+const STORAGE_BYTES: u32 = 48 << 10;
+
+/// Behind the kernel's own parameters.
+const PARAMETERS: &str = ", .param .u64 list, .param .u32 of_set, .param .u64 blocks";
+
+/// Where a warp's list begins.
+const BEFORE: &str = "\tmov.u32 %t, %ctaid.x;\n\tld.param.u32 %u, [rows_per_cta];\n\tmul.lo.u32 %t, %t, %u;\n\
+    \tmov.u32 %u, %tid.x;\n\tshr.u32 %u, %u, 5;\n\tadd.u32 %t, %t, %u;\n\tld.param.u32 %u, [of_set];\n\
+    \tmul.wide.u32 %next, %t, %u;\n\tshl.b64 %next, %next, 2;\n\tld.param.u64 %window, [list];\n\
+    \tadd.u64 %next, %next, %window;\n";
+
+/// Where sets have their blocks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Storage {
+    /// In registers.
+    Registers,
+    /// In shared memory.
+    Shared,
+    /// In the L1D.
+    L1d,
+}
+
+impl Storage {
+    /// All of them.
+    pub const ALL: [Storage; 3] = [Storage::Registers, Storage::Shared, Storage::L1d];
+}
+
+impl fmt::Display for Storage {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Storage::Registers => "registers",
+            Storage::Shared => "shared",
+            Storage::L1d => "l1d",
+        })
+    }
+}
+
+/// Sets of one kind on one SM or more: each warp puts in as many blocks as its set holds, then reads them again and again.
+#[derive(Debug)]
+pub struct Characterisation {
+    name: String,
+    text: String,
+    storage: Storage,
+    ctas: u32,
+    /// Warps of a CTA.
+    warps: u32,
+    /// Blocks of a set.
+    ways: u32,
+    /// Reads of a set.
+    reads: u32,
+}
+
+impl Characterisation {
+    /// Sets with blocks in `storage`, `warps` on an SM and as large as they can be, each read `reads` times. Up to 32 warps are a
+    /// CTA, on one SM; more are several on each SM of the machine, so that a GPU has no others to put them on.
+    ///
+    /// # Errors
+    /// What was found and what was expected, or why the kernel cannot be compiled for the machine.
+    pub fn new(
+        machine: &Machine,
+        storage: Storage,
+        warps: u32,
+        reads: u32,
+    ) -> Result<Characterisation, String> {
+        let file = machine.file();
+        let most = u32::from(*file.sm.warp_slots);
+        if !(1..=most).contains(&warps) {
+            return Err(format!("warps: found {warps}, expected 1 to {most}"));
+        }
+        if reads == 0 {
+            return Err("reads: found 0, expected at least 1".into());
+        }
+        let of_cta = (1..=MOST_CTA_WARPS.min(warps)).rev().find(|of_cta| warps.is_multiple_of(*of_cta));
+        let of_cta = of_cta.expect("one divides all");
+        let of_sm = warps / of_cta;
+        let kernel = |ways| {
+            let (ways, shared_ways) = if storage == Storage::Registers { (ways, 0) } else { (1, ways) };
+            Kernel {
+                warps: of_cta,
+                ctas: of_sm,
+                ways,
+                shared_ways,
+                indirection: Indirection::Branch,
+                requests: Requests::Listed,
+                fetches: false,
+                compression: false,
+            }
+        };
+        let ways = match storage {
+            Storage::Registers => {
+                let most =
+                    (*file.sm.registers / warps / 32).min(*file.sm.registers_per_thread).min(MOST_WAYS);
+                // The more blocks, the more registers: the largest that fits is found by halving.
+                let (mut fit, mut over) = (0, most);
+                while over - fit > 1 {
+                    let ways = fit.midpoint(over);
+                    *if fits(machine, &kernel(ways), warps) { &mut fit } else { &mut over } = ways;
+                }
+                if fit == 0 {
+                    return Err("the kernel does not fit the registers".into());
+                }
+                fit
+            }
+            Storage::Shared | Storage::L1d => {
+                (STORAGE_BYTES / BLOCK_BYTES as u32 / warps).clamp(1, MOST_WAYS)
+            }
+        };
+        Ok(Characterisation {
+            name: format!("extended-llc-{storage}-{warps}"),
+            text: kernel(ways).module(ENTRY, PARAMETERS, BEFORE, ""),
+            storage,
+            ctas: if of_sm == 1 { 1 } else { of_sm * u32::from(*file.gpu.sms) },
+            warps: of_cta,
+            ways,
+            reads,
+        })
+    }
+
+    /// Bytes of blocks that the sets of an SM hold.
+    #[must_use]
+    pub fn capacity_bytes(&self, warps: u32) -> u64 {
+        u64::from(self.ways * warps) * BLOCK_BYTES
+    }
+
+    fn sets(&self) -> u32 {
+        self.ctas * self.warps
+    }
+
+    /// The blocks of a set, which no other set has.
+    fn block(&self, set: u32, way: u32) -> u32 {
+        set * self.ways + way
+    }
+
+    /// A set's requests: every block is put in, then reads go over them with a stride that meets all, and the kernel ends.
+    fn list(&self, set: u32) -> impl Iterator<Item = u32> {
+        let insertions = (0..self.ways).map(move |way| status(operation::INSERT, self.block(set, way)));
+        let stride =
+            (1..self.ways).rev().find(|stride| coprime(*stride, self.ways) && *stride <= self.ways / 2 + 1);
+        let stride = stride.unwrap_or(1);
+        let reads = (0..self.reads).map(move |read| (read * stride) % self.ways);
+        let reads = reads.map(move |way| status(operation::READ, self.block(set, way)));
+        insertions.chain(reads).chain([status(operation::STOP, 0)])
+    }
+}
+
+fn coprime(a: u32, b: u32) -> bool {
+    let (mut a, mut b) = (a, b);
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a == 1
+}
+
+/// Whether a kernel has the registers that so many warps leave to each, and none is spilled.
+fn fits(machine: &Machine, kernel: &Kernel, warps: u32) -> bool {
+    let file = machine.file();
+    let unit = *file.sm.register_unit;
+    let registers = (*file.sm.registers / warps / unit * unit / 32).min(*file.sm.registers_per_thread);
+    let options = strata_ptx::back::Options { max_registers: registers, ..machine.compile_options() };
+    let text = kernel.module(ENTRY, PARAMETERS, BEFORE, "");
+    let module = Module { name: "extended_llc.ptx", text: &text };
+    let compiled = Program::parse(module, options).ok().and_then(|mut program| program.kernel(ENTRY).ok());
+    compiled.is_some_and(|kernel| kernel.spill_bytes == 0 && kernel.registers <= registers)
+}
+
+/// Word of the block that every set has in all its places.
+fn word(set: u32, lane: u32) -> u32 {
+    (set * 32 + lane).wrapping_mul(0x9e37_79b9)
+}
+
+impl HostProgram for Characterisation {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn module(&self) -> Module<'_> {
+        Module { name: "extended_llc.ptx", text: &self.text }
+    }
+
+    fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {
+        let sets = self.sets();
+        let of_set = self.ways + self.reads + 1;
+        let blocks_bytes = u64::from(sets * self.ways) * BLOCK_BYTES;
+        let blocks = device.alloc("blocks", blocks_bytes)?;
+        let window = device.alloc("window", u64::from(sets) * ROW_BYTES)?;
+        let list = device.alloc("list", u64::from(sets * of_set) * 4)?;
+        let bytes = |words: &[u32]| words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>();
+        let line = |set| (0..32).map(move |lane| word(set, lane));
+        let in_memory = (0..sets).flat_map(|set| (0..self.ways).flat_map(move |_| line(set)));
+        device.upload(blocks, &bytes(&in_memory.collect::<Vec<u32>>()))?;
+        // A row: request and result, payload, mask, answer. A set in the L1D answers where its payload was.
+        let row = |set: u32, result: u32, answer: bool| {
+            let answers = answer && self.storage != Storage::L1d;
+            let mut row = vec![0; ROW_BYTES as usize / 4];
+            row[0] = result;
+            row[32..64].copy_from_slice(&line(set).collect::<Vec<u32>>());
+            if answers {
+                row.copy_within(32..64, 96);
+            }
+            row
+        };
+        let rows = |result, answer| (0..sets).flat_map(|set| row(set, result, answer)).collect::<Vec<u32>>();
+        device.upload(window, &bytes(&rows(0, false)))?;
+        device.upload(list, &bytes(&(0..sets).flat_map(|set| self.list(set)).collect::<Vec<u32>>()))?;
+        let (registers, shared) = match self.storage {
+            Storage::Registers => (self.warps, 0),
+            Storage::Shared => (0, self.warps),
+            Storage::L1d => (0, 0),
+        };
+        let (ways, shared_ways) =
+            if self.storage == Storage::Registers { (self.ways, 0) } else { (1, self.ways) };
+        let shape = Shape::new([self.ctas, 1, 1], [self.warps * 32, 1, 1]);
+        let shape = shape.with_shared(shared * shared_ways * BLOCK_BYTES as u32);
+        let arguments = [
+            Arg::Ptr(window),
+            Arg::U32(self.warps),
+            Arg::U32(registers),
+            Arg::U32(shared),
+            Arg::U32(ways),
+            Arg::U32(shared_ways),
+            Arg::U32(0),
+            Arg::Ptr(list),
+            Arg::U32(of_set),
+            Arg::Ptr(blocks),
+        ];
+        device.launch(ENTRY, shape, &arguments)?;
+        let mut found = vec![0; (u64::from(sets) * ROW_BYTES) as usize];
+        device.download(window, &mut found)?;
+        // Each set ends with the result of its last request.
+        let expected = rows(1, true);
+        let words: Vec<u32> = found
+            .chunks_exact(4)
+            .map(|word| u32::from_le_bytes(word.try_into().expect("four bytes")))
+            .collect();
+        let comparison = Comparison::exact("window", &words, &expected);
+        let output = Output {
+            name: "window".into(),
+            ptr: window,
+            element: "u32",
+            bytes: found,
+            expected: Expected::Exact(bytes(&expected)),
+        };
+        Ok(Outcome { outputs: vec![output], comparisons: vec![comparison] })
+    }
+}
