@@ -208,7 +208,7 @@ impl MultistageNetwork {
     /// Grants a free output, if it has credit for its winner. Returns when it can next be granted, as far as it knows.
     #[inline]
     fn serve(&mut self, number: usize, now: Cycle) -> Cycle {
-        let winner = self.winner(number);
+        let winner = self.outputs[number].winner(&self.inputs, self.arbitration);
         let flits = self.inputs[winner].head.flits;
         let output = &mut self.outputs[number];
         let (has_credit, next_credit) = match &mut output.behind {
@@ -224,30 +224,6 @@ impl MultistageNetwork {
         } else {
             output.stalled_since = output.stalled_since.min(now);
             next_credit
-        }
-    }
-
-    /// The input that is granted a free output.
-    #[inline]
-    fn winner(&self, number: usize) -> usize {
-        let output = &self.outputs[number];
-        let (first, stride) = (output.switch as usize, output.stride as usize);
-        match self.arbitration {
-            Arbitration::RoundRobin => {
-                let ahead = output.waiting & (u128::MAX << output.turn);
-                let from = if ahead != 0 { ahead } else { output.waiting };
-                first + from.trailing_zeros() as usize * stride
-            }
-            Arbitration::OldestFirst => {
-                let mut waiting = output.waiting;
-                let mut best = (Cycle::NEVER, 0);
-                while waiting != 0 {
-                    let input = first + waiting.trailing_zeros() as usize * stride;
-                    best = best.min((self.inputs[input].head.since, input));
-                    waiting &= waiting - 1;
-                }
-                best.1
-            }
         }
     }
 

@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use strata_engine::{Cycle, Inlet, Outlet};
 use strata_memory::packet::Packet;
 
-use super::parameters::Shape;
+use super::parameters::{Arbitration, Shape};
 
 /// An input of a switch: a buffer whose head packet waits for one output.
 #[derive(Debug)]
@@ -143,6 +143,29 @@ impl Output {
             stalled_since: Cycle::NEVER,
             stalled_cycles: 0,
             behind,
+        }
+    }
+
+    /// The input that it is granted to.
+    #[inline]
+    pub fn winner(&self, inputs: &[Input], arbitration: Arbitration) -> usize {
+        let (first, stride) = (self.switch as usize, self.stride as usize);
+        match arbitration {
+            Arbitration::RoundRobin => {
+                let ahead = self.waiting & (u128::MAX << self.turn);
+                let from = if ahead != 0 { ahead } else { self.waiting };
+                first + from.trailing_zeros() as usize * stride
+            }
+            Arbitration::OldestFirst => {
+                let mut waiting = self.waiting;
+                let mut best = (Cycle::NEVER, 0);
+                while waiting != 0 {
+                    let input = first + waiting.trailing_zeros() as usize * stride;
+                    best = best.min((inputs[input].head.since, input));
+                    waiting &= waiting - 1;
+                }
+                best.1
+            }
         }
     }
 
