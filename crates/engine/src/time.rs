@@ -10,7 +10,7 @@ pub struct Cycle(pub u64);
 impl Cycle {
     /// The first cycle of a simulation.
     pub const ZERO: Cycle = Cycle(0);
-    /// Later than any real cycle; the next event of an idle component.
+    /// Later than any real cycle; the next event of an idle component. No cycle comes after it.
     pub const NEVER: Cycle = Cycle(u64::MAX);
 
     /// Cycles from `earlier` to this one; 0 when `earlier` is later.
@@ -19,10 +19,10 @@ impl Cycle {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// The cycle after this one.
+    /// The cycle after this one, which is a real one.
     #[inline]
     pub const fn next(self) -> Cycle {
-        Cycle(self.0.saturating_add(1))
+        Cycle(self.0 + 1)
     }
 }
 
@@ -30,7 +30,7 @@ impl Add<u64> for Cycle {
     type Output = Cycle;
     #[inline]
     fn add(self, cycles: u64) -> Cycle {
-        Cycle(self.0.saturating_add(cycles))
+        Cycle(self.0 + cycles)
     }
 }
 

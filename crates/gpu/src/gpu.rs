@@ -338,7 +338,8 @@ impl Gpu {
         };
         let mut samples = 0;
         let stop = loop {
-            let next = |every: u64| start + every * (samples + 1);
+            // A span may be longer than any launch.
+            let next = |every: u64| Cycle(start.0.saturating_add(every.saturating_mul(samples + 1)));
             // Once all CTAs have ended, only draining is left.
             let running = self.dispatcher().finished_at().is_none();
             let sample = self.sample_cycles.filter(|_| running).map_or(Cycle::NEVER, next);

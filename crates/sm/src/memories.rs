@@ -156,10 +156,11 @@ impl Sm {
         if self.constants_due < now {
             self.constants_due = self.constants.next_event(now);
         }
-        if !self.pending_notices.is_empty() {
+        let memories = self.l1d_due.min(self.constants_due).min(self.arrival());
+        // What is due at once need not be compared with the rest.
+        if memories <= now || !self.pending_notices.is_empty() {
             return now;
         }
-        let memories = self.l1d_due.min(self.constants_due).min(self.arrival());
         memories.min(self.lsu.next_event(&*self.l1d, now)).max(now)
     }
 }

@@ -181,6 +181,7 @@ impl<S: Store> Chassis<S> {
     }
 
     /// Notes that the oldest access of an MSHR may be able to proceed.
+    #[inline]
     fn make_ready(&mut self, mshr: MshrId) {
         let fetch = self.mshrs.state_mut(mshr);
         if !fetch.ready {
@@ -216,13 +217,18 @@ impl<S: Store> Chassis<S> {
         self.ready.is_empty() && self.arrived.is_empty() && self.flush.is_none()
     }
 
-    /// One cycle of an L1D whose internal work is all the chassis's: replay, a fill, a flush. Out of line, so that a
-    /// quiet cycle is short.
-    #[inline(never)]
+    /// One cycle of an L1D whose internal work is all the chassis's: replay, a fill, a flush. In most cycles, none of them.
+    #[inline]
     pub fn step(&mut self, now: Cycle) {
-        self.replay(now);
-        self.fill(now);
-        self.flush_step(now);
+        if !self.ready.is_empty() {
+            self.replay(now);
+        }
+        if !self.arrived.is_empty() {
+            self.fill(now);
+        }
+        if self.flush.is_some() {
+            self.flush_step(now);
+        }
     }
 
     /// Takes the next access whose completion is due; accesses that waited for a fill go first.

@@ -43,11 +43,16 @@ impl<S: Store> Chassis<S> {
     }
 
     /// Writes the dirty bytes of a frame back, if it has any. There must be room for a write.
+    #[inline]
     pub fn write_back(&mut self, frame: FrameId, now: Cycle) {
         let dirty = self.store.dirty(frame);
-        if dirty.is_empty() {
-            return;
+        if !dirty.is_empty() {
+            self.write_bytes_back(frame, dirty, now);
         }
+    }
+
+    #[inline(never)]
+    fn write_bytes_back(&mut self, frame: FrameId, dirty: ByteMask, now: Cycle) {
         let line = self.store.line(frame).expect("dirty bytes belong to a line");
         let mut tray = self.write_trays.take();
         tray.0 = self.store.data(frame).0;
@@ -106,6 +111,7 @@ impl<S: Store> Chassis<S> {
 
     /// Processes the oldest reply: fills its frame, or finishes the access past the cache that it answers. A
     /// fill waits while the frame's array is busy.
+    #[inline(never)]
     pub fn fill(&mut self, now: Cycle) {
         let Some(reply) = self.arrived.front() else { return };
         let waits = match reply.tag & !TAG_NAME {

@@ -29,6 +29,7 @@ fn served_use(access: &Access) -> ArrayUse {
 impl<S: Store> Chassis<S> {
     /// Serves the oldest access of the first MSHR that may be able to proceed, and frees the MSHR after its
     /// last access.
+    #[inline(never)]
     pub fn replay(&mut self, now: Cycle) {
         let Some(&mshr) = self.ready.front() else { return };
         if self.served.is_full() {

@@ -109,9 +109,9 @@ impl Front {
             ended: OnceLock::new(),
             is_poisoned: AtomicBool::new(false),
         };
-        front.put(begin.window, begin.cycle);
-        if let Some(stop) = front.end_at(begin.cycle, last) {
-            front.end(stop, begin, last);
+        match front.end_at(begin.cycle, last) {
+            Some(stop) => front.end(stop, begin, last),
+            None => front.put(begin.window, begin.cycle),
         }
         front
     }

@@ -1,7 +1,7 @@
 //! What one thread of a run does.
 
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::front::{Front, Open, Tally};
@@ -52,9 +52,9 @@ impl State {
     }
 }
 
-/// An island as one thread alone visits it.
-struct Visited<'a> {
-    island: usize,
+/// An island as one thread alone visits it: its own as long as the thread works.
+struct Visited<'a, I> {
+    island: MutexGuard<'a, I>,
     state: &'a State,
     bell: &'a Doorbell,
 }
@@ -62,8 +62,8 @@ struct Visited<'a> {
 /// A thread of a run.
 pub(super) struct Worker<'a, 'b, I> {
     shared: &'a Shared<'b, I>,
-    /// All islands in the order in which one thread alone takes them.
-    visited: Vec<Visited<'a>>,
+    /// All islands in the order in which one thread alone takes them, unless it measures them or there are others.
+    visited: Vec<Visited<'a, I>>,
     thread: usize,
     threads: usize,
     ledger: Option<&'a mut Ledger>,
@@ -80,13 +80,14 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
         ledger: Option<&'a mut Ledger>,
     ) -> Self {
         let visited = |island: &usize| Visited {
-            island: *island,
+            island: lock(&shared.islands[*island]),
             state: &shared.states[*island],
             bell: &shared.bells[*island],
         };
+        let alone = if threads == 1 && ledger.is_none() { shared.order.islands() } else { &[] };
         Worker {
             shared,
-            visited: shared.order.islands().iter().map(visited).collect(),
+            visited: alone.iter().map(visited).collect(),
             thread,
             threads,
             ledger,
@@ -130,11 +131,11 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
     fn simulate_alone(&mut self, window: Open) {
         let shared = self.shared;
         let mut earliest = Cycle::NEVER;
-        for Visited { island, state, bell } in &self.visited {
+        for Visited { island, state, bell } in &mut self.visited {
             let wake = Cycle(state.wake.load(Ordering::Relaxed));
             let rung = bell.answer(Window(window.number));
             let due = if !rung.is_silent() || wake < window.until || shared.every_cycle {
-                run(shared, &mut self.tally, (*island, rung), window)
+                run(&mut **island, state, &mut self.tally, (rung, shared.every_cycle), window)
             } else {
                 wake
             };
@@ -206,11 +207,16 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
 
     /// Simulates a window of an island, if it has anything to do.
     fn visit(&mut self, island: usize, window: Open) {
-        let shared = self.shared;
-        let wake = Cycle(shared.states[island].wake.load(Ordering::Relaxed));
+        let (shared, state) = (self.shared, &self.shared.states[island]);
+        let wake = Cycle(state.wake.load(Ordering::Relaxed));
         let rung = shared.bells[island].answer(Window(window.number));
         let has_work = !rung.is_silent() || wake < window.until || shared.every_cycle;
-        let due = if has_work { run(shared, &mut self.tally, (island, rung), window) } else { wake };
+        let due = if has_work {
+            let mut island = lock(&shared.islands[island]);
+            run(&mut *island, state, &mut self.tally, (rung, shared.every_cycle), window)
+        } else {
+            wake
+        };
         self.tally.finished += 1;
         self.tally.earliest = self.tally.earliest.min(due);
         if let Some(ledger) = &mut self.ledger {
@@ -219,17 +225,20 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
     }
 }
 
+fn lock<I>(island: &Mutex<I>) -> MutexGuard<'_, I> {
+    island.lock().expect("no island panicked")
+}
+
 /// Runs an island to the end of the window. Returns the earliest cycle at which it, or anything it sent, acts next.
 #[inline(never)]
 fn run<I: Island>(
-    shared: &Shared<I>,
+    island: &mut I,
+    state: &State,
     tally: &mut Tally,
-    (index, rung): (usize, Rung),
+    (rung, every_cycle): (Rung, bool),
     window: Open,
 ) -> Cycle {
-    let mut island = shared.islands[index].lock().expect("no island panicked");
-    let state = &shared.states[index];
-    let span = Span { from: window.from, until: window.until, every_cycle: shared.every_cycle };
+    let span = Span { from: window.from, until: window.until, every_cycle };
     let Done { ran: Ran { last, due }, sent, progress, failed } =
         island.simulate(Window(window.number), span, rung);
     state.wake.store(due.0, Ordering::Relaxed);

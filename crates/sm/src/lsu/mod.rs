@@ -440,8 +440,11 @@ impl Lsu {
     /// the constant cache announce those themselves.
     #[inline]
     pub fn next_event(&self, l1d: &dyn L1d, now: Cycle) -> Cycle {
-        self.device
-            .next_event(l1d, &self.textures, now)
+        let access = self.device.next_event(l1d, &self.textures, now);
+        if access <= now {
+            return now;
+        }
+        access
             .min(self.due)
             .min(self.fences.next_event(l1d, now))
             .min(self.done.next_ready())

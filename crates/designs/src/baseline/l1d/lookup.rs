@@ -18,8 +18,9 @@ pub(super) enum Route {
     Partial(FrameId, ByteMask),
     /// Waits in the line's MSHR, and fetches these bytes for itself.
     Merge(MshrId, ByteMask),
-    /// Takes a frame for a new line and fetches these bytes: none for a store that needs none.
-    Miss(ByteMask),
+    /// Assigns this frame, or if there is none one outside the sets, to a new line and fetches these bytes: none for a
+    /// store that needs none.
+    Miss(Option<FrameId>, ByteMask),
     /// Sends a store below without taking a frame.
     Through,
     /// Goes past the cache; the frame holds a copy of the line.
@@ -40,11 +41,10 @@ impl Chassis<SramStore> {
         if self.goes_past(access) {
             return self.past_room(access, frame).map(|()| Route::Past(frame));
         }
-        let through = usize::from(!self.parameters.write_back && matches!(access.action, Action::Store(_)));
-        let Some(frame) = frame else { return self.route_miss(access, through) };
+        let Some(frame) = frame else { return self.route_miss(access) };
         let wanted = self.wanted(access, self.store.valid(frame));
         if wanted.is_empty() {
-            return if through == 0 || self.write_room_for_new(1) {
+            return if self.write_room_for_new(self.writes_through(access)) {
                 Ok(Route::Hit(frame))
             } else {
                 Err(Refusal::Network)
@@ -66,8 +66,19 @@ impl Chassis<SramStore> {
         self.mshrs.find(line).map(|mshr| self.mshrs.state(mshr).frame)
     }
 
-    fn route_miss(&mut self, access: &Access, through: usize) -> Result<Route, Refusal> {
+    /// Writes that an access sends below when it is performed.
+    #[inline]
+    fn writes_through(&self, access: &Access) -> usize {
+        usize::from(!self.parameters.write_back && matches!(access.action, Action::Store(_)))
+    }
+
+    fn route_miss(&mut self, access: &Access) -> Result<Route, Refusal> {
         let store = matches!(access.action, Action::Store(_));
+        // A load fetches in any case: most accesses that are refused end here.
+        if !store && self.mshrs.is_full() {
+            return Err(Refusal::Mshr);
+        }
+        let through = self.writes_through(access);
         if store && self.parameters.miss_policy == WriteMissPolicy::NoAllocate {
             return if self.write_room_for_new(1) { Ok(Route::Through) } else { Err(Refusal::Network) };
         }
@@ -79,19 +90,17 @@ impl Chassis<SramStore> {
         if fetches == 1 && self.store.buffers.is_some() {
             // The victim is chosen, and needs its room, only when the fetch is done.
             let room = self.network_room_for_new(fetches + through);
-            return if room { Ok(Route::Miss(wanted)) } else { Err(Refusal::Network) };
+            return if room { Ok(Route::Miss(None, wanted)) } else { Err(Refusal::Network) };
         }
-        // Room for a dirty victim is required in any case: the victim has not been chosen yet.
+        // Room for a dirty victim is required in any case: a victim that is chosen is taken.
         let victim = usize::from(self.parameters.write_back);
         if !self.network_room_for_new(fetches + through + victim)
             || !self.write_room_for_new(through + victim)
         {
             return Err(Refusal::Network);
         }
-        if !self.store.tags.has_victim(access.line) {
-            return Err(Refusal::Ways);
-        }
-        Ok(Route::Miss(wanted))
+        let victim = self.store.tags.victim(access.line);
+        victim.map_or(Err(Refusal::Ways), |frame| Ok(Route::Miss(Some(frame), wanted)))
     }
 
     /// Sends an access along its route.
@@ -111,14 +120,20 @@ impl Chassis<SramStore> {
                 self.wait_for(access, frame, wanted, now);
             }
             Route::Merge(mshr, early) => self.merge(access, mshr, early, now),
-            Route::Miss(wanted) if wanted.is_empty() => {
-                let frame = self.make_room(&access, now);
+            Route::Miss(Some(frame), wanted) if wanted.is_empty() => {
+                self.make_room(&access, frame, now);
                 let completion = self.perform(access, frame, now);
                 self.complete_hit(completion, done);
             }
-            Route::Miss(wanted) => {
-                let buffer = self.store.buffer(access.line);
-                let frame = buffer.unwrap_or_else(|| self.make_room(&access, now));
+            Route::Miss(Some(frame), wanted) => {
+                self.make_room(&access, frame, now);
+                self.wait_for(access, frame, wanted, now);
+            }
+            Route::Miss(None, wanted) => {
+                let frame = self
+                    .store
+                    .buffer(access.line)
+                    .expect("a line without a frame of a set has one beside them");
                 self.wait_for(access, frame, wanted, now);
             }
             Route::Through => {
@@ -137,15 +152,13 @@ impl Chassis<SramStore> {
     }
 
     /// Assigns a frame to the access's line, after writing back the victim's dirty bytes.
-    fn make_room(&mut self, access: &Access, now: Cycle) -> FrameId {
-        let frame = self.store.tags.victim(access.line).expect("a free way was checked");
+    fn make_room(&mut self, access: &Access, frame: FrameId, now: Cycle) {
         if self.store.line(frame).is_some() {
             self.statistics.evictions += 1;
             self.write_back(frame, now);
         }
         self.store.tags.install(frame, access.line);
         self.statistics.tag_writes += 1;
-        frame
     }
 }
 
@@ -154,7 +167,7 @@ fn found(route: Route) -> Found {
         Route::Hit(_) => Found::Hit,
         Route::Partial(..) => Found::Partial,
         Route::Merge(..) => Found::Merge,
-        Route::Miss(_) | Route::Through => Found::Miss,
+        Route::Miss(..) | Route::Through => Found::Miss,
         Route::Past(_) => Found::Past,
     }
 }

@@ -57,9 +57,7 @@ impl L1d for SramL1d {
 
     #[inline]
     fn tick(&mut self, now: Cycle) {
-        if !self.chassis.is_quiet() {
-            self.chassis.step(now);
-        }
+        self.chassis.step(now);
     }
 
     #[inline]

@@ -1,5 +1,7 @@
 //! One direction of the network as an island.
 
+use std::ops::Range;
+
 use strata_engine::statistics::Group;
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Rung, Window};
 use strata_memory::bits::Set;
@@ -7,7 +9,7 @@ use strata_memory::doors::{Design, Direction, Network, NetworkEnds};
 use strata_memory::{FlitSize, HEADER_BYTES, NodeId, Packet, ParameterError};
 
 use super::parameters::Shape;
-use super::ports::{Behind, Head, Input, Output};
+use super::ports::{Behind, Buffer, Head, Input, Output};
 use super::{Arbitration, MultistageConfig, NetworkStatistics};
 
 /// One direction of the network.
@@ -19,8 +21,9 @@ pub struct MultistageNetwork {
     flit_size: FlitSize,
     hop_latency: u64,
     first_output: NodeId,
-    inlets: Vec<Inlet<Packet>>,
-    outlets: Vec<Outlet<Packet>>,
+    /// The inputs that links lead to, and the outputs that lead to links.
+    inlets: Range<usize>,
+    outlets: Range<usize>,
     /// Inputs and outputs of switches: number `stage * wires + wire`.
     inputs: Vec<Input>,
     outputs: Vec<Output>,
@@ -55,11 +58,20 @@ impl MultistageNetwork {
             side(ends.first_output, ends.outlets.len()),
         )?;
         let ports = shape.stages * shape.wires;
-        let (outlets, flits) = (ends.outlets.len(), *parameters.buffer_flits);
-        let inputs = (0..ports).map(|input| Input::new(&shape, input, outlets, flits)).collect();
-        let outputs = (0..ports).map(|output| Output::new(&shape, output)).collect();
+        let (inlet_count, outlet_count, flits) =
+            (ends.inlets.len(), ends.outlets.len(), *parameters.buffer_flits);
+        let mut inputs: Vec<_> =
+            (0..ports).map(|input| Input::new(&shape, input, outlet_count, flits)).collect();
+        let mut outputs: Vec<_> = (0..ports).map(|output| Output::new(&shape, output)).collect();
+        let last_output = ports - shape.wires + shape.first_output;
+        for (input, inlet) in inputs[shape.first_input..].iter_mut().zip(ends.inlets) {
+            input.buffer = Buffer::Inlet(inlet);
+        }
+        for (output, outlet) in outputs[last_output..].iter_mut().zip(ends.outlets) {
+            output.behind = Behind::Outlet(outlet);
+        }
         let routes = (0..shape.stages)
-            .flat_map(|stage| (0..ends.outlets.len()).map(move |outlet| (stage, shape.first_output + outlet)))
+            .flat_map(|stage| (0..outlet_count).map(move |outlet| (stage, shape.first_output + outlet)))
             .map(|(stage, wire)| (shape.digit(stage, wire) * shape.stride(stage)) as u32)
             .collect();
         Ok(MultistageNetwork {
@@ -69,8 +81,8 @@ impl MultistageNetwork {
             flit_size: FlitSize::new(*parameters.flit_bytes)?,
             hop_latency: *parameters.hop_latency_cycles,
             first_output: ends.first_output,
-            inlets: ends.inlets,
-            outlets: ends.outlets,
+            inlets: shape.first_input..shape.first_input + inlet_count,
+            outlets: last_output..last_output + outlet_count,
             inputs,
             outputs,
             routes,
@@ -99,25 +111,43 @@ impl MultistageNetwork {
         self.next = self.next.min(next);
     }
 
+    /// The links that lead into the network, by node number.
+    fn inlets(&mut self) -> impl Iterator<Item = &mut Inlet<Packet>> {
+        self.inputs[self.inlets.clone()].iter_mut().filter_map(|input| match &mut input.buffer {
+            Buffer::Inlet(inlet) => Some(inlet),
+            Buffer::Between(_) => None,
+        })
+    }
+
+    /// The links that lead out of it.
+    fn outlets(&mut self) -> impl Iterator<Item = &mut Outlet<Packet>> {
+        self.outputs[self.outlets.clone()].iter_mut().filter_map(|output| match &mut output.behind {
+            Behind::Outlet(outlet) => Some(outlet),
+            Behind::Input(_) | Behind::Nothing => None,
+        })
+    }
+
     /// Takes what a link delivered: an inlet or, counted behind those, an outlet, in the order of [`Island::hang`].
     #[inline]
     fn collect_end(&mut self, end: usize, window: Window) {
-        if let Some(inlet) = self.inlets.get_mut(end) {
+        let input = self.inlets.start + end;
+        if input < self.inlets.end {
+            let Buffer::Inlet(inlet) = &mut self.inputs[input].buffer else { return };
             let before = inlet.next_arrival();
             inlet.collect(window);
             let arrival = inlet.next_arrival();
             // A packet behind others is looked at after them.
             if arrival != before {
-                self.expect_head(end + self.shape.first_input, arrival);
+                self.expect_head(input, arrival);
             }
             return;
         }
-        let number = end - self.inlets.len();
-        let outlet = &mut self.outlets[number];
-        outlet.collect(window);
-        let last_stage = self.outputs.len() - self.shape.wires + self.shape.first_output;
-        if self.outputs[last_stage + number].stalled_since != Cycle::NEVER {
-            self.next = self.next.min(outlet.next_credit());
+        let output = &mut self.outputs[self.outlets.start + (input - self.inlets.end)];
+        if let Behind::Outlet(outlet) = &mut output.behind {
+            outlet.collect(window);
+            if output.stalled_since != Cycle::NEVER {
+                self.next = self.next.min(outlet.next_credit());
+            }
         }
     }
 
@@ -130,30 +160,34 @@ impl MultistageNetwork {
         self.pending.insert(number);
     }
 
+    #[inline(never)]
     fn announce_head(&mut self, number: usize, now: Cycle) {
         let input = &mut self.inputs[number];
-        let (packet, injected) = if input.stage == 0 {
-            let inlet = &self.inlets[number - self.shape.first_input];
-            self.statistics.packets_in += 1;
-            (inlet.front(now).expect("a pending inlet has a packet"), inlet.next_arrival())
-        } else {
-            let (_, injected, packet) = input.buffer.front().expect("a pending buffer has a packet");
-            (packet, *injected)
+        let (packet, injected) = match &input.buffer {
+            Buffer::Inlet(inlet) => {
+                self.statistics.packets_in += 1;
+                (inlet.front(now).expect("a pending inlet has a packet"), inlet.next_arrival())
+            }
+            Buffer::Between(between) => {
+                let (_, injected, packet) = between.packets.front().expect("a pending buffer has a packet");
+                (packet, *injected)
+            }
         };
         let outlet = usize::from(packet.destination.0.wrapping_sub(self.first_output.0));
         assert!(outlet < self.outlets.len(), "a packet goes to a node of the network");
         let output = input.switch as usize + self.routes[input.routes as usize + outlet] as usize;
         let bytes = packet.wire_bytes();
+        let place = &mut self.outputs[output];
         input.has_head = true;
         input.head = Head {
             output: output as u32,
             flits: self.flit_size.flits(bytes),
             bytes,
             since: now,
-            stalled_before: self.outputs[output].stalled_until(now),
+            stalled_before: place.stalled_until(now),
             injected,
         };
-        self.outputs[output].waiting |= 1 << input.port;
+        place.waiting |= 1 << input.port;
         self.active.insert(output);
     }
 
@@ -174,131 +208,99 @@ impl MultistageNetwork {
     /// Grants a free output, if it has credit for its winner. Returns when it can next be granted, as far as it knows.
     #[inline]
     fn serve(&mut self, number: usize, now: Cycle) -> Cycle {
-        let winner = self.winner(number);
+        let winner = self.outputs[number].winner(&self.inputs, self.arbitration);
         let flits = self.inputs[winner].head.flits;
-        if self.has_credit(self.outputs[number].behind, flits, now) {
-            self.transfer(winner, number, now);
-            let output = &self.outputs[number];
-            if output.waiting == 0 { Cycle::NEVER } else { output.free_at }
+        let output = &mut self.outputs[number];
+        let (has_credit, next_credit) = match &mut output.behind {
+            Behind::Input(input) => {
+                let between = self.inputs[*input as usize].between();
+                (between.credits(now) >= flits, between.returning.front().map_or(Cycle::NEVER, |(at, _)| *at))
+            }
+            Behind::Outlet(outlet) => (outlet.has_credit(flits, now), outlet.next_credit()),
+            Behind::Nothing => unreachable!("a packet goes to a node of the network"),
+        };
+        if has_credit {
+            self.transfer(winner, number, now)
         } else {
-            let output = &mut self.outputs[number];
             output.stalled_since = output.stalled_since.min(now);
-            self.next_credit(self.outputs[number].behind)
+            next_credit
         }
     }
 
-    /// The input that is granted a free output.
-    #[inline]
-    fn winner(&self, number: usize) -> usize {
-        let output = &self.outputs[number];
-        let (first, stride) = (output.switch as usize, output.stride as usize);
-        match self.arbitration {
-            Arbitration::RoundRobin => {
-                let ahead = output.waiting & (u128::MAX << output.turn);
-                let from = if ahead != 0 { ahead } else { output.waiting };
-                first + from.trailing_zeros() as usize * stride
-            }
-            Arbitration::OldestFirst => {
-                let mut waiting = output.waiting;
-                let mut best = (Cycle::NEVER, 0);
-                while waiting != 0 {
-                    let input = first + waiting.trailing_zeros() as usize * stride;
-                    best = best.min((self.inputs[input].head.since, input));
-                    waiting &= waiting - 1;
-                }
-                best.1
-            }
-        }
-    }
-
-    /// Whether what is behind an output has room for some flits.
-    #[inline]
-    fn has_credit(&mut self, behind: Behind, flits: u32, now: Cycle) -> bool {
-        match behind {
-            Behind::Input(input) => self.inputs[input as usize].credits(now) >= flits,
-            Behind::Outlet(outlet) => self.outlets[outlet as usize].has_credit(flits, now),
-        }
-    }
-
-    /// Moves the head packet of an input through an output.
-    fn transfer(&mut self, winner: usize, number: usize, now: Cycle) {
+    /// Moves the head packet of an input through an output. Returns when the output can next be granted.
+    #[inline(always)]
+    fn transfer(&mut self, winner: usize, number: usize, now: Cycle) -> Cycle {
         let input = &mut self.inputs[winner];
-        let head = input.head;
+        let (head, port) = (input.head, input.port);
         let cycles = u64::from(head.flits);
         let last_flit = now + (cycles - 1);
-        let (packet, next_arrival) = if input.stage == 0 {
-            let inlet = &mut self.inlets[winner - self.shape.first_input];
-            inlet.release(head.flits, last_flit);
-            let packet = inlet.receive(now).expect("a head packet is in its inlet");
-            (packet, inlet.next_arrival())
-        } else {
-            let back = last_flit + self.hop_latency;
-            input.returning.push_back((back, head.flits));
-            if self.outputs[winner - self.shape.wires].stalled_since != Cycle::NEVER {
-                self.next = self.next.min(back);
-            }
-            let (_, _, packet) = input.buffer.pop_front().expect("a head packet is in its buffer");
-            (packet, input.buffer.front().map_or(Cycle::NEVER, |(arrival, _, _)| *arrival))
-        };
         input.has_head = false;
         input.free_at = now + cycles;
-        let port = input.port;
+        let (packet, next_arrival) = match &mut input.buffer {
+            Buffer::Inlet(inlet) => {
+                inlet.release(head.flits, last_flit);
+                let packet = inlet.receive(now).expect("a head packet is in its inlet");
+                (packet, inlet.next_arrival())
+            }
+            Buffer::Between(between) => {
+                let back = last_flit + self.hop_latency;
+                between.returning.push_back((back, head.flits));
+                if self.outputs[winner - self.shape.wires].stalled_since != Cycle::NEVER {
+                    self.next = self.next.min(back);
+                }
+                let (_, _, packet) = between.packets.pop_front().expect("a head packet is in its buffer");
+                (packet, between.packets.front().map_or(Cycle::NEVER, |(arrival, _, _)| *arrival))
+            }
+        };
         if next_arrival != Cycle::NEVER {
             self.expect_head(winner, next_arrival);
         }
 
         let output = &mut self.outputs[number];
         let stalled = output.stalled_until(now);
+        let without_credit = stalled - head.stalled_before;
         output.stalled_cycles = stalled;
         output.stalled_since = Cycle::NEVER;
         output.waiting &= !(1 << port);
         output.free_at = now + cycles;
         output.turn = if usize::from(port) + 1 == self.shape.radix { 0 } else { port + 1 };
-        let behind = output.behind;
-        if output.waiting == 0 {
+        let next = if output.waiting == 0 { Cycle::NEVER } else { output.free_at };
+        if next == Cycle::NEVER {
             self.active.remove(number);
         }
-
-        let without_credit = stalled - head.stalled_before;
-        self.statistics.wait_credit_cycles += without_credit;
-        self.statistics.wait_output_cycles += now - head.since - without_credit;
-        self.statistics.output_busy_cycles += cycles;
-        self.statistics.flit_hops += cycles;
-
-        match behind {
-            Behind::Input(input) => self.enter(input as usize, packet, head, now),
+        let statistics = &mut self.statistics;
+        statistics.wait_credit_cycles += without_credit;
+        statistics.wait_output_cycles += now - head.since - without_credit;
+        statistics.output_busy_cycles += cycles;
+        statistics.flit_hops += cycles;
+        match &mut output.behind {
+            Behind::Input(input) => {
+                let input = *input as usize;
+                self.enter(input, packet, head, now);
+            }
             Behind::Outlet(outlet) => {
-                let outlet = &mut self.outlets[outlet as usize];
-                self.statistics.packets_out += 1;
-                self.statistics.flits += cycles;
-                self.statistics.wire_bytes += u64::from(head.bytes);
-                self.statistics.payload_bytes += u64::from(head.bytes - HEADER_BYTES);
-                self.statistics.latency_cycles += last_flit + outlet.latency() - head.injected;
+                statistics.packets_out += 1;
+                statistics.flits += cycles;
+                statistics.wire_bytes += u64::from(head.bytes);
+                statistics.payload_bytes += u64::from(head.bytes - HEADER_BYTES);
+                statistics.latency_cycles += last_flit + outlet.latency() - head.injected;
                 // Sent as of the last flit: until then the output is held, so no credit is used early.
                 outlet.send(packet, head.flits, last_flit).expect("a granted packet has credit");
             }
+            Behind::Nothing => unreachable!("a packet goes to a node of the network"),
         }
+        next
     }
 
     /// Puts a packet into the buffer of a later stage.
     fn enter(&mut self, number: usize, packet: Packet, head: Head, now: Cycle) {
         let arrival = now + self.hop_latency;
-        let input = &mut self.inputs[number];
-        input.credits -= head.flits;
-        let first = input.buffer.is_empty();
-        input.buffer.push_back((arrival, head.injected, packet));
+        let between = self.inputs[number].between();
+        between.credits -= head.flits;
+        let first = between.packets.is_empty();
+        between.packets.push_back((arrival, head.injected, packet));
         if first {
             self.expect_head(number, arrival);
-        }
-    }
-
-    /// When the next credit of what is behind an output returns.
-    fn next_credit(&self, behind: Behind) -> Cycle {
-        match behind {
-            Behind::Input(input) => {
-                self.inputs[input as usize].returning.front().map_or(Cycle::NEVER, |(at, _)| *at)
-            }
-            Behind::Outlet(outlet) => self.outlets[outlet as usize].next_credit(),
         }
     }
 }
@@ -311,8 +313,8 @@ impl Network for MultistageNetwork {
 
 impl Island for MultistageNetwork {
     fn hang(&mut self, bell: &Doorbell) {
-        self.inlets.iter().for_each(|inlet| inlet.hang(bell));
-        self.outlets.iter().for_each(|outlet| outlet.hang(bell));
+        self.inlets().for_each(|inlet| inlet.hang(bell));
+        self.outlets().for_each(|outlet| outlet.hang(bell));
     }
 
     fn collect(&mut self, window: Window) {
@@ -336,8 +338,8 @@ impl Island for MultistageNetwork {
     }
 
     fn flush(&mut self, window: Window) -> Cycle {
-        let sent = self.outlets.iter_mut().map(|outlet| outlet.flush(window)).min();
-        let released = self.inlets.iter_mut().map(|inlet| inlet.flush(window)).min();
+        let sent = self.outlets().map(|outlet| outlet.flush(window)).min();
+        let released = self.inlets().map(|inlet| inlet.flush(window)).min();
         sent.unwrap_or(Cycle::NEVER).min(released.unwrap_or(Cycle::NEVER))
     }
 
@@ -356,7 +358,7 @@ impl Island for MultistageNetwork {
             report.push(format!(
                 "{}: stage {} input {} has waited since cycle {} for output {}, which {cause}",
                 self.direction.group(),
-                input.stage,
+                number / self.shape.wires,
                 number % self.shape.wires,
                 input.head.since,
                 input.head.output as usize % self.shape.wires,

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use strata_engine::Cycle;
-
-use super::parameters::Shape;
+use strata_engine::{Cycle, Inlet, Outlet};
 use strata_memory::packet::Packet;
+
+use super::parameters::{Arbitration, Shape};
 
 /// An input of a switch: a buffer whose head packet waits for one output.
 #[derive(Debug)]
@@ -14,7 +14,6 @@ pub(super) struct Input {
     pub switch: u32,
     /// Its place among the switch's inputs.
     pub port: u8,
-    pub stage: u8,
     /// Where the routes of its stage begin.
     pub routes: u32,
     /// Whether `head` waits for its output.
@@ -24,10 +23,24 @@ pub(super) struct Input {
     pub free_at: Cycle,
     /// When the next head packet can be looked at.
     pub wake: Cycle,
-    /// The buffer, with arrival here and arrival in the first buffer. Empty in stage 0, where the inlet is
-    /// the buffer.
-    pub buffer: VecDeque<(Cycle, Cycle, Packet)>,
-    /// Room that the output before may count on, and room on its way back to it. Unused in stage 0.
+    pub buffer: Buffer,
+}
+
+/// The packets that wait at an input.
+#[derive(Debug)]
+pub(super) enum Buffer {
+    /// Those that a link has brought, in stage 0.
+    Inlet(Inlet<Packet>),
+    /// Those that an output has sent, in a later stage. None come to a terminal without a node.
+    Between(Between),
+}
+
+/// A buffer between two switches.
+#[derive(Debug)]
+pub(super) struct Between {
+    /// With arrival here and arrival in the first buffer.
+    pub packets: VecDeque<(Cycle, Cycle, Packet)>,
+    /// Room that the output before may count on, and room on its way back to it.
     pub credits: u32,
     pub returning: VecDeque<(Cycle, u32)>,
 }
@@ -45,51 +58,61 @@ pub(super) struct Head {
 }
 
 /// What an output leads to.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) enum Behind {
     /// The buffer of an input of the next stage.
     Input(u32),
-    /// A link out of the network; none beyond the last node.
-    Outlet(u32),
+    /// A link out of the network.
+    Outlet(Outlet<Packet>),
+    /// No node: a terminal that is not used.
+    Nothing,
 }
 
 /// An output of a switch.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 pub(super) struct Output {
     /// Ports of its switch whose head packets want it.
     pub waiting: u128,
     /// First input of its switch, and how far apart the numbers of those inputs lie.
     pub switch: u32,
     pub stride: u32,
-    pub behind: Behind,
     pub free_at: Cycle,
     /// The port that round robin looks at first.
     pub turn: u8,
     /// Since when it is free and wanted, but without credit ([`Cycle::NEVER`]: it is not).
     pub stalled_since: Cycle,
     pub stalled_cycles: u64,
+    pub behind: Behind,
 }
 
 impl Input {
     pub fn new(shape: &Shape, number: usize, outlets: usize, credits: u32) -> Input {
         let (stage, wire) = (number / shape.wires, number % shape.wires);
-        let port = shape.digit(stage, wire);
         let room = if stage == 0 { 0 } else { credits as usize };
+        let packets = VecDeque::with_capacity(room);
         Input {
             switch: shape.switch(number) as u32,
-            port: port as u8,
-            stage: stage as u8,
+            port: shape.digit(stage, wire) as u8,
             routes: (stage * outlets) as u32,
             has_head: false,
             head: Head::default(),
             free_at: Cycle::ZERO,
             wake: Cycle::NEVER,
-            buffer: VecDeque::with_capacity(room),
-            credits,
-            returning: VecDeque::with_capacity(room),
+            buffer: Buffer::Between(Between { packets, credits, returning: VecDeque::with_capacity(room) }),
         }
     }
 
+    /// The buffer before it, which an output leads to.
+    #[inline]
+    pub fn between(&mut self) -> &mut Between {
+        match &mut self.buffer {
+            Buffer::Between(between) => between,
+            Buffer::Inlet(_) => unreachable!("outputs lead to later stages"),
+        }
+    }
+}
+
+impl Between {
     #[inline]
     pub fn credits(&mut self, now: Cycle) -> u32 {
         while let Some(&(at, flits)) = self.returning.front() {
@@ -109,17 +132,40 @@ impl Output {
         let behind = if stage + 1 < shape.stages {
             Behind::Input((number + shape.wires) as u32)
         } else {
-            Behind::Outlet((number % shape.wires).wrapping_sub(shape.first_output) as u32)
+            Behind::Nothing
         };
         Output {
             waiting: 0,
             switch: shape.switch(number) as u32,
             stride: shape.stride(stage) as u32,
-            behind,
             free_at: Cycle::ZERO,
             turn: 0,
             stalled_since: Cycle::NEVER,
             stalled_cycles: 0,
+            behind,
+        }
+    }
+
+    /// The input that it is granted to.
+    #[inline]
+    pub fn winner(&self, inputs: &[Input], arbitration: Arbitration) -> usize {
+        let (first, stride) = (self.switch as usize, self.stride as usize);
+        match arbitration {
+            Arbitration::RoundRobin => {
+                let ahead = self.waiting & (u128::MAX << self.turn);
+                let from = if ahead != 0 { ahead } else { self.waiting };
+                first + from.trailing_zeros() as usize * stride
+            }
+            Arbitration::OldestFirst => {
+                let mut waiting = self.waiting;
+                let mut best = (Cycle::NEVER, 0);
+                while waiting != 0 {
+                    let input = first + waiting.trailing_zeros() as usize * stride;
+                    best = best.min((inputs[input].head.since, input));
+                    waiting &= waiting - 1;
+                }
+                best.1
+            }
         }
     }
 

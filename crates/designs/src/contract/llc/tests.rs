@@ -100,6 +100,10 @@ impl Planted {
     }
 }
 
+fn later(cycle: Cycle) -> Cycle {
+    Cycle(cycle.0.saturating_add(1))
+}
+
 impl Llc for Planted {
     fn offer(&mut self, mut request: Packet, now: Cycle) -> Result<(), Packet> {
         if let Body::Write(_) = request.body {
@@ -130,14 +134,14 @@ impl Llc for Planted {
 
     fn next_outgoing(&self) -> Cycle {
         match self.bug {
-            Bug::AnnouncedLate => self.inner.next_outgoing() + 1,
+            Bug::AnnouncedLate => later(self.inner.next_outgoing()),
             _ => self.inner.next_outgoing(),
         }
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {
         match self.bug {
-            Bug::SkippedTooFar => self.inner.next_event(now) + 1,
+            Bug::SkippedTooFar => later(self.inner.next_event(now)),
             _ => self.inner.next_event(now),
         }
     }
