@@ -48,6 +48,15 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
             "llc.{name}.ways: found {ways}, expected at most {MOST_INDIRECT} with sm.indirect_mov"
         ));
     }
+    let shared = u64::from(kernel.shared_warps) * u64::from(kernel.shared_ways) * BLOCK_BYTES;
+    if shared > u64::from(*file.sm.shared_bytes) {
+        let (name, warps, bytes) = (file.doors.llc.name, kernel.shared_warps, *file.sm.shared_bytes);
+        let most = bytes / warps / BLOCK_BYTES as u32;
+        return Err(format!(
+            "llc.{name}.shared.ways: found {}, expected at most {most}: {warps} warps have the {bytes} bytes of sm.shared_bytes",
+            kernel.shared_ways
+        ));
+    }
     let compression = kernel.compression.is_some();
     let HelperKernel { ways, shared_ways, fetches, .. } = kernel;
     let requests = if kernel.polls { Requests::Polled } else { Requests::Held };

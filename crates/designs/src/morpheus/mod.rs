@@ -43,9 +43,9 @@
 //!     warp's whole time for each of them. The paper does not say what its simulator does with them.
 //!
 //! 13. *Data buffers.* A line of them holds the bytes of an operation that a warp has; what waits for its warp keeps its bytes in the
-//!    request queue, to which the paper gives no size. There is a line of either buffer for each row. The 5 KiB of query logic (4.1.3)
-//!    have, beside 256 rows of 8 bytes, room for 24 lines a partition. By Little's law that is too few for the paper's own numbers:
-//!    an SM that serves 34 GB/s in 185 ns each has 49 blocks under way, so 24 lines in each of ten partitions serve five SMs.
+//!     request queue, to which the paper gives no size. There is a line of either buffer for each row. The 5 KiB of query logic (4.1.3)
+//!     have, beside 256 rows of 8 bytes, room for 24 lines a partition. By Little's law that is too few for the paper's own numbers:
+//!     an SM that serves 34 GB/s in 185 ns each has 49 blocks under way, so 24 lines in each of ten partitions serve five SMs.
 //!
 //! A dirty victim leaves its SM before the result of the operation that drove it out, and both come to the same slice in order.
 //! The filters learn of the operation with its result, so a request that the filters send to DRAM finds the victim there.

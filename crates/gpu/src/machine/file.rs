@@ -12,7 +12,7 @@ use strata_memory::dram::DramParameters;
 use strata_memory::memory_cache::MemoryCacheConfig;
 use strata_memory::ownership::NODES;
 use strata_memory::read_only::ReadOnlyConfig;
-use strata_memory::{LINE_BYTES, window};
+use strata_memory::window;
 use strata_sm::config::{SmConfig, UnifiedStorage};
 use strata_sm::lsu::LsuConfig;
 
@@ -316,15 +316,6 @@ impl MachineFile {
                 "llc.{name}.warps: found {}, {shared_warps} of them with sets in shared memory, expected numbers that at most \
                  {slots} CTAs of at most 32 warps can share evenly",
                 kernel.warps
-            ));
-        }
-        let bytes = u64::from(shared_warps) * u64::from(kernel.shared_ways) * LINE_BYTES as u64;
-        if kernel.runs && bytes > u64::from(*self.sm.shared_bytes) {
-            let most = *self.sm.shared_bytes / shared_warps / LINE_BYTES as u32;
-            return Err(format!(
-                "llc.{name}.shared.ways: found {}, expected at most {most}: {shared_warps} warps have the {} bytes of \
-                 sm.shared_bytes",
-                kernel.shared_ways, *self.sm.shared_bytes
             ));
         }
         let slices = *self.gpu.channels * *self.gpu.slices_per_channel;
