@@ -2,8 +2,6 @@
 //! a list in memory, and leaves its answers in a row of a window in memory. It runs on a modelled machine and, as a launch file, on
 //! a real GPU.
 
-use std::fmt;
-
 use strata_workloads::{
     Arg, Comparison, Device, DeviceError, Expected, HostProgram, Module, Outcome, Output, Shape,
 };
@@ -18,10 +16,6 @@ const ENTRY: &str = "extended_llc_alone";
 /// Most warps of a CTA (CUDA programming guide: 1,024 threads).
 const MOST_CTA_WARPS: u32 = 32;
 
-/// Shared memory that a CTA has without asking for more (CUDA programming guide: 48 KB), which is also what sets in the L1D have
-/// here.
-const STORAGE_BYTES: u32 = 48 << 10;
-
 /// Behind the kernel's own parameters.
 const PARAMETERS: &str = ", .param .u64 list, .param .u32 of_set, .param .u64 blocks";
 
@@ -31,38 +25,11 @@ const BEFORE: &str = "\tmov.u32 %t, %ctaid.x;\n\tld.param.u32 %u, [rows_per_cta]
     \tmul.wide.u32 %next, %t, %u;\n\tshl.b64 %next, %next, 2;\n\tld.param.u64 %window, [list];\n\
     \tadd.u64 %next, %next, %window;\n";
 
-/// Where sets have their blocks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Storage {
-    /// In registers.
-    Registers,
-    /// In shared memory.
-    Shared,
-    /// In the L1D.
-    L1d,
-}
-
-impl Storage {
-    /// All of them.
-    pub const ALL: [Storage; 3] = [Storage::Registers, Storage::Shared, Storage::L1d];
-}
-
-impl fmt::Display for Storage {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Storage::Registers => "registers",
-            Storage::Shared => "shared",
-            Storage::L1d => "l1d",
-        })
-    }
-}
-
-/// Sets of one kind on one SM or more: each warp puts in as many blocks as its set holds, then reads them again and again.
+/// Sets in registers on one SM or more: each warp puts in as many blocks as its set holds, then reads them again and again.
 #[derive(Debug)]
 pub struct Characterisation {
     name: String,
     text: String,
-    storage: Storage,
     ctas: u32,
     /// Warps of a CTA.
     warps: u32,
@@ -73,19 +40,14 @@ pub struct Characterisation {
 }
 
 impl Characterisation {
-    /// Sets with blocks in `storage`, `warps` on an SM and as large as they can be, each read `reads` times. Up to 32 warps are a
+    /// Sets of `warps` on an SM, as large as registers allow, each read `reads` times. Up to 32 warps are a
     /// CTA, on one SM; more are several on each SM of the machine, so that a GPU has no others to put them on.
     ///
     /// # Errors
     /// What was found and what was expected, or why the kernel cannot be compiled for the machine.
-    pub fn new(
-        machine: &Machine,
-        storage: Storage,
-        warps: u32,
-        reads: u32,
-    ) -> Result<Characterisation, String> {
+    pub fn new(machine: &Machine, warps: u32, reads: u32) -> Result<Characterisation, String> {
         let file = machine.file();
-        let most = u32::from(*file.sm.warp_slots);
+        let most = *file.sm.warp_slots;
         if !(1..=most).contains(&warps) {
             return Err(format!("warps: found {warps}, expected 1 to {most}"));
         }
@@ -95,42 +57,29 @@ impl Characterisation {
         let of_cta = (1..=MOST_CTA_WARPS.min(warps)).rev().find(|of_cta| warps.is_multiple_of(*of_cta));
         let of_cta = of_cta.expect("one divides all");
         let of_sm = warps / of_cta;
-        let kernel = |ways| {
-            let (ways, shared_ways) = if storage == Storage::Registers { (ways, 0) } else { (1, ways) };
-            Kernel {
-                warps: of_cta,
-                ctas: of_sm,
-                ways,
-                shared_ways,
-                indirection: Indirection::Branch,
-                requests: Requests::Listed,
-                fetches: false,
-                compression: false,
-            }
+        let kernel = |ways| Kernel {
+            warps: of_cta,
+            ctas: of_sm,
+            ways,
+            shared_ways: 0,
+            indirection: Indirection::Branch,
+            requests: Requests::Listed,
+            fetches: false,
+            compression: false,
         };
-        let ways = match storage {
-            Storage::Registers => {
-                let most =
-                    (*file.sm.registers / warps / 32).min(*file.sm.registers_per_thread).min(MOST_WAYS);
-                // The more blocks, the more registers: the largest that fits is found by halving.
-                let (mut fit, mut over) = (0, most);
-                while over - fit > 1 {
-                    let ways = fit.midpoint(over);
-                    *if fits(machine, &kernel(ways), warps) { &mut fit } else { &mut over } = ways;
-                }
-                if fit == 0 {
-                    return Err("the kernel does not fit the registers".into());
-                }
-                fit
-            }
-            Storage::Shared | Storage::L1d => {
-                (STORAGE_BYTES / BLOCK_BYTES as u32 / warps).clamp(1, MOST_WAYS)
-            }
-        };
+        let most = (*file.sm.registers / warps / 32).min(*file.sm.registers_per_thread).min(MOST_WAYS);
+        // The more blocks, the more registers: the largest that fits is found by halving.
+        let (mut ways, mut over) = (0, most);
+        while over - ways > 1 {
+            let half = ways.midpoint(over);
+            *if fits(machine, &kernel(half), warps) { &mut ways } else { &mut over } = half;
+        }
+        if ways == 0 {
+            return Err(format!("warps: found {warps}, expected so few that their registers hold a block"));
+        }
         Ok(Characterisation {
-            name: format!("extended-llc-{storage}-{warps}"),
+            name: format!("extended-llc-{warps}"),
             text: kernel(ways).module(ENTRY, PARAMETERS, BEFORE, ""),
-            storage,
             ctas: if of_sm == 1 { 1 } else { of_sm * u32::from(*file.gpu.sms) },
             warps: of_cta,
             ways,
@@ -210,13 +159,12 @@ impl HostProgram for Characterisation {
         let line = |set| (0..32).map(move |lane| word(set, lane));
         let in_memory = (0..sets).flat_map(|set| (0..self.ways).flat_map(move |_| line(set)));
         device.upload(blocks, &bytes(&in_memory.collect::<Vec<u32>>()))?;
-        // A row: request and result, payload, mask, answer. A set in the L1D answers where its payload was.
-        let row = |set: u32, result: u32, answer: bool| {
-            let answers = answer && self.storage != Storage::L1d;
+        // A row: request and result, payload, mask, answer.
+        let row = |set: u32, result: u32, answered: bool| {
             let mut row = vec![0; ROW_BYTES as usize / 4];
             row[0] = result;
             row[32..64].copy_from_slice(&line(set).collect::<Vec<u32>>());
-            if answers {
+            if answered {
                 row.copy_within(32..64, 96);
             }
             row
@@ -224,22 +172,14 @@ impl HostProgram for Characterisation {
         let rows = |result, answer| (0..sets).flat_map(|set| row(set, result, answer)).collect::<Vec<u32>>();
         device.upload(window, &bytes(&rows(0, false)))?;
         device.upload(list, &bytes(&(0..sets).flat_map(|set| self.list(set)).collect::<Vec<u32>>()))?;
-        let (registers, shared) = match self.storage {
-            Storage::Registers => (self.warps, 0),
-            Storage::Shared => (0, self.warps),
-            Storage::L1d => (0, 0),
-        };
-        let (ways, shared_ways) =
-            if self.storage == Storage::Registers { (self.ways, 0) } else { (1, self.ways) };
         let shape = Shape::new([self.ctas, 1, 1], [self.warps * 32, 1, 1]);
-        let shape = shape.with_shared(shared * shared_ways * BLOCK_BYTES as u32);
         let arguments = [
             Arg::Ptr(window),
             Arg::U32(self.warps),
-            Arg::U32(registers),
-            Arg::U32(shared),
-            Arg::U32(ways),
-            Arg::U32(shared_ways),
+            Arg::U32(self.warps),
+            Arg::U32(0),
+            Arg::U32(self.ways),
+            Arg::U32(0),
             Arg::U32(0),
             Arg::Ptr(list),
             Arg::U32(of_set),
