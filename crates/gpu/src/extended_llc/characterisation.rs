@@ -17,7 +17,7 @@ const ENTRY: &str = "extended_llc_alone";
 const MOST_CTA_WARPS: u32 = 32;
 
 /// Behind the kernel's own parameters.
-const PARAMETERS: &str = ", .param .u64 list, .param .u32 of_set, .param .u64 blocks";
+const PARAMETERS: &str = ", .param .u64 list, .param .u32 of_set, .param .u64 first_block";
 
 /// Where a warp's list begins.
 const BEFORE: &str = "\tmov.u32 %t, %ctaid.x;\n\tld.param.u32 %u, [rows_per_cta];\n\tmul.lo.u32 %t, %t, %u;\n\

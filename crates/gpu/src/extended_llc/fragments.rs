@@ -16,9 +16,9 @@ pub fn address(block: &str) -> String {
 /// From the number of a word to its address: blocks are counted from address 0.
 pub const AT_BLOCK: &str = "\tmul.wide.u32 %at, %t, 4;\n";
 
-/// The same where requests are in a list, whose blocks are counted from the parameter `blocks`.
+/// The same where requests are in a list, whose blocks are counted from the parameter `first_block`.
 pub const AT_LISTED_BLOCK: &str =
-    "\tmul.wide.u32 %at, %t, 4;\n\tld.param.u64 %window, [blocks];\n\tadd.u64 %at, %at, %window;\n";
+    "\tmul.wide.u32 %at, %t, 4;\n\tld.param.u64 %window, [first_block];\n\tadd.u64 %at, %at, %window;\n";
 
 /// Loads the next request, as templates do.
 pub const NEXT_OF_ROW: &str = "\tld.relaxed.gpu.global.u32 %status, [%row];\n";
