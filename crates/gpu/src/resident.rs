@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use strata_memory::doors::HelperKernel;
 use strata_memory::{Address, window};
-use strata_ptx::back::Options;
 use strata_ptx::texture::Headers;
 use strata_sm::launch::Launch;
 use strata_workloads::Module;
@@ -35,10 +34,7 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
     let Some(kernel) = file.doors.llc.helper_kernel().filter(|kernel| sms > 0 && kernel.runs) else {
         return Ok(None);
     };
-    // Registers are allocated to a warp in units.
-    let unit = *file.sm.register_unit;
-    let registers = *file.sm.registers / kernel.warps / unit * unit / 32;
-    let options = machine.compile_options();
+    let options = machine.compile_options_for(kernel.warps);
     let ctas = kernel.ctas().expect("the machine file was checked");
     let warps = kernel.warps / ctas;
     let indirection = if options.indirect_mov { Indirection::Instruction } else { Indirection::Branch };
@@ -61,7 +57,6 @@ pub(crate) fn resident(machine: &Machine, system: &mut SystemRegion) -> Result<O
     let HelperKernel { ways, shared_ways, fetches, .. } = kernel;
     let requests = if kernel.polls { Requests::Polled } else { Requests::Held };
     let text = Kernel { warps, ctas, ways, shared_ways, indirection, requests, fetches, compression }.text();
-    let options = Options { max_registers: options.max_registers.min(registers), ..options };
     let module = Module { name: "extended_llc.ptx", text: &text };
     let mut program = Program::parse(module, options).map_err(|errors| errors.to_string())?;
     let compiled = program.kernel(ENTRY).map_err(|error| format!("{ENTRY}: {error}"))?;

@@ -124,10 +124,8 @@ fn coprime(a: u32, b: u32) -> bool {
 
 /// Whether a kernel has the registers that so many warps leave to each, and none is spilled.
 fn fits(machine: &Machine, kernel: &Kernel, warps: u32) -> bool {
-    let file = machine.file();
-    let unit = *file.sm.register_unit;
-    let registers = (*file.sm.registers / warps / unit * unit / 32).min(*file.sm.registers_per_thread);
-    let options = strata_ptx::back::Options { max_registers: registers, ..machine.compile_options() };
+    let options = machine.compile_options_for(warps);
+    let registers = options.max_registers;
     let text = kernel.module(ENTRY, PARAMETERS, BEFORE, "");
     let module = Module { name: "extended_llc.ptx", text: &text };
     let compiled = Program::parse(module, options).ok().and_then(|mut program| program.kernel(ENTRY).ok());

@@ -225,6 +225,14 @@ impl Machine {
         }
     }
 
+    /// The same for a kernel with so many warps on an SM, which share out its registers in units.
+    pub fn compile_options_for(&self, warps: u32) -> strata_ptx::back::Options {
+        let unit = *self.file.sm.register_unit;
+        let share = *self.file.sm.registers / warps / unit * unit / 32;
+        let options = self.compile_options();
+        strata_ptx::back::Options { max_registers: options.max_registers.min(share), ..options }
+    }
+
     /// Number of CTAs of a kernel that fit on an SM together, with `threads` threads and `shared_bytes` bytes
     /// of shared memory each.
     pub fn resident_ctas(&self, kernel: &Kernel, threads: u32, shared_bytes: u32) -> u32 {

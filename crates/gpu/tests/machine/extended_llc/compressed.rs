@@ -8,23 +8,14 @@ use strata_memory::base_delta::{DeltaWidth, narrowest};
 
 use super::bench::{Outcome, Sets};
 use super::model::{Action, Answer, Bytes, Request, Set};
-use super::{Case, INDIRECTIONS, rtx3080};
+use super::{Case, INDIRECTIONS, in_registers, rtx3080};
 
 /// An epoch that never ends.
 const NEVER: u32 = u32::MAX;
 
 fn compressed(indirection: Indirection, warps: u32, ways: u32, epoch: u32) -> Sets {
-    let kernel = Kernel {
-        warps,
-        ctas: 1,
-        ways,
-        shared_ways: 0,
-        indirection,
-        requests: Requests::Polled,
-        fetches: true,
-        compression: true,
-    };
-    Sets { kernel, register_sets: warps, shared_sets: 0, ways, shared_ways: 0, epoch }
+    let plain = in_registers(indirection, warps, ways);
+    Sets { kernel: Kernel { compression: true, ..plain.kernel }, epoch, ..plain }
 }
 
 /// A block whose words differ from the first by so many bits with their sign; anything with 32.
