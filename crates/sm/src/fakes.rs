@@ -44,6 +44,9 @@ pub struct FakeL1d {
     pub memory: Memory,
     pub latency: u64,
     pub flush_latency: u64,
+    /// Accesses that it takes in a cycle.
+    pub width: u32,
+    taken: (Cycle, u32),
     /// Cycles in which it refuses accesses.
     pub refuse: Vec<u64>,
     /// A line of text for every access and flush.
@@ -61,6 +64,8 @@ impl FakeL1d {
             memory,
             latency,
             flush_latency: 10,
+            width: u32::MAX,
+            taken: (Cycle::ZERO, 0),
             refuse: Vec::new(),
             log: Vec::new(),
             outgoing: VecDeque::new(),
@@ -79,6 +84,11 @@ impl L1d for FakeL1d {
         if self.refuse.contains(&now.0) {
             return Err((access, Refusal::Mshr));
         }
+        let taken = if self.taken.0 == now { self.taken.1 } else { 0 };
+        if taken == self.width {
+            return Err((access, Refusal::Port));
+        }
+        self.taken = (now, taken + 1);
         let mut line = self.memory.line(access.line);
         let (name, action) = match access.action {
             Action::Load(mut tray) => {

@@ -190,7 +190,7 @@ impl Sm {
             collectors,
             registers: parts.registers,
             units: Units::new(config),
-            lsu: parts.lsu,
+            lsu: parts.lsu.with_accesses_per_cycle(parts.l1d.accesses_per_cycle()),
             l1d: parts.l1d,
             unified: parts.unified,
             constants: parts.constants,

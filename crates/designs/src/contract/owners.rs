@@ -266,6 +266,7 @@ impl Bench {
         let takes_answer = self.stream.below(100) < self.contract.willing;
         let fence = self.stream.below(400) == 0;
         let client = &mut self.clients[index];
+        let reads = reads * u64::from(client.l1d.accesses_per_cycle());
         for wires in [&mut self.replies, &mut self.owners] {
             if let Some(packet) = wires.receive(index, now) {
                 client.l1d.accept(packet, now);
@@ -339,7 +340,18 @@ impl Bench {
         wires.send(packet, self.now)
     }
 
+    /// Offers as many accesses as the L1D may take in a cycle, until it refuses one.
     fn offer(&mut self, index: usize) -> Result<(), String> {
+        for _ in 0..self.clients[index].l1d.accesses_per_cycle() {
+            self.offer_one(index)?;
+            if self.clients[index].held.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn offer_one(&mut self, index: usize) -> Result<(), String> {
         let client = &mut self.clients[index];
         if client.held.is_none() && client.left > 0 {
             let Some(token) = client.under_way.iter().position(Option::is_none) else { return Ok(()) };

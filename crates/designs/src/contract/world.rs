@@ -159,6 +159,7 @@ impl World {
         let drops = self.stream.below(2) == 0;
 
         let client = &mut self.clients[index];
+        let reads = reads * u64::from(client.l1d.accesses_per_cycle());
         if let Some(reply) = self.memory.reply(index, now) {
             client.l1d.accept(reply, now);
             self.moved = now;
@@ -230,7 +231,18 @@ impl World {
         Ok(())
     }
 
+    /// Offers as many accesses as the L1D may take in a cycle, until it refuses one.
     fn offer(&mut self, index: usize) -> Result<(), String> {
+        for _ in 0..self.clients[index].l1d.accesses_per_cycle() {
+            self.offer_one(index)?;
+            if self.clients[index].held.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn offer_one(&mut self, index: usize) -> Result<(), String> {
         let client = &mut self.clients[index];
         if client.held.is_none() && client.left > 0 {
             let Some(token) = client.under_way.iter().position(Option::is_none) else { return Ok(()) };

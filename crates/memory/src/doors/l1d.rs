@@ -68,7 +68,7 @@ pub struct Completion {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs)]
 pub enum Refusal {
-    /// The port has already been used in this cycle.
+    /// The port has already been used in this cycle, or leads to a pipeline that is full.
     Port,
     /// No MSHR is free.
     Mshr,
@@ -121,6 +121,11 @@ pub enum Refusal {
 /// # Ok::<(), strata_memory::ParameterError>(())
 /// ```
 pub trait L1d: Send {
+    /// Accesses that it may take in a cycle, at least 1. No more are offered.
+    fn accesses_per_cycle(&self) -> u32 {
+        1
+    }
+
     /// Offers an access. A refused access is returned with the cause; a refusal changes only counters.
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)>;
 

@@ -3,12 +3,13 @@
 //! ```text
 //!             address_latency                             latency of the path           writeback_latency
 //!   issue ----------------------> first access offered ------------------------> last one ----------------> write-back
-//!   cycle t                       t + a, then one a cycle                        complete at c              c + w
+//!   cycle t                       t + a, then the next ones                      complete at c              c + w
 //! ```
 //!
 //! A coalesced load that hits is written back at `t + a + h + w`, where `h` is the L1D's hit latency, counted from
-//! the cycle in which the L1D accepts an access to the cycle in which it returns it. With an idle L1D and only hits,
-//! an instruction of n accesses takes `n - 1` more cycles. A shared memory instruction of p passes begins at `t + a`,
+//! the cycle in which the L1D accepts an access to the cycle in which it returns it. An L1D takes one access a cycle, or as many
+//! as it has banks until one of them is busy, in order. With an idle L1D of one and only hits, an instruction of n accesses takes
+//! `n - 1` more cycles. A shared memory instruction of p passes begins at `t + a`,
 //! or once the previous instruction's passes are done, and completes at `begin + p - 1 + latency`.
 //!
 //! The unit is fully pipelined: it accepts one instruction per cycle regardless of the hit latency. An instruction
@@ -113,6 +114,8 @@ pub struct Lsu {
     done: DelayLine<Place>,
     address_latency: u64,
     writeback_latency: u64,
+    /// Accesses that the L1D may take in a cycle.
+    accesses_per_cycle: u32,
     statistics: LsuStatistics,
 }
 
@@ -147,8 +150,15 @@ impl Lsu {
             done: DelayLine::growing(instructions),
             address_latency: u64::from(*config.address_latency_cycles),
             writeback_latency: u64::from(*config.writeback_latency_cycles),
+            accesses_per_cycle: 1,
             statistics: LsuStatistics::default(),
         })
+    }
+
+    /// The unit in front of an L1D that may take `accesses` accesses a cycle ([`L1d::accesses_per_cycle`]).
+    #[must_use]
+    pub fn with_accesses_per_cycle(self, accesses: u32) -> Lsu {
+        Lsu { accesses_per_cycle: accesses, ..self }
     }
 
     /// The unit of a processor without a constant cache, whose instructions have one lane: constants and parameters are
@@ -205,8 +215,22 @@ impl Lsu {
         if self.device.has_offer(&self.textures, l1d, now) {
             self.offer(l1d, now);
             asked.l1d = true;
+            if self.accesses_per_cycle > 1 {
+                self.offer_more(l1d, now);
+            }
         }
         asked
+    }
+
+    /// Offers the L1D the rest of what it may take in a cycle, until it refuses one.
+    #[inline(never)]
+    fn offer_more(&mut self, l1d: &mut dyn L1d, now: Cycle) {
+        for _ in 1..self.accesses_per_cycle {
+            if self.device.held().is_some() || !self.device.has_offer(&self.textures, l1d, now) {
+                return;
+            }
+            self.offer(l1d, now);
+        }
     }
 
     #[inline(always)]

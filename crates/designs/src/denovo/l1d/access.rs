@@ -78,7 +78,7 @@ fn looked_up(outcome: Result<Outcome, NoLine>) -> Outcome {
 impl DenovoL1d {
     /// Takes an access, or returns it with the reason why it cannot start.
     pub(super) fn start(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
-        if let Err(cause) = self.port_is_free(now) {
+        if let Err(cause) = self.bank_is_free(access.line, now) {
             return Err((access, cause));
         }
         let mshr = self.mshrs.find(access.line);
@@ -88,7 +88,7 @@ impl DenovoL1d {
             if !self.mshrs.can_merge(mshr) {
                 return Err((access, Refusal::Merge));
             }
-            self.use_port(now);
+            self.use_bank(access.line, now);
             self.statistics.count(&access, goes_past(&access), Found::Merge);
             self.mshrs.push(mshr, access).expect("room in the MSHR was checked");
             return Ok(());
@@ -101,7 +101,7 @@ impl DenovoL1d {
         if !step.performs {
             self.release_registrations();
         }
-        self.use_port(now);
+        self.use_bank(access.line, now);
         self.statistics.count(&access, goes_past(&access), self.found(&access, &step));
         let mshr = self.prepare(access.line, &step, now);
         if !step.performs {

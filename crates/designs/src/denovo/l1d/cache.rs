@@ -58,9 +58,34 @@ pub struct DenovoL1d {
     pub(super) writes_in_flight: usize,
     /// A flush in progress, and whether it invalidates.
     flush: Option<bool>,
-    port_used: Option<Cycle>,
+    banks: Banks,
     pub(super) statistics: L1dStatistics,
     pub(super) coherence: DenovoStatistics,
+}
+
+/// The banks, which take an access a cycle each.
+#[derive(Clone, Copy, Debug)]
+struct Banks {
+    count: u32,
+    /// The cycle of the last access, and the banks that had one then.
+    used_at: Cycle,
+    used: u64,
+}
+
+impl Banks {
+    /// Of a line, as a mask.
+    fn of(self, line: LineAddress) -> u64 {
+        1 << (line.0 % u64::from(self.count))
+    }
+
+    fn is_free(self, line: LineAddress, now: Cycle) -> bool {
+        self.used_at != now || self.used & self.of(line) == 0
+    }
+
+    fn take(&mut self, line: LineAddress, now: Cycle) {
+        let before = if self.used_at == now { self.used } else { 0 };
+        (self.used_at, self.used) = (now, before | self.of(line));
+    }
 }
 
 /// Lines named in a report; a cache with more leaves room for what others say.
@@ -114,6 +139,7 @@ impl DenovoL1d {
             ParameterError::new("node", format!("found node {}, expected one below {NODES}", node.0))
         })?;
         let frames = *config.sets * *config.ways;
+        let banks = *config.banks;
         let room = |latency: &u64| *latency as usize + 2;
         Ok(DenovoL1d {
             latency: Latency {
@@ -135,7 +161,7 @@ impl DenovoL1d {
             bypasses: Slab::new(*config.bypass_entries),
             arrived: VecDeque::new(),
             aside: VecDeque::new(),
-            hits: DelayLine::new(room(&config.hit_latency_cycles)),
+            hits: DelayLine::new(room(&config.hit_latency_cycles) * banks as usize),
             served: DelayLine::new(room(&config.fill_latency_cycles)),
             requests: DelayLine::new(*config.miss_queue),
             combiner: Combiner::new(*config.combined_lines, *config.combine_cycles),
@@ -147,7 +173,7 @@ impl DenovoL1d {
             bypass_trays: Trays::new(*config.write_buffer),
             writes_in_flight: 0,
             flush: None,
-            port_used: None,
+            banks: Banks { count: banks, used_at: Cycle::ZERO, used: 0 },
             statistics: L1dStatistics::default(),
             coherence: DenovoStatistics::default(),
         })
@@ -158,19 +184,19 @@ impl DenovoL1d {
         self.slices.node_of(line)
     }
 
-    /// Whether an access can start in this cycle.
-    pub(super) fn port_is_free(&self, now: Cycle) -> Result<(), Refusal> {
+    /// Whether an access to a line can start in this cycle.
+    pub(super) fn bank_is_free(&self, line: LineAddress, now: Cycle) -> Result<(), Refusal> {
         if self.flush.is_some() {
             return Err(Refusal::Flush);
         }
-        if self.port_used == Some(now) || self.hits.is_full() {
+        if self.hits.is_full() {
             return Err(Refusal::Port);
         }
-        Ok(())
+        if self.banks.is_free(line, now) { Ok(()) } else { Err(Refusal::Bank) }
     }
 
-    pub(super) fn use_port(&mut self, now: Cycle) {
-        self.port_used = Some(now);
+    pub(super) fn use_bank(&mut self, line: LineAddress, now: Cycle) {
+        self.banks.take(line, now);
     }
 
     /// What is written back of a line and not answered.
@@ -322,6 +348,10 @@ impl DenovoL1d {
 }
 
 impl L1d for DenovoL1d {
+    fn accesses_per_cycle(&self) -> u32 {
+        self.banks.count
+    }
+
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
         self.start(access, now).inspect_err(|(_, cause)| self.statistics.refuse(*cause))
     }

@@ -13,6 +13,8 @@ pub struct DenovoL1dConfig {
     pub sets: Cited<usize>,
     /// Ways per set, 1 to 64.
     pub ways: Cited<usize>,
+    /// Banks, a power of two up to 64. Each takes an access a cycle; a line's is the last bits of its number.
+    pub banks: Cited<u32>,
     /// How the set of a line is computed.
     pub set_index: Cited<SetIndex>,
     /// Which way of a full set is evicted.
@@ -52,6 +54,7 @@ impl DenovoL1dConfig {
         DenovoL1dConfig {
             sets: Cited::new(32, "Stash Table 2"),
             ways: Cited::new(8, "Stash Table 2"),
+            banks: Cited::new(8, "Stash Table 2"),
             set_index: assumed(SetIndex::Bits),
             replacement: assumed(ReplacementPolicy::Lru),
             hit_latency_cycles: Cited::new(1, "Stash Table 2"),

@@ -29,6 +29,10 @@ impl Design for DenovoL1dConfig {
                 return Err(ParameterError::new(field, format!("must be {least} to 4096, found {value}")));
             }
         }
+        let banks = *self.banks;
+        if !banks.is_power_of_two() || banks > 64 {
+            return Err(ParameterError::new("banks", format!("must be a power of two up to 64, found {banks}")));
+        }
         let found = *self.combine_cycles;
         if found > 1_000_000 {
             return Err(ParameterError::new(
@@ -41,14 +45,15 @@ impl Design for DenovoL1dConfig {
 
     fn outline(&self) -> String {
         let kilobytes = self.capacity_bytes() / 1024;
-        format!("{kilobytes} KB, {} ways, {} MSHRs, DeNovo", *self.ways, *self.mshr_entries)
+        let DenovoL1dConfig { ways, banks, mshr_entries, .. } = self;
+        format!("{kilobytes} KB, {} ways, {} banks, {} MSHRs, DeNovo", **ways, **banks, **mshr_entries)
     }
 
     fn host_bytes(&self) -> u64 {
         let lines = *self.sets * *self.ways + 2 * *self.write_buffer;
         let waiting = *self.mshr_entries * usize::from(*self.mshr_merges);
         let queues = *self.miss_queue + *self.answer_queue + *self.bypass_entries;
-        let latencies = *self.hit_latency_cycles + *self.fill_latency_cycles;
+        let latencies = *self.hit_latency_cycles * u64::from(*self.banks) + *self.fill_latency_cycles;
         ((lines + waiting + queues) as u64 + latencies) * HOST_ITEM_BYTES
     }
 

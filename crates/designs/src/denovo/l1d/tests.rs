@@ -1,7 +1,7 @@
 //! Golden cycles of a DeNovo L1D, worked by hand.
 
-use strata_engine::Cycle;
-use strata_memory::doors::{Access, Action, Design, L1d, L1dDesign, Policy};
+use strata_engine::{Cited, Cycle};
+use strata_memory::doors::{Access, Action, Design, L1d, L1dDesign, Policy, Refusal};
 use strata_memory::ownership::{Letter, Message, Owner, bytes_of};
 use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Packet, SliceMap};
 
@@ -24,8 +24,12 @@ struct Bench {
 
 impl Bench {
     fn new() -> Bench {
+        Bench::of(&DenovoL1dConfig::example())
+    }
+
+    fn of(config: &DenovoL1dConfig) -> Bench {
         let slices = SliceMap::new(1, 256, REGISTRY).expect("one slice");
-        let l1d = DenovoL1d::new(&DenovoL1dConfig::example(), NodeId(0), slices, 1).expect("an example");
+        let l1d = DenovoL1d::new(config, NodeId(0), slices, 1).expect("its numbers can be");
         let (requests, answers, done) = (Vec::new(), Vec::new(), Vec::new());
         Bench { l1d, now: Cycle::ZERO, requests, answers, done }
     }
@@ -210,4 +214,28 @@ fn parameters_out_of_bounds_are_refused_by_name() {
     let site = strata_memory::doors::L1dSite { node: NodeId(64), slices, seed: 1, held_loads: 0 };
     let error = DenovoL1dConfig::example().build(site).err().expect("a slot has no name for it");
     assert_eq!(error.to_string(), "node: found node 64, expected one below 64");
+}
+
+/// Eight banks take lines 0 to 7 in one cycle; line 8 has the bank of line 0.
+#[test]
+fn banks_take_an_access_each() {
+    let config = DenovoL1dConfig::example();
+    let mut bench = Bench::of(&config);
+    assert_eq!(bench.l1d.accesses_per_cycle(), 8);
+    let offer = |bench: &mut Bench, line: u64, now| {
+        let (line, action) = (LineAddress(line), Action::Store(Box::new(Line::ZERO)));
+        let access = Access { line, bytes: ByteMask::ALL, action, policy: Policy::Cached, token: 0, pc: 0, warp: 0 };
+        bench.l1d.offer(access, now).map_err(|(_, why)| why)
+    };
+    for now in [Cycle(0), Cycle(5)] {
+        bench.run_to(now.0);
+        for line in 0..8 {
+            assert_eq!(offer(&mut bench, line, now), Ok(()), "line {line}");
+        }
+        assert_eq!(offer(&mut bench, 8, now), Err(Refusal::Bank));
+    }
+    assert_eq!(bench.l1d.statistics()[0].get("refused_bank"), Some(2));
+    let odd = DenovoL1dConfig { banks: Cited::new(3, "test"), ..DenovoL1dConfig::example() };
+    let error = odd.check().expect_err("three banks");
+    assert_eq!(error.to_string(), "banks: must be a power of two up to 64, found 3");
 }

@@ -12,6 +12,7 @@ const NODES: &[(u32, u32)] = &[(15, 1), (1, 15), (8, 8), (5, 3), (2, 2), (3, 1),
 const KNOBS: &[(&str, &[&str])] = &[
     ("l1d.sets", &["1", "2", "4"]),
     ("l1d.ways", &["1", "2"]),
+    ("l1d.banks", &["1", "2"]),
     ("l1d.replacement", &["fifo", "random"]),
     ("l1d.mshr_entries", &["1", "2", "5"]),
     ("l1d.mshr_merges", &["1", "2"]),

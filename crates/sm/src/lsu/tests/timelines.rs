@@ -146,6 +146,23 @@ fn hits_of_any_latency_are_taken_one_a_cycle() {
     }
 }
 
+/// 32 lanes 64 bytes apart make 16 accesses: with three a cycle, from cycle 3 to cycle 8.
+#[test]
+fn an_l1d_of_several_accesses_a_cycle_is_offered_as_many() {
+    for (width, refuse, done) in [(1, vec![], 18), (3, vec![], 8), (16, vec![], 3), (3, vec![4, 5], 10)] {
+        let mut bench = Bench::new(&config());
+        (bench.l1d.width, bench.l1d.refuse) = (width, refuse);
+        bench.lsu = bench.lsu.with_accesses_per_cycle(width);
+        bench.issue(0, load(Space::Global, Ty::U32, 1), &Sources::at(|lane| BASE + 64 * lane));
+        bench.drain();
+        assert_eq!(bench.l1d.log.len(), 16);
+        let last = bench.l1d.log.last().unwrap();
+        assert_eq!(last, &format!("{done}: load 0x780 8 bytes"), "{width} a cycle");
+        assert_eq!(bench.finished, [format!("{}: warp 0 pc 40", done + 20 + 2)]);
+        assert_eq!(bench.lsu.statistics().refused_port, 0, "it is not offered more");
+    }
+}
+
 #[test]
 fn accesses_are_bounded() {
     let config = LsuConfig { accesses: Cited::new(2, "test"), ..config() };
