@@ -212,25 +212,13 @@ impl Lsu {
             self.begin_passes(constants, now);
             asked.wrong = self.behind.as_ref().is_some_and(|behind| behind.found_wrong());
         }
-        if self.device.has_offer(&self.textures, l1d, now) {
-            self.offer(l1d, now);
+        let mut left = self.accesses_per_cycle;
+        while left > 0 && self.device.has_offer(&self.textures, l1d, now) {
             asked.l1d = true;
-            if self.accesses_per_cycle > 1 {
-                self.offer_more(l1d, now);
-            }
+            // What comes behind a refused access waits with it.
+            left = if self.offer(l1d, now) { left - 1 } else { 0 };
         }
         asked
-    }
-
-    /// Offers the L1D the rest of what it may take in a cycle, until it refuses one.
-    #[inline(never)]
-    fn offer_more(&mut self, l1d: &mut dyn L1d, now: Cycle) {
-        for _ in 1..self.accesses_per_cycle {
-            if self.device.held().is_some() || !self.device.has_offer(&self.textures, l1d, now) {
-                return;
-            }
-            self.offer(l1d, now);
-        }
     }
 
     #[inline(always)]
@@ -328,25 +316,24 @@ impl Lsu {
         }
     }
 
-    /// Offers the next access to the L1D.
+    /// Offers the next access to the L1D. Returns whether it was taken.
     #[inline(always)]
-    fn offer(&mut self, l1d: &mut dyn L1d, now: Cycle) {
-        if let Some(accepted) =
-            self.device.offer(&mut self.table, &mut self.textures, l1d, now, &mut self.statistics)
-        {
-            let Accepted { entry: place, detached, last, .. } = accepted;
-            if place == OWN {
-                return;
-            }
-            if detached {
-                self.fences.open(self.table.get(place).warp);
-                self.close(place, now);
-            }
-            if last {
-                self.front -= 1;
-                self.close(place, now);
-            }
+    fn offer(&mut self, l1d: &mut dyn L1d, now: Cycle) -> bool {
+        let accepted =
+            self.device.offer(&mut self.table, &mut self.textures, l1d, now, &mut self.statistics);
+        let Some(Accepted { entry: place, detached, last, .. }) = accepted else { return false };
+        if place == OWN {
+            return true;
         }
+        if detached {
+            self.fences.open(self.table.get(place).warp);
+            self.close(place, now);
+        }
+        if last {
+            self.front -= 1;
+            self.close(place, now);
+        }
+        true
     }
 
     /// Retires one of the parts that an instruction waits for; the last one completes the instruction.
