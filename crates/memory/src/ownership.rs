@@ -126,8 +126,8 @@ impl Owner {
 }
 
 /// A message of such a protocol in a packet. The packet's `bytes` are the message's words, whole ones; its `tag` has, in
-/// [`Message::Data`], the words that were asked for, bit n for word n (the others come along), in a stash's [`Message::Read`] the
-/// words that it would take along, and means nothing in others.
+/// [`Message::Data`], the words that were asked for, bit n for word n (the others come along), in [`Message::Read`] the
+/// other words that may come along, and means nothing in others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Letter {
     /// What it says of each word.

@@ -53,6 +53,8 @@ pub struct Contract {
     pub episodes: u32,
     /// Number of accesses by each L1D or source in an episode.
     pub accesses: u32,
+    /// Bytes of the aligned piece of a line in which an access lies.
+    pub access_bytes: usize,
     /// Longest random delay of one direction of the network, in cycles.
     pub delay: u64,
     /// Percent of cycles in which the network takes a packet and a reader takes completions.
@@ -75,6 +77,7 @@ impl Contract {
             lines: 48,
             episodes: 4,
             accesses: 1500,
+            access_bytes: 128,
             delay: 40,
             willing: 70,
             special: 6,

@@ -194,9 +194,10 @@ impl Llc for Planted<DenovoL2> {
     }
 }
 
-/// An L1D with so many sets.
-fn l1d(node: NodeId, slices: SliceMap, sets: usize) -> DenovoL1d {
+/// An L1D with so many sets, of lines in which each access lies.
+fn l1d(node: NodeId, slices: SliceMap, sets: usize, access_bytes: usize) -> DenovoL1d {
     let mut config = DenovoL1dConfig::example();
+    config.line_bytes.value = access_bytes as u32;
     (config.sets.value, config.ways.value) = (sets, 2);
     DenovoL1d::new(&config, node, slices, 1).expect("the numbers are right")
 }
@@ -221,11 +222,11 @@ fn contracts() -> [(Contract, usize); 4] {
 #[test]
 fn denovo_keeps_the_contract() {
     for (contract, sets) in contracts() {
-        for l1ds in [1, 3, 5] {
-            let contract = Contract { l1ds, ..contract };
+        for (l1ds, access_bytes) in [(1, 128), (3, 128), (5, 128), (1, 64), (3, 64), (5, 64)] {
+            let contract = Contract { l1ds, access_bytes, ..contract };
             let outcome = check_with_skips(
                 &contract,
-                &mut |node, slices| Box::new(l1d(node, slices, sets)),
+                &mut |node, slices| Box::new(l1d(node, slices, sets, access_bytes)),
                 &mut |number| Box::new(l2(number, sets)),
             );
             let outcome = outcome.unwrap_or_else(|fault| panic!("{contract:?}: {fault}"));
@@ -254,7 +255,13 @@ fn every_planted_bug_is_caught() {
             let plant = std::panic::catch_unwind(|| {
                 check_with_skips(
                     &contract,
-                    &mut |node, slices| Box::new(Planted { inner: l1d(node, slices, sets), bug, count: 0 }),
+                    &mut |node, slices| {
+                        Box::new(Planted {
+                            inner: l1d(node, slices, sets, contract.access_bytes),
+                            bug,
+                            count: 0,
+                        })
+                    },
                     &mut |number| Box::new(Planted { inner: l2(number, sets), bug, count: 0 }),
                 )
             });

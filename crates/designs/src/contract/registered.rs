@@ -110,16 +110,20 @@ fn every_registered_l1d_keeps_the_contract() {
         let make = &mut |node, slices| {
             design.build(L1dSite { node, slices, seed: 1, held_loads: 0 }).expect("its numbers were checked")
         };
-        let wide = Contract { lines: 1200, accesses: 2500, episodes: 2, ..Contract::alone(1) };
+        let access_bytes = design.line_bytes() as usize;
+        let wide = Contract { lines: 1200, accesses: 2500, episodes: 2, access_bytes, ..Contract::alone(1) };
         check_with_skips(&wide, make)?;
         if design.can_resize() {
             let whole = design.capacity_bytes();
             let half = (whole / 4..=whole / 2).rev().find(|bytes| design.check_capacity(*bytes).is_ok());
             let capacities = half.map(|half| [half, whole]);
             assert!(capacities.is_some(), "no capacity but one");
-            check_with_skips(&Contract { episodes: 4, capacities, ..Contract::shared(3) }, make)?;
+            check_with_skips(
+                &Contract { episodes: 4, capacities, access_bytes, ..Contract::shared(3) },
+                make,
+            )?;
         }
-        check_with_skips(&Contract { episodes: 2, ..Contract::shared(2) }, make)
+        check_with_skips(&Contract { episodes: 2, access_bytes, ..Contract::shared(2) }, make)
     });
 }
 
@@ -152,7 +156,9 @@ fn owners_keep_the_contract(l1d: &dyn L1dDesign, llc: &dyn LlcDesign) -> Result<
         |node, slices| l1d.build(L1dSite { node, slices, seed: 1, held_loads: 0 }).expect("it was checked");
     let mut make_llc =
         |slice| llc.build(LlcSite { slice, ..LlcSite::alone(1) }).expect("its numbers were checked");
-    let wide = Contract { lines: 900, accesses: 1500, episodes: 3, ..Contract::shared(4) };
+    let access_bytes = l1d.line_bytes() as usize;
+    let wide = Contract { lines: 900, accesses: 1500, episodes: 3, access_bytes, ..Contract::shared(4) };
     owners::check_with_skips(&wide, &mut make_l1d, &mut make_llc)?;
-    owners::check_with_skips(&Contract { episodes: 6, ..Contract::shared(5) }, &mut make_l1d, &mut make_llc)
+    let few = Contract { episodes: 6, access_bytes, ..Contract::shared(5) };
+    owners::check_with_skips(&few, &mut make_l1d, &mut make_llc)
 }

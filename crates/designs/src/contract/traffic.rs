@@ -78,9 +78,10 @@ impl Traffic {
         let line = self.last[l1d];
         let policy =
             if self.stream.below(100) < self.contract.special { Policy::Bypass } else { Policy::Cached };
+        let piece = self.piece();
         let owners = &self.owners[line as usize];
-        let own = owners.own[l1d];
-        let counters = if self.contract.l1ds == 1 { ByteMask::ALL } else { owners.counters };
+        let own = owners.own[l1d] & piece;
+        let counters = if self.contract.l1ds == 1 { piece } else { owners.counters & piece };
         let atomic = self.stream.below(100) < self.contract.special;
         let store = self.stream.below(100) < 45;
         let (bytes, action) = if atomic && !counters.is_empty() {
@@ -90,7 +91,7 @@ impl Traffic {
             let tray = Line(std::array::from_fn(|_| self.stream.next() as u8));
             (self.some(own), Action::Store(Box::new(tray)))
         } else {
-            let readable = own | owners.read_only;
+            let readable = own | owners.read_only & piece;
             if readable.is_empty() {
                 return self.next(l1d, token);
             }
@@ -98,6 +99,14 @@ impl Traffic {
         };
         let (pc, warp) = (self.stream.below(8) as u32 * 4, self.stream.below(48) as u8);
         Access { line: LineAddress(line), bytes, action, policy, token, pc, warp }
+    }
+
+    /// Where in its line an access lies.
+    fn piece(&mut self) -> ByteMask {
+        let bytes = self.contract.access_bytes;
+        let pieces = 128 / bytes;
+        let piece = if pieces == 1 { 0 } else { self.stream.below(pieces as u64) as usize };
+        ByteMask::range(piece * bytes, bytes)
     }
 
     /// Some bytes of a set that is not empty: all, a piece, or a scatter.

@@ -34,7 +34,8 @@
 //! 6. A writeback stays in its memory's buffer until the registry has answered, and the buffer answers what is
 //!    forwarded meanwhile. A recall that meets a writeback gets no other answer. The registry drops writebacks of former
 //!    owners, and answers them.
-//! 7. The registry sends along the data that it has of the line, to a stash those that the stash has named. An owner sends nothing
+//! 7. The registry sends along the data that it has of the other words that the request has named: a cache names the rest of its
+//!    line, which may be half of a line of the L2, a stash what its mapping has of that. An owner sends nothing
 //!    along: its answer may come after the requester has written the other word and lost it to a recall. A word that comes
 //!    along is taken if it is invalid with nothing under way.
 //! 8. A store of a part of a word registers the word and asks for the rest at once (`RegisterRead`): registry or former

@@ -13,19 +13,25 @@ use super::engine::Engine;
 pub struct DmaConfig {
     /// Accesses to lines under way at most; 1 to 1024.
     pub accesses: Cited<u32>,
+    /// Bytes of such a line, 64 or 128: those of the L1D.
+    pub line_bytes: Cited<u32>,
 }
 
 impl Design for DmaConfig {
     fn check(&self) -> Result<(), ParameterError> {
         let found = *self.accesses;
-        if (1..=1024).contains(&found) {
-            return Ok(());
+        if !(1..=1024).contains(&found) {
+            return Err(ParameterError::new("accesses", format!("must be 1 to 1024, found {found}")));
         }
-        Err(ParameterError::new("accesses", format!("must be 1 to 1024, found {found}")))
+        let found = *self.line_bytes;
+        if ![64, 128].contains(&found) {
+            return Err(ParameterError::new("line_bytes", format!("must be 64 or 128, found {found}")));
+        }
+        Ok(())
     }
 
     fn outline(&self) -> String {
-        format!("SRAM, DMA of {} lines at a time", *self.accesses)
+        format!("SRAM, DMA of {} lines of {} bytes at a time", *self.accesses, *self.line_bytes)
     }
 
     fn host_bytes(&self) -> u64 {
@@ -34,8 +40,12 @@ impl Design for DmaConfig {
 }
 
 impl ScratchpadDesign for DmaConfig {
+    fn access_bytes(&self) -> u32 {
+        *self.line_bytes
+    }
+
     fn build(&self, _: ScratchpadSite) -> Result<Option<Box<dyn Scratchpad>>, ParameterError> {
         self.check()?;
-        Ok(Some(Box::new(Engine::new(*self.accesses as usize))))
+        Ok(Some(Box::new(Engine::new(*self.accesses as usize, u64::from(*self.line_bytes)))))
     }
 }

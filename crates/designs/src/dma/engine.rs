@@ -50,24 +50,28 @@ impl Copy {
         })
     }
 
-    /// The next piece, if one is left.
-    fn next_piece(&self) -> Option<(LineAddress, Piece)> {
+    /// The next piece, if one is left, in a line of `line_bytes`.
+    fn next_piece(&self, line_bytes: u64) -> Option<(LineAddress, Piece)> {
         let end = self.tile.stash_bytes();
         if self.next == end {
             return None;
         }
-        let line = self.address(self.next).line();
+        let first = self.address(self.next);
         let mut bytes = WORD;
-        while self.next + bytes < end && self.address(self.next + bytes).line() == line {
+        while self.next + bytes < end
+            && self.address(self.next + bytes).0 / line_bytes == first.0 / line_bytes
+        {
             bytes += WORD;
         }
-        Some((line, Piece { offset: self.next, bytes }))
+        Some((first.line(), Piece { offset: self.next, bytes }))
     }
 }
 
 /// A DMA engine.
 #[derive(Debug)]
 pub struct Engine {
+    /// Bytes of a line of the L1D.
+    line_bytes: u64,
     copy: Option<Copy>,
     /// Accesses under way, by token.
     pieces: Slab<Piece>,
@@ -83,9 +87,10 @@ pub struct Engine {
 }
 
 impl Engine {
-    /// An idle engine with at most `accesses` accesses under way.
-    pub fn new(accesses: usize) -> Engine {
+    /// An idle engine with at most `accesses` accesses under way, each to a line of `line_bytes`.
+    pub fn new(accesses: usize, line_bytes: u64) -> Engine {
         Engine {
+            line_bytes,
             copy: None,
             pieces: Slab::new(accesses),
             trays: Trays::new(accesses),
@@ -117,7 +122,7 @@ impl Engine {
         if self.ready.is_some() || self.pieces.is_full() {
             return;
         }
-        let Some((line, piece)) = copy.next_piece() else { return };
+        let Some((line, piece)) = copy.next_piece(self.line_bytes) else { return };
         copy.next += piece.bytes;
         let mut tray = self.trays.take();
         let mut bytes = ByteMask::NONE;

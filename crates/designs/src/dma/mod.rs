@@ -4,7 +4,7 @@
 //!
 //! Readings, where the paper is silent:
 //!
-//! 1. A copy makes an access for each line that has words of the tile, in the order of the tile, at most one a cycle; the
+//! 1. A copy makes an access for each line of the L1D's that has words of the tile, in the order of the tile, at most one a cycle; the
 //!    words of a line that follow each other in the tile share one. `accesses` are under way at most.
 //! 2. Accesses go to the memory system past the L1D: what that has of a line is written back first, and dropped.
 //! 3. The words of an access take one pass through the banks of the scratchpad: on the way out when it is made, on the

@@ -24,7 +24,7 @@ struct Bench {
 impl Bench {
     fn new(accesses: usize, latency: u64) -> Bench {
         Bench {
-            engine: Engine::new(accesses),
+            engine: Engine::new(accesses, 128),
             sram: vec![0xaa; 2048],
             memory: (0..8192).map(|at| (at % 251) as u8).collect(),
             latency,
@@ -160,7 +160,7 @@ fn skipping_equals_ticking() {
 
 #[test]
 fn mappings_and_mapped_addresses_are_refused() {
-    let mut engine = Engine::new(4);
+    let mut engine = Engine::new(4, 128);
     let add = ScratchpadAction::Tile(TileAction::AddMap, tile());
     let request = ScratchpadRequest { action: add, ..ScratchpadRequest::EMPTY };
     let wrong = engine.offer(Box::new(request), Cycle(0)).expect_err("it maps nothing");
@@ -176,10 +176,15 @@ fn mappings_and_mapped_addresses_are_refused() {
 
 #[test]
 fn parameters_are_checked() {
-    let of = |accesses| DmaConfig { accesses: Cited::new(accesses, "test") }.check();
-    assert!(of(1).is_ok() && of(1024).is_ok());
+    let of = |accesses, line_bytes| {
+        let [accesses, line_bytes] = [accesses, line_bytes].map(|value| Cited::new(value, "test"));
+        DmaConfig { accesses, line_bytes }.check()
+    };
+    assert!(of(1, 64).is_ok() && of(1024, 128).is_ok());
+    let error = of(1, 32).expect_err("no cache has such lines").to_string();
+    assert_eq!(error, "line_bytes: must be 64 or 128, found 32");
     for accesses in [0, 1025] {
-        let error = of(accesses).expect_err("it is out of range").to_string();
+        let error = of(accesses, 128).expect_err("it is out of range").to_string();
         assert!(
             error.contains("accesses") && error.contains(&format!("1 to 1024, found {accesses}")),
             "{error}"

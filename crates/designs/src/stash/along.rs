@@ -88,11 +88,11 @@ impl Stash {
         self.waiting.iter().any(waits)
     }
 
-    /// The words of the stash that a mapping has in the line of `word`: fields follow each other in the stash as in memory, so
+    /// The words of the stash that a mapping has in the line of the caches in which `word` is: fields follow each other in the stash as in memory, so
     /// they lie together.
     fn words_of_line(&self, map: u8, word: usize) -> Range<usize> {
         let entry = self.entry(map);
-        let line_of = |word| entry.address(word) / 4 / LINE_WORDS;
+        let line_of = |word| entry.address(word) / u64::from(*self.config.line_bytes);
         let (line, words) = (line_of(word), entry.words());
         let before = (words.start..word).rev().take_while(|word| line_of(*word) == line).count();
         let after = (word..words.end).take_while(|word| line_of(*word) == line).count();

@@ -15,6 +15,8 @@ pub struct StashConfig {
     pub bytes: Cited<u32>,
     /// Bytes of a chunk: a power of two from 4 to 1024.
     pub chunk_bytes: Cited<u32>,
+    /// Bytes of a line of the caches, 64 or 128: a request is about words of one.
+    pub line_bytes: Cited<u32>,
     /// CTAs that run at a time; 1 to 32.
     pub ctas: Cited<u32>,
     /// Mappings that a CTA may add; 1 to 64.
@@ -58,6 +60,7 @@ impl StashConfig {
         StashConfig {
             bytes: cited(16 << 10, "Table 2"),
             chunk_bytes: cited(64, "4.2, 4.4"),
+            line_bytes: Cited::new(128, "ASSUMED: the line of the L2"),
             ctas: cited(8, "4.1.3"),
             maps_per_cta: cited(4, "4.1.2"),
             map_entries: cited(64, "Table 2"),
@@ -79,6 +82,7 @@ impl StashConfig {
         for (field, value, least, most) in [
             ("bytes", *self.bytes, 1 << 10, 1 << 20),
             ("chunk_bytes", *self.chunk_bytes, 4, 1024),
+            ("line_bytes", *self.line_bytes, 64, 128),
             ("page_bytes", *self.page_bytes, 128, 1 << 30),
         ] {
             if !value.is_power_of_two() || !(least..=most).contains(&value) {

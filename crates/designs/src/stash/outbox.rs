@@ -23,21 +23,24 @@ impl Queue {
 }
 
 /// What leaves by one of two ways: requests, which the registry may leave waiting, and all else, which is always taken and must
-/// not wait for them. Words of one operation that say the same about one line leave in one packet; registrations also wait
+/// not wait for them. Words of one operation that say the same about one line of the caches leave in one packet; registrations also wait
 /// for those of other operations.
 #[derive(Debug)]
 pub struct Outbox {
     reads: Queue,
-    /// By owner and number of the line.
+    /// By owner and number of the cache's line.
     registrations: Combiner<(Owner, u64)>,
     answers: Queue,
+    /// Words of a cache's line: what a packet is about at most.
+    cache_line_words: u64,
 }
 
 impl Outbox {
-    /// An empty outbox, in which the registrations of `lines` lines wait for at most `cycles`.
-    pub fn new(lines: usize, cycles: u64) -> Outbox {
+    /// An empty outbox, in which the registrations of `lines` lines wait for at most `cycles`. The caches' lines have
+    /// `cache_line_words` words.
+    pub fn new(lines: usize, cycles: u64, cache_line_words: u64) -> Outbox {
         let registrations = Combiner::new(lines, cycles);
-        Outbox { reads: Queue::default(), registrations, answers: Queue::default() }
+        Outbox { reads: Queue::default(), registrations, answers: Queue::default(), cache_line_words }
     }
 
     /// An operation begins.
@@ -47,7 +50,7 @@ impl Outbox {
 
     /// Registers a word of an owner's.
     pub fn register(&mut self, at: Cycle, owner: Owner, address: u64) {
-        let (line, word) = (address / 4 / LINE_WORDS, address / 4 % LINE_WORDS);
+        let (line, word) = (address / 4 / self.cache_line_words, address / 4 % LINE_WORDS);
         self.registrations.add((owner, line), 1 << word, at);
     }
 
@@ -61,13 +64,18 @@ impl Outbox {
         let (line, word) = (address / 4 / LINE_WORDS, address / 4 % LINE_WORDS);
         if head.0 == Message::Read {
             // The registry must know what another mapping has written of the line, or its data would be old.
+            let line = address / 4 / self.cache_line_words;
             self.registrations.release_through(|(_, held)| held == line);
         }
+        let first_word = word - word % self.cache_line_words;
+        let together = u32::MAX >> (LINE_WORDS - self.cache_line_words) << first_word;
         let Queue { packets, batch } =
             if head.0 == Message::Read { &mut self.reads } else { &mut self.answers };
         let first = packets.len() - *batch;
         let same = |(_, packet): &&mut (Cycle, Packet)| {
-            (packet.message, packet.to, packet.owner, packet.requester) == head && packet.line == line
+            (packet.message, packet.to, packet.owner, packet.requester) == head
+                && packet.line == line
+                && packet.words & together != 0
         };
         let packet = match packets.range_mut(first..).find(same) {
             Some((_, packet)) => packet,
@@ -111,6 +119,7 @@ impl Outbox {
         match (read, registration) {
             (_, Some((at, (owner, line), words))) if at <= read_at && at <= now => {
                 let (message, to, data) = (Message::Register, Receiver::Registry, [0; LINE_WORDS as usize]);
+                let line = line * self.cache_line_words / LINE_WORDS;
                 Some(Packet { message, to, owner, requester: owner, line, words, along: 0, data })
             }
             (Some((at, packet)), _) if *at <= now => Some(packet.clone()),

@@ -66,7 +66,11 @@ impl Stash {
             buffer: WritebackBuffer::new(words),
             waiting: Vec::new(),
             done: std::collections::VecDeque::new(),
-            outbox: Outbox::new(*config.combined_lines as usize, u64::from(*config.combine_cycles)),
+            outbox: Outbox::new(
+                *config.combined_lines as usize,
+                u64::from(*config.combine_cycles),
+                u64::from(*config.line_bytes) / 4,
+            ),
             statistics: StashStatistics::default(),
         }
     }

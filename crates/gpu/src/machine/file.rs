@@ -7,6 +7,7 @@ use std::path::Path;
 use serde::Deserialize;
 use strata_cpu::CpuConfig;
 use strata_engine::config::{ConfigError, Document};
+use strata_memory::LINE_BYTES;
 use strata_memory::doors::Coherence;
 use strata_memory::dram::DramParameters;
 use strata_memory::memory_cache::MemoryCacheConfig;
@@ -129,6 +130,7 @@ impl MachineFile {
         self.check_unified()?;
         self.check_helpers()?;
         self.check_scratchpad()?;
+        self.check_lines()?;
         self.instruction_cache.check().map_err(|error| format!("instruction_cache: {error}"))?;
         self.constant_cache.check().map_err(|error| format!("constant_cache: {error}"))?;
         if self.constant_cache.is_perfect() {
@@ -204,6 +206,30 @@ impl MachineFile {
             return Err(format!(
                 "{name}: words under its mappings have owners, whom the last-level cache has to know, found `l1d.{l1d}` and \
                  `llc.{llc}`, which know none, expected such as `l1d.denovo` and `llc.denovo`"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Accesses lie in a line of the L1D that takes them.
+    fn check_lines(&self) -> Result<(), String> {
+        let Doors { l1d, lane_path, scratchpad, .. } = &self.doors;
+        let (line, what) = (l1d.line_bytes(), format!("the line of l1d.{}", l1d.name));
+        let segment = *self.lsu.segment_bytes;
+        if segment > line {
+            return Err(format!("lsu: segment_bytes: found {segment}, expected at most {line}, {what}"));
+        }
+        let access = scratchpad.design.access_bytes();
+        if access > line {
+            return Err(format!(
+                "scratchpad.{}: found accesses of {access} bytes to the L1D, expected at most {line}, {what}",
+                scratchpad.name
+            ));
+        }
+        if lane_path.name != "none" && line < LINE_BYTES as u32 {
+            return Err(format!(
+                "lane_path.{}: found it before an L1D with lines of {line} bytes, expected {LINE_BYTES}, as its accesses have",
+                lane_path.name
             ));
         }
         Ok(())

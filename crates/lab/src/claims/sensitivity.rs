@@ -83,9 +83,9 @@ fn ways(paper: &Paper, text: &SensitivityText) -> Result<Vec<Way>, String> {
         (Some(chosen), true) => ways.push(way(chosen.clone(), Sets::new())),
         (None, false) => {
             let ours = text.values.iter().find(|value| is_ours(paper, text, value));
-            ways.push(way(ours.map_or("as in the systems' files".into(), written), Sets::new()));
+            ways.push(way(ours.map_or("as in the systems' files".into(), label), Sets::new()));
             for value in text.values.iter().filter(|value| Some(*value) != ours) {
-                ways.push(way(written(value), sets(text, value)));
+                ways.push(way(label(value), sets(text, value)));
             }
         }
         _ => return Err("expected `keys` with `values`, or `chosen` with `readings`".into()),
@@ -110,9 +110,18 @@ fn is_ours(paper: &Paper, text: &SensitivityText, value: &toml::Value) -> bool {
     })
 }
 
+/// What a choice is called: its value, of several the first.
+fn label(value: &toml::Value) -> String {
+    written(value.as_array().and_then(|values| values.first()).unwrap_or(value))
+}
+
 /// The overrides that set a value in each system.
 fn sets(text: &SensitivityText, value: &toml::Value) -> Sets {
-    let assign = |keys: &Vec<String>| keys.iter().map(|key| assignment(key, value)).collect();
+    let of_key = |number: usize| value.as_array().map_or(Some(value), |values| values.get(number));
+    let assign = |keys: &Vec<String>| {
+        let keys = keys.iter().enumerate();
+        keys.filter_map(|(number, key)| Some(assignment(key, of_key(number)?))).collect()
+    };
     text.keys.iter().map(|(system, keys)| (system.clone(), assign(keys))).collect()
 }
 

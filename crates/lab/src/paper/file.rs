@@ -306,7 +306,8 @@ pub struct SensitivityText {
     /// Keys that are set to the value, by system. Systems not named here keep their values.
     #[serde(default)]
     pub keys: BTreeMap<String, Vec<String>>,
-    /// The values to try; the one that the systems already have is among them.
+    /// The values to try; the one that the systems already have is among them. An array has a value for each key, by its place
+    /// in the system's list; the first names the choice.
     #[serde(default)]
     pub values: Vec<toml::Value>,
     /// For choices of a reading rather than of a value: name of the default reading.

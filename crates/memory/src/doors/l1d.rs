@@ -6,6 +6,7 @@ use strata_engine::Cycle;
 use strata_engine::statistics::Group;
 
 use super::design::{Coherence, Design, Named, downcast};
+use crate::address::LINE_BYTES;
 use crate::address::LineAddress;
 use crate::atomic::AtomicBatch;
 use crate::line::{ByteMask, Line};
@@ -228,6 +229,11 @@ pub struct L1dSite {
 pub trait L1dDesign: Design {
     /// Data capacity in bytes.
     fn capacity_bytes(&self) -> u64;
+
+    /// Bytes of the aligned piece of memory in which all of an access has to lie: at most a line of memory.
+    fn line_bytes(&self) -> u32 {
+        LINE_BYTES as u32
+    }
 
     /// How it is kept coherent.
     fn coherence(&self) -> Coherence {

@@ -233,6 +233,11 @@ pub trait ScratchpadDesign: Design {
         true
     }
 
+    /// Bytes of the aligned piece of memory in which each of its accesses to the L1D lies; 0 if it makes none.
+    fn access_bytes(&self) -> u32 {
+        0
+    }
+
     /// Whether it fits an SM with so many bytes of shared memory and so many CTA slots.
     ///
     /// # Errors

@@ -319,8 +319,7 @@ impl Lsu {
     /// Offers the next access to the L1D. Returns whether it was taken.
     #[inline(always)]
     fn offer(&mut self, l1d: &mut dyn L1d, now: Cycle) -> bool {
-        let accepted =
-            self.device.offer(&mut self.table, &mut self.textures, l1d, now, &mut self.statistics);
+        let accepted = self.device.offer(&mut self.table, &mut self.textures, l1d, now, &mut self.statistics);
         let Some(Accepted { entry: place, detached, last, .. }) = accepted else { return false };
         if place == OWN {
             return true;

@@ -206,7 +206,7 @@ fn bugs_of_a_stash_are_caught() {
 
 #[test]
 fn bugs_of_a_dma_engine_are_caught() {
-    let dma = DmaConfig { accesses: Cited::new(6, "test") };
+    let dma = DmaConfig { accesses: Cited::new(6, "test"), line_bytes: Cited::new(64, "test") };
     for seed in 0..6 {
         for contract in [Contract::dense(seed), Contract::wide(seed)] {
             run(&dma, Bug::None, &contract).unwrap_or_else(|fault| panic!("seed {seed}: {fault}"));

@@ -1,13 +1,14 @@
 //! The core's accesses: what the table says to each, and what follows.
 
 use strata_engine::Cycle;
-use strata_memory::doors::{Access, Action, Completion, Policy, Refusal};
+use strata_memory::Body;
+use strata_memory::doors::{Access, Action, Completion, L1d, Policy, Refusal};
 use strata_memory::mshr::MshrId;
 use strata_memory::ownership::{Message, bytes_of, whole_words_of, words_of};
 use strata_memory::tags::FrameId;
-use strata_memory::{Body, LineAddress};
 
-use super::cache::{DenovoL1d, Miss};
+use super::block::Block;
+use super::cache::{Banks, DenovoL1d, Miss};
 use crate::chassis::Found;
 use crate::denovo::words::{Flights, NoLine, Outcome, Words, apply};
 use crate::denovo::{Action as Does, Event};
@@ -78,32 +79,33 @@ fn looked_up(outcome: Result<Outcome, NoLine>) -> Outcome {
 impl DenovoL1d {
     /// Takes an access, or returns it with the reason why it cannot start.
     pub(super) fn start(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
-        if let Err(cause) = self.bank_is_free(access.line, now) {
+        let block = self.block_of(&access);
+        if let Err(cause) = self.bank_is_free(block, now) {
             return Err((access, cause));
         }
-        let mshr = self.mshrs.find(access.line);
-        // Accesses to a line are performed in order.
+        let mshr = self.mshrs.find(block.name());
+        // Accesses to a block are performed in order.
         let queues = mshr.filter(|mshr| self.mshrs.waiting(*mshr) > 0);
         if let Some(mshr) = queues {
             if !self.mshrs.can_merge(mshr) {
                 return Err((access, Refusal::Merge));
             }
-            self.use_bank(access.line, now);
+            self.use_bank(block, now);
             self.statistics.count(&access, goes_past(&access), Found::Merge);
             self.mshrs.push(mshr, access).expect("room in the MSHR was checked");
             return Ok(());
         }
-        let step = self.plan(&access, mshr);
-        if let Err(cause) = self.room_for(&access, &step, false) {
+        let step = self.plan(&access, block, mshr);
+        if let Err(cause) = self.room_for(&access, block, &step, false) {
             self.release_registrations();
             return Err((access, cause));
         }
         if !step.performs {
             self.release_registrations();
         }
-        self.use_bank(access.line, now);
+        self.use_bank(block, now);
         self.statistics.count(&access, goes_past(&access), self.found(&access, &step));
-        let mshr = self.prepare(access.line, &step, now);
+        let mshr = self.prepare(block, &step, now);
         if !step.performs {
             let mshr = mshr.expect("an access that waits has an MSHR");
             self.mshrs.push(mshr, access).expect("room in the MSHR was checked");
@@ -111,6 +113,11 @@ impl DenovoL1d {
             self.hits.push(now + self.latency.hit, completion).expect("room in the pipeline was checked");
         }
         Ok(())
+    }
+
+    /// The block in which an access lies.
+    fn block_of(&self, access: &Access) -> Block {
+        self.blocks.of(access.line, words_of(access.bytes))
     }
 
     fn found(&self, access: &Access, step: &Step) -> Found {
@@ -125,17 +132,17 @@ impl DenovoL1d {
         }
     }
 
-    /// What an access does at the head of its line's queue.
-    fn plan(&self, access: &Access, mshr: Option<MshrId>) -> Step {
-        let frame = self.tags.find(access.line);
+    /// What an access does at the head of its block's queue.
+    fn plan(&self, access: &Access, block: Block, mshr: Option<MshrId>) -> Step {
+        let frame = self.tags.find(block.name());
         let words = frame.map_or(Words::default(), |frame| self.words[frame.index()]);
         let mut flights = mshr.map_or(Flights::default(), |mshr| self.mshrs.state(mshr).flights);
-        flights.write_back = self.written_back(access.line);
+        flights.write_back = self.written_back(block);
         let touched = words_of(access.bytes);
         let step = |outcome: Result<Outcome, NoLine>| Step::of(frame, mshr, &looked_up(outcome));
         if goes_past(access) {
             let step = step(apply(words, flights, Event::Evict, touched));
-            // Nothing of the line may be under way that could bring an old word along (reading 12).
+            // Nothing of the block may be under way that could bring an old word along (reading 12).
             return if flights.pinning() == 0 { step } else { step.wait(words, flights) };
         }
         if matches!(access.action, Action::Load(_)) {
@@ -151,7 +158,7 @@ impl DenovoL1d {
     }
 
     /// Whether there is room for everything that an access does.
-    fn room_for(&self, access: &Access, step: &Step, is_replay: bool) -> Result<(), Refusal> {
+    fn room_for(&self, access: &Access, block: Block, step: &Step, is_replay: bool) -> Result<(), Refusal> {
         if step.performs && goes_past(access) {
             let room = self.has_request_room(1) && (step.write_back == 0 || self.has_write_back_room());
             return match access.action {
@@ -174,7 +181,7 @@ impl DenovoL1d {
             return Err(Refusal::Network);
         }
         if step.frame.is_none() {
-            if !self.tags.has_victim(access.line) {
+            if !self.tags.has_victim(block.name()) {
                 return Err(Refusal::Ways);
             }
             // The victim has not been chosen; it may have registered words.
@@ -186,13 +193,13 @@ impl DenovoL1d {
     }
 
     /// Does what comes before an access is performed: takes a frame and an MSHR where it needs them, changes the words' states
-    /// and sends requests. Returns the line's MSHR, if it has one.
-    fn prepare(&mut self, line: LineAddress, step: &Step, now: Cycle) -> Option<MshrId> {
+    /// and sends requests. Returns the block's MSHR, if it has one.
+    fn prepare(&mut self, block: Block, step: &Step, now: Cycle) -> Option<MshrId> {
         let goes_past = step.performs && step.frame.is_none() && step.requests() == 0;
         if goes_past {
             return step.mshr;
         }
-        let frame = step.frame.unwrap_or_else(|| self.make_room(line, now));
+        let frame = step.frame.unwrap_or_else(|| self.make_room(block, now));
         self.tags.used(frame);
         if step.write_back != 0 {
             self.write_back(frame, step.write_back, now);
@@ -201,12 +208,13 @@ impl DenovoL1d {
         if step.performs && step.requests() == 0 {
             return step.mshr;
         }
-        let mshr = step.mshr.unwrap_or_else(|| self.allocate(line, frame));
+        let mshr = step.mshr.unwrap_or_else(|| self.allocate(block, frame));
         self.mshrs.state_mut(mshr).flights = Flights { write_back: 0, ..step.flights };
         for (message, words) in [
             (Message::Read, step.read),
-            (Message::Register, step.register),
             (Message::RegisterRead, step.register_read),
+            // Last: registrations that have waited go with it as far as there is room.
+            (Message::Register, step.register),
         ] {
             if words != 0 {
                 self.send(mshr, message, words, now);
@@ -215,15 +223,15 @@ impl DenovoL1d {
         Some(mshr)
     }
 
-    fn allocate(&mut self, line: LineAddress, frame: FrameId) -> MshrId {
-        let mshr = self.mshrs.allocate(line).expect("a free MSHR was checked");
+    fn allocate(&mut self, block: Block, frame: FrameId) -> MshrId {
+        let mshr = self.mshrs.allocate(block.name()).expect("a free MSHR was checked");
         *self.mshrs.state_mut(mshr) = Miss { frame, ..Miss::default() };
         self.tags.pin(frame, mshr);
         mshr
     }
 
     fn send(&mut self, mshr: MshrId, message: Message, words: u32, now: Cycle) {
-        let line = self.mshrs.line(mshr);
+        let block = Block::named(self.mshrs.line(mshr));
         let wants_data = message != Message::Register;
         let tray = wants_data.then(|| self.read_trays.take());
         if wants_data {
@@ -231,20 +239,20 @@ impl DenovoL1d {
             self.statistics.fetches += 1;
         }
         if message == Message::Register {
-            return self.register(line, words, now);
+            return self.register(block, words, now);
         }
         if message == Message::RegisterRead {
             self.coherence.registrations += 1;
             self.coherence.registered_words += u64::from(words.count_ones());
             self.coherence.partly_written_words += u64::from(words.count_ones());
         }
-        self.ask(line, message, words, tray, now);
+        self.ask(block, message, words, tray, now);
     }
 
-    /// Assigns a frame to a line, after writing back the registered words of the line that was there.
-    fn make_room(&mut self, line: LineAddress, now: Cycle) -> FrameId {
-        let frame = self.tags.victim(line).expect("a free way was checked");
-        if let Some(victim) = self.tags.line(frame) {
+    /// Assigns a frame to a block, after writing back the registered words of the block that was there.
+    fn make_room(&mut self, block: Block, now: Cycle) -> FrameId {
+        let frame = self.tags.victim(block.name()).expect("a free way was checked");
+        if let Some(victim) = self.tags.line(frame).map(Block::named) {
             self.statistics.evictions += 1;
             let flights = Flights { write_back: self.written_back(victim), ..Flights::default() };
             let evicted = looked_up(apply(self.words[frame.index()], flights, Event::Evict, u32::MAX));
@@ -253,7 +261,7 @@ impl DenovoL1d {
                 self.write_back(frame, registered, now);
             }
         }
-        self.tags.install(frame, line);
+        self.tags.install(frame, block.name());
         self.words[frame.index()] = Words::default();
         self.statistics.tag_writes += 1;
         frame
@@ -261,11 +269,12 @@ impl DenovoL1d {
 
     /// Performs an access. Its completion comes later if it goes past the cache and needs a reply.
     fn perform(&mut self, access: Access, step: &Step, now: Cycle) -> Option<Completion> {
-        let Access { line, bytes, token, .. } = access;
         if goes_past(&access) {
             return self.go_past(access, now);
         }
-        let frame = self.tags.find(line).expect("an access is performed on a frame");
+        let name = self.block_of(&access).name();
+        let Access { bytes, token, .. } = access;
+        let frame = self.tags.find(name).expect("an access is performed on a frame");
         let data = &mut self.data[frame.index()];
         let action = match access.action {
             Action::Load(mut tray) => {
@@ -277,7 +286,7 @@ impl DenovoL1d {
                 data.merge(bytes, &tray);
                 self.statistics.data_writes += 1;
                 if step.register_read != 0 {
-                    let mshr = self.mshrs.find(line).expect("a registration has an MSHR");
+                    let mshr = self.mshrs.find(name).expect("a registration has an MSHR");
                     self.mshrs.state_mut(mshr).written |= bytes & bytes_of(step.register_read);
                 }
                 Action::Store(tray)
@@ -305,16 +314,28 @@ impl DenovoL1d {
         None
     }
 
-    /// Takes the oldest access of the first ready MSHR as far as it goes, and frees the MSHR when nothing of its line waits or is under
-    /// way.
+    /// Serves the ready MSHRs, in order, until a bank is needed twice.
     pub(super) fn replay(&mut self, now: Cycle) {
-        let Some(&mshr) = self.ready.front() else { return };
-        if self.served.is_full() {
-            return;
+        let mut banks = Banks::new(self.accesses_per_cycle());
+        for _ in 0..self.accesses_per_cycle() {
+            let Some(&mshr) = self.ready.front() else { return };
+            let block = Block::named(self.mshrs.line(mshr));
+            if self.served.is_full() || !banks.is_free(block, now) {
+                return;
+            }
+            banks.take(block, now);
+            self.replay_first(now);
         }
+    }
+
+    /// Takes the oldest access of the first ready MSHR as far as it goes, and frees the MSHR when nothing of its block waits or is under
+    /// way.
+    fn replay_first(&mut self, now: Cycle) {
+        let Some(&mshr) = self.ready.front() else { return };
         if let Some(access) = self.mshrs.front(mshr) {
-            let step = self.plan(access, Some(mshr));
-            let has_room = self.room_for(access, &step, true).is_ok();
+            let block = Block::named(self.mshrs.line(mshr));
+            let step = self.plan(access, block, Some(mshr));
+            let has_room = self.room_for(access, block, &step, true).is_ok();
             if !has_room || !step.performs {
                 self.release_registrations();
             }
@@ -324,7 +345,7 @@ impl DenovoL1d {
                 self.ready.push(mshr).expect("its place is free");
                 return;
             }
-            self.prepare(self.mshrs.line(mshr), &step, now);
+            self.prepare(block, &step, now);
             if step.performs {
                 let access = self.mshrs.pop(mshr).expect("the oldest access was looked at");
                 if let Some(completion) = self.perform(access, &step, now) {
@@ -341,7 +362,7 @@ impl DenovoL1d {
         self.retire(mshr);
     }
 
-    /// Frees an MSHR whose line has nothing that waits or is under way.
+    /// Frees an MSHR whose block has nothing that waits or is under way.
     fn retire(&mut self, mshr: MshrId) {
         let Miss { frame, flights, .. } = *self.mshrs.state(mshr);
         if self.mshrs.waiting(mshr) > 0 || flights.pinning() != 0 {

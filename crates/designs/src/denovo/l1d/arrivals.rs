@@ -1,7 +1,7 @@
 //! What arrives: replies, what the registry sends on from others, and recalls.
 
 use strata_engine::Cycle;
-use strata_memory::doors::{Action as CoreAction, Completion};
+use strata_memory::doors::{Action as CoreAction, Completion, L1d};
 use strata_memory::mshr::MshrId;
 use strata_memory::ownership::{Letter, Message, bytes_of, words_of};
 use strata_memory::packets::{open_loose, write_loose};
@@ -9,13 +9,15 @@ use strata_memory::tags::FrameId;
 use strata_memory::tray::{put_loose, take_loose};
 use strata_memory::{Body, ByteMask, Client, Contents, Line, LineAddress, NodeId, Tray};
 
-use super::cache::DenovoL1d;
+use super::block::Block;
+use super::cache::{Banks, DenovoL1d};
 use crate::denovo::words::{Flights, Outcome, Words, apply};
 use crate::denovo::{Action, Event};
 
-/// A line of which a packet speaks.
+/// A block of which a packet speaks.
 #[derive(Clone, Copy, Debug)]
 struct Place {
+    block: Block,
     frame: Option<FrameId>,
     mshr: Option<MshrId>,
     words: Words,
@@ -23,16 +25,25 @@ struct Place {
 }
 
 impl DenovoL1d {
-    /// Takes up the packet that arrived first.
-    pub(super) fn take_arrival(&mut self, now: Cycle) {
-        let Some(packet) = self.arrived.front() else { return };
-        let waits = match &packet.body {
-            Body::Owned(..) => self.answers.is_full(),
-            _ => self.served.is_full(),
-        };
-        if waits {
-            return;
+    /// Takes up what has arrived, in order, until a bank is needed twice.
+    pub(super) fn take_arrivals(&mut self, now: Cycle) {
+        let mut banks = Banks::new(self.accesses_per_cycle());
+        for _ in 0..self.accesses_per_cycle() {
+            let Some(packet) = self.arrived.front() else { return };
+            let blocks = self.blocks.parts(packet.line, words_of(packet.bytes));
+            let waits = match &packet.body {
+                Body::Owned(..) => !self.has_answer_room(),
+                _ => self.served.is_full(),
+            };
+            if waits || blocks.clone().any(|(block, _)| !banks.is_free(block, now)) {
+                return;
+            }
+            blocks.for_each(|(block, _)| banks.take(block, now));
+            self.take_arrival(now);
         }
+    }
+
+    fn take_arrival(&mut self, now: Cycle) {
         let Some(packet) = self.arrived.pop_front() else { return };
         let (line, bytes, tag) = (packet.line, packet.bytes, packet.tag);
         match open_loose(packet) {
@@ -63,32 +74,34 @@ impl DenovoL1d {
     ) {
         let words = words_of(bytes);
         match letter.message {
-            Message::Data => self.filled(line, words, tag, tray),
-            Message::Granted => self.granted(line, words),
-            Message::WrittenBack => self.written_back_is_there(line, words, tag, tray),
-            _ => self.requested(line, words, (letter, tray), now),
+            Message::Data => self.filled(self.place(line, words), words, tag, tray),
+            Message::Granted => self.granted(self.place(line, words), words),
+            Message::WrittenBack => self.written_back_is_there(self.place(line, words), words, tag, tray),
+            _ => self.requested_of_line(line, words, (letter, tray), now),
         }
     }
 
-    fn place(&self, line: LineAddress) -> Place {
-        let (frame, mshr) = (self.tags.find(line), self.mshrs.find(line));
+    fn place(&self, line: LineAddress, words: u32) -> Place {
+        let block = self.blocks.of(line, words);
+        let (frame, mshr) = (self.tags.find(block.name()), self.mshrs.find(block.name()));
         let words = frame.map_or(Words::default(), |frame| self.words[frame.index()]);
         let mut flights = mshr.map_or(Flights::default(), |mshr| self.mshrs.state(mshr).flights);
-        flights.write_back = self.written_back(line);
-        Place { frame, mshr, words, flights }
+        flights.write_back = self.written_back(block);
+        Place { block, frame, mshr, words, flights }
     }
 
-    fn look_up(&self, line: LineAddress, place: &Place, message: Message, words: u32) -> Outcome {
+    fn look_up(&self, place: &Place, message: Message, words: u32) -> Outcome {
         let outcome = apply(place.words, place.flights, Event::Arrives(message), words);
         outcome.unwrap_or_else(|word| {
             panic!(
                 "L1D {}: {message:?} for line {line}, where the table has no line for {word:?}",
-                self.node.0
+                self.node.0,
+                line = self.blocks.line(place.block),
             )
         })
     }
 
-    /// Keeps what an event has made of a line.
+    /// Keeps what an event has made of a block.
     fn put(&mut self, place: &Place, outcome: &Outcome) {
         if let Some(frame) = place.frame {
             self.words[frame.index()] = outcome.words;
@@ -98,17 +111,16 @@ impl DenovoL1d {
         }
     }
 
-    /// The line's words have come, those asked for and others.
-    fn filled(&mut self, line: LineAddress, words: u32, asked: u32, tray: Option<Tray>) {
-        let mut place = self.place(line);
+    /// The block's words have come, those asked for and others.
+    fn filled(&mut self, mut place: Place, words: u32, asked: u32, tray: Option<Tray>) {
         let tray = tray.expect("data come in a tray");
-        let answer = self.look_up(line, &place, Message::Data, words & asked);
+        let answer = self.look_up(&place, Message::Data, words & asked);
         (place.words, place.flights) = (answer.words, answer.flights);
         let extra = apply(place.words, place.flights, Event::Extra, words & !asked);
         let extra = extra.unwrap_or_else(|word| unreachable!("words may always come along: {word:?}"));
         self.put(&place, &extra);
         let (Some(frame), Some(mshr)) = (place.frame, place.mshr) else {
-            unreachable!("a line that is waited for has a frame and an MSHR")
+            unreachable!("a block that is waited for has a frame and an MSHR")
         };
         let completed = bytes_of(answer.with(Action::Complete));
         let taken = bytes_of(answer.with(Action::Fill) | extra.with(Action::Fill)) | completed;
@@ -126,7 +138,7 @@ impl DenovoL1d {
             put_loose(tray);
         }
         if !completed.is_empty() {
-            self.take_up_aside(line);
+            self.take_up_aside(self.blocks.line(place.block));
         }
         self.make_ready(mshr);
     }
@@ -142,16 +154,14 @@ impl DenovoL1d {
         }
     }
 
-    fn granted(&mut self, line: LineAddress, words: u32) {
-        let place = self.place(line);
-        let outcome = self.look_up(line, &place, Message::Granted, words);
+    fn granted(&mut self, place: Place, words: u32) {
+        let outcome = self.look_up(&place, Message::Granted, words);
         self.put(&place, &outcome);
         self.make_ready(place.mshr.expect("a registration has an MSHR"));
     }
 
-    fn written_back_is_there(&mut self, line: LineAddress, words: u32, entry: u32, tray: Option<Tray>) {
-        let place = self.place(line);
-        let outcome = self.look_up(line, &place, Message::WrittenBack, words);
+    fn written_back_is_there(&mut self, place: Place, words: u32, entry: u32, tray: Option<Tray>) {
+        let outcome = self.look_up(&place, Message::WrittenBack, words);
         debug_assert_eq!(outcome.with(Action::Release), words, "a buffer is freed once");
         self.buffers.remove(entry);
         self.write_trays.put(tray.expect("the tray comes back"));
@@ -160,7 +170,21 @@ impl DenovoL1d {
         }
     }
 
-    /// Another wants words of a line, or the registry wants them back.
+    /// Another wants words of a line, or the registry wants them back. Each block answers by itself.
+    fn requested_of_line(
+        &mut self,
+        line: LineAddress,
+        words: u32,
+        (letter, mut tray): (Letter, Option<Tray>),
+        now: Cycle,
+    ) {
+        let has_tray = tray.is_some();
+        for (_, words) in self.blocks.parts(line, words) {
+            let tray = has_tray.then(|| tray.take().unwrap_or_else(take_loose));
+            self.requested(line, words, (letter, tray), now);
+        }
+    }
+
     fn requested(
         &mut self,
         line: LineAddress,
@@ -168,8 +192,8 @@ impl DenovoL1d {
         (letter, tray): (Letter, Option<Tray>),
         now: Cycle,
     ) {
-        let place = self.place(line);
-        let outcome = self.look_up(line, &place, letter.message, words);
+        let place = self.place(line, words);
+        let outcome = self.look_up(&place, letter.message, words);
         let aside = outcome.with(Action::SetAside);
         if aside != 0 {
             return self.set_aside(line, (words, aside), (letter, tray), now);
@@ -194,7 +218,7 @@ impl DenovoL1d {
             tray.into_iter().for_each(put_loose);
             return;
         }
-        let tray = tray.map(|tray| self.fill_tray(line, place.frame, tray, buffered));
+        let tray = tray.map(|tray| self.fill_tray(&place, tray, buffered));
         let (destination, to) = match answer {
             Message::Return => (self.home_of(line), self.me),
             _ => (NodeId(requester.node.into()), requester),
@@ -239,20 +263,14 @@ impl DenovoL1d {
         }
     }
 
-    /// A tray with the bytes of a line here, and with those of words that are written back.
-    fn fill_tray(
-        &mut self,
-        line: LineAddress,
-        frame: Option<FrameId>,
-        mut tray: Tray,
-        buffered: u32,
-    ) -> Tray {
-        if let Some(frame) = frame {
+    /// A tray with the bytes of a block here, and with those of words that are written back.
+    fn fill_tray(&mut self, place: &Place, mut tray: Tray, buffered: u32) -> Tray {
+        if let Some(frame) = place.frame {
             tray.0 = self.data[frame.index()].0;
             self.statistics.data_reads += 1;
         }
         if buffered != 0 {
-            for (_, entry) in self.buffers.iter().filter(|(_, entry)| entry.line == line) {
+            for (_, entry) in self.buffers.iter().filter(|(_, entry)| entry.block == place.block) {
                 let data: &Line = &entry.data;
                 tray.merge(bytes_of(entry.words & buffered), data);
             }
@@ -260,7 +278,7 @@ impl DenovoL1d {
         tray
     }
 
-    /// Frees the frame of a line of which nothing is left here.
+    /// Frees the frame of a block of which nothing is left here.
     fn drop_empty(&mut self, place: &Place, given_up: u32) {
         if let (Some(frame), None) = (place.frame, place.mshr)
             && given_up != 0

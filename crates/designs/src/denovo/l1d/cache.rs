@@ -15,6 +15,7 @@ use strata_memory::{
     Trays,
 };
 
+use super::block::{Block, Blocks};
 use super::{DenovoL1dConfig, DenovoStatistics};
 use crate::chassis::L1dStatistics;
 use crate::denovo::Combiner;
@@ -27,10 +28,13 @@ pub struct DenovoL1d {
     /// Its name in the registry.
     pub(super) me: Owner,
     slices: SliceMap,
+    pub(super) blocks: Blocks,
     /// Capacity of `requests`.
     miss_queue: usize,
+    /// Capacity of `answers`.
+    answer_queue: usize,
     pub(super) tags: TagArray,
-    /// Of each frame, the states of its words and the bytes.
+    /// Of each frame, the states of its words and the bytes, at their places in the line of memory.
     pub(super) words: Vec<Words>,
     pub(super) data: Vec<Line>,
     pub(super) mshrs: MshrFile<Access, Miss>,
@@ -47,8 +51,8 @@ pub struct DenovoL1d {
     pub(super) hits: DelayLine<Completion>,
     pub(super) served: DelayLine<Completion>,
     requests: DelayLine<Packet>,
-    /// Registrations that wait for others of their line. Each line has an MSHR.
-    combiner: Combiner<LineAddress>,
+    /// Registrations that wait for others of their block. Each block has an MSHR.
+    combiner: Combiner<Block>,
     pub(super) answers: DelayLine<Packet>,
     last_answer: Cycle,
     pub(super) read_trays: Trays,
@@ -58,33 +62,37 @@ pub struct DenovoL1d {
     pub(super) writes_in_flight: usize,
     /// A flush in progress, and whether it invalidates.
     flush: Option<bool>,
-    banks: Banks,
+    pub(super) banks: Banks,
     pub(super) statistics: L1dStatistics,
     pub(super) coherence: DenovoStatistics,
 }
 
-/// The banks, which take an access a cycle each.
+/// The banks, each of which takes one of a kind a cycle: an access, a packet that has arrived, or what has waited.
 #[derive(Clone, Copy, Debug)]
-struct Banks {
+pub(super) struct Banks {
     count: u32,
-    /// The cycle of the last access, and the banks that had one then.
+    /// The last cycle in which some were used, and those that were.
     used_at: Cycle,
     used: u64,
 }
 
 impl Banks {
-    /// Of a line, as a mask.
-    fn of(self, line: LineAddress) -> u64 {
-        1 << (line.0 % u64::from(self.count))
+    pub(super) fn new(count: u32) -> Banks {
+        Banks { count, used_at: Cycle::ZERO, used: 0 }
     }
 
-    fn is_free(self, line: LineAddress, now: Cycle) -> bool {
-        self.used_at != now || self.used & self.of(line) == 0
+    /// Of a block, as a mask.
+    fn of(self, block: Block) -> u64 {
+        1 << (block.name().0 % u64::from(self.count))
     }
 
-    fn take(&mut self, line: LineAddress, now: Cycle) {
+    pub(super) fn is_free(self, block: Block, now: Cycle) -> bool {
+        self.used_at != now || self.used & self.of(block) == 0
+    }
+
+    pub(super) fn take(&mut self, block: Block, now: Cycle) {
         let before = if self.used_at == now { self.used } else { 0 };
-        (self.used_at, self.used) = (now, before | self.of(line));
+        (self.used_at, self.used) = (now, before | self.of(block));
     }
 }
 
@@ -100,7 +108,7 @@ pub(super) struct Latency {
     pub remote: u64,
 }
 
-/// A line with something under way, or with accesses that wait.
+/// A block with something under way, or with accesses that wait.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Miss {
     pub frame: FrameId,
@@ -117,7 +125,7 @@ pub(super) struct Miss {
 /// A writeback without an answer.
 #[derive(Clone, Debug)]
 pub(super) struct Buffered {
-    pub line: LineAddress,
+    pub block: Block,
     pub words: u32,
     /// The words' data.
     pub data: Line,
@@ -151,7 +159,9 @@ impl DenovoL1d {
             node,
             me: Owner::cache(number),
             slices,
+            blocks: Blocks::new(*config.line_bytes),
             miss_queue: *config.miss_queue,
+            answer_queue: *config.answer_queue,
             tags: TagArray::new(config.geometry(), Stream::new(seed, &format!("l1d {}", node.0))),
             words: vec![Words::default(); frames],
             data: Line::zeros(frames),
@@ -162,18 +172,18 @@ impl DenovoL1d {
             arrived: VecDeque::new(),
             aside: VecDeque::new(),
             hits: DelayLine::new(room(&config.hit_latency_cycles) * banks as usize),
-            served: DelayLine::new(room(&config.fill_latency_cycles)),
+            served: DelayLine::new(room(&config.fill_latency_cycles) * 2 * banks as usize),
             requests: DelayLine::new(*config.miss_queue),
             combiner: Combiner::new(*config.combined_lines, *config.combine_cycles),
             answers: DelayLine::new(*config.answer_queue),
             last_answer: Cycle::ZERO,
-            // A line's words are asked for once each.
+            // A block's words are asked for once each.
             read_trays: Trays::new(*config.mshr_entries * 32),
             write_trays: Trays::new(*config.write_buffer),
             bypass_trays: Trays::new(*config.write_buffer),
             writes_in_flight: 0,
             flush: None,
-            banks: Banks { count: banks, used_at: Cycle::ZERO, used: 0 },
+            banks: Banks::new(banks),
             statistics: L1dStatistics::default(),
             coherence: DenovoStatistics::default(),
         })
@@ -184,27 +194,27 @@ impl DenovoL1d {
         self.slices.node_of(line)
     }
 
-    /// Whether an access to a line can start in this cycle.
-    pub(super) fn bank_is_free(&self, line: LineAddress, now: Cycle) -> Result<(), Refusal> {
+    /// Whether an access to a block can start in this cycle.
+    pub(super) fn bank_is_free(&self, block: Block, now: Cycle) -> Result<(), Refusal> {
         if self.flush.is_some() {
             return Err(Refusal::Flush);
         }
         if self.hits.is_full() {
             return Err(Refusal::Port);
         }
-        if self.banks.is_free(line, now) { Ok(()) } else { Err(Refusal::Bank) }
+        if self.banks.is_free(block, now) { Ok(()) } else { Err(Refusal::Bank) }
     }
 
-    pub(super) fn use_bank(&mut self, line: LineAddress, now: Cycle) {
-        self.banks.take(line, now);
+    pub(super) fn use_bank(&mut self, block: Block, now: Cycle) {
+        self.banks.take(block, now);
     }
 
-    /// What is written back of a line and not answered.
-    pub(super) fn written_back(&self, line: LineAddress) -> u32 {
+    /// What is written back of a block and not answered.
+    pub(super) fn written_back(&self, block: Block) -> u32 {
         if self.buffers.is_empty() {
             return 0;
         }
-        let entries = self.buffers.iter().filter(|(_, entry)| entry.line == line);
+        let entries = self.buffers.iter().filter(|(_, entry)| entry.block == block);
         entries.fold(0, |words, (_, entry)| words | entry.words)
     }
 
@@ -218,6 +228,12 @@ impl DenovoL1d {
     #[inline]
     pub(super) fn has_write_back_room(&self) -> bool {
         !self.buffers.is_full() && !self.answers.is_full()
+    }
+
+    /// Whether what others ask of a line can be answered.
+    #[inline]
+    pub(super) fn has_answer_room(&self) -> bool {
+        self.answers.len() + self.blocks.per_line() <= self.answer_queue
     }
 
     /// Sends a request to the slice of a line. There must be room.
@@ -237,23 +253,17 @@ impl DenovoL1d {
         full.expect("room for a request was checked");
     }
 
-    /// Sends the registry a request about words. There must be room.
-    pub(super) fn ask(
-        &mut self,
-        line: LineAddress,
-        message: Message,
-        words: u32,
-        tray: Option<Tray>,
-        now: Cycle,
-    ) {
+    /// Sends the registry a request about words of a block, of which the others may come along. There must be room.
+    pub(super) fn ask(&mut self, block: Block, message: Message, words: u32, tray: Option<Tray>, now: Cycle) {
         let body = Body::Owned(Letter { message, place: self.me.place, requester: self.me }, tray);
-        self.request(line, bytes_of(words), 0, body, now);
+        let (line, along) = (self.blocks.line(block), self.blocks.words(block) & !words);
+        self.request(line, bytes_of(words), along, body, now);
     }
 
-    /// Registers words of a line, with others of the line that come in time.
-    pub(super) fn register(&mut self, line: LineAddress, words: u32, now: Cycle) {
+    /// Registers words of a block, with others of the block that come in time.
+    pub(super) fn register(&mut self, block: Block, words: u32, now: Cycle) {
         self.coherence.registered_words += u64::from(words.count_ones());
-        self.combiner.add(line, words, now);
+        self.combiner.add(block, words, now);
         self.send_registrations(now);
     }
 
@@ -265,9 +275,9 @@ impl DenovoL1d {
     /// Sends the registrations whose time is up, as far as there is room.
     fn send_registrations(&mut self, now: Cycle) {
         while self.combiner.front().is_some_and(|(at, ..)| at <= now) && self.has_request_room(1) {
-            let Some((_, line, words)) = self.combiner.pop() else { return };
+            let Some((_, block, words)) = self.combiner.pop() else { return };
             self.coherence.registrations += 1;
-            self.ask(line, Message::Register, words, None, now);
+            self.ask(block, Message::Register, words, None, now);
         }
     }
 
@@ -281,11 +291,11 @@ impl DenovoL1d {
 
     /// Writes words of a frame back. There must be room.
     pub(super) fn write_back(&mut self, frame: FrameId, words: u32, now: Cycle) {
-        let line = self.tags.line(frame).expect("a word belongs to a line");
-        let data = self.data[frame.index()].clone();
+        let block = Block::named(self.tags.line(frame).expect("a word belongs to a block"));
+        let (line, data) = (self.blocks.line(block), self.data[frame.index()].clone());
         let mut tray = self.write_trays.take();
         tray.0 = data.0;
-        let entry = self.buffers.insert(Buffered { line, words, data });
+        let entry = self.buffers.insert(Buffered { block, words, data });
         let tag = entry.unwrap_or_else(|_| unreachable!("room for a writeback was checked"));
         self.statistics.write_backs += 1;
         self.statistics.data_reads += 1;
@@ -369,7 +379,7 @@ impl L1d for DenovoL1d {
             self.replay(now);
         }
         if !self.arrived.is_empty() {
-            self.take_arrival(now);
+            self.take_arrivals(now);
         }
         self.flush_step();
     }
@@ -410,17 +420,21 @@ impl L1d for DenovoL1d {
     }
 
     fn peek(&self, line: LineAddress, below: &mut Line) {
-        for (_, entry) in self.buffers.iter().filter(|(_, entry)| entry.line == line) {
+        for (_, entry) in self.buffers.iter().filter(|(_, entry)| self.blocks.line(entry.block) == line) {
             below.merge(bytes_of(entry.words), &entry.data);
         }
-        if let Some(frame) = self.tags.find(line) {
-            below.merge(bytes_of(self.words[frame.index()].registered), &self.data[frame.index()]);
+        for (block, _) in self.blocks.parts(line, u32::MAX) {
+            if let Some(frame) = self.tags.find(block.name()) {
+                below.merge(bytes_of(self.words[frame.index()].registered), &self.data[frame.index()]);
+            }
         }
     }
 
     fn poke(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
-        if let Some(frame) = self.tags.find(line) {
-            self.data[frame.index()].merge(bytes_of(self.words[frame.index()].here()) & bytes, data);
+        for (block, _) in self.blocks.parts(line, u32::MAX) {
+            if let Some(frame) = self.tags.find(block.name()) {
+                self.data[frame.index()].merge(bytes_of(self.words[frame.index()].here()) & bytes, data);
+            }
         }
     }
 
@@ -444,7 +458,8 @@ impl L1d for DenovoL1d {
 
     fn waits(&self, report: &mut Vec<String>) {
         let node = self.node.0;
-        for (mshr, line) in self.mshrs.iter().take(REPORTED) {
+        for (mshr, name) in self.mshrs.iter().take(REPORTED) {
+            let line = self.blocks.line(Block::named(name));
             let Flights { read, register, register_read, .. } = self.mshrs.state(mshr).flights;
             report.push(format!(
                 "L1D {node}: line {line}: {} accesses wait; under way: reads of words {read:#x}, registrations of words {register:#x}, \
@@ -453,10 +468,11 @@ impl L1d for DenovoL1d {
                 self.home_of(line).0
             ));
         }
-        for (_, Buffered { line, words, .. }) in self.buffers.iter().take(REPORTED) {
+        for (_, Buffered { block, words, .. }) in self.buffers.iter().take(REPORTED) {
+            let line = self.blocks.line(*block);
             report.push(format!(
                 "L1D {node}: words {words:#x} of line {line} wait for the acknowledgement of their writeback from the L2 at node {}",
-                self.home_of(*line).0
+                self.home_of(line).0
             ));
         }
         let counts = [

@@ -5,15 +5,18 @@ use strata_engine::Cited;
 use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::{Geometry, SetIndex};
 
-/// The parameters of a DeNovo L1D. Lines have 128 bytes, words 4.
+/// The parameters of a DeNovo L1D. Words have 4 bytes.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct DenovoL1dConfig {
+    /// Bytes of a line of the cache, 64 or 128. All of an access lies in one, and what a miss brings along.
+    pub line_bytes: Cited<u32>,
     /// Number of sets in the cache.
     pub sets: Cited<usize>,
     /// Ways per set, 1 to 64.
     pub ways: Cited<usize>,
-    /// Banks, a power of two up to 64. Each takes an access a cycle; a line's is the last bits of its number.
+    /// Banks, a power of two up to 64; a line's is the last bits of its number. In a cycle each takes an access, a packet that has
+    /// arrived, and an access that has waited.
     pub banks: Cited<u32>,
     /// How the set of a line is computed.
     pub set_index: Cited<SetIndex>,
@@ -52,6 +55,7 @@ impl DenovoL1dConfig {
             Cited::new(value, "ASSUMED: an example")
         }
         DenovoL1dConfig {
+            line_bytes: assumed(128),
             sets: Cited::new(32, "Stash Table 2"),
             ways: Cited::new(8, "Stash Table 2"),
             banks: Cited::new(8, "Stash Table 2"),

@@ -7,11 +7,14 @@
 //! A registration waits for others of its line, so that they share a request (DeNovo's write combining; reading 13), until its time
 //! is up, a flush begins, or an access has to wait or finds no room.
 //!
+//! A tag stands for a line of memory or for half of one (`block.rs`).
+//!
 //! Two queues lead to two networks: requests, which may have to wait below, and what it says of words that it owns. Whatever
-//! arrives is taken in order of arrival, one packet a cycle.
+//! arrives is taken in order of arrival, one packet a cycle and bank.
 
 mod access;
 mod arrivals;
+mod block;
 mod cache;
 mod config;
 mod design;

@@ -224,7 +224,8 @@ fn banks_take_an_access_each() {
     assert_eq!(bench.l1d.accesses_per_cycle(), 8);
     let offer = |bench: &mut Bench, line: u64, now| {
         let (line, action) = (LineAddress(line), Action::Store(Box::new(Line::ZERO)));
-        let access = Access { line, bytes: ByteMask::ALL, action, policy: Policy::Cached, token: 0, pc: 0, warp: 0 };
+        let access =
+            Access { line, bytes: ByteMask::ALL, action, policy: Policy::Cached, token: 0, pc: 0, warp: 0 };
         bench.l1d.offer(access, now).map_err(|(_, why)| why)
     };
     for now in [Cycle(0), Cycle(5)] {
@@ -238,4 +239,34 @@ fn banks_take_an_access_each() {
     let odd = DenovoL1dConfig { banks: Cited::new(3, "test"), ..DenovoL1dConfig::example() };
     let error = odd.check().expect_err("three banks");
     assert_eq!(error.to_string(), "banks: must be a power of two up to 64, found 3");
+}
+
+/// Words of both halves of a line that the registry recalls at once are answered by each half.
+#[test]
+fn halves_of_a_line_are_lines_of_their_own() {
+    let config = DenovoL1dConfig { line_bytes: Cited::new(64, "test"), ..DenovoL1dConfig::example() };
+    let mut bench = Bench::of(&config);
+    bench.store(1, WORD, 5);
+    bench.store(2, ByteMask::range(68, 4), 6);
+    bench.run_to(10);
+    let registered: Vec<_> = bench.requests.iter().map(|(_, packet)| packet.bytes).collect();
+    assert_eq!(registered, [WORD, ByteMask::range(68, 4)]);
+    let both = 1 << 1 | 1 << 17;
+    bench.hear(REGISTRY, Message::Granted, 1 << 1, 0, None);
+    bench.hear(REGISTRY, Message::Granted, 1 << 17, 0, None);
+    bench.run_to(20);
+    bench.hear(REGISTRY, Message::Recall, both, 0, Some(0));
+    bench.run_to(30);
+    let returned: Vec<_> = bench.answers.iter().map(said).collect();
+    // Byte 4 of the second answer is of the other half, which is not here.
+    assert_eq!(returned[0], (22, Message::Return, WORD, REGISTRY, Some(5)));
+    assert_eq!((returned[1].1, returned[1].2), (Message::Return, ByteMask::range(68, 4)));
+    let Body::Owned(_, Some(tray)) = &bench.answers[1].1.body else { panic!("a word comes back in a tray") };
+    assert_eq!(tray.0[68], 6);
+    // A miss in one half lets the rest of that half come along.
+    bench.load(3, ByteMask::range(72, 4));
+    bench.run_to(40);
+    let read = &bench.requests.last().expect("it asks").1;
+    assert_eq!((read.bytes, read.tag), (ByteMask::range(72, 4), 0xffff_0000 & !(1 << 18)));
+    assert_eq!(config.capacity_bytes(), 16 << 10, "32 sets of 8 lines of 64 bytes");
 }

@@ -3,7 +3,7 @@
 use strata_engine::Cycle;
 use strata_memory::atomic::AtomicBatch;
 use strata_memory::mshr::MshrId;
-use strata_memory::ownership::{Letter, Message, Owner, Place, bytes_of, words_of};
+use strata_memory::ownership::{Letter, Message, Owner, bytes_of, words_of};
 use strata_memory::packets::{open_loose, write_loose};
 use strata_memory::tags::FrameId;
 use strata_memory::tray::take_loose;
@@ -248,8 +248,8 @@ impl DenovoL2 {
         open_loose(request);
     }
 
-    /// The answer to a request for words that are here, or the grant. With data comes along what is here of the line: to a
-    /// cache all of it, to a stash the words that it has named.
+    /// The answer to a request for words that are here, or the grant. With data come along those words of the line that the
+    /// request has named and that are here.
     fn answer(
         &mut self,
         request: &Packet,
@@ -258,11 +258,8 @@ impl DenovoL2 {
         tray: Option<strata_memory::Tray>,
     ) -> Packet {
         let sends_data = message != Message::Register;
-        let along = match requester.place {
-            _ if message != Message::Read => 0,
-            Place::Cache => !self.owned[frame.index()] & !here,
-            Place::Stash { .. } => request.tag & !self.owned[frame.index()] & !here,
-        };
+        let named = if message == Message::Read { request.tag } else { 0 };
+        let along = named & !self.owned[frame.index()] & !here;
         let tray = tray.map(|mut tray| {
             tray.0 = self.data[frame.index()].0;
             tray

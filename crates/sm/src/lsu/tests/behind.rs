@@ -127,7 +127,7 @@ fn bank_conflicts_of_mapped_words_are_those_of_shared_memory() {
 
 #[test]
 fn a_copy_blocks_memory_instructions_until_it_is_done() {
-    let mut bench = bench(Box::new(Engine::new(8)));
+    let mut bench = bench(Box::new(Engine::new(8, 128)));
     bench.issue(0, Op::Tile(TileOp::DmaLoad), &tile(48));
     assert!(!bench.lsu.can_accept(), "from the cycle on in which it is issued");
     // Taken in 3; the first line is asked for in 4 and the rest of the words in 5, which come in 25. They pass the banks then, the

@@ -332,9 +332,9 @@ fn copying() -> Arc<Kernel> {
 fn copies_leave_the_words_that_the_reference_executor_leaves() {
     let kernel = copying();
     let expected = expected(&kernel, 1, 6, 32).unwrap_or_else(|fault| panic!("{fault}"));
-    for accesses in [1, 8] {
+    for (accesses, line_bytes) in [(1, 128), (8, 64), (8, 128)] {
         let run = |skip| {
-            let engine = Engine::new(accesses);
+            let engine = Engine::new(accesses, line_bytes);
             let mut bench = Bench::with(&config(), launch(&kernel, 6, 32), 40, Some(Box::new(engine)));
             bench.skip = skip;
             bench.set_words(&words());

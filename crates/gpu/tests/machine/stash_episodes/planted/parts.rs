@@ -133,6 +133,10 @@ impl FaultyL1d {
 }
 
 impl L1d for FaultyL1d {
+    fn accesses_per_cycle(&self) -> u32 {
+        self.inner.accesses_per_cycle()
+    }
+
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
         self.inner.offer(access, now)
     }
