@@ -95,6 +95,15 @@ impl Setup {
         }
     }
 
+    /// One of its machines: of a choice, the first that is compared.
+    #[must_use]
+    pub fn one(&self) -> &Variant {
+        match self {
+            Setup::Machine(variant) => variant,
+            Setup::Best(best) => &best.compared[0],
+        }
+    }
+
     /// The jobs that a metric of a workload needs, or may need.
     #[must_use]
     pub fn jobs<'a>(&self, kind: Kind, workload: &'a str) -> Vec<FigureJob<'a>> {

@@ -100,13 +100,15 @@ fn ways(paper: &Paper, text: &SensitivityText) -> Result<Vec<Way>, String> {
 /// Whether the systems already have this value, so that setting it would make the same machine.
 fn is_ours(paper: &Paper, text: &SensitivityText, value: &toml::Value) -> bool {
     let workload = paper.workloads("all").ok().and_then(|all| all.first());
-    let machine = |system: &str, sets: &[String]| {
-        let variant = paper.variant(system, None)?.with(sets);
-        let job = Job::timing(workload.ok_or("no workload")?, Size::Test, &variant)?;
+    let machine = |system: &str, sets: &Sets| {
+        let setup = paper.setup_with(system, None, sets)?;
+        let job = Job::timing(workload.ok_or("no workload")?, Size::Test, setup.one())?;
         Ok::<_, String>(job.machine_values())
     };
-    sets(text, value).iter().all(|(system, sets)| {
-        matches!((machine(system, &[]), machine(system, sets)), (Ok(ours), Ok(other)) if ours == other)
+    let with_value = sets(text, value);
+    with_value.keys().all(|system| {
+        let (ours, other) = (machine(system, &Sets::new()), machine(system, &with_value));
+        matches!((ours, other), (Ok(ours), Ok(other)) if ours == other)
     })
 }
 
