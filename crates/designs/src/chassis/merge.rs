@@ -55,6 +55,11 @@ impl<S: Store> Chassis<S> {
         Ok(())
     }
 
+    /// Accesses that can start in a cycle.
+    pub fn accesses_per_cycle(&self) -> u32 {
+        self.parameters.accesses_per_cycle
+    }
+
     /// Takes a port and the line's bank for an access that starts in this cycle.
     #[inline]
     pub fn use_port(&mut self, access: &Access) {

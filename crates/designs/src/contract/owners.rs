@@ -13,13 +13,13 @@
 use strata_engine::Cycle;
 use strata_engine::hash::Fnv;
 use strata_engine::seed::Stream;
-use strata_memory::doors::{Access, Action, L1d, Llc};
+use strata_memory::doors::{L1d, Llc};
 use strata_memory::{ByteMask, Line, LineAddress, NodeId, Packet, SliceMap};
 
 use super::llc::Dram;
 use super::memory::Lane;
 use super::traffic::Traffic;
-use super::world::{Expected, TOKENS, note, same, verify};
+use super::world::{Client, note, same, verify};
 use super::{Outcome, PATIENCE, lawful, with_skips};
 
 pub use super::Contract;
@@ -28,20 +28,6 @@ pub use super::Contract;
 pub type MakeL1d<'a> = dyn FnMut(NodeId, SliceMap) -> Box<dyn L1d> + 'a;
 /// Makes the slice of a number.
 pub type MakeLlc<'a> = dyn FnMut(u16) -> Box<dyn Llc> + 'a;
-
-struct Client {
-    l1d: Box<dyn L1d>,
-    held: Option<Access>,
-    left: u32,
-    under_way: Vec<Option<Expected>>,
-    flushing: bool,
-}
-
-impl Client {
-    fn is_idle(&self) -> bool {
-        self.left == 0 && self.held.is_none() && self.under_way.iter().all(Option::is_none)
-    }
-}
 
 struct Slice {
     llc: Box<dyn Llc>,
@@ -106,13 +92,7 @@ pub fn check(contract: &Contract, l1d: &mut MakeL1d<'_>, llc: &mut MakeLlc<'_>) 
     let mut stream = Stream::new(contract.seed, "owners contract");
     let lines: Vec<Line> =
         (0..contract.lines).map(|_| Line(std::array::from_fn(|_| stream.next() as u8))).collect();
-    let client = |node| Client {
-        l1d: l1d(NodeId::from(node), map),
-        held: None,
-        left: 0,
-        under_way: (0..TOKENS).map(|_| None).collect(),
-        flushing: false,
-    };
+    let client = |node| Client::new(l1d(NodeId::from(node), map));
     let clients = (0..contract.l1ds).map(client).collect();
     let slice = |number| Slice {
         llc: llc(number),
@@ -314,7 +294,7 @@ impl Bench {
             client.l1d.begin_flush(true, now);
             client.flushing = true;
         }
-        self.offer(index)
+        self.clients[index].offer(index, &mut self.traffic, &mut self.oracle, now)
     }
 
     fn sent(
@@ -338,43 +318,5 @@ impl Bench {
         self.hash.write(&packet.line.0.to_le_bytes());
         let wires = if is_request { &mut self.requests } else { &mut self.owners };
         wires.send(packet, self.now)
-    }
-
-    /// Offers as many accesses as the L1D may take in a cycle, until it refuses one.
-    fn offer(&mut self, index: usize) -> Result<(), String> {
-        for _ in 0..self.clients[index].l1d.accesses_per_cycle() {
-            self.offer_one(index)?;
-            if self.clients[index].held.is_some() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn offer_one(&mut self, index: usize) -> Result<(), String> {
-        let client = &mut self.clients[index];
-        if client.held.is_none() && client.left > 0 {
-            let Some(token) = client.under_way.iter().position(Option::is_none) else { return Ok(()) };
-            client.held = Some(self.traffic.next(index, token as u32));
-            client.left -= 1;
-        }
-        let Some(access) = client.held.take() else { return Ok(()) };
-        let token = access.token as usize;
-        let mut expected = Expected { access: access.clone(), line: None, old: None };
-        if let Err((access, _)) = client.l1d.offer(access, self.now) {
-            client.held = Some(access);
-            return Ok(());
-        }
-        let line = &mut self.oracle[expected.access.line.0 as usize];
-        match &mut expected.access.action {
-            Action::Load(_) => expected.line = Some(Box::new(line.clone())),
-            Action::Store(tray) => line.merge(expected.access.bytes, tray),
-            Action::Atomic(batch) => {
-                batch.perform(line);
-                expected.old = (self.traffic.is_exact() && batch.returns).then_some(batch.a);
-            }
-        }
-        client.under_way[token] = Some(expected);
-        Ok(())
     }
 }

@@ -22,17 +22,78 @@ pub(super) struct Expected {
     pub old: Option<[u64; 32]>,
 }
 
-struct Client {
-    l1d: Box<dyn L1d>,
-    held: Option<Access>,
-    left: u32,
-    under_way: Vec<Option<Expected>>,
-    flushing: bool,
+/// An L1D, and what is asked of it.
+pub(super) struct Client {
+    pub l1d: Box<dyn L1d>,
+    pub held: Option<Access>,
+    pub left: u32,
+    pub under_way: Vec<Option<Expected>>,
+    pub flushing: bool,
 }
 
 impl Client {
-    fn is_idle(&self) -> bool {
+    pub fn new(l1d: Box<dyn L1d>) -> Client {
+        let under_way = (0..TOKENS).map(|_| None).collect();
+        Client { l1d, held: None, left: 0, under_way, flushing: false }
+    }
+
+    pub fn is_idle(&self) -> bool {
         self.left == 0 && self.held.is_none() && self.under_way.iter().all(Option::is_none)
+    }
+
+    /// Offers as many accesses as the L1D may take in a cycle, until it refuses one. It is the one of this number.
+    pub fn offer(
+        &mut self,
+        number: usize,
+        traffic: &mut Traffic,
+        oracle: &mut [Line],
+        now: Cycle,
+    ) -> Result<(), String> {
+        for _ in 0..self.l1d.accesses_per_cycle() {
+            self.offer_one(number, traffic, oracle, now)?;
+            if self.held.is_some() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn offer_one(
+        &mut self,
+        number: usize,
+        traffic: &mut Traffic,
+        oracle: &mut [Line],
+        now: Cycle,
+    ) -> Result<(), String> {
+        if self.held.is_none() && self.left > 0 {
+            let Some(token) = self.under_way.iter().position(Option::is_none) else { return Ok(()) };
+            self.held = Some(traffic.next(number, token as u32));
+            self.left -= 1;
+        }
+        let Some(access) = self.held.take() else { return Ok(()) };
+        let token = access.token as usize;
+        let mut expected = Expected { access: access.clone(), line: None, old: None };
+        if let Err((access, _)) = self.l1d.offer(access, now) {
+            if access.token as usize != token || access.line != expected.access.line {
+                return Err("another access came back than was refused".to_owned());
+            }
+            self.held = Some(access);
+            return Ok(());
+        }
+        if self.flushing {
+            return Err("an access was taken during a flush".to_owned());
+        }
+        let line = &mut oracle[expected.access.line.0 as usize];
+        match &mut expected.access.action {
+            Action::Load(_) => expected.line = Some(Box::new(line.clone())),
+            Action::Store(tray) => line.merge(expected.access.bytes, tray),
+            Action::Atomic(batch) => {
+                batch.perform(line);
+                expected.old = (traffic.is_exact() && batch.returns).then_some(batch.a);
+            }
+        }
+        self.under_way[token] = Some(expected);
+        Ok(())
     }
 }
 
@@ -55,13 +116,7 @@ impl World {
             SliceMap::new(contract.slices, 256, NodeId::from(contract.l1ds)).expect("slices interleave");
         let slice_count = usize::from(contract.slices);
         let memory = Memory::new(contract.l1ds, slice_count, contract.lines, contract.delay, contract.seed);
-        let client = |node| Client {
-            l1d: make(NodeId::from(node), slices),
-            held: None,
-            left: 0,
-            under_way: (0..TOKENS).map(|_| None).collect(),
-            flushing: false,
-        };
+        let client = |node| Client::new(make(NodeId::from(node), slices));
         World {
             contract,
             slices,
@@ -210,7 +265,7 @@ impl World {
             self.clients[index].l1d.begin_flush(invalidate, now);
             self.clients[index].flushing = true;
         }
-        self.offer(index)
+        self.clients[index].offer(index, &mut self.traffic, &mut self.oracle, now)
     }
 
     /// Checks after a flush that memory holds the bytes that only this L1D writes.
@@ -227,53 +282,6 @@ impl World {
         for (place, (line, oracle)) in self.memory.lines.iter().zip(&self.oracle).enumerate() {
             let own = self.traffic.own(index, place);
             same(oracle, line, own, || format!("memory line {place} after a flush"))?;
-        }
-        Ok(())
-    }
-
-    /// Offers as many accesses as the L1D may take in a cycle, until it refuses one.
-    fn offer(&mut self, index: usize) -> Result<(), String> {
-        for _ in 0..self.clients[index].l1d.accesses_per_cycle() {
-            self.offer_one(index)?;
-            if self.clients[index].held.is_some() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    fn offer_one(&mut self, index: usize) -> Result<(), String> {
-        let client = &mut self.clients[index];
-        if client.held.is_none() && client.left > 0 {
-            let Some(token) = client.under_way.iter().position(Option::is_none) else { return Ok(()) };
-            client.held = Some(self.traffic.next(index, token as u32));
-            client.left -= 1;
-        }
-        let Some(access) = client.held.take() else { return Ok(()) };
-        let token = access.token as usize;
-        let mut expected = Expected { access: access.clone(), line: None, old: None };
-        match client.l1d.offer(access, self.now) {
-            Err((access, _)) => {
-                if access.token as usize != token || access.line != expected.access.line {
-                    return Err("another access came back than was refused".to_owned());
-                }
-                client.held = Some(access);
-            }
-            Ok(()) => {
-                if client.flushing {
-                    return Err("an access was taken during a flush".to_owned());
-                }
-                let line = &mut self.oracle[expected.access.line.0 as usize];
-                match &mut expected.access.action {
-                    Action::Load(_) => expected.line = Some(Box::new(line.clone())),
-                    Action::Store(tray) => line.merge(expected.access.bytes, tray),
-                    Action::Atomic(batch) => {
-                        batch.perform(line);
-                        expected.old = (self.traffic.is_exact() && batch.returns).then_some(batch.a);
-                    }
-                }
-                client.under_way[token] = Some(expected);
-            }
         }
         Ok(())
     }

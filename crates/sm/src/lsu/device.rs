@@ -1,4 +1,4 @@
-//! The path to the L1D: generates accesses, offers one per cycle, and collects completions.
+//! The path to the L1D: generates accesses, offers them, and collects completions.
 
 use std::collections::VecDeque;
 

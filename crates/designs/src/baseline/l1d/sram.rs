@@ -33,6 +33,10 @@ impl SramL1d {
 }
 
 impl L1d for SramL1d {
+    fn accesses_per_cycle(&self) -> u32 {
+        self.chassis.accesses_per_cycle()
+    }
+
     fn offer(&mut self, access: Access, now: Cycle) -> Result<(), (Access, Refusal)> {
         match self.chassis.route(&access, now) {
             Ok(route) => {

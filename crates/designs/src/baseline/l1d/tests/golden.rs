@@ -295,6 +295,7 @@ fn each_refusal_has_its_cause() {
     config.accesses_per_cycle.value = 2;
     config.banks.value = 2;
     let mut bench = Bench::new(&config);
+    assert_eq!(bench.l1d.accesses_per_cycle(), 2, "what the load/store unit offers");
     // Sets are line modulo 4, banks line modulo 2.
     bench.load(0, 0, WORD).unwrap();
     assert_eq!(bench.load(1, 4, WORD), Err(Refusal::Bank));
