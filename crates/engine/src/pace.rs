@@ -4,9 +4,13 @@ use std::time::Duration;
 
 /// A run that ends sooner gains nothing from further threads.
 const ALONE: Duration = Duration::from_millis(3);
-/// What a stretch between two decisions should take.
-const SHORT: Duration = Duration::from_millis(3);
-const LONG: Duration = Duration::from_millis(12);
+/// What a stretch of a trial should take: long beside the starting of threads.
+const SHORT: Duration = Duration::from_millis(1);
+const LONG: Duration = Duration::from_millis(4);
+/// How many of them a stretch between trials is as long as.
+const STEADY: u32 = 8;
+/// Cycles of the first stretch: on a large machine, each may take some tens of microseconds.
+const FIRST: u64 = 64;
 /// The stretches of a trial: whether each has all threads, and what it is for. A program's work changes from stretch to
 /// stretch, so only neighbours can be compared: these make three pairs, of which one says little. The first stretch with
 /// another number of threads is not compared, since it finds the state of the islands in other cores' caches.
@@ -24,9 +28,9 @@ const TRIAL: [(bool, Rated); 10] = [
 ];
 const PAIRS: usize = 3;
 /// Stretches from one trial to the next, which grow whenever a trial changes nothing.
-const OFTEN: u32 = 8;
+const OFTEN: u32 = 4;
 const GROWTH: u32 = 4;
-const RAREST: u32 = 512;
+const RAREST: u32 = 256;
 /// What all threads must gain over one to be taken up, and to be kept.
 const GAIN: f64 = 1.05;
 const KEEP: f64 = 1.02;
@@ -52,6 +56,7 @@ pub struct Pace {
     all: bool,
     trial: Option<Trial>,
     elapsed: Duration,
+    /// Of a stretch of a trial.
     cycles: u64,
     until_trial: u32,
     between_trials: u32,
@@ -104,7 +109,7 @@ impl Pace {
             all: false,
             trial: None,
             elapsed: Duration::ZERO,
-            cycles: 4096,
+            cycles: FIRST,
             until_trial: 0,
             between_trials: OFTEN,
         }
@@ -117,16 +122,22 @@ impl Pace {
 
     /// Length of the next stretch in cycles.
     pub fn cycles(&self) -> u64 {
-        self.cycles
+        self.cycles * u64::from(self.length())
+    }
+
+    /// The same in stretches of a trial.
+    fn length(&self) -> u32 {
+        if self.trial.is_none() && self.until_trial > 0 { STEADY } else { 1 }
     }
 
     /// Takes note of the work, in any unit, that a stretch did, and of the time that it took.
     pub fn took(&mut self, work: u64, time: Duration) {
         self.elapsed += time;
-        if time < SHORT {
+        let each = time / self.length();
+        if each < SHORT {
             self.cycles = self.cycles.saturating_mul(2).min(1 << 32);
-        } else if time > LONG {
-            self.cycles = (self.cycles / 2).max(64);
+        } else if each > LONG {
+            self.cycles = (self.cycles / 2).max(FIRST);
         }
         if let Some(trial) = &mut self.trial {
             trial.took(work.max(1) as f64 / time.as_secs_f64().max(1e-9));
@@ -151,25 +162,38 @@ impl Pace {
 mod tests {
     use super::*;
 
-    /// Threads of each of `count` stretches of 5 ms when all four threads together do `work` where one does 100.
-    fn stretches(count: usize, work: u64) -> Vec<usize> {
-        phases(count, |_| 100, |_| work)
-    }
+    /// Stretches: their threads, and their time.
+    type Stretches = Vec<(usize, Duration)>;
 
-    /// The same when a stretch does `one` with one thread, and as much more with all as `gain` says in percent.
-    fn phases(count: usize, one: impl Fn(usize) -> u64, gain: impl Fn(usize) -> u64) -> Vec<usize> {
+    /// `milliseconds` of a run of which one thread does 100 cycles a millisecond. By the millisecond, so much work is in a
+    /// cycle, and all four threads together do so many percent of what one does.
+    fn phases(milliseconds: u64, work: impl Fn(u64) -> u64, gain: impl Fn(u64) -> u64) -> Stretches {
         let mut pace = Pace::new(4);
-        let step = |stretch| {
-            let threads = pace.threads();
-            let work = if threads == 4 { one(stretch) * gain(stretch) / 100 } else { one(stretch) };
-            pace.took(work, Duration::from_millis(5));
-            threads
-        };
-        (0..count).map(step).collect()
+        let (mut found, mut now) = (Vec::new(), Duration::ZERO);
+        while now < Duration::from_millis(milliseconds) {
+            let at = now.as_millis() as u64;
+            let (threads, cycles) = (pace.threads(), pace.cycles());
+            let percent = if threads == 4 { gain(at) } else { 100 };
+            let time = Duration::from_micros(cycles * 10 * 100 / percent);
+            pace.took(cycles * work(at), time);
+            found.push((threads, time));
+            now += time;
+        }
+        found
     }
 
-    fn alone(found: &[usize]) -> usize {
-        found.iter().filter(|threads| **threads == 1).count()
+    fn steady(milliseconds: u64, gain: u64) -> Stretches {
+        phases(milliseconds, |_| 10, |_| gain)
+    }
+
+    /// Milliseconds with one thread.
+    fn alone(found: &[(usize, Duration)]) -> u64 {
+        found.iter().filter(|(threads, _)| *threads == 1).map(|(_, time)| time).sum::<Duration>().as_millis()
+            as u64
+    }
+
+    fn with_all(found: &[(usize, Duration)]) -> u64 {
+        found.iter().map(|(_, time)| time).sum::<Duration>().as_millis() as u64 - alone(found)
     }
 
     #[test]
@@ -183,47 +207,48 @@ mod tests {
 
     #[test]
     fn all_threads_are_kept_when_they_pay() {
-        let found = stretches(200, 300);
-        assert!(alone(&found) <= 18, "{found:?}");
+        let found = steady(1000, 300);
+        assert!(alone(&found) <= 60, "{found:?}");
+        let first = found.iter().position(|(_, time)| *time > LONG).expect("a decision");
+        assert!(alone(&found[..first]) + with_all(&found[..first]) < 40, "{found:?}");
     }
 
     #[test]
     fn threads_that_gain_next_to_nothing_are_not_taken_up() {
-        for work in [97, 103] {
-            let found = stretches(200, work);
-            assert!(found.len() - alone(&found) <= 15, "{found:?}");
+        for gain in [97, 103] {
+            let found = steady(1000, gain);
+            assert!(with_all(&found) <= 40, "{found:?}");
         }
     }
 
     #[test]
     fn phases_of_a_program_do_not_mislead_a_trial() {
-        // The work of a stretch changes by four, every five stretches.
-        let found = phases(400, |stretch| if stretch / 5 % 2 == 0 { 100 } else { 400 }, |_| 150);
-        assert!(alone(&found) <= 23, "{found:?}");
+        let found = phases(2000, |at| if at / 25 % 2 == 0 { 10 } else { 40 }, |_| 150);
+        assert!(alone(&found) <= 115, "{found:?}");
     }
 
     #[test]
     fn threads_that_pay_once_are_soon_given_up() {
         // By chance they are fast for some time in the beginning.
-        let found = phases(100, |_| 100, |stretch| if stretch > 8 { 60 } else { 200 });
-        assert!(100 - alone(&found) < 28, "{found:?}");
+        let found = phases(500, |_| 10, |at| if at > 20 { 60 } else { 200 });
+        assert!(with_all(&found) < 140, "{found:?}");
     }
 
     #[test]
     fn threads_that_do_not_pay_are_tried_ever_more_rarely() {
-        let found = &stretches(2000, 40)[30..];
-        let trials = found.len() - alone(found);
+        let found = steady(10_000, 40);
+        let trials = found.iter().filter(|(threads, _)| *threads == 4).count();
         assert!((9..=40).contains(&trials), "{trials}");
+        assert!(with_all(&found) < 150, "{found:?}");
     }
 
     #[test]
     fn stretches_come_to_last_some_milliseconds() {
-        let mut pace = Pace::new(2);
-        let mut cycles = 0;
-        for _ in 0..40 {
-            cycles = pace.cycles();
-            pace.took(cycles, Duration::from_micros(cycles / 10));
-        }
-        assert!((3..=12).contains(&(cycles / 10_000)), "{cycles}");
+        let found = steady(1000, 300);
+        let (_, times) = found.split_at(12);
+        let (least, most) =
+            (times.iter().map(|(_, time)| *time).min(), times.iter().map(|(_, time)| *time).max());
+        assert!(least.is_some_and(|time| time * 3 >= SHORT), "{found:?}");
+        assert!(most.is_some_and(|time| time <= LONG * STEADY), "{found:?}");
     }
 }

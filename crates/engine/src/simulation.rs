@@ -8,6 +8,7 @@
 //! simulated the one before: then it has all that can reach it, and they have taken all that it left there.
 
 mod front;
+mod groups;
 mod order;
 mod worker;
 
@@ -16,6 +17,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use self::front::Front;
+use self::groups::Groups;
 pub(crate) use self::order::Order;
 use self::worker::{Shared, State, Worker};
 use crate::island::Island;
@@ -210,7 +212,8 @@ impl<I: Island> Simulation<I> {
             order: &self.order,
             every_cycle: self.every_cycle,
             front: Front::new(count, (begin, total, memory.last), self.every_cycle, pause, options),
-            states: progress.into_iter().map(|progress| State::new(progress, self.window)).collect(),
+            groups: Groups::new(&self.order, threads, self.window),
+            states: progress.into_iter().map(State::new).collect(),
         };
         let ledger = self.ledger.as_mut();
         std::thread::scope(|scope| {

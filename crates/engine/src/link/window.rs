@@ -62,6 +62,12 @@ impl Doorbell {
         End { bell: self.clone(), bit: 1 << number.min(LAST) }
     }
 
+    /// Whether no end rang in the previous window.
+    #[inline]
+    pub fn is_silent(&self, window: Window) -> bool {
+        self.0.rung[window.reads()].load(Ordering::Acquire) == 0
+    }
+
     /// The ends that rang in the previous window; resets it.
     #[inline]
     pub fn answer(&self, window: Window) -> Rung {

@@ -33,8 +33,12 @@ impl Order {
     /// The order in which one of several threads takes islands: those of its own first, the same in each window, then those that
     /// others have not come to.
     pub fn turns(&self, thread: usize, threads: usize) -> impl Iterator<Item = usize> {
-        let of = move |step| self.islands.iter().skip((thread + step) % threads).step_by(threads);
-        (0..threads).flat_map(of).copied()
+        (0..threads).flat_map(move |step| self.own((thread + step) % threads, threads))
+    }
+
+    /// The islands of one of several threads.
+    pub fn own(&self, thread: usize, threads: usize) -> impl Iterator<Item = usize> {
+        self.islands.iter().skip(thread).step_by(threads).copied()
     }
 
     /// The islands that must have simulated a window before this one can simulate the next.

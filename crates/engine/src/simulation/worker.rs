@@ -5,6 +5,7 @@ use std::sync::{Mutex, MutexGuard};
 use std::time::Duration;
 
 use super::front::{Front, Open, Tally};
+use super::groups::Groups;
 use super::order::Order;
 use crate::island::{Done, Island, Ran, Span};
 use crate::link::{Doorbell, Rung, Window};
@@ -16,6 +17,9 @@ const SPINS: u32 = 4_000;
 const YIELDS: u32 = 200;
 const NAP: Duration = Duration::from_micros(50);
 
+/// Islands that a thread simulates before it looks again whether those put off can be.
+const LOOKS_AGAIN: u32 = 4;
+
 /// What the threads of a run share.
 pub(super) struct Shared<'a, I> {
     pub islands: &'a [Mutex<I>],
@@ -23,32 +27,29 @@ pub(super) struct Shared<'a, I> {
     pub order: &'a Order,
     pub every_cycle: bool,
     pub front: Front,
+    pub groups: Groups,
     /// How far each island has come.
     pub states: Vec<State>,
 }
 
-/// How far an island has come. Each in a line of the host's caches of its own: a thread writes those of its islands.
+/// How far an island has come. Each in a line of the host's caches of its own: who has taken the island writes it.
 #[repr(align(64))]
 pub(super) struct State {
     /// Progress count when it last ran.
     progress: AtomicU64,
     /// The next event, as reported when it last ran.
     wake: AtomicU64,
-    /// The first window that no thread has taken.
-    untaken: AtomicU64,
-    /// The first window that it has not simulated.
-    unfinished: AtomicU64,
 }
 
 impl State {
-    /// Of an island before `window`, which may have been set up since it last ran: it is visited once.
-    pub fn new(progress: u64, window: u64) -> State {
-        State {
-            progress: AtomicU64::new(progress),
-            wake: AtomicU64::new(0),
-            untaken: AtomicU64::new(window),
-            unfinished: AtomicU64::new(window),
-        }
+    /// Of an island that may have been set up since it last ran: it is visited once.
+    pub fn new(progress: u64) -> State {
+        State { progress: AtomicU64::new(progress), wake: AtomicU64::new(0) }
+    }
+
+    #[inline]
+    fn wake(&self) -> Cycle {
+        Cycle(self.wake.load(Ordering::Relaxed))
     }
 }
 
@@ -68,8 +69,8 @@ pub(super) struct Worker<'a, 'b, I> {
     threads: usize,
     ledger: Option<&'a mut Ledger>,
     tally: Tally,
-    /// Islands of the window whose neighbours have not all simulated the one before, and how many of them have.
-    put_off: Vec<(usize, usize)>,
+    /// By group, the islands that are known to have simulated the window before.
+    known: Vec<u32>,
     patience: Patience,
 }
 
@@ -92,7 +93,7 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
             threads,
             ledger,
             tally: Tally::default(),
-            put_off: Vec::with_capacity(shared.islands.len()),
+            known: vec![0; shared.groups.len()],
             patience: Patience::new(threads),
         }
     }
@@ -132,7 +133,7 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
         let shared = self.shared;
         let mut earliest = Cycle::NEVER;
         for Visited { island, state, bell } in &mut self.visited {
-            let wake = Cycle(state.wake.load(Ordering::Relaxed));
+            let wake = state.wake();
             let rung = bell.answer(Window(window.number));
             let due = if !rung.is_silent() || wake < window.until || shared.every_cycle {
                 run(&mut **island, state, &mut self.tally, (rung, shared.every_cycle), window)
@@ -158,49 +159,93 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
     }
 
     fn simulate_with_others(&mut self, window: Open) {
-        for island in self.shared.order.turns(self.thread, self.threads) {
-            if self.is_untaken(island, window) {
-                self.put_off.push((island, 0));
-                self.take_put_off(window);
+        let shared = self.shared;
+        self.known.fill(0);
+        loop {
+            let mut waits = false;
+            for group in shared.groups.turns(self.thread) {
+                waits |= self.simulate_group(group, window);
             }
-        }
-        while !self.put_off.is_empty() && !self.shared.front.is_over() {
+            if !waits || shared.front.is_over() {
+                return;
+            }
             // What this thread knows may be what the others wait for.
-            self.shared.front.tell(window.number, &mut self.tally);
+            shared.front.tell(window.number, &mut self.tally);
             self.patience.wait();
-            self.take_put_off(window);
         }
     }
 
-    fn is_untaken(&self, island: usize, window: Open) -> bool {
-        self.shared.states[island].untaken.load(Ordering::Relaxed) == window.number
+    /// Simulates those islands of a group that no other thread has taken. Returns whether any is left, since it waits for
+    /// others.
+    fn simulate_group(&mut self, group: usize, window: Open) -> bool {
+        let groups = &self.shared.groups;
+        let (mut put_off, mut visited) = (0, 0);
+        loop {
+            let untaken = groups.untaken(group, window.number);
+            if untaken == 0 {
+                return false;
+            }
+            // The next that has work, and those before it that have none.
+            let (mut mine, mut next) = (0, None);
+            let mut left = untaken & !put_off;
+            while left != 0 && next.is_none() {
+                let bit = left & left.wrapping_neg();
+                left &= !bit;
+                let island = groups.islands(group)[bit.trailing_zeros() as usize];
+                if !self.is_ready(island, window) {
+                    put_off |= bit;
+                    continue;
+                }
+                mine |= bit;
+                next = self.has_work(island, window).then_some(island);
+            }
+            if mine == 0 {
+                return true;
+            }
+            if !groups.take(group, window.number, mine) {
+                continue;
+            }
+            self.patience.renew();
+            self.finish_idle(group, mine, next);
+            if let Some(island) = next {
+                self.visit(island, window);
+                visited += 1;
+            }
+            groups.finish(group, window.number, mine);
+            // Others may wait for what was put off.
+            if visited % LOOKS_AGAIN == 0 {
+                put_off = 0;
+            }
+        }
     }
 
-    /// Takes those of the islands put off that can be simulated by now, and are still there.
-    fn take_put_off(&mut self, window: Open) {
-        let mut at = 0;
-        while let Some(&(island, finished)) = self.put_off.get(at) {
-            if !self.is_untaken(island, window) {
-                self.put_off.swap_remove(at);
-                continue;
+    /// Whether all that an island waits for have simulated the window before.
+    fn is_ready(&mut self, island: usize, window: Open) -> bool {
+        let groups = &self.shared.groups;
+        groups.awaited(island).iter().all(|(group, awaited)| {
+            let known = &mut self.known[*group];
+            if *known & awaited != *awaited {
+                *known = groups.finished(*group, window.number.wrapping_sub(1));
             }
-            let awaited = self.shared.order.awaited(island);
-            let is_finished = |neighbour: &&usize| {
-                self.shared.states[**neighbour].unfinished.load(Ordering::Acquire) >= window.number
-            };
-            let finished = finished + awaited[finished..].iter().take_while(is_finished).count();
-            if finished < awaited.len() {
-                self.put_off[at].1 = finished;
-                at += 1;
-                continue;
-            }
-            self.put_off.swap_remove(at);
-            let (mine, next) = (window.number, window.number + 1);
-            let state = &self.shared.states[island];
-            if state.untaken.compare_exchange(mine, next, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
-                self.visit(island, window);
-                state.unfinished.store(next, Ordering::Release);
-                self.patience.renew();
+            *known & awaited == *awaited
+        })
+    }
+
+    fn has_work(&self, island: usize, window: Open) -> bool {
+        let (shared, number) = (self.shared, Window(window.number));
+        shared.states[island].wake() < window.until
+            || !shared.bells[island].is_silent(number)
+            || shared.every_cycle
+    }
+
+    /// Takes note of the islands taken that have nothing to do: all but `busy`.
+    fn finish_idle(&mut self, group: usize, mut taken: u32, busy: Option<usize>) {
+        while taken != 0 {
+            let island = self.shared.groups.islands(group)[taken.trailing_zeros() as usize];
+            taken &= taken - 1;
+            if busy != Some(island) {
+                self.tally.finished += 1;
+                self.tally.earliest = self.tally.earliest.min(self.shared.states[island].wake());
             }
         }
     }
@@ -208,7 +253,7 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
     /// Simulates a window of an island, if it has anything to do.
     fn visit(&mut self, island: usize, window: Open) {
         let (shared, state) = (self.shared, &self.shared.states[island]);
-        let wake = Cycle(state.wake.load(Ordering::Relaxed));
+        let wake = state.wake();
         let rung = shared.bells[island].answer(Window(window.number));
         let has_work = !rung.is_silent() || wake < window.until || shared.every_cycle;
         let due = if has_work {
