@@ -10,6 +10,7 @@
 mod front;
 mod groups;
 mod order;
+mod sharing;
 mod worker;
 
 use std::sync::Mutex;

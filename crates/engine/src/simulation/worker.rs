@@ -17,9 +17,6 @@ const SPINS: u32 = 4_000;
 const YIELDS: u32 = 200;
 const NAP: Duration = Duration::from_micros(50);
 
-/// Islands that a thread simulates before it looks again whether those put off can be.
-const LOOKS_AGAIN: u32 = 4;
-
 /// What the threads of a run share.
 pub(super) struct Shared<'a, I> {
     pub islands: &'a [Mutex<I>],
@@ -48,7 +45,7 @@ impl State {
     }
 
     #[inline]
-    fn wake(&self) -> Cycle {
+    pub fn wake(&self) -> Cycle {
         Cycle(self.wake.load(Ordering::Relaxed))
     }
 }
@@ -62,16 +59,16 @@ struct Visited<'a, I> {
 
 /// A thread of a run.
 pub(super) struct Worker<'a, 'b, I> {
-    shared: &'a Shared<'b, I>,
+    pub(super) shared: &'a Shared<'b, I>,
     /// All islands in the order in which one thread alone takes them, unless it measures them or there are others.
     visited: Vec<Visited<'a, I>>,
-    thread: usize,
+    pub(super) thread: usize,
     threads: usize,
     ledger: Option<&'a mut Ledger>,
-    tally: Tally,
+    pub(super) tally: Tally,
     /// By group, the islands that are known to have simulated the window before.
-    known: Vec<u32>,
-    patience: Patience,
+    pub(super) known: Vec<u32>,
+    pub(super) patience: Patience,
 }
 
 impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
@@ -158,100 +155,8 @@ impl<'a, 'b, I: Island> Worker<'a, 'b, I> {
         }
     }
 
-    fn simulate_with_others(&mut self, window: Open) {
-        let shared = self.shared;
-        self.known.fill(0);
-        loop {
-            let mut waits = false;
-            for group in shared.groups.turns(self.thread) {
-                waits |= self.simulate_group(group, window);
-            }
-            if !waits || shared.front.is_over() {
-                return;
-            }
-            // What this thread knows may be what the others wait for.
-            shared.front.tell(window.number, &mut self.tally);
-            self.patience.wait();
-        }
-    }
-
-    /// Simulates those islands of a group that no other thread has taken. Returns whether any is left, since it waits for
-    /// others.
-    fn simulate_group(&mut self, group: usize, window: Open) -> bool {
-        let groups = &self.shared.groups;
-        let (mut put_off, mut visited) = (0, 0);
-        loop {
-            let untaken = groups.untaken(group, window.number);
-            if untaken == 0 {
-                return false;
-            }
-            // The next that has work, and those before it that have none.
-            let (mut mine, mut next) = (0, None);
-            let mut left = untaken & !put_off;
-            while left != 0 && next.is_none() {
-                let bit = left & left.wrapping_neg();
-                left &= !bit;
-                let island = groups.islands(group)[bit.trailing_zeros() as usize];
-                if !self.is_ready(island, window) {
-                    put_off |= bit;
-                    continue;
-                }
-                mine |= bit;
-                next = self.has_work(island, window).then_some(island);
-            }
-            if mine == 0 {
-                return true;
-            }
-            if !groups.take(group, window.number, mine) {
-                continue;
-            }
-            self.patience.renew();
-            self.finish_idle(group, mine, next);
-            if let Some(island) = next {
-                self.visit(island, window);
-                visited += 1;
-            }
-            groups.finish(group, window.number, mine);
-            // Others may wait for what was put off.
-            if visited % LOOKS_AGAIN == 0 {
-                put_off = 0;
-            }
-        }
-    }
-
-    /// Whether all that an island waits for have simulated the window before.
-    fn is_ready(&mut self, island: usize, window: Open) -> bool {
-        let groups = &self.shared.groups;
-        groups.awaited(island).iter().all(|(group, awaited)| {
-            let known = &mut self.known[*group];
-            if *known & awaited != *awaited {
-                *known = groups.finished(*group, window.number.wrapping_sub(1));
-            }
-            *known & awaited == *awaited
-        })
-    }
-
-    fn has_work(&self, island: usize, window: Open) -> bool {
-        let (shared, number) = (self.shared, Window(window.number));
-        shared.states[island].wake() < window.until
-            || !shared.bells[island].is_silent(number)
-            || shared.every_cycle
-    }
-
-    /// Takes note of the islands taken that have nothing to do: all but `busy`.
-    fn finish_idle(&mut self, group: usize, mut taken: u32, busy: Option<usize>) {
-        while taken != 0 {
-            let island = self.shared.groups.islands(group)[taken.trailing_zeros() as usize];
-            taken &= taken - 1;
-            if busy != Some(island) {
-                self.tally.finished += 1;
-                self.tally.earliest = self.tally.earliest.min(self.shared.states[island].wake());
-            }
-        }
-    }
-
     /// Simulates a window of an island, if it has anything to do.
-    fn visit(&mut self, island: usize, window: Open) {
+    pub(super) fn visit(&mut self, island: usize, window: Open) {
         let (shared, state) = (self.shared, &self.shared.states[island]);
         let wake = state.wake();
         let rung = shared.bells[island].answer(Window(window.number));
@@ -299,7 +204,7 @@ fn run<I: Island>(
 }
 
 /// How a thread waits: the longer, the less it takes of its core.
-struct Patience {
+pub(super) struct Patience {
     shares_cores: bool,
     looked: u32,
 }
@@ -313,11 +218,11 @@ impl Patience {
     }
 
     /// What was waited for has come.
-    fn renew(&mut self) {
+    pub fn renew(&mut self) {
         self.looked = if self.shares_cores { SPINS } else { 0 };
     }
 
-    fn wait(&mut self) {
+    pub fn wait(&mut self) {
         self.looked = self.looked.saturating_add(1);
         if self.looked <= SPINS {
             std::hint::spin_loop();
