@@ -11,30 +11,17 @@ const LONG: Duration = Duration::from_millis(4);
 const STEADY: u32 = 8;
 /// Cycles of the first stretch: on a large machine, each may take some tens of microseconds.
 const FIRST: u64 = 64;
-/// The stretches of a trial: whether each has all threads, and what it is for. A program's work changes from stretch to
-/// stretch, so only neighbours can be compared: these make three pairs, of which one says little. The first stretch with
-/// another number of threads is not compared, since it finds the state of the islands in other cores' caches.
-const TRIAL: [(bool, Rated); 10] = [
-    (false, Rated::Not),
-    (false, Rated::First),
-    (true, Rated::Not),
-    (true, Rated::Second),
-    (true, Rated::First),
-    (false, Rated::Not),
-    (false, Rated::Second),
-    (false, Rated::First),
-    (true, Rated::Not),
-    (true, Rated::Second),
-];
-const PAIRS: usize = 3;
+/// Pairs of stretches in a trial, one with one thread and one with all. A program's work changes from stretch to stretch,
+/// so only neighbours can be compared, and one pair says little.
+const PAIRS: usize = 5;
 /// Stretches from one trial to the next, which grow whenever a trial changes nothing.
-const OFTEN: u32 = 4;
+const OFTEN: u32 = 8;
 const GROWTH: u32 = 4;
 const RAREST: u32 = 256;
-/// What all threads must gain over one to be taken up, and to be kept.
+/// What all threads must gain over one to be taken up again, and to be kept.
 const GAIN: f64 = 1.05;
-const KEEP: f64 = 1.02;
-/// What tells at once that they do not pay.
+const KEEP: f64 = 1.0;
+/// What tells at once that they still do not pay.
 const LOSS: f64 = 0.8;
 
 /// What a stretch of a trial is for.
@@ -48,8 +35,8 @@ enum Rated {
     Second,
 }
 
-/// Decides, stretch by stretch, whether a simulation goes on with one thread or with all. One goes on alone until a trial
-/// shows that all pay.
+/// Decides, stretch by stretch, whether a simulation goes on with one thread or with all. After its first milliseconds it has
+/// all, until a trial shows that they do not pay.
 #[derive(Debug)]
 pub struct Pace {
     threads: usize,
@@ -58,8 +45,18 @@ pub struct Pace {
     elapsed: Duration,
     /// Of a stretch of a trial.
     cycles: u64,
+    /// What has been done of the stretch.
+    done: Done,
     until_trial: u32,
     between_trials: u32,
+}
+
+/// What was done of a stretch: in one run, or in several short ones.
+#[derive(Clone, Copy, Debug, Default)]
+struct Done {
+    cycles: u64,
+    work: u64,
+    time: Duration,
 }
 
 /// A trial under way.
@@ -73,13 +70,20 @@ struct Trial {
 }
 
 impl Trial {
-    /// Whether the next stretch has all threads.
-    fn uses_all(&self) -> bool {
-        TRIAL[self.stretches].0
+    /// Whether the next stretch has all threads, and what it is for. Of a pair, the first has what the stretch before has;
+    /// then comes one that is not rated, which finds the state of the islands in other cores' caches.
+    fn next(&self) -> (bool, Rated) {
+        let Some(step) = self.stretches.checked_sub(1) else { return (false, Rated::Not) };
+        let begins_with_all = step / 3 % 2 == 1;
+        match step % 3 {
+            0 => (begins_with_all, Rated::First),
+            1 => (!begins_with_all, Rated::Not),
+            _ => (!begins_with_all, Rated::Second),
+        }
     }
 
     fn took(&mut self, rate: f64) {
-        match TRIAL[self.stretches] {
+        match self.next() {
             (_, Rated::Not) => {}
             (_, Rated::First) => self.rate = rate,
             (true, Rated::Second) => self.gains.push(rate / self.rate),
@@ -102,14 +106,15 @@ impl Trial {
 }
 
 impl Pace {
-    /// For up to `threads` threads; the first stretches have one.
+    /// For up to `threads` threads.
     pub fn new(threads: usize) -> Self {
         Pace {
             threads,
-            all: false,
+            all: true,
             trial: None,
             elapsed: Duration::ZERO,
             cycles: FIRST,
+            done: Done::default(),
             until_trial: 0,
             between_trials: OFTEN,
         }
@@ -117,22 +122,34 @@ impl Pace {
 
     /// Number of threads for the next stretch.
     pub fn threads(&self) -> usize {
-        if self.trial.as_ref().map_or(self.all, Trial::uses_all) { self.threads } else { 1 }
+        let all = self.trial.as_ref().map_or(self.all && self.elapsed >= ALONE, |trial| trial.next().0);
+        if all { self.threads } else { 1 }
     }
 
-    /// Length of the next stretch in cycles.
+    /// Cycles that are left of the stretch.
     pub fn cycles(&self) -> u64 {
-        self.cycles * u64::from(self.length())
+        (self.cycles * u64::from(self.length())).saturating_sub(self.done.cycles).max(1)
     }
 
-    /// The same in stretches of a trial.
+    /// Length of the stretch, in stretches of a trial.
     fn length(&self) -> u32 {
         if self.trial.is_none() && self.until_trial > 0 { STEADY } else { 1 }
     }
 
-    /// Takes note of the work, in any unit, that a stretch did, and of the time that it took.
-    pub fn took(&mut self, work: u64, time: Duration) {
+    /// Takes note of the cycles that were simulated, of the work, in any unit, and of the time that it took. A run may end
+    /// before the stretch does.
+    pub fn took(&mut self, cycles: u64, work: u64, time: Duration) {
         self.elapsed += time;
+        let is_over = cycles >= self.cycles();
+        let Done { cycles: before, work: worked, time: waited } = self.done;
+        self.done = Done { cycles: before + cycles, work: worked.wrapping_add(work), time: waited + time };
+        if is_over {
+            self.end_stretch();
+        }
+    }
+
+    fn end_stretch(&mut self) {
+        let Done { work, time, .. } = std::mem::take(&mut self.done);
         let each = time / self.length();
         if each < SHORT {
             self.cycles = self.cycles.saturating_mul(2).min(1 << 32);
@@ -168,14 +185,19 @@ mod tests {
     /// `milliseconds` of a run of which one thread does 100 cycles a millisecond. By the millisecond, so much work is in a
     /// cycle, and all four threads together do so many percent of what one does.
     fn phases(milliseconds: u64, work: impl Fn(u64) -> u64, gain: impl Fn(u64) -> u64) -> Stretches {
+        runs(milliseconds, u64::MAX, work, gain)
+    }
+
+    /// The same in runs that end after `most` cycles.
+    fn runs(milliseconds: u64, most: u64, work: impl Fn(u64) -> u64, gain: impl Fn(u64) -> u64) -> Stretches {
         let mut pace = Pace::new(4);
         let (mut found, mut now) = (Vec::new(), Duration::ZERO);
         while now < Duration::from_millis(milliseconds) {
             let at = now.as_millis() as u64;
-            let (threads, cycles) = (pace.threads(), pace.cycles());
+            let (threads, cycles) = (pace.threads(), pace.cycles().min(most));
             let percent = if threads == 4 { gain(at) } else { 100 };
             let time = Duration::from_micros(cycles * 10 * 100 / percent);
-            pace.took(cycles * work(at), time);
+            pace.took(cycles, cycles * work(at), time);
             found.push((threads, time));
             now += time;
         }
@@ -201,7 +223,7 @@ mod tests {
         let mut pace = Pace::new(4);
         for _ in 0..10 {
             assert_eq!(pace.threads(), 1);
-            pace.took(100, Duration::from_micros(200));
+            pace.took(100, 100, Duration::from_micros(200));
         }
     }
 
@@ -209,15 +231,33 @@ mod tests {
     fn all_threads_are_kept_when_they_pay() {
         let found = steady(1000, 300);
         assert!(alone(&found) <= 60, "{found:?}");
-        let first = found.iter().position(|(_, time)| *time > LONG).expect("a decision");
-        assert!(alone(&found[..first]) + with_all(&found[..first]) < 40, "{found:?}");
     }
 
     #[test]
-    fn threads_that_gain_next_to_nothing_are_not_taken_up() {
-        for gain in [97, 103] {
+    fn threads_that_double_the_speed_survive_irregular_work() {
+        // Some hash of the millisecond.
+        let work = |at: u64| 10 + 30 * (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 62);
+        let found = phases(2000, work, |_| 200);
+        assert!(alone(&found) < 200, "{found:?}");
+    }
+
+    #[test]
+    fn short_runs_make_a_stretch_together() {
+        let found = runs(1000, 7, |_| 10, |_| 300);
+        assert!(alone(&found) <= 60, "{found:?}");
+        // Then a long run begins, whose first stretch is no longer for them.
+        let mut pace = Pace::new(4);
+        for _ in 0..10_000 {
+            pace.took(7, 7, Duration::from_micros(70));
+        }
+        assert!(pace.cycles() <= 400 * u64::from(STEADY), "{pace:?}");
+    }
+
+    #[test]
+    fn threads_that_lose_are_given_up() {
+        for gain in [50, 97] {
             let found = steady(1000, gain);
-            assert!(with_all(&found) <= 40, "{found:?}");
+            assert!(with_all(&found) <= 60, "{gain}: {found:?}");
         }
     }
 
@@ -230,8 +270,8 @@ mod tests {
     #[test]
     fn threads_that_pay_once_are_soon_given_up() {
         // By chance they are fast for some time in the beginning.
-        let found = phases(500, |_| 10, |at| if at > 20 { 60 } else { 200 });
-        assert!(with_all(&found) < 140, "{found:?}");
+        let found = phases(2000, |_| 10, |at| if at > 20 { 60 } else { 200 });
+        assert!(with_all(&found) < 600, "{found:?}");
     }
 
     #[test]

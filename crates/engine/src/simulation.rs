@@ -171,8 +171,8 @@ impl<I: Island> Simulation<I> {
             let end = pause.min(self.now + pace.cycles());
             let (from, before, started) = (self.now, self.work(), Instant::now());
             let stop = self.stretch(end, pace.threads(), options, observe);
-            let done = self.work().wrapping_sub(before) + self.now.since(from);
-            pace.took(done, started.elapsed());
+            let cycles = self.now.since(from);
+            pace.took(cycles, self.work().wrapping_sub(before) + cycles, started.elapsed());
             if stop != Stop::Paused || end == pause {
                 break stop;
             }
