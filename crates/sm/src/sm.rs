@@ -488,12 +488,11 @@ impl Sm {
             }
             self.collect_operands(launch, now);
             self.issue(launch, now);
-            if self.fetch.wants() {
-                self.instructions_due = now;
-            }
             memory_changes |= self.gave_to_memory;
             self.gave_to_memory = false;
-            self.fetch.tick(&mut *self.instructions, &mut self.warps.dirty, now);
+            if self.fetch.tick(&mut *self.instructions, &mut self.warps.dirty, now) {
+                self.instructions_due = now;
+            }
             self.lsu_accepts = self.lsu.can_accept();
             self.pipeline_due = self.next_of_pipeline(now.next());
         }
@@ -535,7 +534,8 @@ impl Sm {
             return now;
         }
         let units = self.next_dispatch(now).min(self.units.next_event(now));
-        units.min(self.registers.next_event(now)).min(self.warps.next_wake()).max(now)
+        let due = units.min(self.registers.next_event(now)).min(self.fetch.due());
+        due.min(self.warps.next_wake()).max(now)
     }
 
     /// Earliest cycle in which an instruction in a collector can be dispatched.
