@@ -252,7 +252,8 @@ impl Sm {
         self.registers.prepare(occupancy.rows_per_warp);
         let is_new = self.launch.as_ref().is_none_or(|before| !Arc::ptr_eq(&before.kernel, &launch.kernel));
         if is_new {
-            self.demands.prepare(&launch.kernel.code, &self.units, &self.collectors);
+            let has_lane_path = self.lsu.has_lane_path();
+            self.demands.prepare(&launch.kernel.code, &self.units, &self.collectors, has_lane_path);
             self.units.prepare(&launch.kernel.code);
         }
         self.fetch.prepare(launch.code_at, launch.kernel.code.len() as u32);
@@ -486,7 +487,7 @@ impl Sm {
             if self.collectors.any_ready() {
                 self.dispatch(launch, now);
             }
-            self.collect_operands(launch, now);
+            self.collect_operands(now);
             self.issue(launch, now);
             memory_changes |= self.gave_to_memory;
             self.gave_to_memory = false;
