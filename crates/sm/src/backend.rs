@@ -13,20 +13,15 @@ use crate::lsu::MemoryInstruction;
 use crate::sm::Sm;
 
 impl Sm {
-    /// Advances the register file by one cycle and clears the write-after-read hazards of operands that have been
-    /// read.
-    pub(crate) fn collect_operands(&mut self, launch: &Launch, now: Cycle) {
+    /// Advances the register file by one cycle and collects operands.
+    pub(crate) fn collect_operands(&mut self, now: Cycle) {
         // Even without pending reads, the register file may have writes to drain to its banks.
         if self.collectors.is_empty() && self.registers.next_event(now) > now {
             return;
         }
         let mut complete = 0;
         self.collectors.collect(&mut *self.registers, &mut complete, now);
-        for warp in members(complete) {
-            let reading = self.collectors.reading(warp as u8, &launch.kernel.code);
-            self.scoreboard.set_reading(warp, reading);
-        }
-        self.warps.recheck(complete);
+        self.warps.dirty |= complete & self.warps.blocked_by_reads;
     }
 
     /// Dispatches instructions whose operands have arrived to their units, oldest first.
@@ -110,7 +105,7 @@ impl Sm {
         if instruction.fences {
             self.warps.resolving &= !bit;
         }
-        self.warps.dirty |= bit;
+        self.warps.recheck(bit);
     }
 
     /// Writes results that are due to the register file, oldest first; those it refuses are retried.
@@ -133,7 +128,8 @@ impl Sm {
             outcome.write_predicates(&mut self.warps.predicates[warp]);
             let instruction = &launch.kernel.code[outcome.pc as usize];
             self.units.retire(index);
-            self.scoreboard.release(warp, instruction);
+            let is_awaited = self.scoreboard.release(warp, instruction);
+            self.warps.recheck(u64::from(is_awaited) << warp);
             self.finish_instruction(warp, now);
         }
         self.units.end_writing(kept);
@@ -161,13 +157,14 @@ impl Sm {
         }
         self.warps.barrier_results_due &= !(1 << warp);
         self.scoreboard.release(warp, instruction);
+        // Its next instruction may be a barrier that waited for this result's place.
+        self.warps.recheck(1 << warp);
         self.finish_instruction(warp, now);
     }
 
     /// Handles the completion of one of a warp's instructions.
     #[inline]
     pub(crate) fn finish_instruction(&mut self, warp: usize, now: Cycle) {
-        self.warps.recheck(1 << warp);
         self.warps.in_flight[warp] -= 1;
         if self.warps.in_flight[warp] == 0 && self.warps.exited >> warp & 1 == 1 {
             self.retire(warp, now);

@@ -81,8 +81,10 @@ pub struct Collectors {
     /// Mask of all collectors.
     all: u64,
     rows: Vec<Row>,
-    /// Per pool: mask of its collectors.
-    pools: Vec<u64>,
+    /// Number of pools.
+    pools: usize,
+    /// Per target: mask of the collectors in its pool.
+    places: [u64; Target::COUNT],
     /// Per target: index of its pool.
     pool_of: [u8; Target::COUNT],
     /// Mask of free collectors.
@@ -91,6 +93,8 @@ pub struct Collectors {
     full: u32,
     /// Collectors whose operands have all arrived.
     ready: u64,
+    /// Per warp: mask of its collectors whose operands have not all arrived.
+    collecting: Slots<u64>,
     /// Collectors that will read a register picked by what arrives.
     picking: u64,
     /// Which register, for each of them.
@@ -119,6 +123,7 @@ impl Collectors {
             }
         }
         pool_of[Target::Control.index()] = pool_of[UnitKind::Sp as usize];
+        let places = pool_of.map(|pool: u8| pools[usize::from(pool)]);
         let empty =
             Collected { warp: 0, pc: 0, lanes: 0, predicates: [0; PREDICATES], target: 0, missing: 0 };
         Collectors {
@@ -127,9 +132,11 @@ impl Collectors {
             full: 0,
             rows: Row::zeros(count as usize * COLLECTOR_ROWS),
             free: u64::MAX >> (64 - count),
-            pools,
+            pools: pools.len(),
+            places,
             pool_of,
             ready: 0,
+            collecting: Slots::new(|| 0),
             picking: 0,
             seconds: Slots::new(SecondRead::default),
             bound: [0; Target::COUNT],
@@ -153,7 +160,7 @@ impl Collectors {
 
     /// Number of collector pools, as in the machine file.
     pub fn pools(&self) -> usize {
-        self.pools.len()
+        self.pools
     }
 
     /// Index of the pool that serves a target.
@@ -184,7 +191,7 @@ impl Collectors {
         now: Cycle,
     ) {
         let pool = self.pool_of(target);
-        let free = self.free & self.pools[pool];
+        let free = self.free & self.places[target.index()];
         assert!(free != 0, "an instruction issues to a free collector");
         let index = free.trailing_zeros() as usize;
         let bit = 1 << index;
@@ -210,6 +217,7 @@ impl Collectors {
             self.ready |= bit;
             self.targets |= 1 << target.index();
         } else {
+            self.collecting[usize::from(warp)] |= bit;
             registers.request(warp, reads, Ticket((index * COLLECTOR_ROWS) as u16), &mut self.rows, now);
         }
     }
@@ -236,6 +244,7 @@ impl Collectors {
                     continue;
                 }
                 self.ready |= 1 << index;
+                self.collecting[usize::from(unit.warp)] &= !(1 << index);
                 self.targets |= 1 << unit.target;
                 *complete |= 1 << unit.warp;
             }
@@ -243,18 +252,12 @@ impl Collectors {
         self.arrived.clear();
     }
 
-    /// Registers that the warp's collected instructions have yet to read.
+    /// Whether one of the warp's collected instructions has yet to read one of these registers. Collectors finish in any
+    /// order, so writing it early would be a write-after-read hazard. Predicates are read at issue and have none.
     #[inline]
-    pub fn reading(&self, warp: u8, code: &[Instruction]) -> RegSet {
-        let mut reading = RegSet::EMPTY;
-        let collecting = self.all & !self.free & !self.ready;
-        for index in members(collecting) {
-            let unit = &self.units[index];
-            if unit.warp == warp {
-                reading.union_with(&code[unit.pc as usize].read_set);
-            }
-        }
-        reading
+    pub fn still_reads(&self, warp: usize, registers: &RegSet, code: &[Instruction]) -> bool {
+        members(self.collecting[warp])
+            .any(|index| code[self.units[index].pc as usize].read_set.intersects(registers))
     }
 
     /// Whether any instruction has all its operands.

@@ -1,6 +1,7 @@
 //! Instruction fetch: per-warp buffers of decoded instructions, filled through the instruction cache.
 
 use strata_engine::Cycle;
+use strata_memory::bits::members;
 use strata_memory::read_only::ReadOnly;
 use strata_memory::{Address, LINE_BYTES};
 use strata_ptx::isa::Pc;
@@ -33,8 +34,14 @@ pub struct Fetch {
     have: u64,
     /// Mask of warps with an empty buffer and no request in flight.
     want: u64,
-    /// Mask of warps with a request in flight.
+    /// Mask of warps whose line was not in the cache when it was requested.
     pending: u64,
+    /// Mask of warps whose line was,
+    found: u64,
+    /// the cycle from which each of them can use it,
+    usable_at: Slots<Cycle>,
+    /// and the earliest of those cycles.
+    due: Cycle,
     last: usize,
 }
 
@@ -50,6 +57,9 @@ impl Fetch {
             have: 0,
             want: 0,
             pending: 0,
+            found: 0,
+            usable_at: Slots::new(|| Cycle::NEVER),
+            due: Cycle::NEVER,
             last: 0,
         }
     }
@@ -71,10 +81,16 @@ impl Fetch {
         self.want != 0
     }
 
-    /// Whether any request is in flight.
+    /// Whether any warp waits for a line that the cache did not have.
     #[inline]
     pub fn is_waiting(&self) -> bool {
         self.pending != 0
+    }
+
+    /// The cycle from which the next line that the cache had can be used.
+    #[inline]
+    pub fn due(&self) -> Cycle {
+        self.due
     }
 
     /// Code index of a warp's next instruction; valid while the warp is in [`Fetch::have`].
@@ -111,7 +127,7 @@ impl Fetch {
             self.have &= !bit;
         }
         if buffer.count == 0 {
-            debug_assert!(self.pending & bit == 0, "a warp without instructions goes nowhere");
+            debug_assert!((self.pending | self.found) & bit == 0, "a warp without instructions goes nowhere");
             self.want |= bit;
         }
     }
@@ -125,44 +141,68 @@ impl Fetch {
     /// Ends a warp and discards the rest of its buffer.
     pub fn stop(&mut self, warp: usize) {
         let bit = 1 << warp;
-        debug_assert!((self.pending | self.want) & bit == 0, "a warp ends by an instruction that was here");
+        debug_assert!(
+            (self.pending | self.found | self.want) & bit == 0,
+            "a warp ends by an instruction that was here"
+        );
         self.have &= !bit;
     }
 
     /// Takes the lines that have arrived, then makes requests. Adds the warps whose buffers were filled to
-    /// `filled`.
+    /// `filled`. Returns whether the cache did not have a line, or refused a request.
     #[inline]
-    pub fn tick(&mut self, cache: &mut dyn ReadOnly, filled: &mut u64, now: Cycle) {
+    pub fn tick(&mut self, cache: &mut dyn ReadOnly, filled: &mut u64, now: Cycle) -> bool {
+        if self.due <= now {
+            self.use_found(filled, now);
+        }
         while self.pending != 0
             && let Some((warp, _)) = cache.arrived(now)
         {
+            self.pending &= !(1 << warp);
             self.fill(warp as usize, filled);
         }
+        let mut missed = false;
         for _ in 0..self.width {
-            if self.want == 0 || !self.request(cache, now) {
-                return;
+            if self.want == 0 {
+                break;
             }
-        }
-    }
-
-    /// Makes the request of the next warp in turn that wants one. Whether the cache took it.
-    #[inline]
-    fn request(&mut self, cache: &mut dyn ReadOnly, now: Cycle) -> bool {
-        let after = self.want & (u64::MAX << self.last << 1);
-        let warp = (if after != 0 { after } else { self.want }).trailing_zeros() as usize;
-        let line = self.address(self.buffers[warp].head).line();
-        let taken = cache.request(line, warp as u32, now);
-        if taken {
+            let after = self.want & (u64::MAX << self.last << 1);
+            let warp = (if after != 0 { after } else { self.want }).trailing_zeros() as usize;
+            let line = self.address(self.buffers[warp].head).line();
+            if let Some(usable_at) = cache.touch(line, now) {
+                self.found |= 1 << warp;
+                self.usable_at[warp] = usable_at;
+                self.due = self.due.min(usable_at);
+            } else {
+                missed = true;
+                if !cache.request(line, warp as u32, now) {
+                    break;
+                }
+                self.pending |= 1 << warp;
+            }
             self.last = warp;
             self.want &= !(1 << warp);
-            self.pending |= 1 << warp;
         }
-        taken
+        missed
     }
 
+    /// Takes the lines that the cache had and that can be used by now.
+    #[inline]
+    fn use_found(&mut self, filled: &mut u64, now: Cycle) {
+        self.due = Cycle::NEVER;
+        for warp in members(self.found) {
+            if self.usable_at[warp] > now {
+                self.due = self.due.min(self.usable_at[warp]);
+                continue;
+            }
+            self.found &= !(1 << warp);
+            self.fill(warp, filled);
+        }
+    }
+
+    #[inline]
     fn fill(&mut self, warp: usize, filled: &mut u64) {
         let bit = 1 << warp;
-        self.pending &= !bit;
         let head = self.buffers[warp].head;
         let in_line = (LINE_BYTES as u64 - self.address(head).offset() as u64) / Launch::CODE_BYTES;
         let left = self.code_len.saturating_sub(head);

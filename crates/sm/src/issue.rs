@@ -208,33 +208,33 @@ impl Sm {
 
     /// Re-evaluates warps that have a new next instruction or for which a register was released.
     fn refresh(&mut self, launch: &Launch) {
-        // A lane path has to know of a warp's barriers in order with the memory instructions before them.
-        let orders_lanes = self.lsu.has_lane_path();
         let warps = &mut self.warps;
         let dirty = warps.dirty & self.fetch.have();
-        warps.dirty &= !dirty;
+        let (mut blocked, mut by_memory, mut by_reads) = (0, 0, 0);
         for warp in members(dirty) {
             let bit = 1 << warp;
-            let pc = self.fetch.head(warp) as usize;
-            let instruction = &launch.kernel.code[pc];
-            let mut hazard = self.scoreboard.check(warp, instruction);
-            // An instruction that orders itself after earlier memory instructions must wait until the load/store unit
-            // has them all.
-            if self.collecting_memory[warp] > 0
-                && hazard == Hazard::None
-                && (instruction.follows_memory || orders_lanes && matches!(instruction.op, Op::WarpSync))
-            {
-                hazard = Hazard::Execution;
-            }
+            let needs = self.demands.set(warp, self.fetch.head(warp));
             // A warp has room for the result of one barrier.
-            if warps.barrier_results_due & bit != 0 && matches!(instruction.op, Op::Barrier(_)) {
-                hazard = Hazard::Execution;
+            if needs.is_barrier && warps.barrier_results_due & bit != 0 {
+                blocked |= bit;
+                continue;
             }
-            warps.blocked = warps.blocked & !bit | u64::from(hazard != Hazard::None) << warp;
-            warps.blocked_by_memory =
-                warps.blocked_by_memory & !bit | u64::from(hazard == Hazard::Memory) << warp;
-            self.demands.set(warp, pc);
+            match self.scoreboard.check(warp, needs) {
+                Hazard::Memory => by_memory |= bit,
+                Hazard::Execution => blocked |= bit,
+                Hazard::None if self.collectors.still_reads(warp, &needs.writes, &launch.kernel.code) => {
+                    by_reads |= bit;
+                }
+                // An instruction that orders itself after earlier memory instructions must wait until the load/store
+                // unit has them all.
+                Hazard::None if needs.follows_memory && self.collecting_memory[warp] > 0 => blocked |= bit,
+                Hazard::None => {}
+            }
         }
+        warps.dirty &= !dirty;
+        warps.blocked = warps.blocked & !dirty | blocked | by_memory | by_reads;
+        warps.blocked_by_memory = warps.blocked_by_memory & !dirty | by_memory;
+        warps.blocked_by_reads = warps.blocked_by_reads & !dirty | by_reads;
     }
 
     /// Issues a warp's next instruction. Returns whether it accesses memory.
@@ -283,7 +283,6 @@ impl Sm {
         if !control {
             self.scoreboard.reserve(warp, instruction, memory);
         }
-        self.scoreboard.add_reading(warp, &instruction.read_set);
         self.collectors.insert(
             target,
             (warp as u8, pc, lanes),

@@ -1,7 +1,8 @@
-//! The scoreboard: tracks each warp's pending register writes and reads.
+//! The scoreboard: tracks each warp's pending writes of registers and predicates.
 
 use strata_ptx::isa::{Instruction, RegSet};
 
+use crate::demands::Needs;
 use crate::slots::Slots;
 
 /// Why an instruction cannot issue yet.
@@ -9,14 +10,13 @@ use crate::slots::Slots;
 pub enum Hazard {
     /// No hazard: the instruction may issue.
     None,
-    /// A register or predicate awaits a result from an execution unit, or a register has yet to be read by an operand
-    /// collector.
+    /// A register or predicate awaits a result from an execution unit.
     Execution,
     /// A register awaits a value from memory.
     Memory,
 }
 
-/// Pending registers of one warp, kept in one cache line because they are checked together.
+/// Pending registers of one warp, kept in neighbouring cache lines because they are checked together.
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(align(64))]
 struct Pending {
@@ -24,11 +24,12 @@ struct Pending {
     writing: RegSet,
     /// The subset of `writing` that memory instructions will write.
     loading: RegSet,
-    /// Registers that operand collectors have yet to read. Collectors finish in any order, so writing one of these
-    /// early would be a write-after-read hazard.
-    reading: RegSet,
+    /// Registers that the last instruction with a hazard reads or writes.
+    awaited: RegSet,
     /// Predicates that instructions in flight will write.
     predicates: u32,
+    /// Predicates that the last instruction with a hazard reads or writes.
+    awaited_predicates: u32,
 }
 
 /// Pending registers of every warp slot.
@@ -43,24 +44,16 @@ impl Scoreboard {
         Scoreboard { warps: Slots::new(Pending::default) }
     }
 
-    /// Checks whether an instruction may issue. Predicate sources are read at issue, so they have no write-after-read
-    /// hazard.
+    /// Checks whether an instruction waits for what others in flight will write. While it does, only a
+    /// [`Scoreboard::release`] that says so can change the answer.
     #[inline]
-    pub fn check(&self, warp: usize, instruction: &Instruction) -> Hazard {
-        let Pending { writing, loading, reading, predicates } = &self.warps[warp];
-        let registers =
-            writing.intersects(&instruction.read_set) || writing.intersects(&instruction.write_set);
-        if registers {
-            if loading.intersects(&instruction.read_set) || loading.intersects(&instruction.write_set) {
-                return Hazard::Memory;
-            }
-            return Hazard::Execution;
+    pub fn check(&mut self, warp: usize, needs: &Needs) -> Hazard {
+        let pending = &mut self.warps[warp];
+        if !pending.writing.intersects(&needs.uses) && pending.predicates & needs.predicates == 0 {
+            return Hazard::None;
         }
-        let predicates = predicates & (instruction.pred_reads | instruction.pred_writes) != 0;
-        if predicates || reading.intersects(&instruction.write_set) {
-            return Hazard::Execution;
-        }
-        Hazard::None
+        (pending.awaited, pending.awaited_predicates) = (needs.uses, needs.predicates);
+        if pending.loading.intersects(&needs.uses) { Hazard::Memory } else { Hazard::Execution }
     }
 
     /// Marks an issuing instruction's destinations as pending. `memory` says that the load/store unit will write
@@ -75,31 +68,22 @@ impl Scoreboard {
         pending.predicates |= instruction.pred_writes;
     }
 
-    /// Clears the destinations of an instruction that has written them.
+    /// Clears the destinations of an instruction that has written them. Returns whether the instruction that waits, if
+    /// any does, waits for one of them.
     #[inline]
-    pub fn release(&mut self, warp: usize, instruction: &Instruction) {
+    pub fn release(&mut self, warp: usize, instruction: &Instruction) -> bool {
         let pending = &mut self.warps[warp];
         subtract(&mut pending.writing, &instruction.write_set);
         subtract(&mut pending.loading, &instruction.write_set);
         pending.predicates &= !instruction.pred_writes;
-    }
-
-    /// Replaces the set of registers that operand collectors have yet to read for the warp.
-    #[inline]
-    pub fn set_reading(&mut self, warp: usize, reading: RegSet) {
-        self.warps[warp].reading = reading;
-    }
-
-    /// Adds to the set of registers that operand collectors have yet to read for the warp.
-    #[inline]
-    pub fn add_reading(&mut self, warp: usize, reading: &RegSet) {
-        self.warps[warp].reading.union_with(reading);
+        pending.awaited.intersects(&instruction.write_set)
+            || pending.awaited_predicates & instruction.pred_writes != 0
     }
 
     /// Whether the warp has nothing pending.
     pub fn is_clear(&self, warp: usize) -> bool {
         let pending = &self.warps[warp];
-        pending.writing.is_empty() && pending.predicates == 0 && pending.reading.is_empty()
+        pending.writing.is_empty() && pending.predicates == 0
     }
 }
 
@@ -112,15 +96,11 @@ fn subtract(from: &mut RegSet, what: &RegSet) {
 
 #[cfg(test)]
 mod tests {
-    use strata_ptx::isa::Reg;
-
     use super::*;
     use crate::fixtures::{alu, load};
 
-    fn set(registers: &[u8]) -> RegSet {
-        let mut set = RegSet::EMPTY;
-        registers.iter().for_each(|register| set.insert(Reg(*register)));
-        set
+    fn check(scoreboard: &mut Scoreboard, warp: usize, instruction: &Instruction) -> Hazard {
+        scoreboard.check(warp, &Needs::of(instruction, false))
     }
 
     #[test]
@@ -136,20 +116,20 @@ mod tests {
             (alu(1, &[2, 5]), Hazard::None),      // sources of others may be overwritten once read
         ];
         for (instruction, hazard) in &table {
-            assert_eq!(scoreboard.check(0, instruction), *hazard, "{instruction:?}");
-            assert_eq!(scoreboard.check(1, instruction), Hazard::None, "warps have nothing in common");
+            assert_eq!(check(&mut scoreboard, 0, instruction), *hazard, "{instruction:?}");
+            assert_eq!(check(&mut scoreboard, 1, instruction), Hazard::None, "warps have nothing in common");
         }
         scoreboard.release(0, &alu(3, &[1, 2]));
-        assert_eq!(scoreboard.check(0, &alu(4, &[3, 0])), Hazard::None);
+        assert_eq!(check(&mut scoreboard, 0, &alu(4, &[3, 0])), Hazard::None);
     }
 
     #[test]
-    fn a_register_that_is_still_to_be_read_is_not_written() {
+    fn a_release_says_whether_the_instruction_that_waits_may_go_on() {
         let mut scoreboard = Scoreboard::new();
-        scoreboard.add_reading(0, &set(&[7]));
-        assert_eq!(scoreboard.check(0, &alu(7, &[1])), Hazard::Execution);
-        assert_eq!(scoreboard.check(0, &alu(8, &[7])), Hazard::None);
-        scoreboard.set_reading(0, RegSet::EMPTY);
-        assert_eq!(scoreboard.check(0, &alu(7, &[1])), Hazard::None);
+        let others = [alu(3, &[1, 2]), load(70, 5), alu(8, &[1])];
+        others.iter().for_each(|other| scoreboard.reserve(0, other, false));
+        assert_eq!(check(&mut scoreboard, 0, &alu(4, &[70, 3])), Hazard::Execution);
+        assert_eq!(others.map(|other| scoreboard.release(0, &other)), [true, true, false]);
+        assert!(scoreboard.is_clear(0));
     }
 }

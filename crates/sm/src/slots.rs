@@ -7,12 +7,12 @@ pub const MOST_SLOTS: usize = 64;
 
 /// A value for each warp slot. Its length is fixed, so that an index from a mask needs no check.
 #[derive(Clone, Debug)]
-pub struct Slots<T>(Box<[T; MOST_SLOTS]>);
+pub struct Slots<T>([T; MOST_SLOTS]);
 
 impl<T> Slots<T> {
     /// Slots with the value that `make` makes.
     pub fn new(make: impl Fn() -> T) -> Slots<T> {
-        Slots(Box::new(std::array::from_fn(|_| make())))
+        Slots(std::array::from_fn(|_| make()))
     }
 }
 

@@ -252,7 +252,8 @@ impl Sm {
         self.registers.prepare(occupancy.rows_per_warp);
         let is_new = self.launch.as_ref().is_none_or(|before| !Arc::ptr_eq(&before.kernel, &launch.kernel));
         if is_new {
-            self.demands.prepare(&launch.kernel.code, &self.units, &self.collectors);
+            let has_lane_path = self.lsu.has_lane_path();
+            self.demands.prepare(&launch.kernel.code, &self.units, &self.collectors, has_lane_path);
             self.units.prepare(&launch.kernel.code);
         }
         self.fetch.prepare(launch.code_at, launch.kernel.code.len() as u32);
@@ -486,14 +487,13 @@ impl Sm {
             if self.collectors.any_ready() {
                 self.dispatch(launch, now);
             }
-            self.collect_operands(launch, now);
+            self.collect_operands(now);
             self.issue(launch, now);
-            if self.fetch.wants() {
-                self.instructions_due = now;
-            }
             memory_changes |= self.gave_to_memory;
             self.gave_to_memory = false;
-            self.fetch.tick(&mut *self.instructions, &mut self.warps.dirty, now);
+            if self.fetch.tick(&mut *self.instructions, &mut self.warps.dirty, now) {
+                self.instructions_due = now;
+            }
             self.lsu_accepts = self.lsu.can_accept();
             self.pipeline_due = self.next_of_pipeline(now.next());
         }
@@ -535,7 +535,8 @@ impl Sm {
             return now;
         }
         let units = self.next_dispatch(now).min(self.units.next_event(now));
-        units.min(self.registers.next_event(now)).min(self.warps.next_wake()).max(now)
+        let due = units.min(self.registers.next_event(now)).min(self.fetch.due());
+        due.min(self.warps.next_wake()).max(now)
     }
 
     /// Earliest cycle in which an instruction in a collector can be dispatched.

@@ -45,10 +45,12 @@ pub struct Warps {
     pub resident: u64,
     /// Resident warps whose lanes have all exited.
     pub exited: u64,
-    /// Warps whose next instruction waits for a pending register or predicate.
+    /// Warps whose next instruction waits for a pending register or predicate, or for others before it.
     pub blocked: u64,
     /// Blocked warps that wait for a value from memory.
     pub blocked_by_memory: u64,
+    /// Blocked warps that wait until collectors have read a register.
+    pub blocked_by_reads: u64,
     /// Warps whose `blocked` bit must be recomputed.
     pub dirty: u64,
     /// Warps waiting at a barrier.
@@ -81,6 +83,7 @@ impl Warps {
             exited: 0,
             blocked: 0,
             blocked_by_memory: 0,
+            blocked_by_reads: 0,
             dirty: 0,
             at_barrier: 0,
             at_fence: 0,
@@ -110,7 +113,7 @@ impl Warps {
         self.at_barrier | self.at_fence | self.at_copies | self.asleep | self.resolving | self.exited
     }
 
-    /// Marks those of `warps` that are blocked for re-evaluation, after one of their registers was released.
+    /// Marks those of `warps` that are blocked for re-evaluation, after something that they may wait for has come.
     #[inline]
     pub fn recheck(&mut self, warps: u64) {
         self.dirty |= warps & self.blocked;

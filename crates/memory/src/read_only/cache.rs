@@ -230,6 +230,25 @@ impl ReadOnly for ReadOnlyCache {
         }
     }
 
+    fn touch(&mut self, line: LineAddress, now: Cycle) -> Option<Cycle> {
+        let used = if self.cycle == now { self.used } else { 0 };
+        if used == self.accesses_per_cycle {
+            return None;
+        }
+        if !self.is_perfect {
+            let frame = self.find(line)?;
+            if self.tags.pinned(frame).is_some() {
+                return None;
+            }
+            self.recent = frame;
+            self.tags.used(frame);
+        }
+        (self.cycle, self.used) = (now, used + 1);
+        self.statistics.accesses += 1;
+        self.statistics.hits += 1;
+        Some(now + self.hit_latency)
+    }
+
     #[inline]
     fn arrived(&mut self, now: Cycle) -> Option<(u32, &Line)> {
         if self.due > now {

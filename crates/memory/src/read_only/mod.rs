@@ -19,6 +19,12 @@ pub trait ReadOnly: Send {
     /// line. Returns false if the cache cannot take the request in this cycle.
     fn request(&mut self, line: LineAddress, token: u32, now: Cycle) -> bool;
 
+    /// Requests a line of which no bytes are needed, as fetch does, if it is here: returns the cycle from which it can be
+    /// used. `None` leaves the cache as it was; the line then takes a [`ReadOnly::request`].
+    fn touch(&mut self, _line: LineAddress, _now: Cycle) -> Option<Cycle> {
+        None
+    }
+
     /// Takes the next line that has arrived, together with the token of its request.
     fn arrived(&mut self, now: Cycle) -> Option<(u32, &Line)>;
 

@@ -151,3 +151,19 @@ fn a_perfect_cache_has_every_line_and_sends_for_none() {
     assert!(cache.outgoing(Cycle(100)).is_none());
     assert_eq!(counts(&cache, WAYS_TO_COUNT), [4, 4, 0, 0]);
 }
+
+#[test]
+fn a_line_of_which_no_bytes_are_needed_is_a_hit_if_it_is_here() {
+    let mut cache = cache(2, 1, 2);
+    let line = LineAddress(6);
+    assert_eq!(cache.touch(line, Cycle(0)), None);
+    assert!(cache.request(line, 1, Cycle(0)), "nothing was looked up");
+    assert_eq!(cache.touch(line, Cycle(1)), None, "the line is on its way");
+    answer(&mut cache, 9, Cycle(3));
+    assert_eq!(arrived(&mut cache, Cycle(3)), [(1, 9)]);
+    assert_eq!(cache.touch(line, Cycle(4)), Some(Cycle(7)));
+    assert_eq!(cache.touch(line, Cycle(4)), None, "one look-up a cycle");
+    assert!(!cache.request(line, 1, Cycle(4)));
+    assert_eq!(cache.next_event(Cycle(5)), Cycle::NEVER, "its cycle has been told");
+    assert_eq!(counts(&cache, WAYS_TO_COUNT), [2, 1, 1, 0]);
+}
