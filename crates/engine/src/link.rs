@@ -11,7 +11,6 @@ mod crossing;
 mod mailbox;
 mod window;
 
-use std::collections::VecDeque;
 use std::sync::Arc;
 
 use self::credits::{Giver, Returns, Taker};
@@ -27,18 +26,18 @@ pub struct Outlet<T> {
     stamped_after: u64,
     credits: u32,
     returning: Taker,
-    staged: VecDeque<(Cycle, T)>,
+    staged: Vec<(Cycle, T)>,
     mailbox: Arc<Mailbox<T>>,
 }
 
 /// The receiving end of a link.
 #[derive(Debug)]
 pub struct Inlet<T> {
-    /// Items in the order of arrival: those of an earlier window, and then
-    arriving: VecDeque<(Cycle, T)>,
-    /// those of the windows since, of which there are none if there are none of the earlier one. Two queues, so that
-    /// a window's items can be taken over whole while others wait.
-    later: VecDeque<(Cycle, T)>,
+    /// Items of an earlier window, the first to arrive last: it is taken off the end.
+    arriving: Vec<(Cycle, T)>,
+    /// Those of the windows since in the order of arrival; there are none if there are none of the earlier one. Apart from
+    /// those, so that a window's items can be taken over whole.
+    later: Vec<(Cycle, T)>,
     /// Arrival cycle of the first item.
     next: Cycle,
     mailbox: Arc<Mailbox<T>>,
@@ -73,13 +72,13 @@ pub fn link_between<T>(latency: u64, credits: u32, clocks: LinkClocks) -> (Outle
         stamped_after: forward.stamped_after,
         credits,
         returning: Taker::new(returns.clone()),
-        staged: VecDeque::with_capacity(room),
+        staged: Vec::with_capacity(room),
         mailbox: mailbox.clone(),
     };
     let inlet = Inlet {
         next: Cycle::NEVER,
-        arriving: VecDeque::with_capacity(room),
-        later: VecDeque::with_capacity(room),
+        arriving: Vec::with_capacity(room),
+        later: Vec::with_capacity(room),
         mailbox,
         released: Giver::new(returns, backward.stamped_after),
     };
@@ -126,7 +125,7 @@ impl<T> Outlet<T> {
             return Err(item);
         }
         self.credits -= units;
-        self.staged.push_back((now + self.stamped_after, item));
+        self.staged.push((now + self.stamped_after, item));
         Ok(())
     }
 
@@ -168,9 +167,10 @@ impl<T> Inlet<T> {
         if self.next > now {
             return None;
         }
-        let (_, item) = self.arriving.pop_front()?;
-        self.next = match self.arriving.front() {
+        let (_, item) = self.arriving.pop()?;
+        self.next = match self.arriving.last() {
             Some((at, _)) => *at,
+            None if self.later.is_empty() => Cycle::NEVER,
             None => self.turn_to_later(),
         };
         Some(item)
@@ -180,13 +180,20 @@ impl<T> Inlet<T> {
     #[inline(never)]
     fn turn_to_later(&mut self) -> Cycle {
         std::mem::swap(&mut self.arriving, &mut self.later);
-        self.arriving.front().map_or(Cycle::NEVER, |(at, _)| *at)
+        self.begin_arriving()
+    }
+
+    /// Turns items that were handed over in the order of arrival. Returns the arrival cycle of the first.
+    #[inline]
+    fn begin_arriving(&mut self) -> Cycle {
+        self.arriving.reverse();
+        self.arriving.last().map_or(Cycle::NEVER, |(at, _)| *at)
     }
 
     /// The next item that has arrived, without taking it.
     #[inline]
     pub fn front(&self, now: Cycle) -> Option<&T> {
-        if self.next > now { None } else { self.arriving.front().map(|(_, item)| item) }
+        if self.next > now { None } else { self.arriving.last().map(|(_, item)| item) }
     }
 
     /// Returns `units` of room to the sender.
@@ -209,9 +216,14 @@ impl<T> Inlet<T> {
     /// Takes the items sent in the previous window.
     #[inline(always)]
     pub fn collect(&mut self, window: Window) {
-        let into = if self.arriving.is_empty() { &mut self.arriving } else { &mut self.later };
-        if self.mailbox.take(window, into) && self.next == Cycle::NEVER {
-            self.next = self.arriving.front().map_or(Cycle::NEVER, |(at, _)| *at);
+        if !self.mailbox.is_full(window) {
+            return;
+        }
+        if self.arriving.is_empty() {
+            self.mailbox.take(window, &mut self.arriving);
+            self.next = self.begin_arriving();
+        } else {
+            self.mailbox.take(window, &mut self.later);
         }
     }
 

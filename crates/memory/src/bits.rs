@@ -69,6 +69,12 @@ impl Set {
         members(self.0[word]).map(move |bit| 64 * word + bit)
     }
 
+    /// Takes the members out that a word holds, lowest first.
+    #[inline]
+    pub fn take_word(&mut self, word: usize) -> impl Iterator<Item = usize> + use<> {
+        members(std::mem::take(&mut self.0[word])).map(move |bit| 64 * word + bit)
+    }
+
     /// Iterates over the members, lowest first.
     #[inline]
     pub fn iter(&self) -> impl Iterator<Item = usize> {
@@ -91,5 +97,6 @@ mod tests {
         assert_eq!((set.contains(63), set.contains(64)), (true, false));
         assert_eq!((set.range(0, 64), set.range(126, 5), set.range(136, 64)), (1 << 63 | 1, 0b100, 1 << 63));
         assert_eq!(members(0).count(), 0);
+        assert_eq!((set.take_word(0).collect::<Vec<_>>(), set.iter().next()), (vec![0, 63], Some(128)));
     }
 }

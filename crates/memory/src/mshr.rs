@@ -21,8 +21,7 @@ const END: u32 = u32::MAX;
 pub struct MshrFile<T, S> {
     /// Line of each MSHR, side by side, for a vectorised scan.
     lines: Vec<u64>,
-    lists: Vec<List>,
-    states: Vec<S>,
+    mshrs: Vec<Mshr<S>>,
     /// The accesses of all lists and the nodes between uses; as many as were ever needed together.
     nodes: Vec<Node<T>>,
     /// The first node that is not in use, or [`END`].
@@ -32,11 +31,13 @@ pub struct MshrFile<T, S> {
     merges: u16,
 }
 
-#[derive(Clone, Copy, Debug)]
-struct List {
+#[derive(Clone, Debug)]
+struct Mshr<S> {
+    /// The nodes of the first and the last of its accesses, and how many there are.
     head: u32,
     tail: u32,
     len: u16,
+    state: S,
 }
 
 #[derive(Clone, Debug)]
@@ -50,10 +51,10 @@ impl<T, S: Default> MshrFile<T, S> {
     /// included.
     pub fn new(entries: usize, merges: u16) -> Self {
         assert!((1..=0xffff).contains(&entries) && merges >= 1, "MSHRs are checked before they are built");
+        let free = || Mshr { head: END, tail: END, len: 0, state: S::default() };
         MshrFile {
             lines: vec![FREE; entries],
-            lists: vec![List { head: END, tail: END, len: 0 }; entries],
-            states: (0..entries).map(|_| S::default()).collect(),
+            mshrs: (0..entries).map(|_| free()).collect(),
             nodes: Vec::new(),
             free_node: END,
             free: (0..entries).rev().map(MshrId::from).collect(),
@@ -81,7 +82,7 @@ impl<T, S: Default> MshrFile<T, S> {
     pub fn allocate(&mut self, line: LineAddress) -> Option<MshrId> {
         let id = self.free.pop()?;
         self.lines[id.index()] = line.0;
-        self.states[id.index()] = S::default();
+        self.mshrs[id.index()].state = S::default();
         Some(id)
     }
 
@@ -91,7 +92,7 @@ impl<T, S: Default> MshrFile<T, S> {
     /// Panics if an access still waits in it.
     #[inline]
     pub fn release(&mut self, id: MshrId) {
-        assert!(self.lists[id.index()].len == 0, "an MSHR is released when nobody waits in it");
+        assert!(self.mshrs[id.index()].len == 0, "an MSHR is released when nobody waits in it");
         debug_assert_ne!(self.lines[id.index()], FREE, "an MSHR is released once");
         self.lines[id.index()] = FREE;
         self.free.push(id);
@@ -100,8 +101,8 @@ impl<T, S: Default> MshrFile<T, S> {
     /// Appends an access. An MSHR that cannot merge another returns it.
     #[inline(always)]
     pub fn push(&mut self, id: MshrId, item: T) -> Result<(), T> {
-        let list = &mut self.lists[id.index()];
-        if list.len == self.merges {
+        let mshr = &mut self.mshrs[id.index()];
+        if mshr.len == self.merges {
             return Err(item);
         }
         if self.free_node == END {
@@ -112,43 +113,43 @@ impl<T, S: Default> MshrFile<T, S> {
         let slot = &mut self.nodes[node as usize];
         self.free_node = slot.next;
         (slot.next, slot.item) = (END, Some(item));
-        if list.len == 0 {
-            list.head = node;
+        if mshr.len == 0 {
+            mshr.head = node;
         } else {
-            self.nodes[list.tail as usize].next = node;
+            self.nodes[mshr.tail as usize].next = node;
         }
-        list.tail = node;
-        list.len += 1;
+        mshr.tail = node;
+        mshr.len += 1;
         Ok(())
     }
 
     /// Whether [`MshrFile::push`] would take an access.
     #[inline]
     pub fn can_merge(&self, id: MshrId) -> bool {
-        self.lists[id.index()].len < self.merges
+        self.mshrs[id.index()].len < self.merges
     }
 
     /// The access that has waited longest.
     #[inline]
     pub fn front(&self, id: MshrId) -> Option<&T> {
-        let list = &self.lists[id.index()];
-        if list.len == 0 {
+        let mshr = &self.mshrs[id.index()];
+        if mshr.len == 0 {
             return None;
         }
-        self.nodes[list.head as usize].item.as_ref()
+        self.nodes[mshr.head as usize].item.as_ref()
     }
 
     /// Removes and returns the access that has waited longest.
     #[inline]
     pub fn pop(&mut self, id: MshrId) -> Option<T> {
-        let list = &mut self.lists[id.index()];
-        if list.len == 0 {
+        let mshr = &mut self.mshrs[id.index()];
+        if mshr.len == 0 {
             return None;
         }
-        let head = list.head;
+        let head = mshr.head;
         let node = &mut self.nodes[head as usize];
-        list.head = node.next;
-        list.len -= 1;
+        mshr.head = node.next;
+        mshr.len -= 1;
         node.next = self.free_node;
         self.free_node = head;
         node.item.take()
@@ -163,31 +164,31 @@ impl<T, S: Default> MshrFile<T, S> {
     /// Number of accesses that wait in an MSHR.
     #[inline]
     pub fn waiting(&self, id: MshrId) -> usize {
-        usize::from(self.lists[id.index()].len)
+        usize::from(self.mshrs[id.index()].len)
     }
 
     /// The owner's state for an MSHR.
     #[inline]
     pub fn state(&self, id: MshrId) -> &S {
-        &self.states[id.index()]
+        &self.mshrs[id.index()].state
     }
 
     /// The owner's state for an MSHR, mutable.
     #[inline]
     pub fn state_mut(&mut self, id: MshrId) -> &mut S {
-        &mut self.states[id.index()]
+        &mut self.mshrs[id.index()].state
     }
 
     /// Number of MSHRs in use.
     #[inline]
     pub fn len(&self) -> usize {
-        self.lines.len() - self.free.len()
+        self.mshrs.len() - self.free.len()
     }
 
     /// Whether no MSHR is in use.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.free.len() == self.lines.len()
+        self.free.len() == self.mshrs.len()
     }
 
     /// Whether no MSHR is free.

@@ -28,6 +28,8 @@ const WAY: u64 = (1 << WAY_BITS) - 1;
 #[derive(Clone, Debug)]
 pub struct Replacement {
     ways: usize,
+    /// Whether a use of a frame counts, as its filling does.
+    on_use: bool,
     state: State,
 }
 
@@ -37,7 +39,6 @@ enum State {
     Stamped {
         stamps: Vec<u64>,
         clock: u64,
-        on_use: bool,
     },
     Random(Stream),
     /// Per set a tree in heap order: bit n is node n, the root is node 1; a bit set points to the upper half.
@@ -52,26 +53,24 @@ impl Replacement {
     /// Panics if the policy does not support this number of ways. Configurations are checked before.
     pub fn new(policy: ReplacementPolicy, sets: usize, ways: usize, stream: Stream) -> Replacement {
         assert!((1..=64).contains(&ways), "a set has 1 to 64 ways");
-        let stamped = |on_use| {
-            let stamps = (0..sets * ways).map(|frame| (frame % ways) as u64).collect();
-            State::Stamped { stamps, clock: 0, on_use }
-        };
         let state = match policy {
-            ReplacementPolicy::Lru => stamped(true),
-            ReplacementPolicy::Fifo => stamped(false),
+            ReplacementPolicy::Lru | ReplacementPolicy::Fifo => {
+                let stamps = (0..sets * ways).map(|frame| (frame % ways) as u64).collect();
+                State::Stamped { stamps, clock: 0 }
+            }
             ReplacementPolicy::Random => State::Random(stream),
             ReplacementPolicy::TreePlru => {
                 assert!(ways.is_power_of_two(), "a tree of bits needs a power of two of ways");
                 State::Tree(vec![0; sets])
             }
         };
-        Replacement { ways, state }
+        Replacement { ways, on_use: policy != ReplacementPolicy::Fifo, state }
     }
 
     /// Notes a use of a frame, which is its set's number times the ways, plus its way.
     #[inline]
     pub fn used(&mut self, frame: usize) {
-        if !matches!(self.state, State::Stamped { on_use: false, .. }) {
+        if self.on_use {
             self.filled(frame);
         }
     }
@@ -80,7 +79,7 @@ impl Replacement {
     #[inline]
     pub fn filled(&mut self, frame: usize) {
         match &mut self.state {
-            State::Stamped { stamps, clock, .. } => {
+            State::Stamped { stamps, clock } => {
                 *clock += 1;
                 stamps[frame] = *clock << WAY_BITS | stamps[frame] & WAY;
             }

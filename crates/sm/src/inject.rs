@@ -8,38 +8,8 @@ use strata_memory::read_only::ReadOnly;
 /// Number of clients.
 const CLIENTS: usize = 4;
 
-/// The sizes of the packets that wait for the network: those of the clients that have one.
-#[derive(Clone, Copy, Default)]
-pub struct Waiting {
-    /// One bit per client.
-    clients: u32,
-    /// In bytes, by client; of those that have a packet.
-    sizes: [u32; CLIENTS],
-}
-
-impl Waiting {
-    /// A client's next packet has this size, if it has one.
-    #[inline]
-    pub fn add(&mut self, client: usize, bytes: Option<u32>) {
-        if let Some(bytes) = bytes {
-            self.clients |= 1 << client;
-            self.sizes[client] = bytes;
-        }
-    }
-
-    /// Whether no client has a packet.
-    #[inline]
-    pub fn is_empty(&self) -> bool {
-        self.clients == 0
-    }
-
-    /// The first client with a packet, in the order that begins with `turn`.
-    #[inline]
-    fn first_from(&self, turn: usize) -> Option<usize> {
-        let in_order = (self.clients | self.clients << CLIENTS) >> turn;
-        (in_order != 0).then(|| (turn + in_order.trailing_zeros() as usize) % CLIENTS)
-    }
-}
+/// By client, the size in bytes of the packet that waits for the network, if there is one.
+pub type Waiting = [Option<u32>; CLIENTS];
 
 /// Sends the packets of the L1D, the constant cache, the instruction cache and the part behind the banks of shared memory,
 /// round robin. A client whose packet
@@ -69,8 +39,10 @@ impl Injector {
         scratchpad: Option<&mut dyn Scratchpad>,
         now: Cycle,
     ) {
-        let Some(client) = waiting.first_from(self.turn) else { return };
-        let flits = waiting.sizes[client].div_ceil(self.flit_bytes);
+        let mut in_order = (self.turn..CLIENTS).chain(0..self.turn);
+        let first = in_order.find_map(|client| Some((client, waiting[client]?)));
+        let Some((client, bytes)) = first else { return };
+        let flits = bytes.div_ceil(self.flit_bytes);
         if !self.requests.has_credit(flits, now) {
             self.turn = client;
             return;
@@ -125,10 +97,12 @@ mod tests {
             let (now, window) = (Cycle(cycle), Window(cycle));
             inlet.collect(window);
             injector.requests.collect(window);
-            let mut waiting = Waiting::default();
-            waiting.add(0, l1d.outgoing_bytes(now));
-            waiting.add(1, constants.outgoing_bytes(now));
-            waiting.add(2, instructions.outgoing_bytes(now));
+            let waiting = [
+                l1d.outgoing_bytes(now),
+                constants.outgoing_bytes(now),
+                instructions.outgoing_bytes(now),
+                None,
+            ];
             injector.send(waiting, (&mut l1d, &mut constants, &mut instructions), None, now);
             while let Some(packet) = inlet.receive(now) {
                 seen.push((cycle, packet.line.0));

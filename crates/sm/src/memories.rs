@@ -4,7 +4,6 @@ use strata_engine::Cycle;
 use strata_memory::Client;
 
 use crate::dispatch::Notice;
-use crate::inject::Waiting;
 use crate::launch::{FaultKind, Launch};
 use crate::lsu::WrongAccess;
 use crate::sm::Sm;
@@ -124,22 +123,14 @@ impl Sm {
 
     /// Sends a packet of one of the memories, if any has one.
     pub(crate) fn inject(&mut self, now: Cycle) {
-        let mut waiting = Waiting::default();
-        if self.l1d_due <= now {
-            waiting.add(0, self.l1d.outgoing_bytes(now));
-        }
-        if self.constants_due <= now {
-            waiting.add(1, self.constants.outgoing_bytes(now));
-        }
-        if self.instructions_due <= now {
-            waiting.add(2, self.instructions.outgoing_bytes(now));
-        }
-        if let Some(part) = self.lsu.client() {
-            waiting.add(3, part.outgoing_bytes(now));
-        }
-        if !waiting.is_empty() {
+        let l1d = if self.l1d_due <= now { self.l1d.outgoing_bytes(now) } else { None };
+        let constants = if self.constants_due <= now { self.constants.outgoing_bytes(now) } else { None };
+        let instructions =
+            if self.instructions_due <= now { self.instructions.outgoing_bytes(now) } else { None };
+        let scratchpad = self.lsu.client().and_then(|part| part.outgoing_bytes(now));
+        if l1d.is_some() || constants.is_some() || instructions.is_some() || scratchpad.is_some() {
             self.injector.send(
-                waiting,
+                [l1d, constants, instructions, scratchpad],
                 (&mut *self.l1d, &mut *self.constants, &mut *self.instructions),
                 self.lsu.client(),
                 now,

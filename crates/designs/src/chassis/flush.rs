@@ -24,6 +24,7 @@ impl<S: Store> Chassis<S> {
 
     /// Writes back the next dirty line. Accesses accepted before the flush are served first: a line with an
     /// MSHR is written back when that is done, and dropped with the others, however late its fill arrives.
+    #[inline(never)]
     pub fn flush_step(&mut self, now: Cycle) {
         let Some(flush) = self.flush else { return };
         let mut cursor = flush.cursor;

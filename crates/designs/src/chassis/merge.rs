@@ -143,6 +143,7 @@ impl<S: Store> Chassis<S> {
 
     /// Counts an accepted access. An access that asked to bypass the cache is counted separately; one that
     /// the design sends past the cache by itself counts as a miss.
+    #[inline]
     pub fn count(&mut self, access: &Access, found: Found) {
         let past = self.goes_past(access);
         self.statistics.count(access, past, found);

@@ -1,6 +1,5 @@
 //! The forward direction of a link: items change hands between windows, all of a window's at once.
 
-use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 
@@ -12,7 +11,7 @@ use crate::time::Cycle;
 #[derive(Debug)]
 pub(super) struct Mailbox<T> {
     full: [AtomicBool; 2],
-    items: [Mutex<VecDeque<(Cycle, T)>>; 2],
+    items: [Mutex<Vec<(Cycle, T)>>; 2],
     crossing: Option<Crossing>,
     pub(super) reader: OnceLock<End>,
 }
@@ -21,14 +20,14 @@ impl<T> Mailbox<T> {
     pub fn new(capacity: usize, crossing: Option<Crossing>) -> Self {
         Mailbox {
             full: [AtomicBool::new(false), AtomicBool::new(false)],
-            items: [(); 2].map(|()| Mutex::new(VecDeque::with_capacity(capacity))),
+            items: [(); 2].map(|()| Mutex::new(Vec::with_capacity(capacity))),
             crossing,
             reader: OnceLock::new(),
         }
     }
 
     /// Hands over what was staged in this window. Returns the reference cycle in which the first item arrives.
-    pub fn put(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
+    pub fn put(&self, window: Window, staged: &mut Vec<(Cycle, T)>) -> Cycle {
         match &self.crossing {
             None => self.put_arrivals(window, staged),
             Some(crossing) => self.put_across(crossing, window, staged),
@@ -37,8 +36,8 @@ impl<T> Mailbox<T> {
 
     /// Hands over what was staged with the cycles of arrivals. Returns the first.
     #[inline(always)]
-    fn put_arrivals(&self, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
-        let first = staged.front().map_or(Cycle::NEVER, |(at, _)| *at);
+    fn put_arrivals(&self, window: Window, staged: &mut Vec<(Cycle, T)>) -> Cycle {
+        let first = staged.first().map_or(Cycle::NEVER, |(at, _)| *at);
         let side = window.writes();
         let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
         debug_assert!(items.is_empty(), "a mailbox is read before it is written again");
@@ -52,28 +51,25 @@ impl<T> Mailbox<T> {
 
     /// Hands over what was staged with the sender's cycles on a link between clocks.
     #[inline(never)]
-    fn put_across(&self, crossing: &Crossing, window: Window, staged: &mut VecDeque<(Cycle, T)>) -> Cycle {
+    fn put_across(&self, crossing: &Crossing, window: Window, staged: &mut Vec<(Cycle, T)>) -> Cycle {
         staged.iter_mut().for_each(|(at, _)| *at = crossing.arrival(*at));
         crossing.reference(self.put_arrivals(window, staged))
     }
 
-    /// Appends what was handed over in the previous window to `into`. Returns whether there was anything.
+    /// Whether anything was handed over in the previous window.
     #[inline(always)]
-    pub fn take(&self, window: Window, into: &mut VecDeque<(Cycle, T)>) -> bool {
-        let full = self.full[window.reads()].load(Ordering::Acquire);
-        if full {
-            self.empty(window.reads(), into);
-        }
-        full
+    pub fn is_full(&self, window: Window) -> bool {
+        self.full[window.reads()].load(Ordering::Acquire)
     }
 
-    fn empty(&self, side: usize, into: &mut VecDeque<(Cycle, T)>) {
+    /// Appends what was handed over in the previous window to `into`.
+    pub fn take(&self, window: Window, into: &mut Vec<(Cycle, T)>) {
+        let side = window.reads();
         let mut items = self.items[side].lock().expect("no holder of a mailbox panics");
         if into.is_empty() {
             std::mem::swap(into, &mut *items);
         } else {
-            // Few: one by one is faster than as slices.
-            into.extend(items.drain(..));
+            into.append(&mut items);
         }
         self.full[side].store(false, Ordering::Release);
     }

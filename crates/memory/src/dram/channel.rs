@@ -119,15 +119,11 @@ impl Channel {
         Port { channel: self, slice }
     }
 
-    /// Issues the commands of all DRAM cycles that have begun by cycle `now`. Returns whether there were any, so
-    /// that requests may have finished.
+    /// Issues the commands of all DRAM cycles that have begun by cycle `now`. Returns whether any of them finished a request:
+    /// then [`Channel::next_completion`] may be earlier than before.
     #[inline]
     pub fn tick(&mut self, now: Cycle) -> bool {
-        let due = now >= self.wake_here;
-        if due {
-            self.run(self.clock.local(now));
-        }
-        due
+        now >= self.wake_here && self.run(self.clock.local(now))
     }
 
     /// Earliest cycle, not before `now`, at which a command can be issued or a finished request taken.
@@ -198,13 +194,15 @@ impl Channel {
         LineAddress((chunk * self.slices.len() as u64 + slice as u64) << self.chunk_shift | within)
     }
 
-    fn run(&mut self, until: u64) {
+    fn run(&mut self, until: u64) -> bool {
+        let mut has_finished = false;
         while self.wake <= until && self.scheduler.len() > 0 {
             let at = self.wake;
             match self.scheduler.choose(at) {
                 Choice::Issue(command, bank) => {
                     if let Some(entry) = self.scheduler.issue(command, bank, at, &mut self.statistics) {
                         self.finish(entry, at);
+                        has_finished = true;
                     }
                     self.wake = (at + 1).max(self.scheduler.not_before());
                 }
@@ -215,6 +213,7 @@ impl Channel {
             self.wake = u64::MAX;
         }
         self.wake_here = self.clock.reference(self.wake);
+        has_finished
     }
 
     /// The last burst of a request was commanded at DRAM cycle `at`: its bytes move.

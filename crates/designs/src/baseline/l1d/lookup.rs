@@ -107,36 +107,35 @@ impl Chassis<SramStore> {
     #[inline]
     pub(super) fn take(&mut self, access: Access, route: Route, now: Cycle) {
         self.use_port(&access);
-        self.count(&access, found(route));
         let done = now + self.parameters.hit_latency;
         match route {
             Route::Hit(frame) => {
+                self.count(&access, Found::Hit);
                 self.store.tags.used(frame);
                 let completion = self.perform(access, frame, now);
                 self.complete_hit(completion, done);
             }
             Route::Partial(frame, wanted) => {
+                self.count(&access, Found::Partial);
                 self.store.tags.used(frame);
                 self.wait_for(access, frame, wanted, now);
             }
-            Route::Merge(mshr, early) => self.merge(access, mshr, early, now),
-            Route::Miss(Some(frame), wanted) if wanted.is_empty() => {
-                self.make_room(&access, frame, now);
-                let completion = self.perform(access, frame, now);
-                self.complete_hit(completion, done);
+            Route::Merge(mshr, early) => {
+                self.count(&access, Found::Merge);
+                self.merge(access, mshr, early, now);
             }
-            Route::Miss(Some(frame), wanted) => {
-                self.make_room(&access, frame, now);
-                self.wait_for(access, frame, wanted, now);
-            }
-            Route::Miss(None, wanted) => {
-                let frame = self
-                    .store
-                    .buffer(access.line)
-                    .expect("a line without a frame of a set has one beside them");
-                self.wait_for(access, frame, wanted, now);
+            Route::Miss(frame, wanted) => {
+                self.count(&access, Found::Miss);
+                let frame = self.make_room(&access, frame, now);
+                if wanted.is_empty() {
+                    let completion = self.perform(access, frame, now);
+                    self.complete_hit(completion, done);
+                } else {
+                    self.wait_for(access, frame, wanted, now);
+                }
             }
             Route::Through => {
+                self.count(&access, Found::Miss);
                 let Action::Store(tray) = access.action else {
                     unreachable!("only stores are written through")
                 };
@@ -144,6 +143,7 @@ impl Chassis<SramStore> {
                 self.complete_hit(Completion { token: access.token, action }, done);
             }
             Route::Past(frame) => {
+                self.count(&access, Found::Past);
                 if let Some(completion) = self.go_past(access, frame, now) {
                     self.complete_hit(completion, done);
                 }
@@ -151,23 +151,18 @@ impl Chassis<SramStore> {
         }
     }
 
-    /// Assigns a frame to the access's line, after writing back the victim's dirty bytes.
-    fn make_room(&mut self, access: &Access, frame: FrameId, now: Cycle) {
+    /// Assigns a frame to the access's line: the victim, after writing back its dirty bytes, or one outside the sets.
+    fn make_room(&mut self, access: &Access, victim: Option<FrameId>, now: Cycle) -> FrameId {
+        let Some(frame) = victim else {
+            let frame = self.store.buffer(access.line);
+            return frame.expect("a line without a frame of a set has one beside them");
+        };
         if self.store.line(frame).is_some() {
             self.statistics.evictions += 1;
             self.write_back(frame, now);
         }
         self.store.tags.install(frame, access.line);
         self.statistics.tag_writes += 1;
-    }
-}
-
-fn found(route: Route) -> Found {
-    match route {
-        Route::Hit(_) => Found::Hit,
-        Route::Partial(..) => Found::Partial,
-        Route::Merge(..) => Found::Merge,
-        Route::Miss(..) | Route::Through => Found::Miss,
-        Route::Past(_) => Found::Past,
+        frame
     }
 }

@@ -116,13 +116,15 @@ impl Llc for L2Slice {
         if self.at_dram > 0 {
             self.receive_from_dram(dram, now);
         }
-        if now >= self.busy_until {
+        if !self.ready.is_empty() && now >= self.busy_until {
             self.replay(now);
         }
-        if now >= self.busy_until {
+        if self.requests.next_ready() <= now && now >= self.busy_until {
             self.look_up(now);
         }
-        self.send_to_dram(dram, now);
+        if !self.to_dram.is_empty() {
+            self.send_to_dram(dram, now);
+        }
     }
 
     fn outgoing(&mut self, now: Cycle) -> Option<Packet> {

@@ -34,6 +34,10 @@ pub struct MultistageNetwork {
     pending: Set,
     /// Outputs for which a head packet waits.
     active: Set,
+    /// Inputs that packets have come from over links in this window, and outputs that they have left by: what the links have
+    /// to hand over.
+    came: Set,
+    left: Set,
     /// The earliest cycle at which a head appears, an output becomes free or a credit returns, kept as
     /// these come to be known.
     next: Cycle,
@@ -88,6 +92,8 @@ impl MultistageNetwork {
             routes,
             pending: Set::new(ports),
             active: Set::new(ports),
+            came: Set::new(ports),
+            left: Set::new(ports),
             next: Cycle::NEVER,
             statistics: NetworkStatistics::default(),
         })
@@ -239,6 +245,7 @@ impl MultistageNetwork {
         let (packet, next_arrival) = match &mut input.buffer {
             Buffer::Inlet(inlet) => {
                 inlet.release(head.flits, last_flit);
+                self.came.insert(winner);
                 let packet = inlet.receive(now).expect("a head packet is in its inlet");
                 (packet, inlet.next_arrival())
             }
@@ -286,6 +293,7 @@ impl MultistageNetwork {
                 statistics.latency_cycles += last_flit + outlet.latency() - head.injected;
                 // Sent as of the last flit: until then the output is held, so no credit is used early.
                 outlet.send(packet, head.flits, last_flit).expect("a granted packet has credit");
+                self.left.insert(number);
             }
             Behind::Nothing => unreachable!("a packet goes to a node of the network"),
         }
@@ -338,9 +346,20 @@ impl Island for MultistageNetwork {
     }
 
     fn flush(&mut self, window: Window) -> Cycle {
-        let sent = self.outlets().map(|outlet| outlet.flush(window)).min();
-        let released = self.inlets().map(|inlet| inlet.flush(window)).min();
-        sent.unwrap_or(Cycle::NEVER).min(released.unwrap_or(Cycle::NEVER))
+        let mut first = Cycle::NEVER;
+        for word in 0..self.came.words() {
+            for input in self.came.take_word(word) {
+                if let Buffer::Inlet(inlet) = &mut self.inputs[input].buffer {
+                    first = first.min(inlet.flush(window));
+                }
+            }
+            for output in self.left.take_word(word) {
+                if let Behind::Outlet(outlet) = &mut self.outputs[output].behind {
+                    first = first.min(outlet.flush(window));
+                }
+            }
+        }
+        first
     }
 
     fn progress(&self) -> u64 {

@@ -27,7 +27,10 @@ pub(super) struct Input {
 }
 
 /// The packets that wait at an input.
+///
+/// Its kind stands in a byte of its own, as [`Body`](strata_memory::Body)'s.
 #[derive(Debug)]
+#[repr(u8)]
 pub(super) enum Buffer {
     /// Those that a link has brought, in stage 0.
     Inlet(Inlet<Packet>),
@@ -59,6 +62,7 @@ pub(super) struct Head {
 
 /// What an output leads to.
 #[derive(Debug)]
+#[repr(u8)]
 pub(super) enum Behind {
     /// The buffer of an input of the next stage.
     Input(u32),
