@@ -45,15 +45,15 @@ pub struct Pace {
     elapsed: Duration,
     /// Of a stretch of a trial.
     cycles: u64,
-    /// What has been done of the stretch.
-    done: Done,
+    /// On the stretch so far.
+    spent: Spent,
     until_trial: u32,
     between_trials: u32,
 }
 
-/// What was done of a stretch: in one run, or in several short ones.
+/// What a stretch has had: in one run, or in several short ones.
 #[derive(Clone, Copy, Debug, Default)]
-struct Done {
+struct Spent {
     cycles: u64,
     work: u64,
     time: Duration,
@@ -114,7 +114,7 @@ impl Pace {
             trial: None,
             elapsed: Duration::ZERO,
             cycles: FIRST,
-            done: Done::default(),
+            spent: Spent::default(),
             until_trial: 0,
             between_trials: OFTEN,
         }
@@ -128,7 +128,7 @@ impl Pace {
 
     /// Cycles that are left of the stretch.
     pub fn cycles(&self) -> u64 {
-        (self.cycles * u64::from(self.length())).saturating_sub(self.done.cycles).max(1)
+        (self.cycles * u64::from(self.length())).saturating_sub(self.spent.cycles).max(1)
     }
 
     /// Length of the stretch, in stretches of a trial.
@@ -141,15 +141,15 @@ impl Pace {
     pub fn took(&mut self, cycles: u64, work: u64, time: Duration) {
         self.elapsed += time;
         let is_over = cycles >= self.cycles();
-        let Done { cycles: before, work: worked, time: waited } = self.done;
-        self.done = Done { cycles: before + cycles, work: worked.wrapping_add(work), time: waited + time };
+        let Spent { cycles: before, work: worked, time: waited } = self.spent;
+        self.spent = Spent { cycles: before + cycles, work: worked.wrapping_add(work), time: waited + time };
         if is_over {
             self.end_stretch();
         }
     }
 
     fn end_stretch(&mut self) {
-        let Done { work, time, .. } = std::mem::take(&mut self.done);
+        let Spent { work, time, .. } = std::mem::take(&mut self.spent);
         let each = time / self.length();
         if each < SHORT {
             self.cycles = self.cycles.saturating_mul(2).min(1 << 32);

@@ -213,7 +213,12 @@ impl<I: Island> Simulation<I> {
             order: &self.order,
             every_cycle: self.every_cycle,
             front: Front::new(count, (begin, total, memory.last), self.every_cycle, pause, options),
-            groups: Groups::new(&self.order, threads, self.window),
+            // One thread alone shares nothing out.
+            groups: if threads > 1 {
+                Groups::new(&self.order, threads, self.window)
+            } else {
+                Groups::default()
+            },
             states: progress.into_iter().map(State::new).collect(),
         };
         let ledger = self.ledger.as_mut();

@@ -68,6 +68,7 @@ struct Group {
 }
 
 /// All islands, in groups.
+#[derive(Default)]
 pub(super) struct Groups {
     groups: Vec<Group>,
     /// Of each thread, the number of its first group; and the number of groups.
