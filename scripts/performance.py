@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures what a warp instruction costs on the host and writes the tables of docs/performance.md.
 
-    scripts/performance.py            everything, some ten minutes
+    scripts/performance.py            everything, some twenty-five minutes
     scripts/performance.py --no-time  without the tables of host times and threads, for a busy machine
     scripts/performance.py --threads  only the table of what more threads would gain, some ten minutes
     scripts/performance.py --check    writes nothing; counts some programs, and fails if one takes over 2 % more than the page says
