@@ -160,8 +160,11 @@ impl<'a> Measurement<'a> {
 
     /// Reduces each system's workloads to one number first, then compares the systems.
     fn separately(&self, answers: &mut Answers<'_>, over: &Setup, bars: Option<(&Metric, &Setup)>) -> Cell {
-        let systems = self.reduce.of(&self.all(answers, bars)?)?;
-        let over = self.reduce.of(&self.numbers(answers, (self.over_metric, over), bars)?)?;
+        // Sums are in the ratio of arithmetic means, whatever mean the paper takes.
+        let is_sum = bars.is_none() && self.definition == Definition::RatioOfSums;
+        let reduce = if is_sum { Reduce::Arithmetic } else { self.reduce };
+        let systems = reduce.of(&self.all(answers, bars)?)?;
+        let over = reduce.of(&self.numbers(answers, (self.over_metric, over), bars)?)?;
         if self.definition == Definition::Points {
             Ok(systems - over)
         } else {

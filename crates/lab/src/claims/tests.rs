@@ -400,22 +400,29 @@ fn a_claim_names_its_definition_and_shows_the_other_one_beside_it() {
     let runs = [("old", "saxpy", 100), ("old", "gemm", 300), ("new", "saxpy", 50), ("new", "gemm", 450)];
     let store = store_of(&folder, &paper, &runs);
     let mut answers = Answers::new(&store, Size::Test);
-    let mut measure = |id: &str| {
+    let mut measure = |paper: &Paper, id: &str| {
         let text = &paper.measured[id];
-        let measurement = Measurement::new(&paper, text).unwrap();
+        let measurement = Measurement::new(paper, text).unwrap();
         let mut all = vec![(measurement.definition(), measurement.value(&mut answers).unwrap())];
         for reading in measurement.readings() {
-            let other = Measurement::new(&paper, &text.read_as(&reading)).unwrap();
+            let other = Measurement::new(paper, &text.read_as(&reading)).unwrap();
             all.push((other.definition(), other.value(&mut answers).unwrap()));
         }
         all
     };
     let named = |name: &str, value: f64| (name.to_owned(), value);
-    assert_eq!(measure("a"), [named("mean of ratios", 0.0), named("ratio of sums", 25.0)]);
-    assert_eq!(measure("b"), [named("points", 50.0)]);
-    assert_eq!(measure("c"), [named("ratio", 1.5)]);
+    assert_eq!(measure(&paper, "a"), [named("mean of ratios", 0.0), named("ratio of sums", 25.0)]);
+    assert_eq!(measure(&paper, "b"), [named("points", 50.0)]);
+    assert_eq!(measure(&paper, "c"), [named("ratio", 1.5)]);
     // 2 / (1 / 50 + 1 / 450)
-    assert_eq!(measure("d"), [named("harmonic mean", 90.0)]);
+    assert_eq!(measure(&paper, "d"), [named("harmonic mean", 90.0)]);
+    // Sums do not depend on the mean: (1 / 2 x 3 / 2)^(1 / 2) - 1, and (50 + 450) / (100 + 300) - 1.
+    let geometric = format!("{}{text}", TWO.replace("arithmetic", "geometric"));
+    let geometric = Paper::parse(Path::new("p.toml"), &geometric).unwrap();
+    let [mean, sum] = measure(&geometric, "a").try_into().unwrap();
+    assert_eq!(mean.0, "geometric mean of ratios");
+    assert!((mean.1 - 100.0 * (0.75_f64.sqrt() - 1.0)).abs() < 1e-9, "{mean:?}");
+    assert_eq!(sum, named("ratio of sums", 25.0));
 }
 
 #[test]
