@@ -8,15 +8,12 @@ use strata_ptx::lanes::{ALL_LANES, Row, WARP_LANES};
 use strata_sm::launch::{FaultKind, Launch};
 use strata_sm::print::Print;
 
-use crate::core::Core;
+use crate::core::{Core, UNSUPPORTED};
 use crate::operands::LANE;
 use crate::state::State;
 
 /// Barriers of a CTA (PTX ISA, `bar`: 0 to 15).
 const BARRIERS: u32 = 16;
-
-/// The fault of an operation that a core does not have. Who launches kernels refuses those with one.
-pub(crate) const UNSUPPORTED: FaultKind = FaultKind::Unsupported { what: "this operation on a CPU core" };
 
 impl Core {
     /// Performs a control instruction; `takes` says that its guard holds.

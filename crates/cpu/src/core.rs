@@ -10,13 +10,12 @@ use strata_memory::{ByteMask, Line, LineAddress, Packet};
 use strata_ptx::exec::{Routine, WarpContext, guarded};
 use strata_ptx::isa::{Executor, Op};
 use strata_ptx::simt::SimtStack;
-use strata_sm::launch::{Fault, Launch};
+use strata_sm::launch::{Fault, FaultKind, Launch};
 use strata_sm::lsu::{Lsu, Surroundings};
 use strata_sm::owners::OwnerLinks;
 use strata_sm::print::Print;
 
 use crate::config::CpuConfig;
-use crate::control::UNSUPPORTED;
 use crate::operands::{CoreFamily, LANE, Registers};
 use crate::state::State;
 use crate::statistics::CpuStatistics;
@@ -25,6 +24,9 @@ typed_id! {
     /// Index of a CPU core in the machine.
     CoreId, u16
 }
+
+/// The fault of an operation that a core does not have. Who launches kernels refuses those with one.
+pub(crate) const UNSUPPORTED: FaultKind = FaultKind::Unsupported { what: "this operation on a CPU core" };
 
 /// The parts from which a core is built.
 pub struct CoreParts {

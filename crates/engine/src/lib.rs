@@ -7,6 +7,7 @@ pub mod hash;
 mod id;
 pub mod island;
 pub mod link;
+mod order;
 mod pace;
 pub mod queue;
 pub mod schedule;

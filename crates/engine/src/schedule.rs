@@ -12,7 +12,7 @@ use std::time::Duration;
 
 pub use self::overhead::Overhead;
 use self::share::Shares;
-use crate::simulation::Order;
+use crate::order::Order;
 
 /// Reads a clock that stands still while the calling thread does not run.
 pub type Clock = fn() -> Duration;

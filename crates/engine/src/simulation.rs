@@ -9,7 +9,6 @@
 
 mod front;
 mod groups;
-mod order;
 mod sharing;
 mod worker;
 
@@ -19,10 +18,10 @@ use std::time::Instant;
 
 use self::front::Front;
 use self::groups::Groups;
-pub(crate) use self::order::Order;
 use self::worker::{Shared, State, Worker};
 use crate::island::Island;
 use crate::link::Doorbell;
+use crate::order::Order;
 use crate::pace::Pace;
 use crate::schedule::{Clock, Ledger, Overhead, Schedule, THREADS};
 use crate::time::Cycle;

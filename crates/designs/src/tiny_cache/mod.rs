@@ -43,6 +43,7 @@
 
 mod cache;
 mod config;
+mod design;
 mod fills;
 mod lines;
 mod order;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::simulation::Order;
+use crate::order::Order;
 
 /// A number of threads, and how far they have come. Times are nanoseconds.
 #[derive(Debug)]

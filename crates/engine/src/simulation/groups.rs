@@ -5,7 +5,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::order::Order;
+use crate::order::Order;
 
 /// Most islands of a group.
 const MOST: usize = 32;

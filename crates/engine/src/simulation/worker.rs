@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use super::front::{Front, Open, Tally};
 use super::groups::Groups;
-use super::order::Order;
 use crate::island::{Done, Island, Ran, Span};
 use crate::link::{Doorbell, Rung, Window};
+use crate::order::Order;
 use crate::schedule::Ledger;
 use crate::time::Cycle;
 
