@@ -6,8 +6,8 @@
 
 Nothing is simulated: the runs in results/<paper>.tar.zst are looked up with today's machines, systems and workloads, so it
 also fails when one of these has changed and its results are no longer found. The sizes are those of the paper's file, the
-usual one first. Runs at the second may be older: they are looked up by the names of workload and system, and the page says
-which version they are of. Needs tar and zstd. Builds the release command; STRATA=/path names another.
+usual one first. Runs at the second may be older: where machines or systems have changed since, they are looked up by the names of
+workload and system, and the page says which version they are of. Needs tar and zstd. Builds the release command; STRATA=/path names another.
 """
 
 import json
@@ -29,7 +29,7 @@ def sizes_of(paper):
 
 
 def found(binary, archive, check):
-    """What `strata claims` says of an archive's paper: claims by size, tables, sensitivities."""
+    """What `strata claims` says of an archive's paper: claims by size, sizes whose runs are older, tables, sensitivities."""
     paper = archive.name.split(".")[0]
     usual, *others = sizes_of(paper)
     with tempfile.TemporaryDirectory() as folder:
@@ -37,9 +37,18 @@ def found(binary, archive, check):
         store = ["--store", str(pathlib.Path(folder) / paper), "--simulator", "any", "--json"]
         ask = lambda *more: json.loads(pages.text(binary, "claims", paper, *store, *more))
         claims = {usual: ask("--size", usual, *(["--check"] if check else []))}
-        claims |= {size: ask("--size", size, "--by-name") for size in others}
+        older = []
+        for size in others:
+            claims[size], by_name = ask("--size", size), ask("--size", size, "--by-name")
+            if count_of_measured(by_name) > count_of_measured(claims[size]):
+                claims[size] = by_name
+                older.append(size)
         tables = ask("--size", usual, "--show", "tables")
-        return paper, claims, tables, ask("--size", usual, "--show", "sensitivity")
+        return paper, claims, older, tables, ask("--size", usual, "--show", "sensitivity")
+
+
+def count_of_measured(rows):
+    return sum(row["measured"] is not None for row in rows)
 
 
 def versions(rows):
@@ -47,19 +56,20 @@ def versions(rows):
     return ", ".join(f"`{version}`" for version in sorted({version for row in rows for version in row["versions"]}))
 
 
-def summary(claims):
+def summary(claims, older):
     lines = []
     for verdict in VERDICTS:
         lines.append([verdict, *(sum(row["verdict"] == verdict for row in rows) for rows in claims.values())])
-    (usual, rows), *others = claims.items()
+    rows = next(iter(claims.values()))
     text = pages.table([f"of {len(rows)} published numbers|", *claims], lines)
-    older = [(size, other) for size, other in others if versions(other) != versions(rows)]
+    today = [row for size, rows in claims.items() if size not in older for row in rows]
     if not older:
-        return f"{text}\n\nMeasured with simulator {versions(rows)}."
-    text += f"\n\nAt size {usual}, with the machines and systems of today: simulator {versions(rows)}."
-    for size, other in older:
+        return f"{text}\n\nMeasured with simulator {versions(today)}."
+    sizes = " and ".join(size for size in claims if size not in older)
+    text += f"\n\nAt size {sizes}, with the machines and systems of today: simulator {versions(today)}."
+    for size in older:
         text += (
-            f" At size {size}, with those of an older version: simulator {versions(other)}. What a page says of a number at "
+            f" At size {size}, with those of an older version: simulator {versions(claims[size])}. What a page says of a number at "
             f"size {size} holds for that version until it is measured again."
         )
     return text
@@ -138,11 +148,11 @@ def main():
         sys.exit(__doc__)
     binary = pages.build()
     for archive in sorted((pages.ROOT / "results").glob("*.tar.zst")):
-        paper, claims, grids, sensitivities = found(binary, archive, check)
+        paper, claims, older, grids, sensitivities = found(binary, archive, check)
         usual = next(iter(claims.values()))
         parts = {
             "hangs on": hangs_on(sensitivities),
-            "summary": summary(claims),
+            "summary": summary(claims, older),
             "claims": all_rows(claims),
             "tables": tables(grids),
             "explanations": explanations(usual),
