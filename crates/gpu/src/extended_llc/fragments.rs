@@ -26,6 +26,11 @@ pub const NEXT_OF_ROW: &str = "\tld.relaxed.gpu.global.u32 %status, [%row];\n";
 /// The same where requests are in a list.
 pub const NEXT_OF_LIST: &str = "\tld.relaxed.gpu.global.u32 %status, [%next];\n\tadd.u64 %next, %next, 4;\n";
 
+/// The same where a read of the list is repeated.
+pub const NEXT_REPEATED: &str = "\tsetp.lt.s32 %again, %status, 0;\n\tsetp.ne.and.u32 %again, %left, 0, %again;\n\
+    \t@%again sub.u32 %left, %left, 1;\n\t@!%again ld.relaxed.gpu.global.u32 %status, [%next];\n\
+    \t@!%again add.u64 %next, %next, 4;\n";
+
 /// Where a controller may answer before it has a request, or memory is the window: back if there is none.
 pub const IDLE: &str = "\tsetp.lt.u32 %p, %status, 0x08000000;\n\t@%p bra.uni {S}_POLL;\n";
 
@@ -45,6 +50,16 @@ pub const ANSWER_COMPRESSED: &str = "\tst.relaxed.gpu.global.u32 [%mine+128], %v
 
 /// The same where a controller takes one for the other.
 pub const ANSWER_AT_ONCE: &str = "\tst.relaxed.gpu.global.u32 [%mine+384], %value;\n";
+
+/// The same where answers are added up.
+pub const ANSWER_TO_SUM: &str = "\tadd.u32 %sum, %sum, %value;\n";
+
+/// Stores the sum of the answers.
+pub const SUM: &str = "{MINE}\n\tst.relaxed.gpu.global.u32 [%mine+384], %sum;\n";
+
+/// What a set in the L1D does after a read: its answer, then as after all else; or nothing else where answers are added up.
+pub const ANSWER_OF_L1: &str = "\tst.relaxed.gpu.global.u32 [%mine+128], %value;\n\tbra.uni {S}_DONE;\n";
+pub const ANSWER_OF_L1_TO_SUM: &str = "\tadd.u32 %sum, %sum, %value;\n\tbra.uni {S}_POLL;\n";
 
 /// The block of an insertion, in its place: what is left is to note the use, to keep the bytes and to answer.
 pub const ENTERED: &str = "{TOUCH}\n{INDEX}\n{WRITE data}\n\tbra.uni {S}_DONE;\n";

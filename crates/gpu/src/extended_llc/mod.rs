@@ -26,7 +26,7 @@ mod fragments;
 mod tags;
 mod text;
 
-pub use characterisation::Characterisation;
+pub use characterisation::{Characterisation, Place};
 pub use strata_memory::window::{RESULT_WORD, asked, atomic_kind, operation, result, status};
 
 /// Bytes from one row of the window to the next.
@@ -61,6 +61,9 @@ pub enum Requests {
     /// In a list of statuses in memory, one after the other, as the authors measured the kernel on a GPU (5). `%next` is the
     /// address of the next one.
     Listed,
+    /// As [`Requests::Listed`], without the network (5): a read of the list stays in a register until it was served `%left` times
+    /// more, and answers to reads are added up in `%sum`, which the row has at the end where an answer would be.
+    Repeated,
 }
 
 /// A variant of the kernel.

@@ -3,9 +3,10 @@
 use std::fmt::Write;
 
 use super::fragments::{
-    self, ANSWER, ANSWER_AT_ONCE, ANSWER_COMPRESSED, AT_BLOCK, AT_LISTED_BLOCK, CHANGED, CHANGED_COMPRESSED,
-    DROP, ENTERED, ENTERED_AT_ONCE, IDLE, MINE, NEXT_OF_LIST, NEXT_OF_ROW, PAYLOAD, PLACE, RANK,
-    READ_UNDER_MASK, ROW, TAG, address, expand, less, result, select, touch_compressed,
+    self, ANSWER, ANSWER_AT_ONCE, ANSWER_COMPRESSED, ANSWER_OF_L1, ANSWER_OF_L1_TO_SUM, ANSWER_TO_SUM,
+    AT_BLOCK, AT_LISTED_BLOCK, CHANGED, CHANGED_COMPRESSED, DROP, ENTERED, ENTERED_AT_ONCE, IDLE, MINE,
+    NEXT_OF_LIST, NEXT_OF_ROW, NEXT_REPEATED, PAYLOAD, PLACE, RANK, READ_UNDER_MASK, ROW, SUM, TAG, address,
+    expand, less, result, select, touch_compressed,
 };
 use super::tags::{self, Tags};
 use super::{Indirection, Kernel, Requests};
@@ -99,7 +100,11 @@ impl Kernel {
             Indirection::Instruction => ("sm_86, indirect_mov", format!("%d[{}]", self.ways)),
         };
         let compressed = if self.compression { COMPRESSED_REGISTERS } else { "" };
-        let next = if self.requests == Requests::Listed { "\t.reg .b64 %next;\n" } else { "" };
+        let next = match self.requests {
+            Requests::Held | Requests::Polled => "",
+            Requests::Listed => "\t.reg .b64 %next;\n",
+            Requests::Repeated => "\t.reg .b64 %next;\n\t.reg .b32 %left, %sum;\n\t.reg .pred %again;\n",
+        };
         let tags = tags::registers(self.ways.max(self.shared_ways));
         let mut text = format!(
             ".version 7.8\n.target {target}\n{HEAD}.visible .entry {name}({PARAMETERS}{parameters})\n\
@@ -121,10 +126,12 @@ impl Kernel {
             }
         }
         let text = text + behind + "}\n";
-        match self.requests {
-            Requests::Held | Requests::Polled => text,
-            Requests::Listed => text.replace(NEXT_OF_ROW, NEXT_OF_LIST).replace(AT_BLOCK, AT_LISTED_BLOCK),
-        }
+        let next = match self.requests {
+            Requests::Held | Requests::Polled => return text,
+            Requests::Listed => NEXT_OF_LIST,
+            Requests::Repeated => NEXT_REPEATED,
+        };
+        text.replace(NEXT_OF_ROW, next).replace(AT_BLOCK, AT_LISTED_BLOCK)
     }
 }
 
@@ -189,8 +196,9 @@ impl Writer {
             "DIRTY BY REQUEST" => self.tags(storage).dirty_by_request(),
             "CLEAN ONE" => self.tags(storage).clean_one(&format!("{}_FLUSHED", storage.letter())),
             "TAG" => TAG.into(),
-            "ANSWER" if self.kernel.requests == Requests::Polled => ANSWER.into(),
-            "ANSWER" => ANSWER_AT_ONCE.into(),
+            "ANSWER" => self.answer(storage),
+            "SUM" if self.kernel.requests == Requests::Repeated => self.fill(SUM, storage),
+            "SUM" => String::new(),
             "ENTERED" if self.asks_ahead(storage) => self.fill(ENTERED_AT_ONCE, storage),
             "ENTERED" => self.fill(ENTERED, storage),
             "ASK" if self.asks_ahead(storage) => self.fill(PAYLOAD, storage),
@@ -222,6 +230,17 @@ impl Writer {
             "LESS u32" => less("u32"),
             "LESS s32" => less("s32"),
             _ => unreachable!("templates name fragments that there are, not {name}"),
+        }
+    }
+
+    /// What a set does with the block of a read that hits.
+    fn answer(&mut self, storage: Storage) -> String {
+        match (storage, self.kernel.requests) {
+            (Storage::L1, Requests::Repeated) => self.fill(ANSWER_OF_L1_TO_SUM, storage),
+            (Storage::L1, _) => self.fill(ANSWER_OF_L1, storage),
+            (_, Requests::Repeated) => ANSWER_TO_SUM.into(),
+            (_, Requests::Polled) => ANSWER.into(),
+            (_, Requests::Held | Requests::Listed) => ANSWER_AT_ONCE.into(),
         }
     }
 
