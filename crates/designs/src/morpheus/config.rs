@@ -34,10 +34,12 @@ pub struct MorpheusConfig {
     pub filter_bytes: Cited<u32>,
     /// Bits of a filter that a block sets.
     pub filter_hashes: Cited<u32>,
-    /// Entries of the read data buffer: reads that warps serve at a time.
+    /// Lines of the read data buffer, for reads that warps serve.
     pub read_buffers: Cited<u32>,
-    /// Entries of the write data buffer: writes, insertions and atomics that warps serve at a time.
+    /// Lines of the write data buffer, for writes, insertions and atomics that warps serve.
     pub write_buffers: Cited<u32>,
+    /// For how long an operation has its line.
+    pub buffered: Cited<Buffered>,
     /// L2 cycles from the arrival of a request of the extended LLC, or of a load or store of the window, to its effect.
     pub access_latency_cycles: Cited<u64>,
     /// L2 cycles from there to the reply.
@@ -98,6 +100,18 @@ pub enum LateMisses {
     Warp,
 }
 
+/// For how long an operation of a warp has a line of the data buffers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Buffered {
+    /// From its hand-over to its result.
+    WholeOperation,
+    /// While the line holds what is nowhere else: an insertion until its warp has loaded the block, a write or an atomic until its
+    /// result, since its set may not have the block. A read has none where the block that answers it is its result
+    /// ([`Wait::Held`]) and goes straight on.
+    OnlyCopy,
+}
+
 /// When the warp of a set gets what no request waits for: the block of a predicted miss, and bytes of a write, both answered
 /// already.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -138,6 +152,7 @@ impl MorpheusConfig {
             filter_hashes: assumed(3, "about the best for 64 blocks in 256 bits"),
             read_buffers: assumed(256, "one for each row"),
             write_buffers: assumed(256, "one for each row"),
+            buffered: assumed(Buffered::WholeOperation, "the row's pointer is set with the request"),
             access_latency_cycles: assumed(60, "half of the conventional slice's pipeline"),
             reply_latency_cycles: assumed(10, "as a hit of the conventional slice"),
             conventional: L2Config::example(),

@@ -17,7 +17,7 @@ use super::sets::Sets;
 use super::shadow::Shadow;
 use super::statistics::MorpheusStatistics;
 use super::table::{Job, Row};
-use super::{Insertions, MorpheusConfig, Prediction, Wait};
+use super::{Buffered, Insertions, MorpheusConfig, Prediction, Wait};
 use crate::baseline::L2Slice;
 
 /// Most items in a queue that holds whatever is under way in the machine.
@@ -31,6 +31,7 @@ pub struct Controller {
     pub(super) prediction: Prediction,
     pub(super) wait: Wait,
     pub(super) insertions: Insertions,
+    pub(super) buffered: Buffered,
     pub(super) separator: Separator,
     pub(super) sets: Sets,
     pub(super) conventional: L2Slice,
@@ -91,6 +92,7 @@ impl Controller {
             prediction: *config.prediction,
             wait: *config.wait,
             insertions: *config.insertions,
+            buffered: *config.buffered,
             separator: Separator::new((*l2.sets * *l2.ways) as u64, sets.lines()),
             conventional: L2Slice::new(l2, site.slice, site.seed)?,
             arrivals: DelayLine::growing(ALL),

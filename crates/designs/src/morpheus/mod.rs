@@ -38,14 +38,15 @@
 //! 11. *Writes* to blocks that the set is said to have are answered when their bytes are in the write data buffer. Those of whole
 //!     lines are insertions of dirty blocks, whether the set has the block or not: nothing of it is needed.
 //! 12. *Merging.* What waits behind another request to its block needs no operation of the warp where the data buffers have the
-//!     bytes, as merged misses need no fetch of a slice: reads behind a read; reads behind an insertion; writes behind a write or an
-//!     insertion that has not been handed over. Without it a block that all SMs write, such as a flag that ends a loop, takes a
+//!     bytes, as merged misses need no fetch of a slice: reads behind a read; reads behind an insertion whose block is in a buffer;
+//!     writes behind a write or an insertion that has not been handed over. Without it a block that all SMs write, such as a flag that ends a loop, takes a
 //!     warp's whole time for each of them. The paper does not say what its simulator does with them.
 //!
-//! 13. *Data buffers.* A line of them holds the bytes of an operation that a warp has; what waits for its warp keeps its bytes in the
-//!     request queue, to which the paper gives no size. There is a line of either buffer for each row. The 5 KiB of query logic (4.1.3)
-//!     have, beside 256 rows of 8 bytes, room for 24 lines a partition. By Little's law that is too few for the paper's own numbers:
-//!     an SM that serves 34 GB/s in 185 ns each has 49 blocks under way, so 24 lines in each of ten partitions serve five SMs.
+//! 13. *Data buffers.* What waits for its warp keeps its bytes in the request queue, to which the paper gives no size; a line of the
+//!     data buffers holds those of an operation that a warp has. The 5 KiB of query logic (4.1.3) have, beside 256 rows of 8 bytes,
+//!     room for 24 lines a partition. Taken from request to result, they are too few for the paper's own numbers: by Little's law an
+//!     SM that serves 34 GB/s in 185 ns each has 49 blocks under way, so 24 lines in each of ten partitions serve five SMs. So a line
+//!     is taken while it holds what is nowhere else, [`Buffered::OnlyCopy`]; the other reading is there for comparison.
 //!
 //! A dirty victim leaves its SM before the result of the operation that drove it out, and both come to the same slice in order.
 //! The filters learn of the operation with its result, so a request that the filters send to DRAM finds the victim there.
@@ -70,7 +71,9 @@ mod table;
 mod tests;
 mod window;
 
-pub use config::{Compression, Insertions, LateMisses, MorpheusConfig, Prediction, SharedSets, Wait};
+pub use config::{
+    Buffered, Compression, Insertions, LateMisses, MorpheusConfig, Prediction, SharedSets, Wait,
+};
 pub use controller::Controller;
 pub use filter::Filter;
 pub use predictor::Predictor;

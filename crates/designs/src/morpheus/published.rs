@@ -132,12 +132,15 @@ impl Published {
         if operations == std::mem::replace(&mut self.seen, operations) {
             return;
         }
-        for (number, row) in self.controller.rows.iter_mut().enumerate() {
+        for number in 0..self.controller.rows.len() as u32 {
+            let row = &mut self.controller.rows[number as usize];
             if row.served.is_some() && !row.is_loaded {
                 row.is_loaded = true;
                 let start = self.free_at.max(now.0 * UNIT);
                 self.free_at = start + self.interval;
-                self.served.push_back((number as u32, Cycle(start / UNIT + self.latency)));
+                self.served.push_back((number, Cycle(start / UNIT + self.latency)));
+                // As of a warp that has asked for it ahead.
+                self.controller.payload_is_taken(number);
             }
         }
     }

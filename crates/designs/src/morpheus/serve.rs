@@ -9,7 +9,7 @@ use super::atomics;
 use super::controller::Controller;
 use super::separator::Part;
 use super::table::{Job, Op, Row, Step};
-use super::{Insertions, Prediction};
+use super::{Buffered, Insertions, Prediction, Wait};
 
 impl Controller {
     /// Takes the next packet that has arrived.
@@ -56,6 +56,7 @@ impl Controller {
             written: ByteMask::NONE,
             poked: ByteMask::NONE,
             left,
+            is_buffered: false,
             is_open: false,
         });
         self.rows[row as usize].jobs.push_back(number);
@@ -287,18 +288,57 @@ impl Controller {
         while let Some(row) = self.listed.pop_front() {
             self.rows[row as usize].is_listed = false;
             let Some((number, op)) = self.next_of(&self.rows[row as usize]) else { continue };
-            let buffers = if op.reads() { &mut self.read_buffers } else { &mut self.write_buffers };
-            if *buffers == 0 {
+            if !self.buffer(number, op) {
                 self.statistics.waited_for_buffer += 1;
                 self.starved.push_back(row);
                 continue;
             }
-            *buffers -= 1;
             self.ask(row, number, op);
             self.rows[row as usize].since = now;
             self.answer_load(row, now);
             self.answer_payload_load(row, now);
             return;
+        }
+    }
+
+    /// Gives an operation a line of the data buffers, if it needs one. Returns whether it has what it needs.
+    fn buffer(&mut self, number: u32, op: Op) -> bool {
+        // The block that answers a read is its result, and goes straight on.
+        let passes = self.buffered == Buffered::OnlyCopy && op.reads() && self.wait == Wait::Held;
+        if passes {
+            return true;
+        }
+        let free = self.free_lines(op);
+        if *free == 0 {
+            return false;
+        }
+        *free -= 1;
+        self.jobs.get_mut(number).is_buffered = true;
+        true
+    }
+
+    fn free_lines(&mut self, op: Op) -> &mut u32 {
+        if op.reads() { &mut self.read_buffers } else { &mut self.write_buffers }
+    }
+
+    /// The warp of a row has the payload of its operation.
+    pub(super) fn payload_is_taken(&mut self, row: u32) {
+        let Some(number) = self.rows[row as usize].served else { return };
+        if let Step::Served(op @ Op::Insert { .. }) = self.jobs.get(number).step
+            && self.buffered == Buffered::OnlyCopy
+        {
+            self.unbuffer(number, op);
+        }
+    }
+
+    /// Frees the line of an operation that has one.
+    pub(super) fn unbuffer(&mut self, number: u32, op: Op) {
+        if !std::mem::take(&mut self.jobs.get_mut(number).is_buffered) {
+            return;
+        }
+        *self.free_lines(op) += 1;
+        while let Some(row) = self.starved.pop_front() {
+            self.list(row);
         }
     }
 

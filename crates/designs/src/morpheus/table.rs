@@ -28,6 +28,8 @@ pub struct Job {
     pub poked: ByteMask,
     /// Entries of an atomic that have not been performed.
     pub left: u32,
+    /// Whether its operation has a line of the data buffers.
+    pub is_buffered: bool,
     /// Predicted a hit, and the set has not answered yet.
     pub is_open: bool,
 }
@@ -38,9 +40,8 @@ impl Job {
     pub fn merge(&mut self, later: &mut Packet) -> bool {
         let (None, Some(data)) = (&self.request, &mut self.data) else { return false };
         match (self.step, &mut later.body) {
-            (Step::Ready(Op::Insert { .. }) | Step::Served(Op::Insert { .. }), Body::Read(tray)) => {
-                tray.0 = data.0;
-            }
+            (Step::Ready(Op::Insert { .. }), Body::Read(tray)) => tray.0 = data.0,
+            (Step::Served(Op::Insert { .. }), Body::Read(tray)) if self.is_buffered => tray.0 = data.0,
             (Step::Ready(Op::Insert { .. }), Body::Write(bytes)) => {
                 data.merge(later.bytes, bytes);
                 self.step = Step::Ready(Op::Insert { is_dirty: true });

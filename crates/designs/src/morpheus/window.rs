@@ -39,6 +39,7 @@ impl Controller {
         self.statistics.payload_loads += 1;
         self.statistics.buffer_accesses += 1;
         self.reply(load, now);
+        self.payload_is_taken(row);
     }
 
     /// A load or store of the window.
@@ -66,6 +67,7 @@ impl Controller {
                 tray.0 = entry.line(within).0;
                 self.statistics.payload_loads += 1;
                 self.statistics.buffer_accesses += 1;
+                self.payload_is_taken(row as u32);
             }
             (Body::Write(data), 0) => {
                 let told = result::told(Row::result_of(data));
@@ -135,10 +137,7 @@ impl Controller {
         let s = &mut self.statistics;
         s.results += 1;
         s.service_cycles += now - entry.since;
-        *(if op.reads() { &mut self.read_buffers } else { &mut self.write_buffers }) += 1;
-        while let Some(row) = self.starved.pop_front() {
-            self.list(row);
-        }
+        self.unbuffer(number, op);
         Some((number, op))
     }
 }

@@ -125,10 +125,15 @@ fn it_composes_with_an_l1d_and_a_register_file() {
 
 #[test]
 fn results_are_right_behind_clocks_of_their_own_and_few_buffers() {
-    let sets = ["llc.read_buffers=1", "llc.write_buffers=1", "gpu.gated_sms=1", "gpu.cache_sms=1"];
+    let few = ["llc.read_buffers=1", "llc.write_buffers=1", "gpu.gated_sms=1", "gpu.cache_sms=1"];
     for workload in ["bfs", "histogram"] {
-        let result = run(&small(&sets), workload, How::CHECKED);
-        assert!(result.counter("morpheus", "waited_for_buffer").unwrap() > 0, "{workload}");
+        let [whole, copies] = ["whole-operation", "only-copy"].map(|value| {
+            let buffered = format!("llc.buffered={value}");
+            let sets: Vec<&str> = few.iter().copied().chain([&*buffered]).collect();
+            let result = run(&small(&sets), workload, How::CHECKED);
+            result.counter("morpheus", "waited_for_buffer").unwrap()
+        });
+        assert!(copies < whole, "{workload}: {copies} and {whole}");
     }
     let clocks = ["gpu.sms=6", "gpu.cache_sms=2", "clocks.l2_mhz=1500", "clocks.network_mhz=1000"];
     run(&machine("rtx3080", &clocks), "atax", How::CHECKED);

@@ -7,7 +7,7 @@ use super::warps::{Bug, Helped};
 use super::{controller, published, small, with};
 use crate::contract::Outcome;
 use crate::contract::llc::{Contract, check_with_skips};
-use crate::morpheus::{Compression, Insertions, MorpheusConfig, Prediction, SharedSets};
+use crate::morpheus::{Buffered, Compression, Insertions, MorpheusConfig, Prediction, SharedSets};
 
 const WARPS: u32 = 3;
 
@@ -63,6 +63,18 @@ fn the_contract_holds_for_one_block_and_one_buffer() {
     (config.ways.value, config.read_buffers.value, config.write_buffers.value) = (1, 1, 1);
     let outcome = holds(&config, Contract { accesses: 400, ..Contract::shared(4) });
     assert!(count(&outcome, "waited_for_buffer") > 0);
+}
+
+/// A read needs no line where its answer is its result, and an insertion none once its warp has the block.
+#[test]
+fn lines_that_hold_only_copies_are_soon_free() {
+    let waits = |buffered| {
+        let mut config = MorpheusConfig { buffered: Cited::new(buffered, "test"), ..small() };
+        (config.read_buffers.value, config.write_buffers.value) = (1, 1);
+        count(&holds(&config, Contract { accesses: 400, ..Contract::shared(4) }), "waited_for_buffer")
+    };
+    let (whole, copies) = (waits(Buffered::WholeOperation), waits(Buffered::OnlyCopy));
+    assert!(0 < copies && copies < whole, "{copies} and {whole}");
 }
 
 /// Blocks are inserted later, or not at all, where a file says so.
@@ -171,12 +183,22 @@ fn run_published(config: &MorpheusConfig, contract: Contract) -> Result<Outcome,
 fn traffic(seed: u64) {
     let contract = if seed.is_multiple_of(2) { Contract::alone(seed) } else { Contract::shared(seed) };
     let contract = Contract { special: 25, ..contract };
+    let lines = [Buffered::WholeOperation, Buffered::OnlyCopy];
+    let buffered = Cited::new(lines[(seed / 6 % 2) as usize], "test");
     let turns = [Insertions::InTurn, Insertions::AfterRequests, Insertions::DroppedWhenBusy];
     let insertions = Cited::new(turns[(seed / 12 % 3) as usize], "test");
     // Sets of both kinds, in every proportion.
     let mixed = |config: MorpheusConfig| mixed(&config, (seed / 36 % 4) as u32, 1 + (seed / 144 % 5) as u32);
-    let with = |prediction| MorpheusConfig { insertions: insertions.clone(), ..with(prediction) };
-    let compressed = |prediction| MorpheusConfig { insertions: insertions.clone(), ..compressed(prediction) };
+    let with = |prediction| MorpheusConfig {
+        insertions: insertions.clone(),
+        buffered: buffered.clone(),
+        ..with(prediction)
+    };
+    let compressed = |prediction| MorpheusConfig {
+        insertions: insertions.clone(),
+        buffered: buffered.clone(),
+        ..compressed(prediction)
+    };
     let outcome = match seed % 6 {
         0 => run(&mixed(with(Prediction::Bloom)), contract, Bug::None, false),
         1 => run(&mixed(with(Prediction::None)), contract, Bug::None, false),
