@@ -28,7 +28,7 @@ import pages
 # contains.
 STAGES = [
     ("fetch", "sm/src/fetch", "memory/src/read_only"),
-    ("issue, scoreboard, control flow", "sm/src/issue", "sm/src/scoreboard", "sm/src/scheduler", "sm/src/warps",
+    ("issue, scoreboard, control flow", "sm/src/issue", "sm/src/quiet", "sm/src/scoreboard", "sm/src/scheduler", "sm/src/warps",
      "sm/src/control", "sm/src/barriers", "ptx/src/simt", "isa/instruction.rs", "isa/op.rs", "sm/src/statistics"),
     ("write-back", "backend.rs:write_back", "backend.rs:finish_instruction", "execute.rs:retire", "execute.rs:advance",
      "execute.rs:next_row", "execute.rs:took_row", "execute.rs:pop_writing", "execute.rs:push_writing",

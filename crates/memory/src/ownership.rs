@@ -3,8 +3,8 @@
 
 use std::fmt;
 
+use crate::client::Client;
 use crate::line::ByteMask;
-use crate::packet::Client;
 
 /// What a message says about each of its words. Every one but the requests of a private memory names the memory that asked
 /// first, the *requester*.

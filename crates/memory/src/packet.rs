@@ -4,6 +4,7 @@ use strata_engine::typed_id;
 
 use crate::address::LineAddress;
 use crate::atomic::AtomicBatch;
+use crate::client::Client;
 use crate::line::ByteMask;
 use crate::ownership::{Letter, Message};
 use crate::tray::Tray;
@@ -16,16 +17,6 @@ typed_id! {
 /// Bytes of a packet's header, with command, address and tag. ASSUMED: 8, as in the network configurations of
 /// other simulators.
 pub const HEADER_BYTES: u32 = 8;
-
-/// Which unit of a node sent a request; its reply goes back there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs)]
-pub enum Client {
-    L1d,
-    Constant,
-    Instruction,
-    Scratchpad,
-}
 
 /// What a packet requests or answers, with the buffer that carries its bytes.
 ///

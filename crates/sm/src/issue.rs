@@ -6,40 +6,11 @@ use strata_ptx::isa::{Class, Executor, Op};
 
 use crate::collector::Target;
 use crate::launch::Launch;
+use crate::quiet::{Inputs, SCHEDULERS};
 use crate::scheduler::{Scheduler, View};
 use crate::scoreboard::Hazard;
 use crate::sm::Sm;
 use crate::statistics::Stall;
-
-/// Everything the issue stage reads when it issues nothing. While these inputs are unchanged, so is the outcome.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Inputs {
-    have: u64,
-    /// Warp state masks from [`Warps`](crate::warps::Warps): residency, exit, and waits other than for registers.
-    resident: u64,
-    exited: u64,
-    at_barrier: u64,
-    at_fence: u64,
-    at_copies: u64,
-    asleep: u64,
-    resolving: u64,
-    blocked: u64,
-    blocked_by_memory: u64,
-    free_collectors: u64,
-    lsu_accepts: bool,
-}
-
-/// Largest number of schedulers per SM.
-pub const SCHEDULERS: usize = 8;
-
-/// An issue stage that issued nothing and will issue nothing until its inputs change. Its cycles are counted when
-/// they do.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Quiet {
-    inputs: Inputs,
-    /// By scheduler.
-    causes: [Stall; SCHEDULERS],
-}
 
 impl Sm {
     /// Lets each scheduler issue one instruction, or counts why it issued none.

@@ -37,6 +37,7 @@ mod memories;
 pub mod occupancy;
 pub mod owners;
 pub mod print;
+mod quiet;
 mod scheduler;
 mod scoreboard;
 mod slots;

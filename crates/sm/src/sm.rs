@@ -19,12 +19,13 @@ use crate::dispatch::{Command, Notice};
 use crate::execute::Units;
 use crate::fetch::Fetch;
 use crate::inject::Injector;
-use crate::issue::Quiet;
+
 use crate::launch::{Fault, Launch};
 use crate::lsu::Lsu;
 use crate::occupancy::{Demand, Occupancy, occupancy};
 use crate::owners::OwnerLinks;
 use crate::print::Print;
+use crate::quiet::Quiet;
 use crate::scheduler::Scheduler;
 use crate::scoreboard::Scoreboard;
 use crate::slots::Slots;

@@ -1,10 +1,10 @@
 //! `strata workload extended-llc`: launch files that measure the extended LLC's kernel by itself.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use strata_gpu::device::ReferenceDevice;
-use strata_gpu::extended_llc::{self, Characterisation};
+use strata_gpu::extended_llc::{self, Characterisation, Network};
 use strata_gpu::machine::Machine;
 use strata_workloads::recording::Recording;
 use strata_workloads::{HostProgram, launch_file};
@@ -60,9 +60,9 @@ impl From<Place> for extended_llc::Place {
 /// An unknown machine, numbers that do not fit it, or a folder that cannot be written.
 pub fn extended_llc(arguments: &ExtendedLlcArguments) -> Result<Finished, String> {
     let machine = &Machine::load(&arguments.machine, &[]).map_err(|error| error.to_string())?;
+    let network = if arguments.ideal_network { Network::Ideal } else { Network::Modelled };
     for place in arguments.places.iter().map(|place| extended_llc::Place::from(*place)) {
         for &warps in &arguments.warps {
-            let network = !arguments.ideal_network;
             let program = Characterisation::new(machine, place, warps, arguments.reads, network)?;
             let folder = arguments.folder.join(format!("{}-{warps}", place.name()));
             write(&program, machine, &folder)?;
@@ -74,7 +74,7 @@ pub fn extended_llc(arguments: &ExtendedLlcArguments) -> Result<Finished, String
 }
 
 /// Writes a program's launch file, with results that the reference executor has reached, too.
-fn write(program: &Characterisation, machine: &Machine, folder: &std::path::Path) -> Result<(), String> {
+fn write(program: &Characterisation, machine: &Machine, folder: &Path) -> Result<(), String> {
     let mut device = ReferenceDevice::for_program(program, machine)?;
     let mut recording = Recording::new(&mut device);
     let outcome = program.run(&mut recording).map_err(|error| error.to_string())?;

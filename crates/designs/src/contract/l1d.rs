@@ -11,15 +11,10 @@
 //! equals the oracle after every flush, byte for byte; that an L1D which is resized then is as good as before; that `next_event` is never too late (`skip`); that the
 //! laws of the statistics hold; and that nothing is outstanding at the end.
 
-use strata_memory::doors::L1d;
-use strata_memory::{NodeId, SliceMap};
-
 pub use super::Contract;
+pub use super::world::Make;
 use super::world::World;
 use super::{Outcome, with_skips};
-
-/// Makes the L1D of a network node. It sends the requests for each line to the slice that the map names.
-pub type Make<'a> = dyn FnMut(NodeId, SliceMap) -> Box<dyn L1d> + 'a;
 
 /// Runs the harness once.
 ///

@@ -6,7 +6,6 @@ use strata_engine::seed::Stream;
 use strata_memory::doors::{Access, Action, Completion, L1d};
 use strata_memory::{ByteMask, Line, NodeId, SliceMap};
 
-use super::l1d::Make;
 use super::memory::Memory;
 use super::traffic::Traffic;
 use super::{Contract, Outcome, PATIENCE, lawful};
@@ -96,6 +95,9 @@ impl Client {
         Ok(())
     }
 }
+
+/// Makes the L1D of a network node. It sends the requests for each line to the slice that the map names.
+pub type Make<'a> = dyn FnMut(NodeId, SliceMap) -> Box<dyn L1d> + 'a;
 
 pub(super) struct World {
     contract: Contract,

@@ -5,11 +5,11 @@ use strata_memory::doors::Access;
 use strata_memory::tags::FrameId;
 use strata_memory::{ByteMask, LineAddress};
 
-use super::arbitrator::{Destination, Eviction, Route};
 use super::l1d::FuseL1d;
 use super::lines::Bank;
 use super::placement::Placement;
 use super::predictor::ReadLevel;
+use super::route::{Destination, Eviction, Route};
 use super::tag_queue::Command;
 use crate::chassis::{ArrayUse, Found, Store};
 

@@ -6,12 +6,11 @@ use strata_memory::doors::{Access, Action, Completion, Design, L1d, Refusal};
 use strata_memory::{ByteMask, LineAddress, NodeId, Packet, ParameterError, SliceMap};
 
 use super::approximation::Search;
-use super::arbitrator::{Turn, Wait};
 use super::config::{FuseConfig, SttHit, WoroMiss};
 use super::dead_write::{DeadWrite, Learned, Touch};
 use super::lines::{Bank, Lines};
 use super::predictor::{Predictor, Sampled};
-use super::stages::Latched;
+use super::route::{Turn, Wait};
 use super::tag_queue::{Command, TagQueue};
 use crate::chassis::{Chassis, Store};
 
@@ -34,6 +33,17 @@ pub struct FuseL1d {
     /// The last load that a full tag queue refused, and the number of steps at that time. Until the next step
     /// it is refused again without a search.
     refused: Option<(LineAddress, u64)>,
+}
+
+/// An access in the controller's register: a write, or an access past the cache, that must wait for the
+/// search of its tags or for the tag queue (IV-A: the queue holds no data). Nothing is accepted behind it.
+#[derive(Clone, Debug)]
+pub(super) struct Latched {
+    pub access: Access,
+    /// The first cycle in which its tags have been searched.
+    pub searched: Cycle,
+    /// Whether the queue's flush on its behalf has been counted.
+    pub flushing: bool,
 }
 
 /// The part of an access that the predictors see.

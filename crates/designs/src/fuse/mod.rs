@@ -96,6 +96,7 @@ mod nvm_cbf;
 mod placement;
 mod places;
 mod predictor;
+mod route;
 mod sram_bank;
 mod stages;
 mod stalls;

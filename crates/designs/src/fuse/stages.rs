@@ -5,21 +5,10 @@ use strata_memory::LineAddress;
 use strata_memory::doors::{Access, Refusal};
 use strata_memory::tags::FrameId;
 
-use super::arbitrator::{Route, Turn, Wait};
 use super::l1d::FuseL1d;
+use super::route::{Route, Turn, Wait};
 use super::tag_queue::{Command, TagQueue};
 use crate::chassis::Store;
-
-/// An access in the controller's register: a write, or an access past the cache, that must wait for the
-/// search of its tags or for the tag queue (IV-A: the queue holds no data). Nothing is accepted behind it.
-#[derive(Clone, Debug)]
-pub(super) struct Latched {
-    pub access: Access,
-    /// The first cycle in which its tags have been searched.
-    pub searched: Cycle,
-    /// Whether the queue's flush on its behalf has been counted.
-    pub flushing: bool,
-}
 
 impl FuseL1d {
     /// Puts a command into the tag queue.

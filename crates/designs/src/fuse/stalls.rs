@@ -3,8 +3,8 @@
 use strata_engine::Cycle;
 use strata_memory::doors::Refusal;
 
-use super::arbitrator::{Turn, Wait};
 use super::l1d::FuseL1d;
+use super::route::{Turn, Wait};
 use super::tag_queue::{Command, TagQueue};
 
 impl FuseL1d {

@@ -8,13 +8,13 @@ use strata_memory::address_map::Home;
 use strata_memory::doors::{DramPort, DramRequest, Helpers, Llc, LlcDesign, LlcSite};
 use strata_memory::{Body, ByteMask, Line, LineAddress, Packet, ParameterError, Trays, window};
 
-use super::dram_side::SlicePort;
 use super::filter::Filter;
 use super::pool::Pool;
 use super::predictor::Predictor;
 use super::separator::{Part, Separator};
 use super::sets::Sets;
 use super::shadow::Shadow;
+use super::slice_port::SlicePort;
 use super::statistics::MorpheusStatistics;
 use super::table::{Job, Row};
 use super::{Buffered, Insertions, MorpheusConfig, Prediction, Wait};

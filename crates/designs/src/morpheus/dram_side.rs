@@ -1,14 +1,12 @@
 //! The controller's way to DRAM, which it shares with the conventional slice: fetches of predicted misses, and the accesses of
 //! SMs in cache mode, which go past the LLC.
 
-use std::collections::VecDeque;
-
 use strata_engine::Cycle;
 use strata_memory::doors::{DramPort, DramRequest};
 use strata_memory::{Body, ByteMask, LineAddress, Packet, Tray};
 
 use super::controller::Controller;
-use super::separator::{Part, Separator};
+use super::separator::Part;
 use super::table::Step;
 
 /// The upper bits of tags: of the controller's requests, and of those for SMs in cache mode. The conventional slice's begin
@@ -17,25 +15,6 @@ const OWN: u32 = 0b10 << 30;
 const PAST: u32 = OWN | 1 << 29;
 /// The rest: the number of a job, or of an access.
 const NUMBER: u32 = (1 << 29) - 1;
-
-/// The channel as the conventional slice sees it, which numbers its lines without those of the extended LLC.
-pub struct SlicePort<'a> {
-    pub dram: &'a mut dyn DramPort,
-    pub answers: &'a mut VecDeque<DramRequest>,
-    pub separator: &'a Separator,
-}
-
-impl DramPort for SlicePort<'_> {
-    fn offer(&mut self, request: DramRequest, now: Cycle) -> Result<(), DramRequest> {
-        let line = request.line;
-        let outside = DramRequest { line: self.separator.line(line), ..request };
-        self.dram.offer(outside, now).map_err(|request| DramRequest { line, ..request })
-    }
-
-    fn completed(&mut self, _now: Cycle) -> Option<DramRequest> {
-        self.answers.pop_front()
-    }
-}
 
 impl Controller {
     /// Takes what DRAM has finished: the controller's own, and the conventional slice's for later.

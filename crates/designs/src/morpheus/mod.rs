@@ -65,6 +65,7 @@ mod separator;
 mod serve;
 mod sets;
 mod shadow;
+mod slice_port;
 mod statistics;
 mod table;
 #[cfg(test)]

@@ -55,6 +55,15 @@ impl Place {
     }
 }
 
+/// What lies between the sets and those who ask them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Network {
+    /// The machine's.
+    Modelled,
+    /// Nothing: a warp has its set's request at hand, always of the same block, and keeps the answers.
+    Ideal,
+}
+
 /// Sets on one SM or more: each warp puts in as many blocks as its set holds, then reads them again and again.
 #[derive(Debug)]
 pub struct Characterisation {
@@ -68,14 +77,12 @@ pub struct Characterisation {
     ways: u32,
     /// Reads of a set.
     reads: u32,
-    /// Whether requests and answers cross the network.
-    network: bool,
+    network: Network,
 }
 
 impl Characterisation {
     /// Sets of `warps` on an SM, as large as the SM allows, each read `reads` times. Up to 32 warps are a CTA, on one SM;
-    /// more are several on each SM of the machine, so that a GPU has no others to put them on. Without `network`, a set's
-    /// reads are of one block, of which the warp has the request and keeps the answer.
+    /// more are several on each SM of the machine, so that a GPU has no others to put them on.
     ///
     /// # Errors
     /// What was found and what was expected, or why the kernel cannot be compiled for the machine.
@@ -84,7 +91,7 @@ impl Characterisation {
         place: Place,
         warps: u32,
         reads: u32,
-        network: bool,
+        network: Network,
     ) -> Result<Characterisation, String> {
         let file = machine.file();
         let most = *file.sm.warp_slots;
@@ -103,7 +110,10 @@ impl Characterisation {
             ways: if place == Place::Registers { ways } else { 1 },
             shared_ways: if place == Place::SharedMemory { ways } else { 0 },
             indirection: Indirection::Branch,
-            requests: if network { Requests::Listed } else { Requests::Repeated },
+            requests: match network {
+                Network::Modelled => Requests::Listed,
+                Network::Ideal => Requests::Repeated,
+            },
             fetches: false,
             compression: false,
         };
@@ -117,9 +127,12 @@ impl Characterisation {
         if ways == 0 {
             return Err(format!("warps: found {warps}, expected so few that their registers hold a block"));
         }
-        let ideal = if network { "" } else { "-ideal" };
+        let suffix = match network {
+            Network::Modelled => "",
+            Network::Ideal => "-ideal",
+        };
         Ok(Characterisation {
-            name: format!("extended-llc-{}-{warps}{ideal}", place.name()),
+            name: format!("extended-llc-{}-{warps}{suffix}", place.name()),
             text: text(&kernel(ways)),
             ctas: if of_sm == 1 { 1 } else { of_sm * u32::from(*file.gpu.sms) },
             warps: of_cta,
@@ -138,7 +151,10 @@ impl Characterisation {
 
     /// Reads in a set's list.
     fn listed(&self) -> u32 {
-        if self.network { self.reads } else { 1 }
+        match self.network {
+            Network::Modelled => self.reads,
+            Network::Ideal => 1,
+        }
     }
 
     fn sets(&self) -> u32 {
@@ -151,7 +167,7 @@ impl Characterisation {
     }
 
     /// A set's requests: every block is put in, then reads go over them with a stride that meets all, and the kernel ends.
-    /// Without network, one read stands for all.
+    /// With an ideal network, one read stands for all.
     fn list(&self, set: u32) -> impl Iterator<Item = u32> {
         let insertions = (0..self.ways).map(move |way| status(operation::INSERT, self.block(set, way)));
         let stride =
@@ -275,10 +291,10 @@ impl HostProgram for Characterisation {
         device.download(window, &mut found)?;
         // Each set ends with the result of its last request.
         let answer = |word: u32| match (self.network, self.place) {
-            (false, _) => word.wrapping_mul(self.reads),
+            (Network::Ideal, _) => word.wrapping_mul(self.reads),
             // The answer of an L1D set is where its payload was.
-            (true, Place::L1d) => 0,
-            (true, _) => word,
+            (Network::Modelled, Place::L1d) => 0,
+            (Network::Modelled, _) => word,
         };
         let expected = rows(1, &answer);
         let words: Vec<u32> = found

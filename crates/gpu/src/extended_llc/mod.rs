@@ -26,7 +26,7 @@ mod fragments;
 mod tags;
 mod text;
 
-pub use characterisation::{Characterisation, Place};
+pub use characterisation::{Characterisation, Network, Place};
 pub use strata_memory::window::{RESULT_WORD, asked, atomic_kind, operation, result, status};
 
 /// Bytes from one row of the window to the next.

@@ -4,7 +4,7 @@ use strata_engine::config::{ConfigError, likeness};
 use toml::{Table, Value};
 
 use super::doors;
-use super::values::values;
+use super::values::{is_cited, values};
 
 /// Source recorded for an overridden value.
 const SOURCE: &str = "set for this run";
@@ -71,11 +71,6 @@ fn assign(place: &mut Value, value: Value) -> Result<(), String> {
 fn first_key<'a>(table: &Table, path: &'a [&'a str]) -> Option<(String, &'a [&'a str])> {
     let lengths = (1..=path.len()).rev();
     lengths.map(|length| (path[..length].join("."), &path[length..])).find(|(key, _)| table.contains_key(key))
-}
-
-/// Whether a table is a value with its source.
-pub(super) fn is_cited(table: &Table) -> bool {
-    table.contains_key("value")
 }
 
 /// Says that a path is unknown, which path may be meant, and the keys of the section where the search ended.

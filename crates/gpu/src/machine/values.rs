@@ -2,8 +2,6 @@
 
 use toml::{Table, Value};
 
-use super::overrides::is_cited;
-
 /// A value of a machine.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MachineValue {
@@ -13,6 +11,11 @@ pub struct MachineValue {
     pub value: Value,
     /// Where it comes from; `None` for a name or a list.
     pub source: Option<String>,
+}
+
+/// Whether a table is a value with its source.
+pub(super) fn is_cited(table: &Table) -> bool {
+    table.contains_key("value")
 }
 
 /// The values of a machine's table, by path.

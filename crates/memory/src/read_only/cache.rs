@@ -8,10 +8,11 @@ use strata_engine::{Cycle, DelayLine};
 
 use super::{ReadOnly, ReadOnlyConfig, ReadOnlyStatistics};
 use crate::address::LineAddress;
+use crate::client::Client;
 use crate::doors::Refusal;
 use crate::line::{ByteMask, Line};
 use crate::mshr::{MshrFile, MshrId};
-use crate::packet::{Body, Client, Contents, NodeId, Packet};
+use crate::packet::{Body, Contents, NodeId, Packet};
 use crate::packets::Packets;
 use crate::parameters::ParameterError;
 use crate::slice_map::SliceMap;

@@ -1,7 +1,8 @@
 //! Worked examples, checked to the cycle.
 
 use super::*;
-use crate::packet::{Body, Client, NodeId};
+use crate::client::Client;
+use crate::packet::{Body, NodeId};
 use crate::replacement::ReplacementPolicy;
 use crate::slice_map::SliceMap;
 use crate::tags::SetIndex;

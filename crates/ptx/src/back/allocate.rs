@@ -7,8 +7,8 @@
 use super::body::Body;
 use super::cfg::Cfg;
 use super::color::{NO_PLACE, Outcome, Problem, Style};
+use super::costs::use_costs;
 use super::crowd;
-use super::dominance::{Dominators, loop_depths};
 use super::error::BackError;
 use super::interference::{Graph, Pressure};
 use super::limits::{Limits, RegisterAllocation};
@@ -213,19 +213,6 @@ fn costs(body: &Body, cfg: &Cfg, graph: &Graph) -> Vec<f32> {
     for (node, members) in graph.members.iter().enumerate() {
         if members.iter().any(|reg| body.is_temporary(*reg) || body.ty(*reg).rows() > 2) {
             costs[node] = f32::INFINITY;
-        }
-    }
-    costs
-}
-
-/// For each group of registers that `group_of` tells, its reads and writes weighted by ten per loop around them.
-pub fn use_costs(body: &Body, cfg: &Cfg, group_of: impl Fn(VReg) -> usize) -> Vec<f32> {
-    let depths = loop_depths(cfg, &Dominators::new(cfg));
-    let mut costs = vec![0.0; body.registers.len()];
-    for (at, inst) in body.code.iter().enumerate() {
-        let weight = 10f32.powi(depths[cfg.block_of[at].index()].min(6) as i32);
-        for reg in super::body::uses(inst).chain(super::body::definitions(inst)) {
-            costs[group_of(reg)] += weight;
         }
     }
     costs

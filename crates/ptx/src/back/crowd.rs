@@ -4,10 +4,10 @@
 //! one that most of them have no place. Here one walk over the code chooses, wherever too much is live, the values that
 //! are used least for their length.
 
-use super::allocate::use_costs;
 use super::body::{Body, definitions, uses};
 use super::cfg::Cfg;
 use super::color::Worth;
+use super::costs::use_costs;
 use super::interference::Pressure;
 use super::live_set::LiveSet;
 use super::liveness::Liveness;

@@ -13,6 +13,7 @@ pub mod cfg;
 pub mod color;
 pub mod common;
 pub mod constant;
+mod costs;
 pub mod crowd;
 pub mod decode;
 pub mod dominance;

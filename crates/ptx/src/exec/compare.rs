@@ -151,7 +151,7 @@ macro_rules! read_as {
 
 read_as! {
     /// An f32 whose subnormals are zero.
-    FlushedF32(f32) = |bits| f32::from_bits(super::float::flush_f32(bits as u32));
+    FlushedF32(f32) = |bits| f32::from_bits(super::float_rules::flush_f32(bits as u32));
     /// An f16 as the f32 of the same value.
     WidenedF16(f32) = |bits| f16::from_bits(bits as u16).to_f32();
     /// An f16 whose subnormals are zero, as an f32.

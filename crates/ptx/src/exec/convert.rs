@@ -1,7 +1,7 @@
 //! `cvt`: conversions among the integer and floating-point types.
 
 use super::Operands;
-use super::float::{finish_f32, operand_f32};
+use super::float_rules::{finish_f32, operand_f32};
 use super::half_float::{narrow, widen};
 use super::lanewise::{binary, unary, wide_source, write_lanes};
 use super::narrow_float::{Fp8, to_tf32};

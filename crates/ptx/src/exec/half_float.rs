@@ -6,7 +6,7 @@
 
 use half::{bf16, f16};
 
-use super::float::{extremum_f64, finish_f32, operand_f32};
+use super::float_rules::{extremum_f64, finish_f32, operand_f32};
 use super::{Operands, approx};
 use crate::isa::{FloatMode, FloatOp, FloatUnary, Ty};
 use crate::lanes::{LaneMask, Row, WARP_LANES};

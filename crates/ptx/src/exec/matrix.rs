@@ -8,7 +8,7 @@
 use half::{bf16, f16};
 
 use super::Operands;
-use super::float::{finish_f32, finish_f64};
+use super::float_rules::{finish_f32, finish_f64};
 use super::half_float::{narrow, widen};
 use super::memory::Image;
 use super::narrow_float::Fp8;

@@ -9,6 +9,7 @@ mod bits;
 mod compare;
 mod convert;
 mod float;
+mod float_rules;
 mod half_float;
 mod integer;
 mod lanewise;

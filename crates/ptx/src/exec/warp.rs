@@ -1,7 +1,7 @@
 //! Operations across the lanes of a warp: shuffles, votes, matches, reductions, election.
 
 use super::Operands;
-use super::float::{extremum_f32, finish_f32};
+use super::float_rules::{extremum_f32, finish_f32};
 use super::lanewise::{predicate_source, write_predicate};
 use crate::isa::{AtomicOp, FloatMode, Instruction, Shuffle, Src, Ty, Vote};
 use crate::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};

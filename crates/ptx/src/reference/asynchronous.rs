@@ -1,10 +1,11 @@
 //! `cp.async` and `mbarrier`. Here a copy is complete when it is issued, which is one of the orders that the ISA allows: so
 //! groups are always complete, and an arrival that waits for copies happens at once.
 
-use super::access::{LaneFault, Memories, Part, Reach};
+use super::access::Reach;
 use super::fault::FaultKind;
 use super::matrix::in_shared;
 use super::observer::AccessKind;
+use super::part::{LaneFault, Memories, Part};
 use crate::exec::memory::{self, Image};
 use crate::exec::{Operands, mbarrier, write_predicate};
 use crate::isa::{

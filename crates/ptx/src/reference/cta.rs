@@ -1,6 +1,6 @@
 //! A resident CTA: its warps, memories and barriers, and the execution of one warp for a while.
 
-use super::access::{self, Memories};
+use super::access;
 use super::asynchronous;
 use super::barrier::Barriers;
 use super::fault::{FaultKind, Place, WarpPlace};
@@ -9,6 +9,7 @@ use super::mapped;
 use super::maps::Maps;
 use super::matrix;
 use super::observer::{Issuer, Observer, RegisterUse};
+use super::part::Memories;
 use super::texels;
 use super::warp::{Warp, WarpOperands};
 use super::world::{Stop, World};

@@ -1,9 +1,9 @@
 //! Loads and stores that name a mapping, and the operations on tiles ([`crate::isa::TileOp`]).
 
-use super::access::{LaneFault, Memories, Part, word};
 use super::fault::FaultKind;
 use super::maps::{Home, Tile, WORD};
 use super::observer::AccessKind;
+use super::part::{LaneFault, Memories, Part, word};
 use crate::exec::Operands;
 use crate::isa::{Instruction, MAPPED, MemoryMode, Space, TileOp, TileOperands};
 use crate::lanes::{LaneMask, Row, WARP_LANES, lanes_of};

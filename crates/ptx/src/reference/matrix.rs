@@ -1,8 +1,9 @@
 //! `ldmatrix` and `stmatrix`: rows of matrices in shared memory, to and from the fragments of a warp.
 
-use super::access::{LaneFault, Memories, Part, Reach, word};
+use super::access::Reach;
 use super::fault::FaultKind;
 use super::observer::AccessKind;
+use super::part::{LaneFault, Memories, Part, word};
 use crate::exec::memory::Image;
 use crate::exec::{Operands, matrix};
 use crate::isa::{Instruction, MatrixAccess, Space};

@@ -24,6 +24,7 @@ mod matrix;
 mod observer;
 #[cfg(test)]
 mod observer_tests;
+mod part;
 pub mod races;
 #[cfg(test)]
 mod tensor_tests;

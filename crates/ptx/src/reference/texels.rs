@@ -1,8 +1,8 @@
 //! Texture fetches, and accesses to surfaces, of one warp.
 
-use super::access::LaneFault;
 use super::fault::FaultKind;
 use super::observer::{Access, AccessKind, Issuer};
+use super::part::LaneFault;
 use super::world::World;
 use crate::exec::memory::{Image as Words, gather, scatter};
 use crate::exec::{Operands, atomic};

@@ -10,7 +10,7 @@ use strata_memory::address::LineAddress;
 use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
 use strata_memory::doors::{Design, DramPort, DramRequest, Llc};
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::packet::{Body, Client, Contents, NodeId, Packet};
+use strata_memory::{Body, Client, Contents, NodeId, Packet};
 
 /// Answers reads with line number + 1 in every byte, 20 cycles after they were offered.
 #[derive(Default)]

@@ -9,7 +9,7 @@ use super::*;
 use strata_memory::address::LineAddress;
 use strata_memory::doors::{Direction, NetworkEnds, network_link};
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::packet::{Body, Client, Contents, NodeId, Packet};
+use strata_memory::{Body, Client, Contents, NodeId, Packet};
 
 const HOP: u64 = 4;
 const BUFFER: u32 = 8;

@@ -1,7 +1,7 @@
 //! The kernel without a controller, its requests in a list: capacity, and what requests cost by the place of the blocks, with few
 //! and many warps, and without the network (Fig. 11 and what section 5 says of it).
 
-use strata_gpu::extended_llc::{Characterisation, Place};
+use strata_gpu::extended_llc::{Characterisation, Network, Place};
 use strata_gpu::machine::Machine;
 
 use crate::support::{How, verified};
@@ -13,12 +13,12 @@ fn machine() -> Machine {
     Machine::load("rtx3080", &["gpu.sms=1".into(), "gpu.memory_mib=64".into()]).unwrap()
 }
 
-fn program(place: Place, warps: u32, reads: u32, network: bool) -> Characterisation {
+fn program(place: Place, warps: u32, reads: u32, network: Network) -> Characterisation {
     Characterisation::new(&machine(), place, warps, reads, network).unwrap()
 }
 
 /// Nanoseconds of a read of a set, from the time that 50 more of them take.
-fn nanoseconds(place: Place, warps: u32, network: bool) -> f64 {
+fn nanoseconds(place: Place, warps: u32, network: Network) -> f64 {
     let cycles = |reads| {
         let program = program(place, warps, reads, network);
         verified(&machine(), &program, How::CHECKED, &format!("{place:?}, {warps} warps")).cycles()
@@ -30,7 +30,7 @@ fn nanoseconds(place: Place, warps: u32, network: bool) -> f64 {
 #[test]
 fn more_warps_serve_more() {
     for place in PLACES {
-        let [few, many] = [8, 48].map(|warps| nanoseconds(place, warps, true));
+        let [few, many] = [8, 48].map(|warps| nanoseconds(place, warps, Network::Modelled));
         println!("{place:?}: {few:.0} ns with 8 warps, {many:.0} with 48");
         assert!(48.0 / many > 2.0 * 8.0 / few, "{place:?}: {few} {many}");
     }
@@ -39,7 +39,8 @@ fn more_warps_serve_more() {
 #[test]
 fn the_network_is_most_of_a_read() {
     for place in PLACES {
-        let [with, without] = [true, false].map(|network| nanoseconds(place, 8, network));
+        let [with, without] =
+            [Network::Modelled, Network::Ideal].map(|network| nanoseconds(place, 8, network));
         println!("{place:?}: {with:.0} ns with the network, {without:.0} without");
         assert!(with > 2.0 * without, "{place:?}: {with} {without}");
     }
@@ -47,7 +48,9 @@ fn the_network_is_most_of_a_read() {
 
 #[test]
 fn a_set_is_as_large_as_the_storage_allows() {
-    let kib = |place| [1, 8, 32].map(|warps| program(place, warps, 1, true).capacity_bytes(warps) >> 10);
+    let kib = |place| {
+        [1, 8, 32].map(|warps| program(place, warps, 1, Network::Modelled).capacity_bytes(warps) >> 10)
+    };
     let [one, eight, all] = kib(Place::Registers);
     // A thread has 255 registers: one warp cannot use more.
     assert!(one * 8 <= eight && eight > all, "{one} {eight} {all}");
@@ -59,7 +62,7 @@ fn a_set_is_as_large_as_the_storage_allows() {
 #[test]
 fn warps_and_reads_that_cannot_be_are_refused() {
     let refused = |machine: &Machine, place, warps, reads| {
-        Characterisation::new(machine, place, warps, reads, true).unwrap_err()
+        Characterisation::new(machine, place, warps, reads, Network::Modelled).unwrap_err()
     };
     assert_eq!(refused(&machine(), Place::Registers, 0, 1), "warps: found 0, expected 1 to 48");
     assert_eq!(refused(&machine(), Place::Registers, 49, 1), "warps: found 49, expected 1 to 48");

@@ -7,7 +7,7 @@ use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, config, link};
 use strata_memory::address::LineAddress;
 use strata_memory::doors::{Design, Direction, Network, NetworkEnds, network_link};
 use strata_memory::line::{ByteMask, Line};
-use strata_memory::packet::{Body, Client, Contents, NodeId, Packet};
+use strata_memory::{Body, Client, Contents, NodeId, Packet};
 
 use super::placement::Places;
 use super::*;

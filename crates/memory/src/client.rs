@@ -1,0 +1,11 @@
+//! The units of a network node that send requests.
+
+/// Which unit of a node sent a request; its reply goes back there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[allow(missing_docs)]
+pub enum Client {
+    L1d,
+    Constant,
+    Instruction,
+    Scratchpad,
+}
