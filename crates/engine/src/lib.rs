@@ -3,6 +3,7 @@
 
 pub mod config;
 pub mod domain;
+pub mod empty_windows;
 pub mod hash;
 mod id;
 pub mod island;

@@ -114,13 +114,9 @@ impl<I: Island> Simulation<I> {
         }
     }
 
-    /// Measures what each island costs from now on, on one thread however many a run has; `clock` is that thread's.
-    pub fn measure_schedule(&mut self, clock: Clock) {
-        self.measure_with(clock, Overhead::measure(self.islands.len()));
-    }
-
-    /// Like [`Simulation::measure_schedule`], for windows that cost so much beside their work.
-    pub(crate) fn measure_with(&mut self, clock: Clock, overheads: [Overhead; THREADS.len()]) {
+    /// Measures what each island costs from now on, on one thread however many a run has; `clock` is that thread's, and
+    /// `overheads` what windows cost beside their work ([`measure`](crate::empty_windows::measure)).
+    pub fn measure_schedule(&mut self, clock: Clock, overheads: [Overhead; THREADS.len()]) {
         self.ledger = Some(Ledger::new(&self.order, clock, overheads));
     }
 

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use strata_cpu::Core;
 use strata_engine::statistics::Group;
-use strata_engine::{Cycle, Domain, RunOptions, Simulation, Stop};
+use strata_engine::{Cycle, Domain, RunOptions, Simulation, Stop, empty_windows};
 use strata_memory::ParameterError;
 use strata_memory::address_map::AddressMap;
 use strata_memory::doors::{
@@ -258,7 +258,8 @@ impl Gpu {
 
     /// Measures from now on what each island costs the host, on one thread.
     pub fn measure_schedule(&mut self) {
-        self.simulation.measure_schedule(thread_time);
+        let islands = self.simulation.islands_mut().count();
+        self.simulation.measure_schedule(thread_time, empty_windows::measure(islands));
     }
 
     /// What was measured, and what more threads would gain.

@@ -2,8 +2,7 @@
 
 use crate::check::Near;
 use crate::{
-    Arg, Comparison, Device, DeviceError, DevicePtr, Element, Expected, Outcome, Output, Shape, Workload,
-    element,
+    Arg, Comparison, Device, DeviceError, DevicePtr, Element, Expected, Outcome, Output, Shape, element,
 };
 
 /// A device, and the results found on it so far.
@@ -14,13 +13,9 @@ pub(crate) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    pub(crate) fn new(device: &'a mut dyn Device) -> Self {
-        Self { device, version: Workload::DEFAULT_VERSION, outcome: Outcome::default() }
-    }
-
-    /// The same, for a version of a workload's kernels.
-    pub(crate) fn in_version(self, version: &'static str) -> Self {
-        Self { version, ..self }
+    /// Of a version of a workload's kernels.
+    pub(crate) fn new(device: &'a mut dyn Device, version: &'static str) -> Self {
+        Self { device, version, outcome: Outcome::default() }
     }
 
     /// The version of the kernels that it launches.

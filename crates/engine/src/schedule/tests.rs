@@ -82,7 +82,7 @@ fn schedule(islands: &[&[u64]]) -> Schedule {
 fn schedule_of(workers: Vec<Worker>) -> Schedule {
     let mut simulation = Simulation::new(workers);
     let free = Overhead { seconds: 0.0, is_measured: true };
-    simulation.measure_with(clock, [free; THREADS.len()]);
+    simulation.measure_schedule(clock, [free; THREADS.len()]);
     let stop = simulation.run(OPTIONS, &mut |_| {});
     assert!(matches!(stop, Stop::Quiet { .. }), "{stop:?}");
     simulation.schedule().unwrap()

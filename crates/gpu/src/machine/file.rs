@@ -20,7 +20,6 @@ use strata_sm::lsu::LsuConfig;
 use super::counts::{Clocks, GpuConfig};
 use super::doors::Doors;
 use super::endurance::EnduranceSection;
-use super::size;
 use crate::energy::EnergySection;
 
 /// Contents of a machine file: the sections that every machine has, and the designs behind its doors.
@@ -149,27 +148,12 @@ impl MachineFile {
         for (name, array) in &self.endurance {
             array.check().map_err(|error| format!("endurance.{name}.{error}"))?;
         }
-        let bytes = size::host_bytes(self);
-        if bytes > size::MOST_BYTES {
-            return Err(format!(
-                "the machine takes {} MiB of this host beside device memory, most of it for `{}`, expected at most {}",
-                bytes >> 20,
-                size::largest(self),
-                size::MOST_BYTES >> 20
-            ));
-        }
         Ok(())
     }
 
     /// Number of CPU cores.
     pub fn cpu_cores(&self) -> u16 {
         self.cpu.as_ref().map_or(0, |cpu| *cpu.cores)
-    }
-
-    /// Upper bound of the host memory that the machine takes, in bytes, besides device memory. Call it after
-    /// [`MachineFile::check`].
-    pub fn host_bytes(&self) -> u64 {
-        size::host_bytes(self)
     }
 
     /// The longest possible window in core cycles: the smallest latency between islands.

@@ -126,7 +126,7 @@ impl Machine {
         };
         // The key that fails stands in the text that is blamed, if it was not set for this run.
         let checked = |file: &MachineFile, blamed: PathBuf, text: &str| {
-            file.check().map_err(|message| ConfigError {
+            size::check(file).map_err(|message| ConfigError {
                 file: blamed,
                 place: config::place_named(text, &message),
                 message,
@@ -299,7 +299,7 @@ fn own_clock(mhz: Option<&config::Cited<u32>>) -> String {
 
 /// What errors name when a machine fails its check: the overrides, unless the file fails without them too.
 fn blamed(path: &Path, named: &Path, text: &str, sets: &[String]) -> PathBuf {
-    let is_right_without = || MachineFile::parse(path, text).is_ok_and(|file| file.check().is_ok());
+    let is_right_without = || MachineFile::parse(path, text).is_ok_and(|file| size::check(&file).is_ok());
     if sets.is_empty() || !is_right_without() {
         return path.to_owned();
     }

@@ -9,7 +9,7 @@ use super::MachineFile;
 /// Most host memory that a machine may take besides device memory, in bytes. Device memory is excluded
 /// because it is only allocated when touched. ASSUMED: a hundred times the need of a GPU with 150 SMs and an
 /// L2 of 50 MiB.
-pub(super) const MOST_BYTES: u64 = 8 << 30;
+const MOST_BYTES: u64 = 8 << 30;
 
 /// Items of host memory per memory instruction in flight: its addresses, its rows, and what its access carries.
 const ENTRY_ITEMS: u64 = 10;
@@ -20,13 +20,34 @@ const OUTCOME_BYTES: u64 = 2048;
 /// Queues per link as deep as the link's buffer: mailboxes, arrivals and credits.
 const QUEUES_OF_LINK: u64 = 8;
 
-/// Upper bound of the bytes that the machine's parts take. The file has been checked.
-pub(super) fn host_bytes(file: &MachineFile) -> u64 {
-    parts(file).iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
+impl MachineFile {
+    /// Upper bound of the host memory that the machine takes, in bytes, besides device memory. Call it after
+    /// [`MachineFile::check`].
+    pub fn host_bytes(&self) -> u64 {
+        parts(self).iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
+    }
+}
+
+/// Checks a file's numbers, and that this host can hold the machine.
+///
+/// # Errors
+/// The section and field that break a limit, or how much memory the machine takes and what most of it is for.
+pub(super) fn check(file: &MachineFile) -> Result<(), String> {
+    file.check()?;
+    let bytes = file.host_bytes();
+    if bytes > MOST_BYTES {
+        return Err(format!(
+            "the machine takes {} MiB of this host beside device memory, most of it for `{}`, expected at most {}",
+            bytes >> 20,
+            largest(file),
+            MOST_BYTES >> 20
+        ));
+    }
+    Ok(())
 }
 
 /// The section that takes the most.
-pub(super) fn largest(file: &MachineFile) -> String {
+fn largest(file: &MachineFile) -> String {
     let largest = parts(file).into_iter().max_by_key(|(_, bytes)| *bytes);
     largest.map(|(section, _)| section).unwrap_or_default()
 }
@@ -140,6 +161,6 @@ mod tests {
         let sets = ["gpu.sms=148", "l1d.sram.sets=512", "gpu.channels=64", "llc.conventional.sets=1024"];
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         let machine = Machine::load("gtx480", &sets).unwrap_or_else(|error| panic!("{error}"));
-        assert!(super::host_bytes(machine.file()) < super::MOST_BYTES / 4);
+        assert!(machine.file().host_bytes() < super::MOST_BYTES / 4);
     }
 }

@@ -4,7 +4,9 @@ use super::number::Type;
 use super::{Argument, Buffer, Check, Contents, Launch, LaunchFile, Place, Processor, Tolerance, Write};
 use crate::check::Near;
 use crate::host::Host;
-use crate::{Arg, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, Output, element};
+use crate::{
+    Arg, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, Output, Workload, element,
+};
 
 /// Bytes generated at a time; a multiple of every type's size.
 const PIECE_BYTES: usize = 1 << 20;
@@ -28,7 +30,7 @@ impl HostProgram for LaunchFile {
             ptrs.push(buffer.place(device)?);
         }
         let launched = self.launches.iter().try_for_each(|launch| launch.run(&ptrs, device));
-        let mut host = Host::new(device);
+        let mut host = Host::new(device, Workload::DEFAULT_VERSION);
         let mut checks = self.checks.iter();
         let checked = checks
             .try_for_each(|check| check.compare(ptrs[check.buffer].offset(check.byte_offset), &mut host));

@@ -223,7 +223,7 @@ impl HostProgram for Builtin {
     }
 
     fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {
-        let mut host = Host::new(device).in_version(self.workload.version());
+        let mut host = Host::new(device, self.workload.version());
         self.body.run(&mut host)?;
         let outcome = host.into_outcome();
         assert!(!outcome.comparisons.is_empty(), "workload `{}` compares nothing", self.workload.name);
