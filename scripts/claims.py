@@ -75,7 +75,7 @@ def summary(claims, older):
     return text
 
 
-def hangs_on(sensitivities):
+def depends_on(sensitivities):
     """A table a choice that moves something; the others in a sentence."""
     parts, still, open_ = [], [], []
     for of in sensitivities:
@@ -151,7 +151,7 @@ def main():
         paper, claims, older, grids, sensitivities = found(binary, archive, check)
         usual = next(iter(claims.values()))
         parts = {
-            "hangs on": hangs_on(sensitivities),
+            "depends on": depends_on(sensitivities),
             "summary": summary(claims, older),
             "claims": all_rows(claims),
             "tables": tables(grids),

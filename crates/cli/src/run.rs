@@ -24,7 +24,7 @@ pub struct RunArguments {
     program: String,
     #[command(flatten)]
     machine: MachineChoice,
-    /// Size of the workload: test, small, paper or stash.
+    /// Size of the workload: test, small or paper; stash or morpheus where it has them.
     #[arg(long, default_value = "test")]
     size: String,
     /// Version of the workload, as in its other name `NAME@VERSION`: where its kernels keep their data. Default: the

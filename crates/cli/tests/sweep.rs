@@ -226,8 +226,8 @@ fn a_paper_s_page_stands_alone_and_says_what_is_not_measured() {
 }
 
 #[test]
-fn what_a_headline_hangs_on_is_run_and_shown_with_both_values() {
-    let folder = Folder::new("hangs-on");
+fn what_a_headline_depends_on_is_run_and_shown_with_both_values() {
+    let folder = Folder::new("depends-on");
     let (store, page, paper) = (folder.path("store"), folder.path("page.html"), folder.path("p.toml"));
     std::fs::write(
         &paper,
@@ -243,7 +243,7 @@ fn what_a_headline_hangs_on_is_run_and_shown_with_both_values() {
     assert!(said.starts_with("4 of 4 jobs are in "), "{said}");
     let text = std::fs::read_to_string(&page).unwrap();
     for expected in [
-        "What the headline hangs on",
+        "What the headline depends on",
         "<span class=\"what\">Sets</span>",
         "<td>64<span class=\"note\"> (ours)</span></td>",
         "<td>4</td>",

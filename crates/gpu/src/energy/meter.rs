@@ -7,6 +7,9 @@ use super::section::{EnergySection, StructureSection};
 use crate::machine::Machine;
 use crate::results::modes;
 
+/// What a machine file has no energies for.
+pub(super) const CPU_CORES: &str = "CPU cores and their L1Ds";
+
 /// Turns counters into energy.
 #[derive(Clone, Debug)]
 pub struct Meter {
@@ -39,6 +42,9 @@ impl Meter {
             // Report a misspelt group or counter before the energy that it then lacks.
             let structures = bind(machine, section, groups)?;
             let mut unknown = machine.replaced_energies().to_vec();
+            if machine.file().cpu_cores() > 0 {
+                unknown.push(CPU_CORES.to_owned());
+            }
             for name in uncovered(section, groups)? {
                 if !unknown.contains(&name) {
                     unknown.push(name);

@@ -58,9 +58,9 @@ impl Selection<'_> {
             making.runs.note_claim(paper, id, store, &mut making.answers)?;
         }
         let sections = making.sections(self)?;
-        let hangs_on =
+        let depends_on =
             if self.has_sensitivities() { sensitivities(paper, &mut making.answers)? } else { vec![] };
-        Ok(making.page(size, origin, &sections, &hangs_on))
+        Ok(making.page(size, origin, &sections, &depends_on))
     }
 }
 
@@ -70,7 +70,7 @@ impl Making<'_> {
         size: Size,
         origin: &Origin,
         sections: &[Section],
-        hangs_on: &[Sensitivity],
+        depends_on: &[Sensitivity],
     ) -> String {
         let runs = self.runs.markup(&mut self.palette);
         let rows: Vec<&Row> = self.rows.iter().collect();
@@ -82,7 +82,7 @@ impl Making<'_> {
                     (strip::overview(&rows))
                 }
             }
-            @if !hangs_on.is_empty() { (sensitivity(self.paper, hangs_on, &rows)) }
+            @if !depends_on.is_empty() { (sensitivity(self.paper, depends_on, &rows)) }
             @for section in sections {
                 section id=(section.anchor) {
                     h2 { span.number { (section.name) } " " (section.title) }
@@ -92,8 +92,8 @@ impl Making<'_> {
             (runs)
         };
         let mut links: Vec<(String, String)> = Vec::new();
-        if !hangs_on.is_empty() {
-            links.push(("hangs-on".into(), "Sensitivity".into()));
+        if !depends_on.is_empty() {
+            links.push(("depends-on".into(), "Sensitivity".into()));
         }
         links.extend(sections.iter().map(|section| (section.anchor.clone(), section.name.clone())));
         let machines: Vec<String> = self.runs.machines().into_iter().collect();
@@ -280,8 +280,8 @@ fn sensitivity(paper: &Paper, all: &[Sensitivity], rows: &[&Row]) -> Markup {
     let still: Vec<&str> =
         all.iter().filter(|of| of.moves() == Some(false)).map(|of| of.title.as_str()).collect();
     html! {
-        section id="hangs-on" {
-            h2 { "What the headline hangs on" }
+        section id="depends-on" {
+            h2 { "What the headline depends on" }
             p.note {
                 "Choices that the paper leaves open. Filled: as modelled here; hollow: with the other values; as multiples of the "
                 "published effect."

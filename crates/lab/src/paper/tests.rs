@@ -191,6 +191,20 @@ fn papers_that_come_along_name_only_what_exists() {
     }
 }
 
+/// `micro` are microbenchmarks that stand beside a paper's applications.
+#[test]
+fn workloads_name_the_papers_that_run_them() {
+    let run_by = |paper: &str| {
+        let paper = Paper::load(paper).unwrap();
+        ["all", "micro"].map(|group| paper.workloads(group).unwrap_or_default().to_vec()).concat()
+    };
+    let papers: Vec<_> = names().into_iter().map(|name| (name, run_by(name))).collect();
+    for workload in strata_workloads::all() {
+        let runs = papers.iter().filter(|(_, run)| run.iter().any(|name| name == workload.name));
+        assert_eq!(workload.papers, runs.map(|(name, _)| *name).collect::<Vec<_>>(), "{}", workload.name);
+    }
+}
+
 /// Workloads that a paper names but that do not exist yet are shown as not measured; this test lists them.
 #[test]
 fn fuse_names_every_workload_of_its_table_ii() {

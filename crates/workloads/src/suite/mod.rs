@@ -98,7 +98,7 @@ pub struct Workload {
     pub name: &'static str,
     /// The benchmark suite whose program it stands for, or "none".
     pub suite: &'static str,
-    /// Papers whose evaluation runs this program or another form of its algorithm; see `differences`.
+    /// Papers whose evaluation runs it, as the lab repeats it.
     pub papers: &'static [&'static str],
     /// One sentence: what it computes and what its memory accesses look like.
     pub description: &'static str,

@@ -7,7 +7,7 @@ use super::prelude::*;
 pub(super) const WORKLOAD: Workload = Workload {
     name: "2dconv",
     suite: "PolyBench",
-    papers: &["fuse"],
+    papers: &["fuse", "hi-end"],
     description: "B = A convolved with 3x3 weights: nine coalesced reads per thread, most of them of lines that \
                   neighbouring threads read too, and one write.",
     kernels: &[kernel("conv2d", "Convolution2D_kernel")],

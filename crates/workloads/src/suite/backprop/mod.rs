@@ -9,7 +9,7 @@ use super::prelude::*;
 pub(super) const WORKLOAD: Workload = Workload {
     name: "backprop",
     suite: "Rodinia",
-    papers: &["tinycache", "morpheus", "stash"],
+    papers: &["hi-end", "morpheus", "stash", "tinycache"],
     description: "Forward pass and weight update between a wide input layer and 16 hidden units: rows of 17 weights \
                   stream through, a shared-memory tree adds 16 inputs up between barriers, and the update reads and \
                   writes two matrices in place.",

@@ -7,7 +7,7 @@ use super::prelude::*;
 pub(super) const WORKLOAD: Workload = Workload {
     name: "gemm",
     suite: "PolyBench",
-    papers: &["fuse", "morpheus"],
+    papers: &["fuse", "hi-end"],
     description: "C = alpha A B + beta C, a thread per element of C: rows of A are broadcast, rows of B are \
                   coalesced, and C is written in every step of the inner loop.",
     kernels: &[kernel("gemm", "gemm_kernel")],

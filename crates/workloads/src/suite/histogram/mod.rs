@@ -8,7 +8,7 @@ use super::prelude::*;
 pub(super) const WORKLOAD: Workload = Workload {
     name: "histogram",
     suite: "CUDA SDK",
-    papers: &["fuse", "morpheus"],
+    papers: &[],
     description: "Counts bytes in 256 bins: coalesced reads, shared-memory atomics with bank conflicts and one \
                   global atomic per bin and CTA; then the first eighth again with global atomics only.",
     kernels: &[kernel("histogram_shared", "histogram256Kernel"), kernel("histogram_global", "")],

@@ -7,7 +7,7 @@ use super::prelude::*;
 pub(super) const WORKLOAD: Workload = Workload {
     name: "hotspot",
     suite: "Rodinia",
-    papers: &["morpheus", "tinycache"],
+    papers: &["hi-end", "morpheus", "tinycache"],
     description: "Temperatures of a chip over time: each CTA loads a 16 x 16 tile, steps it in shared memory \
                   between barriers, and writes back the middle that is still right.",
     kernels: &[kernel("hotspot", "calculate_temp")],

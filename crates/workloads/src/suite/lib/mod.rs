@@ -7,7 +7,7 @@ use super::prelude::*;
 pub(super) const WORKLOAD: Workload = Workload {
     name: "lib",
     suite: "ISPASS",
-    papers: &["morpheus"],
+    papers: &["hi-end", "morpheus"],
     description: "Values of swaptions along paths of forward rates, a thread per path: chains of divisions and \
                   exponentials on arrays in local memory, 13 KiB per thread with derivatives, and parameters from \
                   constant memory.",

@@ -12,7 +12,7 @@ use super::prelude::*;
 pub(super) const WORKLOAD: Workload = Workload {
     name: "nw",
     suite: "Rodinia",
-    papers: &["morpheus", "stash"],
+    papers: &["hi-end", "morpheus", "stash"],
     description: "A table of alignment scores: CTAs of half a warp fill 16 x 16 tiles in shared memory, a \
                   diagonal of cells between two barriers; each launch is one diagonal of tiles.",
     kernels: &[kernel("nw_grow", "needle_cuda_shared_1"), kernel("nw_shrink", "needle_cuda_shared_2")],

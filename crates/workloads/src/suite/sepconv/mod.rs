@@ -7,7 +7,7 @@ use super::prelude::*;
 pub(super) const WORKLOAD: Workload = Workload {
     name: "sepconv",
     suite: "CUDA SDK",
-    papers: &["tinycache"],
+    papers: &["hi-end", "tinycache"],
     description: "An image filtered along rows and then along columns: each CTA loads a tile and its two ends into \
                   shared memory, every thread reads 17 neighbours of each of its 8 elements there, taps come from \
                   constant memory.",

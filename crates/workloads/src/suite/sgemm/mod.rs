@@ -7,7 +7,7 @@ use super::prelude::*;
 pub(super) const WORKLOAD: Workload = Workload {
     name: "sgemm",
     suite: "Parboil",
-    papers: &["morpheus", "stash", "tinycache"],
+    papers: &["hi-end", "morpheus", "stash", "tinycache"],
     description: "C = alpha A B^T + beta C with 16 sums per thread in registers: columns of A are coalesced \
                   and read once per CTA, tiles of B are broadcast from shared memory between barriers.",
     kernels: &[kernel("sgemm_nt", "mysgemmNT")],

@@ -10,7 +10,7 @@ use super::prelude::*;
 pub(super) const WORKLOAD: Workload = Workload {
     name: "spmv",
     suite: "SHOC",
-    papers: &["morpheus", "tinycache"],
+    papers: &[],
     description: "y = A x, A in CSR form with rows of very different length: divergent loops and reads with a \
                   thread per row, coalesced reads and shuffles with a warp per row, gathers from x in both.",
     kernels: &[

@@ -7,7 +7,7 @@ use super::prelude::*;
 pub(super) const WORKLOAD: Workload = Workload {
     name: "stencil",
     suite: "Parboil",
-    papers: &["morpheus", "stash"],
+    papers: &["hi-end", "morpheus", "stash"],
     description: "A 7-point stencil on a 3D grid, a launch per step: CTAs walk up the planes with one plane \
                   in shared memory and two in registers, so that global reads and writes stream.",
     kernels: &[kernel("stencil", "block2D_hybrid_coarsen_x")],
