@@ -393,9 +393,17 @@ impl Writer {
             Phase::Shuffle { kind, d, a, lane } => {
                 let kind = ["idx", "up", "down", "bfly"][kind % 4];
                 let clamp = if kind == "up" { 0 } else { 31 };
+                let source = match kind {
+                    "idx" => format!("mov.u32 %t2, {lane};"),
+                    "up" => format!("sub.u32 %t2, %t2, {lane};\nand.b32 %t2, %t2, 31;"),
+                    "down" => format!("add.u32 %t2, %t2, {lane};\nand.b32 %t2, %t2, 31;"),
+                    _ => format!("xor.b32 %t2, %t2, {lane};"),
+                };
+                // What a lane gets from one that is not active is undefined.
                 self.line(&format!(
                     "activemask.b32 %t0;\nshfl.sync.{kind}.b32 %t1|%p1, %a{a}, {lane}, {clamp}, %t0;\n\
-                     selp.b32 %a{d}, %t1, 7, %p1;"
+                     mov.u32 %t2, %laneid;\n{source}\nshr.u32 %t2, %t0, %t2;\nand.b32 %t2, %t2, 1;\n\
+                     setp.eq.u32 %p2, %t2, 0;\nselp.b32 %t1, 7, %t1, %p2;\nselp.b32 %a{d}, %t1, 7, %p1;"
                 ));
             }
             Phase::Vote { kind, d, a } => {
