@@ -124,8 +124,21 @@ fn page(families: &[(&str, Vec<Form<'_>>)], altogether: &BTreeSet<&str>) -> Stri
     page.push_str(LIMITS);
     for (name, forms) in families {
         write!(page, "\n## {name}\n\n| executed | checked by |\n|---|---|\n").expect("a string");
+        // Forms that differ in their operands have a row together.
+        let mut rows: Vec<(&str, Vec<&str>)> = Vec::new();
         for form in forms.iter().filter(|form| !form.refused) {
-            writeln!(page, "| `{}` | {} |", form.words, form.oracles.join(", ")).expect("a string");
+            let at = rows.iter().position(|(words, _)| *words == form.words);
+            let at = at.unwrap_or_else(|| {
+                rows.push((form.words, Vec::new()));
+                rows.len() - 1
+            });
+            let checks = &mut rows[at].1;
+            checks.extend(
+                form.oracles.iter().copied().filter(|name| !checks.contains(name)).collect::<Vec<_>>(),
+            );
+        }
+        for (words, checks) in rows {
+            writeln!(page, "| `{words}` | {} |", checks.join(", ")).expect("a string");
         }
         let refused: Vec<String> =
             forms.iter().filter(|form| form.refused).map(|form| format!("`{}`", form.words)).collect();
