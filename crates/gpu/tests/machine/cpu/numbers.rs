@@ -193,7 +193,11 @@ fn phases_end_beside_sms_that_never_rest() {
 fn launches_stay_as_they_are_when_cores_are_added() {
     let program = strata_workloads::find("bfs").unwrap().program(strata_workloads::Size::Test).unwrap();
     let without = verified(&gtx480(&[CROSSBAR]), program.as_ref(), How::PLAIN, "gtx480");
-    let with = verified(&with_cores(&[], &[CROSSBAR]), program.as_ref(), How::PLAIN, "with cores");
+    let mut with = verified(&with_cores(&[], &[CROSSBAR]), program.as_ref(), How::PLAIN, "with cores");
     assert_eq!(without.verdict, Verdict::Verified);
+    for launch in &mut with.launches {
+        let not_counted = std::mem::take(&mut launch.energy.as_mut().unwrap().unknown);
+        assert_eq!(not_counted, ["CPU cores and their L1Ds"]);
+    }
     assert_eq!(without.launches, with.launches);
 }
