@@ -19,7 +19,6 @@ use crate::dispatch::{Command, Notice};
 use crate::execute::Units;
 use crate::fetch::Fetch;
 use crate::inject::Injector;
-
 use crate::launch::{Fault, Launch};
 use crate::lsu::Lsu;
 use crate::occupancy::{Demand, Occupancy, occupancy};

@@ -10,7 +10,7 @@
 //! | III-A, Fig. 5: banks, one copy of a line | `sram_bank.rs`, `stt_bank.rs`, `lines.rs`, `arrays.rs`, `places.rs`, `directory.rs` |
 //! | III-A, Fig. 5: internal data bus | `bus.rs` |
 //! | III-B, Fig. 7a: associativity approximation, polling | `approximation.rs` |
-//! | IV-A, Fig. 9: decision tree; Fig. 8: destination bits | `arbitrator.rs` (ways), `datapath.rs` (what they do) |
+//! | IV-A, Fig. 9: decision tree; Fig. 8: destination bits | `route.rs` (routes), `arbitrator.rs` (which one), `datapath.rs` (what they do) |
 //! | IV-A, Fig. 10: tag queue, swap buffer | `tag_queue.rs`, `swap_buffer.rs`, `stages.rs` |
 //! | IV-B, Fig. 11: read-level predictor | `predictor/` |
 //! | IV-C, Fig. 12: NVM-CBF | `nvm_cbf.rs` |

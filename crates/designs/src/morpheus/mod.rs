@@ -39,8 +39,8 @@
 //!     lines are insertions of dirty blocks, whether the set has the block or not: nothing of it is needed.
 //! 12. *Merging.* What waits behind another request to its block needs no operation of the warp where the data buffers have the
 //!     bytes, as merged misses need no fetch of a slice: reads behind a read; reads behind an insertion whose block is in a buffer;
-//!     writes behind a write or an insertion that has not been handed over. Without it a block that all SMs write, such as a flag that ends a loop, takes a
-//!     warp's whole time for each of them. The paper does not say what its simulator does with them.
+//!     writes behind a write or an insertion that has not been handed over. Without it a block that all SMs write, such as a flag
+//!     that ends a loop, takes a warp's whole time for each of them. The paper does not say what its simulator does with them.
 //!
 //! 13. *Data buffers.* What waits for its warp keeps its bytes in the request queue, to which the paper gives no size; a line of the
 //!     data buffers holds those of an operation that a warp has. The 5 KiB of query logic (4.1.3) have, beside 256 rows of 8 bytes,

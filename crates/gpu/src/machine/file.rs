@@ -94,11 +94,11 @@ impl MachineFile {
         Ok(MachineFile { sections, doors: doors? })
     }
 
-    /// Checks constraints that the types do not express.
+    /// Checks constraints that the types do not express. A machine is also checked for its size (`size.rs`).
     ///
     /// # Errors
     /// The section and field that break one.
-    pub fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         let section = |name: &'static str| move |error: String| format!("{name}: {error}");
         let within = |field: &str, value: u64, least: u64, most: u64| {
             if (least..=most).contains(&value) {

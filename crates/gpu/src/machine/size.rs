@@ -21,8 +21,7 @@ const OUTCOME_BYTES: u64 = 2048;
 const QUEUES_OF_LINK: u64 = 8;
 
 impl MachineFile {
-    /// Upper bound of the host memory that the machine takes, in bytes, besides device memory. Call it after
-    /// [`MachineFile::check`].
+    /// Upper bound of the host memory that a machine of a checked file takes, in bytes, besides device memory.
     pub fn host_bytes(&self) -> u64 {
         parts(self).iter().fold(0, |sum, (_, bytes)| sum.saturating_add(*bytes))
     }

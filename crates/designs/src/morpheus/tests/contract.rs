@@ -189,16 +189,10 @@ fn traffic(seed: u64) {
     let insertions = Cited::new(turns[(seed / 12 % 3) as usize], "test");
     // Sets of both kinds, in every proportion.
     let mixed = |config: MorpheusConfig| mixed(&config, (seed / 36 % 4) as u32, 1 + (seed / 144 % 5) as u32);
-    let with = |prediction| MorpheusConfig {
-        insertions: insertions.clone(),
-        buffered: buffered.clone(),
-        ..with(prediction)
-    };
-    let compressed = |prediction| MorpheusConfig {
-        insertions: insertions.clone(),
-        buffered: buffered.clone(),
-        ..compressed(prediction)
-    };
+    let of_seed =
+        |config| MorpheusConfig { insertions: insertions.clone(), buffered: buffered.clone(), ..config };
+    let with = |prediction| of_seed(with(prediction));
+    let compressed = |prediction| of_seed(compressed(prediction));
     let outcome = match seed % 6 {
         0 => run(&mixed(with(Prediction::Bloom)), contract, Bug::None, false),
         1 => run(&mixed(with(Prediction::None)), contract, Bug::None, false),
