@@ -19,10 +19,11 @@ use strata_memory::{Client, FlitSize, HEADER_BYTES, LINE_BYTES, NodeId, Packet};
 use strata_sm::dispatch::{Dispatcher, SmLinks};
 use strata_sm::lsu::{Lsu, Surroundings};
 use strata_sm::owners::OwnerLinks;
-use strata_sm::sm::{Sm, SmId, SmParts};
+use strata_sm::{SmId, SmParts};
 
 use crate::machine::MachineFile;
 use crate::makers::Makers;
+use crate::multiprocessor::multiprocessor;
 use crate::part::Part;
 
 /// Seed of every random stream of a machine (cache replacement). It is fixed, so runs are reproducible.
@@ -107,7 +108,8 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
     for (index, ((requests, replies), (commands, notices))) in ends.enumerate() {
         let node = NodeId::from(index);
         let read_only = |config, client| ReadOnlyCache::new(config, client, node, map.slice_map(), SEED);
-        let registers = (make.register_file)(&*doors.register_file.design, file.sm.register_file_site(SEED));
+        let registers = (make.register_file)(&*doors.register_file.design, file.sm.register_file_site(SEED))
+            .map_err(|error| format!("sm.register_file.{}: {error}", doors.register_file.name))?;
         let lane_path_site = LanePathSite { accesses: *file.lsu.accesses as usize, seed: SEED };
         let lane_path = (make.lane_path)(&*doors.lane_path.design, lane_path_site)
             .map_err(|error| format!("lane_path.{}: {error}", doors.lane_path.name))?;
@@ -122,36 +124,31 @@ pub fn assemble(file: &MachineFile, make: &mut Makers<'_>) -> Result<Assembly, S
         // A warp of the kernel waits for its row and its payload.
         let held_loads = if helper_sms.contains(&index) { 2 * *file.sm.warp_slots as usize } else { 0 };
         let l1d_site = L1dSite { node, slices: map.slice_map(), seed: SEED, held_loads };
+        let l1d = (make.l1d)(&*doors.l1d.design, l1d_site)
+            .map_err(|error| format!("l1d.{}: {error}", doors.l1d.name))?;
+        let instructions = read_only(&file.instruction_cache, Client::Instruction)
+            .map(ReadOnlyCache::without_bytes)
+            .map_err(|error| format!("instruction_cache: {error}"))?;
+        let constants = read_only(&file.constant_cache, Client::Constant)
+            .map_err(|error| format!("constant_cache: {error}"))?;
         let parts_of_sm = SmParts {
             id: SmId::from(index),
             sms: u32::from(sms),
             clock_mhz: *file.clocks.core_mhz,
             flit_bytes: flit_size.bytes(),
-            registers: registers
-                .map_err(|error| format!("sm.register_file.{}: {error}", doors.register_file.name))?,
             lsu: Lsu::new(&file.lsu, surroundings(file, index))
                 .map_err(|error| format!("lsu: {error}"))?
                 .with_lane_path(lane_path)
                 .with_scratchpad(scratchpad),
             unified: file.unified().cloned(),
-            l1d: (make.l1d)(&*doors.l1d.design, l1d_site)
-                .map_err(|error| format!("l1d.{}: {error}", doors.l1d.name))?,
-            instructions: Box::new(
-                read_only(&file.instruction_cache, Client::Instruction)
-                    .map(ReadOnlyCache::without_bytes)
-                    .map_err(|error| format!("instruction_cache: {error}"))?,
-            ),
-            constants: Box::new(
-                read_only(&file.constant_cache, Client::Constant)
-                    .map_err(|error| format!("constant_cache: {error}"))?,
-            ),
             requests,
             replies,
             owners: sm_owner_links.next(),
             commands,
             notices,
         };
-        parts.push(Part::Sm(Box::new(Sm::new(&file.sm, parts_of_sm)?)));
+        let caches = (instructions, constants);
+        parts.push(Part::Sm(multiprocessor(&file.sm, (registers, l1d), caches, parts_of_sm)?));
     }
 
     if let Some(cpu) = &file.cpu {

@@ -18,11 +18,11 @@ use strata_memory::doors::{
     ScratchpadDesign, ScratchpadSite,
 };
 use strata_memory::partition::PartitionIsland;
+use strata_sm::Multiprocessor;
 use strata_sm::dispatch::Dispatcher;
 use strata_sm::launch::{FaultKind, Launch};
 use strata_sm::occupancy::Occupancy;
 use strata_sm::print::Print;
-use strata_sm::sm::Sm;
 use strata_workloads::Failure;
 
 use crate::assemble::{Islands, assemble};
@@ -504,9 +504,9 @@ impl Gpu {
         Stopped { failure: Failure::Unfinished, reason, so_far: None, outside: None }
     }
 
-    fn sm(&mut self, index: usize) -> &mut Sm {
+    fn sm(&mut self, index: usize) -> &mut dyn Multiprocessor {
         match self.simulation.island_mut(index) {
-            Part::Sm(sm) => sm,
+            Part::Sm(sm) => &mut **sm,
             _ => unreachable!("the island is an SM"),
         }
     }

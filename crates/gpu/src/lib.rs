@@ -10,6 +10,7 @@ pub mod extended_llc;
 pub mod gpu;
 pub mod machine;
 mod makers;
+mod multiprocessor;
 mod part;
 pub mod profile;
 pub mod program;

@@ -5,15 +5,15 @@ use strata_engine::statistics::Group;
 use strata_engine::{ClockRatio, Cycle, Domain, Done, Doorbell, Island, Ran, Rung, Span, Window};
 use strata_memory::doors::Network;
 use strata_memory::partition::PartitionIsland;
+use strata_sm::Multiprocessor;
 use strata_sm::dispatch::Dispatcher;
-use strata_sm::sm::Sm;
 
 use crate::results::modes;
 
 /// An island of a GPU.
 pub enum Part {
     /// A streaming multiprocessor with its private memories.
-    Sm(Box<Sm>),
+    Sm(Box<dyn Multiprocessor>),
     /// One direction of the network, in its domain if it has a clock of its own.
     Network(Box<dyn Network>),
     /// A memory partition: LLC slices and their DRAM channel.

@@ -2,17 +2,19 @@
 
 use strata_engine::Cycle;
 use strata_memory::bits::members;
+use strata_memory::doors::RegisterFile;
 use strata_ptx::isa::{Dst, Op};
 use strata_ptx::lanes::{ALL_LANES, Row};
 
 use crate::collector::Target;
 use crate::config::UnitKind;
+use crate::doors::Doors;
 use crate::execute::View;
 use crate::launch::Launch;
 use crate::lsu::MemoryInstruction;
 use crate::sm::Sm;
 
-impl Sm {
+impl<D: Doors> Sm<D> {
     /// Advances the register file by one cycle and collects operands.
     pub(crate) fn collect_operands(&mut self, now: Cycle) {
         // Even without pending reads, the register file may have writes to drain to its banks.

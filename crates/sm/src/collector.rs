@@ -46,6 +46,23 @@ struct SecondRead {
     place: u8,
 }
 
+impl SecondRead {
+    /// Requests the row that the collector's first one names. `base` is where the collector's rows begin among all.
+    #[cold]
+    fn request(
+        &self,
+        unit: &Collected,
+        base: usize,
+        rows: &mut [Row],
+        registers: &mut (impl RegisterFile + ?Sized),
+        now: Cycle,
+    ) {
+        let picked = picked_element(&rows[base], self.registers, unit.lanes) as u8;
+        let ticket = Ticket((base + usize::from(self.place)) as u16);
+        registers.request(unit.warp, &[Reg(self.first + picked)], ticket, rows, now);
+    }
+}
+
 /// An instruction in a collector.
 #[derive(Clone, Debug)]
 pub struct Collected {
@@ -187,7 +204,7 @@ impl Collectors {
         (warp, pc, lanes): (u8, Pc, LaneMask),
         instruction: &Instruction,
         predicates: &[LaneMask; PREDICATES],
-        registers: &mut dyn RegisterFile,
+        registers: &mut (impl RegisterFile + ?Sized),
         now: Cycle,
     ) {
         let pool = self.pool_of(target);
@@ -224,8 +241,8 @@ impl Collectors {
 
     /// Advances the register file by one cycle and collects the rows it delivers; for a number that has arrived, the
     /// register is requested. Adds to `complete` every warp with an instruction whose last row has just arrived.
-    #[inline]
-    pub fn collect(&mut self, registers: &mut dyn RegisterFile, complete: &mut u64, now: Cycle) {
+    #[inline(always)]
+    pub fn collect(&mut self, registers: &mut (impl RegisterFile + ?Sized), complete: &mut u64, now: Cycle) {
         registers.tick(CollectorPort { rows: &mut self.rows, arrived: &mut self.arrived }, now);
         for arrival in &self.arrived {
             let index = arrival.ticket.0 as usize / COLLECTOR_ROWS;
@@ -234,13 +251,9 @@ impl Collectors {
             if unit.missing == 0 {
                 if self.picking >> index & 1 == 1 {
                     self.picking &= !(1 << index);
-                    let second = &self.seconds[index];
-                    let base = index * COLLECTOR_ROWS;
-                    let picked = picked_element(&self.rows[base], second.registers, unit.lanes) as u8;
-                    let ticket = Ticket((base + usize::from(second.place)) as u16);
                     unit.missing = 1;
-                    let register = [Reg(second.first + picked)];
-                    registers.request(unit.warp, &register, ticket, &mut self.rows, now);
+                    let second = &self.seconds[index];
+                    second.request(unit, index * COLLECTOR_ROWS, &mut self.rows, registers, now);
                     continue;
                 }
                 self.ready |= 1 << index;

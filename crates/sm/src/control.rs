@@ -3,6 +3,7 @@
 use strata_engine::Cycle;
 use strata_memory::bits::members;
 use strata_memory::doors::LaneEvent;
+use strata_memory::doors::RegisterFile;
 use strata_ptx::exec::print::Argument;
 use strata_ptx::exec::{WarpContext, predicate_source};
 use strata_ptx::isa::{Barrier, Instruction, MAX_PRINTED, Op, Pc, Src};
@@ -10,13 +11,14 @@ use strata_ptx::lanes::{ALL_LANES, LaneMask, Row, WARP_LANES, lanes_of};
 
 use crate::barriers::{Arrival, BARRIERS_PER_CTA, Release};
 use crate::dispatch::Notice;
+use crate::doors::Doors;
 use crate::execute::source_row;
 use crate::launch::{Fault, FaultKind, Launch};
 use crate::print::Print;
 use crate::sm::{LaneWait, Sm};
 use crate::warps::{BarrierResult, Predicates};
 
-impl Sm {
+impl<D: Doors> Sm<D> {
     /// Performs a control instruction whose operands have all been collected.
     pub(crate) fn resolve(&mut self, launch: &Launch, index: usize, now: Cycle) {
         let (collected, rows) = self.collectors.get(index);

@@ -263,7 +263,7 @@ impl Units {
     }
 
     /// Dispatches an instruction of a class to a unit. Returns the outcome for the caller to compute into.
-    #[inline]
+    #[inline(always)]
     pub fn dispatch(&mut self, class: Class, unit: usize, now: Cycle) -> &mut Outcome {
         let ClassTiming { unit: kind, latency, interval } = self.timing[class as usize];
         self.free_at[kind as usize][unit] = now + u64::from(interval);
@@ -291,7 +291,7 @@ impl Units {
     ///
     /// # Panics
     /// When no outcome is free: ask [`Units::has_place`] first.
-    #[inline]
+    #[inline(always)]
     pub fn finish_memory(&mut self, instruction: &Instruction, finished: Finished<'_>) {
         let place = self.place();
         let outcome = &mut self.outcomes[place as usize];
@@ -319,7 +319,7 @@ impl Units {
     }
 
     /// Queues the outcomes due at `now` for the register file. Returns the number of queued outcomes.
-    #[inline]
+    #[inline(always)]
     pub fn advance(&mut self, now: Cycle) -> usize {
         let waits = !self.writing.is_empty();
         self.wheel.take(now, if waits { &mut self.due } else { &mut self.writing });

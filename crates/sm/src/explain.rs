@@ -1,9 +1,12 @@
 //! The SM's part of the deadlock report; generated only when nothing makes progress any more.
+use strata_memory::doors::{L1d, RegisterFile};
+use strata_memory::read_only::ReadOnly;
 
+use crate::doors::Doors;
 use crate::sm::Sm;
 use strata_memory::bits::members;
 
-impl Sm {
+impl<D: Doors> Sm<D> {
     /// Adds one sentence to `report` for each resident warp and each component that waits.
     pub(crate) fn explain(&self, report: &mut Vec<String>) {
         let first = report.len();

@@ -150,8 +150,8 @@ impl Fetch {
 
     /// Takes the lines that have arrived, then makes requests. Adds the warps whose buffers were filled to
     /// `filled`. Returns whether the cache did not have a line, or refused a request.
-    #[inline]
-    pub fn tick(&mut self, cache: &mut dyn ReadOnly, filled: &mut u64, now: Cycle) -> bool {
+    #[inline(always)]
+    pub fn tick(&mut self, cache: &mut impl ReadOnly, filled: &mut u64, now: Cycle) -> bool {
         if self.due <= now {
             self.use_found(filled, now);
         }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use strata_designs::baseline::{SramRegisterFile, SramRegisterFileConfig};
 use strata_engine::{Cited, Cycle, Inlet, Island, Outlet, Window, link};
-use strata_memory::doors::{Access, Action, Policy, Scratchpad};
+use strata_memory::doors::{Access, Action, L1d, Policy, RegisterFile, Scratchpad};
 use strata_memory::{Address, ByteMask, Line, LineAddress, Packet, Tray};
 use strata_ptx::ir::LaunchBounds;
 use strata_ptx::isa::*;
@@ -14,9 +14,11 @@ use strata_ptx::program::Kernel;
 
 use crate::config::SmConfig;
 use crate::dispatch::{Command, Notice};
+use crate::doors::{Doors, Memories};
 use crate::fakes::{self, FakeL1d, FakeReadOnly, Memory};
 use crate::launch::Launch;
 use crate::lsu::{Lsu, LsuConfig, Surroundings};
+use crate::multiprocessor::Multiprocessor;
 use crate::owners::OwnerLinks;
 use crate::sm::{Sm, SmId, SmParts};
 use crate::tests::mapped::registry::Registry;
@@ -200,9 +202,18 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
     }
 }
 
+/// Caches that answer by themselves, and the conventional register file.
+pub struct Fakes;
+
+impl Doors for Fakes {
+    type Registers = SramRegisterFile;
+    type L1d = FakeL1d;
+    type ReadOnly = FakeReadOnly;
+}
+
 /// An SM and the dispatcher's ends of its links, all with latency 1.
 pub struct Bench {
-    pub sm: Sm,
+    pub sm: Sm<Fakes>,
     pub now: Cycle,
     window: u64,
     commands: Outlet<Command>,
@@ -254,19 +265,21 @@ impl Bench {
             sms: 1,
             clock_mhz: 500,
             flit_bytes: 32,
-            registers: Box::new(SramRegisterFile::new(&register_file(), config.register_file_site(0))),
             lsu: Lsu::new(&lsu, surroundings).unwrap().with_scratchpad(scratchpad),
-            l1d: Box::new(l1d),
             unified: None,
-            instructions: Box::new(FakeReadOnly::new(Memory::low_bytes(), 1)),
-            constants: Box::new(FakeReadOnly::new(Memory::low_bytes(), 1)),
             requests,
             replies,
             owners,
             commands: command_inlet,
             notices: notice_outlet,
         };
-        let mut sm = Sm::new(config, parts).unwrap();
+        let memories = Memories {
+            registers: Box::new(SramRegisterFile::new(&register_file(), config.register_file_site(0))),
+            l1d: Box::new(l1d),
+            instructions: FakeReadOnly::new(Memory::low_bytes(), 1),
+            constants: FakeReadOnly::new(Memory::low_bytes(), 1),
+        };
+        let mut sm = Sm::new(config, memories, parts).unwrap();
         assert!(sm.prepare(Arc::new(launch), Cycle::ZERO).ctas > 0, "the kernel fits");
         let network = (network_in, network_out);
         Bench {

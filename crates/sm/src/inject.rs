@@ -35,7 +35,7 @@ impl Injector {
     pub fn send(
         &mut self,
         waiting: Waiting,
-        (l1d, constants, instructions): (&mut dyn L1d, &mut dyn ReadOnly, &mut dyn ReadOnly),
+        (l1d, constants, instructions): (&mut (impl L1d + ?Sized), &mut impl ReadOnly, &mut impl ReadOnly),
         scratchpad: Option<&mut dyn Scratchpad>,
         now: Cycle,
     ) {

@@ -5,6 +5,7 @@ use strata_memory::bits::members;
 use strata_ptx::isa::{Class, Executor, Op};
 
 use crate::collector::Target;
+use crate::doors::Doors;
 use crate::launch::Launch;
 use crate::quiet::{Inputs, SCHEDULERS};
 use crate::scheduler::{Scheduler, View};
@@ -12,7 +13,7 @@ use crate::scoreboard::Hazard;
 use crate::sm::Sm;
 use crate::statistics::Stall;
 
-impl Sm {
+impl<D: Doors> Sm<D> {
     /// Lets each scheduler issue one instruction, or counts why it issued none.
     pub(crate) fn issue(&mut self, launch: &Launch, now: Cycle) {
         if self.warps.asleep != 0 {

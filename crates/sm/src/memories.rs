@@ -2,13 +2,16 @@
 
 use strata_engine::Cycle;
 use strata_memory::Client;
+use strata_memory::doors::L1d;
+use strata_memory::read_only::ReadOnly;
 
 use crate::dispatch::Notice;
+use crate::doors::Doors;
 use crate::launch::{FaultKind, Launch};
 use crate::lsu::WrongAccess;
 use crate::sm::Sm;
 
-impl Sm {
+impl<D: Doors> Sm<D> {
     /// Advances the memories and the load/store unit, and takes the instructions that finished. Returns whether that
     /// changed anything for the pipeline.
     pub(crate) fn memory(&mut self, launch: &Launch, now: Cycle) -> bool {
@@ -22,7 +25,7 @@ impl Sm {
             self.l1d.tick(now);
             self.lsu.complete(&mut *self.l1d, now);
         }
-        let asked = self.lsu.tick(&mut *self.l1d, &mut *self.constants, now);
+        let asked = self.lsu.tick(&mut *self.l1d, &mut self.constants, now);
         if asked.l1d {
             self.l1d_due = now;
         }
@@ -131,7 +134,7 @@ impl Sm {
         if l1d.is_some() || constants.is_some() || instructions.is_some() || scratchpad.is_some() {
             self.injector.send(
                 [l1d, constants, instructions, scratchpad],
-                (&mut *self.l1d, &mut *self.constants, &mut *self.instructions),
+                (&mut *self.l1d, &mut self.constants, &mut self.instructions),
                 self.lsu.client(),
                 now,
             );

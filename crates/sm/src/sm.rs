@@ -2,11 +2,10 @@
 
 use std::sync::Arc;
 
-use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cycle, Doorbell, Inlet, Island, Outlet, Ran, Ring, Slab, Span, Window, typed_id};
+use strata_memory::Packet;
 use strata_memory::doors::{L1d, LaneEvent, RegisterFile};
 use strata_memory::read_only::ReadOnly;
-use strata_memory::{ByteMask, Line, LineAddress, Packet};
 use strata_ptx::isa::MAX_ROWS;
 use strata_ptx::lanes::Row;
 
@@ -16,12 +15,13 @@ use crate::config::{SmConfig, UnifiedStorage, UnitKind};
 use crate::cta::Ctas;
 use crate::demands::Demands;
 use crate::dispatch::{Command, Notice};
+use crate::doors::{Doors, Memories};
 use crate::execute::Units;
 use crate::fetch::Fetch;
 use crate::inject::Injector;
 use crate::launch::{Fault, Launch};
 use crate::lsu::Lsu;
-use crate::occupancy::{Demand, Occupancy, occupancy};
+use crate::occupancy::Limits;
 use crate::owners::OwnerLinks;
 use crate::print::Print;
 use crate::quiet::Quiet;
@@ -36,7 +36,7 @@ typed_id! {
     SmId, u16
 }
 
-/// The parts from which an SM is built.
+/// The parts from which an SM is built, beside its [`Memories`].
 pub struct SmParts {
     /// Index of the SM in the GPU.
     pub id: SmId,
@@ -46,18 +46,10 @@ pub struct SmParts {
     pub clock_mhz: u32,
     /// Bytes per flit, the credit unit of the network links.
     pub flit_bytes: u32,
-    /// The register file, built for [`SmConfig::register_file_site`].
-    pub registers: Box<dyn RegisterFile>,
     /// The load/store unit, including shared memory.
     pub lsu: Lsu,
-    /// The L1 data cache, one of the designs.
-    pub l1d: Box<dyn L1d>,
     /// Storage that the L1D shares with shared memory; `None` if its capacity is fixed.
     pub unified: Option<UnifiedStorage>,
-    /// The instruction cache, which fetch reads.
-    pub instructions: Box<dyn ReadOnly>,
-    /// The constant cache, which serves `ld.const` and `ld.param`.
-    pub constants: Box<dyn ReadOnly>,
     /// Link to the request network; credits are flits.
     pub requests: Outlet<Packet>,
     /// Link from the reply network; credits are flits.
@@ -82,12 +74,12 @@ pub(crate) enum LaneWait {
 /// A streaming multiprocessor with its private memories.
 ///
 /// Fields are visible within this crate only: each pipeline stage is an `impl Sm` in its own file.
-pub struct Sm {
+pub struct Sm<D: Doors> {
     pub(crate) id: SmId,
     pub(crate) sms: u32,
     pub(crate) clock_mhz: u64,
     pub(crate) flit_bytes: u32,
-    limits: crate::occupancy::Limits,
+    pub(crate) limits: Limits,
     pub(crate) launch: Option<Arc<Launch>>,
 
     pub(crate) warps: Warps,
@@ -102,13 +94,13 @@ pub struct Sm {
     /// Per warp: memory instructions in collectors.
     pub(crate) collecting_memory: Slots<u8>,
     pub(crate) collectors: Collectors,
-    pub(crate) registers: Box<dyn RegisterFile>,
+    pub(crate) registers: Box<D::Registers>,
     pub(crate) units: Units,
     pub(crate) lsu: Lsu,
-    pub(crate) l1d: Box<dyn L1d>,
-    unified: Option<UnifiedStorage>,
-    pub(crate) constants: Box<dyn ReadOnly>,
-    pub(crate) instructions: Box<dyn ReadOnly>,
+    pub(crate) l1d: Box<D::L1d>,
+    pub(crate) unified: Option<UnifiedStorage>,
+    pub(crate) constants: D::ReadOnly,
+    pub(crate) instructions: D::ReadOnly,
     pub(crate) injector: Injector,
     pub(crate) replies: Inlet<Packet>,
     pub(crate) owners: Option<Box<OwnerLinks>>,
@@ -125,16 +117,16 @@ pub struct Sm {
     pub(crate) control_rows: [Row; MAX_ROWS],
     pub(crate) prints: Vec<Print>,
     /// That of the code in the instruction cache.
-    code_version: u64,
+    pub(crate) code_version: u64,
     pub(crate) fault: Option<Fault>,
     /// Cycle of the fault.
-    failed_at: Cycle,
+    pub(crate) failed_at: Cycle,
     /// The issue slots of every cycle before this one have been counted,
     pub(crate) accounted: Cycle,
     /// and of every cycle before this one its resident warps.
-    resident_until: Cycle,
+    pub(crate) resident_until: Cycle,
     /// Next cycle in which the memories but the instruction cache, or the load/store unit change on their own, or a reply or command arrives.
-    memory_due: Cycle,
+    pub(crate) memory_due: Cycle,
     /// Before this cycle the L1D has nothing to do and nothing to give, unless it is asked for something.
     pub(crate) l1d_due: Cycle,
     /// The same of the constant cache,
@@ -145,7 +137,7 @@ pub struct Sm {
     pub(crate) lsu_accepts: bool,
     /// Whether the pipeline has passed work to the load/store unit since `memory_due` was computed.
     pub(crate) gave_to_memory: bool,
-    pipeline_due: Cycle,
+    pub(crate) pipeline_due: Cycle,
     /// Whether the issue stage issued nothing and would still issue nothing; then,
     pub(crate) is_quiet: bool,
     /// what it found.
@@ -157,13 +149,14 @@ pub struct Sm {
     pub(crate) tally: Tally,
 }
 
-impl Sm {
+impl<D: Doors> Sm<D> {
     /// Builds an idle SM.
     ///
     /// # Errors
     /// Returns a sentence that names the first bad parameter ([`SmConfig::check`]).
-    pub fn new(config: &SmConfig, parts: SmParts) -> Result<Sm, String> {
+    pub fn new(config: &SmConfig, memories: Memories<D>, parts: SmParts) -> Result<Sm<D>, String> {
         config.check()?;
+        let Memories { registers, l1d, instructions, constants } = memories;
         let warps = *config.warp_slots as usize;
         let ctas = *config.cta_slots as usize;
         let schedulers = *config.schedulers as usize;
@@ -188,13 +181,13 @@ impl Sm {
             demands: Demands::new(collectors.pools()),
             collecting_memory: Slots::new(|| 0),
             collectors,
-            registers: parts.registers,
+            registers,
             units: Units::new(config),
-            lsu: parts.lsu.with_accesses_per_cycle(parts.l1d.accesses_per_cycle()),
-            l1d: parts.l1d,
+            lsu: parts.lsu.with_accesses_per_cycle(l1d.accesses_per_cycle()),
+            l1d,
             unified: parts.unified,
-            constants: parts.constants,
-            instructions: parts.instructions,
+            constants,
+            instructions,
             injector: Injector::new(parts.requests, parts.flit_bytes.max(1)),
             replies: parts.replies,
             owners: parts.owners.map(Box::new),
@@ -223,114 +216,6 @@ impl Sm {
             statistics: SmStatistics::default(),
             tally: Tally::default(),
         })
-    }
-
-    /// Computes how many CTAs of a launch fit on this SM, and what limits them. Of storage that it shares with the L1D,
-    /// shared memory takes the smallest carve-out that holds them.
-    pub fn occupancy(&self, launch: &Launch) -> Occupancy {
-        let demand = Demand {
-            warps: launch.warps_per_cta(),
-            registers: launch.kernel.registers,
-            shared_bytes: launch.shared_per_cta(),
-            barriers: launch.kernel.barriers,
-        };
-        let occupancy = occupancy(&self.limits, &demand);
-        let shared_bytes = occupancy.ctas * occupancy.shared_per_cta;
-        let carve_out = self.unified.as_ref().map(|unified| unified.carve_out(shared_bytes));
-        Occupancy { carve_out, ..occupancy }
-    }
-
-    /// Prepares an idle SM for a launch that begins at `now`. Returns the kernel's occupancy, which the dispatcher
-    /// needs; with 0 CTAs, dispatch nothing.
-    ///
-    /// # Panics
-    /// When the SM is not idle.
-    pub fn prepare(&mut self, launch: Arc<Launch>, now: Cycle) -> Occupancy {
-        assert!(self.is_idle(), "SM {} is prepared for a launch while another one runs", self.id.0);
-        let occupancy = self.occupancy(&launch);
-        self.ctas.prepare(&occupancy, launch.warps_per_cta());
-        self.registers.prepare(occupancy.rows_per_warp);
-        let is_new = self.launch.as_ref().is_none_or(|before| !Arc::ptr_eq(&before.kernel, &launch.kernel));
-        if is_new {
-            let has_lane_path = self.lsu.has_lane_path();
-            self.demands.prepare(&launch.kernel.code, &self.units, &self.collectors, has_lane_path);
-            self.units.prepare(&launch.kernel.code);
-        }
-        self.fetch.prepare(launch.code_at, launch.kernel.code.len() as u32);
-        if self.code_version != launch.code_version {
-            self.code_version = launch.code_version;
-            self.instructions.invalidate();
-        }
-        self.constants.invalidate();
-        self.lsu.prepare(&launch);
-        if let (Some(unified), Some(carve_out)) = (&self.unified, occupancy.carve_out) {
-            self.l1d.resize(unified.l1d_bytes(carve_out, occupancy.unused_register_bytes));
-        }
-        self.launch = Some(launch);
-        self.count_cycles(self.accounted);
-        (self.accounted, self.resident_until) = (now, now);
-        self.is_quiet = false;
-        (self.memory_due, self.pipeline_due) = (now, now);
-        (self.l1d_due, self.constants_due, self.instructions_due) = (now, now, now);
-        occupancy
-    }
-
-    /// Brings the statistics up to the end of a kernel, excluding cycle `end`.
-    pub fn settle(&mut self, end: Cycle) {
-        self.account_gap(end);
-        self.count_cycles(end);
-    }
-
-    /// Takes the prints since the last call, ordered by CTA and warp, and in program order within a warp.
-    pub fn take_prints(&mut self) -> Vec<Print> {
-        let mut prints = std::mem::take(&mut self.prints);
-        prints.sort_by_key(|print| (print.cta, print.warp));
-        prints
-    }
-
-    /// The fault that stopped this SM and its cycle, if any.
-    pub fn fault(&self) -> Option<(Cycle, &Fault)> {
-        self.fault.as_ref().map(|fault| (self.failed_at, fault))
-    }
-
-    /// Whether no CTA is resident and nothing is in flight. An SM stopped by a fault is never idle again.
-    pub fn is_idle(&self) -> bool {
-        self.fault.is_none()
-            && self.warps.resident == 0
-            && self.collectors.is_empty()
-            && self.units.is_idle()
-            && self.lsu.is_idle()
-            && self.pending_notices.is_empty()
-    }
-
-    /// Reads a line for a host copy between launches: the words that its L1D and its stash own.
-    pub fn peek_line(&mut self, line: LineAddress, below: &mut Line) {
-        self.l1d.peek(line, below);
-        if let Some(part) = self.lsu.client() {
-            part.peek(line, below);
-        }
-    }
-
-    /// Updates what its L1D and its stash hold after a host copy between launches.
-    pub fn poke_line(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
-        self.l1d.poke(line, bytes, data);
-        if let Some(part) = self.lsu.client() {
-            part.poke(line, bytes, data);
-        }
-    }
-
-    /// The counters of the SM, its load/store unit, register file and caches.
-    pub fn statistics(&self) -> Vec<Group> {
-        let mut statistics = self.statistics;
-        self.tally.add_to(&mut statistics);
-        let mut groups = vec![statistics.report(), self.lsu.statistics().report()];
-        groups.extend(self.registers.statistics());
-        groups.extend(self.lsu.lane_statistics());
-        groups.extend(self.lsu.scratchpad_statistics());
-        groups.extend(self.l1d.statistics());
-        groups.extend(self.instructions.statistics());
-        groups.extend(self.constants.statistics());
-        groups
     }
 
     /// Receives and executes at most one command per cycle. Returns whether there was one.
@@ -386,7 +271,7 @@ impl Sm {
     }
 }
 
-impl Island for Sm {
+impl<D: Doors> Island for Sm<D> {
     fn hang(&mut self, bell: &Doorbell) {
         self.injector.requests.hang(bell);
         self.replies.hang(bell);
@@ -464,7 +349,7 @@ impl Island for Sm {
     }
 }
 
-impl Sm {
+impl<D: Doors> Sm<D> {
     /// Simulates a cycle. Inline in the loop over a window's cycles, of which many do little.
     #[inline(always)]
     fn cycle(&mut self, launch: &Launch, now: Cycle) {
@@ -491,7 +376,7 @@ impl Sm {
             self.issue(launch, now);
             memory_changes |= self.gave_to_memory;
             self.gave_to_memory = false;
-            if self.fetch.tick(&mut *self.instructions, &mut self.warps.dirty, now) {
+            if self.fetch.tick(&mut self.instructions, &mut self.warps.dirty, now) {
                 self.instructions_due = now;
             }
             self.lsu_accepts = self.lsu.can_accept();

@@ -1,5 +1,6 @@
 //! The door of the L1 data cache (L1D): takes coalesced accesses, exchanges packets with the network.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use strata_engine::Cycle;
@@ -121,7 +122,7 @@ pub enum Refusal {
 /// assert_eq!(done.token, 3);
 /// # Ok::<(), strata_memory::ParameterError>(())
 /// ```
-pub trait L1d: Send {
+pub trait L1d: Any + Send {
     /// Accesses that it may take in a cycle, at least 1. No more are offered.
     fn accesses_per_cycle(&self) -> u32 {
         1

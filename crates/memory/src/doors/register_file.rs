@@ -1,5 +1,6 @@
 //! The door of the register file: operand collectors read rows through it, and write-back writes them.
 
+use std::any::Any;
 use std::sync::Arc;
 
 use strata_engine::Cycle;
@@ -69,7 +70,7 @@ pub struct CollectorPort<'a> {
 /// assert_eq!(rows[2], Row::splat(42));
 /// # Ok::<(), strata_memory::ParameterError>(())
 /// ```
-pub trait RegisterFile: Send {
+pub trait RegisterFile: Any + Send {
     /// Lays out the rows before a launch: row r of warp w is at `w * rows_per_warp + r`. Values are undefined
     /// afterwards, as in hardware.
     fn prepare(&mut self, rows_per_warp: u32);

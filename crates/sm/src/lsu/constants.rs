@@ -39,7 +39,7 @@ impl ConstantPath {
     pub fn offer(
         &mut self,
         table: &mut Table,
-        cache: &mut dyn ReadOnly,
+        cache: &mut impl ReadOnly,
         now: Cycle,
         statistics: &mut LsuStatistics,
     ) -> Option<Place> {
@@ -72,7 +72,7 @@ impl ConstantPath {
     }
 
     /// Takes one arrived line and copies its bytes into the instruction's words. Returns the instruction's place.
-    pub fn complete(&mut self, table: &mut Table, cache: &mut dyn ReadOnly, now: Cycle) -> Option<Place> {
+    pub fn complete(&mut self, table: &mut Table, cache: &mut impl ReadOnly, now: Cycle) -> Option<Place> {
         let (token, line) = cache.arrived(now)?;
         let (entry, piece) = self.pending.remove(token);
         let instruction = table.get_mut(entry);

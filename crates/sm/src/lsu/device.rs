@@ -33,7 +33,7 @@ struct Held {
 impl Held {
     /// Whether retrying may succeed.
     #[inline]
-    fn may_pass(&self, l1d: &dyn L1d, now: Cycle) -> bool {
+    fn may_pass(&self, l1d: &(impl L1d + ?Sized), now: Cycle) -> bool {
         matches!(self.why, Refusal::Port | Refusal::Bank) || l1d.changes(self.why, now) != self.changes
     }
 }
@@ -118,7 +118,7 @@ impl DevicePath {
 
     /// Whether an access is ready that the L1D may take.
     #[inline]
-    pub fn has_offer(&self, textures: &TextureUnit, l1d: &dyn L1d, now: Cycle) -> bool {
+    pub fn has_offer(&self, textures: &TextureUnit, l1d: &(impl L1d + ?Sized), now: Cycle) -> bool {
         match &self.held {
             Some(held) => held.may_pass(l1d, now),
             None => self.queue.next_ready().min(textures.queue.next_ready()) <= now,
@@ -132,7 +132,7 @@ impl DevicePath {
         &mut self,
         table: &mut Table,
         textures: &mut TextureUnit,
-        l1d: &mut dyn L1d,
+        l1d: &mut (impl L1d + ?Sized),
         now: Cycle,
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
@@ -163,7 +163,7 @@ impl DevicePath {
     fn offer_own(
         &mut self,
         textures: &mut TextureUnit,
-        l1d: &mut dyn L1d,
+        l1d: &mut (impl L1d + ?Sized),
         now: Cycle,
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
@@ -190,7 +190,7 @@ impl DevicePath {
         &mut self,
         table: &mut Table,
         textures: &mut TextureUnit,
-        l1d: &mut dyn L1d,
+        l1d: &mut (impl L1d + ?Sized),
         now: Cycle,
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
@@ -228,7 +228,7 @@ impl DevicePath {
     fn retry(
         &mut self,
         textures: &mut TextureUnit,
-        l1d: &mut dyn L1d,
+        l1d: &mut (impl L1d + ?Sized),
         now: Cycle,
         statistics: &mut LsuStatistics,
     ) -> Option<Accepted> {
@@ -244,7 +244,7 @@ impl DevicePath {
         access: Access,
         accepted: Accepted,
         textures: &mut TextureUnit,
-        l1d: &mut dyn L1d,
+        l1d: &mut (impl L1d + ?Sized),
         now: Cycle,
     ) -> Option<Accepted> {
         if let Err((access, why)) = l1d.offer(access, now) {
@@ -351,7 +351,7 @@ impl DevicePath {
     }
 
     /// Earliest cycle in which an access can be offered.
-    pub fn next_event(&self, l1d: &dyn L1d, textures: &TextureUnit, now: Cycle) -> Cycle {
+    pub fn next_event(&self, l1d: &(impl L1d + ?Sized), textures: &TextureUnit, now: Cycle) -> Cycle {
         match &self.held {
             Some(held) if held.may_pass(l1d, now) => now,
             Some(_) => Cycle::NEVER,

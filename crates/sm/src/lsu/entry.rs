@@ -174,7 +174,7 @@ impl Entry {
     }
 
     /// Generates the next access to the L1D. Call only while [`Entry::has_device_lanes`] is true.
-    #[inline]
+    #[inline(always)]
     pub fn next_device_group(&mut self, segment_bytes: usize) -> (Group, Piece) {
         if self.global != 0 {
             let group = self.group(self.global, self.width, segment_bytes);

@@ -174,7 +174,7 @@ impl Fences {
 
     /// Advances every fence as far as it can go. Returns the mask of warps whose fences are complete.
     #[inline]
-    pub fn step(&mut self, l1d: &mut dyn L1d, now: Cycle, statistics: &mut LsuStatistics) -> u64 {
+    pub fn step(&mut self, l1d: &mut (impl L1d + ?Sized), now: Cycle, statistics: &mut LsuStatistics) -> u64 {
         let drained = self.draining & !self.busy & !self.unevicted;
         self.draining &= !drained;
         self.ready |= drained & !self.narrow;
@@ -255,7 +255,7 @@ impl Fences {
     }
 
     /// Earliest cycle in which [`Fences::step`] makes progress, on its own or because the L1D did.
-    pub fn next_event(&self, l1d: &dyn L1d, now: Cycle) -> Cycle {
+    pub fn next_event(&self, l1d: &(impl L1d + ?Sized), now: Cycle) -> Cycle {
         if !self.is_active() {
             return Cycle::NEVER;
         }

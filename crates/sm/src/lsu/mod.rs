@@ -181,7 +181,7 @@ impl Lsu {
 
     /// Takes the accesses that the L1D has completed.
     #[inline(always)]
-    pub fn complete(&mut self, l1d: &mut dyn L1d, now: Cycle) {
+    pub fn complete(&mut self, l1d: &mut (impl L1d + ?Sized), now: Cycle) {
         if self.device.outstanding() != 0 {
             while let Some(completion) = l1d.completed(now) {
                 self.complete_access(completion, now);
@@ -192,7 +192,12 @@ impl Lsu {
     /// Advances every path by one cycle: collects lines and passes, advances fences, then offers the next accesses.
     /// Inline, because in most cycles it only finds that few of its parts have anything to do.
     #[inline(always)]
-    pub fn tick(&mut self, l1d: &mut dyn L1d, constants: &mut dyn ReadOnly, now: Cycle) -> Asked {
+    pub fn tick(
+        &mut self,
+        l1d: &mut (impl L1d + ?Sized),
+        constants: &mut impl ReadOnly,
+        now: Cycle,
+    ) -> Asked {
         let mut asked = Asked::default();
         if self.constants.awaits_lines() {
             self.complete_constants(constants, now);
@@ -233,7 +238,7 @@ impl Lsu {
     }
 
     #[inline(never)]
-    fn complete_constants(&mut self, constants: &mut dyn ReadOnly, now: Cycle) {
+    fn complete_constants(&mut self, constants: &mut impl ReadOnly, now: Cycle) {
         while let Some(place) = self.constants.complete(&mut self.table, constants, now) {
             self.close(place, now);
         }
@@ -261,7 +266,7 @@ impl Lsu {
     }
 
     #[cold]
-    fn step_fences(&mut self, l1d: &mut dyn L1d, now: Cycle) {
+    fn step_fences(&mut self, l1d: &mut (impl L1d + ?Sized), now: Cycle) {
         for warp in members(self.fences.evicting()) {
             let everything = LaneEvent::Fence { lanes: LaneMask::MAX };
             self.fences.open(warp as u8);
@@ -279,7 +284,7 @@ impl Lsu {
 
     /// Begins the next passes of shared memory and requests the next line of constants.
     #[inline(never)]
-    fn begin_passes(&mut self, constants: &mut dyn ReadOnly, now: Cycle) {
+    fn begin_passes(&mut self, constants: &mut impl ReadOnly, now: Cycle) {
         if self.banks_are_open()
             && let Some(place) = self.scratchpad.begin(now)
         {
@@ -318,7 +323,7 @@ impl Lsu {
 
     /// Offers the next access to the L1D. Returns whether it was taken.
     #[inline(always)]
-    fn offer(&mut self, l1d: &mut dyn L1d, now: Cycle) -> bool {
+    fn offer(&mut self, l1d: &mut (impl L1d + ?Sized), now: Cycle) -> bool {
         let accepted = self.device.offer(&mut self.table, &mut self.textures, l1d, now, &mut self.statistics);
         let Some(Accepted { entry: place, detached, last, .. }) = accepted else { return false };
         if place == OWN {
@@ -381,7 +386,7 @@ impl Lsu {
 
     /// Returns the next instruction whose write-back is due and frees its table entry. The rows stay valid until the
     /// next instruction is issued.
-    #[inline]
+    #[inline(always)]
     pub fn finished(&mut self, now: Cycle) -> Option<Finished<'_>> {
         let place = self.done.pop(now)?;
         self.table.release(place);
@@ -449,7 +454,7 @@ impl Lsu {
     /// Earliest cycle from `now` on in which [`Lsu::tick`] changes anything. Completions are excluded: the L1D and
     /// the constant cache announce those themselves.
     #[inline]
-    pub fn next_event(&self, l1d: &dyn L1d, now: Cycle) -> Cycle {
+    pub fn next_event(&self, l1d: &(impl L1d + ?Sized), now: Cycle) -> Cycle {
         let access = self.device.next_event(l1d, &self.textures, now);
         if access <= now {
             return now;

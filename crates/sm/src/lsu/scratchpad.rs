@@ -22,6 +22,9 @@ use super::statistics::LsuStatistics;
 /// Largest supported number of banks.
 const MAX_BANKS: usize = 64;
 
+/// A group of all lanes.
+const ALL: u32 = WARP_LANES as u32;
+
 /// Largest number of words in a group of lanes: one lane of 32 bytes, one word for each of 32 lanes, or one word per
 /// bank.
 const GROUP_WORDS: usize = 64;
@@ -138,7 +141,7 @@ impl Scratchpad {
     /// Instructions pass one after another, so no other instruction can observe an intermediate state.
     #[inline]
     pub fn perform(&mut self, place: Place, entry: &mut Entry, now: Cycle, statistics: &mut LsuStatistics) {
-        let least = groups(entry.shared, self.group_lanes(entry.width)).count() as u64;
+        let least = self.least_passes(entry);
         let passes = self.passes(entry, least);
         let lanes = u64::from(entry.shared.count_ones());
         statistics.shared_accesses += 1;
@@ -196,6 +199,12 @@ impl Scratchpad {
             }
             return;
         }
+        if width == 4 {
+            for lane in lanes_of(entry.shared) {
+                words[0].0[lane] = self.word(entry.addresses[lane] as usize);
+            }
+            return;
+        }
         for lane in lanes_of(entry.shared) {
             let at = entry.addresses[lane] as usize;
             if width < 4 {
@@ -217,6 +226,14 @@ impl Scratchpad {
             let bytes = self.bytes[at..at + 4 * WARP_LANES].chunks_exact_mut(4);
             for (from, to) in entry.image.words[0].0.iter().zip(bytes) {
                 to.copy_from_slice(&from.to_le_bytes());
+            }
+            return;
+        }
+        if width == 4 {
+            for lane in lanes_of(entry.shared) {
+                let cell = self.bytes[entry.addresses[lane] as usize..].first_chunk_mut();
+                *cell.expect("resolved addresses lie in shared memory") =
+                    entry.image.words[0].0[lane].to_le_bytes();
             }
             return;
         }
@@ -267,17 +284,25 @@ impl Scratchpad {
     }
 
     fn word(&self, at: usize) -> u32 {
-        let bytes = &self.bytes;
-        u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+        let bytes = self.bytes[at..].first_chunk();
+        u32::from_le_bytes(*bytes.expect("resolved addresses lie in shared memory"))
     }
 
     /// Number of lanes served together, for a width in bytes per lane.
     fn group_lanes(&self, width: u8) -> u32 {
-        ((self.banks << self.bank_shift) / u32::from(width)).clamp(1, WARP_LANES as u32)
+        ((self.banks << self.bank_shift) / u32::from(width)).clamp(1, ALL)
     }
 
-    /// Number of passes that an instruction takes. `least` is the number without bank conflicts: one for each group
-    /// with an active lane.
+    /// Number of passes that an instruction takes without bank conflicts: one for each group with an active lane.
+    #[inline]
+    fn least_passes(&self, entry: &Entry) -> u64 {
+        match self.group_lanes(entry.width) {
+            ALL => u64::from(entry.shared != 0),
+            lanes => groups(entry.shared, lanes).count() as u64,
+        }
+    }
+
+    /// Number of passes that an instruction takes. `least` is the number without bank conflicts.
     #[inline]
     fn passes(&self, entry: &Entry, least: u64) -> u64 {
         let serial = match entry.operation {
@@ -296,8 +321,10 @@ impl Scratchpad {
         if !serial && least == 1 && self.fits_once(entry) {
             return 1;
         }
-        let groups = groups(entry.shared, self.group_lanes(entry.width));
-        groups.map(|lanes| self.group_passes(entry, lanes, serial)).sum()
+        match self.group_lanes(entry.width) {
+            ALL => self.group_passes(entry, entry.shared, serial),
+            lanes => groups(entry.shared, lanes).map(|lanes| self.group_passes(entry, lanes, serial)).sum(),
+        }
     }
 
     /// Whether all lanes' words lie within as many neighbouring words as there are banks: no two of them share a bank.

@@ -49,7 +49,7 @@ impl Scheduler {
     }
 
     /// Picks the warp that issues in this cycle. The scheduler records the pick, so the warp must issue.
-    #[inline]
+    #[inline(always)]
     pub fn pick(&mut self, view: View) -> Option<usize> {
         match self {
             Scheduler::LooseRoundRobin(scheduler) => scheduler.pick(view.ready),

@@ -4,6 +4,7 @@ use strata_ptx::isa::{Axis, Barrier, Class, Compare, Dst, Guard, Op, PredReg, Re
 
 use crate::dispatch::Command;
 use crate::fixtures::*;
+use crate::multiprocessor::Multiprocessor;
 
 const IF: Guard = Guard::If(PredReg(0));
 const IF_NOT: Guard = Guard::IfNot(PredReg(0));

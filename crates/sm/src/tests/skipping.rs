@@ -5,6 +5,7 @@ use strata_ptx::isa::{Axis, Barrier, Class, Compare, Guard, Instruction, Op, Pre
 
 use crate::config::Scheduling;
 use crate::fixtures::*;
+use crate::multiprocessor::Multiprocessor;
 
 /// Loads, stores, divergence, a barrier, a fence and sleep, in each of `grid` CTAs.
 fn kernel() -> Vec<Instruction> {

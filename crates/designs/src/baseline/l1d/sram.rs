@@ -96,6 +96,7 @@ impl L1d for SramL1d {
         self.chassis.outstanding()
     }
 
+    #[inline]
     fn next_event(&self, now: Cycle) -> Cycle {
         self.chassis.next_event(now)
     }

@@ -131,6 +131,7 @@ impl RegisterFile for SramRegisterFile {
         self.rows_per_warp = rows_per_warp;
     }
 
+    #[inline(always)]
     fn request(&mut self, warp: u8, registers: &[Reg], first: Ticket, rows: &mut [Row], _now: Cycle) {
         let mut banks = 0;
         for (to, register) in rows[usize::from(first.0)..].iter_mut().zip(registers) {
@@ -149,6 +150,7 @@ impl RegisterFile for SramRegisterFile {
         self.waiting += registers.len() as u32;
     }
 
+    #[inline(always)]
     fn tick(&mut self, port: CollectorPort<'_>, now: Cycle) {
         let busy = if self.written_at == now { self.written } else { 0 };
         let granted = self.grant(!busy, port.arrived, now);
@@ -160,6 +162,7 @@ impl RegisterFile for SramRegisterFile {
         }
     }
 
+    #[inline(always)]
     fn offer_write(&mut self, warp: u8, register: Reg, lanes: LaneMask, row: &Row, now: Cycle) -> bool {
         let (place, bank) = self.place(warp, register);
         if self.written_at != now {
@@ -181,6 +184,7 @@ impl RegisterFile for SramRegisterFile {
         self.rows[self.place(warp, register).0 as usize]
     }
 
+    #[inline(always)]
     fn next_event(&self, now: Cycle) -> Cycle {
         if self.waiting != 0 { now } else { self.under_way.next_ready().max(now) }
     }

@@ -17,6 +17,7 @@ use crate::config::SmConfig;
 use crate::fakes::{BASE, BYTES};
 use crate::fixtures::{Bench, config};
 use crate::launch::Launch;
+use crate::multiprocessor::Multiprocessor;
 use registry::Registry;
 
 /// Where the parameter block is: behind the words of a test.

@@ -1,0 +1,55 @@
+//! Makes SMs, of types that the compiler knows where the machine has conventional parts.
+
+use std::any::Any;
+use std::marker::PhantomData;
+
+use strata_designs::baseline::{SramL1d, SramRegisterFile};
+use strata_memory::doors::{L1d, RegisterFile};
+use strata_memory::read_only::ReadOnlyCache;
+use strata_sm::{Doors, Memories, Multiprocessor, Sm, SmConfig, SmParts};
+
+/// Doors with these types behind them.
+struct Behind<R: ?Sized, L: ?Sized>(PhantomData<(Box<R>, Box<L>)>);
+
+impl<R: RegisterFile + ?Sized, L: L1d + ?Sized> Doors for Behind<R, L> {
+    type Registers = R;
+    type L1d = L;
+    type ReadOnly = ReadOnlyCache;
+}
+
+/// Makes an SM. Calls of the conventional register file and L1D are inlined in it.
+///
+/// # Errors
+/// Returns a sentence that names the first bad parameter ([`SmConfig::check`]).
+pub fn multiprocessor(
+    config: &SmConfig,
+    (registers, l1d): (Box<dyn RegisterFile>, Box<dyn L1d>),
+    (instructions, constants): (ReadOnlyCache, ReadOnlyCache),
+    parts: SmParts,
+) -> Result<Box<dyn Multiprocessor>, String> {
+    if !is::<SramRegisterFile>(&*registers) {
+        return sm(config, Memories { registers, l1d, instructions, constants }, parts);
+    }
+    let registers = known::<SramRegisterFile>(registers);
+    if !is::<SramL1d>(&*l1d) {
+        return sm(config, Memories { registers, l1d, instructions, constants }, parts);
+    }
+    let l1d = known::<SramL1d>(l1d);
+    sm(config, Memories { registers, l1d, instructions, constants }, parts)
+}
+
+fn sm<R: RegisterFile + ?Sized, L: L1d + ?Sized>(
+    config: &SmConfig,
+    memories: Memories<Behind<R, L>>,
+    parts: SmParts,
+) -> Result<Box<dyn Multiprocessor>, String> {
+    Ok(Box::new(Sm::new(config, memories, parts)?))
+}
+
+fn is<T: Any>(part: &dyn Any) -> bool {
+    part.is::<T>()
+}
+
+fn known<T: Any>(part: Box<dyn Any>) -> Box<T> {
+    part.downcast().expect("the part is of this type")
+}

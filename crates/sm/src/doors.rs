@@ -1,0 +1,27 @@
+//! The types of what stands behind an SM's doors.
+
+use strata_memory::doors::{L1d, RegisterFile};
+use strata_memory::read_only::ReadOnly;
+
+/// What stands behind an SM's doors, by type. An SM calls its register file and its caches several times for each
+/// instruction: of types that the compiler knows the calls are inlined, of a `dyn` type they go through a table.
+pub trait Doors: 'static {
+    /// The register file.
+    type Registers: RegisterFile + ?Sized;
+    /// The L1 data cache.
+    type L1d: L1d + ?Sized;
+    /// The instruction cache and the constant cache.
+    type ReadOnly: ReadOnly;
+}
+
+/// The register file and the caches of an SM.
+pub struct Memories<D: Doors> {
+    /// The register file, built for [`SmConfig::register_file_site`](crate::SmConfig::register_file_site).
+    pub registers: Box<D::Registers>,
+    /// The L1 data cache, one of the designs.
+    pub l1d: Box<D::L1d>,
+    /// The instruction cache, which fetch reads.
+    pub instructions: D::ReadOnly,
+    /// The constant cache, which serves `ld.const` and `ld.param`.
+    pub constants: D::ReadOnly,
+}

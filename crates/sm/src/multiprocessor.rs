@@ -1,0 +1,144 @@
+//! An SM as the rest of the machine knows it: an island that runs one launch after another.
+
+use std::sync::Arc;
+
+use strata_engine::statistics::{Group, Statistics};
+use strata_engine::{Cycle, Island};
+use strata_memory::doors::{L1d, RegisterFile};
+use strata_memory::read_only::ReadOnly;
+use strata_memory::{ByteMask, Line, LineAddress};
+
+use crate::doors::Doors;
+use crate::launch::{Fault, Launch};
+use crate::occupancy::{Demand, Occupancy, occupancy};
+use crate::print::Print;
+use crate::sm::Sm;
+
+/// An SM, whatever stands behind its doors.
+pub trait Multiprocessor: Island {
+    /// Prepares an idle SM for a launch that begins at `now`. Returns the kernel's occupancy, which the dispatcher
+    /// needs; with 0 CTAs, dispatch nothing.
+    ///
+    /// # Panics
+    /// When the SM is not idle.
+    fn prepare(&mut self, launch: Arc<Launch>, now: Cycle) -> Occupancy;
+
+    /// Brings the statistics up to the end of a kernel, excluding cycle `end`.
+    fn settle(&mut self, end: Cycle);
+
+    /// Takes the prints since the last call, ordered by CTA and warp, and in program order within a warp.
+    fn take_prints(&mut self) -> Vec<Print>;
+
+    /// The fault that stopped this SM and its cycle, if any.
+    fn fault(&self) -> Option<(Cycle, &Fault)>;
+
+    /// Reads a line for a host copy between launches: the words that its L1D and its stash own.
+    fn peek_line(&mut self, line: LineAddress, below: &mut Line);
+
+    /// Updates what its L1D and its stash hold after a host copy between launches.
+    fn poke_line(&mut self, line: LineAddress, bytes: ByteMask, data: &Line);
+
+    /// The counters of the SM, its load/store unit, register file and caches.
+    fn statistics(&self) -> Vec<Group>;
+}
+
+impl<D: Doors> Multiprocessor for Sm<D> {
+    fn prepare(&mut self, launch: Arc<Launch>, now: Cycle) -> Occupancy {
+        assert!(self.is_idle(), "SM {} is prepared for a launch while another one runs", self.id.0);
+        let occupancy = self.occupancy(&launch);
+        self.ctas.prepare(&occupancy, launch.warps_per_cta());
+        self.registers.prepare(occupancy.rows_per_warp);
+        let is_new = self.launch.as_ref().is_none_or(|before| !Arc::ptr_eq(&before.kernel, &launch.kernel));
+        if is_new {
+            let has_lane_path = self.lsu.has_lane_path();
+            self.demands.prepare(&launch.kernel.code, &self.units, &self.collectors, has_lane_path);
+            self.units.prepare(&launch.kernel.code);
+        }
+        self.fetch.prepare(launch.code_at, launch.kernel.code.len() as u32);
+        if self.code_version != launch.code_version {
+            self.code_version = launch.code_version;
+            self.instructions.invalidate();
+        }
+        self.constants.invalidate();
+        self.lsu.prepare(&launch);
+        if let (Some(unified), Some(carve_out)) = (&self.unified, occupancy.carve_out) {
+            self.l1d.resize(unified.l1d_bytes(carve_out, occupancy.unused_register_bytes));
+        }
+        self.launch = Some(launch);
+        self.count_cycles(self.accounted);
+        (self.accounted, self.resident_until) = (now, now);
+        self.is_quiet = false;
+        (self.memory_due, self.pipeline_due) = (now, now);
+        (self.l1d_due, self.constants_due, self.instructions_due) = (now, now, now);
+        occupancy
+    }
+
+    fn settle(&mut self, end: Cycle) {
+        self.account_gap(end);
+        self.count_cycles(end);
+    }
+
+    fn take_prints(&mut self) -> Vec<Print> {
+        let mut prints = std::mem::take(&mut self.prints);
+        prints.sort_by_key(|print| (print.cta, print.warp));
+        prints
+    }
+
+    fn fault(&self) -> Option<(Cycle, &Fault)> {
+        self.fault.as_ref().map(|fault| (self.failed_at, fault))
+    }
+
+    fn peek_line(&mut self, line: LineAddress, below: &mut Line) {
+        self.l1d.peek(line, below);
+        if let Some(part) = self.lsu.client() {
+            part.peek(line, below);
+        }
+    }
+
+    fn poke_line(&mut self, line: LineAddress, bytes: ByteMask, data: &Line) {
+        self.l1d.poke(line, bytes, data);
+        if let Some(part) = self.lsu.client() {
+            part.poke(line, bytes, data);
+        }
+    }
+
+    fn statistics(&self) -> Vec<Group> {
+        let mut statistics = self.statistics;
+        self.tally.add_to(&mut statistics);
+        let mut groups = vec![statistics.report(), self.lsu.statistics().report()];
+        groups.extend(self.registers.statistics());
+        groups.extend(self.lsu.lane_statistics());
+        groups.extend(self.lsu.scratchpad_statistics());
+        groups.extend(self.l1d.statistics());
+        groups.extend(self.instructions.statistics());
+        groups.extend(self.constants.statistics());
+        groups
+    }
+}
+
+impl<D: Doors> Sm<D> {
+    /// Computes how many CTAs of a launch fit on this SM, and what limits them. Of storage that it shares with the L1D,
+    /// shared memory takes the smallest carve-out that holds them.
+    pub(crate) fn occupancy(&self, launch: &Launch) -> Occupancy {
+        let demand = Demand {
+            warps: launch.warps_per_cta(),
+            registers: launch.kernel.registers,
+            shared_bytes: launch.shared_per_cta(),
+            barriers: launch.kernel.barriers,
+        };
+        let occupancy = occupancy(&self.limits, &demand);
+        let shared_bytes = occupancy.ctas * occupancy.shared_per_cta;
+        let carve_out = self.unified.as_ref().map(|unified| unified.carve_out(shared_bytes));
+        Occupancy { carve_out, ..occupancy }
+    }
+
+    /// Whether no CTA is resident and nothing is in flight. An SM stopped by a fault is never idle again.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.fault.is_none()
+            && self.warps.resident == 0
+            && self.collectors.is_empty()
+            && self.units.is_idle()
+            && self.lsu.is_idle()
+            && self.pending_notices.is_empty()
+    }
+}
