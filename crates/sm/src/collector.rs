@@ -169,12 +169,6 @@ impl Collectors {
         self.free == self.all
     }
 
-    /// Mask of free collectors.
-    #[inline]
-    pub fn free(&self) -> u64 {
-        self.free
-    }
-
     /// Number of collector pools, as in the machine file.
     pub fn pools(&self) -> usize {
         self.pools
@@ -196,7 +190,7 @@ impl Collectors {
     ///
     /// # Panics
     /// When the pool has no free collector: ask [`Collectors::full`] first.
-    #[inline]
+    #[inline(always)]
     #[allow(clippy::too_many_arguments, reason = "an instruction's identity, at its one place of issue")]
     pub fn insert(
         &mut self,

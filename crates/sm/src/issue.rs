@@ -103,6 +103,7 @@ impl<D: Doors> Sm<D> {
     #[inline]
     fn inputs(&self) -> Inputs {
         let warps = &self.warps;
+        let full_pools = self.collectors.full();
         Inputs {
             have: self.fetch.have(),
             resident: warps.resident,
@@ -114,8 +115,8 @@ impl<D: Doors> Sm<D> {
             resolving: warps.resolving,
             blocked: warps.blocked,
             blocked_by_memory: warps.blocked_by_memory,
-            free_collectors: self.collectors.free(),
-            lsu_accepts: self.lsu.can_accept(),
+            full_pools,
+            lsu_accepts: full_pools == 0 || self.lsu.can_accept(),
         }
     }
 

@@ -32,12 +32,13 @@ impl<D: Doors> Sm<D> {
         if asked.constants {
             self.constants_due = now;
         }
+        let mut changed = self.lsu.can_accept() != self.lsu_accepts;
         let waiting = (self.lsu.waiting_fence(), self.lsu.waiting_copies());
-        let mut changed = waiting != (self.warps.at_fence, self.warps.at_copies);
-        if changed {
+        let before = (self.warps.at_fence, self.warps.at_copies);
+        if waiting.0 | waiting.1 | before.0 | before.1 != 0 {
+            changed |= waiting != before;
             (self.warps.at_fence, self.warps.at_copies) = waiting;
         }
-        changed |= self.lsu.can_accept() != self.lsu_accepts;
         while self.units.has_place()
             && let Some(finished) = self.lsu.finished(now)
         {
@@ -124,8 +125,20 @@ impl<D: Doors> Sm<D> {
         self.injector.sent += 1;
     }
 
-    /// Sends a packet of one of the memories, if any has one.
+    /// Sends a packet of one of the memories, if any has one. In most cycles none does.
+    #[inline(always)]
     pub(crate) fn inject(&mut self, now: Cycle) {
+        if self.l1d_due <= now && self.l1d.outgoing_bytes(now).is_some()
+            || self.constants_due <= now
+            || self.instructions_due <= now
+            || self.lsu.client().is_some()
+        {
+            self.inject_from_any(now);
+        }
+    }
+
+    #[inline(never)]
+    fn inject_from_any(&mut self, now: Cycle) {
         let l1d = if self.l1d_due <= now { self.l1d.outgoing_bytes(now) } else { None };
         let constants = if self.constants_due <= now { self.constants.outgoing_bytes(now) } else { None };
         let instructions =

@@ -19,7 +19,9 @@ pub(crate) struct Inputs {
     pub resolving: u64,
     pub blocked: u64,
     pub blocked_by_memory: u64,
-    pub free_collectors: u64,
+    /// Pools without a free collector: how many others have free does not matter,
+    pub full_pools: u32,
+    /// nor, while none is full, whether the load/store unit takes instructions; then this is true.
     pub lsu_accepts: bool,
 }
 

@@ -103,7 +103,7 @@ impl SramRegisterFile {
 
     /// Grants rows of each read, oldest first, and keeps the reads that wait for more. `free` is the mask of the banks
     /// that can serve a read. Returns the number of rows granted.
-    #[inline]
+    #[inline(always)]
     fn grant(&mut self, mut free: u64, arrived: &mut Vec<Arrival>, now: Cycle) -> u32 {
         let (mut rows, mut kept) = (0, 0);
         for at in 0..self.open {
