@@ -5,6 +5,9 @@ use strata_memory::read_only::ReadOnly;
 
 /// What stands behind an SM's doors, by type. An SM calls its register file and its caches several times for each
 /// instruction: of types that the compiler knows the calls are inlined, of a `dyn` type they go through a table.
+///
+/// Each combination of types has a copy of the SM's code. What all copies share and call in every cycle is therefore
+/// `#[inline(always)]`: by itself the compiler inlines it only into a single caller.
 pub trait Doors: 'static {
     /// The register file.
     type Registers: RegisterFile + ?Sized;
