@@ -17,7 +17,8 @@ impl<R: RegisterFile + ?Sized, L: L1d + ?Sized> Doors for Behind<R, L> {
     type ReadOnly = ReadOnlyCache;
 }
 
-/// Makes an SM. Calls of the conventional register file and L1D are inlined in it.
+/// Makes an SM. Calls of the conventional register file are inlined in it and, beside that, those of the conventional L1D: each
+/// combination is a copy of the SM's code, and these are the usual ones.
 ///
 /// # Errors
 /// Returns a sentence that names the first bad parameter ([`SmConfig::check`]).

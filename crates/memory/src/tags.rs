@@ -176,7 +176,7 @@ impl TagArray {
     }
 
     /// The frame that holds the line or waits for its fill.
-    #[inline(always)]
+    #[inline]
     pub fn find(&self, line: LineAddress) -> Option<FrameId> {
         let first = self.set_of(line) * self.ways;
         let (fours, rest) = self.lines[first..first + self.ways].as_chunks::<4>();

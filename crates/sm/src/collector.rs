@@ -47,8 +47,9 @@ struct SecondRead {
 }
 
 impl SecondRead {
-    /// Requests the row that the collector's first one names. `base` is where the collector's rows begin among all.
-    #[cold]
+    /// Requests the row that the collector's first one names. `base` is where the collector's rows begin among all. Out of
+    /// line, because few instructions read so.
+    #[inline(never)]
     fn request(
         &self,
         unit: &Collected,

@@ -2,8 +2,7 @@
 
 use strata_engine::Cycle;
 use strata_memory::bits::members;
-use strata_memory::doors::LaneEvent;
-use strata_memory::doors::RegisterFile;
+use strata_memory::doors::{LaneEvent, RegisterFile};
 use strata_ptx::exec::print::Argument;
 use strata_ptx::exec::{WarpContext, predicate_source};
 use strata_ptx::isa::{Barrier, Instruction, MAX_PRINTED, Op, Pc, Src};

@@ -1,10 +1,11 @@
 //! The SM's part of the deadlock report; generated only when nothing makes progress any more.
+
+use strata_memory::bits::members;
 use strata_memory::doors::{L1d, RegisterFile};
 use strata_memory::read_only::ReadOnly;
 
 use crate::doors::Doors;
 use crate::sm::Sm;
-use strata_memory::bits::members;
 
 impl<D: Doors> Sm<D> {
     /// Adds one sentence to `report` for each resident warp and each component that waits.

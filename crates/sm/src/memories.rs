@@ -32,13 +32,12 @@ impl<D: Doors> Sm<D> {
         if asked.constants {
             self.constants_due = now;
         }
-        let mut changed = self.lsu.can_accept() != self.lsu_accepts;
         let waiting = (self.lsu.waiting_fence(), self.lsu.waiting_copies());
-        let before = (self.warps.at_fence, self.warps.at_copies);
-        if waiting.0 | waiting.1 | before.0 | before.1 != 0 {
-            changed |= waiting != before;
+        let mut changed = waiting != (self.warps.at_fence, self.warps.at_copies);
+        if changed {
             (self.warps.at_fence, self.warps.at_copies) = waiting;
         }
+        changed |= self.lsu.can_accept() != self.lsu_accepts;
         while self.units.has_place()
             && let Some(finished) = self.lsu.finished(now)
         {
@@ -137,6 +136,7 @@ impl<D: Doors> Sm<D> {
         }
     }
 
+    /// Asks all memories for a packet, and sends that of the one whose turn it is.
     #[inline(never)]
     fn inject_from_any(&mut self, now: Cycle) {
         let l1d = if self.l1d_due <= now { self.l1d.outgoing_bytes(now) } else { None };

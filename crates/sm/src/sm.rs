@@ -299,10 +299,10 @@ impl<D: Doors> Island for Sm<D> {
         self.memory_due = self.memory_due.min(self.arrival());
         let mut due = self.due().max(span.from);
         let mut cycle = if span.every_cycle { span.from } else { due };
-        let mut last = Cycle::NEVER;
+        let mut last = None;
         while cycle < span.until {
-            if due <= cycle {
-                last = cycle;
+            if cycle >= due {
+                last = Some(cycle);
             }
             self.cycle(&launch, cycle);
             if self.fault.is_some() {
@@ -314,7 +314,7 @@ impl<D: Doors> Island for Sm<D> {
             cycle = if span.every_cycle { cycle.next() } else { due };
         }
         self.launch = Some(launch);
-        Ran { last: (last != Cycle::NEVER).then_some(last), due }
+        Ran { last, due }
     }
 
     fn next_event(&self, now: Cycle) -> Cycle {

@@ -24,7 +24,6 @@ impl Lsu {
     /// # Panics
     /// When [`Lsu::can_accept`] is false, when the warp waits for a fence, or when the instruction does not access
     /// memory.
-    #[inline(always)]
     pub fn issue<O: Operands>(
         &mut self,
         memory: MemoryInstruction<'_>,

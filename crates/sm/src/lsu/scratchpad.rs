@@ -231,9 +231,7 @@ impl Scratchpad {
         }
         if width == 4 {
             for lane in lanes_of(entry.shared) {
-                let cell = self.bytes[entry.addresses[lane] as usize..].first_chunk_mut();
-                *cell.expect("resolved addresses lie in shared memory") =
-                    entry.image.words[0].0[lane].to_le_bytes();
+                self.put_word(entry.addresses[lane] as usize, entry.image.words[0].0[lane]);
             }
             return;
         }
@@ -286,6 +284,11 @@ impl Scratchpad {
     fn word(&self, at: usize) -> u32 {
         let bytes = self.bytes[at..].first_chunk();
         u32::from_le_bytes(*bytes.expect("resolved addresses lie in shared memory"))
+    }
+
+    fn put_word(&mut self, at: usize, word: u32) {
+        let bytes = self.bytes[at..].first_chunk_mut();
+        *bytes.expect("resolved addresses lie in shared memory") = word.to_le_bytes();
     }
 
     /// Number of lanes served together, for a width in bytes per lane.
