@@ -8,6 +8,7 @@ use strata_lab::metric::{self, Known};
 use strata_lab::program::{self, Program};
 use strata_workloads::Size;
 
+use crate::files::Files;
 use crate::origin::origin;
 use crate::output::Output;
 use crate::sweep::SweepArguments;
@@ -76,6 +77,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
         size,
     };
     check_metrics(&comparison)?;
+    files(arguments, &comparison)?.check()?;
     let file = |path: &Option<PathBuf>| {
         path.as_deref().filter(|path| *path != Path::new("-")).map(Output::new).transpose()
     };
@@ -101,6 +103,20 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
         out.write(&comparison.page(&grids, &jobs, &store, &origin())?)?;
     }
     Ok(if failures.is_empty() { Finished::Well } else { Finished::Wrong })
+}
+
+/// The files that the command reads and writes.
+fn files(arguments: &CompareArguments, comparison: &Comparison) -> Result<Files, String> {
+    let mut files = Files::new();
+    for program in &comparison.workloads {
+        files = files.reads("the launch file", Path::new(program));
+    }
+    for variant in &comparison.variants {
+        files = files.reads_machine(&variant.machine()?);
+    }
+    let CompareArguments { csv, json, out, .. } = arguments;
+    let files = files.writes("--csv ", csv.as_deref()).writes("--json ", json.as_deref());
+    Ok(files.writes("--out ", out.as_deref()))
 }
 
 /// The swept parameters. A key given twice is one parameter with the values of both, each once.

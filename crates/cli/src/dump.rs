@@ -1,7 +1,7 @@
 //! `--show` and `--dump` of `strata run`: buffers of a launch file after its last launch.
 
 use std::io::{self, BufWriter, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use strata_engine::config::did_you_mean;
@@ -47,6 +47,11 @@ impl BufferArguments {
         self.shown.is_empty() && self.dumped.is_empty()
     }
 
+    /// The files that buffers go to, each with its buffer.
+    pub fn dumped(&self) -> impl Iterator<Item = (&str, &Path)> {
+        self.dumped.iter().map(|(name, path)| (name.as_str(), path.as_path()))
+    }
+
     /// Makes the program read back what is asked for, and opens the files.
     ///
     /// # Errors
@@ -55,14 +60,11 @@ impl BufferArguments {
         for name in &self.shown {
             show(program, name).map_err(|error| format!("--show {name}: {error}"))?;
         }
-        let mut dumps: Vec<Dump> = Vec::new();
+        let mut dumps = Vec::new();
         for (name, path) in &self.dumped {
             let failed = |error| format!("--dump {name}={}: {error}", path.display());
             let output = show(program, name).map_err(failed)?;
             let (path, file) = beside(path).map_err(|error| failed(error.to_string()))?;
-            if dumps.iter().any(|other| other.path == path) {
-                return Err(failed("another buffer goes to the same file".into()));
-            }
             dumps.push(Dump { output, path, file });
         }
         Ok(dumps)

@@ -14,6 +14,7 @@ mod compare;
 mod dump;
 mod exec;
 mod explain;
+mod files;
 mod interrupt;
 mod job;
 mod list;

@@ -23,7 +23,8 @@ pub fn find(
     let file = json.filter(|path| *path != "-").map(|path| Output::new(Path::new(path))).transpose()?;
     let Raced { races, outcome } = find_races(program, machine)?;
     let size_shown = size.map(|size| format!(" at size {size}")).unwrap_or_default();
-    let text = format!("{}{size_shown}: {races}", program.name());
+    let until = if outcome.is_err() { "NOT FINISHED, until then " } else { "" };
+    let text = format!("{}{size_shown}: {until}{races}", program.name());
     let mut value = races.to_json();
     value["workload"] = json!(program.name());
     value["size"] = json!(size);

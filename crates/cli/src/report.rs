@@ -64,6 +64,7 @@ impl Report {
     /// If the file cannot be written any more.
     pub fn stop(&mut self, reason: &str) -> Result<(), String> {
         let Some(mut value) = self.first.take() else { return Ok(()) };
+        // It says "not finished" already, as every report of a run that goes on.
         value["stopped"] = reason.into();
         self.output.write(&text(&value))
     }

@@ -1,13 +1,15 @@
 //! `strata repro`: a paper's evaluation, repeated.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use strata_lab::paper::{self, Paper};
 use strata_lab::repro::{Part, Selection};
 use strata_workloads::Size;
 
+use crate::files::Files;
 use crate::origin::origin;
+use crate::output::Output;
 use crate::sweep::SweepArguments;
 use crate::{Finished, print};
 
@@ -51,6 +53,12 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
         None if arguments.sensitivity => Part::Sensitivity,
         None => Part::All,
     };
+    let out = arguments.out.clone().unwrap_or_else(|| format!("{}-{size}.html", paper.name).into());
+    Files::new()
+        .reads("the evaluation's file", Path::new(&arguments.paper))
+        .writes("--out ", Some(&out))
+        .check()?;
+    let mut page = (!arguments.sweep.only_writes()).then(|| Output::new(&out)).transpose()?;
     let selection = Selection::new(&paper, part)?;
     let folder = &arguments.sweep.store;
     if arguments.resume && !folder.is_dir() {
@@ -72,9 +80,9 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
         failures = arguments.sweep.run(&jobs, &mut store)?;
     }
     let finished = jobs.iter().filter(|job| store.find(job).is_some()).count();
-    let out = arguments.out.clone().unwrap_or_else(|| format!("{}-{size}.html", paper.name).into());
-    std::fs::write(&out, selection.page(&store, size, &origin())?)
-        .map_err(|error| format!("{}: {error}", out.display()))?;
+    if let Some(page) = &mut page {
+        page.write(&selection.page(&store, size, &origin())?)?;
+    }
     print(&format!("{finished} of {} jobs are in {}\n{}\n", jobs.len(), folder.display(), out.display()))?;
     Ok(if failures.is_empty() { Finished::Well } else { Finished::Wrong })
 }

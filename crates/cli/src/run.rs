@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use strata_gpu::machine::Machine;
 use strata_gpu::region::Region;
-use strata_gpu::results::{Provenance, Verdict};
+use strata_gpu::results::Provenance;
 use strata_gpu::{RunError, RunRequest, run as run_on_gpu};
 use strata_lab::program;
 use strata_workloads::launch_file;
@@ -12,6 +13,7 @@ use strata_workloads::{HostProgram, Size};
 
 use crate::choice::MachineChoice;
 use crate::dump::{BufferArguments, Dump};
+use crate::files::Files;
 use crate::progress::Bar;
 use crate::report::{self, Report};
 use crate::timeline::Timeline;
@@ -51,13 +53,16 @@ pub struct RunArguments {
     check: bool,
     /// Find data races instead: run on the reference executor only, without timing.
     #[arg(long, conflicts_with_all = [
-        "threads", "window", "check", "from_launch", "to_launch", "kernel", "max_cycles", "timeline", "shown", "dumped",
+        "threads", "window", "check", "from_launch", "to_launch", "kernel", "warm", "max_cycles", "timeline", "shown", "dumped",
     ])]
     races: bool,
-    /// Measure only from this launch on, counted from 0. Earlier ones run all the same.
+    /// Measure only from this launch on, counted from 0. Earlier ones run on the reference executor, in no time.
     #[arg(long, value_name = "N")]
     from_launch: Option<u64>,
-    /// Measure only up to this launch.
+    /// Simulate the launches before the first one measured, too, so that it finds the caches as they leave them.
+    #[arg(long, requires = "from_launch")]
+    warm: bool,
+    /// Measure only up to this launch, and end the run after it.
     #[arg(long, value_name = "N")]
     to_launch: Option<u64>,
     /// Measure only launches of this kernel.
@@ -85,6 +90,7 @@ pub struct RunArguments {
 /// A program or machine that cannot be loaded, or a run that does not finish.
 pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let machine = arguments.machine.load(&arguments.overrides)?;
+    files(arguments, &machine).check()?;
     let Program { name, program, size, dumps } = program(arguments)?;
     if arguments.races {
         return races::find(program.as_ref(), size.as_deref(), &machine, arguments.json.as_deref());
@@ -97,6 +103,8 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     if arguments.span == 0 {
         return Err("--span 0: expected at least 1".into());
     }
+    // From here on an interrupt leaves results.
+    let interrupt = interrupt::flag();
     let mut json = match arguments.json.as_deref() {
         None | Some("-") => None,
         Some(path) => Some(Report::new(Path::new(path))?),
@@ -119,11 +127,12 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         window: arguments.window,
         check: arguments.check,
         max_cycles: arguments.max_cycles,
-        interrupt: Some(interrupt::flag()),
+        interrupt: Some(interrupt),
         region: Region {
             from: arguments.from_launch,
             to: arguments.to_launch,
             kernel: arguments.kernel.clone(),
+            warm: arguments.warm,
         },
         provenance,
         sample_cycles: arguments.timeline.is_some().then_some(arguments.span),
@@ -140,8 +149,10 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
             return all([Err(reason), written]).map(|()| Finished::Well);
         }
     };
+    let did_nothing = stopped.is_some() && result.launches.is_empty() && result.phases.is_empty();
     let shown = match &json {
         None if arguments.json.is_some() => print(&report::text(&result.to_json())),
+        _ if did_nothing => Ok(()),
         _ => print(&result.summary()),
     };
     let written = json.as_mut().map_or(Ok(()), |json| json.end(&result));
@@ -149,15 +160,22 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let is_whole = stopped.is_none();
     let dumps = dumps.into_iter().map(|dump| dump.write(&result.outputs, is_whole));
     all([stopped.map_or(Ok(()), Err), shown, written, timeline].into_iter().chain(dumps))?;
-    match result.verdict {
-        Verdict::Wrong(problems) => {
-            for problem in problems {
-                eprintln!("wrong: {problem}");
-            }
-            Ok(Finished::Wrong)
-        }
-        Verdict::Verified | Verdict::Unchecked => Ok(Finished::Well),
+    for problem in result.verdict.problems() {
+        eprintln!("wrong: {problem}");
     }
+    Ok(if result.verdict.problems().is_empty() { Finished::Well } else { Finished::Wrong })
+}
+
+/// The files that the command reads and writes.
+fn files(arguments: &RunArguments, machine: &Machine) -> Files {
+    let program = Path::new(&arguments.program);
+    let files = Files::new().reads_machine(machine).reads("the launch file", program);
+    let files = files.writes("--json ", arguments.json.as_deref().map(Path::new));
+    let files = files.writes("--timeline ", arguments.timeline.as_deref());
+    arguments
+        .buffers
+        .dumped()
+        .fold(files, |files, (name, path)| files.writes(&format!("--dump {name}="), Some(path)))
 }
 
 /// What runs, and where its buffers go.

@@ -111,6 +111,7 @@ impl Results {
         };
         let machine = &self.settings.machine;
         let cycles = self.launches.iter().map(|launch| launch.cycles).sum();
+        let warp_instructions = self.launches.iter().map(|launch| launch.warp_instructions).sum();
         let lifetimes = endurance::lifetimes(machine, &self.kept.statistics, cycles).unwrap_or_default();
         let timed = self.launches.len() as u64 == self.count;
         let run = RunResult {
@@ -122,7 +123,6 @@ impl Results {
                 ptx: std::mem::take(&mut self.kept.ptx),
                 inputs: std::mem::take(&mut self.kept.inputs),
             },
-            stopped: self.stopped.take(),
             region: Default::default(),
             workload: program(),
             size: None,
@@ -130,7 +130,8 @@ impl Results {
             system: machine.system_name(),
             facts: machine.facts(),
             overrides: self.settings.sets.clone(),
-            verdict: Verdict::Unchecked,
+            verdict: self.stopped.take().map_or(Verdict::Unchecked, Verdict::not_finished),
+            checked: None,
             comparisons: Vec::new(),
             outputs: Vec::new(),
             launches: std::mem::take(&mut self.launches),
@@ -140,6 +141,9 @@ impl Results {
             lifetimes,
             cost: SimulationCost {
                 seconds: self.kept.seconds,
+                warp_instructions,
+                cycles,
+                fast_forwarded: 0,
                 threads: self.settings.threads,
                 window: self.kept.window,
                 peak_memory_bytes: peak_memory_bytes(),

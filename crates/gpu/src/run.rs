@@ -18,7 +18,7 @@ use crate::progress::Progress;
 use crate::races::Races;
 use crate::region::Region;
 use crate::results::{
-    LaunchResult, PhaseResult, Provenance, RunResult, SimulationCost, Verdict, peak_memory_bytes,
+    Checked, LaunchResult, PhaseResult, Provenance, RunResult, SimulationCost, Verdict, peak_memory_bytes,
 };
 
 /// What to run, on which machine, and how.
@@ -92,9 +92,7 @@ impl<'a> RunRequest<'a> {
 pub enum RunError {
     /// The machine, the module or an option is wrong.
     Refused(String),
-    /// A device call failed before anything ran.
-    Device(DeviceError),
-    /// A launch or what follows it failed: what was measured until then, and why.
+    /// A device call failed: what was measured until then, perhaps nothing, and why.
     Stopped(Box<RunResult>, DeviceError),
 }
 
@@ -102,7 +100,7 @@ impl fmt::Display for RunError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             RunError::Refused(reason) => f.write_str(reason),
-            RunError::Device(error) | RunError::Stopped(_, error) => error.fmt(f),
+            RunError::Stopped(_, error) => error.fmt(f),
         }
     }
 }
@@ -130,11 +128,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     let limit = max_cycles.map_or(Cycle::NEVER, Cycle);
     let options = GpuOptions { threads: about.threads, saves_threads, window, limit, interrupt };
     let mut under_way = |launches: &[LaunchResult], phases: &[PhaseResult], gpu: &mut Modelled| {
-        let stopped = Some(UNDER_WAY.to_owned());
-        so_far(&mut || RunResult {
-            stopped: stopped.clone(),
-            ..about.result(launches.iter().cloned(), phases, gpu)
-        });
+        so_far(&mut || about.result(launches.iter().cloned(), phases, gpu));
     };
     let mut timed =
         TimedDevice::new(machine, program.module(), options, progress).map_err(RunError::Refused)?;
@@ -145,9 +139,10 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
     if request.schedule {
         timed.gpu().measure_schedule();
     }
+    about.region.check(timed.kernel_names(), program.plan().as_ref()).map_err(RunError::Refused)?;
     timed.measure_only(about.region.clone());
     let mut left = Vec::new();
-    let (outcome, differences) = if check {
+    let (outcome, checked, differences) = if check {
         let memory = *machine.file().gpu.memory_mib << 20;
         let mut reference = ReferenceDevice::new(
             program.module(),
@@ -158,59 +153,64 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         .map_err(RunError::Refused)?;
         let mut lockstep = Lockstep::new(&mut timed, &mut reference);
         let outcome = program.run_and_leave(&mut lockstep, &mut left);
-        (outcome, lockstep.into_differences())
+        let (checked, differences) = lockstep.finish();
+        (outcome, Some(checked), differences)
     } else {
-        (program.run_and_leave(&mut timed, &mut left), Vec::new())
+        (program.run_and_leave(&mut timed, &mut left), None, Vec::new())
     };
-    let (outcome, error) = match outcome {
-        Ok(outcome) => (outcome, None),
-        Err(error) => (Outcome { outputs: left, ..Outcome::default() }, Some(error)),
+    let (outcome, ended) = match outcome {
+        Ok(outcome) => (outcome, Ended::Whole),
+        Err(error) => {
+            let ended = match error {
+                DeviceError::Enough { .. } => Ended::WithItsRegion,
+                error => Ended::Failed(error),
+            };
+            (Outcome { outputs: left, ..Outcome::default() }, ended)
+        }
     };
     let stopped = timed.stopped().cloned();
     let launches = timed.launches().to_vec();
     let phases: Vec<PhaseResult> = timed.phases().iter().chain(timed.stopped_phase()).cloned().collect();
-    if let Some(error) = &error
-        && stopped.is_none()
-        && launches.is_empty()
-        && phases.is_empty()
-    {
-        return Err(RunError::Device(error.clone()));
-    }
     let count = launches.len();
     let result = about.result(launches.into_iter().chain(stopped), &phases, timed.gpu());
-    if result.launches.is_empty() && !about.region.is_everything() {
-        return Err(match error {
-            Some(error) => RunError::Device(error),
-            None => RunError::Refused(format!(
-                "none of the {count} launches is in the region, expected at least one"
-            )),
-        });
+    let is_nothing = result.launches.is_empty() && !about.region.is_everything();
+    if is_nothing && matches!(ended, Ended::Whole | Ended::WithItsRegion) {
+        let reason = format!("none of the first {count} launches is in the region, expected at least one");
+        return Err(RunError::Refused(reason));
     }
-    let problems = match error {
-        None => {
-            let broken = broken_laws(&result.statistics, machine.file().polls());
-            wrong(&outcome).into_iter().chain(differences).chain(broken).collect()
+    let Outcome { ref comparisons, .. } = outcome;
+    let broken = || broken_laws(&result.statistics, machine.file().polls());
+    let verdict = match &ended {
+        Ended::Whole => {
+            let problems = wrong(&outcome).into_iter().chain(differences).chain(broken()).collect();
+            Verdict::of_ended(problems, checked.is_some_and(Checked::any) || !comparisons.is_empty())
         }
+        Ended::WithItsRegion => match differences.into_iter().chain(broken()).collect::<Vec<_>>() {
+            problems if problems.is_empty() => Verdict::Cut,
+            problems => Verdict::Wrong(problems),
+        },
         // Laws hold for launches that ended.
-        Some(_) => differences,
-    };
-    let verdict = if !problems.is_empty() {
-        Verdict::Wrong(problems)
-    } else if outcome.comparisons.is_empty() && !check {
-        Verdict::Unchecked
-    } else {
-        Verdict::Verified
+        Ended::Failed(error) => Verdict::NotFinished { reason: error.to_string(), problems: differences },
     };
     let Outcome { comparisons, outputs, .. } = outcome;
-    let stopped = error.as_ref().map(ToString::to_string);
-    let result = RunResult { stopped, verdict, comparisons, outputs, ..result };
-    match error {
-        None => Ok(result),
-        Some(error) => Err(RunError::Stopped(Box::new(result), error)),
+    let result = RunResult { verdict, checked, comparisons, outputs, ..result };
+    match ended {
+        Ended::Failed(error) => Err(RunError::Stopped(Box::new(result), error)),
+        Ended::Whole | Ended::WithItsRegion => Ok(result),
     }
 }
 
-/// [`RunResult::stopped`] of a run that goes on.
+/// How the host side of a run ended.
+enum Ended {
+    /// At its own end.
+    Whole,
+    /// After the last launch of the region that is measured.
+    WithItsRegion,
+    /// By a call that failed.
+    Failed(DeviceError),
+}
+
+/// Why a run that goes on has not finished.
 const UNDER_WAY: &str = "under way";
 
 /// What all results of a run have in common.
@@ -233,6 +233,21 @@ impl About<'_> {
         gpu: &mut Modelled,
     ) -> RunResult {
         let machine = self.machine;
+        let launches: Vec<LaunchResult> = launches.collect();
+        let simulated = || launches.iter().filter(|launch| !launch.functional);
+        let cost = SimulationCost {
+            seconds: gpu.seconds(),
+            warp_instructions: simulated().map(|launch| launch.warp_instructions).sum(),
+            cycles: simulated()
+                .map(|launch| launch.cycles)
+                .chain(phases.iter().map(|phase| phase.cycles))
+                .sum(),
+            fast_forwarded: launches.iter().filter(|launch| launch.functional).count() as u64,
+            threads: self.threads,
+            window: gpu.window(),
+            peak_memory_bytes: peak_memory_bytes(),
+            schedule: gpu.schedule(),
+        };
         let numbered = (0..).zip(launches);
         let measured = numbered.filter(|(number, launch)| self.region.has(*number, &launch.kernel));
         let launches: Vec<LaunchResult> = measured.map(|(_, launch)| launch).collect();
@@ -247,7 +262,6 @@ impl About<'_> {
                 machine: machine.hash(),
                 ..self.provenance.clone()
             },
-            stopped: None,
             region: self.region.clone(),
             workload: self.program.name().to_owned(),
             size: self.size.clone(),
@@ -255,18 +269,13 @@ impl About<'_> {
             system: machine.system_name(),
             facts: machine.facts(),
             overrides: self.overrides.to_vec(),
-            verdict: Verdict::Unchecked,
+            verdict: Verdict::not_finished(UNDER_WAY),
+            checked: None,
             comparisons: Vec::new(),
             launches,
             phases,
             outputs: Vec::new(),
-            cost: SimulationCost {
-                seconds: gpu.seconds(),
-                threads: self.threads,
-                window: gpu.window(),
-                peak_memory_bytes: peak_memory_bytes(),
-                schedule: gpu.schedule(),
-            },
+            cost,
             energy: gpu.energy(),
             // The GPU was not built if they could not be told.
             lifetimes: endurance::lifetimes(machine, &statistics, cycles).unwrap_or_default(),

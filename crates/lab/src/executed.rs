@@ -149,6 +149,7 @@ fn read_launches(lines: &[&str], count: u64) -> Result<Vec<LaunchResult>, String
             kernel: launch.kernel,
             grid: launch.grid,
             block: launch.block,
+            functional: false,
             cycles: launch.cycles,
             warp_instructions: launch.warp_instructions,
             thread_instructions: launch.thread_instructions,

@@ -144,8 +144,12 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
         ..RunRequest::plain(program, &machine, &mut |_| (), &mut |_| ())
     })
     .map_err(|error| error.to_string())?;
-    if let Verdict::Wrong(problems) = &result.verdict {
-        return Err(format!("its results are wrong: {}", problems.join("; ")));
+    match &result.verdict {
+        Verdict::Verified | Verdict::Unchecked => {}
+        Verdict::Wrong(problems) => return Err(format!("its results are wrong: {}", problems.join("; "))),
+        part @ (Verdict::Cut | Verdict::NotFinished { .. }) => {
+            return Err(format!("its run is {}, expected a whole one", part.name()));
+        }
     }
     let mut rows = rows_of(&Numbers {
         launches: &result.launches,

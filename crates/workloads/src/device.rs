@@ -180,6 +180,12 @@ pub enum DeviceError {
         /// What does not fit.
         reason: String,
     },
+    /// The launch comes after the last one that whoever runs the program asked for.
+    #[error("the run ends before `{kernel}`, after the last launch that was asked for")]
+    Enough {
+        /// The kernel.
+        kernel: String,
+    },
     /// The kernel was launched and did not end well: a fault, a trap, a deadlock.
     #[error("`{kernel}` failed: {reason}")]
     Failed {

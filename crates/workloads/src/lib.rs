@@ -40,7 +40,7 @@ pub use check::{Comparison, Mismatch};
 pub use device::{Arg, Device, DeviceError, DevicePtr, Failure, Shape};
 pub use element::Element;
 pub use glance::Glance;
-pub use program::{Expected, HostProgram, Module, Outcome, Output};
+pub use program::{Expected, HostProgram, Module, Outcome, Output, Plan};
 pub use suite::{
     Input, Kernel, Measured, MissingSize, MissingVersion, Size, UnknownSize, Workload, all, find,
 };

@@ -14,6 +14,15 @@ pub struct Module<'a> {
     pub text: &'a str,
 }
 
+/// The launches that a program is going to make.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// How many.
+    pub launches: u64,
+    /// Names of the kernels, each once, sorted.
+    pub kernels: Vec<String>,
+}
+
 /// A program with its inputs chosen: allocates, uploads, launches, downloads, compares.
 pub trait HostProgram: fmt::Debug + Send + Sync {
     /// Its name, for reports.
@@ -21,6 +30,11 @@ pub trait HostProgram: fmt::Debug + Send + Sync {
 
     /// The module whose kernels it launches; the device it runs on has loaded it.
     fn module(&self) -> Module<'_>;
+
+    /// What is known of its launches before it runs; `None` if only a run can tell.
+    fn plan(&self) -> Option<Plan> {
+        None
+    }
 
     /// Runs it. Running twice on fresh devices makes the same calls with the same bytes, as long as the
     /// devices compute the same.

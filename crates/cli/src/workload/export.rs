@@ -37,6 +37,7 @@ pub fn export(arguments: &ExportArguments) -> Result<Finished, String> {
     let (workload, size) = (named(name)?, size(size_name)?);
     let failed = |error: String| format!("{} --size {size}: {error}", workload.name);
     let program = workload.program(size).map_err(|error| error.to_string())?;
+    launch_file::check_folder(folder).map_err(|error| error.to_string())?;
     let mut device = ReferenceDevice::for_program(program.as_ref(), machine).map_err(failed)?;
     let mut recording = Recording::new(&mut device);
     let outcome = program.run(&mut recording).map_err(|error| failed(error.to_string()))?;

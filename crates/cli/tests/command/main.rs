@@ -2,7 +2,9 @@
 
 mod exec;
 mod outputs;
+mod parts;
 mod races;
+mod stops;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

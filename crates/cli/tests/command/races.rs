@@ -57,7 +57,10 @@ fn a_program_that_fails_has_its_races_until_then() {
     let file = folder("races-fault", &files).join("launch.toml").display().to_string();
     let Ran { status, out, err } = strata(&["run", &file, "--races"]);
     assert_eq!(status, 2, "{out}{err}");
-    assert!(out.starts_with("fill: RACES at 1 pair of places in 1 launch\n"), "{out}");
+    assert!(
+        out.starts_with("fill: NOT FINISHED, until then RACES at 1 pair of places in 1 launch\n"),
+        "{out}"
+    );
     assert!(err.contains("which holds no memory"), "{err}");
     let stopped = json(&strata(&["run", &file, "--races", "--json", "-"]).out)["stopped"].clone();
     assert!(stopped.as_str().is_some_and(|reason| reason.contains("which holds no memory")), "{stopped}");

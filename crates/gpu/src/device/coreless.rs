@@ -1,17 +1,17 @@
-//! How a host phase runs on a machine without CPU cores.
+//! Calls that run on the reference executor with the machine's memory: host phases of a machine without CPU cores, and launches
+//! before those that are measured.
 
-use strata_ptx::reference::{Executor, GlobalMemory, LaunchConfig, Options};
+use strata_ptx::reference::{Executor, GlobalMemory, LaunchConfig, Options, Summary};
 use strata_workloads::DeviceError;
 
 use super::card::Call;
-use super::functional::{executed, failed};
+use super::functional::failed;
 use crate::gpu::Gpu;
-use crate::results::PhaseResult;
 
 /// Bytes of a buffer that are written back when one of them has changed.
 const PIECE_BYTES: usize = 4096;
 
-/// Runs a phase on the reference executor, with a copy of the machine's memory. What was written before a fault stays.
+/// Runs a call on the reference executor, with a copy of the machine's memory. What was written before a fault stays.
 ///
 /// # Errors
 /// [`DeviceError::Failed`].
@@ -19,7 +19,7 @@ pub(super) fn run_functionally(
     call: &Call<'_>,
     options: Options,
     gpu: &mut Gpu,
-) -> Result<PhaseResult, DeviceError> {
+) -> Result<Summary, DeviceError> {
     let mut memory = GlobalMemory::new();
     for buffer in call.heap.buffers() {
         let mut bytes = vec![0; buffer.bytes as usize];
@@ -43,5 +43,5 @@ pub(super) fn run_functionally(
             gpu.write(after.base + (index * PIECE_BYTES) as u64, bytes);
         }
     }
-    done.map(|summary| executed(call, summary)).map_err(|fault| failed(&fault, call.heap))
+    done.map_err(|fault| failed(&fault, call.heap))
 }

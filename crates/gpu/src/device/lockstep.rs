@@ -4,6 +4,7 @@
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Shape};
 
 use super::{ReferenceDevice, TimedDevice};
+use crate::results::Checked;
 
 /// Runs everything on both devices. The host program sees the results of the timed one.
 pub struct Lockstep<'a, 'b> {
@@ -12,8 +13,7 @@ pub struct Lockstep<'a, 'b> {
     /// Buffers whose contents may differ between the devices.
     unordered: Vec<DevicePtr>,
     differences: Vec<String>,
-    launches: u64,
-    phases: u64,
+    checked: Checked,
 }
 
 impl<'a, 'b> Lockstep<'a, 'b> {
@@ -21,12 +21,12 @@ impl<'a, 'b> Lockstep<'a, 'b> {
     pub fn new(timed: &'a mut TimedDevice<'b>, reference: &'a mut ReferenceDevice) -> Self {
         // The device heap hands blocks to threads in an order that depends on timing.
         let unordered = reference.heap_variables();
-        Lockstep { timed, reference, unordered, differences: Vec::new(), launches: 0, phases: 0 }
+        Lockstep { timed, reference, unordered, differences: Vec::new(), checked: Checked::default() }
     }
 
-    /// Describes each difference in memory, one sentence for each launch or host phase and buffer.
-    pub fn into_differences(self) -> Vec<String> {
-        self.differences
+    /// What was compared, and each difference in memory: one sentence for each launch or host phase and buffer.
+    pub fn finish(self) -> (Checked, Vec<String>) {
+        (self.checked, self.differences)
     }
 
     fn compare(&mut self, when: &str) {
@@ -94,16 +94,16 @@ impl Device for Lockstep<'_, '_> {
     fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
         self.timed.launch(kernel, shape, args)?;
         self.reference.launch(kernel, shape, args)?;
-        self.compare(&format!("after launch {} (`{kernel}`)", self.launches));
-        self.launches += 1;
+        self.compare(&format!("after launch {} (`{kernel}`)", self.checked.launches));
+        self.checked.launches += 1;
         Ok(())
     }
 
     fn on_cpu(&mut self, kernel: &str, threads: u32, args: &[Arg]) -> Result<(), DeviceError> {
         self.timed.on_cpu(kernel, threads, args)?;
         self.reference.on_cpu(kernel, threads, args)?;
-        self.compare(&format!("after host phase {} (`{kernel}`)", self.phases));
-        self.phases += 1;
+        self.compare(&format!("after host phase {} (`{kernel}`)", self.checked.phases));
+        self.checked.phases += 1;
         Ok(())
     }
 }

@@ -8,11 +8,13 @@ use std::time::Instant;
 
 use strata_engine::statistics::Group;
 use strata_memory::Address;
+use strata_ptx::reference::Options;
 use strata_sm::launch::Launch;
 use strata_sm::print::Print;
 use strata_workloads::{DeviceError, DevicePtr};
 
 use super::card::{Backend, Call, ModuleId};
+use super::coreless::run_functionally;
 use super::heap::{Buffer, Heap};
 use super::system::SystemRegion;
 use crate::endurance;
@@ -236,6 +238,37 @@ impl Modelled {
         }
     }
 
+    /// Refuses what comes after the last launch that is measured.
+    fn enough(&self, call: &Call<'_>) -> Result<(), DeviceError> {
+        match self.region.is_past(self.launches) {
+            true => Err(DeviceError::Enough { kernel: call.kernel.name.clone() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Runs a launch before those that are measured on the reference executor, with the machine's memory.
+    fn fast_forward(&mut self, call: &Call<'_>) -> Result<LaunchResult, DeviceError> {
+        let done = run_functionally(call, Options::default(), &mut self.gpu)?;
+        self.launches += 1;
+        Ok(LaunchResult {
+            kernel: call.kernel.name.clone(),
+            grid: call.shape.grid,
+            block: call.shape.block,
+            functional: true,
+            cycles: 0,
+            warp_instructions: done.counts.warp_instructions,
+            thread_instructions: done.counts.thread_instructions,
+            registers: call.kernel.registers,
+            reuses_registers: call.kernel.reuses_registers,
+            shared_bytes: call.kernel.shared_bytes.saturating_add(call.shape.dynamic_shared),
+            carve_out: None,
+            ctas_per_sm: 0,
+            limiter: String::new(),
+            printed: (!done.printed.is_empty()).then_some(done.printed).into_iter().collect(),
+            energy: None,
+        })
+    }
+
     /// What prints say.
     fn texts(&mut self, launch: &Launch, heap: &Heap, prints: &[Print]) -> Vec<String> {
         let gpu = &mut self.gpu;
@@ -264,6 +297,7 @@ impl Modelled {
             kernel: launch.kernel.name.clone(),
             grid: launch.grid,
             block: launch.block,
+            functional: false,
             cycles: finished.cycles,
             warp_instructions: issued.warp,
             thread_instructions: issued.thread,
@@ -347,6 +381,10 @@ impl Backend for Modelled {
         call: &Call<'_>,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<LaunchResult, DeviceError> {
+        self.enough(call)?;
+        if self.region.passes_over(self.launches) {
+            return self.fast_forward(call);
+        }
         let launch = Arc::new(self.prepare(call, self.warp_slots)?);
         self.measure(&launch, call.heap, progress).map_err(|stopped| failed(call, stopped))
     }
@@ -356,6 +394,7 @@ impl Backend for Modelled {
         call: &Call<'_>,
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<PhaseResult, DeviceError> {
+        self.enough(call)?;
         self.host_phase(call, progress)
     }
 

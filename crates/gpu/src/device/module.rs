@@ -30,6 +30,7 @@ pub trait Log<B: Backend> {
 pub struct ModuleDevice<B: Backend, L> {
     pub(super) card: Card<B>,
     pub(super) module: ModuleId,
+    kernels: Vec<String>,
     pub(super) log: L,
 }
 
@@ -46,8 +47,14 @@ impl<B: Backend, L> ModuleDevice<B, L> {
     ) -> Result<ModuleDevice<B, L>, String> {
         let mut card = Card::new(backend);
         let program = Program::parse(module, compile).map_err(|error| error.to_string())?;
+        let kernels = program.kernel_names().map(str::to_owned).collect();
         let module = card.load(program).map_err(|error| error.to_string())?;
-        Ok(ModuleDevice { card, module, log })
+        Ok(ModuleDevice { card, module, kernels, log })
+    }
+
+    /// Names of the module's kernels, in the text's order.
+    pub fn kernel_names(&self) -> impl Iterator<Item = &str> + Clone {
+        self.kernels.iter().map(String::as_str)
     }
 
     /// All buffers and variables, sorted by address.

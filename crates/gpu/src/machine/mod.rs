@@ -70,6 +70,8 @@ pub struct Machine {
     origin: String,
     title: String,
     path: Option<String>,
+    /// Its file and those of its base and systems, as errors name them.
+    files: Vec<PathBuf>,
     /// Structures whose energies were removed because a system replaced their design.
     replaced_energies: Vec<String>,
 }
@@ -134,6 +136,10 @@ impl Machine {
         };
         let layers: Vec<&Layer> =
             source.layer.iter().chain(systems.iter().map(|system| &system.layer)).collect();
+        let files = std::iter::once(path)
+            .chain(layers.iter().map(|layer| layer.file()))
+            .map(Path::to_owned)
+            .collect();
         let mut origin = path.display().to_string();
         let mut replaced_energies = Vec::new();
         if sets.is_empty() || !layers.is_empty() {
@@ -158,7 +164,7 @@ impl Machine {
         }
         let systems = systems.into_iter().map(|system| system.about).collect();
         let title = file.name.clone();
-        Ok(Machine { file, table, systems, origin, title, path: None, replaced_energies })
+        Ok(Machine { file, table, systems, origin, title, path: None, files, replaced_energies })
     }
 
     /// The files that the machine was read from, for errors.
@@ -206,6 +212,12 @@ impl Machine {
     /// text.
     pub fn table(&self) -> &Table {
         &self.table
+    }
+
+    /// The files that the machine was read from: its own, its base's and its systems'. Built-in ones go by their paths in the
+    /// sources.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(PathBuf::as_path)
     }
 
     /// The machine's values, after systems and overrides, by path. `--set` takes each of the paths.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use strata_workloads::Glance;
 
 use super::energy;
-use super::{LaunchResult, PhaseResult, RunResult, RunSchedule, Verdict};
+use super::{Checked, LaunchResult, PhaseResult, RunResult, RunSchedule};
 
 /// Name of the schema, described in docs/results.md.
 pub const SCHEMA: &str = "strata-run-1";
@@ -26,18 +26,14 @@ impl RunResult {
             })
             .collect();
         let lifetimes: Map<String, Value> = self.lifetimes.iter().map(energy::lifetime).collect();
-        let (verified, problems) = match &self.verdict {
-            Verdict::Verified => (Value::Bool(true), vec![]),
-            Verdict::Wrong(problems) => (Value::Bool(false), problems.clone()),
-            Verdict::Unchecked => (Value::Null, vec![]),
-        };
         let mut run = json!({
             "schema": SCHEMA,
-            "stopped": self.stopped,
+            "stopped": self.verdict.stopped(),
             "region": (!self.region.is_everything()).then(|| json!({
                 "from_launch": self.region.from,
                 "to_launch": self.region.to,
                 "kernel": self.region.kernel,
+                "warm": self.region.warm,
             })),
             "provenance": {
                 "simulator": self.provenance.simulator,
@@ -54,8 +50,10 @@ impl RunResult {
             "core_mhz": self.facts.core_mhz,
             "dram_peak_bytes_per_second": self.facts.dram_bytes_per_second,
             "overrides": self.overrides,
-            "verified": verified,
-            "problems": problems,
+            "verdict": self.verdict.name(),
+            "verified": self.verdict.verified(),
+            "problems": self.verdict.problems(),
+            "checked": self.checked.map(Checked::to_json),
             "cycles": self.cycles(),
             "warp_instructions": self.warp_instructions(),
             "thread_instructions": self.thread_instructions(),
@@ -63,7 +61,9 @@ impl RunResult {
             "statistics_hash": format!("{:016x}", self.statistics_hash()),
             "simulation": {
                 "seconds": self.cost.seconds,
-                "warp_instructions_per_second": self.speed(),
+                "warp_instructions": self.cost.warp_instructions,
+                "warp_instructions_per_second": self.cost.speed(),
+                "fast_forwarded_launches": self.cost.fast_forwarded,
                 "threads": self.cost.threads,
                 "window_cycles": self.cost.window,
                 "peak_memory_bytes": self.cost.peak_memory_bytes,

@@ -9,6 +9,7 @@ mod phase;
 mod rows;
 mod schedule;
 mod summary;
+mod verdict;
 
 use strata_engine::hash::Fnv;
 use strata_engine::statistics::Group;
@@ -24,6 +25,7 @@ pub(crate) use host::thread_time;
 pub use json::SCHEMA;
 pub use phase::PhaseResult;
 pub use schedule::{PartWork, RunSchedule};
+pub use verdict::{Checked, Verdict};
 
 /// Results of one kernel launch.
 #[derive(Clone, Debug, PartialEq)]
@@ -34,6 +36,8 @@ pub struct LaunchResult {
     pub grid: [u32; 3],
     /// Size of a CTA in threads: x, y, z.
     pub block: [u32; 3],
+    /// Whether it ran on the reference executor, in no time, as launches before a region do.
+    pub functional: bool,
     /// Core cycles from the launch to its last completion.
     pub cycles: u64,
     /// Instructions issued by warps.
@@ -79,22 +83,17 @@ impl Sample {
     }
 }
 
-/// Whether the results were correct.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// Every comparison passed and, where asked for, the reference executor agreed.
-    Verified,
-    /// Something differs; one sentence for each difference.
-    Wrong(Vec<String>),
-    /// There was nothing to compare with.
-    Unchecked,
-}
-
 /// What the simulation cost the host.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct SimulationCost {
-    /// Host seconds spent in launches.
+    /// Host seconds spent in launches and host phases, those outside the region included.
     pub seconds: f64,
+    /// Warp instructions simulated in that time.
+    pub warp_instructions: u64,
+    /// Cycles simulated in that time.
+    pub cycles: u64,
+    /// Launches before the region that ran on the reference executor, not in that time.
+    pub fast_forwarded: u64,
     /// Number of worker threads.
     pub threads: usize,
     /// Length of a window in cycles.
@@ -103,6 +102,22 @@ pub struct SimulationCost {
     pub peak_memory_bytes: u64,
     /// What more threads would gain, if that was asked for.
     pub schedule: Option<RunSchedule>,
+}
+
+impl SimulationCost {
+    /// Warp instructions simulated in a host second.
+    pub fn speed(&self) -> f64 {
+        self.a_second(self.warp_instructions)
+    }
+
+    /// Cycles simulated in a host second.
+    pub fn cycles_a_second(&self) -> f64 {
+        self.a_second(self.cycles)
+    }
+
+    fn a_second(&self, count: u64) -> f64 {
+        if self.seconds > 0.0 { count as f64 / self.seconds } else { 0.0 }
+    }
 }
 
 /// Where a result comes from: with these, it can be had again.
@@ -127,9 +142,6 @@ pub struct Provenance {
 pub struct RunResult {
     /// Where they come from.
     pub provenance: Provenance,
-    /// Why the run was stopped: then everything else is of the time until then, and the last launch is a part of one.
-    /// `None` for a run that ended.
-    pub stopped: Option<String>,
     /// The launches that everything here is of.
     pub region: Region,
     /// Name of the workload or launch file.
@@ -144,8 +156,10 @@ pub struct RunResult {
     pub facts: MachineFacts,
     /// The `--set` overrides that were applied.
     pub overrides: Vec<String>,
-    /// Whether the results were correct.
+    /// How the run ended, and whether its results were right.
     pub verdict: Verdict,
+    /// What the reference executor was compared with; `None` where that was not asked for.
+    pub checked: Option<Checked>,
     /// Comparison of expected and actual contents, for each buffer.
     pub comparisons: Vec<Comparison>,
     /// What the program read back at its end, in its order.
@@ -204,11 +218,6 @@ impl RunResult {
     /// Thread instructions per core cycle of the launches.
     pub fn ipc(&self) -> f64 {
         ratio(self.thread_instructions(), self.launch_cycles())
-    }
-
-    /// Warp instructions per host second.
-    pub fn speed(&self) -> f64 {
-        if self.cost.seconds > 0.0 { self.warp_instructions() as f64 / self.cost.seconds } else { 0.0 }
     }
 
     /// Summaries of the outputs that nothing was expected of.

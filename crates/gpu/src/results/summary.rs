@@ -3,7 +3,7 @@
 use strata_engine::statistics::Group;
 
 use super::rows::{Page, group};
-use super::{RunResult, Verdict, ratio};
+use super::{RunResult, ratio};
 
 /// Counters of the `sm` group for slots in which a scheduler did not issue, with readable descriptions.
 const STALLS: &[(&str, &str)] = &[
@@ -40,19 +40,23 @@ impl RunResult {
 
     fn head(&self, page: &mut Page) {
         let size = self.size.as_deref().map(|size| format!(" ({size})")).unwrap_or_default();
-        let verdict = match &self.verdict {
-            Verdict::Verified => "results verified".to_owned(),
-            Verdict::Wrong(problems) => format!("RESULTS WRONG ({})", problems.len()),
-            Verdict::Unchecked => "results not checked".to_owned(),
-        };
+        let verdict = self.verdict.sentence();
         let system = self.system.as_deref().map(|system| format!(" with {system}")).unwrap_or_default();
         page.line(&format!("{}{size} on {}{system}: {verdict}", self.workload, self.machine));
-        if let Some(reason) = &self.stopped {
+        if let Some(reason) = self.verdict.stopped() {
             let first = reason.lines().next().unwrap_or_default();
             page.line(&format!("  PARTIAL, until the run was stopped: {first}"));
         }
+        if let Some(checked) = self.checked {
+            let until = if self.verdict.stopped().is_some() { " until then" } else { "" };
+            page.line(&format!("  reference executor: {}{until}", checked.sentence()));
+        }
         if !self.region.is_everything() {
-            page.line(&format!("  measured: {} launches of the run", self.launches.len()));
+            let before = match self.cost.fast_forwarded {
+                0 => String::new(),
+                launches => format!("; {launches} before them ran on the reference executor, in no time"),
+            };
+            page.line(&format!("  measured: {} launches of the run{before}", self.launches.len()));
         }
         for set in &self.overrides {
             page.line(&format!("  with {set}"));
@@ -206,12 +210,8 @@ impl RunResult {
             "speed",
             &format!(
                 "{} warp instructions a second, {} cycles a second; {:.2} s on {} threads",
-                group(self.speed() as u64),
-                group(if self.cost.seconds > 0.0 {
-                    (self.cycles() as f64 / self.cost.seconds) as u64
-                } else {
-                    0
-                }),
+                group(self.cost.speed() as u64),
+                group(self.cost.cycles_a_second() as u64),
                 self.cost.seconds,
                 self.cost.threads
             ),
@@ -332,7 +332,7 @@ fn bytes(count: u64) -> String {
 mod tests {
     use strata_engine::statistics::{Definition, Mark};
 
-    use super::super::{MachineFacts, SimulationCost};
+    use super::super::{MachineFacts, SimulationCost, Verdict};
     use super::*;
 
     #[test]
@@ -353,7 +353,6 @@ mod tests {
     fn result(statistics: Vec<Group>) -> RunResult {
         RunResult {
             provenance: Default::default(),
-            stopped: None,
             region: Default::default(),
             workload: "w".into(),
             size: None,
@@ -362,6 +361,7 @@ mod tests {
             facts: MachineFacts::default(),
             overrides: vec![],
             verdict: Verdict::Unchecked,
+            checked: None,
             comparisons: vec![],
             outputs: vec![],
             launches: vec![],

@@ -27,7 +27,7 @@ mod write;
 use std::path::Path;
 
 pub use error::LaunchFileError;
-pub use write::{FILE_NAME, WriteError, write};
+pub use write::{FILE_NAME, WriteError, check_folder, write};
 
 use self::contents::Contents;
 use self::number::Type;

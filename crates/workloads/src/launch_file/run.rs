@@ -1,11 +1,14 @@
 //! The host side of a launch file.
 
+use std::collections::BTreeSet;
+
 use super::number::Type;
 use super::{Argument, Buffer, Check, Contents, Launch, LaunchFile, Place, Processor, Tolerance, Write};
 use crate::check::Near;
 use crate::host::Host;
 use crate::{
-    Arg, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, Output, Workload, element,
+    Arg, Device, DeviceError, DevicePtr, Element, HostProgram, Module, Outcome, Output, Plan, Workload,
+    element,
 };
 
 /// Bytes generated at a time; a multiple of every type's size.
@@ -18,6 +21,15 @@ impl HostProgram for LaunchFile {
 
     fn module(&self) -> Module<'_> {
         Module { name: &self.module_name, text: &self.ptx }
+    }
+
+    fn plan(&self) -> Option<Plan> {
+        let on_gpu = || self.launches.iter().filter(|launch| matches!(launch.place, Processor::Gpu(_)));
+        let kernels: BTreeSet<&String> = on_gpu().map(|launch| &launch.kernel).collect();
+        Some(Plan {
+            launches: on_gpu().map(|launch| launch.repeat).sum(),
+            kernels: kernels.into_iter().cloned().collect(),
+        })
     }
 
     fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {

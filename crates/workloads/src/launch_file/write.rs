@@ -14,6 +14,9 @@ use crate::{Arg, Expected, Module, Outcome, Output};
 /// The launch file's name in its folder.
 pub const FILE_NAME: &str = "launch.toml";
 
+/// Name of the file that holds its PTX.
+const KERNEL_NAME: &str = "kernel.ptx";
+
 /// Why a program was not written.
 #[derive(Debug, thiserror::Error)]
 #[error("{}: {error}", .path.display())]
@@ -22,11 +25,33 @@ pub struct WriteError {
     error: io::Error,
 }
 
+/// How an exported launch file begins.
+const MARK: &str = "# Written by `strata workload export`.\n";
+
+/// Checks that a folder holds an earlier export, or no launch file and no kernel that an export would overwrite.
+///
+/// # Errors
+/// [`WriteError`]: the file that would be lost.
+pub fn check_folder(folder: &Path) -> Result<(), WriteError> {
+    let launch_file = folder.join(FILE_NAME);
+    match fs::read(&launch_file) {
+        Ok(text) if text.starts_with(MARK.as_bytes()) => return Ok(()),
+        Ok(_) => return Err(foreign(launch_file)),
+        Err(_) => {}
+    }
+    let others = [launch_file, folder.join(KERNEL_NAME)];
+    others.into_iter().find(|path| path.symlink_metadata().is_ok()).map_or(Ok(()), |path| Err(foreign(path)))
+}
+
+fn foreign(path: PathBuf) -> WriteError {
+    WriteError { path, error: io::Error::other("is not of an export, expected another folder") }
+}
+
 /// Writes the program into `folder`, which is made if need be: `launch.toml`, the PTX, and a file for each buffer
 /// that is not zero at first, for each write of the host and for each expected result with its bounds.
 ///
 /// # Errors
-/// [`WriteError`]: a file could not be written.
+/// [`WriteError`]: a file could not be written, or the folder holds somebody's own ([`check_folder`]).
 pub fn write(
     name: &str,
     module: Module<'_>,
@@ -36,11 +61,10 @@ pub fn write(
 ) -> Result<(), WriteError> {
     let mut writer =
         Writer { folder, text: String::new(), names: unique_names(recording.buffers()), files: 0 };
+    check_folder(folder)?;
     fs::create_dir_all(folder).map_err(|error| WriteError { path: folder.into(), error })?;
-    writer.put(format_args!(
-        "# Written by `strata workload export`.\nname = {name:?}\nmodule = \"kernel.ptx\"\n"
-    ));
-    writer.file("kernel.ptx", module.text.as_bytes())?;
+    writer.put(format_args!("{MARK}name = {name:?}\nmodule = \"{KERNEL_NAME}\"\n"));
+    writer.file(KERNEL_NAME, module.text.as_bytes())?;
     for index in 0..recording.buffers().len() {
         writer.buffer(index, &recording.buffers()[index])?;
     }

@@ -19,6 +19,15 @@ pub struct Measured {
     pub warp_instructions: u64,
     /// Instructions executed by threads.
     pub thread_instructions: u64,
+    /// The kernels that it launches.
+    pub kernels: Vec<MeasuredKernel>,
+}
+
+/// What a run measured of one kernel.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct MeasuredKernel {
+    /// Its name.
+    pub name: String,
 }
 
 impl Measured {

@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 pub use self::measured::Measured;
 use crate::host::Host;
-use crate::{Device, DeviceError, HostProgram, Module, Outcome};
+use crate::{Device, DeviceError, HostProgram, Module, Outcome, Plan};
 
 /// How big a workload's input is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -175,7 +175,7 @@ impl Workload {
             None => format!("{}/kernel.ptx", self.name),
             Some((family, version)) => format!("{family}/{version}.ptx"),
         };
-        Ok(Box::new(Builtin { workload: self, module, body: (input.body)() }))
+        Ok(Box::new(Builtin { workload: self, module, size, body: (input.body)() }))
     }
 
     /// The input at one size, if the workload has it.
@@ -210,6 +210,7 @@ trait Body: fmt::Debug + Send + Sync {
 struct Builtin {
     workload: &'static Workload,
     module: String,
+    size: Size,
     body: Box<dyn Body>,
 }
 
@@ -220,6 +221,13 @@ impl HostProgram for Builtin {
 
     fn module(&self) -> Module<'_> {
         Module { name: &self.module, text: self.workload.ptx }
+    }
+
+    fn plan(&self) -> Option<Plan> {
+        let measured = self.workload.measured(self.size)?;
+        let mut kernels: Vec<String> = measured.kernels.into_iter().map(|kernel| kernel.name).collect();
+        kernels.sort();
+        Some(Plan { launches: measured.launches, kernels })
     }
 
     fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError> {

@@ -12,6 +12,7 @@ use strata_workloads::DeviceError;
 use super::{Modelled, failed, since};
 use crate::device::card::Call;
 use crate::device::coreless::run_functionally;
+use crate::device::functional::executed;
 use crate::device::heap::Heap;
 use crate::gpu::{Observed, PhaseEnd, Stopped};
 use crate::progress::Progress;
@@ -28,20 +29,20 @@ impl Modelled {
         progress: &mut dyn FnMut(&Progress),
     ) -> Result<PhaseResult, DeviceError> {
         let cores = self.gpu.cpu_cores() as u64;
-        if cores == 0 {
+        if cores == 0 || self.region.passes_over(self.launches) {
             return self.functional_phase(call);
         }
         let launch = Arc::new(self.prepare(call, cores)?);
         self.phase(&launch, call.heap, progress).map_err(|stopped| failed(call, stopped))
     }
 
-    /// Runs a host phase on the machine's memory, in no time: it has no CPU cores.
+    /// Runs a host phase on the machine's memory, in no time: it has no CPU cores, or nobody measures it.
     fn functional_phase(&mut self, call: &Call<'_>) -> Result<PhaseResult, DeviceError> {
         let options = Options { instruction_limit: self.gpu.cycles_left(), ..Options::default() };
         let started = Instant::now();
         let done = run_functionally(call, options, &mut self.gpu);
         self.seconds += started.elapsed().as_secs_f64();
-        done.map(|done| PhaseResult { after_launches: self.launches, ..done })
+        done.map(|summary| PhaseResult { after_launches: self.launches, ..executed(call, summary) })
     }
 
     /// Runs a host phase on the CPU cores.
