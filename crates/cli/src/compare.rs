@@ -109,7 +109,9 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
 fn files(arguments: &CompareArguments, comparison: &Comparison) -> Result<Files, String> {
     let mut files = Files::new();
     for program in &comparison.workloads {
-        files = files.reads("the launch file", Path::new(program));
+        if let Program::LaunchFile(path, file) = Program::find(program)? {
+            files = files.reads("the launch file", &path).reads_launch_file(&file);
+        }
     }
     for variant in &comparison.variants {
         files = files.reads_machine(&variant.machine()?);

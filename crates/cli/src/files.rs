@@ -8,6 +8,7 @@ use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use strata_gpu::machine::Machine;
+use strata_workloads::launch_file::LaunchFile;
 
 /// What a host knows a file by.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +49,12 @@ impl Files {
     #[must_use]
     pub fn reads_machine(self, machine: &Machine) -> Files {
         machine.files().fold(self, |files, path| files.reads("the machine's file", path))
+    }
+
+    /// Adds the files that a launch file names.
+    #[must_use]
+    pub fn reads_launch_file(self, file: &LaunchFile) -> Files {
+        file.files().fold(self, |files, path| files.reads("the launch file's", path))
     }
 
     /// Adds a file that the command writes, as the option before it names it: `--json ` or `--dump y=`. `None` and `-`,

@@ -90,8 +90,7 @@ pub struct RunArguments {
 /// A program or machine that cannot be loaded, or a run that does not finish.
 pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let machine = arguments.machine.load(&arguments.overrides)?;
-    files(arguments, &machine).check()?;
-    let Program { name, program, size, dumps } = program(arguments)?;
+    let Program { name, program, size, dumps } = program(arguments, &machine)?;
     if arguments.races {
         return races::find(program.as_ref(), size.as_deref(), &machine, arguments.json.as_deref());
     }
@@ -187,7 +186,7 @@ struct Program {
     dumps: Vec<Dump>,
 }
 
-fn program(arguments: &RunArguments) -> Result<Program, String> {
+fn program(arguments: &RunArguments, machine: &Machine) -> Result<Program, String> {
     let RunArguments { program: name, buffers, .. } = arguments;
     let path = Path::new(name);
     if path.extension().is_some_and(|extension| extension == "toml") {
@@ -195,6 +194,7 @@ fn program(arguments: &RunArguments) -> Result<Program, String> {
             return Err(format!("--version {version}: expected a workload, found a launch file"));
         }
         let mut file = launch_file::read(path).map_err(|error| error.to_string())?;
+        files(arguments, machine).reads_launch_file(&file).check()?;
         let dumps = buffers.prepare(&mut file)?;
         return Ok(Program { name: name.clone(), program: Box::new(file), size: None, dumps });
     }
@@ -209,6 +209,7 @@ fn program(arguments: &RunArguments) -> Result<Program, String> {
             "--show and --dump are for launch files; `strata workload export {name} FOLDER` writes one"
         ));
     }
+    files(arguments, machine).check()?;
     let size = workload::size(&arguments.size)?;
     let program = workload.program(size).map_err(|error| error.to_string())?;
     Ok(Program { name: workload.name.into(), program, size: Some(size.name().to_owned()), dumps: vec![] })

@@ -171,7 +171,7 @@ fn every_refusal_says_where_what_and_what_else() {
         l.toml:1:16: invalid basic string, expected `"`
         l.toml:1:10: `module`: found 5, expected the path of a PTX file
         l.toml:1:10: `module`: found "absent.ptx" (No such file or directory (os error 2)), expected a readable file
-        l.toml:1:10: `module`: found ".", which is no file, expected a readable file
+        l.toml:1:10: `module`: found ".", which is not a regular file, expected a readable file
         l.toml:1:10: `module`: found a file without a kernel, expected a PTX file with at least one `.entry`
         l.toml:2:1: `moduel`: found an unknown key, expected one of name, module, buffer, launch, check
         l.toml:3:1: `buffer[0].name`: found nothing, expected a name
@@ -280,7 +280,7 @@ fn a_launch_file_that_cannot_be_read_is_refused() {
     assert!(message(&folder).ends_with("not a regular file"));
     let path = folder.join("binary.toml");
     std::fs::write(&path, b"name = \"k\"\n# \xff\xfe").unwrap();
-    assert!(message(&path).ends_with("binary.toml:2:3: byte 0xff is no UTF-8"));
+    assert!(message(&path).ends_with("binary.toml:2:3: byte 0xff is not UTF-8"));
     let path = folder.join("long.toml");
     std::fs::File::create(&path).unwrap().set_len(launch_file::limits::FILE_BYTES + 1).unwrap();
     assert!(message(&path).ends_with("8388609 bytes long, at most 8388608 expected"));

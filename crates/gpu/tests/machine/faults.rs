@@ -309,7 +309,7 @@ fn lanes_that_end_early_do_not_hold_a_barrier() {
             both.fill(out, 0xee, 2 * 512).unwrap();
             both.launch("k", Shape::new([2, 1, 1], [BLOCK.end, 1, 1]), &[Arg::Ptr(out)])
                 .unwrap_or_else(|error| panic!("{what}: {error}"));
-            assert_eq!(both.into_differences(), Vec::<String>::new(), "{what}");
+            assert_eq!(both.finish().1, Vec::<String>::new(), "{what}");
             assert_eq!(counter(timed, "sm", "ctas"), 2);
             let broken: Vec<_> = timed.statistics().iter().filter_map(|group| group.broken).collect();
             assert_eq!(broken, Vec::<&str>::new(), "{what}");

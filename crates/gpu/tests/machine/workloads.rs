@@ -8,7 +8,9 @@ use strata_gpu::machine::Machine;
 use strata_gpu::profile_program;
 use strata_gpu::results::Verdict;
 use strata_workloads::recording::Recording;
-use strata_workloads::{HostProgram, Measured, Outcome, Size, Workload, all, find, launch_file};
+use strata_workloads::{
+    HostProgram, Measured, MeasuredKernel, Outcome, Size, Workload, all, find, launch_file,
+};
 
 use crate::support::{self, How, run_on};
 
@@ -30,6 +32,7 @@ fn measurements_are_up_to_date() {
             launches: profile.launches,
             warp_instructions: profile.warp_instructions,
             thread_instructions: profile.thread_instructions,
+            kernels: profile.kernels.keys().map(|name| MeasuredKernel { name: name.clone() }).collect(),
         };
         let name = workload.name;
         assert_eq!(workload.measured(Size::Test), Some(fresh), "{name}: run scripts/workloads.py {name}");

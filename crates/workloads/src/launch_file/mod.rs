@@ -7,6 +7,7 @@
 //! | file | subject |
 //! |---|---|
 //! | `error.rs` | what a refusal says |
+//! | `folder.rs` | where the files that it names come from |
 //! | `node.rs` | one value of the file, its place, and reading it as this or that |
 //! | `parse/` | the file's tables |
 //! | `ptx.rs` | what the module's text says about its kernels |
@@ -17,6 +18,7 @@
 
 mod contents;
 mod error;
+mod folder;
 mod node;
 mod number;
 mod parse;
@@ -24,12 +26,14 @@ mod ptx;
 mod run;
 mod write;
 
-use std::path::Path;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
 
 pub use error::LaunchFileError;
 pub use write::{FILE_NAME, WriteError, check_folder, write};
 
 use self::contents::Contents;
+use self::folder::Folder;
 use self::number::Type;
 use crate::{Arg, Shape};
 
@@ -79,6 +83,19 @@ pub struct LaunchFile {
     buffers: Vec<Buffer>,
     launches: Vec<Launch>,
     checks: Vec<Check>,
+    /// The files that it names, as it names them and where they lie.
+    files: Vec<(String, PathBuf)>,
+}
+
+/// A launch file with every file that it names, to be read where those are not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Package {
+    /// The launch file's path where it was packed: for errors, and for its name if it gives itself none.
+    pub path: String,
+    /// The launch file.
+    pub text: String,
+    /// The files that it names, by the names that it has for them.
+    pub files: BTreeMap<String, Vec<u8>>,
 }
 
 #[derive(Debug)]
@@ -165,6 +182,11 @@ enum Tolerance {
 }
 
 impl LaunchFile {
+    /// The files that it names: PTX, contents, expectations, bounds. Each once.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        self.files.iter().map(|(_, path)| path.as_path())
+    }
+
     /// The buffers' names, in the file's order.
     pub fn buffers(&self) -> impl Iterator<Item = &str> {
         self.buffers.iter().map(|buffer| buffer.name.as_str())
@@ -193,30 +215,59 @@ impl LaunchFile {
 /// # Errors
 /// [`LaunchFileError`], with the place in the file where there is one.
 pub fn read(path: &Path) -> Result<LaunchFile, LaunchFileError> {
-    let unreadable =
-        |reason: String| LaunchFileError::Unreadable { file: path.display().to_string(), reason };
-    let meta = std::fs::metadata(path).map_err(|error| unreadable(error.to_string()))?;
+    let text = text(path)?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    parse::parse(&path.display().to_string(), &text, &default_name(path), Folder::host(folder))
+}
+
+/// Reads a launch file that came along with every file it names.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_package(package: &Package) -> Result<LaunchFile, LaunchFileError> {
+    let name = default_name(Path::new(&package.path));
+    parse::parse(&package.path, &package.text, &name, Folder::package(package))
+}
+
+/// Packs a launch file with every file it names.
+///
+/// # Errors
+/// As [`read`].
+pub fn pack(path: &Path) -> Result<Package, LaunchFileError> {
+    let file = read(path)?;
+    let mut files = BTreeMap::new();
+    for (name, path) in &file.files {
+        let bytes = std::fs::read(path).map_err(|error| unreadable(path, error.to_string()))?;
+        files.insert(name.clone(), bytes);
+    }
+    Ok(Package { path: path.display().to_string(), text: text(path)?, files })
+}
+
+/// The name of a program whose launch file gives it none.
+fn default_name(path: &Path) -> String {
+    path.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy().into_owned())
+}
+
+fn unreadable(path: &Path, reason: String) -> LaunchFileError {
+    LaunchFileError::Unreadable { file: path.display().to_string(), reason }
+}
+
+/// The text of a launch file.
+fn text(path: &Path) -> Result<String, LaunchFileError> {
+    let meta = std::fs::metadata(path).map_err(|error| unreadable(path, error.to_string()))?;
     if !meta.is_file() {
-        return Err(unreadable("not a regular file".into()));
+        return Err(unreadable(path, "not a regular file".into()));
     }
     if meta.len() > limits::FILE_BYTES {
-        return Err(unreadable(format!(
-            "{} bytes long, at most {} expected",
-            meta.len(),
-            limits::FILE_BYTES
-        )));
+        let reason = format!("{} bytes long, at most {} expected", meta.len(), limits::FILE_BYTES);
+        return Err(unreadable(path, reason));
     }
-    let bytes = std::fs::read(path).map_err(|error| unreadable(error.to_string()))?;
-    let default_name = path.file_stem().map_or_else(|| "program".into(), |stem| stem.to_string_lossy());
-    let base = path.parent().unwrap_or(Path::new(""));
-    let file = path.display().to_string();
-    match std::str::from_utf8(&bytes) {
-        Ok(text) => parse::parse(&file, text, &default_name, base),
-        Err(error) => {
-            let before = String::from_utf8_lossy(&bytes[..error.valid_up_to()]);
-            let (line, column) = node::place(&before, before.len());
-            let message = format!("byte {:#04x} is no UTF-8", bytes[error.valid_up_to()]);
-            Err(LaunchFileError::Syntax { file, line, column, message })
-        }
-    }
+    let bytes = std::fs::read(path).map_err(|error| unreadable(path, error.to_string()))?;
+    String::from_utf8(bytes).map_err(|error| {
+        let (valid, bytes) = (error.utf8_error().valid_up_to(), error.into_bytes());
+        let before = String::from_utf8_lossy(&bytes[..valid]);
+        let (line, column) = node::place(&before, before.len());
+        let message = format!("byte {:#04x} is not UTF-8", bytes[valid]);
+        LaunchFileError::Syntax { file: path.display().to_string(), line, column, message }
+    })
 }

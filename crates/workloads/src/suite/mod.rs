@@ -17,7 +17,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-pub use self::measured::Measured;
+pub use self::measured::{Measured, MeasuredKernel};
 use crate::host::Host;
 use crate::{Device, DeviceError, HostProgram, Module, Outcome, Plan};
 

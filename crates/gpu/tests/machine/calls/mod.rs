@@ -41,7 +41,7 @@ fn run(
         }
         let mut bytes = bytes;
         both.download(out, &mut bytes).unwrap();
-        assert_eq!(both.into_differences(), Vec::<String>::new());
+        assert_eq!(both.finish().1, Vec::<String>::new());
         let words = bytes.chunks_exact(4).map(|word| u32::from_le_bytes(word.try_into().unwrap()));
         Ok((words.collect(), counter(timed, "sm", "cycles")))
     })

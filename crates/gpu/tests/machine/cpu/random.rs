@@ -80,7 +80,7 @@ fn compare(program: &Program, variation: &Variation, cores: u16, seed: u64) -> R
         ReferenceDevice::new(module(), machine.compile_options(), memory, Default::default())?;
     let mut both = Lockstep::new(&mut timed, &mut reference);
     host(program, seed, &mut both).map_err(|error| error.to_string())?;
-    let differences = both.into_differences();
+    let differences = both.finish().1;
     let laws = timed.statistics().into_iter().filter_map(|group| {
         group.broken.map(|law| format!("statistics of `{}` break their law \"{law}\"", group.name))
     });

@@ -63,7 +63,7 @@ pub fn compare(
     let mut reference = reference(&machine, module())?;
     let mut both = Lockstep::new(&mut timed, &mut reference);
     host(program, seed, &mut both).map_err(|error| error.to_string())?;
-    let broken = both.into_differences();
+    let broken = both.finish().1;
     let laws = timed.statistics().into_iter().filter_map(|group| {
         group.broken.map(|law| format!("statistics of `{}` break their law \"{law}\"", group.name))
     });

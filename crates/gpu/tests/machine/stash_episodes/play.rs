@@ -27,7 +27,7 @@ pub fn play(number: u64, variation: &Variation, build: Build<'_>) -> Result<Vec<
         ReferenceDevice::new(module(), machine.compile_options(), memory, Default::default())?;
     let mut both = Lockstep::new(&mut timed, &mut reference);
     let wrong = phases(number, variation, &mut both).map_err(|error| error.to_string())?;
-    let differences = both.into_differences();
+    let differences = both.finish().1;
     let statistics = timed.statistics();
     let laws = statistics.iter().filter_map(|group| {
         let law = group.broken.as_ref()?;

@@ -106,7 +106,7 @@ fn lockstep(machine: &Machine, options: GpuOptions, ticks: bool) -> (Vec<LaunchR
         .unwrap_or_else(|error| panic!("{error}"));
     let mut both = Lockstep::new(&mut timed, &mut reference);
     host(&mut both).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(both.into_differences(), Vec::<String>::new());
+    assert_eq!(both.finish().1, Vec::<String>::new());
     let statistics = timed.statistics();
     for group in &statistics {
         assert_eq!(group.broken, None, "{}", group.name);

@@ -1,14 +1,19 @@
 //! `[[buffer]]` tables, and contents wherever they are written.
 
 use std::ops::RangeInclusive;
-use std::path::Path;
 
+use super::super::folder::Folder;
 use super::super::node::{Fields, Node, shorten};
 use super::super::number::{Number, Type};
 use super::super::{Buffer, Contents, Place, limits};
-use super::{Result, read_file};
+use super::Result;
 
-pub(super) fn buffer(node: &Node<'_>, others: &[Buffer], total: &mut u64, base: &Path) -> Result<Buffer> {
+pub(super) fn buffer(
+    node: &Node<'_>,
+    others: &[Buffer],
+    total: &mut u64,
+    folder: &Folder<'_>,
+) -> Result<Buffer> {
     let fields = node.table(&["name", "variable", "unordered", "type", "count", "contents"])?;
     let name_node = fields.required("name", "a name")?;
     let name = name_node.name("a name")?;
@@ -22,7 +27,7 @@ pub(super) fn buffer(node: &Node<'_>, others: &[Buffer], total: &mut u64, base: 
 
     let count = count(&fields, ty, total)?;
     let contents = match fields.optional("contents") {
-        Some(node) => contents(&node, ty, count, base)?,
+        Some(node) => contents(&node, ty, count, folder)?,
         None => Contents::Zeros,
     };
     Ok(Buffer { name: name.into(), place, unordered, ty, count, contents })
@@ -61,7 +66,7 @@ pub(super) fn element_type(node: &Node<'_>) -> Result<Type> {
 const CONTENTS: &str = "\"zeros\" or a table with one of constant, ramp, uniform, values, file";
 const VALUES: RangeInclusive<usize> = 1..=limits::VALUES;
 
-pub(super) fn contents(node: &Node<'_>, ty: Type, count: usize, base: &Path) -> Result<Contents> {
+pub(super) fn contents(node: &Node<'_>, ty: Type, count: usize, folder: &Folder<'_>) -> Result<Contents> {
     match node.choice(CONTENTS)? {
         ("zeros", None) => Ok(Contents::Zeros),
         ("constant", Some(value)) => Ok(Contents::Constant(number(&value, ty)?)),
@@ -120,7 +125,7 @@ pub(super) fn contents(node: &Node<'_>, ty: Type, count: usize, base: &Path) -> 
         ("file", Some(file)) => {
             let bytes = (count * ty.bytes()) as u64;
             let expected = || format!("{bytes} bytes: {count} elements of {}", ty.name());
-            Ok(Contents::Bytes(read_file(&file, base, |found| found == bytes, expected)?))
+            Ok(Contents::Bytes(folder.read(&file, |found| found == bytes, expected)?))
         }
         (name, _) => Err(node.error(format!("\"{}\"", shorten(name)), CONTENTS)),
     }

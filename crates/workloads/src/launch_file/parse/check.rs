@@ -1,15 +1,14 @@
 //! `[[check]]` tables.
 
-use std::path::Path;
-
+use super::super::folder::Folder;
 use super::super::node::{Fields, Node};
 use super::super::number::Type;
 use super::super::{Buffer, Check, Tolerance};
 use super::buffer::{contents, element_type};
-use super::{Result, find, read_file};
+use super::{Result, find};
 use crate::element::from_bytes;
 
-pub(super) fn check(node: &Node<'_>, buffers: &[Buffer], base: &Path) -> Result<Check> {
+pub(super) fn check(node: &Node<'_>, buffers: &[Buffer], folder: &Folder<'_>) -> Result<Check> {
     let known =
         ["buffer", "name", "type", "byte_offset", "count", "expected", "absolute", "relative", "bounds"];
     let fields = node.table(&known)?;
@@ -21,7 +20,7 @@ pub(super) fn check(node: &Node<'_>, buffers: &[Buffer], base: &Path) -> Result<
     };
     let (ty, byte_offset, count) = part(&fields, buffer)?;
     let expected = match fields.optional("expected") {
-        Some(node) => Some(contents(&node, ty, count, base)?),
+        Some(node) => Some(contents(&node, ty, count, folder)?),
         None => None,
     };
     let tolerance = match fields.optional("bounds") {
@@ -29,7 +28,7 @@ pub(super) fn check(node: &Node<'_>, buffers: &[Buffer], base: &Path) -> Result<
             if ["absolute", "relative"].iter().any(|key| fields.optional(key).is_some()) {
                 return Err(node.error("both it and `absolute` or `relative`", "one of them"));
             }
-            Some(Tolerance::Each(bounds(&node, count, base)?))
+            Some(Tolerance::Each(bounds(&node, count, folder)?))
         }
         None => everywhere(&fields, ty)?,
     };
@@ -55,10 +54,10 @@ fn part(fields: &Fields<'_>, buffer: &Buffer) -> Result<(Type, u64, usize)> {
 }
 
 /// A bound for each element, f64.
-fn bounds(node: &Node<'_>, count: usize, base: &Path) -> Result<Vec<f64>> {
+fn bounds(node: &Node<'_>, count: usize, folder: &Folder<'_>) -> Result<Vec<f64>> {
     let bytes = 8 * count as u64;
     let bytes =
-        read_file(node, base, |found| found == bytes, || format!("{bytes} bytes: {count} elements of f64"))?;
+        folder.read(node, |found| found == bytes, || format!("{bytes} bytes: {count} elements of f64"))?;
     let bounds: Vec<f64> = from_bytes(&bytes);
     match bounds.iter().position(|bound| bound.is_nan() || *bound < 0.0) {
         None => Ok(bounds),

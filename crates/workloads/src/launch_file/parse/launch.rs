@@ -1,20 +1,19 @@
 //! `[[launch]]` tables.
 
-use std::path::Path;
-
+use super::super::folder::Folder;
 use super::super::node::{Fields, Node, list, shorten};
 use super::super::number::Type;
 use super::super::ptx::{Kernel, Parameter};
 use super::super::{Argument, Buffer, Launch, Processor, Write, limits, ptx};
 use super::buffer::number;
-use super::{Result, find, read_file};
+use super::{Result, find};
 use crate::Shape;
 
 pub(super) fn launch(
     node: &Node<'_>,
     buffers: &[Buffer],
     kernels: &[Kernel<'_>],
-    base: &Path,
+    folder: &Folder<'_>,
 ) -> Result<Launch> {
     let known =
         ["before", "kernel", "cpu_threads", "grid", "block", "dynamic_shared_bytes", "repeat", "arguments"];
@@ -33,7 +32,7 @@ pub(super) fn launch(
         None => 1,
     };
     Ok(Launch {
-        before: before.iter().map(|node| write(node, buffers, base)).collect::<Result<_>>()?,
+        before: before.iter().map(|node| write(node, buffers, folder)).collect::<Result<_>>()?,
         kernel: kernel.name.into(),
         place,
         repeat,
@@ -110,7 +109,7 @@ fn arguments(
 
 /// What the host writes before a launch: `{ buffer = "a", byte_offset = 16, file = "a.bin" }`, or `bytes` and `fill`
 /// instead of `file`.
-fn write(node: &Node<'_>, buffers: &[Buffer], base: &Path) -> Result<Write> {
+fn write(node: &Node<'_>, buffers: &[Buffer], folder: &Folder<'_>) -> Result<Write> {
     let fields = node.table(&["buffer", "byte_offset", "bytes", "fill", "file"])?;
     let index = find(&fields.required("buffer", "the name of a buffer")?, buffers)?;
     let size = buffers[index].bytes() as u64;
@@ -127,7 +126,7 @@ fn write(node: &Node<'_>, buffers: &[Buffer], base: &Path) -> Result<Write> {
         return Ok(Write::Bytes {
             buffer: index,
             byte_offset,
-            bytes: read_file(&file, base, |bytes| bytes <= room, expected)?,
+            bytes: folder.read(&file, |bytes| bytes <= room, expected)?,
         });
     }
     let value = fields.required("fill", "a byte, or `file` with bytes")?.integer(0..=255)?;

@@ -4,15 +4,14 @@ mod buffer;
 mod check;
 mod launch;
 
-use std::path::Path;
-
+use super::folder::Folder;
 use super::node::{Fields, Node, Source, list};
 use super::{Buffer, LaunchFile, LaunchFileError, limits, ptx};
 
 type Result<T> = std::result::Result<T, LaunchFileError>;
 
-/// Reads the text of a launch file; `base` is the folder that its paths begin from.
-pub(super) fn parse(file: &str, text: &str, default_name: &str, base: &Path) -> Result<LaunchFile> {
+/// Reads the text of a launch file, whose paths begin from `folder`.
+pub(super) fn parse(file: &str, text: &str, default_name: &str, folder: Folder<'_>) -> Result<LaunchFile> {
     let source = Source { file, text };
     let document = source.parse()?;
     let root = Fields::root(source, &document, &["name", "module", "buffer", "launch", "check"])?;
@@ -23,9 +22,8 @@ pub(super) fn parse(file: &str, text: &str, default_name: &str, base: &Path) -> 
     };
     let module = root.required("module", "the path of a PTX file")?;
     let module_name = module.name("the path of a PTX file")?;
-    let text = read_file(
+    let text = folder.read(
         &module,
-        base,
         |bytes| bytes <= limits::MODULE_BYTES,
         || format!("at most {} bytes", limits::MODULE_BYTES),
     )?;
@@ -43,22 +41,24 @@ pub(super) fn parse(file: &str, text: &str, default_name: &str, base: &Path) -> 
         buffers: vec![],
         launches: vec![],
         checks: vec![],
+        files: vec![],
     };
     let mut total = 0;
     for node in root.tables("buffer", limits::BUFFERS)? {
-        let buffer = buffer::buffer(&node, &this.buffers, &mut total, base)?;
+        let buffer = buffer::buffer(&node, &this.buffers, &mut total, &folder)?;
         this.buffers.push(buffer);
     }
     for node in root.tables("launch", limits::LAUNCHES)? {
-        this.launches.push(launch::launch(&node, &this.buffers, &kernels, base)?);
+        this.launches.push(launch::launch(&node, &this.buffers, &kernels, &folder)?);
     }
     if this.launches.is_empty() {
         return Err(root.missing("launch", "at least one [[launch]] table"));
     }
     for node in root.tables("check", limits::CHECKS)? {
-        this.checks.push(check::check(&node, &this.buffers, base)?);
+        this.checks.push(check::check(&node, &this.buffers, &folder)?);
     }
     this.ptx = text;
+    this.files = folder.into_files();
     Ok(this)
 }
 
@@ -68,27 +68,4 @@ fn find(node: &Node<'_>, buffers: &[Buffer]) -> Result<usize> {
     let name = node.string(&expected())?;
     let index = buffers.iter().position(|buffer| buffer.name == name);
     index.ok_or_else(|| node.error(node.found(), expected()))
-}
-
-/// Reads the file that a value names, once its length is right.
-fn read_file(
-    node: &Node<'_>,
-    base: &Path,
-    right_length: impl Fn(u64) -> bool,
-    expected: impl Fn() -> String,
-) -> Result<Vec<u8>> {
-    let path = base.join(node.name("the path of a file")?);
-    let unreadable =
-        |error: std::io::Error| node.error(format!("{} ({error})", node.found()), "a readable file");
-    let meta = std::fs::metadata(&path).map_err(unreadable)?;
-    if !meta.is_file() {
-        return Err(node.error(format!("{}, which is no file", node.found()), "a readable file"));
-    }
-    let wrong = |bytes: u64| node.error(format!("a file of {bytes} bytes"), expected());
-    if !right_length(meta.len()) {
-        return Err(wrong(meta.len()));
-    }
-    let bytes = std::fs::read(&path).map_err(unreadable)?;
-    // The file may have changed in between.
-    if right_length(bytes.len() as u64) { Ok(bytes) } else { Err(wrong(bytes.len() as u64)) }
 }
