@@ -9,7 +9,7 @@ use strata_gpu::results::peak_memory_bytes;
 use strata_lab::job::Job;
 use strata_lab::record::Record;
 use strata_lab::store::{self, HostTime};
-use strata_lab::sweep::END_OF_JOB;
+use strata_lab::sweep::JOB_BYTES;
 
 use crate::{Finished, print};
 
@@ -78,21 +78,23 @@ pub fn put(folder: &Path, record: &Record) -> Result<PathBuf, String> {
     })
 }
 
-/// Reads the job up to its end mark, then starts a thread that ends the process when standard input closes.
+/// Reads a job of the length that its first line gives, then starts a thread that ends the process when standard input
+/// closes. A job without such a line is all of standard input.
 fn from_standard_input() -> Result<String, String> {
-    let mut text = String::new();
+    let failed = |error: std::io::Error| format!("standard input: {error}");
     let mut input = std::io::stdin().lock();
-    loop {
-        let mut line = String::new();
-        let read = input.read_line(&mut line).map_err(|error| format!("standard input: {error}"))?;
-        if read == 0 {
-            return Ok(text);
-        }
-        if line.trim_end() == END_OF_JOB {
-            break;
-        }
-        text += &line;
-    }
+    let mut first = String::new();
+    input.read_line(&mut first).map_err(failed)?;
+    let Some(length) = first.strip_prefix(JOB_BYTES) else {
+        input.read_to_string(&mut first).map_err(failed)?;
+        return Ok(first);
+    };
+    let length: u64 = length
+        .trim_end()
+        .parse()
+        .map_err(|error| format!("standard input: found `{}`: {error}", first.trim_end()))?;
+    let mut text = String::new();
+    input.by_ref().take(length).read_to_string(&mut text).map_err(failed)?;
     drop(input);
     std::thread::spawn(|| {
         // Whoever asked for the job is gone, so nobody needs its result.

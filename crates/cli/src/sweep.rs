@@ -131,7 +131,7 @@ fn write_jobs(jobs: &[Job], store: &Store, folder: &Path) -> Result<usize, Strin
     let mut count = 0;
     for job in jobs.iter().filter(|job| !store.has(&job.key())) {
         let path = folder.join(format!("{}.toml", job.key()));
-        std::fs::write(&path, job.text()).map_err(|error| named(&path, error))?;
+        std::fs::write(&path, job.pack()?.text()).map_err(|error| named(&path, error))?;
         count += 1;
     }
     Ok(count)

@@ -125,6 +125,7 @@ pub fn record(
         ptx,
         inputs,
         machine: Some(machine.table().clone()),
+        package: None,
     };
     let Simulation { seconds, peak_memory_bytes } = run.simulation;
     Ok((Record { job, rows }, HostTime { seconds, peak_memory_bytes }))

@@ -6,10 +6,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 use strata_gpu::machine::identity::digest;
 use strata_gpu::machine::identity::lines;
-use strata_workloads::Size;
+use strata_workloads::{Size, launch_file};
 use toml::Table;
 
 use crate::SIMULATOR;
+use crate::package::Packed;
 use crate::program::{Identity, Program};
 use crate::variant::Variant;
 
@@ -26,7 +27,7 @@ pub enum Kind {
     Profile,
 }
 
-/// A measurement. It is self-contained: it can run on any host that has the program.
+/// A measurement. With its launch file packed ([`Job::pack`]) it is self-contained, and runs on any host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Job {
@@ -38,8 +39,8 @@ pub struct Job {
     pub kind: Kind,
     /// Name of a built-in workload, or the name that a launch file gives its program.
     pub workload: String,
-    /// Path of the launch file; `None` for a built-in workload. It does not affect the numbers: the hashes below say
-    /// what it must hold.
+    /// Where the launch file lay when the job was made, for readers; `None` for a built-in workload. It does not affect the
+    /// numbers: the hashes below say what it must hold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub launch_file: Option<PathBuf>,
     /// Whether `strata exec` ran the program, a CUDA executable of which the lab knows only what it made the device do:
@@ -66,6 +67,9 @@ pub struct Job {
     /// The machine after systems and overrides; `None` for a profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub machine: Option<Table>,
+    /// The launch file with all that it names: in job files, and not in results.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub package: Option<Packed>,
 }
 
 /// A hash of everything that determines a job's numbers: 32 hexadecimal digits.
@@ -113,7 +117,7 @@ impl Job {
         }
     }
 
-    /// A job that profiles a workload or a launch file.
+    /// A job that profiles a workload or a launch file, by what [`Program::find`] finds it.
     ///
     /// # Errors
     /// An unknown workload or size, or a launch file that cannot be read.
@@ -135,16 +139,43 @@ impl Job {
             ptx,
             inputs,
             machine: None,
+            package: None,
         })
     }
 
-    /// By what [`Program::find`] finds the job's program.
-    #[must_use]
-    pub fn program(&self) -> String {
-        match &self.launch_file {
-            Some(path) => path.to_string_lossy().into_owned(),
-            None => self.workload.clone(),
+    /// The job's program: the launch file that came along, the one at its path, or the workload.
+    ///
+    /// # Errors
+    /// What is wrong with the launch file; or that there is no such workload.
+    pub fn program(&self) -> Result<Program, String> {
+        match (&self.launch_file, &self.package) {
+            (Some(path), Some(packed)) => {
+                let package = packed.unpack(&path.to_string_lossy())?;
+                let file = launch_file::read_package(&package).map_err(|error| error.to_string())?;
+                Ok(Program::LaunchFile(path.clone(), file))
+            }
+            (Some(path), None) => Program::find(&path.to_string_lossy()),
+            (None, _) => Program::find(&self.workload),
         }
+    }
+
+    /// The job with its launch file and all that that names, if it has one.
+    ///
+    /// # Errors
+    /// A file that cannot be read any more.
+    pub fn pack(&self) -> Result<Job, String> {
+        let mut job = self.clone();
+        if let (Some(path), None) = (&self.launch_file, &self.package) {
+            let package = launch_file::pack(path).map_err(|error| error.to_string())?;
+            job.package = Some(Packed::new(package));
+        }
+        Ok(job)
+    }
+
+    /// The job as results have it, without what came along.
+    #[must_use]
+    pub fn unpacked(&self) -> Job {
+        Job { package: None, ..self.clone() }
     }
 
     /// Reads a job from the text of a job file; `name` appears in errors.
@@ -166,7 +197,13 @@ impl Job {
         if job.executed {
             return Err(format!("{name}: executed: found a CUDA program, which only `strata exec` runs"));
         }
-        let here = Job::profile(&job.program(), job.size).map_err(|error| format!("{name}: {error}"))?;
+        if job.launch_file.is_some() != job.package.is_some() {
+            return Err(format!(
+                "{name}: package: expected the launch file and what it names, for a job with a `launch_file`, and none for others"
+            ));
+        }
+        let program = job.program().map_err(|error| format!("{name}: {error}"))?;
+        let here = program.identity(job.size).map_err(|error| format!("{name}: {error}"))?;
         expect("ptx", &job.ptx, &here.ptx)?;
         expect("inputs", &job.inputs, &here.inputs)?;
         if job.machine.is_some() != (job.kind == Kind::Timing) {

@@ -29,6 +29,7 @@ pub mod grid;
 pub mod inputs;
 pub mod job;
 pub mod metric;
+pub mod package;
 pub mod page;
 pub mod paper;
 pub mod profile;

@@ -14,7 +14,6 @@ use strata_workloads::HostProgram;
 
 use crate::job::{Job, Kind};
 use crate::profile::{self, Counter};
-use crate::program::Program;
 
 /// A finished job and its measurements.
 #[derive(Clone, Debug, PartialEq)]
@@ -126,12 +125,12 @@ pub(crate) fn counters_of_run(machine: &Machine) -> Result<Vec<(String, Vec<Stri
 /// # Errors
 /// If the run is refused, does not finish or has wrong results. Such a run yields no numbers.
 pub fn measure(job: &Job) -> Result<Record, String> {
-    let program = Program::find(&job.program())?.at(job.size)?;
+    let program = job.program()?.at(job.size)?;
     let rows = match job.kind {
         Kind::Timing => timed(job, program.as_ref())?,
         Kind::Profile => profiled(program.as_ref())?,
     };
-    Ok(Record { job: job.clone(), rows })
+    Ok(Record { job: job.unpacked(), rows })
 }
 
 fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {

@@ -41,11 +41,13 @@ pub struct Processes {
     pub folder: PathBuf,
 }
 
-/// Marks the end of a job's text on standard input. The pipe then stays open and silent until the sweep ends.
-pub const END_OF_JOB: &str = "# end of job";
+/// Begins a job's text on standard input, followed by the length of the rest of the text in bytes. The pipe then stays open
+/// and silent until the sweep ends.
+pub const JOB_BYTES: &str = "# bytes of the job: ";
 
 impl Launcher for Processes {
     fn launch(&self, job: &Job, wait: bool) -> Result<Launched, String> {
+        let text = job.pack()?.text();
         let run = || -> std::io::Result<Result<Launched, String>> {
             let mut child = Command::new(&self.command)
                 .args(["job", "-", "--store"])
@@ -58,7 +60,7 @@ impl Launcher for Processes {
             // Kept open: a job exits when its standard input closes, so a killed sweep leaves no processes
             // behind.
             let mut input = child.stdin.take().expect("it is piped");
-            let sent = input.write_all(format!("{}{END_OF_JOB}\n", job.text()).as_bytes());
+            let sent = input.write_all(format!("{JOB_BYTES}{}\n{text}", text.len()).as_bytes());
             let mut said = String::new();
             child.stderr.take().expect("it is piped").read_to_string(&mut said)?;
             let status = child.wait()?;

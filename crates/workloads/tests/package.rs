@@ -38,7 +38,7 @@ fn a_package_holds_each_file_once_and_reads_without_them() {
     let error = read_package(&lacking).unwrap_err().to_string();
     assert!(
         error.ends_with(
-            "mine.toml:6:23: `buffer[0].contents.file`: found \"x.bin\", expected a file that came along"
+            "mine.toml:6:21: `buffer[0].contents.file`: found \"x.bin\", expected a file that came along"
         ),
         "{error}"
     );

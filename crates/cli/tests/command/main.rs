@@ -1,6 +1,7 @@
 //! The `strata` command as a script sees it: exit status, standard output, standard error and JSON.
 
 mod exec;
+mod jobs;
 mod outputs;
 mod parts;
 mod races;
