@@ -61,6 +61,10 @@ look *arguments:
 deny:
     scripts/deny
 
+# Dependencies that nothing uses, and sources that belong to no crate
+unused:
+    scripts/unused
+
 # Known faults of dependencies; needs a network
 audit:
     scripts/deny advisories

@@ -7,12 +7,12 @@ use std::path::Path;
 const MAY_KNOW: &[(&str, &[&str])] = &[
     ("strata-engine", &[]),
     ("strata-warp", &[]),
-    ("strata-ptx", &["strata-engine", "strata-warp"]),
+    ("strata-ptx", &["strata-warp"]),
     ("strata-memory", &["strata-engine", "strata-warp"]),
     ("strata-sm", &["strata-engine", "strata-memory", "strata-ptx", "strata-warp"]),
     ("strata-cpu", &["strata-engine", "strata-memory", "strata-ptx", "strata-sm"]),
     ("strata-designs", &["strata-engine", "strata-memory", "strata-warp"]),
-    ("strata-workloads", &["strata-engine"]),
+    ("strata-workloads", &[]),
     (
         "strata-gpu",
         &[
@@ -32,7 +32,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("strata-cudart-11", &["strata-runtime"]),
     ("strata-cudart-12", &["strata-runtime"]),
     ("strata-cudart-13", &["strata-runtime"]),
-    ("strata", &["strata-engine", "strata-gpu", "strata-lab", "strata-ptx", "strata-workloads"]),
+    ("strata", &["strata-engine", "strata-gpu", "strata-lab", "strata-workloads"]),
 ];
 
 #[test]
