@@ -1,7 +1,7 @@
 //! Host instructions of hot paths and whole runs, counted by Valgrind, so that the numbers hold on a busy
 //! machine.
 //!
-//! `cargo install gungraun-runner` in the version of the `gungraun` dependency and have `valgrind` in the path,
+//! `cargo install --locked gungraun-runner` in the version of the `gungraun` dependency and have `valgrind` in the path,
 //! then `cargo bench -p strata-gpu --features bench --bench instructions`. Paths count 100 operations, runs one.
 // The macros generate items without documentation.
 #![allow(missing_docs)]

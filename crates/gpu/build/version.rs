@@ -1,9 +1,12 @@
 //! A hash of all that can change a number: the sources of this room and every room below it, what they include, the scripts that
-//! write some of them, their manifests, and the versions of the crates that they are built with.
+//! write some of them, their manifests, and the versions of the crates from elsewhere that compute values.
+//!
+//! Those versions come from the workspace's manifest, which names exactly one of each, and not from `Cargo.lock`: `cargo install`
+//! without `--locked` takes no notice of that file, and a crate outside the workspace is built by its own.
 //!
 //! What each job's key holds already is left out: a workload's PTX, its inputs, the machine. So are comments and tests.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
@@ -11,19 +14,22 @@ use sha2::{Digest, Sha256};
 /// The rooms whose sources decide numbers.
 pub const ROOMS: [&str; 9] = ["engine", "warp", "ptx", "memory", "sm", "cpu", "designs", "workloads", "gpu"];
 
+/// The crates from elsewhere whose code computes a program's values. The tests say why the others cannot change a number.
+pub const COMPUTING: [&str; 1] = ["half"];
+
 /// Paths whose changes make cargo run the build script again.
 pub fn watched(root: &Path) -> Vec<PathBuf> {
     let of_room = |room| {
         ["src", "build", "build.rs", "Cargo.toml"].map(|part| root.join("crates").join(room).join(part))
     };
-    let paths = ROOMS.into_iter().flat_map(of_room).chain([root.join("Cargo.lock"), root.join("Cargo.toml")]);
+    let paths = ROOMS.into_iter().flat_map(of_room).chain([root.join("Cargo.toml")]);
     paths.filter(|path| path.exists()).collect()
 }
 
 /// The hash; nothing where the rooms are not beside each other, as in a package.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// A file that cannot be read, or a crate that computes values in no exact version.
 pub fn digest(root: &Path) -> Result<Option<String>, String> {
     if !ROOMS.iter().all(|room| root.join("crates").join(room).join("src").is_dir()) {
         return Ok(None);
@@ -41,7 +47,7 @@ pub fn digest(root: &Path) -> Result<Option<String>, String> {
 /// Everything that is hashed, by name.
 ///
 /// # Errors
-/// A file that cannot be read.
+/// As [`digest`].
 pub fn parts(root: &Path) -> Result<BTreeMap<String, Vec<u8>>, String> {
     let mut parts = BTreeMap::new();
     for room in ROOMS {
@@ -56,12 +62,9 @@ pub fn parts(root: &Path) -> Result<BTreeMap<String, Vec<u8>>, String> {
             add(root, &file, &mut parts)?;
         }
     }
-    let lock = root.join("Cargo.lock");
-    if lock.exists() {
-        let text = String::from_utf8_lossy(&read(&lock)?).into_owned();
-        for (package, entry) in built_with(&text) {
-            parts.insert(format!("Cargo.lock: {package}"), entry.into_bytes());
-        }
+    let manifest = String::from_utf8_lossy(&read(&root.join("Cargo.toml"))?).into_owned();
+    for package in COMPUTING {
+        parts.insert(format!("Cargo.toml: {package}"), pinned(&manifest, package)?.into_bytes());
     }
     Ok(parts)
 }
@@ -105,34 +108,17 @@ fn without_comments(bytes: &[u8]) -> Vec<u8> {
     lines.flat_map(|line| [line, "\n"]).collect::<String>().into_bytes()
 }
 
-/// The entries of `Cargo.lock` that the rooms are built with, by package and version.
-fn built_with(lock: &str) -> BTreeMap<String, String> {
-    let entries: Vec<&str> = lock.split("[[package]]").skip(1).collect();
-    let field = |entry: &str, name: &str| {
-        let line = entry.lines().find_map(|line| line.strip_prefix(&format!("{name} = ")));
-        line.map(|value| value.trim_matches('"').to_owned()).unwrap_or_default()
-    };
-    let needs = |entry: &str| -> Vec<String> {
-        let list =
-            entry.split_once("dependencies = [").map_or("", |(_, rest)| rest.split(']').next().unwrap_or(""));
-        list.lines().map(|line| line.trim().trim_matches(|c| c == '"' || c == ',').to_owned()).collect()
-    };
-    let mut wanted: Vec<String> = ROOMS.map(|room| format!("strata-{room}")).into();
-    let (mut seen, mut found) = (BTreeSet::new(), BTreeMap::new());
-    while let Some(wish) = wanted.pop() {
-        if wish.is_empty() || !seen.insert(wish.clone()) {
-            continue;
-        }
-        // A name, and where there are several of it their version.
-        let mut words = wish.split(' ');
-        let (name, version) = (words.next().unwrap_or_default(), words.next());
-        for entry in &entries {
-            let entry_version = field(entry, "version");
-            if field(entry, "name") == name && version.is_none_or(|version| version == entry_version) {
-                wanted.extend(needs(entry));
-                found.insert(format!("{name} {entry_version}"), (*entry).trim().to_owned());
-            }
-        }
+/// The line of the workspace's manifest that says which version of a crate the rooms are built with.
+fn pinned(manifest: &str, package: &str) -> Result<String, String> {
+    let lines = manifest.lines().skip_while(|line| line.trim() != "[workspace.dependencies]").skip(1);
+    let mut lines = lines.take_while(|line| !line.starts_with('['));
+    let line = lines.find(|line| line.split_once('=').is_some_and(|(name, _)| name.trim() == package));
+    match line.map(str::trim) {
+        Some(line) if line.contains("\"=") => Ok(line.to_owned()),
+        found => Err(format!(
+            "Cargo.toml: [workspace.dependencies]: found {}, expected one exact version, {package} = \"=1.2.3\": it computes \
+             values, and builds that take no notice of Cargo.lock must take the same one",
+            found.unwrap_or("nothing")
+        )),
     }
-    found
 }

@@ -1,7 +1,9 @@
 //! The simulator's version changes exactly with the files that can change a number.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 #[path = "../build/version.rs"]
 mod version;
@@ -15,7 +17,9 @@ struct Workspace(PathBuf);
 
 impl Workspace {
     fn new() -> Workspace {
-        let root = std::env::temp_dir().join(format!("strata-version-{}", std::process::id()));
+        static COUNT: AtomicU32 = AtomicU32::new(0);
+        let number = COUNT.fetch_add(1, Ordering::Relaxed);
+        let root = std::env::temp_dir().join(format!("strata-version-{}-{number}", std::process::id()));
         let workspace = Workspace(root);
         for room in version::ROOMS {
             workspace.write(&format!("crates/{room}/src/lib.rs"), "// One.\nfn one() {}\n");
@@ -26,10 +30,8 @@ impl Workspace {
         workspace.write("crates/workloads/src/suite/a/mod.rs", "fn host() {}\n");
         workspace.write("crates/workloads/src/suite/a/kernel.ptx", ".entry k() { ret; }\n");
         workspace.write("crates/workloads/build/folders.rs", "fn folders() {}\n");
-        let lock = "[[package]]\nname = \"strata-ptx\"\nversion = \"1.0.0\"\ndependencies = [\n \"half\",\n]\n\n\
-                    [[package]]\nname = \"half\"\nversion = \"2.0.0\"\nchecksum = \"aa\"\n\n\
-                    [[package]]\nname = \"clap\"\nversion = \"4.0.0\"\nchecksum = \"bb\"\n";
-        workspace.write("Cargo.lock", lock);
+        workspace.write("Cargo.toml", "[workspace.dependencies]\nhalf = \"=2.0.0\"\nclap = \"4.0\"\n");
+        workspace.write("Cargo.lock", "[[package]]\nname = \"half\"\nversion = \"2.0.0\"\n");
         workspace
     }
 
@@ -75,16 +77,65 @@ fn what_can_change_a_number_changes_the_version_and_nothing_else_does() {
         // Hashed into the keys of its own jobs instead.
         ("crates/workloads/src/suite/a/kernel.ptx", "ret", "trap", false),
         ("crates/workloads/src/suite/a/mod.rs", "host()", "other()", true),
-        ("Cargo.lock", "2.0.0", "2.0.1", true),
-        ("Cargo.lock", "\"aa\"", "\"ab\"", true),
-        // The crates are built without it.
-        ("Cargo.lock", "4.0.0", "4.0.1", false),
+        ("Cargo.toml", "2.0.0", "2.0.1", true),
+        // It computes no values.
+        ("Cargo.toml", "4.0", "4.1", false),
+        // Not every build goes by it.
+        ("Cargo.lock", "2.0.0", "2.0.1", false),
     ] {
         assert_eq!(workspace.decides(name, from, to), decides, "{name}: {from} -> {to}");
     }
     let before = workspace.digest();
     workspace.write("crates/memory/src/new.rs", "fn new() {}\n");
     assert_ne!(workspace.digest(), before);
+}
+
+/// The hash must hold for builds that go by another lock file, or by none.
+#[test]
+fn a_crate_that_computes_values_has_one_exact_version() {
+    let workspace = Workspace::new();
+    for (manifest, found) in [
+        (
+            "[workspace.dependencies]\nhalf = \"2.0.0\"\n",
+            "found half = \"2.0.0\", expected one exact version",
+        ),
+        ("[workspace.dependencies]\nhalf-life = \"=1.0.0\"\n[profile.half]\n", "found nothing, expected"),
+    ] {
+        workspace.write("Cargo.toml", manifest);
+        let error = version::digest(&workspace.0).unwrap_err();
+        assert!(error.starts_with("Cargo.toml: ") && error.contains(found), "{error}");
+    }
+}
+
+/// Crates from elsewhere that no number depends on, and why. They may come in any version that the manifests allow.
+const COMPUTE_NO_VALUES: [(&str, &str); 10] = [
+    ("bytemuck", "casts between types of one size, and vectors of zeros"),
+    ("criterion", "only the benchmarks use it"),
+    ("gungraun", "only the benchmarks use it"),
+    ("rustix", "reads the host's clocks"),
+    ("serde", "a job's key has the resolved values"),
+    ("serde_json", "writes results; the store has them in binary"),
+    ("sha2", "a standard's hash"),
+    ("strsim", "suggests names in messages"),
+    ("thiserror", "derives messages"),
+    ("toml", "a job's key has the resolved values, and the hash of inputs"),
+];
+
+#[test]
+fn every_crate_from_elsewhere_is_known_to_compute_values_or_not() {
+    let mut seen = BTreeSet::new();
+    for room in version::ROOMS {
+        let manifest = fs::read_to_string(root().join("crates").join(room).join("Cargo.toml")).unwrap();
+        let manifest: toml::Table = manifest.parse().unwrap();
+        let targets = manifest.get("target").and_then(toml::Value::as_table).into_iter().flatten();
+        let tables = targets.filter_map(|(_, target)| target.as_table()).chain([&manifest]);
+        let dependencies = tables.filter_map(|table| table.get("dependencies")?.as_table());
+        seen.extend(dependencies.flat_map(|table| table.keys().cloned()));
+    }
+    seen.retain(|name| !name.starts_with("strata-"));
+    let no_values = COMPUTE_NO_VALUES.map(|(name, _)| name);
+    let known: BTreeSet<_> = version::COMPUTING.iter().chain(&no_values).map(ToString::to_string).collect();
+    assert_eq!(seen, known, "crates from elsewhere that the rooms use, and those that these tests know");
 }
 
 #[test]
@@ -100,7 +151,7 @@ fn away_from_the_workspace_there_is_no_hash() {
 fn what_the_rooms_include_is_hashed() {
     let parts = version::parts(&root()).unwrap();
     assert!(parts.contains_key("crates/ptx/src/front/heap.ptx"));
-    assert!(parts.keys().any(|name| name.starts_with("Cargo.lock: ")), "Cargo.lock");
+    assert!(parts.contains_key("Cargo.toml: half"));
     let watched = version::watched(&root());
     for name in parts.keys() {
         let path = root().join(name.split(": ").next().unwrap());
