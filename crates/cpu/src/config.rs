@@ -82,6 +82,7 @@ impl CpuConfig {
             address_latency_cycles: self.address_latency_cycles.clone(),
             writeback_latency_cycles: lsu(0, "ASSUMED: loaded values are forwarded"),
             segment_bytes: lsu(128, "ASSUMED: nothing to coalesce"),
+            atomic_combining_lanes: None,
             shared: ScratchpadConfig {
                 banks: smallest(1),
                 bank_bytes: smallest(4),

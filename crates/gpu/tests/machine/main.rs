@@ -5,6 +5,7 @@ mod barriers;
 mod calls;
 mod card;
 mod circles;
+mod combining;
 mod corpus;
 mod cpu;
 mod denovo;

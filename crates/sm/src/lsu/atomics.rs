@@ -1,7 +1,16 @@
-//! The atomics that the memory system performs.
+//! The atomics that the memory system performs: a warp's operations on a line, as one batch.
+//!
+//! Where the machine combines atomics, lanes of an aligned group that add to the same address leave the SM as one operation
+//! with the sum of their operands. The value each lane would have found follows from the one that the first lane found and the
+//! operands of the lanes before it, so the lanes get what they would have got one after the other, in lane order.
 
-use strata_memory::atomic::{AtomicOp, AtomicType};
+use strata_memory::LINE_BYTES;
+use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType, apply};
+use strata_ptx::exec::memory::Image;
 use strata_ptx::isa::{self, Ty};
+use strata_ptx::lanes::{LaneMask, WARP_LANES, lanes_of};
+
+use super::entry::{Entry, Operation, SECOND_OPERAND};
 
 /// Maps an atomic of the instruction set to the memory system's operation on a line; `None` when it has none.
 pub fn at_the_line(op: isa::AtomicOp, ty: Ty) -> Option<(AtomicOp, AtomicType)> {
@@ -33,4 +42,97 @@ pub fn at_the_line(op: isa::AtomicOp, ty: Ty) -> Option<(AtomicOp, AtomicType)> 
         _ => return None,
     };
     Some((performed, operands))
+}
+
+/// Whether operands can be combined before they meet the value in memory. Sums of floating-point numbers cannot: they depend
+/// on the order.
+const fn combines(op: AtomicOp, ty: AtomicType) -> bool {
+    use AtomicOp::{Add, And, Max, Min, Or, Xor};
+    use AtomicType::{S32, S64, U32, U64};
+    matches!(op, Add | Min | Max | And | Or | Xor) && matches!(ty, U32 | S32 | U64 | S64)
+}
+
+/// An empty batch, to be filled.
+#[cold]
+pub fn new_batch() -> Box<AtomicBatch> {
+    Box::new(AtomicBatch::empty(AtomicOp::Add, AtomicType::U32))
+}
+
+/// Fills a batch with the atomics of `lanes`, in the order of their first lanes. Lanes of a group of `combining` lanes that have
+/// the same address share an entry.
+pub fn fill(batch: &mut AtomicBatch, entry: &Entry, lanes: LaneMask, combining: u32) {
+    let Operation::Atomic { op, returns } = entry.operation else {
+        unreachable!("only atomics make batches")
+    };
+    (batch.op, batch.ty) = at_the_line(op, entry.ty).expect("checked at issue");
+    (batch.returns, batch.count) = (returns, 0);
+    let (words, wide) = (&entry.image, entry.width == 8);
+    if combining > 1 && combines(batch.op, batch.ty) {
+        let mut left = lanes;
+        while left != 0 {
+            let first = left.trailing_zeros() as usize;
+            let sharers = sharers(entry, left, first, combining);
+            let operands = lanes_of(sharers).map(|lane| operand(words, 0, wide, lane));
+            let combined = operands.reduce(|sum, operand| apply(batch.op, batch.ty, sum, operand, 0));
+            push(batch, entry, first, combined.expect("a lane shares with itself"), 0);
+            left &= !sharers;
+        }
+        return;
+    }
+    for lane in lanes_of(lanes) {
+        let (a, b) = (operand(words, 0, wide, lane), operand(words, SECOND_OPERAND, wide, lane));
+        push(batch, entry, lane, a, b);
+    }
+}
+
+/// Copies the old values of the atomics of `lanes` to the lanes' words.
+pub fn take(batch: &AtomicBatch, entry: &mut Entry, lanes: LaneMask, combining: u32) {
+    let combined = combining > 1 && combines(batch.op, batch.ty);
+    for at in 0..usize::from(batch.count).min(WARP_LANES) {
+        let (first, mut old) = (usize::from(batch.lane[at]), batch.a[at]);
+        if !combined {
+            put(entry, first, old);
+            continue;
+        }
+        for lane in lanes_of(sharers(entry, lanes, first, combining)) {
+            let operand = operand(&entry.image, 0, entry.width == 8, lane);
+            put(entry, lane, old);
+            old = apply(batch.op, batch.ty, old, operand, 0);
+        }
+    }
+}
+
+/// Those of `lanes` that are in one aligned group of `combining` lanes with lane `first`, and have its address.
+fn sharers(entry: &Entry, lanes: LaneMask, first: usize, combining: u32) -> LaneMask {
+    let group = LaneMask::MAX >> (WARP_LANES as u32 - combining) << (first as u32 & !(combining - 1));
+    let address = entry.addresses[first];
+    lanes_of(lanes & group)
+        .filter(|lane| entry.addresses[*lane] == address)
+        .fold(0, |sharers, lane| sharers | 1 << lane)
+}
+
+/// Appends an operation that a lane issues.
+#[inline(always)]
+fn push(batch: &mut AtomicBatch, entry: &Entry, lane: usize, a: u64, b: u64) {
+    let at = usize::from(batch.count);
+    batch.lane[at] = lane as u8;
+    batch.offset[at] = entry.addresses[lane] as u8 % LINE_BYTES as u8;
+    (batch.a[at], batch.b[at]) = (a, b);
+    batch.count += 1;
+}
+
+/// A lane's operand that begins in word `first` of the image.
+#[inline(always)]
+fn operand(image: &Image, first: usize, wide: bool, lane: usize) -> u64 {
+    let high = if wide { image.words[first + 1].0[lane] } else { 0 };
+    u64::from(high) << 32 | u64::from(image.words[first].0[lane])
+}
+
+/// Puts an old value in a lane's words.
+#[inline(always)]
+fn put(entry: &mut Entry, lane: usize, old: u64) {
+    entry.image.words[0].0[lane] = old as u32;
+    if entry.width == 8 {
+        entry.image.words[1].0[lane] = (old >> 32) as u32;
+    }
 }

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::LINE_BYTES;
+use strata_warp::WARP_LANES;
 
 /// The `lsu` section of a machine file. All latencies are in core cycles.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -20,6 +21,10 @@ pub struct LsuConfig {
     pub writeback_latency_cycles: Cited<u32>,
     /// Coalescing granularity in bytes: 32, 64 or 128. Lanes that fall into one aligned segment share an access.
     pub segment_bytes: Cited<u32>,
+    /// Lanes of an aligned group whose integer atomics on the same address leave the SM as one operation: 1, 2, 4, 8,
+    /// 16 or 32; 1, each lane on its own, when absent. Add, minimum, maximum, and, or and exclusive or are combined.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub atomic_combining_lanes: Option<Cited<u32>>,
     /// Banks and latency of shared memory.
     pub shared: ScratchpadConfig,
     /// Throughput and latency of the texture unit.
@@ -72,6 +77,11 @@ impl LsuConfig {
         *self.queue as usize + *self.accesses as usize + REST
     }
 
+    /// Lanes whose atomics on the same address are combined.
+    pub fn combining_lanes(&self) -> u32 {
+        self.atomic_combining_lanes.as_deref().map_or(1, |lanes| *lanes)
+    }
+
     /// Checks every parameter against its range.
     ///
     /// # Errors
@@ -88,6 +98,7 @@ impl LsuConfig {
         in_range("address_latency_cycles", *self.address_latency_cycles, 1, 1024)?;
         in_range("writeback_latency_cycles", *self.writeback_latency_cycles, 0, 1024)?;
         in_range("segment_bytes", *self.segment_bytes, 32, LINE_BYTES as u32)?;
+        in_range("atomic_combining_lanes", self.combining_lanes(), 1, WARP_LANES as u32)?;
         in_range("shared.banks", *self.shared.banks, 1, 64)?;
         in_range("shared.bank_bytes", *self.shared.bank_bytes, 4, 16)?;
         in_range("shared.latency_cycles", *self.shared.latency_cycles, 1, 1024)?;
@@ -96,6 +107,7 @@ impl LsuConfig {
         in_range("texture.filter_latency_cycles", *self.texture.filter_latency_cycles, 1, 1024)?;
         for (name, value) in [
             ("segment_bytes", *self.segment_bytes),
+            ("atomic_combining_lanes", self.combining_lanes()),
             ("shared.banks", *self.shared.banks),
             ("shared.bank_bytes", *self.shared.bank_bytes),
         ] {

@@ -3,15 +3,14 @@
 use std::collections::VecDeque;
 
 use strata_engine::{Cycle, DelayLine};
-use strata_memory::atomic::{AtomicBatch, AtomicOp, AtomicType};
+use strata_memory::atomic::AtomicBatch;
 use strata_memory::doors::{Access, Action, Completion, L1d, LaneAccess, LaneCause, Policy, Refusal};
 use strata_memory::{Tray, Trays};
-use strata_ptx::lanes::{WARP_LANES, lanes_of};
 
 use super::atomics;
 use super::behind::BEHIND;
 use super::coalesce::Group;
-use super::entry::{Entry, OWN, Operation, Place, SECOND_OPERAND, Table};
+use super::entry::{Entry, OWN, Operation, Place, Table};
 use super::pending::{Part, Pending, PendingAccesses};
 use super::statistics::LsuStatistics;
 use super::texture::TextureUnit;
@@ -79,13 +78,20 @@ pub struct DevicePath {
     #[allow(clippy::vec_box)]
     batches: Vec<Box<AtomicBatch>>,
     segment_bytes: usize,
+    /// Lanes whose atomics on the same address are combined, a power of two.
+    combining_lanes: u32,
     /// Who goes first when both have an access ready: true for the texture unit.
     texture_turn: bool,
 }
 
 impl DevicePath {
     /// An idle path for at most `instructions` instructions and `accesses` accesses in flight.
-    pub fn new(instructions: usize, accesses: usize, segment_bytes: usize) -> DevicePath {
+    pub fn new(
+        instructions: usize,
+        accesses: usize,
+        segment_bytes: usize,
+        combining_lanes: u32,
+    ) -> DevicePath {
         DevicePath {
             queue: DelayLine::growing(instructions),
             own: VecDeque::new(),
@@ -95,6 +101,7 @@ impl DevicePath {
             trays: Trays::new(accesses),
             batches: Vec::new(),
             segment_bytes,
+            combining_lanes,
             texture_turn: false,
         }
     }
@@ -300,8 +307,8 @@ impl DevicePath {
                 Action::Store(tray)
             }
             Operation::Atomic { .. } => {
-                let mut batch = self.batches.pop().unwrap_or_else(new_batch);
-                fill(&mut batch, entry, &group);
+                let mut batch = self.batches.pop().unwrap_or_else(atomics::new_batch);
+                atomics::fill(&mut batch, entry, group.lanes, self.combining_lanes);
                 Action::Atomic(batch)
             }
             Operation::Texture => unreachable!("the texture unit makes its own accesses"),
@@ -342,7 +349,8 @@ impl DevicePath {
             Action::Store(tray) => self.trays.put(tray),
             Action::Atomic(batch) => {
                 if !detached {
-                    take(&batch, table.get_mut(place));
+                    let Part::Words(piece) = part else { unreachable!("atomics move words, not {part:?}") };
+                    atomics::take(&batch, table.get_mut(place), piece.lanes, self.combining_lanes);
                 }
                 self.batches.push(batch);
             }
@@ -378,45 +386,6 @@ fn own(part: Part, action: Action) -> Completed {
     match (part, action) {
         (Part::Own(token), Action::Load(tray) | Action::Store(tray)) => Completed::Own(token, tray),
         other => unreachable!("{other:?} is not the lane path's"),
-    }
-}
-
-#[cold]
-fn new_batch() -> Box<AtomicBatch> {
-    Box::new(AtomicBatch::empty(AtomicOp::Add, AtomicType::U32))
-}
-
-/// Fills a batch with a group's atomics, in lane order.
-fn fill(batch: &mut AtomicBatch, entry: &Entry, group: &Group) {
-    let Operation::Atomic { op, returns } = entry.operation else {
-        unreachable!("only atomics make batches")
-    };
-    (batch.op, batch.ty) = atomics::at_the_line(op, entry.ty).expect("checked at issue");
-    (batch.returns, batch.count) = (returns, 0);
-    let wide = entry.width == 8;
-    let words = &entry.image.words;
-    let operand = |first: usize, lane: usize| {
-        let high = if wide { words[first + 1].0[lane] } else { 0 };
-        u64::from(high) << 32 | u64::from(words[first].0[lane])
-    };
-    for lane in lanes_of(group.lanes) {
-        let at = usize::from(batch.count);
-        batch.lane[at] = lane as u8;
-        batch.offset[at] = entry.addresses[lane] as u8 % strata_memory::LINE_BYTES as u8;
-        batch.a[at] = operand(0, lane);
-        batch.b[at] = operand(SECOND_OPERAND, lane);
-        batch.count += 1;
-    }
-}
-
-/// Copies a batch's old values to the lanes' words.
-fn take(batch: &AtomicBatch, entry: &mut Entry) {
-    for at in 0..usize::from(batch.count).min(WARP_LANES) {
-        let lane = usize::from(batch.lane[at]);
-        entry.image.words[0].0[lane] = batch.a[at] as u32;
-        if entry.width == 8 {
-            entry.image.words[1].0[lane] = (batch.a[at] >> 32) as u32;
-        }
     }
 }
 

@@ -138,7 +138,12 @@ impl Lsu {
             queue,
             lanes: None,
             behind: None,
-            device: DevicePath::new(instructions, accesses, *config.segment_bytes as usize),
+            device: DevicePath::new(
+                instructions,
+                accesses,
+                *config.segment_bytes as usize,
+                config.combining_lanes(),
+            ),
             scratchpad: Scratchpad::new(&config.shared, sm.shared_bytes, instructions),
             constants: ConstantPath::new(instructions),
             has_constant_cache: true,

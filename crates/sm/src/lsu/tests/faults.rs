@@ -96,6 +96,11 @@ fn a_unit_that_cannot_be_built_names_the_field() {
     let broken = LsuConfig { segment_bytes: Cited::new(48, "test"), ..config() };
     let sm = Surroundings { warp_slots: 8, first_warp: 0, shared_bytes: 0 };
     assert_eq!(Lsu::new(&broken, sm).err().unwrap(), "segment_bytes is 48, expected a power of two");
+    for (lanes, expected) in [(0, "1 to 32"), (33, "1 to 32"), (24, "a power of two")] {
+        let broken = LsuConfig { atomic_combining_lanes: Some(Cited::new(lanes, "test")), ..config() };
+        let expected = format!("atomic_combining_lanes is {lanes}, expected {expected}");
+        assert_eq!(Lsu::new(&broken, sm).err(), Some(expected));
+    }
     let broken = LsuConfig { queue: Cited::new(0, "test"), ..config() };
     assert_eq!(Lsu::new(&broken, sm).err().unwrap(), "queue is 0, expected 1 to 256");
 }

@@ -141,6 +141,7 @@ pub fn config() -> LsuConfig {
         address_latency_cycles: cited(3),
         writeback_latency_cycles: cited(2),
         segment_bytes: cited(128),
+        atomic_combining_lanes: None,
         shared: ScratchpadConfig { banks: cited(32), bank_bytes: cited(4), latency_cycles: cited(5) },
         texture: TextureConfig {
             lanes_per_cycle: cited(4),

@@ -9,7 +9,7 @@ use super::*;
 
 const TYPES: [Ty; 10] =
     [Ty::U8, Ty::S8, Ty::U16, Ty::S16, Ty::F16, Ty::U32, Ty::S32, Ty::F32, Ty::U64, Ty::S64];
-const ATOMICS: [(AtomicOp, Ty); 13] = [
+const ATOMICS: [(AtomicOp, Ty); 19] = [
     (AtomicOp::Add, Ty::U32),
     (AtomicOp::Add, Ty::U64),
     (AtomicOp::Add, Ty::F32),
@@ -18,6 +18,12 @@ const ATOMICS: [(AtomicOp, Ty); 13] = [
     (AtomicOp::Add, Ty::F16x2),
     (AtomicOp::Add, Ty::Bf16x2),
     (AtomicOp::Max, Ty::S32),
+    (AtomicOp::Max, Ty::U64),
+    (AtomicOp::Min, Ty::U32),
+    (AtomicOp::Min, Ty::S64),
+    (AtomicOp::And, Ty::B32),
+    (AtomicOp::Or, Ty::B64),
+    (AtomicOp::Xor, Ty::B32),
     (AtomicOp::Exch, Ty::B64),
     (AtomicOp::Inc, Ty::U32),
     (AtomicOp::Cas, Ty::B32),
@@ -194,8 +200,10 @@ fn expect(model: &mut Model, launch: &Launch, step: &Step, sources: &Sources) ->
     rows
 }
 
-fn check(steps: &[Step], segment_bytes: u32) {
-    let config = LsuConfig { segment_bytes: Cited::new(segment_bytes, "test"), ..config() };
+fn check(steps: &[Step], segment_bytes: u32, combining: Option<u32>) {
+    let cited = |value| Cited::new(value, "test");
+    let segment_bytes = cited(segment_bytes);
+    let config = LsuConfig { segment_bytes, atomic_combining_lanes: combining.map(cited), ..config() };
     let mut bench = Bench::new(&config);
     let mut model = Model { memory: Memory::numbered(), shared: vec![0; REGION as usize] };
     let mut expected: Vec<Vec<Row>> = Vec::new();
@@ -282,7 +290,8 @@ proptest! {
     fn bytes_arrive_where_they_belong(
         steps in prop::collection::vec(step(), 1..12),
         segment in prop_oneof![Just(32), Just(64), Just(128)],
+        combining in prop_oneof![Just(None), Just(Some(8)), Just(Some(16)), Just(Some(32))],
     ) {
-        check(&steps, segment);
+        check(&steps, segment, combining);
     }
 }
