@@ -121,6 +121,11 @@ impl Bar {
         self.display.show(progress.ctas_done, progress.ctas, message);
     }
 
+    /// Writes a warning; the bar is drawn again below it.
+    pub fn warn(&self, warning: &str) {
+        self.display.bar.suspend(|| eprintln!("warning: {warning}"));
+    }
+
     /// Removes the bar from the terminal.
     pub fn finish(self) {
         self.display.finish();

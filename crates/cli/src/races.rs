@@ -21,7 +21,10 @@ pub fn find(
     json: Option<&str>,
 ) -> Result<Finished, String> {
     let file = json.filter(|path| *path != "-").map(|path| Output::new(Path::new(path))).transpose()?;
-    let Raced { races, outcome } = find_races(program, machine)?;
+    let Raced { races, outcome, warnings } = find_races(program, machine)?;
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
     let size_shown = size.map(|size| format!(" at size {size}")).unwrap_or_default();
     let until = if outcome.is_err() { "NOT FINISHED, until then " } else { "" };
     let text = format!("{}{size_shown}: {until}{races}", program.name());

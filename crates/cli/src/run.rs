@@ -112,6 +112,12 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     let provenance = provenance(&name, &size)?;
     let mut bar = Bar::new(program.name());
     let mut show = |progress: &strata_gpu::Progress| {
+        for warning in &progress.warnings {
+            bar.warn(warning);
+        }
+        if !progress.warnings.is_empty() {
+            return;
+        }
         bar.show(progress);
         timeline.iter_mut().for_each(|timeline| timeline.add(progress));
     };
@@ -161,6 +167,11 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
     all([stopped.map_or(Ok(()), Err), shown, written, timeline].into_iter().chain(dumps))?;
     for problem in result.verdict.problems() {
         eprintln!("wrong: {problem}");
+    }
+    if arguments.check && !result.verdict.problems().is_empty() {
+        eprintln!(
+            "hint: a program with data races may differ from the reference executor; --races finds them"
+        );
     }
     Ok(if result.verdict.problems().is_empty() { Finished::Well } else { Finished::Wrong })
 }

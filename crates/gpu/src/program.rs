@@ -7,7 +7,7 @@ use strata_ptx::back::{self, BackError, Options};
 use strata_ptx::front::ast::DEFAULT_HEAP_BYTES;
 use strata_ptx::front::{self, Diagnostics, ast};
 use strata_ptx::ir::Variable;
-use strata_ptx::program::Kernel;
+use strata_ptx::program::{Kernel, Undefined};
 use strata_workloads::Module;
 
 /// A parsed PTX text. Kernels compile on first use, so an unused kernel may hold unsupported instructions.
@@ -74,6 +74,22 @@ impl Program {
         Ok(kernel)
     }
 
+    /// What is dubious about a kernel of the text, a sentence each with its place: registers that it reads and has never
+    /// written.
+    pub fn warnings(&self, kernel: &Kernel) -> Vec<String> {
+        let certain = kernel.undefined.iter().filter(|read| read.always);
+        let sentence = |read: &Undefined| {
+            let (name, line) = self.text.source(read.line);
+            let column = front::place_of_read(&self.text, read.line, &read.register);
+            let column = column.map_or(1, |place| place.column);
+            format!(
+                "{name}:{line}:{column}: kernel `{}` reads `{}` before it is written: its value is undefined",
+                kernel.name, read.register
+            )
+        };
+        certain.map(sentence).collect()
+    }
+
     /// Names of the kernels, in the text's order.
     pub fn kernel_names(&self) -> impl Iterator<Item = &str> {
         self.text.items.iter().filter_map(|item| match item {
@@ -127,4 +143,37 @@ pub fn initial_bytes(variable: &Variable, addresses: &[u64]) -> Vec<u8> {
         init[relocation.at as usize..][..8].copy_from_slice(&target.to_le_bytes());
     }
     init
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use strata_workloads::Size;
+
+    #[test]
+    fn no_workload_reads_what_it_has_not_written() {
+        let mut kernels = 0;
+        for workload in strata_workloads::all() {
+            let program = workload.program(Size::Test).expect("every workload has it");
+            let mut text = Program::parse(program.module(), Options::default()).expect("it is PTX");
+            let names: Vec<String> = text.kernel_names().map(str::to_owned).collect();
+            for name in names {
+                let kernel = text.kernel(&name).unwrap_or_else(|error| panic!("{name}: {error}"));
+                assert_eq!(text.warnings(&kernel), [""; 0]);
+                kernels += 1;
+            }
+        }
+        assert!(kernels > 60, "{kernels}");
+    }
+
+    #[test]
+    fn a_warning_names_text_line_and_column() {
+        let text = ".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k(.param .u64 out)\n{\n\
+                    .reg .b64 %a;\n.reg .b32 %r;\nld.param.u64 %a, [out];\n  st.global.u32 [%a], %r;\nret;\n}\n";
+        let module = Module { name: "mine.ptx", text };
+        let mut program = Program::parse(module, Options::default()).expect("it is PTX");
+        let kernel = program.kernel("k").expect("it compiles");
+        let warning = "mine.ptx:9:23: kernel `k` reads `%r` before it is written: its value is undefined";
+        assert_eq!(program.warnings(&kernel), [warning]);
+    }
 }

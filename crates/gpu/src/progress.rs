@@ -15,6 +15,9 @@ pub struct Progress {
     pub ctas: u64,
     /// CTAs that have ended.
     pub ctas_done: u64,
+    /// What is dubious about the kernel, a sentence each with its place; once, before its first launch, and then nothing else
+    /// is told.
+    pub warnings: Vec<String>,
     /// The span of the launch that has just ended, where spans are asked for. Each comes once, in order.
     pub sample: Option<Sample>,
 }

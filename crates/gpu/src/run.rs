@@ -178,21 +178,24 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
         let reason = format!("none of the first {count} launches is in the region, expected at least one");
         return Err(RunError::Refused(reason));
     }
-    let Outcome { ref comparisons, .. } = outcome;
     let broken = || broken_laws(&result.statistics, machine.file().polls());
+    let mut problems: Vec<String> = match &ended {
+        Ended::Whole => wrong(&outcome).into_iter().chain(differences).chain(broken()).collect(),
+        Ended::WithItsRegion => differences.into_iter().chain(broken()).collect(),
+        // Laws hold for launches that ended.
+        Ended::Failed(_) => differences,
+    };
+    if !problems.is_empty() {
+        problems.extend(timed.undefined());
+    }
+    let Outcome { comparisons, outputs, .. } = outcome;
     let verdict = match &ended {
-        Ended::Whole => {
-            let problems = wrong(&outcome).into_iter().chain(differences).chain(broken()).collect();
+        Ended::Failed(error) => Verdict::NotFinished { reason: error.to_string(), problems },
+        Ended::WithItsRegion if problems.is_empty() => Verdict::Cut,
+        Ended::Whole | Ended::WithItsRegion => {
             Verdict::of_ended(problems, checked.is_some_and(Checked::any) || !comparisons.is_empty())
         }
-        Ended::WithItsRegion => match differences.into_iter().chain(broken()).collect::<Vec<_>>() {
-            problems if problems.is_empty() => Verdict::Cut,
-            problems => Verdict::Wrong(problems),
-        },
-        // Laws hold for launches that ended.
-        Ended::Failed(error) => Verdict::NotFinished { reason: error.to_string(), problems: differences },
     };
-    let Outcome { comparisons, outputs, .. } = outcome;
     let result = RunResult { verdict, checked, comparisons, outputs, ..result };
     match ended {
         Ended::Failed(error) => Err(RunError::Stopped(Box::new(result), error)),
@@ -318,6 +321,8 @@ pub struct Raced {
     pub races: Races,
     /// What the program computed, or why it was stopped.
     pub outcome: Result<Outcome, DeviceError>,
+    /// What is dubious about the kernels that were launched, a sentence each with its place.
+    pub warnings: Vec<String>,
 }
 
 /// Runs a program on the reference executor, compiled as for `machine`, and finds its data races.
@@ -328,8 +333,9 @@ pub fn find_races(program: &dyn HostProgram, machine: &Machine) -> Result<Raced,
     let mut device = ReferenceDevice::for_program(program, machine)?;
     device.watch_races();
     let outcome = program.run(&mut device);
+    let warnings = device.warnings().to_vec();
     let races = device.into_races().expect("they are looked for");
-    Ok(Raced { races, outcome })
+    Ok(Raced { races, outcome, warnings })
 }
 
 fn wrong(outcome: &Outcome) -> Vec<String> {

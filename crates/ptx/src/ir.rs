@@ -97,6 +97,8 @@ pub struct Function {
     pub code: Vec<VInst>,
     /// Types of the virtual registers.
     pub registers: Vec<Ty>,
+    /// Names of the registers that the text declares, ascending; the others are the front end's own.
+    pub names: Vec<(VReg, String)>,
     /// Targets of `brx.idx`, entries of functions and places to return to: lists of instruction indices.
     pub branch_tables: Vec<Vec<u32>>,
     /// For each branch table that a call through an address looks up: the address of each entry, ascending. Empty

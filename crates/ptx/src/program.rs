@@ -46,6 +46,33 @@ pub struct Kernel {
     pub assertions: Vec<Assertion>,
     /// The texts that its lines come from, when there are several.
     pub sources: Vec<Source>,
+    /// Reads of registers that may have no value.
+    pub undefined: Vec<Undefined>,
+}
+
+/// A read of a register that may have no value.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Undefined {
+    /// The register's name in the text.
+    pub register: String,
+    /// Line of the read, counted over all texts that the kernel was linked from.
+    pub line: u32,
+    /// Whether nothing writes the register before a thread comes here for the first time, on whichever path; else that
+    /// depends on the path.
+    pub always: bool,
+}
+
+impl Undefined {
+    /// The register and the line of a read that may be why results are wrong, as a sentence.
+    pub fn describe(&self, kernel: &Kernel) -> String {
+        let Undefined { register, line, always } = self;
+        let (text, line) = kernel.source(*line);
+        let text = text.map(|text| format!(" of {text}")).unwrap_or_default();
+        let (reads, name) = (if *always { "reads" } else { "may read" }, &kernel.name);
+        format!(
+            "`{name}` {reads} {register} before it is written (line {line}{text}): its value is undefined, which may be why"
+        )
+    }
 }
 
 /// Bytes of stack a thread unless a launch says otherwise: the default of `cudaLimitStackSize` (CUDA Runtime API,

@@ -184,6 +184,7 @@ pub fn launch(code: Vec<Instruction>, constants: &[u32], grid: u32, block: u32) 
         formats: vec![strata_ptx::ir::PrintFormat { text: "thread %d\n".into(), arguments: vec![Ty::B32] }],
         assertions: Vec::new(),
         sources: Vec::new(),
+        undefined: Vec::new(),
     };
     Launch {
         kernel: Arc::new(kernel),

@@ -55,6 +55,9 @@ pub fn function(state: &mut State, module: Handle<Module>, name: &str) -> Answer
             Status::LaunchOutOfResources
         }
     })?;
+    let program = state.card()?.program(id);
+    let warnings = program.map(|program| program.warnings(&entry.kernel)).unwrap_or_default();
+    warnings.into_iter().for_each(|warning| log::once(format!("warning: {warning}")));
     let attributes = BTreeMap::new();
     let stack_limit = DEFAULT_STACK_BYTES;
     let function = Function { module, entry, attributes, stacked: None, stack_limit, next: Next::default() };

@@ -1,9 +1,12 @@
 //! A card with one module loaded, as a device for host programs.
 
+use std::sync::Arc;
+
+use strata_ptx::program::Kernel;
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Module, Shape};
 
 use super::arguments::parameter_block;
-use super::card::{Backend, Card, ModuleId, not_launched};
+use super::card::{Backend, Card, Entry, ModuleId, not_launched};
 use super::heap::Buffer;
 use crate::program::Program;
 use crate::progress::Progress;
@@ -16,6 +19,11 @@ pub trait Log<B: Backend> {
         let _ = backend;
     }
 
+    /// Takes what is dubious about a kernel, before its first launch.
+    fn warn(&mut self, kernel: &str, warnings: Vec<String>) {
+        let _ = (kernel, warnings);
+    }
+
     /// The callback that is told how far a launch has got.
     fn progress(&mut self) -> &mut dyn FnMut(&Progress);
 
@@ -26,12 +34,17 @@ pub trait Log<B: Backend> {
     fn add_phase(&mut self, done: PhaseResult, backend: &mut B);
 }
 
+/// Registers named for each kernel.
+const MOST_NAMED: usize = 4;
+
 /// A card with one module loaded. Host programs run on it through the [`Device`] trait.
 pub struct ModuleDevice<B: Backend, L> {
     pub(super) card: Card<B>,
     pub(super) module: ModuleId,
     kernels: Vec<String>,
     pub(super) log: L,
+    /// The kernels launched so far, in order.
+    launched: Vec<Arc<Kernel>>,
 }
 
 impl<B: Backend, L> ModuleDevice<B, L> {
@@ -49,7 +62,7 @@ impl<B: Backend, L> ModuleDevice<B, L> {
         let program = Program::parse(module, compile).map_err(|error| error.to_string())?;
         let kernels = program.kernel_names().map(str::to_owned).collect();
         let module = card.load(program).map_err(|error| error.to_string())?;
-        Ok(ModuleDevice { card, module, kernels, log })
+        Ok(ModuleDevice { card, module, kernels, log, launched: Vec::new() })
     }
 
     /// Names of the module's kernels, in the text's order.
@@ -57,9 +70,36 @@ impl<B: Backend, L> ModuleDevice<B, L> {
         self.kernels.iter().map(String::as_str)
     }
 
+    /// What may have made results wrong, a sentence each: registers that the kernels launched so far read where they may
+    /// have no value.
+    pub fn undefined(&self) -> Vec<String> {
+        let reads = |kernel: &Arc<Kernel>| -> Vec<String> {
+            let is_certain = kernel.undefined.iter().any(|read| read.always);
+            let reads = kernel.undefined.iter().filter(|read| read.always || !is_certain);
+            reads.take(MOST_NAMED).map(|read| read.describe(kernel)).collect()
+        };
+        self.launched.iter().flat_map(reads).collect()
+    }
+
     /// All buffers and variables, sorted by address.
     pub fn buffers(&self) -> &[Buffer] {
         self.card.buffers()
+    }
+}
+
+impl<B: Backend, L: Log<B>> ModuleDevice<B, L> {
+    /// A kernel of the module, for a launch or host phase.
+    fn kernel(&mut self, name: &str) -> Result<Entry, DeviceError> {
+        let entry = self.card.kernel(self.module, name).map_err(|error| not_launched(name, error))?;
+        if !self.launched.iter().any(|known| Arc::ptr_eq(known, &entry.kernel)) {
+            self.launched.push(entry.kernel.clone());
+            let program = self.card.program(self.module).expect("the module is loaded");
+            let warnings = program.warnings(&entry.kernel);
+            if !warnings.is_empty() {
+                self.log.warn(name, warnings);
+            }
+        }
+        Ok(entry)
     }
 }
 
@@ -89,7 +129,7 @@ impl<B: Backend, L: Log<B>> Device for ModuleDevice<B, L> {
     }
 
     fn launch(&mut self, kernel: &str, shape: Shape, args: &[Arg]) -> Result<(), DeviceError> {
-        let entry = self.card.kernel(self.module, kernel).map_err(|error| not_launched(kernel, error))?;
+        let entry = self.kernel(kernel)?;
         let params = parameter_block(&entry.kernel, shape, args)?;
         self.log.begin(self.card.backend_mut());
         let done = self.card.launch(&entry, shape, &params, self.log.progress())?;
@@ -98,7 +138,7 @@ impl<B: Backend, L: Log<B>> Device for ModuleDevice<B, L> {
     }
 
     fn on_cpu(&mut self, kernel: &str, threads: u32, args: &[Arg]) -> Result<(), DeviceError> {
-        let entry = self.card.kernel(self.module, kernel).map_err(|error| not_launched(kernel, error))?;
+        let entry = self.kernel(kernel)?;
         let params = parameter_block(&entry.kernel, Shape::of_phase(threads), args)?;
         self.log.begin(self.card.backend_mut());
         let done = self.card.on_cpu(&entry, threads, &params, self.log.progress())?;

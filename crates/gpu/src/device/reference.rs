@@ -24,17 +24,28 @@ pub struct Executed {
     warp_instructions: u64,
     thread_instructions: u64,
     printed: String,
+    warnings: Vec<String>,
     /// A progress callback that ignores its argument.
     deaf: fn(&Progress),
 }
 
 impl Default for Executed {
     fn default() -> Self {
-        Executed { warp_instructions: 0, thread_instructions: 0, printed: String::new(), deaf: |_| {} }
+        Executed {
+            warp_instructions: 0,
+            thread_instructions: 0,
+            printed: String::new(),
+            warnings: Vec::new(),
+            deaf: |_| {},
+        }
     }
 }
 
 impl Log<Functional> for Executed {
+    fn warn(&mut self, _: &str, warnings: Vec<String>) {
+        self.warnings.extend(warnings);
+    }
+
     fn progress(&mut self) -> &mut dyn FnMut(&Progress) {
         &mut self.deaf
     }
@@ -107,6 +118,11 @@ impl ReferenceDevice {
     /// Warp instructions and thread instructions of the launches so far, in that order. Host phases are not in it.
     pub fn instructions(&self) -> (u64, u64) {
         (self.log.warp_instructions, self.log.thread_instructions)
+    }
+
+    /// What is dubious about the kernels launched so far, a sentence each with its place.
+    pub fn warnings(&self) -> &[String] {
+        &self.log.warnings
     }
 
     /// Text that the kernels have printed so far.

@@ -34,6 +34,10 @@ impl Log<Modelled> for Launches<'_> {
         }
     }
 
+    fn warn(&mut self, kernel: &str, warnings: Vec<String>) {
+        (self.progress)(&Progress { kernel: kernel.to_owned(), warnings, ..Progress::default() });
+    }
+
     fn progress(&mut self) -> &mut dyn FnMut(&Progress) {
         self.progress
     }

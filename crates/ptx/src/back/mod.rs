@@ -33,6 +33,7 @@ pub mod schedule;
 pub mod separate;
 pub mod simplify;
 pub mod spill;
+pub mod undefined;
 pub mod verify;
 pub mod webs;
 
@@ -58,6 +59,7 @@ use body::Body;
 /// When an instruction's operands do not fit its operation, or the kernel exceeds what an instruction
 /// can name.
 pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackError> {
+    let undefined = undefined::find(function, &Body::new(function)?);
     let allocation = lower(function, options)?;
     let decoded = decode::decode(&allocation)?;
     let stack_bytes = if function.stack.is_some() { DEFAULT_STACK_BYTES } else { 0 };
@@ -82,6 +84,7 @@ pub fn compile(function: &Function, options: &Options) -> Result<Kernel, BackErr
         formats: function.formats.clone(),
         assertions: function.assertions.clone(),
         sources: function.sources.clone(),
+        undefined,
     })
 }
 

@@ -113,6 +113,12 @@ fn meaning(body: &Body, facts: &Facts<'_>, at: usize, slot: usize) -> Option<VSr
 
 /// Drops instructions without effect whose results no instruction with an effect depends on.
 fn sweep(body: &mut Body) {
+    let live = needed(body);
+    body.retain(|at, _| live[at]);
+}
+
+/// For each instruction, whether it has an effect or one with an effect depends on its result.
+pub(super) fn needed(body: &Body) -> Vec<bool> {
     let mut writers: Vec<Vec<u32>> = vec![Vec::new(); body.registers.len()];
     let mut work = Vec::new();
     let mut live = vec![false; body.code.len()];
@@ -132,5 +138,5 @@ fn sweep(body: &mut Body) {
             }
         }
     }
-    body.retain(|at, _| live[at]);
+    live
 }

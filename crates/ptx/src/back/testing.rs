@@ -14,6 +14,7 @@ pub fn function(code: Vec<VInst>, registers: Vec<Ty>) -> Function {
         name: "test".into(),
         code,
         registers,
+        names: Vec::new(),
         branch_tables: Vec::new(),
         addresses: Vec::new(),
         stack: None,

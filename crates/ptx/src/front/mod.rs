@@ -15,6 +15,7 @@ mod layout;
 mod lexer;
 pub mod link;
 mod lower;
+mod mention;
 mod names;
 mod parser;
 #[cfg(test)]
@@ -22,4 +23,5 @@ mod tests;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Kind, Place};
 pub use lower::{LoweredModule, lower};
+pub use mention::place_of_read;
 pub use parser::parse_module;

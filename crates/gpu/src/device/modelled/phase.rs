@@ -59,6 +59,7 @@ impl Modelled {
             cycle: 0,
             ctas: launch.ctas(),
             ctas_done: 0,
+            warnings: Vec::new(),
             sample: None,
         };
         let started = Instant::now();

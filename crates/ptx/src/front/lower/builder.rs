@@ -77,6 +77,7 @@ impl<'a> Builder<'a> {
             name: String::new(),
             code: Vec::new(),
             registers: Vec::new(),
+            names: Vec::new(),
             branch_tables: Vec::new(),
             addresses: Vec::new(),
             stack: None,
@@ -147,6 +148,13 @@ impl<'a> Builder<'a> {
     pub(super) fn fresh(&mut self, ty: Ty) -> VReg {
         self.out.registers.push(ty);
         VReg(self.out.registers.len() as u32 - 1)
+    }
+
+    /// A fresh register with a name in the text.
+    pub(super) fn named(&mut self, ty: Ty, name: impl Into<String>) -> VReg {
+        let register = self.fresh(ty);
+        self.out.names.push((register, name.into()));
+        register
     }
 
     /// The type of a register.
@@ -348,8 +356,15 @@ impl<'a> Builder<'a> {
         }
         Ok(match (variable.range, variable.vector) {
             (Some(count), _) => Symbol::Range { ty, count },
-            (None, 1) => Symbol::Register(self.fresh(ty)),
-            (None, elements) => Symbol::Vector((0..elements).map(|_| self.fresh(ty)).collect()),
+            (None, 1) => Symbol::Register(self.named(ty, self.text(variable.name))),
+            (None, elements) => Symbol::Vector(
+                (0..usize::from(elements))
+                    .map(|lane| {
+                        let component = ["x", "y", "z", "w"].get(lane).copied().unwrap_or("?");
+                        self.named(ty, format!("{}.{component}", self.text(variable.name)))
+                    })
+                    .collect(),
+            ),
         })
     }
 

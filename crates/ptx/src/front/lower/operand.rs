@@ -134,7 +134,7 @@ impl<'a> Builder<'a> {
             let Some((depth, Symbol::Range { ty, count })) = self.scopes.find(stem) else { continue };
             let (ty, count) = (*ty, *count);
             if digits.parse::<u32>().is_ok_and(|number| number < count) {
-                let register = self.fresh(ty);
+                let register = self.named(ty, text);
                 self.scopes.declare_at(depth, name, Symbol::Register(register));
                 return Some(register);
             }

@@ -114,6 +114,7 @@ pub fn launch() -> Launch {
         formats: Vec::new(),
         assertions: Vec::new(),
         sources: Vec::new(),
+        undefined: Vec::new(),
     };
     Launch {
         kernel: Arc::new(kernel),
