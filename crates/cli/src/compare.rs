@@ -84,7 +84,10 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     let (mut csv, mut json, mut out) = (file(&arguments.csv)?, file(&arguments.json)?, file(&arguments.out)?);
     let mut store = arguments.sweep.open()?;
     let jobs = comparison.jobs(&store)?;
-    let failures = arguments.sweep.run(&jobs, &mut store)?;
+    let swept = arguments.sweep.run(&jobs, &mut store)?;
+    if swept.left > 0 {
+        return Ok(Finished::Interrupted);
+    }
     if arguments.sweep.only_writes() {
         return Ok(Finished::Well);
     }
@@ -102,7 +105,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     if let Some(out) = &mut out {
         out.write(&comparison.page(&grids, &jobs, &store, &origin())?)?;
     }
-    Ok(if failures.is_empty() { Finished::Well } else { Finished::Wrong })
+    Ok(if swept.failures.is_empty() { Finished::Well } else { Finished::Wrong })
 }
 
 /// The files that the command reads and writes.

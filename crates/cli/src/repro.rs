@@ -69,20 +69,26 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     if jobs.is_empty() {
         return Err(format!("{}: found no workload with a size `{size}`", paper.name));
     }
-    let mut failures = arguments.sweep.run(&jobs, &mut store)?;
+    let mut swept = arguments.sweep.run(&jobs, &mut store)?;
     if arguments.sweep.only_writes() {
         return Ok(Finished::Well);
+    }
+    if swept.left > 0 {
+        return Ok(Finished::Interrupted);
     }
     // What machines are chosen from has run now; what they need comes next.
     let with_chosen = selection.jobs(&store, size)?;
     if with_chosen.len() > jobs.len() {
         jobs = with_chosen;
-        failures = arguments.sweep.run(&jobs, &mut store)?;
+        swept = arguments.sweep.run(&jobs, &mut store)?;
+    }
+    if swept.left > 0 {
+        return Ok(Finished::Interrupted);
     }
     let finished = jobs.iter().filter(|job| store.find(job).is_some()).count();
     if let Some(page) = &mut page {
         page.write(&selection.page(&store, size, &origin())?)?;
     }
     print(&format!("{finished} of {} jobs are in {}\n{}\n", jobs.len(), folder.display(), out.display()))?;
-    Ok(if failures.is_empty() { Finished::Well } else { Finished::Wrong })
+    Ok(if swept.failures.is_empty() { Finished::Well } else { Finished::Wrong })
 }

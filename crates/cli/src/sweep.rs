@@ -1,14 +1,15 @@
 //! What commands that run jobs share: their options, the progress bar and the report of failures.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
 use strata_lab::job::Job;
 use strata_lab::store::{Store, check_writable};
-use strata_lab::sweep::{self, Limits, Processes};
+use strata_lab::sweep::{self, Limits, Processes, Swept};
 
-use crate::print;
 use crate::progress::Display;
+use crate::{interrupt, print};
 
 /// Where results are stored and how jobs are run.
 #[derive(Args)]
@@ -49,26 +50,27 @@ impl SweepArguments {
         self.write_jobs.is_some()
     }
 
-    /// Runs the jobs that the store lacks, or writes them to a folder. Returns the jobs that failed.
+    /// Runs the jobs that the store lacks, or writes them to a folder. Says which jobs failed, and of an interrupted sweep how
+    /// to go on.
     ///
     /// # Errors
     /// A store or a folder that cannot be read or written.
-    pub fn run(&self, jobs: &[Job], store: &mut Store) -> Result<Vec<sweep::Failure>, String> {
+    pub fn run(&self, jobs: &[Job], store: &mut Store) -> Result<Swept, String> {
         if self.no_run {
-            return Ok(vec![]);
+            return Ok(Swept::default());
         }
         let command: Vec<String> = std::env::args().collect();
         let jobs: Vec<Job> = jobs.iter().map(|job| Job { command: command.clone(), ..job.clone() }).collect();
         if let Some(folder) = &self.write_jobs {
             let count = write_jobs(&jobs, store, folder)?;
             print(&format!("{count} jobs are in {}\n", folder.display()))?;
-            return Ok(vec![]);
+            return Ok(Swept::default());
         }
         if jobs.iter().any(|job| !store.has(&job.key())) {
             check_writable(store.folder())?;
         }
         let command = std::env::current_exe().map_err(|error| format!("the command's own file: {error}"))?;
-        let launcher = Processes { command, folder: store.folder().to_owned() };
+        let launcher = Processes::new(command, store.folder().to_owned());
         let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         let jobs_at_once = self.jobs.unwrap_or(cores);
         if jobs_at_once == 0 {
@@ -81,14 +83,23 @@ impl SweepArguments {
             let message = format!("{} of {} jobs {last}", progress.ended, progress.jobs);
             bar.show(progress.work_done, progress.work, message);
         };
-        let limits = Limits { jobs: jobs_at_once, memory_bytes };
-        let failures = sweep::run(&jobs, store, &launcher, limits, &mut show);
+        let limits = Limits { jobs: jobs_at_once, memory_bytes, interrupt: Some(interrupt::flag()) };
+        let swept = sweep::run(&jobs, store, &launcher, limits, &mut show);
         bar.finish();
-        let failures = failures?;
-        for failure in &failures {
+        let swept = swept?;
+        for failure in &swept.failures {
             eprintln!("failed: {}: {}", failure.job, failure.reason);
         }
-        Ok(failures)
+        if swept.left > 0 {
+            let keys: BTreeSet<_> = jobs.iter().map(Job::key).collect();
+            let done = keys.iter().filter(|key| store.has(key)).count();
+            eprintln!(
+                "interrupted: {done} of {} jobs are in {}; the same command goes on with the rest",
+                keys.len(),
+                store.folder().display()
+            );
+        }
+        Ok(swept)
     }
 }
 

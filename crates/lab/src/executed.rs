@@ -124,7 +124,7 @@ pub fn record(
         command,
         ptx,
         inputs,
-        machine: Some(machine.table().clone()),
+        machine: Some(machine.table().clone().into()),
         package: None,
     };
     let Simulation { seconds, peak_memory_bytes } = run.simulation;

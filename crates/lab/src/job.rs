@@ -5,13 +5,12 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 use strata_gpu::machine::identity::digest;
-use strata_gpu::machine::identity::lines;
 use strata_workloads::{Size, launch_file};
-use toml::Table;
 
 use crate::SIMULATOR;
 use crate::package::Packed;
 use crate::program::{Identity, Program};
+use crate::resolved::Resolved;
 use crate::variant::Variant;
 
 /// Name of the format of job files and records.
@@ -66,7 +65,7 @@ pub struct Job {
     pub inputs: String,
     /// The machine after systems and overrides; `None` for a profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub machine: Option<Table>,
+    pub machine: Option<Resolved>,
     /// The launch file with all that it names: in job files, and not in results.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<Packed>,
@@ -101,12 +100,12 @@ impl Job {
     /// An unknown workload, size or system, a launch file that cannot be read, or a machine that cannot be built.
     pub fn timing(workload: &str, size: Size, variant: &Variant) -> Result<Job, String> {
         let machine = variant.machine()?;
-        let table = machine.table().clone();
+        let table = machine.table().clone().into();
         Ok(Job::profile(workload, size)?.on(variant, table))
     }
 
     /// The job that runs a profile's program on a variant of a machine, whose resolved form is `machine`.
-    pub(crate) fn on(self, variant: &Variant, machine: Table) -> Job {
+    pub(crate) fn on(self, variant: &Variant, machine: Resolved) -> Job {
         Job {
             kind: Kind::Timing,
             variant: variant.name.clone(),
@@ -236,19 +235,19 @@ impl Job {
             text += part;
             text.push('\n');
         }
-        text += &self.canonical_machine();
+        text += self.canonical_machine();
         Key(digest(text.as_bytes()))
     }
 
     /// The machine's values, one per line and sorted by name; empty if there is no machine.
     #[must_use]
-    pub fn canonical_machine(&self) -> String {
-        self.machine_values().concat()
+    pub fn canonical_machine(&self) -> &str {
+        self.machine.as_ref().map_or("", Resolved::text)
     }
 
     /// The lines of [`Job::canonical_machine`].
-    pub(crate) fn machine_values(&self) -> Vec<String> {
-        self.machine.as_ref().map(lines).unwrap_or_default()
+    pub(crate) fn machine_values(&self) -> &[String] {
+        self.machine.as_ref().map_or(&[], Resolved::lines)
     }
 }
 
@@ -276,7 +275,9 @@ mod tests {
         assert_eq!(plain.key(), spelled.key(), "the same value, set again");
         assert_ne!(plain.key(), job("gtx480", None, &[&format!("l1d.ways={}", ways * 2)]).key());
         let mut other = plain.clone();
-        other.machine.as_mut().unwrap()["description"] = "another".into();
+        let mut machine = toml::Table::clone(plain.machine.as_ref().unwrap());
+        machine["description"] = "another".into();
+        other.machine = Some(machine.into());
         other.variant = "another".into();
         other.system = Some("another".into());
         other.overrides = vec!["another".into()];

@@ -38,6 +38,7 @@ pub mod question;
 pub mod record;
 pub mod report;
 pub mod repro;
+pub mod resolved;
 pub mod setup;
 pub mod store;
 pub mod sweep;

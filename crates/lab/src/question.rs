@@ -3,12 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use strata_workloads::Size;
-use toml::Table;
 
 use crate::job::{Job, Key, Kind};
 use crate::metric::Metric;
 use crate::program::Program;
 use crate::record::Record;
+use crate::resolved::Resolved;
 use crate::store::Store;
 use crate::variant::Variant;
 
@@ -19,7 +19,7 @@ pub type Cell = Result<f64, String>;
 pub struct Answers<'a> {
     store: &'a Store,
     size: Size,
-    machines: BTreeMap<String, Result<Table, String>>,
+    machines: BTreeMap<String, Result<Resolved, String>>,
     profiles: BTreeMap<String, Result<Job, String>>,
     keys: BTreeMap<(Kind, String, String), Result<Key, String>>,
     records: BTreeMap<Key, Record>,
@@ -61,7 +61,7 @@ impl<'a> Answers<'a> {
         let machine = match kind {
             Kind::Profile => None,
             Kind::Timing => {
-                let resolve = || variant.machine().map(|machine| machine.table().clone());
+                let resolve = || variant.machine().map(|machine| Resolved::from(machine.table().clone()));
                 Some(self.machines.entry(variant.name.clone()).or_insert_with(resolve).clone()?)
             }
         };

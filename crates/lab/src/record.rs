@@ -135,7 +135,7 @@ pub fn measure(job: &Job) -> Result<Record, String> {
 
 fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
     let table = job.machine.as_ref().ok_or("a timing job has a machine")?;
-    let text = toml::to_string(table).expect("a table is TOML");
+    let text = toml::to_string(&**table).expect("a table is TOML");
     let machine =
         Machine::parse(Path::new("the job's machine"), &text, &[]).map_err(|error| error.to_string())?;
     let result = run(RunRequest {

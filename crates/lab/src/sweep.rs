@@ -1,10 +1,14 @@
 //! Runs the jobs that a store lacks, several at a time, each in its own process.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::sync::{Condvar, Mutex, mpsc};
+use std::process::{ChildStdin, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Condvar, Mutex, MutexGuard};
+use std::time::Duration;
 
 use strata_workloads::Measured;
 
@@ -18,6 +22,9 @@ pub trait Launcher: Sync {
     /// # Errors
     /// Why the job has no record.
     fn launch(&self, job: &Job, wait: bool) -> Result<Launched, String>;
+
+    /// Ends the jobs that run. They have no records then.
+    fn stop(&self) {}
 }
 
 /// What became of a job.
@@ -33,12 +40,40 @@ pub enum Launched {
 pub const ELSEWHERE: u8 = 3;
 
 /// Runs `strata job` in a process for each job, so that a crash affects only that job.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Processes {
     /// Path of the `strata` command.
-    pub command: PathBuf,
+    command: PathBuf,
     /// Folder of the store that receives the records.
-    pub folder: PathBuf,
+    folder: PathBuf,
+    /// Standard input of the jobs that run, by process; `None` once they have been stopped. A job exits when it closes, so a
+    /// killed sweep leaves no processes behind.
+    inputs: Mutex<Option<BTreeMap<u32, ChildStdin>>>,
+}
+
+impl Processes {
+    /// Jobs run by the `strata` command at a path, for the store in a folder.
+    #[must_use]
+    pub fn new(command: PathBuf, folder: PathBuf) -> Processes {
+        Processes { command, folder, inputs: Mutex::new(Some(BTreeMap::new())) }
+    }
+
+    fn inputs(&self) -> MutexGuard<'_, Option<BTreeMap<u32, ChildStdin>>> {
+        self.inputs.lock().expect("no holder panics")
+    }
+
+    /// Keeps a job's standard input open until it ends or all are stopped.
+    fn keep(&self, process: u32, input: ChildStdin) {
+        if let Some(inputs) = &mut *self.inputs() {
+            inputs.insert(process, input);
+        }
+    }
+
+    fn drop_input(&self, process: u32) {
+        if let Some(inputs) = &mut *self.inputs() {
+            inputs.remove(&process);
+        }
+    }
 }
 
 /// Begins a job's text on standard input, followed by the length of the rest of the text in bytes. The pipe then stays open
@@ -56,15 +91,17 @@ impl Launcher for Processes {
                 .stdin(Stdio::piped())
                 .stdout(Stdio::null())
                 .stderr(Stdio::piped())
+                // An interrupt from the terminal reaches the sweep alone, which then stops its jobs.
+                .process_group(0)
                 .spawn()?;
-            // Kept open: a job exits when its standard input closes, so a killed sweep leaves no processes
-            // behind.
             let mut input = child.stdin.take().expect("it is piped");
             let sent = input.write_all(format!("{JOB_BYTES}{}\n{text}", text.len()).as_bytes());
+            self.keep(child.id(), input);
             let mut said = String::new();
-            child.stderr.take().expect("it is piped").read_to_string(&mut said)?;
+            let read = child.stderr.take().expect("it is piped").read_to_string(&mut said);
             let status = child.wait()?;
-            drop(input);
+            self.drop_input(child.id());
+            read?;
             if status.success() {
                 return Ok(Ok(Launched::Finished));
             }
@@ -77,6 +114,10 @@ impl Launcher for Processes {
         };
         run().unwrap_or_else(|error| Err(format!("{}: {error}", self.command.display())))
     }
+
+    fn stop(&self) {
+        self.inputs().take();
+    }
 }
 
 /// Resources that a sweep may use.
@@ -87,6 +128,14 @@ pub struct Limits {
     /// Estimated memory that running jobs may take together, in bytes. One job always runs, whatever it
     /// needs.
     pub memory_bytes: u64,
+    /// Set from outside to stop the sweep.
+    pub interrupt: Option<&'static AtomicBool>,
+}
+
+impl Limits {
+    fn is_interrupted(&self) -> bool {
+        self.interrupt.is_some_and(|flag| flag.load(Ordering::Relaxed))
+    }
 }
 
 /// Progress of a sweep.
@@ -104,6 +153,15 @@ pub struct Progress<'a> {
     pub last: Option<&'a Job>,
 }
 
+/// What became of a sweep.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Swept {
+    /// The jobs that failed.
+    pub failures: Vec<Failure>,
+    /// How many jobs an interrupt kept from being run to their end; 0 for a sweep that ended.
+    pub left: usize,
+}
+
 /// A job that failed to produce a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
@@ -113,7 +171,7 @@ pub struct Failure {
     pub reason: String,
 }
 
-/// Runs each job that the store lacks, once, longest jobs first. Returns the jobs that failed.
+/// Runs each job that the store lacks, once, longest jobs first, until all have ended or the sweep is interrupted.
 ///
 /// # Errors
 /// If the store cannot be read afterwards. A failed job is not an error here.
@@ -123,7 +181,7 @@ pub fn run(
     launcher: &dyn Launcher,
     limits: Limits,
     on_progress: &mut dyn FnMut(Progress<'_>),
-) -> Result<Vec<Failure>, String> {
+) -> Result<Swept, String> {
     let mut seen = BTreeSet::new();
     let mut missing: Vec<&Job> = jobs
         .iter()
@@ -146,7 +204,7 @@ pub fn run(
             let (send, queue, memory) = (send.clone(), &queue, &memory);
             scope.spawn(move || {
                 loop {
-                    let Some((job, wait)) = queue.next() else { return };
+                    let Some((job, wait)) = queue.next().filter(|_| !limits.is_interrupted()) else { return };
                     let bytes = memory.take(memory_estimate(job));
                     let outcome = launcher.launch(job, wait);
                     memory.give(bytes);
@@ -159,7 +217,20 @@ pub fn run(
             });
         }
         drop(send);
-        for (job, outcome) in ended {
+        loop {
+            let (job, outcome) = match ended.recv_timeout(LOOK) {
+                Ok(ended) => ended,
+                Err(RecvTimeoutError::Timeout) => {
+                    if limits.is_interrupted() {
+                        launcher.stop();
+                    }
+                    continue;
+                }
+                Err(RecvTimeoutError::Disconnected) => break,
+            };
+            if limits.is_interrupted() && outcome != Ok(Launched::Finished) {
+                continue;
+            }
             if let Err(reason) = outcome {
                 failures.push(Failure { job: describe(job), reason });
             }
@@ -170,8 +241,11 @@ pub fn run(
     });
     failures.sort_by(|one, other| one.job.cmp(&other.job));
     store.refresh()?;
-    Ok(failures)
+    Ok(Swept { failures, left: progress.jobs - progress.ended })
 }
+
+/// How often a sweep looks for an interrupt.
+const LOOK: Duration = Duration::from_millis(50);
 
 /// The jobs to run; those that another process runs come again at the end.
 struct Queue<'a> {

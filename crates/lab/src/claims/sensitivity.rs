@@ -103,7 +103,7 @@ fn is_ours(paper: &Paper, text: &SensitivityText, value: &toml::Value) -> bool {
     let machine = |system: &str, sets: &Sets| {
         let setup = paper.setup_with(system, None, sets)?;
         let job = Job::timing(workload.ok_or("no workload")?, Size::Test, setup.one())?;
-        Ok::<_, String>(job.machine_values())
+        Ok::<_, String>(job.machine_values().to_vec())
     };
     let with_value = sets(text, value);
     with_value.keys().all(|system| {

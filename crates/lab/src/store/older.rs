@@ -41,7 +41,7 @@ impl Older {
 /// Splits a job into what must match exactly and the machine's other values.
 fn parts(job: &Job) -> (String, BTreeSet<String>) {
     let (behind_doors, others): (Vec<String>, Vec<String>) =
-        job.machine_values().into_iter().partition(|value| is_behind_a_door(value));
+        job.machine_values().iter().cloned().partition(|value| is_behind_a_door(value));
     let task = Job { machine: None, ..job.clone() }.key();
     (format!("{task}\n{}", behind_doors.concat()), others.into_iter().filter_map(without_place).collect())
 }
@@ -80,14 +80,15 @@ mod tests {
         Job { simulator: "0.0.1-older".into(), ..Job::timing("saxpy", Size::Test, &variant).unwrap() }
     }
 
-    fn section<'a>(job: &'a mut Job, path: &[&str]) -> &'a mut Table {
-        let machine = job.machine.as_mut().unwrap();
-        path.iter().fold(machine, |table, key| table[*key].as_table_mut().unwrap())
+    fn edit(job: &mut Job, path: &[&str], edit: impl FnOnce(&mut Table)) {
+        let mut machine = Table::clone(job.machine.as_ref().unwrap());
+        edit(path.iter().fold(&mut machine, |table, key| table[*key].as_table_mut().unwrap()));
+        job.machine = Some(machine.into());
     }
 
     fn without(path: &[&str], key: &str) -> Job {
         let mut job = job(None);
-        section(&mut job, path).remove(key).unwrap();
+        edit(&mut job, path, |section| drop(section.remove(key).unwrap()));
         job
     }
 
@@ -111,7 +112,7 @@ mod tests {
         let wanted = job(None);
         let less = without(&["lsu"], "texture");
         let mut least = less.clone();
-        section(&mut least, &["sm", "timing"]).remove("matrix_f64").unwrap();
+        edit(&mut least, &["sm", "timing"], |timing| drop(timing.remove("matrix_f64").unwrap()));
         assert_eq!(found(&[&less, &least], &wanted), Some(less.key()));
         assert_eq!(found(&[&least, &less], &wanted), Some(less.key()));
     }
@@ -119,7 +120,7 @@ mod tests {
     #[test]
     fn a_value_that_differs_is_another_machine() {
         let mut differs = without(&["lsu"], "texture");
-        section(&mut differs, &["lsu"])["queue"]["value"] = Value::Integer(1000);
+        edit(&mut differs, &["lsu"], |lsu| lsu["queue"]["value"] = Value::Integer(1000));
         assert_eq!(found(&[&differs], &job(None)), None);
     }
 
@@ -139,8 +140,10 @@ mod tests {
             (|names| names.push("dp".into()), false),
         ] {
             let mut other = wanted.clone();
-            let pools = section(&mut other, &["sm"])["collectors"].as_array_mut().unwrap();
-            change(pools[1]["serves"].as_array_mut().unwrap());
+            edit(&mut other, &["sm"], |sm| {
+                let pools = sm["collectors"].as_array_mut().unwrap();
+                change(pools[1]["serves"].as_array_mut().unwrap());
+            });
             assert_eq!(found(&[&other], &wanted).is_some(), expected);
         }
     }
