@@ -10,11 +10,11 @@ use strata_lab::claims::{self, Reading, Row, Verdict};
 use strata_lab::grid::Grid;
 use strata_lab::paper::{self, Paper, Table};
 use strata_lab::question::Answers;
-use strata_lab::report::{number, text};
+use strata_lab::report::number;
 use strata_lab::store::Store;
 use strata_workloads::Size;
 
-use crate::{Finished, print, sweep};
+use crate::{Finished, grid, print, sweep, table};
 
 /// Arguments of `strata claims`.
 #[derive(Args)]
@@ -115,7 +115,12 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
         }
         let asked = arguments.show.is_some();
         if show(Part::Tables) {
-            parts.extend(grids.iter().filter(|grid| asked || is_measured(grid)).map(text::grid));
+            parts.extend(
+                grids
+                    .iter()
+                    .filter(|grid| asked || is_measured(grid))
+                    .map(|grid| grid::of_columns(grid, table::width())),
+            );
         }
         if show(Part::Sensitivity) {
             let any =
@@ -235,7 +240,7 @@ fn sensitivity_text(of: &Sensitivity) -> String {
             .map(|(claim, result)| result.as_ref().map_or("-".into(), |value| claim.with_sign(*value)));
         lines.push(std::iter::once(label).chain(cells).collect());
     }
-    format!("{}\n{}", of.title, text::aligned(&lines))
+    format!("{}\n{}", of.title, table::numbers(&lines, 1, None))
 }
 
 fn table(rows: &[Row]) -> String {
@@ -268,5 +273,5 @@ fn table(rows: &[Row]) -> String {
     let count = |verdict| rows.iter().filter(|row| row.verdict == verdict).count();
     let counts: Vec<String> =
         Verdict::ALL.map(|verdict| format!("{verdict}: {}", count(verdict))).into_iter().collect();
-    format!("{}{}\n", text::aligned(&lines), counts.join(", "))
+    format!("{}{}\n", table::numbers(&lines, 1, None), counts.join(", "))
 }

@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use strata_lab::compare::{Comparison, Sweep, variants};
+use strata_lab::axes::{Axes, Base, Sweep};
+use strata_lab::compare::Comparison;
+use strata_lab::grid::Grid;
 use strata_lab::metric::{self, Known};
 use strata_lab::program::{self, Program};
 use strata_workloads::Size;
@@ -12,7 +14,7 @@ use crate::files::Files;
 use crate::origin::origin;
 use crate::output::Output;
 use crate::sweep::SweepArguments;
-use crate::{Finished, numbers, once, print};
+use crate::{Finished, grid, numbers, once, print, table};
 
 /// Arguments of `strata compare`.
 #[derive(Args)]
@@ -37,12 +39,17 @@ pub struct CompareArguments {
     /// `2..64*2`. May be given twice.
     #[arg(long = "sweep", value_name = "DOOR.KEY=V1,V2,...")]
     sweeps: Vec<String>,
+    /// What ratios are over: a system, a swept value as in `l1d.ways=2`, or both, separated by a space. What is left out
+    /// stays the same: `--base l1-sram` compares each variant with L1-SRAM at the same swept values. Default: the first
+    /// variant.
+    #[arg(long, value_name = "NAME")]
+    base: Option<String>,
     /// Metric to show: a metric's name or an expression over counters, as in `l1d.fills / l1d.loads`. May be
     /// repeated.
     #[arg(long = "metric", value_name = "METRIC", default_values = ["ipc", "l1d-miss-rate"])]
     metrics: Vec<String>,
-    /// Write the numbers as CSV to this file, a line for each workload, variant and metric; `-` for standard output
-    /// in place of the tables.
+    /// Write the numbers as CSV to this file: a line for each number, with its workload, system, swept values and metric;
+    /// `-` for standard output in place of the tables.
     #[arg(long, value_name = "FILE.csv")]
     csv: Option<PathBuf>,
     /// Write the numbers as JSON to this file; `-` for standard output in place of the tables.
@@ -70,9 +77,16 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     }
     let systems: Vec<String> = once(&arguments.systems).into_iter().cloned().collect();
     let sweeps = sweeps(&arguments.sweeps)?;
+    let axes = Axes::new(&arguments.machine, systems, sweeps)?;
+    let base = match &arguments.base {
+        None => Base::first(&axes),
+        Some(name) => Base::parse(name, &axes)?,
+    };
     let comparison = Comparison {
         workloads,
-        variants: variants(&arguments.machine, &systems, &arguments.sets, &sweeps)?,
+        variants: axes.variants(&arguments.machine, &arguments.sets),
+        axes,
+        base,
         metrics: metrics?,
         size,
     };
@@ -93,14 +107,14 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     }
     let grids = comparison.grids(&store);
     match (&mut csv, &mut json) {
-        (Some(file), _) => file.write(&numbers::csv(&grids))?,
-        (_, Some(file)) => file.write(&numbers::json(&grids))?,
+        (Some(file), _) => file.write(&numbers::csv(&comparison, &grids))?,
+        (_, Some(file)) => file.write(&numbers::json(&comparison, &grids))?,
         _ => {}
     }
     match (&arguments.csv, &arguments.json) {
-        (Some(path), _) if path == Path::new("-") => print(&numbers::csv(&grids))?,
-        (_, Some(path)) if path == Path::new("-") => print(&numbers::json(&grids))?,
-        _ => print(&comparison.text(&grids))?,
+        (Some(path), _) if path == Path::new("-") => print(&numbers::csv(&comparison, &grids))?,
+        (_, Some(path)) if path == Path::new("-") => print(&numbers::json(&comparison, &grids))?,
+        _ => print(&tables(&comparison, &grids))?,
     }
     if let Some(out) = &mut out {
         out.write(&comparison.page(&grids, &jobs, &store, &origin())?)?;
@@ -122,6 +136,13 @@ fn files(arguments: &CompareArguments, comparison: &Comparison) -> Result<Files,
     let CompareArguments { csv, json, out, .. } = arguments;
     let files = files.writes("--csv ", csv.as_deref()).writes("--json ", json.as_deref());
     Ok(files.writes("--out ", out.as_deref()))
+}
+
+/// Each metric as a table, and with several variants also over the base.
+fn tables(comparison: &Comparison, grids: &[Grid]) -> String {
+    let all = grids.iter().flat_map(|grid| [Some(grid.clone()), comparison.relative(grid)]).flatten();
+    let tables: Vec<String> = all.map(|grid| grid::text(&grid, &comparison.axes, table::width())).collect();
+    tables.join("\n")
 }
 
 /// The swept parameters. A key given twice is one parameter with the values of both, each once.

@@ -16,6 +16,7 @@ mod dump;
 mod exec;
 mod explain;
 mod files;
+mod grid;
 mod interrupt;
 mod job;
 mod list;

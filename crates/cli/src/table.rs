@@ -1,5 +1,7 @@
 //! Tables on a terminal: columns that together are no wider than it.
 
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Row, Table, TableStyle, Width};
+
 /// The cells of a row.
 pub type Cells = Vec<String>;
 
@@ -7,10 +9,10 @@ pub type Cells = Vec<String>;
 const WIDTH: usize = 80;
 
 /// Least width of a column that is made narrower.
-const LEAST: usize = 8;
+const LEAST: u16 = 8;
 
 /// Spaces between columns.
-const GAP: usize = 2;
+const GAP: u16 = 2;
 
 /// The terminal's width in characters.
 pub fn width() -> usize {
@@ -25,69 +27,77 @@ pub fn titles(columns: &[&str]) -> Cells {
 /// Formats a table at most `width` wide: cells too wide for their columns go on in the next line. The first column
 /// keeps its width, so that names stay whole.
 pub fn text(titles: &Cells, rows: &[Cells], width: usize) -> String {
-    let lines: Vec<&Cells> = std::iter::once(titles).chain(rows).collect();
-    let mut widths: Vec<usize> = (0..titles.len())
-        .map(|column| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0))
-        .collect();
-    narrow(&mut widths, width.saturating_sub(GAP * titles.len().saturating_sub(1)));
-    lines.into_iter().map(|line| row(line, &widths)).collect()
+    let mut table = plain(std::iter::once(titles).chain(rows));
+    fit(&mut table, width);
+    if let Some(first) = table.column_mut(0) {
+        first.set_constraint(ColumnConstraint::ContentWidth);
+    }
+    format!("{}\n", table.trim_fmt())
 }
 
 /// Whether the columns fit `width` without a line broken.
 pub fn fits(titles: &Cells, rows: &[Cells], width: usize) -> bool {
-    let whole = text(titles, rows, usize::MAX);
-    whole.lines().all(|line| line.chars().count() <= width)
+    is_within(&plain(std::iter::once(titles).chain(rows)).trim_fmt(), width)
 }
 
-/// Makes the widest columns but the first narrower until all together are no wider than `width`.
-fn narrow(widths: &mut [usize], width: usize) {
-    while widths.iter().sum::<usize>() > width {
-        match widths.iter_mut().skip(1).max() {
-            Some(widest) if *widest > LEAST => *widest -= 1,
-            _ => return,
+/// Whether no line of a text is wider than `width`.
+pub fn is_within(text: &str, width: usize) -> bool {
+    text.lines().all(|line| line.chars().count() <= width)
+}
+
+/// Formats names and numbers, indented by two: the first `names` columns to the left, the others to the right. Without
+/// a width, no line is broken.
+pub fn numbers(lines: &[Cells], names: usize, width: Option<usize>) -> String {
+    let mut table = plain(lines);
+    if let Some(first) = table.column_mut(0) {
+        first.set_padding((GAP, 0));
+    }
+    for column in table.column_iter_mut().skip(names) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    if let Some(width) = width {
+        fit(&mut table, width);
+    }
+    format!("{}\n", table.trim_fmt())
+}
+
+/// Breaks a text into lines no wider than `width`, which stand to the right of `head`.
+pub fn paragraph(head: &str, text: &str, width: usize) -> String {
+    let cells = if head.is_empty() { vec![text.to_owned()] } else { vec![head.to_owned(), text.to_owned()] };
+    let mut table = plain([&cells]);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 1));
+    }
+    fit(&mut table, width);
+    format!("{}\n", table.trim_fmt())
+}
+
+/// A table of nothing but cells.
+fn plain<'a>(lines: impl IntoIterator<Item = &'a Cells>) -> Table {
+    let mut table = Table::new();
+    table.load_style(TableStyle::new());
+    let lines: Vec<&Cells> = lines.into_iter().collect();
+    let columns = lines.iter().map(|line| line.len()).max().unwrap_or(0);
+    for line in lines {
+        let missing = std::iter::repeat_n("", columns - line.len());
+        table.add_row(Row::from(line.iter().map(String::as_str).chain(missing)));
+    }
+    for (place, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if place == 0 { 0 } else { GAP }, 0));
+    }
+    table
+}
+
+/// Makes a table no wider than `width`, and no column much narrower than a word.
+fn fit(table: &mut Table, width: usize) {
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(width).unwrap_or(u16::MAX));
+    let widths = table.column_max_content_widths();
+    for (column, content) in table.column_iter_mut().zip(widths) {
+        if content > LEAST {
+            column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(LEAST)));
         }
     }
-}
-
-fn row(cells: &Cells, widths: &[usize]) -> String {
-    let wrapped: Vec<Vec<String>> =
-        cells.iter().zip(widths).map(|(cell, width)| wrap(cell, *width)).collect();
-    let height = wrapped.iter().map(Vec::len).max().unwrap_or(0);
-    let line = |at: usize| {
-        let cells = wrapped.iter().zip(widths).map(|(lines, width)| {
-            let part = lines.get(at).map_or("", String::as_str);
-            format!("{part:<width$}")
-        });
-        let line = cells.collect::<Vec<_>>().join(&" ".repeat(GAP));
-        format!("{}\n", line.trim_end())
-    };
-    (0..height).map(line).collect()
-}
-
-/// Breaks a text at spaces, and words that are too long anywhere.
-fn wrap(text: &str, width: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let mut word: Vec<char> = word.chars().collect();
-        let last = lines.last_mut().expect("there is one");
-        let used = last.chars().count();
-        if used > 0 && used + 1 + word.len() <= width {
-            last.push(' ');
-            last.extend(word);
-            continue;
-        }
-        if used > 0 {
-            lines.push(String::new());
-        }
-        while word.len() > width {
-            let rest = word.split_off(width);
-            lines.last_mut().expect("there is one").extend(word);
-            lines.push(String::new());
-            word = rest;
-        }
-        lines.last_mut().expect("there is one").extend(word);
-    }
-    lines
 }
 
 #[cfg(test)]
@@ -117,5 +127,13 @@ mod tests {
     fn columns_are_as_wide_as_they_need_where_there_is_room() {
         let rows = [vec!["a".to_owned(), "b".to_owned()]];
         assert_eq!(text(&titles(&["name", "of"]), &rows, 80), "NAME  OF\na     b\n");
+    }
+
+    #[test]
+    fn numbers_stand_to_the_right_and_a_paragraph_beside_its_head() {
+        let lines = [vec!["", "a", "bb"], vec!["name", "10", "2"]];
+        let lines = lines.map(|line| line.into_iter().map(str::to_owned).collect::<Cells>());
+        assert_eq!(numbers(&lines, 1, None), "         a  bb\n  name  10   2\n");
+        assert_eq!(paragraph("head:", "one two three", 14), "head: one two\n      three\n");
     }
 }

@@ -59,10 +59,15 @@ pub struct Grid {
 impl Grid {
     /// Divides each row by its number in one column. A row without that number loses all its numbers.
     pub fn normalise(&mut self, column: usize) {
+        self.normalise_by(|_| column);
+    }
+
+    /// Divides each number by the number that its row has in another column, which `base` gives for each column.
+    pub fn normalise_by(&mut self, base: impl Fn(usize) -> usize) {
         for row in &mut self.cells {
-            let base = row[column].clone();
-            for cell in row.iter_mut() {
-                *cell = divide(cell.clone(), &base);
+            let bases = row.clone();
+            for (column, cell) in row.iter_mut().enumerate() {
+                *cell = divide(cell.clone(), &bases[base(column)]);
             }
         }
     }
@@ -155,6 +160,13 @@ mod tests {
         grid.normalise(0);
         assert_eq!(grid.cells[0], [Ok(1.0), Ok(1.5)]);
         assert!(grid.cells[1].iter().chain(&grid.cells[2]).all(Result::is_err));
+    }
+
+    #[test]
+    fn a_column_may_be_normalised_to_any_other() {
+        let mut grid = grid(&[[Ok(2.0), Ok(3.0)]]);
+        grid.normalise_by(|column| 1 - column);
+        assert_eq!(grid.cells[0], [Ok(2.0 / 3.0), Ok(1.5)]);
     }
 
     #[test]

@@ -15,13 +15,15 @@
 //! | `setup` | a variant, or for each workload the best of several |
 //! | `question` | metrics of workloads on variants, looked up in a store |
 //! | `grid` | a table of numbers, some missing |
+//! | `axes` | systems and swept parameters: the variants of a comparison, and what ratios are over |
 //! | `compare` | a user's own question |
 //! | `paper` | a paper's systems, figures and tables, and how its claims are measured |
 //! | `claims` | published numbers, and verdicts |
 //! | `repro` | the jobs of a paper, or of a part of it |
-//! | `report` | numbers, and grids as text |
+//! | `report` | numbers as text |
 //! | `page` | the HTML pages of papers and comparisons |
 
+pub mod axes;
 pub mod claims;
 pub mod compare;
 pub mod executed;

@@ -1,24 +1,24 @@
 //! Colours. A system has the same one in every figure of every page.
 //!
-//! The hues are told apart with any kind of colour blindness (Okabe and Ito's, and ramps of one hue). Systems
-//! that are steps of one idea are steps of one ramp. A page takes only those it needs, as CSS variables with a
-//! value for light and one for dark pages.
+//! FUSE's are chosen by hand: steps of one idea are steps of one ramp, and the hues are told apart with any kind of
+//! colour blindness (Okabe and Ito's). All others are made from the names. A page takes only those it needs, as CSS
+//! variables with a value for light and one for dark pages.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::LazyLock;
 
-/// A colour on a light and on a dark page, as `rrggbb`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Colour {
-    light: u32,
-    dark: u32,
-}
+use strata_gpu::machine;
+
+use super::wheel::{self, Colour};
+use crate::paper::{self, Paper};
 
 const fn of(light: u32, dark: u32) -> Colour {
     Colour { light, dark }
 }
 
-/// The systems that come along.
-const SYSTEMS: &[(&str, Colour)] = &[
+/// FUSE's systems.
+const FUSE: &[(&str, Colour)] = &[
     ("l1-sram", of(0x4b5563, 0xa3adbb)),
     ("fa-sram", of(0x56b4e9, 0x3e9bd1)),
     ("by-nvm", of(0xe69f00, 0xe0a020)),
@@ -43,15 +43,38 @@ const SYSTEMS: &[(&str, Colour)] = &[
     ("cbf-128slots", of(0x8f3413, 0xf5c3af)),
 ];
 
-/// For systems of a user's own, in the order in which a page names them.
-const OTHERS: [Colour; 6] = [
-    of(0xd55e00, 0xe8743a),
-    of(0x2f7f86, 0x58b3bb),
-    of(0x8f2d56, 0xd4709c),
-    of(0x7f7f00, 0xb8b840),
-    of(0x0072b2, 0x4aa5e0),
-    of(0xb07d62, 0xc99b82),
-];
+/// The machines and systems that come along, and the papers' names for them. Those that appear together, which are the
+/// machines and the systems of one paper, look different; no two are the same.
+static KNOWN: LazyLock<BTreeMap<String, Colour>> = LazyLock::new(|| {
+    let mut known: BTreeMap<String, Colour> =
+        FUSE.iter().map(|(name, colour)| ((*name).to_owned(), *colour)).collect();
+    let machines = machine::builtin().iter().map(|machine| machine.name.to_owned()).collect();
+    add(&mut known, machines);
+    for name in paper::names() {
+        let paper = Paper::load(name).expect("a paper that comes along can be read");
+        add(&mut known, paper.systems().map(str::to_owned).collect());
+    }
+    add(&mut known, machine::system::builtin().iter().map(|system| system.name.to_owned()).collect());
+    known
+});
+
+/// Gives colours to the names that have none, each different from those of the other names and of the machines.
+fn add(known: &mut BTreeMap<String, Colour>, mut names: Vec<String>) {
+    names.sort();
+    let machines: Vec<&str> = machine::builtin().iter().map(|machine| machine.name).collect();
+    for name in names.iter().map(|name| plain(name)) {
+        if known.contains_key(name) {
+            continue;
+        }
+        let beside = names.iter().map(String::as_str).chain(machines.iter().copied());
+        let beside: Vec<Colour> = beside.filter_map(|name| known.get(plain(name)).copied()).collect();
+        let taken: Vec<Colour> = known.values().copied().collect();
+        known.insert(name.to_owned(), wheel::of_name(name, wheel::CLEAR, &beside, &taken));
+    }
+}
+
+/// How much of a system's colour the first of several steps has.
+const PALEST: f64 = 0.4;
 
 /// Parts of a whole, from the first.
 const PARTS: [Colour; 8] = [
@@ -65,50 +88,72 @@ const PARTS: [Colour; 8] = [
     of(0xd9cde4, 0x4d3f5e),
 ];
 
-/// The colours that a page uses, by the names of its CSS variables.
+/// The colours that a page uses.
 #[derive(Clone, Debug, Default)]
 pub struct Palette {
-    used: Vec<(String, Colour)>,
-    others: usize,
+    used: Vec<Used>,
+}
+
+/// A colour with what it stands for and the CSS variable that holds it.
+#[derive(Clone, Debug)]
+struct Used {
+    name: String,
+    variable: String,
+    colour: Colour,
 }
 
 impl Palette {
-    /// The CSS variable of a system, by the system's name.
+    /// The CSS variable of a system, by the system's name. A system that does not come along has the colour that its
+    /// name leads to, unless the page uses one like it already.
     pub fn system(&mut self, name: &str) -> String {
-        let variable = format!("s-{}", word(name));
-        let known = SYSTEMS.iter().find(|(system, _)| *system == plain(name)).map(|(_, colour)| *colour);
-        if !self.has(&variable) {
-            let colour = known.unwrap_or_else(|| self.next_other());
-            self.used.push((variable.clone(), colour));
-        }
-        variable
+        let colour = |palette: &Palette| {
+            let known = KNOWN.get(plain(name)).copied();
+            known.unwrap_or_else(|| {
+                let beside: Vec<Colour> = palette.used.iter().map(|used| used.colour).collect();
+                wheel::of_name(plain(name), wheel::ENOUGH, &beside, &beside)
+            })
+        };
+        self.variable("s", name, colour)
     }
 
-    /// The CSS variables of several steps of one system, as in a sweep: light to dark.
+    /// The CSS variables of several steps of one system, as in a sweep: light to dark. A single one has the system's
+    /// own colour.
     pub fn steps(&mut self, system: &str, names: &[String]) -> Vec<String> {
         let base = self.system(system);
-        let colour = self.used.iter().find(|(name, _)| *name == base).expect("just added").1;
-        let count = names.len();
+        if names.len() < 2 {
+            return names.iter().map(|_| base.clone()).collect();
+        }
+        let colour = self.used.iter().find(|used| used.variable == base).expect("just added").colour;
         let step = |(place, name): (usize, &String)| {
-            let variable = format!("s-{}", word(name));
-            if !self.has(&variable) {
-                let share = if count < 2 { 1.0 } else { 0.3 + 0.7 * place as f64 / (count - 1) as f64 };
-                let step = of(mix(colour.light, 0x00ff_ffff, share), mix(colour.dark, 0x0014_181f, share));
-                self.used.push((variable.clone(), step));
-            }
-            variable
+            let share = PALEST + (1.0 - PALEST) * place as f64 / (names.len() - 1) as f64;
+            let step = of(mix(colour.light, 0x00ff_ffff, share), mix(colour.dark, 0x0014_181f, share));
+            self.variable("s", name, |_| step)
         };
         names.iter().enumerate().map(step).collect()
+    }
+
+    /// The variable that stands for a name, whose colour is asked for when the page does not have it yet.
+    fn variable(&mut self, kind: &str, name: &str, colour: impl FnOnce(&Palette) -> Colour) -> String {
+        let begins = format!("{kind}-");
+        let same = |used: &&Used| used.name == name && used.variable.starts_with(&begins);
+        if let Some(used) = self.used.iter().find(same) {
+            return used.variable.clone();
+        }
+        // Names that differ in signs alone are different variables.
+        let plain = format!("{begins}{}", word(name));
+        let is_taken = |variable: &String| self.used.iter().any(|used| used.variable == *variable);
+        let numbered = (2..).map(|number| format!("{plain}_{number}"));
+        let mut variables = std::iter::once(plain.clone()).chain(numbered);
+        let variable = variables.find(|variable| !is_taken(variable)).expect("numbers do not end");
+        let colour = colour(self);
+        self.used.push(Used { name: name.to_owned(), variable: variable.clone(), colour });
+        variable
     }
 
     /// The CSS variable of a part of a whole, counted from 0.
     pub fn part(&mut self, place: usize) -> String {
         let place = place % PARTS.len();
-        let variable = format!("p-{place}");
-        if !self.has(&variable) {
-            self.used.push((variable.clone(), PARTS[place]));
-        }
-        variable
+        self.variable("p", &place.to_string(), |_| PARTS[place])
     }
 
     /// The variables as a style sheet.
@@ -116,22 +161,13 @@ impl Palette {
     pub fn css(&self) -> String {
         let rules = |value: fn(&Colour) -> u32| {
             let mut text = String::new();
-            for (name, colour) in &self.used {
-                write!(text, "--{name}:#{:06x};", value(colour)).expect("a string grows");
+            for Used { variable, colour, .. } in &self.used {
+                write!(text, "--{variable}:#{:06x};", value(colour)).expect("a string grows");
             }
             text
         };
         let (light, dark) = (rules(|colour| colour.light), rules(|colour| colour.dark));
         format!(":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}")
-    }
-
-    fn has(&self, variable: &str) -> bool {
-        self.used.iter().any(|(name, _)| name == variable)
-    }
-
-    fn next_other(&mut self) -> Colour {
-        self.others += 1;
-        OTHERS[(self.others - 1) % OTHERS.len()]
     }
 }
 
@@ -160,28 +196,71 @@ fn mix(one: u32, other: u32, share: f64) -> u32 {
 mod tests {
     use super::*;
 
+    fn colour(palette: &Palette, variable: &str) -> Colour {
+        palette.used.iter().find(|used| used.variable == variable).unwrap().colour
+    }
+
     #[test]
     fn a_system_has_one_colour_in_any_company() {
         let (mut one, mut other) = (Palette::default(), Palette::default());
-        other.system("somebodys");
-        other.system("by-nvm");
+        for name in ["somebodys", "by-nvm", "hi-end"] {
+            other.system(name);
+        }
         for palette in [&mut one, &mut other] {
             assert_eq!(palette.system("dy-fuse"), "s-dy-fuse");
             assert_eq!(palette.system("dy-fuse-128k on volta-fuse"), "s-dy-fuse-128k_on_volta-fuse");
-            let colour = |name: &str| palette.used.iter().find(|(used, _)| used == name).unwrap().1;
-            assert_eq!(colour("s-dy-fuse"), colour("s-dy-fuse-128k_on_volta-fuse"));
-            assert_eq!(colour("s-dy-fuse").light, 0x0012_3f8c);
+            assert_eq!(colour(palette, "s-dy-fuse"), colour(palette, "s-dy-fuse-128k_on_volta-fuse"));
+            assert_eq!(colour(palette, "s-dy-fuse").light, 0x0012_3f8c);
+            assert_eq!(palette.system("stash"), "s-stash");
+            assert_eq!(palette.system("nobodys"), "s-nobodys");
+        }
+        for system in ["s-stash", "s-nobodys"] {
+            assert_eq!(colour(&one, system), colour(&other, system));
         }
     }
 
     #[test]
-    fn different_systems_of_a_paper_have_different_colours() {
-        for (place, (name, colour)) in SYSTEMS.iter().enumerate() {
-            let same = SYSTEMS[..place].iter().find(|(_, other)| other.light == colour.light);
-            assert!(OTHERS.iter().all(|other| other.light != colour.light), "{name}");
+    fn no_two_systems_that_come_along_have_the_same_colour() {
+        let known: Vec<(&String, &Colour)> = KNOWN.iter().collect();
+        assert!(known.len() > 80, "{}", known.len());
+        for (place, (name, colour)) in known.iter().enumerate() {
             // 1/2 is Dy-FUSE itself.
+            let same = known[..place].iter().find(|(_, other)| other == colour);
             assert_eq!(same.is_some(), *name == "dy-fuse-1-2", "{name}");
         }
+    }
+
+    #[test]
+    fn systems_of_one_paper_and_machines_look_different() {
+        let apart = |one: &str, other: &str| wheel::distance(KNOWN[one], KNOWN[other]);
+        assert!(apart("gtx480", "l1-sram") > 0.08 && apart("gtx480", "dy-fuse") > 0.08);
+        for name in ["hi-end", "stash"] {
+            let paper = Paper::load(name).unwrap();
+            let systems: Vec<&str> = paper.systems().collect();
+            for (place, one) in systems.iter().enumerate() {
+                for other in &systems[..place] {
+                    assert!(apart(one, other) > 0.06, "{one}, {other}: {}", apart(one, other));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_page_of_forty_systems_of_a_users_own_has_forty_colours() {
+        let mut palette = Palette::default();
+        let systems: Vec<String> =
+            (0..40).map(|place| palette.system(&format!("mine-{place}.toml"))).collect();
+        for (place, one) in systems.iter().enumerate() {
+            let one = colour(&palette, one);
+            assert!(systems[..place].iter().all(|other| colour(&palette, other) != one), "{place}");
+        }
+    }
+
+    #[test]
+    fn names_that_differ_in_signs_alone_are_different_variables() {
+        let mut palette = Palette::default();
+        let names = ["a.b", "a_b", "a.b"].map(|name| palette.system(name));
+        assert_eq!(names, ["s-a_b", "s-a_b_2", "s-a_b"]);
     }
 
     #[test]

@@ -1,10 +1,12 @@
-//! A comparison's page: a chart for each metric, a heat map where two parameters are swept.
+//! A comparison's page: for each metric lines over a swept number, else bars; and a heat map where two parameters are
+//! swept.
 
 use maud::{Markup, html};
 
 use super::chart::Chart;
 use super::colour::Palette;
 use super::heat::Plane;
+use super::lines::Lines;
 use super::runs::Runs;
 use super::{Origin, document, made, table};
 use crate::compare::Comparison;
@@ -27,17 +29,12 @@ impl Comparison {
     ) -> Result<String, String> {
         let mut palette = Palette::default();
         let runs = Runs::of(jobs, store)?;
-        let colours = self.colours(&mut palette);
-        let planes = Plane::all(&self.variants);
         let sections: Vec<(String, String, Markup)> = grids
             .iter()
             .zip(&self.metrics)
             .enumerate()
             .map(|(place, (grid, metric))| {
-                let body = match &planes {
-                    Some(planes) => maps(grid, metric, planes),
-                    None => self.charts(grid, metric, &colours),
-                };
+                let body = self.section(grid, metric, &mut palette);
                 (format!("metric-{place}"), metric.title.clone(), body)
             })
             .collect();
@@ -57,47 +54,50 @@ impl Comparison {
         Ok(document(&format!("Comparison: {}", self.workloads.join(", ")), &facts, &links, &body, &palette))
     }
 
-    /// One colour for each variant: that of its system, in steps where a parameter is swept.
-    fn colours(&self, palette: &mut Palette) -> Vec<String> {
-        let system = |place: usize| {
-            let variant = &self.variants[place];
-            variant.system.clone().unwrap_or_else(|| variant.base.clone())
-        };
-        let mut colours = Vec::new();
-        let mut from = 0;
-        while from < self.variants.len() {
-            let to = (from..self.variants.len()).find(|place| system(*place) != system(from));
-            let to = to.unwrap_or(self.variants.len());
-            let names: Vec<String> = self.variants[from..to].iter().map(|of| of.name.clone()).collect();
-            colours.extend(if names.len() == 1 {
-                vec![palette.system(&system(from))]
-            } else {
-                palette.steps(&system(from), &names)
-            });
-            from = to;
+    /// A metric's numbers, then the same over the base.
+    fn section(&self, grid: &Grid, metric: &Metric, palette: &mut Palette) -> Markup {
+        let over = format!("times {}", self.base.name);
+        let relative = self.relative(grid).map(|grid| self.numbers(&grid, &over, palette));
+        html! {
+            (self.numbers(grid, &metric.unit, palette))
+            @if let Some(relative) = relative { h3 { "Over " (self.base.title(&self.axes)) } (relative) }
         }
-        colours
     }
 
-    fn charts(&self, grid: &Grid, metric: &Metric, colours: &[String]) -> Markup {
-        let relative = self.relative(grid).map(|grid| (grid, format!("times {}", self.variants[0].name)));
-        let grids = std::iter::once((grid.clone(), metric.unit.clone())).chain(relative);
+    /// A grid as drawings and a table.
+    fn numbers(&self, grid: &Grid, unit: &str, palette: &mut Palette) -> Markup {
+        let lines = Lines::of(grid, unit, &self.axes, palette).and_then(|lines| lines.markup());
+        let planes = Plane::all(&self.axes);
         html! {
-            @for (place, (grid, unit)) in grids.enumerate() {
-                @if place > 0 { h3 { "Over " (self.variants[0].name) } }
-                @if let Some(drawing) = Chart::grouped(&grid, &unit, colours.to_vec()).markup() { (drawing) }
-                (table::table(&grid))
-                (table::missing(&grid))
+            @match (&lines, &planes) {
+                (Some(lines), None) => { (lines) (table::table(grid)) (table::missing(grid)) }
+                (lines, Some(planes)) => {
+                    @if let Some(lines) = lines { (lines) }
+                    (maps(grid, unit, planes))
+                }
+                (None, None) => {
+                    @if let Some(bars) = Chart::grouped(grid, unit, self.colours(palette)).markup() { (bars) }
+                    (table::table(grid))
+                    (table::missing(grid))
+                }
             }
         }
     }
+
+    /// One colour for each variant: that of its system, in steps where a parameter is swept.
+    fn colours(&self, palette: &mut Palette) -> Vec<String> {
+        let points = self.axes.count() / self.axes.systems.len();
+        let names: Vec<String> = (0..self.axes.count()).map(|variant| self.axes.name(variant)).collect();
+        let systems = self.axes.systems.iter().zip(names.chunks(points));
+        systems.flat_map(|(system, names)| palette.steps(system, names)).collect()
+    }
 }
 
-fn maps(grid: &Grid, metric: &Metric, planes: &[Plane]) -> Markup {
+fn maps(grid: &Grid, unit: &str, planes: &[Plane]) -> Markup {
     html! {
-        @if !metric.unit.is_empty() { p.note { (metric.unit) } }
+        @if !unit.is_empty() { p.note { (unit) } }
         div.heats {
-            @for row in 0..grid.rows.len() { @for plane in planes { (plane.map(grid, row, &metric.unit)) } }
+            @for row in 0..grid.rows.len() { @for plane in planes { (plane.map(grid, row, unit)) } }
         }
         (table::folded(grid))
     }

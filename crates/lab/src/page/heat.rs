@@ -2,10 +2,10 @@
 
 use maud::{Markup, html};
 
+use crate::axes::Axes;
 use crate::grid::Grid;
 use crate::question::Cell;
 use crate::report::number;
-use crate::variant::Variant;
 
 /// Two parameters of one system, with their values in the order given.
 pub struct Plane {
@@ -20,55 +20,23 @@ pub struct Plane {
 }
 
 impl Plane {
-    /// One plane for each system, if the variants sweep exactly two parameters over every pair of values.
-    pub fn all(variants: &[Variant]) -> Option<Vec<Plane>> {
-        let mut systems: Vec<&Option<String>> = Vec::new();
-        for variant in variants {
-            if !systems.contains(&&variant.system) {
-                systems.push(&variant.system);
-            }
-        }
-        systems.into_iter().map(|system| Plane::of(variants, system)).collect()
-    }
-
-    fn of(variants: &[Variant], system: &Option<String>) -> Option<Plane> {
-        let own: Vec<(usize, &Variant)> =
-            variants.iter().enumerate().filter(|(_, variant)| variant.system == *system).collect();
-        let pairs = |variant: &Variant| -> Option<Vec<(String, String)>> {
-            let pair =
-                |set: &String| set.split_once('=').map(|(key, value)| (key.to_owned(), value.to_owned()));
-            variant.sets.iter().map(pair).collect()
-        };
-        let sets: Vec<Vec<(String, String)>> =
-            own.iter().map(|(_, variant)| pairs(variant)).collect::<Option<_>>()?;
-        // A sweep comes last, one set for each parameter.
-        let count = sets.first()?.len().checked_sub(2)?;
-        let tails: Vec<&[(String, String)]> =
-            sets.iter().map(|sets| sets.get(count..)).collect::<Option<_>>()?;
-        let keys = [tails[0].first()?.0.clone(), tails[0].get(1)?.0.clone()];
-        let same =
-            |tail: &&[(String, String)]| tail.len() == 2 && tail[0].0 == keys[0] && tail[1].0 == keys[1];
-        if !tails.iter().all(same) {
+    /// One plane for each system, if two parameters are swept over several values each.
+    pub fn all(axes: &Axes) -> Option<Vec<Plane>> {
+        let [one, other] = &axes.sweeps[..] else { return None };
+        if one.values.len() < 2 || other.values.len() < 2 {
             return None;
         }
-        let values = [0, 1].map(|key| {
-            let mut values: Vec<String> = Vec::new();
-            for tail in &tails {
-                if !values.contains(&tail[key].1) {
-                    values.push(tail[key].1.clone());
-                }
+        let plane = |(place, system): (usize, &String)| {
+            let row =
+                |first: usize| (0..other.values.len()).map(move |last| axes.variant(&[place, first, last]));
+            Plane {
+                system: system.clone(),
+                keys: [one.path.clone(), other.path.clone()],
+                values: [one.values.clone(), other.values.clone()],
+                columns: (0..one.values.len()).map(|first| row(first).collect()).collect(),
             }
-            values
-        });
-        let column = |one: &String, other: &String| {
-            let place = tails.iter().position(|tail| tail[0].1 == *one && tail[1].1 == *other)?;
-            Some(own[place].0)
         };
-        let row = |one: &String| values[1].iter().map(|other| column(one, other)).collect::<Option<Vec<_>>>();
-        let columns: Vec<Vec<usize>> = values[0].iter().map(row).collect::<Option<_>>()?;
-        let system = system.clone().unwrap_or_else(|| own[0].1.base.clone());
-        let swept = values.iter().all(|values| values.len() > 1);
-        swept.then_some(Plane { system, keys, values, columns })
+        Some(axes.systems.iter().enumerate().map(plane).collect())
     }
 
     /// A map for one row of a grid, shaded from the least number to the greatest.

@@ -6,12 +6,14 @@ mod claims;
 mod colour;
 mod comparison;
 mod heat;
+mod lines;
 mod paper;
 mod runs;
 mod strip;
 mod table;
 #[cfg(test)]
 mod tests;
+mod wheel;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use runs::Runs;

@@ -91,7 +91,7 @@
     () => save(file(table.dataset.title, ".csv"), "text/csv", csv(table)));
   // Buttons stand together at the head of a part, or each below its own where there are several of a kind.
   const parts = "section:not(#hangs-on), .choice, .system, .arrays";
-  for (const part of all(parts)) {
+  const equip = (part) => {
     const own = (element) => element.closest(parts) === part;
     const figures = all("figure", part).filter(own);
     const tables = all("table[data-title]", part).filter(own);
@@ -101,6 +101,37 @@
       for (const table of tables) tools(table.closest(".scroll") ?? table, saveTable(table));
     } else if (figures.length + tables.length > 0) {
       tools(head, ...figures.map(saveFigure), ...tables.map(saveTable));
+    }
+  };
+
+  // The map of an array of counters, from the text of its numbers. They are named by numbers after the first's name.
+  const draw = (table) => {
+    const body = table.tBodies[0];
+    const values = body.textContent.trim().split(" ");
+    const most = Math.max(...values.map(Number));
+    const [, name, digits] = /^(.*?)(\d*)$/.exec(table.dataset.first);
+    const row = 16;
+    const head = table.createTHead().insertRow();
+    const header = (line, text) => line.append(Object.assign(document.createElement("th"), { textContent: text }));
+    ["", ...Array(Math.min(row, values.length)).keys()].forEach((text) => header(head, text));
+    body.replaceChildren();
+    for (let from = 0; from < values.length; from += row) {
+      const line = body.insertRow();
+      header(line, from);
+      values.slice(from, from + row).forEach((value, place) => {
+        const cell = line.insertCell();
+        cell.dataset.value = value;
+        cell.title = `${name}${String(from + place).padStart(digits.length, "0")}: ${value}`;
+        cell.style.setProperty("--share", `${most > 0 ? Math.round((100 * value) / most) : 0}%`);
+      });
+    }
+  };
+  for (const part of all(parts)) {
+    if (part.matches(".arrays")) {
+      const unfold = () => { all("table[data-first]", part).forEach(draw); equip(part); };
+      part.addEventListener("toggle", unfold, { once: true });
+    } else {
+      equip(part);
     }
   }
 
@@ -132,6 +163,18 @@
       head.addEventListener("click", () => sort(table, column, head));
       head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(table, column, head); });
     });
+  }
+
+  // What is wider than its frame fades at the sides where it goes on.
+  const fade = (frame) => {
+    const beyond = frame.scrollWidth - frame.clientWidth;
+    frame.classList.toggle("more-right", frame.scrollLeft < beyond - 1);
+    frame.classList.toggle("more-left", beyond > 1 && frame.scrollLeft > 1);
+  };
+  const resized = new ResizeObserver((entries) => entries.forEach((entry) => fade(entry.target)));
+  for (const frame of all(".plot, .scroll, .heat")) {
+    frame.addEventListener("scroll", () => fade(frame), { passive: true });
+    resized.observe(frame);
   }
 
   // The numbers of an axis stay where a wide figure is scrolled.

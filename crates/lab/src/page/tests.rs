@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 use strata_workloads::Size;
 
 use super::Origin;
-use crate::compare::{Comparison, Sweep, variants};
+use crate::axes::{Axes, Base, Sweep};
+use crate::compare::Comparison;
 use crate::job::{Job, Kind};
 use crate::metric;
 use crate::paper::Paper;
@@ -182,7 +183,8 @@ fn arrays_of_counters_are_maps_below_the_runs_of_their_system() {
     let runs = page.split("<details class=\"system\"").nth(1).unwrap();
     let map = runs.split("<div class=\"heat array\">").nth(1).unwrap();
     assert!(runs.find("<table class=\"sort\"").unwrap() < runs.find("<details class=\"arrays\">").unwrap());
-    assert_eq!(map.split("</table>").next().unwrap().matches("title=\"made_up.bank_").count(), 64);
+    let numbers = map.split("<td>").nth(1).unwrap().split("</td>").next().unwrap();
+    assert_eq!(numbers.split(' ').count(), 64);
 }
 
 #[test]
@@ -203,10 +205,18 @@ fn stacks_of_several_systems_are_numbered() {
 }
 
 fn comparison(sweeps: &[&str], name: &str) -> String {
+    comparison_over(&[], sweeps, None, name)
+}
+
+fn comparison_over(systems: &[&str], sweeps: &[&str], base: Option<&str>, name: &str) -> String {
     let sweeps: Vec<Sweep> = sweeps.iter().map(|sweep| Sweep::parse(sweep).unwrap()).collect();
+    let systems = systems.iter().map(|system| (*system).to_owned()).collect();
+    let axes = Axes::new("gtx480", systems, sweeps).unwrap();
     let comparison = Comparison {
         workloads: vec!["saxpy".into()],
-        variants: variants("gtx480", &[], &[], &sweeps).unwrap(),
+        variants: axes.variants("gtx480", &[]),
+        base: base.map_or_else(|| Base::first(&axes), |base| Base::parse(base, &axes).unwrap()),
+        axes,
         metrics: vec![metric::find(&metric::common(), "ipc").unwrap()],
         size: Size::Test,
     };
@@ -217,17 +227,42 @@ fn comparison(sweeps: &[&str], name: &str) -> String {
     comparison.page(&comparison.grids(&store), &jobs, &store, &origin).unwrap()
 }
 
+/// The part of a page before its runs.
+fn figures(page: &str) -> &str {
+    &page[..page.find("id=\"runs\"").unwrap()]
+}
+
 #[test]
-fn two_swept_parameters_are_a_map_and_one_is_a_chart() {
-    // What comes before the runs.
-    let figures = |sweeps: &[&str], name: &str| {
-        let page = comparison(sweeps, name);
-        page[..page.find("id=\"runs\"").unwrap()].to_owned()
-    };
-    let page = figures(&["l1d.ways=2,4", "l1d.sets=16,32,64"], "map");
-    assert_eq!(page.matches("style=\"--share:").count(), 6);
-    assert!(page.contains("l1d.ways") && page.contains("l1d.sets") && !page.contains("<svg class=\"chart\""));
-    let page = figures(&["l1d.ways=2,4"], "chart");
-    assert!(page.contains("<svg class=\"chart\"") && !page.contains("--share:"));
+fn a_swept_number_is_drawn_as_lines_and_words_as_bars() {
+    let page = comparison_over(&["gtx480", "l1-sram"], &["l1d.ways=2,4,8"], None, "lines");
+    let page = figures(&page);
+    // The metric's and the ratio's panels, of the workload and, of ratios, of their mean.
+    assert_eq!(page.matches("<svg class=\"chart lines\"").count(), 3);
+    assert_eq!(page.matches("<svg class=\"chart\"").count(), 0);
+    assert!(page.contains("<title>saxpy, l1-sram, l1d.ways=4: "), "{page}");
+    assert!(page.contains("l1d.ways (log)"));
     assert!(page.contains("<dd>gtx480</dd>") && page.contains("<dd>strata compare saxpy</dd>"));
+    let page = comparison(&["l1d.replacement=lru,fifo"], "bars");
+    assert!(
+        figures(&page).contains("<svg class=\"chart\"")
+            && !figures(&page).contains("<svg class=\"chart lines\"")
+    );
+}
+
+#[test]
+fn two_swept_parameters_are_lines_and_a_map() {
+    let page = comparison(&["l1d.ways=2,4", "l1d.sets=16,32,64"], "map");
+    let page = figures(&page);
+    // The metric and its ratio: a map of each for the workload.
+    assert_eq!(page.matches("style=\"--share:").count(), 12);
+    assert!(page.contains("<title>saxpy, gtx480, l1d.ways=4, l1d.sets=32: "), "{page}");
+    assert!(page.contains("l1d.ways") && page.contains("l1d.sets") && !page.contains("<svg class=\"chart\""));
+}
+
+#[test]
+fn ratios_are_over_the_base_that_was_asked_for() {
+    let page = comparison_over(&["gtx480", "l1-sram"], &[], Some("l1-sram"), "base");
+    assert!(page.contains("<h3>Over l1-sram</h3>"));
+    // The made-up speed is 100 + 10 for each letter of a system's name.
+    assert!(figures(&page).contains("<title>saxpy, gtx480: 0.941 times l1-sram</title>"), "{page}");
 }

@@ -74,6 +74,11 @@ pub fn names() -> Vec<&'static str> {
 }
 
 impl Paper {
+    /// What its figures call the systems.
+    pub fn systems(&self) -> impl Iterator<Item = &str> {
+        self.systems.keys().map(String::as_str)
+    }
+
     /// Reads a built-in paper or a paper's file (`*.toml`). A file's names are checked, too.
     ///
     /// # Errors

@@ -96,13 +96,18 @@ impl Scale {
         let top = greatest.max(published);
         let bottom = heights.iter().copied().fold(0.0, f64::min);
         let cut = cut(heights).map(|cut| cut.max(1.2 * published)).filter(|cut| *cut < greatest);
-        let step = step((cut.unwrap_or(top) - bottom).max(f64::MIN_POSITIVE));
-        let end = match cut {
-            Some(cut) => cut,
-            // The last line is at or just above the highest bar.
-            None => ((top / step - 1e-6).ceil() * step).max(bottom + step),
-        };
-        Some(Scale { range: ((bottom / step).floor() * step, end), step, cut })
+        let whole = Scale::between(bottom, cut.unwrap_or(top));
+        Some(match cut {
+            Some(end) => Scale { range: (whole.range.0, end), cut, ..whole },
+            None => whole,
+        })
+    }
+
+    /// An axis from a round number at or just below the least value to one at or just above the greatest.
+    pub fn between(least: f64, greatest: f64) -> Scale {
+        let step = step((greatest - least).max(f64::MIN_POSITIVE));
+        let end = ((greatest / step - 1e-6).ceil() * step).max(least + step);
+        Scale { range: ((least / step).floor() * step, end), step, cut: None }
     }
 
     /// The numbers on the axis.
@@ -143,6 +148,6 @@ pub fn tick(value: f64) -> String {
 }
 
 /// Width of a text of a size.
-fn letters(text: &str, size: f64) -> f64 {
+pub fn letters(text: &str, size: f64) -> f64 {
     text.chars().count() as f64 * size * LETTER
 }

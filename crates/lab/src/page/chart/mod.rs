@@ -2,6 +2,7 @@
 
 mod layout;
 mod paint;
+pub use layout::{FONT, Scale, letters, tick};
 pub use paint::{px, with_unit};
 #[cfg(test)]
 mod tests;
@@ -162,6 +163,6 @@ impl Bar {
 }
 
 /// A mean's title as it fits below a bar.
-fn short(name: &str) -> String {
+pub fn short(name: &str) -> String {
     name.replace("arithmetic mean", "mean").replace("geometric mean", "geomean")
 }

@@ -1,6 +1,4 @@
-//! Formats numbers, and grids as text.
-
-pub mod text;
+//! Formats numbers as text.
 
 /// Formats a number with four significant digits.
 #[must_use]
