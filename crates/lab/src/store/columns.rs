@@ -13,6 +13,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, RowGroupReader, SerializedFileReader};
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
+use serde_json::json;
 
 use crate::job::Job;
 use crate::record::{Record, Row, Value};
@@ -29,13 +30,42 @@ const SCHEMA: &str = "message measurements {
 /// Metadata key of the job.
 const JOB: &str = "strata.job";
 
+/// Metadata key of what pandas makes of the columns.
+const PANDAS: &str = "pandas";
+
+/// Name, type and pandas' type of each column. Left to itself, pandas would make floats of integers beside nulls, and
+/// 64-bit counts and hashes would lose bits.
+const PANDAS_TYPES: [(&str, &str, &str); 5] = [
+    ("launch", "int32", "Int32"),
+    ("group", "unicode", "object"),
+    ("counter", "unicode", "object"),
+    ("count", "uint64", "UInt64"),
+    ("real", "float64", "float64"),
+];
+
+/// What pandas makes of the columns, as it is told:
+/// <https://pandas.pydata.org/docs/development/developer.html#storing-pandas-dataframe-objects-in-apache-parquet-format>.
+fn pandas() -> String {
+    let column = |(name, kind, dtype): (&str, &str, &str)| json!({ "name": name, "field_name": name, "pandas_type": kind, "numpy_type": dtype, "metadata": null });
+    let columns = PANDAS_TYPES.map(column);
+    let creator = json!({ "library": "strata", "version": "1" });
+    json!({
+        "index_columns": [],
+        "column_indexes": [],
+        "columns": columns,
+        "creator": creator,
+        "pandas_version": "1.0.0",
+    })
+    .to_string()
+}
+
 /// Encodes a record as the bytes of a file.
 pub fn encode(record: &Record) -> Vec<u8> {
     try_encode(record).expect("a record fits the schema, and memory takes every write")
 }
 
 fn try_encode(record: &Record) -> Result<Vec<u8>> {
-    let metadata = vec![KeyValue::new(JOB.into(), record.job.text())];
+    let metadata = vec![KeyValue::new(JOB.into(), record.job.text()), KeyValue::new(PANDAS.into(), pandas())];
     let properties = WriterProperties::builder()
         .set_created_by("strata".into())
         .set_key_value_metadata(Some(metadata))
@@ -137,4 +167,37 @@ fn read_required(group: &dyn RowGroupReader, column: usize) -> Result<Vec<String
     let mut reader = get_typed_column_reader::<ByteArrayType>(group.get_column_reader(column)?);
     reader.read_records(rows, None, None, &mut values)?;
     values.iter().map(|value| Ok(value.as_utf8()?.to_owned())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use parquet::basic::{ConvertedType, Type};
+    use strata_workloads::Size;
+
+    use super::*;
+
+    #[test]
+    fn pandas_is_told_a_type_for_each_column_that_holds_all_its_values() {
+        let record = Record { job: Job::profile("saxpy", Size::Test).unwrap(), rows: vec![] };
+        let reader = SerializedFileReader::new(bytes::Bytes::from(encode(&record))).unwrap();
+        let file = reader.metadata().file_metadata();
+        let text = file.key_value_metadata().unwrap().iter().find(|entry| entry.key == "pandas").unwrap();
+        let told: serde_json::Value = serde_json::from_str(text.value.as_ref().unwrap()).unwrap();
+        let columns = file.schema_descr().columns();
+        assert_eq!(told["columns"].as_array().unwrap().len(), columns.len());
+        for (column, told) in columns.iter().zip(told["columns"].as_array().unwrap()) {
+            assert_eq!(told["name"], column.name());
+            assert_eq!(told["field_name"], column.name());
+            let is_unsigned = column.converted_type() == ConvertedType::UINT_64;
+            // Types with a capital letter have nulls; the others would become floats.
+            let dtype = match column.physical_type() {
+                Type::INT64 if is_unsigned => "UInt64",
+                Type::INT32 => "Int32",
+                Type::DOUBLE => "float64",
+                Type::BYTE_ARRAY => "object",
+                other => panic!("{}: {other}", column.name()),
+            };
+            assert_eq!(told["numpy_type"], dtype, "{}", column.name());
+        }
+    }
 }
