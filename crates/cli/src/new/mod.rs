@@ -1,4 +1,6 @@
-//! `strata new`: a small launch file to begin with.
+//! `strata new`: a small launch file to begin with, or one for a PTX file.
+
+pub mod offer;
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -13,9 +15,15 @@ use crate::{Finished, print};
 pub struct NewArguments {
     /// Name of the program: letters, digits, `-` and `_`. The files are NAME.toml and NAME.ptx.
     name: String,
-    /// Folder to write to; created if it does not exist.
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    dir: PathBuf,
+    /// Folder to write to; created if it does not exist. Default: this one, or that of the PTX file.
+    #[arg(long, value_name = "DIR")]
+    dir: Option<PathBuf>,
+    /// Write a launch file for the first kernel of this PTX file, with placeholders for its arguments.
+    #[arg(long, value_name = "FILE.ptx")]
+    ptx: Option<PathBuf>,
+    /// The kernel to launch instead of the first.
+    #[arg(long, value_name = "NAME", requires = "ptx")]
+    kernel: Option<String>,
 }
 
 /// What the files hold, with `NAME` for the program's name.
@@ -27,7 +35,7 @@ const KERNEL: &str = include_str!("kernel.ptx");
 /// # Errors
 /// A name that is no file's, a file that exists, or a folder that cannot be written.
 pub fn new(arguments: &NewArguments) -> Result<Finished, String> {
-    let NewArguments { name, dir } = arguments;
+    let NewArguments { name, dir, ptx, kernel } = arguments;
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
     if name.is_empty() || name.len() > 100 || !name.chars().all(allowed) || name.starts_with('-') {
         return Err(format!(
@@ -35,12 +43,16 @@ pub fn new(arguments: &NewArguments) -> Result<Finished, String> {
             name.escape_debug()
         ));
     }
+    if let Some(ptx) = ptx {
+        return for_ptx(name, dir.as_deref(), ptx, kernel.as_deref());
+    }
+    let dir = dir.as_deref().unwrap_or(Path::new("."));
     std::fs::create_dir_all(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
     let file = |extension: &str| dir.join(format!("{name}.{extension}"));
     let (launch_file, kernel) = (file("toml"), file("ptx"));
     // Neither is written when either exists.
     if let Some(there) = [&launch_file, &kernel].into_iter().find(|path| path.exists()) {
-        return Err(format!("{}: exists already; expected a name that no file has", there.display()));
+        return Err(exists(there));
     }
     write(&kernel, KERNEL)?;
     write(&launch_file, &LAUNCH_FILE.replace("NAME", name))?;
@@ -53,6 +65,37 @@ pub fn new(arguments: &NewArguments) -> Result<Finished, String> {
         file("csv").display(),
     ))?;
     Ok(Finished::Well)
+}
+
+/// Writes a launch file for a PTX file, which it names as it is reached from the launch file's folder.
+fn for_ptx(name: &str, dir: Option<&Path>, ptx: &Path, kernel: Option<&str>) -> Result<Finished, String> {
+    let text = offer::read(ptx)?;
+    let beside = ptx.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let module = match dir {
+        None => ptx.file_name().map(PathBuf::from),
+        Some(_) => Some(ptx.canonicalize().map_err(|error| format!("{}: {error}", ptx.display()))?),
+    };
+    let module = module.as_deref().and_then(Path::to_str);
+    let module = module.ok_or_else(|| format!("{}: expected a name in UTF-8", ptx.display()))?;
+    let offer = offer::offer(name, module, ptx, &text, kernel)?;
+    let dir = dir.unwrap_or(beside);
+    std::fs::create_dir_all(dir).map_err(|error| format!("{}: {error}", dir.display()))?;
+    let launch_file = dir.join(format!("{name}.toml"));
+    if launch_file.exists() {
+        return Err(exists(&launch_file));
+    }
+    write(&launch_file, &offer.text)?;
+    print(&format!(
+        "{}: a launch of {} with placeholders for its arguments\n\nNext, with the arguments that you want:\n  strata run {}\n",
+        launch_file.display(),
+        offer.kernel,
+        launch_file.display(),
+    ))?;
+    Ok(Finished::Well)
+}
+
+fn exists(path: &Path) -> String {
+    format!("{}: exists already; expected a name that no file has", path.display())
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {

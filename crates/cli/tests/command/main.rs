@@ -2,6 +2,7 @@
 
 mod exec;
 mod jobs;
+mod offer;
 mod outputs;
 mod parts;
 mod races;
