@@ -107,7 +107,7 @@ impl<O: Operands> Fragment<'_, O> {
             Element::Tf32 => f32::from_bits(bits & !0x1fff),
             Element::E4m3 => Fp8::of(Ty::E4m3x2).decode(bits as u8).to_f32(),
             Element::E5m2 => Fp8::of(Ty::E5m2x2).decode(bits as u8).to_f32(),
-            other => panic!("{other:?} is no floating-point element of up to 32 bits"),
+            other => panic!("{other:?} is not a floating-point element of up to 32 bits"),
         }
     }
 
@@ -117,7 +117,7 @@ impl<O: Operands> Fragment<'_, O> {
             Element::S8 => i32::from(bits as i8),
             Element::S4 => (bits << 28) as i32 >> 28,
             Element::U8 | Element::U4 => bits as i32,
-            other => panic!("{other:?} is no integer element"),
+            other => panic!("{other:?} is not an integer element"),
         }
     }
 

@@ -57,7 +57,7 @@ impl Cta {
                 self.warps[number].stack.advance();
             }
             Op::Nanosleep => stack.advance(),
-            other => unreachable!("{other:?} is no control flow"),
+            other => unreachable!("{other:?} is not control flow"),
         }
         Ok(())
     }

@@ -298,7 +298,7 @@ impl Cta {
                 Ok(())
             }
             Op::Prefetch(_) => Ok(()),
-            other => unreachable!("{other:?} is no memory operation"),
+            other => unreachable!("{other:?} is not a memory operation"),
         };
         done.map_err(|(lane, kind)| {
             let overflow =

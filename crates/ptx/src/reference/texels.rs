@@ -35,7 +35,7 @@ pub(super) fn execute<O: Operands>(
         Op::SurfaceLoad(mode) => load(by, &mode, operands, lanes, world),
         Op::SurfaceStore(mode) => store(by, &mode, operands, lanes, world),
         Op::SurfaceReduce { op, mode } => reduce(by, (op, &mode), operands, lanes, world),
-        op => unreachable!("{op:?} is no instruction of textures"),
+        op => unreachable!("{op:?} is not a texture instruction"),
     }
 }
 

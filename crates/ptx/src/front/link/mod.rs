@@ -200,10 +200,9 @@ impl<'a> Merged<'a> {
         let Some(chosen) = self.chosen(name, &shared, failures) else { return };
         for symbol in &shared {
             if symbol.kind != chosen.kind {
-                let failure =
-                    Diagnostic::invalid(symbol.place, "name that is something else in another text")
-                        .found(format!("`{name}` as {}", symbol.kind.words()))
-                        .expected(format!("{}, as in {}", chosen.kind.words(), self.place(chosen)));
+                let failure = Diagnostic::invalid(symbol.place, "name has another kind in another text")
+                    .found(format!("`{name}` as {}", symbol.kind.words()))
+                    .expected(format!("{}, as in {}", chosen.kind.words(), self.place(chosen)));
                 failures.push(named(&self.texts[symbol.text], failure));
             } else if !std::ptr::eq(*symbol, chosen) && symbol.class != Class::Declared {
                 self.dropped.extend(symbol.item.map(|item| (symbol.text, item)));

@@ -38,7 +38,9 @@ impl<'a> Builder<'a> {
         let results = list(i.operands.first());
         let rest = &i.operands[usize::from(results.is_some())..];
         let Some(target) = rest.first() else {
-            return Err(Diagnostic::invalid(i.place, "call of nothing").expected("the name of a function"));
+            return Err(
+                Diagnostic::invalid(i.place, "call without a function").expected("the name of a function")
+            );
         };
         let arguments = list(rest.get(1)).unwrap_or_default();
         let results = results.unwrap_or_default();

@@ -13,7 +13,7 @@ impl<'a> Builder<'a> {
     fn label_of(&mut self, name: Name, place: Place) -> Result<Label, Fail> {
         match self.resolve(name, place) {
             Ok(Resolved::Label(label)) => Ok(label),
-            Ok(_) => Err(Diagnostic::invalid(place, "branch to what is no label")
+            Ok(_) => Err(Diagnostic::invalid(place, "branch target is not a label")
                 .found(format!("`{}`", self.text(name)))
                 .expected("a label")),
             Err(failure) => Err(failure.expected("a label of this scope or one around it")),

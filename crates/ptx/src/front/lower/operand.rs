@@ -214,7 +214,7 @@ impl<'a> Builder<'a> {
                         .expected("`.x`, `.y`, `.z` or `.w`"));
                 }
                 let Resolved::Vector(registers) = self.resolve(name, place)? else {
-                    return Err(Diagnostic::invalid(place, "component of what is no vector")
+                    return Err(Diagnostic::invalid(place, "component of a value that is not a vector")
                         .found(format!("`{text}.{component}`")));
                 };
                 let lane = |letters: [&str; 4]| letters.iter().position(|letter| *letter == component);

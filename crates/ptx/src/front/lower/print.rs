@@ -31,7 +31,7 @@ impl<'a> Builder<'a> {
                 .expected("integers, characters, floats, pointers or strings")
         })?;
         if types.len() > MOST_VALUES {
-            return Err(Diagnostic::invalid(place, "print of too many values")
+            return Err(Diagnostic::invalid(place, "print has too many values")
                 .found(types.len().to_string())
                 .expected(format!("at most {MOST_VALUES}")));
         }

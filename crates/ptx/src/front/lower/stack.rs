@@ -112,7 +112,7 @@ impl<'a> Builder<'a> {
             VSrc::Reg(register, _) => VSrc::Reg(register, false),
             _ => {
                 return Err(Diagnostic::invalid(i.place, "stack restored to a constant")
-                    .expected("what `stacksave` gave"));
+                    .expected("the result of `stacksave`"));
             }
         };
         let pointer = self.pointer();

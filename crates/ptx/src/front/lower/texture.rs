@@ -103,7 +103,7 @@ impl<'a> Builder<'a> {
             "memory_layout",
         ];
         if refused.iter().any(|word| m.contains(word)) {
-            return Err(self.unsupported(i, "query whose answer PTX does not number"));
+            return Err(self.unsupported(i, "query whose result PTX does not specify"));
         }
         let level = kind == Opaque::Texture && m.flag("level");
         let known = match (kind, level) {
@@ -164,7 +164,7 @@ impl<'a> Builder<'a> {
             return Err(self.wrong_kind(operand, expected));
         };
         let [first, coordinates] = list.as_slice() else {
-            return Err(Diagnostic::unsupported(operand.place, "sampler of its own")
+            return Err(Diagnostic::unsupported(operand.place, "separate sampler")
                 .found(format!("{} operands in brackets", list.len()))
                 .expected("a texture and coordinates"));
         };
@@ -195,11 +195,9 @@ impl<'a> Builder<'a> {
         };
         match self.resolve(name, operand.place)? {
             Resolved::Opaque(found, constant) if found == kind => Ok(VSrc::Const(constant)),
-            Resolved::Opaque(found, _) => {
-                Err(Diagnostic::invalid(operand.place, "reference of another kind")
-                    .found(format!("{found:?} `{}`", self.text(name)))
-                    .expected(format!("{kind:?}")))
-            }
+            Resolved::Opaque(found, _) => Err(Diagnostic::invalid(operand.place, "wrong kind of reference")
+                .found(format!("{found:?} `{}`", self.text(name)))
+                .expected(format!("{kind:?}"))),
             Resolved::Inert(what) => Err(Diagnostic::unsupported(operand.place, format!("use of {what}"))
                 .found(format!("`{}`", self.text(name)))),
             _ => {

@@ -67,7 +67,7 @@ impl Globals {
                         globals.names.insert(*name, function);
                     }
                     _ => failures.push(
-                        Diagnostic::invalid(*place, "alias of what is no function")
+                        Diagnostic::invalid(*place, "alias target is not a function")
                             .found(format!("`{}`", module.names.text(*aliasee))),
                     ),
                 }
