@@ -38,7 +38,7 @@ statuses! {
     NoDevice = 100 c"CUDA_ERROR_NO_DEVICE" c"there is no device";
     InvalidDevice = 101 c"CUDA_ERROR_INVALID_DEVICE" c"no device has this ordinal";
     InvalidImage = 200 c"CUDA_ERROR_INVALID_IMAGE" c"the image is not a kernel image";
-    InvalidContext = 201 c"CUDA_ERROR_INVALID_CONTEXT" c"no context is current, or the context is not one";
+    InvalidContext = 201 c"CUDA_ERROR_INVALID_CONTEXT" c"no context is current, or the context is not valid";
     MapFailed = 205 c"CUDA_ERROR_MAP_FAILED" c"memory cannot be mapped";
     NoBinaryForGpu = 209 c"CUDA_ERROR_NO_BINARY_FOR_GPU" c"the image holds machine code and no PTX";
     NotMapped = 211 c"CUDA_ERROR_NOT_MAPPED" c"the memory is not mapped";
@@ -52,12 +52,12 @@ statuses! {
     SharedObjectSymbolNotFound = 302 c"CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND" c"a symbol is not defined";
     OperatingSystem = 304 c"CUDA_ERROR_OPERATING_SYSTEM" c"a call of the operating system failed";
     InvalidHandle = 400 c"CUDA_ERROR_INVALID_HANDLE" c"the handle is null, freed or foreign";
-    IllegalState = 401 c"CUDA_ERROR_ILLEGAL_STATE" c"the object is not in a state for this";
-    NotFound = 500 c"CUDA_ERROR_NOT_FOUND" c"there is nothing of this name";
+    IllegalState = 401 c"CUDA_ERROR_ILLEGAL_STATE" c"the object is in the wrong state for this call";
+    NotFound = 500 c"CUDA_ERROR_NOT_FOUND" c"no symbol has this name";
     NotReady = 600 c"CUDA_ERROR_NOT_READY" c"not finished yet";
-    IllegalAddress = 700 c"CUDA_ERROR_ILLEGAL_ADDRESS" c"a kernel accessed memory that is not there";
+    IllegalAddress = 700 c"CUDA_ERROR_ILLEGAL_ADDRESS" c"a kernel accessed an invalid address";
     LaunchOutOfResources = 701 c"CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES" c"a block does not fit a multiprocessor";
-    LaunchTimeout = 702 c"CUDA_ERROR_LAUNCH_TIMEOUT" c"a kernel does not come to its end";
+    LaunchTimeout = 702 c"CUDA_ERROR_LAUNCH_TIMEOUT" c"a kernel ran for too long";
     PeerAccessAlreadyEnabled = 704 c"CUDA_ERROR_PEER_ACCESS_ALREADY_ENABLED" c"peer access is enabled";
     PeerAccessNotEnabled = 705 c"CUDA_ERROR_PEER_ACCESS_NOT_ENABLED" c"peer access is not enabled";
     PrimaryContextActive = 708 c"CUDA_ERROR_PRIMARY_CONTEXT_ACTIVE" c"the primary context is active";
@@ -67,12 +67,12 @@ statuses! {
     HostMemoryNotRegistered = 713 c"CUDA_ERROR_HOST_MEMORY_NOT_REGISTERED" c"host memory is not registered";
     IllegalInstruction = 715 c"CUDA_ERROR_ILLEGAL_INSTRUCTION" c"a kernel trapped";
     MisalignedAddress = 716 c"CUDA_ERROR_MISALIGNED_ADDRESS" c"a kernel accessed a misaligned address";
-    LaunchFailed = 719 c"CUDA_ERROR_LAUNCH_FAILED" c"a kernel did what it must not do";
-    CooperativeLaunchTooLarge = 720 c"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE" c"the grid is not resident at once";
+    LaunchFailed = 719 c"CUDA_ERROR_LAUNCH_FAILED" c"a kernel failed";
+    CooperativeLaunchTooLarge = 720 c"CUDA_ERROR_COOPERATIVE_LAUNCH_TOO_LARGE" c"the grid does not fit the device at once";
     NotPermitted = 800 c"CUDA_ERROR_NOT_PERMITTED" c"not permitted";
     NotSupported = 801 c"CUDA_ERROR_NOT_SUPPORTED" c"not supported";
     StreamCaptureUnsupported = 900 c"CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED" c"streams cannot be captured";
-    Unknown = 999 c"CUDA_ERROR_UNKNOWN" c"a fault of the driver itself";
+    Unknown = 999 c"CUDA_ERROR_UNKNOWN" c"unknown error";
 }
 
 /// Result of a call: a value or a status.
