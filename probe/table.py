@@ -75,7 +75,7 @@ class Table:
         """Adds a file's rows, which are on disk when this returns."""
         for row in rows:
             unknown = row.keys() - set(COLUMNS)
-            assert not unknown, f"{unknown} are no columns"
+            assert not unknown, f"{unknown} are not columns"
         self.put("".join(line(cell(row.get(column, "")) for column in COLUMNS) for row in rows))
 
     def put(self, text):

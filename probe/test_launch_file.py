@@ -186,7 +186,7 @@ class Refusals(unittest.TestCase):
             found = self.message(good.replace(old, new, 1))
             self.assertIsNotNone(found, f"accepted {new}")
             if not expected.startswith("`"):
-                self.assertRegex(found, "expected a TOML file$", f"{place} is no TOML")
+                self.assertRegex(found, "expected a TOML file$", f"{place} is not TOML")
                 continue
             # The languages write these differently.
             found = found.replace("1e+39", "1e39")

@@ -129,7 +129,7 @@ fn fault(error: &LaunchFileError, path: &str, text: &[u8]) -> Option<&'static st
         return Some("a wrong place");
     }
     if what.is_empty() || message.len() > 1000 || message.contains('\n') {
-        return Some("no message, or one that is no line");
+        return Some("no message, or one that is not a single line");
     }
     None
 }

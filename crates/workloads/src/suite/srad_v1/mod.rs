@@ -25,7 +25,7 @@ pub(super) const WORKLOAD: Workload = Workload {
     differences: &[
         "the image is made up: discs and a gradient under speckle, not a scaled copy of Rodinia's",
         "the terms left over in a level of the reduction are read at that level's stride; Rodinia reads \
-         adjacent elements, which above the first level are no partial sums",
+         adjacent elements, which above the first level are not partial sums",
         "the tree of the reduction is computed by all CTAs, not chosen by branches for full and other CTAs",
         "sizes are 32-bit, and kernels take only the arguments that they use",
     ],

@@ -18,7 +18,7 @@ pub(super) const WORKLOAD: Workload = Workload {
          topic, not uniform random integers",
         "rows of the matrix are padded to whole float4",
         "keys are empty and values have no room for the score, which map does not write there",
-        "scores are compared exactly: Mars takes those closer than 1e-7 as equal, which is no order",
+        "scores are compared exactly: Mars takes those closer than 1e-7 as equal, which is not an order",
     ],
     inputs: &[
         input(Size::Test, "25 documents of 30 features", || Box::new(Ss { documents: 25, features: 30 })),
