@@ -28,7 +28,7 @@ impl Mean {
     /// If there are no numbers, or a geometric mean is asked of a number that is not above 0.
     pub fn of(self, numbers: &[f64]) -> Cell {
         if numbers.is_empty() {
-            return Err("no number to take a mean of".into());
+            return Err("mean of no numbers".into());
         }
         let count = numbers.len() as f64;
         match self {
@@ -126,9 +126,9 @@ impl Grid {
 /// Divides one number by another.
 pub(crate) fn divide(number: Cell, base: &Cell) -> Cell {
     match base {
-        Ok(0.0) => Err("what it is normalised to is 0".into()),
+        Ok(0.0) => Err("the base of the ratio is 0".into()),
         Ok(base) => Ok(number? / base),
-        Err(reason) => Err(format!("what it is normalised to is missing: {reason}")),
+        Err(reason) => Err(format!("the base of the ratio is missing: {reason}")),
     }
 }
 

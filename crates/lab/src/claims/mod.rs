@@ -262,7 +262,7 @@ fn row(
         Some((*paper, paper.measured.get(&claim.id)?, templates.get(&claim.id)))
     });
     let Some((paper, text, template)) = found else {
-        let measured = Err("no measurement of it is defined".into());
+        let measured = Err("no measurement is defined for this claim".into());
         let verdict = Verdict::NotMeasured;
         return Ok(Row { claim, size, measured, verdict, explanation: None, versions: BTreeSet::new() });
     };

@@ -185,7 +185,7 @@ fn every_claim_of_a_paper_that_comes_along_says_how_it_is_measured_and_of_what_k
             assert_eq!(claim.unit == "ratio", text.kind == Kind::Ratio, "{}", claim.id);
         }
         for id in paper.measured.keys() {
-            assert!(claims.iter().any(|claim| claim.id == *id), "{id} is no claim");
+            assert!(claims.iter().any(|claim| claim.id == *id), "{id} is not a claim");
         }
     }
 }
@@ -240,7 +240,7 @@ fn every_choice_has_the_value_of_the_systems_among_its_own() {
 fn explanations_are_of_claims() {
     let claims = all();
     for (id, _) in explanations() {
-        assert!(claims.iter().any(|claim| claim.id == id), "{id} is no claim");
+        assert!(claims.iter().any(|claim| claim.id == id), "{id} is not a claim");
     }
 }
 
@@ -520,6 +520,6 @@ fn a_workload_without_such_a_number_is_left_out_when_told_so() {
         );
         measured(&Paper::parse(Path::new("p.toml"), &text).unwrap())
     };
-    assert!(over("").unwrap_err().contains("normalised to is 0"));
+    assert!(over("").unwrap_err().contains("the base of the ratio is 0"));
     assert_eq!(over(", where_defined = true"), Ok(1.0));
 }

@@ -197,7 +197,7 @@ impl<'a> Reader<'a, '_> {
             }
             Some(c) if c.is_ascii_digit() => {
                 let number = self.take(|c| c.is_ascii_digit() || c == '.');
-                number.parse().map(Node::Number).map_err(|_| format!("`{number}` is no number"))
+                number.parse().map(Node::Number).map_err(|_| format!("`{number}` is not a number"))
             }
             Some(c) if c.is_ascii_alphabetic() => {
                 let name = self.take(|c| c.is_ascii_alphanumeric() || c == '_' || c == '.' || c == '-');

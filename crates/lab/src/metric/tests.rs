@@ -57,7 +57,7 @@ fn mistakes_are_named() {
         ("(a.b", "`(a.b`: found the end, expected `)`"),
         ("a.b c.d", "`a.b c.d`: found `c.d`, expected an operator or the end"),
         ("cycles", "found `cycles`, expected group.counter"),
-        ("1.2.3", "`1.2.3` is no number"),
+        ("1.2.3", "`1.2.3` is not a number"),
         ("a.b + é", "`a.b + é`: found `é`, expected a counter, a number or `(`"),
     ] {
         assert_eq!(Expression::parse(text).unwrap_err(), expected, "{text}");

@@ -100,7 +100,7 @@ impl Reduce {
                 let reciprocals: Vec<f64> = numbers.iter().map(|number| number.recip()).collect();
                 Mean::Arithmetic.of(&reciprocals).map(f64::recip)
             }
-            _ if numbers.is_empty() => Err("no number to take the smallest or greatest of".into()),
+            _ if numbers.is_empty() => Err("least or greatest of no numbers".into()),
             Reduce::Least => Ok(numbers.iter().copied().fold(f64::INFINITY, f64::min)),
             Reduce::Greatest => Ok(numbers.iter().copied().fold(f64::NEG_INFINITY, f64::max)),
             Reduce::CountBelowOne => Ok(numbers.iter().filter(|number| **number < 1.0).count() as f64),
