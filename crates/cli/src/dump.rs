@@ -14,12 +14,12 @@ use crate::output::beside;
 /// Which buffers to show and to write.
 #[derive(Args)]
 pub struct BufferArguments {
-    /// Show a buffer of the launch file after the last launch, or where a launch failed: type, length, first and last elements, range,
-    /// NaNs. May be repeated.
+    /// Show a buffer of the launch file after the last launch or the one that failed: type, length, first and last
+    /// elements, range, NaNs. May be repeated.
     #[arg(long = "show", value_name = "BUFFER")]
     shown: Vec<String>,
-    /// Write a buffer of the launch file after the last launch, or where a launch failed, and show it: raw bytes, or one element a line
-    /// if the file's name ends in .csv or .txt. May be repeated.
+    /// Write a buffer of the launch file after the last launch or the one that failed, and show it: raw bytes, or one
+    /// element a line if the file's name ends in .csv or .txt. May be repeated.
     #[arg(long = "dump", value_name = "BUFFER=FILE", value_parser = dump)]
     dumped: Vec<(String, PathBuf)>,
 }
@@ -83,7 +83,7 @@ fn show(program: &mut LaunchFile, name: &str) -> Result<usize, String> {
 }
 
 impl Dump {
-    /// Writes the buffer. Says so where the run is not whole, so that the buffer is as a launch left it that did not end.
+    /// Writes the buffer. Warns if the run was cut short and the buffer holds a partial result.
     ///
     /// # Errors
     /// If the file cannot be written.

@@ -175,7 +175,7 @@ fn of_metric(metric: &Metric, groups: &[Group]) -> String {
     text
 }
 
-/// What an expression's name means that is no counter of the machine.
+/// Explains a name in an expression that is not a counter of the machine.
 fn of_no_counter(group: &str) -> &'static str {
     match group {
         "energy" => {

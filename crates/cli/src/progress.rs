@@ -11,7 +11,7 @@ use strata_gpu::Progress;
 /// Redraw interval of the bar.
 const PERIOD: Duration = Duration::from_millis(100);
 
-/// Interval of lines where standard error is no terminal.
+/// Interval of lines where standard error is not a terminal.
 const LINES: Duration = Duration::from_secs(30);
 
 /// Whether progress is asked for; a choice of the whole process.

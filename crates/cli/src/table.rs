@@ -5,7 +5,7 @@ use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Row, Tabl
 /// The cells of a row.
 pub type Cells = Vec<String>;
 
-/// Width where standard output is no terminal, in characters.
+/// Width where standard output is not a terminal, in characters.
 const WIDTH: usize = 80;
 
 /// Least width of a column that is made narrower.

@@ -33,7 +33,7 @@ const KERNEL: &str = include_str!("kernel.ptx");
 /// Writes a launch file and its PTX, and prints what to do with them.
 ///
 /// # Errors
-/// A name that is no file's, a file that exists, or a folder that cannot be written.
+/// A name that no file can have, a file that exists, or a folder that cannot be written.
 pub fn new(arguments: &NewArguments) -> Result<Finished, String> {
     let NewArguments { name, dir, ptx, kernel } = arguments;
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

@@ -18,7 +18,7 @@ const FILES: u64 = 2000;
 /// Longest that reading and checking one may take.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Of the files that are still right, one in so many is assembled.
+/// One in so many of the files that are still right is assembled.
 const ASSEMBLED: u64 = 8;
 
 /// How a message says what is right.
