@@ -89,7 +89,7 @@ impl Core {
         let mut operands = self.registers.operands(instruction, &launch.constants);
         let (number, threads) = (operands.word(0), operands.word(1));
         if number >= BARRIERS || !threads.is_multiple_of(32) {
-            let what = "a barrier beyond 15, or for a number of threads that is no multiple of 32";
+            let what = "a barrier beyond 15, or for a number of threads that is not a multiple of 32";
             return self.fail(launch, instruction.line, FaultKind::Unsupported { what });
         }
         if threads > 32 && form != Barrier::Arrive {

@@ -76,7 +76,7 @@ impl Bench {
             Body::Read(tray) => tray.merge(packet.bytes, line),
             Body::Write(tray) => line.merge(packet.bytes, tray),
             Body::Atomic(batch) => batch.perform(line),
-            other => panic!("{other:?} is no request"),
+            other => panic!("{other:?} is not a request"),
         }
         packet.into_reply()
     }

@@ -89,7 +89,7 @@ impl<D: Doors> Sm<D> {
                 simt.advance();
                 self.sleep(launch, warp, instruction, lanes, now);
             }
-            op => panic!("line {}: {op:?} is no control flow", instruction.line),
+            op => panic!("line {}: {op:?} is not control flow", instruction.line),
         }
         self.warps.dirty |= 1 << warp;
         self.fetch.go(warp, self.warps.simt[warp].pc());
@@ -173,7 +173,7 @@ impl<D: Doors> Sm<D> {
             _ => self.scalar(launch, instruction, 1, lanes),
         };
         if number >= BARRIERS_PER_CTA || threads % 32 != 0 {
-            let what = "a barrier beyond 15, or for a number of threads that is no multiple of 32";
+            let what = "a barrier beyond 15, or for a number of threads that is not a multiple of 32";
             return self.fail(launch, warp, pc, lanes, FaultKind::Unsupported { what });
         }
         let cta = self.warps.cta[warp] as usize;

@@ -136,7 +136,7 @@ pub struct Predicates<'a>(pub &'a [LaneMask; PREDICATES]);
 
 impl Operands for Predicates<'_> {
     fn source(&self, slot: usize, _half: usize) -> &Row {
-        panic!("source {slot} of control flow is no predicate")
+        panic!("source {slot} of control flow is not a predicate")
     }
 
     fn write(&mut self, _slot: usize, _half: usize, _lanes: LaneMask, _value: &Row) {

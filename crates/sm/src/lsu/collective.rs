@@ -70,7 +70,7 @@ impl Lsu {
                 (&mut statistics.atomics, memory.lanes == 0)
             }
             Op::Mbarrier(_) => (&mut statistics.reductions, memory.lanes == 0),
-            op => panic!("line {}: {op:?} is no memory instruction", memory.instruction.line),
+            op => panic!("line {}: {op:?} is not a memory instruction", memory.instruction.line),
         };
         if is_empty {
             *counter += 1;

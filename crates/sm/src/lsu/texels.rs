@@ -37,7 +37,7 @@ impl Lsu {
             Op::SurfaceLoad(mode) => (Operation::Load, Some(mode)),
             Op::SurfaceStore(mode) => (Operation::Store, Some(mode)),
             Op::SurfaceReduce { op, mode } => (Operation::Atomic { op, returns: false }, Some(mode)),
-            op => panic!("line {}: {op:?} is no instruction of textures", memory.instruction.line),
+            op => panic!("line {}: {op:?} is not a texture instruction", memory.instruction.line),
         };
         match surface {
             _ if memory.lanes == 0 => self.skip(operation, memory, now),

@@ -95,7 +95,7 @@ impl Bench {
 
 /// Message, words, destination and, if it has data, byte 4 of a packet.
 fn said((at, packet): &(u64, Packet)) -> (u64, Message, ByteMask, NodeId, Option<u8>) {
-    let Body::Owned(letter, tray) = &packet.body else { panic!("{packet:?} is no letter") };
+    let Body::Owned(letter, tray) = &packet.body else { panic!("{packet:?} is not a letter") };
     let data = tray.as_ref().filter(|_| letter.message.carries_data());
     (*at, letter.message, packet.bytes, packet.destination, data.map(|tray| tray.0[4]))
 }

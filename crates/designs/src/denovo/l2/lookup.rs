@@ -221,7 +221,7 @@ impl DenovoL2 {
             Message::Read => RegistryEvent::Read,
             Message::Register => RegistryEvent::Register,
             Message::RegisterRead => RegistryEvent::RegisterRead,
-            other => unreachable!("{other:?} is no request"),
+            other => unreachable!("{other:?} is not a request"),
         };
         let mut forwards = words & self.owned[frame.index()];
         let here = words & !forwards;

@@ -50,7 +50,7 @@ pub fn words(device: &mut dyn Device, out: DevicePtr) -> Vec<u64> {
 pub fn clock_places(machine: &Machine, text: &str) -> Vec<usize> {
     let mut program = Program::parse(Module { name: "test.ptx", text }, machine.compile_options()).unwrap();
     let kernel = program.kernel("k").unwrap();
-    assert!(kernel.code.len() <= 16, "{} instructions are no line of code", kernel.code.len());
+    assert!(kernel.code.len() <= 16, "{} instructions are not one line of code", kernel.code.len());
     let is_clock = |op: &Op| matches!(op, Op::ReadSpecial(Special::Clock));
     (0..kernel.code.len()).filter(|place| is_clock(&kernel.code[*place].op)).collect()
 }
