@@ -38,7 +38,7 @@ fn seconds(islands: usize, threads: usize) -> f64 {
         limit: Cycle::NEVER,
         interrupt: None,
     };
-    // Starting threads is no part of a window: each measurement is run with few windows, too.
+    // Starting threads is not part of a window: each measurement is run with few windows, too.
     let mut least = |windows: u64| {
         let run = |_| {
             let started = Instant::now();

@@ -5,7 +5,7 @@
 pub(crate) struct Order {
     /// Those with most neighbours first, as most others wait for them.
     islands: Vec<usize>,
-    /// Of each island, the islands that it has links with, and itself.
+    /// The islands that each island has links with, and itself.
     neighbours: Vec<Vec<usize>>,
 }
 

@@ -45,7 +45,7 @@ pub struct Pace {
     all: bool,
     trial: Option<Trial>,
     elapsed: Duration,
-    /// Of a stretch of a trial.
+    /// Length of a stretch of a trial, in cycles.
     cycles: u64,
     /// On the stretch so far.
     spent: Spent,

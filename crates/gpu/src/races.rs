@@ -37,7 +37,7 @@ pub struct PlacedRace {
 pub(crate) struct RaceWatch {
     /// What watches launches.
     pub check: RaceCheck,
-    /// Of each race that has been named, the buffer and how far.
+    /// The buffer that each named race is in, and how far into it.
     buffers: Vec<Option<(String, u64)>>,
 }
 

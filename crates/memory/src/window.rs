@@ -7,7 +7,7 @@
 //!
 //! | line | written by the controller | written by the kernel |
 //! |---|---|---|
-//! | 0 | in every word the [status]: operation and block | in word 0 the [result](result::Told), which is no status |
+//! | 0 | in every word the [status]: operation and block | in word 0 the [result](result::Told), which is not a status |
 //! | 1 | bytes of a write or insertion; an atomic's operands, word by word | the block that was read, or was there before an atomic |
 //! | 2 | of a write, ones in the bytes that change; second operands of a compare-and-swap | |
 //! | 3 | of an atomic, in every word its [kind](atomic_kind), and bit 31 where the word of the block takes part | the block that was read, and with it the result that it was there |
@@ -72,13 +72,13 @@ pub mod result {
     /// Not done: the block is not there, and the controller is to fetch it.
     pub const ABSENT: u32 = 4;
 
-    /// Word 0 in full: below 2^27, so that it is no status.
+    /// Word 0 in full: below 2^27, which tells it from a status.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Told {
         /// One of the results, bits 0 to 7.
         pub result: u32,
-        /// Of a compressed set, bits 8 to 15: so many different blocks were used, at most, since any block of the set was;
-        /// 0 of any other set.
+        /// Bits 8 to 15, for a compressed set: at most how many different blocks were used since a block of the set last
+        /// was. 0 for any other set.
         pub depth: u32,
         /// Bytes in which a compressed set put the block, bits 16 to 18 times 32; 0 if it put none.
         pub bytes: u32,

@@ -113,7 +113,7 @@ impl Shape {
 pub enum Failure {
     /// An access to memory that is not there, or may not be written.
     Address,
-    /// An access whose address is no multiple of its size.
+    /// An access whose address is not a multiple of its size.
     Misaligned,
     /// `trap`.
     Trap,

@@ -13,7 +13,7 @@ pub(crate) struct Host<'a> {
 }
 
 impl<'a> Host<'a> {
-    /// Of a version of a workload's kernels.
+    /// A host that runs one version of a workload's kernels on a device.
     pub(crate) fn new(device: &'a mut dyn Device, version: &'static str) -> Self {
         Self { device, version, outcome: Outcome::default() }
     }
@@ -57,7 +57,7 @@ impl<'a> Host<'a> {
     }
 
     /// A new buffer of `count` zeros whose contents may depend on the order in which threads run, such as a queue
-    /// that threads append to. It is no output, and two devices may differ in it.
+    /// that threads append to. It is not an output, and two devices may differ in it.
     pub(crate) fn unordered<T: Element>(
         &mut self,
         name: &str,

@@ -40,7 +40,7 @@ pub trait HostProgram: fmt::Debug + Send + Sync {
     /// devices compute the same.
     ///
     /// # Errors
-    /// The device's first error. Wrong results are no error: see [`Outcome::passed`].
+    /// The device's first error. Wrong results are not an error: see [`Outcome::passed`].
     fn run(&self, device: &mut dyn Device) -> Result<Outcome, DeviceError>;
 
     /// Runs it. When a launch fails, leaves in `left` what its outputs hold then, if it knows.

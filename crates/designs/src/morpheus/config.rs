@@ -28,7 +28,7 @@ pub struct MorpheusConfig {
     pub wait: Cited<Wait>,
     /// When warps get the blocks of predicted misses.
     pub insertions: Cited<Insertions>,
-    /// Who fetches a block that was predicted a hit and is not there.
+    /// Who fetches a block after a false hit: one that was predicted a hit and is not there.
     pub late_misses: Cited<LateMisses>,
     /// Size of a Bloom filter in bytes; each set has two.
     pub filter_bytes: Cited<u32>,
@@ -52,7 +52,7 @@ pub struct MorpheusConfig {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SharedSets {
-    /// Of the warps of an SM, those with such a set.
+    /// Warps of an SM that hold such a set.
     pub warps: Cited<u32>,
     /// Blocks of such a set, 1 to 256. They are not compressed.
     pub ways: Cited<u32>,
@@ -90,7 +90,7 @@ pub enum Wait {
     Polled,
 }
 
-/// Who fetches a block that was predicted a hit and is not there.
+/// Who fetches a block after a false hit: one that was predicted a hit and is not there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LateMisses {

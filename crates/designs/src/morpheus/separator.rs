@@ -17,7 +17,7 @@ pub enum Part {
 /// The address separator of a slice.
 #[derive(Clone, Debug)]
 pub struct Separator {
-    /// Of each line of a period: whether it is extended, and how many of its kind come before it.
+    /// Whether each line of a period is extended, and how many of its kind come before it.
     lines: Vec<(bool, u32)>,
     /// The conventional lines of a period.
     conventional: Vec<u32>,

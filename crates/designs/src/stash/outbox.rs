@@ -127,7 +127,7 @@ impl Outbox {
         }
     }
 
-    /// The next packet that is no request and may leave.
+    /// The next packet that is not a request and may leave.
     pub fn pop_answer(&mut self, now: Cycle) -> Option<Packet> {
         self.next_answer(now)?;
         self.answers.pop()

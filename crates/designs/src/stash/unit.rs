@@ -95,7 +95,7 @@ impl Stash {
         self.outbox.release();
     }
 
-    /// The next packet that is no request: what the stash says about words that it owns.
+    /// The next packet that is not a request: what the stash says about words that it owns.
     pub fn answer(&mut self, now: Cycle) -> Option<Packet> {
         self.outbox.pop_answer(now)
     }

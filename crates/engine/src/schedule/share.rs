@@ -18,10 +18,10 @@ pub(super) struct Shares {
     finished: Vec<u64>,
     /// When all have.
     all_finished: u64,
-    /// Of the window: when each island can simulate it, and whether a thread has taken it.
+    /// When each island can simulate the window, and below whether a thread has taken it.
     ready: Vec<u64>,
     taken: Vec<bool>,
-    /// Of each thread, whether it has found that the next window follows at once.
+    /// Whether each thread has found that the next window follows at once.
     knows: Vec<bool>,
 }
 

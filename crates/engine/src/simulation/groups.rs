@@ -71,14 +71,14 @@ struct Group {
 #[derive(Default)]
 pub(super) struct Groups {
     groups: Vec<Group>,
-    /// Of each thread, the number of its first group; and the number of groups.
+    /// The number of each thread's first group, and last the number of groups.
     firsts: Vec<usize>,
     /// By island: who must have simulated a window before it can simulate the next, as groups and islands in them.
     awaited: Vec<Vec<(usize, u32)>>,
 }
 
 impl Groups {
-    /// Of a run with so many threads that begins with this window.
+    /// Groups the islands for a run on `threads` threads that begins with this window.
     pub fn new(order: &Order, threads: usize, window: u64) -> Groups {
         let (mut groups, mut firsts) = (Vec::new(), vec![0]);
         let mut place = vec![(0, 0); order.len()];

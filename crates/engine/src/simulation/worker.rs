@@ -39,7 +39,7 @@ pub(super) struct State {
 }
 
 impl State {
-    /// Of an island that may have been set up since it last ran: it is visited once.
+    /// Creates the state of an island that may have changed since its last run; it is visited once.
     pub fn new(progress: u64) -> State {
         State { progress: AtomicU64::new(progress), wake: AtomicU64::new(0) }
     }

@@ -139,7 +139,7 @@ mod tests {
         let group = array_group("wear", &[(BANK, &[0; 101]), (WORD, &[0; 2])]);
         let mut names: Vec<&str> = group.definitions.iter().map(|definition| definition.name).collect();
         names.insert(0, "writes");
-        // A counter that is no part of an array: its number is short, out of turn, or not all of its end.
+        // A counter that is not part of an array: its number is short, out of turn, or not all of its end.
         names.extend(["delta_0", "delta_1", "since_07", "of_00_lines", "_00"]);
         let bank = Array { name: "bank", first: 1, length: 101 };
         let word = Array { name: "word", first: 102, length: 2 };

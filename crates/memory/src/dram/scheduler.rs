@@ -224,8 +224,8 @@ impl Scheduler {
         Choice::Wait(self.not_before())
     }
 
-    /// Of the banks that want a command and may receive it, finds the one with the oldest request; returns an
-    /// order of `u64::MAX` if there is none.
+    /// Finds the bank with the oldest request among those that want a command and may receive it; returns an order of
+    /// `u64::MAX` if there is none.
     #[inline]
     fn oldest_ready(&mut self, command: Command, at: u64) -> Oldest {
         let mut best = Oldest { order: u64::MAX, bank: 0 };

@@ -141,7 +141,7 @@ fn search<'a>(nodes: usize, root: BlockId, successors: impl Fn(BlockId) -> &'a [
 /// The part of the search tree whose semidominators are known; nodes go by number.
 struct Forest {
     semi: Vec<u32>,
-    /// Of the nodes between one and its ancestor, that with the smallest semidominator.
+    /// The node with the smallest semidominator among those between one and its ancestor.
     best: Vec<u32>,
     /// Some node above in its tree; `u32::MAX` for a root.
     ancestor: Vec<u32>,

@@ -24,7 +24,7 @@ pub struct Extent {
 }
 
 impl Extent {
-    /// Of an access; `version` tells the writes of a register apart.
+    /// The extent of an access; `version` tells the writes of a register apart.
     pub fn new(inst: &VInst, access: Access, version: impl Fn(VReg) -> usize) -> Extent {
         let bytes = (access.mode.ty.bytes() * usize::from(access.mode.vector)) as i64;
         let (base, from) = match inst.src[0] {
@@ -146,7 +146,7 @@ struct Reads {
 #[derive(Default)]
 struct Pending {
     reads: HashSet<u32>,
-    /// Of each byte; some may be gone from `reads`.
+    /// The reads of each byte; some may be gone from `reads`.
     bytes: HashMap<i64, Vec<u32>>,
 }
 

@@ -32,7 +32,7 @@ fn parameters_become_operands() {
     let copy = inst(Op::Cvta { space: Space::Global, to_generic: false }, &[1], &[reg(0)]);
     let code = vec![load, copy, inst(ADD64, &[2], &[reg(1), bits(16)]), store(reg(2), Ty::U32, bits(7))];
     let kernel = compile(&function(code, vec![Ty::B64; 3]), &plain()).expect("compiles");
-    // The parameter is an operand of the addition, whose sum is no constant before launch.
+    // The parameter is an operand of the addition, whose sum is not a constant before launch.
     assert_eq!(kernel.code.len(), 3);
     assert_eq!(kernel.code[0].op, ADD64);
     let Src::Const(at) = kernel.code[0].src[0] else { panic!("the parameter is a constant row") };

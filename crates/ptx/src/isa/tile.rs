@@ -90,7 +90,7 @@ pub struct TileOperands {
     pub stride: u32,
     /// Rows.
     pub rows: u32,
-    /// Of a mapping: whether others see what is written.
+    /// Whether others see what is written, for a mapping.
     pub is_coherent: bool,
     /// Of [`TileOp::ChgMap`]: the mapping.
     pub index: u32,

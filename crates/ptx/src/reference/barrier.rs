@@ -59,7 +59,7 @@ impl Barriers {
     /// Counts an arrival; the release when it completes the barrier. `live_warps` have not ended.
     ///
     /// # Errors
-    /// A barrier that does not exist, a count that is no number of whole warps, or one that contradicts the
+    /// A barrier that does not exist, a count that is not a number of whole warps, or one that contradicts the
     /// warps that arrived before: the text says which.
     pub fn arrive(&mut self, arrival: Arrival, live_warps: u32) -> Result<Option<Release>, String> {
         let Arrival { barrier, threads, waiter, ayes, voters } = arrival;

@@ -12,7 +12,7 @@ pub struct Fault {
     pub kernel: String,
     /// What went wrong.
     pub kind: FaultKind,
-    /// Where; absent when it is no single place's doing.
+    /// Where; absent when no single place causes it.
     pub place: Option<Place>,
     /// The text that the place is in, when the kernel is linked from several.
     pub text: Option<String>,
@@ -41,7 +41,7 @@ pub enum FaultKind {
         /// Bytes that the thread accessed.
         bytes: usize,
     },
-    /// An address that is no multiple of the access's size.
+    /// An address that is not a multiple of the access's size.
     Misaligned {
         /// The space reached.
         space: Space,

@@ -79,7 +79,7 @@ fn an_observer_sees_the_registers_of_every_instruction() {
     watch(&mut session, 32, 2, &mut seen);
     let expected = [
         "ffffffff: 0 -> [[0, 31]]",
-        // Predicates are no registers.
+        // Predicates are not registers.
         "ffffffff: 1 -> []",
         // The other lanes keep what they have.
         "ff: 1 -> [[100, 31]]",

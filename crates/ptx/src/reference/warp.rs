@@ -13,7 +13,7 @@ pub(super) struct Warp {
     pub context: WarpContext,
     /// Whether it waits at a barrier.
     pub waiting: bool,
-    /// Of each lane, what a print of many arguments has so far; empty until the first print.
+    /// Arguments collected so far, by lane, for a printf with many arguments; empty until the first print.
     pub printing: Vec<Vec<Argument>>,
 }
 

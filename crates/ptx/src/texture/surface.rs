@@ -8,7 +8,7 @@ use crate::isa::{Geometry, Outside, SurfaceMode};
 pub enum Beyond {
     /// Beyond the edge, and the instruction says that this stops the kernel.
     Trap,
-    /// The byte in the row is no multiple of the access's size.
+    /// The byte in the row is not a multiple of the access's size.
     Misaligned {
         /// The byte.
         byte: u64,

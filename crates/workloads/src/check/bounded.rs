@@ -61,7 +61,7 @@ impl Bounded {
     }
 
     /// What a later stage starts from: the device's own value, whose rounding errors, once accepted, are an input like any
-    /// other. Where the device's value is wrong, the bound is no number from here on, so that nothing that follows
+    /// other. Where the device's value is wrong, the bound is NaN from here on, so that nothing that follows
     /// passes.
     #[must_use]
     pub fn accepting(self, device: f32) -> Self {
@@ -89,7 +89,7 @@ impl Bounded {
         let value = self.value.max(0.0).sqrt();
         let low = (self.value - self.error).max(0.0).sqrt();
         let high = (self.value + self.error).max(0.0).sqrt();
-        // A bound that is no number stays none.
+        // A bound that is NaN stays NaN.
         let error = if self.error.is_nan() { self.error } else { (value - low).max(high - value) };
         Self { value, error }.rounded(1.0)
     }

@@ -153,7 +153,7 @@ impl<'a> Node<'a> {
                 i128::from_str_radix(integer.as_str(), integer.radix()).ok().map(Number::Int)
             }
             DeValue::Float(float) => {
-                // Digits that are beyond every f64 are no way to write infinity.
+                // Digits beyond every f64 do not mean infinity.
                 let fits =
                     |value: &f64| value.is_finite() || !float.as_str().contains(|c: char| c.is_ascii_digit());
                 float.as_str().parse().ok().filter(fits).map(Number::Float)

@@ -142,7 +142,7 @@ impl Check {
         match &self.tolerance {
             None => host.exact(&self.name, ptr, &expected)?,
             Some(Tolerance::Everywhere { absolute, relative }) => {
-                // Nothing but itself is near an infinity, and its product with a tolerance of zero is no number.
+                // Nothing but itself is near an infinity, and its product with a tolerance of zero is NaN.
                 let bound =
                     |value: f64| if value.is_finite() { absolute + relative * value.abs() } else { 0.0 };
                 let each = values.map(|value| near(value, bound(value)));

@@ -164,7 +164,7 @@ impl Below {
         Ok(())
     }
 
-    /// Of the words of a line that a read names beside those that it asks for, the ones that no memory owns.
+    /// The words of a line that a read names beside those that it asks for and that no memory owns.
     fn along(&self, line: LineAddress, named: u32) -> Result<u32, String> {
         let mut along = 0;
         for word in (0..32).filter(|word| named >> word & 1 == 1) {

@@ -34,7 +34,7 @@ pub struct DenovoL1d {
     /// Capacity of `answers`.
     answer_queue: usize,
     pub(super) tags: TagArray,
-    /// Of each frame, the states of its words and the bytes, at their places in the line of memory.
+    /// The states of each frame's words, and its bytes at their places in the line of memory.
     pub(super) words: Vec<Words>,
     pub(super) data: Vec<Line>,
     pub(super) mshrs: MshrFile<Access, Miss>,
@@ -81,7 +81,7 @@ impl Banks {
         Banks { count, used_at: Cycle::ZERO, used: 0 }
     }
 
-    /// Of a block, as a mask.
+    /// The bit of a block, as a mask.
     fn of(self, block: Block) -> u64 {
         1 << (block.name().0 % u64::from(self.count))
     }

@@ -24,7 +24,7 @@ pub struct DenovoL2 {
     /// Its node, as requests name it.
     pub(super) node: NodeId,
     pub(super) tags: TagArray,
-    /// Of each frame, a line whose words are data, or the names of owners,
+    /// A line for each frame, whose words are data or the names of owners,
     pub(super) data: Vec<Line>,
     /// and which words are names.
     pub(super) owned: Vec<u32>,

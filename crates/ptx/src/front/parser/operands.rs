@@ -42,7 +42,7 @@ impl Parser<'_> {
         Ok(Operand { place: operand.place, kind: OperandKind::Pair(Box::new((operand, second))) })
     }
 
-    /// Whether a word follows that is no number.
+    /// Whether a word follows that is not a number.
     fn register_ahead(&self) -> bool {
         matches!(self.ahead.token, Token::Word(name) if self.names.text(name) != "WARP_SZ")
     }

@@ -36,7 +36,7 @@ struct Shape {
     grid: [u32; 3],
     block: [u32; 3],
     threads: u32,
-    /// Of a CTA.
+    /// Warps of a CTA.
     warps: u32,
 }
 

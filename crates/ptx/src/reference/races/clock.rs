@@ -21,7 +21,7 @@ pub(super) struct Thread {
 /// Up to which times the accesses of a CTA's threads are known. A thread's is the latest of the three that name it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Known {
-    /// Of every thread.
+    /// The time known of every thread.
     pub all: Time,
     /// Of whole warps, ascending by warp.
     warps: Vec<(u32, Time)>,

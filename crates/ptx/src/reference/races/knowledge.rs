@@ -26,7 +26,7 @@ struct Moment {
     time: Time,
 }
 
-/// Of one thread: what follows a fence, and what waits for one.
+/// What follows the fences of one thread, and what waits for one.
 #[derive(Clone, Debug, Default)]
 struct Fences {
     /// At the last fence of gpu scope or wider.

@@ -64,7 +64,7 @@ pub(super) struct Chain {
     pub first: u32,
     /// Whether the last write went on with what was before it.
     pub goes_on: bool,
-    /// Of the last write: the size of its element, whether its scope holds every thread, and its CTA.
+    /// The last write's element size, whether its scope holds every thread, and its CTA.
     element: u8,
     wide: bool,
     cta: u32,

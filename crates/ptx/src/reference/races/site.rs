@@ -117,7 +117,7 @@ pub(super) struct Sites {
     kernel: String,
     /// The line and text of each instruction of the kernel that runs.
     lines: Vec<(Option<String>, u32)>,
-    /// Of each instruction of the kernel that runs, the place of each kind of access, once met.
+    /// The place of each kind of access of each instruction of the running kernel, once met.
     places: Vec<[Option<u32>; 3]>,
 }
 

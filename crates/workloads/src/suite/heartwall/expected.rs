@@ -15,7 +15,7 @@ struct Search<'a> {
     /// Whether all pixels are integers of 1 to 63, so that sums of products of them are exact in f32.
     exact: bool,
     sum: Bounded,
-    /// Of the template, times the root of its pixels less one.
+    /// The template's standard deviation times the root of its pixels less one.
     deviation: Bounded,
 }
 

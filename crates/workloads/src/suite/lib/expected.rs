@@ -115,7 +115,7 @@ impl Lib {
 }
 
 const ONE: Bounded = Bounded::exact(1.0);
-/// Of every rate, an f32.
+/// Every rate at the start, an f32.
 const INITIAL: Bounded = Bounded::exact(0.05_f32 as f64);
 
 fn period() -> Bounded {

@@ -8,7 +8,7 @@ const WARP: usize = 32;
 /// A square sparse matrix, row by row.
 #[derive(Debug)]
 pub(super) struct Matrix {
-    /// Of every row its columns, ascending, and their values.
+    /// The columns of each row, ascending, with their values.
     pub(super) rows: Vec<Vec<(usize, f32)>>,
 }
 

@@ -59,7 +59,7 @@ impl Solution {
         (0..self.is_center.len()).filter(|&point| self.is_center[point]).collect()
     }
 
-    /// Random points that are no centers yet.
+    /// Random points that are not centers yet.
     pub(super) fn candidates(&self, count: usize) -> Vec<usize> {
         let mut random = Random::new(0xca);
         let any = || Some(random.below(self.is_center.len() as u64) as usize);

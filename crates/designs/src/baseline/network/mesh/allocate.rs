@@ -164,7 +164,7 @@ impl Router {
         wanted
     }
 
-    /// Of an input's channels that want the same output, the first from its turn on bids.
+    /// Bids for the first of an input's channels, from its turn on, that want the same output.
     fn place_bid(&mut self, input: usize, channel: usize, output: usize, rules: &Rules) {
         let channels = rules.channels();
         let place = input * self.outputs.len() + output;
