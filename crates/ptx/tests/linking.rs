@@ -135,7 +135,7 @@ fn what_nobody_defines_is_refused_where_it_is_used() {
     );
     let message = refusal(&[("a.ptx", KERNEL), ("b.ptx", ".visible .global .u32 scaled;")]);
     assert!(
-        message.contains("name that is something else in another text: found `scaled` as a function"),
+        message.contains("name has another kind in another text: found `scaled` as a function"),
         "{message}"
     );
     let texts = [parse("a.ptx", KERNEL), parse("b.ptx", LIBRARY)];
