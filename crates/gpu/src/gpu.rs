@@ -1,6 +1,7 @@
 //! An assembled GPU: device memory between launches, and launches and host phases one after another.
 
 mod copies;
+mod livelock;
 mod phase;
 
 use std::ops::Range;
@@ -110,6 +111,8 @@ pub struct Gpu {
     window: u64,
     options: GpuOptions,
     sample_cycles: Option<u64>,
+    /// Cycles without an effect after which warps are watched for a livelock.
+    livelock_patience: u64,
     ctas_done: Arc<AtomicU64>,
 }
 
@@ -226,6 +229,7 @@ impl Gpu {
             window,
             options,
             sample_cycles: None,
+            livelock_patience: livelock::PATIENCE,
             ctas_done: Arc::new(AtomicU64::new(0)),
         };
         let bytes = *file.gpu.memory_mib << 20;
@@ -312,8 +316,8 @@ impl Gpu {
     /// Runs a kernel to completion. Calls `observe` from time to time, and whenever counters are sampled.
     ///
     /// # Errors
-    /// A program error with its location; a kernel that does not fit an SM; or, if the machine deadlocks, who
-    /// waits for what.
+    /// A program error with its location; a kernel that does not fit an SM; if the machine deadlocks, who waits for
+    /// what; or, if no warp can make progress any more, where each goes round.
     pub fn launch(
         &mut self,
         launch: &Arc<Launch>,
@@ -338,26 +342,37 @@ impl Gpu {
             observe(Observed { cycle, ctas_done: ctas_done.load(Ordering::Relaxed), counted });
         };
         let mut samples = 0;
+        let mut lookout = self.lookout();
+        let mut livelock = None;
         let stop = loop {
             // A span may be longer than any launch.
             let next = |every: u64| Cycle(start.0.saturating_add(every.saturating_mul(samples + 1)));
             // Once all CTAs have ended, only draining is left.
             let running = self.dispatcher().finished_at().is_none();
             let sample = self.sample_cycles.filter(|_| running).map_or(Cycle::NEVER, next);
-            let pause = sample.min(self.next_look(start));
+            let look = self.next_look(start);
+            let pause = sample.min(look).min(lookout.next());
+            // Threads gain nothing in a cycle.
+            let threads = if lookout.is_watching() { 1 } else { options.threads };
+            let options = RunOptions { threads, ..options };
             match self.simulation.run_until(pause, options, &mut |now| observe(now, None)) {
-                Stop::Paused if pause < sample => {
-                    if self.is_settled() {
-                        break Stop::Quiet { last: pause };
-                    }
-                }
-                Stop::Paused if self.dispatcher().finished_at().is_none() => {
+                Stop::Paused => {}
+                stop => break stop,
+            }
+            if pause == sample {
+                if self.dispatcher().finished_at().is_none() {
                     self.settle(pause);
                     samples += 1;
                     observe(pause, Some((pause.since(start), self.statistics())));
                 }
-                Stop::Paused => {}
-                stop => break stop,
+            } else if pause == look && self.is_settled() {
+                break Stop::Quiet { last: pause };
+            }
+            if pause == lookout.next() {
+                livelock = self.look_for_livelock(&mut lookout, pause);
+                if livelock.is_some() {
+                    break Stop::Paused;
+                }
             }
         };
         let now = self.simulation.now();
@@ -371,7 +386,7 @@ impl Gpu {
         if end.is_ok() {
             return Ok(finished);
         }
-        let stopped = self.stopped_by(stop);
+        let stopped = livelock.unwrap_or_else(|| self.stopped_by(stop));
         Err(Stopped { so_far: Some(Box::new(finished)), ..stopped })
     }
 

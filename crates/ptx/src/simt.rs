@@ -20,7 +20,7 @@ use crate::program::Kernel;
 pub const MAX_DEPTH: usize = 2 * (WARP_LANES - 1);
 
 /// An instruction, and in how many calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Point {
     pc: Pc,
     depth: u32,
@@ -32,7 +32,7 @@ const START: Point = Point { pc: 0, depth: 0 };
 const NOWHERE: Point = Point { pc: PC_NONE, depth: 0 };
 
 /// A path: lanes, where they go on, and where they stop to meet others.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 struct Path {
     at: Point,
     reconverge: Point,
@@ -40,7 +40,7 @@ struct Path {
 }
 
 /// The control-flow state of one warp.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SimtStack {
     running: Path,
     /// At most [`MAX_DEPTH`]; takes memory when lanes first part ways, and keeps it.
@@ -85,6 +85,12 @@ impl SimtStack {
     /// All lanes that have not ended.
     pub fn live(&self) -> LaneMask {
         self.waiting.iter().fold(self.running.lanes, |live, path| live | path.lanes)
+    }
+
+    /// The instruction at which the active lanes meet others; `None` when they go on to their ends.
+    pub fn meeting(&self) -> Option<Pc> {
+        let pc = self.running.reconverge.pc;
+        (pc != PC_NONE).then_some(pc)
     }
 
     /// Whether some live lanes wait for the active ones.

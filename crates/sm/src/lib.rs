@@ -33,6 +33,7 @@ mod fetch;
 mod inject;
 mod issue;
 pub mod launch;
+pub mod livelock;
 pub mod lsu;
 mod memories;
 mod multiprocessor;

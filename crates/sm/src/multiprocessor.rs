@@ -10,6 +10,7 @@ use strata_memory::{ByteMask, Line, LineAddress};
 
 use crate::doors::Doors;
 use crate::launch::{Fault, Launch};
+use crate::livelock::{Watch, Watching};
 use crate::occupancy::{Demand, Occupancy, occupancy};
 use crate::print::Print;
 use crate::sm::Sm;
@@ -31,6 +32,15 @@ pub trait Multiprocessor: Island {
 
     /// The fault that stopped this SM and its cycle, if any.
     fn fault(&self) -> Option<(Cycle, &Fault)>;
+
+    /// Counts what its warps have done that others may see, stores included that change no value.
+    fn effects(&self) -> u64;
+
+    /// Watches the cycle that has just passed for warps that only go round.
+    fn watch(&self, watch: &mut Watch) -> Watching;
+
+    /// Adds to `report` a sentence for each warp of a livelock that a watch has found.
+    fn explain_livelock(&self, watch: &Watch, report: &mut Vec<String>);
 
     /// Reads a line for a host copy between launches: the words that its L1D and its stash own.
     fn peek_line(&mut self, line: LineAddress, below: &mut Line);
@@ -86,6 +96,18 @@ impl<D: Doors> Multiprocessor for Sm<D> {
 
     fn fault(&self) -> Option<(Cycle, &Fault)> {
         self.fault.as_ref().map(|fault| (self.failed_at, fault))
+    }
+
+    fn effects(&self) -> u64 {
+        Sm::effects(self)
+    }
+
+    fn watch(&self, watch: &mut Watch) -> Watching {
+        self.watch_cycle(watch)
+    }
+
+    fn explain_livelock(&self, watch: &Watch, report: &mut Vec<String>) {
+        Sm::explain_livelock(self, watch, report);
     }
 
     fn peek_line(&mut self, line: LineAddress, below: &mut Line) {

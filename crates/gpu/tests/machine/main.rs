@@ -18,6 +18,7 @@ mod golden_cycles;
 mod hi_end;
 mod hostile_modules;
 mod litmus;
+mod livelock;
 mod matrix;
 mod memory_cache;
 mod mesh;

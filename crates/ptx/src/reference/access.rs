@@ -134,7 +134,7 @@ pub(super) fn store<O: Operands>(
     })
 }
 
-/// `atom` and `red`: lanes take their turns from the lowest.
+/// `atom` and `red`: lanes take their turns from the lowest. Counts the values that they change.
 pub(super) fn atomic<O: Operands>(
     instruction: &Instruction,
     operands: &mut O,
@@ -142,6 +142,7 @@ pub(super) fn atomic<O: Operands>(
     returns: bool,
     lanes: LaneMask,
     memories: &mut Memories<'_>,
+    changes: &mut u64,
 ) -> Result<(), LaneFault> {
     let (mut lo, mut hi) = (Row::ZERO, Row::ZERO);
     let wide = mode.ty.rows() == 2;
@@ -155,7 +156,9 @@ pub(super) fn atomic<O: Operands>(
                 let operand = value(operands, 1, lane, wide);
                 let swap = if op == AtomicOp::Cas { value(operands, 2, lane, wide) } else { 0 };
                 let new = atomic::apply(op, mode.ty, old, operand, swap);
-                cell.copy_from_slice(&new.to_le_bytes()[..mode.ty.bytes()]);
+                let new = &new.to_le_bytes()[..mode.ty.bytes()];
+                *changes += u64::from(cell != new);
+                cell.copy_from_slice(new);
                 let register = if wide { old as u32 } else { extend(mode.ty, old as u32) };
                 (lo.0[lane], hi.0[lane]) = (register, (old >> 32) as u32);
             }

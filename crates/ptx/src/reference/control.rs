@@ -93,6 +93,7 @@ impl Cta {
     ) {
         let (format, from) = (&launch.kernel.formats[format as usize], usize::from(from));
         let operands = operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
+        world.changes += 1;
         let printing = &mut self.warps[number].printing;
         printing.resize_with(WARP_LANES, Vec::new);
         for lane in lanes_of(lanes) {
@@ -145,6 +146,7 @@ impl Cta {
             return Err(self.stop(launch, kind, instruction, number, first));
         }
         world.counts.add(instruction.class, lanes);
+        world.changes += 1;
         let operands = operands_of(instruction, &mut self.registers, &mut self.predicates, launch, number);
         let scalar = |slot: usize| match instruction.src[slot] {
             Src::None => 0,

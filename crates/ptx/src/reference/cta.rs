@@ -116,6 +116,13 @@ impl Cta {
         self.warps.iter().enumerate().filter(|(_, warp)| !warp.stack.is_done()).map(of).collect()
     }
 
+    /// The registers and predicates of a warp.
+    pub fn state(&self, launch: &Launch<'_>, number: usize) -> (&[Row], &[LaneMask]) {
+        let registers = per_warp(&self.registers, launch.kernel.registers as usize, number);
+        let predicates = per_warp(&self.predicates, launch.kernel.predicates as usize, number);
+        (&self.registers[registers], &self.predicates[predicates])
+    }
+
     /// Runs every ready warp for up to `quantum` instructions.
     ///
     /// # Errors
@@ -183,6 +190,8 @@ impl Cta {
                 }
                 Executor::Texels => {
                     let by = Issuer { cta: self.number, warp: number as u32, pc, instruction };
+                    let writes = matches!(instruction.op, Op::SurfaceStore(_) | Op::SurfaceReduce { .. });
+                    world.changes += u64::from(lanes != 0 && writes);
                     texels::execute(by, &mut operands, lanes, world)
                         .map_err(|(lane, kind)| self.stop(launch, kind, instruction, number, lane))?;
                     self.warps[number].stack.advance();
@@ -271,14 +280,16 @@ impl Cta {
             observer: world.observer.as_deref_mut().map(|observer| observer as &mut dyn Observer),
         };
         let memories = &mut memories;
+        let changes = &mut world.changes;
+        *changes += u64::from(lanes != 0 && changes_memory(instruction.op));
         let done = match &instruction.op {
             Op::Load(mode) => access::load(instruction, &mut operands, mode, lanes, memories),
             Op::Store(mode) => access::store(instruction, &operands, mode, lanes, memories),
             Op::Atomic { op, mode } => {
-                access::atomic(instruction, &mut operands, (*op, mode), true, lanes, memories)
+                access::atomic(instruction, &mut operands, (*op, mode), true, lanes, memories, changes)
             }
             Op::Reduce { op, mode } => {
-                access::atomic(instruction, &mut operands, (*op, mode), false, lanes, memories)
+                access::atomic(instruction, &mut operands, (*op, mode), false, lanes, memories, changes)
             }
             Op::LoadMatrix(access) => matrix::load(instruction, &mut operands, *access, lanes, memories),
             Op::StoreMatrix(access) => matrix::store(instruction, &operands, *access, lanes, memories),
@@ -324,6 +335,16 @@ impl Cta {
     ) -> Stop {
         let thread = launch.thread((warp * WARP_LANES + lane) as u32);
         (kind, Some(Place { line: instruction.line, cta: self.ctaid, thread }))
+    }
+}
+
+/// Whether an access counts as a change of memory whatever it writes. Atomics count where they change a value: many poll by
+/// them.
+fn changes_memory(op: Op) -> bool {
+    match op {
+        Op::Store(_) | Op::StoreMatrix(_) | Op::CopyAsync(_) | Op::CopyArrive { .. } | Op::Tile(_) => true,
+        Op::Mbarrier(barrier) => !barrier.op.is_test(),
+        _ => false,
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use crate::isa::Space;
 use crate::lanes::LaneMask;
+use crate::livelock::Round;
 
 /// An error of a kernel, with its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -94,6 +95,11 @@ pub enum FaultKind {
         /// Where they wait.
         warps: Vec<WarpPlace>,
     },
+    /// Warps run for ever, and nothing that they do changes anything ([`crate::livelock`]).
+    Livelock {
+        /// What each does.
+        warps: Vec<WarpRound>,
+    },
     /// The kernel asked to be stopped (`trap`).
     Trap,
     /// A condition that the program asserts does not hold (`__assertfail`).
@@ -136,6 +142,19 @@ pub struct WarpPlace {
     pub line: u32,
     /// The lanes that would execute it.
     pub active: LaneMask,
+    /// The barrier it waits at.
+    pub barrier: Option<u32>,
+}
+
+/// What a warp of a livelock does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WarpRound {
+    /// Its CTA.
+    pub cta: [u32; 3],
+    /// Its number in the CTA.
+    pub warp: u32,
+    /// How it goes round; `None` when it waits.
+    pub round: Option<Round>,
     /// The barrier it waits at.
     pub barrier: Option<u32>,
 }
@@ -186,6 +205,10 @@ impl fmt::Display for FaultKind {
                 write!(f, "deadlock: every warp of the CTA waits at a barrier")?;
                 list(f, warps)
             }
+            FaultKind::Livelock { warps } => {
+                write!(f, "livelock: its warps go round for ever, and no memory changes")?;
+                list_rounds(f, warps)
+            }
             FaultKind::Trap => write!(f, "trap"),
             FaultKind::Assertion { what } => write!(f, "{what}"),
             FaultKind::StackOverflow { limit } => {
@@ -208,6 +231,21 @@ fn list(f: &mut fmt::Formatter<'_>, warps: &[WarpPlace]) -> fmt::Result {
         write!(f, "\n  CTA ({x}, {y}, {z}) warp {warp}: line {line}, lanes {active:#010x}")?;
         if let Some(barrier) = barrier {
             write!(f, ", waits at barrier {barrier}")?;
+        }
+    }
+    match warps.len().saturating_sub(LISTED) {
+        0 => Ok(()),
+        more => write!(f, "\n  and {more} more warps"),
+    }
+}
+
+fn list_rounds(f: &mut fmt::Formatter<'_>, warps: &[WarpRound]) -> fmt::Result {
+    for WarpRound { cta: [x, y, z], warp, round, barrier } in warps.iter().take(LISTED) {
+        write!(f, "\n  CTA ({x}, {y}, {z}) warp {warp}: ")?;
+        match (round, barrier) {
+            (Some(round), _) => write!(f, "{round}")?,
+            (None, Some(barrier)) => write!(f, "waits at barrier {barrier}")?,
+            (None, None) => write!(f, "waits")?,
         }
     }
     match warps.len().saturating_sub(LISTED) {

@@ -6,7 +6,8 @@
 //! warps before the next resident CTA. CTAs start in order. At first one is resident; whenever a full
 //! round has not finished them, twice as many become resident, up to [`Options::resident_ctas`]. So a short
 //! kernel stays in the host's caches, and CTAs that wait for each other, as many as can be resident
-//! together, make progress.
+//! together, make progress. When none can any more though its warps run, the launch ends with a
+//! [livelock](crate::livelock).
 
 mod access;
 mod asynchronous;
@@ -16,6 +17,7 @@ mod cta;
 mod fault;
 mod global;
 mod launch;
+mod livelock;
 mod mapped;
 #[cfg(test)]
 mod mapping_tests;
@@ -36,7 +38,7 @@ mod variables;
 mod warp;
 mod world;
 
-pub use fault::{Fault, FaultKind, Place, WarpPlace};
+pub use fault::{Fault, FaultKind, Place, WarpPlace, WarpRound};
 pub use global::{Allocation, GlobalMemory};
 pub use launch::{LaunchConfig, MAX_THREADS};
 pub use observer::{Access, AccessKind, BarrierArrival, Issuer, Observer, RegisterUse, Written};
@@ -47,6 +49,7 @@ use crate::program::Kernel;
 use crate::texture::Headers;
 use cta::Cta;
 use launch::{Launch, MAX_CTA_BYTES};
+use livelock::Lookout;
 use world::{Stop, World};
 
 /// Most instructions of a warp at a stretch.
@@ -138,7 +141,8 @@ impl<'a> Executor<'a> {
         let counts = Counts::default();
         let watches_registers = observer.as_ref().is_some_and(|observer| observer.watches_registers());
         let printed = String::new();
-        let mut world = World { global: memory, headers, counts, printed, observer, watches_registers };
+        let mut world =
+            World { global: memory, headers, counts, changes: 0, printed, observer, watches_registers };
         if let Some(observer) = &mut world.observer {
             observer.begins(launch.kernel, &launch.config);
         }
@@ -157,6 +161,7 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
     let mut resident: Vec<Cta> = Vec::new();
     let mut next = 0;
     let mut allowed = 1;
+    let mut lookout = Lookout::new();
     loop {
         while resident.len() < allowed.min(most) && next < total {
             resident.push(Cta::new(launch, ctaid(next)));
@@ -173,6 +178,7 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
                 }
             }
             let cta_done = cta.is_done();
+            world.changes += u64::from(cta_done);
             if cta_done && let Some(observer) = &mut world.observer {
                 observer.cta_ends(cta.number);
             }
@@ -193,6 +199,11 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
         }
         if resident.is_empty() {
             return Ok(());
+        }
+        // CTAs that have not begun may change what others wait for.
+        let all_begun = next == total || resident.len() == most;
+        if all_begun && lookout.is_due(&resident, world) {
+            lookout.look(&mut resident, launch, world)?;
         }
         allowed = allowed.saturating_mul(2).min(most);
     }

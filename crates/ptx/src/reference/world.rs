@@ -32,6 +32,8 @@ pub(super) struct World<'a> {
     pub global: &'a mut GlobalMemory,
     pub headers: &'a Headers,
     pub counts: Counts,
+    /// Grows whenever something happens that another warp may see: memory changes, or a barrier is reached.
+    pub changes: u64,
     pub printed: String,
     pub observer: Option<&'a mut (dyn Observer + 'a)>,
     /// Whether there is an observer and it wants to see registers.

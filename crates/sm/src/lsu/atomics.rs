@@ -85,21 +85,34 @@ pub fn fill(batch: &mut AtomicBatch, entry: &Entry, lanes: LaneMask, combining: 
     }
 }
 
-/// Copies the old values of the atomics of `lanes` to the lanes' words.
-pub fn take(batch: &AtomicBatch, entry: &mut Entry, lanes: LaneMask, combining: u32) {
+/// Copies the old values of the atomics of `lanes` to the lanes' words. Returns whether any of the values was replaced by
+/// another.
+pub fn take(batch: &AtomicBatch, entry: &mut Entry, lanes: LaneMask, combining: u32) -> bool {
     let combined = combining > 1 && combines(batch.op, batch.ty);
+    let unused_bits = 64 - 8 * batch.ty.bytes();
+    let differs = |old: u64, new: u64| (new ^ old) << unused_bits != 0;
+    let wide = entry.width == 8;
+    let mut changed = false;
     for at in 0..usize::from(batch.count).min(WARP_LANES) {
         let (first, mut old) = (usize::from(batch.lane[at]), batch.a[at]);
         if !combined {
+            if !changed {
+                let a = operand(&entry.image, 0, wide, first);
+                let b = operand(&entry.image, SECOND_OPERAND, wide, first);
+                changed = differs(old, apply(batch.op, batch.ty, old, a, b));
+            }
             put(entry, first, old);
             continue;
         }
         for lane in lanes_of(sharers(entry, lanes, first, combining)) {
-            let operand = operand(&entry.image, 0, entry.width == 8, lane);
+            let operand = operand(&entry.image, 0, wide, lane);
             put(entry, lane, old);
-            old = apply(batch.op, batch.ty, old, operand, 0);
+            let new = apply(batch.op, batch.ty, old, operand, 0);
+            changed |= differs(old, new);
+            old = new;
         }
     }
+    changed
 }
 
 /// Those of `lanes` that are in one aligned group of `combining` lanes with lane `first`, and have its address.

@@ -80,6 +80,8 @@ pub struct DevicePath {
     segment_bytes: usize,
     /// Lanes whose atomics on the same address are combined, a power of two.
     combining_lanes: u32,
+    /// Accesses by atomics that have changed memory and returned what was there.
+    changed: u64,
     /// Who goes first when both have an access ready: true for the texture unit.
     texture_turn: bool,
 }
@@ -102,6 +104,7 @@ impl DevicePath {
             batches: Vec::new(),
             segment_bytes,
             combining_lanes,
+            changed: 0,
             texture_turn: false,
         }
     }
@@ -350,7 +353,8 @@ impl DevicePath {
             Action::Atomic(batch) => {
                 if !detached {
                     let Part::Words(piece) = part else { unreachable!("atomics move words, not {part:?}") };
-                    atomics::take(&batch, table.get_mut(place), piece.lanes, self.combining_lanes);
+                    let changed = atomics::take(&batch, table.get_mut(place), piece.lanes, self.combining_lanes);
+                    self.changed += u64::from(changed);
                 }
                 self.batches.push(batch);
             }
@@ -367,6 +371,11 @@ impl DevicePath {
             None if self.pending.is_full() => Cycle::NEVER,
             None => self.queue.next_ready().min(textures.queue.next_ready()),
         }
+    }
+
+    /// Accesses by atomics that have changed memory and returned what was there.
+    pub fn changed(&self) -> u64 {
+        self.changed
     }
 
     /// Number of accesses that are in flight at the L1D or refused by it.

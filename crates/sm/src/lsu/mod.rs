@@ -507,6 +507,11 @@ impl Lsu {
         }
     }
 
+    /// Atomics that have changed memory and returned what was there, per access or lane: more come of more changes.
+    pub fn changed_atomics(&self) -> u64 {
+        self.device.changed() + self.scratchpad.changed()
+    }
+
     /// The counters since construction.
     pub fn statistics(&self) -> &LsuStatistics {
         &self.statistics

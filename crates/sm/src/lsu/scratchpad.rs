@@ -46,6 +46,8 @@ pub struct Scratchpad {
     /// Accesses of the lane path's own ([`OWN`]) in the queue, and those that read and are under way.
     own: VecDeque<LaneAccess>,
     own_under_way: VecDeque<LaneAccess>,
+    /// Values that atomics have changed.
+    changed: u64,
 }
 
 impl Scratchpad {
@@ -61,6 +63,7 @@ impl Scratchpad {
             under_way: DelayLine::growing(instructions),
             own: VecDeque::new(),
             own_under_way: VecDeque::new(),
+            changed: 0,
         }
     }
 
@@ -183,6 +186,11 @@ impl Scratchpad {
         self.under_way.next_ready()
     }
 
+    /// Values that atomics have changed.
+    pub fn changed(&self) -> u64 {
+        self.changed
+    }
+
     /// All bytes, for what stands behind the banks.
     pub fn bytes_mut(&mut self) -> &mut [u8] {
         &mut self.bytes
@@ -259,6 +267,7 @@ impl Scratchpad {
             old[..width].copy_from_slice(&self.bytes[at..at + width]);
             let old = u64::from_le_bytes(old);
             let new = atomic::apply(op, entry.ty, old, operand(0), operand(SECOND_OPERAND));
+            self.changed += u64::from((new ^ old) << (64 - 8 * width) != 0);
             self.bytes[at..at + width].copy_from_slice(&new.to_le_bytes()[..width]);
             words[0].0[lane] = old as u32;
             if width == 8 {
@@ -274,7 +283,9 @@ impl Scratchpad {
             let at = entry.addresses[lane] as usize;
             let cell = self.bytes[at..].first_chunk_mut().expect("the whole barrier is in shared memory");
             let operand = u64::from(words[1].0[lane]) << 32 | u64::from(words[0].0[lane]);
-            let (after, result) = mbarrier::apply(op, u64::from_le_bytes(*cell), operand);
+            let before = u64::from_le_bytes(*cell);
+            let (after, result) = mbarrier::apply(op, before, operand);
+            self.changed += u64::from(after != before);
             *cell = after.to_le_bytes();
             words[0].0[lane] = result as u32;
             words[1].0[lane] = (result >> 32) as u32;
