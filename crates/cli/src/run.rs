@@ -170,9 +170,7 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         eprintln!("wrong: {problem}");
     }
     if arguments.check && !result.verdict.problems().is_empty() {
-        eprintln!(
-            "hint: a program with data races may differ from the reference executor; --races finds them"
-        );
+        eprintln!("hint: data races are one cause; the same command with --races in place of --check finds them");
     }
     Ok(if result.verdict.problems().is_empty() { Finished::Well } else { Finished::Wrong })
 }

@@ -33,6 +33,10 @@ fn quoted(source: &str) -> BTreeSet<&str> {
 
 /// What the page says of large kernels; `crates/ptx/tests/large_ptx.rs` holds it to that.
 const LIMITS: &str = "\n\
+    A register that is read before it is written holds what earlier values left in the row that it was allocated: in the \
+    reference executor, where all are zero when a CTA begins, values of its own thread; on a machine, values of any thread that \
+    had the row before. Both are the same in every run, but need not be alike. [Results](results.md#programs-that-go-wrong) \
+    says how such reads are told.\n\n\
     Time and memory to compile a kernel follow its size: hundreds of thousands of instructions, or tens of thousands of values \
     live at once, compile in seconds. A kernel is refused before it takes the memory when it has more than 65,535 constant \
     words, or more than 65,535 values that find no register (they would exceed the local memory of a thread); more than \

@@ -3,6 +3,7 @@
 mod exec;
 mod jobs;
 mod offer;
+mod faults;
 mod outputs;
 mod parts;
 mod races;

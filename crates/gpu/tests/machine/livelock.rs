@@ -177,8 +177,8 @@ fn patient() -> Vec<(String, (u32, u32), u32)> {
                     st.volatile.global.u32 [%rd0+4], %r1;\nmembar.gl;\nst.volatile.global.u32 [%rd0], 1;\nbra END;\n\
                     C: ld.volatile.global.u32 %r2, [%rd0];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra C;\nEND:";
     let clock = "mov.u32 %r0, %clock;\nL: mov.u32 %r1, %clock;\nsub.u32 %r1, %r1, %r0;\nsetp.lt.u32 %p0, %r1, 60000;\n\
-                 and.b32 %r1, %r1, 0;\n@%p0 bra L;\nst.global.u32 [%rd0+4], 7;";
-    // A variable whose state comes back, and another that counts.
+                 shr.u32 %r1, %r1, 31;\n@%p0 bra L;\nst.global.u32 [%rd0+8], %r1;\nst.global.u32 [%rd0+4], 7;";
+    // The inner loop's states come back, the outer one's never do.
     let nested = "mov.u32 %r1, 0;\nA: mov.u32 %r2, 0;\nB: add.u32 %r2, %r2, 1;\nsetp.lt.u32 %p0, %r2, 20;\n@%p0 bra B;\n\
                   add.u32 %r1, %r1, 1;\nsetp.lt.u32 %p0, %r1, 400;\n@%p0 bra A;\nst.global.u32 [%rd0+4], %r1;";
     vec![
@@ -215,7 +215,17 @@ fn the_reference_executor_is_patient_too() {
 /// SMs in cache mode poll for ever, and their network is never at rest.
 #[test]
 fn workloads_end_as_ever_under_the_watch() {
-    let sets = ["gpu.sms=6", "gpu.cache_sms=2", "llc.warps=16", "llc.ways=2"].map(str::to_owned);
+    let sets = [
+        "gpu.sms=6",
+        "gpu.cache_sms=2",
+        "llc.warps=16",
+        "llc.ways=2",
+        "llc.shared.warps=4",
+        "llc.shared.ways=3",
+        "llc.conventional.sets=2",
+        "llc.conventional.ways=2",
+    ];
+    let sets = sets.map(str::to_owned);
     let morpheus = Machine::load_with("gtx480", &["morpheus-basic"], &sets).unwrap();
     for (machine, workload) in [
         (&gtx480(&[]), "histogram"),
