@@ -170,7 +170,9 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
         eprintln!("wrong: {problem}");
     }
     if arguments.check && !result.verdict.problems().is_empty() {
-        eprintln!("hint: data races are one cause; the same command with --races in place of --check finds them");
+        eprintln!(
+            "hint: data races are one cause; the same command with --races in place of --check finds them"
+        );
     }
     Ok(if result.verdict.problems().is_empty() { Finished::Well } else { Finished::Wrong })
 }

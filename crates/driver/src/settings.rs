@@ -53,7 +53,9 @@ impl Settings {
             Ok(text) if text.is_empty() => Ok(None),
             Ok(text) => Ok(Some(text)),
             Err(VarError::NotPresent) => Ok(None),
-            Err(VarError::NotUnicode(_)) => Err(format!("{name}: found bytes that are not UTF-8, expected UTF-8")),
+            Err(VarError::NotUnicode(_)) => {
+                Err(format!("{name}: found bytes that are not UTF-8, expected UTF-8"))
+            }
         };
         let bad = |name: &str, found: &str, expected: &str| {
             Err(format!("{name}: found `{found}`, expected {expected}"))

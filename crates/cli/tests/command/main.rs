@@ -1,9 +1,9 @@
 //! The `strata` command as a script sees it: exit status, standard output, standard error and JSON.
 
 mod exec;
+mod faults;
 mod jobs;
 mod offer;
-mod faults;
 mod outputs;
 mod parts;
 mod races;

@@ -353,7 +353,8 @@ impl DevicePath {
             Action::Atomic(batch) => {
                 if !detached {
                     let Part::Words(piece) = part else { unreachable!("atomics move words, not {part:?}") };
-                    let changed = atomics::take(&batch, table.get_mut(place), piece.lanes, self.combining_lanes);
+                    let changed =
+                        atomics::take(&batch, table.get_mut(place), piece.lanes, self.combining_lanes);
                     self.changed += u64::from(changed);
                 }
                 self.batches.push(batch);
