@@ -1,6 +1,6 @@
 //! `strata claims`: published numbers beside measured ones.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
@@ -15,6 +15,9 @@ use strata_lab::store::Store;
 use strata_workloads::Size;
 
 use crate::{Finished, grid, print, sweep, table};
+
+/// Folder of the result store, unless another is named.
+const DEFAULT_STORE: &str = "strata-store";
 
 /// Arguments of `strata claims`.
 #[derive(Args)]
@@ -33,9 +36,10 @@ pub struct ClaimsArguments {
     /// measured.
     #[arg(long)]
     size: Option<String>,
-    /// Folder of the result store.
-    #[arg(long, value_name = "DIR", default_value = "strata-store")]
-    store: PathBuf,
+    /// Folder of the result store. Default: `strata-store`; without such a folder, only the published numbers are
+    /// shown.
+    #[arg(long, value_name = "DIR")]
+    store: Option<PathBuf>,
     /// Show the results of another version of the simulator, or of `any` version.
     #[arg(long, value_name = "VERSION")]
     simulator: Option<String>,
@@ -63,7 +67,7 @@ enum Part {
 /// Prints published numbers beside measured ones.
 ///
 /// # Errors
-/// An unknown paper, a store that cannot be read, or, with `--check`, the claims that fail the check.
+/// An unknown paper, a store that is not there or cannot be read, or, with `--check`, the claims that fail the check.
 pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     let known = claims::papers();
     if let Some(paper) = &arguments.paper
@@ -72,13 +76,17 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
         let alike = did_you_mean(paper, known.iter().map(String::as_str));
         return Err(format!("no claims of a paper `{paper}`{alike}, expected one of {}", known.join(", ")));
     }
-    let mut store = match arguments.store.is_dir() {
-        true => sweep::open(&arguments.store, arguments.simulator.as_deref())?,
-        // Published numbers stand without measured ones.
-        false => Store::open(&arguments.store)?.0,
+    let simulator = arguments.simulator.as_deref();
+    let mut store = match (&arguments.store, Path::new(DEFAULT_STORE)) {
+        (Some(folder), _) => sweep::open(folder, simulator)?,
+        (None, folder) if simulator.is_some() || folder.exists() => sweep::open(folder, simulator)?,
+        (None, folder) => {
+            eprintln!("{DEFAULT_STORE}: found no store, so only the published numbers are shown");
+            Store::open(folder)?.0
+        }
     };
     if arguments.by_name {
-        store.look_up_by_name()?;
+        store.look_up_by_name();
     }
     let papers: Vec<&str> = arguments.paper.as_deref().into_iter().collect();
     let size = arguments.size.as_deref().map(str::parse).transpose();
@@ -140,7 +148,7 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
 /// not measured.
 fn largest(papers: &[&str], store: &Store) -> Result<Vec<Row>, String> {
     let mut best: Option<Vec<Row>> = None;
-    let held = store.sizes()?;
+    let held = store.sizes();
     // A claim that the store lacks has no numbers; its row at the smallest size says why.
     for size in Size::ALL.into_iter().rev().filter(|size| held.contains(size) || *size == Size::Test) {
         let rows = claims::rows(papers, store, size)?;

@@ -54,11 +54,19 @@ pub fn job(arguments: &JobArguments) -> Result<Finished, String> {
         return Ok(Finished::Well);
     }
     let started = Instant::now();
-    let record = strata_lab::record::measure(&job)
-        .map_err(|error| format!("{}: {error}", strata_lab::sweep::describe(&job)))?;
+    let record = strata_lab::record::measure(&job).map_err(|reason| {
+        let error = format!("{}: {reason}", strata_lab::sweep::describe(&job));
+        match store::fail(&arguments.store, &job, &reason) {
+            Ok(()) => error,
+            Err(other) => format!("{error}; {other}"),
+        }
+    })?;
     let path = put(&arguments.store, &record)?;
     let seconds = started.elapsed().as_secs_f64();
-    HostTime { seconds, peak_memory_bytes: peak_memory_bytes() }.append(&arguments.store, &job)?;
+    let cost = HostTime { seconds, peak_memory_bytes: peak_memory_bytes() };
+    if let Err(error) = cost.append(&arguments.store, &job) {
+        eprintln!("{error}; the result is stored");
+    }
     print(&format!("{}\n", path.display()))?;
     Ok(Finished::Well)
 }

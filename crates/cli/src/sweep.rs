@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use strata_lab::job::Job;
-use strata_lab::store::{Store, check_writable};
+use strata_lab::store::{Findings, Store, check_writable};
 use strata_lab::sweep::{self, Limits, Processes, Swept};
 
 use crate::progress::Display;
@@ -103,17 +103,16 @@ impl SweepArguments {
     }
 }
 
-/// Opens a store whose missing jobs are to be run: removes damaged files and says which.
+/// Opens a store whose missing jobs are to be run: removes what killed processes left behind, and says what is no
+/// result.
 fn open_to_write(folder: &Path) -> Result<Store, String> {
     let (store, findings) = Store::open(folder)?;
     findings.clean()?;
-    for path in findings.corrupt {
-        eprintln!("{}: is not what its name says; removed, its job runs again", path.display());
-    }
+    report(&findings);
     Ok(store)
 }
 
-/// Opens a store to read it, changes nothing, and reports any damage found. `simulator` names another version whose
+/// Opens a store to read it, changes nothing, and says what is no result. `simulator` names another version whose
 /// results to look up.
 ///
 /// # Errors
@@ -123,16 +122,17 @@ pub fn open(folder: &Path, simulator: Option<&str>) -> Result<Store, String> {
         return Err(format!("{}: found no store, expected a folder of results", folder.display()));
     }
     let (mut store, findings) = Store::open(folder)?;
-    for path in findings.corrupt {
-        eprintln!(
-            "{}: cannot be read or is not what its name says; its job counts as not run",
-            path.display()
-        );
-    }
+    report(&findings);
     if let Some(version) = simulator {
         store.look_up(version)?;
     }
     Ok(store)
+}
+
+fn report(findings: &Findings) {
+    for finding in &findings.passed_over {
+        eprintln!("passed over: {finding}");
+    }
 }
 
 /// Writes the jobs that the store lacks to a folder, and returns how many.

@@ -83,7 +83,7 @@ impl<'a> Answers<'a> {
     /// The value of a metric.
     ///
     /// # Errors
-    /// Why there is no value: no such job, a job not run yet, or a missing counter.
+    /// Why there is no value: no such job, a job that failed or has not run yet, or a missing counter.
     pub fn value(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Cell {
         let record = self.record(metric, workload, variant)?;
         metric.expression.evaluate(record)
@@ -95,7 +95,7 @@ impl<'a> Answers<'a> {
     }
 
     fn record(&mut self, metric: &Metric, workload: &str, variant: &Variant) -> Result<&Record, String> {
-        if self.store.keys().next().is_none() {
+        if self.store.is_empty() {
             Program::find(&variant.program(workload))?;
             return Err("not run yet".into());
         }
@@ -105,7 +105,8 @@ impl<'a> Answers<'a> {
             Some(key) => key.clone(),
             None => {
                 let job = self.job(metric.kind, workload, variant);
-                let key = job.and_then(|job| self.store.find(&job).ok_or_else(|| "not run yet".into()));
+                let key =
+                    job.and_then(|job| self.store.find(&job).ok_or_else(|| self.store.why_missing(&job)));
                 self.keys.insert(asked, key.clone());
                 key
             }

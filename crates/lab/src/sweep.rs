@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -13,7 +13,7 @@ use std::time::Duration;
 use strata_workloads::Measured;
 
 use crate::job::Job;
-use crate::store::Store;
+use crate::store::{self, Store};
 
 /// Runs a job and adds its record to the store's folder.
 pub trait Launcher: Sync {
@@ -232,7 +232,7 @@ pub fn run(
                 continue;
             }
             if let Err(reason) = outcome {
-                failures.push(Failure { job: describe(job), reason });
+                failures.push(failed(job, &reason, store.folder()));
             }
             progress.ended += 1;
             progress.work_done += work(job);
@@ -246,6 +246,15 @@ pub fn run(
 
 /// How often a sweep looks for an interrupt.
 const LOOK: Duration = Duration::from_millis(50);
+
+/// Notes in the store that a job failed. A job that crashed could not do so itself.
+fn failed(job: &Job, reason: &str, folder: &Path) -> Failure {
+    let name = describe(job);
+    let reason = reason.strip_prefix(&format!("{name}: ")).unwrap_or(reason);
+    let noted = store::fail(folder, job, reason);
+    let reason = noted.map_or_else(|error| format!("{reason}; {error}"), |()| reason.to_owned());
+    Failure { job: name, reason }
+}
 
 /// The jobs to run; those that another process runs come again at the end.
 struct Queue<'a> {

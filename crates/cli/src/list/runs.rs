@@ -3,46 +3,44 @@
 use std::path::Path;
 
 use serde_json::{Value, json};
-use strata_lab::job::Job;
-use strata_lab::record::{self, Record};
+use strata_lab::job::{Job, Key};
+use strata_lab::store::Run;
 
 use crate::sweep;
 
-/// Every run of a store as an object, by name and machine.
+/// Every run of a store as an object, by name and machine. Says which jobs failed.
 ///
 /// # Errors
-/// If there is no store, or one of its files cannot be read.
+/// If there is no store, or it cannot be read.
 pub fn rows(folder: &Path) -> Result<Vec<Value>, String> {
     let store = sweep::open(folder, None)?;
-    let records = store.keys().filter_map(|key| store.get(key).transpose());
-    let mut records: Vec<Record> = records.collect::<Result<_, _>>()?;
-    records.sort_by(|one, other| place(&one.job).cmp(&place(&other.job)));
-    Ok(records.iter().map(row).collect())
+    for failure in store.failures() {
+        eprintln!("failed: {}: {}", failure.job, failure.reason);
+    }
+    let mut runs: Vec<(&Key, &Run)> = store.runs().collect();
+    runs.sort_by(|(_, one), (_, other)| place(&one.job).cmp(&place(&other.job)));
+    Ok(runs.into_iter().map(row).collect())
 }
 
 fn place(job: &Job) -> impl Ord + '_ {
     (&job.workload, size(job), &job.variant, &job.simulator)
 }
 
-fn row(record: &Record) -> Value {
-    let job = &record.job;
-    let count = |counter| match record.get("run", counter) {
-        Some(record::Value::Count(count)) => Some(count),
-        _ => None,
-    };
+fn row((key, run): (&Key, &Run)) -> Value {
+    let job = &run.job;
     json!({
         "name": job.workload,
         "size": size(job),
         "program": program(job),
         "machine": (!job.variant.is_empty()).then_some(&job.variant),
-        "launches": count("launches"),
-        "cycles": count("cycles"),
-        "thread_instructions": count("thread_instructions"),
+        "launches": run.launches,
+        "cycles": run.cycles,
+        "thread_instructions": run.thread_instructions,
         "system": job.system,
         "overrides": job.overrides,
         "command": job.command,
         "simulator": job.simulator,
-        "key": job.key().to_string(),
+        "key": key.to_string(),
     })
 }
 

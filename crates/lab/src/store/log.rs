@@ -4,6 +4,7 @@ use std::fs::OpenOptions;
 use std::io::Write;
 use std::path::Path;
 
+use super::file;
 use crate::job::Job;
 
 /// Name of the log file in a store's folder.
@@ -35,7 +36,7 @@ impl HostTime {
             self.peak_memory_bytes
         );
         // A single write to a file opened for appending keeps lines of several writers apart.
-        let file = OpenOptions::new().create(true).append(true).open(&path);
+        let file = file::open(&path, OpenOptions::new().create(true).append(true));
         file.and_then(|mut file| file.write_all(line.as_bytes()))
             .map_err(|error| format!("{}: {error}", path.display()))
     }

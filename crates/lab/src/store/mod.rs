@@ -6,34 +6,45 @@
 
 mod claim;
 pub mod columns;
+mod contents;
+mod failure;
+mod file;
+mod findings;
 mod log;
+mod name;
 mod older;
+mod run;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use strata_gpu::machine::identity::digest;
 use strata_workloads::Size;
 
 use crate::SIMULATOR;
-use strata_gpu::machine::identity::digest;
-
-use crate::job::{Job, Key, Kind, is_digest};
+use crate::job::{Job, Key, Kind};
 use crate::record::{Record, Row};
 
+use contents::{Contents, Flaw, Place, RESULT_BYTES};
+use name::Name;
 use older::Older;
 
 pub use claim::{Claim, check_writable, claim};
+pub use failure::{Failure, fail};
+pub use findings::{Finding, Findings};
 pub use log::HostTime;
+pub use run::Run;
 
 /// A folder of finished jobs.
 #[derive(Debug)]
 pub struct Store {
     folder: PathBuf,
-    finished: BTreeMap<Key, PathBuf>,
+    finished: BTreeMap<Key, Place>,
+    /// Jobs with results that contradict each other, and which these are.
+    contradictions: BTreeMap<Key, String>,
+    failures: BTreeMap<Key, Failure>,
     /// Versions of the simulator whose results are looked up, in order.
     simulators: Vec<String>,
     /// Finished jobs of those versions other than this one.
@@ -49,66 +60,31 @@ fn task(job: &Job) -> Task {
     (job.simulator.clone(), job.kind, job.workload.clone(), job.size, job.variant.clone())
 }
 
-/// Problems found when opening a store.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Findings {
-    /// Files that cannot be read, or whose contents do not match their name. Their jobs count as not run.
-    pub corrupt: Vec<PathBuf>,
-    /// Files that a killed writer left behind.
-    pub leftovers: Vec<PathBuf>,
-}
-
-impl Findings {
-    /// Removes the files, so that their jobs can run again.
-    ///
-    /// # Errors
-    /// If one cannot be removed.
-    pub fn clean(&self) -> Result<(), String> {
-        self.corrupt.iter().chain(&self.leftovers).try_for_each(|path| remove(path))
-    }
-}
-
 impl Store {
-    /// Opens a folder, which stays as it is. A missing folder is an empty store.
+    /// Opens a folder, which stays as it is. A missing folder is an empty store. Whatever lies in it and is no result
+    /// is a finding, not an error, and is never waited for or read without bound.
     ///
     /// # Errors
-    /// If the folder cannot be read, or holds two results of one job with different numbers.
+    /// If the folder cannot be read.
     pub fn open(folder: &Path) -> Result<(Store, Findings), String> {
         let mut store = Store {
             folder: folder.to_owned(),
             finished: BTreeMap::new(),
+            contradictions: BTreeMap::new(),
+            failures: BTreeMap::new(),
             simulators: vec![SIMULATOR.to_owned()],
             older: Older::default(),
             named: BTreeMap::new(),
         };
-        let mut findings = Findings::default();
-        if !folder.exists() {
-            return Ok((store, findings));
-        }
-        let entries = fs::read_dir(folder).map_err(|error| named(folder, &error))?;
-        let mut paths = Vec::new();
-        for entry in entries {
-            paths.push(entry.map_err(|error| named(folder, &error))?.path());
-        }
-        paths.sort();
-        for path in paths {
-            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-            if name.ends_with(TEMPORARY) || name.ends_with(claim::SUFFIX) {
-                if is_abandoned(&path) {
-                    findings.leftovers.push(path);
-                }
-            } else if let Some((key, checksum)) = read_name(&name) {
-                if !fs::read(&path).is_ok_and(|bytes| digest(&bytes) == checksum) {
-                    findings.corrupt.push(path);
-                } else if let Some(other) = store.finished.insert(key, path.clone())
-                    && rows(&other)? != rows(&path)?
-                {
-                    let (one, other) = (other.display(), path.display());
-                    return Err(format!("{one} and {other} are different results of one job, expected one"));
-                }
-            }
-        }
+        let findings = store.read()?;
         Ok((store, findings))
+    }
+
+    fn read(&mut self) -> Result<Findings, String> {
+        let Contents { results, contradictions, failures, findings } =
+            Contents::read(&self.folder, &self.finished)?;
+        (self.finished, self.contradictions, self.failures) = (results, contradictions, failures);
+        Ok(findings)
     }
 
     /// The folder of the store.
@@ -131,8 +107,7 @@ impl Store {
     /// # Errors
     /// If the store holds no results of that version; the message lists the versions it holds.
     pub fn look_up(&mut self, version: &str) -> Result<(), String> {
-        let jobs = self.jobs()?;
-        let held: BTreeSet<String> = jobs.iter().map(|job| job.simulator.clone()).collect();
+        let held: BTreeSet<String> = self.runs().map(|(_, run)| run.job.simulator.clone()).collect();
         self.simulators = match version {
             "any" => {
                 let others = held.into_iter().filter(|version| version != SIMULATOR);
@@ -151,22 +126,24 @@ impl Store {
                 ));
             }
         };
-        self.older = Older::default();
-        let others = jobs.iter().filter(|job| job.simulator != SIMULATOR);
-        others.filter(|job| self.simulators.contains(&job.simulator)).for_each(|job| self.older.add(job));
+        let is_wanted =
+            |run: &Run| run.job.simulator != SIMULATOR && self.simulators.contains(&run.job.simulator);
+        let mut older = Older::default();
+        for (key, _) in self.runs().filter(|(_, run)| is_wanted(run)) {
+            if let Some(record) = self.get(key)? {
+                older.add(&record.job);
+            }
+        }
+        self.older = older;
         Ok(())
     }
 
     /// Also finds results by the names of workload and machine from now on, if the machine's values have
     /// changed since. The results are those that the system had then.
-    ///
-    /// # Errors
-    /// As [`Store::get`].
-    pub fn look_up_by_name(&mut self) -> Result<(), String> {
-        let mut known = self.jobs()?;
-        known.retain(|job| !job.executed && self.simulators.contains(&job.simulator));
-        self.named = known.iter().map(|job| (task(job), job.key())).collect();
-        Ok(())
+    pub fn look_up_by_name(&mut self) {
+        let is_wanted = |job: &Job| !job.executed && self.simulators.contains(&job.simulator);
+        let known = self.runs().filter(|(_, run)| is_wanted(&run.job));
+        self.named = known.map(|(key, run)| (task(&run.job), key.clone())).collect();
     }
 
     /// Whether the store holds the result of a job.
@@ -188,93 +165,130 @@ impl Store {
         })
     }
 
+    /// Whether it says nothing of any job.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.finished.is_empty() && self.failures.is_empty() && self.contradictions.is_empty()
+    }
+
     /// Keys of the finished jobs, sorted.
     pub fn keys(&self) -> impl Iterator<Item = &Key> {
         self.finished.keys()
     }
 
-    /// Sizes of the finished jobs of workloads.
-    ///
-    /// # Errors
-    /// As [`Store::get`].
-    pub fn sizes(&self) -> Result<BTreeSet<Size>, String> {
-        let jobs = self.jobs()?;
-        let of_workloads = jobs.iter().filter(|job| !job.executed && job.launch_file.is_none());
-        Ok(of_workloads.map(|job| job.size).collect())
+    /// The finished jobs, sorted by key.
+    pub fn runs(&self) -> impl Iterator<Item = (&Key, &Run)> {
+        self.finished.iter().map(|(key, place)| (key, &place.run))
     }
 
-    /// The finished jobs, sorted by key.
-    ///
-    /// # Errors
-    /// As [`Store::get`].
-    pub fn jobs(&self) -> Result<Vec<Job>, String> {
-        let records = self.keys().filter_map(|key| self.get(key).transpose());
-        records.map(|record| Ok(record?.job)).collect()
+    /// Jobs that failed and have no result, sorted by key.
+    pub fn failures(&self) -> impl Iterator<Item = &Failure> {
+        self.failures.iter().filter(|(key, _)| !self.has(key)).map(|(_, failure)| failure)
+    }
+
+    /// Why the store has no result of a job: it failed, or has not run yet.
+    #[must_use]
+    pub fn why_missing(&self, job: &Job) -> String {
+        let keys = || {
+            let versions = self.simulators.iter();
+            versions.map(|simulator| Job { simulator: simulator.clone(), ..job.clone() }.key())
+        };
+        if let Some(reason) = keys().find_map(|key| self.contradictions.get(&key)) {
+            return reason.clone();
+        }
+        match keys().find_map(|key| self.failures.get(&key)) {
+            Some(failure) => format!("failed: {}", failure.reason),
+            None => "not run yet".into(),
+        }
+    }
+
+    /// Sizes of the finished jobs of workloads.
+    #[must_use]
+    pub fn sizes(&self) -> BTreeSet<Size> {
+        let of_workloads = self.runs().filter(|(_, run)| !run.job.executed && run.job.launch_file.is_none());
+        of_workloads.map(|(_, run)| run.job.size).collect()
     }
 
     /// The record of a job; `None` if the job has not finished.
     ///
     /// # Errors
-    /// If the file cannot be read or does not match its name.
+    /// If the file has changed since the store was opened.
     pub fn get(&self, key: &Key) -> Result<Option<Record>, String> {
-        let Some(path) = self.finished.get(key) else { return Ok(None) };
-        let bytes = fs::read(path).map_err(|error| named(path, &error))?;
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if read_name(&name).is_none_or(|(_, checksum)| digest(&bytes) != checksum) {
-            return Err(format!("{}: its bytes have changed", path.display()));
-        }
-        let record = columns::decode(bytes).map_err(|error| format!("{}: {error}", path.display()))?;
-        if record.job.key() != *key {
-            return Err(format!("{}: holds job {}, expected {key}", path.display(), record.job.key()));
-        }
-        Ok(Some(record))
+        let Some(Place { path, .. }) = self.finished.get(key) else { return Ok(None) };
+        let Name::Result(_, checksum) = Name::read(&path.file_name().unwrap_or_default().to_string_lossy())
+        else {
+            unreachable!("a finished job's file has the name of a result");
+        };
+        let record = contents::read_result(path, key, &checksum);
+        record.map(Some).map_err(|flaw| format!("{}: {flaw}", path.display()))
     }
 
-    /// Looks again for results that other processes may have added.
+    /// Looks again for results that other processes may have added, and for failures.
     ///
     /// # Errors
-    /// If the folder cannot be read, or holds two results of one job with different numbers.
+    /// If the folder cannot be read.
     pub fn refresh(&mut self) -> Result<(), String> {
-        let (store, _) = Store::open(&self.folder)?;
-        self.finished = store.finished;
-        Ok(())
+        self.read().map(drop)
     }
 }
 
-/// Path of a finished job's file in a folder, if the file exists and is complete. Reads only that file; in a
+/// Path of a finished job's file in a folder, if the file exists and is whole. Reads only the job's files; in a
 /// store of thousands it costs one directory listing.
 ///
 /// # Errors
-/// If the folder or the file cannot be read.
+/// If the folder cannot be read, or holds two results of the job with different numbers.
 pub fn finished(folder: &Path, key: &Key) -> Result<Option<PathBuf>, String> {
-    if !folder.exists() {
-        return Ok(None);
-    }
-    for entry in fs::read_dir(folder).map_err(|error| named(folder, &error))? {
-        let path = entry.map_err(|error| named(folder, &error))?.path();
-        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        if let Some((found, checksum)) = read_name(&name)
-            && found == *key
-            && digest(&fs::read(&path).map_err(|error| named(&path, &error))?) == checksum
-        {
-            return Ok(Some(path));
+    let mut finished: Option<(PathBuf, Record)> = None;
+    for (path, checksum) in of_job(folder, key)? {
+        let Ok(record) = contents::read_result(&path, key, &checksum) else { continue };
+        match &finished {
+            Some((other, first)) if first.rows != record.rows => {
+                let (one, other) = (other.display(), path.display());
+                return Err(format!("{one} and {other} are different results of one job, expected one"));
+            }
+            Some(_) => {}
+            None => finished = Some((path, record)),
         }
     }
-    Ok(None)
+    Ok(finished.map(|(path, _)| path))
+}
+
+/// What lies in a folder under the names of a job's results: paths and checksums.
+fn of_job(folder: &Path, key: &Key) -> Result<Vec<(PathBuf, String)>, String> {
+    let found = contents::list(folder)?.into_iter().filter_map(|(path, name)| match name {
+        Name::Result(found, checksum) if found == *key => Some((path, checksum)),
+        _ => None,
+    });
+    Ok(found.collect())
 }
 
 /// Adds a record to the store in a folder and returns the file's path. Safe to repeat, and safe beside other
-/// writers.
+/// writers. Damaged results of the job go, and so does the note of its failure.
 ///
 /// # Errors
-/// If the file cannot be written.
+/// If the file cannot be written, or something else lies in its place.
 pub fn put(folder: &Path, record: &Record) -> Result<PathBuf, String> {
-    fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
-    let bytes = columns::encode(record);
-    let path = folder.join(format!("{}-{}.parquet", record.job.key(), digest(&bytes)));
-    // Another process that opens the store between creation and locking takes the file for a leftover and
-    // removes it; try once more.
-    write(&path, &bytes).or_else(|_| write(&path, &bytes)).map_err(|error| named(&path, &error))?;
+    std::fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
+    let (key, bytes) = (record.job.key(), columns::encode(record));
+    if bytes.len() as u64 > RESULT_BYTES {
+        let folder = folder.display();
+        return Err(format!(
+            "{folder}: found a result of {} bytes, expected at most {RESULT_BYTES}",
+            bytes.len()
+        ));
+    }
+    let checksum = digest(&bytes);
+    let path = folder.join(format!("{key}-{checksum}{}", name::RESULT));
+    if let Err(Flaw::Other(reason)) = contents::read_result(&path, &key, &checksum) {
+        return Err(format!("{}: {reason}", path.display()));
+    }
+    file::write(&path, &bytes).map_err(|error| named(&path, &error))?;
+    for (path, checksum) in of_job(folder, &key)? {
+        if matches!(contents::read_result(&path, &key, &checksum), Err(Flaw::Damaged)) {
+            file::remove(&path).map_err(|error| named(&path, &error))?;
+        }
+    }
+    failure::forget(folder, &key);
     Ok(path)
 }
 
@@ -283,47 +297,8 @@ pub fn put(folder: &Path, record: &Record) -> Result<PathBuf, String> {
 /// # Errors
 /// If the file cannot be read.
 pub fn rows(path: &Path) -> Result<Vec<Row>, String> {
-    let bytes = fs::read(path).map_err(|error| named(path, &error))?;
+    let bytes = file::read(path, RESULT_BYTES).map_err(|error| named(path, &error))?;
     Ok(columns::decode(bytes).map_err(|error| format!("{}: {error}", path.display()))?.rows)
-}
-
-/// Suffix of temporary names.
-const TEMPORARY: &str = ".tmp";
-
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    let mut temporary = path.as_os_str().to_owned();
-    temporary.push(format!(".{}{TEMPORARY}", std::process::id()));
-    let temporary = PathBuf::from(temporary);
-    let mut file = File::create(&temporary)?;
-    let mut whole = || {
-        // The lock is held while the file is open and shows that the writer is alive.
-        file.lock()?;
-        file.write_all(bytes)?;
-        file.sync_all()?;
-        fs::rename(&temporary, path)
-    };
-    whole().inspect_err(|_| drop(fs::remove_file(&temporary)))?;
-    // The rename is durable once the folder is synced.
-    File::open(path.parent().unwrap_or(Path::new(".")))?.sync_all()
-}
-
-/// Whether the file's writer is gone.
-fn is_abandoned(path: &Path) -> bool {
-    File::open(path).is_ok_and(|file| file.try_lock().is_ok())
-}
-
-fn remove(path: &Path) -> Result<(), String> {
-    match fs::remove_file(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(named(path, &error)),
-        _ => Ok(()),
-    }
-}
-
-/// Parses the key and the checksum in a file name.
-fn read_name(name: &str) -> Option<(Key, String)> {
-    let (key, checksum) = name.strip_suffix(".parquet")?.split_once('-')?;
-    is_digest(checksum).then_some(())?;
-    Some((Key::read(key)?, checksum.to_owned()))
 }
 
 fn named(path: &Path, error: &std::io::Error) -> String {

@@ -1,3 +1,6 @@
+use std::fs::{self, File};
+
+use super::file::TEMPORARY;
 use super::*;
 use crate::job::Job;
 use crate::record::{Row, Value};
@@ -39,6 +42,10 @@ fn record(cycles: u64) -> Record {
     Record { job: Job::timing("saxpy", Size::Test, &variant).unwrap(), rows }
 }
 
+fn passed_over(findings: &Findings) -> Vec<&PathBuf> {
+    findings.passed_over.iter().map(|finding| &finding.path).collect()
+}
+
 #[test]
 fn a_record_comes_back_as_it_was() {
     let record = record(7);
@@ -70,14 +77,18 @@ fn no_byte_of_a_file_can_change_unseen() {
         bytes[place] ^= 1;
         fs::write(&path, &bytes).unwrap();
         let (store, findings) = Store::open(&folder.0).unwrap();
-        assert_eq!(findings.corrupt, std::slice::from_ref(&path), "byte {place}");
+        assert_eq!(passed_over(&findings), [&path], "byte {place}");
         assert_eq!(store.keys().count(), 0);
-        assert!(path.exists(), "reading changes nothing");
         findings.clean().unwrap();
-        assert!(!path.exists(), "a corrupt file stands in the way of its job");
+        assert_eq!(fs::read(&path).unwrap(), bytes, "only its job's new result replaces it");
     }
     fs::write(&path, &whole[..whole.len() / 2]).unwrap();
-    assert_eq!(Store::open(&folder.0).unwrap().1.corrupt, [path]);
+    assert_eq!(passed_over(&Store::open(&folder.0).unwrap().1), [&path]);
+    let mut asked = record(7);
+    asked.job.command = vec!["another".into()];
+    let new = put(&folder.0, &asked).unwrap();
+    assert!(new != path && !path.exists());
+    assert_eq!(Store::open(&folder.0).unwrap().1, Findings::default());
 }
 
 #[test]
@@ -88,7 +99,7 @@ fn a_file_that_changes_after_opening_is_not_read() {
     let (store, _) = Store::open(&folder.0).unwrap();
     fs::write(&path, b"PAR1").unwrap();
     let error = store.get(&record.job.key()).unwrap_err();
-    assert!(error.ends_with("its bytes have changed"), "{error}");
+    assert!(error.ends_with("its bytes are not those of its checksum"), "{error}");
 }
 
 #[test]
@@ -96,8 +107,10 @@ fn leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not() {
     let folder = Folder::new("leftovers");
     let name = format!("{}-{}.parquet", record(7).job.key(), digest(b""));
     let dead = folder.0.join(format!("{name}.1{TEMPORARY}"));
-    let alive = folder.0.join(format!("{name}.2{TEMPORARY}"));
+    let alive = folder.0.join(format!("{name}.2.0{TEMPORARY}"));
+    let somebody_s = folder.0.join(format!("notes{TEMPORARY}"));
     fs::write(&dead, b"half").unwrap();
+    fs::write(&somebody_s, b"mine").unwrap();
     let writer = File::create(&alive).unwrap();
     writer.lock().unwrap();
     let (_, findings) = Store::open(&folder.0).unwrap();
@@ -105,14 +118,25 @@ fn leftovers_of_the_dead_are_removed_and_those_of_the_living_are_not() {
     findings.clean().unwrap();
     drop(writer);
     assert_eq!(Store::open(&folder.0).unwrap().1.leftovers, [alive]);
+    assert!(somebody_s.exists());
 }
 
 #[test]
-fn two_results_of_one_job_are_refused() {
+fn of_two_results_of_one_job_none_is_shown() {
     let folder = Folder::new("two");
-    put(&folder.0, &record(7)).unwrap();
-    put(&folder.0, &record(8)).unwrap();
-    let error = Store::open(&folder.0).unwrap_err();
+    let (one, two) = (put(&folder.0, &record(7)).unwrap(), put(&folder.0, &record(8)).unwrap());
+    let other = Job { size: Size::Small, ..record(9).job };
+    put(&folder.0, &Record { job: other.clone(), rows: vec![] }).unwrap();
+    let (store, findings) = Store::open(&folder.0).unwrap();
+    let mut both = [&one, &two];
+    both.sort();
+    let mut found = passed_over(&findings);
+    found.sort();
+    assert_eq!(found, both);
+    assert_eq!(store.keys().collect::<Vec<_>>(), [&other.key()]);
+    let reason = store.why_missing(&record(7).job);
+    assert!(reason.contains("another result of the same job"), "{reason}");
+    let error = finished(&folder.0, &record(7).job.key()).unwrap_err();
     assert!(error.contains("are different results of one job, expected one"), "{error}");
 }
 
@@ -124,13 +148,13 @@ fn the_same_numbers_of_one_job_may_be_there_twice() {
     yours.job.command = vec!["strata".into(), "compare".into()];
     assert_ne!(put(&folder.0, &mine).unwrap(), put(&folder.0, &yours).unwrap());
     let (store, findings) = Store::open(&folder.0).unwrap();
-    assert_eq!((findings, store.jobs().unwrap().len()), (Findings::default(), 1));
+    assert_eq!((findings, store.runs().count()), (Findings::default(), 1));
 }
 
 #[test]
 fn other_files_are_left_alone() {
     let folder = Folder::new("others");
-    for name in ["notes.txt", "host.log", "x-y.parquet"] {
+    for name in ["notes.txt", "host.log", "notes.tmp"] {
         fs::write(folder.0.join(name), b"mine").unwrap();
     }
     let (store, findings) = Store::open(&folder.0).unwrap();
@@ -186,7 +210,7 @@ fn a_system_that_had_other_values_is_found_by_name_only_when_asked() {
     store.look_up("any").unwrap();
     assert_eq!(store.find(&job(8)), Some(then.key()));
     assert_eq!(store.find(&job(16)), None);
-    store.look_up_by_name().unwrap();
+    store.look_up_by_name();
     assert_eq!(store.find(&job(16)), Some(then.key()));
     let other = Job { variant: "n".into(), ..job(16) };
     assert_eq!(store.find(&other), None, "another system");
@@ -219,4 +243,37 @@ fn a_store_that_cannot_be_written_is_found_before_any_job_runs() {
     fs::write(&file, "").unwrap();
     let error = check_writable(&file.join("store")).unwrap_err();
     assert!(error.ends_with("expected a folder that results can be added to"), "{error}");
+}
+
+#[test]
+fn a_failure_is_told_until_its_job_succeeds() {
+    let folder = Folder::new("failure");
+    let record = record(7);
+    let reason = format!("its results are wrong: {}", "€".repeat(10_000));
+    fail(&folder.0, &record.job, "first").unwrap();
+    fail(&folder.0, &record.job, &reason).unwrap();
+    let (store, findings) = Store::open(&folder.0).unwrap();
+    assert_eq!(findings, Findings::default());
+    let said = store.why_missing(&record.job);
+    assert!(said.starts_with("failed: its results are wrong: €") && said.len() < 10_000, "{said}");
+    let jobs: Vec<&str> = store.failures().map(|failure| failure.job.as_str()).collect();
+    assert_eq!((jobs, store.has(&record.job.key())), (vec!["saxpy (test) on m"], false));
+    put(&folder.0, &record).unwrap();
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
+    assert_eq!(Store::open(&folder.0).unwrap().0.failures().count(), 0);
+}
+
+#[test]
+fn a_claim_that_was_given_back_is_not_kept_by_who_waited_for_it() {
+    let folder = Folder::new("given-back");
+    let key = record(7).job.key();
+    let path = folder.0.join(format!("{key}.claim"));
+    let mine = claim(&folder.0, &key, false).unwrap().unwrap();
+    fs::remove_file(&path).unwrap();
+    let yours = claim(&folder.0, &key, false).unwrap().unwrap();
+    drop(mine);
+    assert!(path.exists(), "the file is the next one's");
+    assert!(claim(&folder.0, &key, false).unwrap().is_none());
+    drop(yours);
+    assert!(!path.exists());
 }
