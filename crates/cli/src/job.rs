@@ -41,7 +41,7 @@ pub fn job(arguments: &JobArguments) -> Result<Finished, String> {
     };
     let job = Job::read(name, &text)?;
     let finished = || store::finished(&arguments.store, &job.key());
-    if let Some(path) = finished()? {
+    if let Some((path, _)) = finished()? {
         print(&format!("{}\n", path.display()))?;
         return Ok(Finished::Well);
     }
@@ -49,7 +49,7 @@ pub fn job(arguments: &JobArguments) -> Result<Finished, String> {
         return Ok(Finished::Elsewhere);
     };
     // Whoever held the claim before may have finished the job.
-    if let Some(path) = finished()? {
+    if let Some((path, _)) = finished()? {
         print(&format!("{}\n", path.display()))?;
         return Ok(Finished::Well);
     }

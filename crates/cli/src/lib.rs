@@ -31,6 +31,7 @@ mod report;
 mod repro;
 mod run;
 mod shell;
+mod store;
 mod sweep;
 mod table;
 mod timeline;
@@ -95,6 +96,9 @@ enum Command {
     /// Run one job of a sweep and add its result to a store.
     #[command(after_help = "Example:\n  strata job jobs/0123.toml --store strata-store")]
     Job(job::JobArguments),
+    /// Care for a result store.
+    #[command(after_help = "Example:\n  strata store compact strata-store")]
+    Store(store::StoreArguments),
     /// Print a script that completes this command's words in a shell.
     #[command(after_help = "Example:\n  strata completions bash")]
     Completions(shell::CompletionsArguments),
@@ -137,6 +141,7 @@ pub fn main() -> ExitCode {
         Command::Claims(arguments) => claims::claims(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Job(arguments) => job::job(arguments),
+        Command::Store(arguments) => store::store(arguments),
         Command::Completions(arguments) => shell::completions(arguments),
         Command::Man(arguments) => shell::man(arguments),
     };

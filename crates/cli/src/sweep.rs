@@ -118,9 +118,7 @@ fn open_to_write(folder: &Path) -> Result<Store, String> {
 /// # Errors
 /// A folder that is not there, or holds no such results.
 pub fn open(folder: &Path, simulator: Option<&str>) -> Result<Store, String> {
-    if !folder.is_dir() {
-        return Err(format!("{}: found no store, expected a folder of results", folder.display()));
-    }
+    check_there(folder)?;
     let (mut store, findings) = Store::open(folder)?;
     report(&findings);
     if let Some(version) = simulator {
@@ -129,7 +127,16 @@ pub fn open(folder: &Path, simulator: Option<&str>) -> Result<Store, String> {
     Ok(store)
 }
 
-fn report(findings: &Findings) {
+/// Refuses a store that is not there.
+pub fn check_there(folder: &Path) -> Result<(), String> {
+    match folder.is_dir() {
+        true => Ok(()),
+        false => Err(format!("{}: found no store, expected a folder of results", folder.display())),
+    }
+}
+
+/// Says what lies in a store and is no result.
+pub fn report(findings: &Findings) {
     for finding in &findings.passed_over {
         eprintln!("passed over: {finding}");
     }

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use sha2::{Digest, Sha256};
+use strata_lab::job::Job;
 use strata_lab::record::Record;
 use strata_lab::store::{columns, put};
 
@@ -105,6 +106,18 @@ fn spoil(store: &Path, result: &Path) -> Vec<PathBuf> {
     let unreadable = name(&any);
     fs::write(&unreadable, &bytes).unwrap();
     fs::set_permissions(&unreadable, fs::Permissions::from_mode(0)).unwrap();
+    let mut pack = || {
+        let path = store.join(format!("pack-{}.zip", key(u32::try_from(bad.len()).unwrap())));
+        bad.push(path.clone());
+        path
+    };
+    fifo(&pack());
+    symlink("/dev/zero", pack()).unwrap();
+    fs::create_dir(pack()).unwrap();
+    File::create(pack()).unwrap().set_len(30_000_000_000).unwrap();
+    File::create(pack()).unwrap().set_len(4_000_000_000).unwrap();
+    fs::write(pack(), "somebody's").unwrap();
+    fs::write(pack(), [&b"PK\x05\x06"[..], &[0; 18]].concat()).unwrap();
     // Two results of one job, of another version so that no command asks for them.
     let mut record: Record = columns::decode(bytes).unwrap();
     record.job.simulator = "0.0.1+other".into();
@@ -238,6 +251,60 @@ fn a_claims_store_that_is_not_there_is_refused_unless_none_was_named() {
     assert!(status.success() && !stdout.is_empty());
     let expected = "strata-store: found no store, so only the published numbers are shown\n";
     assert_eq!(String::from_utf8(stderr).unwrap(), expected);
+}
+
+#[test]
+fn a_packed_store_answers_as_before_and_a_killed_compaction_loses_nothing() {
+    let folder = folder("packed");
+    let store = folder.join("store");
+    let name = store.to_str().unwrap();
+    let sweep = ["compare", "saxpy", "--sweep", "l1d.ways=1,2", "--store", name];
+    let (status, first, err) = said(&sweep);
+    assert_eq!(status, Some(0), "{err}");
+    let [of_sweep, _]: [PathBuf; 2] = results(&store).try_into().unwrap();
+    let record = columns::decode(fs::read(of_sweep).unwrap()).unwrap();
+    for number in 0..400 {
+        let inputs = format!("{number:032x}");
+        put(&store, &Record { job: Job { inputs, ..record.job.clone() }, ..record.clone() }).unwrap();
+    }
+    let list = ["list", "runs", "--json", "--store", name];
+    let keys = || -> Vec<String> {
+        let runs: serde_json::Value = serde_json::from_str(&said(&list).1).unwrap();
+        let mut keys: Vec<String> =
+            runs.as_array().unwrap().iter().map(|run| run["key"].to_string()).collect();
+        keys.sort();
+        keys
+    };
+    let before = keys();
+    assert_eq!(before.len(), 402);
+    let table = said(&["list", "runs", "--store", name]);
+    // Killed when it has begun to write, when the pack is there, and when it has removed some.
+    let files =
+        || fs::read_dir(&store).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    let moments: [&dyn Fn() -> bool; 3] = [
+        &|| files().any(|name| name.ends_with(".tmp")),
+        &|| files().any(|name| name.starts_with("pack-") && name.ends_with(".zip")),
+        &|| results(&store).len() < 300,
+    ];
+    for moment in moments {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_strata"));
+        let mut child = command.args(["store", "compact", name]).stdout(Stdio::null()).spawn().unwrap();
+        while child.try_wait().unwrap().is_none() && !moment() {}
+        let _ = child.kill();
+        child.wait().unwrap();
+        assert_eq!(keys(), before);
+    }
+    let (status, out, err) = said(&["store", "compact", name]);
+    assert_eq!(status, Some(0), "{err}");
+    assert!(out.contains(": 402 results are in 1 file; "), "{out}");
+    assert_eq!(said(&["list", "runs", "--store", name]), table);
+    assert_eq!(said(&sweep), (Some(0), first, String::new()), "nothing runs again");
+    let mut left: Vec<String> = files().collect();
+    left.retain(|name| name != "host.log");
+    // The sweep has removed what the killed ones left.
+    assert_eq!(left.len(), 1, "{left:?}");
+    let (status, _, err) = said(&["store", "compact", folder.join("mistyped").to_str().unwrap()]);
+    assert!(status == Some(2) && err.contains("mistyped: found no store"), "{err}");
 }
 
 #[test]

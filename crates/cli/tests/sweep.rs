@@ -163,7 +163,7 @@ fn what_a_store_holds_is_not_run_again_unless_it_is_corrupt() {
     std::fs::write(Path::new(&store).join(&name), b"PAR1 and nothing more").unwrap();
     let again = output(&sweep);
     assert_eq!(String::from_utf8_lossy(&again.stdout), first);
-    assert!(String::from_utf8_lossy(&again.stderr).contains("is not what its name says; removed"));
+    assert!(String::from_utf8_lossy(&again.stderr).contains(&format!("{name}: is damaged")));
     assert_eq!(log(), 3);
 }
 
@@ -258,7 +258,9 @@ fn what_a_headline_depends_on_is_run_and_shown_with_both_values() {
 #[test]
 fn claims_as_json_are_what_a_program_reads() {
     let folder = Folder::new("claims");
-    let text = stdout(&["claims", "fuse", "--json", "--store", &folder.path("none")]);
+    let none = folder.path("none");
+    std::fs::create_dir(&none).unwrap();
+    let text = stdout(&["claims", "fuse", "--json", "--store", &none]);
     let rows: Vec<serde_json::Value> = serde_json::from_str(&text).unwrap();
     assert!(rows.len() >= 40);
     for row in rows {
@@ -404,10 +406,7 @@ fn reading_changes_nothing_and_a_missing_store_is_named() {
     let before = results(&store);
     let read = output(&[&sweep[..], &["--no-run"]].concat());
     assert!(read.status.success());
-    assert!(
-        String::from_utf8_lossy(&read.stderr)
-            .contains("is not what its name says; its job counts as not run")
-    );
+    assert!(String::from_utf8_lossy(&read.stderr).contains(&format!("{name}: is damaged")));
     assert!(results(&store) == before, "the damaged file stays");
     let error = refused(&["repro", "fuse", "--no-run", "--store", &folder.path("nope")]);
     assert!(error.ends_with("nope: found no store, expected a folder of results\n"), "{error}");

@@ -25,8 +25,8 @@ pub fn add(
     let (record, cost) = executed::record(lines, machine, &variant(arguments, machine), command)
         .map_err(|reason| format!("not stored: {reason}"))?;
     let key = record.job.key();
-    if let Some(path) = store::finished(folder, &key)? {
-        return match store::rows(&path)? == record.rows {
+    if let Some((path, stored)) = store::finished(folder, &key)? {
+        return match stored.rows == record.rows {
             true => Ok(path),
             false => Err(format!("not stored: {} has other numbers for it", path.display())),
         };

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use strata_gpu::machine::identity::digest;
 
@@ -12,6 +13,7 @@ use super::failure::{self, Failure};
 use super::file;
 use super::findings::{Finding, Findings};
 use super::name::Name;
+use super::pack::{self, Pack};
 use super::run::Run;
 use super::{columns, named};
 use crate::job::Key;
@@ -25,22 +27,84 @@ pub const RESULT_BYTES: u64 = 256 << 20;
 pub struct Contents {
     /// The finished jobs.
     pub results: BTreeMap<Key, Place>,
+    /// The packs among the files, sorted by path.
+    pub packs: Vec<Arc<Pack>>,
     /// Jobs with results that contradict each other, and which these are.
     pub contradictions: BTreeMap<Key, String>,
     /// Jobs that failed.
     pub failures: BTreeMap<Key, Failure>,
     /// Everything else.
     pub findings: Findings,
+    /// Files of results that say the same as another of their job.
+    repeated: Vec<(Key, PathBuf)>,
+    /// Whether something was gone when it was to be read.
+    is_outdated: bool,
 }
 
 /// Where a result lies.
 #[derive(Clone, Debug)]
 pub struct Place {
-    /// Its file.
-    pub path: PathBuf,
+    /// The file that holds it.
+    pub source: Source,
+    /// The checksum of its bytes.
+    pub checksum: String,
+    /// Their number; in a pack, the mean of its results.
+    pub size: u64,
     /// What a list shows of it.
-    pub run: Run,
+    pub run: Arc<Run>,
 }
+
+/// What holds a result.
+#[derive(Clone, Debug)]
+pub enum Source {
+    /// A file of its own.
+    File(PathBuf),
+    /// A file of many.
+    Pack(Arc<Pack>),
+}
+
+impl Place {
+    /// Reads the result.
+    ///
+    /// # Errors
+    /// What is there instead.
+    pub fn read(&self, key: &Key) -> Result<Record, Flaw> {
+        match &self.source {
+            Source::File(path) => read_result(path, key, &self.checksum),
+            Source::Pack(pack) => pack.read(key),
+        }
+    }
+
+    /// The bytes of the result's file.
+    ///
+    /// # Errors
+    /// If they are not those of its checksum.
+    pub fn bytes(&self, key: &Key) -> Result<Vec<u8>, Flaw> {
+        match &self.source {
+            Source::File(path) => {
+                let bytes = file::read(path, RESULT_BYTES)?;
+                if digest(&bytes) == self.checksum { Ok(bytes) } else { Err(Flaw::Damaged) }
+            }
+            Source::Pack(pack) => pack.bytes_of(key),
+        }
+    }
+
+    /// Where it lies: its file, or its name within a pack.
+    pub fn path(&self, key: &Key) -> PathBuf {
+        match &self.source {
+            Source::File(path) => path.clone(),
+            Source::Pack(pack) => pack.path.join(pack::entry(key, &self.checksum)),
+        }
+    }
+
+    /// Whether a pack holds it.
+    pub fn is_in(&self, pack: &Arc<Pack>) -> bool {
+        matches!(&self.source, Source::Pack(other) if other.path == pack.path)
+    }
+}
+
+/// How often a folder is listed again because something that was listed is gone.
+const LISTINGS: u32 = 10;
 
 impl Contents {
     /// Reads a folder. A missing folder is empty. Results that are in `known` are not read again.
@@ -48,7 +112,20 @@ impl Contents {
     /// # Errors
     /// If the folder cannot be read.
     pub fn read(folder: &Path, known: &BTreeMap<Key, Place>) -> Result<Contents, String> {
+        let mut contents = Contents::read_once(folder, known)?;
+        // Whoever packs results removes their files, and the pack was not listed yet.
+        for _ in 1..LISTINGS {
+            if !contents.is_outdated {
+                break;
+            }
+            contents = Contents::read_once(folder, &contents.results)?;
+        }
+        Ok(contents)
+    }
+
+    fn read_once(folder: &Path, known: &BTreeMap<Key, Place>) -> Result<Contents, String> {
         let mut contents = Contents::default();
+        // Files come before packs, as their names are sorted.
         for (path, name) in list(folder)? {
             contents.add(path, name, known);
         }
@@ -57,21 +134,45 @@ impl Contents {
         Ok(contents)
     }
 
+    /// The files of jobs, except those in packs.
+    pub fn files_of(&self, is_wanted: impl Fn(&Key) -> bool) -> Vec<&Path> {
+        let of_results = self.results.iter().filter_map(|(key, place)| match &place.source {
+            Source::File(path) => Some((key, path)),
+            Source::Pack(_) => None,
+        });
+        let all = of_results.chain(self.repeated.iter().map(|(key, path)| (key, path)));
+        all.filter(|(key, _)| is_wanted(key)).map(|(_, path)| path.as_path()).collect()
+    }
+
     fn add(&mut self, path: PathBuf, name: Name, known: &BTreeMap<Key, Place>) {
         match name {
             Name::Result(key, checksum) => {
-                if let Some(place) = known.get(&key).filter(|place| place.path == path) {
-                    return self.add_result(key, place.clone());
+                let is_it = |place: &&Place| matches!(&place.source, Source::File(other) if *other == path);
+                if let Some(place) = known.get(&key).filter(is_it) {
+                    // It may have gone since.
+                    match path.try_exists() {
+                        Ok(true) => return self.add_result(key, place.clone()),
+                        _ => return self.is_outdated = true,
+                    }
                 }
                 match read_result(&path, &key, &checksum) {
-                    Ok(record) => self.add_result(key, Place { path, run: Run::of(&record) }),
-                    Err(Flaw::Gone) => {}
-                    Err(flaw) => self.pass_over(path, flaw.to_string()),
+                    Ok(record) => {
+                        let size = std::fs::symlink_metadata(&path).map_or(0, |found| found.len());
+                        let run = Arc::new(Run::of(&record));
+                        self.add_result(key, Place { source: Source::File(path), checksum, size, run });
+                    }
+                    Err(flaw) => self.pass_over_unless_gone(path, &flaw),
                 }
             }
+            Name::Pack(digest) => match Pack::open(&path, &digest) {
+                Ok(pack) => self.add_pack(Arc::new(pack)),
+                Err(flaw) => self.pass_over_unless_gone(path, &flaw),
+            },
             Name::Failure(key) => match failure::read(&path) {
                 Ok(failure) => drop(self.failures.insert(key, failure)),
-                Err(error) => self.pass_over_unless_gone(path, &error),
+                // Its job has succeeded meanwhile.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => self.pass_over(path, error.to_string()),
             },
             Name::Claim(_) | Name::Temporary => match file::open_to_read(&path) {
                 Ok(found) if name == Name::Temporary || claim::is_empty(&found) => {
@@ -80,11 +181,21 @@ impl Contents {
                     }
                 }
                 Ok(_) => self.pass_over(path, "found a file with contents, expected an empty one".into()),
-                Err(error) => self.pass_over_unless_gone(path, &error),
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => self.pass_over(path, error.to_string()),
             },
             Name::Wrong(expected) => self.pass_over(path, format!("found this name, expected {expected}")),
             Name::Other => {}
         }
+    }
+
+    fn add_pack(&mut self, pack: Arc<Pack>) {
+        let size = pack.bytes / (pack.results.len() as u64).max(1);
+        for (key, run) in pack.runs() {
+            let (source, checksum) = (Source::Pack(pack.clone()), pack.results[&key].clone());
+            self.add_result(key, Place { source, checksum, size, run: Arc::new(run) });
+        }
+        self.packs.push(pack);
     }
 
     fn add_result(&mut self, key: Key, place: Place) {
@@ -92,28 +203,42 @@ impl Contents {
             self.results.insert(key, place);
             return;
         };
-        let rows = |place: &Place| super::rows(&place.path);
-        if rows(other).is_ok_and(|one| rows(&place).is_ok_and(|other| one == other)) {
-            return;
+        if other.checksum != place.checksum {
+            match (other.read(&key), place.read(&key)) {
+                (Ok(one), Ok(two)) if one.rows == two.rows => {}
+                (Ok(_), Ok(_)) => return self.contradict(key, place),
+                (Ok(_), Err(_)) => return,
+                (Err(_), _) => {
+                    self.results.insert(key, place);
+                    return;
+                }
+            }
         }
-        let (one, two) = (other.path.clone(), place.path);
+        if let Source::File(path) = place.source {
+            self.repeated.push((key, path));
+        }
+    }
+
+    fn contradict(&mut self, key: Key, place: Place) {
+        let (one, two) = (self.results[&key].path(&key), place.path(&key));
         let contradicts =
             |path: &Path| format!("contradicts {}, another result of the same job", path.display());
-        self.contradictions.insert(key, format!("{}: {}", one.display(), contradicts(&two)));
-        let is_new = !self.findings.passed_over.iter().any(|finding| finding.path == one);
-        if is_new {
+        let is_first = !self.contradictions.contains_key(&key);
+        if is_first {
             self.pass_over(one.clone(), contradicts(&two));
         }
-        self.pass_over(two, contradicts(&one));
+        self.pass_over(two.clone(), contradicts(&one));
+        self.contradictions.insert(key, format!("{}: {}", one.display(), contradicts(&two)));
     }
 
     fn pass_over(&mut self, path: PathBuf, reason: String) {
         self.findings.passed_over.push(Finding { path, reason });
     }
 
-    fn pass_over_unless_gone(&mut self, path: PathBuf, error: &io::Error) {
-        if error.kind() != ErrorKind::NotFound {
-            self.pass_over(path, error.to_string());
+    fn pass_over_unless_gone(&mut self, path: PathBuf, flaw: &Flaw) {
+        match flaw {
+            Flaw::Gone => self.is_outdated = true,
+            flaw => self.pass_over(path, flaw.to_string()),
         }
     }
 }
@@ -150,6 +275,15 @@ pub enum Flaw {
     Other(String),
 }
 
+impl From<io::Error> for Flaw {
+    fn from(error: io::Error) -> Flaw {
+        match error.kind() {
+            ErrorKind::NotFound => Flaw::Gone,
+            _ => Flaw::Other(error.to_string()),
+        }
+    }
+}
+
 impl std::fmt::Display for Flaw {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
@@ -165,11 +299,7 @@ impl std::fmt::Display for Flaw {
 /// # Errors
 /// What lies there instead.
 pub fn read_result(path: &Path, key: &Key, checksum: &str) -> Result<Record, Flaw> {
-    let bytes = file::read(path, RESULT_BYTES).map_err(|error| match error.kind() {
-        ErrorKind::NotFound => Flaw::Gone,
-        _ => Flaw::Other(error.to_string()),
-    })?;
-    decode(bytes, key, checksum)
+    decode(file::read(path, RESULT_BYTES)?, key, checksum)
 }
 
 /// Decodes the result of a job.

@@ -1,11 +1,15 @@
-//! A folder of finished jobs, one file each.
+//! A folder of finished jobs, one file each, or packed into a few.
 //!
 //! A file is named `<key>-<checksum>.parquet`. The key identifies the job; the checksum (SHA-256, cut to 128
 //! bits) covers the file's bytes. A file is written under a temporary name, synced to disk and renamed, so a
 //! file without the suffix `.tmp` is complete unless the disk lost data, which the checksum reveals.
+//!
+//! Anything may lie in the folder. What has a name of the store and is not what its name says is reported and passed
+//! over; only regular files are opened, and none is read without bound.
 
 mod claim;
 pub mod columns;
+mod compact;
 mod contents;
 mod failure;
 mod file;
@@ -13,6 +17,7 @@ mod findings;
 mod log;
 mod name;
 mod older;
+mod pack;
 mod run;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -25,13 +30,15 @@ use strata_workloads::Size;
 
 use crate::SIMULATOR;
 use crate::job::{Job, Key, Kind};
-use crate::record::{Record, Row};
+use crate::record::Record;
 
-use contents::{Contents, Flaw, Place, RESULT_BYTES};
+use contents::{Contents, Flaw, Place, RESULT_BYTES, Source};
 use name::Name;
 use older::Older;
+use pack::Pack;
 
 pub use claim::{Claim, check_writable, claim};
+pub use compact::{Compacted, compact};
 pub use failure::{Failure, fail};
 pub use findings::{Finding, Findings};
 pub use log::HostTime;
@@ -81,7 +88,7 @@ impl Store {
     }
 
     fn read(&mut self) -> Result<Findings, String> {
-        let Contents { results, contradictions, failures, findings } =
+        let Contents { results, contradictions, failures, findings, .. } =
             Contents::read(&self.folder, &self.finished)?;
         (self.finished, self.contradictions, self.failures) = (results, contradictions, failures);
         Ok(findings)
@@ -146,10 +153,14 @@ impl Store {
         self.named = known.map(|(key, run)| (task(&run.job), key.clone())).collect();
     }
 
-    /// Whether the store holds the result of a job.
+    /// Whether the store holds the result of a job, whole. Reads the result if it is in a pack, because opening the
+    /// store did not.
     #[must_use]
     pub fn has(&self, key: &Key) -> bool {
-        self.finished.contains_key(key)
+        self.finished.get(key).is_some_and(|place| match &place.source {
+            Source::File(_) => true,
+            Source::Pack(pack) => pack.bytes_of(key).is_ok(),
+        })
     }
 
     /// The key of a job's result, from one of the versions that are looked up.
@@ -158,7 +169,7 @@ impl Store {
         let versions = self.simulators.iter();
         let jobs: Vec<Job> =
             versions.map(|simulator| Job { simulator: simulator.clone(), ..job.clone() }).collect();
-        let same = jobs.iter().map(Job::key).find(|key| self.has(key));
+        let same = jobs.iter().map(Job::key).find(|key| self.finished.contains_key(key));
         same.or_else(|| {
             let older = jobs.iter().filter_map(|job| self.older.find(job)).max().map(|(_, key)| key);
             older.or_else(|| jobs.iter().find_map(|job| self.named.get(&task(job)))).cloned()
@@ -178,12 +189,12 @@ impl Store {
 
     /// The finished jobs, sorted by key.
     pub fn runs(&self) -> impl Iterator<Item = (&Key, &Run)> {
-        self.finished.iter().map(|(key, place)| (key, &place.run))
+        self.finished.iter().map(|(key, place)| (key, &*place.run))
     }
 
     /// Jobs that failed and have no result, sorted by key.
     pub fn failures(&self) -> impl Iterator<Item = &Failure> {
-        self.failures.iter().filter(|(key, _)| !self.has(key)).map(|(_, failure)| failure)
+        self.failures.iter().filter(|(key, _)| !self.finished.contains_key(key)).map(|(_, failure)| failure)
     }
 
     /// Why the store has no result of a job: it failed, or has not run yet.
@@ -214,13 +225,16 @@ impl Store {
     /// # Errors
     /// If the file has changed since the store was opened.
     pub fn get(&self, key: &Key) -> Result<Option<Record>, String> {
-        let Some(Place { path, .. }) = self.finished.get(key) else { return Ok(None) };
-        let Name::Result(_, checksum) = Name::read(&path.file_name().unwrap_or_default().to_string_lossy())
-        else {
-            unreachable!("a finished job's file has the name of a result");
-        };
-        let record = contents::read_result(path, key, &checksum);
-        record.map(Some).map_err(|flaw| format!("{}: {flaw}", path.display()))
+        let Some(place) = self.finished.get(key) else { return Ok(None) };
+        match place.read(key) {
+            Ok(record) => Ok(Some(record)),
+            // It may have been packed since.
+            Err(Flaw::Gone) => match finished(&self.folder, key)? {
+                Some((_, record)) => Ok(Some(record)),
+                None => Err(format!("{}: is gone", place.path(key).display())),
+            },
+            Err(flaw) => Err(format!("{}: {flaw}", place.path(key).display())),
+        }
     }
 
     /// Looks again for results that other processes may have added, and for failures.
@@ -232,15 +246,28 @@ impl Store {
     }
 }
 
-/// Path of a finished job's file in a folder, if the file exists and is whole. Reads only the job's files; in a
-/// store of thousands it costs one directory listing.
+/// The record of a finished job in a folder and where it lies, if it is there and whole. Reads only the job's files
+/// and the indexes of packs; in a store of thousands it costs one directory listing.
 ///
 /// # Errors
 /// If the folder cannot be read, or holds two results of the job with different numbers.
-pub fn finished(folder: &Path, key: &Key) -> Result<Option<PathBuf>, String> {
+pub fn finished(folder: &Path, key: &Key) -> Result<Option<(PathBuf, Record)>, String> {
     let mut finished: Option<(PathBuf, Record)> = None;
-    for (path, checksum) in of_job(folder, key)? {
-        let Ok(record) = contents::read_result(&path, key, &checksum) else { continue };
+    for (path, name) in contents::list(folder)? {
+        let (path, record) = match name {
+            Name::Result(found, checksum) if found == *key => {
+                let record = contents::read_result(&path, key, &checksum);
+                (path, record)
+            }
+            Name::Pack(digest) => match Pack::open(&path, &digest) {
+                Ok(pack) if pack.results.contains_key(key) => {
+                    (path.join(pack::entry(key, &pack.results[key])), pack.read(key))
+                }
+                _ => continue,
+            },
+            _ => continue,
+        };
+        let Ok(record) = record else { continue };
         match &finished {
             Some((other, first)) if first.rows != record.rows => {
                 let (one, other) = (other.display(), path.display());
@@ -250,10 +277,10 @@ pub fn finished(folder: &Path, key: &Key) -> Result<Option<PathBuf>, String> {
             None => finished = Some((path, record)),
         }
     }
-    Ok(finished.map(|(path, _)| path))
+    Ok(finished)
 }
 
-/// What lies in a folder under the names of a job's results: paths and checksums.
+/// The files of a job's results in a folder, with the checksums that their names promise.
 fn of_job(folder: &Path, key: &Key) -> Result<Vec<(PathBuf, String)>, String> {
     let found = contents::list(folder)?.into_iter().filter_map(|(path, name)| match name {
         Name::Result(found, checksum) if found == *key => Some((path, checksum)),
@@ -278,7 +305,7 @@ pub fn put(folder: &Path, record: &Record) -> Result<PathBuf, String> {
         ));
     }
     let checksum = digest(&bytes);
-    let path = folder.join(format!("{key}-{checksum}{}", name::RESULT));
+    let path = folder.join(pack::entry(&key, &checksum));
     if let Err(Flaw::Other(reason)) = contents::read_result(&path, &key, &checksum) {
         return Err(format!("{}: {reason}", path.display()));
     }
@@ -290,15 +317,6 @@ pub fn put(folder: &Path, record: &Record) -> Result<PathBuf, String> {
     }
     failure::forget(folder, &key);
     Ok(path)
-}
-
-/// The numbers in a finished job's file.
-///
-/// # Errors
-/// If the file cannot be read.
-pub fn rows(path: &Path) -> Result<Vec<Row>, String> {
-    let bytes = file::read(path, RESULT_BYTES).map_err(|error| named(path, &error))?;
-    Ok(columns::decode(bytes).map_err(|error| format!("{}: {error}", path.display()))?.rows)
 }
 
 fn named(path: &Path, error: &std::io::Error) -> String {

@@ -12,6 +12,8 @@ pub enum Name {
     Claim(Key),
     /// Why a job failed: `KEY.failed`.
     Failure(Key),
+    /// Many results: `pack-DIGEST.zip`.
+    Pack(String),
     /// What a writer renames when it is whole: one of the above, `.PROCESS.tmp` or `.PROCESS.ATTEMPT.tmp`.
     Temporary,
     /// Ends as a name of the store but is none; with what was expected.
@@ -22,6 +24,10 @@ pub enum Name {
 
 /// Suffix of results.
 pub const RESULT: &str = ".parquet";
+/// Beginning of packs.
+pub const PACK: &str = "pack-";
+/// Suffix of packs.
+pub const ARCHIVE: &str = ".zip";
 /// Suffix of claims.
 pub const CLAIM: &str = ".claim";
 /// Suffix of failures.
@@ -44,6 +50,12 @@ impl Name {
         if let Some(key) = name.strip_suffix(FAILURE) {
             return Key::read(key).map_or(Name::Wrong("KEY.failed"), Name::Failure);
         }
+        if let Some(digest) = name.strip_prefix(PACK).and_then(|name| name.strip_suffix(ARCHIVE)) {
+            return match is_digest(digest) {
+                true => Name::Pack(digest.to_owned()),
+                false => Name::Wrong("pack-DIGEST.zip"),
+            };
+        }
         if let Some(name) = name.strip_suffix(TEMPORARY)
             && is_temporary(name)
         {
@@ -61,7 +73,8 @@ fn is_temporary(name: &str) -> bool {
         return false;
     }
     let is_target = |name: &str| {
-        name == super::claim::PROBE || matches!(Name::read(name), Name::Result(..) | Name::Failure(_))
+        name == super::claim::PROBE
+            || matches!(Name::read(name), Name::Result(..) | Name::Failure(_) | Name::Pack(_))
     };
     is_target(name) || name.rsplit_once('.').is_some_and(|(name, first)| number(first) && is_target(name))
 }
@@ -76,14 +89,15 @@ mod tests {
         let read = |name: &str| Name::read(&name.replace("KEY", key).replace("SUM", &sum));
         let wanted = Key::read(key).unwrap();
         assert_eq!(read("KEY-SUM.parquet"), Name::Result(wanted.clone(), sum.clone()));
+        assert_eq!(read("pack-SUM.zip"), Name::Pack(sum.clone()));
         assert_eq!(read("KEY.claim"), Name::Claim(wanted.clone()));
         assert_eq!(read("KEY.failed"), Name::Failure(wanted));
         for temporary in
-            ["KEY-SUM.parquet.12.tmp", "KEY-SUM.parquet.12.3.tmp", "KEY.failed.1.0.tmp", "probe.7.0.tmp"]
+            ["KEY-SUM.parquet.12.tmp", "pack-SUM.zip.12.3.tmp", "KEY.failed.1.0.tmp", "probe.7.0.tmp"]
         {
             assert_eq!(read(temporary), Name::Temporary, "{temporary}");
         }
-        for wrong in ["KEY.parquet", "KEY-SUM (1).parquet", "x.claim", "x.failed", ".parquet"] {
+        for wrong in ["KEY.parquet", "KEY-SUM (1).parquet", "x.claim", "x.failed", ".parquet", "pack-x.zip"] {
             assert!(matches!(read(wrong), Name::Wrong(_)), "{wrong}");
         }
         for other in

@@ -1,3 +1,5 @@
+mod packs;
+
 use std::fs::{self, File};
 
 use super::file::TEMPORARY;
