@@ -185,6 +185,14 @@ fn whatever_lies_in_a_store_is_named_and_left_and_the_results_are_shown() {
         assert!(path.ends_with("host.log") || after.get(path) == Some(about), "{}", path.display());
     }
     assert_eq!(after.len(), before.len() + 1);
+
+    // So does what packs results.
+    let (status, _, err) = said(&["store", "compact", store_name]);
+    assert_eq!((status, err.matches("passed over: ").count()), (Some(0), bad.len()), "{err}");
+    let packed = listing(&store);
+    assert!(bad.iter().all(|path| packed.get(path) == before.get(path)));
+    let (status, shown, err) = said(&[&more[..], &["--no-run"]].concat());
+    assert_eq!((status, shown), (Some(0), out), "{err}");
 }
 
 #[test]
