@@ -112,7 +112,8 @@ fn run(kernel: &Kernel, module: &LoweredModule) {
     }
     let block = kernel.launch_bounds.required.unwrap_or([THREADS, 1, 1]);
     let config = LaunchConfig { grid: [2, 1, 1], block, dynamic_shared: 64, params };
-    let options = reference::Options { instruction_limit: Some(MOST_STEPS), resident_ctas: 2 };
+    let options =
+        reference::Options { instruction_limit: Some(MOST_STEPS), resident_ctas: 2, interrupt: None };
     let result = Executor::new(kernel, config, &addresses, &mut memory)
         .with_options(options)
         .with_headers(&headers)

@@ -452,6 +452,11 @@ impl Gpu {
         (self.options.limit != Cycle::NEVER).then(|| self.options.limit.since(self.simulation.now()))
     }
 
+    /// What stops the runs of this GPU from outside.
+    pub fn interrupt(&self) -> Option<&'static AtomicBool> {
+        self.options.interrupt
+    }
+
     /// All counters, summed over the parts of each kind. SMs in cache mode have groups of their own, which come last.
     pub fn statistics(&mut self) -> Vec<Group> {
         let (mut groups, mut helpers) = (Vec::new(), Vec::new());

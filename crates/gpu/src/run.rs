@@ -148,7 +148,7 @@ pub fn run(request: RunRequest<'_>) -> Result<RunResult, RunError> {
             program.module(),
             machine.compile_options(),
             memory,
-            reference::Options::default(),
+            reference::Options { interrupt, ..reference::Options::default() },
         )
         .map_err(RunError::Refused)?;
         let mut lockstep = Lockstep::new(&mut timed, &mut reference);

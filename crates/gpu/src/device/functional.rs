@@ -158,9 +158,10 @@ pub(super) fn failed(fault: &Fault, heap: &Heap) -> DeviceError {
         FaultKind::Misaligned { .. } => Failure::Misaligned,
         FaultKind::Trap => Failure::Trap,
         FaultKind::Assertion { .. } => Failure::Assertion,
-        FaultKind::Deadlock { .. } | FaultKind::Livelock { .. } | FaultKind::InstructionLimit { .. } => {
-            Failure::Unfinished
-        }
+        FaultKind::Deadlock { .. }
+        | FaultKind::Livelock { .. }
+        | FaultKind::InstructionLimit { .. }
+        | FaultKind::Interrupted { .. } => Failure::Unfinished,
         FaultKind::BadLaunch { .. } => Failure::NoRoom,
         FaultKind::DivergentBarrier { .. }
         | FaultKind::BadBarrier { .. }

@@ -249,7 +249,8 @@ impl Modelled {
 
     /// Runs a launch before those that are measured on the reference executor, with the machine's memory.
     fn fast_forward(&mut self, call: &Call<'_>) -> Result<LaunchResult, DeviceError> {
-        let done = run_functionally(call, Options::default(), &mut self.gpu)?;
+        let options = Options { interrupt: self.gpu.interrupt(), ..Options::default() };
+        let done = run_functionally(call, options, &mut self.gpu)?;
         self.launches += 1;
         Ok(LaunchResult {
             kernel: call.kernel.name.clone(),

@@ -32,7 +32,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("strata-cudart-11", &["strata-runtime"]),
     ("strata-cudart-12", &["strata-runtime"]),
     ("strata-cudart-13", &["strata-runtime"]),
-    ("strata", &["strata-engine", "strata-gpu", "strata-lab", "strata-workloads"]),
+    ("strata", &["strata-engine", "strata-gpu", "strata-lab", "strata-ptx", "strata-workloads"]),
 ];
 
 #[test]

@@ -124,6 +124,11 @@ pub enum FaultKind {
         /// Where every warp stood.
         warps: Vec<WarpPlace>,
     },
+    /// The run was interrupted from outside ([`super::Options::interrupt`]).
+    Interrupted {
+        /// Warp instructions until then.
+        instructions: u64,
+    },
     /// A launch that the kernel or the machine cannot take.
     BadLaunch {
         /// What is wrong.
@@ -220,6 +225,9 @@ impl fmt::Display for FaultKind {
             FaultKind::InstructionLimit { limit, warps } => {
                 write!(f, "not finished after {limit} warp instructions")?;
                 list(f, warps)
+            }
+            FaultKind::Interrupted { instructions } => {
+                write!(f, "was interrupted after {instructions} warp instructions")
             }
             FaultKind::BadLaunch { reason } => write!(f, "{reason}"),
         }

@@ -45,6 +45,8 @@ pub use observer::{Access, AccessKind, BarrierArrival, Issuer, Observer, Registe
 pub use variables::{pack_arguments, place_variables};
 pub use world::Counts;
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use crate::program::Kernel;
 use crate::texture::Headers;
 use cta::Cta;
@@ -57,17 +59,19 @@ pub const QUANTUM: u32 = 256;
 /// Most rounds of a CTA's warps at a stretch.
 pub const TURNS: u32 = 8;
 /// How a run is bounded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Warp instructions after which the run stops with an error.
     pub instruction_limit: Option<u64>,
     /// CTAs that run together at most.
     pub resident_ctas: usize,
+    /// Set from outside to stop the run. It is looked at each time that a CTA's warps have had their turn.
+    pub interrupt: Option<&'static AtomicBool>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { instruction_limit: None, resident_ctas: 256 }
+        Options { instruction_limit: None, resident_ctas: 256, interrupt: None }
     }
 }
 
@@ -173,6 +177,12 @@ fn run_ctas(launch: &Launch<'_>, world: &mut World<'_>, options: Options) -> Res
             let cta = &mut resident[place];
             for _ in 0..TURNS {
                 cta.run(launch, world, QUANTUM)?;
+                if options.interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed)) {
+                    return Err((
+                        FaultKind::Interrupted { instructions: world.counts.warp_instructions },
+                        None,
+                    ));
+                }
                 if cta.is_done() || world.counts.warp_instructions >= limit {
                     break;
                 }

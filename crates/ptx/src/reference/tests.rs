@@ -1,7 +1,9 @@
 //! Whole kernels: control flow, memories, barriers, faults.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use super::testing::Session;
-use super::{FaultKind, Options};
+use super::{FaultKind, Options, QUANTUM};
 use crate::isa::Space;
 
 /// Puts the global thread number in %r0, its word of the output in %rd0, `tid` in %r1, `laneid` in %r2.
@@ -375,6 +377,19 @@ fn faults_name_their_place() {
         let message = session.run(2, 64, 128).unwrap_err().to_string();
         assert!(message.starts_with("kernel test") && message.contains(wanted), "{body}\n{message}");
     }
+}
+
+#[test]
+fn an_interrupt_stops_an_endless_kernel_after_a_turn() {
+    static INTERRUPT: AtomicBool = AtomicBool::new(true);
+    let mut session = session("loop: bra loop;");
+    session.options = Options { interrupt: Some(&INTERRUPT), ..Options::default() };
+    let fault = session.run(2, 64, 128).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::Interrupted { instructions: 2 * u64::from(QUANTUM) });
+    INTERRUPT.store(false, Ordering::Relaxed);
+    session.options.instruction_limit = Some(10_000);
+    let fault = session.run(2, 64, 128).unwrap_err();
+    assert!(matches!(fault.kind, FaultKind::InstructionLimit { .. }), "{fault}");
 }
 
 #[test]

@@ -38,7 +38,8 @@ impl Modelled {
 
     /// Runs a host phase on the machine's memory, in no time: it has no CPU cores, or nobody measures it.
     fn functional_phase(&mut self, call: &Call<'_>) -> Result<PhaseResult, DeviceError> {
-        let options = Options { instruction_limit: self.gpu.cycles_left(), ..Options::default() };
+        let (instruction_limit, interrupt) = (self.gpu.cycles_left(), self.gpu.interrupt());
+        let options = Options { instruction_limit, interrupt, ..Options::default() };
         let started = Instant::now();
         let done = run_functionally(call, options, &mut self.gpu);
         self.seconds += started.elapsed().as_secs_f64();
