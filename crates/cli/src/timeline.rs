@@ -5,7 +5,6 @@ use std::fs::File;
 use std::path::Path;
 
 use strata_gpu::Progress;
-use strata_gpu::energy::StructureEnergy;
 use strata_gpu::results::Sample;
 
 use crate::output::Output;
@@ -43,11 +42,11 @@ impl Timeline {
             Some(writer) => writer,
             None => {
                 let mut writer = csv::Writer::from_writer(self.output.empty()?);
-                writer.write_record(header(sample))?;
+                writer.write_record(sample.columns())?;
                 self.writer.insert(writer)
             }
         };
-        writer.write_record(line(progress, sample))?;
+        writer.write_record(progress.fields(sample))?;
         Ok(writer.flush()?)
     }
 
@@ -58,28 +57,4 @@ impl Timeline {
     pub fn end(self) -> Result<(), String> {
         self.failed.map_or(Ok(()), Err)
     }
-}
-
-fn header(sample: &Sample) -> Vec<String> {
-    let place = ["launch", "kernel", "from_cycle", "to_cycle"].map(str::to_owned);
-    let counters = sample.counted.iter().flat_map(|group| {
-        group.definitions.iter().map(|definition| format!("{}.{}", group.name, definition.name))
-    });
-    let energies = structures(sample).flat_map(|structure| {
-        ["dynamic_pj", "leakage_pj"].map(|kind| format!("energy.{}.{kind}", structure.name))
-    });
-    place.into_iter().chain(counters).chain(energies).collect()
-}
-
-fn line(progress: &Progress, sample: &Sample) -> Vec<String> {
-    let Progress { launch, kernel, .. } = progress;
-    let place = [launch.to_string(), kernel.clone(), sample.from.to_string(), sample.to.to_string()];
-    let counters = sample.counted.iter().flat_map(|group| group.values.iter().map(u64::to_string));
-    let energies = structures(sample)
-        .flat_map(|structure| [structure.dynamic_pj(), structure.leakage_pj].map(|pj| pj.to_string()));
-    place.into_iter().chain(counters).chain(energies).collect()
-}
-
-fn structures(sample: &Sample) -> impl Iterator<Item = &StructureEnergy> {
-    sample.energy.iter().flat_map(|energy| &energy.structures)
 }

@@ -21,3 +21,12 @@ pub struct Progress {
     /// The span of the launch that has just ended, where spans are asked for. Each comes once, in order.
     pub sample: Option<Sample>,
 }
+
+impl Progress {
+    /// A line of a timeline: the fields of the launch's span, in the order of [`Sample::columns`].
+    pub fn fields(&self, sample: &Sample) -> Vec<String> {
+        let place =
+            [self.launch.to_string(), self.kernel.clone(), sample.from.to_string(), sample.to.to_string()];
+        place.into_iter().chain(sample.fields()).collect()
+    }
+}

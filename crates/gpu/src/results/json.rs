@@ -4,7 +4,7 @@ use serde_json::{Map, Value, json};
 use strata_workloads::Glance;
 
 use super::energy;
-use super::{Checked, LaunchResult, PhaseResult, RunResult, RunSchedule};
+use super::{Checked, LaunchResult, PhaseResult, RunResult, RunSchedule, Totals, ratio};
 
 /// Name of the schema, described in docs/results.md.
 pub const SCHEMA: &str = "strata-run-1";
@@ -12,6 +12,13 @@ pub const SCHEMA: &str = "strata-run-1";
 impl RunResult {
     /// The whole result as JSON, including the name of the schema.
     pub fn to_json(&self) -> Value {
+        let mut run = self.totals_to_json(&Totals::of(&self.launches));
+        run["launches"] = self.launches.iter().map(LaunchResult::to_json).collect();
+        run
+    }
+
+    /// The result as JSON, of a run whose launches have these totals and are written elsewhere: `launches` is null.
+    pub fn totals_to_json(&self, totals: &Totals) -> Value {
         let statistics: Map<String, Value> = self
             .statistics
             .iter()
@@ -54,11 +61,11 @@ impl RunResult {
             "verified": self.verdict.verified(),
             "problems": self.verdict.problems(),
             "checked": self.checked.map(Checked::to_json),
-            "cycles": self.cycles(),
-            "warp_instructions": self.warp_instructions(),
-            "thread_instructions": self.thread_instructions(),
-            "ipc": self.ipc(),
-            "statistics_hash": format!("{:016x}", self.statistics_hash()),
+            "cycles": totals.cycles + self.phase_cycles(),
+            "warp_instructions": totals.warp_instructions,
+            "thread_instructions": totals.thread_instructions,
+            "ipc": ratio(totals.thread_instructions, totals.cycles),
+            "statistics_hash": format!("{:016x}", self.hash_after(totals)),
             "simulation": {
                 "seconds": self.cost.seconds,
                 "warp_instructions": self.cost.warp_instructions,
@@ -69,7 +76,7 @@ impl RunResult {
                 "peak_memory_bytes": self.cost.peak_memory_bytes,
                 "schedule": self.cost.schedule.as_ref().map(RunSchedule::to_json),
             },
-            "launches": self.launches.iter().map(LaunchResult::to_json).collect::<Vec<_>>(),
+            "launches": null,
             "comparisons": self.comparisons.iter().map(|comparison| json!({
                 "buffer": comparison.buffer,
                 "elements": comparison.elements,

@@ -9,14 +9,14 @@ mod phase;
 mod rows;
 mod schedule;
 mod summary;
+mod totals;
 mod verdict;
 
-use strata_engine::hash::Fnv;
 use strata_engine::statistics::Group;
 use strata_workloads::{Comparison, Expected, Glance, Output};
 
 use crate::endurance::Lifetime;
-use crate::energy::EnergyReport;
+use crate::energy::{EnergyReport, StructureEnergy};
 pub use crate::machine::MachineFacts;
 use crate::region::Region;
 
@@ -25,6 +25,7 @@ pub(crate) use host::thread_time;
 pub use json::SCHEMA;
 pub use phase::PhaseResult;
 pub use schedule::{PartWork, RunSchedule};
+pub use totals::Totals;
 pub use verdict::{Checked, Verdict};
 
 /// Results of one kernel launch.
@@ -76,6 +77,31 @@ pub struct Sample {
 }
 
 impl Sample {
+    /// The columns of a timeline: the launch and its span, each counter and each structure's energy.
+    pub fn columns(&self) -> Vec<String> {
+        let place = ["launch", "kernel", "from_cycle", "to_cycle"].map(str::to_owned);
+        let counters = self.counted.iter().flat_map(|group| {
+            group.definitions.iter().map(|definition| format!("{}.{}", group.name, definition.name))
+        });
+        let energies = self.structures().flat_map(|structure| {
+            ["dynamic_pj", "leakage_pj"].map(|kind| format!("energy.{}.{kind}", structure.name))
+        });
+        place.into_iter().chain(counters).chain(energies).collect()
+    }
+
+    /// The values of the counters and energies, in the order of the columns.
+    pub(crate) fn fields(&self) -> impl Iterator<Item = String> {
+        let counters = self.counted.iter().flat_map(|group| group.values.iter().map(u64::to_string));
+        let energies = self
+            .structures()
+            .flat_map(|structure| [structure.dynamic_pj(), structure.leakage_pj].map(|pj| pj.to_string()));
+        counters.chain(energies)
+    }
+
+    fn structures(&self) -> impl Iterator<Item = &StructureEnergy> {
+        self.energy.iter().flat_map(|energy| &energy.structures)
+    }
+
     /// Whether the span has no cycle and no event.
     pub fn is_empty(&self) -> bool {
         let nothing = |group: &Group| group.values.iter().all(|value| *value == 0);
@@ -232,13 +258,12 @@ impl RunResult {
 
     /// Hash of everything that must not depend on threads or windows: launches, host phases and counters.
     pub fn statistics_hash(&self) -> u64 {
-        let mut hash = Fnv::default();
-        for launch in &self.launches {
-            hash.write(launch.kernel.as_bytes());
-            for number in [launch.cycles, launch.warp_instructions, launch.thread_instructions] {
-                hash.write(&number.to_le_bytes());
-            }
-        }
+        self.hash_after(&Totals::of(&self.launches))
+    }
+
+    /// The hash of a run whose launches have these totals.
+    fn hash_after(&self, totals: &Totals) -> u64 {
+        let mut hash = totals.hash;
         for phase in &self.phases {
             hash.write(phase.kernel.as_bytes());
             for number in [phase.after_launches, phase.cycles, phase.instructions] {
