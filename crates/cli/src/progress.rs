@@ -72,6 +72,12 @@ impl Display {
         self.bar.set_message(message);
     }
 
+    /// Removes the bar from the terminal, until something else is shown.
+    pub fn clear(&mut self) {
+        self.bar.finish_and_clear();
+        self.bar.reset();
+    }
+
     /// Removes the bar from the terminal.
     pub fn finish(self) {
         self.bar.finish_and_clear();

@@ -8,7 +8,9 @@ use strata_gpu::results::LaunchResult;
 use strata_ptx::reference::{Options, Summary};
 use strata_workloads::DeviceError;
 
+use crate::check::Check;
 use crate::settings::{Mode, Settings};
+use crate::stop::STOP;
 use crate::timed::Timed;
 
 /// The backend that runs kernels.
@@ -33,23 +35,26 @@ impl Engine {
     /// # Errors
     /// Why the machine cannot be built.
     pub fn new(settings: &Settings) -> Result<Engine, String> {
-        match settings.mode {
-            Mode::Timing => {
-                let options = GpuOptions {
-                    threads: settings.threads,
-                    saves_threads: true,
-                    window: None,
-                    limit: Cycle::NEVER,
-                    interrupt: None,
-                };
-                let gpu = Gpu::new(&settings.machine, options)?;
-                Ok(Engine::Timed(Box::new(Timed::new(Modelled::new(gpu, &settings.machine)?))))
-            }
-            Mode::Functional => {
-                let bytes = *settings.machine.file().gpu.memory_mib << 20;
-                Ok(Engine::Functional(Box::new(Functional::new(bytes, Options::default()))))
-            }
+        let bytes = *settings.machine.file().gpu.memory_mib << 20;
+        let options = Options { interrupt: Some(&STOP), ..Options::default() };
+        let reference = || Functional::new(bytes, options);
+        let check = match settings.mode {
+            Mode::Functional => return Ok(Engine::Functional(Box::new(reference()))),
+            Mode::Check => Some(Check::new(reference())),
+            Mode::Timing => None,
+        };
+        let options = GpuOptions {
+            threads: settings.threads,
+            saves_threads: true,
+            window: None,
+            limit: settings.max_cycles.map_or(Cycle::NEVER, Cycle),
+            interrupt: Some(&STOP),
+        };
+        let mut gpu = Modelled::new(Gpu::new(&settings.machine, options)?, &settings.machine)?;
+        if settings.timeline.is_some() {
+            gpu.sample_every(settings.span);
         }
+        Ok(Engine::Timed(Box::new(Timed::new(gpu, check))))
     }
 
     /// Core cycles of all launches; `None` without timing.

@@ -6,13 +6,15 @@
 //! complete when its call returns, even in a stream.
 //!
 //! Environment variables: `STRATA_MACHINE`, `STRATA_SYSTEM`, `STRATA_SET`, `STRATA_MODE`, `STRATA_THREADS`,
-//! `STRATA_RESULTS`, `STRATA_COMPUTE_CAPABILITY` and `STRATA_LOG`; docs/driver.md describes them.
+//! `STRATA_MAX_CYCLES`, `STRATA_RESULTS`, `STRATA_TIMELINE`, `STRATA_SPAN`, `STRATA_LOCK`, `STRATA_COMPUTE_CAPABILITY` and
+//! `STRATA_LOG`; docs/driver.md describes them.
 #![deny(unsafe_op_in_unsafe_fn)]
 
 mod allocation;
 mod api;
 mod blocks;
 mod buffer;
+mod check;
 mod client;
 mod current;
 mod engine;
@@ -21,11 +23,15 @@ mod jit;
 mod limits;
 mod log;
 mod objects;
+mod output;
 mod resource;
 mod results;
+mod running;
 mod settings;
 mod state;
 mod status;
+mod stop;
 mod table;
 mod timed;
+mod timeline;
 mod transfer;

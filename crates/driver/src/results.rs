@@ -1,127 +1,207 @@
 //! Measurements as JSON (`STRATA_RESULTS`): one line for each launch, then one for the process.
 
-use std::fs::File;
-use std::io::Write;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
-use strata_gpu::SIMULATOR;
 use strata_gpu::device::{Card, Entry};
 use strata_gpu::endurance;
 use strata_gpu::results::{
-    LaunchResult, Provenance, RunResult, SimulationCost, Verdict, merge_groups, peak_memory_bytes,
+    Checked, LaunchResult, Provenance, RunResult, SimulationCost, Totals, Verdict, merge_groups,
+    peak_memory_bytes,
 };
+use strata_gpu::{Progress, SIMULATOR};
 use strata_ptx::reference::Summary;
 use strata_workloads::Shape;
 
 use crate::engine::{Engine, Launched};
-use crate::log;
+use crate::output::{Output, program, sign};
 use crate::settings::Settings;
 
-/// The results file, and what its last line needs.
+/// How often a launch that runs is written about.
+const PERIOD: Duration = Duration::from_millis(100);
+
+/// The results of a process.
 pub struct Results {
-    file: File,
+    output: Output,
     settings: Settings,
-    launches: Vec<LaunchResult>,
+    /// Of the launches on the modelled GPU.
+    totals: Totals,
+    /// Of the launches on the reference executor.
     warp_instructions: u64,
     thread_instructions: u64,
+    /// Launches, the one that was stopped among them.
     count: u64,
     /// Why the first launch that failed did.
     stopped: Option<String>,
     /// Totals of cards that no longer exist.
     kept: Kept,
+    /// When the launch that runs was last written about.
+    said: Option<Instant>,
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Kept {
     statistics: Vec<strata_engine::statistics::Group>,
     seconds: f64,
     window: u64,
     ptx: String,
     inputs: String,
+    checked: Option<Checked>,
+    problems: Vec<String>,
+}
+
+impl Kept {
+    /// Adds a card.
+    fn add(&mut self, card: Option<&mut Card<Engine>>) {
+        if let Some(Engine::Timed(engine)) = card.map(Card::backend_mut) {
+            merge_groups(&mut self.statistics, engine.gpu.statistics());
+            self.seconds += engine.gpu.seconds();
+            self.window = engine.gpu.window();
+            (self.ptx, self.inputs) = (engine.ptx(), engine.inputs());
+            if let Some(check) = engine.check() {
+                self.checked.get_or_insert_default().launches += check.launches();
+                self.problems.extend(check.differences().iter().cloned());
+            }
+        }
+    }
 }
 
 impl Results {
-    /// Creates the file, if the settings name one.
+    /// Creates the files, if the settings name any.
     ///
     /// # Errors
-    /// Why the file cannot be created.
+    /// Why they cannot be created.
     pub fn new(settings: &Settings) -> Result<Option<Results>, String> {
         let Some(path) = &settings.results else { return Ok(None) };
-        let file = File::create(path).map_err(|error| {
-            format!("STRATA_RESULTS: found `{}`, expected a file to write: {error}", path.display())
-        })?;
-        Ok(Some(Results {
-            file,
+        let mut results = Results {
+            output: Output::new(path)?,
             settings: settings.clone(),
-            launches: Vec::new(),
+            totals: Totals::default(),
             warp_instructions: 0,
             thread_instructions: 0,
             count: 0,
             stopped: None,
             kept: Kept::default(),
-        }))
+            said: None,
+        };
+        if results.output.wants_whole() {
+            let nothing = results.whole(None);
+            results.output.whole(&nothing);
+        }
+        Ok(Some(results))
     }
 
-    /// Writes the line of a launch.
-    pub fn launched(&mut self, entry: &Entry, shape: Shape, launched: &Launched) {
-        let mut value = match launched {
-            Launched::Timed(result) => {
-                // Printed text is in the launch's line; the totals do not need it.
-                self.launches.push(LaunchResult { printed: Vec::new(), ..(**result).clone() });
-                result.to_json()
-            }
+    /// Number of the process.
+    pub fn process(&self) -> u64 {
+        self.output.number()
+    }
+
+    /// Writes that a launch runs now, or how far it is.
+    pub fn runs(&mut self, entry: &Entry, progress: Option<&Progress>) {
+        let is_early = self.said.is_some_and(|said| said.elapsed() < PERIOD);
+        if progress.is_some() && is_early || !self.output.wants_whole() {
+            return;
+        }
+        self.said = Some(Instant::now());
+        let mut value = json!({
+            "launch": self.count,
+            "kernel": entry.kernel.name,
+            "cycle": progress.map(|progress| progress.cycle),
+            "ctas": progress.map(|progress| progress.ctas),
+            "ctas_done": progress.map(|progress| progress.ctas_done),
+        });
+        sign(&mut value, self.output.number());
+        self.output.now(Some(&value));
+    }
+
+    /// Writes the line of a launch that has ended.
+    pub fn launched(&mut self, entry: &Entry, shape: Shape, launched: &Launched, card: &mut Card<Engine>) {
+        let value = match launched {
+            Launched::Timed(result) => self.timed(result),
             Launched::Functional(summary) => {
                 self.warp_instructions += summary.counts.warp_instructions;
                 self.thread_instructions += summary.counts.thread_instructions;
                 functional(entry, shape, summary)
             }
         };
-        value["launch"] = json!(self.count);
-        self.count += 1;
-        self.line(&value);
+        self.line(value);
+        self.so_far(card);
     }
 
-    /// Notes that a launch failed: what is measured is then a part of what the client wanted.
-    pub fn failed(&mut self, reason: String) {
-        self.stopped.get_or_insert(reason);
+    /// Notes that a launch failed: what is measured is then a part of what the client wanted. What the launch had done until
+    /// then is the last line.
+    pub fn failed(&mut self, reason: &str, card: &mut Card<Engine>) {
+        if let Engine::Timed(engine) = card.backend()
+            && let Some(partial) = engine.stopped()
+        {
+            let mut value = self.timed(&partial);
+            value["stopped"] = json!(reason);
+            self.line(value);
+        }
+        self.stopped.get_or_insert_with(|| reason.to_owned());
+        self.so_far(card);
+    }
+
+    /// Notes that a launch did not begin.
+    pub fn refused(&mut self) {
+        self.output.now(None);
+    }
+
+    fn timed(&mut self, result: &LaunchResult) -> Value {
+        self.totals.add(result);
+        result.to_json()
+    }
+
+    fn line(&mut self, mut value: Value) {
+        value["launch"] = json!(self.count);
+        sign(&mut value, self.output.number());
+        self.count += 1;
+        self.output.launch(&value);
+    }
+
+    /// Writes the whole run as though it ended now: a client may end without a word (`_exit`, a signal).
+    fn so_far(&mut self, card: &mut Card<Engine>) {
+        if self.output.wants_whole() {
+            let value = self.whole(Some(card));
+            self.output.whole(&value);
+            self.output.now(None);
+        }
     }
 
     /// Keeps the totals of a card that is about to be dropped.
     pub fn keep(&mut self, card: Option<&mut Card<Engine>>) {
-        if let Some(Engine::Timed(engine)) = card.map(Card::backend_mut) {
-            merge_groups(&mut self.kept.statistics, engine.gpu.statistics());
-            self.kept.seconds += engine.gpu.seconds();
-            self.kept.window = engine.gpu.window();
-            (self.kept.ptx, self.kept.inputs) = (engine.ptx(), engine.inputs());
-        }
+        self.kept.add(card);
     }
 
     /// Writes the last line.
     pub fn finish(mut self, card: Option<&mut Card<Engine>>) {
-        let energy = match card {
-            Some(card) => {
-                let energy = match card.backend_mut() {
-                    Engine::Timed(engine) => engine.gpu.energy(),
-                    Engine::Functional(_) => None,
-                };
-                self.keep(Some(card));
-                energy
-            }
-            None => None,
+        let value = self.whole(card);
+        self.output.whole(&value);
+    }
+
+    /// The line of the whole run, as it is now.
+    fn whole(&self, mut card: Option<&mut Card<Engine>>) -> Value {
+        let energy = match card.as_deref_mut().map(Card::backend_mut) {
+            Some(Engine::Timed(engine)) => engine.gpu.energy(),
+            _ => None,
         };
+        let mut kept = self.kept.clone();
+        kept.add(card);
         let machine = &self.settings.machine;
-        let cycles = self.launches.iter().map(|launch| launch.cycles).sum();
-        let warp_instructions = self.launches.iter().map(|launch| launch.warp_instructions).sum();
-        let lifetimes = endurance::lifetimes(machine, &self.kept.statistics, cycles).unwrap_or_default();
-        let timed = self.launches.len() as u64 == self.count;
+        let totals = &self.totals;
+        let lifetimes = endurance::lifetimes(machine, &kept.statistics, totals.cycles).unwrap_or_default();
+        let verdict = match &self.stopped {
+            Some(reason) => Verdict::NotFinished { reason: reason.clone(), problems: kept.problems },
+            None => Verdict::of_ended(kept.problems, kept.checked.is_some_and(Checked::any)),
+        };
         let run = RunResult {
             provenance: Provenance {
                 simulator: SIMULATOR.to_owned(),
                 command: std::env::args_os().map(|word| word.to_string_lossy().into_owned()).collect(),
                 machine_file: machine.path().map(str::to_owned),
                 machine: machine.hash(),
-                ptx: std::mem::take(&mut self.kept.ptx),
-                inputs: std::mem::take(&mut self.kept.inputs),
+                ptx: kept.ptx,
+                inputs: kept.inputs,
             },
             region: Default::default(),
             workload: program(),
@@ -130,43 +210,37 @@ impl Results {
             system: machine.system_name(),
             facts: machine.facts(),
             overrides: self.settings.sets.clone(),
-            verdict: self.stopped.take().map_or(Verdict::Unchecked, Verdict::not_finished),
-            checked: None,
+            verdict,
+            checked: kept.checked,
             comparisons: Vec::new(),
             outputs: Vec::new(),
-            launches: std::mem::take(&mut self.launches),
+            // Each launch has its own line.
+            launches: Vec::new(),
             phases: Vec::new(),
-            statistics: std::mem::take(&mut self.kept.statistics),
+            statistics: kept.statistics,
             energy,
             lifetimes,
             cost: SimulationCost {
-                seconds: self.kept.seconds,
-                warp_instructions,
-                cycles,
+                seconds: kept.seconds,
+                warp_instructions: totals.warp_instructions,
+                cycles: totals.cycles,
                 fast_forwarded: 0,
                 threads: self.settings.threads,
-                window: self.kept.window,
+                window: kept.window,
                 peak_memory_bytes: peak_memory_bytes(),
                 schedule: None,
             },
         };
-        let mut value = run.to_json();
-        if !timed {
+        let mut value = run.totals_to_json(totals);
+        if totals.launches != self.count {
             value["warp_instructions"] = json!(self.warp_instructions);
             value["thread_instructions"] = json!(self.thread_instructions);
             value["cycles"] = Value::Null;
             value["ipc"] = Value::Null;
         }
-        // Each launch has its own line.
-        value["launches"] = Value::Null;
         value["launch_count"] = json!(self.count);
-        self.line(&value);
-    }
-
-    fn line(&mut self, value: &Value) {
-        if let Err(error) = writeln!(self.file, "{value}") {
-            log::once(format!("STRATA_RESULTS: {error}"));
-        }
+        sign(&mut value, self.output.number());
+        value
     }
 }
 
@@ -182,10 +256,4 @@ fn functional(entry: &Entry, shape: Shape, summary: &Summary) -> Value {
         "shared_bytes_per_cta": entry.kernel.shared_bytes.saturating_add(shape.dynamic_shared),
         "printed": summary.printed.lines().collect::<Vec<_>>(),
     })
-}
-
-/// Name of the running program.
-fn program() -> String {
-    let path = std::env::current_exe().unwrap_or_default();
-    path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned())
 }

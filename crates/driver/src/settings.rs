@@ -12,6 +12,8 @@ use crate::log::Level;
 pub enum Mode {
     /// The modelled GPU, with timing.
     Timing,
+    /// The modelled GPU with timing, and the reference executor in lockstep.
+    Check,
     /// The reference executor, without timing.
     Functional,
 }
@@ -27,8 +29,16 @@ pub struct Settings {
     pub mode: Mode,
     /// Number of worker threads.
     pub threads: usize,
-    /// File for results, if any.
+    /// File or folder for results, if any.
     pub results: Option<PathBuf>,
+    /// A file that whoever runs the process keeps locked until kernels are to stop, if any.
+    pub lock: Option<PathBuf>,
+    /// Core cycles after which launches are given up.
+    pub max_cycles: Option<u64>,
+    /// CSV file for counters over time, if any.
+    pub timeline: Option<PathBuf>,
+    /// Length of a timeline span, in cycles.
+    pub span: u64,
     /// Compute capability that clients see: major and minor.
     pub capability: (i32, i32),
 }
@@ -38,6 +48,9 @@ const DEFAULT_MACHINE: &str = "gtx480";
 /// The compute capability if the environment names none: new enough that today's compilers emit PTX for it,
 /// and old enough that this PTX needs no unsupported instructions.
 const DEFAULT_CAPABILITY: (i32, i32) = (8, 0);
+
+/// The length of a timeline's spans if the environment says none: as `strata run` has it.
+const DEFAULT_SPAN: u64 = 10_000;
 
 impl Settings {
     /// Reads the settings from this process's environment.
@@ -57,13 +70,11 @@ impl Settings {
                 Err(format!("{name}: found bytes that are not UTF-8, expected UTF-8"))
             }
         };
-        let bad = |name: &str, found: &str, expected: &str| {
-            Err(format!("{name}: found `{found}`, expected {expected}"))
-        };
         let mode = match text("STRATA_MODE")?.as_deref() {
             None | Some("timing") => Mode::Timing,
             Some("functional") => Mode::Functional,
-            Some(found) => return bad("STRATA_MODE", found, "`timing` or `functional`"),
+            Some("check") => Mode::Check,
+            Some(found) => return bad("STRATA_MODE", found, "`timing`, `check` or `functional`"),
         };
         let threads = match text("STRATA_THREADS")? {
             None => 1,
@@ -72,6 +83,15 @@ impl Settings {
                 _ => return bad("STRATA_THREADS", &found, "a number from 1 to 1024"),
             },
         };
+        let cycles = |name: &str| match text(name)? {
+            None => Ok(None),
+            Some(found) => match found.parse() {
+                Ok(cycles @ 1..) => Ok(Some(cycles)),
+                _ => bad(name, &found, "a number of cycles, at least 1"),
+            },
+        };
+        let (max_cycles, span) =
+            (cycles("STRATA_MAX_CYCLES")?, cycles("STRATA_SPAN")?.unwrap_or(DEFAULT_SPAN));
         if let Some(found) = text("STRATA_LOG")?
             && Level::parse(&found).is_none()
         {
@@ -94,9 +114,15 @@ impl Settings {
         let system = text("STRATA_SYSTEM")?;
         let machine = Machine::load_with(&name, system.as_slice(), &sets)
             .map_err(|error| format!("STRATA_MACHINE, STRATA_SYSTEM or STRATA_SET: {error}"))?;
-        let results = text("STRATA_RESULTS")?.map(PathBuf::from);
-        Ok(Settings { machine, sets, mode, threads, results, capability })
+        let path = |name: &str| Ok::<_, String>(text(name)?.map(PathBuf::from));
+        let [results, lock, timeline] = ["STRATA_RESULTS", "STRATA_LOCK", "STRATA_TIMELINE"].map(path);
+        let (results, lock, timeline) = (results?, lock?, timeline?);
+        Ok(Settings { machine, sets, mode, threads, results, lock, max_cycles, timeline, span, capability })
     }
+}
+
+fn bad<T>(name: &str, found: &str, expected: &str) -> Result<T, String> {
+    Err(format!("{name}: found `{found}`, expected {expected}"))
 }
 
 fn parse_capability(text: &str) -> Option<(i32, i32)> {
@@ -140,8 +166,14 @@ mod tests {
     #[test]
     fn mistakes_name_variable_found_and_expected() {
         for (name, value, expected) in [
-            ("STRATA_MODE", "fast", "STRATA_MODE: found `fast`, expected `timing` or `functional`"),
+            ("STRATA_MODE", "fast", "STRATA_MODE: found `fast`, expected `timing`, `check` or `functional`"),
             ("STRATA_THREADS", "0", "STRATA_THREADS: found `0`, expected a number from 1 to 1024"),
+            (
+                "STRATA_MAX_CYCLES",
+                "0",
+                "STRATA_MAX_CYCLES: found `0`, expected a number of cycles, at least 1",
+            ),
+            ("STRATA_SPAN", "x", "STRATA_SPAN: found `x`, expected a number of cycles, at least 1"),
             ("STRATA_LOG", "loud", "STRATA_LOG: found `loud`, expected `quiet`, `once` or `calls`"),
             (
                 "STRATA_COMPUTE_CAPABILITY",

@@ -18,7 +18,9 @@ use crate::objects::{
 use crate::results::Results;
 use crate::settings::Settings;
 use crate::status::{Answer, Status};
+use crate::stop;
 use crate::table::{Handle, Table};
+use crate::timeline::Timeline;
 
 /// The state of the driver.
 pub struct State {
@@ -28,8 +30,12 @@ pub struct State {
     pub settings: Settings,
     card: Option<Card<Engine>>,
     fault: Option<Status>,
-    /// The results file, if any.
+    /// The files of results, if any.
     pub results: Option<Results>,
+    /// The file of counters over time, if any.
+    pub timeline: Option<Timeline>,
+    /// Launches so far.
+    pub launches: u64,
     /// All contexts, including the primary one.
     pub contexts: Table<Context>,
     /// State of the device's primary context.
@@ -83,8 +89,12 @@ pub fn initialise() -> Answer {
         return state.here();
     }
     let made = Settings::from_environment().and_then(|settings| {
-        let results = Results::new(&settings)?;
-        Ok(State::new(settings, results))
+        settings.lock.as_deref().map_or(Ok(()), stop::look_at)?;
+        if stop::is_requested() {
+            return Err("found that programs are to stop (STRATA_LOCK), expected to run one".into());
+        }
+        let (results, timeline) = (Results::new(&settings)?, Timeline::new(&settings)?);
+        Ok(State::new(settings, results, timeline))
     });
     match made {
         Ok(made) => {
@@ -134,13 +144,15 @@ pub fn with_current<R>(body: impl FnOnce(&mut State, Handle<Context>) -> Answer<
 }
 
 impl State {
-    fn new(settings: Settings, results: Option<Results>) -> State {
+    fn new(settings: Settings, results: Option<Results>, timeline: Option<Timeline>) -> State {
         State {
             process: std::process::id(),
             settings,
             card: None,
             fault: None,
             results,
+            timeline,
+            launches: 0,
             contexts: Table::default(),
             primary: Primary::default(),
             modules: Table::default(),
@@ -196,6 +208,13 @@ impl State {
         self.card()?;
         let card = self.card.as_mut().ok_or(Status::Unknown)?;
         Ok((card, &mut self.blocks))
+    }
+
+    /// The card, and what is written about its launches.
+    pub fn written(&mut self) -> Answer<(&mut Card<Engine>, Option<&mut Results>, Option<&mut Timeline>)> {
+        self.card()?;
+        let card = self.card.as_mut().ok_or(Status::Unknown)?;
+        Ok((card, self.results.as_mut(), self.timeline.as_mut()))
     }
 
     /// Creates a context, and the card if there is none.
@@ -295,9 +314,6 @@ impl State {
             Failure::Unfinished => Status::LaunchTimeout,
             Failure::Other => Status::LaunchFailed,
         };
-        if let Some(results) = &mut self.results {
-            results.failed(error.to_string());
-        }
         self.fault = Some(status);
         status
     }

@@ -11,6 +11,8 @@ use strata_gpu::machine::identity::hexadecimal;
 use strata_gpu::results::LaunchResult;
 use strata_workloads::DeviceError;
 
+use crate::check::Check;
+
 /// The modelled GPU as a client's device.
 pub struct Timed {
     /// The GPU.
@@ -19,6 +21,10 @@ pub struct Timed {
     texts: Sha256,
     /// Buffers, bytes and launches.
     calls: Sha256,
+    /// The reference executor, where everything is checked.
+    check: Option<Check>,
+    /// A launch that has ended on the GPU, but not on the reference executor.
+    unchecked: Option<LaunchResult>,
 }
 
 /// Adds a call and its data to a hash. Lengths keep neighbours apart.
@@ -31,8 +37,23 @@ fn add(hash: &mut Sha256, what: impl Display, data: &[u8]) {
 
 impl Timed {
     /// A GPU that has been told nothing yet.
-    pub fn new(gpu: Modelled) -> Timed {
-        Timed { gpu, texts: Sha256::new(), calls: Sha256::new() }
+    pub fn new(gpu: Modelled, check: Option<Check>) -> Timed {
+        Timed { gpu, texts: Sha256::new(), calls: Sha256::new(), check, unchecked: None }
+    }
+
+    /// The reference executor in lockstep, where everything is checked.
+    pub fn check(&self) -> Option<&Check> {
+        self.check.as_ref()
+    }
+
+    /// Notes that a variable's contents depend on timing.
+    pub fn unordered(&mut self, start: u64) {
+        self.check.iter_mut().for_each(|check| check.unordered(start));
+    }
+
+    /// What the launch that failed had done until then.
+    pub fn stopped(&self) -> Option<LaunchResult> {
+        self.unchecked.as_ref().or(self.gpu.stopped()).cloned()
     }
 
     /// Notes that a text is part of the next module, compiled for at most so many registers.
@@ -65,16 +86,19 @@ impl Backend for Timed {
     fn open(&mut self, buffer: &Buffer, fresh: bool) {
         add(&mut self.calls, format_args!("open {} {}", buffer.start, buffer.bytes), &[]);
         self.gpu.open(buffer, fresh);
+        self.check.iter_mut().for_each(|check| check.open(buffer, fresh));
     }
 
     fn close(&mut self, buffer: &Buffer) {
         add(&mut self.calls, format_args!("close {}", buffer.start), &[]);
         self.gpu.close(buffer);
+        self.check.iter_mut().for_each(|check| check.close(buffer));
     }
 
     fn write(&mut self, at: u64, data: &[u8]) {
         add(&mut self.calls, format_args!("write {at}"), data);
         self.gpu.write(at, data);
+        self.check.iter_mut().for_each(|check| check.write(at, data));
     }
 
     /// Leaves no trace on the card, so it is not part of the hash.
@@ -94,7 +118,14 @@ impl Backend for Timed {
             format!("launch {module:?} {kernel:?} {shape:?} {variables:?} {headers:?}"),
             params,
         );
-        self.gpu.run(call, progress)
+        let done = self.gpu.run(call, progress)?;
+        if let Some(check) = &mut self.check
+            && let Err(error) = check.launched(call, &mut self.gpu)
+        {
+            self.unchecked = Some(done);
+            return Err(error);
+        }
+        Ok(done)
     }
 
     fn forget(&mut self, module: ModuleId) {

@@ -1,20 +1,29 @@
 //! `strata exec`: runs an unmodified CUDA program with the modelled GPU's driver and runtime in place of the
 //! vendor's.
 
+mod libraries;
+mod processes;
+mod progress;
+mod report;
 mod store;
+mod tree;
+mod watch;
 
 use std::ffi::OsString;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use clap::Args;
-use serde_json::Value;
+use strata_gpu::machine::Machine;
 use strata_lab::store::check_writable;
-use tempfile::TempDir;
 
+use self::processes::{Process, summary};
+use self::report::Report;
+use self::watch::Ended;
 use crate::Finished;
 use crate::choice::MachineChoice;
-use crate::output::Output;
+use crate::files::Files;
 
 /// Arguments of `strata exec`.
 #[derive(Args)]
@@ -27,15 +36,27 @@ pub struct ExecArguments {
     /// Compute correct values without modelling time. Much faster.
     #[arg(long)]
     functional: bool,
+    /// Also run the reference executor, and compare all of memory after every launch.
+    #[arg(long, conflicts_with = "functional")]
+    check: bool,
+    /// Stop launches after this many core cycles of all launches of a process.
+    #[arg(long, value_name = "CYCLES", conflicts_with = "functional")]
+    max_cycles: Option<u64>,
     /// Most worker threads; fewer run while more would not be faster. Does not affect results.
     /// Default: all cores.
     #[arg(long)]
     threads: Option<usize>,
-    /// Write one line of JSON for each launch, and one for the whole run, to this file.
+    /// Write one line of JSON for each launch, and one for the whole run, to this file; for each process that uses CUDA.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Add the program's numbers to this result store: those of the whole run, and of each launch. Only a program that
-    /// ends with status 0 and without a failed launch is added.
+    /// Write counters and energy over time to this CSV file, one line per span.
+    #[arg(long, value_name = "FILE.csv", conflicts_with = "functional")]
+    timeline: Option<PathBuf>,
+    /// Length of a timeline span, in cycles.
+    #[arg(long, value_name = "CYCLES", default_value_t = 10_000, requires = "timeline")]
+    span: u64,
+    /// Add the program's numbers to this result store: those of the whole run, and of each launch; for each process that
+    /// uses CUDA. Only a program that ends with status 0 and without a failed launch is added.
     #[arg(long, value_name = "DIR", conflicts_with = "functional")]
     store: Option<PathBuf>,
     /// Driver library to load. Default: `libcuda.so` beside this command. CUDA runtimes are looked for in the
@@ -55,123 +76,124 @@ pub struct ExecArguments {
 pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
     // Refuse a bad machine and a bad store before the program starts.
     let machine = arguments.machine.load(&arguments.overrides)?;
+    files(arguments, &machine).check()?;
     arguments.store.as_deref().map_or(Ok(()), check_writable)?;
     if let Some(set) = arguments.overrides.iter().find(|set| set.contains(';')) {
         return Err(format!("--set {set}: found `;`, which separates values"));
     }
-    let mut json = arguments.json.as_deref().map(Output::new).transpose()?;
-    // What the driver writes is read again at the end.
-    if let Some(json) = json.as_ref().filter(|json| !json.is_file()) {
-        return Err(format!("--json {}: not a regular file, expected one", json.path().display()));
-    }
-    let folder = folder(&driver(arguments.driver.as_deref())?)?;
-    let results = match &json {
-        Some(json) => std::path::absolute(json.path()).map_err(|error| error.to_string())?,
-        None => folder.path().join("results.json"),
-    };
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    let mut command = Command::new(&arguments.program[0]);
-    command
-        .args(&arguments.program[1..])
-        .env("LD_LIBRARY_PATH", before_others(folder.path()))
-        .env("STRATA_MACHINE", &arguments.machine.machine)
-        .env("STRATA_SYSTEM", arguments.machine.systems.join("+"))
-        .env("STRATA_SET", arguments.overrides.join(";"))
-        .env("STRATA_MODE", if arguments.functional { "functional" } else { "timing" })
-        .env("STRATA_THREADS", arguments.threads.unwrap_or(cores).to_string())
-        .env("STRATA_RESULTS", &results);
-    let program = arguments.program[0].to_string_lossy();
-    let before = std::fs::read(&results).unwrap_or_default();
-    let status = command.status().map_err(|error| format!("{program}: {error}"))?;
-    let lines = std::fs::read_to_string(&results).unwrap_or_default();
-    if lines.as_bytes() == before {
-        eprintln!("{program}: made no CUDA call, so there are no results");
-    } else {
-        json.iter_mut().for_each(Output::keep);
-        eprintln!("{program}: {}", cost(&lines));
-        if let Some(folder) = &arguments.store {
-            let stored = match status.success() {
-                true => store::add(arguments, folder, &machine, &lines),
-                false => Err(format!("not stored: {status}, expected 0")),
-            };
-            match stored {
-                Ok(path) => eprintln!("{program}: stored in {}", path.display()),
-                Err(error) if status.success() => return Err(format!("{program}: {error}")),
-                Err(error) => eprintln!("{program}: {error}"),
-            }
+    for (option, cycles) in [("--max-cycles", arguments.max_cycles), ("--span", Some(arguments.span))] {
+        if cycles == Some(0) {
+            return Err(format!("{option} 0: expected at least 1"));
         }
     }
-    match status.code() {
-        Some(code) => Ok(Finished::As(code as u8)),
-        None => Err(format!("{program}: {status}")),
+    let folder = tempfile::Builder::new().prefix("strata-exec-").tempdir();
+    let folder = folder.map_err(|error| format!("a folder for the libraries: {error}"))?;
+    let results = folder.path().join("results");
+    let program = arguments.program[0].to_string_lossy();
+    let mut report = Report::new(&program, arguments, &results)?;
+    let libraries = folder.path().join("libraries");
+    let lock = folder.path().join("lock");
+    let made = fs::create_dir(&results).and_then(|()| fs::create_dir(&libraries));
+    let held = made.and_then(|()| File::create(&lock)).and_then(|file| file.lock().map(|()| file));
+    let held = held.map_err(|error| format!("{}: {error}", folder.path().display()))?;
+    libraries::link(&libraries::driver(arguments.driver.as_deref())?, &libraries)?;
+    let mut command = command(arguments, &libraries);
+    command.env("STRATA_RESULTS", &results).env("STRATA_LOCK", &lock);
+    if arguments.timeline.is_some() {
+        command
+            .env("STRATA_TIMELINE", report::spans(&results))
+            .env("STRATA_SPAN", arguments.span.to_string());
     }
-}
-
-/// What a run cost, in a sentence, from its lines of JSON.
-fn cost(lines: &str) -> String {
-    let parsed = |line: &str| serde_json::from_str::<Value>(line).ok();
-    let launches = lines.lines().filter_map(parsed).filter(|line| line["launch"].is_u64());
-    let (mut count, mut cycles, mut instructions, mut timed) = (0, 0, 0, true);
-    for launch in launches {
-        count += 1;
-        cycles += launch["cycles"].as_u64().unwrap_or(0);
-        instructions += launch["warp_instructions"].as_u64().unwrap_or(0);
-        timed &= launch["cycles"].is_u64();
+    let ended = watch::run(&mut command, &held, &results, &mut || report.look())?;
+    let mut processes = processes::read(&results);
+    for process in &mut processes {
+        if let Some(launch) = process.runs() {
+            process.stop(&format!("the process ended during {launch}"));
+        } else if process.pid().is_some_and(|pid| ended.stopped.contains(&pid)) {
+            process.stop("it was interrupted");
+        }
     }
-    let cycles = if timed { format!("{cycles} cycles, ") } else { String::new() };
-    let end = match lines.lines().last().and_then(parsed) {
-        Some(last) if last["launch_count"].is_u64() && last["stopped"].is_null() => "",
-        _ => " until it was stopped",
-    };
-    format!("{count} launches, {cycles}{instructions} warp instructions{end}")
-}
-
-/// Finds the driver library.
-fn driver(given: Option<&Path>) -> Result<PathBuf, String> {
-    let beside = || {
-        let command = std::env::current_exe().map_err(|error| format!("this command's place: {error}"))?;
-        Ok::<_, String>(command.with_file_name("libcuda.so"))
-    };
-    let path = given.map_or_else(beside, |path| Ok(path.to_owned()))?;
-    path.canonicalize().map_err(|error| {
-        format!("{}: {error}; expected the library that `cargo build -p strata-driver` makes", path.display())
+    let written = report.end(&processes);
+    if processes.is_empty() {
+        let made =
+            if ended.interrupted { "was interrupted before any CUDA call" } else { "made no CUDA call" };
+        eprintln!("{program}: {made}, so there are no results");
+    } else {
+        eprintln!("{program}: {}", summary(&processes));
+    }
+    let problems =
+        processes.iter().flat_map(Process::problems).inspect(|problem| eprintln!("wrong: {problem}"));
+    let is_wrong = problems.count() > 0;
+    let stored = store(arguments, &machine, &processes, &ended);
+    for error in [written, stored].into_iter().filter_map(Result::err) {
+        if ended.status == 0 {
+            return Err(format!("{program}: {error}"));
+        }
+        eprintln!("{program}: {error}");
+    }
+    Ok(match ended.status {
+        0 if is_wrong => Finished::Wrong,
+        status => Finished::As(status),
     })
 }
 
-/// A library search path with `folder` in front.
-fn before_others(folder: &Path) -> OsString {
-    let mut path = folder.as_os_str().to_owned();
-    if let Some(others) = std::env::var_os("LD_LIBRARY_PATH").filter(|others| !others.is_empty()) {
-        path.push(":");
-        path.push(others);
-    }
-    path
+/// The files that the command reads and writes. A word of the program's command line may be a file that it reads.
+fn files(arguments: &ExecArguments, machine: &Machine) -> Files {
+    let words = arguments.program.iter().map(Path::new);
+    let files = Files::new().reads_machine(machine);
+    let files = words.fold(files, |files, word| files.reads("the program's", word));
+    let files = files.writes("--json ", arguments.json.as_deref());
+    files.writes("--timeline ", arguments.timeline.as_deref())
 }
 
-/// CUDA runtime libraries: the name that cargo builds and the names that programs load.
-const RUNTIMES: [(&str, &str); 3] = [
-    ("libcudart_11.so", "libcudart.so.11.0"),
-    ("libcudart_12.so", "libcudart.so.12"),
-    ("libcudart_13.so", "libcudart.so.13"),
-];
-
-/// A temporary folder that holds the driver under the names programs look for, and the runtimes found beside
-/// the driver. Dropping it deletes the folder.
-fn folder(driver: &Path) -> Result<TempDir, String> {
-    let folder = tempfile::Builder::new().prefix("strata-exec-").tempdir();
-    let folder = folder.map_err(|error| format!("a folder for the libraries: {error}"))?;
-    let link = |to: &Path, name: &str| {
-        let path = folder.path().join(name);
-        std::os::unix::fs::symlink(to, &path).map_err(|error| format!("{}: {error}", path.display()))
+/// The program with its settings.
+fn command(arguments: &ExecArguments, libraries: &Path) -> Command {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    let mode = match arguments {
+        ExecArguments { functional: true, .. } => "functional",
+        ExecArguments { check: true, .. } => "check",
+        _ => "timing",
     };
-    for name in ["libcuda.so.1", "libcuda.so"] {
-        link(driver, name)?;
+    let max_cycles = arguments.max_cycles.map_or_else(String::new, |cycles| cycles.to_string());
+    let mut command = Command::new(&arguments.program[0]);
+    command
+        .args(&arguments.program[1..])
+        .env("LD_LIBRARY_PATH", libraries::before_others(libraries))
+        .env("STRATA_MACHINE", &arguments.machine.machine)
+        .env("STRATA_SYSTEM", arguments.machine.systems.join("+"))
+        .env("STRATA_SET", arguments.overrides.join(";"))
+        .env("STRATA_MODE", mode)
+        .env("STRATA_THREADS", arguments.threads.unwrap_or(cores).to_string())
+        .env("STRATA_MAX_CYCLES", max_cycles)
+        .env_remove("STRATA_TIMELINE");
+    command
+}
+
+/// Adds the record of each process to the store, if one is wanted.
+fn store(
+    arguments: &ExecArguments,
+    machine: &Machine,
+    processes: &[Process],
+    ended: &Ended,
+) -> Result<(), String> {
+    let Some(folder) = arguments.store.as_deref().filter(|_| !processes.is_empty()) else { return Ok(()) };
+    let program = arguments.program[0].to_string_lossy();
+    if ended.interrupted {
+        return Err("not stored: the run was interrupted".into());
     }
-    for (made, name) in RUNTIMES {
-        let runtime = driver.with_file_name(made);
-        if runtime.exists() {
-            link(&runtime, name)?;
+    if ended.status != 0 {
+        return Err(format!("not stored: exit status: {}, expected 0", ended.status));
+    }
+    // A process that only asks what device there is has no numbers; one of them must have some.
+    let with_launches: Vec<&Process> = processes.iter().filter(|process| process.launched()).collect();
+    let wanted = if with_launches.is_empty() { processes.iter().collect() } else { with_launches };
+    let mut errors = Vec::new();
+    for process in &wanted {
+        match store::add(arguments, folder, machine, &process.lines()) {
+            Ok(path) => eprintln!("{program}: stored in {}", path.display()),
+            Err(error) if wanted.len() == 1 => errors.push(error),
+            Err(error) => errors.push(format!("process {}: {error}", process.number)),
         }
     }
-    Ok(folder)
+    if errors.is_empty() { Ok(()) } else { Err(errors.join("\n")) }
 }

@@ -123,12 +123,8 @@ fn run(state: &mut State, entry: &Entry, shape: Shape, block: &[u8]) -> Answer<S
         return Err(Status::LaunchOutOfResources);
     }
     state.mirror_to_device()?;
-    let launched = state.card()?.launch(entry, shape, block, &mut |_| {});
-    let launched = launched.map_err(|error| state.failed(&error))?;
+    let launched = state.execute(entry, shape, block)?;
     state.mirror_to_host()?;
-    if let Some(results) = &mut state.results {
-        results.launched(entry, shape, &launched);
-    }
     Ok(match launched {
         Launched::Timed(result) => result.printed.concat(),
         Launched::Functional(summary) => summary.printed,

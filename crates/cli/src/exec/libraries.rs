@@ -1,0 +1,57 @@
+//! The libraries that a CUDA program finds in place of the vendor's.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+
+/// Finds the driver library.
+///
+/// # Errors
+/// If it is not where it is expected.
+pub fn driver(given: Option<&Path>) -> Result<PathBuf, String> {
+    let beside = || {
+        let command = std::env::current_exe().map_err(|error| format!("this command's place: {error}"))?;
+        Ok::<_, String>(command.with_file_name("libcuda.so"))
+    };
+    let path = given.map_or_else(beside, |path| Ok(path.to_owned()))?;
+    path.canonicalize().map_err(|error| {
+        format!("{}: {error}; expected the library that `cargo build -p strata-driver` makes", path.display())
+    })
+}
+
+/// A library search path with `folder` in front.
+pub fn before_others(folder: &Path) -> OsString {
+    let mut path = folder.as_os_str().to_owned();
+    if let Some(others) = std::env::var_os("LD_LIBRARY_PATH").filter(|others| !others.is_empty()) {
+        path.push(":");
+        path.push(others);
+    }
+    path
+}
+
+/// CUDA runtime libraries: the name that cargo builds and the names that programs load.
+const RUNTIMES: [(&str, &str); 3] = [
+    ("libcudart_11.so", "libcudart.so.11.0"),
+    ("libcudart_12.so", "libcudart.so.12"),
+    ("libcudart_13.so", "libcudart.so.13"),
+];
+
+/// Puts the driver into a folder under the names programs look for, and the runtimes found beside the driver.
+///
+/// # Errors
+/// If the folder takes no links.
+pub fn link(driver: &Path, folder: &Path) -> Result<(), String> {
+    let link = |to: &Path, name: &str| {
+        let path = folder.join(name);
+        std::os::unix::fs::symlink(to, &path).map_err(|error| format!("{}: {error}", path.display()))
+    };
+    for name in ["libcuda.so.1", "libcuda.so"] {
+        link(driver, name)?;
+    }
+    for (made, name) in RUNTIMES {
+        let runtime = driver.with_file_name(made);
+        if runtime.exists() {
+            link(&runtime, name)?;
+        }
+    }
+    Ok(())
+}
