@@ -65,11 +65,6 @@ impl Output {
         self.written = true;
         Ok(file)
     }
-
-    /// Notes that the contents were written by other means.
-    pub fn keep(&mut self) {
-        self.written = true;
-    }
 }
 
 impl Drop for Output {

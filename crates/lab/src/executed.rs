@@ -1,4 +1,4 @@
-//! A CUDA program that `strata exec` ran, as a record: from the lines that its driver wrote.
+//! A CUDA program that `strata exec` ran, as a record: from the lines that its driver wrote about one process.
 
 use std::collections::BTreeMap;
 
@@ -64,7 +64,7 @@ struct Simulation {
     peak_memory_bytes: u64,
 }
 
-/// The record of a program, from the lines of its results (docs/driver.md), and what the run cost the host. `variant`
+/// The record of a program's process, from the lines of its results (docs/driver.md), and what the run cost the host. `variant`
 /// names the machine, and `command` is what ran the program.
 ///
 /// # Errors
@@ -143,7 +143,7 @@ fn read_launches(lines: &[&str], count: u64) -> Result<Vec<LaunchResult>, String
         if launch.launch != number {
             let (line, found) = (number + 1, launch.launch);
             return Err(format!(
-                "line {line}: found launch {found}, expected launch {number}: several processes wrote results"
+                "line {line}: found launch {found}, expected launch {number}: the launches are not those of one process"
             ));
         }
         launches.push(LaunchResult {
@@ -248,7 +248,10 @@ mod tests {
             ("the driver's machine: found `else`, expected `", &|lines| {
                 lines[end]["provenance"]["machine"] = json!("else");
             }),
-            ("line 2: found launch 2, expected launch 1: several processes", &|lines| drop(lines.remove(1))),
+            (
+                "line 2: found launch 2, expected launch 1: the launches are not those of one process",
+                &|lines| drop(lines.remove(1)),
+            ),
             ("it launched nothing", &|lines| drop(lines.drain(..end))),
             ("statistics: found no `l1d.accesses`, expected it", &|lines| {
                 lines[end]["statistics"]["l1d"].as_object_mut().unwrap().remove("accesses");

@@ -2,8 +2,8 @@
 
 use crate::{Ran, folder, json, refused, strata, well};
 
-/// The lines that a driver would write about a program that does what a run did.
-fn driver_lines(run: &str) -> String {
+/// The lines that a driver would write about a program that does what a run did: those of launches, and the whole run's.
+fn driver_lines(run: &str) -> (String, String) {
     let mut whole = json(run);
     let mut lines = String::new();
     let launches = whole["launches"].take();
@@ -13,7 +13,7 @@ fn driver_lines(run: &str) -> String {
         lines += &format!("{launch}\n");
     }
     whole["launch_count"] = launches.as_array().unwrap().len().into();
-    format!("{lines}{whole}\n")
+    (lines, format!("{whole}\n"))
 }
 
 #[test]
@@ -21,12 +21,18 @@ fn exec_stores_what_a_whole_program_cost() {
     let folder = folder("exec_store", &[("libcuda.so", "")]);
     let path = |name: &str| folder.join(name).display().to_string();
     let _ = std::fs::remove_dir_all(folder.join("store"));
-    let whole = driver_lines(&well(&["run", "saxpy", "--set", "gpu.sms=2", "--json", "-"]));
-    std::fs::write(folder.join("whole"), &whole).unwrap();
-    std::fs::write(folder.join("part"), whole.lines().next().unwrap()).unwrap();
+    let (launches, whole) = driver_lines(&well(&["run", "saxpy", "--set", "gpu.sms=2", "--json", "-"]));
+    let write = |name: &str, launches: &str, whole: Option<&str>| {
+        let _ = std::fs::remove_dir_all(folder.join(name));
+        std::fs::create_dir(folder.join(name)).unwrap();
+        std::fs::write(folder.join(name).join("0.launches"), launches).unwrap();
+        whole.into_iter().for_each(|whole| std::fs::write(folder.join(name).join("0.run"), whole).unwrap());
+    };
+    write("whole", &launches, Some(&whole));
+    write("part", &launches, None);
     let (driver, store) = (path("libcuda.so"), path("store"));
     let run = |lines: &str, status: &str| {
-        let script = "cp \"$0\" \"$STRATA_RESULTS\" && exit $1";
+        let script = "cp \"$0\"/* \"$STRATA_RESULTS\" && exit $1";
         strata(&[
             "exec",
             "--driver",
@@ -63,15 +69,15 @@ fn exec_stores_what_a_whole_program_cost() {
         assert_eq!(record.job.command[1], "exec");
         let cycles = |row: &&strata_lab::record::Row| row.launch == Some(0) && row.counter == "cycles";
         let cycles = record.rows.iter().find(cycles).unwrap().value;
-        assert_eq!(json(whole.lines().next().unwrap())["cycles"].as_f64(), Some(cycles.as_f64()));
+        assert_eq!(json(launches.lines().next().unwrap())["cycles"].as_f64(), Some(cycles.as_f64()));
     }
     let listed = json(&well(&["list", "runs", "saxpy", "--store", &store, "--json"]));
     assert_eq!(listed[0]["program"], "CUDA program");
-    assert_eq!(listed[0]["cycles"], json(whole.lines().next_back().unwrap())["cycles"]);
+    assert_eq!(listed[0]["cycles"], json(&whole)["cycles"]);
     let table = well(&["list", "runs", "--store", &store]);
     assert!(table.starts_with("NAME   SIZE  PROGRAM"), "{table}");
-    let other = whole.replace("\"registers_per_thread\":", "\"registers_per_thread\":1");
-    std::fs::write(folder.join("other"), other).unwrap();
+    let others = launches.replace("\"registers_per_thread\":", "\"registers_per_thread\":1");
+    write("other", &others, Some(&whole));
     let other = run("other", "0");
     assert_eq!((other.status, stored()), (2, 1));
     assert!(other.err.contains("has other numbers for it"), "{}", other.err);
@@ -102,6 +108,12 @@ fn exec_runs_a_program_with_its_environment() {
     assert_eq!((well.status, well.out.as_str()), (0, expected), "{}", well.err);
     assert_eq!(well.err, "sh: made no CUDA call, so there are no results\n");
     assert_eq!(run("3", "gpu.sms=2").status, 3, "the program's own status");
+    let driver = library.to_str().unwrap();
+    for (signal, status) in [("KILL", 128 + 9), ("SEGV", 128 + 11), ("TERM", 128 + 15)] {
+        let script = format!("kill -s {signal} $$");
+        let killed = strata(&["exec", "--driver", driver, "--", "sh", "-c", &script]);
+        assert_eq!((killed.status, killed.err.as_str()), (status, well.err.as_str()), "as a shell gives it");
+    }
     assert!(run("0", "gpu.sm=2").err.contains("unknown key `gpu.sm` (did you mean `gpu.sms`?)"));
     std::fs::remove_dir_all(&folder).unwrap();
 }

@@ -1,0 +1,70 @@
+//! Options that `strata exec` shares with `strata run`.
+
+use super::*;
+
+#[test]
+fn a_limit_of_cycles_stops_an_endless_kernel() {
+    let json = folder("limit").join("results.json");
+    let options = ["--max-cycles", "5000", "--json", json.to_str().unwrap()];
+    let (status, err) = ran(python(&mut exec(&options), &["seven,spin"]));
+    assert_eq!(status, 3, "the client's own status: {err}");
+    let lines = lines(&json);
+    assert_eq!(kernels(&lines), [["seven", "spin"]]);
+    let whole = &lines[2];
+    assert_eq!((&whole["cycles"], &whole["verdict"]), (&5000.into(), &"not finished".into()));
+    assert!(whole["stopped"].as_str().unwrap().contains("reached the cycle limit"), "{whole}");
+    assert_eq!(lines[0]["cycles"].as_u64().unwrap() + lines[1]["cycles"].as_u64().unwrap(), 5000);
+}
+
+#[test]
+fn memory_is_compared_with_the_reference_executors() {
+    let json = folder("check").join("results.json");
+    let run = |words: &str| {
+        let found = ran(python(&mut exec(&["--check", "--json", json.to_str().unwrap()]), &[words]));
+        (found, lines(&json).pop().unwrap())
+    };
+    let ((status, err), whole) = run("seven,seven");
+    assert_eq!(
+        (status, &whole["verdict"], &whole["verified"]),
+        (0, &"verified".into(), &true.into()),
+        "{err}"
+    );
+    assert_eq!(whole["checked"], serde_json::json!({ "launches": 2, "host_phases": 0 }));
+    // What a clock says differs, and is named; each difference is found once.
+    let ((status, err), whole) = run("seven,clock,seven");
+    assert_eq!((status, &whole["verdict"], &whole["verified"]), (1, &"wrong".into(), &false.into()), "{err}");
+    let wrong: Vec<&str> = err.lines().filter(|line| line.starts_with("wrong: ")).collect();
+    assert_eq!(wrong.len(), 1, "{err}");
+    assert!(wrong[0].starts_with("wrong: after launch 1 (`clock`), "), "{err}");
+    assert!(wrong[0].ends_with("; the kernel reads %clock64, which cannot be checked"), "{err}");
+    let (status, err) = ran(python(&mut exec(&["--check", "--functional"]), &["seven"]));
+    assert!(status == 2 && err.contains("cannot be used with"), "{err}");
+}
+
+#[test]
+fn a_timeline_has_the_spans_of_every_process() {
+    let folder = folder("timeline");
+    let (json, csv) = (folder.join("results.json"), folder.join("spans.csv"));
+    let options = ["--timeline", csv.to_str().unwrap(), "--span", "100", "--json", json.to_str().unwrap()];
+    let script = "python3 \"$0\" seven,seven; python3 \"$0\" seven";
+    let (status, err) = ran(shell(&mut exec(&options), script));
+    assert_eq!(status, 0, "{err}");
+    let mut reader = csv::Reader::from_path(&csv).unwrap();
+    let header: Vec<String> = reader.headers().unwrap().iter().map(str::to_owned).collect();
+    assert_eq!(header[..5], ["process", "launch", "kernel", "from_cycle", "to_cycle"]);
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let stores = header.iter().position(|name| name == "sm.warp_instructions").unwrap();
+    for line in lines(&json).iter().filter(|line| line["kernel"].is_string()) {
+        let of_launch = |row: &&csv::StringRecord| {
+            row[0] == line["process"].to_string() && row[1] == line["launch"].to_string()
+        };
+        let spans: Vec<&csv::StringRecord> = rows.iter().filter(of_launch).collect();
+        let number = |span: &csv::StringRecord, column: usize| span[column].parse::<u64>().unwrap();
+        assert!(spans.len() > 1, "{line}");
+        assert_eq!(number(spans[0], 3), 0);
+        assert!(spans.windows(2).all(|pair| pair[0][4] == pair[1][3]), "no span is missing");
+        assert_eq!(Some(number(spans[spans.len() - 1], 4)), line["cycles"].as_u64());
+        let issued: u64 = spans.iter().map(|span| number(span, stores)).sum();
+        assert_eq!(Some(issued), line["warp_instructions"].as_u64());
+    }
+}
