@@ -24,11 +24,11 @@ impl Output {
     /// # Errors
     /// Why they cannot be created.
     pub fn new(path: &Path) -> Result<Output, String> {
-        let made = match path.is_dir() {
+        let created = match path.is_dir() {
             true => Output::in_folder(path),
             false => File::create(path).map(|launches| Output { launches, place: None }),
         };
-        made.map_err(|error| {
+        created.map_err(|error| {
             format!("STRATA_RESULTS: found `{}`, expected a file or folder to write: {error}", path.display())
         })
     }

@@ -93,8 +93,8 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
     let mut report = Report::new(&program, arguments, &results)?;
     let libraries = folder.path().join("libraries");
     let lock = folder.path().join("lock");
-    let made = fs::create_dir(&results).and_then(|()| fs::create_dir(&libraries));
-    let held = made.and_then(|()| File::create(&lock)).and_then(|file| file.lock().map(|()| file));
+    let created = fs::create_dir(&results).and_then(|()| fs::create_dir(&libraries));
+    let held = created.and_then(|()| File::create(&lock)).and_then(|file| file.lock().map(|()| file));
     let held = held.map_err(|error| format!("{}: {error}", folder.path().display()))?;
     libraries::link(&libraries::driver(arguments.driver.as_deref())?, &libraries)?;
     let mut command = command(arguments, &libraries);
@@ -117,7 +117,7 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
     if processes.is_empty() {
         let made =
             if ended.interrupted { "was interrupted before any CUDA call" } else { "made no CUDA call" };
-        eprintln!("{program}: {made}, so there are no results");
+        eprintln!("{program}: {reason}, so there are no results");
     } else {
         eprintln!("{program}: {}", summary(&processes));
     }

@@ -80,6 +80,10 @@ pub fn run(
                 time if time > GRACE => Some(Signal::TERM),
                 _ => None,
             };
+            if since.elapsed() > LAUNCHES {
+                eprintln!("{program}: processes that cannot be ended: {alive:?}");
+                break;
+            }
             for pid in alive {
                 how.into_iter().for_each(|how| tree::signal(pid, how));
             }
