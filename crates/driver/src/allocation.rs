@@ -1,7 +1,5 @@
 //! Allocates, frees and finds buffers.
 
-use strata_workloads::DevicePtr;
-
 use crate::buffer::{Allocation, Kind, Mirror};
 use crate::objects::Context;
 use crate::state::State;
@@ -9,11 +7,13 @@ use crate::status::{Answer, Status};
 use crate::table::Handle;
 
 impl State {
-    /// Allocates a buffer on the device.
-    pub fn allocate(&mut self, context: Handle<Context>, bytes: u64) -> Answer<u64> {
+    /// Allocates a buffer on the device for a call of a function of this name.
+    pub fn allocate(&mut self, context: Handle<Context>, bytes: u64, call: &str) -> Answer<u64> {
         let number = self.number();
+        let name = self.allocation_name(call);
         let (card, blocks) = self.memory()?;
-        let start = blocks.allocate(card, bytes).map_err(|_| Status::OutOfMemory)?;
+        let start = blocks.allocate(card, &name, bytes).map_err(|_| Status::OutOfMemory)?;
+        self.allocated += 1;
         self.allocations.insert(start, Allocation { context, number, bytes, kind: Kind::Device });
         Ok(start)
     }
@@ -25,19 +25,26 @@ impl State {
         context: Handle<Context>,
         bytes: u64,
         align: u64,
+        call: &str,
         mirror: impl FnOnce(u64) -> Option<Mirror>,
     ) -> Answer<u64> {
         let number = self.number();
-        let whole = bytes.checked_next_multiple_of(align).ok_or(Status::OutOfMemory)?;
-        let name = format!("allocation {number}");
-        let ptr = self.card()?.alloc_aligned(&name, whole, align).map_err(|_| Status::OutOfMemory)?;
-        let Some(mirror) = mirror(ptr.0) else {
-            self.card()?.free(ptr).map_err(|_| Status::Unknown)?;
+        let name = self.allocation_name(call);
+        let (card, blocks) = self.memory()?;
+        let start = blocks.allocate_alone(card, &name, bytes, align).map_err(|_| Status::OutOfMemory)?;
+        let Some(mirror) = mirror(start) else {
+            blocks.free_alone(card, start);
             return Err(Status::OutOfMemory);
         };
+        self.allocated += 1;
         let kind = Kind::Mirrored(mirror);
-        self.allocations.insert(ptr.0, Allocation { context, number, bytes, kind });
-        Ok(ptr.0)
+        self.allocations.insert(start, Allocation { context, number, bytes, kind });
+        Ok(start)
+    }
+
+    /// How messages name the next allocation: by its number, from 1, and the function that made it.
+    fn allocation_name(&self, call: &str) -> String {
+        format!("allocation {} ({call})", self.allocated + 1)
     }
 
     /// Frees the buffer that starts at an address.
@@ -46,7 +53,7 @@ impl State {
         let (card, blocks) = self.memory()?;
         let freed = match allocation.kind {
             Kind::Device => blocks.free(card, start),
-            Kind::Mirrored(_) => card.free(DevicePtr(start)).is_ok(),
+            Kind::Mirrored(_) => blocks.free_alone(card, start),
         };
         if freed { Ok(allocation) } else { Err(Status::InvalidValue) }
     }

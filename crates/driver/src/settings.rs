@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use strata_gpu::machine::Machine;
 
+use crate::blocks::Bounds;
 use crate::log::Level;
 
 /// Which backend runs launches.
@@ -39,6 +40,8 @@ pub struct Settings {
     pub timeline: Option<PathBuf>,
     /// Length of a timeline span, in cycles.
     pub span: u64,
+    /// How far kernels reach.
+    pub bounds: Bounds,
     /// Compute capability that clients see: major and minor.
     pub capability: (i32, i32),
 }
@@ -114,10 +117,28 @@ impl Settings {
         let system = text("STRATA_SYSTEM")?;
         let machine = Machine::load_with(&name, system.as_slice(), &sets)
             .map_err(|error| format!("STRATA_MACHINE, STRATA_SYSTEM or STRATA_SET: {error}"))?;
+        let bounds = match text("STRATA_BOUNDS")?.as_deref() {
+            None | Some("exact") => Bounds::Exact,
+            Some("guard") => Bounds::Guard,
+            Some("page") => Bounds::Page,
+            Some(found) => return bad("STRATA_BOUNDS", found, "`exact`, `guard` or `page`"),
+        };
         let path = |name: &str| Ok::<_, String>(text(name)?.map(PathBuf::from));
         let [results, lock, timeline] = ["STRATA_RESULTS", "STRATA_LOCK", "STRATA_TIMELINE"].map(path);
         let (results, lock, timeline) = (results?, lock?, timeline?);
-        Ok(Settings { machine, sets, mode, threads, results, lock, max_cycles, timeline, span, capability })
+        Ok(Settings {
+            machine,
+            sets,
+            mode,
+            threads,
+            results,
+            lock,
+            max_cycles,
+            timeline,
+            span,
+            bounds,
+            capability,
+        })
     }
 }
 
@@ -174,6 +195,7 @@ mod tests {
                 "STRATA_MAX_CYCLES: found `0`, expected a number of cycles, at least 1",
             ),
             ("STRATA_SPAN", "x", "STRATA_SPAN: found `x`, expected a number of cycles, at least 1"),
+            ("STRATA_BOUNDS", "loose", "STRATA_BOUNDS: found `loose`, expected `exact`, `guard` or `page`"),
             ("STRATA_LOG", "loud", "STRATA_LOG: found `loud`, expected `quiet`, `once` or `calls`"),
             (
                 "STRATA_COMPUTE_CAPABILITY",

@@ -72,6 +72,8 @@ pub struct State {
     pub allocations: BTreeMap<u64, Allocation>,
     /// Where device buffers lie on the card.
     pub blocks: Blocks,
+    /// Number of allocations that clients have made.
+    pub allocated: u64,
     /// The last unique number handed out.
     pub numbers: u64,
 }
@@ -145,6 +147,7 @@ pub fn with_current<R>(body: impl FnOnce(&mut State, Handle<Context>) -> Answer<
 
 impl State {
     fn new(settings: Settings, results: Option<Results>, timeline: Option<Timeline>) -> State {
+        let blocks = Blocks::new(settings.bounds);
         State {
             process: std::process::id(),
             settings,
@@ -170,7 +173,8 @@ impl State {
             surfaces: BTreeMap::new(),
             pool: None,
             allocations: BTreeMap::new(),
-            blocks: Blocks::default(),
+            blocks,
+            allocated: 0,
             numbers: 0,
         }
     }
@@ -254,7 +258,7 @@ impl State {
                 results.keep(self.card.as_mut());
             }
             self.card = None;
-            self.blocks = Blocks::default();
+            self.blocks = Blocks::new(self.settings.bounds);
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! `strata exec`: runs an unmodified CUDA program with the modelled GPU's driver and runtime in place of the
 //! vendor's.
 
+mod bounds;
 mod libraries;
 mod processes;
 mod progress;
@@ -18,6 +19,7 @@ use clap::Args;
 use strata_gpu::machine::Machine;
 use strata_lab::store::check_writable;
 
+use self::bounds::Bounds;
 use self::processes::{Process, summary};
 use self::report::Report;
 use self::watch::Ended;
@@ -59,6 +61,9 @@ pub struct ExecArguments {
     /// uses CUDA. Only a program that ends with status 0 and without a failed launch is added.
     #[arg(long, value_name = "DIR", conflicts_with = "functional")]
     store: Option<PathBuf>,
+    /// Where a kernel's access to device memory is a fault.
+    #[arg(long, value_enum, default_value_t)]
+    bounds: Bounds,
     /// Driver library to load. Default: `libcuda.so` beside this command. CUDA runtimes are looked for in the
     /// driver's folder.
     #[arg(long, value_name = "FILE")]
@@ -115,7 +120,7 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
     }
     let written = report.end(&processes);
     if processes.is_empty() {
-        let made =
+        let reason =
             if ended.interrupted { "was interrupted before any CUDA call" } else { "made no CUDA call" };
         eprintln!("{program}: {reason}, so there are no results");
     } else {
@@ -163,6 +168,7 @@ fn command(arguments: &ExecArguments, libraries: &Path) -> Command {
         .env("STRATA_SYSTEM", arguments.machine.systems.join("+"))
         .env("STRATA_SET", arguments.overrides.join(";"))
         .env("STRATA_MODE", mode)
+        .env("STRATA_BOUNDS", arguments.bounds.name())
         .env("STRATA_THREADS", arguments.threads.unwrap_or(cores).to_string())
         .env("STRATA_MAX_CYCLES", max_cycles)
         .env_remove("STRATA_TIMELINE");

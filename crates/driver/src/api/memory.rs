@@ -16,13 +16,13 @@ const PITCH: usize = 512;
 const PLACES: u32 = 24;
 
 /// Allocates device memory for the current context. Zero bytes are refused.
-pub fn allocate(address: Out<u64>, bytes: usize) -> Answer {
+pub fn allocate(address: Out<u64>, bytes: usize, call: &str) -> Answer {
     state::with_current(|state, context| {
         let place = address.place()?;
         if bytes == 0 {
             return Err(Status::InvalidValue);
         }
-        place.put(state.allocate(context, bytes as u64)?);
+        place.put(state.allocate(context, bytes as u64, call)?);
         Ok(())
     })
 }
@@ -41,10 +41,11 @@ fn mirrored(
     }
     let whole = bytes.checked_next_multiple_of(PAGE).and_then(|bytes| usize::try_from(bytes).ok());
     let whole = whole.ok_or(Status::OutOfMemory)?;
+    let call = if managed { "cuMemAllocManaged" } else { "cuMemHostAlloc" };
     let mut spacers = Vec::new();
     let mut found = Err(Status::OutOfMemory);
     for place in 0..PLACES {
-        found = state.allocate_mirrored(context, bytes, PAGE, |address| {
+        found = state.allocate_mirrored(context, bytes, PAGE, call, |address| {
             let pages = Some(Pages::at(address, whole)?);
             Some(Mirror { host: address, bytes, pages, managed, flags })
         });
@@ -116,14 +117,14 @@ fn register(pointer: Bytes, bytes: usize, flags: u32) -> Answer {
             return Err(Status::HostMemoryAlreadyRegistered);
         }
         let mirror = Mirror { host, bytes, pages: None, managed: false, flags };
-        state.allocate_mirrored(context, bytes, UNIT, |_| Some(mirror)).map(|_| ())
+        state.allocate_mirrored(context, bytes, UNIT, "cuMemHostRegister", |_| Some(mirror)).map(|_| ())
     })
 }
 
 api! {
     /// Allocates zeroed device memory.
     cuMemAlloc_v2 = "cuMemAlloc" 3020 (address: Out<u64>, bytes: usize) {
-        allocate(address, bytes)
+        allocate(address, bytes, "cuMemAlloc")
     }
 
     /// Allocates rows that start at multiples of the pitch, which it writes.
@@ -135,7 +136,7 @@ api! {
         }
         let pitch = pitch.place()?;
         let row = width.checked_next_multiple_of(PITCH).ok_or(Status::InvalidValue)?;
-        allocate(address, row.checked_mul(rows).ok_or(Status::InvalidValue)?)?;
+        allocate(address, row.checked_mul(rows).ok_or(Status::InvalidValue)?, "cuMemAllocPitch")?;
         pitch.put(row);
         Ok(())
     }
@@ -241,7 +242,7 @@ api! {
     /// Allocates device memory. The allocation is complete when the call returns.
     cuMemAllocAsync = "cuMemAllocAsync" 11020 (address: Out<u64>, bytes: usize, stream: Handle<Stream>) {
         state::with_current(|state, _| check_stream(state, stream))?;
-        allocate(address, bytes)
+        allocate(address, bytes, "cuMemAllocAsync")
     }
 
     /// Allocates immediately; all pools share one heap.
@@ -252,7 +253,7 @@ api! {
             state.pools.get(pool)?;
             check_stream(state, stream)
         })?;
-        allocate(address, bytes)
+        allocate(address, bytes, "cuMemAllocFromPoolAsync")
     }
 
     /// Frees device memory. The memory is free when the call returns.

@@ -96,6 +96,17 @@ pub struct Call<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ModuleId(u64);
 
+/// Memory that [`Card::reserve`] took.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Reserved {
+    /// Its first address.
+    pub at: DevicePtr,
+    /// Its size in bytes.
+    pub bytes: u64,
+    /// So many of its first bytes may have been in a buffer before.
+    pub used: u64,
+}
+
 /// A kernel of a card: what [`Card::launch`] launches.
 #[derive(Clone, Debug)]
 pub struct Entry {
@@ -200,6 +211,52 @@ impl<B: Backend> Card<B> {
         let buffer = self.heap.free(ptr)?;
         self.backend.close(&buffer);
         Ok(())
+    }
+
+    /// Takes memory at a multiple of `align` bytes, a power of two, in which [`Card::place`] puts buffers. Kernels cannot
+    /// reach the rest of it.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`] if no free range is large enough.
+    pub fn reserve(&mut self, bytes: u64, align: u64) -> Result<Reserved, DeviceError> {
+        let touched = self.heap.touched();
+        let at = DevicePtr(self.heap.reserve(bytes, align.max(ALIGN), self.backend.floor())?);
+        Ok(Reserved { at, bytes, used: touched.saturating_sub(at.0).min(bytes) })
+    }
+
+    /// Puts a zeroed buffer in reserved memory. Of its bytes, the first `used` may have been another buffer's.
+    ///
+    /// # Panics
+    /// If the memory is not reserved.
+    pub fn place(&mut self, name: &str, at: DevicePtr, bytes: u64, used: u64) {
+        let buffer = self.heap.place(name, at.0, bytes);
+        self.backend.open(buffer, used == 0);
+        if used > 0 {
+            self.fill(at, 0, used.min(bytes)).expect("the buffer is there");
+        }
+    }
+
+    /// Removes a buffer from reserved memory.
+    ///
+    /// # Errors
+    /// [`DeviceError::NoBuffer`] if no buffer starts there.
+    pub fn displace(&mut self, ptr: DevicePtr) -> Result<(), DeviceError> {
+        let buffer = self.heap.displace(ptr.0).ok_or(DeviceError::NoBuffer { ptr })?;
+        self.backend.close(&buffer);
+        Ok(())
+    }
+
+    /// Gives reserved memory back, in which no buffer is left.
+    ///
+    /// # Panics
+    /// If no reserved memory starts there.
+    pub fn release(&mut self, ptr: DevicePtr) {
+        self.heap.release(ptr.0);
+    }
+
+    /// Says what faults add about an access to reserved memory outside all buffers.
+    pub fn explain_reserved(&mut self, sentence: &'static str) {
+        self.heap.explain_reserved(sentence);
     }
 
     /// The buffer that contains an address; an empty buffer contains its start.

@@ -1,5 +1,7 @@
 //! Places buffers in device memory, at the same addresses on every device.
 
+use std::collections::BTreeMap;
+
 use strata_workloads::{DeviceError, DevicePtr};
 
 use super::holes::Holes;
@@ -35,6 +37,10 @@ pub struct Heap {
     /// Kept sorted by address.
     buffers: Vec<Buffer>,
     holes: Holes,
+    /// Ranges that were reserved, start to end; buffers are placed in them one by one.
+    reserved: BTreeMap<u64, u64>,
+    /// What to say of an access to a reserved byte that no buffer holds.
+    of_reserved: &'static str,
     next: u64,
     touched: u64,
     limit: u64,
@@ -46,7 +52,16 @@ impl Heap {
     /// after each buffer.
     pub fn new(capacity_bytes: u64, gap: u64) -> Self {
         let limit = BASE.saturating_add(capacity_bytes);
-        Heap { buffers: Vec::new(), holes: Holes::default(), next: BASE, touched: BASE, limit, gap }
+        Heap {
+            buffers: Vec::new(),
+            holes: Holes::default(),
+            reserved: BTreeMap::new(),
+            of_reserved: "",
+            next: BASE,
+            touched: BASE,
+            limit,
+            gap,
+        }
     }
 
     /// Bytes that a buffer and its gap take; never 0, so no two buffers start at the same address.
@@ -66,9 +81,16 @@ impl Heap {
         align: u64,
         floor: u64,
     ) -> Result<DevicePtr, DeviceError> {
+        let start = self.take(name, bytes, align, floor)?;
+        self.insert(name, start, bytes);
+        Ok(DevicePtr(start))
+    }
+
+    /// Takes a range that holds a buffer and its gap; see [`Heap::alloc`].
+    fn take(&mut self, name: &str, bytes: u64, align: u64, floor: u64) -> Result<u64, DeviceError> {
         let no_room = || DeviceError::OutOfMemory { name: name.to_owned(), bytes };
         let extent = self.extent(bytes).ok_or_else(no_room)?;
-        let start = match self.holes.take(extent, align) {
+        Ok(match self.holes.take(extent, align) {
             Some(start) => start,
             None => {
                 let start = self.next.checked_next_multiple_of(align).ok_or_else(no_room)?;
@@ -80,10 +102,53 @@ impl Heap {
                 self.touched = self.touched.max(next);
                 start
             }
-        };
+        })
+    }
+
+    fn insert(&mut self, name: &str, start: u64, bytes: u64) -> &Buffer {
         let place = self.buffers.partition_point(|buffer| buffer.start < start);
         self.buffers.insert(place, Buffer { name: name.to_owned(), start, bytes });
-        Ok(DevicePtr(start))
+        &self.buffers[place]
+    }
+
+    /// Takes a range as [`Heap::alloc`] does, but makes it no buffer: [`Heap::place`] puts buffers in it.
+    ///
+    /// # Errors
+    /// [`DeviceError::OutOfMemory`] if no free range is large enough.
+    pub fn reserve(&mut self, bytes: u64, align: u64, floor: u64) -> Result<u64, DeviceError> {
+        let start = self.take("reserved memory", bytes, align, floor)?;
+        self.reserved.insert(start, start + bytes);
+        Ok(start)
+    }
+
+    /// Puts a buffer in reserved memory, which must hold it and have no other buffer there.
+    pub fn place(&mut self, name: &str, start: u64, bytes: u64) -> &Buffer {
+        let end = self.reserved_end(start).expect("the memory is reserved");
+        assert!(start + bytes <= end, "a buffer in reserved memory does not fit it");
+        self.insert(name, start, bytes)
+    }
+
+    /// Removes the buffer that [`Heap::place`] put at an address.
+    pub fn displace(&mut self, start: u64) -> Option<Buffer> {
+        let place = self.buffers.binary_search_by_key(&start, |buffer| buffer.start).ok()?;
+        Some(self.buffers.remove(place))
+    }
+
+    /// Gives reserved memory back. No buffer is left in it.
+    pub fn release(&mut self, start: u64) {
+        let end = self.reserved.remove(&start).expect("the memory is reserved");
+        self.give(start, end - start);
+    }
+
+    /// Says what to add about an access to reserved memory that no buffer holds.
+    pub fn explain_reserved(&mut self, sentence: &'static str) {
+        self.of_reserved = sentence;
+    }
+
+    /// The end of the reserved range that contains an address.
+    fn reserved_end(&self, address: u64) -> Option<u64> {
+        let (_, end) = self.reserved.range(..=address).next_back()?;
+        (address < *end).then_some(*end)
     }
 
     /// Removes the buffer that starts at `ptr`.
@@ -93,12 +158,17 @@ impl Heap {
     pub fn free(&mut self, ptr: DevicePtr) -> Result<Buffer, DeviceError> {
         let place = self.buffers.binary_search_by_key(&ptr.0, |buffer| buffer.start);
         let buffer = self.buffers.remove(place.map_err(|_| DeviceError::NoBuffer { ptr })?);
-        let extent = self.extent(buffer.bytes).expect("it was placed");
-        self.holes.give(buffer.start, buffer.start + extent);
+        self.give(buffer.start, buffer.bytes);
+        Ok(buffer)
+    }
+
+    /// Makes a buffer's range and its gap free.
+    fn give(&mut self, start: u64, bytes: u64) {
+        let extent = self.extent(bytes).expect("it was taken");
+        self.holes.give(start, start + extent);
         if let Some(start) = self.holes.take_last(self.next) {
             self.next = start;
         }
-        Ok(buffer)
     }
 
     /// The index of the buffer that contains a range, and the range's offset in that buffer.
@@ -137,15 +207,19 @@ impl Heap {
             let away = i128::from(buffer.start) - i128::from(end);
             (away, buffer, "begins", "above")
         });
+        let reserved = match self.reserved_end(address) {
+            Some(end_of_reserved) if end <= end_of_reserved => self.of_reserved,
+            _ => "",
+        };
         let nearest = below.into_iter().chain(above).min_by_key(|(away, ..)| *away);
-        let Some((away, buffer, edge, side)) = nearest else { return String::new() };
+        let Some((away, buffer, edge, side)) = nearest else { return reserved.to_owned() };
         let Buffer { name, start, bytes } = buffer;
         let where_to = match (away, away.unsigned_abs()) {
             (0, _) => format!("right {side}"),
             (..0, inside) => format!("{} into it", count(inside)),
             (_, away) => format!("{} {side}", count(away)),
         };
-        format!("; `{name}` ({} at {start:#x}) {edge} {where_to}", count((*bytes).into()))
+        format!("; `{name}` ({} at {start:#x}) {edge} {where_to}{reserved}", count((*bytes).into()))
     }
 
     /// All buffers, sorted by address.
@@ -216,6 +290,29 @@ mod tests {
         assert_eq!(heap.nearest(BASE + 0x300, 4), format!("{b}ends 255 bytes below"));
         assert_eq!(heap.nearest(0, 4), format!("{a}begins 1048572 bytes above"));
         assert!(heap.nearest(u64::MAX, 8).starts_with(b));
+    }
+
+    #[test]
+    fn reserved_memory_holds_buffers_and_is_given_back_whole() {
+        let mut heap = Heap::new(1 << 20, 0);
+        let free = heap.free_bytes(u64::MAX);
+        let start = heap.reserve(4096, ALIGN, u64::MAX).unwrap();
+        heap.explain_reserved("; reserved");
+        assert_eq!(heap.free_bytes(u64::MAX), free - 4096);
+        assert!(heap.find(DevicePtr(start), 1).is_err(), "it is no buffer");
+        assert_eq!(heap.nearest(start, 4), "; reserved");
+        heap.place("a", start + 256, 100);
+        heap.place("b", start, 256);
+        assert_eq!(heap.find(DevicePtr(start + 300), 1), Ok((1, 44)));
+        let a = format!("; `a` (100 bytes at {:#x}) ends ", start + 256);
+        assert_eq!(heap.nearest(start + 356, 4), format!("{a}right below; reserved"));
+        assert_eq!(heap.nearest(start + 4096, 4), format!("{a}3740 bytes below"), "beyond what is reserved");
+        assert_eq!(heap.nearest(start + 4092, 8), format!("{a}3736 bytes below"), "and across its end");
+        assert_eq!(heap.displace(start + 256).map(|buffer| buffer.bytes), Some(100));
+        assert_eq!(heap.displace(start + 256), None);
+        assert!(heap.displace(start).is_some());
+        heap.release(start);
+        assert_eq!((heap.free_bytes(u64::MAX), heap.end()), (free, BASE));
     }
 
     #[test]

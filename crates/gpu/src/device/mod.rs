@@ -18,7 +18,7 @@ pub(crate) mod system;
 mod texture;
 mod timed;
 
-pub use card::{Backend, Call, Card, Entry, ModuleId};
+pub use card::{Backend, Call, Card, Entry, ModuleId, Reserved};
 pub use functional::Functional;
 pub use heap::{Buffer, Heap};
 pub use lockstep::Lockstep;
