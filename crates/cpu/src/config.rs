@@ -2,12 +2,13 @@
 
 use std::marker::PhantomData;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::Cited;
 use strata_sm::lsu::{LsuConfig, ScratchpadConfig, TextureConfig};
 
 /// How a core executes instructions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CoreModel {
     /// In order, one instruction a cycle, blocked by each value from memory.
@@ -15,22 +16,27 @@ pub enum CoreModel {
 }
 
 /// The `cpu` section of a machine file. Cycles are the core's.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CpuConfig {
-    /// Number of cores, 1 to 1024, all alike; each has a node of the network and an L1D.
+    /// Number of cores, all alike; each has a node of the network and an L1D.
+    #[schemars(range(min = 1, max = 1024), extend("unit" = "cores"))]
     pub cores: Cited<u16>,
     /// Clock of the cores and their L1Ds in MHz.
+    #[schemars(range(min = 1, max = 100000), extend("unit" = "MHz"))]
     pub clock_mhz: Cited<u32>,
     /// How a core executes instructions.
     pub model: Cited<CoreModel>,
-    /// Stores that wait until the L1D takes them, 1 to 256. A load takes an entry too.
+    /// Stores that wait until the L1D takes them. A load takes an entry too.
+    #[schemars(range(min = 1, max = 256), extend("unit" = "stores"))]
     pub store_buffer: Cited<u32>,
-    /// Cycles from the issue of a load or store to its access of the L1D, 1 to 1024.
+    /// Cycles from the issue of a load or store to its access of the L1D.
+    #[schemars(range(min = 1, max = 1024), extend("unit" = "cycles"))]
     pub address_latency_cycles: Cited<u32>,
     /// The L1D of each core; without this section, the design and the parameters of the SMs' L1Ds. It is read separately, as a
     /// door; this placeholder lets errors about unknown keys list it.
     #[serde(default, rename = "l1d")]
+    #[schemars(skip)]
     _l1d: PhantomData<()>,
 }
 

@@ -2,8 +2,9 @@
 
 use std::sync::{Arc, OnceLock};
 
+use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
-use strata_engine::config::{ConfigError, Section, did_you_mean};
+use strata_engine::config::{ConfigError, Entry, Section, SectionFacts, did_you_mean, facts};
 use strata_memory::doors::{
     L1dDesign, LanePathDesign, LlcDesign, Named, NetworkDesign, RegisterFileDesign, ScratchpadDesign,
 };
@@ -64,12 +65,16 @@ macro_rules! with {
     ($($method:ident, $designs:ident, $design:ident, $door:literal;)*) => {
         impl Registry {
             $(
-                #[doc = concat!("Adds a design behind ", $door, "; `C` is its section of a machine file.")]
+                #[doc = concat!("Adds a design behind ", $door, "; `C` is its section of a machine file, whose documentation")]
+                /// gives the meanings of its keys.
                 ///
                 /// # Panics
                 /// Panics if another design behind that door has the name.
-                pub fn $method<C: $design + DeserializeOwned + 'static>(mut self, name: &'static str) -> Self {
-                    self.$designs.add(name, |section| Ok(Arc::new(section.read::<C>()?)));
+                pub fn $method<C>(mut self, name: &'static str) -> Self
+                where
+                    C: $design + DeserializeOwned + JsonSchema + 'static,
+                {
+                    self.$designs.add(name, |section| Ok(Arc::new(section.read::<C>()?)), facts::<C>);
                     self
                 }
             )*
@@ -88,7 +93,7 @@ with! {
 
 /// The designs available behind one door.
 pub struct Designs<D: ?Sized> {
-    entries: Vec<(&'static str, Reader<D>)>,
+    entries: Vec<(&'static str, Reader<D>, fn() -> Entry)>,
 }
 
 /// Reads a design's section of a machine file.
@@ -101,14 +106,20 @@ impl<D: ?Sized> Default for Designs<D> {
 }
 
 impl<D: ?Sized> Designs<D> {
-    fn add(&mut self, name: &'static str, read: Reader<D>) {
+    fn add(&mut self, name: &'static str, read: Reader<D>, facts: fn() -> Entry) {
         assert!(self.names().all(|taken| taken != name), "a design behind the door is called {name} already");
-        self.entries.push((name, read));
+        self.entries.push((name, read, facts));
     }
 
     /// Names of the designs, in order of registration.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.entries.iter().map(|(name, _)| *name)
+        self.entries.iter().map(|(name, ..)| *name)
+    }
+
+    /// What the designs' types say of their keys: a section for each design.
+    pub fn facts(&self) -> SectionFacts {
+        let entries = self.entries.iter().map(|(name, _, facts)| ((*name).to_owned(), facts()));
+        SectionFacts { meaning: String::new(), entries: entries.collect() }
     }
 
     /// Reads a door's section, `[door.name]`, and returns the design that it names, with its parameters.
@@ -119,8 +130,8 @@ impl<D: ?Sized> Designs<D> {
     pub fn read(&self, section: Section<'_>) -> Result<Named<Arc<D>>, ConfigError> {
         let known = self.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let (name, section) = section.only_entry(&format!("a table of one design: {known}"))?;
-        let entry = self.entries.iter().find(|(known, _)| *known == name);
-        let Some((name, read)) = entry else {
+        let entry = self.entries.iter().find(|(known, ..)| *known == name);
+        let Some((name, read, _)) = entry else {
             let alike = did_you_mean(&name, self.names());
             return Err(section.error(format!("unknown design `{name}`{alike}, expected one of {known}")));
         };

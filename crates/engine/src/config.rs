@@ -2,6 +2,7 @@
 
 mod alike;
 mod document;
+mod facts;
 mod keys;
 
 use std::fmt;
@@ -10,6 +11,7 @@ use std::path::{Path, PathBuf};
 
 pub use alike::{did_you_mean, likeness};
 pub use document::{Document, Section};
+pub use facts::{Entry, KeyFacts, Kind, SectionFacts, facts};
 pub use keys::{key_at, place_named, place_of, read_table};
 
 use serde::de::DeserializeOwned;

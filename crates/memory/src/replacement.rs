@@ -1,12 +1,13 @@
 //! Replacement: which way of a full set is evicted.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::seed::Stream;
 
 use crate::bits::members;
 
 /// How the way to evict is chosen.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ReplacementPolicy {
     /// Evicts the least recently used way.

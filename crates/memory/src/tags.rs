@@ -1,5 +1,6 @@
 //! Tag arrays: which lines a set-associative cache holds, and which bytes of them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::seed::Stream;
 use strata_engine::typed_id;
@@ -12,7 +13,7 @@ use crate::parameters::ParameterError;
 use crate::replacement::{Replacement, ReplacementPolicy};
 
 /// How the set of a line is computed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SetIndex {
     /// The line number modulo the number of sets, which can be any number.
@@ -62,7 +63,7 @@ typed_id! {
 }
 
 /// Largest number of lines in a cache. ASSUMED: 128 MiB, as much as the whole L2 of the largest GPUs.
-const MAX_FRAMES: usize = 1 << 20;
+pub const MAX_FRAMES: usize = 1 << 20;
 
 /// The shape and policies of a tag array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,5 +1,6 @@
 //! The SM section of a machine file. Every number carries its source.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::bits::members;
@@ -15,19 +16,24 @@ pub const COLLECTOR_ROWS: usize = MAX_ROWS.next_power_of_two();
 
 /// Parameters of an SM, except its register file, caches and load/store unit, which have their own configurations.
 /// Latencies are in core cycles.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SmConfig {
-    /// Largest number of resident warps, 1 to 64.
+    /// Warps that can be resident at a time.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "warps"))]
     pub warp_slots: Cited<u32>,
-    /// Largest number of resident CTAs, 1 to 32.
+    /// CTAs that can be resident at a time.
+    #[schemars(range(min = 1, max = 32), extend("unit" = "CTAs"))]
     pub cta_slots: Cited<u32>,
-    /// Number of 32-bit registers in the register file, 32 to 2^20.
+    /// 32-bit registers in the register file, which resident warps share.
+    #[schemars(range(min = 32, max = 1 << 20), extend("unit" = "registers"))]
     pub registers: Cited<u32>,
-    /// Largest number of 32-bit registers per thread, 8 to 255. A kernel that needs more spills to local memory.
+    /// Most 32-bit registers of a thread. A kernel that needs more spills to local memory.
+    #[schemars(range(min = 8, max = 255), extend("unit" = "registers"))]
     pub registers_per_thread: Cited<u32>,
-    /// Most registers that the loads of a basic block may hold before the first use of any, 0 to 32: how far the
+    /// Most registers that the loads of a basic block may hold before the first use of any: how far the
     /// compiler moves loads ahead. With 0 instructions keep the order of PTX.
+    #[schemars(range(min = 0, max = 32), extend("unit" = "registers"))]
     pub load_window: Cited<u32>,
     /// How registers of PTX get physical ones. `spread`: those that are not live together share, spread over a few more than
     /// the fewest that do where that costs no warp. `tight`: they share the fewest. `separate`: each has one of its own, as
@@ -37,38 +43,46 @@ pub struct SmConfig {
     /// absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub indirect_mov: Option<Cited<bool>>,
-    /// Allocation granularity of a warp's registers: a multiple of 32, up to 65,536.
+    /// Allocation granularity of a warp's registers: a multiple of 32.
+    #[schemars(range(min = 32, max = 1 << 16), extend("unit" = "registers"))]
     pub register_unit: Cited<u32>,
-    /// Shared memory available to CTAs in bytes, up to 1 MiB.
+    /// Shared memory that resident CTAs share, in bytes.
+    #[schemars(range(min = 0, max = 1 << 20), extend("unit" = "B"))]
     pub shared_bytes: Cited<u32>,
     /// Storage that shared memory shares with the L1D, if the L1D can be resized; without it each has its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unified: Option<UnifiedStorage>,
     /// Allocation granularity of a CTA's shared memory in bytes.
+    #[schemars(range(min = 1, max = 1 << 20), extend("unit" = "B"))]
     pub shared_unit_bytes: Cited<u32>,
     /// Named barriers of the SM, shared by its CTAs; a CTA uses at most 16.
+    #[schemars(range(min = 0), extend("unit" = "barriers"))]
     pub barriers: Cited<u32>,
-    /// Number of warp schedulers, 1 to 8. Warp w belongs to scheduler w modulo this number.
+    /// Warp schedulers, each of which issues for its own warps. Warp w belongs to scheduler w modulo this number.
+    #[schemars(range(min = 1, max = 8), extend("unit" = "schedulers"))]
     pub schedulers: Cited<u32>,
     /// Policy by which a scheduler picks among its ready warps.
     pub scheduling: Cited<Scheduling>,
-    /// Capacity of a warp's instruction buffer in instructions, 1 to 16; also the most that one fetch delivers.
+    /// Capacity of a warp's instruction buffer in instructions; also the most that one fetch delivers.
+    #[schemars(range(min = 1, max = 16), extend("unit" = "instructions"))]
     pub instruction_buffer: Cited<u32>,
     /// Warps whose instructions are fetched in a cycle, at most as many as the instruction cache takes; 1 without it.
+    #[schemars(range(min = 1, max = 16), extend("unit" = "warps"))]
     pub fetches_per_cycle: Option<Cited<u32>>,
     /// Pools of operand collectors, at most 64 collectors in total.
     pub collectors: Vec<CollectorPool>,
     /// Number of execution units of each kind.
     pub units: UnitCounts,
-    /// Cycles that every computation spends in the registers between pipeline stages, 0 to 100, in addition to its
+    /// Cycles that every computation spends in the registers between pipeline stages, in addition to its
     /// unit's latency: from the collector to the unit, and from the unit to the register file.
+    #[schemars(range(min = 0, max = 100), extend("unit" = "cycles"))]
     pub pipeline_latency_cycles: Cited<u32>,
     /// Unit, latency and issue interval of each instruction class.
     pub timing: Timings,
 }
 
 /// Policy by which a scheduler picks among its ready warps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Scheduling {
     /// Loose round robin: pick the next ready warp after the one that issued last.
@@ -85,7 +99,7 @@ pub enum Scheduling {
 }
 
 /// A kind of execution unit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnitKind {
     /// Single-precision unit: f32 and, without a separate integer unit, integer arithmetic.
@@ -119,7 +133,7 @@ impl UnitKind {
 }
 
 /// A pool of operand collectors that serves some kinds of units.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CollectorPool {
     /// Number of collectors in the pool, 1 to 64.
@@ -129,18 +143,23 @@ pub struct CollectorPool {
 }
 
 /// Number of execution units of each kind, at most 16. An SM has exactly one load/store unit.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnitCounts {
-    /// Number of single-precision units.
+    /// Units for f32 and, without integer units, for integer arithmetic.
+    #[schemars(range(min = 0, max = 16), extend("unit" = "units"))]
     pub sp: Cited<u32>,
-    /// Number of integer units; 0 if the SP units execute integers.
+    /// Units for integer arithmetic and logic; 0 if the SP units execute integers.
+    #[schemars(range(min = 0, max = 16), extend("unit" = "units"))]
     pub int: Cited<u32>,
-    /// Number of double-precision units.
+    /// Units for f64 arithmetic.
+    #[schemars(range(min = 0, max = 16), extend("unit" = "units"))]
     pub dp: Cited<u32>,
-    /// Number of special function units.
+    /// Units for approximate functions and what `timing` gives them besides.
+    #[schemars(range(min = 0, max = 16), extend("unit" = "units"))]
     pub sfu: Cited<u32>,
-    /// Number of tensor units.
+    /// Units for matrix products.
+    #[schemars(range(min = 0, max = 16), extend("unit" = "units"))]
     pub tensor: Cited<u32>,
 }
 
@@ -159,26 +178,33 @@ impl UnitCounts {
 }
 
 /// Timing of one instruction class.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[schemars(extend("alike" = true))]
 pub struct Timing {
-    /// Kind of unit that executes the class; any but the load/store unit.
+    /// Kind of unit that executes the class.
+    #[schemars(extend("only" = ["sp", "int", "dp", "sfu", "tensor"]))]
     pub unit: UnitKind,
-    /// Cycles in the unit, 1 to 1000: from dispatch to write-back, excluding `pipeline_latency_cycles`.
+    /// Cycles in the unit: from dispatch to write-back, excluding `pipeline_latency_cycles`.
+    #[schemars(range(min = 1, max = 1000), extend("unit" = "cycles"))]
     pub latency_cycles: Cited<u32>,
-    /// Cycles before the unit accepts its next instruction, 1 to 1000.
+    /// Cycles before the unit accepts its next instruction.
+    #[schemars(range(min = 1, max = 1000), extend("unit" = "cycles"))]
     pub interval_cycles: Cited<u32>,
 }
 
 macro_rules! timings {
-    ($($field:ident: $class:ident,)*; $($own:ident: $own_class:ident = $other:ident,)*) => {
+    (
+        $($(#[$doc:meta])* $field:ident: $class:ident,)*;
+        $($(#[$own_doc:meta])* $own:ident: $own_class:ident = $other:ident,)*
+    ) => {
         /// Timing of each instruction class that an execution unit performs.
-        #[derive(Clone, Debug, Serialize, Deserialize)]
+        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
-        #[allow(missing_docs)]
         pub struct Timings {
-            $( pub $field: Timing, )*
+            $( $(#[$doc])* pub $field: Timing, )*
             $(
+                $(#[$own_doc])*
                 #[serde(default, skip_serializing_if = "Option::is_none")]
                 pub $own: Option<Timing>,
             )*
@@ -198,38 +224,63 @@ macro_rules! timings {
 }
 
 timings! {
+    /// Integer additions, logic, shifts, comparisons, selections and moves.
     int_add: IntAdd,
+    /// Integer minima, maxima and absolute values.
     int_min_max: IntMinMax,
+    /// Integer products.
     int_mul: IntMul,
+    /// Integer multiply-adds.
     int_mad: IntMad,
+    /// Integer divisions and remainders.
     int_div: IntDiv,
+    /// Sums, comparisons and selections of f32.
     f32_add: F32Add,
+    /// Minima and maxima of f32.
     f32_min_max: F32MinMax,
+    /// Products of f32.
     f32_mul: F32Mul,
+    /// Fused multiply-adds of f32.
     f32_fma: F32Fma,
+    /// Divisions and square roots of f32.
     f32_div: F32Div,
+    /// Sums, comparisons and selections of f64.
     f64_add: F64Add,
+    /// Minima and maxima of f64.
     f64_min_max: F64MinMax,
+    /// Products of f64.
     f64_mul: F64Mul,
+    /// Fused multiply-adds of f64.
     f64_fma: F64Fma,
+    /// Divisions and square roots of f64.
     f64_div: F64Div,
+    /// Approximate functions: reciprocals, roots, sines, exponentials, logarithms.
     sfu: Sfu,
+    /// Conversions between types.
     convert: Convert,
+    /// Shuffles, matches and reductions across a warp.
     warp: Warp,
+    /// Matrix products of f16, bf16 or 8-bit floating-point numbers, with 128 bits in a row of A (k 8 of f16).
     matrix_half: MatrixHalf,
+    /// Matrix products of f16, bf16 or 8-bit floating-point numbers, with 256 bits in a row of A (k 16 of f16).
     matrix_half_deep: MatrixHalfDeep,
+    /// Matrix products of tf32, with 128 bits in a row of A (k 4).
     matrix_tf32: MatrixTf32,
+    /// Matrix products of tf32, with 256 bits in a row of A (k 8).
     matrix_tf32_deep: MatrixTf32Deep,
+    /// Matrix products of integers and bits, with 128 bits in a row of A (k 16 of s8).
     matrix_int: MatrixInt,
+    /// Matrix products of integers and bits, with 256 bits in a row of A (k 32 of s8).
     matrix_int_deep: MatrixIntDeep,
+    /// Matrix products of f64, 8 by 8 with k 4.
     matrix_f64: MatrixF64,
     ;
-    // Where a machine does not tell: as shuffles.
+    /// Votes across a warp; timed as shuffles where a machine does not tell.
     vote: Vote = warp,
 }
 
 /// How registers of PTX get physical ones ([`SmConfig::register_allocation`]).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum RegisterAllocation {
     /// Registers that are not live together share, and are spread.

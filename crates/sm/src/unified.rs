@@ -1,20 +1,24 @@
 //! Storage that L1D and shared memory share, and unused registers with them: each launch divides it.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 
 /// The storage of an SM that is divided between shared memory and the L1D when a kernel is launched (CUDA C++
 /// Programming Guide, compute capability 7.x to 9.0: unified data cache).
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct UnifiedStorage {
-    /// Size of the storage in bytes, up to 1 MiB.
+    /// Storage that each launch divides between shared memory and the L1D, in bytes.
+    #[schemars(range(min = 1, max = 1 << 20), extend("unit" = "B"))]
     pub storage_bytes: Cited<u32>,
     /// Sizes that shared memory can have, in bytes, ascending; the L1D has the rest. The largest is `sm.shared_bytes`.
+    #[schemars(extend("unit" = "B"))]
     pub carve_outs_bytes: Cited<Vec<u32>>,
-    /// If given, registers that no CTA of a launch takes go to the L1D too (Gebhart et al., MICRO 2012, unify all three), whose
+    /// Where it is given, registers that no CTA of a launch takes go to the L1D too (Gebhart et al., MICRO 2012, unify all three), whose
     /// capacity is then a multiple of so many bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1), extend("unit" = "B"))]
     pub register_unit_bytes: Option<Cited<u32>>,
 }
 

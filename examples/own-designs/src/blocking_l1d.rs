@@ -1,5 +1,6 @@
 //! A direct-mapped L1D that waits for each miss: write-through, one access under way.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_designs::sram_area::{BankGeometry, sram_cache};
 use strata_engine::statistics::{Group, Statistics};
@@ -13,14 +14,17 @@ use strata_memory::{
 };
 
 /// Its section of a machine file: `[l1d.blocking]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Lines of 128 bytes, a power of two.
+    #[schemars(range(min = 1, max = 1 << 16), extend("unit" = "lines"))]
     pub lines: Cited<usize>,
     /// Cycles from an access that hits to its completion.
+    #[schemars(range(min = 1, max = 1000), extend("unit" = "cycles"))]
     pub hit_latency_cycles: Cited<u64>,
     /// Stores that may be without acknowledgement.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "stores"))]
     pub write_buffer: Cited<usize>,
 }
 

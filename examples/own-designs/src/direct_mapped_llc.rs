@@ -1,5 +1,6 @@
 //! A direct-mapped slice of the last-level cache that writes through and serves one request at a time.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cited, Cycle, DelayLine};
@@ -7,14 +8,17 @@ use strata_memory::doors::{Design, DramPort, DramRequest, HOST_ITEM_BYTES, Llc, 
 use strata_memory::{Body, ByteMask, LINE_BYTES, Line, LineAddress, Packet, ParameterError, Tray};
 
 /// Its section of a machine file: `[llc.direct-mapped]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Lines of 128 bytes of a slice, a power of two.
+    #[schemars(range(min = 1, max = 1 << 20), extend("unit" = "lines"))]
     pub lines: Cited<usize>,
     /// Cycles from the arrival of a request to its look-up.
+    #[schemars(range(min = 1, max = 1000), extend("unit" = "cycles"))]
     pub latency_cycles: Cited<u64>,
     /// Requests that wait, and replies that do.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "requests"))]
     pub queue: Cited<usize>,
 }
 

@@ -1,6 +1,7 @@
 //! A network without switches: a packet takes the same time whatever others do, and a port moves a whole packet in a
 //! cycle.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::statistics::{Group, Statistics};
 use strata_engine::{Cited, Cycle, Doorbell, Inlet, Island, Outlet, Window};
@@ -8,12 +9,14 @@ use strata_memory::doors::{Design, Direction, Network, NetworkDesign, NetworkSit
 use strata_memory::{FlitSize, Packet, ParameterError};
 
 /// Its section of a machine file: `[network.ideal]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Cycles from a node to the network, and from the network to a node.
+    #[schemars(range(min = 1, max = 10000), extend("unit" = "cycles"))]
     pub latency_cycles: Cited<u64>,
     /// Packets that can be under way to a receiver.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "packets"))]
     pub room_packets: Cited<u32>,
 }
 

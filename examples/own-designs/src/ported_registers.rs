@@ -1,5 +1,6 @@
 //! A register file without banks: so many rows can be read, and so many written, in each cycle.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::statistics::{Definition, Group, Mark, Statistics, array_group};
 use strata_engine::{Cited, Cycle, Ring};
@@ -10,12 +11,14 @@ use strata_memory::doors::{
 use strata_warp::{LaneMask, Reg, Row};
 
 /// Its section of a machine file: `[sm.register_file.ported]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Rows read in a cycle.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "rows"))]
     pub read_ports: Cited<u32>,
     /// Rows written in a cycle.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "rows"))]
     pub write_ports: Cited<u32>,
 }
 

@@ -33,7 +33,7 @@ enum MachineCommand {
     /// Print the keys by which two machines differ, with both values.
     #[command(after_help = "Example:\n  strata machine diff gtx480 gtx480+dy-fuse")]
     Diff(diff::DiffArguments),
-    /// Print every key that `--set` takes, with its value, type and unit.
+    /// Print every key that `--set` takes, with its value, unit, range, meaning and source.
     #[command(after_help = "Example:\n  strata machine keys l1d")]
     Keys(keys::KeysArguments),
 }

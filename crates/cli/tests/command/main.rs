@@ -229,7 +229,10 @@ fn machines_are_shown_and_compared() {
     let lines: Vec<Vec<&str>> = diff.lines().map(|line| line.split_whitespace().collect()).collect();
     assert!(lines.contains(&vec!["gpu.sms", "15", "4"]), "{diff}");
     let keys = well(&["machine", "keys", "l1d.sram.wa"]);
-    assert!(keys.starts_with("KEY") && keys.lines().nth(1).unwrap().starts_with("l1d.sram.ways  "), "{keys}");
+    assert!(keys.starts_with("l1d.sram.ways = 4 ways\n    Ways of each set"), "{keys}");
+    assert_eq!(well(&["machine", "keys", "l1d.ways"]), keys);
+    let keys = json(&well(&["machine", "keys", "l1d.ways", "--json"]));
+    assert_eq!((&keys[0]["key"], &keys[0]["most"]), (&"l1d.sram.ways".into(), &64.into()), "{keys}");
 }
 
 #[test]

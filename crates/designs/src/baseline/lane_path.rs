@@ -1,11 +1,12 @@
 //! The lane path of a conventional machine: lanes go straight on.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_memory::ParameterError;
 use strata_memory::doors::{Design, LanePath, LanePathDesign, LanePathSite};
 
 /// No caches between the lanes and the coalescer or shared memory.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StraightConfig {}
 

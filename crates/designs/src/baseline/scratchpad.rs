@@ -1,11 +1,12 @@
 //! The scratchpad of a conventional machine: nothing behind the banks of shared memory.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_memory::ParameterError;
 use strata_memory::doors::{Design, Scratchpad, ScratchpadDesign, ScratchpadSite};
 
 /// Banks of SRAM, whose numbers are those of the load/store unit (`lsu.shared`), and nothing behind them.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SramScratchpadConfig {}
 

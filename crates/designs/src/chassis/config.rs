@@ -12,28 +12,37 @@ macro_rules! l1d_config {
             $($(#[$own_attribute:meta])* pub $own:ident: $ty:ty,)*
         }
     ) => {
-        $(#[$attribute])*
-        #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+        #[derive(Clone, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, schemars::JsonSchema)]
         #[serde(deny_unknown_fields)]
+        $(#[$attribute])*
         pub struct $name {
             $($(#[$own_attribute])* pub $own: $ty,)*
             /// Unit of a fetch in bytes; 128 makes a cache without sectors.
+            #[schemars(range(min = 4, max = strata_memory::LINE_BYTES), extend("unit" = "B"))]
             pub sector_bytes: strata_engine::Cited<usize>,
             /// Cycles from the start of an access that hits, where banks are many from its bank's read, to its completion.
+            #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
             pub hit_latency_cycles: strata_engine::Cited<u64>,
             /// Cycles from the start of an access until its miss can leave for the network.
+            #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
             pub tag_latency_cycles: strata_engine::Cited<u64>,
             /// Cycles from a fill, or from the reply to a bypassing access, to the completion of an access that it serves.
+            #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
             pub fill_latency_cycles: strata_engine::Cited<u64>,
             /// Number of lines that can be fetched at a time (MSHRs).
+            #[schemars(range(min = 1, max = 4096), extend("unit" = "lines"))]
             pub mshr_entries: strata_engine::Cited<usize>,
             /// Number of accesses that one MSHR can hold, the first included.
+            #[schemars(range(min = 1, max = 4096), extend("unit" = "accesses"))]
             pub mshr_merges: strata_engine::Cited<u16>,
             /// Capacity of the queue to the network, in packets.
+            #[schemars(range(min = 2, max = 4096), extend("unit" = "packets"))]
             pub miss_queue: strata_engine::Cited<usize>,
             /// Number of writes that can be unacknowledged at a time.
+            #[schemars(range(min = 2, max = 4096), extend("unit" = "writes"))]
             pub write_buffer: strata_engine::Cited<usize>,
             /// Number of atomics and bypassing loads that can be in flight at a time.
+            #[schemars(range(min = 1, max = 4096), extend("unit" = "accesses"))]
             pub bypass_entries: strata_engine::Cited<usize>,
             /// What a store does if its line is not in the cache.
             pub write_miss_policy: strata_engine::Cited<$crate::chassis::WriteMissPolicy>,

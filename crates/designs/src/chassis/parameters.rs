@@ -1,10 +1,11 @@
 //! The parameters of a chassis.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_memory::{LINE_BYTES, ParameterError};
 
 /// What a store does if its line is not in the cache.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WriteMissPolicy {
     /// Takes a frame without fetching; a mask records which bytes are valid.

@@ -1,5 +1,6 @@
 //! Parameters of a DMA engine.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::ParameterError;
@@ -8,12 +9,14 @@ use strata_memory::doors::{Design, HOST_ITEM_BYTES, Scratchpad, ScratchpadDesign
 use super::engine::Engine;
 
 /// The `dma` design behind `scratchpad`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DmaConfig {
-    /// Accesses to lines under way at most; 1 to 1024.
+    /// Accesses to lines under way at most.
+    #[schemars(range(min = 1, max = 1024), extend("unit" = "lines"))]
     pub accesses: Cited<u32>,
     /// Bytes of such a line, 64 or 128: those of the L1D.
+    #[schemars(range(min = 64, max = 128), extend("unit" = "B"))]
     pub line_bytes: Cited<u32>,
 }
 

@@ -4,13 +4,11 @@ use strata_memory::replacement::ReplacementPolicy;
 use strata_memory::tags::SetIndex;
 use strata_memory::{LINE_BYTES, ParameterError};
 
+use super::config::MAX_LINES;
 use super::config::{ApproximationConfig, DeadWriteConfig, FuseConfig, PredictorConfig, SearchKind, SttHit};
 use super::dead_write::MAX_TABLES;
 use super::nvm_cbf::MAX_HASHES;
 use crate::chassis::{self, WriteMissPolicy};
-
-/// Most lines in one bank. ASSUMED: 16 MiB, far more than any L1D.
-const MAX_LINES: usize = 1 << 17;
 
 type Check = Result<(), ParameterError>;
 

@@ -1,5 +1,6 @@
 //! The parameters of the register files. Every system of the paper's evaluation is one set of them.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::ParameterError;
@@ -10,12 +11,12 @@ use super::register_cache::CacheIndex;
 use super::wear_levelling::WearLevelling;
 
 /// The parameters of a register file of banks alone: SRAM, and STT-MRAM without additional techniques.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BankedConfig {
     /// The banks.
     pub banks: BanksConfig,
-    /// Which access a free group of banks takes first: `writes-first` or `reads-first`.
+    /// Which access a free group of banks takes first.
     pub arbitration: Cited<Arbitration>,
     /// Areas in square micrometres, where a source gives them.
     #[serde(default)]
@@ -23,16 +24,16 @@ pub struct BankedConfig {
 }
 
 /// The parameters of a register file whose rows lie compressed in its banks, behind buffers.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HierarchicalConfig {
     /// The banks; a read's latency includes that of the decompression unit.
     pub banks: BanksConfig,
     /// The compression unit.
     pub compression: CompressionConfig,
-    /// Where in its group of banks a row's next value begins: `bank-point`, `bank-point-from-zero` or `none`.
+    /// Where in its group of banks a row's next value begins.
     pub wear_levelling: Cited<WearLevelling>,
-    /// What becomes of a warp's rows above the banks when it ends: `dropped` or `written`.
+    /// What becomes of a warp's rows above the banks when it ends.
     pub dead_rows: Cited<DeadRows>,
     /// The register cache, in front of a delay buffer.
     pub register_cache: Option<RegisterCacheConfig>,
@@ -46,79 +47,97 @@ pub struct HierarchicalConfig {
 }
 
 /// The parameters of the banks. A row lies across as many banks as hold 1024 bits: a group.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BanksConfig {
     /// Number of single-ported banks.
+    #[schemars(range(min = 1), extend("unit" = "banks"))]
     pub count: Cited<u32>,
     /// Width of a bank in bits: 32, 64, 128, 256, 512 or 1024.
+    #[schemars(range(min = 32, max = ROW_BITS), extend("unit" = "bits"))]
     pub bits: Cited<u32>,
-    /// Cycles from a read's grant to the operand in the collector, at least 1.
+    /// Cycles from a read's grant to the operand in the collector.
+    #[schemars(range(min = 1, max = MOST_CYCLES), extend("unit" = "cycles"))]
     pub read_latency_cycles: Cited<u32>,
-    /// Cycles that a write occupies its banks, at least 1.
+    /// Cycles that a write occupies its banks.
+    #[schemars(range(min = 1, max = MOST_CYCLES), extend("unit" = "cycles"))]
     pub write_cycles: Cited<u32>,
 }
 
 /// The parameters of the compression unit.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CompressionConfig {
     /// Cycles that the compression of a row takes.
+    #[schemars(range(min = 0, max = MOST_CYCLES), extend("unit" = "cycles"))]
     pub cycles: Cited<u32>,
     /// Rows whose compression can begin in a cycle.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "rows"))]
     pub rows_per_cycle: Cited<u32>,
 }
 
 /// The parameters of the register cache.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RegisterCacheConfig {
     /// Number of lines, each of one row.
+    #[schemars(range(min = 1, max = 1 << 14), extend("unit" = "lines"))]
     pub lines: Cited<u32>,
     /// Number of single-ported banks across which the lines lie.
+    #[schemars(range(min = 1), extend("unit" = "banks"))]
     pub banks: Cited<u32>,
-    /// How a register's line is computed: `row`, `tag` or `register-first`.
+    /// How a register's line is computed.
     pub index: Cited<CacheIndex>,
     /// Bits of a register's number in the tag: a thread has at most 2 to the power of this many registers.
+    #[schemars(range(min = 1, max = 8), extend("unit" = "bits"))]
     pub register_bits: Cited<u32>,
     /// Bits of a warp's number in the tag.
+    #[schemars(range(min = 1, max = 8), extend("unit" = "bits"))]
     pub warp_bits: Cited<u32>,
-    /// Cycles from a read's grant to the operand in the collector, at least 1.
+    /// Cycles from a read's grant to the operand in the collector.
+    #[schemars(range(min = 1, max = MOST_CYCLES), extend("unit" = "cycles"))]
     pub read_latency_cycles: Cited<u32>,
 }
 
 /// The parameters of a delay buffer or a central write buffer.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct BufferConfig {
     /// Number of rows that it holds.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "rows"))]
     pub entries: Cited<u32>,
     /// From this many rows on, a write begins although reads of its group wait: 0 always, more than `entries` never.
+    #[schemars(range(min = 0, max = 64), extend("unit" = "rows"))]
     pub eager_from: Cited<u32>,
-    /// Cycles from a read's grant to the operand in the collector, at least 1.
+    /// Cycles from a read's grant to the operand in the collector.
+    #[schemars(range(min = 1, max = MOST_CYCLES), extend("unit" = "cycles"))]
     pub read_latency_cycles: Cited<u32>,
 }
 
 /// The areas of a register file's parts in square micrometres.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AreaConfig {
-    /// All banks.
+    /// Area of all banks.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "um2", "exclusiveMinimum" = 0))]
     pub banks: Option<Cited<f64>>,
-    /// The register cache.
+    /// Area of the register cache.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "um2", "exclusiveMinimum" = 0))]
     pub register_cache: Option<Cited<f64>>,
-    /// The delay buffer or the central write buffer.
+    /// Area of the delay buffer or the central write buffer.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "um2", "exclusiveMinimum" = 0))]
     pub buffer: Option<Cited<f64>>,
-    /// The compression and the decompression unit.
+    /// Area of the compression and the decompression unit.
     #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "um2", "exclusiveMinimum" = 0))]
     pub compression: Option<Cited<f64>>,
 }
 
 /// Which access a free group of banks takes first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
     /// A write.
@@ -128,7 +147,7 @@ pub enum Arbitration {
 }
 
 /// What becomes of an ended warp's rows above the banks.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum DeadRows {
     /// They are dropped: nothing will read them.

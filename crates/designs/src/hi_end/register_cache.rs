@@ -1,5 +1,6 @@
 //! The register cache (IV-B1, Fig. 8): a direct-mapped cache of SRAM that allocates on writes only.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_warp::{LaneMask, Reg, Row};
 
@@ -7,7 +8,7 @@ use super::held::Held;
 use super::layout::{RowId, rotated};
 
 /// How the line of a register is computed from warp and register: "a logical shifter and an adder" (IV-B1).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CacheIndex {
     /// `warp * registers per warp + register`, modulo the number of lines.

@@ -1,12 +1,13 @@
 //! Bank-level wear levelling (IV-B4, Fig. 11): where in its group of banks a row's next value begins.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::indicator_table::IndicatorTable;
 use super::layout::RowId;
 
 /// Where in its group of banks a row's next value begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WearLevelling {
     /// Behind its last value: at its bank point value. A row's first value begins at the bank of its entry's

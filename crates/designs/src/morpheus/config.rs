@@ -1,23 +1,31 @@
 //! The parameters of a slice with a Morpheus controller.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 
 use crate::baseline::L2Config;
 
+/// Longest epoch: the kernel counts up to 1023 blocks of a class, halves 512 and more at its end, and puts one in every hundred
+/// cycles at most.
+pub(super) const MOST_EPOCH_CYCLES: u32 = 50_000;
+
 /// The parameters of a conventional slice and the Morpheus controller in front of it. The paper has one controller for each
 /// LLC partition; where a partition has several slices, each has a part of it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MorpheusConfig {
     /// Warps of an SM in cache mode, each a set of the extended LLC.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "warps"))]
     pub warps: Cited<u32>,
     /// Blocks of a set in registers, 1 to 256; with compression, registers for blocks, 1 to 32.
+    #[schemars(range(min = 1), extend("unit" = "blocks"))]
     pub ways: Cited<u32>,
     /// Sets in the shared memory of SMs in cache mode; without it all are in registers.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedSets>,
     /// Most rows of the warp status table, and with it most sets that the slice can have in SMs.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "rows"))]
     pub rows: Cited<u32>,
     /// Compression of the blocks of sets; without it there is none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -31,45 +39,55 @@ pub struct MorpheusConfig {
     /// Who fetches a block after a false hit: one that was predicted a hit and is not there.
     pub late_misses: Cited<LateMisses>,
     /// Size of a Bloom filter in bytes; each set has two.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "B"))]
     pub filter_bytes: Cited<u32>,
     /// Bits of a filter that a block sets.
+    #[schemars(range(min = 1, max = 16), extend("unit" = "bits"))]
     pub filter_hashes: Cited<u32>,
     /// Lines of the read data buffer, for reads that warps serve.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "lines"))]
     pub read_buffers: Cited<u32>,
     /// Lines of the write data buffer, for writes, insertions and atomics that warps serve.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "lines"))]
     pub write_buffers: Cited<u32>,
     /// For how long an operation has its line.
     pub buffered: Cited<Buffered>,
     /// L2 cycles from the arrival of a request of the extended LLC, or of a load or store of the window, to its effect.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
     pub access_latency_cycles: Cited<u64>,
     /// L2 cycles from there to the reply.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
     pub reply_latency_cycles: Cited<u64>,
     /// The conventional slice.
     pub conventional: L2Config,
 }
 
 /// Sets in shared memory, whose tags are in registers (4.2.2).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SharedSets {
     /// Warps of an SM that hold such a set.
+    #[schemars(range(min = 0), extend("unit" = "warps"))]
     pub warps: Cited<u32>,
-    /// Blocks of such a set, 1 to 256. They are not compressed.
+    /// Blocks of such a set. They are not compressed.
+    #[schemars(range(min = 1, max = 256), extend("unit" = "blocks"))]
     pub ways: Cited<u32>,
 }
 
 /// Compression of blocks by their warps (4.3.1).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Compression {
     /// Core cycles after which a set gives its levels registers anew.
+    #[schemars(range(min = 1, max = MOST_EPOCH_CYCLES), extend("unit" = "core cycles"))]
     pub epoch_cycles: Cited<u32>,
     /// Blocks of a set as the address separator counts them, from `ways` to four times as many.
+    #[schemars(extend("unit" = "blocks", "minimum" = null))]
     pub blocks: Cited<u32>,
 }
 
 /// How the controller predicts whether a set of the extended LLC holds a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Prediction {
     /// By two Bloom filters for each set (4.1.2).
@@ -81,7 +99,7 @@ pub enum Prediction {
 }
 
 /// What the controller does with the load of a row that has no request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Wait {
     /// It withholds the reply until there is one: an idle extended LLC sends nothing.
@@ -91,7 +109,7 @@ pub enum Wait {
 }
 
 /// Who fetches a block after a false hit: one that was predicted a hit and is not there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LateMisses {
     /// The controller, once the warp has told it; the block is inserted afterwards, as one of a predicted miss.
@@ -101,7 +119,7 @@ pub enum LateMisses {
 }
 
 /// For how long an operation of a warp has a line of the data buffers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Buffered {
     /// From its hand-over to its result.
@@ -114,7 +132,7 @@ pub enum Buffered {
 
 /// When the warp of a set gets what no request waits for: the block of a predicted miss, and bytes of a write, both answered
 /// already.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Insertions {
     /// In the order in which requests to the set arrived.

@@ -5,6 +5,7 @@ use strata_memory::doors::{Design, HOST_ITEM_BYTES, HelperKernel, Llc, LlcDesign
 use strata_memory::window::MOST_COMPRESSED;
 use strata_memory::{LINE_BYTES, ParameterError};
 
+use super::config::MOST_EPOCH_CYCLES;
 use super::controller::Controller;
 use super::{LateMisses, MorpheusConfig, Prediction, Wait};
 
@@ -14,10 +15,6 @@ const ROW_BITS: u64 = 64;
 
 /// Most blocks of a set whose tags are in registers: the kernel's lanes know eight each.
 const MOST_WAYS: u32 = 256;
-
-/// Longest epoch: the kernel counts up to 1023 blocks of a class, halves 512 and more at its end, and puts one in every hundred
-/// cycles at most.
-const MOST_EPOCH_CYCLES: u32 = 50_000;
 
 impl Design for MorpheusConfig {
     fn check(&self) -> Result<(), ParameterError> {

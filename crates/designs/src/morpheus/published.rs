@@ -7,6 +7,7 @@
 
 use std::collections::VecDeque;
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::statistics::Group;
 use strata_engine::{Cited, Cycle};
@@ -23,12 +24,14 @@ use super::{MorpheusConfig, Wait};
 const MOST_WAYS: u32 = 128;
 
 /// The parameters of a slice whose sets have published costs.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedConfig {
     /// L2 cycles from the hand-over of a request to its set to the result.
+    #[schemars(range(min = 1, max = 1 << 20), extend("unit" = "cycles"))]
     pub set_latency_cycles: Cited<u64>,
     /// Bytes of blocks that an SM in cache mode serves in a thousand L2 cycles.
+    #[schemars(range(min = 1, max = 1 << 30), extend("unit" = "B in 1,000 L2 cycles"))]
     pub sm_bytes_per_1000_cycles: Cited<u64>,
     /// The controller and the conventional slice; `warps` and `ways` say how many sets an SM has, and how large. No warp waits.
     pub controller: MorpheusConfig,

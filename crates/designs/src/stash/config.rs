@@ -1,5 +1,6 @@
 //! Parameters of a stash, its storage and its energies.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::ParameterError;
@@ -8,34 +9,46 @@ use strata_memory::area::Component;
 use crate::denovo::MAPS;
 
 /// A stash (Table 2).
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StashConfig {
-    /// Bytes of data: a power of two from 1 KB to 1 MB.
+    /// Bytes of data: a power of two.
+    #[schemars(range(min = 1 << 10, max = 1 << 20), extend("unit" = "B"))]
     pub bytes: Cited<u32>,
-    /// Bytes of a chunk: a power of two from 4 to 1024.
+    /// Bytes of a chunk: a power of two.
+    #[schemars(range(min = 4, max = 1024), extend("unit" = "B"))]
     pub chunk_bytes: Cited<u32>,
     /// Bytes of a line of the caches, 64 or 128: a request is about words of one.
+    #[schemars(range(min = 64, max = 128), extend("unit" = "B"))]
     pub line_bytes: Cited<u32>,
-    /// CTAs that run at a time; 1 to 32.
+    /// CTAs that run at a time.
+    #[schemars(range(min = 1, max = 32), extend("unit" = "CTAs"))]
     pub ctas: Cited<u32>,
-    /// Mappings that a CTA may add; 1 to 64.
+    /// Mappings that a CTA may add.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "mappings"))]
     pub maps_per_cta: Cited<u32>,
-    /// Entries of the stash-map: at least one for each mapping of each CTA, at most 64.
+    /// Entries of the stash-map: at least one for each mapping of each CTA.
+    #[schemars(range(max = MAPS), extend("unit" = "mappings", "minimum" = null))]
     pub map_entries: Cited<u32>,
-    /// Entries of TLB and of RTLB; 1 to 4096.
+    /// Entries of TLB and of RTLB.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "pages"))]
     pub vp_entries: Cited<u32>,
-    /// Bytes of a page: a power of two from 128.
+    /// Bytes of a page: a power of two.
+    #[schemars(range(min = 128, max = 1 << 30), extend("unit" = "B"))]
     pub page_bytes: Cited<u32>,
-    /// Cycles of a hit; 1 to 100.
+    /// Cycles of a hit.
+    #[schemars(range(min = 1, max = 100), extend("unit" = "cycles"))]
     pub hit_cycles: Cited<u32>,
-    /// Cycles of a translation in either direction; up to 100.
+    /// Cycles of a translation in either direction.
+    #[schemars(range(min = 0, max = 100), extend("unit" = "cycles"))]
     pub translation_cycles: Cited<u32>,
     /// Whether a load miss brings along the other words of its line that its mapping has and the L2 has data of.
     pub takes_along: Cited<bool>,
-    /// Lines whose registrations wait for others of the same line; 0 to 1024.
+    /// Lines whose registrations wait for others of the same line.
+    #[schemars(range(min = 0, max = 1024), extend("unit" = "lines"))]
     pub combined_lines: Cited<u32>,
-    /// Cycles for which they wait at most; up to 1,000,000. The end of a CTA or a kernel, and whoever needs their chunk, does not wait.
+    /// Cycles for which they wait at most. The end of a CTA or a kernel, and whoever needs their chunk, does not wait.
+    #[schemars(range(min = 0, max = 1000000), extend("unit" = "cycles"))]
     pub combine_cycles: Cited<u32>,
 }
 

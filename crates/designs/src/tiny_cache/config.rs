@@ -1,11 +1,15 @@
 //! Parameters of tinyCaches.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
+use strata_memory::LINE_BYTES;
 use strata_memory::doors::LaneSpace;
 
+use super::lines::MOST_LINES;
+
 /// References that go past the caches (Fig. 8).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bypass {
     /// None: global and shared memory are cached (bypass_none).
@@ -28,7 +32,7 @@ impl Bypass {
 }
 
 /// What a barrier evicts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum BarrierEvicts {
     /// Every line of the SM, as section 3.1 says.
@@ -38,16 +42,20 @@ pub enum BarrierEvicts {
 }
 
 /// A tinyCache for each lane of an SM.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TinyCacheConfig {
-    /// Lines of a lane: a power of two up to 64.
+    /// Lines of a lane's cache: a power of two.
+    #[schemars(range(min = 1, max = MOST_LINES), extend("unit" = "lines"))]
     pub lines: Cited<u32>,
     /// Ways of a set: a power of two up to the number of lines.
+    #[schemars(range(min = 1), extend("unit" = "ways"))]
     pub ways: Cited<u32>,
     /// Bytes of a line: 32, 64 or 128.
+    #[schemars(range(min = 32, max = LINE_BYTES), extend("unit" = "B"))]
     pub line_bytes: Cited<u32>,
-    /// Cycles from the lanes' addresses to the words of a hit, or to the first access below; 1 to 100.
+    /// Cycles from the lanes' addresses to the words of a hit, or to the first access below.
+    #[schemars(range(min = 1, max = 100), extend("unit" = "cycles"))]
     pub latency_cycles: Cited<u32>,
     /// References that go past the caches.
     pub bypass: Cited<Bypass>,

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::Cited;
 
@@ -11,7 +12,7 @@ use crate::machine::GpuConfig;
 pub type EnergySection = BTreeMap<String, StructureSection>;
 
 /// A structure's energy per event and its leakage: `[energy.<structure>]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StructureSection {
     /// How many instances of the structure a machine has.
@@ -22,16 +23,18 @@ pub struct StructureSection {
     /// Whether the structure serves requests that have left the SM: network, LLC, DRAM.
     #[serde(default)]
     pub off_chip: bool,
-    /// Leakage of each instance in milliwatts, by part.
+    /// Leakage of a part of each instance, in milliwatts.
     #[serde(default)]
+    #[schemars(extend("unit" = "mW", "minimum" = 0))]
     pub leakage_mw: BTreeMap<String, Cited<f64>>,
-    /// Energy of one event in picojoules, by the counter's statistics group and name.
+    /// Energy of one event in picojoules, by the statistics group and the name of the counter that counts it.
     #[serde(default)]
+    #[schemars(extend("unit" = "pJ", "minimum" = 0))]
     pub pj: BTreeMap<String, BTreeMap<String, Cited<f64>>>,
 }
 
 /// What a structure has one instance for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Per {
     /// One instance in each SM that has power.

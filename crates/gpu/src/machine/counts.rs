@@ -2,20 +2,25 @@
 
 use std::ops::Range;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::{Cited, ClockRatio};
 
 /// Clock frequencies in MHz.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Clocks {
     /// Clock of the SMs and the CTA dispatcher, in MHz; the reference clock.
+    #[schemars(range(min = 1, max = Clocks::MOST_MHZ), extend("unit" = "MHz"))]
     pub core_mhz: Cited<u32>,
     /// Clock of the network in MHz; without it, the core clock.
+    #[schemars(range(min = 1, max = Clocks::MOST_MHZ), extend("unit" = "MHz"))]
     pub network_mhz: Option<Cited<u32>>,
     /// Clock of the LLC slices, and of what stands beside them up to the DRAM channel, in MHz; without it, the core clock.
+    #[schemars(range(min = 1, max = Clocks::MOST_MHZ), extend("unit" = "MHz"))]
     pub l2_mhz: Option<Cited<u32>>,
     /// DRAM command clock in MHz.
+    #[schemars(range(min = 1, max = Clocks::MOST_MHZ), extend("unit" = "MHz"))]
     pub dram_mhz: Cited<u32>,
 }
 
@@ -69,29 +74,39 @@ impl Clocks {
 }
 
 /// Numbers of SMs, channels and slices, and memory layout.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct GpuConfig {
-    /// Number of SMs.
+    /// SMs of the GPU, those in cache mode and those without power included.
+    #[schemars(range(min = 1, max = 1024), extend("unit" = "SMs"))]
     pub sms: Cited<u16>,
     /// SMs in cache mode: they run no programs, but the kernel of the LLC design, which keeps blocks in their storage. They
     /// come after those that run programs. Without this key, none.
+    #[schemars(range(min = 0), extend("unit" = "SMs"))]
     pub cache_sms: Option<Cited<u16>>,
     /// SMs without power, the last ones: they do nothing and leak nothing. Without this key, none.
+    #[schemars(range(min = 0), extend("unit" = "SMs"))]
     pub gated_sms: Option<Cited<u16>>,
     /// Number of DRAM channels; each belongs to one memory partition.
+    #[schemars(range(min = 1, max = 256), extend("unit" = "channels"))]
     pub channels: Cited<u16>,
     /// LLC slices in front of each DRAM channel.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "slices"))]
     pub slices_per_channel: Cited<u16>,
     /// Consecutive bytes of device memory in one slice.
+    #[schemars(range(min = 128, max = 1 << 20), extend("unit" = "B"))]
     pub interleave_bytes: Cited<u32>,
-    /// Size of device memory in MiB.
+    /// Device memory that programs can allocate, in MiB.
+    #[schemars(range(min = 16, max = 1 << 18), extend("unit" = "MiB"))]
     pub memory_mib: Cited<u64>,
     /// Cycles for a command from the CTA dispatcher to an SM, and for a notice back.
+    #[schemars(range(min = 1, max = 10000), extend("unit" = "cycles"))]
     pub dispatch_latency_cycles: Cited<u64>,
     /// Cycles from a launch to its first CTA. Without this key, none.
+    #[schemars(range(min = 0), extend("unit" = "cycles"))]
     pub launch_latency_cycles: Option<Cited<u64>>,
     /// Cycles without progress after which the watchdog stops a run.
+    #[schemars(range(min = 1000, max = 1_u64 << 40), extend("unit" = "cycles"))]
     pub watchdog_cycles: Cited<u64>,
 }
 

@@ -23,7 +23,7 @@ pub struct Door {
 }
 
 /// Section of the L1D of CPU cores.
-const CPU_L1D: &str = "cpu.l1d";
+pub(super) const CPU_L1D: &str = "cpu.l1d";
 
 /// All doors, each with the designs that fit it.
 pub fn doors() -> Vec<Door> {

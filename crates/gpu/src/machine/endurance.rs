@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::Cited;
 
@@ -11,7 +12,7 @@ use crate::energy::Per;
 pub type EnduranceSection = BTreeMap<String, ArraySection>;
 
 /// An array whose cells wear out: `[endurance.<structure>]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ArraySection {
     /// Statistics group of the counters.
@@ -23,13 +24,16 @@ pub struct ArraySection {
     /// Name of the counter of the writes to the most-written bank; it is marked `[maximum]`. With `entries`,
     /// it gives the lifetime if each bank's writes were spread evenly over its entries.
     pub hottest_bank: Option<String>,
-    /// Entries in each bank.
+    /// Entries of a bank, over which its writes might be spread evenly.
+    #[schemars(range(min = 1), extend("unit" = "entries"))]
     pub entries: Option<Cited<u64>>,
     /// What the machine has one array for.
     pub per: Per,
     /// Lines in each array. It gives the lifetime if all writes were spread evenly over all lines.
+    #[schemars(range(min = 1), extend("unit" = "lines"))]
     pub lines: Option<Cited<u64>>,
     /// Writes that a cell endures.
+    #[schemars(range(min = 1), extend("unit" = "writes"))]
     pub cell_writes: Cited<f64>,
 }
 

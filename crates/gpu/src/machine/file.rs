@@ -4,6 +4,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::path::Path;
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_cpu::CpuConfig;
 use strata_engine::config::{ConfigError, Document};
@@ -39,7 +40,7 @@ impl Deref for MachineFile {
 }
 
 /// The sections that every machine has.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Sections {
     /// Name of the machine in results.
@@ -58,18 +59,23 @@ pub struct Sections {
     pub lsu: LsuConfig,
     /// Doors are read separately; these placeholders let errors about unknown sections list them.
     #[serde(default, rename = "lane_path")]
+    #[schemars(skip)]
     _lane_path: PhantomData<()>,
     #[serde(default, rename = "scratchpad")]
+    #[schemars(skip)]
     _scratchpad: PhantomData<()>,
     #[serde(default, rename = "l1d")]
+    #[schemars(skip)]
     _l1d: PhantomData<()>,
     /// The SM's instruction cache.
     pub instruction_cache: ReadOnlyConfig,
     /// The SM's constant cache.
     pub constant_cache: ReadOnlyConfig,
     #[serde(default, rename = "network")]
+    #[schemars(skip)]
     _network: PhantomData<()>,
     #[serde(default, rename = "llc")]
+    #[schemars(skip)]
     _llc: PhantomData<()>,
     /// A further cache between each slice and its DRAM channel; without this section there is none.
     pub memory_cache: Option<MemoryCacheConfig>,

@@ -7,6 +7,7 @@ mod endurance;
 mod facts;
 mod file;
 pub mod identity;
+mod keys;
 mod layer;
 pub mod overrides;
 mod size;
@@ -27,6 +28,7 @@ pub use doors::{Door, Doors, doors, sets};
 pub use endurance::{ArraySection, EnduranceSection};
 pub use facts::MachineFacts;
 pub use file::{MachineFile, Sections};
+pub use keys::{MachineKey, designs_with_key};
 use layer::Layer;
 pub use system::System;
 pub use values::MachineValue;
@@ -151,12 +153,11 @@ impl Machine {
             file = read(&table, &|text, error| layer.blame(text, error))?;
             checked(&file, layer.file().into(), layer.text())?;
         }
-        for set in sets {
-            overrides::apply(&mut table, set)?;
-            let blame = |error| ConfigError { file: format!("--set {set}").into(), place: None, ..error };
-            file = read(&table, &|_, error| blame(error))?;
-        }
         if !sets.is_empty() {
+            let paths: Result<Vec<String>, ConfigError> =
+                sets.iter().map(|set| overrides::apply(&mut table, keys::root(), set)).collect();
+            let paths = paths?;
+            file = read(&table, &|text, error| overrides::blame(sets, &paths, text, error))?;
             let named = source.layer.as_ref().map_or(path, Layer::file);
             let blamed = blamed(path, named, text, sets);
             let text = if blamed == path { text } else { "" };

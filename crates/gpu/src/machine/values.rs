@@ -18,6 +18,11 @@ pub(super) fn is_cited(table: &Table) -> bool {
     table.contains_key("value")
 }
 
+/// Where a cited value comes from.
+pub(super) fn source_of(cited: &Table) -> Option<String> {
+    cited.get("source").and_then(Value::as_str).map(str::to_owned)
+}
+
 /// The values of a machine's table, by path.
 pub(super) fn values(table: &Table) -> Vec<MachineValue> {
     let mut values = Vec::new();
@@ -30,8 +35,8 @@ fn collect(parent: &str, table: &Table, values: &mut Vec<MachineValue>) {
         let path = if parent.is_empty() { key.clone() } else { format!("{parent}.{key}") };
         match value {
             Value::Table(cited) if is_cited(cited) => {
-                let source = cited.get("source").and_then(Value::as_str).map(str::to_owned);
-                values.push(MachineValue { path, value: cited["value"].clone(), source });
+                let (value, source) = (cited["value"].clone(), source_of(cited));
+                values.push(MachineValue { path, value, source });
             }
             Value::Table(inner) => collect(&path, inner, values),
             value => values.push(MachineValue { path, value: value.clone(), source: None }),

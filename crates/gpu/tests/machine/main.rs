@@ -17,6 +17,7 @@ mod fuse;
 mod golden_cycles;
 mod hi_end;
 mod hostile_modules;
+mod keys;
 mod litmus;
 mod livelock;
 mod matrix;

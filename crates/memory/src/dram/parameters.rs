@@ -1,5 +1,6 @@
 //! The DRAM parameters of a machine file.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::Cited;
 
@@ -21,29 +22,37 @@ const MAX_REFRESH_CYCLES: u64 = 1 << 20;
 const MAX_CONTROLLER: u64 = 1 << 16;
 
 /// Parameters of a DRAM channel. Cycles are DRAM cycles unless stated otherwise.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DramParameters {
-    /// Number of banks, a power of two.
+    /// Banks of a channel, a power of two. Each has one open row.
+    #[schemars(range(min = 1, max = MAX_BANKS), extend("unit" = "banks"))]
     pub banks: Cited<usize>,
     /// Number of bank groups, a power of two. The highest bank bits select the group.
+    #[schemars(range(min = 1), extend("unit" = "bank groups"))]
     pub bank_groups: Cited<usize>,
     /// Which bits of a channel-local address are row (R), bank (B), column (C) and burst (S), from bit 31
     /// down, as in `0000RRRR.RRRRRRRR.BBBCCCCB.CCSSSSSS`.
     pub address_pattern: Cited<String>,
     /// Bytes that one burst moves, over all chips of the channel.
+    #[schemars(range(min = 1, max = LINE_BYTES), extend("unit" = "B"))]
     pub atom_bytes: Cited<usize>,
     /// Cycles that a burst occupies the data bus.
+    #[schemars(range(min = 1, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub burst_cycles: Cited<u64>,
     /// Minimum distances between commands.
     pub timing: DramTiming,
-    /// Size of the queue from which the scheduler chooses, in requests; at most 64.
+    /// Size of the queue from which the scheduler chooses, in requests.
+    #[schemars(range(min = 1, max = MAX_QUEUE), extend("unit" = "requests"))]
     pub queue_entries: Cited<usize>,
     /// Requests beyond the queue that can be served and await being taken back.
+    #[schemars(range(min = 1, max = MAX_CONTROLLER), extend("unit" = "requests"))]
     pub return_entries: Cited<usize>,
     /// Number of younger row hits that can pass the oldest request of a bank.
+    #[schemars(range(min = 0), extend("unit" = "requests"))]
     pub starvation_bound: Cited<u32>,
     /// Latency in L2 cycles that the controller adds to every read.
+    #[schemars(range(min = 0, max = MAX_CONTROLLER), extend("unit" = "L2 cycles"))]
     pub controller_latency_cycles: Cited<u64>,
     /// Refresh timing; without it the channel never refreshes.
     #[serde(default)]
@@ -51,44 +60,59 @@ pub struct DramParameters {
 }
 
 /// Minimum distances between commands, in DRAM cycles.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DramTiming {
-    /// Column command to column command (CCD).
+    /// From a column command to the next (CCD).
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub ccd: Cited<u64>,
-    /// The same within a bank group (CCDL).
+    /// From a column command to the next in the same bank group (CCDL).
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub ccd_l: Cited<u64>,
-    /// Activate to activate of another bank (RRD).
+    /// From an activate to one of another bank (RRD).
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub rrd: Cited<u64>,
-    /// Activate to column command (RCD).
+    /// From an activate to a column command of its row (RCD).
+    #[schemars(range(min = 1, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub rcd: Cited<u64>,
-    /// Activate to precharge (RAS).
+    /// From an activate to the precharge of its bank (RAS).
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub ras: Cited<u64>,
-    /// Precharge to activate (RP).
+    /// From a precharge to the next activate of its bank (RP).
+    #[schemars(range(min = 1, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub rp: Cited<u64>,
-    /// Activate to activate of the same bank (RC).
+    /// From an activate to the next of the same bank (RC).
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub rc: Cited<u64>,
-    /// Read to its first data (CL).
+    /// From a read to its first data (CL).
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub cl: Cited<u64>,
-    /// Write to its first data (WL).
+    /// From a write to its first data (WL).
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub wl: Cited<u64>,
-    /// Last write data to read (CDLR, also WTR).
+    /// From the last data of a write to a read (CDLR, also WTR).
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub cdlr: Cited<u64>,
-    /// Last write data to precharge (WR).
+    /// From the last data of a write to the precharge of its bank (WR).
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub wr: Cited<u64>,
-    /// Read to precharge (RTP).
+    /// From a read to the precharge of its bank (RTP).
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub rtp: Cited<u64>,
     /// Idle cycles of the data bus between read and write data.
+    #[schemars(range(min = 0, max = MAX_CYCLES), extend("unit" = "cycles"))]
     pub turnaround: Cited<u64>,
 }
 
 /// Timing of all-bank refresh, in DRAM cycles.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Refresh {
     /// Cycles between refreshes (REFI).
+    #[schemars(range(min = 1, max = MAX_REFRESH_CYCLES), extend("unit" = "cycles"))]
     pub refi: Cited<u64>,
     /// Cycles that one refresh takes (RFC).
+    #[schemars(range(min = 1, max = MAX_REFRESH_CYCLES), extend("unit" = "cycles"))]
     pub rfc: Cited<u64>,
 }
 

@@ -1,33 +1,40 @@
 //! Parameters and counters of a memory-side cache.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::{Cited, statistics};
 
 use crate::doors::HOST_ITEM_BYTES;
 use crate::parameters::ParameterError;
 use crate::replacement::ReplacementPolicy;
-use crate::tags::{Geometry, SetIndex};
+use crate::tags::{Geometry, MAX_FRAMES, SetIndex};
 
 /// The parameters of a memory-side cache: a level between each slice of the last-level cache and its DRAM channel. Its
 /// lines have 128 bytes, with valid and dirty bytes of their own.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MemoryCacheConfig {
-    /// Number of sets behind one slice.
+    /// Sets of the cache behind one slice; times `ways`, its lines.
+    #[schemars(range(min = 1, max = MAX_FRAMES), extend("unit" = "sets"))]
     pub sets: Cited<usize>,
-    /// Ways per set, 1 to 64.
+    /// Ways of each set: lines with the same index that it holds at a time.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "ways"))]
     pub ways: Cited<usize>,
     /// How the set of a line is computed.
     pub set_index: Cited<SetIndex>,
     /// Which way of a full set is evicted.
     pub replacement: Cited<ReplacementPolicy>,
     /// L2 cycles from a request to its look-up, which is also when a hit is answered.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
     pub latency_cycles: Cited<u64>,
     /// Requests that wait for their look-up.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "requests"))]
     pub queue: Cited<usize>,
     /// Number of lines that can be fetched at a time.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "lines"))]
     pub mshr_entries: Cited<usize>,
     /// Requests that one fetch can serve.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "requests"))]
     pub mshr_merges: Cited<u16>,
 }
 

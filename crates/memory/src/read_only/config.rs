@@ -1,31 +1,38 @@
 //! Parameters and counters of a read-only cache.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::{Cited, statistics};
 
 use crate::parameters::ParameterError;
 use crate::replacement::ReplacementPolicy;
-use crate::tags::{Geometry, SetIndex};
+use crate::tags::{Geometry, MAX_FRAMES, SetIndex};
 
 /// The parameters of a read-only cache. Lines have 128 bytes and are fetched whole.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadOnlyConfig {
-    /// Number of sets in the cache.
+    /// Sets of the cache; times `ways`, its lines.
+    #[schemars(range(min = 1, max = MAX_FRAMES), extend("unit" = "sets"))]
     pub sets: Cited<usize>,
-    /// Ways per set, 1 to 64.
+    /// Ways of each set: lines with the same index that it holds at a time.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "ways"))]
     pub ways: Cited<usize>,
     /// How the set of a line is computed.
     pub set_index: Cited<SetIndex>,
     /// Which way of a full set is evicted.
     pub replacement: Cited<ReplacementPolicy>,
     /// Number of look-ups that can start in one cycle.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "look-ups"))]
     pub accesses_per_cycle: Cited<usize>,
     /// Cycles from a look-up that hits to the bytes.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "cycles"))]
     pub hit_latency_cycles: Cited<u64>,
     /// Number of lines that can be fetched at a time.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "lines"))]
     pub mshr_entries: Cited<usize>,
     /// Capacity of the queue to the network, in requests.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "requests"))]
     pub miss_queue: Cited<usize>,
     /// Whether every look-up hits, as if all lines were always there. For an instruction cache, which needs no bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]

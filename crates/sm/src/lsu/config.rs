@@ -1,29 +1,36 @@
 //! Parameters of the load/store unit.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::LINE_BYTES;
 use strata_warp::WARP_LANES;
 
 /// The `lsu` section of a machine file. All latencies are in core cycles.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LsuConfig {
-    /// Entries of the pipeline's front, 1 to 256. An instruction in address generation, or with accesses not yet
+    /// Entries of the pipeline's front. An instruction in address generation, or with accesses not yet
     /// taken, holds one for each kind of memory it accesses. At least `address_latency_cycles` entries are needed to
     /// issue one instruction per cycle.
+    #[schemars(range(min = 1, max = 256), extend("unit" = "instructions"))]
     pub queue: Cited<u32>,
-    /// Accesses in flight at the L1D, 1 to 32,768. Each owns a 128-byte line buffer until it completes.
+    /// Accesses in flight at the L1D. Each owns a 128-byte line buffer until it completes.
+    #[schemars(range(min = 1, max = 32768), extend("unit" = "accesses"))]
     pub accesses: Cited<u32>,
-    /// Cycles of address generation, from issue to the first cycle that can offer an access; 1 to 1024.
+    /// Cycles of address generation, from issue to the first cycle that can offer an access.
+    #[schemars(range(min = 1, max = 1024), extend("unit" = "cycles"))]
     pub address_latency_cycles: Cited<u32>,
-    /// Cycles from the completion of an instruction's last access to its write-back, 0 to 1024.
+    /// Cycles from the completion of an instruction's last access to its write-back.
+    #[schemars(range(min = 0, max = 1024), extend("unit" = "cycles"))]
     pub writeback_latency_cycles: Cited<u32>,
     /// Coalescing granularity in bytes: 32, 64 or 128. Lanes that fall into one aligned segment share an access.
+    #[schemars(range(min = 32, max = LINE_BYTES), extend("unit" = "B"))]
     pub segment_bytes: Cited<u32>,
     /// Lanes of an aligned group whose integer atomics on the same address leave the SM as one operation: 1, 2, 4, 8,
     /// 16 or 32; 1, each lane on its own, when absent. Add, minimum, maximum, and, or and exclusive or are combined.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(range(min = 1, max = WARP_LANES), extend("unit" = "lanes"))]
     pub atomic_combining_lanes: Option<Cited<u32>>,
     /// Banks and latency of shared memory.
     pub shared: ScratchpadConfig,
@@ -32,26 +39,32 @@ pub struct LsuConfig {
 }
 
 /// The `texture` table of the load/store unit's section.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TextureConfig {
-    /// Lanes whose texels the unit addresses per cycle, 1 to 32.
+    /// Lanes whose texels the unit addresses in a cycle.
+    #[schemars(range(min = 1, max = 32), extend("unit" = "lanes"))]
     pub lanes_per_cycle: Cited<u32>,
-    /// Texels per lane that the unit addresses per cycle, 1 to 8.
+    /// Texels of a lane that the unit addresses in a cycle.
+    #[schemars(range(min = 1, max = 8), extend("unit" = "texels"))]
     pub texels_per_cycle: Cited<u32>,
-    /// Cycles from the arrival of a fetch's last texel to its filtered results, excluding write-back; 1 to 1024.
+    /// Cycles from the arrival of a fetch's last texel to its filtered results, excluding write-back.
+    #[schemars(range(min = 1, max = 1024), extend("unit" = "cycles"))]
     pub filter_latency_cycles: Cited<u32>,
 }
 
 /// The `shared` table of the load/store unit's section.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ScratchpadConfig {
-    /// Number of banks, a power of two up to 64.
+    /// Banks of shared memory, a power of two. Addresses in different words of a bank take a pass each.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "banks"))]
     pub banks: Cited<u32>,
     /// Bytes that one bank serves per cycle: 4, 8 or 16.
+    #[schemars(range(min = 4, max = 16), extend("unit" = "B"))]
     pub bank_bytes: Cited<u32>,
-    /// Cycles from an instruction's last pass through the banks to its completion, 1 to 1024.
+    /// Cycles from an instruction's last pass through the banks to its completion.
+    #[schemars(range(min = 1, max = 1024), extend("unit" = "cycles"))]
     pub latency_cycles: Cited<u32>,
 }
 

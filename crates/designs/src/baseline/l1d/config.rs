@@ -1,14 +1,15 @@
 //! The parameters of an SRAM L1D.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::replacement::ReplacementPolicy;
-use strata_memory::tags::{Geometry, SetIndex};
+use strata_memory::tags::{Geometry, MAX_FRAMES, SetIndex};
 
 use crate::chassis::{Parameters, Rooms, WriteMissPolicy, l1d_config};
 
 /// When written bytes are sent to the level below.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WritePolicy {
     /// Sends them when the line is evicted or flushed.
@@ -18,7 +19,7 @@ pub enum WritePolicy {
 }
 
 /// When a line that misses takes a way.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Allocate {
     /// Takes the way when the fetch is sent; the way stays empty until the fill.
@@ -30,9 +31,11 @@ pub enum Allocate {
 l1d_config! {
     /// The parameters of an SRAM L1D. Lines have 128 bytes.
     pub struct SramL1dConfig {
-        /// Number of sets in the cache.
+        /// Sets of the cache; times `ways`, its lines.
+        #[schemars(range(min = 1, max = MAX_FRAMES), extend("unit" = "sets"))]
         pub sets: Cited<usize>,
-        /// Ways per set, 1 to 64.
+        /// Ways of each set: lines with the same index that it holds at a time.
+        #[schemars(range(min = 1, max = 64), extend("unit" = "ways"))]
         pub ways: Cited<usize>,
         /// Whether it shares its storage with shared memory, as the machine's `sm.unified` says; `ways` are then the most that
         /// it can have. Without this key its storage is its own.
@@ -42,14 +45,16 @@ l1d_config! {
         pub set_index: Cited<SetIndex>,
         /// Which way of a full set is evicted.
         pub replacement: Cited<ReplacementPolicy>,
-        /// When a line that misses takes a way: `on-miss` or `on-fill`.
+        /// When a line that misses takes a way.
         pub allocate: Cited<Allocate>,
         /// Number of accesses that can start in one cycle.
+        #[schemars(range(min = 1, max = 64), extend("unit" = "accesses"))]
         pub accesses_per_cycle: Cited<usize>,
-        /// Number of banks, 1 to 64. Consecutive lines lie in consecutive banks, and each bank starts one access
+        /// Number of banks. Consecutive lines lie in consecutive banks, and each bank starts one access
         /// per cycle.
+        #[schemars(range(min = 1, max = 64), extend("unit" = "banks"))]
         pub banks: Cited<usize>,
-        /// When written bytes are sent to the level below: `write-back` or `write-through`.
+        /// When written bytes are sent to the level below.
         pub write_policy: Cited<WritePolicy>,
     }
 }

@@ -1,5 +1,6 @@
 //! The network parameters of a machine file.
 
+use schemars::JsonSchema;
 use serde::Deserialize;
 use strata_engine::Cited;
 use strata_memory::ParameterError;
@@ -15,7 +16,7 @@ const MAX_STAGES: usize = MAX_TERMINALS.ilog2() as usize;
 pub(super) const MAX_BUFFER: u32 = 4096;
 
 /// How the nodes are connected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Topology {
     /// One switch with a port per node of each side.
@@ -30,7 +31,7 @@ pub enum Topology {
 }
 
 /// Which of the packets at the inputs of a switch is granted a free output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Arbitration {
     /// The next input with a packet, after the one served last.
@@ -40,16 +41,19 @@ pub enum Arbitration {
 }
 
 /// The parameters of a crossbar or butterfly, the same for both directions. Cycles are those of the network's clock.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MultistageConfig {
     /// How the nodes are connected.
     pub topology: Cited<Topology>,
     /// Bytes that a port moves per cycle.
+    #[schemars(range(min = 1, max = 4096), extend("unit" = "B"))]
     pub flit_bytes: Cited<u32>,
     /// Cycles from one buffer to the next, for switch and wire.
+    #[schemars(range(min = 1, max = 10000), extend("unit" = "cycles"))]
     pub hop_latency_cycles: Cited<u64>,
     /// Capacity of every buffer, in flits.
+    #[schemars(range(min = 1, max = MAX_BUFFER), extend("unit" = "flits"))]
     pub buffer_flits: Cited<u32>,
     /// Which packet is granted a free output.
     pub arbitration: Cited<Arbitration>,

@@ -1,5 +1,6 @@
 //! The SRAM register file as a design that a machine file can select.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use strata_engine::Cited;
 use strata_memory::ParameterError;
@@ -9,15 +10,18 @@ use strata_memory::doors::{Design, RegisterFile, RegisterFileDesign, RegisterFil
 use super::SramRegisterFile;
 
 /// The parameters of a conventional register file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SramRegisterFileConfig {
-    /// Number of single-ported banks, 1 to 64; each is one row (32 lanes of 32 bits) wide.
+    /// Number of single-ported banks; each is one row (32 lanes of 32 bits) wide.
+    #[schemars(range(min = 1, max = 64), extend("unit" = "banks"))]
     pub banks: Cited<u32>,
-    /// Cycles from a bank's grant to the operand in the collector, at least 1.
+    /// Cycles from a bank's grant to the operand in the collector.
+    #[schemars(range(min = 1, max = 1000), extend("unit" = "cycles"))]
     pub read_latency_cycles: Cited<u32>,
-    /// Area in square micrometres, if a source gives it.
+    /// Area in square micrometres, where a source gives it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(extend("unit" = "um2", "exclusiveMinimum" = 0))]
     pub area_um2: Option<Cited<f64>>,
 }
 
