@@ -32,6 +32,10 @@ ci:
 run *arguments:
     cargo run --release -- run {{ arguments }}
 
+# Build what is handed out, optimised as a whole: target/dist/strata
+dist:
+    cargo build --profile dist --locked
+
 # Build the book into target/book and follow its links
 book:
     scripts/book

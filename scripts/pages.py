@@ -15,13 +15,13 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def build():
-    """The release build of the command; STRATA names another."""
+def build(profile="release"):
+    """The command, built by a profile of Cargo.toml; STRATA names another."""
     if binary := os.environ.get("STRATA"):
         return binary
-    subprocess.run(["cargo", "build", "--release", "--locked", "-p", "strata"], cwd=ROOT, check=True)
+    subprocess.run(["cargo", "build", "--profile", profile, "--locked", "-p", "strata"], cwd=ROOT, check=True)
     target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
-    return str(target / "release/strata")
+    return str(target / ("debug" if profile == "dev" else profile) / "strata")
 
 
 def text(binary, *arguments):

@@ -6,7 +6,7 @@
     scripts/performance.py --threads  only the table of what more threads would gain, some fifteen minutes
     scripts/performance.py --check    writes nothing; counts some programs, and fails if one takes over 2 % more than the page says
 
-Needs valgrind and addr2line (binutils). Builds the release command; STRATA=/path names another.
+Needs valgrind and addr2line (binutils). Builds the command with the profile that is handed out; STRATA=/path names another.
 
 Instructions are counted by callgrind, address by address. An address belongs to the innermost function of
 Strata that was inlined there, and a call of memcpy, malloc and their like to its caller: the standard
@@ -16,6 +16,7 @@ library's code counts for whoever uses it.
 import collections
 import itertools
 import json
+import os
 import pathlib
 import re
 import resource
@@ -54,6 +55,9 @@ MAKERS = (":zeros", "scratchpad.rs:new", "tags.rs:with_buffers", "simt.rs:new", 
 
 # Functions of libc that belong to their callers.
 HELPERS = re.compile(r"^_*(mem(cpy|move|set|cmp)|bcmp|malloc|calloc|realloc|free|posix_memalign|aligned_alloc)")
+
+# The profile of the build that is handed out.
+PROFILE = "dist"
 
 # Programs of every kind: computing, divergent, streaming, bound by memory.
 CHECKED = ["gemm", "bfs", "saxpy", "atax", "gather", "lud"]
@@ -284,6 +288,7 @@ def check(binary, symbols):
     page = (pages.ROOT / "docs/performance.md").read_text()
     table = generated(page, "traffic")
     committed = {row[1]: int(row[2].replace(",", "")) for row in re.finditer(r"^\| (\S+) \| ([\d,]+) \|", table, re.M)}
+    print(f"{compiler()}, {os.environ.get('STRATA') or f'profile {PROFILE}'}")
     # Another compiler emits other instructions.
     most = 1.02 if compiler() in page else 1.10
     slower = []
@@ -299,7 +304,7 @@ def check(binary, symbols):
 def main():
     if unknown := set(sys.argv[1:]) - {"--no-time", "--threads", "--check"}:
         sys.exit(f"performance.py: {' '.join(unknown)}\n\n{__doc__}")
-    binary = str(pathlib.Path(pages.build()).resolve())
+    binary = str(pathlib.Path(pages.build(PROFILE)).resolve())
     symbols = Symbols(binary)
     if "--check" in sys.argv:
         return check(binary, symbols)
@@ -314,7 +319,7 @@ def main():
         "traffic": traffic_table(runs),
         "sms": sweep_table(binary, symbols, "SMs", "gpu.sms", SMS, "gemm", "--set", "network.topology=crossbar"),
         "machines": machines_table(binary, symbols),
-        "compiler": f"Counted with {compiler()}.",
+        "compiler": f"Counted with {compiler()}, profile `{PROFILE}`.",
         "warps": sweep_table(binary, symbols, "warp slots", "sm.warp_slots", WARP_SLOTS, "2dconv"),
     }
     # What depends on how long something takes.
