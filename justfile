@@ -77,6 +77,6 @@ audit:
 packages:
     scripts/packages
 
-# Write what runs say into README.md, docs/workloads.md and docs/fidelity.md
-examples *pages:
-    scripts/examples.py {{ pages }}
+# Write what the build says into README.md and docs: `just documents README.md`, `just documents --check`
+documents *pages:
+    scripts/documents.py {{ pages }}

@@ -48,19 +48,33 @@ def table(header, rows):
     return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def write(page, parts, check=False):
-    """Replaces the generated parts of a page, or fails where one would change. Parts and markers must match."""
+BEGIN, END = "<!-- generated: {} -->", "<!-- end of generated -->"
+
+
+def part(page, name):
+    """A generated part of a page as it stands."""
+    text = (ROOT / page).read_text()
+    begin = BEGIN.format(name)
+    if begin not in text:
+        sys.exit(f"{page}: found no {begin}")
+    return text.split(begin)[1].split(END)[0].strip()
+
+
+def write(page, parts, check=False, whole=True):
+    """Replaces generated parts of a page, or fails where one would change. Parts and markers must match, unless it is
+    not the whole page; its age is scripts/documents.py's.
+    """
     path = ROOT / page
     old = path.read_text()
-    names = re.findall(r"<!-- generated: (.+?) -->", old)
-    if missing := set(parts) ^ set(names):
+    names = set(re.findall(r"<!-- generated: (.+?) -->", old)) - {"age"}
+    if missing := (set(parts) - {"age"}) ^ names if whole else set(parts) - names - {"age"}:
         sys.exit(f"{page}: generated parts and markers differ in {', '.join(sorted(missing))}")
     new = old
-    for name, part in parts.items():
-        begin, end = f"<!-- generated: {name} -->", "<!-- end of generated -->"
+    for name, text in parts.items():
+        begin = BEGIN.format(name)
         start = new.index(begin) + len(begin)
-        stop = new.index(end, start)
-        new = f"{new[:start]}\n\n{part.strip()}\n\n{new[stop:]}"
+        stop = new.index(END, start)
+        new = f"{new[:start]}\n\n{text.strip()}\n\n{new[stop:]}"
     if new != old and check:
         sys.exit(f"{page}: not what {sys.argv[0]} writes")
     if new != old:

@@ -25,6 +25,7 @@ import sys
 import tempfile
 
 import pages
+import sentinels
 
 # Which part of the simulator a source file is: the first pattern that its path, and `:function` behind it,
 # contains.
@@ -312,7 +313,8 @@ def main():
     if "--threads" in sys.argv:
         kept = re.findall(r"<!-- generated: (.+?) -->", page.read_text())
         parts = {part: generated(page.read_text(), part) for part in kept}
-        return pages.write("docs/performance.md", {**parts, "threads": threads_table(binary)})
+        pages.write("docs/performance.md", {**parts, "threads": threads_table(binary)})
+        return sentinels.measured("docs/performance.md", ["threads"], binary)
     runs = {name: profile(binary, symbols, [name]) for name in workloads(binary)}
     parts = {
         "stages": stages_table({name: runs[name] for name in ["gemm", "2dconv", "saxpy", "atax", "gather"]}),
@@ -326,6 +328,8 @@ def main():
     for part, table in [("time", time_table), ("threads", threads_table)]:
         parts[part] = generated(page.read_text(), part) if "--no-time" in sys.argv else table(binary)
     pages.write("docs/performance.md", parts)
+    kept = {"compiler"} | ({"time", "threads"} if "--no-time" in sys.argv else set())
+    sentinels.measured("docs/performance.md", parts.keys() - kept, binary)
 
 
 if __name__ == "__main__":

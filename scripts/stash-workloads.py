@@ -46,11 +46,14 @@ def instructions(binary):
     return pages.table(["workload|", *VERSIONS], rows)
 
 
+def parts(binary):
+    return {"implicit": excerpts(), "instructions": instructions(binary)}
+
+
 def main():
     if sys.argv[1:] not in [[], ["--check"]]:
         sys.exit(__doc__)
-    parts = {"implicit": excerpts(), "instructions": instructions(pages.build())}
-    pages.write(PAGE, parts, check=sys.argv[1:] == ["--check"])
+    pages.write(PAGE, parts(pages.build()), check=sys.argv[1:] == ["--check"])
 
 
 if __name__ == "__main__":

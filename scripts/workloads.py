@@ -129,6 +129,12 @@ def all_table(entries):
     return pages.table(header, rows)
 
 
+def page(binary):
+    """The page's tables, of what is measured."""
+    entries = json.loads(pages.text(binary, "list", "workloads", "--json"))
+    return {"fuse": fuse_table(entries), "all": all_table(entries)}
+
+
 def main():
     names = sys.argv[1:]
     page_only = names == ["--page"]
@@ -145,7 +151,7 @@ def main():
         if sizes:
             measure(binary, entry, sizes)
     if all(read(entry["name"]) for entry in entries):
-        pages.write("docs/characteristics.md", {"fuse": fuse_table(entries), "all": all_table(entries)})
+        pages.write("docs/characteristics.md", page(binary))
 
 
 if __name__ == "__main__":

@@ -1,0 +1,148 @@
+#!/usr/bin/env python3
+"""Writes the numbers of a build into the documents: README.md, pages of docs, docs/data/sentinels.csv.
+
+    scripts/documents.py                  all that costs seconds
+    scripts/documents.py README.md ...    those named
+    scripts/documents.py --check          writes nothing; fails where a document differs from what the build says, and names the command
+
+What differs between runs or hosts (speed, memory) is not compared. Tables that cost more are measured by scripts of their own. They
+carry the numbers of some short runs from when they were measured (docs/data/measured.csv), which move when the model does and not when
+only its sources do. Where these have moved, the page's part `age` says so to its readers. Papers' pages name the version of the
+simulator themselves (scripts/claims.py). Builds the command with the dev profile, since numbers are those of any other; STRATA=/path
+names another.
+"""
+
+import concurrent.futures
+import importlib
+import json
+import re
+import subprocess
+import sys
+import tempfile
+
+import fidelity
+import pages
+import sentinels
+import workloads
+
+stash_workloads = importlib.import_module("stash-workloads")
+
+# Lines of a summary that are about the host.
+OF_THE_HOST = re.compile(r"^  (speed|peak memory) .*$", re.M)
+
+
+def catalogue(binary):
+    entries = json.loads(pages.text(binary, "list", "workloads", "--json"))
+    rows, words = [], []
+    for entry in entries:
+        name = entry["name"]
+        kernels = ", ".join(kernel["name"] for kernel in entry["kernels"])
+        papers = ", ".join(entry["papers"])
+        for number, size in enumerate(entry["inputs"]):
+            first = [name, entry["suite"], papers, kernels] if number == 0 else [""] * 4
+            rows.append([*first, size["size"], size["input"], f"{size['thread_instructions'] / 1e6:,.1f}",
+                         f"{size['footprint_bytes'] / 2**20:,.1f}"])
+        originals = ", ".join(f"{kernel['name']} for {kernel['original']}" for kernel in entry["kernels"] if kernel["original"])
+        stands = f" Kernels: {originals}." if originals else ""
+        differs = " Differs: " + "; ".join(entry["differences"]) + "." if entry["differences"] else ""
+        words.append(f"- **{name}**: {entry['description']}{stands}{differs}")
+    header = ["name|", "suite|", "papers|", "kernels|", "size|", "input|", "million thread-instr.", "MiB"]
+    return {"catalogue": pages.table(header, rows), "descriptions": "\n".join(words)}
+
+
+def block(text):
+    return f"```text\n{text.rstrip()}\n```"
+
+
+def output(binary, *arguments, status=0, folder=pages.ROOT):
+    """Both outputs of a command that ends with a status."""
+    run = subprocess.run([binary, *arguments], cwd=folder, capture_output=True, text=True)
+    if run.returncode != status:
+        sys.exit(f"strata {' '.join(arguments)}: status {run.returncode}, expected {status}: {run.stderr.strip()}")
+    return run.stdout + run.stderr
+
+
+def readme(binary):
+    return {"example": block(pages.text(binary, "run", "gemm", "--size", "small"))}
+
+
+def races(binary):
+    lines = output(binary, "run", "bfs", "--races", status=1).splitlines()
+    return {"races": block("\n".join([*lines[:4], "..."]))}
+
+
+def machines(binary):
+    error = output(binary, "run", "gemm", "--set", "l1d.way=8", status=2)
+    return {"unknown key": block(re.sub(r"(expected one of the keys of `[^`]*`:).*", r"\1 ...", error, flags=re.S))}
+
+
+def launch_files(binary):
+    with tempfile.TemporaryDirectory() as folder:
+        output(binary, "new", "mine", folder=folder)
+        summary = output(binary, "run", "mine.toml", "--show", "y", folder=folder)
+    return {"show": block("\n".join(line for line in summary.splitlines() if line.startswith("  holds ")))}
+
+
+# The quick parts of each page, by who makes them.
+WRITERS = {
+    "README.md": readme,
+    "docs/workloads.md": catalogue,
+    "docs/characteristics.md": workloads.page,
+    "docs/fidelity.md": fidelity.parts,
+    "docs/stash-workloads.md": stash_workloads.parts,
+    "docs/races.md": races,
+    "docs/machines.md": machines,
+    "docs/launch-files.md": launch_files,
+    "docs/performance.md": lambda binary: {},
+}
+
+
+def alike(part):
+    """A part without what is about the host."""
+    return OF_THE_HOST.sub("", part).strip()
+
+
+def stale(page, parts):
+    """The parts that a page has otherwise."""
+    return [name for name, part in parts.items() if alike(pages.part(page, name)) != alike(part)]
+
+
+def main():
+    check = "--check" in sys.argv[1:]
+    names = [argument for argument in sys.argv[1:] if argument != "--check"]
+    known = [*WRITERS, sentinels.FILE]
+    if unknown := set(names) - set(known):
+        sys.exit(f"documents.py: {', '.join(sorted(unknown))}: expected some of {', '.join(known)}\n\n{__doc__}")
+    names = names or known
+    binary = pages.build("dev")
+    today = sentinels.measure(binary)
+    moved = sentinels.moved(today)
+    for line in moved:
+        print(f"{sentinels.FILE}: {line}")
+    if not check and sentinels.FILE in names:
+        sentinels.write(today)
+
+    def made(page):
+        parts = WRITERS[page](binary)
+        return page, {**parts, "age": sentinels.age(page, today)} if page in sentinels.COSTLY else parts
+
+    differs = [sentinels.FILE] if moved and sentinels.FILE in names else []
+    with concurrent.futures.ThreadPoolExecutor(2) as pool:
+        for page, parts in pool.map(made, [name for name in names if name in WRITERS]):
+            changed = stale(page, parts)
+            if check and changed:
+                differs.append(page)
+                print(f"{page}: {', '.join(changed)}: not what this build says")
+            elif not check:
+                pages.write(page, {name: parts[name] for name in changed}, whole=False)
+    for page in sentinels.COSTLY:
+        if old := sentinels.outdated(page, today):
+            print(f"{page}: measured with another model: {', '.join(old)}; {sentinels.COMMANDS[page]} measures again")
+    if check and differs:
+        sys.exit(f"documents.py: out of date; this writes them:\n\n    scripts/documents.py {' '.join(differs)}\n")
+    if check:
+        print(f"{len(names)} documents say what this build says")
+
+
+if __name__ == "__main__":
+    main()
