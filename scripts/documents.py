@@ -102,6 +102,12 @@ def alike(part):
     return OF_THE_HOST.sub("", part).strip()
 
 
+def keep_host(old, new):
+    """A new part with the old one's lines about the host, which are those of an optimised build on a quiet one."""
+    lines = iter([found.group(0) for found in OF_THE_HOST.finditer(old)])
+    return OF_THE_HOST.sub(lambda found: next(lines, found.group(0)), new)
+
+
 def stale(page, parts):
     """The parts that a page has otherwise."""
     return [name for name, part in parts.items() if alike(pages.part(page, name)) != alike(part)]
@@ -134,7 +140,7 @@ def main():
                 differs.append(page)
                 print(f"{page}: {', '.join(changed)}: not what this build says")
             elif not check:
-                pages.write(page, {name: parts[name] for name in changed}, whole=False)
+                pages.write(page, {name: keep_host(pages.part(page, name), parts[name]) for name in changed}, whole=False)
     for page in sentinels.COSTLY:
         if old := sentinels.outdated(page, today):
             print(f"{page}: measured with another model: {', '.join(old)}; {sentinels.COMMANDS[page]} measures again")
