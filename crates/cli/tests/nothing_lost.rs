@@ -4,8 +4,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 use serde_json::Value;
 use strata_lab::store::columns;
@@ -46,13 +46,38 @@ fn failed(expected: i32, command: &mut Command) -> (String, String) {
     (out, err)
 }
 
-/// Waits until something is so.
-fn until(what: &str, mut is_so: impl FnMut() -> bool) {
-    let started = Instant::now();
-    while !is_so() {
-        assert!(started.elapsed() < Duration::from_secs(120), "not within two minutes: {what}");
+/// Waits until something is so, which it must be before a command ends, however long that takes.
+fn until(event: &str, child: &mut Child, mut is_so: impl FnMut() -> bool) {
+    loop {
+        let status = child.try_wait().unwrap();
+        if is_so() {
+            return;
+        }
+        assert_eq!(status, None, "the command ended before {event}");
         std::thread::sleep(Duration::from_millis(2));
     }
+}
+
+/// Processor time of a process so far, in hundredths of a second.
+fn ticks(id: u32) -> u64 {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+    // Behind the name come the state and eleven more fields, then the times of user and system.
+    let fields = stat.rsplit_once(')').unwrap().1.split_whitespace().skip(11).take(2);
+    fields.map(|field| field.parse::<u64>().unwrap()).sum()
+}
+
+#[test]
+fn there_is_a_report_before_the_first_launch_ends() {
+    let folder = folder("first-launch");
+    let file = path(&folder, "run.json");
+    // Its one launch takes minutes.
+    let mut child = strata(&["run", "gemm", "--size", "paper", "--json", &file]).spawn().unwrap();
+    until("a report", &mut child, || fs::metadata(&file).is_ok_and(|file| file.len() > 0));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let report: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(report["launches"], serde_json::json!([]));
+    assert_eq!(report["stopped"], "under way");
 }
 
 #[test]
@@ -64,18 +89,13 @@ fn a_run_that_is_killed_leaves_what_it_had() {
     let mut child = strata(&[&run[..], &written].concat()).spawn().unwrap();
     let report = || serde_json::from_str::<Value>(&fs::read_to_string(&file).unwrap());
     let launches = |report: &Value| report["launches"].as_array().unwrap().len();
-    let mut seen = 0;
-    until("a report of a launch", || {
-        // Whatever moment it is: there is nothing yet, or all of a report.
-        let is_empty = fs::metadata(&file).map_or(true, |file| file.len() == 0);
-        seen += u32::from(!is_empty);
-        !is_empty && launches(&report().unwrap()) > 0
-    });
+    // Whatever moment it is: there is nothing yet, or all of a report.
+    let is_empty = || fs::metadata(&file).map_or(true, |file| file.len() == 0);
+    until("a report of a launch", &mut child, || !is_empty() && launches(&report().unwrap()) > 0);
     child.kill().unwrap();
     assert!(!child.wait().unwrap().success(), "it was killed at work");
     let report = report().unwrap();
     assert_eq!(report["stopped"], "under way");
-    assert!(seen > 1, "there is a report before the first launch ends");
     let cycles: u64 =
         report["launches"].as_array().unwrap().iter().map(|of| of["cycles"].as_u64().unwrap()).sum();
     assert_eq!(report["cycles"].as_u64(), Some(cycles));
@@ -169,10 +189,13 @@ fn a_result_that_its_store_does_not_take_is_kept() {
     assert!(asked.status.success(), "{}", String::from_utf8_lossy(&asked.stderr));
     let job = fs::read_dir(&jobs).unwrap().next().unwrap().unwrap().path();
     let child = strata(&["job", job.to_str().unwrap(), "--store", &store]).env("TMPDIR", &folder).spawn();
-    let child = child.unwrap();
-    // The store goes while the job runs.
-    until("the job is claimed", || fs::read_dir(&store).is_ok_and(|entries| entries.count() > 0));
-    std::thread::sleep(Duration::from_millis(200));
+    let mut child = child.unwrap();
+    // The store goes while the job runs: it is claimed, and has had a fifth of a second of a processor since.
+    let is_claim = |entry: fs::DirEntry| entry.path().extension().is_some_and(|of| of == "claim");
+    let is_claimed = || fs::read_dir(&store).is_ok_and(|entries| entries.flatten().any(is_claim));
+    until("the job is claimed", &mut child, is_claimed);
+    let (id, claimed) = (child.id(), ticks(child.id()));
+    until("the job runs", &mut child, || ticks(id) >= claimed + 20);
     fs::remove_dir_all(&store).unwrap();
     fs::write(&store, "no folder").unwrap();
     let Output { status, stderr, .. } = child.wait_with_output().unwrap();

@@ -1,11 +1,11 @@
 //! Sweeps: the store ends up the same whatever happened on the way, and the commands that run and read sweeps
 //! work.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Child, Command, Output, Stdio};
+use std::time::Duration;
 
 /// A temporary folder that is removed when dropped.
 struct Folder(PathBuf);
@@ -93,22 +93,33 @@ fn remove(folder: &Path) {
 /// The contents of a store after the jobs of killed sweeps have ended, which they do on their own. Opening
 /// the store removes their temporary files.
 fn settled(folder: &str) -> BTreeMap<String, Vec<u8>> {
-    let started = Instant::now();
     loop {
         stdout(&["compare", "saxpy", "--no-run", "--store", folder]);
         let found = results(folder);
-        if found.keys().all(|name| name.ends_with(".parquet")) || started.elapsed() > PATIENCE {
+        if found.keys().all(|name| name.ends_with(".parquet")) {
             return found;
         }
         std::thread::sleep(Duration::from_millis(50));
     }
 }
 
-/// How long jobs may keep running after their sweep was killed.
-const PATIENCE: Duration = Duration::from_secs(120);
-
-/// Number of times the sweep is killed.
+/// Number of times the sweep is killed at work.
 const KILLS: u32 = 50;
+
+/// Waits until a store's files have changed so many times, or a sweep has ended.
+fn changes(folder: &str, count: u32, child: &mut Child) {
+    let listing = || -> BTreeSet<_> {
+        let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+        entries.map(|entry| (entry.file_name(), entry.metadata().map_or(0, |file| file.len()))).collect()
+    };
+    let mut before = listing();
+    for _ in 0..count {
+        while listing() == before && child.try_wait().unwrap().is_none() {
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        before = listing();
+    }
+}
 
 #[test]
 fn a_sweep_that_is_killed_again_and_again_ends_with_the_same_store() {
@@ -120,18 +131,17 @@ fn a_sweep_that_is_killed_again_and_again_ends_with_the_same_store() {
         let how = ["--sweep", "l1d.ways=1,2,4", "--jobs", "2", "--store", store];
         strata(&[&programs[..], &how].concat())
     };
-    let started = Instant::now();
     let whole = sweep(&undisturbed).output().unwrap();
     assert!(whole.status.success(), "{}", String::from_utf8_lossy(&whole.stderr));
     let expected = results(&undisturbed);
     assert_eq!(expected.len(), 9);
 
-    // Kill the sweep after between zero and twice the time of a job, in irregular steps.
-    let job = started.elapsed() / 3;
-    let mut interrupted = 0;
-    for kill in 0..KILLS {
+    // Kill the sweep after its store has changed between zero times, which is at once, and seven.
+    let (mut started, mut interrupted) = (0, 0);
+    while interrupted < KILLS {
         let mut child = sweep(&killed).stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
-        std::thread::sleep(job * 2 * (kill * 37 % KILLS) / KILLS);
+        changes(&killed, started * 5 % 8, &mut child);
+        started += 1;
         child.kill().unwrap();
         interrupted += u32::from(!child.wait().unwrap().success());
         if results(&killed).len() >= expected.len() {
@@ -139,7 +149,6 @@ fn a_sweep_that_is_killed_again_and_again_ends_with_the_same_store() {
             remove(Path::new(&killed));
         }
     }
-    assert!(interrupted >= KILLS / 2, "{interrupted} of {KILLS} sweeps were killed at work");
 
     let resumed = sweep(&killed).output().unwrap();
     assert!(resumed.status.success(), "{}", String::from_utf8_lossy(&resumed.stderr));

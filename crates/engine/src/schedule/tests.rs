@@ -136,13 +136,19 @@ fn real_threads_take_as_long_as_computed() {
     };
     let computed = schedule_of(workers(false));
     for span in &computed.spans[1..5] {
-        let mut simulation = Simulation::new(workers(true));
-        let started = std::time::Instant::now();
-        simulation.run(RunOptions { threads: span.threads, ..OPTIONS }, &mut |_| {});
-        let took = started.elapsed();
-        // Nobody sleeps less than asked for; on a busy host many sleep longer.
-        let expected = span.working.mul_f64(0.9)..2 * span.working + Duration::from_millis(200);
-        assert!(expected.contains(&took), "{} threads: {took:?}, computed {:?}", span.threads, span.working);
+        let run = || {
+            let mut simulation = Simulation::new(workers(true));
+            let started = std::time::Instant::now();
+            simulation.run(RunOptions { threads: span.threads, ..OPTIONS }, &mut |_| {});
+            let took = started.elapsed();
+            // Nobody sleeps less than asked for.
+            let least = span.working.mul_f64(0.9);
+            assert!(took >= least, "{} threads: {took:?}, computed {:?}", span.threads, span.working);
+            took
+        };
+        // On a busy host many sleep longer, but not in every run.
+        let most = 2 * span.working + Duration::from_millis(200);
+        assert!((0..100).any(|_| run() < most), "{} threads: never {most:?} or less", span.threads);
     }
 }
 
