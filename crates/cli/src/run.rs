@@ -240,6 +240,11 @@ fn dead_end(path: &Path, kernel: Option<&str>) -> Result<String, String> {
     let name: String = stem.chars().map(letter).collect();
     let name = name.trim_start_matches('-');
     let name = if name.is_empty() { "mine" } else { name };
+    // A name that no launch file has yet.
+    let numbered = (2..).map(|number| format!("{name}-{number}"));
+    let mut names = std::iter::once(name.to_owned()).chain(numbered);
+    let is_free = |name: &String| !path.with_file_name(format!("{name}.toml")).exists();
+    let name = &names.find(is_free).expect("numbers do not end");
     let module = path.file_name().unwrap_or_default().to_string_lossy();
     let offer = offer::offer(name, &module, path, &offer::read(path)?, kernel)?;
     let kernel = kernel.map_or(String::new(), |kernel| format!(" --kernel {kernel}"));

@@ -24,8 +24,10 @@ fn ptx_alone_is_refused_with_a_launch_file_that_runs() {
         assert!(offer.contains(&written), "{name}: {offer}\n{written}");
         let ran = strata(&run.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!((ran.status, ran.err.as_str()), (0, ""), "{name}: {written}");
-        // A file that exists is kept.
+        // A file that exists is kept, and not offered again.
         assert!(refused(&new.iter().map(String::as_str).collect::<Vec<_>>()).contains("exists"), "{name}");
+        let again = commands(&refused(&["run", ptx.to_str().unwrap()]));
+        assert_ne!(again[1].last(), run.last(), "{name}");
     }
 }
 
