@@ -112,10 +112,13 @@ pub fn exec(arguments: &ExecArguments) -> Result<Finished, String> {
     let ended = watch::run(&mut command, &held, &results, &mut || report.look())?;
     let mut processes = processes::read(&results);
     for process in &mut processes {
+        let pid = process.pid().unwrap_or(0);
         if let Some(launch) = process.runs() {
             process.stop(&format!("the process ended during {launch}"));
-        } else if process.pid().is_some_and(|pid| ended.stopped.contains(&pid)) {
+        } else if ended.stopped.contains(&pid) {
             process.stop("it was interrupted");
+        } else if let Some(signal) = ended.killed.get(&pid) {
+            process.stop(&format!("signal {signal} ended the process"));
         }
     }
     let written = report.end(&processes);

@@ -1,6 +1,6 @@
 //! A program while it runs: it is waited for, and stopped with all processes under it.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::path::Path;
 use std::process::Command;
@@ -30,6 +30,8 @@ pub struct Ended {
     pub interrupted: bool,
     /// The processes that used CUDA and had not ended when the run was interrupted.
     pub stopped: BTreeSet<u32>,
+    /// The program, and processes whose parents had ended, that a signal ended: its number.
+    pub killed: BTreeMap<u32, i32>,
 }
 
 /// Runs a program until it and all processes under it that use CUDA have ended. `lock` is released to stop their
@@ -48,7 +50,8 @@ pub fn run(
     let _ = set_child_subreaper(Some(getpid()));
     let program = command.get_program().to_string_lossy().into_owned();
     let child = command.spawn().map_err(|error| format!("{program}: {error}"))?;
-    let mut under = Under { reaped: reap(), main: child.id(), status: None, anybody: true };
+    let mut under =
+        Under { reaped: reap(), main: child.id(), status: None, killed: BTreeMap::new(), anybody: true };
     loop {
         under.wait(PERIOD);
         look();
@@ -58,7 +61,8 @@ pub fn run(
         if let Some(status) = under.status {
             let alive = tree::descendants();
             if !under.anybody || processes::pids(folder).is_disjoint(&alive) {
-                return Ok(Ended { status, interrupted: false, stopped: BTreeSet::new() });
+                let stopped = BTreeSet::new();
+                return Ok(Ended { status, interrupted: false, stopped, killed: under.killed });
             }
         }
     }
@@ -91,7 +95,7 @@ pub fn run(
         under.wait(PERIOD);
         look();
     }
-    Ok(Ended { status: INTERRUPTED, interrupted: true, stopped })
+    Ok(Ended { status: INTERRUPTED, interrupted: true, stopped, killed: under.killed })
 }
 
 /// The status of an interrupted command, as a shell gives it: 128 and the signal.
@@ -104,6 +108,7 @@ struct Under {
     /// The program itself.
     main: u32,
     status: Option<u8>,
+    killed: BTreeMap<u32, i32>,
     /// Whether any process may be left.
     anybody: bool,
 }
@@ -112,10 +117,14 @@ impl Under {
     /// Waits until a process ends, but no longer than this.
     fn wait(&mut self, time: Duration) {
         match self.reaped.recv_timeout(time) {
-            Ok((pid, status)) if pid.as_raw_nonzero().get() as u32 == self.main => {
-                self.status = status_of(status);
+            Ok((pid, status)) => {
+                let pid = pid.as_raw_nonzero().get() as u32;
+                if pid == self.main {
+                    self.status = status_of(status);
+                }
+                self.killed.extend(status.terminating_signal().map(|signal| (pid, signal)));
             }
-            Ok(_) | Err(RecvTimeoutError::Timeout) => {}
+            Err(RecvTimeoutError::Timeout) => {}
             Err(RecvTimeoutError::Disconnected) => self.anybody = false,
         }
     }

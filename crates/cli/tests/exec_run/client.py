@@ -1,6 +1,6 @@
 """A client of the driver API: launches the kernels that its words name. `fork:a,b` launches them in a child that ends with
 _exit, without the exit handlers of its libraries; `again:a` launches a kernel forever, whatever comes of it; `open:pipe` says
-through a pipe that all before it is done."""
+through a pipe that all before it is done; `kill:NAME` sends its process a signal."""
 import ctypes
 import os
 import signal
@@ -61,6 +61,8 @@ for word in sys.argv[1:]:
     elif kind == "open":
         with open(names, "w") as pipe:
             pipe.write("begun\n")
+    elif kind == "kill":
+        os.kill(os.getpid(), getattr(signal, "SIG" + names))
     elif kind == "again":
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, signal.SIG_IGN)

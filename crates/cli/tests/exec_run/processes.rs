@@ -63,3 +63,20 @@ fn processes_that_run_at_once_are_told_apart() {
     counts.sort_unstable();
     assert_eq!(counts, [1, 2, 3]);
 }
+
+#[test]
+fn a_process_that_a_signal_ends_is_not_finished() {
+    let folder = folder("signalled");
+    let (json, store) = (folder.join("results.json"), folder.join("store"));
+    let options = ["--json", json.to_str().unwrap(), "--store", store.to_str().unwrap()];
+    let (status, err) = ran(python(&mut exec(&options), &["seven", "kill:KILL"]));
+    assert_eq!(status, 128 + 9, "{err}");
+    let lines = lines(&json);
+    assert_eq!(kernels(&lines), [["seven"]]);
+    let whole = &lines[1];
+    assert_eq!(
+        (&whole["verdict"], &whole["stopped"]),
+        (&"not finished".into(), &"signal 9 ended the process".into())
+    );
+    assert!(err.ends_with("python3: not stored: exit status: 137, expected 0\n"), "{err}");
+}
