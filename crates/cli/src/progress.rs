@@ -35,20 +35,8 @@ impl Display {
     pub fn new(name: &str, ticks: bool) -> Display {
         let quiet = QUIET.load(Ordering::Relaxed);
         let terminal = std::io::stderr().is_terminal();
-        let bar = ProgressBar::new(1);
-        if quiet || !terminal {
-            bar.set_draw_target(ProgressDrawTarget::hidden());
-        }
-        let style = ProgressStyle::with_template("{prefix}[{bar:32}] {percent:>3}% {msg}{left}")
-            .expect("the template is well formed")
-            .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
-                // A failed write leaves the bar as it is.
-                let _ = text.write_str(&left(state.pos(), state.eta()));
-            })
-            .progress_chars("=> ");
-        bar.set_style(style);
         let prefix = if name.is_empty() { String::new() } else { format!("{name} ") };
-        bar.set_prefix(prefix.clone());
+        let bar = bar(&prefix, quiet || !terminal);
         if ticks {
             bar.enable_steady_tick(Duration::from_millis(500));
         }
@@ -74,14 +62,33 @@ impl Display {
 
     /// Removes the bar from the terminal, until something else is shown.
     pub fn clear(&mut self) {
-        self.bar.finish_and_clear();
-        self.bar.reset();
+        // A bar that is reset is drawn, a new one is not.
+        let fresh = bar(&self.name, self.bar.is_hidden());
+        std::mem::replace(&mut self.bar, fresh).finish_and_clear();
     }
 
     /// Removes the bar from the terminal.
     pub fn finish(self) {
         self.bar.finish_and_clear();
     }
+}
+
+/// A bar that nothing is drawn of yet.
+fn bar(prefix: &str, is_hidden: bool) -> ProgressBar {
+    let bar = ProgressBar::new(1);
+    if is_hidden {
+        bar.set_draw_target(ProgressDrawTarget::hidden());
+    }
+    let style = ProgressStyle::with_template("{prefix}[{bar:32}] {percent:>3}% {msg}{left}")
+        .expect("the template is well formed")
+        .with_key("left", |state: &ProgressState, text: &mut dyn Write| {
+            // A failed write leaves the bar as it is.
+            let _ = text.write_str(&left(state.pos(), state.eta()));
+        })
+        .progress_chars("=> ");
+    bar.set_style(style);
+    bar.set_prefix(prefix.to_owned());
+    bar
 }
 
 /// What a bar says of the time that is left: nothing before there is anything to go by.
