@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use strata_lab::axes::{Axes, Base, Sweep};
-use strata_lab::compare::Comparison;
+use strata_lab::compare::{Comparison, Machines};
 use strata_lab::grid::Grid;
 use strata_lab::metric::{self, Known};
 use strata_lab::program::{self, Program};
@@ -90,14 +90,18 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
         metrics: metrics?,
         size,
     };
-    check_metrics(&comparison)?;
-    files(arguments, &comparison)?.check()?;
+    let machines = comparison.machines()?;
+    check_metrics(&comparison, &machines)?;
+    files(arguments, &comparison, &machines)?.check()?;
+    for (point, reason) in &machines.impossible {
+        eprintln!("left out: {point}: {reason}");
+    }
     let file = |path: &Option<PathBuf>| {
         path.as_deref().filter(|path| *path != Path::new("-")).map(Output::new).transpose()
     };
     let (mut csv, mut json, mut out) = (file(&arguments.csv)?, file(&arguments.json)?, file(&arguments.out)?);
     let mut store = arguments.sweep.open()?;
-    let jobs = comparison.jobs(&store)?;
+    let jobs = comparison.jobs(&store, &machines)?;
     let swept = arguments.sweep.run(&jobs, &mut store)?;
     if swept.left > 0 {
         return Ok(Finished::Interrupted);
@@ -123,16 +127,18 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
 }
 
 /// The files that the command reads and writes.
-fn files(arguments: &CompareArguments, comparison: &Comparison) -> Result<Files, String> {
+fn files(
+    arguments: &CompareArguments,
+    comparison: &Comparison,
+    machines: &Machines,
+) -> Result<Files, String> {
     let mut files = Files::new();
     for program in &comparison.workloads {
         if let Program::LaunchFile(path, file) = Program::find(program)? {
             files = files.reads("the launch file", &path).reads_launch_file(&file);
         }
     }
-    for variant in &comparison.variants {
-        files = files.reads_machine(&variant.machine()?);
-    }
+    files = machines.possible.iter().fold(files, Files::reads_machine);
     let CompareArguments { csv, json, out, .. } = arguments;
     let files = files.writes("--csv ", csv.as_deref()).writes("--json ", json.as_deref());
     Ok(files.writes("--out ", out.as_deref()))
@@ -162,10 +168,10 @@ fn sweeps(texts: &[String]) -> Result<Vec<Sweep>, String> {
 }
 
 /// Refuses a metric over counters that no variant has.
-fn check_metrics(comparison: &Comparison) -> Result<(), String> {
+fn check_metrics(comparison: &Comparison, machines: &Machines) -> Result<(), String> {
     let mut known = Known::default();
-    for variant in &comparison.variants {
-        known.add(&variant.machine()?)?;
+    for machine in &machines.possible {
+        known.add(machine)?;
     }
     for metric in &comparison.metrics {
         known.check(metric).map_err(|error| format!("--metric {}: {error}", metric.name))?;

@@ -105,7 +105,7 @@ fn spoil(store: &Path, result: &Path) -> Vec<PathBuf> {
     fs::write(name(".failed"), "somebody's").unwrap();
     let unreadable = name(&any);
     fs::write(&unreadable, &bytes).unwrap();
-    fs::set_permissions(&unreadable, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&unreadable, fs::Permissions::from_mode(0o000)).unwrap();
     let mut pack = || {
         let path = store.join(format!("pack-{}.zip", key(u32::try_from(bad.len()).unwrap())));
         bad.push(path.clone());

@@ -93,7 +93,15 @@ with! {
 
 /// The designs available behind one door.
 pub struct Designs<D: ?Sized> {
-    entries: Vec<(&'static str, Reader<D>, fn() -> Entry)>,
+    entries: Vec<Registered<D>>,
+}
+
+/// A design that machine files can name.
+struct Registered<D: ?Sized> {
+    name: &'static str,
+    read: Reader<D>,
+    /// What the type of its section says of the keys.
+    facts: fn() -> Entry,
 }
 
 /// Reads a design's section of a machine file.
@@ -108,17 +116,17 @@ impl<D: ?Sized> Default for Designs<D> {
 impl<D: ?Sized> Designs<D> {
     fn add(&mut self, name: &'static str, read: Reader<D>, facts: fn() -> Entry) {
         assert!(self.names().all(|taken| taken != name), "a design behind the door is called {name} already");
-        self.entries.push((name, read, facts));
+        self.entries.push(Registered { name, read, facts });
     }
 
     /// Names of the designs, in order of registration.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
-        self.entries.iter().map(|(name, ..)| *name)
+        self.entries.iter().map(|design| design.name)
     }
 
     /// What the designs' types say of their keys: a section for each design.
     pub fn facts(&self) -> SectionFacts {
-        let entries = self.entries.iter().map(|(name, _, facts)| ((*name).to_owned(), facts()));
+        let entries = self.entries.iter().map(|design| (design.name.to_owned(), (design.facts)()));
         SectionFacts { meaning: String::new(), entries: entries.collect() }
     }
 
@@ -130,8 +138,8 @@ impl<D: ?Sized> Designs<D> {
     pub fn read(&self, section: Section<'_>) -> Result<Named<Arc<D>>, ConfigError> {
         let known = self.names().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
         let (name, section) = section.only_entry(&format!("a table of one design: {known}"))?;
-        let entry = self.entries.iter().find(|(known, ..)| *known == name);
-        let Some((name, read, _)) = entry else {
+        let entry = self.entries.iter().find(|design| design.name == name);
+        let Some(Registered { name, read, .. }) = entry else {
             let alike = did_you_mean(&name, self.names());
             return Err(section.error(format!("unknown design `{name}`{alike}, expected one of {known}")));
         };

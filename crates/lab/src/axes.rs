@@ -96,6 +96,12 @@ impl Axes {
             .collect()
     }
 
+    /// Number of swept points of each system.
+    #[must_use]
+    pub fn points(&self) -> usize {
+        self.sweeps.iter().map(|sweep| sweep.values.len()).product()
+    }
+
     /// Number of variants.
     #[must_use]
     pub fn count(&self) -> usize {

@@ -1,5 +1,8 @@
 //! Comparisons that users ask for: workloads and launch files on systems, with parameters swept.
 
+use std::collections::BTreeMap;
+
+use strata_gpu::machine::Machine;
 use strata_workloads::Size;
 
 use crate::axes::{Axes, Base};
@@ -28,19 +31,55 @@ pub struct Comparison {
     pub size: Size,
 }
 
+/// The machines of a comparison.
+#[derive(Debug)]
+pub struct Machines {
+    /// Those that can be built.
+    pub possible: Vec<Machine>,
+    /// Names of the swept points that cannot be, and why.
+    pub impossible: BTreeMap<String, String>,
+}
+
 impl Comparison {
-    /// The jobs that the comparison needs.
+    /// Builds the machines. Swept points that cannot be are listed, and the others remain.
     ///
     /// # Errors
-    /// An unknown workload or system, or a machine that cannot be built. No job is returned then.
-    pub fn jobs(&self, store: &Store) -> Result<Vec<Job>, String> {
+    /// A machine that is not swept, or of whose points none can be: its first reason.
+    pub fn machines(&self) -> Result<Machines, String> {
+        let (mut possible, mut impossible) = (Vec::new(), BTreeMap::new());
+        for points in self.variants.chunks(self.axes.points()) {
+            let before = possible.len();
+            let mut first = None;
+            for variant in points {
+                match variant.machine() {
+                    Ok(machine) => possible.push(machine),
+                    Err(reason) => {
+                        first.get_or_insert_with(|| reason.clone());
+                        impossible.insert(variant.name.clone(), reason);
+                    }
+                }
+            }
+            if let Some(reason) = first.filter(|_| possible.len() == before) {
+                return Err(reason);
+            }
+        }
+        Ok(Machines { possible, impossible })
+    }
+
+    /// The jobs that the comparison needs, but for those on machines that cannot be.
+    ///
+    /// # Errors
+    /// An unknown workload or system. No job is returned then.
+    pub fn jobs(&self, store: &Store, machines: &Machines) -> Result<Vec<Job>, String> {
         let mut answers = Answers::new(store, self.size);
         let mut jobs = Vec::new();
         let mut kinds: Vec<Kind> = self.metrics.iter().map(|metric| metric.kind).collect();
         kinds.sort();
         kinds.dedup();
         for workload in &self.workloads {
-            for variant in &self.variants {
+            for variant in
+                self.variants.iter().filter(|variant| !machines.impossible.contains_key(&variant.name))
+            {
                 for kind in &kinds {
                     jobs.push(answers.job(*kind, workload, variant)?);
                 }

@@ -152,3 +152,30 @@ fn an_export_leaves_what_it_did_not_write() {
     assert!(error.contains("launch.toml: is not of an export, expected another folder"), "{error}");
     assert_eq!(std::fs::read(place.join("kernel.ptx")).unwrap(), kernel);
 }
+
+#[test]
+fn impossible_points_of_a_sweep_are_left_out_by_name_and_the_others_run() {
+    let store = folder("impossible", &[]).join("store").display().to_string();
+    let sweep = |values: &str| {
+        let sweep = format!("l1d.sets={values}");
+        strata(&[
+            "compare", "saxpy", "--sweep", &sweep, "--metric", "cycles", "--store", &store, "--csv", "-",
+        ])
+    };
+    let Ran { status, out, err } = sweep("2..4");
+    assert_eq!(status, 0, "{out}{err}");
+    let left_out: Vec<&str> = err.lines().filter_map(|line| line.strip_prefix("left out: ")).collect();
+    let [three] = left_out[..] else { panic!("{err}") };
+    assert!(three.starts_with("gtx480 l1d.sets=3: ") && three.contains("found 3"), "{three}");
+    let of = |value: &str| {
+        let mut lines = csv::Reader::from_reader(out.as_bytes());
+        let mut lines = lines.records().map(Result::unwrap);
+        lines.find(|line| line.iter().any(|cell| cell == value)).unwrap_or_else(|| panic!("{value}: {out}"))
+    };
+    let has_number =
+        |value: &str| of(value).iter().any(|cell| cell.parse::<f64>().is_ok_and(|cycles| cycles > 100.0));
+    assert!(has_number("2") && has_number("4") && !has_number("3"), "{out}");
+    assert!(of("3").iter().any(|cell| cell.contains("found 3")), "the reason stands beside it: {out}");
+    let Ran { status, out, err } = sweep("3,5");
+    assert!(status == 2 && out.is_empty() && err.contains("found 3"), "no point is left: {err}");
+}
