@@ -14,6 +14,7 @@ use strata_lab::report::number;
 use strata_lab::store::Store;
 use strata_workloads::Size;
 
+use crate::progress::during;
 use crate::{Finished, grid, print, sweep, table};
 
 /// Folder of the result store, unless another is named.
@@ -91,20 +92,8 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
     let papers: Vec<&str> = arguments.paper.as_deref().into_iter().collect();
     let size = arguments.size.as_deref().map(str::parse).transpose();
     let size: Option<Size> = size.map_err(|error| format!("--size: {error}"))?;
-    let rows = match size {
-        Some(size) => claims::rows(&papers, &store, size)?,
-        None => largest(&papers, &store)?,
-    };
-    let (mut grids, mut hinges) = (Vec::new(), Vec::new());
-    for name in paper::names().into_iter().filter(|name| papers.is_empty() || papers.contains(name)) {
-        let paper = Paper::load(name)?;
-        let usual = *paper.sizes.first().expect("a paper's file has been checked");
-        let mut answers = Answers::new(&store, size.unwrap_or(usual));
-        for table in &paper.tables {
-            grids.push(Table::new(&paper, table)?.grid(&mut answers));
-        }
-        hinges.extend(sensitivities(&paper, &mut answers)?);
-    }
+    let Measured { rows, grids, hinges } =
+        during("comparing results with published numbers", || measured(&papers, &store, size))?;
     let show = |part| arguments.show.is_none_or(|only| only == part);
     if arguments.json {
         let objects: Vec<Value> = match arguments.show.unwrap_or(Part::Claims) {
@@ -142,6 +131,31 @@ pub fn claims(arguments: &ClaimsArguments) -> Result<Finished, String> {
         eprintln!("{problem}");
     }
     Ok(if arguments.check && !problems.is_empty() { Finished::Wrong } else { Finished::Well })
+}
+
+/// What is shown of some papers.
+struct Measured {
+    rows: Vec<Row>,
+    grids: Vec<Grid>,
+    hinges: Vec<Sensitivity>,
+}
+
+fn measured(papers: &[&str], store: &Store, size: Option<Size>) -> Result<Measured, String> {
+    let rows = match size {
+        Some(size) => claims::rows(papers, store, size)?,
+        None => largest(papers, store)?,
+    };
+    let (mut grids, mut hinges) = (Vec::new(), Vec::new());
+    for name in paper::names().into_iter().filter(|name| papers.is_empty() || papers.contains(name)) {
+        let paper = Paper::load(name)?;
+        let usual = *paper.sizes.first().expect("a paper's file has been checked");
+        let mut answers = Answers::new(store, size.unwrap_or(usual));
+        for table in &paper.tables {
+            grids.push(Table::new(&paper, table)?.grid(&mut answers));
+        }
+        hinges.extend(sensitivities(&paper, &mut answers)?);
+    }
+    Ok(Measured { rows, grids, hinges })
 }
 
 /// One row for each claim, at the last size of [`Size::ALL`] at which the claim was measured; at the first if it was

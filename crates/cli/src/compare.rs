@@ -13,6 +13,7 @@ use strata_workloads::Size;
 use crate::files::Files;
 use crate::origin::origin;
 use crate::output::Output;
+use crate::progress::{PREPARING, during};
 use crate::sweep::SweepArguments;
 use crate::{Finished, grid, numbers, once, print, table};
 
@@ -90,7 +91,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
         metrics: metrics?,
         size,
     };
-    let machines = comparison.machines()?;
+    let machines = during(PREPARING, || comparison.machines())?;
     check_metrics(&comparison, &machines)?;
     files(arguments, &comparison, &machines)?.check()?;
     for (point, reason) in &machines.impossible {
@@ -101,7 +102,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     };
     let (mut csv, mut json, mut out) = (file(&arguments.csv)?, file(&arguments.json)?, file(&arguments.out)?);
     let mut store = arguments.sweep.open()?;
-    let jobs = comparison.jobs(&store, &machines)?;
+    let jobs = during(PREPARING, || comparison.jobs(&store, &machines))?;
     let swept = arguments.sweep.run(&jobs, &mut store)?;
     if swept.left > 0 {
         return Ok(Finished::Interrupted);
@@ -109,7 +110,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     if arguments.sweep.only_writes() {
         return Ok(Finished::Well);
     }
-    let grids = comparison.grids(&store);
+    let grids = during("reading the results", || comparison.grids(&store));
     match (&mut csv, &mut json) {
         (Some(file), _) => file.write(&numbers::csv(&comparison, &grids))?,
         (_, Some(file)) => file.write(&numbers::json(&comparison, &grids))?,
@@ -121,7 +122,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
         _ => print(&tables(&comparison, &grids))?,
     }
     if let Some(out) = &mut out {
-        out.write(&comparison.page(&grids, &jobs, &store, &origin())?)?;
+        out.write(&during("writing the page", || comparison.page(&grids, &jobs, &store, &origin()))?)?;
     }
     Ok(if swept.failures.is_empty() { Finished::Well } else { Finished::Wrong })
 }

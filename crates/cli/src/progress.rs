@@ -3,6 +3,7 @@
 use std::fmt::Write;
 use std::io::IsTerminal;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
@@ -20,6 +21,43 @@ static QUIET: AtomicBool = AtomicBool::new(false);
 /// Shows no progress from now on.
 pub fn be_quiet() {
     QUIET.store(true, Ordering::Relaxed);
+}
+
+/// What is shown while jobs are made: machines are built, inputs hashed.
+pub const PREPARING: &str = "preparing the jobs";
+
+/// How long something may take before a terminal shows that it goes on.
+const PATIENCE: Duration = Duration::from_millis(400);
+
+/// Does something that has no measure of its progress, and shows meanwhile what it is: a spinner on a terminal, a line now and
+/// then elsewhere.
+pub fn during<T>(message: &str, work: impl FnOnce() -> T) -> T {
+    if QUIET.load(Ordering::Relaxed) {
+        return work();
+    }
+    let (busy, done) = mpsc::channel::<()>();
+    std::thread::scope(|scope| {
+        scope.spawn(move || show_until(&done, message));
+        let result = work();
+        drop(busy);
+        result
+    })
+}
+
+/// Shows a message until the other end of a channel is gone.
+fn show_until(done: &Receiver<()>, message: &str) {
+    let goes_on = |time| done.recv_timeout(time) == Err(RecvTimeoutError::Timeout);
+    if !std::io::stderr().is_terminal() {
+        while goes_on(LINES) {
+            eprintln!("{message}");
+        }
+    } else if goes_on(PATIENCE) {
+        let spinner = ProgressBar::new_spinner().with_message(message.to_owned());
+        spinner.enable_steady_tick(PERIOD);
+        // The sender sends nothing: this ends when it goes.
+        let _ = done.recv();
+        spinner.finish_and_clear();
+    }
 }
 
 /// How far something is: a bar, lines, or nothing.

@@ -10,6 +10,7 @@ use strata_workloads::Size;
 use crate::files::Files;
 use crate::origin::origin;
 use crate::output::Output;
+use crate::progress::{PREPARING, during};
 use crate::sweep::SweepArguments;
 use crate::{Finished, print};
 
@@ -65,7 +66,7 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
         return Err(format!("--resume: no store in {}", folder.display()));
     }
     let mut store = arguments.sweep.open()?;
-    let mut jobs = selection.jobs(&store, size)?;
+    let mut jobs = during(PREPARING, || selection.jobs(&store, size))?;
     if jobs.is_empty() {
         return Err(format!("{}: found no workload with a size `{size}`", paper.name));
     }
@@ -77,7 +78,7 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
         return Ok(Finished::Interrupted);
     }
     // What machines are chosen from has run now; what they need comes next.
-    let with_chosen = selection.jobs(&store, size)?;
+    let with_chosen = during(PREPARING, || selection.jobs(&store, size))?;
     if with_chosen.len() > jobs.len() {
         jobs = with_chosen;
         swept = arguments.sweep.run(&jobs, &mut store)?;
@@ -87,7 +88,7 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     }
     let finished = jobs.iter().filter(|job| store.find(job).is_some()).count();
     if let Some(page) = &mut page {
-        page.write(&selection.page(&store, size, &origin())?)?;
+        page.write(&during("writing the page", || selection.page(&store, size, &origin()))?)?;
     }
     print(&format!("{finished} of {} jobs are in {}\n{}\n", jobs.len(), folder.display(), out.display()))?;
     Ok(if swept.failures.is_empty() { Finished::Well } else { Finished::Wrong })

@@ -8,7 +8,7 @@ use strata_lab::job::Job;
 use strata_lab::store::{Findings, Store, check_writable};
 use strata_lab::sweep::{self, Limits, Processes, Swept};
 
-use crate::progress::Display;
+use crate::progress::{Display, during};
 use crate::{interrupt, print};
 
 /// Where results are stored and how jobs are run.
@@ -106,7 +106,7 @@ impl SweepArguments {
 /// Opens a store whose missing jobs are to be run: removes what killed processes left behind, and says what is no
 /// result.
 fn open_to_write(folder: &Path) -> Result<Store, String> {
-    let (store, findings) = Store::open(folder)?;
+    let (store, findings) = during(&opening(folder), || Store::open(folder))?;
     findings.clean()?;
     report(&findings);
     Ok(store)
@@ -119,10 +119,10 @@ fn open_to_write(folder: &Path) -> Result<Store, String> {
 /// A folder that is not there, or holds no such results.
 pub fn open(folder: &Path, simulator: Option<&str>) -> Result<Store, String> {
     check_there(folder)?;
-    let (mut store, findings) = Store::open(folder)?;
+    let (mut store, findings) = during(&opening(folder), || Store::open(folder))?;
     report(&findings);
     if let Some(version) = simulator {
-        store.look_up(version)?;
+        during(&opening(folder), || store.look_up(version))?;
     }
     Ok(store)
 }
@@ -135,7 +135,12 @@ pub fn check_there(folder: &Path) -> Result<(), String> {
     }
 }
 
-/// Says what lies in a store and is no result.
+/// What is shown while a store is opened.
+fn opening(folder: &Path) -> String {
+    format!("opening {}", folder.display())
+}
+
+/// Says what lies in a store and is not a result.
 pub fn report(findings: &Findings) {
     for finding in &findings.passed_over {
         eprintln!("passed over: {finding}");
