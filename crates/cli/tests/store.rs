@@ -95,6 +95,7 @@ fn spoil(store: &Path, result: &Path) -> Vec<PathBuf> {
     symlink(result, name(&format!("-{}.parquet", checksum(&bytes)))).unwrap();
     drop(UnixListener::bind(short_socket(&name(&any))));
     File::create(name(&any)).unwrap().set_len(30_000_000_000).unwrap();
+    File::create(name(&any)).unwrap().set_len(200 << 20).unwrap();
     File::create(name(".failed")).unwrap().set_len(30_000_000_000).unwrap();
     File::create(name(&any)).unwrap();
     fs::write(name(&any), &bytes[..bytes.len() / 2]).unwrap();

@@ -22,6 +22,9 @@ use crate::record::Record;
 /// Most bytes of a result. A run with a million launches stays far below.
 pub const RESULT_BYTES: u64 = 256 << 20;
 
+/// What the file of a result ends with, as every Parquet file.
+const END: &[u8] = b"PAR1";
+
 /// What a store's folder holds.
 #[derive(Debug, Default)]
 pub struct Contents {
@@ -299,7 +302,16 @@ impl std::fmt::Display for Flaw {
 /// # Errors
 /// What lies there instead.
 pub fn read_result(path: &Path, key: &Key, checksum: &str) -> Result<Record, Flaw> {
+    if !file::may_end_with(path, RESULT_BYTES, END)? {
+        return Err(Flaw::Damaged);
+    }
     decode(file::read(path, RESULT_BYTES)?, key, checksum)
+}
+
+/// Whether a regular file has bytes other than those of its checksum, so that a new result may replace it. Reads all of
+/// it, so that nobody's file is taken for a damaged one.
+pub fn is_damaged(path: &Path, checksum: &str) -> bool {
+    file::read(path, RESULT_BYTES).is_ok_and(|bytes| digest(&bytes) != checksum)
 }
 
 /// Decodes the result of a job.

@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, FileType, OpenOptions};
 use std::io::{self, ErrorKind, Read, Write};
-use std::os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt};
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
 /// Suffix of temporary names.
@@ -51,6 +51,22 @@ pub fn read(path: &Path, limit: u64) -> io::Result<Vec<u8>> {
         return Err(too_long(bytes.len() as u64));
     }
     Ok(bytes)
+}
+
+/// Whether a file may end with these bytes: a long one of at most `limit` bytes that does not is not worth reading.
+///
+/// # Errors
+/// As [`open`].
+pub fn may_end_with(path: &Path, limit: u64, end: &[u8]) -> io::Result<bool> {
+    const LONG: u64 = 1 << 20;
+    let file = open_to_read(path)?;
+    let length = file.metadata()?.len();
+    if !(LONG..=limit).contains(&length) {
+        return Ok(true);
+    }
+    let mut found = vec![0; end.len()];
+    file.read_exact_at(&mut found, length - end.len() as u64)?;
+    Ok(found == end)
 }
 
 /// Writes a file so that whoever looks finds nothing or all of it, and so that it outlasts a crash of the host. Replaces

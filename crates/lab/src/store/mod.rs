@@ -311,7 +311,7 @@ pub fn put(folder: &Path, record: &Record) -> Result<PathBuf, String> {
     }
     file::write(&path, &bytes).map_err(|error| named(&path, &error))?;
     for (path, checksum) in of_job(folder, &key)? {
-        if matches!(contents::read_result(&path, &key, &checksum), Err(Flaw::Damaged)) {
+        if contents::is_damaged(&path, &checksum) {
             file::remove(&path).map_err(|error| named(&path, &error))?;
         }
     }
