@@ -87,3 +87,15 @@ fn copies_and_results_that_nobody_needs_are_no_faults() {
         "unreachable"
     );
 }
+
+#[test]
+fn large_kernels_of_undefined_registers_take_time_by_their_size() {
+    // Each of these lines makes a search grow that must not grow with the others.
+    let many = |line: &str| line.repeat(20_000);
+    let guarded = format!(
+        "setp.eq.u32 %p1, %r1, 0;\n{}st.global.u32 [%rd1], %r5;",
+        many("@%p1 mov.u32 %r5, %r1;\nst.global.u32 [%rd1], %r5;\n")
+    );
+    assert_eq!(reads(&guarded), ["%r5? 3:23"]);
+    assert_eq!(reads(&many("mov.u32 %r2, %r5;\nst.global.u32 [%rd1], %r2;\n")), ["%r5 1:14"]);
+}

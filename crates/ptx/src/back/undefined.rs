@@ -1,11 +1,14 @@
 //! Registers that are read where nothing has written them: what they hold is undefined (PTX ISA, "Register State
 //! Space").
 
-use super::body::{Body, copy};
+use std::collections::VecDeque;
+
+use super::body::{Body, copy, definitions};
 use super::cfg::{BlockId, Cfg};
 use super::occurrences::{Kind, Occurrence, Occurrences, Region, mark};
 use super::simplify::needed;
-use crate::ir::{Function, VDst, VReg};
+use crate::ir::{Function, VReg};
+use crate::isa::Ty;
 use crate::program::Undefined;
 
 /// Finds the reads of a function's named registers that a path reaches without a write: for each register the first in the
@@ -31,6 +34,13 @@ pub fn find(function: &Function, body: &Body) -> Vec<Undefined> {
     found.sort_by_key(|read| read.line);
     found
 }
+
+/// Copies of undefined registers that are followed, and how far back: each is looked for at every read.
+const MOST_COPIES: usize = 256;
+const MOST_BACK: usize = 16;
+
+/// Guarded writes that are remembered, the last ones.
+const MOST_GUARDS: usize = 8;
 
 /// Uncertain reads that are looked at twice: each takes time that grows with the kernel.
 const MOST_FIRST: usize = 256;
@@ -58,8 +68,14 @@ struct Search<'a> {
     region: Region<'a>,
     reached: Vec<bool>,
     needed: Vec<bool>,
+    /// For each predicate, the instructions that write it.
+    predicates: Vec<Vec<u32>>,
+    /// Whether the kernel has more live values than are followed; the compilation refuses it.
+    is_too_large: bool,
     /// Copies of undefined values: they write nothing.
     copies: Vec<UndefinedCopy>,
+    /// For each instruction, whether it is one of them.
+    is_copy: Vec<bool>,
 }
 
 impl<'a> Search<'a> {
@@ -73,24 +89,34 @@ impl<'a> Search<'a> {
             region: Region::new(cfg),
             reached,
             needed: needed(body),
+            predicates: predicate_writes(body),
+            is_too_large: false,
             copies: Vec::new(),
+            is_copy: vec![false; body.code.len()],
         }
     }
 
     fn reads(&mut self, names: &[(VReg, String)]) -> Vec<Read> {
-        let mut found = Vec::new();
+        let mut found: Vec<Read> = Vec::new();
+        let mut is_searched = vec![false; self.body.registers.len()];
         let mut work: Vec<VReg> = names.iter().map(|(register, _)| *register).collect();
-        while let Some(register) = work.pop() {
+        while let Some(register) = work.pop().filter(|_| !self.is_too_large) {
+            if std::mem::replace(&mut is_searched[register.0 as usize], true) {
+                found.retain(|other| other.register != register);
+            }
             for read in self.of(register) {
                 let copied = copy(self.body, &self.body.code[read.at as usize]).filter(|_| read.always);
-                match copied {
-                    Some((to, _)) if self.copies.iter().all(|copy| copy.read.at != read.at) => {
-                        self.copies.push(UndefinedCopy { read, to });
-                        found.retain(|other: &Read| other.register != to);
+                let Some((to, _)) = copied else {
+                    found.push(read);
+                    continue;
+                };
+                if self.copies.len() < MOST_COPIES
+                    && !std::mem::replace(&mut self.is_copy[read.at as usize], true)
+                {
+                    self.copies.push(UndefinedCopy { read, to });
+                    if !work.contains(&to) {
                         work.push(to);
                     }
-                    Some(_) => {}
-                    None => found.push(read),
                 }
             }
         }
@@ -105,7 +131,7 @@ impl<'a> Search<'a> {
 
     /// The copy by which a register came to have no value, if that is how.
     fn origin(&self, mut read: Read) -> Read {
-        for _ in 0..self.copies.len() {
+        for _ in 0..MOST_BACK {
             match self.copies.iter().find(|copy| copy.to == read.register) {
                 Some(copy) => read = copy.read,
                 None => break,
@@ -155,12 +181,15 @@ impl<'a> Search<'a> {
     /// The reads of one register that a path reaches without a write.
     fn of(&mut self, register: VReg) -> Vec<Read> {
         let all = self.occurrences.of(register.0 as usize);
-        let is_copy = |occurrence: &Occurrence| {
-            occurrence.kind != Kind::Read && self.copies.iter().any(|copy| copy.read.at == occurrence.at)
-        };
+        let is_copy =
+            |occurrence: &Occurrence| occurrence.kind != Kind::Read && self.is_copy[occurrence.at as usize];
         let occurrences: Vec<Occurrence> =
             all.iter().copied().filter(|occurrence| !is_copy(occurrence)).collect();
-        if self.is_local(&occurrences) || self.region.turn_to(&occurrences).is_err() {
+        if self.is_local(&occurrences) {
+            return Vec::new();
+        }
+        self.is_too_large = self.region.turn_to(&occurrences).is_err();
+        if self.is_too_large {
             return Vec::new();
         }
         self.enter_without_value();
@@ -182,7 +211,7 @@ impl<'a> Search<'a> {
                     guards.write(self.body, occurrence.at);
                 }
                 Kind::Read if !is_open || !self.needed[occurrence.at as usize] => {}
-                Kind::Read if guards.cover(self.body, occurrence.at) => {}
+                Kind::Read if guards.cover(self.body, &self.predicates, occurrence.at) => {}
                 Kind::Read => found.push(Read { register, at: occurrence.at, always: !is_written }),
             }
         }
@@ -219,24 +248,36 @@ impl<'a> Search<'a> {
     }
 }
 
-/// The guards under which a block has written the register at hand.
+/// For each predicate, the instructions that write it, ascending; nothing for other registers.
+fn predicate_writes(body: &Body) -> Vec<Vec<u32>> {
+    let mut writes = vec![Vec::new(); body.registers.len()];
+    for (at, inst) in body.code.iter().enumerate() {
+        for reg in definitions(inst).filter(|reg| body.ty(*reg) == Ty::Pred) {
+            writes[reg.0 as usize].push(at as u32);
+        }
+    }
+    writes
+}
+
+/// The last guards under which a block has written the register at hand.
 #[derive(Debug, Default)]
-struct Guards(Vec<(u32, VReg, bool)>);
+struct Guards(VecDeque<(u32, VReg, bool)>);
 
 impl Guards {
     /// The instruction writes under its guard.
     fn write(&mut self, body: &Body, at: u32) {
         if let Some((guard, negated)) = body.code[at as usize].guard {
-            self.0.push((at, guard, negated));
+            self.0.truncate(MOST_GUARDS - 1);
+            self.0.push_front((at, guard, negated));
         }
     }
 
     /// Whether a value is there in all lanes that an instruction lets through: it was written under the same guard,
     /// or under both senses of another.
-    fn cover(&self, body: &Body, at: u32) -> bool {
+    fn cover(&self, body: &Body, predicates: &[Vec<u32>], at: u32) -> bool {
         let is_kept = |from: u32, guard: VReg| {
-            let between = &body.code[from as usize..at as usize];
-            !between.iter().any(|inst| inst.dst.contains(&VDst::Reg(guard)))
+            let writes = &predicates[guard.0 as usize];
+            writes.get(writes.partition_point(|write| *write < from)).is_none_or(|write| *write >= at)
         };
         let own = body.code[at as usize].guard;
         self.0.iter().any(|&(from, guard, negated)| {
