@@ -78,3 +78,45 @@ fn a_job_on_standard_input_is_as_long_as_its_first_line_says() {
     let Ran { out, .. } = strata(&["list", "runs", "--store", &store]);
     assert!(out.contains("saxpy"), "{out}");
 }
+
+#[test]
+fn an_interrupted_sweep_says_how_to_go_on() {
+    use std::process::{Command, Stdio};
+    let store = folder("interrupted", &[]).join("store");
+    let _ = std::fs::remove_dir_all(&store);
+    let text = store.display().to_string();
+    // Long jobs, and more of them than run at once.
+    let sweep = [
+        "--size",
+        "small",
+        "--sweep",
+        "l1d.ways=1,2,4",
+        "--jobs",
+        "1",
+        "--metric",
+        "cycles",
+        "--store",
+        &text,
+    ];
+    let child = Command::new(env!("CARGO_BIN_EXE_strata"))
+        .args([&["compare", "kmeans", "srad_v1"], &sweep[..]].concat())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // The first job has begun when it is claimed.
+    let is_claimed = || {
+        let names = std::fs::read_dir(&store).into_iter().flatten().map(|entry| entry.unwrap().file_name());
+        names.into_iter().any(|name| name.to_string_lossy().ends_with(".claim"))
+    };
+    while !is_claimed() {
+        std::thread::yield_now();
+    }
+    assert!(Command::new("kill").args(["-s", "INT", &child.id().to_string()]).status().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let err = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(130), 0), "{err}");
+    let expected = format!(" of 6 jobs are in {text}; the same command goes on with the rest\n");
+    assert!(err.starts_with("interrupted: ") && err.ends_with(&expected), "{err}");
+    assert!(!err.contains("failed"), "what was stopped has not failed: {err}");
+}

@@ -1,4 +1,34 @@
 //! The `strata` command as a script sees it: exit status, standard output, standard error and JSON.
+//!
+//! What this command, or another part, once said that was not so, lost or overwrote, and the test that keeps it from doing so
+//! again. Paths begin at `crates`; those without one are tests of this folder.
+//!
+//! | it once | the test |
+//! |---|---|
+//! | called a run verified that `--check` did not see the end of | `parts::a_run_under_check_that_is_stopped_is_not_verified`, `stops` |
+//! | kept only the last process of `exec` | `cli/tests/exec_run`: `processes` |
+//! | printed another hash than README has | `scripts/documents.py --check` |
+//! | took other dependencies under the same version | `gpu/tests/version.rs` |
+//! | divided a region's instructions by the whole run's time | `parts::a_run_ends_after_the_last_launch_that_is_measured` |
+//! | ran a job file only where its launch file lay | `jobs::a_job_runs_where_its_launch_file_is_not` |
+//! | said of a failed job that it had not run | `cli/tests/store.rs`: `a_job_that_fails_is_called_failed_wherever_it_is_shown` |
+//! | sent an L2 operation for each lane of an atomic on a Volta | `gpu/tests/machine/combining.rs` |
+//! | could not be interrupted in a kernel under `exec`, and had no limits there | `cli/tests/exec_run`: `stops`, `checked` |
+//! | let kernels of CUDA programs run past their buffers | `driver/tests/bounds.rs` |
+//! | wrote over what it read, or one result over another | `parts::an_output_never_overwrites_an_input_or_another_output`, `parts::an_export_leaves_what_it_did_not_write` |
+//! | simulated all of a program for a kernel that it does not have | `parts::a_region_that_cannot_be_is_refused_before_the_run` |
+//! | waited for a pipe in a store, or read a device to its end | `cli/tests/store.rs`: `whatever_lies_in_a_store_is_named_and_left_and_the_results_are_shown` |
+//! | took a register's first value for granted | `faults`, `ptx/tests/undefined.rs` |
+//! | went round in a lock for ever | `faults::a_livelock_ends_the_run_and_names_its_lines`, `gpu/tests/machine/livelock.rs` |
+//! | printed tables wider than the terminal | `cli/src/grid.rs`: `no_line_is_wider_than_the_terminal_and_no_number_is_lost` |
+//! | left systems and swept values in one string of CSV | `cli/src/numbers.rs`: `each_swept_parameter_has_a_column_of_its_own` |
+//! | lost bits of hashes in pandas | `scripts/store-in-pandas.py` |
+//! | found no key `l1d.ways` and said nothing of what keys mean | `cli/src/machine/keys.rs`, `gpu/tests/machine/keys.rs` |
+//! | had no way on from a PTX file alone | `offer` |
+//! | refused a sweep for one impossible point | `parts::impossible_points_of_a_sweep_are_left_out_by_name_and_the_others_run` |
+//! | said nothing of how to go on with an interrupted sweep | `jobs::an_interrupted_sweep_says_how_to_go_on` |
+//! | called a store that is not there empty | `cli/tests/store.rs`: `a_claims_store_that_is_not_there_is_refused_unless_none_was_named` |
+//! | ended with 2 for every signal of a program | `cli/tests/exec_run`: `processes::a_process_that_a_signal_ends_is_not_finished` |
 
 mod exec;
 mod faults;
