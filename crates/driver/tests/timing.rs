@@ -91,5 +91,5 @@ fn an_environment_that_means_nothing_is_complained_of() {
         .unwrap();
     let said = String::from_utf8(client.stderr).unwrap();
     assert!(client.status.success(), "{said}");
-    assert!(said.contains("STRATA_MODE: found `fast`, expected `timing` or `functional`"), "{said}");
+    assert!(said.contains("STRATA_MODE: found `fast`, expected `timing`, `check` or `functional`"), "{said}");
 }

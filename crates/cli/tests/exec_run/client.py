@@ -10,7 +10,10 @@ PTX = b"""
 .version 7.0
 .target sm_70
 .address_size 64
-.visible .entry spin(.param .u64 out) { loop: bra loop; ret; }
+.visible .entry spin(.param .u64 out) {
+  .reg .b64 %rd<2>; .reg .b32 %r<2>;
+  ld.param.u64 %rd0, [out]; mov.u32 %r0, 0; loop: add.u32 %r0, %r0, 1; st.global.u32 [%rd0], %r0; bra loop; ret;
+}
 .visible .entry seven(.param .u64 out) {
   .reg .b64 %rd<2>; .reg .b32 %r<2>;
   ld.param.u64 %rd0, [out]; mov.u32 %r0, 7; st.global.u32 [%rd0], %r0; ret;

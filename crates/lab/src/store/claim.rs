@@ -6,9 +6,6 @@ use std::path::{Path, PathBuf};
 use super::{file, name, named};
 use crate::job::Key;
 
-/// Name of the file that is written to find out whether a store takes files.
-pub(super) const PROBE: &str = "probe";
-
 /// A job that this process runs. Dropping it gives the job back, as does the end of the process.
 #[derive(Debug)]
 pub struct Claim {
@@ -67,5 +64,5 @@ pub fn check_writable(folder: &Path) -> Result<(), String> {
         format!("{}: {error}, expected a folder that results can be added to", folder.display())
     };
     fs::create_dir_all(folder).map_err(refused)?;
-    file::probe(&folder.join(PROBE)).map_err(refused)
+    file::probe(&folder.join(name::PROBE)).map_err(refused)
 }

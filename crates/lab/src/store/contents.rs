@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{self, ErrorKind};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,16 +14,11 @@ use super::file;
 use super::findings::{Finding, Findings};
 use super::name::Name;
 use super::pack::{self, Pack};
+use super::result::{self, Flaw, RESULT_BYTES};
 use super::run::Run;
-use super::{columns, named};
+use super::named;
 use crate::job::Key;
 use crate::record::Record;
-
-/// Most bytes of a result. A run with a million launches stays far below.
-pub const RESULT_BYTES: u64 = 256 << 20;
-
-/// What the file of a result ends with, as every Parquet file.
-const END: &[u8] = b"PAR1";
 
 /// What a store's folder holds.
 #[derive(Debug, Default)]
@@ -73,7 +68,7 @@ impl Place {
     /// What is there instead.
     pub fn read(&self, key: &Key) -> Result<Record, Flaw> {
         match &self.source {
-            Source::File(path) => read_result(path, key, &self.checksum),
+            Source::File(path) => result::read(path, key, &self.checksum),
             Source::Pack(pack) => pack.read(key),
         }
     }
@@ -158,7 +153,7 @@ impl Contents {
                         _ => return self.is_outdated = true,
                     }
                 }
-                match read_result(&path, &key, &checksum) {
+                match result::read(&path, &key, &checksum) {
                     Ok(record) => {
                         let size = std::fs::symlink_metadata(&path).map_or(0, |found| found.len());
                         let run = Arc::new(Run::of(&record));
@@ -265,67 +260,4 @@ pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Name)>, String> {
     }
     found.sort_by(|(one, _), (other, _)| one.cmp(other));
     Ok(found)
-}
-
-/// Why a file is not the result that its name promises.
-#[derive(Debug)]
-pub enum Flaw {
-    /// It is not there any more.
-    Gone,
-    /// It is a regular file with bytes other than those that were written.
-    Damaged,
-    /// Anything else.
-    Other(String),
-}
-
-impl From<io::Error> for Flaw {
-    fn from(error: io::Error) -> Flaw {
-        match error.kind() {
-            ErrorKind::NotFound => Flaw::Gone,
-            _ => Flaw::Other(error.to_string()),
-        }
-    }
-}
-
-impl std::fmt::Display for Flaw {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match self {
-            Flaw::Gone => f.write_str("is gone"),
-            Flaw::Damaged => f.write_str("is damaged: its bytes are not those of its checksum"),
-            Flaw::Other(reason) => f.write_str(reason),
-        }
-    }
-}
-
-/// Reads the result of a job.
-///
-/// # Errors
-/// What lies there instead.
-pub fn read_result(path: &Path, key: &Key, checksum: &str) -> Result<Record, Flaw> {
-    if !file::may_end_with(path, RESULT_BYTES, END)? {
-        return Err(Flaw::Damaged);
-    }
-    decode(file::read(path, RESULT_BYTES)?, key, checksum)
-}
-
-/// Whether a regular file has bytes other than those of its checksum, so that a new result may replace it. Reads all of
-/// it, so that nobody's file is taken for a damaged one.
-pub fn is_damaged(path: &Path, checksum: &str) -> bool {
-    file::read(path, RESULT_BYTES).is_ok_and(|bytes| digest(&bytes) != checksum)
-}
-
-/// Decodes the result of a job.
-///
-/// # Errors
-/// What the bytes are instead.
-pub fn decode(bytes: Vec<u8>, key: &Key, checksum: &str) -> Result<Record, Flaw> {
-    if digest(&bytes) != checksum {
-        return Err(Flaw::Damaged);
-    }
-    let record = columns::decode(bytes)
-        .map_err(|error| Flaw::Other(format!("has the right checksum, but is no result: {error}")))?;
-    match record.job.key() {
-        found if found == *key => Ok(record),
-        found => Err(Flaw::Other(format!("holds the result of job {found}, expected {key}"))),
-    }
 }

@@ -18,6 +18,7 @@ mod log;
 mod name;
 mod older;
 mod pack;
+mod result;
 mod run;
 #[cfg(test)]
 pub(crate) mod tests;
@@ -32,10 +33,11 @@ use crate::SIMULATOR;
 use crate::job::{Job, Key, Kind};
 use crate::record::Record;
 
-use contents::{Contents, Flaw, Place, RESULT_BYTES, Source};
+use contents::{Contents, Place, Source};
 use name::Name;
 use older::Older;
 use pack::Pack;
+use result::{Flaw, RESULT_BYTES};
 
 pub use claim::{Claim, check_writable, claim};
 pub use compact::{Compacted, compact};
@@ -256,7 +258,7 @@ pub fn finished(folder: &Path, key: &Key) -> Result<Option<(PathBuf, Record)>, S
     for (path, name) in contents::list(folder)? {
         let (path, record) = match name {
             Name::Result(found, checksum) if found == *key => {
-                let record = contents::read_result(&path, key, &checksum);
+                let record = result::read(&path, key, &checksum);
                 (path, record)
             }
             Name::Pack(digest) => match Pack::open(&path, &digest) {
@@ -306,12 +308,12 @@ pub fn put(folder: &Path, record: &Record) -> Result<PathBuf, String> {
     }
     let checksum = digest(&bytes);
     let path = folder.join(pack::entry(&key, &checksum));
-    if let Err(Flaw::Other(reason)) = contents::read_result(&path, &key, &checksum) {
+    if let Err(Flaw::Other(reason)) = result::read(&path, &key, &checksum) {
         return Err(format!("{}: {reason}", path.display()));
     }
     file::write(&path, &bytes).map_err(|error| named(&path, &error))?;
     for (path, checksum) in of_job(folder, &key)? {
-        if contents::is_damaged(&path, &checksum) {
+        if result::is_damaged(&path, &checksum) {
             file::remove(&path).map_err(|error| named(&path, &error))?;
         }
     }

@@ -30,6 +30,8 @@ pub const PACK: &str = "pack-";
 pub const ARCHIVE: &str = ".zip";
 /// Suffix of claims.
 pub const CLAIM: &str = ".claim";
+/// The file that shows whether a store can be written.
+pub const PROBE: &str = "probe";
 /// Suffix of failures.
 pub const FAILURE: &str = ".failed";
 
@@ -73,8 +75,7 @@ fn is_temporary(name: &str) -> bool {
         return false;
     }
     let is_target = |name: &str| {
-        name == super::claim::PROBE
-            || matches!(Name::read(name), Name::Result(..) | Name::Failure(_) | Name::Pack(_))
+        name == PROBE || matches!(Name::read(name), Name::Result(..) | Name::Failure(_) | Name::Pack(_))
     };
     is_target(name) || name.rsplit_once('.').is_some_and(|(name, first)| number(first) && is_target(name))
 }

@@ -16,9 +16,9 @@ use strata_gpu::machine::identity::digest;
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipArchive, ZipWriter};
 
-use super::contents::{self, Flaw, RESULT_BYTES};
 use super::file;
 use super::name::{self, Name};
+use super::result::{self, Flaw, RESULT_BYTES};
 use super::run::Run;
 use crate::job::{Key, is_digest};
 use crate::record::Record;
@@ -90,7 +90,7 @@ impl Pack {
     /// # Errors
     /// What is there instead.
     pub fn read(&self, key: &Key) -> Result<Record, Flaw> {
-        contents::decode(self.bytes_of(key)?, key, &self.results[key])
+        result::decode(self.bytes_of(key)?, key, &self.results[key])
     }
 
     /// The bytes of a result's file.
