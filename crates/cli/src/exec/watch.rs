@@ -8,6 +8,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, WaitStatus, getpid, set_child_subreaper, wait};
 
 use super::{processes, tree};
@@ -134,9 +135,12 @@ impl Under {
 fn reap() -> Receiver<(Pid, WaitStatus)> {
     let (ended, reaped) = channel();
     thread::spawn(move || {
-        while let Ok(found) = wait(WaitOptions::empty()) {
-            if found.is_some_and(|found| ended.send(found).is_err()) {
-                return;
+        loop {
+            match wait(WaitOptions::empty()) {
+                Ok(Some(found)) if ended.send(found).is_err() => return,
+                Ok(_) | Err(Errno::INTR) => {}
+                // There is none.
+                Err(_) => return,
             }
         }
     });
