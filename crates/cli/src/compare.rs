@@ -83,7 +83,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
         None => Base::first(&axes),
         Some(name) => Base::parse(name, &axes)?,
     };
-    let comparison = Comparison {
+    let mut comparison = Comparison {
         workloads,
         variants: axes.variants(&arguments.machine, &arguments.sets),
         axes,
@@ -92,6 +92,12 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
         size,
     };
     let machines = during(PREPARING, || comparison.machines())?;
+    match &arguments.base {
+        None => comparison.choose_base(&machines),
+        Some(name) => {
+            comparison.check_base(&machines).map_err(|reason| format!("--base {name}: {reason}"))?;
+        }
+    }
     check_metrics(&comparison, &machines)?;
     files(arguments, &comparison, &machines)?.check()?;
     for (point, reason) in &machines.impossible {

@@ -185,7 +185,13 @@ impl Base {
     /// The first variant.
     #[must_use]
     pub fn first(axes: &Axes) -> Base {
-        Base { entries: axes.lengths().iter().map(|_| Some(0)).collect(), name: axes.name(0) }
+        Base::variant(axes, 0)
+    }
+
+    /// One variant.
+    #[must_use]
+    pub fn variant(axes: &Axes, variant: usize) -> Base {
+        Base { entries: axes.place(variant).into_iter().map(Some).collect(), name: axes.name(variant) }
     }
 
     /// Reads a base: a variant's name, or one or more of a system's name and swept values.

@@ -66,6 +66,29 @@ impl Comparison {
         Ok(Machines { possible, impossible })
     }
 
+    /// Takes the first variant that is possible as the base.
+    pub fn choose_base(&mut self, machines: &Machines) {
+        let is_possible = |variant: &Variant| !machines.impossible.contains_key(&variant.name);
+        if let Some(first) = self.variants.iter().position(is_possible) {
+            self.base = Base::variant(&self.axes, first);
+        }
+    }
+
+    /// Checks that there is a base for at least one variant.
+    ///
+    /// # Errors
+    /// Why there is none.
+    pub fn check_base(&self, machines: &Machines) -> Result<(), String> {
+        let reason = |variant| {
+            let base = &self.variants[self.base.of(&self.axes, variant)].name;
+            machines.impossible.get(base)
+        };
+        match (0..self.variants.len()).map(reason).collect::<Option<Vec<_>>>() {
+            Some(reasons) => Err(reasons[0].clone()),
+            None => Ok(()),
+        }
+    }
+
     /// The jobs that the comparison needs, but for those on machines that cannot be.
     ///
     /// # Errors

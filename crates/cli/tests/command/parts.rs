@@ -176,6 +176,13 @@ fn impossible_points_of_a_sweep_are_left_out_by_name_and_the_others_run() {
         |value: &str| of(value).iter().any(|cell| cell.parse::<f64>().is_ok_and(|cycles| cycles > 100.0));
     assert!(has_number("2") && has_number("4") && !has_number("3"), "{out}");
     assert!(of("3").iter().any(|cell| cell.contains("found 3")), "the reason stands beside it: {out}");
+    // Ratios are over the first point that is possible, and a base that is not is refused.
+    let points = ["compare", "saxpy", "--sweep", "l1d.sets=3,2", "--metric", "cycles", "--store", &store];
+    let Ran { status, out, err } = strata(&points);
+    assert!(status == 0 && out.contains("over gtx480 l1d.sets=2"), "{out}{err}");
+    assert!(!out.contains("the base of the ratio is missing"), "{out}");
+    let error = refused(&[&points[..], &["--base", "l1d.sets=3"]].concat());
+    assert!(error.starts_with("error: --base l1d.sets=3: ") && error.contains("found 3"), "{error}");
     let Ran { status, out, err } = sweep("3,5");
     assert!(status == 2 && out.is_empty() && err.contains("found 3"), "no point is left: {err}");
 }
