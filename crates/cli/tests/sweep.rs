@@ -422,5 +422,5 @@ fn reading_changes_nothing_and_a_missing_store_is_named() {
     let file = folder.path("file");
     std::fs::write(&file, "").unwrap();
     let error = refused(&["compare", "saxpy", "--store", &format!("{file}/store")]);
-    assert!(error.contains("expected a folder that results can be added to"), "{error}");
+    assert!(error.contains("Not a directory (os error 20), expected a folder"), "{error}");
 }

@@ -13,10 +13,10 @@ use super::failure::{self, Failure};
 use super::file;
 use super::findings::{Finding, Findings};
 use super::name::Name;
+use super::named;
 use super::pack::{self, Pack};
 use super::result::{self, Flaw, RESULT_BYTES};
 use super::run::Run;
-use super::named;
 use crate::job::Key;
 use crate::record::Record;
 
@@ -248,7 +248,9 @@ impl Contents {
 pub fn list(folder: &Path) -> Result<Vec<(PathBuf, Name)>, String> {
     let entries = match fs::read_dir(folder) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(vec![]),
-        entries => entries.map_err(|error| named(folder, &error))?,
+        entries => {
+            entries.map_err(|error| format!("{}, expected a folder of results", named(folder, &error)))?
+        }
     };
     let mut found = Vec::new();
     for entry in entries {
