@@ -23,10 +23,11 @@ pub fn find(function: &Function, body: &Body) -> Vec<Undefined> {
     let reads = search.reads(&function.names);
     let mut found: Vec<Undefined> = reads
         .into_iter()
-        .map(|read| {
+        .filter_map(|read| {
+            // A copy may go to a register of the front end's own, which has no name.
             let name = function.names.binary_search_by_key(&read.register, |(register, _)| *register);
-            let register = function.names[name.expect("named registers are searched")].1.clone();
-            Undefined { register, line: body.code[read.at as usize].line, always: read.always }
+            let register = function.names[name.ok()?].1.clone();
+            Some(Undefined { register, line: body.code[read.at as usize].line, always: read.always })
         })
         .collect();
     found.sort_by(|a, b| (&a.register, !a.always, a.line).cmp(&(&b.register, !b.always, b.line)));
