@@ -187,7 +187,7 @@ mod tests {
         let plain = Folder::new("plain", FILE, PTX);
         let job = plain.job();
         assert_eq!((job.workload.as_str(), job.launch_file.is_some()), ("mine", true));
-        assert_eq!(Job::read("a.toml", &job.text()).unwrap(), job);
+        assert_eq!(Job::read("a.toml", &job.pack().unwrap().text()).unwrap().unpacked(), job);
         let commented = FILE.replace("count = 4", "count    = 4 # four").replace("\"mine\"", "\"yours\"");
         assert_eq!(Folder::new("commented", &commented, PTX).job().key(), job.key());
         for (what, file, ptx) in [
@@ -204,10 +204,14 @@ mod tests {
     #[test]
     fn a_job_whose_launch_file_has_changed_is_refused() {
         let folder = Folder::new("changed", FILE, PTX);
-        let text = folder.job().text();
+        let job = folder.job();
+        let packed = job.pack().unwrap().text();
         std::fs::write(folder.0.join("f.toml"), FILE.replace("[32]", "[64]")).unwrap();
-        let error = Job::read("a.toml", &text).unwrap_err();
+        let error = Job::read("a.toml", &job.pack().unwrap().text()).unwrap_err();
         assert!(error.starts_with("a.toml: inputs: found `"), "{error}");
+        assert!(Job::read("a.toml", &packed).is_ok(), "what was packed before is what it was");
+        let error = Job::read("a.toml", &job.text()).unwrap_err();
+        assert!(error.starts_with("a.toml: package: expected the launch file"), "{error}");
     }
 
     #[test]

@@ -136,8 +136,8 @@ mod tests {
             assert_eq!(found(&[], spelling).unwrap(), ["l1d.sram.ways"], "{spelling}");
             Machine::load("gtx480", &[format!("{spelling}=8")]).unwrap_or_else(|error| panic!("{error}"));
         }
-        let dotted = "energy.network.pj.\"network.reply\".flit_hops";
-        assert_eq!(found(&[], dotted).unwrap(), ["energy.network.pj.network.reply.flit_hops"]);
+        let dotted = "energy.network_replies.pj.\"network.reply\".flit_hops";
+        assert_eq!(found(&[], dotted).unwrap(), ["energy.network_replies.pj.network.reply.flit_hops"]);
         Machine::load("gtx480", &[format!("{dotted}=8.0")]).unwrap_or_else(|error| panic!("{error}"));
     }
 
