@@ -72,8 +72,9 @@ def races(binary):
 
 
 def machines(binary):
-    error = output(binary, "run", "gemm", "--set", "l1d.way=8", status=2)
-    return {"unknown key": block(re.sub(r"(expected one of the keys of `[^`]*`:).*", r"\1 ...", error, flags=re.S))}
+    refused = [output(binary, "run", "gemm", "--set", key, status=2) for key in ("l1d.way=8", "l1d.stt.ways=2")]
+    short = [re.sub(r"(expected one of the keys[^:]*:).*", r"\1 ...", error.strip(), flags=re.S) for error in refused]
+    return {"unknown key": block("\n".join(short))}
 
 
 def launch_files(binary):
