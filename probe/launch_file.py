@@ -186,7 +186,7 @@ class Parser:
         try:
             if not os.path.isfile(path):
                 os.stat(path)
-                raise node.error(f"{node.found()}, which is not a file", "a readable file")
+                raise node.error(f"{node.found()}, which is not a regular file", "a readable file")
             with open(path, "rb") as file:
                 length = os.fstat(file.fileno()).st_size
         except OSError as error:
