@@ -1,5 +1,9 @@
-use std::cell::Cell;
+mod meeting;
 
+use std::cell::Cell;
+use std::sync::Arc;
+
+use self::meeting::Meeting;
 use super::*;
 use crate::island::{Island, Ran};
 use crate::link::{Doorbell, Inlet, Outlet, Window, link};
@@ -17,16 +21,17 @@ fn clock() -> Duration {
 /// An island that takes a known time for each window, 0 if it has nothing to do.
 struct Worker {
     costs: Vec<u64>,
-    /// Whether it sleeps for so long, or only says that it took so long.
-    sleeps: bool,
+    /// Where its thread waits until the time has passed for all threads, and its number there; else it only says that it took
+    /// so long.
+    meeting: Option<(Arc<Meeting>, usize)>,
     done: usize,
     inlets: Vec<Inlet<()>>,
     outlets: Vec<Outlet<()>>,
 }
 
 impl Worker {
-    fn new(costs: &[u64], sleeps: bool) -> Worker {
-        Worker { costs: costs.to_vec(), sleeps, done: 0, inlets: vec![], outlets: vec![] }
+    fn new(costs: &[u64]) -> Worker {
+        Worker { costs: costs.to_vec(), meeting: None, done: 0, inlets: vec![], outlets: vec![] }
     }
 
     /// The window of a cycle, one cycle each.
@@ -45,10 +50,9 @@ impl Island for Worker {
     fn tick(&mut self, _: Cycle) {}
     fn run(&mut self, span: crate::island::Span) -> Ran {
         let window = span.from.0 as usize;
-        if self.sleeps {
-            std::thread::sleep(Duration::from_nanos(self.costs[window]));
-        } else {
-            NANOSECONDS.set(NANOSECONDS.get() + self.costs[window]);
+        match &self.meeting {
+            Some((meeting, island)) => meeting.spend(*island, self.costs[window]),
+            None => NANOSECONDS.set(NANOSECONDS.get() + self.costs[window]),
         }
         self.done = window + 1;
         Ran { last: Some(span.from), due: self.due() }
@@ -76,7 +80,7 @@ const OPTIONS: RunOptions = RunOptions {
 
 /// The schedule of islands with these costs, by island and window, when windows cost nothing beside.
 fn schedule(islands: &[&[u64]]) -> Schedule {
-    schedule_of(islands.iter().map(|costs| Worker::new(costs, false)).collect())
+    schedule_of(islands.iter().map(|costs| Worker::new(costs)).collect())
 }
 
 fn schedule_of(workers: Vec<Worker>) -> Schedule {
@@ -118,16 +122,19 @@ fn a_thread_that_is_done_helps_the_others() {
 }
 
 #[test]
-#[ignore = "reads the host's clock: for a host with nothing else to do"]
 fn real_threads_take_as_long_as_computed() {
-    // Whoever sleeps takes no core, so any host has cores for all threads.
-    let workers = |sleeps| {
-        let costs = |island: u64| (0..8).map(move |window| 1_000_000 * (1 + (5 * island + 7 * window) % 6));
-        let worker = |island| Worker::new(&costs(island).collect::<Vec<u64>>(), sleeps);
-        let mut workers: Vec<Worker> = (0..14).map(worker).collect();
-        let (leaves, hubs) = workers.split_at_mut(12);
-        for leaf in leaves {
-            for hub in &mut *hubs {
+    const WINDOWS: u64 = 8;
+    let (leaves, hubs) = (0..12, 12..14);
+    let costs = |island: u64| (0..WINDOWS).map(move |window| 1 + (5 * island + 7 * window) % 6);
+    let workers = |time: Option<&Arc<Meeting>>| {
+        let worker = |island: usize| {
+            let worker = Worker::new(&costs(island as u64).collect::<Vec<u64>>());
+            Worker { meeting: time.map(|time| (time.clone(), island)), ..worker }
+        };
+        let mut workers: Vec<Worker> = (0..hubs.end).map(worker).collect();
+        let (ends, middles) = workers.split_at_mut(leaves.end);
+        for leaf in ends {
+            for hub in &mut *middles {
                 let (outlet, inlet) = link(1, 1);
                 leaf.outlets.push(outlet);
                 hub.inlets.push(inlet);
@@ -135,21 +142,17 @@ fn real_threads_take_as_long_as_computed() {
         }
         workers
     };
-    let computed = schedule_of(workers(false));
+    let neighbours = |island| if leaves.contains(&island) { hubs.clone() } else { leaves.clone() };
+    let neighbours: Vec<Vec<usize>> = (0..hubs.end).map(|island| neighbours(island).collect()).collect();
+    let computed = schedule_of(workers(None));
     for span in &computed.spans[1..5] {
-        let run = || {
-            let mut simulation = Simulation::new(workers(true));
-            let started = std::time::Instant::now();
-            simulation.run(RunOptions { threads: span.threads, ..OPTIONS }, &mut |_| {});
-            let took = started.elapsed();
-            // Nobody sleeps less than asked for.
-            let least = span.working.mul_f64(0.9);
-            assert!(took >= least, "{} threads: {took:?}, computed {:?}", span.threads, span.working);
-            took
-        };
-        // On a busy host many sleep longer, but not in every run.
-        let most = 2 * span.working + Duration::from_millis(200);
-        assert!((0..100).any(|_| run() < most), "{} threads: never {most:?} or less", span.threads);
+        let meeting = Arc::new(Meeting::new(span.threads, WINDOWS as usize, neighbours.clone()));
+        let mut simulation = Simulation::new(workers(Some(&meeting)));
+        simulation.run(RunOptions { threads: span.threads, ..OPTIONS }, &mut |_| {});
+        let (took, computed) = (meeting.now() as f64, span.working.as_nanos() as f64);
+        // Which of two threads that are free at once takes an island is a matter of chance.
+        let ratio = took / computed;
+        assert!((0.9..1.15).contains(&ratio), "{} threads: {took}, computed {computed}", span.threads);
     }
 }
 

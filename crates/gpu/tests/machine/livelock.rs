@@ -215,18 +215,7 @@ fn the_reference_executor_is_patient_too() {
 /// SMs in cache mode poll for ever, and their network is never at rest.
 #[test]
 fn workloads_end_as_ever_under_the_watch() {
-    let sets = [
-        "gpu.sms=6",
-        "gpu.cache_sms=2",
-        "llc.warps=16",
-        "llc.ways=2",
-        "llc.shared.warps=4",
-        "llc.shared.ways=3",
-        "llc.conventional.sets=2",
-        "llc.conventional.ways=2",
-    ];
-    let sets = sets.map(str::to_owned);
-    let morpheus = Machine::load_with("gtx480", &["morpheus-basic"], &sets).unwrap();
+    let morpheus = crate::morpheus::small(&[]);
     for (machine, workload) in [
         (&gtx480(&[]), "histogram"),
         (&gtx480(&[]), "reduction"),

@@ -32,7 +32,7 @@ fn machine(base: &str, sets: &[&str]) -> Machine {
     with_systems(base, &["morpheus-basic"], sets)
 }
 
-fn small(sets: &[&str]) -> Machine {
+pub fn small(sets: &[&str]) -> Machine {
     machine("gtx480", &[SMALL, sets].concat())
 }
 
