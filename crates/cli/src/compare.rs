@@ -3,8 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use strata_gpu::machine::Machine;
 use strata_lab::axes::{Axes, Base, Sweep};
-use strata_lab::compare::{Comparison, Machines};
+use strata_lab::compare::Comparison;
 use strata_lab::grid::Grid;
 use strata_lab::metric::{self, Known};
 use strata_lab::program::{self, Program};
@@ -91,16 +92,23 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
         metrics: metrics?,
         size,
     };
-    let machines = during(PREPARING, || comparison.machines())?;
+    let (mut known, mut files) = (Known::default(), Files::new());
+    let look = |machine: &Machine| {
+        files = std::mem::take(&mut files).reads_machine(machine);
+        known.add(machine)
+    };
+    let impossible = during(PREPARING, || comparison.machines(look))?;
     match &arguments.base {
-        None => comparison.choose_base(&machines),
+        None => comparison.choose_base(&impossible),
         Some(name) => {
-            comparison.check_base(&machines).map_err(|reason| format!("--base {name}: {reason}"))?;
+            comparison.check_base(&impossible).map_err(|reason| format!("--base {name}: {reason}"))?;
         }
     }
-    check_metrics(&comparison, &machines)?;
-    files(arguments, &comparison, &machines)?.check()?;
-    for (point, reason) in &machines.impossible {
+    for metric in &comparison.metrics {
+        known.check(metric).map_err(|error| format!("--metric {}: {error}", metric.name))?;
+    }
+    with_files_of(arguments, &comparison, files)?.check()?;
+    for (point, reason) in comparison.named(&impossible) {
         eprintln!("left out: {point}: {reason}");
     }
     let file = |path: &Option<PathBuf>| {
@@ -108,7 +116,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     };
     let (mut csv, mut json, mut out) = (file(&arguments.csv)?, file(&arguments.json)?, file(&arguments.out)?);
     let mut store = arguments.sweep.open()?;
-    let jobs = during(PREPARING, || comparison.jobs(&store, &machines))?;
+    let jobs = during(PREPARING, || comparison.jobs(&store, &impossible))?;
     let swept = arguments.sweep.run(&jobs, &mut store)?;
     if swept.left > 0 {
         return Ok(Finished::Interrupted);
@@ -133,22 +141,20 @@ pub fn compare(arguments: &CompareArguments) -> Result<Finished, String> {
     Ok(if swept.failures.is_empty() { Finished::Well } else { Finished::Wrong })
 }
 
-/// The files that the command reads and writes.
-fn files(
+/// Adds the files of the programs, and those that the command writes.
+fn with_files_of(
     arguments: &CompareArguments,
     comparison: &Comparison,
-    machines: &Machines,
+    mut files: Files,
 ) -> Result<Files, String> {
-    let mut files = Files::new();
     for program in &comparison.workloads {
         if let Program::LaunchFile(path, file) = Program::find(program)? {
             files = files.reads("the launch file", &path).reads_launch_file(&file);
         }
     }
-    files = machines.possible.iter().fold(files, Files::reads_machine);
     let CompareArguments { csv, json, out, .. } = arguments;
-    let files = files.writes("--csv ", csv.as_deref()).writes("--json ", json.as_deref());
-    Ok(files.writes("--out ", out.as_deref()))
+    let files = files.writes("--csv", csv.as_deref()).writes("--json", json.as_deref());
+    Ok(files.writes("--out", out.as_deref()))
 }
 
 /// Each metric as a table, and with several variants also over the base.
@@ -172,18 +178,6 @@ fn sweeps(texts: &[String]) -> Result<Vec<Sweep>, String> {
         sweep.values = once(&sweep.values).into_iter().cloned().collect();
     }
     Ok(sweeps)
-}
-
-/// Refuses a metric over counters that no variant has.
-fn check_metrics(comparison: &Comparison, machines: &Machines) -> Result<(), String> {
-    let mut known = Known::default();
-    for machine in &machines.possible {
-        known.add(machine)?;
-    }
-    for metric in &comparison.metrics {
-        known.check(metric).map_err(|error| format!("--metric {}: {error}", metric.name))?;
-    }
-    Ok(())
 }
 
 #[cfg(test)]

@@ -57,16 +57,21 @@ impl Files {
         file.files().fold(self, |files, path| files.reads("the launch file's", path))
     }
 
-    /// Adds a file that the command writes, as the option before it names it: `--json ` or `--dump y=`. `None` and `-`,
-    /// standard output, are no files.
+    /// Adds a file that an option names and the command writes. `None` and `-`, standard output, are no files.
     #[must_use]
     pub fn writes(self, option: &str, path: Option<&Path>) -> Files {
         match path {
             Some(path) if path != Path::new("-") => {
-                self.add(path, format!("{option}{}", path.display()), true)
+                self.writes_as(format!("{option} {}", path.display()), path)
             }
             _ => self,
         }
+    }
+
+    /// Adds a file that the command writes, as messages name it.
+    #[must_use]
+    pub fn writes_as(self, named: String, path: &Path) -> Files {
+        self.add(path, named, true)
     }
 
     fn add(mut self, path: &Path, named: String, written: bool) -> Files {
@@ -148,7 +153,7 @@ mod tests {
         symlink("loop", at("loop")).unwrap();
         let check = |read: &str, first: &str, second: &str| {
             let files = Files::new().reads("the launch file", &at(read));
-            let files = files.writes("--json ", Some(&at(first))).writes("--csv ", Some(&at(second)));
+            let files = files.writes("--json", Some(&at(first))).writes("--csv", Some(&at(second)));
             files.check()
         };
         for name in ["w.toml", "hard", "soft", "sub/../w.toml"] {
@@ -173,11 +178,8 @@ mod tests {
         let null = Some(Path::new("/dev/null"));
         let dash = Some(Path::new("-"));
         let files = Files::new().reads("the launch file", Path::new("/dev/null"));
-        let files = files
-            .writes("--json ", null)
-            .writes("--csv ", null)
-            .writes("--json ", dash)
-            .writes("--csv ", dash);
-        assert_eq!(files.writes("--out ", None).check(), Ok(()));
+        let files =
+            files.writes("--json", null).writes("--csv", null).writes("--json", dash).writes("--csv", dash);
+        assert_eq!(files.writes("--out", None).check(), Ok(()));
     }
 }

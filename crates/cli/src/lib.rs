@@ -5,7 +5,7 @@
 //!
 //! Results go to standard output, progress and messages to standard error. The exit status is 0 when
 //! everything finished and, where checked, verified; 1 when results were wrong or a program races; 2 when the request was
-//! refused or a run was stopped; 3 when another process runs the job; 130 when an interrupt ended a sweep. `strata exec` ends
+//! refused or a run was stopped; 3 when another process runs the job; 128 and the signal when one ended a sweep. `strata exec` ends
 //! as its program does.
 
 mod area;
@@ -148,7 +148,7 @@ pub fn main() -> ExitCode {
     match finished {
         Ok(Finished::Well) => ExitCode::SUCCESS,
         Ok(Finished::Wrong) => ExitCode::from(1),
-        Ok(Finished::Interrupted) => ExitCode::from(interrupt::STATUS),
+        Ok(Finished::Interrupted) => ExitCode::from(interrupt::status()),
         Ok(Finished::As(status)) => ExitCode::from(status),
         Ok(Finished::Elsewhere) => ExitCode::from(strata_lab::sweep::ELSEWHERE),
         Err(error) => {

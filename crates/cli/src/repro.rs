@@ -57,7 +57,7 @@ pub fn repro(arguments: &ReproArguments) -> Result<Finished, String> {
     let out = arguments.out.clone().unwrap_or_else(|| format!("{}-{size}.html", paper.name).into());
     Files::new()
         .reads("the evaluation's file", Path::new(&arguments.paper))
-        .writes("--out ", Some(&out))
+        .writes("--out", Some(&out))
         .check()?;
     let mut page = (!arguments.sweep.only_writes()).then(|| Output::new(&out)).transpose()?;
     let selection = Selection::new(&paper, part)?;

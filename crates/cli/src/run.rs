@@ -14,7 +14,7 @@ use strata_workloads::{HostProgram, Size};
 use crate::choice::MachineChoice;
 use crate::dump::{BufferArguments, Dump};
 use crate::files::Files;
-use crate::new::offer;
+use crate::new::ptx_alone;
 use crate::progress::Bar;
 use crate::report::{self, Report};
 use crate::timeline::Timeline;
@@ -181,12 +181,11 @@ pub fn run(arguments: &RunArguments) -> Result<Finished, String> {
 fn files(arguments: &RunArguments, machine: &Machine) -> Files {
     let program = Path::new(&arguments.program);
     let files = Files::new().reads_machine(machine).reads("the launch file", program);
-    let files = files.writes("--json ", arguments.json.as_deref().map(Path::new));
-    let files = files.writes("--timeline ", arguments.timeline.as_deref());
-    arguments
-        .buffers
-        .dumped()
-        .fold(files, |files, (name, path)| files.writes(&format!("--dump {name}="), Some(path)))
+    let files = files.writes("--json", arguments.json.as_deref().map(Path::new));
+    let files = files.writes("--timeline", arguments.timeline.as_deref());
+    let dumped = arguments.buffers.dumped();
+    dumped
+        .fold(files, |files, (name, path)| files.writes_as(format!("--dump {name}={}", path.display()), path))
 }
 
 /// What runs, and where its buffers go.
@@ -211,7 +210,7 @@ fn program(arguments: &RunArguments, machine: &Machine) -> Result<Program, Strin
         return Ok(Program { name: name.clone(), program: Box::new(file), size: None, dumps });
     }
     if path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("ptx")) {
-        return Err(dead_end(path, arguments.kernel.as_deref())?);
+        return Err(ptx_alone::refusal(path, arguments.kernel.as_deref())?);
     }
     let workload =
         workload::named(name).map_err(|error| format!("{error}; a launch file's name ends in .toml"))?;
@@ -228,40 +227,6 @@ fn program(arguments: &RunArguments, machine: &Machine) -> Result<Program, Strin
     let size = workload::size(&arguments.size)?;
     let program = workload.program(size).map_err(|error| error.to_string())?;
     Ok(Program { name: workload.name.into(), program, size: Some(size.name().to_owned()), dumps: vec![] })
-}
-
-/// Why PTX alone cannot run, with the launch file that it lacks and how to write it.
-///
-/// # Errors
-/// What is wrong with the PTX.
-fn dead_end(path: &Path, kernel: Option<&str>) -> Result<String, String> {
-    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-    let letter = |c: char| if c.is_ascii_alphanumeric() || c == '-' || c == '_' { c } else { '-' };
-    let name: String = stem.chars().map(letter).collect();
-    let name = name.trim_start_matches('-');
-    let name = if name.is_empty() { "mine" } else { name };
-    // A name that no launch file has yet.
-    let numbered = (2..).map(|number| format!("{name}-{number}"));
-    let mut names = std::iter::once(name.to_owned()).chain(numbered);
-    let is_free = |name: &String| !path.with_file_name(format!("{name}.toml")).exists();
-    let name = &names.find(is_free).expect("numbers do not end");
-    let module = path.file_name().unwrap_or_default().to_string_lossy();
-    let offer = offer::offer(name, &module, path, &offer::read(path)?, kernel)?;
-    let kernel = kernel.map_or(String::new(), |kernel| format!(" --kernel {kernel}"));
-    let others = if offer.others.is_empty() {
-        String::new()
-    } else {
-        format!("\nOther kernels, for --kernel: {}", offer.others.join(", "))
-    };
-    let file = path.with_file_name(format!("{name}.toml"));
-    let path = path.display();
-    Ok(format!(
-        "{path}: found PTX, expected a launch file, which says what it runs on. One that fits {}:\n\n{}\n\
-         To write it beside the PTX, and to run it:\n  strata new {name} --ptx {path}{kernel}\n  strata run {}{others}",
-        offer.kernel,
-        offer.text,
-        file.display(),
-    ))
 }
 
 /// Everything that went wrong, a line each: what cannot be written keeps nothing else from being written.

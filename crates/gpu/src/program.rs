@@ -91,7 +91,7 @@ impl Program {
     }
 
     /// Names of the kernels, in the text's order.
-    pub fn kernel_names(&self) -> impl Iterator<Item = &str> {
+    pub fn kernel_names(&self) -> impl Iterator<Item = &str> + Clone {
         self.text.items.iter().filter_map(|item| match item {
             ast::Item::Function(function) if function.entry && function.body.is_some() => {
                 Some(self.text.names.text(function.name))

@@ -1,7 +1,5 @@
 //! Comparisons that users ask for: workloads and launch files on systems, with parameters swept.
 
-use std::collections::BTreeMap;
-
 use strata_gpu::machine::Machine;
 use strata_workloads::Size;
 
@@ -31,45 +29,53 @@ pub struct Comparison {
     pub size: Size,
 }
 
-/// The machines of a comparison.
-#[derive(Debug)]
-pub struct Machines {
-    /// Those that can be built.
-    pub possible: Vec<Machine>,
-    /// Names of the swept points that cannot be, and why.
-    pub impossible: BTreeMap<String, String>,
+/// The swept points of a comparison whose machines cannot be, and why, in the order of the variants.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Impossible(Vec<(usize, String)>);
+
+impl Impossible {
+    /// Why a variant cannot be; `None` for one that can.
+    #[must_use]
+    pub fn reason(&self, variant: usize) -> Option<&str> {
+        let place = self.0.binary_search_by_key(&variant, |(variant, _)| *variant).ok()?;
+        Some(&self.0[place].1)
+    }
 }
 
 impl Comparison {
-    /// Builds the machines. Swept points that cannot be are listed, and the others remain.
+    /// Builds each machine and looks at it. Swept points whose machines cannot be built, or that `look` refuses, are listed, and
+    /// the others remain.
     ///
     /// # Errors
     /// A machine that is not swept, or of whose points none can be: its first reason.
-    pub fn machines(&self) -> Result<Machines, String> {
-        let (mut possible, mut impossible) = (Vec::new(), BTreeMap::new());
-        for points in self.variants.chunks(self.axes.points()) {
-            let before = possible.len();
-            let mut first = None;
-            for variant in points {
-                match variant.machine() {
-                    Ok(machine) => possible.push(machine),
-                    Err(reason) => {
-                        first.get_or_insert_with(|| reason.clone());
-                        impossible.insert(variant.name.clone(), reason);
-                    }
+    pub fn machines(
+        &self,
+        mut look: impl FnMut(&Machine) -> Result<(), String>,
+    ) -> Result<Impossible, String> {
+        let mut impossible = Impossible::default();
+        let points = self.axes.points();
+        for (system, variants) in self.variants.chunks(points).enumerate() {
+            let before = impossible.0.len();
+            for (point, variant) in variants.iter().enumerate() {
+                if let Err(reason) = variant.machine().and_then(|machine| look(&machine)) {
+                    impossible.0.push((system * points + point, reason));
                 }
             }
-            if let Some(reason) = first.filter(|_| possible.len() == before) {
-                return Err(reason);
+            if impossible.0.len() - before == variants.len() {
+                return Err(impossible.0.swap_remove(before).1);
             }
         }
-        Ok(Machines { possible, impossible })
+        Ok(impossible)
+    }
+
+    /// The points that cannot be, by name, and why.
+    pub fn named<'a>(&'a self, impossible: &'a Impossible) -> impl Iterator<Item = (&'a str, &'a str)> {
+        impossible.0.iter().map(|(variant, reason)| (self.variants[*variant].name.as_str(), reason.as_str()))
     }
 
     /// Takes the first variant that is possible as the base.
-    pub fn choose_base(&mut self, machines: &Machines) {
-        let is_possible = |variant: &Variant| !machines.impossible.contains_key(&variant.name);
-        if let Some(first) = self.variants.iter().position(is_possible) {
+    pub fn choose_base(&mut self, impossible: &Impossible) {
+        if let Some(first) = (0..self.variants.len()).find(|variant| impossible.reason(*variant).is_none()) {
             self.base = Base::variant(&self.axes, first);
         }
     }
@@ -78,13 +84,10 @@ impl Comparison {
     ///
     /// # Errors
     /// Why there is none.
-    pub fn check_base(&self, machines: &Machines) -> Result<(), String> {
-        let reason = |variant| {
-            let base = &self.variants[self.base.of(&self.axes, variant)].name;
-            machines.impossible.get(base)
-        };
+    pub fn check_base(&self, impossible: &Impossible) -> Result<(), String> {
+        let reason = |variant| impossible.reason(self.base.of(&self.axes, variant));
         match (0..self.variants.len()).map(reason).collect::<Option<Vec<_>>>() {
-            Some(reasons) => Err(reasons[0].clone()),
+            Some(reasons) => Err(reasons[0].to_owned()),
             None => Ok(()),
         }
     }
@@ -93,16 +96,16 @@ impl Comparison {
     ///
     /// # Errors
     /// An unknown workload or system. No job is returned then.
-    pub fn jobs(&self, store: &Store, machines: &Machines) -> Result<Vec<Job>, String> {
+    pub fn jobs(&self, store: &Store, impossible: &Impossible) -> Result<Vec<Job>, String> {
         let mut answers = Answers::new(store, self.size);
         let mut jobs = Vec::new();
         let mut kinds: Vec<Kind> = self.metrics.iter().map(|metric| metric.kind).collect();
         kinds.sort();
         kinds.dedup();
         for workload in &self.workloads {
-            for variant in
-                self.variants.iter().filter(|variant| !machines.impossible.contains_key(&variant.name))
-            {
+            let possible =
+                self.variants.iter().enumerate().filter(|(place, _)| impossible.reason(*place).is_none());
+            for (_, variant) in possible {
                 for kind in &kinds {
                     jobs.push(answers.job(*kind, workload, variant)?);
                 }

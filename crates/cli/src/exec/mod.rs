@@ -150,8 +150,8 @@ fn files(arguments: &ExecArguments, machine: &Machine) -> Files {
     let words = arguments.program.iter().map(Path::new);
     let files = Files::new().reads_machine(machine);
     let files = words.fold(files, |files, word| files.reads("the program's", word));
-    let files = files.writes("--json ", arguments.json.as_deref());
-    files.writes("--timeline ", arguments.timeline.as_deref())
+    let files = files.writes("--json", arguments.json.as_deref());
+    files.writes("--timeline", arguments.timeline.as_deref())
 }
 
 /// The program with its settings.

@@ -96,11 +96,8 @@ pub fn run(
         under.wait(PERIOD);
         look();
     }
-    Ok(Ended { status: INTERRUPTED, interrupted: true, stopped, killed: under.killed })
+    Ok(Ended { status: interrupt::status(), interrupted: true, stopped, killed: under.killed })
 }
-
-/// The status of an interrupted command, as a shell gives it: 128 and the signal.
-const INTERRUPTED: u8 = 128 + 2;
 
 /// The processes under this one.
 struct Under {

@@ -1,6 +1,7 @@
 //! `strata new`: a small launch file to begin with, or one for a PTX file.
 
-pub mod offer;
+mod offer;
+pub mod ptx_alone;
 
 use std::fs::OpenOptions;
 use std::io::Write;

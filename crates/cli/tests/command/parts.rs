@@ -183,6 +183,9 @@ fn impossible_points_of_a_sweep_are_left_out_by_name_and_the_others_run() {
     assert!(!out.contains("the base of the ratio is missing"), "{out}");
     let error = refused(&[&points[..], &["--base", "l1d.sets=3"]].concat());
     assert!(error.starts_with("error: --base l1d.sets=3: ") && error.contains("found 3"), "{error}");
+    let Ran { err, .. } = sweep("11,3,4");
+    let names: Vec<&str> = err.lines().filter_map(|line| line.split(": ").nth(1)).collect();
+    assert_eq!(names, ["gtx480 l1d.sets=11", "gtx480 l1d.sets=3"], "in the order of the sweep: {err}");
     let Ran { status, out, err } = sweep("3,5");
     assert!(status == 2 && out.is_empty() && err.contains("found 3"), "no point is left: {err}");
 }

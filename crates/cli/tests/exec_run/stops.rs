@@ -93,7 +93,7 @@ fn interrupt(name: &str, program: &dyn Fn(&mut Command), launches: &[&[&str]]) {
         let pid = i64::from(child.id());
         signal(how, if to_group { -pid } else { pid });
         let (status, err) = end(child);
-        assert_eq!(status, Some(130), "{err}");
+        assert_eq!(status, Some(if how == "TERM" { 143 } else { 130 }), "{err}");
         assert!(err.contains(" until it was stopped: `spin` failed: the kernel was interrupted"), "{err}");
         assert_stopped(&lines(&json), launches);
         std::fs::remove_file(&json).unwrap();
@@ -150,7 +150,7 @@ fn a_program_between_its_launches_is_not_finished_either() {
     });
     signal("TERM", child.id().into());
     let (status, err) = end(child);
-    assert_eq!(status, Some(130), "{err}");
+    assert_eq!(status, Some(143), "{err}");
     let lines = lines(&json);
     assert_eq!(kernels(&lines), [["seven"]]);
     assert_eq!(

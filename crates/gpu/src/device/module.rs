@@ -41,7 +41,6 @@ const MOST_NAMED: usize = 4;
 pub struct ModuleDevice<B: Backend, L> {
     pub(super) card: Card<B>,
     pub(super) module: ModuleId,
-    kernels: Vec<String>,
     pub(super) log: L,
     /// The kernels launched so far, in order.
     launched: Vec<Arc<Kernel>>,
@@ -60,14 +59,17 @@ impl<B: Backend, L> ModuleDevice<B, L> {
     ) -> Result<ModuleDevice<B, L>, String> {
         let mut card = Card::new(backend);
         let program = Program::parse(module, compile).map_err(|error| error.to_string())?;
-        let kernels = program.kernel_names().map(str::to_owned).collect();
         let module = card.load(program).map_err(|error| error.to_string())?;
-        Ok(ModuleDevice { card, module, kernels, log, launched: Vec::new() })
+        Ok(ModuleDevice { card, module, log, launched: Vec::new() })
+    }
+
+    fn program(&self) -> &Program {
+        self.card.program(self.module).expect("the module is loaded")
     }
 
     /// Names of the module's kernels, in the text's order.
     pub fn kernel_names(&self) -> impl Iterator<Item = &str> + Clone {
-        self.kernels.iter().map(String::as_str)
+        self.program().kernel_names()
     }
 
     /// What may have made results wrong, a sentence each: registers that the kernels launched so far read where they may
@@ -93,8 +95,7 @@ impl<B: Backend, L: Log<B>> ModuleDevice<B, L> {
         let entry = self.card.kernel(self.module, name).map_err(|error| not_launched(name, error))?;
         if !self.launched.iter().any(|known| Arc::ptr_eq(known, &entry.kernel)) {
             self.launched.push(entry.kernel.clone());
-            let program = self.card.program(self.module).expect("the module is loaded");
-            let warnings = program.warnings(&entry.kernel);
+            let warnings = self.program().warnings(&entry.kernel);
             if !warnings.is_empty() {
                 self.log.warn(name, warnings);
             }

@@ -221,8 +221,8 @@ fn comparison_over(systems: &[&str], sweeps: &[&str], base: Option<&str>, name: 
         size: Size::Test,
     };
     let folder = Folder::new(name);
-    let machines = comparison.machines().unwrap();
-    let jobs = comparison.jobs(&Store::open(&folder.0).unwrap().0, &machines).unwrap();
+    let impossible = comparison.machines(|_| Ok(())).unwrap();
+    let jobs = comparison.jobs(&Store::open(&folder.0).unwrap().0, &impossible).unwrap();
     let store = filled(&folder, &jobs, "");
     let origin = Origin { date: "2020-02-02".into(), command: "strata compare saxpy".into() };
     comparison.page(&comparison.grids(&store), &jobs, &store, &origin).unwrap()
