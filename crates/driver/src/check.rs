@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 
-use strata_gpu::device::{Backend, Buffer, Call, Functional, Modelled};
+use strata_gpu::device::{Backend, Buffer, Call, Functional, Modelled, difference};
 use strata_ptx::isa::{Op, Special};
 use strata_ptx::program::Kernel;
 use strata_workloads::DeviceError;
@@ -78,20 +78,9 @@ impl Check {
         for buffer in call.heap.buffers() {
             found.resize(buffer.bytes as usize, 0);
             gpu.read(buffer.start, &mut found);
-            let expected = self.reference.bytes(buffer);
-            let Some(first) = found.iter().zip(expected).position(|(a, b)| a != b) else { continue };
+            let Some(differs) = difference(buffer, &found, self.reference.bytes(buffer)) else { continue };
             if !self.unordered.contains(&buffer.start) {
-                let wrong = found.iter().zip(expected).filter(|(a, b)| a != b).count();
-                self.differences.push(format!(
-                    "{when}, {wrong} of {} bytes of `{}` differ from the reference executor; \
-                     byte {first} (address {:#x}) is {:#04x}, expected {:#04x}{}",
-                    buffer.bytes,
-                    buffer.name,
-                    buffer.start + first as u64,
-                    found[first],
-                    expected[first],
-                    excuse(kernel),
-                ));
+                self.differences.push(format!("{when}, {differs}{}", excuse(kernel)));
             }
             self.reference.write(buffer.start, &found);
         }

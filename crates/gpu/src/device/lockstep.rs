@@ -3,7 +3,7 @@
 
 use strata_workloads::{Arg, Device, DeviceError, DevicePtr, Shape};
 
-use super::{ReferenceDevice, TimedDevice};
+use super::{Buffer, ReferenceDevice, TimedDevice};
 use crate::results::Checked;
 
 /// Runs everything on both devices. The host program sees the results of the timed one.
@@ -35,23 +35,28 @@ impl<'a, 'b> Lockstep<'a, 'b> {
                 continue;
             }
             let found = self.timed.bytes(buffer);
-            let expected = self.reference.bytes(buffer);
-            if found == expected {
-                continue;
-            }
-            let wrong = found.iter().zip(expected).filter(|(a, b)| a != b).count();
-            let first = found.iter().zip(expected).position(|(a, b)| a != b).expect("they differ");
-            self.differences.push(format!(
-                "{when}, {wrong} of {} bytes of `{}` differ from the reference executor; \
-                 byte {first} (address {:#x}) is {:#04x}, expected {:#04x}",
-                buffer.bytes,
-                buffer.name,
-                buffer.start + first as u64,
-                found[first],
-                expected[first],
-            ));
+            let differs = difference(buffer, &found, self.reference.bytes(buffer));
+            self.differences.extend(differs.map(|differs| format!("{when}, {differs}")));
         }
     }
+}
+
+/// In what the contents that a buffer has differ from the reference executor's; `None` if they are equal.
+pub fn difference(buffer: &Buffer, found: &[u8], expected: &[u8]) -> Option<String> {
+    if found == expected {
+        return None;
+    }
+    let first = found.iter().zip(expected).position(|(a, b)| a != b)?;
+    let wrong = found.iter().zip(expected).filter(|(a, b)| a != b).count();
+    Some(format!(
+        "{wrong} of {} bytes of `{}` differ from the reference executor; \
+         byte {first} (address {:#x}) is {:#04x}, expected {:#04x}",
+        buffer.bytes,
+        buffer.name,
+        buffer.start + first as u64,
+        found[first],
+        expected[first],
+    ))
 }
 
 impl Device for Lockstep<'_, '_> {

@@ -21,7 +21,7 @@ mod timed;
 pub use card::{Backend, Call, Card, Entry, ModuleId, Reserved};
 pub use functional::Functional;
 pub use heap::{Buffer, Heap};
-pub use lockstep::Lockstep;
+pub use lockstep::{Lockstep, difference};
 pub use modelled::Modelled;
 pub use module::{Log, ModuleDevice};
 pub use reference::{Executed, ReferenceDevice};
