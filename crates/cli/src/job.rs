@@ -1,14 +1,11 @@
 //! `strata job`: runs one job of a sweep.
 
 use std::io::{BufRead, Read};
-use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::path::PathBuf;
 
 use clap::Args;
-use strata_gpu::results::peak_memory_bytes;
 use strata_lab::job::Job;
-use strata_lab::record::Record;
-use strata_lab::store::{self, HostTime};
+use strata_lab::perform::{Performed, perform};
 use strata_lab::sweep::JOB_BYTES;
 
 use crate::{Finished, print};
@@ -40,50 +37,16 @@ pub fn job(arguments: &JobArguments) -> Result<Finished, String> {
         std::fs::read_to_string(name).map_err(|error| format!("{name}: {error}"))?
     };
     let job = Job::read(name, &text)?;
-    let finished = || store::finished(&arguments.store, &job.key());
-    if let Some((path, _)) = finished()? {
-        print(&format!("{}\n", path.display()))?;
-        return Ok(Finished::Well);
-    }
-    let Some(_claim) = store::claim(&arguments.store, &job.key(), arguments.wait)? else {
-        return Ok(Finished::Elsewhere);
-    };
-    // Whoever held the claim before may have finished the job.
-    if let Some((path, _)) = finished()? {
-        print(&format!("{}\n", path.display()))?;
-        return Ok(Finished::Well);
-    }
-    let started = Instant::now();
-    let record = strata_lab::record::measure(&job).map_err(|reason| {
-        let error = format!("{}: {reason}", strata_lab::sweep::describe(&job));
-        match store::fail(&arguments.store, &job, &reason) {
-            Ok(()) => error,
-            Err(other) => format!("{error}; {other}"),
+    match perform(&job, &arguments.store, arguments.wait, None)? {
+        Performed::Elsewhere => return Ok(Finished::Elsewhere),
+        Performed::Stored { path, warning } => {
+            if let Some(warning) = warning {
+                eprintln!("{warning}");
+            }
+            print(&format!("{}\n", path.display()))?;
         }
-    })?;
-    let path = put(&arguments.store, &record)?;
-    let seconds = started.elapsed().as_secs_f64();
-    let cost = HostTime { seconds, peak_memory_bytes: peak_memory_bytes() };
-    if let Err(error) = cost.append(&arguments.store, &job) {
-        eprintln!("{error}; the result is stored");
     }
-    print(&format!("{}\n", path.display()))?;
     Ok(Finished::Well)
-}
-
-/// Adds a record to a store and returns its file. A record that the store does not take is kept in the host's temporary
-/// folder.
-///
-/// # Errors
-/// Why the store did not take it, and where it is.
-pub fn put(folder: &Path, record: &Record) -> Result<PathBuf, String> {
-    store::put(folder, record).map_err(|error| {
-        let rescue = std::env::temp_dir().join("strata-rescued");
-        match store::put(&rescue, record) {
-            Ok(path) => format!("{error}; the result is kept in {}", path.display()),
-            Err(other) => format!("{error}; {other}"),
-        }
-    })
 }
 
 /// Reads a job of the length that its first line gives, then starts a thread that ends the process when standard input

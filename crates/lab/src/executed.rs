@@ -222,7 +222,7 @@ mod tests {
         let lines = lines(&machine);
         let found = read(&lines, &machine).unwrap();
         let job = Job::timing("bfs", Size::Test, &variant()).unwrap();
-        assert!(found.rows == measure(&job).unwrap().rows, "rows differ");
+        assert!(found.rows == measure(&job, None).unwrap().rows, "rows differ");
         assert_ne!(found.job.key(), job.key(), "a workload's job is found by its name, not by what it does");
         assert_eq!((found.job.variant.as_str(), found.job.command.len()), ("small", 1));
         let mut other = lines.clone();

@@ -9,7 +9,9 @@
 //! | `executed` | a CUDA program that `strata exec` ran, as a record |
 //! | `record` | what a finished job measured |
 //! | `store` | a folder of finished jobs |
+//! | `perform` | one job, run for a store |
 //! | `sweep` | runs the jobs that are missing |
+//! | `threads` | runs a sweep's jobs in this process |
 //! | `metric` | expressions over counters |
 //! | `variant` | a machine under a name: base, system, overrides |
 //! | `setup` | a variant, or for each workload the best of several |
@@ -34,6 +36,7 @@ pub mod metric;
 pub mod package;
 pub mod page;
 pub mod paper;
+pub mod perform;
 pub mod profile;
 pub mod program;
 pub mod question;
@@ -44,6 +47,7 @@ pub mod resolved;
 pub mod setup;
 pub mod store;
 pub mod sweep;
+pub mod threads;
 pub mod variant;
 
 pub use strata_gpu::SIMULATOR;

@@ -1,6 +1,7 @@
 //! The measurements of a finished job, and how a job is run.
 
 use std::path::Path;
+use std::sync::atomic::AtomicBool;
 
 use strata_engine::statistics::Group;
 use strata_gpu::area::{AreaSize, DesignArea, total};
@@ -8,7 +9,7 @@ use strata_gpu::endurance::{self, Lifetime};
 use strata_gpu::energy::{EnergyReport, StructureEnergy};
 use strata_gpu::machine::Machine;
 use strata_gpu::machine::identity::number;
-use strata_gpu::results::{LaunchResult, PhaseResult, Verdict};
+use strata_gpu::results::{LaunchResult, PhaseResult, RunResult, Verdict};
 use strata_gpu::{RunRequest, catalogue, run};
 use strata_workloads::HostProgram;
 
@@ -120,26 +121,31 @@ pub(crate) fn counters_of_run(machine: &Machine) -> Result<Vec<(String, Vec<Stri
     Ok(groups)
 }
 
-/// Runs a job on one thread.
+/// Runs a job on one thread. `interrupt` stops it from outside.
 ///
 /// # Errors
 /// If the run is refused, does not finish or has wrong results. Such a run yields no numbers.
-pub fn measure(job: &Job) -> Result<Record, String> {
+pub fn measure(job: &Job, interrupt: Option<&'static AtomicBool>) -> Result<Record, String> {
     let program = job.program()?.at(job.size)?;
     let rows = match job.kind {
-        Kind::Timing => timed(job, program.as_ref())?,
+        Kind::Timing => timed(job, program.as_ref(), interrupt)?,
         Kind::Profile => profiled(program.as_ref())?,
     };
     Ok(Record { job: job.unpacked(), rows })
 }
 
-fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
+fn timed(
+    job: &Job,
+    program: &dyn HostProgram,
+    interrupt: Option<&'static AtomicBool>,
+) -> Result<Vec<Row>, String> {
     let table = job.machine.as_ref().ok_or("a timing job has a machine")?;
     let text = toml::to_string(&**table).expect("a table is TOML");
     let machine =
         Machine::parse(Path::new("the job's machine"), &text, &[]).map_err(|error| error.to_string())?;
     let result = run(RunRequest {
         size: job.launch_file.is_none().then(|| job.size.name().to_owned()),
+        interrupt,
         ..RunRequest::plain(program, &machine, &mut |_| (), &mut |_| ())
     })
     .map_err(|error| error.to_string())?;
@@ -150,6 +156,12 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
             return Err(format!("its run is {}, expected a whole one", part.name()));
         }
     }
+    Ok(rows(&result, &machine))
+}
+
+/// The rows of a run on a machine.
+#[must_use]
+pub fn rows(result: &RunResult, machine: &Machine) -> Vec<Row> {
     let mut rows = rows_of(&Numbers {
         launches: &result.launches,
         phases: &result.phases,
@@ -158,9 +170,9 @@ fn timed(job: &Job, program: &dyn HostProgram) -> Result<Vec<Row>, String> {
         statistics_hash: result.statistics_hash(),
     });
     rows.extend(result.energy.iter().flat_map(energy_rows));
-    rows.extend(area_rows(&machine));
+    rows.extend(area_rows(machine));
     rows.extend(result.lifetimes.iter().flat_map(lifetime_rows));
-    Ok(rows)
+    rows
 }
 
 /// Sums over the structures of a machine.

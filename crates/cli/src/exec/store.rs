@@ -4,11 +4,11 @@ use std::path::{Path, PathBuf};
 
 use strata_gpu::machine::Machine;
 use strata_lab::executed;
+use strata_lab::perform::put;
 use strata_lab::store;
 use strata_lab::variant::Variant;
 
 use super::ExecArguments;
-use crate::job;
 
 /// Adds the record of a program that ended well to a store, from the lines of its results. Returns its file.
 ///
@@ -31,7 +31,7 @@ pub fn add(
             false => Err(format!("not stored: {} has other numbers for it", path.display())),
         };
     }
-    let path = job::put(folder, &record)?;
+    let path = put(folder, &record)?;
     cost.append(folder, &record.job)?;
     Ok(path)
 }

@@ -108,7 +108,7 @@ fn a_metric_is_a_name_or_an_expression() {
 
 #[test]
 fn a_profile_has_the_counters_of_its_metrics() {
-    let record = measure(&Job::profile("saxpy", Size::Test).unwrap()).unwrap();
+    let record = measure(&Job::profile("saxpy", Size::Test).unwrap(), None).unwrap();
     let metrics = common();
     let value = |name: &str| metrics[name].expression.evaluate(&record).unwrap();
     for metric in metrics.values().filter(|metric| metric.kind == Kind::Profile) {
