@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use strata_lab::job::Job;
 use strata_lab::store::{Findings, Store, check_writable};
-use strata_lab::sweep::{self, Limits, Processes, Swept};
+use strata_lab::sweep::{self, Limits, Processes, Swept, available_memory};
 
 use crate::progress::{Display, during};
 use crate::{interrupt, print};
@@ -158,14 +158,4 @@ fn write_jobs(jobs: &[Job], store: &Store, folder: &Path) -> Result<usize, Strin
         count += 1;
     }
     Ok(count)
-}
-
-/// Three quarters of the host's available memory; 4 GiB if the host does not say.
-fn available_memory() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let kilobytes = text
-        .lines()
-        .find_map(|line| line.strip_prefix("MemAvailable:"))
-        .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-    kilobytes.map_or(4 << 30, |kilobytes| kilobytes * 1024 / 4 * 3)
 }

@@ -3,6 +3,7 @@
 //!
 //! | module | subject |
 //! |---|---|
+//! | `catalogue` | what there is to choose from |
 //! | `program` | what a job runs: a workload or a launch file |
 //! | `job` | one measurement: everything that decides its numbers, and the key made of that |
 //! | `profile` | the counters of profiles, and what they mean |
@@ -26,6 +27,7 @@
 //! | `page` | the HTML pages of papers and comparisons |
 
 pub mod axes;
+pub mod catalogue;
 pub mod claims;
 pub mod compare;
 pub mod executed;

@@ -138,6 +138,17 @@ impl Limits {
     }
 }
 
+/// Three quarters of the host's available memory; 4 GiB if the host does not say.
+#[must_use]
+pub fn available_memory() -> u64 {
+    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    let kilobytes = text
+        .lines()
+        .find_map(|line| line.strip_prefix("MemAvailable:"))
+        .and_then(|rest| rest.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
+    kilobytes.map_or(4 << 30, |kilobytes| kilobytes * 1024 / 4 * 3)
+}
+
 /// Progress of a sweep.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress<'a> {

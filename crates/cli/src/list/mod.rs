@@ -7,10 +7,8 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 use serde_json::{Value, json};
 use strata_engine::config::did_you_mean;
-use strata_gpu::machine::{self, System, system};
-use strata_lab::metric;
-use strata_lab::paper::{self, Paper};
-use strata_workloads::{Input, Kernel, Measured, Size, Workload};
+use strata_lab::catalogue;
+use strata_workloads::{Measured, Size, Workload};
 
 use crate::table::{self, Cells};
 use crate::{Finished, print};
@@ -78,22 +76,12 @@ impl What {
     /// All items, as objects; runs are those of a store.
     fn rows(self, store: &Path) -> Result<Vec<Value>, String> {
         Ok(match self {
-            What::Workloads => strata_workloads::all().iter().map(workload).collect(),
-            What::Machines => machine::builtin()
-                .iter()
-                .map(|builtin| json!({ "name": builtin.name, "description": builtin.description() }))
-                .collect(),
-            What::Systems => system::builtin().iter().map(|builtin| about(builtin.name)).collect(),
-            What::Doors => machine::doors()
-                .iter()
-                .map(|door| json!({ "name": door.name, "between": door.between, "choices": door.choices }))
-                .collect(),
-            What::Metrics => metric::common().values().map(of_metric).collect(),
-            What::Papers => {
-                let papers: Result<Vec<Paper>, String> =
-                    paper::names().into_iter().map(Paper::load).collect();
-                papers?.iter().map(|paper| json!({ "name": paper.name, "title": paper.title })).collect()
-            }
+            What::Workloads => catalogue::workloads(),
+            What::Machines => catalogue::machines(),
+            What::Systems => catalogue::systems(),
+            What::Doors => catalogue::doors(),
+            What::Metrics => catalogue::metrics(),
+            What::Papers => catalogue::papers(),
             What::Runs => runs::rows(store)?,
         })
     }
@@ -167,47 +155,6 @@ fn cell(value: &Value) -> String {
         Value::Null => String::new(),
         other => other.to_string(),
     }
-}
-
-fn of_metric(metric: &metric::Metric) -> Value {
-    json!({
-        "name": metric.name,
-        "title": metric.title,
-        "unit": metric.unit,
-        "expression": metric.expression.to_string(),
-    })
-}
-
-fn about(name: &str) -> Value {
-    let about = System::load(name).expect("a system that comes along can be read").about;
-    json!({ "name": about.name, "paper": about.paper.unwrap_or_default(), "description": about.description })
-}
-
-/// All that is known of a workload before it runs.
-fn workload(workload: &Workload) -> Value {
-    let kernel = |kernel: &Kernel| json!({ "name": kernel.entry, "original": kernel.original });
-    let input = |input: &Input| {
-        let measured = workload.measured(input.size);
-        json!({
-            "size": input.size.name(),
-            "input": input.words,
-            "footprint_bytes": measured.as_ref().map(|measured| measured.footprint_bytes),
-            "launches": measured.as_ref().map(|measured| measured.launches),
-            "warp_instructions": measured.as_ref().map(|measured| measured.warp_instructions),
-            "thread_instructions": measured.as_ref().map(|measured| measured.thread_instructions),
-        })
-    };
-    json!({
-        "name": workload.name,
-        "suite": workload.suite,
-        "papers": workload.papers,
-        "versions": workload.versions().map(Workload::version).collect::<Vec<_>>(),
-        "sizes": workload.inputs.iter().map(|input| input.size.name()).collect::<Vec<_>>(),
-        "description": workload.description,
-        "kernels": workload.kernels.iter().map(kernel).collect::<Vec<_>>(),
-        "differences": workload.differences,
-        "inputs": workload.inputs.iter().map(input).collect::<Vec<_>>(),
-    })
 }
 
 /// One table row: for each size, the footprint and the thread-instructions.

@@ -1,9 +1,10 @@
 //! `strata machine keys`: every key that `--set` takes, and what it means.
 
 use clap::Args;
-use serde_json::{Value, json};
-use strata_engine::config::{Kind, did_you_mean};
+use serde_json::Value;
+use strata_engine::config::did_you_mean;
 use strata_gpu::machine::{Machine, MachineKey, designs_with_key, overrides};
+use strata_lab::catalogue;
 
 use crate::choice::MachineChoice;
 use crate::{Finished, print, table};
@@ -32,7 +33,7 @@ pub fn keys(arguments: &KeysArguments) -> Result<Finished, String> {
     let filter = arguments.filter.as_deref().unwrap_or_default();
     let found = matching(&machine, filter)?;
     if arguments.json {
-        let keys: Vec<Value> = found.iter().map(to_json).collect();
+        let keys: Vec<Value> = found.iter().map(catalogue::key).collect();
         let text = serde_json::to_string_pretty(&keys).expect("strings and numbers serialise");
         print(&format!("{text}\n"))?;
     } else {
@@ -89,36 +90,6 @@ fn text(key: &MachineKey, is_only: bool, width: usize) -> String {
         add(&format!("source: {source}"));
     }
     lines.join("\n") + "\n"
-}
-
-/// A key as JSON. What it lacks is null.
-fn to_json(key: &MachineKey) -> Value {
-    let facts = &key.facts;
-    let choices: Vec<Value> =
-        facts.choices.iter().map(|(name, meaning)| json!({ "value": name, "meaning": meaning })).collect();
-    json!({
-        "key": key.path,
-        "value": key.value,
-        "source": key.source,
-        "meaning": facts.meaning,
-        "type": kind(facts.kind),
-        "unit": Some(&facts.unit).filter(|unit| !unit.is_empty()),
-        "least": facts.least,
-        "above": facts.is_above,
-        "most": facts.most,
-        "choices": choices,
-    })
-}
-
-/// The type of a value, in a user's words.
-fn kind(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Text => "text",
-        Kind::Whole => "whole number",
-        Kind::Number => "number",
-        Kind::Flag => "true or false",
-        Kind::List => "list",
-    }
 }
 
 #[cfg(test)]

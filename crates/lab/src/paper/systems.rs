@@ -1,5 +1,6 @@
 //! The systems that a paper compares: machines, and choices between machines.
 
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use strata_engine::config::did_you_mean;
@@ -59,6 +60,49 @@ impl Paper {
                  `least`"
             )),
         }
+    }
+
+    /// The paper with more overrides on some of its systems, or on all if none is named.
+    ///
+    /// # Errors
+    /// If the paper has no system of a name.
+    pub fn with(mut self, systems: &[String], sets: &[String]) -> Result<Paper, String> {
+        for name in systems {
+            self.system(name)?;
+        }
+        let is_meant = |name: &String| systems.is_empty() || systems.contains(name);
+        for (_, system) in self.systems.iter_mut().filter(|(name, _)| is_meant(name)) {
+            // A choice between systems has no machine of its own; those that it chooses from have.
+            if system.best_of.is_empty() {
+                system.sets.extend_from_slice(sets);
+            }
+        }
+        Ok(self)
+    }
+
+    /// The paper with no other workloads than these, or all of them if none is named.
+    ///
+    /// # Errors
+    /// If the paper does not have one of them.
+    pub fn only(mut self, workloads: &[String]) -> Result<Paper, String> {
+        let known: BTreeSet<&String> = self.workloads.values().flatten().collect();
+        for workload in workloads {
+            if !known.contains(workload) {
+                let known: Vec<&str> = known.iter().map(|name| name.as_str()).collect();
+                let alike = did_you_mean(workload, known.iter().copied());
+                return Err(format!(
+                    "{} has no workload `{workload}`{alike}, expected some of {}",
+                    self.name,
+                    known.join(", ")
+                ));
+            }
+        }
+        if !workloads.is_empty() {
+            for set in self.workloads.values_mut() {
+                set.retain(|workload| workloads.contains(workload));
+            }
+        }
+        Ok(self)
     }
 
     fn system(&self, name: &str) -> Result<&SystemText, String> {

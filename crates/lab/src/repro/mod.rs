@@ -69,11 +69,19 @@ impl<'a> Selection<'a> {
         !matches!(self.part, Part::Number(_))
     }
 
-    pub(crate) fn figures(&self) -> impl Iterator<Item = &'a FigureText> {
+    /// The paper.
+    #[must_use]
+    pub fn paper(&self) -> &'a Paper {
+        self.paper
+    }
+
+    /// The figures of the selection.
+    pub fn figures(&self) -> impl Iterator<Item = &'a FigureText> {
         self.paper.figures.iter().filter(|figure| self.has(&figure.id))
     }
 
-    pub(crate) fn tables(&self) -> impl Iterator<Item = &'a TableText> {
+    /// Its tables with a row for each workload.
+    pub fn tables(&self) -> impl Iterator<Item = &'a TableText> {
         self.paper.tables.iter().filter(|table| self.has(&table.id))
     }
 

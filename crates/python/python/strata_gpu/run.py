@@ -1,0 +1,84 @@
+"""One run of a program on a machine."""
+
+from __future__ import annotations
+
+import os
+import threading
+import warnings
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from . import _native, _progress
+from .errors import Cancelled, NotFinished, WrongResults
+from .machine import Machine, machine_of
+from .program import Program, program_of
+from .result import Result
+
+
+def run(
+    program: Program | str | os.PathLike,
+    *,
+    size: str = "test",
+    machine: Machine | str | os.PathLike = "gtx480",
+    systems: str | Iterable[str] | None = None,
+    set: Mapping[str, Any] | Iterable[str] | None = None,
+    threads: int | None = None,
+    check: bool = False,
+    from_launch: int | None = None,
+    to_launch: int | None = None,
+    kernel: str | None = None,
+    warm: bool = False,
+    max_cycles: int | None = None,
+    timeline: int | None = None,
+    progress: bool | None = None,
+    cancel: threading.Event | None = None,
+) -> Result:
+    """Runs a program on a machine and returns what it cost.
+
+    program: a workload's name, a launch file's path, or a `Program`.
+    size: size of a workload (`test`, `small`, `paper`, and those that a paper's have beside).
+    machine, systems, set: see `Machine`.
+    threads: most threads; fewer run while more would not be faster. They change no number. By default, all cores.
+    check: also run the reference executor, and compare all of memory after every launch.
+    from_launch, to_launch, kernel, warm: the launches that are measured, counted from 0 (docs/results.md).
+    max_cycles: core cycles after which the run is given up.
+    timeline: length of a span in cycles; the result then has counters over time.
+    progress: whether to show a bar; by default in notebooks and terminals.
+    cancel: an event that stops this run, and no other, when another thread sets it. Ctrl-C stops the main thread's run.
+
+    Raises `StrataError` for what is refused, `NotFinished` for a run that stopped, `Cancelled` for one that `cancel` stopped, and
+    `WrongResults` where results are not what was expected. The last three have the `result` until then.
+    """
+    program = program_of(program, size)
+    machine = machine_of(machine, systems, set)
+    with _progress.ctas(progress, program.name) as show:
+        native = _native.run(
+            program._native,
+            machine._native,
+            {
+                "threads": threads, "check": check, "max_cycles": max_cycles, "from_launch": from_launch, "to_launch": to_launch,
+                "kernel": kernel, "warm": warm, "span": timeline, "command": _progress.command(), "cancel": cancel, "progress": show,
+            },
+        )
+    result = Result(native)
+    for warning in result.warnings:
+        warnings.warn(warning, stacklevel=2)
+    if native.stopped is not None:
+        raise (Cancelled if native.cancelled else NotFinished)(native.stopped, result)
+    if native.verdict == "wrong":
+        raise WrongResults("; ".join(native.problems), result)
+    _give_back(program, result)
+    return result
+
+
+def _give_back(program: Program, result: Result) -> None:
+    """Writes what a run left in the buffers of arrays to these."""
+    for name, array in program._arrays.items():
+        array[...] = result.outputs[name].view(array.dtype).reshape(array.shape)
+
+
+def raw(array: np.ndarray) -> np.ndarray:
+    """An array's elements in a row, in C's order."""
+    return np.ascontiguousarray(array).reshape(-1)
