@@ -3,19 +3,28 @@
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// Finds the driver library.
+/// The driver library's file.
+const DRIVER: &str = "libcuda.so";
+
+/// Where an installed command has its libraries, from its own folder.
+const INSTALLED: &str = "../lib/strata";
+
+/// Finds the driver library: the one that is given, beside the command, or where an installed command has it.
 ///
 /// # Errors
 /// If it is not where it is expected.
 pub fn driver(given: Option<&Path>) -> Result<PathBuf, String> {
-    let beside = || {
-        let command = std::env::current_exe().map_err(|error| format!("this command's place: {error}"))?;
-        Ok::<_, String>(command.with_file_name("libcuda.so"))
+    let found = |path: &Path| {
+        path.canonicalize().map_err(|error| {
+            format!("{}: {error}; expected the library that `cargo build -p strata-driver` makes", path.display())
+        })
     };
-    let path = given.map_or_else(beside, |path| Ok(path.to_owned()))?;
-    path.canonicalize().map_err(|error| {
-        format!("{}: {error}; expected the library that `cargo build -p strata-driver` makes", path.display())
-    })
+    if let Some(path) = given {
+        return found(path);
+    }
+    let command = std::env::current_exe().map_err(|error| format!("this command's place: {error}"))?;
+    let folder = command.parent().unwrap_or(Path::new("/"));
+    found(&folder.join(DRIVER)).or_else(|error| found(&folder.join(INSTALLED).join(DRIVER)).map_err(|_| error))
 }
 
 /// A library search path with `folder` in front.

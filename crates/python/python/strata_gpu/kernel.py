@@ -51,8 +51,11 @@ class Kernel:
         self.name = name
         self.ptx = text
         self.source = source
-        #: Name and type of each parameter.
-        self.parameters: list[tuple[str, str]] = kernels[name]
+        #: Name and type of each parameter. Names that compilers make, as `scale_param_0`, are cut to `param_0`.
+        self.parameters: list[tuple[str, str]] = [
+            (parameter.removeprefix(f"{name}_") if parameter.startswith(f"{name}_param_") else parameter, kind)
+            for parameter, kind in kernels[name]
+        ]
 
     def launch(self, *arguments: Any, grid: Extent, block: Extent, shared: int = 0, repeat: int = 1) -> Launch:
         """A launch of the kernel, for `strata.program`: `grid` CTAs of `block` threads, each a number or up to three, with `shared`
@@ -240,6 +243,8 @@ def scalar(value: Any, kind: str, where: str) -> tuple[str, str]:
     if isinstance(value, (bool, int, float)):
         if kind in ("f32", "f64"):
             return kind, number(float(value))
+        if kind in ("b32", "b64") and isinstance(value, float):
+            return f"f{kind[1:]}", number(value)
         if kind == "f16" and isinstance(value, (int, float)):
             return "u16", str(int(np.float16(value).view(np.uint16)))
         if isinstance(value, (bool, int)) and kind[0] in "usb" and kind[1:].isdigit():
