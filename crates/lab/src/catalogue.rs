@@ -18,7 +18,8 @@ pub fn workloads() -> Vec<Value> {
 /// The built-in machines.
 #[must_use]
 pub fn machines() -> Vec<Value> {
-    let of = |builtin: &machine::Builtin| json!({ "name": builtin.name, "description": builtin.description() });
+    let of =
+        |builtin: &machine::Builtin| json!({ "name": builtin.name, "description": builtin.description() });
     machine::builtin().iter().map(of).collect()
 }
 
@@ -32,7 +33,8 @@ pub fn systems() -> Vec<Value> {
 #[must_use]
 pub fn doors() -> Vec<Value> {
     let doors = machine::doors();
-    let of = |door: &machine::Door| json!({ "name": door.name, "between": door.between, "choices": door.choices });
+    let of =
+        |door: &machine::Door| json!({ "name": door.name, "between": door.between, "choices": door.choices });
     doors.iter().map(of).collect()
 }
 

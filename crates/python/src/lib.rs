@@ -56,5 +56,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(program::kernels, module)?)?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(sweep::sweep, module)?)?;
+    #[cfg(debug_assertions)]
+    module.add_function(wrap_pyfunction!(running::panic, module)?)?;
     Ok(())
 }

@@ -29,7 +29,8 @@ impl Machine {
 impl Machine {
     #[new]
     fn new(name_or_file: &str, systems: Vec<String>, sets: Vec<String>) -> PyResult<Machine> {
-        let machine = strata_gpu::machine::Machine::load_with(name_or_file, &systems, &sets).map_err(refused)?;
+        let machine =
+            strata_gpu::machine::Machine::load_with(name_or_file, &systems, &sets).map_err(refused)?;
         Ok(Machine { machine, sets })
     }
 

@@ -107,7 +107,10 @@ pub fn run(py: Python<'_>, program: &Program, machine: &Machine, options: Option
             Event::Warning(warning) => warnings.push(warning),
             Event::Span(span) => spans.push(*span),
             Event::Progress(launch, cycle, ctas, done) => {
-                options.progress.as_ref().map_or(Ok(()), |call| call.call1((launch, cycle, ctas, done)).map(drop))?;
+                options
+                    .progress
+                    .as_ref()
+                    .map_or(Ok(()), |call| call.call1((launch, cycle, ctas, done)).map(drop))?;
             }
         }
         Ok(())
@@ -217,7 +220,9 @@ impl Run {
     /// The buffers that hold results: name, type of elements, bytes.
     fn outputs<'py>(&self, py: Python<'py>) -> Vec<(&str, &'static str, Bound<'py, PyBytes>)> {
         let outputs = self.result.outputs.iter();
-        outputs.map(|output| (output.name.as_str(), output.element, PyBytes::new(py, &output.bytes))).collect()
+        outputs
+            .map(|output| (output.name.as_str(), output.element, PyBytes::new(py, &output.bytes)))
+            .collect()
     }
 
     /// The value of a metric: a built-in name, or an expression over counters.
@@ -246,7 +251,9 @@ impl Run {
             let texts = lines.iter().map(|line| line[place].as_str());
             let array: ArrayRef = match name.as_str() {
                 "kernel" => Arc::new(texts.map(Some).collect::<StringArray>()),
-                _ if name.starts_with("energy.") => Arc::new(texts.map(number::<f64>).collect::<Float64Array>()),
+                _ if name.starts_with("energy.") => {
+                    Arc::new(texts.map(number::<f64>).collect::<Float64Array>())
+                }
                 _ => Arc::new(texts.map(number::<u64>).collect::<UInt64Array>()),
             };
             (name, array)
@@ -273,7 +280,10 @@ pub fn rows(rows: &[Row]) -> Table {
     Table::new(vec![
         ("launch".into(), Arc::new(rows.iter().map(|row| row.launch).collect::<UInt32Array>()) as ArrayRef),
         ("group".into(), Arc::new(rows.iter().map(|row| Some(row.group.as_str())).collect::<StringArray>())),
-        ("counter".into(), Arc::new(rows.iter().map(|row| Some(row.counter.as_str())).collect::<StringArray>())),
+        (
+            "counter".into(),
+            Arc::new(rows.iter().map(|row| Some(row.counter.as_str())).collect::<StringArray>()),
+        ),
         ("count".into(), Arc::new(rows.iter().map(count).collect::<UInt64Array>())),
         ("real".into(), Arc::new(rows.iter().map(real).collect::<Float64Array>())),
     ])

@@ -77,3 +77,14 @@ fn next<E>(events: Receiver<E>) -> (Receiver<E>, Result<E, RecvTimeoutError>) {
     let event = events.recv_timeout(PERIOD);
     (events, event)
 }
+
+/// Panics as a run might, so that tests see what becomes of it.
+#[cfg(debug_assertions)]
+#[pyfunction]
+pub fn panic(py: Python<'_>, message: String) {
+    let work = |_, events: Sender<()>| {
+        drop(events);
+        assert!(message.is_empty(), "{message}");
+    };
+    during(py, None, work, |()| Ok(()));
+}

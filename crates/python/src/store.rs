@@ -10,10 +10,10 @@ use strata_lab::job::{Job, Key, Kind};
 use strata_lab::store::{Run, Store as Lab};
 use strata_workloads::Size;
 
+use crate::refused;
 use crate::run::rows;
 use crate::sweep::named;
 use crate::table::Table;
-use crate::refused;
 
 /// A folder of results, as it was when it was opened.
 #[pyclass(frozen, module = "strata_gpu._native")]
@@ -27,7 +27,10 @@ impl Store {
     #[new]
     fn new(py: Python<'_>, folder: PathBuf) -> PyResult<Store> {
         if !folder.is_dir() {
-            return Err(refused(format!("{}: found no store, expected a folder of results", folder.display())));
+            return Err(refused(format!(
+                "{}: found no store, expected a folder of results",
+                folder.display()
+            )));
         }
         let (store, findings) = py.detach(|| Lab::open(&folder)).map_err(refused)?;
         let passed_over = findings.passed_over.iter().map(ToString::to_string).collect();
@@ -64,7 +67,10 @@ impl Store {
                 Arc::new(runs.iter().map(|(_, run)| of(run)).collect::<UInt64Array>())
             };
             let mut columns: Vec<(String, ArrayRef)> = vec![
-                ("key".into(), Arc::new(runs.iter().map(|(key, _)| Some(key.to_string())).collect::<StringArray>())),
+                (
+                    "key".into(),
+                    Arc::new(runs.iter().map(|(key, _)| Some(key.to_string())).collect::<StringArray>()),
+                ),
                 ("workload".into(), texts(&|job| Some(job.workload.clone()))),
                 ("size".into(), texts(&size)),
                 ("kind".into(), texts(&|job| Some(kind(job.kind).into()))),
@@ -99,7 +105,10 @@ impl Store {
     fn rows(&self, key: &str) -> PyResult<Table> {
         let found = self.store.keys().find(|known| known.to_string() == key);
         let found = found.ok_or_else(|| {
-            refused(format!("{}: found no run `{key}`, expected a key of `runs`", self.store.folder().display()))
+            refused(format!(
+                "{}: found no run `{key}`, expected a key of `runs`",
+                self.store.folder().display()
+            ))
         })?;
         let record = self.store.get(found).map_err(refused)?;
         Ok(rows(&record.ok_or_else(|| refused(format!("{key}: is gone")))?.rows))

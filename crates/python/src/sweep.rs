@@ -73,7 +73,8 @@ impl Crew<'_> {
         if jobs.iter().any(|job| !store.has(&job.key())) {
             check_writable(self.folder)?;
         }
-        let jobs: Vec<Job> = jobs.iter().map(|job| Job { command: self.command.to_vec(), ..job.clone() }).collect();
+        let jobs: Vec<Job> =
+            jobs.iter().map(|job| Job { command: self.command.to_vec(), ..job.clone() }).collect();
         let launcher = Threads::new(self.folder.to_owned(), self.interrupt);
         let limits =
             Limits { jobs: self.jobs, memory_bytes: self.memory_bytes, interrupt: Some(self.interrupt) };
@@ -97,9 +98,11 @@ pub fn with_crew<T: Send>(
     if jobs == 0 {
         return Err(refused("jobs: found 0, expected at least 1"));
     }
-    let memory_bytes = options.memory_gib.map_or_else(available_memory, |gib| (gib * f64::from(1 << 30)) as u64);
+    let memory_bytes =
+        options.memory_gib.map_or_else(available_memory, |gib| (gib * f64::from(1 << 30)) as u64);
     let (folder, runs, command) = (options.store.as_path(), options.run, options.command.as_slice());
-    let work = |interrupt, events| work(&Crew { folder, jobs, memory_bytes, runs, command, interrupt, events });
+    let work =
+        |interrupt, events| work(&Crew { folder, jobs, memory_bytes, runs, command, interrupt, events });
     let listen = |(ended, jobs, last): Told| {
         options.progress.as_ref().map_or(Ok(()), |call| call.call1((ended, jobs, last)).map(drop))
     };

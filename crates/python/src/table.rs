@@ -6,9 +6,7 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
-use arrow_array::{
-    Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
-};
+use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -138,12 +136,15 @@ fn escaped(text: &str) -> String {
 /// A list as a column of the narrowest type that holds all of it.
 fn column(list: &[Bound<'_, PyAny>]) -> PyResult<ArrayRef> {
     let present = || list.iter().filter(|value| !value.is_none());
-    let is_whole = |value: &Bound<'_, PyAny>| value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
+    let is_whole =
+        |value: &Bound<'_, PyAny>| value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
     let whole = |value: &Bound<'_, PyAny>| value.extract::<Option<i64>>();
     if present().next().is_some() && present().all(is_whole) {
         return Ok(Arc::new(list.iter().map(whole).collect::<PyResult<Int64Array>>()?));
     }
-    if present().next().is_some() && present().all(|value| is_whole(value) || value.is_instance_of::<PyFloat>()) {
+    if present().next().is_some()
+        && present().all(|value| is_whole(value) || value.is_instance_of::<PyFloat>())
+    {
         let real = |value: &Bound<'_, PyAny>| value.extract::<Option<f64>>();
         return Ok(Arc::new(list.iter().map(real).collect::<PyResult<Float64Array>>()?));
     }

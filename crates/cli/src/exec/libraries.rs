@@ -16,7 +16,10 @@ const INSTALLED: &str = "../lib/strata";
 pub fn driver(given: Option<&Path>) -> Result<PathBuf, String> {
     let found = |path: &Path| {
         path.canonicalize().map_err(|error| {
-            format!("{}: {error}; expected the library that `cargo build -p strata-driver` makes", path.display())
+            format!(
+                "{}: {error}; expected the library that `cargo build -p strata-driver` makes",
+                path.display()
+            )
         })
     };
     if let Some(path) = given {
@@ -24,7 +27,8 @@ pub fn driver(given: Option<&Path>) -> Result<PathBuf, String> {
     }
     let command = std::env::current_exe().map_err(|error| format!("this command's place: {error}"))?;
     let folder = command.parent().unwrap_or(Path::new("/"));
-    found(&folder.join(DRIVER)).or_else(|error| found(&folder.join(INSTALLED).join(DRIVER)).map_err(|_| error))
+    found(&folder.join(DRIVER))
+        .or_else(|error| found(&folder.join(INSTALLED).join(DRIVER)).map_err(|_| error))
 }
 
 /// A library search path with `folder` in front.

@@ -69,19 +69,11 @@ impl<'a> Selection<'a> {
         !matches!(self.part, Part::Number(_))
     }
 
-    /// The paper.
-    #[must_use]
-    pub fn paper(&self) -> &'a Paper {
-        self.paper
-    }
-
-    /// The figures of the selection.
-    pub fn figures(&self) -> impl Iterator<Item = &'a FigureText> {
+    pub(crate) fn figures(&self) -> impl Iterator<Item = &'a FigureText> {
         self.paper.figures.iter().filter(|figure| self.has(&figure.id))
     }
 
-    /// Its tables with a row for each workload.
-    pub fn tables(&self) -> impl Iterator<Item = &'a TableText> {
+    pub(crate) fn tables(&self) -> impl Iterator<Item = &'a TableText> {
         self.paper.tables.iter().filter(|table| self.has(&table.id))
     }
 

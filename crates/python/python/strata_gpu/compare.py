@@ -135,7 +135,8 @@ def compare(
             raise StrataError(f"sweep: {key}: found no values, expected at least one")
     with ExitStack() as stack:
         programs = [*named(programs, size, stack)]
-        points, axes = [], {name: [] for name in (*FIXED, *sweep)}
+        points = []
+        axes: dict[str, list] = {name: [] for name in (*FIXED, *sweep)}
         for (label, name, of_size), base, system in itertools.product(programs, machines, chosen):
             for values in itertools.product(*sweep.values()):
                 swept = dict(zip(sweep, values))

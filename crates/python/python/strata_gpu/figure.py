@@ -96,13 +96,9 @@ def figure(
         "size": size, "workloads": list(workloads or []), "sets": overrides(set), "systems": names(systems),
     }
     with _progress.jobs(progress, f"{paper} {number}") as show:
-        figures, stopped = _native.figure(
+        (title, table), stopped = _native.figure(
             os.fspath(paper), str(number), changes, options(store, jobs, memory_gib, run, cancel, show),
         )
     if stopped:
         raise Cancelled(f"cancelled; what has ended is in {os.fspath(store)}, and the same call goes on with the rest")
-    if len(figures) != 1:
-        found = ", ".join(name for name, _, _ in figures) or "none with numbers"
-        raise _native.StrataError(f"{paper}: found several figures or tables `{number}`: {found}; expected one")
-    [(name, title, table)] = figures
-    return Figure(os.fspath(paper), name, title, table)
+    return Figure(os.fspath(paper), str(number), title, table)

@@ -33,9 +33,9 @@ class Kernel:
     """
 
     def __init__(self, ptx: str | os.PathLike, name: str | None = None):
-        text, source = ptx, "kernel.ptx"
-        if isinstance(ptx, os.PathLike) or (isinstance(ptx, str) and "\n" not in ptx and ptx.endswith(".ptx")):
-            source = os.fspath(ptx)
+        text, source = os.fspath(ptx), "kernel.ptx"
+        if isinstance(ptx, os.PathLike) or ("\n" not in ptx and ptx.endswith(".ptx")):
+            source = text
             try:
                 text = Path(source).read_text()
             except OSError as error:
@@ -125,7 +125,7 @@ def program(
     if len(texts) > 1:
         raise StrataError("launches: found kernels of several texts, expected those of one")
     name = name or launches[0].kernel.name
-    file = _File(name, launches[0].kernel.ptx)
+    file = _File(name, launches[0].kernel)
     for launch in launches:
         file.launch(launch)
     for buffer, expected in (expect or {}).items():
@@ -138,7 +138,7 @@ class _File:
     """A launch file that grows by launches."""
 
     name: str
-    ptx: str
+    kernel: Kernel
     files: dict[str, bytes] = field(default_factory=dict)
     buffers: dict[str, np.ndarray] = field(default_factory=dict)
     lines: list[str] = field(default_factory=list)
@@ -195,7 +195,8 @@ class _File:
         self.checks += [""]
 
     def finish(self) -> tuple[str, dict[str, bytes], dict[str, np.ndarray]]:
-        head = [f"name = {quoted(self.name)}", 'module = "module.ptx"', ""]
+        module = Path(self.kernel.source).name
+        head = [f"name = {quoted(self.name)}", f"module = {quoted(module)}", ""]
         for name, array in self.buffers.items():
             flat = elements(array)
             head += [
@@ -205,7 +206,7 @@ class _File:
         written = {name: array for name, array in self.buffers.items() if array.flags.writeable}
         for name in written:
             self.checks += ["[[check]]", f"buffer = {quoted(name)}", ""]
-        self.files["module.ptx"] = self.ptx.encode()
+        self.files[module] = self.kernel.ptx.encode()
         return "\n".join([*head, *self.lines, *self.checks]), self.files, written
 
 

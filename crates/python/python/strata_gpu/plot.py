@@ -64,7 +64,7 @@ def plot(what: Comparison | Mapping[Any, Result], metric: str | None = None, *, 
         chart = chart.configure_mark(color=COLOURS[0])
     chart = chart.encode(**encoding).properties(width=alt.Step(22 if others and not lines else 40) if not lines else 260, height=220)
     if len(others) > 1:
-        chart = chart.facet(f"{plain(others[0])}:N", columns=3, title=None)
+        chart = chart.facet(f"{plain(others[0])}:N", columns=3)
     return chart
 
 

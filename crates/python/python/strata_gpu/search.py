@@ -148,9 +148,9 @@ def search(
         study_name=name, storage=storage, load_if_exists=True,
         directions=["maximize" if direction == "max" else "minimize" for direction in objectives.values()],
     )
-    for trial in study.get_trials(deepcopy=False, states=[optuna.trial.TrialState.RUNNING]):
+    for left in study.get_trials(deepcopy=False, states=[optuna.trial.TrialState.RUNNING]):
         # Whoever ran it is gone.
-        study.tell(trial.number, state=optuna.trial.TrialState.FAIL)
+        study.tell(left.number, state=optuna.trial.TrialState.FAIL)
     begun = len(study.trials)
     study.sampler = sampler or default_sampler(optuna, len(objectives), seed + begun)
     distributions = {key: distribution(optuna, key, choice) for key, choice in space.items()}
@@ -183,10 +183,9 @@ def search(
 
 def default_sampler(optuna, objectives: int, seed: int):
     """A sampler that knows constraints."""
-    violations = lambda trial: trial.user_attrs.get("violations", [inf])  # noqa: E731
     if objectives > 1:
-        return optuna.samplers.NSGAIISampler(population_size=2 * BATCH, seed=seed, constraints_func=violations)
-    return optuna.samplers.TPESampler(seed=seed, constraints_func=violations, constant_liar=True)
+        return optuna.samplers.NSGAIISampler(population_size=2 * BATCH, seed=seed)
+    return optuna.samplers.TPESampler(seed=seed, constant_liar=True)
 
 
 def distribution(optuna, key: str, choice: Any):
@@ -234,7 +233,8 @@ def tell(optuna, study, trial, rows: list[dict], objectives: Mapping[str, str], 
         study.tell(trial, state=optuna.trial.TrialState.FAIL)
         return
     trial.set_user_attr("metrics", means)
-    trial.set_user_attr("violations", [over(means[metric], *bounds) for metric, bounds in constraints.items()] or [0.0])
+    for metric, bounds in constraints.items():
+        trial.set_constraint(metric, over(means[metric], *bounds))
     study.tell(trial, [means[metric] for metric in objectives])
 
 
@@ -252,8 +252,7 @@ def over(value: float, least: float | None, most: float | None) -> float:
 
 def feasible(trial) -> bool:
     """Whether a point has numbers and keeps the constraints."""
-    violations = trial.user_attrs.get("violations")
-    return violations is not None and all(violation <= 0 for violation in violations)
+    return "metrics" in trial.user_attrs and all(violation <= 0 for violation in trial.constraints.values())
 
 
 def pareto(trials: list, directions: list[str]) -> list:

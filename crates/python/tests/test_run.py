@@ -1,0 +1,95 @@
+"""Runs of workloads and launch files: the command's numbers, the command's sentences."""
+
+import json
+
+import pytest
+
+import strata_gpu as strata
+
+
+def numbers(run: dict) -> dict:
+    """A run's JSON without what is about the host or who asked."""
+    return {key: value for key, value in run.items() if key not in ("simulation", "provenance")}
+
+
+def test_it_gives_the_commands_numbers(command):
+    said = command("run", "gemm", "--set", "l1d.ways=8", "--system", "by-nvm", "--json", "-")
+    assert said.returncode == 2, "the system has an L1D without that key"
+    said = command("run", "gemm", "--set", "l1d.ways=8", "--json", "-")
+    result = strata.run("gemm", set={"l1d.ways": 8}, threads=1)
+    assert numbers(result.to_dict()) == numbers(json.loads(said.stdout))
+    assert result.to_dict()["provenance"]["inputs"] == json.loads(said.stdout)["provenance"]["inputs"]
+
+
+def test_threads_change_no_number():
+    assert strata.run("atax", threads=1).statistics_hash == strata.run("atax", threads=2).statistics_hash
+
+
+def test_what_is_refused_has_the_commands_sentence(command):
+    for arguments, keywords in [
+        (["gemm", "--set", "l1d.way=8"], {"set": {"l1d.way": 8}}),
+        (["gemm", "--system", "no-such"], {"systems": "no-such"}),
+        (["gemm", "--machine", "no-such"], {"machine": "no-such"}),
+    ]:
+        said = command("run", *arguments)
+        with pytest.raises(strata.StrataError) as refused:
+            strata.run(arguments[0], **keywords)
+        assert said.stderr.strip() == f"error: {refused.value}"
+
+
+def test_results_are_attributes_metrics_and_tables():
+    result = strata.run("gather")
+    assert result.verdict == "verified" and result.problems == []
+    assert result.cycles == sum(launch.cycles for launch in result.launches)
+    assert result.metric("run.thread_instructions / run.cycles") == pytest.approx(result.ipc)
+    assert result.metric("l1d.loads") == result.counters["l1d"]["loads"]
+    columns = result.to_arrow().to_pydict()
+    loads = [
+        count
+        for launch, group, counter, count in zip(columns["launch"], columns["group"], columns["counter"], columns["count"])
+        if (launch, group, counter) == (None, "l1d", "loads")
+    ]
+    assert loads == [result.counters["l1d"]["loads"]]
+    with pytest.raises(strata.StrataError, match="no counter `l1d.load`"):
+        result.metric("l1d.load")
+
+
+def test_a_limit_stops_a_run_and_leaves_its_numbers():
+    with pytest.raises(strata.NotFinished, match="cycle limit") as stopped:
+        strata.run("gemm", max_cycles=1000)
+    assert stopped.value.result.cycles == 1000
+    assert stopped.value.result.verdict == "not finished"
+
+
+def test_a_timeline_adds_up_to_the_run():
+    result = strata.run("gather", timeline=500)
+    columns = result.timeline.to_pydict()
+    assert sum(columns["l1d.loads"]) == result.counters["l1d"]["loads"]
+    assert len(columns["kernel"]) > 1
+
+
+def test_a_region_measures_its_launches():
+    whole, part = strata.run("atax"), strata.run("atax", from_launch=1)
+    assert (len(whole.launches), len(part.launches)) == (2, 1)
+    assert part.verdict == "verified", "the first launch ran on the reference executor"
+
+
+def test_a_machine_is_made_once_and_says_what_it_is(tmp_path):
+    machine = strata.Machine("gtx480", systems=["dy-fuse"], set={"l1d.mshr_entries": 64})
+    assert machine["l1d.mshr_entries"] == 64
+    with pytest.raises(KeyError):
+        machine["l1d.no_such"]
+    again = tmp_path / "again.toml"
+    again.write_text(machine.to_toml())
+    assert strata.run("saxpy", machine=machine).statistics_hash == strata.run("saxpy", machine=again).statistics_hash
+    with pytest.raises(strata.StrataError, match="found a Machine"):
+        strata.run("saxpy", machine=machine, set={"l1d.mshr_entries": 8})
+    [key] = [key for key in machine.keys("mshr_entries") if key["short"] == "l1d.mshr_entries"]
+    assert key["meaning"] and key["least"] is not None
+
+
+def test_what_there_is_to_choose_from():
+    assert {"gemm", "atax"} <= {workload["name"] for workload in strata.workloads()}
+    assert "gtx480" in {machine["name"] for machine in strata.machines()}
+    assert "dy-fuse" in {system["name"] for system in strata.systems()}
+    assert len(strata.papers()) == 5 and len(strata.doors()) >= 6 and strata.metrics()
