@@ -1,4 +1,4 @@
-"""Short runs whose numbers tell whether the model has changed since a costly table was measured.
+"""Short runs whose numbers tell whether the model has changed since a costly table was measured, or a notebook run.
 
 docs/data/sentinels.csv has their numbers as they are; docs/data/measured.csv has, for each costly part of a page, the digest of
 those of its machines from when it was measured. A change of the sources that moves no number leaves both alone, and so does
@@ -24,8 +24,16 @@ COSTLY = {
         "threads": ["volta-fuse"], "time": ["gtx480"],
     },
     "docs/fidelity.md": {"programs": ["gtx480"]},
+    "docs/notebooks/knee.ipynb": {"notebook": ["gtx480"]},
+    "docs/notebooks/five-designs.ipynb": {"notebook": ["gtx480", "rtx3080-quarter", "stash-apu"]},
+    "docs/notebooks/papers.ipynb": {"notebook": ["gtx480", "rtx3080-quarter", "stash-apu"]},
+    "docs/notebooks/search.ipynb": {"notebook": ["gtx480"]},
 }
-COMMANDS = {"docs/performance.md": "scripts/performance.py", "docs/fidelity.md": "scripts/fidelity.py --programs FOLDER"}
+COMMANDS = {
+    "docs/performance.md": "scripts/performance.py",
+    "docs/fidelity.md": "scripts/fidelity.py --programs FOLDER",
+    **{page: f"scripts/notebooks.py --write {page.split('/')[-1].removesuffix('.ipynb')}" for page in COSTLY if page.endswith(".ipynb")},
+}
 
 HEADER = ["machine", "workload", "cycles", "warp_instructions", "l1d_accesses", "packets", "dram_requests"]
 

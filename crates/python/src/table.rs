@@ -6,7 +6,9 @@ use std::sync::Arc;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type, UInt32Type, UInt64Type};
-use arrow_array::{Array, ArrayRef, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray};
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, RecordBatchIterator, StringArray,
+};
 use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -43,7 +45,7 @@ impl Table {
 
 #[pymethods]
 impl Table {
-    /// A table of named lists, followed by the columns of another. A list has strings, whole numbers or numbers, and may have
+    /// A table of named lists, followed by the columns of another. A list has strings, truths, whole numbers or numbers, and may have
     /// None among them; a list of anything else becomes one of strings.
     #[staticmethod]
     fn joined(lists: Vec<(String, Vec<Bound<'_, PyAny>>)>, table: Option<&Table>) -> PyResult<Table> {
@@ -113,7 +115,13 @@ impl Table {
             html += "<tr>";
             for column in self.batch.columns() {
                 let value = value(py, column, row)?.bind(py).clone();
-                let text = if value.is_none() { String::new() } else { value.str()?.to_string() };
+                let text = match value.extract::<f64>() {
+                    _ if value.is_none() => String::new(),
+                    Ok(_) if value.is_instance_of::<PyFloat>() => {
+                        value.call_method1("__format__", (".6g",))?.extract::<String>()?
+                    }
+                    _ => value.str()?.to_string(),
+                };
                 html += &format!("<td>{}</td>", escaped(&text));
             }
             html += "</tr>";
@@ -139,6 +147,10 @@ fn column(list: &[Bound<'_, PyAny>]) -> PyResult<ArrayRef> {
     let is_whole =
         |value: &Bound<'_, PyAny>| value.is_instance_of::<PyInt>() && !value.is_instance_of::<PyBool>();
     let whole = |value: &Bound<'_, PyAny>| value.extract::<Option<i64>>();
+    if present().next().is_some() && present().all(|value| value.is_instance_of::<PyBool>()) {
+        let truth = |value: &Bound<'_, PyAny>| value.extract::<Option<bool>>();
+        return Ok(Arc::new(list.iter().map(truth).collect::<PyResult<BooleanArray>>()?));
+    }
     if present().next().is_some() && present().all(is_whole) {
         return Ok(Arc::new(list.iter().map(whole).collect::<PyResult<Int64Array>>()?));
     }
@@ -162,6 +174,7 @@ fn value(py: Python<'_>, column: &ArrayRef, row: usize) -> PyResult<Py<PyAny>> {
     }
     match column.data_type() {
         DataType::Utf8 => column.as_string::<i32>().value(row).into_py_any(py),
+        DataType::Boolean => column.as_boolean().value(row).into_py_any(py),
         DataType::UInt32 => column.as_primitive::<UInt32Type>().value(row).into_py_any(py),
         DataType::UInt64 => column.as_primitive::<UInt64Type>().value(row).into_py_any(py),
         DataType::Int64 => column.as_primitive::<Int64Type>().value(row).into_py_any(py),

@@ -55,7 +55,7 @@ class Figure:
             alt.Chart(alt.Data(values=rows), title=f"Figure {self.number}: {self.title}")
             .mark_bar()
             .encode(
-                x=alt.X("workload:N", sort=across, title=None),
+                x=alt.X("workload:N", sort=across, title=None, axis=alt.Axis(labelAngle=-40)),
                 xOffset=alt.XOffset("system:N", sort=systems),
                 y=alt.Y("value:Q", title=None),
                 color=alt.Color("system:N", sort=systems, title=None, scale=alt.Scale(range=COLOURS)),

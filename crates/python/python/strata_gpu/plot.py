@@ -47,12 +47,13 @@ def plot(what: Comparison | Mapping[Any, Result], metric: str | None = None, *, 
     data = alt.Data(values=[{plain(name): value for name, value in row.items() if name != "missing"} for row in rows])
     lines = across in swept
     order = [str(value) for value in what.axes[across]]
-    chart = alt.Chart(data, title=title)
-    chart = chart.mark_line(point=True) if lines else chart.mark_bar()
+    chart = alt.Chart(data, title=title) if title else alt.Chart(data)
+    chart = chart.mark_line(point=True, color=COLOURS[0]) if lines else chart.mark_bar(color=COLOURS[0])
     measure = alt.Y(f"{plain(metric)}:Q", title=metric)
     encoding: dict[str, Any] = {"y": measure, "tooltip": [f"{plain(name)}:N" for name in [*varied, metric]]}
     kind = "O" if lines else "N"
-    encoding["x"] = alt.X(f"{plain(across)}:{kind}", title=across, sort=what.axes[across] if lines else order)
+    axis = alt.Axis(labelAngle=0 if sum(map(len, order)) < 60 else -40)
+    encoding["x"] = alt.X(f"{plain(across)}:{kind}", title=across, sort=what.axes[across] if lines else order, axis=axis)
     if others:
         colour = others[-1]
         names = [str(value) for value in what.axes[colour]]
@@ -60,9 +61,7 @@ def plot(what: Comparison | Mapping[Any, Result], metric: str | None = None, *, 
         encoding["color"] = alt.Color(f"{plain(colour)}:N", title=colour, sort=names, scale=scale)
         if not lines:
             encoding["xOffset"] = alt.XOffset(f"{plain(colour)}:N", sort=names)
-    else:
-        chart = chart.configure_mark(color=COLOURS[0])
-    chart = chart.encode(**encoding).properties(width=alt.Step(22 if others and not lines else 40) if not lines else 260, height=220)
+    chart = chart.encode(**encoding).properties(width=300 if lines else alt.Step(18 if others else 60), height=220)
     if len(others) > 1:
         chart = chart.facet(f"{plain(others[0])}:N", columns=3)
     return chart

@@ -43,8 +43,7 @@ class Front:
     def rows(self) -> list[dict[str, Any]]:
         """A dict for each point."""
         columns = self._table.to_pydict()
-        rows = [dict(zip(columns, row)) for row in zip(*columns.values())]
-        return [{**row, "feasible": row["feasible"] == "True", "front": row["front"] == "True"} for row in rows]
+        return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
     @property
     def best(self) -> list[dict[str, Any]]:
@@ -94,7 +93,10 @@ class Front:
         return f"<strata_gpu.Front of {len(self)} points, {front} of them on the front: {', '.join(self.objectives)}>"
 
     def _repr_html_(self) -> str:
-        return self._table._repr_html_()
+        best = self.best
+        shown = ["point", *self.keys, *self.objectives]
+        columns = [(name, [row[name] for row in best]) for name in shown]
+        return f"<p>{len(best)} of {len(self)} points are on the front.</p>{_native.Table.joined(columns, None)._repr_html_()}"
 
 
 def search(
