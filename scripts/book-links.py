@@ -3,7 +3,7 @@
 
 The pages link to files of the project, for whoever reads them there. In the book, a link to one of its pages leads to that
 page; a link to another file of the project, which the book does not hold, becomes its text. A link to a file that does not
-exist is refused.
+exist is refused. A picture lies in the book where it lies in docs.
 """
 
 import json
@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent
 DOCS = ROOT / "docs"
 INCLUDE = re.compile(r"\{\{#include (\S+)\}\}\s*")
 # Code first, in which brackets are no link.
-LINK = re.compile(r"^```.*?^```$|\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^)\s]+)\)|`[^`]*`", re.M | re.S)
+LINK = re.compile(r"^```.*?^```$|(!?)\[((?:[^\[\]`]|`[^`]*`)*)\]\(([^)\s]+)\)|`[^`]*`", re.M | re.S)
 
 
 def chapters(items):
@@ -42,7 +42,7 @@ def main():
     lost = []
 
     def link(file, page, match):
-        text, target = match.groups()
+        mark, text, target = match.groups()
         if target is None:
             return match.group(0)
         path, _, anchor = target.partition("#")
@@ -52,6 +52,8 @@ def main():
         if found in where:
             to = os.path.relpath(where[found], pathlib.Path(page).parent)
             return f"[{text}]({to}{'#' + anchor if anchor else ''})"
+        if mark and found.exists() and found.is_relative_to(DOCS):
+            return f"![{text}]({os.path.relpath(found, (DOCS / page).parent)})"
         if not found.exists():
             lost.append(f"{file.relative_to(ROOT)}: {target}: no such file")
         return text

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the numbers of a build into the documents: README.md, pages of docs, docs/data/sentinels.csv.
+"""Writes what a build says into the documents: README.md, pages and pictures of docs, docs/data/sentinels.csv.
 
     scripts/documents.py                  all that costs seconds
     scripts/documents.py README.md ...    those named
@@ -22,6 +22,8 @@ import tempfile
 
 import fidelity
 import pages
+import picture
+import plot
 import sentinels
 import workloads
 
@@ -98,6 +100,10 @@ WRITERS = {
 }
 
 
+# Files that are written whole.
+PICTURES = {picture.FILE: picture.machine, plot.FILE: plot.ipc}
+
+
 def alike(part):
     """A part without what is about the host."""
     return OF_THE_HOST.sub("", part).strip()
@@ -117,7 +123,7 @@ def stale(page, parts):
 def main():
     check = "--check" in sys.argv[1:]
     names = [argument for argument in sys.argv[1:] if argument != "--check"]
-    known = [*WRITERS, sentinels.FILE]
+    known = [*WRITERS, *PICTURES, sentinels.FILE]
     if unknown := set(names) - set(known):
         sys.exit(f"documents.py: {', '.join(sorted(unknown))}: expected some of {', '.join(known)}\n\n{__doc__}")
     names = names or known
@@ -142,6 +148,15 @@ def main():
                 print(f"{page}: {', '.join(changed)}: not what this build says")
             elif not check:
                 pages.write(page, {name: keep_host(pages.part(page, name), parts[name]) for name in changed}, whole=False)
+    for name in [name for name in names if name in PICTURES]:
+        drawn, file = PICTURES[name](binary), pages.ROOT / name
+        is_stale = not file.exists() or file.read_text() != drawn
+        if check and is_stale:
+            differs.append(name)
+            print(f"{name}: not what this build says")
+        elif not check:
+            file.write_text(drawn)
+            print(f"{name}: {'written' if is_stale else 'unchanged'}")
     for page in sentinels.COSTLY:
         if old := sentinels.outdated(page, today):
             print(f"{page}: measured with another model: {', '.join(old)}; {sentinels.COMMANDS[page]} measures again")

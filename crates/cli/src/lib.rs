@@ -4,14 +4,15 @@
 //! `strata_designs::registry::extend` in your own program and then call [`main`].
 //!
 //! Results go to standard output, progress and messages to standard error. The exit status is 0 when
-//! everything finished and, where checked, verified; 1 when results were wrong or a program races; 2 when the request was
-//! refused or a run was stopped; 3 when another process runs the job; 128 and the signal when one ended a sweep. `strata exec` ends
+//! everything finished and, where checked, verified; 1 when results were wrong, a program races or `doctor` finds
+//! something broken; 2 when the request was refused or a run was stopped; 3 when another process runs the job; 128 and the signal when one ended a sweep. `strata exec` ends
 //! as its program does.
 
 mod area;
 mod choice;
 mod claims;
 mod compare;
+mod doctor;
 mod dump;
 mod exec;
 mod explain;
@@ -99,6 +100,9 @@ enum Command {
     /// Care for a result store.
     #[command(after_help = "Example:\n  strata store compact strata-store")]
     Store(store::StoreArguments),
+    /// Say what this host has for each feature, what is missing, and how to get it.
+    #[command(after_help = "Example:\n  strata doctor --json")]
+    Doctor(doctor::DoctorArguments),
     /// Print a script that completes this command's words in a shell.
     #[command(after_help = "Example:\n  strata completions bash")]
     Completions(shell::CompletionsArguments),
@@ -142,6 +146,7 @@ pub fn main() -> ExitCode {
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Job(arguments) => job::job(arguments),
         Command::Store(arguments) => store::store(arguments),
+        Command::Doctor(arguments) => doctor::doctor(arguments),
         Command::Completions(arguments) => shell::completions(arguments),
         Command::Man(arguments) => shell::man(arguments),
     };

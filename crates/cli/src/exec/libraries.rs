@@ -42,7 +42,7 @@ pub fn before_others(folder: &Path) -> OsString {
 }
 
 /// CUDA runtime libraries: the name that cargo builds and the names that programs load.
-const RUNTIMES: [(&str, &str); 3] = [
+pub const RUNTIMES: [(&str, &str); 3] = [
     ("libcudart_11.so", "libcudart.so.11.0"),
     ("libcudart_12.so", "libcudart.so.12"),
     ("libcudart_13.so", "libcudart.so.13"),

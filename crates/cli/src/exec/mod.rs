@@ -2,7 +2,7 @@
 //! vendor's.
 
 mod bounds;
-mod libraries;
+pub mod libraries;
 mod processes;
 mod progress;
 mod report;
