@@ -20,6 +20,7 @@ import subprocess
 import sys
 import tempfile
 
+import catalogue
 import fidelity
 import pages
 import picture
@@ -31,25 +32,6 @@ stash_workloads = importlib.import_module("stash-workloads")
 
 # Lines of a summary that are about the host.
 OF_THE_HOST = re.compile(r"^  (speed|peak memory) .*$", re.M)
-
-
-def catalogue(binary):
-    entries = json.loads(pages.text(binary, "list", "workloads", "--json"))
-    rows, words = [], []
-    for entry in entries:
-        name = entry["name"]
-        kernels = ", ".join(kernel["name"] for kernel in entry["kernels"])
-        papers = ", ".join(entry["papers"])
-        for number, size in enumerate(entry["inputs"]):
-            first = [name, entry["suite"], papers, kernels] if number == 0 else [""] * 4
-            rows.append([*first, size["size"], size["input"], f"{size['thread_instructions'] / 1e6:,.1f}",
-                         f"{size['footprint_bytes'] / 2**20:,.1f}"])
-        originals = ", ".join(f"{kernel['name']} for {kernel['original']}" for kernel in entry["kernels"] if kernel["original"])
-        stands = f" Kernels: {originals}." if originals else ""
-        differs = " Differs: " + "; ".join(entry["differences"]) + "." if entry["differences"] else ""
-        words.append(f"- **{name}**: {entry['description']}{stands}{differs}")
-    header = ["name|", "suite|", "papers|", "kernels|", "size|", "input|", "million thread-instr.", "MiB"]
-    return {"catalogue": pages.table(header, rows), "descriptions": "\n".join(words)}
 
 
 def block(text):
@@ -89,7 +71,8 @@ def launch_files(binary):
 # The quick parts of each page, by who makes them.
 WRITERS = {
     "README.md": readme,
-    "docs/workloads.md": catalogue,
+    "docs/workloads.md": catalogue.tables,
+    "docs/inputs.md": catalogue.inputs,
     "docs/characteristics.md": workloads.page,
     "docs/fidelity.md": fidelity.parts,
     "docs/stash-workloads.md": stash_workloads.parts,
