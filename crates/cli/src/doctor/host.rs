@@ -58,8 +58,14 @@ pub fn memory() -> Finding {
     let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
     let feature = "memory";
     match (kibibytes(&text, "MemAvailable:"), kibibytes(&text, "MemTotal:")) {
-        (Some(free), Some(all)) => Finding::ok(feature, format!("{} of {} GiB available", gib(free), gib(all))),
-        _ => Finding::missing(feature, "the host does not say how much it has", "sweeps take 4 GiB unless --memory says otherwise"),
+        (Some(free), Some(all)) => {
+            Finding::ok(feature, format!("{} of {} GiB available", gib(free), gib(all)))
+        }
+        _ => Finding::missing(
+            feature,
+            "the host does not say how much it has",
+            "sweeps take 4 GiB unless --memory says otherwise",
+        ),
     }
 }
 

@@ -6,25 +6,38 @@ use crate::exec::libraries;
 /// One finding for the driver and one for the runtimes beside it.
 pub fn findings() -> [Finding; 2] {
     let (programs, runtime) = ("exec: driver API", "exec: CUDA runtime");
-    let made = "cargo build --release -p strata -p strata-driver makes it";
-    let Ok(driver) = libraries::driver(None) else {
-        return [
-            Finding::missing(programs, "no libcuda.so where the command looks for it", made),
-            Finding::missing(runtime, "the runtimes lie beside libcuda.so, which is missing", made),
-        ];
-    };
+    let driver = libraries::driver(None).ok();
+    let is_there = |built: &str| driver.as_ref().is_some_and(|driver| driver.with_file_name(built).exists());
     let (there, absent): (Vec<_>, Vec<_>) =
-        libraries::RUNTIMES.into_iter().partition(|(built, _)| driver.with_file_name(built).exists());
-    let names = |of: &[(&str, &'static str)]| of.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ");
-    let build = absent.iter().filter_map(|(built, _)| {
-        let version = built.strip_prefix("libcudart_")?.strip_suffix(".so")?;
-        Some(format!("-p strata-cudart-{version}"))
-    });
-    let build = format!("cargo build --release {} makes it", build.collect::<Vec<_>>().join(" "));
-    let runtime = match (there.as_slice(), absent.as_slice()) {
-        (there, []) => Finding::ok(runtime, names(there)),
-        ([], absent) => Finding::missing(runtime, format!("no {}", names(absent)), build),
-        (there, absent) => Finding::missing(runtime, format!("{}, but no {}", names(there), names(absent)), build),
+        libraries::RUNTIMES.into_iter().partition(|(built, _)| is_there(built));
+    let package =
+        |(built, _): &(&str, &str)| built.trim_end_matches(".so").replace("libcudart_", "strata-cudart-");
+    let packages: Vec<String> = absent.iter().map(package).collect();
+    let runtime = match (names(&there), names(&absent)) {
+        (there, absent) if absent.is_empty() => Finding::ok(runtime, there),
+        (there, absent) if there.is_empty() => {
+            Finding::missing(runtime, format!("no {absent}"), build(&packages))
+        }
+        (there, absent) => Finding::missing(runtime, format!("{there}, but no {absent}"), build(&packages)),
     };
-    [Finding::ok(programs, driver.display().to_string()), runtime]
+    let driver = match &driver {
+        Some(driver) => Finding::ok(programs, driver.display().to_string()),
+        None => Finding::missing(
+            programs,
+            "no libcuda.so beside the command",
+            build(&["strata", "strata-driver"]),
+        ),
+    };
+    [driver, runtime]
+}
+
+/// The names that programs look for.
+fn names(runtimes: &[(&str, &str)]) -> String {
+    runtimes.iter().map(|(_, name)| *name).collect::<Vec<_>>().join(", ")
+}
+
+/// How packages of the workspace are built.
+fn build(packages: &[impl AsRef<str>]) -> String {
+    let packages: String = packages.iter().map(|package| format!(" -p {}", package.as_ref())).collect();
+    format!("cargo build --release{packages} makes it")
 }

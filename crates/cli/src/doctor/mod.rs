@@ -94,7 +94,8 @@ impl Finding {
 /// Standard output that cannot be written.
 pub fn doctor(arguments: &DoctorArguments) -> Result<Finished, String> {
     let python = tools::python();
-    let mut findings = vec![host::processor(), host::memory(), host::terminal(), store::finding(&arguments.store)];
+    let mut findings =
+        vec![host::processor(), host::memory(), host::terminal(), store::finding(&arguments.store)];
     findings.extend(libraries::findings());
     findings.extend([tools::nvcc(), tools::nvrtc(&python), tools::package(&python)]);
     findings.extend(tools::schedulers());

@@ -15,14 +15,21 @@ pub fn finding(folder: &Path) -> Finding {
     let place = if exists { folder } else { above(folder) };
     let elsewhere = "--store DIR names another folder";
     match tempfile::Builder::new().prefix(".strata-doctor-").tempdir_in(place) {
-        Err(error) if exists => {
-            Finding::broken(FEATURE, format!("{shown}: {}, expected a folder that takes files", cause(&error)), elsewhere)
+        Err(error) if exists => Finding::broken(
+            FEATURE,
+            format!("{shown}: {}, expected a folder that takes files", cause(&error)),
+            elsewhere,
+        ),
+        Err(error) => {
+            Finding::missing(FEATURE, format!("{shown} cannot be made: {}", cause(&error)), elsewhere)
         }
-        Err(error) => Finding::missing(FEATURE, format!("{shown} cannot be made: {}", cause(&error)), elsewhere),
         Ok(scratch) => match locks_and_replaces(scratch.path()) {
             Ok(()) => {
                 let state = if exists { "is there" } else { "can be made" };
-                Finding::ok(FEATURE, format!("{shown} {state}; its filesystem locks files and replaces them whole"))
+                Finding::ok(
+                    FEATURE,
+                    format!("{shown} {state}; its filesystem locks files and replaces them whole"),
+                )
             }
             Err(error) => Finding::broken(
                 FEATURE,
@@ -38,9 +45,9 @@ fn above(path: &Path) -> &Path {
     path.ancestors().skip(1).find(|folder| folder.is_dir()).unwrap_or(Path::new("."))
 }
 
-/// An error without the path that `tempfile` adds, which nobody has asked for.
-fn cause(error: &io::Error) -> String {
-    error.get_ref().and_then(|inner| inner.source()).map_or_else(|| error.to_string(), ToString::to_string)
+/// An error without the path of the scratch folder, which nobody has asked for.
+fn cause(error: &io::Error) -> io::Error {
+    error.kind().into()
 }
 
 /// Does in a folder what a store relies on.

@@ -30,6 +30,7 @@
 //! | called a store that is not there empty | `cli/tests/store.rs`: `a_claims_store_that_is_not_there_is_refused_unless_none_was_named` |
 //! | ended with 2 for every signal of a program | `cli/tests/exec_run`: `processes::a_process_that_a_signal_ends_is_not_finished` |
 
+mod doctor;
 mod exec;
 mod faults;
 mod jobs;
@@ -358,6 +359,21 @@ fn shells_and_man_know_the_command() {
     well(&["man", &folder]);
     for page in ["strata.1", "strata-run.1", "strata-machine-diff.1"] {
         assert!(std::fs::read_to_string(Path::new(&folder).join(page)).unwrap().contains("strata"), "{page}");
+    }
+    let (help, script) = (well(&["help"]), well(&["completions", "bash"]));
+    let commands = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .map_while(|line| line.strip_prefix("  "));
+    let names: Vec<&str> = commands
+        .filter_map(|line| line.split(' ').next())
+        .filter(|name| !["", "help"].contains(name))
+        .collect();
+    assert!(names.contains(&"doctor") && names.len() > 15, "{help}");
+    for name in names {
+        assert!(Path::new(&folder).join(format!("strata-{name}.1")).exists(), "{name} has no page");
+        assert!(script.contains(&format!("strata,{name})")), "{name} is not completed");
     }
 }
 
