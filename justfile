@@ -61,6 +61,11 @@ look *arguments:
     cargo build
     scripts/look-at-pages target/debug/strata {{ arguments }}
 
+# Run the tutorials' commands and compare what they print with the pages: `just tutorials --write`
+tutorials *arguments:
+    cargo build -p strata -p strata-driver -p own-designs
+    scripts/tutorials.py target/debug/strata {{ arguments }}
+
 # Licences and sources of dependencies
 deny:
     scripts/deny

@@ -46,8 +46,26 @@ def output(binary, *arguments, status=0, folder=pages.ROOT):
     return run.stdout + run.stderr
 
 
+# The lines of a summary that README shows.
+SHOWN = ["gemm", "cycles", "instructions", "IPC", "issued", "waiting for memory", "load/store unit full", "L1D    ", "L2", "DRAM  "]
+
+
+def head(text, labels):
+    """The first line that begins with each of the labels, in order; `...` stands for the others."""
+    lines, wanted = [], list(labels)
+    for line in text.splitlines():
+        if wanted and line.strip().startswith(wanted[0]):
+            wanted.pop(0)
+            lines.append(line)
+        elif not lines or lines[-1] != "...":
+            lines.append("...")
+    if wanted:
+        sys.exit(f"documents.py: a summary has no line {wanted[0].strip()}")
+    return "\n".join(lines)
+
+
 def readme(binary):
-    return {"example": block(pages.text(binary, "run", "gemm", "--size", "small"))}
+    return {"example": block(head(pages.text(binary, "run", "gemm", "--size", "small"), SHOWN))}
 
 
 def races(binary):
