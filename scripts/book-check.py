@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Follows every link between the pages of a book that mdBook built: the file must be there, and so must the anchor.
+"""Follows every link between the pages of a book that mdBook built, and every one to a picture: the file must be there, and so
+must the anchor.
 
     scripts/book-check.py FOLDER
 """
@@ -20,7 +21,7 @@ class Page(html.parser.HTMLParser):
         attributes = dict(attributes)
         if name := attributes.get("id"):
             self.anchors.add(name)
-        if tag == "a" and (link := attributes.get("href")):
+        if link := attributes.get({"a": "href", "img": "src"}.get(tag, "")):
             self.links.append(link)
 
 
