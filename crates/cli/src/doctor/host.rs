@@ -4,7 +4,7 @@ use std::io::IsTerminal;
 
 use anstream::{AutoStream, ColorChoice};
 
-use super::Finding;
+use super::finding::Finding;
 use crate::table;
 
 /// Instructions that an x86-64 build may be compiled for, by the names that Linux gives them, and whether this one is.
@@ -91,7 +91,7 @@ pub fn terminal() -> Finding {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State;
+    use super::super::finding::State;
     use super::*;
 
     const WANTED: [(&str, bool); 3] = [("avx2", true), ("fma", true), ("movbe", false)];

@@ -1,6 +1,6 @@
 //! The libraries that `strata exec` puts before CUDA programs.
 
-use super::Finding;
+use super::finding::Finding;
 use crate::exec::libraries;
 
 /// One finding for the driver and one for the runtimes beside it.

@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io::{self, Read};
 use std::path::Path;
 
-use super::Finding;
+use super::finding::Finding;
 
 const FEATURE: &str = "result store";
 
@@ -79,7 +79,7 @@ fn locks_and_replaces(folder: &Path) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::State;
+    use super::super::finding::State;
     use super::*;
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-use super::Finding;
+use super::finding::Finding;
 
 /// nvcc, for CUDA programs of one's own.
 pub fn nvcc() -> Finding {
