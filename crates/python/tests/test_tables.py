@@ -84,10 +84,10 @@ def test_arrays_are_swept_as_workloads_are(ptx, tmp_path):
 def test_a_papers_figure_and_an_assumption_moved(tmp_path):
     few = {"workloads": ["atax", "gemm"], "store": tmp_path}
     figure = strata.figure("fuse", "13", **few)
-    assert figure.value("atax", "L1-SRAM") == 1.0
-    moved = strata.figure("fuse", "13", systems="Dy-FUSE", set={"l1d.mshr_entries": 4}, **few)
-    assert moved.value("atax", "Dy-FUSE") != figure.value("atax", "Dy-FUSE")
-    assert moved.value("atax", "By-NVM") == figure.value("atax", "By-NVM")
+    assert figure.value("atax", "l1-sram") == 1.0
+    moved = strata.figure("fuse", "13", systems="dy-fuse", set={"l1d.mshr_entries": 4}, **few)
+    assert moved.value("atax", "dy-fuse") != figure.value("atax", "dy-fuse")
+    assert moved.value("atax", "by-nvm") == figure.value("atax", "by-nvm")
     claims = strata.Store(tmp_path).claims("fuse").to_pydict()
     assert len(claims["id"]) > 20 and set(claims["verdict"]) > {"not measured"} or "not measured" in claims["verdict"]
     with pytest.raises(strata.StrataError, match="no workload `atx`"):
