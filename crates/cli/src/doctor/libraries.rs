@@ -24,7 +24,7 @@ pub fn findings() -> [Finding; 2] {
         Some(driver) => Finding::ok(programs, driver.display().to_string()),
         None => Finding::missing(
             programs,
-            "no libcuda.so beside the command",
+            "no libcuda.so beside the command or in ../lib/strata",
             build(&["strata", "strata-driver"]),
         ),
     };
