@@ -66,6 +66,14 @@ tutorials *arguments:
     cargo build -p strata -p strata-driver -p own-designs
     scripts/tutorials.py target/debug/strata {{ arguments }}
 
+# Build the wheel of the Python package, from a profile: `just wheel dev`
+wheel profile="dist":
+    scripts/wheel {{ profile }}
+
+# Test the wheel as its users get it, notebooks included
+python:
+    scripts/python-tests
+
 # Licences and sources of dependencies
 deny:
     scripts/deny

@@ -1,7 +1,7 @@
 //! What the Python package `strata_gpu` needs of Strata, in the interpreter's process.
 //!
 //! Python's side (`python/strata_gpu`) gives it Python's ways: keyword arguments, arrays, exceptions. Here is what it calls. Long
-//! work runs on threads of its own without the interpreter's lock ([`running`]).
+//! work runs on threads of its own without the interpreter's lock (`running.rs`).
 //!
 //! | file | subject |
 //! |---|---|

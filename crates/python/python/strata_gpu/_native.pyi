@@ -1,6 +1,8 @@
 from collections.abc import Callable
 from typing import Any, final
 
+__all__: list[str]
+
 SIMULATOR: str
 
 class StrataError(Exception): ...
