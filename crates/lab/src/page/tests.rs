@@ -103,7 +103,7 @@ fn a_page_of_one_figure_counts_that_figures_claims() {
 fn colours(page: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for (variable, rest) in
-        page.split("<i style=\"background:var(--s-").skip(1).filter_map(|key| key.split_once(')'))
+        page.split("<i class=\"s-").skip(1).filter_map(|key| key.split_once('"'))
     {
         let name = rest.split_once("</i>").unwrap().1.split('<').next().unwrap();
         let rule = format!("--s-{variable}:");
