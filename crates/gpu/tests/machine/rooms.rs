@@ -26,13 +26,17 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("strata-lab", &["strata-engine", "strata-gpu", "strata-workloads"]),
+    ("strata-serve", &["strata-lab", "strata-workloads"]),
     ("strata-driver", &["strata-abi", "strata-engine", "strata-gpu", "strata-ptx", "strata-workloads"]),
     ("strata-abi", &[]),
     ("strata-runtime", &["strata-abi"]),
     ("strata-cudart-11", &["strata-runtime"]),
     ("strata-cudart-12", &["strata-runtime"]),
     ("strata-cudart-13", &["strata-runtime"]),
-    ("strata", &["strata-engine", "strata-gpu", "strata-lab", "strata-ptx", "strata-workloads"]),
+    (
+        "strata",
+        &["strata-engine", "strata-gpu", "strata-lab", "strata-ptx", "strata-serve", "strata-workloads"],
+    ),
 ];
 
 #[test]

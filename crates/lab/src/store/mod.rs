@@ -236,6 +236,12 @@ impl Store {
         self.failures.iter().filter(|(key, _)| !self.finished.contains_key(key)).map(|(_, failure)| failure)
     }
 
+    /// Why a job failed, if it did and has no result.
+    #[must_use]
+    pub fn failure(&self, key: &Key) -> Option<&Failure> {
+        self.failures.get(key).filter(|_| !self.finished.contains_key(key))
+    }
+
     /// Why the store has no result of a job: it failed, or has not run yet.
     #[must_use]
     pub fn why_missing(&self, job: &Job) -> String {
