@@ -171,11 +171,10 @@ async fn overview(State(site): Shared, headers: HeaderMap) -> Response {
     .await
 }
 
-/// The largest size of a paper at which the store has results; the smallest if it has none.
+/// The first of a paper's sizes at which the store has results, which is the usual one; the smallest if it has none.
 fn usual(paper: &Paper, store: &Store) -> Size {
     let held = store.sizes();
-    let sizes = paper.sizes.iter().copied();
-    sizes.filter(|size| held.contains(size)).max().unwrap_or(Size::Test)
+    paper.sizes.iter().copied().find(|size| held.contains(size)).unwrap_or(Size::Test)
 }
 
 #[derive(Debug, Default, Deserialize)]

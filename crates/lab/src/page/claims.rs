@@ -69,6 +69,7 @@ fn shares(counts: &[(Verdict, usize)]) -> Markup {
                 rect class=(class(*verdict)) x=(percent(before)) width=(percent(*count)) height="12" {
                     title { (count) " " (verdict) }
                 }
+                @if before > 0 { rect.gap x=(percent(before)) width="2" height="12" {} }
                 @let () = before += count;
             }
         }

@@ -22,7 +22,7 @@ use crate::job::Key;
 use runs::Runs;
 
 pub use claims::counts;
-pub use run::{LAUNCHES, pages, run};
+pub use run::{LAUNCHES, grouped, pages, run};
 
 /// What a page says of its own making.
 #[derive(Clone, Debug, Default)]

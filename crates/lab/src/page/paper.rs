@@ -322,7 +322,7 @@ fn choice(paper: &Paper, of: &Sensitivity, rows: &[&Row]) -> Markup {
                 table data-title=(of.title) {
                     thead {
                         tr {
-                            th {}
+                            th { "choice" }
                             @for claim in &of.claims {
                                 th title=(claim.comparison()) {
                                     @if shown(claim) { a href=(format!("#claim-{}", claim.id)) { (claim.id) } } @else { (claim.id) }

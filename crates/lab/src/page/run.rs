@@ -2,18 +2,19 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::LazyLock;
 
 use maud::{Markup, html};
 use strata_engine::statistics::Array;
 use strata_gpu::catalogue;
-use strata_gpu::machine::Machine;
+use strata_gpu::machine::{self, Machine};
 
 use super::colour::{Palette, word};
-use super::runs::{COLUMNS, ENERGY, SLOTS, Shares, energy, machine, quotient, share_bar, slots};
+use super::runs::{self, COLUMNS, ENERGY, SLOTS, Shares, energy, quotient, share_bar, slots};
 use super::{Parts, arrays};
 use crate::job::{Job, Key};
 use crate::profile;
-use crate::record::{Record, Row, Value};
+use crate::record::{COUNTERS_OF_RUN, Record, Row, Value};
 use crate::report::number;
 use crate::sweep::describe;
 
@@ -53,7 +54,7 @@ pub fn run(record: &Record, key: &Key, part: usize, address: &dyn Fn(usize) -> S
         section id="job" { h2 { "Job" } (job(&record.job)) }
     };
     let facts = vec![
-        ("Machine", machine(&record.job).unwrap_or_default()),
+        ("Machine", runs::machine(&record.job).unwrap_or_default()),
         ("System", record.job.system.clone().unwrap_or_default()),
         ("Overrides", record.job.overrides.join(" ")),
         ("Simulator", record.job.simulator.clone()),
@@ -80,7 +81,7 @@ fn breakdown(title: &str, values: &[f64], shares: &Shares, palette: &mut Palette
     html! {
         @if whole > 0.0 {
             div.breakdown {
-                h3 { (title) }
+                h2 { (title) }
                 (share_bar(values, shares, palette))
                 div.legend {
                     @for ((name, place, _), value) in shares.iter().zip(values).filter(|(_, value)| **value > 0.0) {
@@ -92,21 +93,42 @@ fn breakdown(title: &str, values: &[f64], shares: &Shares, palette: &mut Palette
     }
 }
 
-/// Unit and meaning of each counter that is known, by group and name. A machine that this simulator cannot build has none.
-fn meanings(job: &Job) -> BTreeMap<(String, String), (&'static str, String)> {
+/// Unit and meaning of counters, by group and name.
+type Meanings = BTreeMap<(String, String), (&'static str, String)>;
+
+/// Those of programs, and of the machines that come along.
+static COMMON: LazyLock<Meanings> = LazyLock::new(|| {
     let of_profiles = profile::counters().into_iter();
-    let mut known: BTreeMap<_, _> =
+    let mut known: Meanings =
         of_profiles.map(|of| ((of.group.to_owned(), of.name), (of.unit, of.meaning))).collect();
-    let statistics = job.machine.as_ref().and_then(|table| {
-        let text = toml::to_string(&**table).ok()?;
-        let machine = Machine::parse(Path::new("the job's machine"), &text, &[]).ok()?;
-        catalogue::statistics(&machine).ok()
-    });
-    for group in statistics.into_iter().flatten() {
+    for builtin in machine::builtin() {
+        let machine = Machine::load(builtin.name, &[]).expect("a machine that comes along can be built");
+        add(&mut known, &machine);
+    }
+    for (name, unit, meaning) in COUNTERS_OF_RUN {
+        known.insert(("run".into(), (*name).to_owned()), (unit, (*meaning).to_owned()));
+    }
+    known
+});
+
+fn add(known: &mut Meanings, machine: &Machine) {
+    for group in catalogue::statistics(machine).into_iter().flatten() {
         for of in group.definitions {
             let name = (group.name.to_owned(), of.name.to_owned());
-            known.insert(name, (of.unit, of.meaning.to_owned()));
+            known.entry(name).or_insert_with(|| (of.unit, of.meaning.to_owned()));
         }
+    }
+}
+
+/// Unit and meaning of each counter that is known. A machine that this simulator cannot build any more adds none.
+fn meanings(job: &Job) -> Meanings {
+    let mut known = COMMON.clone();
+    let machine = job.machine.as_ref().and_then(|table| {
+        let text = toml::to_string(&**table).ok()?;
+        Machine::parse(Path::new("the job's machine"), &text, &[]).ok()
+    });
+    if let Some(machine) = machine {
+        add(&mut known, &machine);
     }
     known
 }
@@ -115,7 +137,7 @@ fn meanings(job: &Job) -> BTreeMap<(String, String), (&'static str, String)> {
 fn counters(
     record: &Record,
     group: &str,
-    meanings: &BTreeMap<(String, String), (&'static str, String)>,
+    meanings: &Meanings,
 ) -> Option<Markup> {
     let names = record.counters(group);
     let arrays = Array::among(&names);
@@ -134,7 +156,7 @@ fn counters(
                         @for row in single {
                             @let (unit, meaning) = meanings.get(&(row.group.clone(), row.counter.clone()))
                                 .map_or(("", ""), |(unit, meaning)| (*unit, meaning.as_str()));
-                            tr {
+                            tr.zero[row.value.as_f64() == 0.0] {
                                 td { (row.counter) }
                                 (value(&row.counter, row.value))
                                 td.words { (unit) }
@@ -160,7 +182,8 @@ fn value(counter: &str, value: Value) -> Markup {
 }
 
 /// A count with its digits in groups of three.
-fn grouped(count: u64) -> String {
+#[must_use]
+pub fn grouped(count: u64) -> String {
     let digits = count.to_string();
     let mut text = String::new();
     for (place, digit) in digits.chars().enumerate() {

@@ -278,7 +278,7 @@ pub fn share_bar(values: &[f64], shares: &Shares, palette: &mut Palette) -> Mark
     let mut left = 0.0;
     html! {
         @if whole > 0.0 {
-            svg.share width=(px(WIDTH)) height="12" viewBox=(format!("0 0 {} 12", px(WIDTH))) {
+            svg.share width=(px(WIDTH)) height="12" viewBox=(format!("0 0 {} 12", px(WIDTH))) preserveAspectRatio="none" {
                 @for ((name, place, _), value) in shares.iter().zip(values) {
                     @let width = WIDTH * value / whole;
                     @if width >= 0.05 {

@@ -181,6 +181,8 @@ impl Contents {
                         let found = fs::symlink_metadata(&path).ok();
                         let size = found.as_ref().map_or(0, fs::Metadata::len);
                         let written = found.and_then(|found| found.modified().ok());
+                        // Archives that are made reproducibly have no times.
+                        let written = written.filter(|at| *at > SystemTime::UNIX_EPOCH);
                         let run = Arc::new(Run::of(&record));
                         let source = Source::File(path);
                         self.add_result(key, Place { source, checksum, size, written, run });

@@ -2,6 +2,7 @@
 
 use maud::{Markup, html};
 use strata_lab::job::Key;
+use strata_lab::page::grouped;
 use strata_lab::report::number;
 use strata_lab::store::{Run, Store};
 
@@ -44,7 +45,7 @@ pub fn runs<'a>(store: &Store, title: &str, runs: impl Iterator<Item = (&'a Key,
                             td { a href=(format!("/run/{key}")) { (run.job.workload) } }
                             td.words { (size(run)) }
                             td.words { (run.job.variant) }
-                            td { @if let Some(cycles) = run.cycles { (cycles) } }
+                            td { @if let Some(cycles) = run.cycles { (grouped(cycles)) } }
                             td { @if let Some(ipc) = ipc(run) { (number(ipc)) } }
                             td { @if let Some(launches) = run.launches { (launches) } }
                             td.words { @if let Some(at) = store.written(key) { (time(at)) } }

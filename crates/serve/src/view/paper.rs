@@ -58,7 +58,11 @@ pub fn markup(choice: &Markup, parts: &Parts, problem: Option<&str>, simulator: 
     html! {
         (choice)
         @if let Some(problem) = problem { p.note.problem { (problem) } }
-        @if let Some(simulator) = simulator { p.note { "Results of simulator " code { (simulator) } "." } }
+        @match simulator {
+            None => {},
+            Some("any") => p.note { "Results of any version of the simulator." },
+            Some(version) => p.note { "Results of version " code { (version) } " of the simulator." },
+        }
         (parts.body)
     }
 }
