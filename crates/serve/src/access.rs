@@ -162,8 +162,7 @@ fn given(uri: &Uri) -> Option<&str> {
 /// An address of this site without its token.
 fn without_token(uri: &Uri) -> String {
     let pairs = uri.query().unwrap_or_default().split('&');
-    let rest: Vec<&str> =
-        pairs.filter(|pair| !pair.is_empty() && !pair.starts_with("token=")).collect();
+    let rest: Vec<&str> = pairs.filter(|pair| !pair.is_empty() && !pair.starts_with("token=")).collect();
     // Two slashes at the beginning would be another host.
     let path = format!("/{}", uri.path().trim_start_matches('/'));
     if rest.is_empty() { path } else { format!("{path}?{}", rest.join("&")) }

@@ -71,7 +71,11 @@ pub fn file(asked: &HeaderMap, kind: &'static str, text: impl Into<String>) -> R
     let known = asked.get_all(IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
     let is_known = known.flat_map(|value| value.split(',')).any(|value| value.trim() == tag);
     let headers = [(CONTENT_TYPE, kind.to_owned()), (ETAG, tag)];
-    if is_known { (StatusCode::NOT_MODIFIED, headers).into_response() } else { (headers, text).into_response() }
+    if is_known {
+        (StatusCode::NOT_MODIFIED, headers).into_response()
+    } else {
+        (headers, text).into_response()
+    }
 }
 
 /// A page that says why there is nothing to see.

@@ -102,7 +102,8 @@ impl Desk {
         entry.asked = now;
         let piece = entry.made.as_ref().map(|made| made.piece.clone());
         while entries.len() > KEPT {
-            let oldest = entries.iter().min_by_key(|(_, entry)| entry.asked).map(|(wanted, _)| wanted.clone());
+            let oldest =
+                entries.iter().min_by_key(|(_, entry)| entry.asked).map(|(wanted, _)| wanted.clone());
             entries.remove(&oldest.expect("it is not empty"));
         }
         self.asked.notify_one();
@@ -149,7 +150,8 @@ fn next(entries: &BTreeMap<Wanted, Entry>, results: u64) -> Option<Wanted> {
 
 fn make(papers: &[Paper], wanted: &Wanted, store: &Store) -> Result<Piece, String> {
     let Wanted { paper: name, size, what } = wanted;
-    let paper = papers.iter().find(|paper| paper.name == *name).ok_or_else(|| format!("no paper `{name}`"))?;
+    let paper =
+        papers.iter().find(|paper| paper.name == *name).ok_or_else(|| format!("no paper `{name}`"))?;
     match what {
         What::Verdicts => {
             let rows = claims::rows(&[name], store, *size)?;

@@ -32,17 +32,18 @@ pub async fn events(State(site): State<Arc<Site>>) -> Response {
         return answer::refusal(StatusCode::SERVICE_UNAVAILABLE, "Too many browsers look at this page.");
     };
     let (news, stop) = (site.watch.news(), site.stop.clone());
-    let events = stream::unfold((news, stop, false, permit), |(mut news, mut stop, told, permit)| async move {
-        if told {
-            tokio::select! {
-                () = next(&mut news) => {}
-                () = over(&mut stop) => return None,
+    let events =
+        stream::unfold((news, stop, false, permit), |(mut news, mut stop, told, permit)| async move {
+            if told {
+                tokio::select! {
+                    () = next(&mut news) => {}
+                    () = over(&mut stop) => return None,
+                }
             }
-        }
-        let News { results, sweeps, papers } = *news.borrow_and_update();
-        let text = format!("{{\"results\":{results},\"sweeps\":{sweeps},\"papers\":{papers}}}");
-        Some((Ok::<_, Infallible>(Event::default().data(text)), (news, stop, true, permit)))
-    });
+            let News { results, sweeps, papers } = *news.borrow_and_update();
+            let text = format!("{{\"results\":{results},\"sweeps\":{sweeps},\"papers\":{papers}}}");
+            Some((Ok::<_, Infallible>(Event::default().data(text)), (news, stop, true, permit)))
+        });
     Sse::new(events).keep_alive(KeepAlive::new().interval(ALIVE)).into_response()
 }
 

@@ -20,6 +20,8 @@ mod desk;
 mod events;
 mod listen;
 mod routes;
+#[cfg(test)]
+mod tests;
 mod view;
 mod watch;
 mod words;

@@ -177,7 +177,8 @@ impl Watch {
                 if before.store.as_ref().is_none_or(|old| differ(old, &store)) || before.problem != problem {
                     news.results += 1;
                 }
-                let ids = |store: &Store| store.sweeps().map(|sweep| sweep.id.clone()).collect::<BTreeSet<_>>();
+                let ids =
+                    |store: &Store| store.sweeps().map(|sweep| sweep.id.clone()).collect::<BTreeSet<_>>();
                 let had = before.store.as_ref().map(ids).unwrap_or_default();
                 let has = ids(&store);
                 if had != has || (!has.is_empty() && news.results != before.results) {
@@ -216,7 +217,8 @@ fn differ(one: &Store, other: &Store) -> bool {
 
 /// The finished jobs, the newest first; those in packs, which do not say when they were measured, come last.
 fn newest(store: &Store) -> Vec<Key> {
-    let mut all: Vec<(Option<SystemTime>, &Key)> = store.keys().map(|key| (store.written(key), key)).collect();
+    let mut all: Vec<(Option<SystemTime>, &Key)> =
+        store.keys().map(|key| (store.written(key), key)).collect();
     all.sort_unstable_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(other.1)));
     all.into_iter().map(|(_, key)| key.clone()).collect()
 }

@@ -134,11 +134,7 @@ fn meanings(job: &Job) -> Meanings {
 }
 
 /// The counters of a group as a table, without those of arrays; `None` if there are none.
-fn counters(
-    record: &Record,
-    group: &str,
-    meanings: &Meanings,
-) -> Option<Markup> {
+fn counters(record: &Record, group: &str, meanings: &Meanings) -> Option<Markup> {
     let names = record.counters(group);
     let arrays = Array::among(&names);
     let is_of_array =
@@ -208,7 +204,8 @@ fn launches(record: &Record, part: usize, address: &dyn Fn(usize) -> String) -> 
             columns.push(&row.counter);
         }
     }
-    let cell = |rows: &[&Row], column: &str| rows.iter().find(|row| row.counter == column).map(|row| row.value);
+    let cell =
+        |rows: &[&Row], column: &str| rows.iter().find(|row| row.counter == column).map(|row| row.value);
     Some(html! {
         div.scroll tabindex="0" role="group" aria-label="launches" {
             table.sort data-title="launches" {

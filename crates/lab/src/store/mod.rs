@@ -106,7 +106,8 @@ impl Store {
         let known = std::mem::take(&mut self.sweeps);
         for (id, path) in sweeps {
             // A note never changes.
-            let read = known.get(&id).map_or_else(|| Sweep::read(&path, &id).map(Arc::new), |of| Ok(of.clone()));
+            let read =
+                known.get(&id).map_or_else(|| Sweep::read(&path, &id).map(Arc::new), |of| Ok(of.clone()));
             match read {
                 Ok(sweep) => drop(self.sweeps.insert(id, sweep)),
                 Err(error) if error.kind() == ErrorKind::NotFound => {}

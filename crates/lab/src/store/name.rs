@@ -82,9 +82,8 @@ fn is_temporary(name: &str) -> bool {
         return false;
     }
     let is_target = |name: &str| {
-        let is_written = |name: Name| {
-            matches!(name, Name::Result(..) | Name::Failure(_) | Name::Pack(_) | Name::Sweep(_))
-        };
+        let is_written =
+            |name: Name| matches!(name, Name::Result(..) | Name::Failure(_) | Name::Pack(_) | Name::Sweep(_));
         name == PROBE || is_written(Name::read(name))
     };
     is_target(name) || name.rsplit_once('.').is_some_and(|(name, first)| number(first) && is_target(name))
@@ -104,12 +103,18 @@ mod tests {
         assert_eq!(read("KEY.claim"), Name::Claim(wanted.clone()));
         assert_eq!(read("KEY.failed"), Name::Failure(wanted));
         assert_eq!(read("KEY.sweep"), Name::Sweep(key.to_owned()));
-        for temporary in
-            ["KEY-SUM.parquet.12.tmp", "pack-SUM.zip.12.3.tmp", "KEY.failed.1.0.tmp", "KEY.sweep.1.0.tmp", "probe.7.0.tmp"]
-        {
+        for temporary in [
+            "KEY-SUM.parquet.12.tmp",
+            "pack-SUM.zip.12.3.tmp",
+            "KEY.failed.1.0.tmp",
+            "KEY.sweep.1.0.tmp",
+            "probe.7.0.tmp",
+        ] {
             assert_eq!(read(temporary), Name::Temporary, "{temporary}");
         }
-        for wrong in ["KEY.parquet", "KEY-SUM (1).parquet", "x.claim", "x.failed", "x.sweep", ".parquet", "pack-x.zip"] {
+        for wrong in
+            ["KEY.parquet", "KEY-SUM (1).parquet", "x.claim", "x.failed", "x.sweep", ".parquet", "pack-x.zip"]
+        {
             assert!(matches!(read(wrong), Name::Wrong(_)), "{wrong}");
         }
         for other in

@@ -29,7 +29,8 @@ pub fn address(path: &str, query: &[(&str, &str)]) -> String {
 
 /// Finished jobs as a table.
 pub fn runs<'a>(store: &Store, title: &str, runs: impl Iterator<Item = (&'a Key, &'a Run)>) -> Markup {
-    let ipc = |run: &Run| Some(run.thread_instructions? as f64 / run.cycles.filter(|cycles| *cycles > 0)? as f64);
+    let ipc =
+        |run: &Run| Some(run.thread_instructions? as f64 / run.cycles.filter(|cycles| *cycles > 0)? as f64);
     html! {
         div.scroll tabindex="0" role="group" aria-label=(title) {
             table {

@@ -26,7 +26,9 @@ pub fn choice(paper: &Paper, size: Size, figure: Option<&str>, store: &Store) ->
     let held = store.sizes();
     let sizes: Vec<Size> = Size::ALL
         .into_iter()
-        .filter(|other| *other == size || (held.contains(other) && (*other == Size::Test || paper.sizes.contains(other))))
+        .filter(|other| {
+            *other == size || (held.contains(other) && (*other == Size::Test || paper.sizes.contains(other)))
+        })
         .collect();
     let path = format!("/paper/{}", paper.name);
     let to = |size: Size, figure: &str| address(&path, &[("size", size.name()), ("figure", figure)]);

@@ -20,9 +20,9 @@ pub fn markup(parts: &Parts, written: Option<SystemTime>) -> Markup {
 
 /// A job that has no result.
 pub fn lacking(store: &Store, key: &Key) -> Markup {
-    let planned = store.sweeps().find_map(|sweep| {
-        Some((sweep, sweep.jobs.iter().find(|planned| planned.key == *key)?))
-    });
+    let planned = store
+        .sweeps()
+        .find_map(|sweep| Some((sweep, sweep.jobs.iter().find(|planned| planned.key == *key)?)));
     html! {
         section {
             @if let Some(failure) = store.failure(key) { (failures::one(failure)) }

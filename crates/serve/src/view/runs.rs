@@ -38,5 +38,8 @@ pub fn markup(store: &Store, newest: &[Key], find: &str, part: usize) -> Markup 
 fn has(run: &Run, word: &str) -> bool {
     let job = &run.job;
     let has = |text: &str| text.to_lowercase().contains(word);
-    has(&job.workload) || has(&job.variant) || has(job.size.name()) || job.overrides.iter().any(|one| has(one))
+    has(&job.workload)
+        || has(&job.variant)
+        || has(job.size.name())
+        || job.overrides.iter().any(|one| has(one))
 }

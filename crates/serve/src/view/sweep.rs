@@ -39,9 +39,8 @@ pub fn markup(store: &Store, sweep: &Sweep, part: usize) -> Markup {
         })
         .collect();
     jobs.sort_by_key(|(state, _)| *state);
-    let address = |part: usize| {
-        list::address(&format!("/sweep/{}", sweep.id), &[("page", &(part + 1).to_string())])
-    };
+    let address =
+        |part: usize| list::address(&format!("/sweep/{}", sweep.id), &[("page", &(part + 1).to_string())]);
     html! {
         section {
             p { code.command { (command(sweep)) } }

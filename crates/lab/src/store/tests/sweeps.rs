@@ -55,7 +55,9 @@ fn a_sweep_is_seen_while_it_lives_and_leaves_nothing() {
     assert!(!sweep.is_alive());
     store.refresh().unwrap();
     assert_eq!(store.sweeps().count(), 0);
-    assert!(fs::read_dir(&folder.0).unwrap().all(|entry| entry.unwrap().path().extension().unwrap() != "sweep"));
+    assert!(
+        fs::read_dir(&folder.0).unwrap().all(|entry| entry.unwrap().path().extension().unwrap() != "sweep")
+    );
 }
 
 #[test]
