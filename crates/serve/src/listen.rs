@@ -13,10 +13,10 @@ use tokio::sync::{Semaphore, watch};
 use tokio_io_timeout::TimeoutStream;
 
 /// Most connections at once. More wait in the host's queue.
-const CONNECTIONS: usize = 256;
+const CONNECTIONS: usize = 512;
 
 /// How long a browser may take to say what it wants, and to take the next bytes of an answer.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Most bytes of a request's head.
 const HEAD_BYTES: usize = 32 << 10;

@@ -16,7 +16,7 @@ pub fn markup(store: &Store, passed_over: &[String], part: usize) -> Markup {
     html! {
         section {
             @if all.is_empty() { p.note { "No job has failed without a later success." } } @else {
-                p.note { (count(all.len(), "job")) " failed. The next sweep tries them again." }
+                p.note { (count(all.len(), "job")) " failed. A sweep that asks for one of them tries it again." }
                 @for failure in shown { (one(failure)) }
                 (pages(part, parts, "Failures", &address))
             }

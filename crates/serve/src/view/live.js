@@ -50,15 +50,16 @@
     focus?.(next);
   };
 
+  const sheet = new CSSStyleSheet();
+  document.adoptedStyleSheets.push(sheet);
   const fresh = [];
   const show = (text) => {
-    const page = new DOMParser().parseFromString(text, "text/html");
-    const style = document.head.querySelector("style");
-    const colours = page.head.querySelector("style");
-    if (style?.textContent !== colours?.textContent) {
-      style?.remove();
-      if (colours) document.head.append(document.adoptNode(colours));
-    }
+    // The policy of this page allows the style that it came with and no other, not even in a page that is only parsed. Sheets
+    // that a script makes are its own.
+    const style = /<style>([^<]*)<\/style>/;
+    document.head.querySelector("style")?.remove();
+    sheet.replaceSync(style.exec(text)?.[1] ?? "");
+    const page = new DOMParser().parseFromString(text.replace(style, ""), "text/html");
     document.title = page.title;
     document.body.dataset.topics = page.body.dataset.topics ?? "";
     const before = all(document, BLOCKS);
