@@ -9,6 +9,7 @@ use strata_gpu::machine::Machine;
 use strata_gpu::{catalogue, energy};
 use strata_lab::metric::{self, Metric, Metrics};
 use strata_lab::profile;
+use strata_lab::record::COUNTERS_OF_RUN;
 
 use crate::choice::MachineChoice;
 use crate::{Finished, print};
@@ -80,21 +81,9 @@ impl Counter {
     }
 }
 
-/// Counters that every run has beside those of its parts.
-const OF_RUN: &[(&str, &str, &str)] = &[
-    ("launches", "launches", "Kernels that were launched."),
-    ("cycles", "core cycles", "Cycles of all launches and host phases together."),
-    ("warp_instructions", "instructions", "Instructions that warps issued."),
-    ("thread_instructions", "instructions", "Instructions that threads executed."),
-    ("core_mhz", "MHz", "The machine's core clock."),
-    ("host_phases", "phases", "Host phases; only of machines with CPU cores and programs with host phases."),
-    ("host_phase_cycles", "core cycles", "Cycles of all host phases together; only of the same."),
-    ("setup_cycles", "core cycles", "Cycles of the host phases before the first launch; only of the same."),
-];
-
 /// All groups: that of the run, those of the machine's parts, then those of profiles.
 fn groups(machine: &Machine) -> Result<Vec<Group>, String> {
-    let of_run = OF_RUN.iter().map(|(name, unit, meaning)| Counter {
+    let of_run = COUNTERS_OF_RUN.iter().map(|(name, unit, meaning)| Counter {
         name: (*name).into(),
         members: vec![],
         text: format!("[{unit}]: {meaning}"),

@@ -31,6 +31,7 @@ mod races;
 mod report;
 mod repro;
 mod run;
+mod serve;
 mod shell;
 mod store;
 mod sweep;
@@ -97,6 +98,9 @@ enum Command {
     /// Run one job of a sweep and add its result to a store.
     #[command(after_help = "Example:\n  strata job jobs/0123.toml --store strata-store")]
     Job(job::JobArguments),
+    /// Show a result store in a browser, while sweeps go on.
+    #[command(after_help = "Example:\n  strata serve --store strata-store")]
+    Serve(serve::ServeArguments),
     /// Care for a result store.
     #[command(after_help = "Example:\n  strata store compact strata-store")]
     Store(store::StoreArguments),
@@ -145,6 +149,7 @@ pub fn main() -> ExitCode {
         Command::Claims(arguments) => claims::claims(arguments),
         Command::Compare(arguments) => compare::compare(arguments),
         Command::Job(arguments) => job::job(arguments),
+        Command::Serve(arguments) => serve::serve(arguments),
         Command::Store(arguments) => store::store(arguments),
         Command::Doctor(arguments) => doctor::doctor(arguments),
         Command::Completions(arguments) => shell::completions(arguments),

@@ -87,6 +87,9 @@ impl SweepArguments {
         let swept = sweep::run(&jobs, store, &launcher, limits, &mut show);
         bar.finish();
         let swept = swept?;
+        if let Some(error) = &swept.unannounced {
+            eprintln!("{error}; `strata serve` did not show this sweep");
+        }
         for failure in &swept.failures {
             eprintln!("failed: {}: {}", failure.job, failure.reason);
         }

@@ -77,7 +77,8 @@ pub struct Key(String);
 
 impl Key {
     /// Parses a key; `None` if the text is not one.
-    pub(crate) fn read(text: &str) -> Option<Key> {
+    #[must_use]
+    pub fn read(text: &str) -> Option<Key> {
         is_digest(text).then(|| Key(text.to_owned()))
     }
 }

@@ -259,6 +259,18 @@ pub(crate) fn lifetime_rows(lifetime: &Lifetime) -> Vec<Row> {
     [row("cell_writes".into(), lifetime.cell_writes)].into_iter().chain(readings).collect()
 }
 
+/// Counters that every run has beside those of its parts: name, unit and meaning.
+pub const COUNTERS_OF_RUN: &[(&str, &str, &str)] = &[
+    ("launches", "launches", "Kernels that were launched."),
+    ("cycles", "core cycles", "Cycles of all launches and host phases together."),
+    ("warp_instructions", "instructions", "Instructions that warps issued."),
+    ("thread_instructions", "instructions", "Instructions that threads executed."),
+    ("core_mhz", "MHz", "The machine's core clock."),
+    ("host_phases", "phases", "Host phases; only of machines with CPU cores and programs with host phases."),
+    ("host_phase_cycles", "core cycles", "Cycles of all host phases together; only of the same."),
+    ("setup_cycles", "core cycles", "Cycles of the host phases before the first launch; only of the same."),
+];
+
 /// Counters of the group `run`.
 const OF_RUN: [&str; 6] =
     ["launches", "cycles", "warp_instructions", "thread_instructions", "core_mhz", "statistics_hash"];

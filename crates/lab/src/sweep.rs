@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use strata_workloads::Measured;
 
-use crate::job::Job;
+use crate::job::{Job, Key};
 use crate::store::{self, Store};
 
 /// Runs a job and adds its record to the store's folder.
@@ -171,6 +171,8 @@ pub struct Swept {
     pub failures: Vec<Failure>,
     /// How many jobs an interrupt kept from being run to their end; 0 for a sweep that ended.
     pub left: usize,
+    /// Why nobody could see in the store that the sweep went on; `None` if they could.
+    pub unannounced: Option<String>,
 }
 
 /// A job that failed to produce a record.
@@ -182,7 +184,8 @@ pub struct Failure {
     pub reason: String,
 }
 
-/// Runs each job that the store lacks, once, longest jobs first, until all have ended or the sweep is interrupted.
+/// Runs each job that the store lacks, once, longest jobs first, until all have ended or the sweep is interrupted. Announces the
+/// sweep in the store meanwhile.
 ///
 /// # Errors
 /// If the store cannot be read afterwards. A failed job is not an error here.
@@ -194,13 +197,16 @@ pub fn run(
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Swept, String> {
     let mut seen = BTreeSet::new();
-    let mut missing: Vec<&Job> = jobs
-        .iter()
-        .filter(|job| {
-            let key = job.key();
-            !store.has(&key) && seen.insert(key)
-        })
-        .collect();
+    let keyed = jobs.iter().map(|job| (job.key(), job));
+    let all: Vec<(Key, &Job)> = keyed.filter(|(key, _)| seen.insert(key.clone())).collect();
+    let held: BTreeSet<&Key> = all.iter().map(|(key, _)| key).filter(|key| store.has(key)).collect();
+    let mut missing: Vec<&Job> =
+        all.iter().filter(|(key, _)| !held.contains(key)).map(|(_, job)| *job).collect();
+    // Taken back when the sweep is over.
+    let announcement = missing.first().map(|first| {
+        let jobs = all.iter().map(|(_, job)| *job);
+        store::announce(store.folder(), &first.command, jobs, |key| held.contains(key))
+    });
     missing.sort_by_key(|job| std::cmp::Reverse(work(job)));
     let total: u64 = missing.iter().map(|job| work(job)).sum();
     let mut progress = Progress { ended: 0, jobs: missing.len(), work_done: 0, work: total, last: None };
@@ -252,7 +258,8 @@ pub fn run(
     });
     failures.sort_by(|one, other| one.job.cmp(&other.job));
     store.refresh()?;
-    Ok(Swept { failures, left: progress.jobs - progress.ended })
+    let unannounced = announcement.and_then(Result::err);
+    Ok(Swept { failures, left: progress.jobs - progress.ended, unannounced })
 }
 
 /// How often a sweep looks for an interrupt.
@@ -293,7 +300,7 @@ pub fn describe(job: &Job) -> String {
 }
 
 /// Expected work in thread-instructions; 1 if the program was never measured.
-fn work(job: &Job) -> u64 {
+pub(crate) fn work(job: &Job) -> u64 {
     measured(job).map_or(1, |measured| measured.thread_instructions.max(1))
 }
 

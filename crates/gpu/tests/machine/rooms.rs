@@ -26,6 +26,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
         ],
     ),
     ("strata-lab", &["strata-engine", "strata-gpu", "strata-workloads"]),
+    ("strata-serve", &["strata-lab", "strata-workloads"]),
     ("strata-driver", &["strata-abi", "strata-engine", "strata-gpu", "strata-ptx", "strata-workloads"]),
     ("strata-abi", &[]),
     ("strata-runtime", &["strata-abi"]),
@@ -33,7 +34,10 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("strata-cudart-12", &["strata-runtime"]),
     ("strata-cudart-13", &["strata-runtime"]),
     ("strata-python", &["strata-gpu", "strata-lab", "strata-ptx", "strata-workloads"]),
-    ("strata", &["strata-engine", "strata-gpu", "strata-lab", "strata-ptx", "strata-workloads"]),
+    (
+        "strata",
+        &["strata-engine", "strata-gpu", "strata-lab", "strata-ptx", "strata-serve", "strata-workloads"],
+    ),
 ];
 
 #[test]

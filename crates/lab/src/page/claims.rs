@@ -52,12 +52,26 @@ pub fn counts(rows: &[&Row]) -> Markup {
     html! {
         @if !rows.is_empty() {
             p.counted { "Of " (rows.len()) " published number" @if rows.len() > 1 { "s" } ":" }
-            div.verdicts aria-hidden="true" {
-                @for (verdict, count) in some() {
-                    span class=(class(*verdict)) style=(format!("flex:{count}")) title=(format!("{count} {verdict}")) {}
-                }
-            }
+            (shares(&counts))
             p.chips { @for (of, count) in some() { span { b { (count) } " " (verdict(*of)) } } }
+        }
+    }
+}
+
+/// How many claims have which verdict, as parts of a bar.
+fn shares(counts: &[(Verdict, usize)]) -> Markup {
+    let all: usize = counts.iter().map(|(_, count)| count).sum();
+    let percent = |count: usize| format!("{:.2}%", 100.0 * count as f64 / all as f64);
+    let mut before = 0;
+    html! {
+        svg.verdicts aria-hidden="true" {
+            @for (verdict, count) in counts.iter().filter(|(_, count)| *count > 0) {
+                rect class=(class(*verdict)) x=(percent(before)) width=(percent(*count)) height="12" {
+                    title { (count) " " (verdict) }
+                }
+                @if before > 0 { rect.gap x=(percent(before)) width="2" height="12" {} }
+                @let () = before += count;
+            }
         }
     }
 }

@@ -156,7 +156,8 @@ impl Palette {
         self.variable("p", &place.to_string(), |_| PARTS[place])
     }
 
-    /// The variables as a style sheet.
+    /// The variables as a style sheet. What has a variable's name as its class has its colour as `--part`: pages need no styles
+    /// at their elements, which strict policies forbid.
     #[must_use]
     pub fn css(&self) -> String {
         let rules = |value: fn(&Colour) -> u32| {
@@ -167,7 +168,11 @@ impl Palette {
             text
         };
         let (light, dark) = (rules(|colour| colour.light), rules(|colour| colour.dark));
-        format!(":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}")
+        let mut text = format!(":root{{{light}}}@media (prefers-color-scheme:dark){{:root{{{dark}}}}}");
+        for Used { variable, .. } in &self.used {
+            write!(text, ".{variable}{{--part:var(--{variable})}}").expect("a string grows");
+        }
+        text
     }
 }
 

@@ -8,7 +8,7 @@ use super::colour::Palette;
 use super::heat::Plane;
 use super::lines::Lines;
 use super::runs::Runs;
-use super::{Origin, document, made, table};
+use super::{Origin, Parts, made, table};
 use crate::compare::Comparison;
 use crate::grid::Grid;
 use crate::job::Job;
@@ -28,7 +28,7 @@ impl Comparison {
         origin: &Origin,
     ) -> Result<String, String> {
         let mut palette = Palette::default();
-        let runs = Runs::of(jobs, store)?;
+        let runs = Runs::of(jobs, store, None)?;
         let sections: Vec<(String, String, Markup)> = grids
             .iter()
             .zip(&self.metrics)
@@ -51,7 +51,8 @@ impl Comparison {
         }
         let mut facts = vec![("Machine", machines.join(", ")), ("Size of the inputs", self.size.to_string())];
         facts.extend(made(origin, &runs));
-        Ok(document(&format!("Comparison: {}", self.workloads.join(", ")), &facts, &links, &body, &palette))
+        let title = format!("Comparison: {}", self.workloads.join(", "));
+        Ok(Parts { title, facts, links, body, colours: palette.css() }.document())
     }
 
     /// A metric's numbers, then the same over the base.

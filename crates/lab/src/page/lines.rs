@@ -159,7 +159,7 @@ impl Lines {
         html! {
             div.legend {
                 @for (name, variable) in &self.series {
-                    span.key { i style=(format!("background:var(--{variable})")) {} (name) }
+                    span.key { i class=(variable) {} (name) }
                 }
             }
         }
@@ -223,7 +223,7 @@ impl Lines {
             at.collect::<Vec<_>>().join(" ")
         });
         html! {
-            g style=(format!("fill:var(--{variable});stroke:var(--{variable})")) data-series=(name) {
+            g class=(variable) data-series=(name) {
                 @for run in runs { polyline points=(run) stroke-width=(px(2.0 + thicker)) {} }
                 @for (value, number, x, y) in points.iter().flatten() {
                     circle cx=(px(*x)) cy=(px(*y)) r=(px(3.2 + thicker)) {

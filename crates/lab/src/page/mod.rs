@@ -8,6 +8,7 @@ mod comparison;
 mod heat;
 mod lines;
 mod paper;
+mod run;
 mod runs;
 mod strip;
 mod table;
@@ -16,9 +17,12 @@ mod tests;
 mod wheel;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
+
+use crate::job::Key;
 use runs::Runs;
 
-use colour::Palette;
+pub use claims::counts;
+pub use run::{LAUNCHES, grouped, pages, run};
 
 /// What a page says of its own making.
 #[derive(Clone, Debug, Default)]
@@ -29,47 +33,72 @@ pub struct Origin {
     pub command: String,
 }
 
-const STYLE: &str = include_str!("style.css");
-const SCRIPT: &str = include_str!("script.js");
+/// The style sheet of every page.
+pub const STYLE: &str = include_str!("style.css");
+/// The script of every page: tables that sort, figures and tables to save, arrays that are drawn when they are unfolded.
+pub const SCRIPT: &str = include_str!("script.js");
 
-/// A whole page. `facts` are shown below the title, each with its name; `links` lead to the page's parts.
-fn document(
-    title: &str,
-    facts: &[(&str, String)],
-    links: &[(String, String)],
-    body: &Markup,
-    palette: &Palette,
-) -> String {
-    let page = html! {
-        (DOCTYPE)
-        html lang="en" {
-            head {
-                meta charset="utf-8";
-                meta name="viewport" content="width=device-width, initial-scale=1";
-                meta name="color-scheme" content="light dark";
-                title { (title) }
-                style { (PreEscaped(palette.css())) (PreEscaped(STYLE)) }
+/// What a page shows, for whoever makes a document of it.
+#[derive(Clone, Debug)]
+pub struct Parts {
+    /// The title.
+    pub title: String,
+    /// Facts below the title, each with its name. Empty ones are left out.
+    pub facts: Vec<(&'static str, String)>,
+    /// Links to the page's parts: an anchor and a name.
+    pub links: Vec<(String, String)>,
+    /// The rest, as HTML.
+    pub body: Markup,
+    /// A style sheet with the colours that the page uses.
+    pub colours: String,
+}
+
+/// Where a page's reader finds a run by itself. A page that is one file has no such place.
+pub type Address = fn(&Key) -> String;
+
+impl Parts {
+    /// A whole page in one file.
+    #[must_use]
+    pub fn document(&self) -> String {
+        let page = html! {
+            (DOCTYPE)
+            html lang="en" {
+                head {
+                    meta charset="utf-8";
+                    meta name="viewport" content="width=device-width, initial-scale=1";
+                    meta name="color-scheme" content="light dark";
+                    title { (self.title) }
+                    style { (PreEscaped(&self.colours)) (PreEscaped(STYLE)) }
+                }
+                body {
+                    (self.head())
+                    main { (self.body) }
+                    script { (PreEscaped(SCRIPT)) }
+                }
             }
-            body {
-                header {
-                    h1 { (title) }
-                    dl.facts {
-                        @for (name, value) in facts.iter().filter(|(_, value)| !value.is_empty()) {
-                            div { dt { (name) } dd { (value) } }
-                        }
+        };
+        page.into_string()
+    }
+
+    /// The title, the facts and the links to the page's parts.
+    #[must_use]
+    pub fn head(&self) -> Markup {
+        html! {
+            header {
+                h1 { (self.title) }
+                dl.facts {
+                    @for (name, value) in self.facts.iter().filter(|(_, value)| !value.is_empty()) {
+                        div { dt { (name) } dd { (value) } }
                     }
                 }
-                @if links.len() > 1 {
-                    nav aria-label="Parts of this page" {
-                        @for (anchor, name) in links { a href=(format!("#{anchor}")) { (name) } }
-                    }
+            }
+            @if self.links.len() > 1 {
+                nav.parts aria-label="Parts of this page" {
+                    @for (anchor, name) in &self.links { a href=(format!("#{anchor}")) { (name) } }
                 }
-                main { (body) }
-                script { (PreEscaped(SCRIPT)) }
             }
         }
-    };
-    page.into_string()
+    }
 }
 
 /// The parts of the origin as facts. The simulator is the one that ran, not the one that draws.

@@ -6,7 +6,7 @@ use strata_workloads::Size;
 use super::chart::{Chart, Mark};
 use super::colour::Palette;
 use super::runs::Runs;
-use super::{Origin, claims, document, made, strip, table};
+use super::{Address, Origin, Parts, claims, made, strip, table};
 use crate::claims::sensitivity::{Choice, Sensitivity, sensitivities};
 use crate::claims::{self as published, Claim, Row, effect};
 use crate::grid::Grid;
@@ -41,6 +41,20 @@ impl Selection<'_> {
     /// # Errors
     /// A paper or claims whose data is wrong.
     pub fn page(&self, store: &Store, size: Size, origin: &Origin) -> Result<String, String> {
+        Ok(self.parts(store, size, origin, None)?.document())
+    }
+
+    /// What the page shows. Runs are linked to where `address` says, if anywhere.
+    ///
+    /// # Errors
+    /// A paper or claims whose data is wrong.
+    pub fn parts(
+        &self,
+        store: &Store,
+        size: Size,
+        origin: &Origin,
+        address: Option<Address>,
+    ) -> Result<Parts, String> {
         let paper = self.paper;
         let chosen = self.claims();
         let mut rows = published::rows(&[paper.name.as_str()], store, size)?;
@@ -52,7 +66,7 @@ impl Selection<'_> {
             rows,
             answers: Answers::new(store, size),
             palette: Palette::default(),
-            runs: Runs::of(&self.jobs(store, size)?, store)?,
+            runs: Runs::of(&self.jobs(store, size)?, store, address)?,
         };
         for id in chosen {
             making.runs.note_claim(paper, id, store, &mut making.answers)?;
@@ -60,18 +74,18 @@ impl Selection<'_> {
         let sections = making.sections(self)?;
         let depends_on =
             if self.has_sensitivities() { sensitivities(paper, &mut making.answers)? } else { vec![] };
-        Ok(making.page(size, origin, &sections, &depends_on))
+        Ok(making.parts(size, origin, &sections, &depends_on))
     }
 }
 
 impl Making<'_> {
-    fn page(
+    fn parts(
         &mut self,
         size: Size,
         origin: &Origin,
         sections: &[Section],
         depends_on: &[Sensitivity],
-    ) -> String {
+    ) -> Parts {
         let runs = self.runs.markup(&mut self.palette);
         let rows: Vec<&Row> = self.rows.iter().collect();
         let body = html! {
@@ -102,7 +116,7 @@ impl Making<'_> {
         }
         let mut facts = vec![("Size of the inputs", size.to_string()), ("Machines", machines.join(", "))];
         facts.extend(made(origin, &self.runs));
-        document(&self.paper.title, &facts, &links, &body, &self.palette)
+        Parts { title: self.paper.title.clone(), facts, links, body, colours: self.palette.css() }
     }
 
     fn sections(&mut self, selection: &Selection<'_>) -> Result<Vec<Section>, String> {
@@ -308,7 +322,7 @@ fn choice(paper: &Paper, of: &Sensitivity, rows: &[&Row]) -> Markup {
                 table data-title=(of.title) {
                     thead {
                         tr {
-                            th {}
+                            th { "choice" }
                             @for claim in &of.claims {
                                 th title=(claim.comparison()) {
                                     @if shown(claim) { a href=(format!("#claim-{}", claim.id)) { (claim.id) } } @else { (claim.id) }

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::arrays;
 use super::chart::px;
 use super::colour::{Palette, word};
-use super::table;
+use super::{Address, table};
 use crate::claims::Measurement;
 use crate::job::{Job, Key, Kind};
 use crate::paper::Paper;
@@ -23,6 +23,7 @@ pub struct Runs<'a> {
     systems: BTreeMap<Key, String>,
     /// The systems that each claim's measurement needs, with how many runs of each.
     claims: BTreeMap<&'a str, BTreeMap<String, usize>>,
+    address: Option<Address>,
 }
 
 struct Run {
@@ -31,11 +32,11 @@ struct Run {
 }
 
 impl<'a> Runs<'a> {
-    /// The runs of some jobs that a store has.
+    /// The runs of some jobs that a store has, each linked to where `address` says, if anywhere.
     ///
     /// # Errors
     /// A store that cannot be read.
-    pub fn of(jobs: &[Job], store: &Store) -> Result<Self, String> {
+    pub fn of(jobs: &[Job], store: &Store, address: Option<Address>) -> Result<Self, String> {
         let mut groups: Vec<(String, Vec<Run>)> = Vec::new();
         let mut systems = BTreeMap::new();
         for job in jobs {
@@ -55,7 +56,7 @@ impl<'a> Runs<'a> {
         for (_, runs) in &mut groups {
             runs.sort_by(|one, other| one.record.job.workload.cmp(&other.record.job.workload));
         }
-        Ok(Runs { groups, systems, claims: BTreeMap::new() })
+        Ok(Runs { groups, systems, claims: BTreeMap::new(), address })
     }
 
     /// Versions of the simulator that ran them.
@@ -126,7 +127,7 @@ impl<'a> Runs<'a> {
                 @for (system, runs) in &self.groups {
                     details.system id=(anchor(system)) {
                         summary { (system) " " span.note { "(" (runs.len()) ")" } }
-                        (rows(system, runs, palette))
+                        (rows(system, runs, self.address, palette))
                         @for run in runs { (arrays::of_run(system, &run.record)) }
                     }
                 }
@@ -139,12 +140,12 @@ fn anchor(system: &str) -> String {
     format!("runs-{}", word(system))
 }
 
-fn machine(job: &Job) -> Option<String> {
+pub fn machine(job: &Job) -> Option<String> {
     Some(job.machine.as_ref()?.get("name")?.as_str()?.to_owned())
 }
 
 /// The columns of numbers: a title and a counter or a quotient of sums of counters.
-const COLUMNS: &[(&str, f64, &[&str], &[&str])] = &[
+pub const COLUMNS: &[(&str, f64, &[&str], &[&str])] = &[
     ("cycles", 1.0, &["run.cycles"], &[]),
     ("IPC", 1.0, &["run.thread_instructions"], &["run.cycles"]),
     (
@@ -159,7 +160,7 @@ const COLUMNS: &[(&str, f64, &[&str], &[&str])] = &[
     ("energy mJ", 1e-9, &["energy.total_pj"], &[]),
 ];
 
-fn rows(system: &str, runs: &[Run], palette: &mut Palette) -> Markup {
+fn rows(system: &str, runs: &[Run], address: Option<Address>, palette: &mut Palette) -> Markup {
     let timed = runs.iter().any(|run| run.record.job.kind == Kind::Timing);
     html! {
         div.scroll tabindex="0" role="group" aria-label=(format!("runs of {system}")) {
@@ -178,7 +179,12 @@ fn rows(system: &str, runs: &[Run], palette: &mut Palette) -> Markup {
                 tbody {
                     @for run in runs {
                         tr {
-                            td { (run.record.job.workload) }
+                            td {
+                                @match address {
+                                    Some(address) => a href=(address(&run.key)) { (run.record.job.workload) },
+                                    None => (run.record.job.workload),
+                                }
+                            }
                             @if timed {
                                 td.words { (machine(&run.record.job).unwrap_or_default()) }
                                 @for (_, scale, above, below) in COLUMNS { (table::cell(&quotient(&run.record, *scale, above, below))) }
@@ -203,16 +209,16 @@ fn sum(record: &Record, counters: &[&str]) -> Cell {
     counters.iter().map(value).sum()
 }
 
-fn quotient(record: &Record, scale: f64, above: &[&str], below: &[&str]) -> Cell {
+pub fn quotient(record: &Record, scale: f64, above: &[&str], below: &[&str]) -> Cell {
     let below = if below.is_empty() { Ok(1.0) } else { sum(record, below) };
     crate::grid::divide(Ok(scale * sum(record, above)?), &below)
 }
 
 /// What is shown of a whole: a name, the place of its colour and the counters in it.
-type Shares = [(&'static str, usize, &'static [&'static str])];
+pub type Shares = [(&'static str, usize, &'static [&'static str])];
 
 /// What issue slots went to.
-const SLOTS: &Shares = &[
+pub const SLOTS: &Shares = &[
     ("issued", 2, &["issued"]),
     ("memory", 0, &["stall_memory"]),
     ("load/store unit full", 1, &["stall_lsu_full"]),
@@ -222,7 +228,7 @@ const SLOTS: &Shares = &[
 ];
 
 /// What took energy.
-const ENERGY: &Shares = &[
+pub const ENERGY: &Shares = &[
     ("L1D", 0, &["l1d_pj"]),
     ("network", 1, &["network_requests_pj", "network_replies_pj"]),
     ("L2", 4, &["l2_pj"]),
@@ -243,41 +249,40 @@ fn values(record: &Record, group: &str, whole: Option<f64>, shares: &Shares) -> 
     values
 }
 
-fn slots(record: &Record) -> Vec<f64> {
+pub fn slots(record: &Record) -> Vec<f64> {
     let whole = record.get("sm", "issue_slots").map(|value| value.as_f64());
     values(record, "sm", whole, SLOTS)
 }
 
-fn energy(record: &Record) -> Vec<f64> {
+pub fn energy(record: &Record) -> Vec<f64> {
     let whole = record.get("energy", "total_pj").map(|value| value.as_f64());
     values(record, "energy", whole, ENERGY)
 }
 
 /// Names and colours of shares.
-fn legend(title: &str, shares: &Shares, palette: &mut Palette) -> Markup {
+pub fn legend(title: &str, shares: &Shares, palette: &mut Palette) -> Markup {
     html! {
         div.legend {
             span.key.plain { (title) }
             @for (name, place, _) in shares {
-                span.key { i style=(format!("background:var(--{})", palette.part(*place))) {} (name) }
+                span.key { i class=(palette.part(*place)) {} (name) }
             }
         }
     }
 }
 
 /// Parts of a whole on one line.
-fn share_bar(values: &[f64], shares: &Shares, palette: &mut Palette) -> Markup {
+pub fn share_bar(values: &[f64], shares: &Shares, palette: &mut Palette) -> Markup {
     const WIDTH: f64 = 132.0;
     let whole: f64 = values.iter().sum();
     let mut left = 0.0;
     html! {
         @if whole > 0.0 {
-            svg.share width=(px(WIDTH)) height="12" viewBox=(format!("0 0 {} 12", px(WIDTH))) {
+            svg.share width=(px(WIDTH)) height="12" viewBox=(format!("0 0 {} 12", px(WIDTH))) preserveAspectRatio="none" {
                 @for ((name, place, _), value) in shares.iter().zip(values) {
                     @let width = WIDTH * value / whole;
                     @if width >= 0.05 {
-                        rect x=(px(left)) width=(format!("{width:.2}")) height="12"
-                            style=(format!("fill:var(--{})", palette.part(*place))) {
+                        rect class=(palette.part(*place)) x=(px(left)) width=(format!("{width:.2}")) height="12" {
                             title { (name) ": " (number(100.0 * value / whole)) " %" }
                         }
                     }

@@ -1,6 +1,7 @@
 "use strict";
 (() => {
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const within = (root, selector) => [...(root.matches(selector) ? [root] : []), ...all(selector, root)];
   const file = (title, end) => title.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "") + end;
 
   const save = (name, type, text) => {
@@ -112,7 +113,7 @@
     const [, name, digits] = /^(.*?)(\d*)$/.exec(table.dataset.first);
     const row = 16;
     const head = table.createTHead().insertRow();
-    const header = (line, text) => line.append(Object.assign(document.createElement("th"), { textContent: text }));
+    const header = (line, text) => line.append(Object.assign(document.createElement(text === "" ? "td" : "th"), { textContent: text }));
     ["", ...Array(Math.min(row, values.length)).keys()].forEach((text) => header(head, text));
     body.replaceChildren();
     for (let from = 0; from < values.length; from += row) {
@@ -126,14 +127,17 @@
       });
     }
   };
-  for (const part of all(parts)) {
-    if (part.matches(".arrays")) {
-      const unfold = () => { all("table[data-first]", part).forEach(draw); equip(part); };
-      part.addEventListener("toggle", unfold, { once: true });
-    } else {
-      equip(part);
+  const equipAll = (root) => {
+    for (const part of within(root, parts)) {
+      if (part.matches(".arrays")) {
+        const unfold = () => { all("table[data-first]", part).forEach(draw); equip(part); };
+        if (part.open) unfold();
+        else part.addEventListener("toggle", unfold, { once: true });
+      } else {
+        equip(part);
+      }
     }
-  }
+  };
 
   // Numbers by size, largest first; words by the alphabet. A claim moves with all its rows.
   const sort = (table, column, head) => {
@@ -157,13 +161,13 @@
     const parent = units[0]?.parentNode;
     keyed.forEach(([, unit]) => parent.insertBefore(unit, table.classList.contains("claims") ? table.tFoot : null));
   };
-  for (const table of all("table.sort")) {
+  const sortable = (table) => {
     [...table.tHead.rows[0].cells].forEach((head, column) => {
       head.tabIndex = 0;
       head.addEventListener("click", () => sort(table, column, head));
       head.addEventListener("keydown", (event) => { if (event.key === "Enter") sort(table, column, head); });
     });
-  }
+  };
 
   // What is wider than its frame fades at the sides where it goes on.
   const fade = (frame) => {
@@ -172,16 +176,26 @@
     frame.classList.toggle("more-left", beyond > 1 && frame.scrollLeft > 1);
   };
   const resized = new ResizeObserver((entries) => entries.forEach((entry) => fade(entry.target)));
-  for (const frame of all(".plot, .scroll, .heat")) {
+  const fading = (frame) => {
     frame.addEventListener("scroll", () => fade(frame), { passive: true });
     resized.observe(frame);
-  }
+  };
 
   // The numbers of an axis stay where a wide figure is scrolled.
-  for (const plot of all(".plot")) {
+  const keepAxis = (plot) => {
     const axis = plot.querySelector(".axis");
     plot.addEventListener("scroll", () => axis?.setAttribute("transform", `translate(${plot.scrollLeft} 0)`), { passive: true });
-  }
+  };
+
+  // What the page begins with, and whatever takes the place of a part of it later.
+  const dress = (root) => {
+    equipAll(root);
+    within(root, "table.sort").forEach(sortable);
+    within(root, ".plot, .scroll, .heat").forEach(fading);
+    within(root, ".plot").forEach(keepAxis);
+  };
+  dress(document.documentElement);
+  document.addEventListener("fresh", (event) => event.detail.forEach(dress));
 
   // A link to runs opens them.
   const open = () => {

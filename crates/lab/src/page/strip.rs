@@ -85,7 +85,7 @@ pub fn overview(rows: &[&Row]) -> Markup {
     html! {
         @if most > 0 {
             svg.overview width=(width) height=(px(below + 36.0))
-                viewBox=(format!("0 0 {width} {}", px(below + 36.0))) role="img"
+                viewBox=(format!("0 0 {width} {}", px(below + 36.0))) role="group"
                 aria-label="Measured effects over published ones" {
                 g transform="translate(18 0)" {
                     (bands_of(2.0, 0.0, below))

@@ -11,7 +11,7 @@ pub fn table(grid: &Grid) -> Markup {
     html! {
         div.scroll tabindex="0" role="group" aria-label=(grid.title) {
             table.sort data-title=(grid.title) {
-                thead { tr { th {} @for column in &grid.columns { th { (column) } } } }
+                thead { tr { th { span.unseen { "name" } } @for column in &grid.columns { th { (column) } } } }
                 tbody {
                     @for (name, cells) in grid.rows.iter().zip(&grid.cells) {
                         tr { td { (name) } @for of in cells { (cell(of)) } }

@@ -102,9 +102,7 @@ fn a_page_of_one_figure_counts_that_figures_claims() {
 /// The colour of each system of a page, by the name in a legend. Variables of systems begin with `s-`.
 fn colours(page: &str) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
-    for (variable, rest) in
-        page.split("<i style=\"background:var(--s-").skip(1).filter_map(|key| key.split_once(')'))
-    {
+    for (variable, rest) in page.split("<i class=\"s-").skip(1).filter_map(|key| key.split_once('"')) {
         let name = rest.split_once("</i>").unwrap().1.split('<').next().unwrap();
         let rule = format!("--s-{variable}:");
         let value = page.split(&rule).nth(1).unwrap_or_else(|| panic!("{rule} is not defined"));

@@ -5,9 +5,11 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use strata_gpu::machine::identity::digest;
 
+use super::announcement::{self, Found};
 use super::claim;
 use super::failure::{self, Failure};
 use super::file;
@@ -31,6 +33,8 @@ pub struct Contents {
     pub contradictions: BTreeMap<Key, String>,
     /// Jobs that failed.
     pub failures: BTreeMap<Key, Failure>,
+    /// The notes of sweeps that go on, by what tells them apart.
+    pub sweeps: BTreeMap<String, PathBuf>,
     /// Everything else.
     pub findings: Findings,
     /// Files of results that say the same as another of their job.
@@ -48,6 +52,8 @@ pub struct Place {
     pub checksum: String,
     /// Their number; in a pack, the mean of its results.
     pub size: u64,
+    /// When its file was written, where that says when it was measured: not in a pack.
+    pub written: Option<SystemTime>,
     /// What a list shows of it.
     pub run: Arc<Run>,
 }
@@ -101,6 +107,22 @@ impl Place {
     }
 }
 
+/// What was read before.
+struct Known<'a> {
+    results: &'a BTreeMap<Key, Place>,
+    packs: BTreeMap<&'a Path, &'a Arc<Pack>>,
+}
+
+impl<'a> Known<'a> {
+    fn of(results: &'a BTreeMap<Key, Place>) -> Known<'a> {
+        let packs = results.values().filter_map(|place| match &place.source {
+            Source::Pack(pack) => Some((pack.path.as_path(), pack)),
+            Source::File(_) => None,
+        });
+        Known { results, packs: packs.collect() }
+    }
+}
+
 /// How often a folder is listed again because something that was listed is gone.
 const LISTINGS: u32 = 10;
 
@@ -123,9 +145,10 @@ impl Contents {
 
     fn read_once(folder: &Path, known: &BTreeMap<Key, Place>) -> Result<Contents, String> {
         let mut contents = Contents::default();
+        let known = Known::of(known);
         // Files come before packs, as their names are sorted.
         for (path, name) in list(folder)? {
-            contents.add(path, name, known);
+            contents.add(path, name, &known);
         }
         let Contents { results, contradictions, .. } = &mut contents;
         results.retain(|key, _| !contradictions.contains_key(key));
@@ -142,11 +165,11 @@ impl Contents {
         all.filter(|(key, _)| is_wanted(key)).map(|(_, path)| path.as_path()).collect()
     }
 
-    fn add(&mut self, path: PathBuf, name: Name, known: &BTreeMap<Key, Place>) {
+    fn add(&mut self, path: PathBuf, name: Name, known: &Known<'_>) {
         match name {
             Name::Result(key, checksum) => {
                 let is_it = |place: &&Place| matches!(&place.source, Source::File(other) if *other == path);
-                if let Some(place) = known.get(&key).filter(is_it) {
+                if let Some(place) = known.results.get(&key).filter(is_it) {
                     // It may have gone since.
                     match path.try_exists() {
                         Ok(true) => return self.add_result(key, place.clone()),
@@ -155,16 +178,35 @@ impl Contents {
                 }
                 match result::read(&path, &key, &checksum) {
                     Ok(record) => {
-                        let size = std::fs::symlink_metadata(&path).map_or(0, |found| found.len());
+                        let found = fs::symlink_metadata(&path).ok();
+                        let size = found.as_ref().map_or(0, fs::Metadata::len);
+                        let written = found.and_then(|found| found.modified().ok());
+                        // Archives that are made reproducibly have no times.
+                        let written = written.filter(|at| *at > SystemTime::UNIX_EPOCH);
                         let run = Arc::new(Run::of(&record));
-                        self.add_result(key, Place { source: Source::File(path), checksum, size, run });
+                        let source = Source::File(path);
+                        self.add_result(key, Place { source, checksum, size, written, run });
                     }
                     Err(flaw) => self.pass_over_unless_gone(path, &flaw),
                 }
             }
-            Name::Pack(digest) => match Pack::open(&path, &digest) {
-                Ok(pack) => self.add_pack(Arc::new(pack)),
-                Err(flaw) => self.pass_over_unless_gone(path, &flaw),
+            Name::Pack(digest) => match known.packs.get(path.as_path()) {
+                // A pack's name is a hash of what it holds.
+                Some(pack) => self.add_known_pack(pack, known),
+                None => match Pack::open(&path, &digest) {
+                    Ok(pack) => self.add_pack(Arc::new(pack)),
+                    Err(flaw) => self.pass_over_unless_gone(path, &flaw),
+                },
+            },
+            Name::Sweep(id) => match announcement::look(&path) {
+                Ok(Found::Held) => drop(self.sweeps.insert(id, path)),
+                Ok(Found::Left) => self.findings.leftovers.push(path),
+                Ok(Found::Other) => {
+                    self.pass_over(path, "found another file, expected the note of a sweep".into());
+                }
+                // The sweep has ended meanwhile.
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => self.pass_over(path, error.to_string()),
             },
             Name::Failure(key) => match failure::read(&path) {
                 Ok(failure) => drop(self.failures.insert(key, failure)),
@@ -188,10 +230,27 @@ impl Contents {
     }
 
     fn add_pack(&mut self, pack: Arc<Pack>) {
+        let runs = pack.runs().into_iter().map(|(key, run)| (key, Arc::new(run))).collect();
+        self.add_runs(pack, runs);
+    }
+
+    /// Adds a pack without reading what its runs are, where all are known.
+    fn add_known_pack(&mut self, pack: &Arc<Pack>, known: &Known<'_>) {
+        let of_run = |(key, checksum): (&Key, &String)| {
+            let place = known.results.get(key).filter(|place| place.checksum == *checksum)?;
+            Some((key.clone(), place.run.clone()))
+        };
+        match pack.results.iter().map(of_run).collect() {
+            Some(runs) => self.add_runs(pack.clone(), runs),
+            None => self.add_pack(pack.clone()),
+        }
+    }
+
+    fn add_runs(&mut self, pack: Arc<Pack>, runs: BTreeMap<Key, Arc<Run>>) {
         let size = pack.bytes / (pack.results.len() as u64).max(1);
-        for (key, run) in pack.runs() {
+        for (key, run) in runs {
             let (source, checksum) = (Source::Pack(pack.clone()), pack.results[&key].clone());
-            self.add_result(key, Place { source, checksum, size, run: Arc::new(run) });
+            self.add_result(key, Place { source, checksum, size, written: None, run });
         }
         self.packs.push(pack);
     }

@@ -1,7 +1,8 @@
 //! Jobs that failed, and why: a file `KEY.failed` beside the results, until the job succeeds.
 
-use std::io;
 use std::path::Path;
+use std::time::SystemTime;
+use std::{fs, io};
 
 use serde::{Deserialize, Serialize};
 
@@ -27,6 +28,9 @@ pub struct Failure {
     pub job: String,
     /// Why it failed.
     pub reason: String,
+    /// When that was noted, by the clock of the file's host, where it says.
+    #[serde(skip)]
+    pub written: Option<SystemTime>,
 }
 
 /// Notes that a job failed. A note of an earlier failure is replaced.
@@ -40,10 +44,10 @@ pub fn fail(folder: &Path, job: &Job, reason: &str) -> Result<(), String> {
         reason.truncate(end.expect("a text begins at a boundary"));
         reason += " ...";
     }
-    let failure = Failure { format: FORMAT.into(), job: describe(job), reason };
+    let failure = Failure { format: FORMAT.into(), job: describe(job), reason, written: None };
     let path = place(folder, &job.key());
     let text = toml::to_string(&failure).expect("texts are TOML");
-    std::fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
+    fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
     file::write(&path, text.as_bytes()).map_err(|error| named(&path, &error))
 }
 
@@ -67,9 +71,11 @@ fn place(folder: &Path, key: &Key) -> std::path::PathBuf {
 pub(super) fn read(path: &Path) -> io::Result<Failure> {
     let wrong = |found: String| io::Error::other(format!("{found}, expected the failure of a job"));
     let text = String::from_utf8(file::read(path, BYTES)?).map_err(|error| wrong(error.to_string()))?;
-    let failure: Failure = toml::from_str(&text).map_err(|error| wrong(error.message().trim().to_owned()))?;
+    let mut failure: Failure =
+        toml::from_str(&text).map_err(|error| wrong(error.message().trim().to_owned()))?;
     if failure.format != FORMAT {
         return Err(wrong(format!("format: found `{}`", failure.format)));
     }
+    failure.written = fs::symlink_metadata(path).and_then(|found| found.modified()).ok();
     Ok(failure)
 }

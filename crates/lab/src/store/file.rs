@@ -83,6 +83,19 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// As [`write`].
 pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    put(path, fill).map(drop)
+}
+
+/// [`write`] that returns the file, still locked.
+///
+/// # Errors
+/// As [`write`].
+pub fn write_and_hold(path: &Path, bytes: &[u8]) -> io::Result<File> {
+    put(path, |file| file.write_all(bytes))
+}
+
+/// Writes a file and returns it, locked as long as it is open.
+fn put(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<File> {
     match fs::symlink_metadata(path) {
         Ok(found) => regular(found.file_type())?,
         Err(error) if error.kind() == ErrorKind::NotFound => {}
@@ -95,7 +108,8 @@ pub fn write_with(path: &Path, fill: impl FnOnce(&mut File) -> io::Result<()>) -
         fs::rename(&temporary, path)
     };
     whole().inspect_err(|_| drop(fs::remove_file(&temporary)))?;
-    sync_folder(path)
+    sync_folder(path)?;
+    Ok(file)
 }
 
 /// Makes what happened to a file's name durable.

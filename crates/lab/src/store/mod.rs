@@ -7,6 +7,7 @@
 //! Anything may lie in the folder. What has a name of the store and is not what its name says is reported and passed
 //! over; only regular files are opened, and none is read without bound.
 
+mod announcement;
 mod claim;
 pub mod columns;
 mod compact;
@@ -20,11 +21,15 @@ mod older;
 mod pack;
 mod result;
 mod run;
+mod standing;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::SystemTime;
 
 use strata_gpu::machine::identity::digest;
 use strata_workloads::Size;
@@ -39,25 +44,29 @@ use older::Older;
 use pack::Pack;
 use result::{Flaw, RESULT_BYTES};
 
+pub use announcement::{Announcement, Planned, Sweep, announce};
 pub use claim::{Claim, check_writable, claim};
 pub use compact::{Compacted, compact};
 pub use failure::{Failure, fail};
 pub use findings::{Finding, Findings};
 pub use log::HostTime;
 pub use run::Run;
+pub use standing::Standing;
 
 /// A folder of finished jobs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Store {
     folder: PathBuf,
     finished: BTreeMap<Key, Place>,
     /// Jobs with results that contradict each other, and which these are.
     contradictions: BTreeMap<Key, String>,
     failures: BTreeMap<Key, Failure>,
+    /// Sweeps that go on, by what tells them apart.
+    sweeps: BTreeMap<String, Arc<Sweep>>,
     /// Versions of the simulator whose results are looked up, in order.
     simulators: Vec<String>,
     /// Finished jobs of those versions other than this one.
-    older: Older,
+    older: Arc<Older>,
     /// Finished jobs by workload and machine name, for lookups by name.
     named: BTreeMap<Task, Key>,
 }
@@ -81,8 +90,9 @@ impl Store {
             finished: BTreeMap::new(),
             contradictions: BTreeMap::new(),
             failures: BTreeMap::new(),
+            sweeps: BTreeMap::new(),
             simulators: vec![SIMULATOR.to_owned()],
-            older: Older::default(),
+            older: Arc::default(),
             named: BTreeMap::new(),
         };
         let findings = store.read()?;
@@ -90,9 +100,20 @@ impl Store {
     }
 
     fn read(&mut self) -> Result<Findings, String> {
-        let Contents { results, contradictions, failures, findings, .. } =
+        let Contents { results, contradictions, failures, sweeps, mut findings, .. } =
             Contents::read(&self.folder, &self.finished)?;
         (self.finished, self.contradictions, self.failures) = (results, contradictions, failures);
+        let known = std::mem::take(&mut self.sweeps);
+        for (id, path) in sweeps {
+            // A note never changes.
+            let read =
+                known.get(&id).map_or_else(|| Sweep::read(&path, &id).map(Arc::new), |of| Ok(of.clone()));
+            match read {
+                Ok(sweep) => drop(self.sweeps.insert(id, sweep)),
+                Err(error) if error.kind() == ErrorKind::NotFound => {}
+                Err(error) => findings.passed_over.push(Finding { path, reason: error.to_string() }),
+            }
+        }
         Ok(findings)
     }
 
@@ -143,7 +164,7 @@ impl Store {
                 older.add(&record.job);
             }
         }
-        self.older = older;
+        self.older = Arc::new(older);
         Ok(())
     }
 
@@ -194,9 +215,32 @@ impl Store {
         self.finished.iter().map(|(key, place)| (key, &*place.run))
     }
 
+    /// What a list shows of a finished job.
+    #[must_use]
+    pub fn run(&self, key: &Key) -> Option<&Run> {
+        self.finished.get(key).map(|place| &*place.run)
+    }
+
+    /// When a finished job's result was stored, where its file says it.
+    #[must_use]
+    pub fn written(&self, key: &Key) -> Option<SystemTime> {
+        self.finished.get(key)?.written
+    }
+
+    /// The sweeps that go on, sorted by their names.
+    pub fn sweeps(&self) -> impl Iterator<Item = &Arc<Sweep>> {
+        self.sweeps.values()
+    }
+
     /// Jobs that failed and have no result, sorted by key.
     pub fn failures(&self) -> impl Iterator<Item = &Failure> {
         self.failures.iter().filter(|(key, _)| !self.finished.contains_key(key)).map(|(_, failure)| failure)
+    }
+
+    /// Why a job failed, if it did and has no result.
+    #[must_use]
+    pub fn failure(&self, key: &Key) -> Option<&Failure> {
+        self.failures.get(key).filter(|_| !self.finished.contains_key(key))
     }
 
     /// Why the store has no result of a job: it failed, or has not run yet.

@@ -14,6 +14,8 @@ pub enum Name {
     Failure(Key),
     /// Many results: `pack-DIGEST.zip`.
     Pack(String),
+    /// What whoever runs a sweep holds locked, with what tells it from others: `ID.sweep`.
+    Sweep(String),
     /// What a writer renames when it is whole: one of the above, `.PROCESS.tmp` or `.PROCESS.ATTEMPT.tmp`.
     Temporary,
     /// Ends as a name of the store but is none; with what was expected.
@@ -34,6 +36,8 @@ pub const CLAIM: &str = ".claim";
 pub const PROBE: &str = "probe";
 /// Suffix of failures.
 pub const FAILURE: &str = ".failed";
+/// Suffix of the notes of sweeps.
+pub const SWEEP: &str = ".sweep";
 
 impl Name {
     /// Reads a file's name.
@@ -51,6 +55,9 @@ impl Name {
         }
         if let Some(key) = name.strip_suffix(FAILURE) {
             return Key::read(key).map_or(Name::Wrong("KEY.failed"), Name::Failure);
+        }
+        if let Some(id) = name.strip_suffix(SWEEP) {
+            return if is_digest(id) { Name::Sweep(id.to_owned()) } else { Name::Wrong("ID.sweep") };
         }
         if let Some(digest) = name.strip_prefix(PACK).and_then(|name| name.strip_suffix(ARCHIVE)) {
             return match is_digest(digest) {
@@ -75,7 +82,9 @@ fn is_temporary(name: &str) -> bool {
         return false;
     }
     let is_target = |name: &str| {
-        name == PROBE || matches!(Name::read(name), Name::Result(..) | Name::Failure(_) | Name::Pack(_))
+        let is_written =
+            |name: Name| matches!(name, Name::Result(..) | Name::Failure(_) | Name::Pack(_) | Name::Sweep(_));
+        name == PROBE || is_written(Name::read(name))
     };
     is_target(name) || name.rsplit_once('.').is_some_and(|(name, first)| number(first) && is_target(name))
 }
@@ -93,12 +102,19 @@ mod tests {
         assert_eq!(read("pack-SUM.zip"), Name::Pack(sum.clone()));
         assert_eq!(read("KEY.claim"), Name::Claim(wanted.clone()));
         assert_eq!(read("KEY.failed"), Name::Failure(wanted));
-        for temporary in
-            ["KEY-SUM.parquet.12.tmp", "pack-SUM.zip.12.3.tmp", "KEY.failed.1.0.tmp", "probe.7.0.tmp"]
-        {
+        assert_eq!(read("KEY.sweep"), Name::Sweep(key.to_owned()));
+        for temporary in [
+            "KEY-SUM.parquet.12.tmp",
+            "pack-SUM.zip.12.3.tmp",
+            "KEY.failed.1.0.tmp",
+            "KEY.sweep.1.0.tmp",
+            "probe.7.0.tmp",
+        ] {
             assert_eq!(read(temporary), Name::Temporary, "{temporary}");
         }
-        for wrong in ["KEY.parquet", "KEY-SUM (1).parquet", "x.claim", "x.failed", ".parquet", "pack-x.zip"] {
+        for wrong in
+            ["KEY.parquet", "KEY-SUM (1).parquet", "x.claim", "x.failed", "x.sweep", ".parquet", "pack-x.zip"]
+        {
             assert!(matches!(read(wrong), Name::Wrong(_)), "{wrong}");
         }
         for other in

@@ -1,4 +1,5 @@
 mod packs;
+mod sweeps;
 
 use std::fs::{self, File};
 

@@ -131,7 +131,7 @@ impl Chart {
             figure data-title=(self.title) {
                 div.legend {
                     @for (name, variable) in &self.series {
-                        span.key { i style=(format!("background:var(--{variable})")) {} (name) }
+                        span.key { i class=(variable) {} (name) }
                     }
                     @if !self.stacks.is_empty() {
                         span.key.plain {

@@ -87,7 +87,7 @@ fn bars_of(chart: &Chart, layout: &Layout, part: usize) -> Markup {
         Some((left, slot, one.min(other), (one - other).abs(), title))
     });
     html! {
-        g style=(format!("fill:var(--{variable})")) data-series=(name) {
+        g class=(variable) data-series=(name) {
             @for (left, slot, top, height, title) in boxes {
                 rect x=(px(left)) y=(px(top)) width=(px(slot * SOLID)) height=(px(height)) { title { (title) } }
             }
