@@ -7,12 +7,13 @@
 //! Anything may lie in the folder. What has a name of the store and is not what its name says is reported and passed
 //! over; only regular files are opened, and none is read without bound.
 
+mod census;
 mod claim;
 pub mod columns;
 mod compact;
 mod contents;
 mod failure;
-mod file;
+pub(crate) mod file;
 mod findings;
 mod log;
 mod name;
@@ -39,6 +40,7 @@ use older::Older;
 use pack::Pack;
 use result::{Flaw, RESULT_BYTES};
 
+pub use census::Census;
 pub use claim::{Claim, check_writable, claim};
 pub use compact::{Compacted, compact};
 pub use failure::{Failure, fail};
@@ -197,6 +199,12 @@ impl Store {
     /// Jobs that failed and have no result, sorted by key.
     pub fn failures(&self) -> impl Iterator<Item = &Failure> {
         self.failures.iter().filter(|(key, _)| !self.finished.contains_key(key)).map(|(_, failure)| failure)
+    }
+
+    /// The failure of a job that has no result, if one is noted.
+    #[must_use]
+    pub fn failure(&self, key: &Key) -> Option<&Failure> {
+        self.failures.get(key).filter(|_| !self.finished.contains_key(key))
     }
 
     /// Why the store has no result of a job: it failed, or has not run yet.

@@ -1,0 +1,1 @@
+//! Sweeps by a scheduler that a test plays.
