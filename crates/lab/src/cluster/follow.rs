@@ -11,10 +11,10 @@ use crate::job::{Job, Key};
 use crate::store::{Census, Store};
 use crate::sweep::{self, Failure, Progress, Swept, describe, work};
 
-/// How long to wait between looks: at first, and at most.
+/// How long to wait between looks, at least and at most.
 const LOOKS: [Duration; 2] = [Duration::from_millis(500), Duration::from_secs(20)];
 
-/// A look may take one part in so many of the time.
+/// In between, looks take one part in so many of the time, and the end is noticed so much later.
 const SHARE: u32 = 20;
 
 /// How often to look for an interrupt.
@@ -175,7 +175,8 @@ impl<'a> Follower<'a> {
 
     fn wait(&mut self) -> Result<Waited, String> {
         let mut pause = LOOKS[0];
-        let mut answered = Instant::now();
+        let begin = Instant::now();
+        let mut answered = begin;
         let mut complete: Option<Instant> = None;
         loop {
             let until = Instant::now() + pause;
@@ -212,8 +213,9 @@ impl<'a> Follower<'a> {
             if is_complete && complete.get_or_insert(began).elapsed() > END {
                 return Ok(Waited::Ended);
             }
-            let longest = if is_complete { LOOKS[0] } else { LOOKS[1] };
-            pause = (pause * 5 / 4).max(began.elapsed() * SHARE).min(longest);
+            let [least, most] = LOOKS;
+            let wanted = if is_complete { least } else { begin.elapsed() / SHARE };
+            pause = wanted.max(began.elapsed() * SHARE).clamp(least, most);
         }
     }
 

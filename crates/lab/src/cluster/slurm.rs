@@ -1,6 +1,7 @@
 //! Slurm: an array of tasks, by `sbatch`, `squeue` and `scancel`.
 
 use std::ffi::OsString;
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::ask::ask;
@@ -18,9 +19,10 @@ pub struct Slurm {
 }
 
 /// Slurm starts it in the submission's folder, with the command and the store's folder. `exec`: signals for the task reach the
-/// command itself.
+/// command itself. The output goes to its file from here, because Slurm may not be able to ([`output`]).
 const SCRIPT: &str = r#"#!/bin/sh
-exec "$1" --quiet job --store "$2" --jobs "${SLURM_CPUS_PER_TASK:-1}" --until-removed "batches/$SLURM_ARRAY_TASK_ID.toml"
+exec "$1" --quiet job --store "$2" --jobs "${SLURM_CPUS_PER_TASK:-1}" --until-removed \
+    "batches/$SLURM_ARRAY_TASK_ID.toml" >> "logs/$SLURM_ARRAY_TASK_ID.log" 2>&1
 "#;
 
 impl Slurm {
@@ -39,6 +41,18 @@ impl Slurm {
     fn name(submission: &Submission) -> String {
         format!("--name=strata-{}", submission.id())
     }
+}
+
+/// The file for what Slurm itself says of a task, such as that its time is up: the one that the task writes to. `%` means
+/// something to Slurm in all of a path, unless it is doubled; where there is a `\\`, `%a` would not mean anything either.
+fn output(logs: &Path) -> PathBuf {
+    let bytes = logs.as_os_str().as_bytes();
+    if bytes.contains(&b'\\') {
+        return "/dev/null".into();
+    }
+    let doubled =
+        bytes.iter().flat_map(|byte| if *byte == b'%' { &b"%%"[..] } else { std::slice::from_ref(byte) });
+    PathBuf::from(OsString::from_vec(doubled.copied().collect())).join("%a.log")
 }
 
 /// `--name=VALUE`, whatever bytes the value has.
@@ -76,16 +90,16 @@ impl Scheduler for Slurm {
 
     fn submit(&self, submission: &Submission, store: &Path) -> Result<String, String> {
         let mut arguments: Vec<OsString> = self.options.iter().map(OsString::from).collect();
+        let output = output(&submission.logs());
         // Behind the user's, so that these count.
         arguments.extend([
             "--parsable".into(),
             format!("--array=0-{}", submission.tasks - 1).into(),
             format!("--job-name=strata-{}", submission.id()).into(),
             option("--chdir", &submission.folder),
-            // Relative to that folder, because `%` and `\` mean something in it.
-            "--output=logs/%a.log".into(),
-            "--error=logs/%a.log".into(),
-            // A task that Slurm starts again says more.
+            option("--output", &output),
+            option("--error", &output),
+            // Slurm and the task write to one file.
             "--open-mode=append".into(),
             submission.script().into(),
             self.command.clone().into(),
@@ -118,5 +132,27 @@ impl Scheduler for Slurm {
 
     fn cancel(&self, submission: &Submission) -> Result<(), String> {
         ask("scancel", &["--me", &Slurm::name(submission)].map(OsString::from)).map(drop)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slurm_takes_nothing_in_a_path_for_a_pattern() {
+        assert_eq!(output(Path::new("/a b/\"c'\n/%j")), Path::new("/a b/\"c'\n/%%j/%a.log"));
+        assert_eq!(output(Path::new("/a\\b")), Path::new("/dev/null"));
+    }
+
+    #[test]
+    fn options_are_split_as_a_shell_does() {
+        let slurm = Slurm::new("--time=10 --comment='two words'", PathBuf::new()).unwrap();
+        assert_eq!(slurm.options, ["--time=10", "--comment=two words"]);
+        let error = Slurm::new("--comment='two", PathBuf::new()).unwrap_err();
+        assert_eq!(
+            error,
+            "--slurm=--comment='two: found a quote that does not end, expected options of sbatch"
+        );
     }
 }
