@@ -34,7 +34,7 @@ pub struct JobArguments {
     /// How many of several jobs to run at once.
     #[arg(long, value_name = "N", default_value_t = 1)]
     jobs: usize,
-    /// End, and leave the rest of the jobs, when the file is removed.
+    /// End, and leave the rest of the jobs, when a file is removed.
     #[arg(long)]
     until_removed: bool,
 }
@@ -44,34 +44,28 @@ pub struct JobArguments {
 /// # Errors
 /// A job file that cannot be read or was made for another simulator, or a run that fails.
 pub fn job(arguments: &JobArguments) -> Result<Finished, String> {
-    let JobArguments { files, store, wait, .. } = arguments;
-    match files.as_slice() {
-        [file] if file == "-" => one(file, &from_standard_input()?, store, *wait),
-        [file] => {
-            let text = match std::fs::read_to_string(file) {
-                // It was removed before this began.
-                Err(error) if error.kind() == ErrorKind::NotFound && arguments.until_removed => {
-                    return Ok(Finished::Interrupted);
-                }
-                text => text.map_err(|error| format!("{file}: {error}"))?,
-            };
-            match batch::read(file, &text)? {
-                Some(jobs) => several(&jobs, arguments),
-                None => one(file, &text, store, *wait),
+    let JobArguments { files, store, wait, until_removed, .. } = arguments;
+    if let [file] = files.as_slice()
+        && file == "-"
+    {
+        return one(file, &from_standard_input()?, store, *wait);
+    }
+    let mut jobs = Vec::new();
+    for file in files {
+        let text = match std::fs::read_to_string(file) {
+            // It was removed before this began.
+            Err(error) if error.kind() == ErrorKind::NotFound && *until_removed => {
+                return Ok(Finished::Interrupted);
             }
-        }
-        files => {
-            let mut jobs = Vec::new();
-            for file in files {
-                let text = std::fs::read_to_string(file).map_err(|error| format!("{file}: {error}"))?;
-                match batch::read(file, &text)? {
-                    Some(batch) => jobs.extend(batch),
-                    None => jobs.push(Job::read(file, &text)?),
-                }
-            }
-            several(&jobs, arguments)
+            text => text.map_err(|error| format!("{file}: {error}"))?,
+        };
+        match batch::read(file, &text)? {
+            Some(batch) => jobs.extend(batch),
+            None if files.len() == 1 && !until_removed => return one(file, &text, store, *wait),
+            None => jobs.push(Job::read(file, &text)?),
         }
     }
+    several(&jobs, arguments)
 }
 
 /// Runs a job in this process.

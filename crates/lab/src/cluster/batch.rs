@@ -110,3 +110,73 @@ pub(super) fn deal<'a>(jobs: &[&'a Job], count: usize, size: Option<usize>) -> V
 fn cost(job: &Job) -> u64 {
     JOB + work(job)
 }
+
+#[cfg(test)]
+mod tests {
+    use strata_workloads::Size;
+
+    use super::*;
+
+    /// A job of some work: none of these is ever run.
+    fn job(workload: &str, number: u64) -> Job {
+        Job {
+            workload: workload.into(),
+            ptx: number.to_string(),
+            ..Job::profile("saxpy", Size::Test).unwrap()
+        }
+    }
+
+    #[test]
+    fn every_job_is_dealt_out_once_and_no_batch_has_much_more_to_do_than_another() {
+        let names = ["saxpy", "gemm", "gather", "2mm", "nw"];
+        let jobs: Vec<Job> =
+            (0..97).map(|number| job(names[number as usize % names.len()], number)).collect();
+        let jobs: Vec<&Job> = jobs.iter().collect();
+        for (count_, size) in [(1, None), (7, None), (96, None), (10, Some(10)), (97, Some(1)), (49, Some(2))]
+        {
+            let batches = deal(&jobs, count_, size);
+            assert_eq!(batches.len(), count_);
+            let mut dealt: Vec<String> = batches.iter().flatten().map(|job| job.ptx.clone()).collect();
+            dealt.sort_by_key(|number| number.parse::<u64>().unwrap());
+            assert_eq!(dealt, (0..97).map(|number| number.to_string()).collect::<Vec<_>>());
+            assert!(batches.iter().all(|batch| batch.len() <= size.unwrap_or(97)));
+            let costs: Vec<u64> =
+                batches.iter().map(|batch| batch.iter().map(|job| cost(job)).sum()).collect();
+            assert!(costs.is_sorted_by(|one, next| one >= next), "{costs:?}");
+            let longest = jobs.iter().map(|job| cost(job)).max().unwrap();
+            assert!(size.is_some() || costs[0] - costs[count_ - 1] <= longest, "{costs:?}");
+        }
+    }
+
+    #[test]
+    fn there_are_as_many_batches_as_minutes_and_as_jobs_and_limits_allow() {
+        let (short, long) = (job("saxpy", 0), Job { size: Size::Paper, ..job("gemm", 1) });
+        assert!(cost(&short) < BATCH / 60 && cost(&long) > BATCH);
+        assert_eq!(count(&[&short; 3], None, 1000), Ok(1));
+        assert_eq!(count(&[&long; 3], None, 1000), Ok(3));
+        assert_eq!(count(&[&long; 3], None, 2), Ok(2));
+        let many = u64::try_from(count(&[&short; 100_000], None, 1000).unwrap()).unwrap();
+        assert_eq!(many, (100_000 * cost(&short)).div_ceil(BATCH));
+        assert_eq!(count(&[&short; 25], Some(10), 3), Ok(3));
+        assert_eq!(
+            count(&[&short; 25], Some(10), 2).unwrap_err(),
+            "--batch 10: found 3 tasks for 25 jobs, expected at most 2, so `--batch 13` or more"
+        );
+        assert_eq!(count(&[&short], Some(0), 2).unwrap_err(), "--batch 0: expected at least 1");
+    }
+
+    #[test]
+    fn a_batch_s_file_gives_its_jobs_back_and_a_job_s_file_is_none() {
+        let jobs = [job("saxpy", 0), Job::profile("gemm", Size::Small).unwrap()];
+        let text = text(&[&jobs[0], &jobs[1]]).unwrap();
+        assert_eq!(read("b.toml", &text).unwrap().unwrap(), jobs);
+        assert_eq!(read("j.toml", &jobs[1].text()).unwrap(), None);
+        let error = read("b.toml", &text.replace("strata-batch-1", "strata-batch-2")).unwrap_err();
+        assert_eq!(
+            error,
+            "b.toml: format: found `strata-batch-2`, expected `strata-job-1` or `strata-batch-1`"
+        );
+        let error = read("b.toml", &text.replacen("kind = ", "kin = ", 1)).unwrap_err();
+        assert!(error.starts_with("b.toml: ") && error.contains("kin"), "{error}");
+    }
+}

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use super::batch;
+use super::scheduler::{Scheduler, Tasks};
 use super::submission::Submission;
-use super::{Event, Options, Scheduler, Tasks, batch};
 use crate::job::{Job, Key};
 use crate::store::{Census, Store};
 use crate::sweep::{self, Failure, Progress, Swept, describe, work};
@@ -26,6 +27,42 @@ const SILENCE: Duration = Duration::from_secs(600);
 /// How long tasks may take to end when all their jobs have.
 const END: Duration = Duration::from_secs(10);
 
+/// How a sweep is run on a cluster.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Most jobs of a task. By default, about a minute's.
+    pub batch: Option<usize>,
+    /// How often a job may be submitted until it has a result or has failed, at least 1.
+    pub rounds: u32,
+    /// Set from outside to stop the sweep.
+    pub interrupt: Option<&'static AtomicBool>,
+}
+
+/// What a sweep on a cluster has to say.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// How far it is, and what its tasks do.
+    Progress(Progress<'a>, &'a str),
+    /// Something that happened, as a sentence.
+    Note(&'a str),
+}
+
+/// Runs each job that the store lacks on a cluster, until all have ended, rounds are used up or the sweep is interrupted. Tasks
+/// that another process of this user submitted for the store and does not follow any more are followed instead of new ones.
+///
+/// # Errors
+/// If the scheduler takes no tasks or does not answer for long, or the store cannot be read or written. A failed job is not an
+/// error here.
+pub fn run(
+    jobs: &[Job],
+    store: &mut Store,
+    scheduler: &dyn Scheduler,
+    options: Options,
+    on_event: &mut dyn FnMut(Event<'_>),
+) -> Result<Swept, String> {
+    Follower::new(jobs, store, scheduler, options, on_event)?.run()
+}
+
 /// How a wait for tasks ended.
 #[derive(PartialEq, Eq)]
 enum Waited {
@@ -35,7 +72,7 @@ enum Waited {
 }
 
 /// Follows a sweep on a cluster.
-pub(super) struct Follower<'a> {
+struct Follower<'a> {
     store: &'a mut Store,
     /// The store's folder as tasks find it, wherever they start.
     folder: PathBuf,
@@ -52,7 +89,7 @@ pub(super) struct Follower<'a> {
 }
 
 impl<'a> Follower<'a> {
-    pub(super) fn new(
+    fn new(
         jobs: &'a [Job],
         store: &'a mut Store,
         scheduler: &'a dyn Scheduler,
@@ -80,7 +117,7 @@ impl<'a> Follower<'a> {
         })
     }
 
-    pub(super) fn run(mut self) -> Result<Swept, String> {
+    fn run(mut self) -> Result<Swept, String> {
         self.progress("");
         if self.jobs.is_empty() {
             return Ok(Swept::default());

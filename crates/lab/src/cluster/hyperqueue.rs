@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
 use super::ask::ask;
+use super::scheduler::{Scheduler, Tasks};
 use super::submission::Submission;
-use super::{Scheduler, Tasks};
 
 /// Tasks of a job. A server manages a million; more files than this help nobody.
 const TASKS: usize = 10_000;

@@ -5,8 +5,8 @@ use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
 use super::ask::ask;
+use super::scheduler::{Scheduler, Tasks};
 use super::submission::Submission;
-use super::{Scheduler, Tasks};
 
 /// Array tasks that fit where nobody has changed Slurm's limit.
 const ARRAY: usize = 1000;
