@@ -11,6 +11,7 @@
 mod area;
 mod choice;
 mod claims;
+mod cluster;
 mod compare;
 mod doctor;
 mod dump;
@@ -95,7 +96,7 @@ enum Command {
     /// Compare systems, or values of a parameter, across workloads.
     #[command(after_help = "Example:\n  strata compare gather atax --sweep l1d.ways=2,4,8 --metric ipc")]
     Compare(compare::CompareArguments),
-    /// Run one job of a sweep and add its result to a store.
+    /// Run jobs of a sweep and add their results to a store.
     #[command(after_help = "Example:\n  strata job jobs/0123.toml --store strata-store")]
     Job(job::JobArguments),
     /// Show a result store in a browser, while sweeps go on.

@@ -98,6 +98,11 @@ impl Display {
         self.bar.set_message(message);
     }
 
+    /// Writes a line; the bar is drawn again below it.
+    pub fn say(&self, text: &str) {
+        self.bar.suspend(|| eprintln!("{text}"));
+    }
+
     /// Removes the bar from the terminal, until something else is shown.
     pub fn clear(&mut self) {
         // A bar that is reset is drawn, a new one is not.
@@ -174,7 +179,7 @@ impl Bar {
 
     /// Writes a warning; the bar is drawn again below it.
     pub fn warn(&self, warning: &str) {
-        self.display.bar.suspend(|| eprintln!("warning: {warning}"));
+        self.display.say(&format!("warning: {warning}"));
     }
 
     /// Removes the bar from the terminal.

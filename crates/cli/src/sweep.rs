@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use clap::Args;
+use strata_lab::cluster::{self, Event, Scheduler};
 use strata_lab::job::Job;
 use strata_lab::store::{Findings, Store, check_writable};
 use strata_lab::sweep::{self, Limits, Processes, Swept, available_memory};
 
+use crate::cluster::ClusterArguments;
 use crate::progress::{Display, during};
 use crate::{interrupt, print};
 
@@ -18,22 +20,24 @@ pub struct SweepArguments {
     #[arg(long, value_name = "DIR", default_value = "strata-store")]
     pub store: PathBuf,
     /// Number of jobs to run at once, each a single-threaded process. Default: one per core.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "cluster")]
     jobs: Option<usize>,
     /// Memory that all running jobs may use together, in GiB. Default: three quarters of the available
     /// memory.
-    #[arg(long, value_name = "GIB")]
+    #[arg(long, value_name = "GIB", conflicts_with = "cluster")]
     memory: Option<u64>,
     /// Run nothing; show what the store holds.
-    #[arg(long)]
+    #[arg(long, conflicts_with = "cluster")]
     no_run: bool,
     /// With `--no-run`, show the results of another version of the simulator, or of `any` version.
     #[arg(long, value_name = "VERSION", requires = "no_run")]
     simulator: Option<String>,
     /// Write the missing jobs to this folder instead of running them; run each with `strata job FILE --store
     /// DIR`.
-    #[arg(long, value_name = "DIR", conflicts_with = "no_run")]
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["no_run", "cluster"])]
     write_jobs: Option<PathBuf>,
+    #[command(flatten)]
+    cluster: ClusterArguments,
 }
 
 impl SweepArguments {
@@ -70,23 +74,10 @@ impl SweepArguments {
             check_writable(store.folder())?;
         }
         let command = std::env::current_exe().map_err(|error| format!("the command's own file: {error}"))?;
-        let launcher = Processes::new(command, store.folder().to_owned());
-        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        let jobs_at_once = self.jobs.unwrap_or(cores);
-        if jobs_at_once == 0 {
-            return Err("--jobs 0: expected at least 1".into());
-        }
-        let memory_bytes = self.memory.map_or_else(available_memory, |gib| gib << 30);
-        let mut bar = Display::new("", true);
-        let mut show = |progress: sweep::Progress<'_>| {
-            let last = progress.last.map(sweep::describe).unwrap_or_default();
-            let message = format!("{} of {} jobs {last}", progress.ended, progress.jobs);
-            bar.show(progress.work_done, progress.work, message);
-        };
-        let limits = Limits { jobs: jobs_at_once, memory_bytes, interrupt: Some(interrupt::flag()) };
-        let swept = sweep::run(&jobs, store, &launcher, limits, &mut show);
-        bar.finish();
-        let swept = swept?;
+        let swept = match self.cluster.scheduler(&command)? {
+            Some(scheduler) => self.on_cluster(&jobs, store, scheduler.as_ref()),
+            None => self.here(&jobs, store, command),
+        }?;
         if let Some(error) = &swept.unannounced {
             eprintln!("{error}; `strata serve` did not show this sweep");
         }
@@ -104,6 +95,53 @@ impl SweepArguments {
         }
         Ok(swept)
     }
+
+    /// Runs the missing jobs in processes of this host.
+    fn here(&self, jobs: &[Job], store: &mut Store, command: PathBuf) -> Result<Swept, String> {
+        let launcher = Processes::new(command, store.folder().to_owned());
+        let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let jobs_at_once = self.jobs.unwrap_or(cores);
+        if jobs_at_once == 0 {
+            return Err("--jobs 0: expected at least 1".into());
+        }
+        let memory_bytes = self.memory.map_or_else(available_memory, |gib| gib << 30);
+        let mut bar = Display::new("", true);
+        let mut show = |progress: sweep::Progress<'_>| show(&mut bar, progress, "");
+        let limits = Limits { jobs: jobs_at_once, memory_bytes, interrupt: Some(interrupt::flag()) };
+        let swept = sweep::run(jobs, store, &launcher, limits, &mut show);
+        bar.finish();
+        swept
+    }
+
+    /// Has a scheduler run the missing jobs.
+    fn on_cluster(
+        &self,
+        jobs: &[Job],
+        store: &mut Store,
+        scheduler: &dyn Scheduler,
+    ) -> Result<Swept, String> {
+        let mut bar = Display::new("", true);
+        let mut on_event = |event: Event<'_>| match event {
+            Event::Progress(progress, tasks) => show(&mut bar, progress, tasks),
+            Event::Note(text) => bar.say(text),
+        };
+        let options = cluster::Options {
+            batch: self.cluster.batch,
+            rounds: self.cluster.rounds,
+            interrupt: Some(interrupt::flag()),
+        };
+        let swept = cluster::run(jobs, store, scheduler, options, &mut on_event);
+        bar.finish();
+        swept
+    }
+}
+
+/// Shows how far a sweep is, and what its tasks on a cluster do.
+fn show(bar: &mut Display, progress: sweep::Progress<'_>, tasks: &str) {
+    let last = progress.last.map(sweep::describe).unwrap_or_default();
+    let tasks = if tasks.is_empty() { String::new() } else { format!("{tasks}: ") };
+    let message = format!("{tasks}{} of {} jobs {last}", progress.ended, progress.jobs);
+    bar.show(progress.work_done, progress.work, message);
 }
 
 /// Opens a store whose missing jobs are to be run: removes what killed processes left behind, and says what is no

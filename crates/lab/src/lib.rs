@@ -13,6 +13,7 @@
 //! | `perform` | one job, run for a store |
 //! | `sweep` | runs the jobs that are missing |
 //! | `threads` | runs a sweep's jobs in this process |
+//! | `cluster` | has a sweep's jobs run by a cluster's scheduler |
 //! | `metric` | expressions over counters |
 //! | `variant` | a machine under a name: base, system, overrides |
 //! | `setup` | a variant, or for each workload the best of several |
@@ -29,6 +30,7 @@
 pub mod axes;
 pub mod catalogue;
 pub mod claims;
+pub mod cluster;
 pub mod compare;
 pub mod executed;
 pub mod grid;

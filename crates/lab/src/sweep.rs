@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::io::{Read, Write};
-use std::os::unix::process::CommandExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -34,7 +34,12 @@ pub enum Launched {
     Finished,
     /// Another process runs it.
     Elsewhere,
+    /// Somebody killed its process, which says nothing about the job.
+    Killed,
 }
+
+/// Signals by which others end a process, rather than its own faults.
+const FROM_OTHERS: [i32; 5] = [libc::SIGKILL, libc::SIGTERM, libc::SIGINT, libc::SIGHUP, libc::SIGXCPU];
 
 /// Exit status of `strata job` for [`Launched::Elsewhere`].
 pub const ELSEWHERE: u8 = 3;
@@ -49,13 +54,22 @@ pub struct Processes {
     /// Standard input of the jobs that run, by process; `None` once they have been stopped. A job exits when it closes, so a
     /// killed sweep leaves no processes behind.
     inputs: Mutex<Option<BTreeMap<u32, ChildStdin>>>,
+    /// Whether a job that somebody killed has failed.
+    killed_have_failed: bool,
 }
 
 impl Processes {
     /// Jobs run by the `strata` command at a path, for the store in a folder.
     #[must_use]
     pub fn new(command: PathBuf, folder: PathBuf) -> Processes {
-        Processes { command, folder, inputs: Mutex::new(Some(BTreeMap::new())) }
+        Processes { command, folder, inputs: Mutex::new(Some(BTreeMap::new())), killed_have_failed: true }
+    }
+
+    /// Leaves a job that somebody killed to whoever asked for it: on a cluster, a scheduler kills tasks that are as good as
+    /// others. A job that crashed has failed nevertheless.
+    #[must_use]
+    pub fn leave_killed(self) -> Processes {
+        Processes { killed_have_failed: false, ..self }
     }
 
     fn inputs(&self) -> MutexGuard<'_, Option<BTreeMap<u32, ChildStdin>>> {
@@ -107,6 +121,10 @@ impl Launcher for Processes {
             }
             if status.code() == Some(ELSEWHERE.into()) {
                 return Ok(Ok(Launched::Elsewhere));
+            }
+            if !self.killed_have_failed && status.signal().is_some_and(|signal| FROM_OTHERS.contains(&signal))
+            {
+                return Ok(Ok(Launched::Killed));
             }
             sent?;
             let said = said.trim().trim_start_matches("error: ");
@@ -169,7 +187,7 @@ pub struct Progress<'a> {
 pub struct Swept {
     /// The jobs that failed.
     pub failures: Vec<Failure>,
-    /// How many jobs an interrupt kept from being run to their end; 0 for a sweep that ended.
+    /// How many jobs were kept from being run to their end, by an interrupt or by who killed them; 0 for a sweep that ended.
     pub left: usize,
     /// Why nobody could see in the store that the sweep went on; `None` if they could.
     pub unannounced: Option<String>,
@@ -196,17 +214,42 @@ pub fn run(
     limits: Limits,
     on_progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Swept, String> {
+    announced(jobs, store, |missing, store| {
+        let swept = run_jobs(missing, store.folder(), launcher, limits, on_progress);
+        store.refresh()?;
+        Ok(swept)
+    })
+}
+
+/// Does `work` with the jobs that a store lacks, each once, and announces the sweep in the store meanwhile.
+pub(crate) fn announced<'a>(
+    jobs: &'a [Job],
+    store: &mut Store,
+    work: impl FnOnce(Vec<&'a Job>, &mut Store) -> Result<Swept, String>,
+) -> Result<Swept, String> {
     let mut seen = BTreeSet::new();
     let keyed = jobs.iter().map(|job| (job.key(), job));
     let all: Vec<(Key, &Job)> = keyed.filter(|(key, _)| seen.insert(key.clone())).collect();
     let held: BTreeSet<&Key> = all.iter().map(|(key, _)| key).filter(|key| store.has(key)).collect();
-    let mut missing: Vec<&Job> =
-        all.iter().filter(|(key, _)| !held.contains(key)).map(|(_, job)| *job).collect();
+    let missing: Vec<&Job> = all.iter().filter(|(key, _)| !held.contains(key)).map(|(_, job)| *job).collect();
     // Taken back when the sweep is over.
     let announcement = missing.first().map(|first| {
         let jobs = all.iter().map(|(_, job)| *job);
         store::announce(store.folder(), &first.command, jobs, |key| held.contains(key))
     });
+    let swept = work(missing, store)?;
+    Ok(Swept { unannounced: announcement.and_then(Result::err), ..swept })
+}
+
+/// Runs jobs for the store in a folder, longest first, until all have ended or the sweep is interrupted. Whether the store has
+/// a result is looked up job by job.
+pub fn run_jobs(
+    mut missing: Vec<&Job>,
+    folder: &Path,
+    launcher: &dyn Launcher,
+    limits: Limits,
+    on_progress: &mut dyn FnMut(Progress<'_>),
+) -> Swept {
     missing.sort_by_key(|job| std::cmp::Reverse(work(job)));
     let total: u64 = missing.iter().map(|job| work(job)).sum();
     let mut progress = Progress { ended: 0, jobs: missing.len(), work_done: 0, work: total, last: None };
@@ -245,11 +288,12 @@ pub fn run(
                 }
                 Err(RecvTimeoutError::Disconnected) => break,
             };
-            if limits.is_interrupted() && outcome != Ok(Launched::Finished) {
+            if outcome == Ok(Launched::Killed) || limits.is_interrupted() && outcome != Ok(Launched::Finished)
+            {
                 continue;
             }
             if let Err(reason) = outcome {
-                failures.push(failed(job, &reason, store.folder()));
+                failures.push(failed(job, &reason, folder));
             }
             progress.ended += 1;
             progress.work_done += work(job);
@@ -257,9 +301,7 @@ pub fn run(
         }
     });
     failures.sort_by(|one, other| one.job.cmp(&other.job));
-    store.refresh()?;
-    let unannounced = announcement.and_then(Result::err);
-    Ok(Swept { failures, left: progress.jobs - progress.ended, unannounced })
+    Swept { failures, left: progress.jobs - progress.ended, unannounced: None }
 }
 
 /// How often a sweep looks for an interrupt.

@@ -120,3 +120,96 @@ fn an_interrupted_sweep_says_how_to_go_on() {
     assert!(err.starts_with("interrupted: ") && err.ends_with(&expected), "{err}");
     assert!(!err.contains("failed"), "what was stopped has not failed: {err}");
 }
+
+/// The files of jobs of one program on machines with so many ways.
+fn files_of(name: &str, ways: &str) -> (Vec<String>, String) {
+    let place = folder(name, &[]);
+    std::fs::remove_dir_all(&place).unwrap();
+    let (jobs, store) = (place.join("jobs"), place.join("store").display().to_string());
+    let sweep = format!("l1d.ways={ways}");
+    well(&["compare", "saxpy", "--sweep", &sweep, "--store", &store, "--write-jobs", jobs.to_str().unwrap()]);
+    let files = std::fs::read_dir(&jobs).unwrap().map(|entry| entry.unwrap().path().display().to_string());
+    (files.collect(), store)
+}
+
+#[test]
+fn of_several_jobs_one_that_fails_does_not_stop_the_others() {
+    let (files, store) = files_of("several", "1,2,4");
+    // A folder in the place of its claim: nobody can run it.
+    let key = Path::new(&files[1]).file_stem().unwrap().to_str().unwrap();
+    std::fs::create_dir_all(Path::new(&store).join(format!("{key}.claim"))).unwrap();
+    let job = |more: &[&str]| {
+        let files = files.iter().map(String::as_str);
+        strata(
+            &["job", "--store", &store]
+                .into_iter()
+                .chain(more.iter().copied())
+                .chain(files)
+                .collect::<Vec<_>>(),
+        )
+    };
+    let Ran { status, out, err } = job(&["--jobs", "2"]);
+    assert_eq!((status, out), (1, format!("2 of 3 jobs are in {store}\n")), "{err}");
+    assert!(err.starts_with("failed: saxpy (test) on gtx480 l1d.ways=") && err.contains(".claim"), "{err}");
+    std::fs::remove_dir(Path::new(&store).join(format!("{key}.claim"))).unwrap();
+    let Ran { status, out, err } = job(&[]);
+    assert_eq!((status, out), (0, format!("3 of 3 jobs are in {store}\n")), "{err}");
+    let log = std::fs::read_to_string(Path::new(&store).join("host.log")).unwrap();
+    assert_eq!(log.lines().count(), 3, "what was there did not run again");
+    assert!(refused(&["job", &files[0], &files[1], "--jobs", "0", "--store", &store]).contains("--jobs 0"));
+}
+
+#[test]
+fn a_task_whose_file_is_removed_ends_and_leaves_the_rest() {
+    let (files, store) = files_of("withdrawn", "1");
+    let removed = format!("{}.gone", files[0]);
+    let Ran { status, err, .. } = strata(&["job", &removed, "--until-removed", "--store", &store]);
+    assert_eq!((status, err.as_str()), (130, ""));
+    // Somebody else runs the job, so the task waits for it, until its file goes.
+    let key = Path::new(&files[0]).file_stem().unwrap().to_str().unwrap();
+    std::fs::create_dir_all(&store).unwrap();
+    let claim = std::fs::File::create(Path::new(&store).join(format!("{key}.claim"))).unwrap();
+    claim.lock().unwrap();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_strata"))
+        .args(["job", &files[0], "--until-removed", "--store", &store])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    assert_eq!(child.try_wait().unwrap(), None, "it waits");
+    std::fs::remove_file(&files[0]).unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let left: Vec<_> = std::fs::read_dir(&store).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, [std::ffi::OsString::from(format!("{key}.claim"))], "no result, no failure");
+}
+
+#[test]
+fn what_a_scheduler_s_command_says_is_passed_on() {
+    use std::os::unix::fs::PermissionsExt;
+    let place = folder("sbatch", &[]);
+    let store = place.join("store").display().to_string();
+    let compare = |path: &str, option: &str| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_strata"));
+        command.args(["compare", "saxpy", "--store", &store, option]).env("PATH", path);
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    let path = place.display().to_string();
+    let missing = "No such file or directory (os error 2), expected this command on the PATH\n";
+    assert_eq!(compare(&path, "--slurm"), format!("error: sbatch: {missing}"));
+    assert_eq!(compare(&path, "--hyperqueue"), format!("error: python3: {missing}"));
+    let sbatch = place.join("sbatch");
+    let script = "#!/bin/sh\necho 'sbatch: error: invalid partition specified: shrot' >&2\necho 'sbatch: error: Batch job submission failed' >&2\nexit 1\n";
+    std::fs::write(&sbatch, script).unwrap();
+    std::fs::set_permissions(&sbatch, std::fs::Permissions::from_mode(0o755)).unwrap();
+    assert_eq!(
+        compare(&path, "--slurm=-p shrot"),
+        "error: sbatch: error: invalid partition specified: shrot; sbatch: error: Batch job submission failed\n"
+    );
+    assert_eq!(
+        compare(&path, "--slurm=-p 'short"),
+        "error: --slurm=-p 'short: found a quote that does not end, expected options of sbatch\n"
+    );
+    assert!(!Path::new(&store).join("submissions").exists());
+}

@@ -8,12 +8,13 @@
 //! over; only regular files are opened, and none is read without bound.
 
 mod announcement;
+mod census;
 mod claim;
 pub mod columns;
 mod compact;
 mod contents;
 mod failure;
-mod file;
+pub(crate) mod file;
 mod findings;
 mod log;
 mod name;
@@ -45,6 +46,7 @@ use pack::Pack;
 use result::{Flaw, RESULT_BYTES};
 
 pub use announcement::{Announcement, Planned, Sweep, announce};
+pub use census::Census;
 pub use claim::{Claim, check_writable, claim};
 pub use compact::{Compacted, compact};
 pub use failure::{Failure, fail};
@@ -237,7 +239,7 @@ impl Store {
         self.failures.iter().filter(|(key, _)| !self.finished.contains_key(key)).map(|(_, failure)| failure)
     }
 
-    /// Why a job failed, if it did and has no result.
+    /// The failure of a job that has no result, if one is noted.
     #[must_use]
     pub fn failure(&self, key: &Key) -> Option<&Failure> {
         self.failures.get(key).filter(|_| !self.finished.contains_key(key))
