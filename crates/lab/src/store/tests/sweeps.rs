@@ -89,7 +89,7 @@ fn the_note_of_a_killed_sweep_is_cleaned_up_and_nobody_else_s_file_is() {
     fs::write(&named, "my notes").unwrap();
     let (store, findings) = Store::open(&folder.0).unwrap();
     assert_eq!(store.sweeps().count(), 1);
-    assert_eq!(findings.leftovers, [dead.clone()]);
+    assert_eq!(findings.leftovers, std::slice::from_ref(&dead));
     assert_eq!(passed_over(&findings), [&somebody_s, &named]);
     findings.clean().unwrap();
     assert!(alive.exists() && !dead.exists() && somebody_s.exists() && named.exists());
