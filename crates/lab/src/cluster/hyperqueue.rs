@@ -1,4 +1,7 @@
 //! HyperQueue: a job of many tasks, by its Python package.
+//!
+//! The package is the interface that a registry hands out, so tests run it for real: PyPI's wheel holds server, worker and client,
+//! but no `hq` command. It talks to any server of its version, those that `hq` started included.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
