@@ -12,8 +12,8 @@ use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use constant_time_eq::constant_time_eq;
 
+use crate::address::{ICON, STYLE};
 use crate::answer;
-use crate::routes::{ICON, STYLE};
 
 /// Least and most letters of a token.
 const LETTERS: std::ops::RangeInclusive<usize> = 16..=128;

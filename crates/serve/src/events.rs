@@ -14,11 +14,8 @@ use tokio::sync::watch;
 
 use crate::answer;
 use crate::listen::over;
-use crate::routes::Site;
+use crate::site::Site;
 use crate::watch::News;
-
-/// Most browsers that are told at once.
-pub const LISTENERS: usize = 100;
 
 /// Least time between two events for a browser.
 const PAUSE: Duration = Duration::from_millis(300);

@@ -6,7 +6,9 @@
 //! | `listen` | connections, and their limits |
 //! | `watch` | what the store holds, kept up to date |
 //! | `desk` | papers' pages, which take long: made in the background and kept |
+//! | `site` | what requests are answered from |
 //! | `routes` | addresses, and what they lead to |
+//! | `address` | what pages load |
 //! | `events` | tells browsers what has changed |
 //! | `answer` | responses and what all of them forbid |
 //! | `view` | pages |
@@ -15,11 +17,13 @@
 //! Nothing here writes: not to the store and not to anything else.
 
 mod access;
+mod address;
 mod answer;
 mod desk;
 mod events;
 mod listen;
 mod routes;
+mod site;
 #[cfg(test)]
 mod tests;
 mod view;
@@ -33,7 +37,7 @@ use std::sync::Arc;
 pub use access::Token;
 
 use access::Access;
-use routes::Site;
+use site::Site;
 use watch::Watch;
 
 /// What is served, where and to whom.

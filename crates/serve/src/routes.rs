@@ -1,6 +1,6 @@
 //! Addresses, and what they lead to. An address names no file: only keys, names of papers and numbers that parse.
 
-use std::sync::{Arc, LazyLock};
+use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
 use axum::http::{HeaderMap, StatusCode};
@@ -10,67 +10,19 @@ use axum::{Router, middleware};
 use serde::Deserialize;
 use strata_lab::job::Key;
 use strata_lab::page;
-use strata_lab::paper::{self, Paper};
+use strata_lab::paper::Paper;
 use strata_lab::store::Store;
 use strata_workloads::Size;
-use tokio::sync::{Semaphore, watch};
 
-use crate::access::{Access, guard};
+use crate::access::guard;
+use crate::address::{ICON, SCRIPT, STYLE};
 use crate::answer::{self, always, file, missing};
-use crate::desk::{Desk, Piece, Wanted, What};
-use crate::events::{LISTENERS, events};
+use crate::desk::{Piece, Wanted, What};
+use crate::events::events;
+use crate::site::{PAPERS, Site};
 use crate::view::frame::{Frame, Topic};
 use crate::view::{failures, overview, paper as paper_view, run, runs, sweep};
-use crate::watch::{Snapshot, Watch};
-
-/// Address of the style sheet.
-pub const STYLE: &str = "/style.css";
-/// Address of the script.
-pub const SCRIPT: &str = "/script.js";
-/// Address of the icon.
-pub const ICON: &str = "/icon.svg";
-
-/// Most results that are read at once.
-const READERS: usize = 2;
-
-/// The papers that come along.
-static PAPERS: LazyLock<Vec<Paper>> = LazyLock::new(|| {
-    let load = |name| Paper::load(name).expect("a paper that comes along can be read");
-    paper::names().into_iter().map(load).collect()
-});
-
-/// What requests are answered from.
-pub struct Site {
-    /// What the store holds.
-    pub watch: Arc<Watch>,
-    /// Papers' pages.
-    pub desk: Arc<Desk>,
-    /// Room for browsers that are told what has changed.
-    pub listeners: Arc<Semaphore>,
-    /// Becomes true at the end.
-    pub stop: watch::Receiver<bool>,
-    access: Arc<Access>,
-    readers: Semaphore,
-}
-
-impl Site {
-    /// A site that shows what `watch` looks after.
-    pub fn new(watch: Arc<Watch>, access: Access, stop: watch::Receiver<bool>) -> Site {
-        Site {
-            desk: Desk::start(&PAPERS, watch.clone()),
-            watch,
-            listeners: Arc::new(Semaphore::new(LISTENERS)),
-            stop,
-            access: Arc::new(access),
-            readers: Semaphore::new(READERS),
-        }
-    }
-
-    /// Ends its threads.
-    pub fn end(&self) {
-        self.watch.end();
-    }
-}
+use crate::watch::Snapshot;
 
 /// All of the site, behind its guard.
 pub fn router(site: Arc<Site>) -> Router {

@@ -6,7 +6,7 @@ use axum::body::BodyDataStream;
 use futures_util::StreamExt;
 
 use super::*;
-use crate::events::LISTENERS;
+use crate::site::LISTENERS;
 
 async fn listen(site: &Tested) -> BodyDataStream {
     let response = site.respond(Method::GET, "/events", &[("host", "localhost")]).await;

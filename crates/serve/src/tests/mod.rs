@@ -20,7 +20,8 @@ use tokio::sync::watch as channel;
 use tower::ServiceExt;
 
 use crate::access::{Access, Token};
-use crate::routes::{Site, router};
+use crate::routes::router;
+use crate::site::Site;
 use crate::watch::Watch;
 
 const LOCAL: &str = "127.0.0.1:8327";

@@ -3,7 +3,7 @@
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use strata_lab::page::Parts;
 
-use crate::routes::{ICON, SCRIPT, STYLE};
+use crate::address::{ICON, SCRIPT, STYLE};
 
 /// What a page follows: names of the numbers in events.
 #[derive(Clone, Copy, Debug)]
