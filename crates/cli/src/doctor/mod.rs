@@ -36,7 +36,7 @@ pub fn doctor(arguments: &DoctorArguments) -> Result<Finished, String> {
         vec![host::processor(), host::memory(), host::terminal(), store::finding(&arguments.store)];
     findings.extend(libraries::findings());
     findings.extend([tools::nvcc(), tools::nvrtc(&python), tools::package(&python)]);
-    findings.extend(tools::schedulers());
+    findings.extend([tools::slurm(), tools::hyperqueue(&python)]);
     let text = if arguments.json {
         let array = Value::Array(findings.iter().map(Finding::json).collect());
         format!("{}\n", serde_json::to_string_pretty(&array).expect("strings serialise"))

@@ -31,7 +31,7 @@ pub fn nvrtc(python: &Python) -> Finding {
     let installed = libraries.find(|library| library.is_file()).map(|library| library.display().to_string());
     match python.nvrtc.clone().or(installed) {
         Some(library) => Finding::ok(feature, library),
-        None => Finding::missing(feature, "no NVRTC", "pip install nvidia-cuda-nvrtc-cu12"),
+        None => Finding::missing(feature, "no NVRTC", "pip install 'strata-gpu[cuda]'"),
     }
 }
 
@@ -48,20 +48,30 @@ pub fn package(python: &Python) -> Finding {
     }
 }
 
-/// Cluster schedulers that take sweeps.
-pub fn schedulers() -> [Finding; 2] {
-    let find = |feature, programs: &[&str], remedy| {
-        let absent: Vec<&str> = programs.iter().copied().filter(|name| which::which(name).is_err()).collect();
-        if absent.is_empty() {
-            Finding::ok(feature, programs.join(", "))
-        } else {
-            Finding::missing(feature, format!("no {}", absent.join(", ")), remedy)
-        }
-    };
-    [
-        find("sweeps on Slurm", &["sbatch", "squeue"], "run where jobs of the cluster are submitted"),
-        find("sweeps on HyperQueue", &["hq"], "install HyperQueue"),
-    ]
+/// Slurm's commands, for sweeps.
+pub fn slurm() -> Finding {
+    let feature = "sweeps on Slurm";
+    let programs = ["sbatch", "squeue"];
+    let absent: Vec<&str> = programs.into_iter().filter(|name| which::which(name).is_err()).collect();
+    if absent.is_empty() {
+        Finding::ok(feature, programs.join(", "))
+    } else {
+        let found = format!("no {}", absent.join(", "));
+        Finding::missing(feature, found, "run where jobs of the cluster are submitted")
+    }
+}
+
+/// HyperQueue's Python package, through which sweeps are submitted.
+pub fn hyperqueue(python: &Python) -> Finding {
+    let feature = "sweeps on HyperQueue";
+    match &python.hyperqueue {
+        Some(version) => Finding::ok(feature, format!("hyperqueue {version} in python3")),
+        None => Finding::missing(
+            feature,
+            "no hyperqueue in python3",
+            "pip install hyperqueue, in the server's version",
+        ),
+    }
 }
 
 /// What `python3` has.
@@ -72,6 +82,8 @@ pub struct Python {
     package: Option<String>,
     /// A library of NVRTC that came with a package.
     nvrtc: Option<String>,
+    /// Version of HyperQueue's package.
+    hyperqueue: Option<String>,
     /// Why it did not answer; empty where it did.
     trouble: String,
 }
@@ -79,14 +91,15 @@ pub struct Python {
 /// Asks for packages without importing them.
 const ASK: &str = r#"
 import glob, importlib.metadata, importlib.util, json, os, sys
-try:
-    package = importlib.metadata.version("strata-gpu")
-except importlib.metadata.PackageNotFoundError:
-    package = None
+def version(package):
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return None
 places = [os.path.join(path, "nvidia", name, "lib", "libnvrtc.so.*")
           for path in sys.path for name in ("cuda_nvrtc", "cu13", "cu12")]
 found = [library for place in places for library in sorted(glob.glob(place))]
-print(json.dumps({"package": package, "nvrtc": found[0] if found else None}))
+print(json.dumps({"package": version("strata-gpu"), "hyperqueue": version("hyperqueue"), "nvrtc": found[0] if found else None}))
 "#;
 
 /// How long an interpreter may take to answer.
@@ -104,7 +117,8 @@ pub fn python() -> Python {
         Err(error) => (Value::Null, format!(", which {error}")),
     };
     let text = |key: &str| answer[key].as_str().map(str::to_owned);
-    Python { program: Some(program), package: text("package"), nvrtc: text("nvrtc"), trouble }
+    let (package, nvrtc, hyperqueue) = (text("package"), text("nvrtc"), text("hyperqueue"));
+    Python { program: Some(program), package, nvrtc, hyperqueue, trouble }
 }
 
 /// Standard output of a program that ends well within a time. Its answer is short.

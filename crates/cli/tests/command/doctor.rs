@@ -59,16 +59,17 @@ fn what_is_missing_has_a_remedy_and_is_no_failure() {
 #[test]
 fn programs_and_packages_are_found_where_a_shell_finds_them() {
     let programs = folder("doctor-programs", &[]);
-    for name in ["nvcc", "sbatch", "squeue", "hq"] {
+    for name in ["nvcc", "sbatch", "squeue"] {
         program(&programs, name, "exit 1");
     }
-    program(&programs, "python3", r#"echo '{"package": "0.1.0", "nvrtc": "/lib/libnvrtc.so.12"}'"#);
+    let answer = r#"{"package": "0.1.0", "nvrtc": "/lib/libnvrtc.so.12", "hyperqueue": "0.27.0"}"#;
+    program(&programs, "python3", &format!("echo '{answer}'"));
     let found = findings(&doctor(Path::new(STRATA), &programs, &[]));
     assert_eq!(finding(&found, "Python"), ["ok", "strata-gpu 0.1.0", ""]);
     assert_eq!(finding(&found, "CUDA C in Python"), ["ok", "/lib/libnvrtc.so.12", ""]);
     assert_eq!(finding(&found, "compiling CUDA C"), ["ok", programs.join("nvcc").to_str().unwrap(), ""]);
     assert_eq!(finding(&found, "sweeps on Slurm"), ["ok", "sbatch, squeue", ""]);
-    assert_eq!(finding(&found, "sweeps on HyperQueue"), ["ok", "hq", ""]);
+    assert_eq!(finding(&found, "sweeps on HyperQueue"), ["ok", "hyperqueue 0.27.0 in python3", ""]);
 
     // A file that may not be run is no program, and half of Slurm is none.
     std::fs::set_permissions(programs.join("squeue"), std::fs::Permissions::from_mode(0o644)).unwrap();

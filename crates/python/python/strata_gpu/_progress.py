@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from contextlib import contextmanager
 
-from tqdm.auto import tqdm  # type: ignore[import-untyped]
+from tqdm import tqdm as lines  # type: ignore[import-untyped]
 
 
 def command() -> list[str]:
@@ -20,19 +21,28 @@ def wanted(progress: bool | None) -> bool:
     return "ipykernel" in sys.modules or sys.stderr.isatty()
 
 
+def bar(**options):
+    """A bar: a widget in notebooks that have widgets, a line elsewhere."""
+    if "ipykernel" in sys.modules and importlib.util.find_spec("ipywidgets"):
+        from tqdm.notebook import tqdm as widget  # type: ignore[import-untyped]
+
+        return widget(**options)
+    return lines(**options)
+
+
 @contextmanager
 def jobs(progress: bool | None, what: str):
     """A bar of jobs, as a callback; None if no progress is wanted."""
     if not wanted(progress):
         yield None
         return
-    with tqdm(desc=what, unit=" jobs", delay=0.5, leave=False) as bar:
+    with bar(desc=what, unit=" jobs", delay=0.5, leave=False) as shown:
 
         def show(ended: int, total: int, last: str) -> None:
-            bar.total = total
-            bar.n = ended
-            bar.set_postfix_str(last, refresh=False)
-            bar.refresh()
+            shown.total = total
+            shown.n = ended
+            shown.set_postfix_str(last, refresh=False)
+            shown.update(0)
 
         yield show
 
@@ -43,12 +53,12 @@ def ctas(progress: bool | None, what: str):
     if not wanted(progress):
         yield None
         return
-    with tqdm(desc=what, unit=" CTAs", delay=0.5, leave=False) as bar:
+    with bar(desc=what, unit=" CTAs", delay=0.5, leave=False) as shown:
 
         def show(launch: int, cycle: int, total: int, done: int) -> None:
-            bar.total = total
-            bar.n = done
-            bar.set_postfix_str(f"launch {launch}, cycle {cycle:,}", refresh=False)
-            bar.update(0)
+            shown.total = total
+            shown.n = done
+            shown.set_postfix_str(f"launch {launch}, cycle {cycle:,}", refresh=False)
+            shown.update(0)
 
         yield show
