@@ -79,6 +79,8 @@ def test_arrays_are_swept_as_workloads_are(ptx, tmp_path):
     assert cycles["gtx480"] != cycles["volta-fuse"]
     assert cycles["gtx480"] == strata.run(program, machine="gtx480").cycles
     assert comparison.axes["workload"] == ["mine"]
+    with pytest.raises(strata.StrataError, match="found several called mine"):
+        strata.compare([program, program], store=tmp_path)
 
 
 def test_a_papers_figure_and_an_assumption_moved(tmp_path):
