@@ -1,5 +1,6 @@
 //! Addresses, and what they lead to. An address names no file: only keys, names of papers and numbers that parse.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use axum::extract::{Path, Query, State};
@@ -111,7 +112,7 @@ async fn overview(State(site): Shared, headers: HeaderMap) -> Response {
     const TOPICS: &[Topic] = &[Topic::Results, Topic::Sweeps, Topic::Papers];
     from_store(site, headers, TOPICS, |site, snapshot, store, headers| {
         let papers = PAPERS.iter().map(|paper| {
-            let size = usual(paper, store);
+            let size = usual(paper, &snapshot.sizes);
             let wanted = Wanted { paper: paper.name.clone(), size, what: What::Verdicts };
             let piece = if store.is_empty() { None } else { site.desk.ask(&wanted) };
             overview::Card { paper, size, piece }
@@ -124,8 +125,7 @@ async fn overview(State(site): Shared, headers: HeaderMap) -> Response {
 }
 
 /// The first of a paper's sizes at which the store has results, which is the usual one; the smallest if it has none.
-fn usual(paper: &Paper, store: &Store) -> Size {
-    let held = store.sizes();
+fn usual(paper: &Paper, held: &BTreeSet<Size>) -> Size {
     paper.sizes.iter().copied().find(|size| held.contains(size)).unwrap_or(Size::Test)
 }
 
@@ -143,12 +143,12 @@ async fn paper(
 ) -> Response {
     const TOPICS: &[Topic] = &[Topic::Results, Topic::Papers];
     let OfPaper { size, figure } = asked(query);
-    from_store(site, headers, TOPICS, move |site, snapshot, store, headers| {
+    from_store(site, headers, TOPICS, move |site, snapshot, _, headers| {
         let Some(paper) = PAPERS.iter().find(|paper| paper.name == name) else {
             return missing(headers, "There is no such paper.");
         };
         let size = match size.as_deref().map(str::parse::<Size>) {
-            None => usual(paper, store),
+            None => usual(paper, &snapshot.sizes),
             Some(Ok(size)) if size == Size::Test || paper.sizes.contains(&size) => size,
             Some(_) => return missing(headers, "The paper has no inputs of that size."),
         };
@@ -159,7 +159,7 @@ async fn paper(
         }
         let wanted = Wanted { paper: name, size, what: What::Page(figure.clone()) };
         let piece = site.desk.ask(&wanted);
-        let choice = paper_view::choice(paper, size, figure.as_deref(), store);
+        let choice = paper_view::choice(paper, size, figure.as_deref(), &snapshot.sizes);
         let simulator = site.watch.simulator.as_deref();
         match piece.as_deref() {
             Some(Ok(Piece::Page(parts))) => {

@@ -9,6 +9,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use strata_lab::job::Key;
 use strata_lab::store::Store;
+use strata_workloads::Size;
 use tokio::sync::watch;
 
 /// Least time between two looks.
@@ -44,6 +45,8 @@ pub struct Snapshot {
     pub store: Option<Store>,
     /// The finished jobs, the newest first.
     pub newest: Vec<Key>,
+    /// Sizes of the finished jobs of workloads.
+    pub sizes: BTreeSet<Size>,
     /// Why the store could not be read, or its results of another simulator not be found.
     pub problem: Option<String>,
     /// What lies in the folder and is no result.
@@ -75,8 +78,14 @@ impl Watch {
 
     /// A watch that has not looked yet.
     pub fn new(folder: PathBuf, simulator: Option<String>) -> Watch {
-        let snapshot =
-            Snapshot { store: None, newest: vec![], problem: None, passed_over: vec![], results: 0 };
+        let snapshot = Snapshot {
+            store: None,
+            newest: vec![],
+            sizes: BTreeSet::new(),
+            problem: None,
+            passed_over: vec![],
+            results: 0,
+        };
         Watch {
             folder,
             simulator,
@@ -163,10 +172,11 @@ impl Watch {
                 if before.problem.as_ref() != Some(&problem) {
                     news.results += 1;
                 }
-                let Snapshot { store, newest, passed_over, .. } = &*before;
+                let Snapshot { store, newest, sizes, passed_over, .. } = &*before;
                 Snapshot {
                     store: store.clone(),
                     newest: newest.clone(),
+                    sizes: sizes.clone(),
                     problem: Some(problem),
                     passed_over: passed_over.clone(),
                     results: news.results,
@@ -184,8 +194,8 @@ impl Watch {
                 if had != has || (!has.is_empty() && news.results != before.results) {
                     news.sweeps += 1;
                 }
-                let newest = newest(&store);
-                Snapshot { store: Some(store), newest, problem, passed_over, results: news.results }
+                let (newest, sizes) = (newest(&store), store.sizes());
+                Snapshot { store: Some(store), newest, sizes, problem, passed_over, results: news.results }
             }
         };
         *self.snapshot.write().expect("no holder panics") = Arc::new(next);

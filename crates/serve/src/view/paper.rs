@@ -1,9 +1,10 @@
 //! A paper's page, around what the lab shows of it: other sizes, and figures by themselves.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 use strata_lab::page::Parts;
 use strata_lab::paper::Paper;
-use strata_lab::store::Store;
 use strata_workloads::Size;
 
 use super::list::address;
@@ -22,8 +23,7 @@ fn parts(paper: &Paper) -> impl Iterator<Item = (&str, String)> {
 }
 
 /// Other sizes at which the store has results, and the figures and tables by themselves, with their own runs.
-pub fn choice(paper: &Paper, size: Size, figure: Option<&str>, store: &Store) -> Markup {
-    let held = store.sizes();
+pub fn choice(paper: &Paper, size: Size, figure: Option<&str>, held: &BTreeSet<Size>) -> Markup {
     let sizes: Vec<Size> = Size::ALL
         .into_iter()
         .filter(|other| {

@@ -1,5 +1,7 @@
 //! All runs, the newest first.
 
+use std::borrow::Cow;
+
 use maud::{Markup, html};
 use strata_lab::job::Key;
 use strata_lab::page::pages;
@@ -15,10 +17,15 @@ const LETTERS: usize = 200;
 pub fn markup(store: &Store, newest: &[Key], find: &str, part: usize) -> Markup {
     let find: String = find.chars().take(LETTERS).collect();
     let words: Vec<String> = find.split_whitespace().map(str::to_lowercase).collect();
-    let all = newest.iter().filter_map(|key| Some((key, store.run(key)?)));
-    let found: Vec<(&Key, &Run)> = all.filter(|(_, run)| words.iter().all(|word| has(run, word))).collect();
+    let is_found = |key: &&Key| store.run(key).is_some_and(|run| words.iter().all(|word| has(run, word)));
+    // Without words nothing needs to be looked at but what is shown.
+    let found: Cow<'_, [Key]> = match words.is_empty() {
+        true => newest.into(),
+        false => newest.iter().filter(is_found).cloned().collect(),
+    };
     let (part, parts) = list::part(part, found.len());
-    let shown = found.iter().copied().skip(part * LISTED).take(LISTED);
+    let shown = found.iter().skip(part * LISTED).take(LISTED);
+    let shown = shown.filter_map(|key| Some((key, store.run(key)?)));
     let address = |part: usize| list::address("/runs", &[("find", &find), ("page", &(part + 1).to_string())]);
     html! {
         section {
