@@ -155,6 +155,8 @@ fn a_sweep_that_is_killed_again_and_again_ends_with_the_same_store() {
     assert_eq!(resumed.stdout, whole.stdout);
     let found = settled(&killed);
     assert!(numbers(&found) == numbers(&expected), "the numbers differ");
+    let mut left = std::fs::read_dir(&killed).unwrap().map(|entry| entry.unwrap().path());
+    assert!(left.all(|path| path.extension().is_none_or(|of| of != "sweep")), "no sweep goes on any more");
 }
 
 #[test]
