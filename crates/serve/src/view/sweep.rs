@@ -60,12 +60,12 @@ pub fn markup(store: &Store, sweep: &Sweep, part: usize) -> Markup {
             h2 { "Jobs" }
             div.scroll tabindex="0" role="group" aria-label="jobs of the sweep" {
                 table {
-                    thead { tr { th { "job" } th.words { "state" } } }
+                    thead { tr { th { "state" } th.words { "job" } } }
                     tbody {
                         @for (state, planned) in jobs.iter().skip(part * LISTED).take(LISTED) {
                             tr {
-                                td { a href=(format!("/run/{}", planned.key)) { (planned.job) } }
-                                td.words { span class=(state.class()) { (state.name()) } }
+                                td { span class=(state.class()) { (state.name()) } }
+                                td.words { a href=(format!("/run/{}", planned.key)) { (planned.job) } }
                             }
                         }
                     }
