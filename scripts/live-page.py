@@ -6,6 +6,7 @@ than its window, no message on the console, and nothing that axe finds wrong. Wh
 """
 
 import argparse
+import atexit
 import contextlib
 import http.client
 import pathlib
@@ -41,12 +42,19 @@ def check(holds, what):
         print(f"problem: {what}")
 
 
+def started(command, **how):
+    """A process of our own, which does not outlast us."""
+    process = subprocess.Popen(command, **how)
+    atexit.register(process.kill)
+    return process
+
+
 class Server:
     """A server of our own, on a free port."""
 
     def __init__(self, strata, store, *more, listen="127.0.0.1:0"):
         command = [strata, "serve", "--store", store, "--listen", listen, *more]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        self.process = started(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         line = self.process.stdout.readline()
         if not line:
             raise SystemExit(f"{' '.join(command)}: ended with {self.process.wait()} before it listened")
@@ -157,40 +165,48 @@ def number(text):
     return int(text.split()[0])
 
 
+def until(holds, what, page=None, seconds=20):
+    """Waits until something holds; browsers go on meanwhile."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            check(False, what)
+            return
+        page.wait_for_timeout(50) if page else time.sleep(0.002)
+
+
 def sweep(strata, store, looker):
     """A sweep's progress and results appear by themselves, and it goes when it ends."""
     with looker.page("/") as page, looker.page("/runs") as runs:
         page.wait_for_selector(".live.on")
+        runs.wait_for_selector(".live.on")
         for one in (page, runs):
             one.evaluate("window.stays = true")
-        before = number(page.inner_text("#held a"))
-        running = subprocess.Popen([strata, "--quiet", *SWEEP, "--store", store], stdout=subprocess.DEVNULL)
-        page.wait_for_selector(".sweep .numbers")
-        seen, newest = set(), set()
-        looked = False
-        address = page.get_attribute(".sweep", "href")
-        while running.poll() is None:
-            texts = page.eval_on_selector_all(".sweep .numbers span:first-child", "all => all.map(one => one.textContent)")
-            seen.update(texts)
-            newest.add(page.inner_text("#newest"))
-            if not looked and len(seen) > 3 and len(newest) > 3:
-                looked = True
-                looker.look_at("sweep", address, ".progress", [(1280, "light"), (400, "dark")])
-                check("jobs/" in page.inner_text(".sweep .numbers"), "a sweep under way says no rate")
-                check("left" in page.inner_text(".sweep .numbers"), "a sweep under way does not say how long it takes")
-            page.wait_for_timeout(200)
+        files = lambda end: len(list(pathlib.Path(store).glob(f"*.{end}")))
+        before = files("parquet")
+        seen = lambda: page.evaluate("document.querySelector('.sweep .numbers span')?.textContent ?? 'no sweep'")
+        done = lambda: f"{files('parquet') - before} of {JOBS} jobs"
+        running = started([strata, "--quiet", *SWEEP, "--store", store], stdout=subprocess.DEVNULL)
+        until(lambda: files("sweep") == 1, "the sweep does not announce itself")
+        newest = []
+        for step in range(1, 4):
+            # It goes on for some jobs and stands still until the page has shown these, however fast it is.
+            running.send_signal(signal.SIGCONT)
+            until(lambda: files("parquet") >= before + 4 * step, "the sweep does not go on")
+            running.send_signal(signal.SIGSTOP)
+            until(lambda: seen() == done(), f"of {done()} the page shows {seen()}", page)
+            newest.append(page.inner_text("#newest"))
+        check(len(set(newest)) == len(newest), "new results did not appear bit by bit")
+        numbers = page.inner_text(".sweep .numbers")
+        check("jobs/" in numbers and " left" in numbers, f"of the pace the page shows {numbers}")
+        looker.look_at("sweep", page.get_attribute(".sweep", "href"), ".progress", [(1280, "light"), (400, "dark")])
+        running.send_signal(signal.SIGCONT)
+        until(lambda: running.poll() is not None, "the sweep does not end", page, seconds=60)
         check(running.wait() == 0, f"the sweep ended with {running.returncode}")
-        check(looked, "the sweep was over too early to look at")
-        check(all(text.endswith(f"of {JOBS} jobs") for text in seen), f"the sweep is said to be {sorted(seen)}")
-        check(len(seen) > 3, f"only {sorted(seen)} was seen of the sweep's progress")
-        check(len(newest) > 3, "new results did not appear bit by bit")
-        page.wait_for_selector(".sweep", state="detached")
+        until(lambda: seen() == "no sweep", "a sweep that has ended is still shown", page)
         for one, where in ((page, "#held a"), (runs, "main .note")):
-            after = lambda: number(one.inner_text(where))
-            deadline = time.monotonic() + 15
-            while after() < before + JOBS and time.monotonic() < deadline:
-                one.wait_for_timeout(200)
-            check(after() == before + JOBS, f"{before} runs and {JOBS} new ones are {after()} on {one.url}")
+            shown = lambda: number(one.inner_text(where))
+            until(lambda: shown() == before + JOBS, f"{before} runs and {JOBS} new ones are {shown()} on {one.url}", one)
             check(one.evaluate("window.stays") is True, f"{one.url} was loaded again")
 
 
