@@ -73,6 +73,7 @@ wheel profile="dist":
 # Test the wheel as its users get it, notebooks included
 python:
     scripts/python-tests
+
 # Look at the live page with Chromium while a sweep goes on: `just live-page --shots FOLDER`
 live-page *arguments:
     cargo build
