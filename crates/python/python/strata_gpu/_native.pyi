@@ -1,8 +1,6 @@
 from collections.abc import Callable
 from typing import Any, final
 
-__all__: list[str]
-
 SIMULATOR: str
 
 class StrataError(Exception): ...
@@ -85,5 +83,3 @@ def figure(
 def kernels(name: str, text: str) -> list[tuple[str, list[tuple[str, str]]]]: ...
 def run(program: Program, machine: Machine, options: dict[str, Any]) -> Run: ...
 def sweep(points: list[dict[str, Any]], metrics: list[tuple[str, str]], options: dict[str, Any]) -> tuple[Table, bool]: ...
-def panic(message: str) -> None:
-    """Panics; only in builds with debug assertions."""
