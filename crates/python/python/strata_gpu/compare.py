@@ -134,13 +134,13 @@ def compare(
         if not values:
             raise StrataError(f"sweep: {key}: found no values, expected at least one")
     with ExitStack() as stack:
-        programs = list(named(programs, size, stack))
-        labels = [label for label, _, _ in programs]
+        each = list(named(programs, size, stack))
+        labels = [label for label, _, _ in each]
         if twice := {label for label in labels if labels.count(label) > 1}:
             raise StrataError(f"programs: found several called {', '.join(sorted(twice))}, expected a name for each")
         points = []
         axes: dict[str, list] = {name: [] for name in (*FIXED, *sweep)}
-        for (label, name, of_size), base, system in itertools.product(programs, machines, chosen):
+        for (label, name, of_size), base, system in itertools.product(each, machines, chosen):
             for values in itertools.product(*sweep.values()):
                 swept = dict(zip(sweep, values))
                 laid = [] if system in ("none", base) else [system]
