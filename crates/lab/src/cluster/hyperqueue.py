@@ -59,4 +59,5 @@ def main(server, what, *rest):
 try:
     main(*sys.argv[1:])
 except Exception as error:
-    sys.exit(f"hyperqueue: {' '.join(str(error).split()) or type(error).__name__}")
+    said = " ".join(str(error).partition("Stack backtrace:")[0].split())
+    sys.exit(f"hyperqueue: {said or type(error).__name__}")
