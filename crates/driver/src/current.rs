@@ -1,12 +1,13 @@
-//! Each thread's stack of current contexts.
+//! What each thread has of its own: a stack of current contexts, and what the null stream means to its call.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 
 use crate::objects::Context;
 use crate::table::Handle;
 
 thread_local! {
     static CURRENT: RefCell<Vec<Handle<Context>>> = const { RefCell::new(Vec::new()) };
+    static DEFAULT: Cell<Default> = const { Cell::new(Default::Legacy) };
 }
 
 /// The thread's current context, whether or not it still exists.
@@ -22,4 +23,26 @@ pub fn push(context: Handle<Context>) {
 /// Pops the current context.
 pub fn pop() -> Option<Handle<Context>> {
     CURRENT.with_borrow_mut(Vec::pop)
+}
+
+/// What the null stream means to a function.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Default {
+    /// The stream that all threads share.
+    Legacy,
+    /// A stream of the calling thread.
+    PerThread,
+}
+
+/// What the null stream means to the call that this thread is in.
+pub fn default() -> Default {
+    DEFAULT.get()
+}
+
+/// Runs a call to which the null stream means `default`. A call from within a call has its own.
+pub fn with_default<R>(default: Default, call: impl FnOnce() -> R) -> R {
+    let outer = DEFAULT.replace(default);
+    let result = call();
+    DEFAULT.set(outer);
+    result
 }

@@ -43,22 +43,24 @@ struct Function {
 }
 
 /// Parses the functions in a source file: `name = "base" version (argument: Type, ...) {`, and the lists of
-/// unsupported functions.
+/// unsupported functions. Further names of a function stand behind `|` and `/`.
 fn functions(source: &str) -> Vec<Function> {
     let mut found = Vec::new();
     for (macro_name, supported) in [("\napi! {", true), ("\nunsupported! {", false)] {
         let Some((_, body)) = source.split_once(macro_name) else { continue };
         let body = body.split_once("\n}").map_or(body, |(body, _)| body);
         if !supported {
-            found.extend(body.split_whitespace().map(|name| Function {
-                name: name.to_owned(),
+            let lines = body.lines().filter_map(|line| line.split_once(" = "));
+            found.extend(lines.flat_map(|(list, _)| names(list)).map(|name| Function {
+                name,
                 arguments: Vec::new(),
                 supported,
             }));
             continue;
         }
         for item in body.split("\n    cu").skip(1) {
-            let (name, rest) = item.split_once(" =").expect("a name, then its base");
+            let (list, rest) = item.split_once("= \"").or(item.split_once("=\n")).expect("names, then their base");
+            let called = names(&format!("cu{list}"));
             let (_, rest) = rest.split_once('(').expect("arguments");
             let (list, _) = rest.split_once(") {").expect("a body behind the arguments");
             let arguments = list.split(',').map(str::trim).filter(|argument| !argument.is_empty());
@@ -66,10 +68,16 @@ fn functions(source: &str) -> Vec<Function> {
                 let (name, kind) = argument.split_once(": ").expect("a name and a type");
                 (name.trim_start_matches('_').to_owned(), kind.to_owned())
             });
-            found.push(Function { name: format!("cu{name}"), arguments: arguments.collect(), supported });
+            let arguments: Vec<_> = arguments.collect();
+            found.extend(called.into_iter().map(|name| Function { name, arguments: arguments.clone(), supported }));
         }
     }
     found
+}
+
+/// The names in front of an equals sign.
+fn names(list: &str) -> Vec<String> {
+    list.split_whitespace().filter(|word| word.starts_with("cu")).map(str::to_owned).collect()
 }
 
 fn all_functions() -> Vec<Function> {

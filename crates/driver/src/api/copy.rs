@@ -112,53 +112,53 @@ fn rectangle(what: In<Rectangle>, on: Handle<Stream>) -> Answer {
 
 api! {
     /// Copies from host to device.
-    cuMemcpyHtoD_v2 = "cuMemcpyHtoD" 3020 (to: u64, from: Bytes, bytes: usize) {
+    cuMemcpyHtoD_v2 | cuMemcpyHtoD_v2_ptds = "cuMemcpyHtoD" 3020 (to: u64, from: Bytes, bytes: usize) {
         to_device(to, from, bytes, DEFAULT)
     }
 
     /// Copies from device to host.
-    cuMemcpyDtoH_v2 = "cuMemcpyDtoH" 3020 (to: Bytes, from: u64, bytes: usize) {
+    cuMemcpyDtoH_v2 | cuMemcpyDtoH_v2_ptds = "cuMemcpyDtoH" 3020 (to: Bytes, from: u64, bytes: usize) {
         to_host(to, from, bytes, DEFAULT)
     }
 
     /// Copies within device memory; ranges may overlap.
-    cuMemcpyDtoD_v2 = "cuMemcpyDtoD" 3020 (to: u64, from: u64, bytes: usize) {
+    cuMemcpyDtoD_v2 | cuMemcpyDtoD_v2_ptds = "cuMemcpyDtoD" 3020 (to: u64, from: u64, bytes: usize) {
         on_device(to, from, bytes, DEFAULT)
     }
 
     /// Copies between any two addresses.
-    cuMemcpy = "cuMemcpy" 4000 (to: u64, from: u64, bytes: usize) {
+    cuMemcpy | cuMemcpy_ptds = "cuMemcpy" 4000 (to: u64, from: u64, bytes: usize) {
         anywhere(to, from, bytes, DEFAULT)
     }
 
     /// Copies from host to device, in a stream.
-    cuMemcpyHtoDAsync_v2 = "cuMemcpyHtoDAsync" 3020 (
+    cuMemcpyHtoDAsync_v2 | cuMemcpyHtoDAsync_v2_ptsz = "cuMemcpyHtoDAsync" 3020 (
         to: u64, from: Bytes, bytes: usize, stream: Handle<Stream>,
     ) {
         to_device(to, from, bytes, stream)
     }
 
     /// Copies from device to host, in a stream.
-    cuMemcpyDtoHAsync_v2 = "cuMemcpyDtoHAsync" 3020 (
+    cuMemcpyDtoHAsync_v2 | cuMemcpyDtoHAsync_v2_ptsz = "cuMemcpyDtoHAsync" 3020 (
         to: Bytes, from: u64, bytes: usize, stream: Handle<Stream>,
     ) {
         to_host(to, from, bytes, stream)
     }
 
     /// Copies within device memory, in a stream.
-    cuMemcpyDtoDAsync_v2 = "cuMemcpyDtoDAsync" 3020 (
+    cuMemcpyDtoDAsync_v2 | cuMemcpyDtoDAsync_v2_ptsz = "cuMemcpyDtoDAsync" 3020 (
         to: u64, from: u64, bytes: usize, stream: Handle<Stream>,
     ) {
         on_device(to, from, bytes, stream)
     }
 
     /// Copies between any two addresses, in a stream.
-    cuMemcpyAsync = "cuMemcpyAsync" 4000 (to: u64, from: u64, bytes: usize, stream: Handle<Stream>) {
+    cuMemcpyAsync | cuMemcpyAsync_ptsz = "cuMemcpyAsync" 4000 (to: u64, from: u64, bytes: usize, stream: Handle<Stream>) {
         anywhere(to, from, bytes, stream)
     }
 
     /// Copies between contexts of the one device.
-    cuMemcpyPeer = "cuMemcpyPeer" 4000 (
+    cuMemcpyPeer | cuMemcpyPeer_ptds = "cuMemcpyPeer" 4000 (
         to: u64, to_context: Handle<Context>, from: u64, from_context: Handle<Context>, bytes: usize,
     ) {
         state::with(|state| {
@@ -169,7 +169,7 @@ api! {
     }
 
     /// Copies between contexts of the one device, in a stream.
-    cuMemcpyPeerAsync = "cuMemcpyPeerAsync" 4000 (
+    cuMemcpyPeerAsync | cuMemcpyPeerAsync_ptsz = "cuMemcpyPeerAsync" 4000 (
         to: u64, to_context: Handle<Context>, from: u64, from_context: Handle<Context>, bytes: usize,
         stream: Handle<Stream>,
     ) {
@@ -181,27 +181,27 @@ api! {
     }
 
     /// Copies a rectangle between memory and arrays.
-    cuMemcpy2D_v2 = "cuMemcpy2D" 3020 (what: In<Rectangle>) {
+    cuMemcpy2D_v2 | cuMemcpy2D_v2_ptds = "cuMemcpy2D" 3020 (what: In<Rectangle>) {
         rectangle(what, DEFAULT)
     }
 
     /// Copies a rectangle of any pitch.
-    cuMemcpy2DUnaligned_v2 = "cuMemcpy2DUnaligned" 3020 (what: In<Rectangle>) {
+    cuMemcpy2DUnaligned_v2 | cuMemcpy2DUnaligned_v2_ptds = "cuMemcpy2DUnaligned" 3020 (what: In<Rectangle>) {
         rectangle(what, DEFAULT)
     }
 
     /// Copies a rectangle, in a stream.
-    cuMemcpy2DAsync_v2 = "cuMemcpy2DAsync" 3020 (what: In<Rectangle>, stream: Handle<Stream>) {
+    cuMemcpy2DAsync_v2 | cuMemcpy2DAsync_v2_ptsz = "cuMemcpy2DAsync" 3020 (what: In<Rectangle>, stream: Handle<Stream>) {
         rectangle(what, stream)
     }
 
     /// Copies a cuboid between memory and arrays.
-    cuMemcpy3D_v2 = "cuMemcpy3D" 3020 (what: In<Cuboid>) {
+    cuMemcpy3D_v2 | cuMemcpy3D_v2_ptds = "cuMemcpy3D" 3020 (what: In<Cuboid>) {
         cuboid(what.get()?, DEFAULT)
     }
 
     /// Copies a cuboid, in a stream.
-    cuMemcpy3DAsync_v2 = "cuMemcpy3DAsync" 3020 (what: In<Cuboid>, stream: Handle<Stream>) {
+    cuMemcpy3DAsync_v2 | cuMemcpy3DAsync_v2_ptsz = "cuMemcpy3DAsync" 3020 (what: In<Cuboid>, stream: Handle<Stream>) {
         cuboid(what.get()?, stream)
     }
 }

@@ -59,17 +59,17 @@ api! {
     }
 
     /// Destroys an event, recorded or not.
-    cuEventDestroy_v2 = "cuEventDestroy" 4000 (event: Handle<Event>) {
+    cuEventDestroy_v2 / cuEventDestroy 2000 = "cuEventDestroy" 4000 (event: Handle<Event>) {
         state::with_current(|state, _| state.events.remove(event).map(|_| ()))
     }
 
     /// Records an event, which is complete immediately.
-    cuEventRecord = "cuEventRecord" 2000 (event: Handle<Event>, stream: Handle<Stream>) {
+    cuEventRecord | cuEventRecord_ptsz = "cuEventRecord" 2000 (event: Handle<Event>, stream: Handle<Stream>) {
         record(event, stream, 0)
     }
 
     /// Records an event, which is complete immediately.
-    cuEventRecordWithFlags = "cuEventRecordWithFlags" 11010 (
+    cuEventRecordWithFlags | cuEventRecordWithFlags_ptsz = "cuEventRecordWithFlags" 11010 (
         event: Handle<Event>, stream: Handle<Stream>, flags: u32,
     ) {
         record(event, stream, flags)

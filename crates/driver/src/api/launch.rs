@@ -138,7 +138,7 @@ fn cooperative() -> Status {
 
 api! {
     /// Launches a kernel. Returns when the launch is complete.
-    cuLaunchKernel = "cuLaunchKernel" 4000 (
+    cuLaunchKernel | cuLaunchKernel_ptsz = "cuLaunchKernel" 4000 (
         function: Handle<Function>, grid_x: u32, grid_y: u32, grid_z: u32, block_x: u32, block_y: u32,
         block_z: u32, shared: u32, stream: Handle<Stream>, each: In<Bytes>, extra: In<u64>,
     ) {
@@ -148,7 +148,7 @@ api! {
 
     /// Launches a kernel with attributes. Clusters and grid synchronisation are refused; other attributes
     /// have no modelled effect.
-    cuLaunchKernelEx = "cuLaunchKernelEx" 11060 (
+    cuLaunchKernelEx | cuLaunchKernelEx_ptsz = "cuLaunchKernelEx" 11060 (
         config: Bytes, function: Handle<Function>, each: In<Bytes>, extra: In<u64>,
     ) {
         // Grid, block, shared memory; then, aligned, stream, attributes and their count.
@@ -183,7 +183,7 @@ api! {
     }
 
     /// Fails: grid synchronisation is not supported.
-    cuLaunchCooperativeKernel = "cuLaunchCooperativeKernel" 9000 (
+    cuLaunchCooperativeKernel | cuLaunchCooperativeKernel_ptsz = "cuLaunchCooperativeKernel" 9000 (
         function: Handle<Function>, _grid_x: u32, _grid_y: u32, _grid_z: u32, _block_x: u32, _block_y: u32,
         _block_z: u32, _shared: u32, stream: Handle<Stream>, _each: In<Bytes>,
     ) {

@@ -175,7 +175,7 @@ api! {
     }
 
     /// Registers host pages of the client; the device maps them at another address.
-    cuMemHostRegister_v2 = "cuMemHostRegister" 6050 (pointer: Bytes, bytes: usize, flags: u32) {
+    cuMemHostRegister_v2 / cuMemHostRegister 4000 = "cuMemHostRegister" 6050 (pointer: Bytes, bytes: usize, flags: u32) {
         register(pointer, bytes, flags)
     }
 
@@ -240,13 +240,13 @@ api! {
     }
 
     /// Allocates device memory. The allocation is complete when the call returns.
-    cuMemAllocAsync = "cuMemAllocAsync" 11020 (address: Out<u64>, bytes: usize, stream: Handle<Stream>) {
+    cuMemAllocAsync | cuMemAllocAsync_ptsz = "cuMemAllocAsync" 11020 (address: Out<u64>, bytes: usize, stream: Handle<Stream>) {
         state::with_current(|state, _| check_stream(state, stream))?;
         allocate(address, bytes, "cuMemAllocAsync")
     }
 
     /// Allocates immediately; all pools share one heap.
-    cuMemAllocFromPoolAsync = "cuMemAllocFromPoolAsync" 11020 (
+    cuMemAllocFromPoolAsync | cuMemAllocFromPoolAsync_ptsz = "cuMemAllocFromPoolAsync" 11020 (
         address: Out<u64>, bytes: usize, pool: Handle<Pool>, stream: Handle<Stream>,
     ) {
         state::with_current(|state, _| {
@@ -257,7 +257,7 @@ api! {
     }
 
     /// Frees device memory. The memory is free when the call returns.
-    cuMemFreeAsync = "cuMemFreeAsync" 11020 (address: u64, stream: Handle<Stream>) {
+    cuMemFreeAsync | cuMemFreeAsync_ptsz = "cuMemFreeAsync" 11020 (address: u64, stream: Handle<Stream>) {
         state::with_current(|state, _| check_stream(state, stream))?;
         if address == 0 {
             return Err(Status::InvalidValue);
@@ -266,7 +266,7 @@ api! {
     }
 
     /// Accepted without effect: managed memory does not move.
-    cuMemPrefetchAsync = "cuMemPrefetchAsync" 8000 (
+    cuMemPrefetchAsync | cuMemPrefetchAsync_ptsz = "cuMemPrefetchAsync" 8000 (
         address: u64, bytes: usize, _device: i32, stream: Handle<Stream>,
     ) {
         state::with_current(|state, _| {
@@ -281,7 +281,7 @@ api! {
     }
 
     /// Accepted without effect: managed memory does not move. The location is two words in one.
-    cuMemPrefetchAsync_v2 = "cuMemPrefetchAsync" 12020 (
+    cuMemPrefetchAsync_v2 | cuMemPrefetchAsync_v2_ptsz = "cuMemPrefetchAsync" 12020 (
         address: u64, bytes: usize, _location: u64, _flags: u32, stream: Handle<Stream>,
     ) {
         state::with_current(|state, _| {

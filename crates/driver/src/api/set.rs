@@ -44,78 +44,78 @@ const DEFAULT: Handle<Stream> = Handle::NULL;
 
 api! {
     /// Fills memory with a byte.
-    cuMemsetD8_v2 = "cuMemsetD8" 3020 (address: u64, value: u8, count: usize) {
+    cuMemsetD8_v2 | cuMemsetD8_v2_ptds = "cuMemsetD8" 3020 (address: u64, value: u8, count: usize) {
         set(address, [value], count, DEFAULT)
     }
 
     /// Fills memory with a 16-bit value.
-    cuMemsetD16_v2 = "cuMemsetD16" 3020 (address: u64, value: u16, count: usize) {
+    cuMemsetD16_v2 | cuMemsetD16_v2_ptds = "cuMemsetD16" 3020 (address: u64, value: u16, count: usize) {
         set(address, value.to_le_bytes(), count, DEFAULT)
     }
 
     /// Fills memory with a 32-bit value.
-    cuMemsetD32_v2 = "cuMemsetD32" 3020 (address: u64, value: u32, count: usize) {
+    cuMemsetD32_v2 | cuMemsetD32_v2_ptds = "cuMemsetD32" 3020 (address: u64, value: u32, count: usize) {
         set(address, value.to_le_bytes(), count, DEFAULT)
     }
 
     /// Fills memory with a byte, in a stream.
-    cuMemsetD8Async = "cuMemsetD8Async" 3020 (
+    cuMemsetD8Async | cuMemsetD8Async_ptsz = "cuMemsetD8Async" 3020 (
         address: u64, value: u8, count: usize, stream: Handle<Stream>,
     ) {
         set(address, [value], count, stream)
     }
 
     /// Fills memory with a 16-bit value, in a stream.
-    cuMemsetD16Async = "cuMemsetD16Async" 3020 (
+    cuMemsetD16Async | cuMemsetD16Async_ptsz = "cuMemsetD16Async" 3020 (
         address: u64, value: u16, count: usize, stream: Handle<Stream>,
     ) {
         set(address, value.to_le_bytes(), count, stream)
     }
 
     /// Fills memory with a 32-bit value, in a stream.
-    cuMemsetD32Async = "cuMemsetD32Async" 3020 (
+    cuMemsetD32Async | cuMemsetD32Async_ptsz = "cuMemsetD32Async" 3020 (
         address: u64, value: u32, count: usize, stream: Handle<Stream>,
     ) {
         set(address, value.to_le_bytes(), count, stream)
     }
 
     /// Fills rows of memory with a byte.
-    cuMemsetD2D8_v2 = "cuMemsetD2D8" 3020 (
+    cuMemsetD2D8_v2 | cuMemsetD2D8_v2_ptds = "cuMemsetD2D8" 3020 (
         address: u64, pitch: usize, value: u8, width: usize, rows: usize,
     ) {
         set_rows((address, pitch), [value], (width, rows), DEFAULT)
     }
 
     /// Fills rows of memory with a 16-bit value.
-    cuMemsetD2D16_v2 = "cuMemsetD2D16" 3020 (
+    cuMemsetD2D16_v2 | cuMemsetD2D16_v2_ptds = "cuMemsetD2D16" 3020 (
         address: u64, pitch: usize, value: u16, width: usize, rows: usize,
     ) {
         set_rows((address, pitch), value.to_le_bytes(), (width, rows), DEFAULT)
     }
 
     /// Fills rows of memory with a 32-bit value.
-    cuMemsetD2D32_v2 = "cuMemsetD2D32" 3020 (
+    cuMemsetD2D32_v2 | cuMemsetD2D32_v2_ptds = "cuMemsetD2D32" 3020 (
         address: u64, pitch: usize, value: u32, width: usize, rows: usize,
     ) {
         set_rows((address, pitch), value.to_le_bytes(), (width, rows), DEFAULT)
     }
 
     /// Fills rows of memory with a byte, in a stream.
-    cuMemsetD2D8Async = "cuMemsetD2D8Async" 3020 (
+    cuMemsetD2D8Async | cuMemsetD2D8Async_ptsz = "cuMemsetD2D8Async" 3020 (
         address: u64, pitch: usize, value: u8, width: usize, rows: usize, stream: Handle<Stream>,
     ) {
         set_rows((address, pitch), [value], (width, rows), stream)
     }
 
     /// Fills rows of memory with a 16-bit value, in a stream.
-    cuMemsetD2D16Async = "cuMemsetD2D16Async" 3020 (
+    cuMemsetD2D16Async | cuMemsetD2D16Async_ptsz = "cuMemsetD2D16Async" 3020 (
         address: u64, pitch: usize, value: u16, width: usize, rows: usize, stream: Handle<Stream>,
     ) {
         set_rows((address, pitch), value.to_le_bytes(), (width, rows), stream)
     }
 
     /// Fills rows of memory with a 32-bit value, in a stream.
-    cuMemsetD2D32Async = "cuMemsetD2D32Async" 3020 (
+    cuMemsetD2D32Async | cuMemsetD2D32Async_ptsz = "cuMemsetD2D32Async" 3020 (
         address: u64, pitch: usize, value: u32, width: usize, rows: usize, stream: Handle<Stream>,
     ) {
         set_rows((address, pitch), value.to_le_bytes(), (width, rows), stream)

@@ -44,22 +44,22 @@ api! {
     }
 
     /// Destroys a stream. The default stream cannot be destroyed.
-    cuStreamDestroy_v2 = "cuStreamDestroy" 4000 (stream: Handle<Stream>) {
+    cuStreamDestroy_v2 / cuStreamDestroy 2000 = "cuStreamDestroy" 4000 (stream: Handle<Stream>) {
         state::with_current(|state, _| state.streams.remove(stream).map(|_| ()))
     }
 
     /// Succeeds: all work is done.
-    cuStreamQuery = "cuStreamQuery" 2000 (stream: Handle<Stream>) {
+    cuStreamQuery | cuStreamQuery_ptsz = "cuStreamQuery" 2000 (stream: Handle<Stream>) {
         done(stream)
     }
 
     /// Succeeds: all work is done.
-    cuStreamSynchronize = "cuStreamSynchronize" 2000 (stream: Handle<Stream>) {
+    cuStreamSynchronize | cuStreamSynchronize_ptsz = "cuStreamSynchronize" 2000 (stream: Handle<Stream>) {
         done(stream)
     }
 
     /// Succeeds: a recorded event is already complete.
-    cuStreamWaitEvent = "cuStreamWaitEvent" 3020 (stream: Handle<Stream>, event: Handle<Event>, flags: u32) {
+    cuStreamWaitEvent | cuStreamWaitEvent_ptsz = "cuStreamWaitEvent" 3020 (stream: Handle<Stream>, event: Handle<Event>, flags: u32) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
             check_event(state, event)?;
@@ -68,7 +68,7 @@ api! {
     }
 
     /// Calls the callback immediately.
-    cuStreamAddCallback = "cuStreamAddCallback" 5000 (
+    cuStreamAddCallback | cuStreamAddCallback_ptsz = "cuStreamAddCallback" 5000 (
         stream: Handle<Stream>, callback: StreamCallback, data: Bytes, flags: u32,
     ) {
         done(stream)?;
@@ -79,13 +79,13 @@ api! {
     }
 
     /// Calls the function immediately.
-    cuLaunchHostFunc = "cuLaunchHostFunc" 10000 (stream: Handle<Stream>, function: HostFunction, data: Bytes) {
+    cuLaunchHostFunc | cuLaunchHostFunc_ptsz = "cuLaunchHostFunc" 10000 (stream: Handle<Stream>, function: HostFunction, data: Bytes) {
         done(stream)?;
         function.call(data)
     }
 
     /// Writes the priority that was asked for, clamped to the valid range.
-    cuStreamGetPriority = "cuStreamGetPriority" 5050 (stream: Handle<Stream>, priority: Out<i32>) {
+    cuStreamGetPriority | cuStreamGetPriority_ptsz = "cuStreamGetPriority" 5050 (stream: Handle<Stream>, priority: Out<i32>) {
         state::with_current(|state, _| {
             let place = priority.place()?;
             place.put(if is_default(stream) { 0 } else { state.streams.get(stream)?.priority });
@@ -94,7 +94,7 @@ api! {
     }
 
     /// Writes the flags that the stream was created with.
-    cuStreamGetFlags = "cuStreamGetFlags" 5050 (stream: Handle<Stream>, flags: Out<u32>) {
+    cuStreamGetFlags | cuStreamGetFlags_ptsz = "cuStreamGetFlags" 5050 (stream: Handle<Stream>, flags: Out<u32>) {
         state::with_current(|state, _| {
             let place = flags.place()?;
             place.put(if is_default(stream) { 0 } else { state.streams.get(stream)?.flags });
@@ -103,7 +103,7 @@ api! {
     }
 
     /// Writes the stream's unique number; 0 for the default stream.
-    cuStreamGetId = "cuStreamGetId" 12000 (stream: Handle<Stream>, number: Out<u64>) {
+    cuStreamGetId | cuStreamGetId_ptsz = "cuStreamGetId" 12000 (stream: Handle<Stream>, number: Out<u64>) {
         state::with_current(|state, _| {
             let place = number.place()?;
             place.put(if is_default(stream) { 0 } else { state.streams.get(stream)?.number });
@@ -112,7 +112,7 @@ api! {
     }
 
     /// Writes the stream's context; for the default stream, the current one.
-    cuStreamGetCtx = "cuStreamGetCtx" 9020 (stream: Handle<Stream>, context: Out<Handle<Context>>) {
+    cuStreamGetCtx | cuStreamGetCtx_ptsz = "cuStreamGetCtx" 9020 (stream: Handle<Stream>, context: Out<Handle<Context>>) {
         state::with_current(|state, current| {
             let place = context.place()?;
             place.put(if is_default(stream) { current } else { state.streams.get(stream)?.context });
@@ -121,7 +121,7 @@ api! {
     }
 
     /// Writes the stream's context. There are no green contexts.
-    cuStreamGetCtx_v2 = "cuStreamGetCtx" 12050 (
+    cuStreamGetCtx_v2 | cuStreamGetCtx_v2_ptsz = "cuStreamGetCtx" 12050 (
         stream: Handle<Stream>, context: Out<Handle<Context>>, green: Out<u64>,
     ) {
         state::with_current(|state, current| {
@@ -133,7 +133,7 @@ api! {
     }
 
     /// Writes the ordinal of the one device.
-    cuStreamGetDevice = "cuStreamGetDevice" 12080 (stream: Handle<Stream>, device: Out<i32>) {
+    cuStreamGetDevice | cuStreamGetDevice_ptsz = "cuStreamGetDevice" 12080 (stream: Handle<Stream>, device: Out<i32>) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
             device.put(0)
@@ -141,7 +141,7 @@ api! {
     }
 
     /// Accepted without effect: every stream may use managed memory.
-    cuStreamAttachMemAsync = "cuStreamAttachMemAsync" 6000 (
+    cuStreamAttachMemAsync | cuStreamAttachMemAsync_ptsz = "cuStreamAttachMemAsync" 6000 (
         stream: Handle<Stream>, address: u64, _bytes: usize, _flags: u32,
     ) {
         state::with_current(|state, _| {
@@ -151,7 +151,7 @@ api! {
     }
 
     /// Writes that the stream is not being captured.
-    cuStreamIsCapturing = "cuStreamIsCapturing" 10000 (stream: Handle<Stream>, status: Out<u32>) {
+    cuStreamIsCapturing | cuStreamIsCapturing_ptsz = "cuStreamIsCapturing" 10000 (stream: Handle<Stream>, status: Out<u32>) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
             status.put(0)
@@ -159,7 +159,7 @@ api! {
     }
 
     /// Fails: graphs are not supported.
-    cuStreamBeginCapture_v2 = "cuStreamBeginCapture" 10010 (stream: Handle<Stream>, _mode: u32) {
+    cuStreamBeginCapture_v2 | cuStreamBeginCapture_v2_ptsz = "cuStreamBeginCapture" 10010 (stream: Handle<Stream>, _mode: u32) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
             Err(Status::StreamCaptureUnsupported)
