@@ -1,12 +1,17 @@
 //! What each thread has of its own: a stack of current contexts, and what the null stream means to its call.
 
 use std::cell::{Cell, RefCell};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::objects::Context;
 use crate::table::Handle;
 
+/// Threads that have asked for their number.
+static THREADS: AtomicU64 = AtomicU64::new(0);
+
 thread_local! {
     static CURRENT: RefCell<Vec<Handle<Context>>> = const { RefCell::new(Vec::new()) };
+    static THREAD: u64 = THREADS.fetch_add(1, Ordering::Relaxed);
     static DEFAULT: Cell<Default> = const { Cell::new(Default::Legacy) };
 }
 
@@ -23,6 +28,11 @@ pub fn push(context: Handle<Context>) {
 /// Pops the current context.
 pub fn pop() -> Option<Handle<Context>> {
     CURRENT.with_borrow_mut(Vec::pop)
+}
+
+/// A number that no other thread has.
+pub fn thread() -> u64 {
+    THREAD.with(|thread| *thread)
 }
 
 /// What the null stream means to a function.

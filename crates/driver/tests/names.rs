@@ -63,7 +63,13 @@ fn every_name_of_the_headers_is_exported_and_found_by_its_version() {
             continue;
         }
         let flags = if name.per_thread { PER_THREAD } else { 0 };
-        assert_eq!(look_up(&cuda, name, name.since, flags), (expected, FOUND), "{} {}", name.symbol, name.since);
+        assert_eq!(
+            look_up(&cuda, name, name.since, flags),
+            (expected, FOUND),
+            "{} {}",
+            name.symbol,
+            name.since
+        );
     }
 }
 

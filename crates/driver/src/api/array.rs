@@ -6,7 +6,6 @@ use strata_ptx::isa::Geometry;
 use strata_ptx::texture::Image;
 
 use crate::api::api;
-use crate::api::handles::check_stream;
 use crate::client::{Bytes, In, Out};
 use crate::objects::{Array, Context, Stream};
 use crate::resource::{format, refused, side};
@@ -94,7 +93,7 @@ fn run(
     other: impl FnOnce(&mut State) -> Answer<Where>,
 ) -> Answer {
     state::with_current(|state, _| {
-        check_stream(state, on)?;
+        state.must_not_capture(on)?;
         let image = state.arrays.get(of)?.image;
         offset.checked_add(bytes).ok_or(Status::InvalidValue)?;
         if bytes == 0 {

@@ -168,7 +168,7 @@ api! {
 
     /// Waits for all work, and reports any kernel failure.
     cuCtxSynchronize = "cuCtxSynchronize" 2000 () {
-        state::with_current(|_, _| Ok(()))
+        state::with_current(|state, _| state.must_not_capture_any())
     }
 
     /// Like `cuCtxSynchronize`, for a given context.

@@ -1,29 +1,35 @@
 //! The exported functions, by subject.
 
 mod array;
+mod attributes;
+mod capture;
 mod context;
-mod copy;
+pub mod copy;
 mod device;
 mod error;
 mod event;
+mod executable;
 mod function;
-mod handles;
-mod launch;
+mod graph;
+pub mod handles;
+pub mod launch;
 mod legacy;
 mod library;
 mod link;
 mod look_up;
 mod memory;
 mod module;
+mod node;
 mod pointer;
 mod pool;
 mod primary;
 mod process;
 mod reference;
-mod set;
+pub mod set;
 mod stream;
 mod texture;
 mod unsupported;
+mod user_object;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -93,6 +99,12 @@ use api;
 fn procedures() -> impl Iterator<Item = &'static Procedure> {
     [
         array::PROCEDURES,
+        attributes::PROCEDURES,
+        user_object::PROCEDURES,
+        node::PROCEDURES,
+        graph::PROCEDURES,
+        executable::PROCEDURES,
+        capture::PROCEDURES,
         context::PROCEDURES,
         copy::PROCEDURES,
         device::PROCEDURES,

@@ -7,6 +7,7 @@ use crate::objects::{Context, Event, Stream};
 use crate::state;
 use crate::status::{Answer, Status};
 use crate::table::Handle;
+use crate::work::{self, Attributes, Work};
 
 /// The highest priority; the lowest is 0. Priorities have no effect.
 pub const HIGHEST_PRIORITY: i32 = -5;
@@ -20,14 +21,20 @@ fn create(stream: Out<Handle<Stream>>, flags: u32, priority: i32) -> Answer {
         // Clamp to the range of priorities.
         let priority = priority.clamp(HIGHEST_PRIORITY, 0);
         let number = state.number();
-        place.put(state.streams.insert(Stream { context, flags, priority, number }));
+        place.put(state.streams.insert(Stream {
+            context,
+            flags,
+            priority,
+            number,
+            attributes: Attributes::new(),
+        }));
         Ok(())
     })
 }
 
 /// Succeeds, since all work of a stream is done, or reports any kernel failure.
 fn done(stream: Handle<Stream>) -> Answer {
-    state::with_current(|state, _| check_stream(state, stream))
+    state::with_current(|state, _| state.must_not_capture(stream))
 }
 
 api! {
@@ -45,7 +52,13 @@ api! {
 
     /// Destroys a stream. The default stream cannot be destroyed.
     cuStreamDestroy_v2 / cuStreamDestroy 2000 = "cuStreamDestroy" 4000 (stream: Handle<Stream>) {
-        state::with_current(|state, _| state.streams.remove(stream).map(|_| ()))
+        let gone = state::with_current(|state, _| {
+            state.streams.get(stream)?;
+            let gone = state.forget_captured(stream)?;
+            state.streams.remove(stream)?;
+            Ok(gone)
+        })?;
+        gone.finish()
     }
 
     /// Succeeds: all work is done.
@@ -58,16 +71,26 @@ api! {
         done(stream)
     }
 
-    /// Succeeds: a recorded event is already complete.
-    cuStreamWaitEvent | cuStreamWaitEvent_ptsz = "cuStreamWaitEvent" 3020 (stream: Handle<Stream>, event: Handle<Event>, flags: u32) {
+    /// Succeeds: a recorded event is already complete. In a capture, what follows waits for what the event stands
+    /// for. With the flag, the wait is an operation of the stream.
+    cuStreamWaitEvent | cuStreamWaitEvent_ptsz = "cuStreamWaitEvent" 3020 (
+        stream: Handle<Stream>, event: Handle<Event>, flags: u32,
+    ) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
             check_event(state, event)?;
-            if flags > 1 { Err(Status::InvalidValue) } else { Ok(()) }
+            match flags {
+                0 => state.capture_wait(stream, event),
+                1 => match state.captured(stream)? {
+                    Some(capture) => state.capture(capture, stream, Work::Wait(event)).map(|_| ()),
+                    None => Ok(()),
+                },
+                _ => Err(Status::InvalidValue),
+            }
         })
     }
 
-    /// Calls the callback immediately.
+    /// Calls the callback immediately. Callbacks cannot be captured.
     cuStreamAddCallback | cuStreamAddCallback_ptsz = "cuStreamAddCallback" 5000 (
         stream: Handle<Stream>, callback: StreamCallback, data: Bytes, flags: u32,
     ) {
@@ -78,10 +101,11 @@ api! {
         callback.call(stream.bits(), Status::Success, data)
     }
 
-    /// Calls the function immediately.
+    /// Calls the function immediately, unless the stream is captured.
     cuLaunchHostFunc | cuLaunchHostFunc_ptsz = "cuLaunchHostFunc" 10000 (stream: Handle<Stream>, function: HostFunction, data: Bytes) {
-        done(stream)?;
-        function.call(data)
+        work::submit(stream, |_, _| {
+            if function.is_null() { Err(Status::InvalidValue) } else { Ok(Work::Host(function, data.address())) }
+        })
     }
 
     /// Writes the priority that was asked for, clamped to the valid range.
@@ -147,22 +171,6 @@ api! {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
             state.on_device(address, 0).map(|_| ())
-        })
-    }
-
-    /// Writes that the stream is not being captured.
-    cuStreamIsCapturing | cuStreamIsCapturing_ptsz = "cuStreamIsCapturing" 10000 (stream: Handle<Stream>, status: Out<u32>) {
-        state::with_current(|state, _| {
-            check_stream(state, stream)?;
-            status.put(0)
-        })
-    }
-
-    /// Fails: graphs are not supported.
-    cuStreamBeginCapture_v2 | cuStreamBeginCapture_v2_ptsz = "cuStreamBeginCapture" 10010 (stream: Handle<Stream>, _mode: u32) {
-        state::with_current(|state, _| {
-            check_stream(state, stream)?;
-            Err(Status::StreamCaptureUnsupported)
         })
     }
 }
