@@ -298,7 +298,7 @@ fn functions_are_found_by_name_and_version() {
     assert_eq!(find("cuCtxCreate", 12000), (SUCCESS, address("cuCtxCreate_v3"), 0));
     assert_eq!(find("cuCtxCreate", 13000), (SUCCESS, address("cuCtxCreate_v4"), 0));
     assert_eq!(find("cuLibraryLoadData", 11000), (NOT_FOUND, 0, 2));
-    assert_eq!(find("cuGraphCreate", 13000), (NOT_FOUND, 0, 1), "exported, but not supported");
+    assert_eq!(find("cuIpcGetMemHandle", 13000), (SUCCESS, address("cuIpcGetMemHandle"), 0), "not supported");
     assert_eq!(find("cuNothing", 13000), (NOT_FOUND, 0, 1));
     assert_eq!(find("", 13000), (NOT_FOUND, 0, 1));
 }

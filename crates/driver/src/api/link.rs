@@ -38,7 +38,7 @@ fn add(link: Handle<Link>, kind: u32, name: &str, text: String, jit: &Jit) -> An
 
 api! {
     /// Creates a link. Its log buffers belong to the client and must live until the link is destroyed.
-    cuLinkCreate_v2 = "cuLinkCreate" 6050 (
+    cuLinkCreate_v2 / cuLinkCreate 5050 = "cuLinkCreate" 6050 (
         count: u32, options: In<u32>, values: Bytes, link: Out<Handle<Link>>,
     ) {
         state::with_current(|state, _| {
@@ -50,7 +50,7 @@ api! {
     }
 
     /// Adds a PTX text in memory.
-    cuLinkAddData_v2 = "cuLinkAddData" 6050 (
+    cuLinkAddData_v2 / cuLinkAddData 5050 = "cuLinkAddData" 6050 (
         link: Handle<Link>, kind: u32, data: Bytes, bytes: usize, name: Text, count: u32, options: In<u32>,
         values: Bytes,
     ) {
@@ -64,7 +64,7 @@ api! {
     }
 
     /// Adds a PTX file.
-    cuLinkAddFile_v2 = "cuLinkAddFile" 6050 (
+    cuLinkAddFile_v2 / cuLinkAddFile 5050 = "cuLinkAddFile" 6050 (
         link: Handle<Link>, kind: u32, path: Text, count: u32, options: In<u32>, values: Bytes,
     ) {
         let jit = Jit::read(count, options, values)?;
