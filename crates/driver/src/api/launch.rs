@@ -182,7 +182,8 @@ api! {
     }
 
     /// Launches a kernel with attributes. Clusters and grid synchronisation are refused; other attributes
-    /// have no modelled effect.
+    /// have no modelled effect. Programmatic stream serialization would let a launch begin before the one ahead
+    /// of it ends; here it never does, which the attribute allows.
     cuLaunchKernelEx | cuLaunchKernelEx_ptsz = "cuLaunchKernelEx" 11060 (
         config: Bytes, function: Handle<Function>, each: In<Bytes>, extra: In<u64>,
     ) {

@@ -112,7 +112,7 @@ pub fn execute<O: Operands>(instruction: &Instruction, o: &mut O, lanes: LaneMas
         Op::Mma(mma) => matrix::multiply(&mma, o, lanes),
         Op::TransposeMatrix => matrix::transpose(o, lanes),
         Op::Elect => warp::elect(instruction, o, lanes),
-        Op::Nop => {}
+        Op::GridDependency | Op::Nop => {}
         Op::Load(_)
         | Op::Store(_)
         | Op::Atomic { .. }

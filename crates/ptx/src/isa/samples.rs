@@ -170,6 +170,7 @@ samples! {
     Op::Elect => Op::Elect,
     Op::Print { .. } => Op::Print { format: 0, from: 0 },
     Op::Nanosleep => Op::Nanosleep,
+    Op::GridDependency => Op::GridDependency,
     Op::Nop => Op::Nop,
 }
 
