@@ -19,7 +19,6 @@ const REFUSED: &[&str] = &[
     "setmaxnreg",
     "tcgen05",
     "tensormap",
-    "wgmma",
 ];
 
 /// Lowers one instruction.
@@ -99,6 +98,7 @@ pub(super) fn instruction<'a>(
         "redux" => b.redux(i, m),
         "elect" => b.elect(i, m),
         "mma" => b.mma(i, m),
+        "wgmma" => b.wgmma(i, m),
         "wmma" => b.wmma(i, m),
         "cp" => b.cp(i, m),
         "mbarrier" => b.mbarrier(i, m),
