@@ -21,6 +21,7 @@ mod process;
 mod reference;
 mod set;
 mod stream;
+mod tables;
 mod texture;
 mod unsupported;
 
