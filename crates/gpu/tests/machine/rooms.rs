@@ -27,8 +27,12 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ),
     ("strata-lab", &["strata-engine", "strata-gpu", "strata-workloads"]),
     ("strata-serve", &["strata-lab", "strata-workloads"]),
-    ("strata-driver", &["strata-abi", "strata-engine", "strata-gpu", "strata-ptx", "strata-workloads"]),
+    (
+        "strata-driver",
+        &["strata-abi", "strata-engine", "strata-fatbin", "strata-gpu", "strata-ptx", "strata-workloads"],
+    ),
     ("strata-abi", &[]),
+    ("strata-fatbin", &["strata-abi"]),
     ("strata-runtime", &["strata-abi"]),
     ("strata-cudart-11", &["strata-runtime"]),
     ("strata-cudart-12", &["strata-runtime"]),
