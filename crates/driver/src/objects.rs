@@ -1,6 +1,6 @@
 //! Objects that clients hold by handle: contexts, modules, functions, streams and others.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use strata_abi::driver::{Array3dDescriptor, ResourceDescriptor, TextureDescriptor};
 use strata_gpu::device::{Entry, ModuleId};
@@ -45,6 +45,18 @@ pub struct Kept {
     pub farewell: Farewell,
 }
 
+/// A managed variable that the host uses: a mirrored buffer of its own and the variable that kernels use are given the
+/// same values around every launch.
+#[derive(Clone, Copy, Debug)]
+pub struct Managed {
+    /// The buffer, at the same address on host and device.
+    pub buffer: u64,
+    /// The variable on the device.
+    pub variable: u64,
+    /// Size in bytes.
+    pub bytes: u64,
+}
+
 /// A module loaded into a context.
 #[derive(Debug)]
 pub struct Module {
@@ -58,6 +70,10 @@ pub struct Module {
     pub functions: BTreeMap<String, Handle<Function>>,
     /// Whether the module has a device heap and one of its kernels has run.
     pub heap_used: bool,
+    /// Names of its managed variables.
+    pub managed_names: BTreeSet<String>,
+    /// Those that the host uses, by name.
+    pub managed: BTreeMap<String, Managed>,
 }
 
 /// A kernel of a module.

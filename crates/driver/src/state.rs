@@ -324,6 +324,7 @@ impl State {
     /// Unloads a module and removes its functions.
     pub fn unload(&mut self, module: Handle<Module>) -> Answer {
         let gone = self.modules.remove(module)?;
+        self.free_managed(&gone)?;
         self.functions.remove_all(|function| function.module == module);
         self.texture_references.remove_all(|reference| reference.module == module);
         self.surface_references.remove_all(|reference| reference.module == module);

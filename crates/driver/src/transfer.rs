@@ -183,6 +183,8 @@ impl State {
                 Kind::Mirrored(mirror) => Some((*start, mirror.host, mirror.bytes)),
                 Kind::Device => None,
             })
+            // After the buffers, since kernels use these by name.
+            .chain(self.managed_mirrors())
             .collect();
         for (start, host, bytes) in all {
             each(bytes as usize, Bytes::at(host), DevicePtr(start), self.card()?)?;

@@ -47,41 +47,43 @@ fn allocate_in(stream: Handle<Stream>, address: Out<u64>, bytes: usize, call: &s
     })
 }
 
-/// Allocates memory at the same address on host and device. Device memory is small and starts low, so its
-/// addresses are nearly always free in the client's process; if one is not, the next candidate is tried.
-fn mirrored(
-    state: &mut State,
-    context: Handle<Context>,
-    bytes: u64,
-    managed: bool,
-    flags: u32,
-) -> Answer<u64> {
-    if bytes == 0 {
-        return Err(Status::InvalidValue);
-    }
-    let whole = bytes.checked_next_multiple_of(PAGE).and_then(|bytes| usize::try_from(bytes).ok());
-    let whole = whole.ok_or(Status::OutOfMemory)?;
-    let call = if managed { "cuMemAllocManaged" } else { "cuMemHostAlloc" };
-    let mut spacers = Vec::new();
-    let mut found = Err(Status::OutOfMemory);
-    for place in 0..PLACES {
-        found = state.allocate_mirrored(context, bytes, PAGE, call, |address| {
-            let pages = Some(Pages::at(address, whole)?);
-            Some(Mirror { host: address, bytes, pages, managed, flags })
-        });
-        if found.is_ok() {
-            break;
+impl State {
+    /// Allocates memory at the same address on host and device. Device memory is small and starts low, so its
+    /// addresses are nearly always free in the client's process; if one is not, the next candidate is tried.
+    pub fn mirrored(
+        &mut self,
+        context: Handle<Context>,
+        bytes: u64,
+        managed: bool,
+        flags: u32,
+    ) -> Answer<u64> {
+        if bytes == 0 {
+            return Err(Status::InvalidValue);
         }
-        // Double the distance each time.
-        match state.card()?.alloc("spacer", PAGE << place) {
-            Ok(spacer) => spacers.push(spacer),
-            Err(_) => break,
+        let whole = bytes.checked_next_multiple_of(PAGE).and_then(|bytes| usize::try_from(bytes).ok());
+        let whole = whole.ok_or(Status::OutOfMemory)?;
+        let call = if managed { "cuMemAllocManaged" } else { "cuMemHostAlloc" };
+        let mut spacers = Vec::new();
+        let mut found = Err(Status::OutOfMemory);
+        for place in 0..PLACES {
+            found = self.allocate_mirrored(context, bytes, PAGE, call, |address| {
+                let pages = Some(Pages::at(address, whole)?);
+                Some(Mirror { host: address, bytes, pages, managed, flags })
+            });
+            if found.is_ok() {
+                break;
+            }
+            // Double the distance each time.
+            match self.card()?.alloc("spacer", PAGE << place) {
+                Ok(spacer) => spacers.push(spacer),
+                Err(_) => break,
+            }
         }
+        for spacer in spacers {
+            self.card()?.free(spacer).map_err(|_| Status::Unknown)?;
+        }
+        found
     }
-    for spacer in spacers {
-        state.card()?.free(spacer).map_err(|_| Status::Unknown)?;
-    }
-    found
 }
 
 fn host_alloc(pointer: Out<u64>, bytes: usize, flags: u32) -> Answer {
@@ -92,7 +94,7 @@ fn host_alloc(pointer: Out<u64>, bytes: usize, flags: u32) -> Answer {
             return Err(Status::InvalidValue);
         }
         state.safe()?;
-        place.put(mirrored(state, context, bytes as u64, false, flags)?);
+        place.put(state.mirrored(context, bytes as u64, false, flags)?);
         Ok(())
     })
 }
@@ -177,7 +179,7 @@ api! {
                 return Err(Status::InvalidValue);
             }
             state.safe()?;
-            place.put(mirrored(state, context, bytes as u64, true, flags)?);
+            place.put(state.mirrored(context, bytes as u64, true, flags)?);
             Ok(())
         })
     }
