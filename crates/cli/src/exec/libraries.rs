@@ -48,7 +48,10 @@ pub const RUNTIMES: [(&str, &str); 3] = [
     ("libcudart_13.so", "libcudart.so.13"),
 ];
 
-/// Puts the driver into a folder under the names programs look for, and the runtimes found beside the driver.
+/// The management library, which frameworks ask for devices: the name that cargo builds and the one that programs load.
+const MANAGEMENT: (&str, &str) = ("libnvidia_ml.so", "libnvidia-ml.so.1");
+
+/// Puts the driver into a folder under the names programs look for, and the other libraries found beside it.
 ///
 /// # Errors
 /// If the folder takes no links.
@@ -60,10 +63,10 @@ pub fn link(driver: &Path, folder: &Path) -> Result<(), String> {
     for name in ["libcuda.so.1", "libcuda.so"] {
         link(driver, name)?;
     }
-    for (made, name) in RUNTIMES {
-        let runtime = driver.with_file_name(made);
-        if runtime.exists() {
-            link(&runtime, name)?;
+    for (made, name) in RUNTIMES.into_iter().chain([MANAGEMENT]) {
+        let library = driver.with_file_name(made);
+        if library.exists() {
+            link(&library, name)?;
         }
     }
     Ok(())

@@ -4,8 +4,7 @@ use std::collections::BTreeMap;
 
 use crate::api::api;
 use crate::client::{In, Out, Text};
-use crate::graph::capture::Dependencies;
-use crate::graph::{Edge, EdgeData, Graph, Node};
+use crate::graph::parts::{Dependencies, Edge, EdgeData, Graph, Node};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;

@@ -33,6 +33,7 @@ const MAY_KNOW: &[(&str, &[&str])] = &[
     ("strata-cudart-11", &["strata-runtime"]),
     ("strata-cudart-12", &["strata-runtime"]),
     ("strata-cudart-13", &["strata-runtime"]),
+    ("strata-nvml", &["strata-abi"]),
     ("strata-python", &["strata-gpu", "strata-lab", "strata-ptx", "strata-workloads"]),
     (
         "strata",
