@@ -113,7 +113,7 @@ fn uuid(driver: &Driver, ordinal: i32) -> Answer<String> {
 /// Domain, bus and number on the bus.
 fn address(driver: &Driver, ordinal: i32) -> Answer<[u32; 3]> {
     let mut bytes = [0; 32];
-    driver.cuDeviceGetPCIBusId(&mut bytes, bytes.len() as i32, ordinal)?;
+    driver.cuDeviceGetPCIBusId(&mut bytes, 32, ordinal)?;
     parts(written(&bytes)?).ok_or(Status::Unknown)
 }
 
@@ -226,7 +226,7 @@ api! {
     nvmlDeviceGetName(device: Device, to: Bytes, room: u32) {
         let (driver, ordinal) = known(device)?;
         let mut bytes = [0; 96];
-        driver.cuDeviceGetName(&mut bytes, bytes.len() as i32, ordinal)?;
+        driver.cuDeviceGetName(&mut bytes, 96, ordinal)?;
         put_text(written(&bytes)?, to, room)
     }
 
