@@ -4,7 +4,9 @@
 pub use strata_abi::PAGE;
 use strata_abi::{Plain, Refusal};
 
+use crate::objects::Context;
 use crate::status::{Answer, Status};
+use crate::table::Handle;
 
 impl Refusal for Status {
     const INVALID_VALUE: Status = Status::InvalidValue;
@@ -20,7 +22,7 @@ pub type In<T> = strata_abi::In<T, Status>;
 pub type Text = strata_abi::Text<Status>;
 
 // SAFETY: a transparent integer.
-unsafe impl<T> Plain for crate::table::Handle<T> {}
+unsafe impl<T> Plain for Handle<T> {}
 
 /// A client's function, called with the client's data.
 #[repr(transparent)]
@@ -79,6 +81,22 @@ impl StreamCallback {
     }
 }
 
+/// A client's function that takes leave of a value kept with a context: called with context, key and value.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug)]
+pub struct Farewell(Option<unsafe extern "C" fn(Handle<Context>, Bytes, Bytes)>);
+
+impl Farewell {
+    /// Calls the function, if there is one. The caller must not hold a lock of the driver, because the function may call
+    /// the driver.
+    pub fn call(self, context: Handle<Context>, key: Bytes, value: Bytes) {
+        if let Some(function) = self.0 {
+            // SAFETY: not null, so a function of this type (see `strata_abi`).
+            unsafe { function(context, key, value) };
+        }
+    }
+}
+
 /// A client's function that returns the shared memory of a block, in bytes, given its number of threads.
 #[repr(transparent)]
 #[derive(Clone, Copy)]
@@ -121,6 +139,12 @@ impl Drop for Pages {
         // SAFETY: this object owns the mapping; by freeing it, the client declares that it is no longer used.
         unsafe { libc::munmap(Bytes::at(self.address).pointer(), self.bytes) };
     }
+}
+
+/// The calling thread as the C library names it, in its lower half.
+pub fn thread() -> u32 {
+    // SAFETY: it only says which thread calls.
+    unsafe { libc::pthread_self() as u32 }
 }
 
 /// Registers a function to call when the process exits.

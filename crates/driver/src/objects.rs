@@ -6,6 +6,7 @@ use strata_abi::driver::{Array3dDescriptor, ResourceDescriptor, TextureDescripto
 use strata_gpu::device::{Entry, ModuleId};
 use strata_ptx::texture::{self, Format};
 
+use crate::client::Farewell;
 use crate::image::Image;
 use crate::jit::Jit;
 use crate::status::Status;
@@ -26,6 +27,17 @@ pub struct Context {
     pub cache: u32,
     /// Shared memory bank preference, which has no effect.
     pub shared: u32,
+    /// What clients keep with the context, by key.
+    pub kept: BTreeMap<u64, Kept>,
+}
+
+/// A value that a client keeps with a context.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept {
+    /// The client's value.
+    pub value: u64,
+    /// Called when the context is destroyed.
+    pub farewell: Farewell,
 }
 
 /// A module loaded into a context.
@@ -258,7 +270,7 @@ objects! {
 /// State of the device's primary context.
 #[derive(Debug, Default)]
 pub struct Primary {
-    /// The context, created when it is first retained.
+    /// The context, created when it is first asked for. From then on it has the same handle.
     pub context: Option<Handle<Context>>,
     /// Number of times the context is retained.
     pub references: u32,

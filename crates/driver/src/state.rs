@@ -8,12 +8,13 @@ use strata_workloads::{DeviceError, DevicePtr, Failure};
 
 use crate::blocks::Blocks;
 use crate::buffer::Allocation;
+use crate::client::Bytes;
 use crate::current;
 use crate::engine::Engine;
 use crate::graph::parts::{Capture, Dependencies, Executable, Graph, Lent, Node, UserObject};
 use crate::log::{self, Level};
 use crate::objects::{
-    Array, Attributes, Context, Event, Function, Kernel, Library, Link, Module, Pool, Primary, Stream,
+    Array, Attributes, Context, Event, Function, Kept, Kernel, Library, Link, Module, Pool, Primary, Stream,
     SurfaceObject, SurfaceReference, TextureObject, TextureReference,
 };
 use crate::results::Results;
@@ -95,6 +96,9 @@ pub struct State {
     pub allocated: u64,
     /// The last unique number handed out.
     pub numbers: u64,
+    /// What was kept with contexts that this call destroys, by context and key; the clients' functions are called when
+    /// the lock is free again.
+    farewells: Vec<(Handle<Context>, u64, Kept)>,
 }
 
 static STATE: Mutex<Option<State>> = Mutex::new(None);
@@ -146,17 +150,23 @@ extern "C" fn finish() {
 
 /// Runs `body` on the locked state.
 pub fn with<R>(body: impl FnOnce(&mut State) -> Answer<R>) -> Answer<R> {
-    let mut state = locked();
-    let state = state.as_mut().ok_or(Status::NotInitialized)?;
+    let mut locked = locked();
+    let state = locked.as_mut().ok_or(Status::NotInitialized)?;
     state.here()?;
-    body(state)
+    let result = body(state);
+    let farewells = std::mem::take(&mut state.farewells);
+    drop(locked);
+    for (context, key, kept) in farewells {
+        kept.farewell.call(context, Bytes::at(key), Bytes::at(kept.value));
+    }
+    result
 }
 
 /// Runs `body` on the locked state with the thread's current context, which must exist.
 pub fn with_current<R>(body: impl FnOnce(&mut State, Handle<Context>) -> Answer<R>) -> Answer<R> {
     with(|state| {
         let context = current::context().ok_or(Status::InvalidContext)?;
-        if !state.contexts.has(context) {
+        if !state.active(context) {
             return Err(Status::ContextIsDestroyed);
         }
         state.alive()?;
@@ -204,6 +214,7 @@ impl State {
             workspace: None,
             allocated: 0,
             numbers: 0,
+            farewells: Vec::new(),
         }
     }
 
@@ -256,9 +267,29 @@ impl State {
         Ok(self.contexts.insert(Context { flags, primary, ..Context::default() }))
     }
 
+    /// Whether a context exists and can be used: nobody can use the primary one while nobody retains it.
+    pub fn active(&self, context: Handle<Context>) -> bool {
+        self.contexts.get(context).is_ok_and(|found| !found.primary || self.primary.references > 0)
+    }
+
     /// Destroys a context with everything in it. Destroying the last one clears a device failure.
     pub fn destroy_context(&mut self, context: Handle<Context>) -> Answer {
-        self.contexts.remove(context)?;
+        let gone = self.contexts.remove(context)?;
+        self.empty_context(context, gone)
+    }
+
+    /// Makes the primary context inactive, and destroys everything in it. Its handle stays what it is.
+    pub fn end_primary(&mut self) -> Answer {
+        self.primary.references = 0;
+        let Some(context) = self.primary.context else { return Ok(()) };
+        let new = Context { flags: self.primary.flags, primary: true, ..Context::default() };
+        let gone = std::mem::replace(self.contexts.get_mut(context)?, new);
+        self.empty_context(context, gone)
+    }
+
+    /// Destroys everything in a context, which is no longer active.
+    fn empty_context(&mut self, context: Handle<Context>, gone: Context) -> Answer {
+        self.farewells.extend(gone.kept.into_iter().map(|(key, kept)| (context, key, kept)));
         self.streams.remove_all(|stream| stream.context == context);
         self.events.remove_all(|event| event.context == context);
         let gone: Vec<Handle<Module>> = self
@@ -280,7 +311,7 @@ impl State {
             self.free(start)?;
         }
         self.destroy_texels(context)?;
-        if self.fault.is_some() && self.contexts.iter().next().is_none() {
+        if self.fault.is_some() && !self.contexts.iter().any(|(context, _)| self.active(context)) {
             self.fault = None;
             if let Some(results) = &mut self.results {
                 results.keep(self.card.as_mut());

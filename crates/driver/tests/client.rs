@@ -362,6 +362,15 @@ fn a_library_is_linked_loaded_and_launched() {
         SUCCESS
     );
     assert_eq!(contents::<f32>(cuda, out, 64)[63], 63.0 + 1126.0);
+    // Programmatic stream serialization (attribute 6, value 1) changes nothing.
+    let mut attribute = [0_u32; 18];
+    (attribute[0], attribute[2]) = (6, 1);
+    let at = attribute.as_ptr() as u64;
+    let mut early = config;
+    (early[10], early[11], early[12]) = (at as u32, (at >> 32) as u32, 1);
+    assert_eq!(call!(cuda, "cuMemsetD8_v2", number(out), number(0), number(256)), SUCCESS);
+    assert_eq!(call!(cuda, "cuLaunchKernelEx", early.as_ptr(), kernel, arguments.as_ptr(), nothing), SUCCESS);
+    assert_eq!(contents::<f32>(cuda, out, 64)[63], 63.0 + 1126.0);
     let (mut global, mut size) = (0_u64, 0_usize);
     let name = text("launches");
     assert_eq!(

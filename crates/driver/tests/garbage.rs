@@ -87,7 +87,9 @@ fn names(list: &str) -> Vec<String> {
 
 fn all_functions() -> Vec<Function> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/api");
-    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    // The folders are not exported functions.
+    let mut files: Vec<_> = files.filter(|path| path.is_file()).collect();
     files.sort();
     files.iter().flat_map(|file| functions(&std::fs::read_to_string(file).unwrap())).collect()
 }

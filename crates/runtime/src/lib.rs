@@ -16,7 +16,6 @@ mod context;
 pub mod default;
 mod driver;
 pub mod error;
-mod fatbin;
 mod format;
 mod log;
 mod names;

@@ -26,7 +26,7 @@ fn create(context: Out<Handle<Context>>, flags: u32, device: i32) -> Answer {
 }
 
 /// The context with this handle; for null, the current one.
-fn named(context: Handle<Context>) -> Answer<Handle<Context>> {
+pub fn named(context: Handle<Context>) -> Answer<Handle<Context>> {
     if context.is_null() { current::context().ok_or(Status::InvalidContext) } else { Ok(context) }
 }
 
@@ -128,7 +128,7 @@ api! {
     cuCtxGetDevice = "cuCtxGetDevice" 2000 (device: Out<i32>) {
         state::with(|state| {
             let context = current::context().ok_or(Status::InvalidContext)?;
-            if !state.contexts.has(context) {
+            if !state.active(context) {
                 return Err(Status::ContextIsDestroyed);
             }
             device.put(0)
@@ -232,7 +232,11 @@ api! {
     cuCtxGetApiVersion = "cuCtxGetApiVersion" 3020 (context: Handle<Context>, version: Out<u32>) {
         state::with(|state| {
             let version = version.place()?;
-            state.contexts.get(named(context)?)?;
+            let context = named(context)?;
+            state.contexts.get(context)?;
+            if !state.active(context) {
+                return Err(Status::ContextIsDestroyed);
+            }
             version.put(API_VERSION);
             Ok(())
         })

@@ -145,7 +145,8 @@ api! {
     }
 
     /// Launches a kernel with attributes. Clusters are refused; attributes other than that of cooperative launches
-    /// have no modelled effect.
+    /// and those that name events have no modelled effect. Programmatic stream serialization would let a launch begin
+    /// before the one ahead of it ends; here it never does, which the attribute allows.
     cuLaunchKernelEx | cuLaunchKernelEx_ptsz = "cuLaunchKernelEx" 11060 (
         config: Bytes, function: Handle<Function>, each: In<Bytes>, extra: In<u64>,
     ) {

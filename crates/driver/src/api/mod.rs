@@ -27,6 +27,7 @@ mod process;
 mod reference;
 mod set;
 mod stream;
+mod tables;
 mod texture;
 mod unsupported;
 mod user_object;

@@ -1,13 +1,13 @@
 //! The driver as a whole: initialisation and version.
 
-use crate::api::api;
+use crate::api::{api, tables};
 use crate::client::{Bytes, Out};
-use crate::log;
 use crate::state;
 use crate::status::Status;
 
-/// The supported API version: 1000 times major plus 10 times minor.
-const VERSION: i32 = 13000;
+/// The API version of the newest runtime that is supported, 1000 times major plus 10 times minor: a runtime refuses older
+/// drivers.
+pub const VERSION: i32 = 13050;
 
 api! {
     /// Initialises the driver from the environment.
@@ -23,11 +23,12 @@ api! {
         version.put(VERSION)
     }
 
-    /// Fails: none of the undocumented function tables exist.
-    cuGetExportTable = "cuGetExportTable" 3000 (table: Out<*const ()>, _name: Bytes) {
-        table.put(std::ptr::null())?;
-        log::once("cuGetExportTable is not supported: programs that link the CUDA runtime statically need it".into());
-        Err(Status::NotFound)
+    /// Writes a table of functions that are not documented, by its UUID.
+    cuGetExportTable = "cuGetExportTable" 3000 (table: Out<*const ()>, name: Bytes) {
+        let place = table.place()?;
+        let found = tables::find(name.values::<[u8; 16]>().get()?);
+        place.put(found.unwrap_or(std::ptr::null()));
+        found.map(|_| ()).ok_or(Status::NotFound)
     }
 
     /// Accepted without effect: there is no profiler.
