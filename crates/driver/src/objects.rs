@@ -7,15 +7,10 @@ use strata_gpu::device::{Entry, ModuleId};
 use strata_ptx::texture::{self, Format};
 
 use crate::client::Farewell;
-use crate::graph::capture::Dependencies;
-use crate::graph::executable::Executable;
-use crate::graph::user::UserObject;
-use crate::graph::{Graph, Node};
 use crate::image::Image;
 use crate::jit::Jit;
 use crate::status::Status;
 use crate::table::{Handle, Object};
-use crate::work::Attributes;
 
 /// A context, which owns memory, modules, streams and events.
 #[derive(Debug, Default)]
@@ -145,6 +140,9 @@ pub struct Link {
     pub result: Option<Box<[u8]>>,
 }
 
+/// Attributes of launches or streams, by number; each value has 64 bytes.
+pub type Attributes = BTreeMap<u32, [u8; 64]>;
+
 /// A stream. Its operations complete when they are issued.
 #[derive(Debug)]
 pub struct Stream {
@@ -169,8 +167,6 @@ pub struct Event {
     pub timed: bool,
     /// Core cycle at which it was recorded.
     pub recorded: Option<u64>,
-    /// Number of the capture in which it was recorded last, and the nodes that it stands for.
-    pub captured: Option<(u64, Dependencies)>,
 }
 
 /// A memory pool. Its allocations come from the one heap.
@@ -285,10 +281,6 @@ objects! {
     Array 0x74 InvalidHandle;
     TextureReference 0x75 InvalidHandle;
     SurfaceReference 0x76 InvalidHandle;
-    Graph 0x77 InvalidValue;
-    Node 0x78 InvalidValue;
-    Executable 0x79 InvalidValue;
-    UserObject 0x7a InvalidValue;
 }
 
 /// State of the device's primary context.

@@ -5,11 +5,12 @@ use crate::api::handles::check_stream;
 use crate::blocks::UNIT;
 use crate::buffer::{Allocation, Kind, Mirror};
 use crate::client::{Bytes, Out, PAGE, Pages};
+use crate::graph::parts::Work;
 use crate::objects::{Context, Pool, Stream};
 use crate::state::{self, State};
 use crate::status::{Answer, Status};
 use crate::table::Handle;
-use crate::work::{self, Work};
+use crate::work;
 
 /// Pitch of a pitched buffer: rows start at multiples of this many bytes.
 const PITCH: usize = 512;
@@ -127,7 +128,10 @@ fn is_pinned(allocation: &Allocation) -> bool {
 
 fn register(pointer: Bytes, bytes: usize, flags: u32) -> Answer {
     state::with_current(|state, context| {
-        // Portable, mapped, device memory and read-only.
+        if flags & DEVICE_MEMORY != 0 {
+            return Err(Status::NotSupported);
+        }
+        // Portable, mapped and read-only.
         if pointer.is_null() || bytes == 0 || flags > 0xf || !pointer.is_mapped(bytes) {
             return Err(Status::InvalidValue);
         }
@@ -143,6 +147,29 @@ fn register(pointer: Bytes, bytes: usize, flags: u32) -> Answer {
         let mirror = Mirror { host, bytes, pages: None, managed: false, flags };
         state.allocate_mirrored(context, bytes, UNIT, "cuMemHostRegister", |_| Some(mirror)).map(|_| ())
     })
+}
+
+/// Flag of host memory to register: it is a device's.
+const DEVICE_MEMORY: u32 = 4;
+
+/// Refuses every device but the one and the CPU, which is -1.
+fn check_device(device: i32) -> Answer {
+    if matches!(device, 0 | -1) { Ok(()) } else { Err(Status::InvalidDevice) }
+}
+
+/// Refuses a `CUmemLocation`, two words in one, that is neither the device nor memory of the host.
+fn check_location(location: u64) -> Answer {
+    match (location as u32, location >> 32) {
+        // The device; the host, one of its NUMA nodes, or the nearest.
+        (1, 0) | (2..=4, _) => Ok(()),
+        (1, _) => Err(Status::InvalidDevice),
+        _ => Err(Status::InvalidValue),
+    }
+}
+
+/// Refuses what is no `CUmem_advise`.
+fn check_advice(advice: u32) -> Answer {
+    if (1..=6).contains(&advice) { Ok(()) } else { Err(Status::InvalidValue) }
 }
 
 api! {
@@ -287,32 +314,45 @@ api! {
 
     /// Accepted without effect: managed memory does not move.
     cuMemPrefetchAsync | cuMemPrefetchAsync_ptsz = "cuMemPrefetchAsync" 8000 (
-        address: u64, bytes: usize, _device: i32, stream: Handle<Stream>,
+        address: u64, bytes: usize, device: i32, stream: Handle<Stream>,
     ) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
+            check_device(device)?;
             state.on_device(address, bytes as u64).map(|_| ())
         })
     }
 
     /// Accepted without effect: advice does not change how managed memory is handled.
-    cuMemAdvise = "cuMemAdvise" 8000 (address: u64, bytes: usize, _advice: u32, _device: i32) {
-        state::with_current(|state, _| state.on_device(address, bytes as u64).map(|_| ()))
+    cuMemAdvise = "cuMemAdvise" 8000 (address: u64, bytes: usize, advice: u32, device: i32) {
+        state::with_current(|state, _| {
+            check_advice(advice)?;
+            check_device(device)?;
+            state.on_device(address, bytes as u64).map(|_| ())
+        })
     }
 
     /// Accepted without effect: managed memory does not move. The location is two words in one.
     cuMemPrefetchAsync_v2 | cuMemPrefetchAsync_v2_ptsz = "cuMemPrefetchAsync" 12020 (
-        address: u64, bytes: usize, _location: u64, _flags: u32, stream: Handle<Stream>,
+        address: u64, bytes: usize, location: u64, flags: u32, stream: Handle<Stream>,
     ) {
         state::with_current(|state, _| {
             check_stream(state, stream)?;
+            check_location(location)?;
+            if flags != 0 {
+                return Err(Status::InvalidValue);
+            }
             state.on_device(address, bytes as u64).map(|_| ())
         })
     }
 
     /// Accepted without effect: advice does not change how managed memory is handled. The location is two
     /// words in one.
-    cuMemAdvise_v2 = "cuMemAdvise" 12020 (address: u64, bytes: usize, _advice: u32, _location: u64) {
-        state::with_current(|state, _| state.on_device(address, bytes as u64).map(|_| ()))
+    cuMemAdvise_v2 = "cuMemAdvise" 12020 (address: u64, bytes: usize, advice: u32, location: u64) {
+        state::with_current(|state, _| {
+            check_advice(advice)?;
+            check_location(location)?;
+            state.on_device(address, bytes as u64).map(|_| ())
+        })
     }
 }
