@@ -44,7 +44,16 @@ fn matrix() -> MatrixAccess {
 fn product() -> Mma {
     let layout = Layout::Warp { rows: 16 };
     let (a, c) = (Element::F16, Accumulator::F32);
-    Mma { layout, depth: 16, a, b: a, c, d: c, combine: Combine::Multiply }
+    Mma {
+        layout,
+        depth: 16,
+        a,
+        b: a,
+        c,
+        d: c,
+        combine: Combine::Multiply,
+        sparse: Some(Sparse { selector: 0 }),
+    }
 }
 
 samples! {
